@@ -1,0 +1,68 @@
+// What the iters of a block are in terms of the loops that run now. Splitting and fusing leave bindings alone and give the
+// dead loops a definition; resolving follows these and simplifies.
+#pragma once
+
+#include <vector>
+
+#include "lang/program.h"
+
+namespace kiln {
+
+// A condition that is not always true: 0 <= value < extent.
+struct Guard {
+  Sum value;
+  int64_t extent = 0;
+};
+
+// Extents of live loops, of iters of `block` (kIter; pass kNone where none occur), and of marks.
+class Extents {
+ public:
+  explicit Extents(const Program& program, Id block = kNone) : program_(program), block_(block) {}
+  int64_t operator()(Source source) const;
+
+ private:
+  const Program& program_;
+  Id block_;
+};
+
+// Resolves marks of one scope; `guards` collects (once each) the marks on the way that are not proven to lie in their
+// extents. Where the algebra cannot express a division, the result keeps Source::Mark for the mark divided, whose own
+// value is Resolve of it.
+class Resolver {
+ public:
+  // `scope`: the enclosing block whose iters bindings may use, kNone at the root.
+  explicit Resolver(const Program& program, Id scope = kNone) : program_(program), extents_(program, scope) {}
+
+  Sum Resolve(Id mark);
+  // What a source stands for: a live loop or an iter itself, a dead loop's definition, a mark's value.
+  Sum Resolve(Source source);
+  // Resolve for a mark that must lie in its extent for an instance to exist.
+  Sum ResolveChecked(Id mark);
+
+  const std::vector<Guard>& guards() const { return guards_; }
+  const Extents& extents() const { return extents_; }
+
+ private:
+  const Program& program_;
+  Extents extents_;
+  std::vector<Guard> guards_;
+};
+
+// The iters of a block as sums over live loops (and iters of the enclosing block), and the guards of its existence,
+// its domain marks included.
+struct Bindings {
+  std::vector<Sum> iters;
+  std::vector<Guard> guards;
+};
+Bindings ResolveBindings(const Program& program, Id block);
+
+// The innermost block around a node, or kNone.
+Id EnclosingBlock(const Program& program, Id node);
+
+// The loops around a node up to its enclosing block, outermost first.
+std::vector<Id> LoopsAround(const Program& program, Id node);
+
+// The live loops that feed the iters of a kind, as flags by node id of `LoopsAround(block)` order.
+std::vector<bool> Feeds(const Program& program, Id block, IterKind kind);
+
+}  // namespace kiln

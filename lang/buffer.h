@@ -1,0 +1,46 @@
+// Buffers: shape, element type, scope and layout (design D1). Bodies and regions are always logical; only lowering
+// applies the layout.
+#pragma once
+
+#include <cstdint>
+
+#include "lang/dtype.h"
+#include "lang/ids.h"
+
+namespace kiln {
+
+enum class Storage : uint8_t { kGlobal, kStack, kRegister, kShared, kWarp, kWarpgroup };
+enum class Owner : uint8_t { kThread, kWarp, kWarpgroup, kBlock, kCluster, kGrid };
+struct Scope {
+  Storage storage = Storage::kGlobal;
+  Owner owner = Owner::kGrid;
+  friend bool operator==(Scope a, Scope b) { return a.storage == b.storage && a.owner == b.owner; }
+};
+
+// Parameters of the function are the buffers with a role other than kTemporary, in the order of Program::parameters.
+enum class Role : uint8_t { kInput, kOutput, kConstant, kScalar, kTemporary };
+
+// How the logical indices become an address: axes[i] (a mark over Source::Iter(dimension)) is the i-th output axis, outermost
+// first. Empty axes: row-major. An element that no logical index maps to holds `padding`.
+enum class AxisKind : uint8_t { kAddress, kRegister, kLane, kWarp };
+struct Swizzle {  // address bits [to, to+bits) ^= address bits [from, from+bits)
+  int8_t from = 0, to = 0, bits = 0;
+};
+struct Layout {
+  Range axes;   // marks in Program::lists
+  Range kinds;  // AxisKind in Program::lists; empty: all kAddress
+  Swizzle swizzle;
+  Id padding = kNone;  // a constant expression
+};
+
+struct Buffer {
+  Id name = kNone;
+  DType dtype = DType::kF32;
+  Role role = Role::kTemporary;
+  Scope scope;
+  Range shape;  // Program::dims
+  Layout layout;
+  Id data = kNone;  // role kConstant: index in Program::constants, or kNone where the caller passes it
+};
+
+}  // namespace kiln

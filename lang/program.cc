@@ -1,0 +1,160 @@
+#include "lang/program.h"
+
+#include "absl/strings/str_cat.h"
+#include "lang/check.h"
+
+namespace kiln {
+namespace {
+
+bool Same(const Expr& x, const Expr& y) {
+  return x.op == y.op && x.dtype == y.dtype && x.a == y.a && x.b == y.b && x.c == y.c && x.bits == y.bits;
+}
+
+template <typename T>
+Id Push(std::vector<T>& pool, const T& value) {
+  pool.push_back(value);
+  return static_cast<Id>(pool.size()) - 1;
+}
+
+}  // namespace
+
+Program::Program() { nodes.emplace_back(); }
+
+Sum Program::SumOf(Id mark) const {
+  const Mark& m = marks[mark];
+  const auto list = Splits(m.splits);
+  Sum sum;
+  sum.offset = m.offset;
+  sum.splits.assign(list.begin(), list.end());
+  return sum;
+}
+
+Id Program::Intern(absl::string_view name) {
+  for (size_t at = 0; at < names.size();) {
+    const absl::string_view known = names.c_str() + at;
+    if (known == name) return static_cast<Id>(at);
+    at += known.size() + 1;
+  }
+  const Id id = static_cast<Id>(names.size());
+  names.append(name.data(), name.size());
+  names.push_back('\0');
+  return id;
+}
+
+Id Program::AddMark(const Sum& sum, Extent extent) {
+  const Range range{static_cast<int32_t>(splits.size()), static_cast<int32_t>(sum.splits.size())};
+  splits.insert(splits.end(), sum.splits.begin(), sum.splits.end());
+  return Push(marks, Mark{extent, sum.offset, range});
+}
+
+Id Program::AddExpr(const Expr& expr) {
+  for (size_t i = exprs.size(); i-- > 0;) {
+    if (Same(exprs[i], expr)) return static_cast<Id>(i);
+  }
+  return Push(exprs, expr);
+}
+
+Range Program::AddList(absl::Span<const int32_t> values) {
+  const Range range{static_cast<int32_t>(lists.size()), static_cast<int32_t>(values.size())};
+  lists.insert(lists.end(), values.begin(), values.end());
+  return range;
+}
+
+Range Program::AddDims(absl::Span<const Extent> shape) {
+  const Range range{static_cast<int32_t>(dims.size()), static_cast<int32_t>(shape.size())};
+  dims.insert(dims.end(), shape.begin(), shape.end());
+  return range;
+}
+
+Id Program::AddBuffer(absl::string_view name, DType dtype, absl::Span<const Extent> shape, Role role, Scope scope) {
+  Buffer buffer;
+  buffer.name = Intern(name);
+  buffer.dtype = dtype;
+  buffer.role = role;
+  buffer.scope = scope;
+  buffer.shape = AddDims(shape);
+  const Id id = Push(buffers, buffer);
+  if (role != Role::kTemporary) parameters.push_back(id);
+  return id;
+}
+
+Id Program::AddLoop(absl::string_view name, Extent extent, LoopKind kind) {
+  LoopNode loop;
+  loop.name = Intern(name);
+  loop.extent = extent;
+  loop.kind = kind;
+  Node node;
+  node.kind = Node::Kind::kLoop;
+  node.index = Push(loops, loop);
+  return Push(nodes, node);
+}
+
+Id Program::AddBlock(const BlockNode& block) {
+  Node node;
+  node.kind = Node::Kind::kBlock;
+  node.index = Push(blocks, block);
+  return Push(nodes, node);
+}
+
+std::string Program::FreshName(absl::string_view wanted) const {
+  const auto taken = [&](absl::string_view name) {
+    for (const Buffer& b : buffers) {
+      if (Text(b.name) == name) return true;
+    }
+    for (const Node& n : nodes) {
+      if (n.kind == Node::Kind::kBlock && Text(blocks[n.index].name) == name) return true;
+    }
+    return false;
+  };
+  std::string name(wanted);
+  for (int i = 1; taken(name); ++i) name = absl::StrCat(wanted, ".", i);
+  return name;
+}
+
+void Program::Append(Id parent, Id node) {
+  Node& n = nodes[node];
+  Node& p = nodes[parent];
+  KILN_CHECK(n.parent == kNone, "node ", node, " is in the tree already");
+  n.parent = parent;
+  n.prev = p.last;
+  n.next = kNone;
+  (p.last == kNone ? p.first : nodes[p.last].next) = node;
+  p.last = node;
+}
+
+void Program::InsertBefore(Id sibling, Id node) {
+  Node& n = nodes[node];
+  Node& s = nodes[sibling];
+  KILN_CHECK(n.parent == kNone && s.parent != kNone, "node ", node, " before ", sibling);
+  n.parent = s.parent;
+  n.prev = s.prev;
+  n.next = sibling;
+  (s.prev == kNone ? nodes[s.parent].first : nodes[s.prev].next) = node;
+  s.prev = node;
+}
+
+void Program::InsertAfter(Id sibling, Id node) {
+  const Id next = nodes[sibling].next;
+  next == kNone ? Append(nodes[sibling].parent, node) : InsertBefore(next, node);
+}
+
+void Program::Detach(Id node) {
+  Node& n = nodes[node];
+  KILN_CHECK(n.parent != kNone, "node ", node, " is not in the tree");
+  (n.prev == kNone ? nodes[n.parent].first : nodes[n.prev].next) = n.next;
+  (n.next == kNone ? nodes[n.parent].last : nodes[n.next].prev) = n.prev;
+  n.parent = n.prev = n.next = kNone;
+}
+
+void Program::Kill(Id node) {
+  KILN_CHECK(nodes[node].first == kNone, "node ", node, " has children");
+  if (nodes[node].parent != kNone) Detach(node);
+  nodes[node].kind = Node::Kind::kDead;
+}
+
+void Program::Replace(Id old, Id node) {
+  InsertBefore(old, node);
+  Detach(old);
+}
+
+}  // namespace kiln

@@ -1,0 +1,181 @@
+// A Program: loops, blocks and buffers as one flat value (design D1).
+//
+// Meaning, before the structs:
+// - The body is a tree under the root (node 0). A *loop* runs its children for 0 .. extent-1. A *block* is the unit of
+//   work: iters (spatial or reduction), a body in terms of its own iters, and one *binding* (a Mark) per iter that says
+//   which instance of the block a point of the loops around it is. A block's children, if any, are a nested scope: their
+//   bindings use the block's iters as sources.
+// - An instance exists if and only if every mark on its way (its bindings, the marks these use, and the block's domain
+//   marks) lies within 0 .. extent-1. Imperfect tiles therefore need no predicate of their own.
+// - A block without a monoid stores values[r] to dests[r]. Running an instance twice stores the same value twice.
+// - A reduction block combines lift values[r] into dests[r] with its monoid. Unless `accumulates`, the destination is
+//   set to the monoid's identity (or to initial[r], a function of the spatial iters) each time the outermost loop that feeds
+//   a reduction iter is entered, for every element that the instances below it touch. The order of the combination
+//   is free, up to what the monoid's flags say: floating point sums may differ in rounding.
+// - Loops are data parallel where they feed spatial iters only. Ids are assigned in order and never reused: the same steps
+//   on the same program give the same ids. A loop that was split or fused is dead, and `definition` (a mark)
+//   says its value in terms of the loops that replaced it; bindings that name it stay as they are.
+// - Buffers are logical: bodies index the logical shape, whatever the layout. Scalars are buffers of rank 0.
+//
+// Copying is a few memory copies. Not thread safe while written; any number of threads may read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "lang/buffer.h"
+#include "lang/dtype.h"
+#include "lang/expr.h"
+#include "lang/ids.h"
+#include "lang/index_map.h"
+
+namespace kiln {
+
+// An index value: offset + Σ splits, which must lie within 0 .. extent-1 for an instance to exist.
+// As an index of an access, extent is the buffer's and the value is known to lie within it.
+struct Mark {
+  Extent extent;
+  int64_t offset = 0;
+  Range splits;  // Program::splits
+};
+
+enum class LoopKind : uint8_t { kSerial, kParallel, kVectorized, kUnrolled, kPipelined, kBlockX, kBlockY, kBlockZ,
+                                kThreadX, kThreadY, kThreadZ, kVirtualThread };
+absl::string_view ToString(LoopKind kind);
+
+struct LoopNode {
+  Id name = kNone;
+  Extent extent;
+  LoopKind kind = LoopKind::kSerial;
+  bool tainted = false;   // the extent depends on a draw
+  Id definition = kNone;  // of a dead loop: the mark that stands for it
+  Range annotations;      // (name, value) pairs in Program::lists
+};
+
+enum class IterKind : uint8_t { kSpatial, kReduction };
+struct Iter {
+  Id name = kNone;
+  Extent extent;
+  IterKind kind = IterKind::kSpatial;
+  Id binding = kNone;  // a mark over loops and the enclosing block's iters, with this iter's extent
+};
+
+struct Access {
+  Id buffer = kNone;
+  Range index;  // marks in Program::lists, over the block's own iters; one per dimension
+};
+
+// A commutative and associative combination with identity; one or several results (argmax has two).
+struct Monoid {
+  enum class Kind : uint8_t { kSum, kProduct, kMin, kMax, kAnd, kOr, kCustom };
+  Kind kind = Kind::kSum;
+  bool idempotent = false;
+  bool exact = false;  // any order gives the same bits
+  Range identity;      // an expression per result, in Program::lists
+  Range combine;       // an expression per result over kArg
+};
+absl::string_view ToString(Monoid::Kind kind);
+
+// What a block is, in terms of the program that was imported (design D1, D9).
+struct Provenance {
+  enum class Kind : uint8_t { kCompute, kCopy, kInit, kPartial, kPadding };
+  Kind kind = Kind::kCompute;
+  Id origin = kNone;  // block of the original program (kCompute, kInit, kPartial); kCopy: the buffer copied
+  Range map;          // marks over the block's iters: which of the origin's instances; empty = identity
+};
+absl::string_view ToString(Provenance::Kind kind);
+
+struct BlockNode {
+  Id name = kNone;
+  Range iters;    // Program::iters
+  Range domain;   // marks in Program::lists over own iters, which must lie in their extents
+  Id monoid = kNone;
+  Range dests;    // Program::accesses; one per result
+  Range values;   // expressions in Program::lists; one per result
+  Range initial;  // expressions in Program::lists over spatial iters, one per result, or empty
+  bool accumulates = false;  // the destinations were initialized by another block
+  Provenance provenance;
+  Range annotations;
+};
+
+// A place in the tree. `index` is into Program::loops or Program::blocks.
+struct Node {
+  enum class Kind : uint8_t { kRoot, kLoop, kBlock, kDead };
+  Kind kind = Kind::kRoot;
+  bool prepare = false;  // children of the root: runs once per constants, apart
+  Id index = kNone;
+  Id parent = kNone, prev = kNone, next = kNone, first = kNone, last = kNone;
+};
+
+struct Program {
+  std::string name;
+  std::vector<Node> nodes;  // [0] is the root
+  std::vector<LoopNode> loops;
+  std::vector<BlockNode> blocks;
+  std::vector<Buffer> buffers;
+  std::vector<Id> parameters;  // buffers, in the order of the function's arguments
+  std::vector<Iter> iters;
+  std::vector<Mark> marks;
+  std::vector<Split> splits;
+  std::vector<Expr> exprs;
+  std::vector<Access> accesses;
+  std::vector<Monoid> monoids;
+  std::vector<Extent> dims;
+  std::vector<int32_t> lists;
+  std::string names;  // interned, each ended by '\0'; a name's id is its offset
+  std::shared_ptr<const std::vector<std::string>> constants;  // bytes of constant buffers
+
+  Program();
+
+  // --- reading -------------------------------------------------------------------------------------------------------
+  absl::string_view Text(Id name) const { return names.c_str() + name; }
+  bool IsLoop(Id node) const { return nodes[node].kind == Node::Kind::kLoop; }
+  bool IsBlock(Id node) const { return nodes[node].kind == Node::Kind::kBlock; }
+  const LoopNode& loop(Id node) const { return loops[nodes[node].index]; }
+  LoopNode& loop(Id node) { return loops[nodes[node].index]; }
+  const BlockNode& block(Id node) const { return blocks[nodes[node].index]; }
+  BlockNode& block(Id node) { return blocks[nodes[node].index]; }
+  absl::Span<const int32_t> List(Range r) const { return {lists.data() + r.begin, static_cast<size_t>(r.count)}; }
+  absl::Span<const Iter> Iters(Range r) const { return {iters.data() + r.begin, static_cast<size_t>(r.count)}; }
+  absl::Span<Iter> Iters(Range r) { return {iters.data() + r.begin, static_cast<size_t>(r.count)}; }
+  absl::Span<const Split> Splits(Range r) const { return {splits.data() + r.begin, static_cast<size_t>(r.count)}; }
+  absl::Span<const Access> Accesses(Range r) const { return {accesses.data() + r.begin, static_cast<size_t>(r.count)}; }
+  absl::Span<const Extent> Dims(Range r) const { return {dims.data() + r.begin, static_cast<size_t>(r.count)}; }
+  Sum SumOf(Id mark) const;
+  // Range of the marks of a kWithin expression.
+  static Range WithinMarks(const Expr& e) { return {static_cast<int32_t>(e.bits >> 32), static_cast<int32_t>(e.bits)}; }
+
+  // --- making: each returns the id or the range of what it appended (expressions, names and monoids are shared) ---------
+  Id Intern(absl::string_view name);
+  Id AddMark(const Sum& sum, Extent extent);
+  Id AddExpr(const Expr& expr);
+  Id AddMonoid(Monoid::Kind kind, DType dtype);
+  Range AddList(absl::Span<const int32_t> values);
+  Range AddDims(absl::Span<const Extent> shape);
+  Id AddBuffer(absl::string_view name, DType dtype, absl::Span<const Extent> shape, Role role, Scope scope = {});
+  Id AddLoop(absl::string_view name, Extent extent, LoopKind kind = LoopKind::kSerial);  // detached
+  Id AddBlock(const BlockNode& block);                                                    // detached
+  std::string FreshName(absl::string_view wanted) const;  // unique among the buffers' and live blocks' names
+
+  // --- the tree ---------------------------------------------------------------------------------------------------------
+  void Append(Id parent, Id node);
+  void InsertBefore(Id sibling, Id node);
+  void InsertAfter(Id sibling, Id node);
+  void Detach(Id node);  // with everything below it
+  void Kill(Id node);    // detached and dead; children must have been moved away
+  // Puts `node` where `old` is and moves nothing else.
+  void Replace(Id old, Id node);
+};
+
+// Checks every invariant of the structs above: tree links, ids in range, bindings of live loops in scope, extents and
+// shapes positive, accesses of the right rank and within bounds (guards considered), dtypes of expressions, monoids,
+// parameters, one writer per buffer element order (a block reads only what a block before it, or an outer iteration, wrote),
+// registers indexed by unrolled or vectorized loops only. kInternal with the node and the rule on a violation.
+absl::Status Verify(const Program& program);
+
+}  // namespace kiln

@@ -1,0 +1,284 @@
+#include "search/database/json_lines.h"
+
+#include <limits>
+#include <set>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "nlohmann/json.hpp"
+
+namespace kiln {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kFormat[] = "kiln-records";
+constexpr int kVersion = 1;
+
+Json ToJson(const std::string& text) {
+  try {
+    Json(text).dump();
+    return text;
+  } catch (const Json::type_error&) {  // not UTF-8
+    return Json{{"base64", absl::Base64Escape(text)}};
+  }
+}
+
+Json ToJson(const WorkloadRow& row) {
+  return {{"id", row.id}, {"hash", row.hash}, {"name", ToJson(row.name)}, {"program", ToJson(row.program)}};
+}
+
+Json ToJson(const TargetRow& row) {
+  return {{"id", row.id}, {"text", ToJson(row.text)}, {"fingerprint", ToJson(row.fingerprint)}};
+}
+
+Json ToJson(const RunRow& row) {
+  return {{"id", row.id},
+          {"uid", row.uid},
+          {"command", ToJson(row.command)},
+          {"options", ToJson(row.options)},
+          {"seed", row.seed},
+          {"kiln", ToJson(row.kiln_version)},
+          {"llvm", ToJson(row.llvm_version)},
+          {"xgboost", ToJson(row.xgboost_version)},
+          {"started", row.started}};
+}
+
+Json ToJson(const RecordRow& row) {
+  return {{"workload", row.workload},
+          {"target", row.target},
+          {"run", row.run},
+          {"task", row.task},
+          {"round", row.round},
+          {"trial", row.trial},
+          {"sketch", ToJson(row.sketch)},
+          {"trace", ToJson(row.trace)},
+          {"program_hash", row.program_hash},
+          {"samples", row.samples},
+          {"status", ToJson(row.status)},
+          {"error", ToJson(row.error)},
+          {"lower_bound", row.lower_bound},
+          {"flags", ToJson(row.flags)},
+          {"verified", row.verified},
+          {"created", row.created}};
+}
+
+// Reads the fields of one object; the first problem is kept.
+class Reader {
+ public:
+  explicit Reader(const Json& object) : object_(object) {
+    if (!object.is_object()) Fail("an object is expected");
+  }
+
+  std::string Text(const char* field) {
+    const Json* value = Find(field);
+    if (value == nullptr) return "";
+    if (value->is_string()) return value->get<std::string>();
+    std::string bytes;
+    const bool encoded = value->is_object() && value->size() == 1 && value->contains("base64") &&
+                         value->at("base64").is_string() &&
+                         absl::Base64Unescape(value->at("base64").get<std::string>(), &bytes);
+    if (!encoded) Fail(absl::StrCat("\"", field, "\" is not a string, nor {\"base64\":\"...\"}"));
+    return bytes;
+  }
+
+  std::string Hash(const char* field) {
+    const std::string hash = Text(field);
+    if (const absl::Status valid = CheckHash(field, hash); status_.ok()) status_ = valid;
+    return hash;
+  }
+
+  template <typename Number>
+  Number Integer(const char* field) {
+    const Json* value = Find(field);
+    if (value == nullptr) return 0;
+    if (value->is_number_unsigned()) {
+      const uint64_t number = value->get<uint64_t>();
+      if (std::in_range<Number>(number)) return static_cast<Number>(number);
+    } else if (value->is_number_integer()) {
+      const int64_t number = value->get<int64_t>();
+      if (std::in_range<Number>(number)) return static_cast<Number>(number);
+    }
+    Fail(absl::StrCat("\"", field, "\" is not an integer between ", std::numeric_limits<Number>::min(),
+                      " and ", std::numeric_limits<Number>::max()));
+    return 0;
+  }
+
+  bool Bool(const char* field) {
+    const Json* value = Find(field);
+    if (value == nullptr) return false;
+    if (!value->is_boolean()) Fail(absl::StrCat("\"", field, "\" is not true or false"));
+    return value->is_boolean() && value->get<bool>();
+  }
+
+  std::vector<double> Doubles(const char* field) {
+    const Json* value = Find(field);
+    std::vector<double> numbers;
+    if (value == nullptr) return numbers;
+    if (!value->is_array()) Fail(absl::StrCat("\"", field, "\" is not a list of numbers"));
+    for (const Json& number : value->is_array() ? *value : Json::array()) {
+      if (!number.is_number()) Fail(absl::StrCat("\"", field, "\" is not a list of numbers"));
+      numbers.push_back(number.is_number() ? number.get<double>() : 0);
+    }
+    return numbers;
+  }
+
+  // An id that a line before has defined.
+  RowId Reference(const char* field, const std::set<RowId>& defined) {
+    const RowId id = Integer<RowId>(field);
+    if (!defined.contains(id)) Fail(absl::StrCat("no line before this one defines ", field, " ", id));
+    return id;
+  }
+
+  RowId Definition(std::set<RowId>& defined) {
+    const RowId id = Integer<RowId>("id");
+    if (id < 1) Fail("an id is positive");
+    if (!defined.insert(id).second) Fail(absl::StrCat("id ", id, " is defined by a line before"));
+    return id;
+  }
+
+  void Fail(absl::string_view what) {
+    if (status_.ok()) status_ = absl::InvalidArgumentError(what);
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const Json* Find(const char* field) {
+    if (!status_.ok()) return nullptr;
+    const auto found = object_.find(field);
+    if (found != object_.end()) return &*found;
+    Fail(absl::StrCat("\"", field, "\" is missing"));
+    return nullptr;
+  }
+
+  const Json& object_;
+  absl::Status status_;
+};
+
+class Importer {
+ public:
+  absl::Status ReadLine(const std::string& line) {
+    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (json.is_discarded()) return absl::InvalidArgumentError("the line is not JSON (is it cut off?)");
+    if (!json.is_object()) return absl::InvalidArgumentError("an object is expected");
+    if (!header_seen_) return ReadHeader(json);
+    if (json.size() != 1)
+      return absl::InvalidArgumentError("one of workload, target, run, record is expected");
+    return ReadRow(json.begin().key(), json.begin().value());
+  }
+
+  bool header_seen() const { return header_seen_; }
+  const StoreContents& contents() const { return contents_; }
+
+ private:
+  absl::Status ReadHeader(const Json& json) {
+    Reader reader(json);
+    const std::string format = reader.Text("format");
+    const int version = reader.Integer<int>("version");
+    if (!reader.status().ok() || format != kFormat) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the first line must be {\"format\":\"", kFormat, "\",\"version\":", kVersion, "}"));
+    }
+    if (version != kVersion) {
+      return absl::InvalidArgumentError(absl::StrCat("the text has version ", version,
+                                                     " of the format; this Kiln reads version ", kVersion));
+    }
+    header_seen_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadRow(const std::string& kind, const Json& json) {
+    Reader r(json);
+    if (kind == "workload") {
+      contents_.workloads.push_back({.id = r.Definition(workloads_),
+                                     .hash = r.Hash("hash"),
+                                     .name = r.Text("name"),
+                                     .program = r.Text("program")});
+    } else if (kind == "target") {
+      contents_.targets.push_back(
+          {.id = r.Definition(targets_), .text = r.Text("text"), .fingerprint = r.Text("fingerprint")});
+    } else if (kind == "run") {
+      contents_.runs.push_back({.id = r.Definition(runs_),
+                                .uid = r.Hash("uid"),
+                                .command = r.Text("command"),
+                                .options = r.Text("options"),
+                                .seed = r.Integer<uint64_t>("seed"),
+                                .kiln_version = r.Text("kiln"),
+                                .llvm_version = r.Text("llvm"),
+                                .xgboost_version = r.Text("xgboost"),
+                                .started = r.Integer<int64_t>("started"),
+                                .state = "",
+                                .finished = true});
+    } else if (kind == "record") {
+      contents_.records.push_back(ReadRecord(r));
+      if (const absl::Status valid = CheckRecord(contents_.records.back()); !valid.ok())
+        r.Fail(valid.message());
+    } else {
+      r.Fail(absl::StrCat("unknown row \"", kind, "\": one of workload, target, run, record is expected"));
+    }
+    return r.status();
+  }
+
+  RecordRow ReadRecord(Reader& r) {
+    return {.id = 0,
+            .workload = r.Reference("workload", workloads_),
+            .target = r.Reference("target", targets_),
+            .run = r.Reference("run", runs_),
+            .task = r.Integer<int>("task"),
+            .round = r.Integer<int>("round"),
+            .trial = r.Integer<int>("trial"),
+            .sketch = r.Text("sketch"),
+            .trace = r.Text("trace"),
+            .program_hash = r.Hash("program_hash"),
+            .samples = r.Doubles("samples"),
+            .status = r.Text("status"),
+            .error = r.Text("error"),
+            .lower_bound = r.Bool("lower_bound"),
+            .flags = r.Text("flags"),
+            .verified = r.Bool("verified"),
+            .created = r.Integer<int64_t>("created")};
+  }
+
+  bool header_seen_ = false;
+  std::set<RowId> workloads_, targets_, runs_;
+  StoreContents contents_;
+};
+
+template <typename Row>
+void WriteRows(std::ostream& out, const char* kind, const std::vector<Row>& rows) {
+  for (const Row& row : rows) out << Json{{kind, ToJson(row)}}.dump() << '\n';
+}
+
+}  // namespace
+
+absl::Status ExportJson(Store& store, std::ostream& out) {
+  const auto contents = store.ReadAll();
+  if (!contents.ok()) return contents.status();
+  out << Json{{"format", kFormat}, {"version", kVersion}}.dump() << '\n';
+  WriteRows(out, "workload", contents->workloads);
+  WriteRows(out, "target", contents->targets);
+  WriteRows(out, "run", contents->runs);
+  WriteRows(out, "record", contents->records);
+  out.flush();
+  if (!out.good()) return absl::UnavailableError("the export could not be written whole; is the disk full?");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MergeResult> ImportJson(Store& store, std::istream& in, absl::string_view name) {
+  Importer importer;
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (absl::StripAsciiWhitespace(line).empty()) continue;
+    if (const absl::Status read = importer.ReadLine(line); !read.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(name, ":", number, ": ", read.message()));
+    }
+  }
+  if (in.bad()) return absl::UnavailableError(absl::StrCat(name, " could not be read to its end"));
+  if (!importer.header_seen())
+    return absl::InvalidArgumentError(absl::StrCat(name, ":1: the input is empty"));
+  return store.Merge(importer.contents());
+}
+
+}  // namespace kiln

@@ -1,0 +1,133 @@
+// The little of SQLite that the store needs: a connection, a query with sticky status, a transaction. It is
+// the only header through which the rest of search/database reaches SQLite; sqlite3.h is included by
+// sqlite.cc alone.
+//
+// Threads: a connection and its queries serve one thread. Errors: every status says the path, what was found
+// and what to do (the codes are those of store.h).
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace kiln::sqlite {
+
+// Bytes that are bound as a blob; plain strings are bound as text.
+struct Blob {
+  absl::string_view bytes;
+};
+
+class Connection {
+ public:
+  // Opens the file for reading and writing, and makes it if it is missing. Changes nothing in an existing
+  // file. A lock held by another process is waited for up to `patience`.
+  static absl::StatusOr<std::unique_ptr<Connection>> Open(const std::string& path, absl::Duration patience);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // One or several statements, whose rows are dropped.
+  absl::Status Execute(const std::string& sql);
+  // The integer in the first column of the first row.
+  absl::StatusOr<int64_t> Number(const std::string& sql);
+  // Write-ahead logging, and a sync at every commit.
+  absl::Status UseDurableLog();
+  // Copies the whole database, as of one instant, over the contents of `other`.
+  absl::Status CopyTo(Connection& other);
+
+  int64_t last_id() const;
+  const std::string& path() const { return path_; }
+
+ private:
+  friend class Query;
+  Connection(std::string path, absl::Duration patience) : path_(std::move(path)), patience_(patience) {}
+  absl::Status Explain(int code) const;
+
+  std::string path_;  // absolute
+  absl::Duration patience_;
+  sqlite3* db_ = nullptr;
+};
+
+// A prepared statement.
+//
+//   Query query(db, "SELECT id, name FROM workload WHERE hash = ?", hash);
+//   while (query.Next()) use(query.Int(0), query.Text(1));
+//   return query.status();
+class Query {
+ public:
+  template <typename... Values>
+  Query(Connection& db, absl::string_view sql, const Values&... values) : Query(db, sql, Unbound()) {
+    BindAll(values...);
+  }
+  ~Query();
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+
+  // Starts over with other values, one for each '?'.
+  template <typename... Values>
+  Query& Bind(const Values&... values) {
+    Reset();
+    BindAll(values...);
+    return *this;
+  }
+  // Steps to the next row; false at the end or after a failure.
+  bool Next();
+  // Steps to the end.
+  absl::Status Run();
+  const absl::Status& status() const { return status_; }
+
+  // Columns of the present row.
+  int64_t Int(int column) const;
+  std::string Text(int column) const;  // text or blob
+
+ private:
+  struct Unbound {};
+  Query(Connection& db, absl::string_view sql, Unbound);
+  template <typename... Values>
+  void BindAll(const Values&... values) {
+    int at = 0;
+    (BindOne(++at, values), ...);
+  }
+  template <std::integral T>
+  void BindOne(int at, T value) {
+    BindInt(at, static_cast<int64_t>(value));
+  }
+  void BindOne(int at, absl::string_view text);
+  void BindOne(int at, Blob blob);
+  void BindInt(int at, int64_t value);
+  void Reset();
+  void Note(int code);
+
+  Connection& db_;
+  sqlite3_stmt* statement_ = nullptr;
+  absl::Status status_;
+};
+
+// Holds the writer's lock from Begin on; rolls back unless Commit has succeeded.
+class Transaction {
+ public:
+  enum class Kind { kRead, kWrite };
+  Transaction(Connection& db, Kind kind);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  const absl::Status& status() const { return status_; }  // whether it has begun
+  absl::Status Commit();
+
+ private:
+  Connection& db_;
+  absl::Status status_;
+  bool open_ = false;
+};
+
+}  // namespace kiln::sqlite

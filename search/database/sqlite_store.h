@@ -1,0 +1,27 @@
+// The store in one SQLite file: the default.
+//
+// The file is made on first use. Beside it SQLite keeps FILE-wal and FILE-shm while it is open: copy all
+// three, or use the export of json_lines.h. Several processes may use one file; a writer waits for the
+// other's transaction, which takes milliseconds. It must lie on a local file system. A file of an older Kiln
+// is migrated and a copy of it kept, a newer one is refused (schema.h).
+//
+// Every operation that changes something is one transaction that is synced to the disk before it returns.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "search/database/store.h"
+
+namespace kiln {
+
+struct StoreOptions {
+  // How long to wait for the lock of another process before giving up with kUnavailable.
+  absl::Duration patience = absl::Seconds(10);
+};
+
+absl::StatusOr<std::unique_ptr<Store>> OpenStore(const std::string& path, const StoreOptions& options = {});
+
+}  // namespace kiln

@@ -1,0 +1,46 @@
+// Sizes of files, and that a clone is complete by itself.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tests/house/source_tree.h"
+
+namespace kiln::house {
+namespace {
+
+size_t LineLimit(const TextFile& file) {
+  if (file.IsHeader()) return 200;
+  return absl::StartsWith(file.path, "modules/") ? 100 : 500;
+}
+
+TEST(Files, StayBelowTheirLimitsOfLines) {
+  for (const TextFile& file : ReadTree()) {
+    if (file.IsSource()) EXPECT_LT(file.lines.size(), LineLimit(file)) << file.path;
+  }
+}
+
+TEST(Files, HeadersAreIncludedOnce) {
+  for (const TextFile& file : ReadTree()) {
+    if (!file.IsHeader()) continue;
+    bool once = false;
+    for (const std::string& line : file.lines) once = once || line == "#pragma once";
+    EXPECT_TRUE(once) << file.path << " lacks #pragma once";
+  }
+}
+
+TEST(Files, NameNothingOutsideTheRepository) {
+  const std::string outside[] = {absl::StrCat("..", "/shared"), absl::StrCat("/work", "/")};
+  for (const TextFile& file : ReadTree()) {
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      for (const std::string& name : outside) {
+        EXPECT_FALSE(absl::StrContains(file.lines[i], name))
+            << file.path << ":" << i + 1 << " names " << name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln::house

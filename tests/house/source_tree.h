@@ -1,0 +1,43 @@
+// The source files of Kiln as the tests of this folder read them: every .h and .cc with its lines. Paths are
+// relative to the root of the repository and use '/'. What a build writes (build/, out/) and hidden folders
+// are left out.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+
+namespace kiln::house {
+
+struct TextFile {
+  std::string path;
+  std::vector<std::string> lines;
+
+  bool IsHeader() const { return absl::EndsWith(path, ".h"); }
+  bool IsSource() const { return absl::EndsWith(path, ".h") || absl::EndsWith(path, ".cc"); }
+};
+
+// Every text file of the repository; IsSource() tells those of C++.
+inline std::vector<TextFile> ReadTree() {
+  namespace fs = std::filesystem;
+  const fs::path root(KILN_SOURCE_DIR);
+  std::vector<TextFile> files;
+  for (auto it = fs::recursive_directory_iterator(root); it != fs::recursive_directory_iterator(); ++it) {
+    const std::string path = fs::relative(it->path(), root).generic_string();
+    if (it->is_directory()) {
+      if (path == ".git" || path == "build" || path == "out") it.disable_recursion_pending();
+      continue;
+    }
+    TextFile file{path, {}};
+    std::ifstream in(it->path());
+    for (std::string line; std::getline(in, line);) file.lines.push_back(line);
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+}  // namespace kiln::house

@@ -1,0 +1,92 @@
+#include "search/cost/loss.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "lang/check.h"
+#include "search/cost/mix.h"
+
+namespace kiln {
+namespace {
+
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+double Softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+
+}  // namespace
+
+SumLoss::SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> labels)
+    : programs_(static_cast<int>(labels.size())) {
+  const auto weight = [&](const TrainingLabel& l) { return l.weight * std::max(l.throughput, options.least_weight); };
+  double total = 0;
+
+  if (options.kind == Loss::kSquaredError) {
+    for (const TrainingLabel& l : labels) {
+      targets_.push_back({l.throughput, weight(l), l.upper_bound});
+      total += targets_.back().weight;
+    }
+    for (Target& t : targets_) t.weight *= total > 0 ? programs_ / total : 0;
+    return;
+  }
+
+  const auto add = [&](int a, int b) {
+    if (labels[a].throughput < labels[b].throughput) std::swap(a, b);
+    if (labels[a].throughput == labels[b].throughput || labels[a].upper_bound) return;
+    const double w = weight(labels[a]) * labels[b].weight * (labels[a].throughput - labels[b].throughput);
+    pairs_.push_back({a, b, w});
+    total += w;
+  };
+  std::map<int, std::vector<int>> groups;
+  for (int p = 0; p < programs_; ++p) groups[labels[p].group].push_back(p);
+  for (const auto& [group, members] : groups) {
+    const int n = static_cast<int>(members.size());
+    for (int i = 0; i < n; ++i) {
+      if (n <= options.pairs_per_program) {
+        for (int j = 0; j < i; ++j) add(members[i], members[j]);
+      } else {
+        for (int t = 0; t < options.pairs_per_program; ++t) {
+          const uint64_t draw = MixBits(static_cast<uint64_t>(i) * options.pairs_per_program + t);
+          add(members[i], members[draw % n]);
+        }
+      }
+    }
+  }
+  // At equal scores a pair has curvature w / 4 in each of its two programs.
+  for (Pair& p : pairs_) p.weight *= total > 0 ? 2 * programs_ / total : 0;
+}
+
+double SumLoss::Value(absl::Span<const double> sums) const {
+  KILN_CHECK(static_cast<int>(sums.size()) == programs_);
+  double value = 0;
+  for (size_t p = 0; p < targets_.size(); ++p) {
+    const double error = sums[p] - targets_[p].value;
+    if (error < 0 && targets_[p].upper_bound) continue;
+    value += targets_[p].weight * error * error / 2;
+  }
+  for (const Pair& p : pairs_) value += p.weight * Softplus(sums[p.slower] - sums[p.faster]);
+  return value;
+}
+
+void SumLoss::Derivatives(absl::Span<const double> sums, std::vector<double>* first, std::vector<double>* second) const {
+  KILN_CHECK(static_cast<int>(sums.size()) == programs_);
+  first->assign(programs_, 0);
+  second->assign(programs_, 0);
+  for (size_t p = 0; p < targets_.size(); ++p) {
+    const double error = sums[p] - targets_[p].value;
+    if (error < 0 && targets_[p].upper_bound) continue;
+    (*first)[p] = targets_[p].weight * error;
+    (*second)[p] = targets_[p].weight;
+  }
+  for (const Pair& p : pairs_) {
+    const double wrong = Sigmoid(sums[p.slower] - sums[p.faster]);
+    const double slope = p.weight * wrong;
+    const double curvature = slope * (1 - wrong);
+    (*first)[p.faster] -= slope;
+    (*first)[p.slower] += slope;
+    (*second)[p.faster] += curvature;
+    (*second)[p.slower] += curvature;
+  }
+}
+
+}  // namespace kiln

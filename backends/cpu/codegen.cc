@@ -1,0 +1,292 @@
+#include "backends/cpu/codegen.h"
+
+#include <chrono>
+#include <functional>
+#include <ostream>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/context.h"
+#include "backends/cpu/convert_to_llvm.h"
+#include "backends/cpu/expand_math.h"
+#include "backends/cpu/narrow_floats.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+namespace kiln {
+namespace {
+
+constexpr char kMinimalPipeline[] = "function(sroa,early-cse<memssa>,loop-mssa(licm))";
+
+using Clock = std::chrono::steady_clock;
+
+// What MLIR and LLVM say while it lives, instead of on stderr.
+class Diagnostics {
+ public:
+  Diagnostics(mlir::MLIRContext& context, llvm::LLVMContext& llvm_context)
+      : handler_(&context, [this](mlir::Diagnostic& diagnostic) {
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) Add(diagnostic.str());
+          return mlir::success();
+        }) {
+    llvm_context.setDiagnosticHandlerCallBack(
+        [](const llvm::DiagnosticInfo* info, void* self) {
+          if (info->getSeverity() != llvm::DS_Error) return;
+          std::string text;
+          llvm::raw_string_ostream stream(text);
+          llvm::DiagnosticPrinterRawOStream printer(stream);
+          info->print(printer);
+          static_cast<Diagnostics*>(self)->Add(text);
+        },
+        this);
+  }
+  bool empty() const { return text_.empty(); }
+  std::string After(absl::string_view what) const { return text_.empty() ? std::string(what) : absl::StrCat(what, ": ", text_); }
+
+ private:
+  void Add(const std::string& text) { absl::StrAppend(&text_, text_.empty() ? "" : "; ", text); }
+
+  std::string text_;
+  mlir::ScopedDiagnosticHandler handler_;
+};
+
+using Sink = std::function<void(Stage, const std::string&)>;
+
+template <typename Print>
+std::string Printed(Print print) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  print(stream);
+  return text;
+}
+
+// func @f(...) { ... return } -> func @f(...) -> i32 { ... return 0 }
+absl::Status ReturnStatus(mlir::ModuleOp module, const EntryPoint& entry) {
+  auto function = module.lookupSymbol<mlir::func::FuncOp>(entry.name);
+  if (!function || function.isExternal()) {
+    return absl::InvalidArgumentError(absl::StrCat("the module does not define the entry point \"", entry.name, "\""));
+  }
+  mlir::OpBuilder b(function);
+  mlir::FunctionType type = function.getFunctionType();
+  if (type.getNumResults() == 1 && type.getResult(0).isInteger(32)) return absl::OkStatus();
+  if (type.getNumResults() != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("entry point \"", entry.name, "\" must return nothing or an i32"));
+  }
+  function.setFunctionType(b.getFunctionType(type.getInputs(), {b.getI32Type()}));
+  function.walk([&](mlir::func::ReturnOp ret) {
+    b.setInsertionPoint(ret);
+    ret->insertOperands(0, {mlir::arith::ConstantOp::create(b, ret.getLoc(), b.getI32IntegerAttr(0))});
+  });
+  return absl::OkStatus();
+}
+
+absl::Status OnlyLlvm(mlir::ModuleOp module) {
+  mlir::Operation* leftover = nullptr;
+  module.walk([&](mlir::Operation* op) {
+    if (mlir::isa<mlir::ModuleOp>(op) || mlir::isa<mlir::LLVM::LLVMDialect>(op->getDialect())) return mlir::WalkResult::advance();
+    leftover = op;
+    return mlir::WalkResult::interrupt();
+  });
+  if (leftover == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("no lowering for ", Printed([&](auto& os) { leftover->print(os); })));
+}
+
+}  // namespace
+
+const char* StageName(Stage stage) {
+  switch (stage) {
+    case Stage::kMlir: return "mlir";
+    case Stage::kMath: return "math";
+    case Stage::kLlvmDialect: return "llvm-dialect";
+    case Stage::kLlvm: return "llvm";
+    case Stage::kOptimized: return "optimized";
+    case Stage::kAssembly: return "asm";
+  }
+  return "";
+}
+
+struct Codegen::Impl {
+  MachineTarget machine;
+  std::unique_ptr<llvm::TargetMachine> target;
+  MathExpander math{Context()};
+  LlvmConverter converter{Context()};
+
+  absl::StatusOr<ObjectCode> Run(mlir::ModuleOp module, const CodegenOptions& options, std::optional<Stage> last, const Sink& sink);
+  void Decorate(llvm::Module& module, const CodegenOptions& options) const;
+  absl::Status Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline) const;
+  absl::StatusOr<std::string> Emit(llvm::Module& module, llvm::CodeGenFileType type) const;
+};
+
+void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options) const {
+  llvm::LLVMContext& context = module.getContext();
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr("target-cpu", machine.cpu);
+    function.addFnAttr("target-features", machine.features);
+    function.addFnAttr("prefer-vector-width", std::to_string(machine.vector_bytes * 8));
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    const auto entry = llvm::find_if(options.entries, [&](const EntryPoint& e) { return function.getName() == e.name; });
+    if (entry == options.entries.end()) {
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+      continue;
+    }
+    for (llvm::Argument& argument : function.args()) {
+      if (!argument.getType()->isPointerTy()) continue;
+      if (entry->noalias) argument.addAttr(llvm::Attribute::NoAlias);
+      if (entry->alignment > 1) {
+        argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(entry->alignment)));
+      }
+    }
+  }
+}
+
+absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline) const {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  const bool full = pipeline == CodegenOptions::Pipeline::kO3;
+  tuning.LoopVectorization = full;
+  tuning.SLPVectorization = full;
+  tuning.LoopUnrolling = full;
+  llvm::PassBuilder builder(target.get(), tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  if (full) {
+    passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+  } else if (llvm::Error error = builder.parsePassPipeline(passes, kMinimalPipeline)) {
+    return absl::InternalError(llvm::toString(std::move(error)));
+  }
+  passes.run(module, modules);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Codegen::Impl::Emit(llvm::Module& module, llvm::CodeGenFileType type) const {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (target->addPassesToEmitFile(passes, stream, nullptr, type)) {
+    return absl::InternalError(absl::StrCat("LLVM emits no such file for ", machine.triple));
+  }
+  passes.run(module);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const CodegenOptions& options,
+                                              std::optional<Stage> last, const Sink& sink) {
+  ObjectCode result;
+  auto start = Clock::now();
+  const auto lap = [&](double& ms) {
+    ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  };
+  const auto done = [&](Stage stage, auto print) {
+    if (sink) sink(stage, Printed(print));
+    start = Clock::now();
+    return last == stage;
+  };
+  const auto print_mlir = [&](llvm::raw_ostream& os) { module.print(os); };
+
+  llvm::LLVMContext llvm_context;
+  Diagnostics diagnostics(*module.getContext(), llvm_context);
+  if (mlir::failed(mlir::verify(module))) return absl::InvalidArgumentError(diagnostics.After("the module does not verify"));
+  lap(result.times.verify);
+  if (done(Stage::kMlir, print_mlir)) return result;
+
+  for (const EntryPoint& entry : options.entries) {
+    if (absl::Status status = ReturnStatus(module, entry); !status.ok()) return status;
+  }
+  ExpandNarrowFloats(module, machine.half);
+  if (mlir::failed(math.Run(module, options.polynomials))) return absl::InternalError(diagnostics.After("cannot expand math"));
+  lap(result.times.math);
+  if (done(Stage::kMath, print_mlir)) return result;
+
+  const bool converted = mlir::succeeded(converter.Run(module));
+  if (absl::Status status = OnlyLlvm(module); !status.ok() || !converted) {
+    return absl::InvalidArgumentError(diagnostics.After(converted ? status.message() : "conversion to LLVM failed"));
+  }
+  lap(result.times.convert);
+  if (done(Stage::kLlvmDialect, print_mlir)) return result;
+
+  const std::unique_ptr<llvm::Module> lowered = mlir::translateModuleToLLVMIR(module, llvm_context, "kiln");
+  if (lowered == nullptr) return absl::InternalError(diagnostics.After("cannot translate to LLVM IR"));
+  const auto print_llvm = [&](llvm::raw_ostream& os) { lowered->print(os, nullptr); };
+  lowered->setTargetTriple(target->getTargetTriple());
+  lowered->setDataLayout(target->createDataLayout());
+  Decorate(*lowered, options);
+  lap(result.times.translate);
+  if (done(Stage::kLlvm, print_llvm)) return result;
+
+  if (absl::Status status = Optimize(*lowered, options.pipeline); !status.ok()) return status;
+  lap(result.times.optimize);
+  if (done(Stage::kOptimized, print_llvm)) return result;
+
+  target->Options.AllowFPOpFusion = options.contract ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
+  if (sink) {
+    const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*lowered);
+    absl::StatusOr<std::string> assembly = Emit(*copy, llvm::CodeGenFileType::AssemblyFile);
+    if (!assembly.ok()) return assembly.status();
+    if (done(Stage::kAssembly, [&](llvm::raw_ostream& os) { os << *assembly; })) return result;
+  }
+  absl::StatusOr<std::string> bytes = Emit(*lowered, llvm::CodeGenFileType::ObjectFile);
+  if (!bytes.ok()) return bytes.status();
+  if (!diagnostics.empty()) return absl::InternalError(diagnostics.After("LLVM"));
+  result.bytes = *std::move(bytes);
+  lap(result.times.emit);
+  return result;
+}
+
+Codegen::Codegen(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Codegen::~Codegen() = default;
+
+absl::StatusOr<std::unique_ptr<Codegen>> Codegen::Create(const MachineTarget& machine) {
+  Host();
+  std::string error;
+  const llvm::Triple triple(machine.triple);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (target == nullptr) return absl::InvalidArgumentError(absl::StrCat("unknown target ", machine.triple, ": ", error));
+  auto impl = std::make_unique<Impl>();
+  impl->machine = machine;
+  impl->target.reset(target->createTargetMachine(triple, machine.cpu, machine.features, llvm::TargetOptions(),
+                                                 llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+  if (impl->target == nullptr) return absl::InvalidArgumentError(absl::StrCat("no code generator for ", machine.triple));
+  return std::unique_ptr<Codegen>(new Codegen(std::move(impl)));
+}
+
+absl::StatusOr<ObjectCode> Codegen::Compile(mlir::ModuleOp module, const CodegenOptions& options) {
+  if (options.print_after_all == nullptr) return impl_->Run(module, options, std::nullopt, nullptr);
+  std::string before;
+  return impl_->Run(module, options, std::nullopt, [&](Stage stage, const std::string& text) {
+    *options.print_after_all << "// ----- " << StageName(stage) << " -----\n" << (text == before ? "(unchanged)\n" : text);
+    before = text;
+  });
+}
+
+absl::StatusOr<std::string> Codegen::Text(mlir::ModuleOp module, const CodegenOptions& options, Stage stage) {
+  std::string result;
+  const auto ran = impl_->Run(module, options, stage, [&](Stage at, const std::string& text) {
+    if (at == stage) result = text;
+  });
+  if (!ran.ok()) return ran.status();
+  return result;
+}
+
+const MachineTarget& Codegen::machine() const { return impl_->machine; }
+
+}  // namespace kiln

@@ -1,0 +1,67 @@
+// A shared object, from its bytes into this process, and MLIR text compiled into one.
+#pragma once
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/codegen.h"
+#include "backends/cpu/context.h"
+#include "backends/cpu/link.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
+
+namespace kiln {
+
+class Loaded {
+ public:
+  static absl::StatusOr<Loaded> FromBytes(const std::string& bytes) {
+    const int file = memfd_create("kiln-test", 0);
+    if (write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) return absl::InternalError("memfd");
+    void* handle = dlopen(absl::StrCat("/proc/self/fd/", file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    close(file);
+    if (handle == nullptr) return absl::InternalError(dlerror());
+    return Loaded(handle);
+  }
+
+  template <typename Function>
+  Function* Get(const std::string& name) const {
+    return reinterpret_cast<Function*>(dlsym(handle_.get(), name.c_str()));
+  }
+
+ private:
+  struct Close {
+    void operator()(void* handle) const { dlclose(handle); }
+  };
+  explicit Loaded(void* handle) : handle_(handle) {}
+  std::unique_ptr<void, Close> handle_;
+};
+
+inline Codegen& HostCodegen() {
+  static Codegen* const codegen = Codegen::Create(Host()).value().release();
+  return *codegen;
+}
+
+inline mlir::OwningOpRef<mlir::ModuleOp> Parse(const std::string& text) {
+  return mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&Context(), /*verifyAfterParse=*/false));
+}
+
+// Compiles for this machine, links, loads. Every entry is exported.
+inline absl::StatusOr<Loaded> Build(const std::string& text, const CodegenOptions& options, Codegen& codegen = HostCodegen()) {
+  auto module = Parse(text);
+  if (!module) return absl::InvalidArgumentError("the test's MLIR does not parse");
+  auto object = codegen.Compile(*module, options);
+  if (!object.ok()) return object.status();
+  LinkOptions link;
+  for (const EntryPoint& entry : options.entries) link.exports.push_back(entry.name);
+  auto shared = LinkShared({object->bytes}, link);
+  if (!shared.ok()) return shared.status();
+  return Loaded::FromBytes(*shared);
+}
+
+}  // namespace kiln

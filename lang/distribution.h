@@ -1,0 +1,73 @@
+// The distributions of sampling sites (design D4): exact support, prior, log probability and proposal.
+//
+// A small value, cheap to copy and to compare; a site's distribution is made anew from the program each time the site is reached.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "lang/random.h"
+
+namespace kiln {
+
+// What a site decides: factors, outermost first, or one value.
+using Decision = absl::InlinedVector<int64_t, 4>;
+
+class Distribution {
+ public:
+  enum class Kind : uint8_t { kPerfectTile, kDiscrete };
+
+  // Uniform over the ordered factorizations of extent into `parts` factors whose last is at most `innermost` (0: any).
+  // Drawn exactly: the last factor with the number of ways to complete it as weight, then for each prime of the rest
+  // a uniform composition of its exponent (NeurIPS'22, section 3.2 names the variable; the closed form is ours).
+  static Distribution PerfectTile(int64_t extent, int parts, int64_t innermost);
+  // values[i] with probability weights[i] / Σ weights. Values are distinct, weights positive.
+  static Distribution Discrete(absl::Span<const int64_t> values, absl::Span<const double> weights);
+  static Distribution Uniform(absl::Span<const int64_t> values);
+
+  Kind kind() const { return kind_; }
+  bool Contains(absl::Span<const int64_t> decision) const;
+  // Number of decisions with positive probability.
+  double SupportSize() const;
+  // -infinity outside of the support.
+  double LogProb(absl::Span<const int64_t> decision) const;
+  Decision Sample(Dice& dice) const;
+
+  // A neighbour of `current`, with the log probability K(to | current) of the way there and K(current | to) of the way back.
+  // Never returns current when the support has another decision. Perfect tiles move a divisor of one factor to another; discrete
+  // ones draw among the other values by weight.
+  struct Proposal {
+    Decision to;
+    double log_forward = 0, log_backward = 0;
+  };
+  Proposal Propose(absl::Span<const int64_t> current, Dice& dice) const;
+
+  // Calls `visit` for each decision of the support, in a fixed order.
+  void ForEach(const std::function<void(const Decision&)>& visit) const;
+
+  // "perfect-tile 1024 4 64"; for messages.
+  std::string ToString() const;
+
+  friend bool operator==(const Distribution& a, const Distribution& b) {
+    return a.kind_ == b.kind_ && a.extent_ == b.extent_ && a.parts_ == b.parts_ && a.innermost_ == b.innermost_ &&
+           a.values_ == b.values_ && a.weights_ == b.weights_;
+  }
+
+ private:
+  Kind kind_ = Kind::kDiscrete;
+  int64_t extent_ = 1, parts_ = 1, innermost_ = 0;
+  absl::InlinedVector<int64_t, 6> values_;
+  absl::InlinedVector<double, 6> weights_;
+};
+
+// Prime factors of n >= 1 with exponents, ascending; memoized per thread.
+struct PrimePower {
+  int64_t prime;
+  int exponent;
+};
+absl::Span<const PrimePower> Factorize(int64_t n);
+
+}  // namespace kiln

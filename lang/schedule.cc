@@ -1,0 +1,213 @@
+#include "lang/schedule.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/check.h"
+
+namespace kiln {
+namespace {
+
+Operand Of(Block b) { return {Operand::Kind::kBlock, b.number}; }
+Operand Of(Loop l) { return {Operand::Kind::kLoop, l.number}; }
+Operand Of(Value v) { return {Operand::Kind::kValue, v.number}; }
+Operand Of(int64_t number) { return {Operand::Kind::kInt, number}; }
+
+std::vector<Operand> Of(const std::vector<Loop>& loops) {
+  std::vector<Operand> operands;
+  for (const Loop loop : loops) operands.push_back(Of(loop));
+  return operands;
+}
+
+bool Inert(Operand o) { return o.kind != Operand::Kind::kInt && o.number < 0; }
+
+// The names in use are numbered from the second on: "a", "a#1", ...
+template <typename List, typename NameOf>
+std::string Numbered(const std::string& base, const List& list, NameOf name_of) {
+  std::string name = base;
+  const auto taken = [&](const auto& item) { return name_of(item) == name; };
+  for (int i = 1; std::any_of(list.begin(), list.end(), taken); ++i) name = absl::StrCat(base, "#", i);
+  return name;
+}
+
+}  // namespace
+
+Schedule::Schedule(Program program, const Target& target, Chooser& chooser) : target_(target), chooser_(&chooser) {
+  state_.program = std::move(program);
+}
+
+void Schedule::Fail(const absl::Status& status) {
+  if (status_.ok()) status_ = status;
+}
+
+int64_t Schedule::ExtentOf(Loop loop) {
+  if (!ok()) return 0;
+  const Id id = node(loop);
+  KILN_CHECK(id != kNone, "an inert handle of a schedule that is not inert");
+  const LoopNode& l = program().loops[program().nodes[id].index];
+  if (l.tainted) {
+    Fail(absl::InvalidArgumentError(absl::StrCat("\"", section_, "\" asks for the extent of loop ", program().Text(l.name),
+                                                 ", which depends on a sampled value; only recorded steps may use it")));
+    return 0;
+  }
+  return l.extent.max;
+}
+
+Schedule::Section::Section(Schedule& schedule, absl::string_view name)
+    : schedule_(schedule), length_(schedule.section_.size()) {
+  absl::StrAppend(&schedule.section_, name, "/");
+}
+
+Schedule::Section::~Section() { schedule_.section_.resize(length_); }
+
+int Schedule::Choose(absl::string_view name, int n) {
+  if (!ok() || n <= 1) return 0;
+  const std::string full =
+      Numbered(absl::StrCat(section_, name), choices_, [](const Choice& c) -> const std::string& { return c.name; });
+  const int picked = chooser_->ChooseStructure(full, n);
+  KILN_CHECK(picked >= 0 && picked < n, "choice ", full);
+  choices_.push_back({full, n, picked});
+  return picked;
+}
+
+std::string Schedule::SiteName(absl::string_view label) const {
+  return Numbered(absl::StrCat(section_, label), steps_, [](const Step& s) -> const std::string& { return s.site; });
+}
+
+Schedule::Results Schedule::Do(absl::string_view name, std::vector<Operand> operands, std::vector<Attribute> attributes,
+                               Where where, absl::string_view label) {
+  if (!ok()) return {};
+  const Primitive* primitive = FindPrimitive(name);
+  KILN_CHECK(primitive != nullptr, name);
+  Step step;
+  step.primitive = primitive;
+  step.operands.assign(operands.begin(), operands.end());
+  step.attributes.assign(attributes.begin(), attributes.end());
+  for (size_t i = attributes.size(); i < primitive->attributes.size(); ++i) {
+    step.attributes.push_back(primitive->attributes[i].fallback);
+  }
+  step.file = where.file_name();
+  step.line = static_cast<int>(where.line());
+  if (primitive->sampling) step.site = SiteName(label);
+  const auto inert = std::find_if(operands.begin(), operands.end(), Inert);
+  if (inert != operands.end()) {
+    Fail(absl::InvalidArgumentError(absl::StrCat(name, " at ", step.file, ":", step.line,
+                                                 ": an operand is an inert handle; no step returned it")));
+    return {};
+  }
+  const auto table_size = [&] {
+    return static_cast<int>(primitive->result == HandleKind::kBlock  ? state_.blocks.size()
+                            : primitive->result == HandleKind::kLoop ? state_.loops.size()
+                                                                     : state_.values.size());
+  };
+  step.first_result = table_size();
+  const absl::Status status =
+      Run(state_, target_, step, static_cast<int>(steps_.size()), chooser_, &step.num_results, &step.decision);
+  if (!status.ok()) {
+    Fail(status);
+    return {};
+  }
+  steps_.push_back(std::move(step));
+  return {steps_.back().first_result, steps_.back().num_results};
+}
+
+std::vector<Loop> Schedule::LoopsOf(Results results) const {
+  std::vector<Loop> loops;
+  for (int i = 0; i < results.count; ++i) loops.push_back({results.first + i});
+  return loops;
+}
+
+Block Schedule::GetBlock(absl::string_view name, Where where) {
+  return BlockOf(Do("get-block", {}, {std::string(name)}, where));
+}
+
+std::vector<Loop> Schedule::GetLoops(Block block, Where where) { return LoopsOf(Do("get-loops", {Of(block)}, {}, where)); }
+
+std::vector<Block> Schedule::GetProducers(Block block, Where where) {
+  const Results results = Do("get-producers", {Of(block)}, {}, where);
+  std::vector<Block> blocks;
+  for (int i = 0; i < results.count; ++i) blocks.push_back({results.first + i});
+  return blocks;
+}
+
+std::vector<Block> Schedule::GetConsumers(Block block, Where where) {
+  const Results results = Do("get-consumers", {Of(block)}, {}, where);
+  std::vector<Block> blocks;
+  for (int i = 0; i < results.count; ++i) blocks.push_back({results.first + i});
+  return blocks;
+}
+
+Value Schedule::SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label, Where where) {
+  return {Do("sample-perfect-tile", {Of(loop)}, {int64_t{options.parts}, options.innermost}, where,
+             label.empty() ? "tile" : label)
+              .first};
+}
+
+Value Schedule::SampleCategorical(const std::vector<int64_t>& values, const std::vector<double>& weights,
+                                  absl::string_view label, Where where) {
+  return {Do("sample-categorical", {}, {values, weights}, where, label.empty() ? "categorical" : label).first};
+}
+
+Value Schedule::SampleComputeLocation(Block block, absl::string_view label, Where where) {
+  return {Do("sample-compute-location", {Of(block)}, {}, where, label.empty() ? "location" : label).first};
+}
+
+std::vector<Loop> Schedule::Split(Loop loop, const std::vector<Factor>& factors, Where where) {
+  std::vector<Operand> operands{Of(loop)};
+  for (const Factor& factor : factors) operands.push_back(factor.operand);
+  return LoopsOf(Do("split", std::move(operands), {}, where));
+}
+
+Loop Schedule::Fuse(const std::vector<Loop>& loops, Where where) { return {Do("fuse", Of(loops), {}, where).first}; }
+void Schedule::Reorder(const std::vector<Loop>& loops, Where where) { Do("reorder", Of(loops), {}, where); }
+
+Loop Schedule::AddUnitLoop(Loop below, Where where) { return {Do("add-unit-loop", {Of(below)}, {}, where).first}; }
+Loop Schedule::AddUnitLoop(Block below, Where where) { return {Do("add-unit-loop-at", {Of(below)}, {}, where).first}; }
+void Schedule::Parallel(Loop loop, Where where) { Do("parallel", {Of(loop)}, {}, where); }
+void Schedule::Vectorize(Loop loop, Where where) { Do("vectorize", {Of(loop)}, {}, where); }
+void Schedule::Unroll(Loop loop, Where where) { Do("unroll", {Of(loop)}, {}, where); }
+
+void Schedule::ComputeAt(Block block, Loop loop, Where where) { Do("compute-at", {Of(block), Of(loop)}, {}, where); }
+void Schedule::ReverseComputeAt(Block block, Loop loop, Where where) {
+  Do("reverse-compute-at", {Of(block), Of(loop)}, {}, where);
+}
+void Schedule::ComputeInline(Block block, Where where) { Do("compute-inline", {Of(block)}, {}, where); }
+void Schedule::ReverseComputeInline(Block block, Where where) { Do("reverse-compute-inline", {Of(block)}, {}, where); }
+void Schedule::ComputeAtLocation(Block block, Value location, Where where) {
+  Do("compute-at-location", {Of(block), Of(location)}, {}, where);
+}
+
+Block Schedule::CacheRead(Block block, int operand, absl::string_view storage, Where where) {
+  return BlockOf(Do("cache-read", {Of(block)}, {int64_t{operand}, std::string(storage)}, where));
+}
+Block Schedule::CacheWrite(Block block, absl::string_view storage, Where where) {
+  return BlockOf(Do("cache-write", {Of(block)}, {std::string(storage)}, where));
+}
+Block Schedule::AccumulateAt(Block block, Loop loop, absl::string_view storage, Where where) {
+  return BlockOf(Do("accumulate-at", {Of(block), Of(loop)}, {std::string(storage)}, where));
+}
+void Schedule::TransformLayout(Block block, int operand, absl::string_view map, Where where) {
+  Do("transform-layout", {Of(block)}, {int64_t{operand}, std::string(map)}, where);
+}
+void Schedule::SetScope(Block block, absl::string_view storage, Where where) {
+  Do("set-scope", {Of(block)}, {std::string(storage)}, where);
+}
+
+Block Schedule::DecomposeReduction(Block block, Loop loop, Where where) {
+  return BlockOf(Do("decompose-reduction", {Of(block), Of(loop)}, {}, where));
+}
+
+void Schedule::Annotate(Block block, absl::string_view key, int64_t value, Where where) {
+  Do("annotate-block", {Of(block)}, {std::string(key), value}, where);
+}
+void Schedule::Annotate(Loop loop, absl::string_view key, int64_t value, Where where) {
+  Do("annotate-loop", {Of(loop)}, {std::string(key), value}, where);
+}
+
+void Schedule::ParallelizeOuter(int64_t limit, Where where) { Do("parallelize-outer", {Of(limit)}, {}, where); }
+void Schedule::ParallelizeOuter(Value limit, Where where) { Do("parallelize-outer", {Of(limit)}, {}, where); }
+void Schedule::VectorizeInner(int64_t lanes, Where where) { Do("vectorize-inner", {Of(lanes)}, {}, where); }
+void Schedule::UnrollUpTo(int64_t steps, Where where) { Do("unroll-up-to", {Of(steps)}, {}, where); }
+void Schedule::UnrollUpTo(Value steps, Where where) { Do("unroll-up-to", {Of(steps)}, {}, where); }
+
+}  // namespace kiln

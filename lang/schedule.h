@@ -1,0 +1,184 @@
+// A Schedule: a program being transformed, which records what was done.
+//
+// Each method is one recorded step. After a step that does not apply the schedule is inert: methods do nothing and return inert
+// handles, and status() keeps the first failure, which names the step, what was found and wanted, and the caller's source line
+// (design D6). So module code is straight line, and its caller asks once.
+//
+// Sampled values are opaque: a Value cannot be turned into a number. A loop whose extent depends on one is tainted, and ExtentOf
+// such a loop makes the schedule inert with an error that names the section (the module) that asked. Branch only on Choose.
+//
+// Not thread safe; copy it to fork (a copy shares the chooser).
+#pragma once
+
+#include <array>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "lang/chooser.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+
+// Handles. -1 is inert.
+struct Block {
+  int32_t number = -1;
+};
+struct Loop {
+  int32_t number = -1;
+};
+struct Value {
+  int32_t number = -1;
+};
+
+// A factor of Split: a number, a sampled value, or kAuto for what is left (at most one).
+inline constexpr int64_t kAuto = -1;
+struct Factor {
+  Operand operand;
+  Factor(int64_t number) : operand{Operand::Kind::kInt, number} {}  // NOLINT: factors are written as numbers
+  Factor(int number) : Factor(int64_t{number}) {}                    // NOLINT
+  Factor(Value value) : operand{Operand::Kind::kValue, value.number} {}  // NOLINT
+};
+
+using Where = std::source_location;
+
+class Schedule {
+ public:
+  // A structural choice that was made.
+  struct Choice {
+    std::string name;
+    int n = 1, picked = 0;
+    friend bool operator==(const Choice&, const Choice&) = default;
+  };
+
+  Schedule(Program program, const Target& target, Chooser& chooser);
+
+  const absl::Status& status() const { return status_; }
+  bool ok() const { return status_.ok(); }
+  const Program& program() const { return state_.program; }
+  const Target& target() const { return target_; }
+  const std::vector<Step>& steps() const { return steps_; }
+  const std::vector<Choice>& choices() const { return choices_; }
+  // Node of a live handle, kNone for an inert one.
+  Id node(Block block) const { return block.number < 0 ? kNone : state_.blocks[block.number]; }
+  Id node(Loop loop) const { return loop.number < 0 ? kNone : state_.loops[loop.number]; }
+  // Constant extent of a loop that no draw determines; 0 (and an inert schedule) otherwise.
+  int64_t ExtentOf(Loop loop);
+  // Makes the schedule inert with this failure; modules say so when they cannot go on.
+  void Fail(const absl::Status& status);
+
+  // Names of sites and choices made while a section is open start with "name/".
+  class Section {
+   public:
+    Section(Schedule& schedule, absl::string_view name);
+    ~Section();
+    Section(const Section&) = delete;
+    Section& operator=(const Section&) = delete;
+
+   private:
+    Schedule& schedule_;
+    size_t length_;
+  };
+
+  // --- structure ---------------------------------------------------------------------------------------------------
+  // A number 0 .. n-1 that host code may branch on. 0 without asking when n <= 1.
+  int Choose(absl::string_view name, int n);
+
+  // --- looking up --------------------------------------------------------------------------------------------------
+  Block GetBlock(absl::string_view name, Where where = Where::current());
+  // The loops around a block up to the enclosing block, outermost first.
+  std::vector<Loop> GetLoops(Block block, Where where = Where::current());
+  std::vector<Block> GetProducers(Block block, Where where = Where::current());
+  std::vector<Block> GetConsumers(Block block, Where where = Where::current());
+
+  // --- sampling ----------------------------------------------------------------------------------------------------
+  struct TileOptions {
+    int parts = 4;
+    int64_t innermost = 64;  // bound of the last factor; 0: none
+  };
+  Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "", Where where = Where::current());
+  // One of `values`, by weight (all equal if empty).
+  Value SampleCategorical(const std::vector<int64_t>& values, const std::vector<double>& weights = {},
+                          absl::string_view label = "", Where where = Where::current());
+  // Where to compute a block: -2 inline, -1 where it is, else a position among the loops of its first consumer.
+  Value SampleComputeLocation(Block block, absl::string_view label = "", Where where = Where::current());
+
+  // --- loops -------------------------------------------------------------------------------------------------------
+  std::vector<Loop> Split(Loop loop, const std::vector<Factor>& factors, Where where = Where::current());
+  template <size_t N>
+  std::array<Loop, N> Split(Loop loop, const Factor (&factors)[N], Where where = Where::current()) {
+    return First<N>(Split(loop, std::vector<Factor>(factors, factors + N), where));
+  }
+  Loop Fuse(const std::vector<Loop>& loops, Where where = Where::current());
+  void Reorder(const std::vector<Loop>& loops, Where where = Where::current());
+  Loop AddUnitLoop(Loop below, Where where = Where::current());
+  Loop AddUnitLoop(Block below, Where where = Where::current());
+  void Parallel(Loop loop, Where where = Where::current());
+  void Vectorize(Loop loop, Where where = Where::current());
+  void Unroll(Loop loop, Where where = Where::current());
+
+  // --- placement ---------------------------------------------------------------------------------------------------
+  void ComputeAt(Block block, Loop loop, Where where = Where::current());
+  void ReverseComputeAt(Block block, Loop loop, Where where = Where::current());
+  void ComputeInline(Block block, Where where = Where::current());
+  void ReverseComputeInline(Block block, Where where = Where::current());
+  // At a sampled location (SampleComputeLocation).
+  void ComputeAtLocation(Block block, Value location, Where where = Where::current());
+
+  // --- buffers -----------------------------------------------------------------------------------------------------
+  // Copies what `block` reads of its n-th buffer (in order of first use) to a new buffer; the copying block.
+  Block CacheRead(Block block, int operand, absl::string_view storage = "global", Where where = Where::current());
+  // Lets `block` write to a new buffer that another block copies to the old one; the copying block.
+  Block CacheWrite(Block block, absl::string_view storage = "global", Where where = Where::current());
+  // Partial sums in a private buffer below `loop`, combined into the destination at its end; the combining block.
+  Block AccumulateAt(Block block, Loop loop, absl::string_view storage = "register", Where where = Where::current());
+  // Sets the layout of a buffer of the block (operand n-th read, or -1 its destination) from a map in text,
+  // "(i, j) -> (j/16, i, j%16)".
+  void TransformLayout(Block block, int operand, absl::string_view map, Where where = Where::current());
+  void SetScope(Block block, absl::string_view storage, Where where = Where::current());
+
+  // --- reductions --------------------------------------------------------------------------------------------------
+  // Initialization as a block of its own, before `loop`; that block.
+  Block DecomposeReduction(Block block, Loop loop, Where where = Where::current());
+
+  // --- annotations -------------------------------------------------------------------------------------------------
+  void Annotate(Block block, absl::string_view key, int64_t value, Where where = Where::current());
+  void Annotate(Loop loop, absl::string_view key, int64_t value, Where where = Where::current());
+
+  // --- late steps: what they do is computed at every replay from the program as it then stands ---------------------------
+  // Fuses and parallelizes the outer data parallel loops of every nest, up to `limit` iterations.
+  void ParallelizeOuter(int64_t limit, Where where = Where::current());
+  void ParallelizeOuter(Value limit, Where where = Where::current());
+  // Vectorizes the innermost loop of every block where its accesses allow, up to `lanes` elements.
+  void VectorizeInner(int64_t lanes, Where where = Where::current());
+  // Unrolls inner loops while a nest's straight line stays within `steps` instances.
+  void UnrollUpTo(int64_t steps, Where where = Where::current());
+  void UnrollUpTo(Value steps, Where where = Where::current());
+
+ private:
+  // Records and runs a step of the primitive called `name`; results are handles first .. first + count - 1.
+  struct Results {
+    int first = -1, count = 0;
+  };
+  Results Do(absl::string_view name, std::vector<Operand> operands, std::vector<Attribute> attributes, Where where,
+             absl::string_view label = "");
+  std::string SiteName(absl::string_view label) const;
+  std::vector<Loop> LoopsOf(Results results) const;
+  Block BlockOf(Results results) const { return {results.first}; }
+  template <size_t N>
+  static std::array<Loop, N> First(const std::vector<Loop>& loops) {
+    std::array<Loop, N> first{};
+    for (size_t i = 0; i < N && i < loops.size(); ++i) first[i] = loops[i];
+    return first;
+  }
+
+  State state_;
+  Target target_;
+  Chooser* chooser_;
+  absl::Status status_;
+  std::vector<Step> steps_;
+  std::vector<Choice> choices_;
+  std::string section_;
+};
+
+}  // namespace kiln

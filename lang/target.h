@@ -1,0 +1,21 @@
+// The machine that a program is tuned for, as numbers that modules and checks read. Detection is the backends' work.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace kiln {
+
+struct Target {
+  std::string name = "cpu";  // kind of default space
+  std::string triple, cpu, features;
+  int cores = 1;
+  int vector_bytes = 32;      // of the widest vector worth using
+  int vector_registers = 16;  // of that width
+  bool fma = true;
+  int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
+  int64_t max_unrolled = 1024;  // instances of blocks in one straight line of code
+  std::string fingerprint;      // identity of the machine; records are never served for another
+};
+
+}  // namespace kiln

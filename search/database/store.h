@@ -49,28 +49,28 @@ inline constexpr absl::string_view kRecordOk = "ok";
 
 struct WorkloadRow {
   RowId id = 0;
-  std::string hash;     // 32 lower-case hex digits
-  std::string name;     // for people; not part of the identity
-  std::string program;  // compared in full when hashes agree
+  std::string hash{};     // 32 lower-case hex digits
+  std::string name{};     // for people; not part of the identity
+  std::string program{};  // compared in full when hashes agree
   bool operator==(const WorkloadRow&) const = default;
 };
 
 struct TargetRow {
   RowId id = 0;
-  std::string text;
-  std::string fingerprint;
+  std::string text{};
+  std::string fingerprint{};
   bool operator==(const TargetRow&) const = default;
 };
 
 struct RunRow {
   RowId id = 0;
-  std::string uid;      // 32 lower-case hex digits, the identity across files; drawn by BeginRun when empty
-  std::string command;  // the key under which the same command finds its unfinished run again
-  std::string options;  // JSON
+  std::string uid{};      // 32 lower-case hex digits, the identity across files; drawn by BeginRun when empty
+  std::string command{};  // the key under which the same command finds its unfinished run again
+  std::string options{};  // JSON
   uint64_t seed = 0;
-  std::string kiln_version, llvm_version, xgboost_version;
+  std::string kiln_version{}, llvm_version{}, xgboost_version{};
   int64_t started = 0;  // milliseconds since 1970, UTC
-  std::string state;    // what a resumed run needs
+  std::string state{};    // what a resumed run needs
   bool finished = false;
   bool operator==(const RunRow&) const = default;
 };
@@ -79,15 +79,15 @@ struct RecordRow {
   RowId id = 0, workload = 0, target = 0, run = 0;
   int task = 0, round = 0;
   int trial = 0;             // (run, task, trial) is unique
-  std::string sketch;        // the structural choices
-  std::string trace;         // text form, with the decisions
-  std::string program_hash;  // of the scheduled program: 32 lower-case hex digits
+  std::string sketch{};        // the structural choices
+  std::string trace{};         // text form, with the decisions
+  std::string program_hash{};  // of the scheduled program: 32 lower-case hex digits
   std::vector<double>
       samples;               // seconds per execution, finite and not negative, all that were taken, in order
-  std::string status;        // status class
-  std::string error;         // empty when status is "ok"
+  std::string status{};        // status class
+  std::string error{};         // empty when status is "ok"
   bool lower_bound = false;  // measuring stopped early: it is at least this slow, and never best
-  std::string flags;         // how it was built and timed, e.g. "contraction"
+  std::string flags{};         // how it was built and timed, e.g. "contraction"
   bool verified = false;     // its output was compared with the reference
   int64_t created = 0;       // milliseconds since 1970, UTC
   bool operator==(const RecordRow&) const = default;
@@ -95,10 +95,10 @@ struct RecordRow {
 
 struct ModelRow {
   RowId id = 0;
-  std::string key;  // a workload's hash, or a name such as "global"
+  std::string key{};  // a workload's hash, or a name such as "global"
   RowId target = 0;
-  std::string bytes;
-  std::string note;
+  std::string bytes{};
+  std::string note{};
   bool operator==(const ModelRow&) const = default;
 };
 

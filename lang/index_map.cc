@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "lang/check.h"
@@ -29,12 +30,14 @@ bool CanonicalOrder(const Split& a, const Split& b) {
 
 void SortSplits(Splits& splits) {
   for (size_t i = 1; i < splits.size(); ++i) {
-    for (size_t j = i; j > 0 && CanonicalOrder(splits[j], splits[j - 1]); --j) std::swap(splits[j], splits[j - 1]);
+    for (size_t j = i; j > 0 && CanonicalOrder(splits[j], splits[j - 1]); --j)
+      std::swap(splits[j], splits[j - 1]);
   }
 }
 
-// What one source contributes to a sum, as Σ factor * floor(source / lower). From (s / l) % e = s/l - e * (s/(l*e)),
-// every sum has this form, and only one: floor(s / l) is first nonzero at s = l, so these functions are independent.
+// What one source contributes to a sum, as Σ factor * floor(source / lower). From (s / l) % e = s/l - e *
+// (s/(l*e)), every sum has this form, and only one: floor(s / l) is first nonzero at s = l, so these
+// functions are independent.
 struct Quotient {
   int64_t lower, factor;
 };
@@ -62,15 +65,18 @@ void AppendDigits(const Quotients& quotients, Source source, Splits& out) {
   }
 }
 
-// Otherwise: remainders wherever two factors cancel.
+// Otherwise: remainders wherever two factors cancel, in units of the factors' divisor (so that a multiple of
+// a sum has the same remainders).
 void AppendRemainders(Quotients quotients, Source source, Splits& out) {
+  int64_t unit = 0;
+  for (const Quotient& quotient : quotients) unit = std::gcd(unit, quotient.factor);
   for (size_t i = 0; i < quotients.size(); ++i) {
     auto& [lower, factor] = quotients[i];
     for (size_t j = i + 1; j < quotients.size() && factor != 0; ++j) {
       if (quotients[j].lower % lower != 0 || (quotients[j].factor < 0) == (factor < 0)) continue;
       const int64_t extent = quotients[j].lower / lower;
-      const int64_t units = std::min(std::abs(factor), std::abs(quotients[j].factor) / extent);
-      const int64_t scale = factor < 0 ? -units : units;
+      const int64_t units = std::min(std::abs(factor), std::abs(quotients[j].factor) / extent) / unit;
+      const int64_t scale = factor < 0 ? -units * unit : units * unit;
       if (scale == 0) continue;
       out.push_back({source, scale, lower, extent});
       factor -= scale;
@@ -87,8 +93,9 @@ void JoinSource(const Splits& splits, Source source, Splits& out) {
     Add(split.lower, split.scale, quotients);
     if (split.extent != 0) Add(split.lower * split.extent, -split.scale * split.extent, quotients);
   }
-  quotients.erase(std::remove_if(quotients.begin(), quotients.end(), [](const Quotient& q) { return q.factor == 0; }),
-                  quotients.end());
+  quotients.erase(
+      std::remove_if(quotients.begin(), quotients.end(), [](const Quotient& q) { return q.factor == 0; }),
+      quotients.end());
   bool digits = true;
   for (size_t i = 1; i < quotients.size(); ++i) digits &= quotients[i].lower % quotients[i - 1].lower == 0;
   if (digits) {
@@ -106,8 +113,8 @@ Splits JoinRepeatedSources(const Splits& splits) {
   return out;
 }
 
-// The largest Σ sign * scale * digit of digits that do not overlap (ascending lower), for a source from 0 to `last`:
-// at each digit either stay below the digit of `last` and choose freely below, or follow `last`.
+// The largest Σ sign * scale * digit of digits that do not overlap (ascending lower), for a source from 0 to
+// `last`: at each digit either stay below the digit of `last` and choose freely below, or follow `last`.
 int64_t LargestOfDigits(const Splits& digits, int64_t last, int sign) {
   int64_t best = 0, free = 0;
   for (size_t i = 0; i < digits.size(); ++i) {
@@ -198,8 +205,8 @@ Sum operator*(Sum a, int64_t factor) {
 }
 
 int64_t SplitRange(const Split& split, ExtentOf extent_of) {
-  const int64_t quotients = split.lower == 1 ? extent_of(split.source)
-                                             : (extent_of(split.source) + split.lower - 1) / split.lower;
+  const int64_t quotients =
+      split.lower == 1 ? extent_of(split.source) : (extent_of(split.source) + split.lower - 1) / split.lower;
   return split.extent == 0 ? quotients : std::min(quotients, split.extent);
 }
 
@@ -283,9 +290,14 @@ std::string ToString(const Sum& sum, absl::FunctionRef<std::string(Source)> name
   const bool offset_first = sum.splits.empty() || sum.splits.front().scale < 0;
   std::string text = offset_first ? absl::StrCat(sum.offset) : "";
   for (const Split& split : sum.splits) {
-    absl::StrAppend(&text, text.empty() ? "" : split.scale < 0 ? " - " : " + ", SplitText(split, name_of(split.source)));
+    absl::StrAppend(&text,
+                    text.empty()      ? ""
+                    : split.scale < 0 ? " - "
+                                      : " + ",
+                    SplitText(split, name_of(split.source)));
   }
-  if (!offset_first && sum.offset != 0) absl::StrAppend(&text, sum.offset < 0 ? " - " : " + ", std::abs(sum.offset));
+  if (!offset_first && sum.offset != 0)
+    absl::StrAppend(&text, sum.offset < 0 ? " - " : " + ", std::abs(sum.offset));
   return text;
 }
 

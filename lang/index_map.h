@@ -1,9 +1,9 @@
 // The algebra of index maps (design D2).
 //
-// A Sum is offset + Σ scale * ((source / lower) % extent): what loop splitting, fusing, tiling and packing make of
-// indices. All divisions are floor divisions of values known to be >= 0 (a source runs from 0 to its extent - 1);
-// extent 0 stands for "no remainder taken". Everything here is exact: an operation that cannot express its result in
-// this form says so (nullopt) and changes nothing. No operation calls a general solver.
+// A Sum is offset + Σ scale * ((source / lower) % extent): what loop splitting, fusing, tiling and packing
+// make of indices. All divisions are floor divisions of values known to be >= 0 (a source runs from 0 to its
+// extent - 1); extent 0 stands for "no remainder taken". Everything here is exact: an operation that cannot
+// express its result in this form says so (nullopt) and changes nothing. No operation calls a general solver.
 //
 // Plain values without shared state: safe from any thread.
 #pragma once
@@ -53,7 +53,7 @@ struct Sum {
   friend bool operator==(const Sum& a, const Sum& b) { return a.offset == b.offset && a.splits == b.splits; }
 };
 
-// Extent of a source: its values are 0 .. extent - 1. A reference to a callable: pass it down, never store it.
+// Extent of a source: its values are 0 .. extent - 1. A reference to a callable: pass it down, do not keep it.
 using ExtentOf = absl::FunctionRef<int64_t(Source)>;
 
 struct Interval {
@@ -63,26 +63,34 @@ struct Interval {
 Sum operator+(Sum a, const Sum& b);
 Sum operator*(Sum a, int64_t factor);
 
-// Number of values a split's remainder can take, and the interval of a sum.
+// Number of values a split's remainder can take, and an interval that holds the sum: the smallest one if the
+// splits of each source are digits that do not overlap.
 int64_t SplitRange(const Split& split, ExtentOf extent_of);
 Interval Bounds(const Sum& sum, ExtentOf extent_of);
 
-// The canonical form: no zero and no constant splits, redundant remainders dropped, adjacent digits of one source
-// joined (x/4*4 + x%4 = x), splits ordered by descending |scale|, then source, then lower.
+// The canonical form: no zero and no constant splits, redundant remainders dropped, digits of one source
+// joined where adjacent (x/4*4 + x%4 = x) and taken apart where they overlap (x + x/4 = x/4*5 + x%4), splits
+// ordered by descending |scale|, then source, then lower. Two sums are equal at every point if and only if
+// their canonical forms are equal.
 Sum Simplify(const Sum& sum, ExtentOf extent_of);
 
-// (sum / lower) % extent in canonical form, extent 0 for no remainder; nullopt where the form cannot express it.
-// The sum must be >= 0 everywhere.
+// (sum / lower) % extent in canonical form, extent 0 for no remainder; nullopt where the form cannot express
+// it. The sum must be >= 0 everywhere.
 std::optional<Sum> DivMod(const Sum& sum, int64_t lower, int64_t extent, ExtentOf extent_of);
 
-// sum with every source replaced by what `definition` gives for it (nullopt: the source stays). A replaced source that
-// is divided must be expressible (see DivMod); otherwise the whole is nullopt.
+// sum with every source replaced by what `definition` gives for it (nullopt: the source stays), in canonical
+// form. A replaced source that is divided must be expressible (see DivMod); otherwise the whole is nullopt.
+// `extent_of` is asked only for sources of the result, so iters of one block can be replaced by iters of
+// another. A sum in canonical form gives the best result: x%6 of an x below 6 is then x, whatever x is
+// replaced by.
 std::optional<Sum> Substitute(const Sum& sum, absl::FunctionRef<std::optional<Sum>(Source)> definition,
                               ExtentOf extent_of);
 
 // The value at a point.
 int64_t Evaluate(const Sum& sum, absl::FunctionRef<int64_t(Source)> value_of);
 
+// As an expression of C: `x*16 + y/4%8*4 - y%4 + 3`; the offset stands first if the first split is negative:
+// `7 - x/4`.
 std::string ToString(const Sum& sum, absl::FunctionRef<std::string(Source)> name_of);
 
 // A map from a box of iters (Source::Iter(0) ...) to results.
@@ -95,27 +103,31 @@ struct IndexMap {
   auto extents() const {
     return [this](Source source) { return domain[source.id]; };
   }
-  friend bool operator==(const IndexMap& a, const IndexMap& b) { return a.domain == b.domain && a.results == b.results; }
+  friend bool operator==(const IndexMap& a, const IndexMap& b) {
+    return a.domain == b.domain && a.results == b.results;
+  }
 };
 
 std::vector<int64_t> Evaluate(const IndexMap& map, const std::vector<int64_t>& point);
-std::string ToString(const IndexMap& map);
+std::string ToString(const IndexMap& map);  // (i0 < 24) -> (i0/4, i0%4)
 
 // outer after inner: outer's iters are inner's results, which must lie within outer's domain.
 std::optional<IndexMap> Compose(const IndexMap& outer, const IndexMap& inner);
 
-// Smallest box [min, max] that holds each result.
+// A box [min, max] that holds each result, the smallest one where Bounds gives it.
 std::vector<Interval> Image(const IndexMap& map);
 
-// True if the map is proven to be a bijection onto the box of its results' extents [0, max]; false says "not proven".
+// True if the map is proven to be a bijection onto the box of its results' extents [0, max]; false says "not
+// proven". Every map that Compose makes of perfect splits, fuses, permutations and reversals is proven.
 bool IsBijective(const IndexMap& map);
 
 // The inverse of a bijective map: from the box of its results back to its domain.
 std::optional<IndexMap> Inverse(const IndexMap& map);
 
-// Splits a map in an outer and an inner part: with `inner_iters` (a suffix of the domain) forming a tile, result r is
-// outer_r * tile_r + inner_r, where outer depends on the other iters only and inner on inner_iters only, 0 <= inner_r < tile_r.
-// nullopt where that is not so. Tensorization and blockize are this division.
+// Splits a map in an outer and an inner part: with `inner_iters` (a suffix of the domain) forming a tile,
+// result r is outer_r * tile_r + inner_r, where outer depends on the other iters only and inner on
+// inner_iters only, 0 <= inner_r < tile_r. nullopt where that is not so. tile_r is the smallest there is: the
+// inner part's extent if it divides the outer strides. Tensorization and blockize are this division.
 struct Division {
   IndexMap outer, inner;
   std::vector<int64_t> tile;

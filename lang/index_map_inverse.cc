@@ -15,7 +15,8 @@ std::string IterName(Source source) {
   return absl::StrCat("i", source.id);
 }
 
-// One digit of an iter, and where a result holds it: (result / place) % range, counted backwards if `reversed`.
+// One digit of an iter, and where a result holds it: (result / place) % range, counted backwards if
+// `reversed`.
 struct Digit {
   int64_t lower = 1;
   int64_t range = 1;
@@ -29,8 +30,8 @@ struct Digits {
   std::vector<int64_t> extents;             // of the results
 };
 
-// Proves a bijection by its digits: those of a result are the digits of a mixed-radix number from 0 up, and those of an
-// iter, over all results, make up the iter.
+// Proves a bijection by its digits: those of a result are the digits of a mixed-radix number from 0 up, and
+// those of an iter, over all results, make up the iter.
 std::optional<Digits> BijectiveDigits(const IndexMap& map) {
   Digits digits{std::vector<std::vector<Digit>>(map.domain.size()), {}};
   for (size_t r = 0; r < map.results.size(); ++r) {
@@ -40,14 +41,16 @@ std::optional<Digits> BijectiveDigits(const IndexMap& map) {
     for (auto split = result.splits.rbegin(); split != result.splits.rend(); ++split) {
       if (std::abs(split->scale) != place) return std::nullopt;
       const int64_t range = SplitRange(*split, map.extents());
-      digits.of_iter[split->source.id].push_back({split->lower, range, place, static_cast<int>(r), split->scale < 0});
+      digits.of_iter[split->source.id].push_back(
+          {split->lower, range, place, static_cast<int>(r), split->scale < 0});
       place *= range;
     }
     digits.extents.push_back(place);
   }
   for (size_t i = 0; i < map.domain.size(); ++i) {
     std::vector<Digit>& of_iter = digits.of_iter[i];
-    std::sort(of_iter.begin(), of_iter.end(), [](const Digit& a, const Digit& b) { return a.lower < b.lower; });
+    std::sort(of_iter.begin(), of_iter.end(),
+              [](const Digit& a, const Digit& b) { return a.lower < b.lower; });
     int64_t lower = 1;
     for (const Digit& digit : of_iter) {
       if (digit.lower != lower) return std::nullopt;
@@ -68,8 +71,8 @@ Sum Part(const Sum& sum, int first_iter, int end_iter) {
   return part;
 }
 
-// The smallest tile that divides `outer_scales` and holds `range` values that start at `start`; 0 if there is none.
-// outer_scales = 0 is divided by everything.
+// The smallest tile that divides `outer_scales` and holds `range` values that start at `start`; 0 if there is
+// none. outer_scales = 0 is divided by everything.
 int64_t SmallestTile(int64_t outer_scales, int64_t start, int64_t range) {
   const auto fits = [&](int64_t tile) { return (start % tile + tile) % tile + range <= tile; };
   if (outer_scales == 0) return fits(range) ? range : start >= 0 ? start + range : 0;
@@ -83,7 +86,8 @@ int64_t SmallestTile(int64_t outer_scales, int64_t start, int64_t range) {
 
 IndexMap IndexMap::Identity(const std::vector<int64_t>& domain) {
   IndexMap map{domain, {}};
-  for (size_t i = 0; i < domain.size(); ++i) map.results.push_back(Simplify(Sum::Of(Source::Iter(i)), map.extents()));
+  for (size_t i = 0; i < domain.size(); ++i)
+    map.results.push_back(Simplify(Sum::Of(Source::Iter(i)), map.extents()));
   return map;
 }
 
@@ -103,8 +107,8 @@ std::string ToString(const IndexMap& map) {
 }
 
 std::optional<IndexMap> Compose(const IndexMap& outer, const IndexMap& inner) {
-  KILN_CHECK(outer.domain.size() == inner.results.size(), "an outer map of ", outer.domain.size(), " iters after ",
-             inner.results.size(), " results");
+  KILN_CHECK(outer.domain.size() == inner.results.size(), "an outer map of ", outer.domain.size(),
+             " iters after ", inner.results.size(), " results");
   IndexMap composed{inner.domain, {}};
   const auto definition = [&](Source source) { return std::optional<Sum>(inner.results[source.id]); };
   for (const Sum& result : outer.results) {
@@ -117,7 +121,8 @@ std::optional<IndexMap> Compose(const IndexMap& outer, const IndexMap& inner) {
 
 std::vector<Interval> Image(const IndexMap& map) {
   std::vector<Interval> image;
-  for (const Sum& result : map.results) image.push_back(Bounds(Simplify(result, map.extents()), map.extents()));
+  for (const Sum& result : map.results)
+    image.push_back(Bounds(Simplify(result, map.extents()), map.extents()));
   return image;
 }
 
@@ -130,7 +135,8 @@ std::optional<IndexMap> Inverse(const IndexMap& map) {
   for (const std::vector<Digit>& of_iter : digits->of_iter) {
     Sum iter;
     for (const Digit& digit : of_iter) {
-      iter.splits.push_back({Source::Iter(digit.result), digit.reversed ? -digit.lower : digit.lower, digit.place, digit.range});
+      iter.splits.push_back({Source::Iter(digit.result), digit.reversed ? -digit.lower : digit.lower,
+                             digit.place, digit.range});
       if (digit.reversed) iter.offset += digit.lower * (digit.range - 1);
     }
     inverse.results.push_back(Simplify(iter, inverse.extents()));

@@ -1,0 +1,99 @@
+#include "lang/analysis/loops.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+
+namespace kiln {
+namespace {
+
+bool UsedOutside(const Program& p, Id buffer, Id loop) {
+  if (p.buffers[buffer].role != Role::kTemporary) return true;
+  const auto outside = [&](Id block) { return !IsAncestor(p, loop, block); };
+  const std::vector<Id> readers = Readers(p, buffer), writers = Writers(p, buffer);
+  return std::any_of(readers.begin(), readers.end(), outside) || std::any_of(writers.begin(), writers.end(), outside);
+}
+
+absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
+  for (const Id block : BlocksBelow(p, loop)) {
+    if (p.nodes[block].first != kNone) continue;
+    const LoopUse use = UseOf(p, block, loop);
+    if (use.reduction && !reductions_too) {
+      return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(p.loop(loop).name), " feeds a reduction of block \"",
+                                                        p.Text(p.block(block).name), "\""));
+    }
+    if (use.spatial || use.reduction || p.loop(loop).extent.max == 1) continue;
+    for (const Id buffer : WrittenBuffers(p, block)) {
+      if (UsedOutside(p, buffer, loop)) {
+        return absl::FailedPreconditionError(absl::StrCat("block \"", p.Text(p.block(block).name), "\" writes ",
+                                                          p.Text(p.buffers[buffer].name), ", which does not depend on loop ",
+                                                          p.Text(p.loop(loop).name), " and is used outside of it"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+LoopUse UseOf(const Program& program, Id block, Id loop) {
+  LoopUse use;
+  // A block within a block is fed through the iters of the one around it.
+  Id top = block;
+  for (Id b = EnclosingBlock(program, block); b != kNone && IsAncestor(program, loop, b); b = EnclosingBlock(program, b)) {
+    top = b;
+  }
+  const std::vector<Id> loops = LoopsAround(program, top);
+  const auto at = std::find(loops.begin(), loops.end(), loop);
+  if (at == loops.end()) return use;
+  use.spatial = Feeds(program, top, IterKind::kSpatial)[at - loops.begin()];
+  use.reduction = Feeds(program, top, IterKind::kReduction)[at - loops.begin()];
+  return use;
+}
+
+absl::Status CheckDataParallel(const Program& program, Id loop) { return CheckIndependent(program, loop, false); }
+
+absl::Status CheckVectorizable(const Program& program, Id loop) {
+  for (const Id below : LoopsBelow(program, loop)) {
+    const LoopKind kind = program.loop(below).kind;
+    if (kind == LoopKind::kParallel || kind == LoopKind::kVectorized) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("loop ", program.Text(program.loop(below).name), " below is ", ToString(kind)));
+    }
+  }
+  return CheckIndependent(program, loop, true);
+}
+
+std::vector<Id> LoopsBelow(const Program& program, Id node) {
+  std::vector<Id> loops;
+  for (Id child = program.nodes[node].first; child != kNone; child = program.nodes[child].next) {
+    if (program.IsLoop(child)) loops.push_back(child);
+    const std::vector<Id> below = LoopsBelow(program, child);
+    loops.insert(loops.end(), below.begin(), below.end());
+  }
+  return loops;
+}
+
+std::optional<int64_t> Stride(const Program& program, Id block, Id buffer, absl::Span<const int32_t> index, Id loop) {
+  const Bindings bindings = ResolveBindings(program, block);
+  const Extents extents(program, EnclosingBlock(program, block));
+  const auto shape = program.Dims(program.buffers[buffer].shape);
+  int64_t stride = 0, row = 1;
+  for (size_t d = index.size(); d-- > 0;) {
+    const std::optional<Sum> value = Substitute(
+        program.SumOf(index[d]), [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, extents);
+    if (!value.has_value()) return std::nullopt;
+    for (const Split& split : value->splits) {
+      if (split.source.kind == Source::Kind::kMark) return std::nullopt;
+      if (split.source != Source::Loop(loop)) continue;
+      if (split.lower != 1 || (split.extent != 0 && split.extent < program.loop(loop).extent.max)) return std::nullopt;
+      stride += split.scale * row;
+    }
+    row *= shape[d].max;
+  }
+  return stride;
+}
+
+}  // namespace kiln

@@ -1,0 +1,41 @@
+// annotate-block, annotate-loop: a key and a number that modules and lowering may read; they change no meaning.
+#include "lang/analysis/annotations.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+namespace {
+
+absl::Status AnnotateBlock(Call& call) {
+  SetAnnotation(call.program(), call.program().block(call.node(0)).annotations, call.Text(0), call.Int(1));
+  return absl::OkStatus();
+}
+
+absl::Status AnnotateLoop(Call& call) {
+  SetAnnotation(call.program(), call.program().loop(call.node(0)).annotations, call.Text(0), call.Int(1));
+  return absl::OkStatus();
+}
+
+const Primitive kAnnotateBlock{
+    .name = "annotate-block",
+    .operands = {{"block", OperandKind::kBlock}},
+    .attributes = {{"key", std::string()}, {"value", int64_t{0}}},
+    .result = HandleKind::kBlock,
+    .result_names = "",
+    .doc = "Sets a named number on a block; it changes no meaning.",
+    .apply = AnnotateBlock,
+};
+KILN_PRIMITIVE(kAnnotateBlock);
+
+const Primitive kAnnotateLoop{
+    .name = "annotate-loop",
+    .operands = {{"loop", OperandKind::kLoop}},
+    .attributes = {{"key", std::string()}, {"value", int64_t{0}}},
+    .result = HandleKind::kLoop,
+    .result_names = "",
+    .doc = "Sets a named number on a loop; it changes no meaning.",
+    .apply = AnnotateLoop,
+};
+KILN_PRIMITIVE(kAnnotateLoop);
+
+}  // namespace
+}  // namespace kiln

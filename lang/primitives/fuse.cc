@@ -1,0 +1,68 @@
+// fuse
+//
+//   for i in 0..I                for f in 0..I*J
+//     for j in 0..J       ->       S(f / J, f % J)
+//       S(i, j)
+#include "absl/strings/str_cat.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+namespace {
+
+absl::Status Fuse(Call& call) {
+  Program& p = call.program();
+  const std::vector<Id> loops = call.nodes(0);
+  if (loops.empty()) return absl::InvalidArgumentError("no loops are given");
+  int64_t extent = 1;
+  bool tainted = false;
+  std::string name;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const LoopNode& loop = p.loop(loops[i]);
+    if (loop.kind != LoopKind::kSerial || !loop.extent.constant()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("loop ", p.Text(loop.name), " is ", ToString(loop.kind), "; only serial loops can be fused"));
+    }
+    if (i > 0 && (p.nodes[loops[i - 1]].first != loops[i] || p.nodes[loops[i]].next != kNone)) {
+      return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(loop.name), " is not the only child of loop ",
+                                                        p.Text(p.loop(loops[i - 1]).name)));
+    }
+    extent *= loop.extent.max;
+    tainted |= loop.tainted;
+    absl::StrAppend(&name, i == 0 ? "" : "_", p.Text(loop.name));
+  }
+  const Id fused = p.AddLoop(name, extent);
+  p.loop(fused).tainted = tainted;
+  p.Replace(loops.front(), fused);
+  const Id innermost = loops.back();
+  while (p.nodes[innermost].first != kNone) {
+    const Id child = p.nodes[innermost].first;
+    p.Detach(child);
+    p.Append(fused, child);
+  }
+  int64_t lower = extent;
+  for (const Id loop : loops) {
+    const Extent own = p.loop(loop).extent;
+    lower /= own.max;
+    p.loops[p.nodes[loop].index].definition =
+        p.AddMark(Sum{0, {kiln::Split{Source::Loop(fused), 1, lower, own.max}}}, own);
+  }
+  for (size_t i = loops.size(); i-- > 0;) p.Kill(loops[i]);
+  call.Return(fused);
+  return absl::OkStatus();
+}
+
+const Primitive kFuse{
+    .name = "fuse",
+    .operands = {{"loops", OperandKind::kLoop, true}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "fused",
+    .doc = "Makes one loop of directly nested serial loops, outermost first.\n"
+           "for i in 0..I: for j in 0..J: S(i, j)\n->\nfor f in 0..I*J: S(f / J, f % J)\n"
+           "Does not apply when a loop is not the only child of the one before it.",
+    .apply = Fuse,
+};
+KILN_PRIMITIVE(kFuse);
+
+}  // namespace
+}  // namespace kiln

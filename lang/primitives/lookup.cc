@@ -1,0 +1,90 @@
+// get-block, get-loops, get-producers, get-consumers: handles of what is there. They change nothing.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+namespace {
+
+absl::Status GetBlock(Call& call) {
+  const Program& p = call.program();
+  std::vector<absl::string_view> names;
+  for (const Id block : Blocks(p)) {
+    const absl::string_view name = p.Text(p.block(block).name);
+    if (name == call.Text(0)) {
+      call.Return(block);
+      return absl::OkStatus();
+    }
+    names.push_back(name);
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("no block is called \"", call.Text(0), "\"; there are ", absl::StrJoin(names, ", ")));
+}
+
+absl::Status GetLoops(Call& call) {
+  for (const Id loop : LoopsAround(call.program(), call.node(0))) call.Return(loop);
+  return absl::OkStatus();
+}
+
+absl::Status GetProducers(Call& call) {
+  for (const Id block : Producers(call.program(), call.node(0))) call.Return(block);
+  return absl::OkStatus();
+}
+
+absl::Status GetConsumers(Call& call) {
+  for (const Id block : Consumers(call.program(), call.node(0))) call.Return(block);
+  return absl::OkStatus();
+}
+
+const Primitive kGetBlock{
+    .name = "get-block",
+    .operands = {},
+    .attributes = {{"name", std::string()}},
+    .result = HandleKind::kBlock,
+    .result_names = "block",
+    .reads_only = true,
+    .doc = "The block with this name. Does not apply when there is none.",
+    .apply = GetBlock,
+};
+KILN_PRIMITIVE(kGetBlock);
+
+const Primitive kGetLoops{
+    .name = "get-loops",
+    .operands = {{"block", OperandKind::kBlock}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "loops...",
+    .reads_only = true,
+    .doc = "The loops around a block up to its enclosing block, outermost first.",
+    .apply = GetLoops,
+};
+KILN_PRIMITIVE(kGetLoops);
+
+const Primitive kGetProducers{
+    .name = "get-producers",
+    .operands = {{"block", OperandKind::kBlock}},
+    .attributes = {},
+    .result = HandleKind::kBlock,
+    .result_names = "blocks...",
+    .reads_only = true,
+    .doc = "The blocks that write what a block reads, in program order.",
+    .apply = GetProducers,
+};
+KILN_PRIMITIVE(kGetProducers);
+
+const Primitive kGetConsumers{
+    .name = "get-consumers",
+    .operands = {{"block", OperandKind::kBlock}},
+    .attributes = {},
+    .result = HandleKind::kBlock,
+    .result_names = "blocks...",
+    .reads_only = true,
+    .doc = "The blocks that read what a block writes, in program order.",
+    .apply = GetConsumers,
+};
+KILN_PRIMITIVE(kGetConsumers);
+
+}  // namespace
+}  // namespace kiln

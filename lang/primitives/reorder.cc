@@ -1,0 +1,79 @@
+// reorder
+//
+//   for i: for j: for k: S      -- reorder k i -->      for k: for j: for i: S
+//
+// The given loops take, in the order given, the places that they hold on their chain; other loops keep theirs. The order
+// in which a reduction combines its values may change, which its monoid allows.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+namespace {
+
+absl::Status Reorder(Call& call) {
+  Program& p = call.program();
+  const std::vector<Id> wanted = call.nodes(0);
+  if (wanted.empty()) return absl::InvalidArgumentError("no loops are given");
+  const auto given = [&](Id n) { return std::count(wanted.begin(), wanted.end(), n); };
+  Id outermost = wanted.front(), innermost = wanted.front();
+  for (const Id loop : wanted) {
+    if (given(loop) != 1) {
+      return absl::InvalidArgumentError(absl::StrCat("loop ", p.Text(p.loop(loop).name), " is given twice"));
+    }
+    if (IsAncestor(p, loop, outermost)) outermost = loop;
+    if (IsAncestor(p, innermost, loop)) innermost = loop;
+  }
+  std::vector<Id> chain;  // innermost first
+  for (Id at = innermost;; at = p.nodes[at].parent) {
+    if (at == kNone || !p.IsLoop(at)) {
+      return absl::FailedPreconditionError("the loops are not on one chain");
+    }
+    if (at != innermost && p.nodes[at].first != p.nodes[at].last) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("loop ", p.Text(p.loop(at).name), " has more than one child, so it is not on one chain with the loops within"));
+    }
+    chain.push_back(at);
+    if (at == outermost) break;
+  }
+  std::reverse(chain.begin(), chain.end());
+  std::vector<Id> order = chain;
+  size_t next = 0;
+  for (Id& place : order) {
+    if (given(place)) place = wanted[next++];
+  }
+  if (next != wanted.size()) return absl::FailedPreconditionError("the loops are not on one chain");
+
+  // The nodes stay where they are; the loops they hold change places. Handles and bindings name nodes, so move the nodes.
+  const Id marker = p.AddLoop("place", 1);
+  p.Replace(outermost, marker);
+  std::vector<Id> children;
+  for (Id c = p.nodes[innermost].first; c != kNone; c = p.nodes[innermost].first) {
+    p.Detach(c);
+    children.push_back(c);
+  }
+  for (size_t i = 1; i < chain.size(); ++i) p.Detach(chain[i]);
+  p.Replace(marker, order.front());
+  p.Kill(marker);
+  for (size_t i = 1; i < order.size(); ++i) p.Append(order[i - 1], order[i]);
+  for (const Id c : children) p.Append(order.back(), c);
+  return absl::OkStatus();
+}
+
+const Primitive kReorder{
+    .name = "reorder",
+    .operands = {{"loops", OperandKind::kLoop, true}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "",
+    .doc = "Puts loops of one chain in the order given; the others keep their places.\n"
+           "for i: for j: for k: S\n-> reorder k i\nfor k: for j: for i: S\n"
+           "Does not apply when a loop between the outermost and the innermost has more than one child.",
+    .apply = Reorder,
+};
+KILN_PRIMITIVE(kReorder);
+
+}  // namespace
+}  // namespace kiln

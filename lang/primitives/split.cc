@@ -1,0 +1,87 @@
+// split
+//
+//   for i in 0..E            for i0 in 0..f0
+//     S(i)            ->       for i1 in 0..f1
+//                                S(f1 * i0 + i1)      where f1 * i0 + i1 < E
+//
+// One factor may be -1: what covers the rest. Factors whose product exceeds the extent leave the last tiles imperfect.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+namespace {
+
+absl::Status Split(Call& call) {
+  Program& p = call.program();
+  const Id loop = call.node(0);
+  const LoopNode old = p.loop(loop);
+  absl::InlinedVector<int64_t, 6> factors = call.numbers(1);
+  const int64_t extent = old.extent.max;
+  if (factors.empty()) return absl::InvalidArgumentError("no factors are given");
+  if (!old.extent.constant()) return absl::FailedPreconditionError("the extent of the loop is not constant");
+  if (old.kind != LoopKind::kSerial) {
+    return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(old.name), " is ", ToString(old.kind),
+                                                      "; only a serial loop can be split"));
+  }
+  int64_t known = 1, open = -1;
+  for (size_t i = 0; i < factors.size(); ++i) {
+    if (factors[i] == -1 && open < 0) {
+      open = static_cast<int64_t>(i);
+    } else if (factors[i] < 1 || factors[i] > (int64_t{1} << 40) / known) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("factors ", absl::StrJoin(factors, " "), ": each is positive, and at most one is -1"));
+    } else {
+      known *= factors[i];
+    }
+  }
+  if (open >= 0) {
+    factors[open] = (extent + known - 1) / known;
+    known *= factors[open];
+  }
+  if (known < extent) {
+    return absl::FailedPreconditionError(absl::StrCat("factors ", absl::StrJoin(factors, " "), " give ", known,
+                                                      ", but loop ", p.Text(old.name), " has extent ", extent));
+  }
+
+  Sum value;
+  Id parent = kNone;
+  int64_t scale = known;
+  for (size_t i = 0; i < factors.size(); ++i) {
+    scale /= factors[i];
+    const Id part = p.AddLoop(absl::StrCat(p.Text(old.name), "_", i), factors[i]);
+    p.loop(part).tainted = old.tainted || call.sampled(1);
+    value = value + Sum::Of(Source::Loop(part), scale);
+    if (parent == kNone) {
+      p.Replace(loop, part);
+    } else {
+      p.Append(parent, part);
+    }
+    parent = part;
+    call.Return(part);
+  }
+  while (p.nodes[loop].first != kNone) {
+    const Id child = p.nodes[loop].first;
+    p.Detach(child);
+    p.Append(parent, child);
+  }
+  p.loops[p.nodes[loop].index].definition = p.AddMark(value, old.extent);
+  p.Kill(loop);
+  return absl::OkStatus();
+}
+
+const Primitive kSplit{
+    .name = "split",
+    .operands = {{"loop", OperandKind::kLoop}, {"factors", OperandKind::kFactor, true}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "outer ... inner",
+    .doc = "Splits a serial loop into a nest, outermost factor first; -1 stands for what covers the rest.\n"
+           "for i in 0..E: S(i)\n->\nfor i0 in 0..f0: for i1 in 0..f1: S(f1*i0 + i1) where f1*i0 + i1 < E\n"
+           "Does not apply when the factors do not cover the extent.",
+    .apply = Split,
+};
+KILN_PRIMITIVE(kSplit);
+
+}  // namespace
+}  // namespace kiln

@@ -45,7 +45,7 @@ struct EntryPoint {
 };
 
 struct CodegenOptions {
-  std::vector<EntryPoint> entries;
+  std::vector<EntryPoint> entries = {};
   enum class Pipeline { kMinimal, kO3 } pipeline = Pipeline::kMinimal;
   bool contract = true;     // a * b + c may become one FMA; false fuses only where the module says fma
   bool polynomials = true;  // false: exp, tanh, ... call libm

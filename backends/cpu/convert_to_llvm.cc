@@ -50,6 +50,7 @@ LlvmConverter::LlvmConverter(mlir::MLIRContext& context) {
   mlir::populateFuncToLLVMConversionPatterns(*types_, all);
   mlir::arith::populateArithToLLVMConversionPatterns(*types_, all);
   mlir::cf::populateControlFlowToLLVMConversionPatterns(*types_, all);
+  mlir::cf::populateAssertToLLVMConversionPattern(*types_, all);
   mlir::populateMathToLLVMConversionPatterns(*types_, all);
   mlir::ub::populateUBToLLVMConversionPatterns(*types_, all);
   all_ = std::move(all);

@@ -17,8 +17,8 @@
 namespace kiln {
 
 struct LinkOptions {
-  std::vector<std::string> exports;  // all other symbols become local
-  std::string soname;                // optional
+  std::vector<std::string> exports = {};  // all other symbols become local
+  std::string soname = "";           // optional
   bool in_process = true;            // false: run ld.lld-22 as a child process
 };
 

@@ -1,0 +1,99 @@
+#include "backends/cpu/link.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/backends/loaded.h"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string Object(const std::string& text, const std::vector<std::string>& entries) {
+  CodegenOptions options;
+  options.polynomials = false;
+  for (const std::string& name : entries) options.entries.push_back({.name = name});
+  auto module = Parse(text);
+  return HostCodegen().Compile(*module, options).value().bytes;
+}
+
+const char kTwo[] = R"(
+  func.func @f(%x: memref<4xf32>) { %i = arith.constant 0 : index
+    %c = arith.constant 2.0 : f32
+    memref.store %c, %x[%i] : memref<4xf32>
+    return }
+  func.func @g(%x: memref<4xf32>) { return })";
+
+TEST(Link, ExportsOnlyWhatIsNamed) {
+  const auto shared = LinkShared({Object(kTwo, {"f", "g"})}, {.exports = {"f"}});
+  ASSERT_TRUE(shared.ok()) << shared.status();
+  const auto code = Loaded::FromBytes(*shared);
+  ASSERT_TRUE(code.ok()) << code.status();
+  alignas(64) float x[4] = {};
+  EXPECT_EQ(code->Get<int(float*)>("f")(x), 0);
+  EXPECT_EQ(x[0], 2.0f);
+  EXPECT_EQ(code->Get<int(float*)>("g"), nullptr);
+}
+
+TEST(Link, JoinsObjectsThatCallEachOther) {
+  const char caller[] = R"(
+    func.func private @f(memref<4xf32>) -> i32
+    func.func @main(%x: memref<4xf32>) -> i32 { %r = func.call @f(%x) : (memref<4xf32>) -> i32
+      return %r : i32 })";
+  const auto shared = LinkShared({Object(caller, {"main"}), Object(kTwo, {"f", "g"})}, {.exports = {"main"}});
+  ASSERT_TRUE(shared.ok()) << shared.status();
+  const auto code = Loaded::FromBytes(*shared);
+  alignas(64) float x[4] = {};
+  EXPECT_EQ(code->Get<int(float*)>("main")(x), 0);
+  EXPECT_EQ(x[0], 2.0f);
+}
+
+TEST(Link, RecordsLibmOnlyWhenItIsNeeded) {
+  const char sine[] = R"(
+    func.func @f(%x: memref<4xf32>) { %i = arith.constant 0 : index
+      %v = memref.load %x[%i] : memref<4xf32>
+      %s = math.sin %v : f32
+      memref.store %s, %x[%i] : memref<4xf32>
+      return })";
+  EXPECT_THAT(LinkShared({Object(sine, {"f"})}, {.exports = {"f"}}).value(), HasSubstr("libm.so"));
+  EXPECT_THAT(LinkShared({Object(kTwo, {"f"})}, {.exports = {"f"}}).value(), Not(HasSubstr(".so.")));
+}
+
+TEST(Link, NamesSymbolsThatAreDefinedNowhere) {
+  const char caller[] = R"(
+    func.func private @memrefCopy(memref<4xf32>)
+    func.func private @missing(memref<4xf32>)
+    func.func @main(%x: memref<4xf32>) { func.call @missing(%x) : (memref<4xf32>) -> ()
+      func.call @memrefCopy(%x) : (memref<4xf32>) -> ()
+      return })";
+  const auto shared = LinkShared({Object(caller, {"main"})}, {.exports = {"main"}});
+  EXPECT_EQ(shared.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(shared.status().message(), "undefined symbols that neither libc nor libm has: memrefCopy, missing");
+}
+
+TEST(Link, NamesExportsThatNoObjectDefines) {
+  const auto shared = LinkShared({Object(kTwo, {"f"})}, {.exports = {"f", "h"}});
+  EXPECT_EQ(shared.status().message(), "no object defines what is to be exported: h");
+}
+
+TEST(Link, RefusesWhatIsNoObject) {
+  EXPECT_EQ(LinkShared({"not an object"}, {}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Link, AThousandLinksInOneProcessAllWork) {
+  const std::string object = Object(kTwo, {"f"});
+  for (const bool in_process : {true, false}) {
+    const int count = in_process ? 1000 : 20;
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < count; ++i) ASSERT_TRUE(LinkShared({object}, {.exports = {"f"}, .in_process = in_process}).ok());
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    std::printf("link %s: %.2f ms\n", in_process ? "in process" : "by ld.lld-22", took.count() / count);
+  }
+}
+
+}  // namespace
+}  // namespace kiln

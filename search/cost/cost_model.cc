@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-void FeatureBatch::Append(absl::Span<const float> rows) {
+void FeatureBatch::AppendRows(absl::Span<const float> rows) {
   KILN_CHECK(dim > 0 && rows.size() % dim == 0, rows.size(), " numbers are no rows of ", dim);
   values.insert(values.end(), rows.begin(), rows.end());
   first_row.push_back(first_row.back() + static_cast<int32_t>(rows.size() / dim));
@@ -17,7 +17,7 @@ void FeatureBatch::Append(absl::Span<const float> rows) {
 void FeatureBatch::Append(const FeatureSet& program) {
   if (dim == 0) dim = program.dim;
   KILN_CHECK(program.dim == dim, "program has ", program.dim, " features a row, batch has ", dim);
-  Append(absl::MakeConstSpan(program.values));
+  AppendRows(program.values);
 }
 
 void FeatureBatch::Clear() {

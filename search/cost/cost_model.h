@@ -46,7 +46,7 @@ struct FeatureBatch {
   int rows() const { return first_row.back(); }
 
   // Adds one program. Invariant: rows.size() is a multiple of dim, and dim > 0.
-  void Append(absl::Span<const float> rows);
+  void AppendRows(absl::Span<const float> rows);
   // Adds one program. Invariant: its dim is this dim; a batch whose dim is 0 takes it over.
   void Append(const FeatureSet& program);
   // Forgets the programs and keeps the memory: for the next generation.

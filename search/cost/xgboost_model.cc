@@ -264,7 +264,7 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeXgboostModel(int dim, const Xgboo
       {options.most_trees >= options.first_trees, "most_trees must be at least first_trees"},
       {options.depth >= 1 && options.depth <= 16, "depth must be in 1 to 16"},
       {options.bins >= 2 && options.bins <= 256, "bins must be in 2 to 256"},
-      {options.loss.least_weight >= 0, "loss.least_weight must be at least 0"},
+      {options.loss.least_throughput > 0 && options.loss.least_throughput < 1, "loss.least_throughput must be in (0, 1)"},
       {options.loss.pairs_per_program >= 1, "loss.pairs_per_program must be at least 1"},
   };
   for (const auto& [holds, message] : ranges) {

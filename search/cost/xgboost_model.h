@@ -23,8 +23,8 @@ namespace kiln {
 
 struct XgboostOptions {
   LossOptions loss = {};        // squared error; or pairwise ranking, which costs more and whose scores have no unit
-  double shrinkage = 0.2;       // each tree goes this part of the way, in (0, 1]: smaller wants more trees
-  double regularization = 1;    // added to the curvature of a leaf, whose mean is 1 a program; at least 0
+  double shrinkage = 0.3;       // each tree goes this part of the way, in (0, 1]: smaller wants more trees
+  double regularization = 3;    // added to the curvature of a leaf, whose mean is 1 a program; at least 0
   double rebuild_growth = 2;    // more than 1
   int first_trees = 60;         // 1 or more
   int more_trees = 8;           // 1 or more

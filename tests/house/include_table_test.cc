@@ -4,14 +4,15 @@
 
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "tests/house/source_tree.h"
 
 namespace kiln::house {
@@ -74,11 +75,17 @@ struct Include {
   std::string path;
   bool quoted;
 };
-std::optional<Include> ParseInclude(const std::string& line) {
-  static const std::regex kInclude(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)re");
-  std::smatch match;
-  if (!std::regex_match(line, match, kInclude)) return std::nullopt;
-  return Include{match[2], match[1] == "\""};
+std::optional<Include> ParseInclude(absl::string_view line) {
+  line = absl::StripLeadingAsciiWhitespace(line);
+  if (!absl::ConsumePrefix(&line, "#")) return std::nullopt;
+  line = absl::StripLeadingAsciiWhitespace(line);
+  if (!absl::ConsumePrefix(&line, "include")) return std::nullopt;
+  line = absl::StripLeadingAsciiWhitespace(line);
+  const bool quoted = absl::ConsumePrefix(&line, "\"");
+  if (!quoted && !absl::ConsumePrefix(&line, "<")) return std::nullopt;
+  const size_t end = line.find(quoted ? '"' : '>');
+  if (end == absl::string_view::npos) return std::nullopt;
+  return Include{std::string(line.substr(0, end)), quoted};
 }
 
 // What is wrong with this line in this file; empty if nothing is.

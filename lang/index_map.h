@@ -53,7 +53,7 @@ struct Sum {
   friend bool operator==(const Sum& a, const Sum& b) { return a.offset == b.offset && a.splits == b.splits; }
 };
 
-// Extent of a source: its values are 0 .. extent - 1. A reference to a callable: pass it down, do not keep it.
+// Extent of a source: its values are 0 .. extent - 1. A reference to a callable: do not keep it.
 using ExtentOf = absl::FunctionRef<int64_t(Source)>;
 
 struct Interval {

@@ -16,7 +16,9 @@ auto Extents(std::vector<int64_t> extents) {
   return [extents = std::move(extents)](Source source) { return extents[source.id]; };
 }
 
-Sum Make(int64_t offset, std::initializer_list<Split> splits) { return {offset, {splits.begin(), splits.end()}}; }
+Sum Make(int64_t offset, std::initializer_list<Split> splits) {
+  return {offset, {splits.begin(), splits.end()}};
+}
 
 Sum Iter(int position, int64_t scale = 1, int64_t lower = 1, int64_t extent = 0) {
   return Make(0, {{Source::Iter(position), scale, lower, extent}});
@@ -55,11 +57,13 @@ TEST(Simplify, TurnsADifferenceIntoARemainder) {
 }
 
 TEST(Simplify, DropsWhatIsConstantAndRemaindersThatDoNothing) {
-  EXPECT_EQ(Text(Simplify(Make(2, {{x, 0, 1, 0}, {y, 5, 8, 0}, {z, 1, 2, 3}}), Extents({24, 8, 6}))), "z/2 + 2");
+  EXPECT_EQ(Text(Simplify(Make(2, {{x, 0, 1, 0}, {y, 5, 8, 0}, {z, 1, 2, 3}}), Extents({24, 8, 6}))),
+            "z/2 + 2");
 }
 
 TEST(Simplify, OrdersSplitsByScaleThenSource) {
-  EXPECT_EQ(Text(Simplify(Make(0, {{z, 1, 1, 0}, {y, -8, 1, 0}, {x, 1, 1, 0}}), Extents({4, 4, 4}))), "0 - y*8 + x + z");
+  EXPECT_EQ(Text(Simplify(Make(0, {{z, 1, 1, 0}, {y, -8, 1, 0}, {x, 1, 1, 0}}), Extents({4, 4, 4}))),
+            "0 - y*8 + x + z");
 }
 
 TEST(Simplify, CancelsToAConstant) {

@@ -1,0 +1,250 @@
+#include "lang/analysis/placement.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/loops.h"
+#include "lang/analysis/region.h"
+
+namespace kiln {
+namespace {
+
+absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
+
+absl::Status CheckLeaf(const Program& p, Id block) {
+  if (p.nodes[block].first != kNone) return No(absl::StrCat(Describe(p, block), " has blocks within"));
+  return absl::OkStatus();
+}
+
+absl::Status CheckPlace(const Program& p, Id block, Id loop) {
+  if (EnclosingBlock(p, block) != EnclosingBlock(p, loop)) {
+    return No(absl::StrCat(Describe(p, block), " and ", Describe(p, loop), " are in different scopes"));
+  }
+  if (IsAncestor(p, loop, block)) return No(absl::StrCat(Describe(p, loop), " is around ", Describe(p, block), " already"));
+  for (Id at = loop; at != kNone && p.IsLoop(at); at = p.nodes[at].parent) {
+    if (p.loop(at).kind == LoopKind::kVectorized) {
+      return No(absl::StrCat(Describe(p, at), " is vectorized; nothing can be moved below it"));
+    }
+  }
+  return CheckLeaf(p, block);
+}
+
+absl::Status CheckOnlyWriter(const Program& p, Id block) {
+  for (const Id buffer : WrittenBuffers(p, block)) {
+    if (p.buffers[buffer].role != Role::kTemporary) {
+      return No(absl::StrCat(Describe(p, block), " writes ", p.Text(p.buffers[buffer].name), ", a result of the program"));
+    }
+    if (Writers(p, buffer).size() > 1) {
+      return No(absl::StrCat(p.Text(p.buffers[buffer].name), " has more writers than ", Describe(p, block)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string Describe(const Program& program, Id node) {
+  if (program.IsBlock(node)) return absl::StrCat("block \"", program.Text(program.block(node).name), "\"");
+  if (program.IsLoop(node)) return absl::StrCat("loop ", program.Text(program.loop(node).name));
+  return "the root";
+}
+
+bool HasInnerGuards(const Program& program, Id block) {
+  const Bindings bindings = ResolveBindings(program, block);
+  const auto iters = program.Iters(program.block(block).iters);
+  for (const Guard& guard : bindings.guards) {
+    bool own = false;
+    for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
+      own |= iters[i].extent.max == guard.extent && bindings.iters[i] == guard.value;
+    }
+    if (!own) return true;
+  }
+  return false;
+}
+
+absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
+  absl::Status status = CheckPlace(program, block, loop);
+  if (status.ok()) status = CheckOnlyWriter(program, block);
+  if (!status.ok()) return status;
+  const std::vector<Id> consumers = Consumers(program, block);
+  if (consumers.empty()) return No(absl::StrCat("nothing reads what ", Describe(program, block), " writes"));
+  for (const Id consumer : consumers) {
+    if (!IsAncestor(program, loop, consumer)) {
+      return No(absl::StrCat(Describe(program, consumer), " reads it outside of ", Describe(program, loop)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
+  absl::Status status = CheckPlace(program, block, loop);
+  if (!status.ok()) return status;
+  if (program.block(block).accumulates) return No(absl::StrCat(Describe(program, block), " is initialized elsewhere"));
+  bool any = false;
+  const auto iters = program.Iters(program.block(block).iters);
+  std::vector<const DimRange*> first(iters.size(), nullptr);
+  std::vector<Region> regions;
+  regions.reserve(16);
+  for (const Id producer : Producers(program, block)) {
+    if (!IsAncestor(program, loop, producer)) {
+      if (!Before(program, producer, loop)) {
+        return No(absl::StrCat(Describe(program, producer), ", which it reads, comes after ", Describe(program, loop)));
+      }
+      continue;
+    }
+    any = true;
+    for (Id at = loop; at != kNone && program.IsLoop(at); at = program.nodes[at].parent) {
+      if (UseOf(program, producer, at).reduction) {
+        return No(absl::StrCat(Describe(program, at), " feeds a reduction of ", Describe(program, producer),
+                               ", which is complete only after it"));
+      }
+    }
+    if (HasInnerGuards(program, producer)) {
+      return No(absl::StrCat("the tiles of ", Describe(program, producer), " are imperfect at more than their last level"));
+    }
+  }
+  if (!any) return No(absl::StrCat("it reads nothing that is written below ", Describe(program, loop)));
+  // Each index that reads what is written below must be an iter, or a constant, the same in all reads; reductions must be whole.
+  for (const Id load : Loads(program, block)) {
+    const Expr& e = program.exprs[load];
+    for (const Id producer : Writers(program, e.a)) {
+      if (producer == block || !IsAncestor(program, loop, producer)) continue;
+      const Region region = WrittenRegion(program, producer, e.a, loop);
+      const auto index = program.List({e.b, e.c});
+      for (size_t d = 0; d < index.size(); ++d) {
+        if (program.marks[index[d]].splits.count == 0) continue;
+        const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
+        if (!simple.has_value()) {
+          return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name), " at an index that is no iter"));
+        }
+        if (simple->offset != 0) {
+          return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name), " at an offset"));
+        }
+        const Iter& iter = iters[simple->iter];
+        const bool whole = region[d].base.IsConstant() && region[d].base.offset <= 0 &&
+                           region[d].base.offset + region[d].extent >= iter.extent.max;
+        if (iter.kind == IterKind::kReduction && !whole) {
+          return No(absl::StrCat("it reduces over ", program.Text(iter.name), ", of which one iteration of ",
+                                 Describe(program, loop), " has only a part"));
+        }
+        if (first[simple->iter] != nullptr &&
+            !(first[simple->iter]->base == region[d].base && first[simple->iter]->extent == region[d].extent)) {
+          return No(absl::StrCat("its producers have different parts of ", program.Text(iter.name), " there"));
+        }
+        if (first[simple->iter] == nullptr) {
+          regions.push_back({region[d]});
+          if (regions.size() == regions.capacity()) return No("it reads too many buffers");
+          first[simple->iter] = &regions.back()[0];
+        }
+      }
+    }
+  }
+  for (const Id consumer : Consumers(program, block)) {
+    if (!Before(program, loop, consumer) || IsAncestor(program, loop, consumer)) {
+      return No(absl::StrCat(Describe(program, consumer), " reads what it writes"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckComputeInline(const Program& program, Id block) {
+  absl::Status status = CheckLeaf(program, block);
+  if (status.ok()) status = CheckOnlyWriter(program, block);
+  if (!status.ok()) return status;
+  const BlockNode& b = program.block(block);
+  if (b.monoid != kNone) return No(absl::StrCat(Describe(program, block), " is a reduction"));
+  if (b.dests.count != 1 || b.domain.count != 0) return No(absl::StrCat(Describe(program, block), " does not write one whole buffer"));
+  const Access& dest = program.Accesses(b.dests)[0];
+  std::vector<bool> used(b.iters.count, false);
+  for (const Id mark : program.List(dest.index)) {
+    if (program.marks[mark].splits.count == 0) continue;
+    const std::optional<SimpleIndex> simple = AsSimpleIndex(program, mark);
+    if (!simple.has_value() || simple->offset != 0 || used[simple->iter]) {
+      return No(absl::StrCat("an index of what ", Describe(program, block), " writes is no iter of its own"));
+    }
+    used[simple->iter] = true;
+  }
+  const auto iters = program.Iters(b.iters);
+  for (size_t i = 0; i < iters.size(); ++i) {
+    if (!used[i] && iters[i].extent.max != 1) {
+      return No(absl::StrCat("iter ", program.Text(iters[i].name), " is no index of what it writes"));
+    }
+  }
+  const std::vector<Id> consumers = Consumers(program, block);
+  if (consumers.empty()) return No(absl::StrCat("nothing reads what ", Describe(program, block), " writes"));
+  for (const Id consumer : consumers) {
+    if (EnclosingBlock(program, consumer) != EnclosingBlock(program, block)) return No("a reader is in another scope");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckReverseComputeInline(const Program& program, Id block) {
+  absl::Status status = CheckLeaf(program, block);
+  if (!status.ok()) return status;
+  const BlockNode& b = program.block(block);
+  if (b.monoid != kNone || b.dests.count != 1 || b.domain.count != 0) {
+    return No(absl::StrCat(Describe(program, block), " is not a plain store"));
+  }
+  const std::vector<Id> producers = Producers(program, block);
+  if (producers.size() != 1) return No(absl::StrCat("it reads from ", producers.size(), " blocks, not one"));
+  const Id producer = producers[0];
+  const BlockNode& from = program.block(producer);
+  if (from.monoid != kNone) return No(absl::StrCat(Describe(program, producer), ", which it reads, is a reduction"));
+  if (from.domain.count != 0 || from.dests.count != 1) return No(absl::StrCat(Describe(program, producer), " is not a plain store"));
+  status = CheckOnlyWriter(program, producer);
+  if (!status.ok()) return status;
+  const Id buffer = program.Accesses(from.dests)[0].buffer;
+  if (Readers(program, buffer).size() != 1) return No(absl::StrCat(program.Text(program.buffers[buffer].name), " has other readers"));
+  if (EnclosingBlock(program, producer) != EnclosingBlock(program, block)) return No("its producer is in another scope");
+  const auto iters = program.Iters(b.iters);
+  const auto shape = program.Dims(program.buffers[buffer].shape);
+  std::vector<int> dim_of(iters.size(), -1);
+  for (const Id load : Loads(program, block)) {
+    const Expr& e = program.exprs[load];
+    if (e.a != buffer) {
+      // What else it reads must be there when the producer runs.
+      for (const Id writer : Writers(program, e.a)) {
+        if (!Before(program, writer, producer)) return No(absl::StrCat(Describe(program, writer), " runs after its producer"));
+      }
+      continue;
+    }
+    const auto index = program.List({e.b, e.c});
+    for (int d = 0; d < static_cast<int>(index.size()); ++d) {
+      const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
+      if (!simple.has_value() && shape[d].max == 1) continue;
+      if (!simple.has_value() || simple->offset != 0 || (dim_of[simple->iter] >= 0 && dim_of[simple->iter] != d) ||
+          iters[simple->iter].extent.max != shape[d].max) {
+        return No(absl::StrCat("it does not read ", program.Text(program.buffers[buffer].name), " element by element"));
+      }
+      dim_of[simple->iter] = d;
+    }
+  }
+  for (size_t i = 0; i < iters.size(); ++i) {
+    if (dim_of[i] < 0 && iters[i].extent.max != 1) {
+      return No(absl::StrCat("iter ", program.Text(iters[i].name), " is no index of what it reads"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<int64_t> ComputeLocations(const Program& program, Id block) {
+  std::vector<int64_t> locations;
+  if (CheckComputeInline(program, block).ok()) locations.push_back(-2);
+  locations.push_back(-1);
+  const std::vector<Id> consumers = Consumers(program, block);
+  if (consumers.empty()) return locations;
+  const std::vector<Id> loops = LoopsAround(program, consumers.front());
+  bool reduction_seen = false;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const LoopUse use = UseOf(program, consumers.front(), loops[i]);
+    if (use.reduction) reduction_seen = true;
+    if (reduction_seen && !use.reduction) break;
+    if (program.loop(loops[i]).extent.max == 1) continue;
+    if (CheckComputeAt(program, block, loops[i]).ok()) locations.push_back(static_cast<int64_t>(i));
+  }
+  return locations;
+}
+
+}  // namespace kiln

@@ -1,0 +1,28 @@
+// Where a block may be computed. The checks of the placement primitives, which sampling asks too.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "lang/program.h"
+
+namespace kiln {
+
+// compute-at: block is moved below loop, before the first child that needs it.
+absl::Status CheckComputeAt(const Program& program, Id block, Id loop);
+// reverse-compute-at: block is moved below loop, after the last child that it reads from.
+absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop);
+absl::Status CheckComputeInline(const Program& program, Id block);
+absl::Status CheckReverseComputeInline(const Program& program, Id block);
+
+// "block \"name\"", "loop i"; for messages.
+std::string Describe(const Program& program, Id node);
+
+// Guards of a block other than those of its iters' own extents: points of its tiles that belong to other tiles.
+bool HasInnerGuards(const Program& program, Id block);
+
+// What sample-compute-location chooses from: -2 (inline, if that applies), -1 (stay), and the positions among the loops around the first consumer
+// where compute-at applies. Data parallel loops first: none after a loop that feeds a reduction of the consumer.
+std::vector<int64_t> ComputeLocations(const Program& program, Id block);
+
+}  // namespace kiln

@@ -1,0 +1,90 @@
+#include "lang/analysis/region.h"
+
+#include <algorithm>
+
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+
+namespace kiln {
+namespace {
+
+// Splits what depends on loops outside (at included) from the rest, and bounds the rest; nullopt if it cannot.
+std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const Extents& extents) {
+  DimRange range;
+  Sum inner;
+  for (const Split& split : value.splits) {
+    if (split.source.kind == Source::Kind::kMark) return std::nullopt;
+    const bool outside = split.source.kind == Source::Kind::kIter || IsAncestor(p, split.source.id, at);
+    (outside ? range.base : inner).splits.push_back(split);
+  }
+  const Interval bounds = Bounds(inner, extents);
+  range.base.offset = value.offset + bounds.min;
+  range.extent = bounds.max - bounds.min + 1;
+  return range;
+}
+
+Region Touched(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index, const Bindings& bindings, Id at) {
+  const Extents extents(p, EnclosingBlock(p, block));
+  const auto shape = p.Dims(p.buffers[buffer].shape);
+  Region region;
+  for (size_t d = 0; d < index.size(); ++d) {
+    std::optional<Sum> value = Substitute(
+        p.SumOf(index[d]), [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, extents);
+    std::optional<DimRange> range;
+    if (value.has_value()) range = Bound(p, *value, at, extents);
+    region.push_back(range.value_or(DimRange{Sum::Constant(0), shape[d].max}));
+  }
+  return region;
+}
+
+}  // namespace
+
+Region Union(const Program& program, Id buffer, const Region& a, const Region& b) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  const auto shape = program.Dims(program.buffers[buffer].shape);
+  Region region;
+  for (size_t d = 0; d < a.size(); ++d) {
+    if (a[d].base.splits != b[d].base.splits) {
+      region.push_back({Sum::Constant(0), shape[d].max});
+      continue;
+    }
+    DimRange range = a[d];
+    range.base.offset = std::min(a[d].base.offset, b[d].base.offset);
+    range.extent = std::max(a[d].base.offset + a[d].extent, b[d].base.offset + b[d].extent) - range.base.offset;
+    region.push_back(range);
+  }
+  return region;
+}
+
+Region ReadRegion(const Program& program, Id block, Id buffer, Id at) {
+  const Bindings bindings = ResolveBindings(program, block);
+  Region region;
+  for (const Id load : Loads(program, block)) {
+    const Expr& e = program.exprs[load];
+    if (e.a != buffer) continue;
+    region = Union(program, buffer, region,
+                   Touched(program, block, buffer, program.List({e.b, e.c}), bindings, at));
+  }
+  return region;
+}
+
+Region WrittenRegion(const Program& program, Id block, Id buffer, Id at) {
+  const Bindings bindings = ResolveBindings(program, block);
+  Region region;
+  for (const Access& dest : program.Accesses(program.block(block).dests)) {
+    if (dest.buffer != buffer) continue;
+    region = Union(program, buffer, region, Touched(program, block, buffer, program.List(dest.index), bindings, at));
+  }
+  return region;
+}
+
+std::optional<SimpleIndex> AsSimpleIndex(const Program& program, Id mark) {
+  const Mark& m = program.marks[mark];
+  if (m.splits.count != 1) return std::nullopt;
+  const Split& s = program.splits[m.splits.begin];
+  if (s.source.kind != Source::Kind::kIter || s.scale != 1 || s.lower != 1 || s.extent != 0) return std::nullopt;
+  return SimpleIndex{s.source.id, m.offset};
+}
+
+}  // namespace kiln

@@ -1,0 +1,33 @@
+// Which part of a buffer the blocks below a loop touch, as seen by one iteration of it.
+#pragma once
+
+#include <vector>
+
+#include "lang/program.h"
+
+namespace kiln {
+
+// base .. base + extent - 1, base a sum over loops that are outside.
+struct DimRange {
+  Sum base;
+  int64_t extent = 1;
+};
+using Region = std::vector<DimRange>;  // one per dimension of the buffer
+
+// What the loads (the stores) of `block` touch of `buffer` while the loops at and outside of `at` stand still. `at` is a loop, a block or the
+// root; a dimension that the algebra cannot bound is whole. Values are not clipped to the buffer: instances that do not exist,
+// and loads under kWithin, may make the range larger than what is really touched, never smaller.
+Region ReadRegion(const Program& program, Id block, Id buffer, Id at);
+Region WrittenRegion(const Program& program, Id block, Id buffer, Id at);
+
+// The smallest region of this form that holds both.
+Region Union(const Program& program, Id buffer, const Region& a, const Region& b);
+
+// The iter that an index is, apart from an offset: index = iter + offset.
+struct SimpleIndex {
+  int iter = -1;
+  int64_t offset = 0;
+};
+std::optional<SimpleIndex> AsSimpleIndex(const Program& program, Id mark);
+
+}  // namespace kiln

@@ -1,0 +1,112 @@
+// compute-at
+//
+//   for i in 0..I: B[i] = f(i)                    for o in 0..I/4:
+//   for o in 0..I/4:                        ->      for b in 0..4: B[4*o + b] = f(4*o + b)
+//     for t in 0..4: C[..] = B[4*o + t]             for t in 0..4: C[..] = B[4*o + t]
+//
+// The block is computed for what one iteration of the loop needs; a part that several iterations need is computed by each.
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "lang/primitive.h"
+#include "lang/rewrite.h"
+
+namespace kiln {
+namespace {
+
+// What of each iter the consumers below `loop` need.
+std::vector<DimRange> NeededRanges(const Program& p, Id block, Id loop) {
+  std::vector<DimRange> ranges = WholeRanges(p, block);
+  const Access dest = p.Accesses(p.block(block).dests)[0];
+  Region region;
+  for (const Id consumer : Consumers(p, block)) {
+    region = Union(p, dest.buffer, region, ReadRegion(p, consumer, dest.buffer, loop));
+  }
+  const auto index = p.List(dest.index);
+  for (size_t d = 0; d < index.size(); ++d) {
+    const std::optional<SimpleIndex> simple = AsSimpleIndex(p, index[d]);
+    if (!simple.has_value() || region[d].extent >= ranges[simple->iter].extent) continue;
+    ranges[simple->iter] = region[d];
+    ranges[simple->iter].base.offset -= simple->offset;
+  }
+  return ranges;
+}
+
+absl::Status Move(Program& p, Id block, Id loop) {
+  const absl::Status status = CheckComputeAt(p, block, loop);
+  if (!status.ok()) return status;
+  const std::vector<DimRange> ranges = NeededRanges(p, block, loop);
+  Id before = kNone;  // the first child of the loop that needs the block
+  for (const Id consumer : Consumers(p, block)) {
+    const Id child = ChildTowards(p, loop, consumer);
+    if (before == kNone || Before(p, child, before)) before = child;
+  }
+  RemoveWithEmptyLoops(p, block);
+  p.InsertBefore(before, NestOver(p, block, ranges, true));
+  return absl::OkStatus();
+}
+
+absl::Status ComputeAt(Call& call) { return Move(call.program(), call.node(0), call.node(1)); }
+
+absl::Status ComputeAtLocation(Call& call) {
+  Program& p = call.program();
+  const int64_t location = call.numbers(1)[0];
+  const Id block = call.node(0);
+  if (location == -1) return absl::OkStatus();
+  if (location == -2) return FindPrimitive("compute-inline")->apply(call);
+  const std::vector<Id> consumers = Consumers(p, block);
+  const std::vector<Id> loops = consumers.empty() ? std::vector<Id>() : LoopsAround(p, consumers.front());
+  if (location < 0 || location >= static_cast<int64_t>(loops.size())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("location ", location, " is not among the ", loops.size(), " loops of the block's first consumer"));
+  }
+  return Move(p, block, loops[location]);
+}
+
+const Primitive kComputeAt{
+    .name = "compute-at",
+    .operands = {{"block", OperandKind::kBlock}, {"loop", OperandKind::kLoop}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "",
+    .doc = "Moves a block below a loop of its consumers, where it computes what one iteration needs.\n"
+           "for i: B[i] = f(i)\nfor o: for t in 0..4: C[..] = B[4*o+t]\n->\n"
+           "for o:\n  for b in 0..4: B[4*o+b] = f(4*o+b)\n  for t in 0..4: C[..] = B[4*o+t]\n"
+           "Does not apply when a consumer is outside of the loop, when the block writes a result of the program, or when its"
+           " buffer has another writer.",
+    .apply = ComputeAt,
+};
+KILN_PRIMITIVE(kComputeAt);
+
+const Primitive kComputeAtLocation{
+    .name = "compute-at-location",
+    .operands = {{"block", OperandKind::kBlock}, {"location", OperandKind::kFactor}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "",
+    .doc = "compute-at the location-th loop around the first consumer; -2 is compute-inline, -1 leaves the block where it is.",
+    .apply = ComputeAtLocation,
+};
+KILN_PRIMITIVE(kComputeAtLocation);
+
+absl::Status SampleComputeLocation(Call& call) {
+  return call.Draw(Distribution::Uniform(ComputeLocations(call.program(), call.node(0))));
+}
+
+const Primitive kSampleComputeLocation{
+    .name = "sample-compute-location",
+    .operands = {{"block", OperandKind::kBlock}},
+    .attributes = {},
+    .result = HandleKind::kValue,
+    .result_names = "location",
+    .sampling = true,
+    .reads_only = true,
+    .doc = "Where to compute a block, uniformly: -2 inline, -1 where it is, or the position of a loop of more than one iteration around"
+           " its first consumer at which compute-at applies.",
+    .apply = SampleComputeLocation,
+};
+KILN_PRIMITIVE(kSampleComputeLocation);
+
+}  // namespace
+}  // namespace kiln

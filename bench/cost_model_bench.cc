@@ -1,5 +1,5 @@
-// What the cost model costs: an update on 1,000 programs (from nothing, and the usual one that adds a few trees) and the
-// prediction of a generation of 2,048, four rows of 164 features a program, one thread.
+// What the cost model costs: an update on 1,000 programs (from nothing, and the usual one that adds a few
+// trees) and the prediction of a generation of 2,048, four rows of 164 features a program, one thread.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -73,8 +73,14 @@ void PredictGenerationAtRandom(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * generation.programs.programs());
 }
 
-BENCHMARK(UpdateFromNothing)->ArgNames({"pairwise", "programs"})->ArgsProduct({{0, 1}, {64, 1000}})->Unit(benchmark::kMillisecond);
-BENCHMARK(UpdateByAFewTrees)->ArgNames({"pairwise", "programs"})->ArgsProduct({{0, 1}, {64, 1000}})->Unit(benchmark::kMillisecond);
+BENCHMARK(UpdateFromNothing)
+    ->ArgNames({"pairwise", "programs"})
+    ->ArgsProduct({{0, 1}, {64, 1000}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(UpdateByAFewTrees)
+    ->ArgNames({"pairwise", "programs"})
+    ->ArgsProduct({{0, 1}, {64, 1000, 1900}})
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(PredictGeneration)->ArgNames({"pairwise"})->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(PredictGenerationAtRandom)->Unit(benchmark::kMillisecond);
 

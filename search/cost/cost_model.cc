@@ -32,7 +32,8 @@ absl::Status CheckFeatures(const FeatureBatch& programs, int dim) {
         absl::StrCat("the programs have ", programs.dim, " features a row, the cost model has ", dim));
   }
   KILN_CHECK(programs.values.size() == static_cast<size_t>(programs.rows()) * dim);
-  const auto bad = std::find_if(programs.values.begin(), programs.values.end(), [](float x) { return !std::isfinite(x); });
+  const auto bad =
+      std::find_if(programs.values.begin(), programs.values.end(), [](float x) { return !std::isfinite(x); });
   if (bad == programs.values.end()) return absl::OkStatus();
   const auto at = static_cast<int>(bad - programs.values.begin());
   const int row = at / dim;
@@ -45,16 +46,18 @@ absl::Status CheckFeatures(const FeatureBatch& programs, int dim) {
 
 absl::Status CheckLabels(const FeatureBatch& programs, absl::Span<const TrainingLabel> labels) {
   if (static_cast<int>(labels.size()) != programs.programs()) {
-    return absl::InvalidArgumentError(absl::StrCat(labels.size(), " labels for ", programs.programs(), " programs"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(labels.size(), " labels for ", programs.programs(), " programs"));
   }
   for (size_t p = 0; p < labels.size(); ++p) {
     if (!(labels[p].throughput >= 0 && labels[p].throughput <= 1)) {
-      return absl::InvalidArgumentError(absl::StrCat("program ", p, " has throughput ", labels[p].throughput,
-                                                     "; it must be relative to the best of its task, in [0, 1]"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("program ", p, " has throughput ", labels[p].throughput,
+                       "; it must be relative to the best of its task, in [0, 1]"));
     }
     if (!(labels[p].weight >= 0 && std::isfinite(labels[p].weight))) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("program ", p, " has weight ", labels[p].weight, "; it must be finite and at least 0"));
+      return absl::InvalidArgumentError(absl::StrCat("program ", p, " has weight ", labels[p].weight,
+                                                     "; it must be finite and at least 0"));
     }
   }
   return absl::OkStatus();

@@ -18,12 +18,15 @@ double Softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::
 
 SumLoss::SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> labels)
     : programs_(static_cast<int>(labels.size())) {
-  const auto weight = [&](const TrainingLabel& l) { return l.weight * std::max(l.throughput, options.least_throughput); };
+  const auto weight = [&](const TrainingLabel& l) {
+    return l.weight * std::max(l.throughput, options.least_throughput);
+  };
   double total = 0;
 
   if (options.kind == Loss::kSquaredError) {
     for (const TrainingLabel& l : labels) {
-      targets_.push_back({std::log(std::max(l.throughput, options.least_throughput)), weight(l), l.upper_bound});
+      targets_.push_back(
+          {std::log(std::max(l.throughput, options.least_throughput)), weight(l), l.upper_bound});
       total += targets_.back().weight;
     }
     for (Target& t : targets_) t.weight *= total > 0 ? programs_ / total : 0;
@@ -68,7 +71,8 @@ double SumLoss::Value(absl::Span<const double> sums) const {
   return value;
 }
 
-void SumLoss::Derivatives(absl::Span<const double> sums, std::vector<double>* first, std::vector<double>* second) const {
+void SumLoss::Derivatives(absl::Span<const double> sums, std::vector<double>* first,
+                          std::vector<double>* second) const {
   KILN_CHECK(static_cast<int>(sums.size()) == programs_);
   first->assign(programs_, 0);
   second->assign(programs_, 0);

@@ -1,13 +1,14 @@
-// The loss of a cost model whose score of a program is a sum over its rows: it sees the sums, one for each program.
+// The loss of a cost model whose score of a program is a sum over its rows: it sees the sums, one for each
+// program.
 //
-//   squared error   w (s − log y)² / 2         y the throughput; nothing where y is an upper bound and s is below it
-//   pairwise        w log(1 + exp(s_b − s_a))  for pairs of one task in which a is known to be faster than b
+//   squared error   w (s − log y)² / 2          y the throughput; 0 where y is an upper bound and s is below
+//   pairwise        w log(1 + exp(s_b − s_a))   for pairs of one task, where a is known to be faster than b
 //
-// The target is log y, at most 0, and not y: rows then add losses, as their times add up, and a program does not look better
-// for having more of them. (With y as the target, programs whose numbers of rows differ were ordered worse than by
-// chance.) w grows with the throughput, since the search cares for the fast programs; a pair's w also grows with the
-// difference. The weights are scaled to a mean curvature of 1 a program at s = 0, so that a regularizer means the same
-// in both.
+// The target is log y, at most 0, and not y: rows then add losses, as their times add up, and a program does
+// not look better for having more of them. (With y as the target, programs whose numbers of rows differ were
+// ordered worse than by chance.) w grows with the throughput, since the search cares for the fast programs; a
+// pair's w also grows with the difference. The weights are scaled to a mean curvature of 1 a program at s =
+// 0, so that a regularizer means the same in both.
 #pragma once
 
 #include <vector>
@@ -21,8 +22,10 @@ enum class Loss { kSquaredError, kPairwise };
 
 struct LossOptions {
   Loss kind = Loss::kSquaredError;
-  double least_throughput = 0.05;  // what is slower, or failed, counts as this: in the target and in the weight; in (0, 1)
-  int pairs_per_program = 32;      // partners drawn for each program in a task with more programs than that; all otherwise
+  double least_throughput =
+      0.05;  // what is slower, or failed, counts as this: in the target and in the weight; in (0, 1)
+  int pairs_per_program =
+      32;  // partners drawn for each program in a task with more programs than that; all otherwise
 };
 
 class SumLoss {
@@ -31,7 +34,8 @@ class SumLoss {
 
   double Value(absl::Span<const double> sums) const;
   // First and second derivative by each sum. Invariant: one sum for each label.
-  void Derivatives(absl::Span<const double> sums, std::vector<double>* first, std::vector<double>* second) const;
+  void Derivatives(absl::Span<const double> sums, std::vector<double>* first,
+                   std::vector<double>* second) const;
 
  private:
   struct Target {

@@ -38,7 +38,8 @@ absl::StatusOr<std::string> RandomModel::Save() const { return absl::StrCat(kHea
 absl::Status RandomModel::Load(absl::string_view bytes) {
   uint64_t seed = 0;
   if (!absl::ConsumePrefix(&bytes, kHeader) || !absl::SimpleAtoi(bytes, &seed)) {
-    return absl::InvalidArgumentError(absl::StrCat("these bytes are no saved random model: they must read '", kHeader, "SEED'"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("these bytes are no saved random model: they must read '", kHeader, "SEED'"));
   }
   seed_ = seed;
   return absl::OkStatus();

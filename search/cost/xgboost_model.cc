@@ -51,8 +51,9 @@ std::string ArrayInterface(const FeatureBatch& batch) {
 }
 
 std::string PredictConfig(bool training) {
-  return absl::StrCat(R"({"type":1,"training":)", training ? "true" : "false",
-                      R"(,"iteration_begin":0,"iteration_end":0,"strict_shape":false,"cache_id":0,"missing":NaN})");
+  return absl::StrCat(
+      R"({"type":1,"training":)", training ? "true" : "false",
+      R"(,"iteration_begin":0,"iteration_end":0,"strict_shape":false,"cache_id":0,"missing":NaN})");
 }
 
 std::vector<double> SumRows(const FeatureBatch& batch, const float* rows) {
@@ -96,7 +97,8 @@ class XgboostModel final : public CostModel {
     if (absl::Status s = CheckLabels(programs, labels); !s.ok()) return s;
     if (programs.rows() == 0) return absl::OkStatus();
 
-    const bool rebuild = state_.trees == 0 || programs.programs() >= options_.rebuild_growth * state_.rebuilt_at ||
+    const bool rebuild = state_.trees == 0 ||
+                         programs.programs() >= options_.rebuild_growth * state_.rebuilt_at ||
                          state_.trees + options_.more_trees > options_.most_trees;
     State next;
     next.trees = rebuild ? options_.first_trees : state_.trees + options_.more_trees;
@@ -116,17 +118,18 @@ class XgboostModel final : public CostModel {
   }
 
   absl::StatusOr<std::string> Save() const override {
-    const std::string head =
-        absl::StrCat(kMagic, " ", kVersion, " xgboost=", LibraryVersion(), " dim=", dim_,
-                     " loss=", LossName(options_.loss.kind), " trees=", state_.trees, " programs=", state_.rebuilt_at,
-                     " bytes=", state_.model.size());
-    return absl::StrCat(head, absl::StrFormat(" check=%016x\n", Fnv1a(state_.model, Fnv1a(head))), state_.model);
+    const std::string head = absl::StrCat(kMagic, " ", kVersion, " xgboost=", LibraryVersion(), " dim=", dim_,
+                                          " loss=", LossName(options_.loss.kind), " trees=", state_.trees,
+                                          " programs=", state_.rebuilt_at, " bytes=", state_.model.size());
+    return absl::StrCat(head, absl::StrFormat(" check=%016x\n", Fnv1a(state_.model, Fnv1a(head))),
+                        state_.model);
   }
 
   absl::Status Load(absl::string_view bytes) override {
     absl::StatusOr<State> state = Parse(bytes);
     if (!state.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("cannot load the XGBoost cost model: ", state.status().message()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot load the XGBoost cost model: ", state.status().message()));
     }
     return Become(*std::move(state));
   }
@@ -165,10 +168,11 @@ class XgboostModel final : public CostModel {
   }
 
   // Rows of one program move together: n times the curvature of the sum bounds what n rows do at once.
-  absl::Status Train(BoosterHandle booster, const FeatureBatch& programs, absl::Span<const TrainingLabel> labels,
-                     int trees) const {
+  absl::Status Train(BoosterHandle booster, const FeatureBatch& programs,
+                     absl::Span<const TrainingLabel> labels, int trees) const {
     DMatrixHandle handle = nullptr;
-    int code = XGDMatrixCreateFromDense(ArrayInterface(programs).c_str(), R"({"missing":NaN,"nthread":1})", &handle);
+    int code =
+        XGDMatrixCreateFromDense(ArrayInterface(programs).c_str(), R"({"missing":NaN,"nthread":1})", &handle);
     if (absl::Status s = Checked(code, "take the features"); !s.ok()) return s;
     const Matrix matrix(handle);
 
@@ -211,16 +215,19 @@ class XgboostModel final : public CostModel {
   }
 
   absl::StatusOr<State> Parse(absl::string_view bytes) const {
-    const std::pair<absl::string_view, absl::string_view> halves = absl::StrSplit(bytes, absl::MaxSplits('\n', 1));
+    const std::pair<absl::string_view, absl::string_view> halves =
+        absl::StrSplit(bytes, absl::MaxSplits('\n', 1));
     const std::vector<absl::string_view> fields = absl::StrSplit(halves.first, ' ');
-    if (fields[0] != kMagic) return absl::InvalidArgumentError(absl::StrCat("the bytes do not begin with '", kMagic, "'"));
+    if (fields[0] != kMagic)
+      return absl::InvalidArgumentError(absl::StrCat("the bytes do not begin with '", kMagic, "'"));
     const auto field = [&](size_t i, absl::string_view name) -> absl::string_view {
       absl::string_view value = i < fields.size() ? fields[i] : "";
       return absl::ConsumePrefix(&value, name) && absl::ConsumePrefix(&value, "=") ? value : "";
     };
     const auto expect = [](absl::string_view what, absl::string_view found, absl::string_view wanted) {
       if (found == wanted) return absl::OkStatus();
-      return absl::InvalidArgumentError(absl::StrCat("it was saved with ", what, " '", found, "', this one has '", wanted, "'"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("it was saved with ", what, " '", found, "', this one has '", wanted, "'"));
     };
     if (absl::Status s = expect("version", fields.size() > 1 ? fields[1] : "", kVersion); !s.ok()) return s;
     if (absl::Status s = expect("XGBoost", field(2, "xgboost"), LibraryVersion()); !s.ok()) return s;
@@ -230,12 +237,13 @@ class XgboostModel final : public CostModel {
     State state;
     size_t size = 0;
     if (fields.size() != 9 || !absl::SimpleAtoi(field(5, "trees"), &state.trees) || state.trees < 0 ||
-        !absl::SimpleAtoi(field(6, "programs"), &state.rebuilt_at) || !absl::SimpleAtoi(field(7, "bytes"), &size)) {
+        !absl::SimpleAtoi(field(6, "programs"), &state.rebuilt_at) ||
+        !absl::SimpleAtoi(field(7, "bytes"), &size)) {
       return absl::InvalidArgumentError("its first line is damaged");
     }
     if (size != halves.second.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("its first line promises ", size, " bytes of trees, but ", halves.second.size(), " follow"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "its first line promises ", size, " bytes of trees, but ", halves.second.size(), " follow"));
     }
     const absl::string_view head = halves.first.substr(0, halves.first.rfind(" check="));
     if (field(8, "check") != absl::StrFormat("%016x", Fnv1a(halves.second, Fnv1a(head)))) {
@@ -264,7 +272,8 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeXgboostModel(int dim, const Xgboo
       {options.most_trees >= options.first_trees, "most_trees must be at least first_trees"},
       {options.depth >= 1 && options.depth <= 16, "depth must be in 1 to 16"},
       {options.bins >= 2 && options.bins <= 256, "bins must be in 2 to 256"},
-      {options.loss.least_throughput > 0 && options.loss.least_throughput < 1, "loss.least_throughput must be in (0, 1)"},
+      {options.loss.least_throughput > 0 && options.loss.least_throughput < 1,
+       "loss.least_throughput must be in (0, 1)"},
       {options.loss.pairs_per_program >= 1, "loss.pairs_per_program must be at least 1"},
   };
   for (const auto& [holds, message] : ranges) {

@@ -29,8 +29,8 @@ struct Data {
   }
 };
 
-// The time of a row has a term with an optimum and two that steer it; most features say nothing. The time of a
-// program is the sum over its rows, its throughput the least time of all over its own.
+// The time of a row has a term with an optimum and two that steer it; most features say nothing. The time of
+// a program is the sum over its rows, its throughput the least time of all over its own.
 Data Synthetic(int programs, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<float> uniform(0, 1);
@@ -113,7 +113,8 @@ TEST_P(XgboostModelLoss, OrdersProgramsOfOneRowAfterTraining) {
   std::vector<double> truth;
   for (int p = 0; p < single.programs.programs(); ++p) {
     if (single.programs.first_row[p + 1] - single.programs.first_row[p] != 1) continue;
-    rows.AppendRows(absl::MakeConstSpan(&single.programs.values[static_cast<size_t>(single.programs.first_row[p]) * kDim], kDim));
+    rows.AppendRows(absl::MakeConstSpan(
+        &single.programs.values[static_cast<size_t>(single.programs.first_row[p]) * kDim], kDim));
     truth.push_back(single.labels[p].throughput);
   }
   ASSERT_GT(rows.programs(), 100);
@@ -139,7 +140,9 @@ TEST_P(XgboostModelLoss, GoesOnLearningWhenUpdatedRoundByRound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Losses, XgboostModelLoss, testing::Values(Loss::kSquaredError, Loss::kPairwise),
-                         [](const auto& info) { return info.param == Loss::kPairwise ? "Pairwise" : "SquaredError"; });
+                         [](const auto& info) {
+                           return info.param == Loss::kPairwise ? "Pairwise" : "SquaredError";
+                         });
 
 TEST(XgboostModel, ScoresTwoEqualRowsTwiceAsMuchAsOne) {
   const auto model = Trained(Synthetic(64, 1));
@@ -159,7 +162,8 @@ TEST(XgboostModel, ScoresAProgramAloneAsInABatch) {
   const auto model = Trained(data);
   const std::vector<double> together = *model->Predict(data.programs);
   FeatureBatch last{.dim = kDim};
-  last.AppendRows(absl::MakeConstSpan(data.programs.values).subspan(static_cast<size_t>(data.programs.first_row[99]) * kDim));
+  last.AppendRows(absl::MakeConstSpan(data.programs.values)
+                      .subspan(static_cast<size_t>(data.programs.first_row[99]) * kDim));
   EXPECT_EQ(model->Predict(last)->front(), together.back());
 }
 
@@ -259,8 +263,8 @@ TEST(XgboostModel, RefusesFeaturesThatAreNotFiniteAndSaysWhere) {
     batch.AppendRows({1, 2});
     batch.AppendRows({3, 4, 5, bad});
     const auto model = Make({}, 2);
-    const std::string expected = "feature 1 of program 1, row 1 is " + std::string(std::isnan(bad) ? "nan" : "inf") +
-                                 "; features must be finite";
+    const std::string expected = "feature 1 of program 1, row 1 is " +
+                                 std::string(std::isnan(bad) ? "nan" : "inf") + "; features must be finite";
     EXPECT_EQ(model->Update(batch, {{}, {}}), absl::InvalidArgumentError(expected));
     EXPECT_EQ(model->Predict(batch).status(), absl::InvalidArgumentError(expected));
   }
@@ -276,18 +280,21 @@ TEST(XgboostModel, RefusesLabelsOutOfRangeOrNumber) {
   EXPECT_EQ(message({}), "0 labels for 1 programs");
   EXPECT_EQ(message({{.throughput = 2}}),
             "program 0 has throughput 2; it must be relative to the best of its task, in [0, 1]");
-  EXPECT_EQ(message({{.throughput = 1, .weight = -1}}), "program 0 has weight -1; it must be finite and at least 0");
+  EXPECT_EQ(message({{.throughput = 1, .weight = -1}}),
+            "program 0 has weight -1; it must be finite and at least 0");
   EXPECT_EQ(message({{.throughput = 1}}), "");
 }
 
 TEST(XgboostModel, RefusesProgramsOfAnotherNumberOfFeatures) {
   FeatureBatch batch{.dim = 3};
   batch.AppendRows({1, 2, 3});
-  EXPECT_EQ(Make({}, 2)->Predict(batch).status().message(), "the programs have 3 features a row, the cost model has 2");
+  EXPECT_EQ(Make({}, 2)->Predict(batch).status().message(),
+            "the programs have 3 features a row, the cost model has 2");
 }
 
 TEST(XgboostModel, RefusesOptionsOutOfTheirRange) {
-  EXPECT_EQ(MakeXgboostModel(4, {.bins = 1}).status().message(), "XGBoost cost model: bins must be in 2 to 256");
+  EXPECT_EQ(MakeXgboostModel(4, {.bins = 1}).status().message(),
+            "XGBoost cost model: bins must be in 2 to 256");
   EXPECT_EQ(MakeXgboostModel(0).status().message(), "XGBoost cost model: dim must be at least 1");
 }
 
@@ -312,7 +319,8 @@ TEST(XgboostModel, ScoresFailedProgramsBelowTheOthers) {
     auto model = Make({.loss = {.kind = loss}}, 1);
     ASSERT_EQ(model->Update(batch, labels), absl::OkStatus());
     const std::vector<double> scores = *model->Predict(batch);
-    EXPECT_LT(*std::max_element(scores.begin(), scores.begin() + 20), *std::min_element(scores.begin() + 20, scores.end()));
+    EXPECT_LT(*std::max_element(scores.begin(), scores.begin() + 20),
+              *std::min_element(scores.begin() + 20, scores.end()));
   }
 }
 
@@ -321,7 +329,8 @@ class SumLossKind : public testing::TestWithParam<Loss> {};
 TEST_P(SumLossKind, HasTheDerivativesOfItsValue) {
   std::vector<TrainingLabel> labels;
   for (int p = 0; p < 12; ++p) {
-    labels.push_back({.throughput = (p % 5) / 4.0, .group = p % 2, .weight = 1.0 + p % 3, .upper_bound = p % 4 == 3});
+    labels.push_back(
+        {.throughput = (p % 5) / 4.0, .group = p % 2, .weight = 1.0 + p % 3, .upper_bound = p % 4 == 3});
   }
   const SumLoss loss({.kind = GetParam()}, labels);
   std::vector<double> sums(12);
@@ -343,7 +352,9 @@ TEST_P(SumLossKind, HasTheDerivativesOfItsValue) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Losses, SumLossKind, testing::Values(Loss::kSquaredError, Loss::kPairwise),
-                         [](const auto& info) { return info.param == Loss::kPairwise ? "Pairwise" : "SquaredError"; });
+                         [](const auto& info) {
+                           return info.param == Loss::kPairwise ? "Pairwise" : "SquaredError";
+                         });
 
 TEST(SumLoss, IgnoresPairsOfTwoTasksAndPairsWhoseOrderIsUnknown) {
   std::vector<double> first, second;
@@ -376,7 +387,8 @@ TEST(RandomModel, ScoresDependOnSeedAndFeaturesAlone) {
   EXPECT_EQ(*model.Predict(data.programs), scores);
 
   FeatureBatch last{.dim = kDim};
-  last.AppendRows(absl::MakeConstSpan(data.programs.values).subspan(static_cast<size_t>(data.programs.first_row[499]) * kDim));
+  last.AppendRows(absl::MakeConstSpan(data.programs.values)
+                      .subspan(static_cast<size_t>(data.programs.first_row[499]) * kDim));
   EXPECT_EQ(model.Predict(last)->front(), scores.back());
 
   for (const double s : scores) EXPECT_TRUE(s >= 0 && s < 1);

@@ -1,0 +1,356 @@
+#include "backends/runner/child.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "backends/runner/compare.h"
+#include "backends/runner/data.h"
+#include "backends/runner/limits.h"
+#include "backends/runner/protocol.h"
+#include "backends/runner/timing.h"
+
+namespace kiln {
+namespace {
+
+constexpr double kShareForRuns = 0.8;  // of limits.seconds: later no further round of timing is begun
+
+struct Failure {
+  RunStatus status = RunStatus::kLoadFailed;
+  std::string detail;
+};
+using MaybeFailure = std::optional<Failure>;
+
+int64_t Bytes(const KernelParam& param) { return param.elements * DTypeBytes(param.dtype); }
+
+bool IsFilled(KernelParam::Role role) {
+  return role == KernelParam::kInput || role == KernelParam::kConstant || role == KernelParam::kScalar;
+}
+
+struct Loaded {
+  const KernelObject* object = nullptr;
+  std::string name;  // how messages begin: nothing, or the number of the peer
+  int file = -1;
+  std::vector<GuardedBuffer*> buffers;
+  TimedKernel timed;
+  void* prepare = nullptr;
+
+  BoundKernel Prepare() const { return {timed.kernel.call, prepare, timed.kernel.arguments}; }
+};
+
+class Child {
+ public:
+  Child(const RunRequest& request, RunNote* note)
+      : request_(request),
+        note_(note),
+        give_up_(SecondsFromNow(kShareForRuns * request.limits.seconds)),
+        kernels_(1 + request.peers.size()) {
+    for (size_t k = 0; k < kernels_.size(); ++k) {
+      kernels_[k].object = k == 0 ? &request.kernel : &request.peers[k - 1];
+      kernels_[k].name = k == 0 ? "" : absl::StrCat("peer ", k - 1, ": ");
+    }
+  }
+
+  RunResult Run() {
+    constexpr MaybeFailure (Child::* kSteps[])() = {
+        &Child::Check, &Child::OpenFiles,  &Child::Limit,  &Child::MakeBuffers,
+        &Child::Load,  &Child::RunPrepare, &Child::WarmUp, &Child::WriteReference,
+        &Child::Time,  &Child::CheckAgain};
+    for (const auto step : kSteps) {
+      if (MaybeFailure failure = (this->*step)()) {
+        result_.status = failure->status;
+        result_.detail = failure->detail;
+        if (failure->status == RunStatus::kNonZeroStatus && note_->allocation_refused) {
+          result_.status = RunStatus::kOutOfMemory;
+          result_.detail += ", after an allocation was refused";
+        }
+        return std::move(result_);
+      }
+    }
+    result_.status = RunStatus::kOk;
+    return std::move(result_);
+  }
+
+ private:
+  MaybeFailure Check() {
+    for (const Loaded& kernel : kernels_) {
+      const auto& params = kernel.object->params;
+      if (params.size() > kMaxKernelParams)
+        return Failure{.detail = absl::StrCat(kernel.name, "too many parameters")};
+      for (size_t i = 0; i < params.size(); ++i) {
+        const KernelParam& param = params[i];
+        const std::string where = absl::StrCat(kernel.name, "parameter ", i);
+        const int64_t size = DTypeBytes(param.dtype);
+        if (size == 0) return Failure{.detail = absl::StrCat(where, ": unknown dtype '", param.dtype, "'")};
+        if (param.elements < 0)
+          return Failure{.detail = absl::StrCat(where, ": a negative number of elements")};
+        if (param.elements > request_.limits.bytes / size) {
+          return Failure{RunStatus::kOutOfMemory,
+                         absl::StrCat(where, " has ", param.elements, " elements of ", param.dtype,
+                                      ", but only ", request_.limits.bytes, " bytes are allowed")};
+        }
+        if (!param.data.empty() && static_cast<int64_t>(param.data.size()) != Bytes(param)) {
+          return Failure{
+              .detail = absl::StrCat(where, ": ", param.data.size(), " bytes of data for ", Bytes(param))};
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  MaybeFailure OpenFiles() {
+    for (Loaded& kernel : kernels_) {
+      const std::string& bytes = kernel.object->shared_object;
+      kernel.file = memfd_create("kernel", MFD_CLOEXEC);
+      if (kernel.file < 0 ||
+          write(kernel.file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
+        return Failure{.detail = absl::StrCat("no memory file: ", std::strerror(errno))};
+      }
+    }
+    for (const KernelParam& param : request_.kernel.params) {
+      if (param.role == KernelParam::kOutput) output_bytes_ += Bytes(param);
+    }
+    if (!request_.write_reference_to.empty()) {
+      written_ = open(request_.write_reference_to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+      if (written_ < 0) return CannotOpen(request_.write_reference_to);
+    }
+    if (request_.reference.empty()) return std::nullopt;
+    const int file = open(request_.reference.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat info = {};
+    if (file < 0 || fstat(file, &info) != 0) return CannotOpen(request_.reference);
+    if (info.st_size != output_bytes_) {
+      return Failure{.detail = absl::StrCat("the reference has ", info.st_size, " bytes, the outputs have ",
+                                            output_bytes_)};
+    }
+    has_reference_ = true;
+    if (output_bytes_ == 0) return std::nullopt;
+    void* mapped = mmap(nullptr, static_cast<size_t>(output_bytes_), PROT_READ, MAP_PRIVATE, file, 0);
+    if (mapped == MAP_FAILED) return CannotOpen(request_.reference);
+    reference_ = static_cast<const char*>(mapped);
+    close(file);
+    return std::nullopt;
+  }
+
+  static Failure CannotOpen(const std::string& path) {
+    return {.detail = absl::StrCat("cannot open ", path, ": ", std::strerror(errno))};
+  }
+
+  MaybeFailure Limit() {
+    SetLimits(request_.limits.seconds, request_.limits.bytes, written_ < 0 ? 0 : output_bytes_);
+    return std::nullopt;
+  }
+
+  MaybeFailure MakeBuffers() {
+    using Key = std::tuple<size_t, std::string, int64_t, int, std::string>;
+    std::map<Key, GuardedBuffer*> shared;
+    for (Loaded& kernel : kernels_) {
+      const auto& params = kernel.object->params;
+      for (size_t i = 0; i < params.size(); ++i) {
+        const KernelParam& param = params[i];
+        GuardedBuffer*& buffer = shared[Key(i, param.dtype, param.elements, param.role, param.data)];
+        if (buffer == nullptr) {
+          auto made = GuardedBuffer::Make(static_cast<int>(i), Bytes(param));
+          if (made == nullptr) {
+            return Failure{RunStatus::kOutOfMemory,
+                           absl::StrCat(kernel.name, "no memory for parameter ", i, " of ", Bytes(param),
+                                        " bytes within ", request_.limits.bytes)};
+          }
+          buffer = made.get();
+          buffers_.push_back(std::move(made));
+          Fill(param, static_cast<int>(i), buffer);
+        }
+        kernel.buffers.push_back(buffer);
+        kernel.timed.kernel.arguments.push_back(buffer->data());
+        kernel.timed.memory.emplace_back(buffer->data(), buffer->bytes());
+      }
+      kernel.timed.kernel.call = CallerFor(static_cast<int>(params.size()));
+    }
+    InstallFaultHandler(&buffers_, note_);
+    return std::nullopt;
+  }
+
+  void Fill(const KernelParam& param, int position, GuardedBuffer* buffer) {
+    if (!IsFilled(param.role)) {
+      FillPoison(buffer->data(), buffer->bytes());
+      return;
+    }
+    if (param.data.empty()) {
+      FillInput(request_.data_seed, position, param.dtype, 0, param.elements, buffer->data());
+    } else {
+      std::memcpy(buffer->data(), param.data.data(), param.data.size());
+    }
+    buffer->Protect();
+  }
+
+  MaybeFailure Load() {
+    RestrictSystemCalls();
+    note_->phase = RunPhase::kLoad;
+    for (Loaded& kernel : kernels_) {
+      void* library = dlopen(absl::StrCat("/proc/self/fd/", kernel.file).c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (library == nullptr)
+        return Failure{.detail = absl::StrCat(kernel.name, "not loadable: ", dlerror())};
+      if (MaybeFailure failure =
+              Find(library, kernel.name, kernel.object->symbol, &kernel.timed.kernel.function))
+        return failure;
+      if (!kernel.object->prepare_symbol) continue;
+      if (MaybeFailure failure = Find(library, kernel.name, *kernel.object->prepare_symbol, &kernel.prepare))
+        return failure;
+    }
+    return std::nullopt;
+  }
+
+  static MaybeFailure Find(void* library, const std::string& name, const std::string& symbol,
+                           void** function) {
+    *function = dlsym(library, symbol.c_str());
+    if (*function != nullptr) return std::nullopt;
+    return Failure{.detail = absl::StrCat(name, "the shared object has no symbol '", symbol, "'")};
+  }
+
+  MaybeFailure RunPrepare() {
+    note_->phase = RunPhase::kPrepare;
+    for (Loaded& kernel : kernels_) {
+      if (kernel.prepare == nullptr) continue;
+      const double start = MonotonicSeconds();
+      if (const int status = kernel.Prepare().Run(); status != 0) return NonZero(kernel, "prepare", status);
+      if (&kernel == &kernels_.front()) result_.prepare_seconds = MonotonicSeconds() - start;
+      for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+        if (kernel.object->params[i].role == KernelParam::kPrepared) kernel.buffers[i]->Protect();
+      }
+    }
+    return CheckCanaries();
+  }
+
+  MaybeFailure WarmUp() {
+    note_->phase = RunPhase::kWarmup;
+    for (Loaded& kernel : kernels_) {
+      for (int i = 0; i < std::max(1, request_.timing.warmups); ++i) {
+        if (i == 0) PoisonOutputs(kernel);
+        const double start = MonotonicSeconds();
+        if (const int status = kernel.timed.kernel.Run(); status != 0)
+          return NonZero(kernel, "the kernel", status);
+        kernel.timed.warm_up_seconds = MonotonicSeconds() - start;
+        if (i == 0) {
+          if (MaybeFailure failure = CheckCanaries()) return failure;
+          if (MaybeFailure failure = CompareOutputs(kernel)) return failure;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  static void PoisonOutputs(const Loaded& kernel) {
+    for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+      if (kernel.object->params[i].role != KernelParam::kOutput) continue;
+      FillPoison(kernel.buffers[i]->data(), kernel.buffers[i]->bytes());
+    }
+  }
+
+  static Failure NonZero(const Loaded& kernel, const char* what, int status) {
+    return {RunStatus::kNonZeroStatus, absl::StrCat(kernel.name, what, " returned ", status)};
+  }
+
+  MaybeFailure WriteReference() {
+    if (written_ < 0) return std::nullopt;
+    for (size_t i = 0; i < kernels_.front().buffers.size(); ++i) {
+      if (request_.kernel.params[i].role != KernelParam::kOutput) continue;
+      const GuardedBuffer& output = *kernels_.front().buffers[i];
+      for (int64_t done = 0; done < output.bytes();) {
+        const ssize_t wrote = write(written_, static_cast<char*>(output.data()) + done,
+                                    static_cast<size_t>(output.bytes() - done));
+        if (wrote <= 0) return Failure{.detail = absl::StrCat("cannot write ", request_.write_reference_to)};
+        done += wrote;
+      }
+    }
+    return std::nullopt;
+  }
+
+  MaybeFailure Time() {
+    note_->phase = RunPhase::kTiming;
+    std::vector<TimedKernel> timed;
+    for (const Loaded& kernel : kernels_) timed.push_back(kernel.timed);
+    const TimingOutcome outcome = TimeInTurns(request_.timing, give_up_, &timed, &note_->samples);
+    if (outcome.status != 0)
+      return NonZero(kernels_[static_cast<size_t>(outcome.failed)], "the kernel", outcome.status);
+    result_.lower_bound = outcome.lower_bound;
+    result_.seconds = timed.front().seconds;
+    for (size_t k = 1; k < timed.size(); ++k) result_.peer_seconds.push_back(timed[k].seconds);
+    return std::nullopt;
+  }
+
+  // A kernel may be right only the first time. Kernels that share outputs have to write them again.
+  MaybeFailure CheckAgain() {
+    if (request_.timing.runs <= 0) return std::nullopt;
+    for (const Loaded& kernel : kernels_) {
+      if (kernels_.size() > 1) {
+        if (const int status = kernel.timed.kernel.Run(); status != 0)
+          return NonZero(kernel, "the kernel", status);
+      }
+      if (MaybeFailure failure = CompareOutputs(kernel)) return failure;
+    }
+    return CheckCanaries();
+  }
+
+  MaybeFailure CheckCanaries() {
+    for (const Loaded& kernel : kernels_) {
+      for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+        if (kernel.buffers[i]->CanaryIntact()) continue;
+        return Failure{RunStatus::kGuardViolated,
+                       absl::StrCat(kernel.name, "wrote next to parameter ", i, ", outside of its ",
+                                    kernel.buffers[i]->bytes(), " bytes")};
+      }
+    }
+    return std::nullopt;
+  }
+
+  MaybeFailure CompareOutputs(const Loaded& kernel) {
+    if (!has_reference_) return std::nullopt;
+    const char* wanted = reference_;
+    for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+      const KernelParam& param = kernel.object->params[i];
+      if (param.role != KernelParam::kOutput) continue;
+      if (Bytes(param) > reference_ + output_bytes_ - wanted) {
+        return Failure{.detail = absl::StrCat(kernel.name, "its outputs are larger than the reference")};
+      }
+      const Comparison found =
+          CompareArrays(param.dtype, kernel.buffers[i]->data(), wanted, param.elements, param.tolerance);
+      wanted += Bytes(param);
+      result_.max_error = std::max(result_.max_error, found.max_error);
+      if (found.agrees) continue;
+      return Failure{RunStatus::kWrongResult,
+                     absl::StrCat(kernel.name, "parameter ", i, ": element ", found.worst_index, " is ",
+                                  found.found, ", wanted ", found.wanted, "; ", found.mismatches, " of ",
+                                  param.elements, " elements differ too much")};
+    }
+    return std::nullopt;
+  }
+
+  const RunRequest& request_;
+  RunNote* note_;
+  Deadline give_up_;
+  std::vector<Loaded> kernels_;
+  std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
+  int64_t output_bytes_ = 0;
+  int written_ = -1;
+  bool has_reference_ = false;
+  const char* reference_ = nullptr;
+  RunResult result_;
+};
+
+}  // namespace
+
+void RunAndExit(const RunRequest& request, int result_fd, RunNote* note) {
+  Child child(request, note);
+  const bool sent = WriteFrame(result_fd, Encode(child.Run()));
+  _exit(sent ? 0 : 1);
+}
+
+}  // namespace kiln

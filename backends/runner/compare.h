@@ -1,0 +1,23 @@
+// Compares two arrays element by element (see Tolerance in runner.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backends/runner/runner.h"
+
+namespace kiln {
+
+struct Comparison {
+  bool agrees = true;
+  double max_error = 0;          // the largest error as a fraction of what is allowed
+  int64_t worst_index = -1;      // where it is
+  int64_t mismatches = 0;        // elements beyond the tolerance
+  double found = 0, wanted = 0;  // at worst_index
+};
+
+// `dtype` must be one (data.h).
+Comparison CompareArrays(const std::string& dtype, const void* found, const void* wanted, int64_t elements,
+                         const Tolerance& tolerance);
+
+}  // namespace kiln

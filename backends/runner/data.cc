@@ -1,0 +1,81 @@
+#include "backends/runner/data.h"
+
+#include <cstring>
+
+#include "backends/runner/dtype.h"
+
+namespace kiln {
+namespace {
+
+constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
+
+inline uint64_t Mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+inline uint64_t Key(uint64_t seed, int param) {
+  return Mix(Mix(seed + kGolden) + static_cast<uint64_t>(param));
+}
+
+inline uint64_t Draw(uint64_t key, int64_t index) {
+  return Mix(key + kGolden * static_cast<uint64_t>(index));
+}
+
+inline double Value(F64, uint64_t r) { return static_cast<double>(r >> 11) * 0x1p-52 - 1; }
+inline float Value(F32, uint64_t r) { return static_cast<float>(r >> 40) * 0x1p-23f - 1; }
+inline float Value(F16, uint64_t r) { return static_cast<float>(r >> 53) * 0x1p-10f - 1; }
+inline float Value(BF16, uint64_t r) { return static_cast<float>(r >> 55) * 0x1p-8f - 1; }
+inline int Value(I1, uint64_t r) { return static_cast<int>(r >> 63); }
+inline int Value(I8, uint64_t r) { return static_cast<int>(r >> 60) - 8; }
+inline int Value(U8, uint64_t r) { return static_cast<int>(r >> 60); }
+inline int Value(I32, uint64_t r) { return static_cast<int>(r >> 61); }
+inline int Value(I64, uint64_t r) { return static_cast<int>(r >> 61); }
+
+}  // namespace
+
+int64_t DTypeBytes(const std::string& dtype) {
+  int64_t bytes = 0;
+  WithDType(dtype, [&](auto type) { bytes = sizeof(typename decltype(type)::Stored); });
+  return bytes;
+}
+
+bool IsFloatDType(const std::string& dtype) {
+  bool is_float = false;
+  WithDType(dtype, [&](auto type) { is_float = decltype(type)::kFloat; });
+  return is_float;
+}
+
+double InputValue(uint64_t seed, int param, const std::string& dtype, int64_t index) {
+  double value = 0;
+  WithDType(dtype, [&](auto type) { value = Value(type, Draw(Key(seed, param), index)); });
+  return value;
+}
+
+void FillInput(uint64_t seed, int param, const std::string& dtype, int64_t first, int64_t count, void* out) {
+  const uint64_t key = Key(seed, param);
+  WithDType(dtype, [&](auto type) {
+    auto* elements = static_cast<typename decltype(type)::Stored*>(out);
+    for (int64_t i = 0; i < count; ++i) elements[i] = type.Store(Value(type, Draw(key, first + i)));
+  });
+}
+
+void FillPoison(void* out, int64_t bytes) {
+  constexpr int64_t kHalf = 8;
+  char* at = static_cast<char*>(out);
+  for (int64_t i = 0; i < bytes; i += kHalf) {
+    std::memset(at + i, i / kHalf % 2 ? 0xfb : 0x7b,
+                static_cast<size_t>(bytes - i < kHalf ? bytes - i : kHalf));
+  }
+}
+
+double LoadElement(const std::string& dtype, const void* array, int64_t index) {
+  double value = 0;
+  WithDType(dtype, [&](auto type) {
+    value = static_cast<double>(type.Load(static_cast<const typename decltype(type)::Stored*>(array)[index]));
+  });
+  return value;
+}
+
+}  // namespace kiln

@@ -1,0 +1,98 @@
+#include "backends/runner/guard.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+constexpr int64_t kMinFrontCanary = 64;
+constexpr char kCanary = static_cast<char>(0xc9);
+
+int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+bool AllCanary(const char* begin, const char* end) {
+  return std::all_of(begin, end, [](char byte) { return byte == kCanary; });
+}
+
+const std::vector<std::unique_ptr<GuardedBuffer>>* g_buffers = nullptr;
+RunNote* g_note = nullptr;
+
+}  // namespace
+
+class FaultHandler {
+ public:
+  static void Handle(int signal_number, siginfo_t* info, void*) {
+    const char* address = static_cast<const char*>(info->si_addr);
+    g_note->address = reinterpret_cast<uint64_t>(address);
+    g_note->fault = FaultKind::kElsewhere;
+    for (const auto& buffer : *g_buffers) {
+      if (address >= buffer->mapping_ && address < buffer->end_) Describe(*buffer, address);
+    }
+    signal(signal_number, SIG_DFL);
+  }
+
+ private:
+  static void Describe(const GuardedBuffer& buffer, const char* address) {
+    const char* end = buffer.data_ + buffer.bytes_;
+    const FaultKind kind = address >= end           ? FaultKind::kPastEnd
+                           : address < buffer.data_ ? FaultKind::kBeforeStart
+                                                    : FaultKind::kReadOnly;
+    g_note->param = buffer.param_;
+    g_note->offset = address - (kind == FaultKind::kPastEnd ? end : buffer.data_);
+    g_note->fault = kind;
+  }
+};
+
+std::unique_ptr<GuardedBuffer> GuardedBuffer::Make(int param, int64_t bytes) {
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  const int64_t padded = RoundUp(bytes, kAlignment);
+  const int64_t accessible = RoundUp(padded + kMinFrontCanary, page);
+  void* mapping = mmap(nullptr, static_cast<size_t>(accessible + 2 * page), PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) return nullptr;
+  auto buffer = std::make_unique<GuardedBuffer>();
+  buffer->param_ = param;
+  buffer->bytes_ = bytes;
+  buffer->mapping_ = static_cast<char*>(mapping);
+  buffer->first_ = buffer->mapping_ + page;
+  buffer->last_ = buffer->first_ + accessible;
+  buffer->data_ = buffer->last_ - padded;
+  buffer->end_ = buffer->last_ + page;
+  if (mprotect(buffer->first_, static_cast<size_t>(accessible), PROT_READ | PROT_WRITE) != 0) return nullptr;
+  std::fill(buffer->first_, buffer->data_, kCanary);
+  std::fill(buffer->data_ + bytes, buffer->last_, kCanary);
+  return buffer;
+}
+
+bool GuardedBuffer::CanaryIntact() const {
+  return AllCanary(first_, data_) && AllCanary(data_ + bytes_, last_);
+}
+
+void GuardedBuffer::Protect() { mprotect(first_, static_cast<size_t>(last_ - first_), PROT_READ); }
+
+void NoteRefusedAllocation() {
+  if (g_note != nullptr) g_note->allocation_refused = true;
+}
+
+void InstallFaultHandler(const std::vector<std::unique_ptr<GuardedBuffer>>* buffers, RunNote* note) {
+  g_buffers = buffers;
+  g_note = note;
+  static char alternate_stack[64 << 10];
+  stack_t stack = {};
+  stack.ss_sp = alternate_stack;
+  stack.ss_size = sizeof(alternate_stack);
+  sigaltstack(&stack, nullptr);
+  struct sigaction action = {};
+  action.sa_sigaction = FaultHandler::Handle;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &action, nullptr);
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace kiln

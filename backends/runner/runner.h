@@ -1,0 +1,121 @@
+// What a runner is asked and what it answers: plain values, shared by the pool (pool.h, in our process) and
+// by the kiln-runner process (main.cc). Nothing here knows of programs, MLIR or LLVM.
+//
+// A kernel is a function `int f(void* p0, void* p1, ...)` in a shared object: one bare pointer for each
+// parameter, in order (a scalar too is passed as a pointer to one element); it returns 0 when all went well.
+// Times are in seconds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+// A kernel takes at most this many parameters.
+inline constexpr int kMaxKernelParams = 64;
+
+// Found and wanted agree when |found - wanted| <= absolute + relative * |wanted|. NaN agrees with NaN, an
+// infinity with the same infinity. Integers must be equal, whatever stands here.
+struct Tolerance {
+  double relative = 0;
+  double absolute = 0;
+};
+
+struct KernelParam {
+  enum Role : int {
+    kInput,      // filled before the first run (data.h); writing to it is a guard violation
+    kConstant,   // the same; prepare may read it
+    kScalar,     // one element, as an input
+    kOutput,     // filled with a pattern that no kernel writes, compared with the reference after the runs
+    kPrepared,   // written by the prepare function, read by the kernel
+    kWorkspace,  // the kernel's own; neither filled nor compared
+  };
+  std::string dtype = {};  // f64 f32 f16 bf16 i1 i8 u8 i32 i64 index; an i1 is one byte, an index eight
+  int64_t elements = 0;
+  Role role = kInput;
+  // The values of an input, constant or scalar, as they lie in memory; empty: FillInput(data_seed, position,
+  // ...).
+  std::string data = {};
+  Tolerance tolerance = {};  // for an output
+};
+
+struct KernelObject {
+  std::string shared_object = {};  // the bytes of an ELF shared object that needs libc and libm only
+  std::string symbol = {};
+  // A function of the same parameters, called once before the kernel: fills the prepared parameters from
+  // constants.
+  std::optional<std::string> prepare_symbol = {};
+  std::vector<KernelParam> params = {};
+};
+
+// "After so many runs, if the fastest took longer than this, stop: more runs would not make it win."
+struct StopRule {
+  int after_runs = 1;
+  double over_seconds = 0;
+};
+
+struct TimingPolicy {
+  int warmups = 1;  // untimed runs; there is always one, and its outputs are those that are compared
+  int runs = 3;     // samples taken of each kernel, unless a rule stops it. 0: only check the outputs
+  std::vector<StopRule> stop_rules = {};
+  // More samples are taken until (upper quartile - lower quartile) / median is at most target_spread, until
+  // there are max_samples, or until they took max_seconds in all. 0: `runs` samples are enough.
+  double target_spread = 0;
+  int max_samples = 100;
+  double max_seconds = 1;
+  // Evicts the parameters from the caches before each run. A sample is then a single run, however short.
+  bool cold_cache = false;
+};
+
+struct RunLimits {
+  double seconds = 10;               // wall-clock time of the whole request, from fork to answer
+  int64_t bytes = int64_t{4} << 30;  // memory that parameters and kernel may have
+};
+
+struct RunRequest {
+  KernelObject kernel = {};
+  // Timed in turns with `kernel` in one process: kernel, peers[0], peers[1], kernel, ... Parameters at the
+  // same position that are equal in all fields share their memory. All are checked against the same
+  // reference; the first failure is that of the request.
+  std::vector<KernelObject> peers = {};
+  uint64_t data_seed = 0;
+  TimingPolicy timing = {};
+  RunLimits limits = {};
+  // A file with the bytes of all outputs, one after the other in the order of parameters. Empty: nothing is
+  // compared.
+  std::string reference = {};
+  // Where to write such a file from the outputs of `kernel`. Whole if and only if the result is ok.
+  std::string write_reference_to = {};
+};
+
+enum class RunStatus {
+  kOk,
+  kCrashed,        // a signal, or it ended the process itself
+  kTimedOut,       // stopped at limits.seconds
+  kOutOfMemory,    // failed after an allocation beyond limits.bytes was refused, or its parameters are larger
+  kWrongResult,    // outputs differ from the reference
+  kLoadFailed,     // no ELF shared object, no such symbol, or a request that makes no sense
+  kGuardViolated,  // touched memory outside its parameters, or wrote to an input
+  kNonZeroStatus,  // the kernel returned something else than 0
+  kInterrupted,  // says nothing about the kernel: the pool was stopped, or the runner was killed from outside
+};
+
+// "ok", "crashed", "timed-out", ...: the words under which failures are counted and stored.
+const char* RunStatusName(RunStatus status);
+
+struct RunResult {
+  RunStatus status = RunStatus::kInterrupted;
+  std::string detail = {};           // one line for a person; empty when ok
+  int signal = 0;                    // when crashed by one
+  std::vector<double> seconds = {};  // one sample for each timed run, in the order taken
+  std::vector<std::vector<double>> peer_seconds =
+      {};  // of each peer; sample i was taken right after seconds[i]
+  double prepare_seconds = 0;
+  bool lower_bound = false;  // a stop rule ended the timing
+  // The largest |found - wanted| / (absolute + relative * |wanted|) over all outputs: 1 is the limit.
+  double max_error = 0;
+};
+
+}  // namespace kiln

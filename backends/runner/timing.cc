@@ -1,0 +1,135 @@
+#include "backends/runner/timing.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace kiln {
+namespace {
+
+constexpr double kShortestSample = 20e-6;  // far above the clock's resolution and cost
+constexpr double kSurelyLonger = 1e-3;     // a warm-up this long needs no calibration
+constexpr int kMaxRepeats = 1 << 20;
+constexpr int64_t kCacheLine = 64;
+
+template <size_t>
+using Pointer = void*;
+
+template <size_t... i>
+int Call(void* function, void* const* arguments, std::index_sequence<i...>) {
+  return reinterpret_cast<int (*)(Pointer<i>...)>(function)(arguments[i]...);
+}
+
+template <size_t count>
+int CallWith(void* function, void* const* arguments) {
+  return Call(function, arguments, std::make_index_sequence<count>());
+}
+
+template <size_t... count>
+constexpr auto MakeCallers(std::index_sequence<count...>) {
+  return std::array{&CallWith<count>...};
+}
+
+constexpr auto kCallers = MakeCallers(std::make_index_sequence<kMaxKernelParams + 1>());
+
+void Evict(const TimedKernel& timed) {
+  for (const auto& [address, bytes] : timed.memory) {
+    const char* line = static_cast<const char*>(address);
+#if defined(__x86_64__)
+    for (int64_t i = 0; i < bytes; i += kCacheLine) _mm_clflush(line + i);
+#else
+#error "cold caches need a cache line flush for this processor"
+#endif
+  }
+#if defined(__x86_64__)
+  _mm_mfence();
+#endif
+}
+
+struct Batch {
+  double seconds = 0;
+  int status = 0;
+};
+
+Batch RunBatch(const BoundKernel& kernel, int repeats) {
+  Batch batch;
+  const double start = MonotonicSeconds();
+  for (int i = 0; i < repeats && batch.status == 0; ++i) batch.status = kernel.Run();
+  batch.seconds = MonotonicSeconds() - start;
+  return batch;
+}
+
+int RepeatsFor(const TimedKernel& timed, const TimingPolicy& policy) {
+  if (policy.cold_cache || timed.warm_up_seconds > kSurelyLonger) return 1;
+  int repeats = 1;
+  while (repeats < kMaxRepeats) {
+    const Batch batch = RunBatch(timed.kernel, repeats);
+    if (batch.status != 0 || batch.seconds >= kShortestSample) break;
+    const double wanted = std::ceil(repeats * 1.2 * kShortestSample / std::max(batch.seconds, 1e-9));
+    repeats = static_cast<int>(std::clamp(wanted, repeats * 2.0, double{kMaxRepeats}));
+  }
+  return repeats;
+}
+
+double Spread(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  const size_t n = seconds.size();
+  const double median = (seconds[(n - 1) / 2] + seconds[n / 2]) / 2;
+  return median > 0 ? (seconds[n - 1 - n / 4] - seconds[n / 4]) / median : 0;
+}
+
+bool StopRuleHolds(const TimingPolicy& policy, const std::vector<double>& seconds) {
+  const double fastest = *std::min_element(seconds.begin(), seconds.end());
+  return std::any_of(policy.stop_rules.begin(), policy.stop_rules.end(), [&](const StopRule& rule) {
+    return static_cast<int>(seconds.size()) >= rule.after_runs && fastest > rule.over_seconds;
+  });
+}
+
+bool EnoughSamples(const TimingPolicy& policy, const std::vector<TimedKernel>& kernels, double spent) {
+  const int samples = static_cast<int>(kernels.front().seconds.size());
+  if (samples < policy.runs) return false;
+  if (policy.target_spread <= 0 || samples >= policy.max_samples || spent >= policy.max_seconds) return true;
+  return std::all_of(kernels.begin(), kernels.end(),
+                     [&](const TimedKernel& timed) { return Spread(timed.seconds) <= policy.target_spread; });
+}
+
+}  // namespace
+
+decltype(BoundKernel::call) CallerFor(int count) { return kCallers[static_cast<size_t>(count)]; }
+
+double MonotonicSeconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+TimingOutcome TimeInTurns(const TimingPolicy& policy, Deadline give_up, std::vector<TimedKernel>* kernels,
+                          std::atomic<int>* rounds) {
+  TimingOutcome outcome;
+  if (policy.runs <= 0) return outcome;
+  std::vector<int> repeats;
+  for (const TimedKernel& timed : *kernels) repeats.push_back(RepeatsFor(timed, policy));
+  double spent = 0;
+  do {
+    for (size_t k = 0; k < kernels->size(); ++k) {
+      TimedKernel& timed = (*kernels)[k];
+      if (policy.cold_cache) Evict(timed);
+      const Batch batch = RunBatch(timed.kernel, repeats[k]);
+      if (batch.status != 0) return {.status = batch.status, .failed = static_cast<int>(k)};
+      spent += batch.seconds;
+      timed.seconds.push_back(batch.seconds / repeats[k]);
+    }
+    ++*rounds;
+    outcome.lower_bound = StopRuleHolds(policy, kernels->front().seconds);
+  } while (!outcome.lower_bound && !EnoughSamples(policy, *kernels, spent) &&
+           std::chrono::steady_clock::now() < give_up);
+  return outcome;
+}
+
+}  // namespace kiln

@@ -1,0 +1,46 @@
+// Takes the samples of one or several kernels by TimingPolicy (runner.h). Single-threaded; the caller has run
+// each kernel once and says how long that took.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "backends/runner/protocol.h"
+#include "backends/runner/runner.h"
+
+namespace kiln {
+
+// A kernel that can be called: `call(function, arguments)`.
+struct BoundKernel {
+  int (*call)(void* function, void* const* arguments) = nullptr;
+  void* function = nullptr;
+  std::vector<void*> arguments;
+
+  int Run() const { return call(function, arguments.data()); }
+};
+
+// The caller of functions of `count` pointers, for count in 0..kMaxKernelParams.
+decltype(BoundKernel::call) CallerFor(int count);
+
+struct TimedKernel {
+  BoundKernel kernel;
+  std::vector<std::pair<const void*, int64_t>> memory;  // what a cold cache does not hold: address, bytes
+  double warm_up_seconds = 0;
+  std::vector<double> seconds;  // the samples, appended here
+};
+
+struct TimingOutcome {
+  int status = 0;            // the first one that was not 0; it ends the timing
+  int failed = -1;           // the kernel that returned it
+  bool lower_bound = false;  // a stop rule held for the first kernel
+};
+
+double MonotonicSeconds();
+
+// After `give_up` no new round is begun, but one round is always taken. `rounds` counts the finished ones.
+TimingOutcome TimeInTurns(const TimingPolicy& policy, Deadline give_up, std::vector<TimedKernel>* kernels,
+                          std::atomic<int>* rounds);
+
+}  // namespace kiln

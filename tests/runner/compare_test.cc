@@ -1,0 +1,51 @@
+#include "backends/runner/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace kiln {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+Comparison Floats(const std::vector<float>& found, const std::vector<float>& wanted,
+                  Tolerance tolerance = {}) {
+  return CompareArrays("f32", found.data(), wanted.data(), static_cast<int64_t>(found.size()), tolerance);
+}
+
+TEST(Compare, AllowsAbsolutePlusRelativeToTheWanted) {
+  EXPECT_TRUE(Floats({1.5f, 101.f}, {1.f, 100.f}, {.relative = 0.01, .absolute = 0.5}).agrees);
+  EXPECT_FALSE(Floats({1.5f, 103.f}, {1.f, 100.f}, {.relative = 0.01, .absolute = 0.5}).agrees);
+  EXPECT_NEAR(Floats({103.f}, {100.f}, {.relative = 0.01, .absolute = 0.5}).max_error, 2.0, 1e-9);
+}
+
+TEST(Compare, ReportsTheWorstElementAndHowManyDiffer) {
+  const Comparison result = Floats({1, 2, 9, 4.5}, {1, 2, 3, 4}, {.absolute = 0.1});
+  EXPECT_EQ(result.worst_index, 2);
+  EXPECT_EQ(result.found, 9);
+  EXPECT_EQ(result.wanted, 3);
+  EXPECT_EQ(result.mismatches, 2);
+}
+
+TEST(Compare, NanAgreesWithNanAndInfinityWithTheSameInfinityOnly) {
+  const Tolerance loose = {.relative = 1, .absolute = 1e30};
+  EXPECT_TRUE(Floats({kNaN, kInf, -kInf}, {kNaN, kInf, -kInf}, loose).agrees);
+  EXPECT_FALSE(Floats({kNaN}, {1}, loose).agrees);
+  EXPECT_FALSE(Floats({1}, {kNaN}, loose).agrees);
+  EXPECT_FALSE(Floats({kInf}, {-kInf}, loose).agrees);
+  EXPECT_FALSE(Floats({1}, {kInf}, loose).agrees);
+}
+
+TEST(Compare, IntegersMustBeEqual) {
+  const std::vector<int32_t> found = {1, 2}, wanted = {1, 3};
+  EXPECT_FALSE(CompareArrays("i32", found.data(), wanted.data(), 2, {.absolute = 10}).agrees);
+  EXPECT_TRUE(CompareArrays("i32", found.data(), found.data(), 2, {}).agrees);
+}
+
+TEST(Compare, SignedZerosAgree) { EXPECT_TRUE(Floats({-0.f}, {0.f}).agrees); }
+
+}  // namespace
+}  // namespace kiln

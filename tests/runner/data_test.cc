@@ -1,0 +1,77 @@
+#include "backends/runner/data.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace kiln {
+namespace {
+
+const char* const kDTypes[] = {"f64", "f32", "f16", "bf16", "i1", "i8", "u8", "i32", "i64", "index"};
+
+TEST(InputData, IsTheSameElementByElementAndInAnyPieces) {
+  for (const std::string dtype : kDTypes) {
+    const int64_t size = DTypeBytes(dtype);
+    std::vector<char> whole(static_cast<size_t>(100 * size)), pieces(whole.size());
+    FillInput(1, 2, dtype, 0, 100, whole.data());
+    FillInput(1, 2, dtype, 0, 33, pieces.data());
+    FillInput(1, 2, dtype, 33, 67, pieces.data() + 33 * size);
+    EXPECT_EQ(whole, pieces) << dtype;
+    for (int64_t i = 0; i < 100; ++i) {
+      EXPECT_EQ(LoadElement(dtype, whole.data(), i), InputValue(1, 2, dtype, i)) << dtype << " " << i;
+    }
+  }
+}
+
+TEST(InputData, HasTheRangesThatItsHeaderPromises) {
+  const auto range = [](const std::string& dtype) {
+    double low = 1e9, high = -1e9;
+    for (int64_t i = 0; i < 10000; ++i) {
+      low = std::min(low, InputValue(3, 0, dtype, i));
+      high = std::max(high, InputValue(3, 0, dtype, i));
+    }
+    return std::pair(low, high);
+  };
+  EXPECT_EQ(range("i1"), std::pair(0.0, 1.0));
+  EXPECT_EQ(range("i8"), std::pair(-8.0, 7.0));
+  EXPECT_EQ(range("u8"), std::pair(0.0, 15.0));
+  EXPECT_EQ(range("i32"), std::pair(0.0, 7.0));
+  EXPECT_EQ(range("index"), std::pair(0.0, 7.0));
+  for (const std::string dtype : {"f64", "f32", "f16", "bf16"}) {
+    const auto [low, high] = range(dtype);
+    EXPECT_GE(low, -1) << dtype;
+    EXPECT_LT(high, 1) << dtype;
+    EXPECT_LT(low, -0.98) << dtype;
+    EXPECT_GT(high, 0.98) << dtype;
+  }
+}
+
+TEST(InputData, DependsOnSeedAndParameter) {
+  EXPECT_NE(InputValue(1, 0, "f64", 5), InputValue(2, 0, "f64", 5));
+  EXPECT_NE(InputValue(1, 0, "f64", 5), InputValue(1, 1, "f64", 5));
+}
+
+TEST(InputData, DoesNotChangeFromVersionToVersion) {
+  EXPECT_EQ(InputValue(42, 1, "f32", 0), WANT_F32);
+  EXPECT_EQ(InputValue(42, 1, "i8", 9), WANT_I8);
+}
+
+TEST(InputData, KnowsWhatIsNoDType) {
+  EXPECT_EQ(DTypeBytes("f31"), 0);
+  EXPECT_FALSE(IsFloatDType("i32"));
+  EXPECT_TRUE(IsFloatDType("bf16"));
+}
+
+TEST(Poison, HasBothSignsInEveryFloatType) {
+  for (const std::string dtype : {"f64", "f32", "f16", "bf16"}) {
+    std::vector<char> bytes(64);
+    FillPoison(bytes.data(), 64);
+    EXPECT_GT(LoadElement(dtype, bytes.data(), 0), 1000) << dtype;
+    EXPECT_LT(LoadElement(dtype, bytes.data(), 8 / DTypeBytes(dtype)), -1000) << dtype;
+  }
+}
+
+}  // namespace
+}  // namespace kiln

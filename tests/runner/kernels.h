@@ -1,0 +1,97 @@
+// Small kernels for the tests of the runner, compiled from C as they are needed.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "backends/runner/pool.h"
+#include "backends/runner/runner.h"
+
+namespace kiln {
+
+inline std::string ReadFile(const std::filesystem::path& path) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
+inline const std::filesystem::path& TestFolder() {
+  static const std::filesystem::path folder = [] {
+    std::string name = testing::TempDir() + "kiln-runner-XXXXXX";
+    return std::filesystem::path(mkdtemp(name.data()));
+  }();
+  return folder;
+}
+
+// The shared object of a C source; each source is compiled once.
+inline const std::string& CompileC(const std::string& source) {
+  static std::map<std::string, std::string> compiled;
+  auto [at, is_new] = compiled.try_emplace(source);
+  if (is_new) {
+    const auto c = TestFolder() / absl::StrCat("k", compiled.size(), ".c");
+    const auto so = std::filesystem::path(c).replace_extension(".so");
+    std::ofstream(c) << source;
+    const std::string command =
+        absl::StrCat("cc -w -O1 -shared -fPIC -o ", so.string(), " ", c.string(), " -lm");
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    at->second = ReadFile(so);
+  }
+  return at->second;
+}
+
+// f(in, out) over `elements` floats.
+inline RunRequest Request(const std::string& body, int64_t elements = 1000) {
+  RunRequest request;
+  request.kernel = {.shared_object = CompileC(
+                        "#define _GNU_SOURCE\n#include <stdlib.h>\n#include <stdio.h>\n#include <unistd.h>\n"
+                        "#include <signal.h>\n#include <time.h>\n" +
+                        body),
+                    .symbol = "f",
+                    .params = {{.dtype = "f32", .elements = elements, .role = KernelParam::kInput},
+                               {.dtype = "f32",
+                                .elements = elements,
+                                .role = KernelParam::kOutput,
+                                .tolerance = {.relative = 1e-6, .absolute = 1e-6}}}};
+  request.data_seed = 7;
+  request.limits = {.seconds = 5, .bytes = 256 << 20};
+  return request;
+}
+
+inline constexpr char kTwice[] =
+    "int f(float* a, float* b) { for (int i = 0; i < 1000; ++i) b[i] = 2 * a[i]; return 0; }";
+
+inline std::string RunnerPath() { return std::string(KILN_BUILD_DIR) + "/kiln-runner"; }
+
+inline std::unique_ptr<RunnerPool> StartPool(RunnerPoolOptions options = {}) {
+  options.runner_path = RunnerPath();
+  auto pool = RunnerPool::Start(options);
+  EXPECT_TRUE(pool.ok()) << pool.status();
+  return pool.ok() ? *std::move(pool) : nullptr;
+}
+
+inline RunResult RunOne(const RunRequest& request) {
+  static RunnerPool* pool = StartPool().release();  // ends with the test's process
+  return pool->RunAll({request}).front();
+}
+
+// A file of what kTwice computes.
+inline std::string TwiceReference() {
+  RunRequest request = Request(kTwice);
+  request.write_reference_to = TestFolder() / "twice";
+  const RunResult result = RunOne(request);
+  EXPECT_EQ(result.status, RunStatus::kOk) << result.detail;
+  return request.write_reference_to;
+}
+
+inline std::string Name(const RunResult& result) { return RunStatusName(result.status); }
+
+}  // namespace kiln

@@ -1,0 +1,133 @@
+// Samples: what they measure and when there are enough.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+
+#include "tests/runner/kernels.h"
+
+namespace kiln {
+namespace {
+
+RunRequest Spin(double seconds) {
+  return Request(
+      absl::StrCat("static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return "
+                   "t.tv_sec + 1e-9 * t.tv_nsec; }\n"
+                   "int f(float* a, float* b) { double end = now() + ",
+                   seconds, "; while (now() < end); return 0; }"));
+}
+
+double Fastest(const std::vector<double>& seconds) {
+  return *std::min_element(seconds.begin(), seconds.end());
+}
+
+TEST(Timing, OfAKnownSpinIsWithinTenPercent) {
+  for (const double seconds : {2e-6, 50e-6, 5e-3}) {
+    RunRequest request = Spin(seconds);
+    request.timing.runs = 20;
+    const RunResult result = RunOne(request);
+    ASSERT_EQ(Name(result), "ok") << result.detail;
+    EXPECT_NEAR(Fastest(result.seconds), seconds, 0.1 * seconds);
+  }
+}
+
+TEST(Timing, OfAShortKernelDoesNotDependOnTheResolutionOfTheClock) {
+  RunRequest request = Request("int f(float* a, float* b) { return 0; }");
+  request.timing.runs = 20;
+  const RunResult result = RunOne(request);
+  EXPECT_LT(Fastest(result.seconds), 15e-9);
+  EXPECT_GT(Fastest(result.seconds), 0);
+}
+
+TEST(Timing, StopsByARuleAndSaysThatItIsALowerBound) {
+  RunRequest request = Spin(2e-3);
+  request.timing.runs = 10;
+  request.timing.stop_rules = {{.after_runs = 1, .over_seconds = 5e-3},
+                               {.after_runs = 3, .over_seconds = 1e-3}};
+  const RunResult result = RunOne(request);
+  EXPECT_TRUE(result.lower_bound);
+  EXPECT_EQ(result.seconds.size(), 3u);
+}
+
+TEST(Timing, TakesMoreSamplesUntilTheSpreadIsSmallOrThereAreEnough) {
+  RunRequest request = Request(
+      "static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * "
+      "t.tv_nsec; }\n"
+      "int n; int f(float* a, float* b) { double end = now() + (++n % 2 ? 2e-3 : 4e-3); while (now() < end); "
+      "return 0; }");
+  request.timing.target_spread = 0.01;
+  request.timing.max_samples = 17;
+  EXPECT_EQ(RunOne(request).seconds.size(), 17u);
+  request.timing.target_spread = 100;
+  EXPECT_EQ(RunOne(request).seconds.size(), 3u);
+  request.timing.target_spread = 0.01;
+  request.timing.max_seconds = 0.02;
+  EXPECT_LT(RunOne(request).seconds.size(), 12u);
+}
+
+TEST(Timing, EndsBeforeTheLimitOfTheRequest) {
+  RunRequest request = Spin(50e-3);
+  request.timing.runs = 1000;
+  request.limits.seconds = 1;
+  const RunResult result = RunOne(request);
+  EXPECT_EQ(Name(result), "ok") << result.detail;
+  EXPECT_GT(result.seconds.size(), 3u);
+  EXPECT_LT(result.seconds.size(), 25u);
+}
+
+TEST(Timing, OfColdCachesIsSlower) {
+  constexpr int kElements = 16384;
+  RunRequest request = Request(
+      "int f(float* a, float* b) { for (int i = 0; i < 16384; i += 16) b[i] = a[i]; return 0; }", kElements);
+  request.timing.runs = 20;
+  const RunResult warm = RunOne(request);
+  request.timing.cold_cache = true;
+  const RunResult cold = RunOne(request);
+  ASSERT_EQ(Name(cold), "ok") << cold.detail;
+  EXPECT_GT(Fastest(cold.seconds), 1.5 * Fastest(warm.seconds));
+}
+
+TEST(Race, TakesSamplesInTurnsAndTellsTheFasterOne) {
+  RunRequest request = Spin(2e-3);
+  request.peers = {Spin(1e-3).kernel, Spin(3e-3).kernel};
+  request.timing.runs = 5;
+  const RunResult result = RunOne(request);
+  ASSERT_EQ(Name(result), "ok") << result.detail;
+  ASSERT_EQ(result.peer_seconds.size(), 2u);
+  ASSERT_EQ(result.seconds.size(), 5u);
+  ASSERT_EQ(result.peer_seconds[1].size(), 5u);
+  EXPECT_NEAR(Fastest(result.seconds), 2e-3, 2e-4);
+  EXPECT_NEAR(Fastest(result.peer_seconds[0]), 1e-3, 1e-4);
+  EXPECT_NEAR(Fastest(result.peer_seconds[1]), 3e-3, 3e-4);
+}
+
+TEST(Race, ChecksEveryPeer) {
+  RunRequest request = Request(kTwice);
+  request.reference = TwiceReference();
+  request.peers = {request.kernel, Request("int f(float* a, float* b) { return 0; }").kernel};
+  RunResult result = RunOne(request);
+  EXPECT_EQ(Name(result), "wrong-result");
+  EXPECT_EQ(result.detail.rfind("peer 1: parameter 1: element ", 0), 0u) << result.detail;
+  request.peers.pop_back();
+  EXPECT_EQ(Name(RunOne(request)), "ok");
+}
+
+TEST(Overhead, OfARoundTrip) {
+  RunRequest small = Request(kTwice);
+  RunRequest large = Request("int f(float* a, float* b) { return 0; }", 1 << 20);
+  for (RunRequest* request : {&small, &large}) {
+    request->timing.runs = 3;
+    constexpr int kRequests = 50;
+    RunOne(*request);
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < kRequests; ++i) RunOne(*request);
+    const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+    std::cout << "a request with 2 x " << request->kernel.params[0].elements << " floats takes "
+              << spent.count() / kRequests << " ms\n";
+    EXPECT_LT(spent.count() / kRequests, 200);
+  }
+}
+
+}  // namespace
+}  // namespace kiln

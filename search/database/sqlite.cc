@@ -1,6 +1,8 @@
 #include "search/database/sqlite.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -14,6 +16,13 @@
 namespace kiln::sqlite {
 namespace {
 
+absl::Status NoPermission(const std::string& path, absl::string_view found) {
+  return absl::PermissionDeniedError(absl::StrCat("cannot write ", path, " (", found,
+                                                  "); the file and its directory must be writable for you: "
+                                                  "change their permissions, or choose another file"));
+}
+
+// What SQLite would report as "unable to open database file", whatever the reason.
 absl::Status CheckPath(const std::filesystem::path& path) {
   std::error_code ignored;
   const std::filesystem::path folder = path.parent_path();
@@ -21,12 +30,10 @@ absl::Status CheckPath(const std::filesystem::path& path) {
     return absl::InvalidArgumentError(
         absl::StrCat(path.string(), " is a directory; give the name of a file in it"));
   }
-  if (!std::filesystem::exists(folder, ignored) && !ignored) {
-    return absl::NotFoundError(absl::StrCat("cannot make ", path.string(), ": the directory ",
-                                            folder.string(),
-                                            " does not exist; make it first, or choose another file"));
-  }
-  return absl::OkStatus();
+  if (faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return absl::OkStatus();
+  if (errno != ENOENT && errno != ENOTDIR) return NoPermission(path, std::strerror(errno));
+  return absl::NotFoundError(absl::StrCat("cannot make ", path.string(), ": the directory ", folder.string(),
+                                          " does not exist; make it first, or choose another file"));
 }
 
 }  // namespace
@@ -64,12 +71,6 @@ absl::Status Connection::Explain(int code) const {
                      "); nothing of this operation was stored; free some space and "
                      "run the same command again"));
   };
-  const auto no_permission = [&] {
-    return absl::PermissionDeniedError(
-        absl::StrCat("cannot write ", path_, " (", detail, "); the file and its directory ",
-                     "must be writable for you: change their permissions, or choose "
-                     "another file"));
-  };
   switch (code & 0xff) {
     case SQLITE_NOTADB:
       return absl::InvalidArgumentError(
@@ -89,10 +90,10 @@ absl::Status Connection::Explain(int code) const {
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return no_permission();
+      return NoPermission(path_, detail);
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
-      if (system == EACCES || system == EPERM || system == EROFS) return no_permission();
+      if (system == EACCES || system == EPERM || system == EROFS) return NoPermission(path_, detail);
       if (system == ENOSPC || system == EDQUOT) return no_space();
       return absl::UnavailableError(absl::StrCat("reading or writing ", path_, " failed (", detail,
                                                  "); check the disk, and run the same command again"));
@@ -154,10 +155,6 @@ Query::~Query() { sqlite3_finalize(statement_); }
 
 void Query::Note(int code) {
   if (code != SQLITE_OK && status_.ok()) status_ = db_.Explain(code);
-}
-
-void Query::Reset() {
-  if (status_.ok()) sqlite3_reset(statement_);
 }
 
 void Query::BindInt(int at, int64_t value) {

@@ -72,13 +72,6 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  // Starts over with other values, one for each '?'.
-  template <typename... Values>
-  Query& Bind(const Values&... values) {
-    Reset();
-    BindAll(values...);
-    return *this;
-  }
   // Steps to the next row; false at the end or after a failure.
   bool Next();
   // Steps to the end.
@@ -104,7 +97,6 @@ class Query {
   void BindOne(int at, absl::string_view text);
   void BindOne(int at, Blob blob);
   void BindInt(int at, int64_t value);
-  void Reset();
   void Note(int code);
 
   Connection& db_;

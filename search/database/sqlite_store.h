@@ -6,6 +6,12 @@
 // is migrated and a copy of it kept, a newer one is refused (schema.h).
 //
 // Every operation that changes something is one transaction that is synced to the disk before it returns.
+// Measured on a busy two-core machine with a virtual disk, traces of 3 KB: appending takes 2 to 4 ms for one
+// record and 11 ms for 64 (median), a few times that when the disk is busy. Best reads all samples of the
+// workload: about 20 us a record.
+//
+// The process must not open the file by other means while it is open here: closing it would drop SQLite's
+// locks.
 #pragma once
 
 #include <memory>

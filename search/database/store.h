@@ -1,10 +1,8 @@
-// The memory of the search: which programs were tuned for which machine, in which runs, and what every
-// measurement said.
+// The memory of the search: which programs were tuned for which machine, in which runs, with what outcome.
 //
 //   workload  a program as text (the reference that is being scheduled) and its 128-bit hash
-//   target    a machine as text and its fingerprint; another fingerprint is another target, so what one CPU
-//   measured is
-//             never served for another
+//   target    a machine as text and its fingerprint; another fingerprint is another target, so
+//             what one CPU measured is never served for another
 //   run       one tuning command: options, seed, versions, and the state from which a killed run goes on
 //   record    one measured candidate of a run: sketch, trace, samples, how it ended
 //   model     the bytes of a trained cost model

@@ -50,8 +50,14 @@ inline RecordRow ExampleRecord(RowId workload, RowId target, int trial, std::vec
 inline void FillExample(Store& store) {
   ASSERT_EQ(store.PutWorkload(ExampleHash('a'), "matmul", "program a").value(), 1);
   ASSERT_EQ(store.PutTarget("cpu cores=2", "fingerprint 1").value(), 1);
-  const RunRow run{.uid = ExampleHash('e'), .command = "kiln tune a.mlir", .options = "{}", .seed = ~uint64_t{0},
-                   .kiln_version = "0.1.0", .llvm_version = "22.1", .xgboost_version = "1.7.4", .started = 17};
+  const RunRow run{.uid = ExampleHash('e'),
+                   .command = "kiln tune a.mlir",
+                   .options = "{}",
+                   .seed = ~uint64_t{0},
+                   .kiln_version = "0.1.0",
+                   .llvm_version = "22.1",
+                   .xgboost_version = "1.7.4",
+                   .started = 17};
   ASSERT_EQ(store.BeginRun(run).value(), 1);
 }
 

@@ -76,8 +76,14 @@ TEST_P(StoreContract, FindsTheNewestUnfinishedRunOfACommand) {
 }
 
 TEST_P(StoreContract, KeepsEveryFieldOfARun) {
-  RunRow run{.uid = ExampleHash('f'), .command = "c", .options = "{\"trials\":9}", .seed = 1ull << 63,
-             .kiln_version = "k", .llvm_version = "l", .xgboost_version = "x", .started = -5,
+  RunRow run{.uid = ExampleHash('f'),
+             .command = "c",
+             .options = "{\"trials\":9}",
+             .seed = 1ull << 63,
+             .kiln_version = "k",
+             .llvm_version = "l",
+             .xgboost_version = "x",
+             .started = -5,
              .state = std::string("\0\xff state", 8)};
   run.id = store_->BeginRun(run).value();
   EXPECT_EQ(store_->FindUnfinishedRun("c").value(), run);
@@ -96,10 +102,20 @@ TEST_P(StoreContract, UpdatesTheStateOfARunUntilItIsFinished) {
 }
 
 TEST_P(StoreContract, KeepsEveryFieldOfARecordAndTheStateOfItsRun) {
-  RecordRow record{.workload = 1, .target = 1, .task = 2, .round = 3, .trial = 4,
-                   .sketch = std::string("sk\0etch", 7), .trace = "trace", .program_hash = ExampleHash('c'),
-                   .samples = {0.1, 5e-324, 1.7976931348623157e308, 0}, .status = "timed_out",
-                   .error = "\xc3\x28 not UTF-8", .lower_bound = true, .flags = "cold", .created = 99};
+  RecordRow record{.workload = 1,
+                   .target = 1,
+                   .task = 2,
+                   .round = 3,
+                   .trial = 4,
+                   .sketch = std::string("sk\0etch", 7),
+                   .trace = "trace",
+                   .program_hash = ExampleHash('c'),
+                   .samples = {0.1, 5e-324, 1.7976931348623157e308, 0},
+                   .status = "timed_out",
+                   .error = "\xc3\x28 not UTF-8",
+                   .lower_bound = true,
+                   .flags = "cold",
+                   .created = 99};
   EXPECT_EQ(store_->AppendRecords(1, {record}, "after one").value(), std::vector<RowId>{1});
   record.id = record.run = 1;
   const RecordEntry entry = store_->Get(1).value();
@@ -121,8 +137,10 @@ TEST_P(StoreContract, AppendsAWholeBatchOrNothing) {
     EXPECT_EQ(store_->AppendRecords(1, {ExampleRecord(1, 1, 1, {1}), record}, "new").status().code(), code);
     EXPECT_EQ(store_->ReadAll().value(), before);
   }
-  EXPECT_EQ(store_->AppendRecords(9, {ExampleRecord(1, 1, 1, {1})}, "new").status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(store_->AppendRecords(1, {ExampleRecord(1, 9, 1, {1})}, "new").status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(store_->AppendRecords(9, {ExampleRecord(1, 1, 1, {1})}, "new").status().code(),
+            StatusCode::kNotFound);
+  EXPECT_EQ(store_->AppendRecords(1, {ExampleRecord(1, 9, 1, {1})}, "new").status().code(),
+            StatusCode::kNotFound);
   EXPECT_EQ(store_->ReadAll().value(), before);
 }
 
@@ -157,8 +175,8 @@ TEST_P(StoreContract, TakesTheSmallestMedianAsBest) {
   RecordRow failed = ExampleRecord(1, 1, 3, {1e-9}), early = ExampleRecord(1, 1, 4, {1e-9});
   failed.status = "wrong_result";
   early.lower_bound = true;
-  Append({ExampleRecord(1, 1, 0, {5, 5, 5}), ExampleRecord(1, 1, 1, {4, 1, 9}), ExampleRecord(1, 1, 2, {4}), failed,
-          early, ExampleRecord(1, 1, 5, {})});
+  Append({ExampleRecord(1, 1, 0, {5, 5, 5}), ExampleRecord(1, 1, 1, {4, 1, 9}), ExampleRecord(1, 1, 2, {4}),
+          failed, early, ExampleRecord(1, 1, 5, {})});
   EXPECT_EQ(store_->Best(1, 1).value()->id, 2);  // median 4, as id 3, which is younger
   EXPECT_EQ(store_->Best(1, 1, /*verified_only=*/true).value(), std::nullopt);
   ASSERT_TRUE(store_->SetVerdict(1, true, "ok", "").ok());
@@ -247,16 +265,24 @@ TEST(Store, ImplementationsAgreeOnRandomOperations) {
     const auto memory = MakeMemoryStore();
     const auto sqlite = OpenStore(directory / (std::to_string(file++) + ".db")).value();
     for (const std::vector<int>& numbers : operations) {
-      const auto at = [&](size_t i, int limit) { return i < numbers.size() ? (numbers[i] % limit + limit) % limit : 0; };
+      const auto at = [&](size_t i, int limit) {
+        return i < numbers.size() ? (numbers[i] % limit + limit) % limit : 0;
+      };
       const auto apply = [&](Store& store) -> absl::Status {
         const std::string hash(32, "ab"[at(1, 2)]);
         switch (at(0, 7)) {
-          case 0: return store.PutWorkload(hash, "n", std::to_string(at(2, 2))).status();
-          case 1: return store.PutTarget("cpu", std::to_string(at(1, 3))).status();
-          case 2: return store.BeginRun({.uid = std::string(32, "abcdef"[at(1, 6)]), .command = "c"}).status();
-          case 3: return at(1, 4) == 0 ? store.FinishRun(at(2, 4)) : store.UpdateRunState(at(2, 4), "s");
-          case 4: return store.SetVerdict(at(1, 8), at(2, 2) == 0, at(3, 2) == 0 ? "ok" : "crashed", "e");
-          case 5: return store.SaveModel({.key = "k", .target = at(1, 3), .bytes = std::to_string(at(2, 9))});
+          case 0:
+            return store.PutWorkload(hash, "n", std::to_string(at(2, 2))).status();
+          case 1:
+            return store.PutTarget("cpu", std::to_string(at(1, 3))).status();
+          case 2:
+            return store.BeginRun({.uid = std::string(32, "abcdef"[at(1, 6)]), .command = "c"}).status();
+          case 3:
+            return at(1, 4) == 0 ? store.FinishRun(at(2, 4)) : store.UpdateRunState(at(2, 4), "s");
+          case 4:
+            return store.SetVerdict(at(1, 8), at(2, 2) == 0, at(3, 2) == 0 ? "ok" : "crashed", "e");
+          case 5:
+            return store.SaveModel({.key = "k", .target = at(1, 3), .bytes = std::to_string(at(2, 9))});
           default:
             return store
                 .AppendRecords(at(1, 4),

@@ -36,7 +36,9 @@ absl::Status CheckSignature(mlir::func::FuncOp function) {
     const auto shaped = mlir::dyn_cast<mlir::RankedTensorType>(type);
     return shaped && shaped.hasStaticShape();
   };
-  if (llvm::all_of(function.getArgumentTypes(), is_static) && llvm::all_of(function.getResultTypes(), is_static)) return absl::OkStatus();
+  if (llvm::all_of(function.getArgumentTypes(), is_static) &&
+      llvm::all_of(function.getResultTypes(), is_static))
+    return absl::OkStatus();
   return absl::InvalidArgumentError("the baseline takes and returns tensors of static shape only");
 }
 
@@ -70,12 +72,14 @@ void CopiesToLoops(mlir::ModuleOp module) {
     const mlir::Value zero = mlir::arith::ConstantIndexOp::create(b, loc, 0);
     const mlir::Value one = mlir::arith::ConstantIndexOp::create(b, loc, 1);
     llvm::SmallVector<mlir::Value> upper;
-    for (const int64_t extent : type.getShape()) upper.push_back(mlir::arith::ConstantIndexOp::create(b, loc, extent));
+    for (const int64_t extent : type.getShape())
+      upper.push_back(mlir::arith::ConstantIndexOp::create(b, loc, extent));
     const llvm::SmallVector<mlir::Value> lower(upper.size(), zero), step(upper.size(), one);
-    mlir::scf::buildLoopNest(b, loc, lower, upper, step, [&](mlir::OpBuilder& body, mlir::Location at, mlir::ValueRange indices) {
-      const mlir::Value value = memref::LoadOp::create(body, at, op.getSource(), indices);
-      memref::StoreOp::create(body, at, value, op.getTarget(), indices);
-    });
+    mlir::scf::buildLoopNest(
+        b, loc, lower, upper, step, [&](mlir::OpBuilder& body, mlir::Location at, mlir::ValueRange indices) {
+          const mlir::Value value = memref::LoadOp::create(body, at, op.getSource(), indices);
+          memref::StoreOp::create(body, at, value, op.getTarget(), indices);
+        });
     op.erase();
   }
 }
@@ -83,28 +87,35 @@ void CopiesToLoops(mlir::ModuleOp module) {
 void FreeAtReturn(mlir::func::FuncOp function) {
   mlir::Operation* const ret = function.getBody().back().getTerminator();
   mlir::OpBuilder b(ret);
-  for (auto alloc : function.getBody().front().getOps<memref::AllocOp>()) memref::DeallocOp::create(b, ret->getLoc(), alloc);
+  for (auto alloc : function.getBody().front().getOps<memref::AllocOp>())
+    memref::DeallocOp::create(b, ret->getLoc(), alloc);
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> CompileBaseline(absl::string_view mlir_text, Codegen& codegen, const BaselineOptions& options) {
+absl::StatusOr<std::string> CompileBaseline(absl::string_view mlir_text, Codegen& codegen,
+                                            const BaselineOptions& options) {
   mlir::MLIRContext& context = Context();
   std::string errors;
   const mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {
-    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) absl::StrAppend(&errors, errors.empty() ? "" : "; ", diagnostic.str());
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      absl::StrAppend(&errors, errors.empty() ? "" : "; ", diagnostic.str());
     return mlir::success();
   });
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(llvm::StringRef(mlir_text.data(), mlir_text.size()), &context);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceString<mlir::ModuleOp>(llvm::StringRef(mlir_text.data(), mlir_text.size()), &context);
   if (!module) return absl::InvalidArgumentError(absl::StrCat("does not parse: ", errors));
   mlir::func::FuncOp function = Find(*module, options.function);
-  if (!function) return absl::InvalidArgumentError(absl::StrCat("no such function, or several public ones: \"", options.function, "\""));
+  if (!function)
+    return absl::InvalidArgumentError(
+        absl::StrCat("no such function, or several public ones: \"", options.function, "\""));
   if (absl::Status status = CheckSignature(function); !status.ok()) return status;
   function.setSymName(options.name);
 
   mlir::PassManager passes(&context);
   Bufferize(passes);
-  if (mlir::failed(passes.run(*module))) return absl::InvalidArgumentError(absl::StrCat("stock passes refuse it: ", errors));
+  if (mlir::failed(passes.run(*module)))
+    return absl::InvalidArgumentError(absl::StrCat("stock passes refuse it: ", errors));
   CopiesToLoops(*module);
   FreeAtReturn(module->lookupSymbol<mlir::func::FuncOp>(options.name));
 

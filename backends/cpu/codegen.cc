@@ -1,6 +1,7 @@
 #include "backends/cpu/codegen.h"
 
-#include <chrono>
+#include <time.h>
+
 #include <functional>
 #include <ostream>
 
@@ -31,7 +32,12 @@ namespace {
 
 constexpr char kMinimalPipeline[] = "function(sroa,early-cse<memssa>,loop-mssa(licm))";
 
-using Clock = std::chrono::steady_clock;
+// CPU milliseconds of this thread.
+double Now() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
 
 // What MLIR and LLVM say while it lives, instead of on stderr.
 class Diagnostics {
@@ -53,7 +59,9 @@ class Diagnostics {
         this);
   }
   bool empty() const { return text_.empty(); }
-  std::string After(absl::string_view what) const { return text_.empty() ? std::string(what) : absl::StrCat(what, ": ", text_); }
+  std::string After(absl::string_view what) const {
+    return text_.empty() ? std::string(what) : absl::StrCat(what, ": ", text_);
+  }
 
  private:
   void Add(const std::string& text) { absl::StrAppend(&text_, text_.empty() ? "" : "; ", text); }
@@ -76,13 +84,15 @@ std::string Printed(Print print) {
 absl::Status ReturnStatus(mlir::ModuleOp module, const EntryPoint& entry) {
   auto function = module.lookupSymbol<mlir::func::FuncOp>(entry.name);
   if (!function || function.isExternal()) {
-    return absl::InvalidArgumentError(absl::StrCat("the module does not define the entry point \"", entry.name, "\""));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the module does not define the entry point \"", entry.name, "\""));
   }
   mlir::OpBuilder b(function);
   mlir::FunctionType type = function.getFunctionType();
   if (type.getNumResults() == 1 && type.getResult(0).isInteger(32)) return absl::OkStatus();
   if (type.getNumResults() != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("entry point \"", entry.name, "\" must return nothing or an i32"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("entry point \"", entry.name, "\" must return nothing or an i32"));
   }
   function.setFunctionType(b.getFunctionType(type.getInputs(), {b.getI32Type()}));
   function.walk([&](mlir::func::ReturnOp ret) {
@@ -94,25 +104,34 @@ absl::Status ReturnStatus(mlir::ModuleOp module, const EntryPoint& entry) {
 
 absl::Status OnlyLlvm(mlir::ModuleOp module) {
   mlir::Operation* leftover = nullptr;
-  module.walk([&](mlir::Operation* op) {
-    if (mlir::isa<mlir::ModuleOp>(op) || mlir::isa<mlir::LLVM::LLVMDialect>(op->getDialect())) return mlir::WalkResult::advance();
+  module.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+    if (mlir::isa<mlir::ModuleOp>(op) || mlir::isa<mlir::LLVM::LLVMDialect>(op->getDialect()))
+      return mlir::WalkResult::advance();
     leftover = op;
-    return mlir::WalkResult::interrupt();
+    return mlir::isa<mlir::UnrealizedConversionCastOp>(op) ? mlir::WalkResult::advance()
+                                                           : mlir::WalkResult::interrupt();
   });
   if (leftover == nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("no lowering for ", Printed([&](auto& os) { leftover->print(os); })));
+  return absl::InvalidArgumentError(
+      absl::StrCat("no lowering for ", Printed([&](auto& os) { leftover->print(os); })));
 }
 
 }  // namespace
 
 const char* StageName(Stage stage) {
   switch (stage) {
-    case Stage::kMlir: return "mlir";
-    case Stage::kMath: return "math";
-    case Stage::kLlvmDialect: return "llvm-dialect";
-    case Stage::kLlvm: return "llvm";
-    case Stage::kOptimized: return "optimized";
-    case Stage::kAssembly: return "asm";
+    case Stage::kMlir:
+      return "mlir";
+    case Stage::kMath:
+      return "math";
+    case Stage::kLlvmDialect:
+      return "llvm-dialect";
+    case Stage::kLlvm:
+      return "llvm";
+    case Stage::kOptimized:
+      return "optimized";
+    case Stage::kAssembly:
+      return "asm";
   }
   return "";
 }
@@ -123,7 +142,8 @@ struct Codegen::Impl {
   MathExpander math{Context()};
   LlvmConverter converter{Context()};
 
-  absl::StatusOr<ObjectCode> Run(mlir::ModuleOp module, const CodegenOptions& options, std::optional<Stage> last, const Sink& sink);
+  absl::StatusOr<ObjectCode> Run(mlir::ModuleOp module, const CodegenOptions& options,
+                                 std::optional<Stage> last, const Sink& sink);
   void Decorate(llvm::Module& module, const CodegenOptions& options) const;
   absl::Status Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline) const;
   absl::StatusOr<std::string> Emit(llvm::Module& module, llvm::CodeGenFileType type) const;
@@ -137,7 +157,8 @@ void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options
     function.addFnAttr("target-features", machine.features);
     function.addFnAttr("prefer-vector-width", std::to_string(machine.vector_bytes * 8));
     function.addFnAttr(llvm::Attribute::NoUnwind);
-    const auto entry = llvm::find_if(options.entries, [&](const EntryPoint& e) { return function.getName() == e.name; });
+    const auto entry =
+        llvm::find_if(options.entries, [&](const EntryPoint& e) { return function.getName() == e.name; });
     if (entry == options.entries.end()) {
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
       continue;
@@ -192,20 +213,19 @@ absl::StatusOr<std::string> Codegen::Impl::Emit(llvm::Module& module, llvm::Code
 absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const CodegenOptions& options,
                                               std::optional<Stage> last, const Sink& sink) {
   ObjectCode result;
-  auto start = Clock::now();
-  const auto lap = [&](double& ms) {
-    ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  };
+  double start = Now();
+  const auto lap = [&](double& ms) { ms = Now() - start; };
   const auto done = [&](Stage stage, auto print) {
     if (sink) sink(stage, Printed(print));
-    start = Clock::now();
+    start = Now();
     return last == stage;
   };
   const auto print_mlir = [&](llvm::raw_ostream& os) { module.print(os); };
 
   llvm::LLVMContext llvm_context;
   Diagnostics diagnostics(*module.getContext(), llvm_context);
-  if (mlir::failed(mlir::verify(module))) return absl::InvalidArgumentError(diagnostics.After("the module does not verify"));
+  if (mlir::failed(mlir::verify(module)))
+    return absl::InvalidArgumentError(diagnostics.After("the module does not verify"));
   lap(result.times.verify);
   if (done(Stage::kMlir, print_mlir)) return result;
 
@@ -213,13 +233,15 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
     if (absl::Status status = ReturnStatus(module, entry); !status.ok()) return status;
   }
   ExpandNarrowFloats(module, machine.half);
-  if (mlir::failed(math.Run(module, options.polynomials))) return absl::InternalError(diagnostics.After("cannot expand math"));
+  if (mlir::failed(math.Run(module, options.polynomials)))
+    return absl::InternalError(diagnostics.After("cannot expand math"));
   lap(result.times.math);
   if (done(Stage::kMath, print_mlir)) return result;
 
   const bool converted = mlir::succeeded(converter.Run(module));
   if (absl::Status status = OnlyLlvm(module); !status.ok() || !converted) {
-    return absl::InvalidArgumentError(diagnostics.After(converted ? status.message() : "conversion to LLVM failed"));
+    return absl::InvalidArgumentError(
+        diagnostics.After(converted ? status.message() : "conversion to LLVM failed"));
   }
   lap(result.times.convert);
   if (done(Stage::kLlvmDialect, print_mlir)) return result;
@@ -260,12 +282,15 @@ absl::StatusOr<std::unique_ptr<Codegen>> Codegen::Create(const MachineTarget& ma
   std::string error;
   const llvm::Triple triple(machine.triple);
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (target == nullptr) return absl::InvalidArgumentError(absl::StrCat("unknown target ", machine.triple, ": ", error));
+  if (target == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("unknown target ", machine.triple, ": ", error));
   auto impl = std::make_unique<Impl>();
   impl->machine = machine;
   impl->target.reset(target->createTargetMachine(triple, machine.cpu, machine.features, llvm::TargetOptions(),
-                                                 llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
-  if (impl->target == nullptr) return absl::InvalidArgumentError(absl::StrCat("no code generator for ", machine.triple));
+                                                 llvm::Reloc::PIC_, std::nullopt,
+                                                 llvm::CodeGenOptLevel::Default));
+  if (impl->target == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("no code generator for ", machine.triple));
   return std::unique_ptr<Codegen>(new Codegen(std::move(impl)));
 }
 
@@ -273,7 +298,8 @@ absl::StatusOr<ObjectCode> Codegen::Compile(mlir::ModuleOp module, const Codegen
   if (options.print_after_all == nullptr) return impl_->Run(module, options, std::nullopt, nullptr);
   std::string before;
   return impl_->Run(module, options, std::nullopt, [&](Stage stage, const std::string& text) {
-    *options.print_after_all << "// ----- " << StageName(stage) << " -----\n" << (text == before ? "(unchanged)\n" : text);
+    *options.print_after_all << "// ----- " << StageName(stage) << " -----\n"
+                             << (text == before ? "(unchanged)\n" : text);
     before = text;
   });
 }

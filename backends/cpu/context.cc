@@ -28,9 +28,10 @@ mlir::MLIRContext& Context() {
   static mlir::MLIRContext* const context = [] {
     auto* made = new mlir::MLIRContext(mlir::MLIRContext::Threading::DISABLED);
     mlir::DialectRegistry registry;
-    registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::bufferization::BufferizationDialect,
-                    mlir::cf::ControlFlowDialect, mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
-                    mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
+    registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect,
+                    mlir::bufferization::BufferizationDialect, mlir::cf::ControlFlowDialect,
+                    mlir::func::FuncDialect, mlir::linalg::LinalgDialect, mlir::LLVM::LLVMDialect,
+                    mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
                     mlir::tensor::TensorDialect, mlir::ub::UBDialect, mlir::vector::VectorDialect>();
     mlir::arith::registerBufferizableOpInterfaceExternalModels(registry);
     mlir::bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);

@@ -37,7 +37,8 @@ LlvmConverter::LlvmConverter(mlir::MLIRContext& context) {
   mlir::LowerToLLVMOptions options(&context);
   options.useBarePtrCallConv = true;
   types_ = std::make_unique<mlir::LLVMTypeConverter>(&context, options);
-  types_->addConversion([](mlir::BFloat16Type type) { return mlir::IntegerType::get(type.getContext(), 16); });
+  types_->addConversion(
+      [](mlir::BFloat16Type type) { return mlir::IntegerType::get(type.getContext(), 16); });
   mlir::RewritePatternSet all(&context);
   mlir::vector::populateVectorBroadcastLoweringPatterns(all);
   mlir::vector::populateVectorMaskOpLoweringPatterns(all);
@@ -64,7 +65,8 @@ mlir::LogicalResult LlvmConverter::Run(mlir::ModuleOp module) const {
   structured.addIllegalOp<mlir::scf::ForOp, mlir::scf::IfOp, mlir::scf::WhileOp, mlir::scf::IndexSwitchOp,
                           mlir::scf::ParallelOp, mlir::scf::ForallOp, mlir::scf::ExecuteRegionOp>();
   structured.markUnknownOpDynamicallyLegal([](mlir::Operation*) { return true; });
-  if (mlir::failed(mlir::applyPartialConversion(module, structured, control_flow_, Config()))) return mlir::failure();
+  if (mlir::failed(mlir::applyPartialConversion(module, structured, control_flow_, Config())))
+    return mlir::failure();
 
   mlir::LLVMConversionTarget target(context);
   target.addLegalOp<mlir::ModuleOp>();

@@ -1,8 +1,10 @@
-// scf, cf, func, arith, math, memref, vector and ub -> the LLVM dialect, memrefs as bare pointers, in one conversion.
+// scf, cf, func, arith, math, memref, vector and ub -> the LLVM dialect, memrefs as bare pointers, in one
+// conversion.
 //
-// bf16 becomes i16: after narrow_floats.h it is only loaded, stored and moved, and LLVM 22 drops the sign of a copysign whose
-// operand was loaded as bfloat. Patterns and the type converter are made once and kept. What has no lowering is left in place: the caller looks for it.
-// The one source of the project that includes MLIR's conversion headers. One thread.
+// bf16 becomes i16: after narrow_floats.h it is only loaded, stored and moved, and LLVM 22 drops the sign of
+// a copysign whose operand was loaded as bfloat. Patterns and the type converter are made once and kept. What
+// has no lowering is left in place: the caller looks for it. The one source of the project that includes
+// MLIR's conversion headers. One thread.
 #pragma once
 
 #include <memory>

@@ -14,13 +14,14 @@ namespace kiln {
 namespace {
 
 const llvm::StringSet<>& PolynomialOps() {
-  static const auto* const names =
-      new llvm::StringSet<>({"math.exp", "math.expm1", "math.log", "math.log1p", "math.log2", "math.tanh", "math.erf"});
+  static const auto* const names = new llvm::StringSet<>(
+      {"math.exp", "math.expm1", "math.log", "math.log1p", "math.log2", "math.tanh", "math.erf"});
   return *names;
 }
 
 template <typename Wanted>
-mlir::LogicalResult Rewrite(mlir::ModuleOp module, const mlir::FrozenRewritePatternSet& patterns, Wanted wanted) {
+mlir::LogicalResult Rewrite(mlir::ModuleOp module, const mlir::FrozenRewritePatternSet& patterns,
+                            Wanted wanted) {
   llvm::SmallVector<mlir::Operation*> ops;
   module.walk([&](mlir::Operation* op) {
     if (wanted(op)) ops.push_back(op);
@@ -32,8 +33,8 @@ mlir::LogicalResult Rewrite(mlir::ModuleOp module, const mlir::FrozenRewritePatt
 }
 
 bool NeedsLibm(mlir::Operation* op) {
-  return mlir::isa<mlir::math::ErfOp, mlir::math::ErfcOp, mlir::math::CbrtOp, mlir::math::AcoshOp, mlir::math::AsinhOp,
-                   mlir::math::AtanhOp, mlir::math::ExpM1Op, mlir::math::Log1pOp>(op);
+  return mlir::isa<mlir::math::ErfOp, mlir::math::ErfcOp, mlir::math::CbrtOp, mlir::math::AcoshOp,
+                   mlir::math::AsinhOp, mlir::math::AtanhOp, mlir::math::ExpM1Op, mlir::math::Log1pOp>(op);
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ struct Symbols {
 absl::Status Collect(const std::string& bytes, Symbols& symbols) {
   auto object = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(bytes, "kernel.o"));
   if (!object) {
-    return absl::InvalidArgumentError(absl::StrCat("not an object file: ", llvm::toString(object.takeError())));
+    return absl::InvalidArgumentError(
+        absl::StrCat("not an object file: ", llvm::toString(object.takeError())));
   }
   for (const llvm::object::SymbolRef& symbol : (*object)->symbols()) {
     auto flags = symbol.getFlags();
@@ -71,9 +72,9 @@ Library Load(const char* name, void* some_function) {
 }
 
 const std::vector<Library>& SystemLibraries() {
-  static const auto* const libraries = new std::vector<Library>{
-      Load(LIBM_SO, reinterpret_cast<void*>(static_cast<double (*)(double)>(&cbrt))),
-      Load(LIBC_SO, reinterpret_cast<void*>(&memcpy))};
+  static const auto* const libraries =
+      new std::vector<Library>{Load(LIBM_SO, reinterpret_cast<void*>(static_cast<double (*)(double)>(&cbrt))),
+                               Load(LIBC_SO, reinterpret_cast<void*>(&memcpy))};
   return *libraries;
 }
 
@@ -84,7 +85,8 @@ absl::StatusOr<std::vector<std::string>> Resolve(const Symbols& symbols, const L
     if (symbols.defined.count(name) == 0) unknown.push_back(name);
   }
   if (!unknown.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("no object defines what is to be exported: ", absl::StrJoin(unknown, ", ")));
+    return absl::InvalidArgumentError(
+        absl::StrCat("no object defines what is to be exported: ", absl::StrJoin(unknown, ", ")));
   }
   std::vector<std::string> paths;
   std::set<std::string> missing = symbols.undefined;
@@ -95,13 +97,15 @@ absl::StatusOr<std::vector<std::string>> Resolve(const Symbols& symbols, const L
     for (auto name = missing.begin(); name != missing.end();) {
       Dl_info info;
       void* const address = library.handle == nullptr ? nullptr : dlsym(library.handle, name->c_str());
-      const bool here = address != nullptr && dladdr(address, &info) != 0 && fs::path(info.dli_fname) == fs::path(library.path);
+      const bool here = address != nullptr && dladdr(address, &info) != 0 &&
+                        fs::path(info.dli_fname) == fs::path(library.path);
       name = here ? missing.erase(name) : std::next(name);
     }
     if (missing.size() != before) paths.push_back(library.path);
   }
   if (missing.empty()) return paths;
-  return absl::InvalidArgumentError(absl::StrCat("undefined symbols that neither libc nor libm has: ", absl::StrJoin(missing, ", ")));
+  return absl::InvalidArgumentError(
+      absl::StrCat("undefined symbols that neither libc nor libm has: ", absl::StrJoin(missing, ", ")));
 }
 
 absl::Status Write(const fs::path& path, const std::string& bytes) {
@@ -126,7 +130,8 @@ absl::Status RunChild(std::vector<const char*> arguments) {
   arguments.push_back(nullptr);
   pid_t child = 0;
   int status = 0;
-  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, const_cast<char**>(arguments.data()), environ) != 0) {
+  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, const_cast<char**>(arguments.data()), environ) !=
+      0) {
     return absl::InternalError("cannot start ld.lld-22");
   }
   if (waitpid(child, &status, 0) != child || status != 0) return absl::InternalError("ld.lld-22 failed");
@@ -153,12 +158,23 @@ absl::StatusOr<std::string> LinkShared(absl::Span<const std::string> objects, co
 
   const std::string output = directory / "linked.so";
   const std::string script = directory / "exports";
-  std::vector<std::string> arguments = {"ld.lld", "-shared", "--build-id=none", "--hash-style=gnu", "--gc-sections",
-                                        "-znoexecstack", "-zrelro", "--threads=1", "--no-mmap-output-file",
-                                        absl::StrCat("--version-script=", script), "-o", output};
+  std::vector<std::string> arguments = {"ld.lld",
+                                        "-shared",
+                                        "--build-id=none",
+                                        "--hash-style=gnu",
+                                        "--gc-sections",
+                                        "-znoexecstack",
+                                        "-zrelro",
+                                        "--threads=1",
+                                        "--no-mmap-output-file",
+                                        absl::StrCat("--version-script=", script),
+                                        "-o",
+                                        output};
   if (!options.soname.empty()) arguments.push_back(absl::StrCat("-soname=", options.soname));
-  const std::string global = options.exports.empty() ? "" : absl::StrCat("global: ", absl::StrJoin(options.exports, "; "), "; ");
-  if (absl::Status status = Write(script, absl::StrCat("{ ", global, "local: *; };\n")); !status.ok()) return status;
+  const std::string global =
+      options.exports.empty() ? "" : absl::StrCat("global: ", absl::StrJoin(options.exports, "; "), "; ");
+  if (absl::Status status = Write(script, absl::StrCat("{ ", global, "local: *; };\n")); !status.ok())
+    return status;
   for (size_t i = 0; i < objects.size(); ++i) {
     arguments.push_back(directory / absl::StrCat(i, ".o"));
     if (absl::Status status = Write(arguments.back(), objects[i]); !status.ok()) return status;

@@ -1,9 +1,10 @@
 // Objects -> one shared object that exports named functions and needs nothing but libc and libm.
 //
-// lld runs inside the process as a library, on files in a temporary directory. Measured for one 4 KB kernel object on two cores of
-// a Zen 3 server: see the numbers at LinkOptions::in_process. Before linking, the undefined symbols of the objects are
-// looked up in this process's libc and libm, so an unknown one is an error that names it, and libraries that nothing
-// needs are not recorded. Only for objects of the machine that Kiln runs on.
+// lld runs inside the process as a library, on files in a temporary directory. Measured on Zen 3 (CPU time
+// for a small kernel): 1.7 ms in process, 26 ms through a child; a thousand links and failed ones leave the
+// process well. Before linking, the undefined symbols of the objects are looked up in this process's libc and
+// libm, so an unknown one is an error that names it, and libraries that nothing needs are not recorded. Only
+// for objects of the machine that Kiln runs on.
 //
 // Thread-safe: links are serialized by a lock, for lld keeps its state in globals.
 #pragma once
@@ -18,12 +19,12 @@ namespace kiln {
 
 struct LinkOptions {
   std::vector<std::string> exports = {};  // all other symbols become local
-  std::string soname = "";           // optional
-  bool in_process = true;            // false: run ld.lld-22 as a child process
+  std::string soname = "";                // optional
+  bool in_process = true;                 // false: run ld.lld-22 as a child process
 };
 
-// kInvalidArgument: an object is malformed, an export is not defined, or a symbol is defined nowhere (all are named).
-// kInternal: lld failed (its message), or the temporary directory cannot be written.
+// kInvalidArgument: an object is malformed, an export is not defined, or a symbol is defined nowhere (all are
+// named). kInternal: lld failed (its message), or the temporary directory cannot be written.
 absl::StatusOr<std::string> LinkShared(absl::Span<const std::string> objects, const LinkOptions& options);
 
 }  // namespace kiln

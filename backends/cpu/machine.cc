@@ -31,7 +31,8 @@ void InitializeTargets() {
   });
 }
 
-absl::StatusOr<MachineTarget> Describe(const std::string& triple, const std::string& cpu, const std::string& features) {
+absl::StatusOr<MachineTarget> Describe(const std::string& triple, const std::string& cpu,
+                                       const std::string& features) {
   InitializeTargets();
   MachineTarget machine;
   machine.triple = triple;
@@ -40,11 +41,13 @@ absl::StatusOr<MachineTarget> Describe(const std::string& triple, const std::str
   const llvm::Triple parsed(triple);
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(parsed, error);
-  if (target == nullptr) return absl::InvalidArgumentError(absl::StrCat("unknown target ", triple, ": ", error));
-  const std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(parsed, cpu, features));
+  if (target == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("unknown target ", triple, ": ", error));
+  std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(parsed, "", ""));
   if (info == nullptr || (!cpu.empty() && !info->isCPUStringValid(cpu))) {
     return absl::InvalidArgumentError(absl::StrCat("LLVM knows no CPU \"", cpu, "\" for ", triple));
   }
+  info.reset(target->createMCSubtargetInfo(parsed, cpu, features));
   if (parsed.isX86()) {
     const bool avx512 = info->checkFeatures("+avx512f");
     machine.vector_bytes = avx512 ? 64 : info->checkFeatures("+avx2") ? 32 : 16;
@@ -85,10 +88,11 @@ void DescribeTopology(MachineTarget& machine) {
     machine.l2_bytes = CacheBytes(topology, HWLOC_OBJ_L2CACHE);
     machine.l3_bytes = CacheBytes(topology, HWLOC_OBJ_L3CACHE);
     const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-    machine.fingerprint = absl::StrCat(Info(package, "CPUVendor"), " ", Info(package, "CPUModel"), "; ", machine.cpu, "; ",
-                                       Info(package, "CPUFamilyNumber"), "/", Info(package, "CPUModelNumber"), "/",
-                                       Info(package, "CPUStepping"), "; features ", absl::Hex(Fnv(machine.features)), "; ",
-                                       machine.cores, " cores");
+    machine.fingerprint =
+        absl::StrCat(Info(package, "CPUVendor"), " ", Info(package, "CPUModel"), "; ", machine.cpu, "; ",
+                     Info(package, "CPUFamilyNumber"), "/", Info(package, "CPUModelNumber"), "/",
+                     Info(package, "CPUStepping"), "; features ", absl::Hex(Fnv(machine.features)), "; ",
+                     machine.cores, " cores");
   }
   hwloc_topology_destroy(topology);
 }
@@ -98,8 +102,10 @@ void DescribeTopology(MachineTarget& machine) {
 const MachineTarget& Host() {
   static const MachineTarget* const host = [] {
     llvm::SubtargetFeatures features;
-    for (const auto& feature : llvm::sys::getHostCPUFeatures()) features.AddFeature(feature.first(), feature.second);
-    auto machine = Describe(llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(), features.getString());
+    for (const auto& feature : llvm::sys::getHostCPUFeatures())
+      features.AddFeature(feature.first(), feature.second);
+    auto machine =
+        Describe(llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(), features.getString());
     auto* result = new MachineTarget(machine.ok() ? *machine : MachineTarget{});
     DescribeTopology(*result);
     return result;
@@ -107,7 +113,8 @@ const MachineTarget& Host() {
   return *host;
 }
 
-absl::StatusOr<MachineTarget> Named(const std::string& triple, const std::string& cpu, const std::string& features) {
+absl::StatusOr<MachineTarget> Named(const std::string& triple, const std::string& cpu,
+                                    const std::string& features) {
   return Describe(triple, cpu, features);
 }
 

@@ -1,8 +1,8 @@
 // The CPU that code is made for, as plain data: what the search space, the limits and code generation read.
 //
-// Host() describes this machine through LLVM (triple, CPU, features) and hwloc (cores, caches). Named() describes another
-// one for cross compilation to an object file: its cores and caches are 0, for nobody measured them.
-// Both are thread-safe. Units: bytes.
+// Host() describes this machine through LLVM (triple, CPU, features) and hwloc (cores, caches). Named()
+// describes another one for cross compilation to an object file: its cores and caches are 0, for nobody
+// measured them. Both are thread-safe. Units: bytes.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct MachineTarget {
   int vector_bytes = 16;      // the widest vectors worth using: 64 with AVX-512, 32 with AVX2, else 16
   int vector_registers = 16;  // 32 with AVX-512 and on AArch64
   bool fma = false;           // fused multiply-add in hardware; without it llvm.fma is a call of fmaf
-  bool half = false;          // hardware conversion between f16 and f32; without it codegen expands it into integer steps
+  bool half =
+      false;  // hardware conversion between f16 and f32; without it codegen expands it into integer steps
 
   int cores = 0;  // physical cores this process may use
   int64_t l1_bytes = 0;
@@ -37,8 +38,9 @@ struct MachineTarget {
 // Detected once per process, about 10 ms.
 const MachineTarget& Host();
 
-// kInvalidArgument when LLVM does not know the triple (x86-64 and AArch64 are built in) or the CPU. Features are added
-// to those of the CPU: "" is usual.
-absl::StatusOr<MachineTarget> Named(const std::string& triple, const std::string& cpu, const std::string& features = "");
+// kInvalidArgument when LLVM does not know the triple (x86-64 and AArch64 are built in) or the CPU. Features
+// are added to those of the CPU: "" is usual.
+absl::StatusOr<MachineTarget> Named(const std::string& triple, const std::string& cpu,
+                                    const std::string& features = "");
 
 }  // namespace kiln

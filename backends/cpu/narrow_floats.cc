@@ -25,7 +25,8 @@ Type WithElement(Type type, Type element) {
 }
 
 bool Computes(mlir::Operation* op) {
-  if (mlir::isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp, arith::ExtFOp, arith::TruncFOp>(op)) return false;
+  if (mlir::isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp, arith::ExtFOp, arith::TruncFOp>(op))
+    return false;
   return mlir::isa<arith::ArithDialect, mlir::math::MathDialect>(op->getDialect()) ||
          mlir::isa<mlir::vector::FMAOp, mlir::vector::ReductionOp, mlir::vector::MultiDimReductionOp,
                    mlir::vector::ContractionOp, mlir::vector::OuterProductOp, mlir::vector::ScanOp>(op);
@@ -69,7 +70,9 @@ class Steps {
     const Value magnitude = Shl(And(h, 0x7fff), 13);
     const Value scaled = AsI32(arith::MulFOp::create(b_, AsF32(magnitude), AsF32(Int(0x77800000))));
     const Value special = Compare(arith::CmpIPredicate::uge, magnitude, 0x7c00 << 13);
-    const Value finite_or_not = Select(special, Or(magnitude, Int(0x7f800000)), scaled);
+    const Value nan = Compare(arith::CmpIPredicate::ugt, magnitude, 0x7c00 << 13);
+    const Value infinite = Or(magnitude, Select(nan, Int(0x7fc00000), Int(0x7f800000)));
+    const Value finite_or_not = Select(special, infinite, scaled);
     return AsF32(Or(finite_or_not, Shl(And(h, 0x8000), 16)));
   }
 
@@ -125,7 +128,9 @@ class Steps {
   Value Sub(Value x, Value y) { return arith::SubIOp::create(b_, x, y); }
   Value Select(Value c, Value x, Value y) { return arith::SelectOp::create(b_, c, x, y); }
   Value IsNan(Value x) { return arith::CmpFOp::create(b_, arith::CmpFPredicate::UNO, x, x); }
-  Value Compare(arith::CmpIPredicate p, Value x, int64_t y) { return arith::CmpIOp::create(b_, p, x, Int(y)); }
+  Value Compare(arith::CmpIPredicate p, Value x, int64_t y) {
+    return arith::CmpIOp::create(b_, p, x, Int(y));
+  }
 
   mlir::ImplicitLocOpBuilder b_;
   Type shape_;

@@ -18,12 +18,15 @@ std::string Read(const std::filesystem::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-std::string Op(const std::string& name) { return Read(std::filesystem::path(KILN_SOURCE_DIR) / "tests/inputs/ops" / (name + ".mlir")); }
+std::string Op(const std::string& name) {
+  return Read(std::filesystem::path(KILN_SOURCE_DIR) / "tests/inputs/ops" / (name + ".mlir"));
+}
 
 std::vector<float> Random(size_t size) {
   std::vector<float> values(size);
   uint32_t state = 1;
-  for (float& value : values) value = static_cast<float>((state = state * 1664525u + 1013904223u) >> 8) / (1 << 24) - 0.5f;
+  for (float& value : values)
+    value = static_cast<float>((state = state * 1664525u + 1013904223u) >> 8) / (1 << 24) - 0.5f;
   return values;
 }
 
@@ -39,7 +42,8 @@ TEST(Baseline, MatmulAgreesWithThreeLoops) {
       %zero = arith.constant 0.0 : f32
       %empty = tensor.empty() : tensor<33x45xf32>
       %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<33x45xf32>) -> tensor<33x45xf32>
-      %c = linalg.matmul ins(%a, %b : tensor<33x70xf32>, tensor<70x45xf32>) outs(%init : tensor<33x45xf32>) -> tensor<33x45xf32>
+      %c = linalg.matmul ins(%a, %b : tensor<33x70xf32>, tensor<70x45xf32>)
+                         outs(%init : tensor<33x45xf32>) -> tensor<33x45xf32>
       return %c : tensor<33x45xf32>
     })");
   ASSERT_TRUE(code.ok()) << code.status();
@@ -60,7 +64,9 @@ TEST(Baseline, ConvolutionAgreesWithSevenLoops) {
   ASSERT_TRUE(code.ok()) << code.status();
   const auto x = Random(64 * 56 * 56), w = Random(64 * 64 * 9), bias = Random(64);
   std::vector<float> y(64 * 56 * 56);
-  ASSERT_EQ(code->Get<int(const float*, const float*, const float*, float*)>("baseline")(x.data(), w.data(), bias.data(), y.data()), 0);
+  ASSERT_EQ(code->Get<int(const float*, const float*, const float*, float*)>("baseline")(
+                x.data(), w.data(), bias.data(), y.data()),
+            0);
   for (const int o : {0, 17, 63}) {
     for (int h = 0; h < 56; ++h) {
       for (int v = 0; v < 56; ++v) {
@@ -69,7 +75,8 @@ TEST(Baseline, ConvolutionAgreesWithSevenLoops) {
           for (int p = 0; p < 3; ++p) {
             for (int q = 0; q < 3; ++q) {
               const int i = h + p - 1, j = v + q - 1;
-              if (i >= 0 && i < 56 && j >= 0 && j < 56) sum += double(x[(c * 56 + i) * 56 + j]) * w[((o * 64 + c) * 3 + p) * 3 + q];
+              if (i >= 0 && i < 56 && j >= 0 && j < 56)
+                sum += double(x[(c * 56 + i) * 56 + j]) * w[((o * 64 + c) * 3 + p) * 3 + q];
             }
           }
         }
@@ -93,26 +100,33 @@ TEST(Baseline, SoftmaxAgreesWithItsDefinition) {
 }
 
 TEST(Baseline, CompilesEveryOperatorFileThatTheStockPassesTake) {
-  const std::set<std::string> refused = {"onnx_LSTM",           // one-shot-bufferize: a yield that is no loop argument's buffer
-                                         "onnx_Relu_dynamic"};  // dynamic shapes
+  const std::set<std::string> refused = {
+      "onnx_LSTM",           // one-shot-bufferize: a yield that is no loop argument's buffer
+      "onnx_Relu_dynamic"};  // dynamic shapes
   int compiled = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(KILN_SOURCE_DIR) / "tests/inputs/ops")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(KILN_SOURCE_DIR) / "tests/inputs/ops")) {
     if (entry.path().extension() != ".mlir") continue;
     const auto shared = CompileBaseline(Read(entry.path()), HostCodegen());
-    EXPECT_EQ(shared.ok(), refused.count(entry.path().stem()) == 0) << entry.path().stem() << ": " << shared.status();
+    EXPECT_EQ(shared.ok(), refused.count(entry.path().stem()) == 0)
+        << entry.path().stem() << ": " << shared.status();
     if (!shared.ok()) continue;
     const auto loaded = Loaded::FromBytes(*shared);
-    EXPECT_TRUE(loaded.ok() && loaded->Get<int()>("baseline") != nullptr) << entry.path().stem() << ": " << loaded.status();
+    EXPECT_TRUE(loaded.ok() && loaded->Get<int()>("baseline") != nullptr)
+        << entry.path().stem() << ": " << loaded.status();
     ++compiled;
   }
   EXPECT_EQ(compiled, 43);
 }
 
 TEST(Baseline, NamesWhatTheStockPassesRefuse) {
-  const auto dynamic = CompileBaseline("func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }", HostCodegen());
+  const auto dynamic = CompileBaseline(
+      "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }", HostCodegen());
   EXPECT_EQ(dynamic.status().message(), "the baseline takes and returns tensors of static shape only");
-  EXPECT_EQ(CompileBaseline("module {}", HostCodegen()).status().message(), "no such function, or several public ones: \"\"");
-  EXPECT_EQ(CompileBaseline("func.func @main(", HostCodegen()).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CompileBaseline("module {}", HostCodegen()).status().message(),
+            "no such function, or several public ones: \"\"");
+  EXPECT_EQ(CompileBaseline("func.func @main(", HostCodegen()).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <sys/resource.h>
 
 #include "tests/backends/loaded.h"
 
@@ -72,7 +72,8 @@ TEST(Link, NamesSymbolsThatAreDefinedNowhere) {
       return })";
   const auto shared = LinkShared({Object(caller, {"main"})}, {.exports = {"main"}});
   EXPECT_EQ(shared.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(shared.status().message(), "undefined symbols that neither libc nor libm has: memrefCopy, missing");
+  EXPECT_EQ(shared.status().message(),
+            "undefined symbols that neither libc nor libm has: memrefCopy, missing");
 }
 
 TEST(Link, NamesExportsThatNoObjectDefines) {
@@ -80,18 +81,38 @@ TEST(Link, NamesExportsThatNoObjectDefines) {
   EXPECT_EQ(shared.status().message(), "no object defines what is to be exported: h");
 }
 
+TEST(Link, AFailureOfLldIsAnErrorAndTheNextLinkWorks) {
+  const std::string object = Object(kTwo, {"f"});
+  const auto twice = LinkShared({object, object}, {.exports = {"f"}});
+  EXPECT_EQ(twice.status().code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(twice.status().message()), HasSubstr("duplicate symbol: f"));
+  EXPECT_TRUE(LinkShared({object}, {.exports = {"f"}}).ok());
+}
+
 TEST(Link, RefusesWhatIsNoObject) {
   EXPECT_EQ(LinkShared({"not an object"}, {}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+double CpuMilliseconds() {
+  double total = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage;
+    getrusage(who, &usage);
+    total += (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3 +
+             (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-3;
+  }
+  return total;
 }
 
 TEST(Link, AThousandLinksInOneProcessAllWork) {
   const std::string object = Object(kTwo, {"f"});
   for (const bool in_process : {true, false}) {
     const int count = in_process ? 1000 : 20;
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < count; ++i) ASSERT_TRUE(LinkShared({object}, {.exports = {"f"}, .in_process = in_process}).ok());
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    std::printf("link %s: %.2f ms\n", in_process ? "in process" : "by ld.lld-22", took.count() / count);
+    const double start = CpuMilliseconds();
+    for (int i = 0; i < count; ++i)
+      ASSERT_TRUE(LinkShared({object}, {.exports = {"f"}, .in_process = in_process}).ok());
+    std::printf("link %s: %.2f ms of CPU time\n", in_process ? "in process" : "by ld.lld-22",
+                (CpuMilliseconds() - start) / count);
   }
 }
 

@@ -22,7 +22,8 @@ class Loaded {
  public:
   static absl::StatusOr<Loaded> FromBytes(const std::string& bytes) {
     const int file = memfd_create("kiln-test", 0);
-    if (write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) return absl::InternalError("memfd");
+    if (write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
+      return absl::InternalError("memfd");
     void* handle = dlopen(absl::StrCat("/proc/self/fd/", file).c_str(), RTLD_NOW | RTLD_LOCAL);
     close(file);
     if (handle == nullptr) return absl::InternalError(dlerror());
@@ -48,11 +49,13 @@ inline Codegen& HostCodegen() {
 }
 
 inline mlir::OwningOpRef<mlir::ModuleOp> Parse(const std::string& text) {
-  return mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&Context(), /*verifyAfterParse=*/false));
+  return mlir::parseSourceString<mlir::ModuleOp>(text,
+                                                 mlir::ParserConfig(&Context(), /*verifyAfterParse=*/false));
 }
 
 // Compiles for this machine, links, loads. Every entry is exported.
-inline absl::StatusOr<Loaded> Build(const std::string& text, const CodegenOptions& options, Codegen& codegen = HostCodegen()) {
+inline absl::StatusOr<Loaded> Build(const std::string& text, const CodegenOptions& options,
+                                    Codegen& codegen = HostCodegen()) {
   auto module = Parse(text);
   if (!module) return absl::InvalidArgumentError("the test's MLIR does not parse");
   auto object = codegen.Compile(*module, options);

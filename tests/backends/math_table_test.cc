@@ -1,4 +1,5 @@
-// Every math operation that lowering may emit, on every float type, scalar and vector, against libm in long double.
+// Every math operation that lowering may emit, on every float type, scalar and vector, against libm in long
+// double.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -86,11 +87,14 @@ const Binary kBinary[] = {
 struct Type {
   const char* name;
   int bytes;
-  int fraction;          // stored bits of the significand
-  int lowest, highest;   // exponents of the least and greatest normal number
+  int fraction;         // stored bits of the significand
+  int lowest, highest;  // exponents of the least and greatest normal number
 };
 
-const Type kTypes[] = {{"f32", 4, 23, -126, 127}, {"f64", 8, 52, -1022, 1023}, {"f16", 2, 10, -14, 15}, {"bf16", 2, 7, -126, 127}};
+const Type kTypes[] = {{"f32", 4, 23, -126, 127},
+                       {"f64", 8, 52, -1022, 1023},
+                       {"f16", 2, 10, -14, 15},
+                       {"bf16", 2, 7, -126, 127}};
 
 Real Ulp(const Type& type, Real x) {
   const int exponent = x == 0 ? type.lowest : std::max(std::ilogb(x), type.lowest);
@@ -118,27 +122,32 @@ Real At(const Type& type, const void* buffer, int i) {
   if (type.bytes == 8) return static_cast<const double*>(buffer)[i];
   if (type.bytes == 4) return static_cast<const float*>(buffer)[i];
   const uint16_t bits = static_cast<const uint16_t*>(buffer)[i];
-  return type.fraction == 7 ? Real(std::bit_cast<float>(uint32_t{bits} << 16)) : Real(std::bit_cast<_Float16>(bits));
+  return type.fraction == 7 ? Real(std::bit_cast<float>(uint32_t{bits} << 16))
+                            : Real(std::bit_cast<_Float16>(bits));
 }
 
 constexpr int kSize = 4096;
 
 // One function: z[i] = op(x[i], ...) with `lanes` elements a step.
-std::string Kernel(const std::string& name, const std::string& op, int operands, const Type& type, int lanes) {
+std::string Kernel(const std::string& name, const std::string& op, int operands, const Type& type,
+                   int lanes) {
   const std::string vector = lanes == 1 ? type.name : absl::StrFormat("vector<%dx%s>", lanes, type.name);
   const std::string memory = absl::StrFormat("memref<%dx%s>", kSize, type.name);
-  std::string text = absl::StrFormat("func.func @%s(%%x: %s, %%y: %s, %%z: %s, %%r: %s) {\n", name, memory, memory, memory, memory);
-  absl::StrAppend(&text, "  %c0 = arith.constant 0 : index\n  %n = arith.constant ", kSize, " : index\n  %s = arith.constant ", lanes,
+  std::string text = absl::StrFormat("func.func @%s(%%x: %s, %%y: %s, %%z: %s, %%r: %s) {\n", name, memory,
+                                     memory, memory, memory);
+  absl::StrAppend(&text, "  %c0 = arith.constant 0 : index\n  %n = arith.constant ", kSize,
+                  " : index\n  %s = arith.constant ", lanes,
                   " : index\n  scf.for %i = %c0 to %n step %s {\n");
   const char* names[] = {"x", "y", "z"};
   std::string list;
   for (int i = 0; i < operands; ++i) {
-    absl::StrAppend(&text, "    %", names[i], "0 = ", lanes == 1 ? "memref" : "vector", ".load %", names[i], "[%i] : ", memory,
-                    lanes == 1 ? "" : absl::StrCat(", ", vector), "\n");
+    absl::StrAppend(&text, "    %", names[i], "0 = ", lanes == 1 ? "memref" : "vector", ".load %", names[i],
+                    "[%i] : ", memory, lanes == 1 ? "" : absl::StrCat(", ", vector), "\n");
     absl::StrAppend(&list, i ? ", " : "", "%", names[i], "0");
   }
-  absl::StrAppend(&text, "    %v = ", op, " ", list, " : ", vector, "\n    ", lanes == 1 ? "memref" : "vector",
-                  ".store %v, %r[%i] : ", memory, lanes == 1 ? "" : absl::StrCat(", ", vector), "\n  }\n  return\n}\n");
+  absl::StrAppend(&text, "    %v = ", op, " ", list, " : ", vector, "\n    ",
+                  lanes == 1 ? "memref" : "vector", ".store %v, %r[%i] : ", memory,
+                  lanes == 1 ? "" : absl::StrCat(", ", vector), "\n  }\n  return\n}\n");
   return text;
 }
 
@@ -198,7 +207,8 @@ TEST(MathTable, EveryFloatOperationIsAccurateOnEveryTypeAndWidth) {
   auto code = Build(text, options);
   ASSERT_TRUE(code.ok()) << code.status();
 
-  const auto check = [&](const char* op, double low, double high, double ulp32, double ulp64, const auto& reference) {
+  const auto check = [&](const char* op, double low, double high, double ulp32, double ulp64,
+                         const auto& reference) {
     for (const Type& type : kTypes) {
       for (const int lanes : {1, 8}) {
         const double worst = WorstUlp(type, *code, Name(op, type, lanes), low, high, reference);
@@ -210,7 +220,8 @@ TEST(MathTable, EveryFloatOperationIsAccurateOnEveryTypeAndWidth) {
     check(op.op, op.low, op.high, op.ulp32, op.ulp64, [&](Real x, Real, Real) { return op.reference(x); });
   }
   for (const Binary& op : kBinary) {
-    check(op.op, op.low, op.high, op.ulp32, op.ulp64, [&](Real x, Real y, Real) { return op.reference(x, y); });
+    check(op.op, op.low, op.high, op.ulp32, op.ulp64,
+          [&](Real x, Real y, Real) { return op.reference(x, y); });
   }
   check("math.fma", -10, 10, 0.51, 0.51, [](Real x, Real y, Real z) { return x * y + z; });
 }
@@ -222,16 +233,20 @@ TEST(MathTable, SpecialValuesGoWhereIeeeSaysTheyGo) {
     const char* op;
     float in, out;
   };
-  const Case cases[] = {{"math.exp", -inf, 0},  {"math.exp", inf, inf},     {"math.exp", nan, nan},  {"math.exp", 200, inf},
-                        {"math.exp", -200, 0},  {"math.exp", 0, 1},         {"math.log", 0, -inf},   {"math.log", -1, nan},
-                        {"math.log", inf, inf}, {"math.log", nan, nan},     {"math.tanh", inf, 1},   {"math.tanh", -inf, -1},
-                        {"math.tanh", nan, nan}, {"math.tanh", 0, 0},       {"math.erf", inf, 1},    {"math.erf", -inf, -1},
-                        {"math.erf", nan, nan}, {"math.log1p", -1, -inf},   {"math.log1p", inf, inf}, {"math.expm1", -inf, -1},
-                        {"math.expm1", inf, inf}, {"math.expm1", 1e-20f, 1e-20f}, {"math.log2", 0, -inf}, {"math.atan", inf, 1.5707964f},
-                        {"math.sqrt", -1, nan}, {"math.rsqrt", 0, inf}};
+  const Case cases[] = {
+      {"math.exp", -inf, 0},          {"math.exp", inf, inf},   {"math.exp", nan, nan},
+      {"math.exp", 200, inf},         {"math.exp", -200, 0},    {"math.exp", 0, 1},
+      {"math.log", 0, -inf},          {"math.log", -1, nan},    {"math.log", inf, inf},
+      {"math.log", nan, nan},         {"math.tanh", inf, 1},    {"math.tanh", -inf, -1},
+      {"math.tanh", nan, nan},        {"math.tanh", 0, 0},      {"math.erf", inf, 1},
+      {"math.erf", -inf, -1},         {"math.erf", nan, nan},   {"math.log1p", -1, -inf},
+      {"math.log1p", inf, inf},       {"math.expm1", -inf, -1}, {"math.expm1", inf, inf},
+      {"math.expm1", 1e-20f, 1e-20f}, {"math.log2", 0, -inf},   {"math.atan", inf, 1.5707964f},
+      {"math.sqrt", -1, nan},         {"math.rsqrt", 0, inf}};
   std::string text;
   CodegenOptions options;
-  for (const char* op : {"math.exp", "math.log", "math.tanh", "math.erf", "math.log1p", "math.expm1", "math.log2", "math.atan", "math.sqrt", "math.rsqrt"}) {
+  for (const char* op : {"math.exp", "math.log", "math.tanh", "math.erf", "math.log1p", "math.expm1",
+                         "math.log2", "math.atan", "math.sqrt", "math.rsqrt"}) {
     text += Kernel(Name(op, kTypes[0], 8), op, 1, kTypes[0], 8);
     options.entries.push_back({.name = Name(op, kTypes[0], 8)});
   }
@@ -242,21 +257,30 @@ TEST(MathTable, SpecialValuesGoWhereIeeeSaysTheyGo) {
     for (int i = 0; i < kSize; ++i) Put(kTypes[0], x.bytes, i, c.in);
     code->Get<int(void*, void*, void*, void*)>(Name(c.op, kTypes[0], 8))(x.bytes, nullptr, nullptr, r.bytes);
     const float got = At(kTypes[0], r.bytes, 5);
-    EXPECT_TRUE(got == c.out || (std::isnan(got) && std::isnan(c.out))) << c.op << "(" << c.in << ") is " << got << ", not " << c.out;
+    EXPECT_TRUE(got == c.out || (std::isnan(got) && std::isnan(c.out)))
+        << c.op << "(" << c.in << ") is " << got << ", not " << c.out;
   }
 }
 
 // func @f(x, n, r): r[i] = op(x[i], n[i])
-std::string PowerKernel(const std::string& name, const char* op, const char* base, const char* exponent, int lanes) {
-  const auto vector = [&](const char* t) { return lanes == 1 ? std::string(t) : absl::StrFormat("vector<%dx%s>", lanes, t); };
-  const auto suffix = [&](const char* t) { return lanes == 1 ? std::string() : absl::StrCat(", ", vector(t)); };
+std::string PowerKernel(const std::string& name, const char* op, const char* base, const char* exponent,
+                        int lanes) {
+  const auto vector = [&](const char* t) {
+    return lanes == 1 ? std::string(t) : absl::StrFormat("vector<%dx%s>", lanes, t);
+  };
+  const auto suffix = [&](const char* t) {
+    return lanes == 1 ? std::string() : absl::StrCat(", ", vector(t));
+  };
   const char* dialect = lanes == 1 ? "memref" : "vector";
   return absl::StrFormat(
       "func.func @%1$s(%%x: memref<64x%2$s>, %%n: memref<64x%3$s>, %%r: memref<64x%2$s>) {\n"
-      "  %%c0 = arith.constant 0 : index\n  %%c64 = arith.constant 64 : index\n  %%s = arith.constant %4$d : index\n"
+      "  %%c0 = arith.constant 0 : index\n  %%c64 = arith.constant 64 : index\n  %%s = arith.constant %4$d : "
+      "index\n"
       "  scf.for %%i = %%c0 to %%c64 step %%s {\n"
-      "    %%a = %5$s.load %%x[%%i] : memref<64x%2$s>%6$s\n    %%b = %5$s.load %%n[%%i] : memref<64x%3$s>%7$s\n"
-      "    %%v = %8$s %%a, %%b : %9$s%10$s\n    %5$s.store %%v, %%r[%%i] : memref<64x%2$s>%6$s\n  }\n  return\n}\n",
+      "    %%a = %5$s.load %%x[%%i] : memref<64x%2$s>%6$s\n    %%b = %5$s.load %%n[%%i] : "
+      "memref<64x%3$s>%7$s\n"
+      "    %%v = %8$s %%a, %%b : %9$s%10$s\n    %5$s.store %%v, %%r[%%i] : memref<64x%2$s>%6$s\n  }\n  "
+      "return\n}\n",
       name, base, exponent, lanes, dialect, suffix(base), suffix(exponent), op, vector(base),
       std::string(op) == "math.fpowi" ? absl::StrCat(", ", vector(exponent)) : "");
 }
@@ -265,8 +289,10 @@ TEST(MathTable, IntegerPowersWorkOnFloatsAndIntegers) {
   for (const int lanes : {1, 8}) {
     CodegenOptions options;
     options.entries = {{.name = "f32"}, {.name = "f64"}, {.name = "i32"}};
-    auto code = Build(PowerKernel("f32", "math.fpowi", "f32", "i32", lanes) + PowerKernel("f64", "math.fpowi", "f64", "i32", lanes) +
-                          PowerKernel("i32", "math.ipowi", "i32", "i32", lanes), options);
+    auto code = Build(PowerKernel("f32", "math.fpowi", "f32", "i32", lanes) +
+                          PowerKernel("f64", "math.fpowi", "f64", "i32", lanes) +
+                          PowerKernel("i32", "math.ipowi", "i32", "i32", lanes),
+                      options);
     ASSERT_TRUE(code.ok()) << code.status();
     alignas(64) float x32[64], r32[64];
     alignas(64) double x64[64], r64[64];
@@ -304,7 +330,9 @@ TEST(MathTable, IntegerBitOperationsWork) {
   auto* out = reinterpret_cast<int32_t*>(r.bytes);
   for (int i = 0; i < kSize; ++i) in[i] = (i - 2000) * 7919;
   for (const int lanes : {1, 8}) {
-    const auto run = [&](const char* op) { code->Get<int(void*, void*, void*, void*)>(Name(op, i32, lanes))(x.bytes, nullptr, nullptr, r.bytes); };
+    const auto run = [&](const char* op) {
+      code->Get<int(void*, void*, void*, void*)>(Name(op, i32, lanes))(x.bytes, nullptr, nullptr, r.bytes);
+    };
     run("math.absi");
     for (int i = 0; i < kSize; ++i) ASSERT_EQ(out[i], std::abs(in[i]));
     run("math.ctpop");

@@ -3,13 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "absl/strings/string_view.h"
 #include "lang/dtype.h"
 #include "lang/ids.h"
 
 namespace kiln {
 
 enum class Storage : uint8_t { kGlobal, kStack, kRegister, kShared, kWarp, kWarpgroup };
+absl::string_view ToString(Storage storage);
+std::optional<Storage> ParseStorage(absl::string_view text);
 enum class Owner : uint8_t { kThread, kWarp, kWarpgroup, kBlock, kCluster, kGrid };
 struct Scope {
   Storage storage = Storage::kGlobal;

@@ -1,0 +1,152 @@
+// cache-read, cache-write
+//
+//   C[..] = f(A[g(i)])      -- cache-read -->        A.cache[j] = A[j]
+//                                                    C[..] = f(A.cache[g(i)])
+//
+//   C[h(i)] = f(i)          -- cache-write -->       C.cache[h(i)] = f(i)
+//                                                    C[j] = C.cache[j]
+//
+// The copies are whole, in the innermost scope that holds everything concerned; compute-at and reverse-compute-at then place them.
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "lang/primitive.h"
+#include "lang/rewrite.h"
+
+namespace kiln {
+namespace {
+
+absl::StatusOr<Storage> StorageOf(const std::string& text) {
+  const std::optional<Storage> storage = ParseStorage(text);
+  if (storage.has_value()) return *storage;
+  return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", text, "\"; global, stack and register are known"));
+}
+
+Id AddCache(Program& p, Id buffer, absl::string_view suffix, Storage storage) {
+  const Buffer old = p.buffers[buffer];
+  const auto shape = p.Dims(old.shape);
+  const std::string name = p.FreshName(absl::StrCat(p.Text(old.name), ".", suffix));
+  return p.AddBuffer(name, old.dtype, std::vector<Extent>(shape.begin(), shape.end()), Role::kTemporary,
+                     {storage, Owner::kThread});
+}
+
+// Ranges of a copy block's iters: what one iteration of the loops at and around `at` touches.
+std::vector<DimRange> CopyRanges(const Program& p, Id copy, const Region& region) {
+  std::vector<DimRange> ranges = WholeRanges(p, copy);
+  for (size_t d = 0; d < ranges.size(); ++d) {
+    if (region[d].extent < ranges[d].extent) ranges[d] = region[d];
+  }
+  return ranges;
+}
+
+absl::Status CacheRead(Call& call) {
+  Program& p = call.program();
+  const Id block = call.node(0);
+  const std::vector<Id> read = ReadBuffers(p, block);
+  const int64_t operand = call.Int(0);
+  if (operand < 0 || operand >= static_cast<int64_t>(read.size())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, block), " reads ", read.size(), " buffers; there is no operand ", operand));
+  }
+  const absl::StatusOr<Storage> storage = StorageOf(call.Text(1));
+  if (!storage.ok()) return storage.status();
+  const Id buffer = read[operand];
+  std::vector<Id> concerned = Writers(p, buffer);
+  for (const Id writer : concerned) {
+    if (writer == block) return absl::FailedPreconditionError("the block writes it too");
+    if (!Before(p, writer, block)) return absl::FailedPreconditionError(absl::StrCat(Describe(p, writer), " writes it later"));
+  }
+  Id scope = EnclosingBlock(p, block);
+  if (scope == kNone) scope = kRoot;
+  if (!concerned.empty()) {
+    concerned.push_back(block);
+    scope = LowestCommonAncestor(p, concerned);
+  }
+  const Region region = ReadRegion(p, block, buffer, scope);
+  const Id cache = AddCache(p, buffer, "cache", *storage);
+  const Id copy = AddCopyBlock(p, p.Text(p.buffers[cache].name), buffer, cache);
+  const Id before = ChildTowards(p, scope, block);
+  p.InsertBefore(before, NestOver(p, copy, CopyRanges(p, copy, region), AnyTainted(p, block)));
+
+  BodyRewriter redirect(
+      p,
+      [&](const Expr& e) -> Id {
+        if (e.a != buffer) return kNone;
+        Expr load = e;
+        load.a = cache;
+        return p.AddExpr(load);
+      },
+      [](int i) { return Sum::Of(Source::Iter(i)); }, IterExtents(p, block));
+  std::vector<int32_t> values, initial;
+  for (int i = 0; i < p.block(block).values.count; ++i) {
+    values.push_back(redirect.Expression(p.lists[p.block(block).values.begin + i]));
+  }
+  for (int i = 0; i < p.block(block).initial.count; ++i) {
+    initial.push_back(redirect.Expression(p.lists[p.block(block).initial.begin + i]));
+  }
+  const Range value_list = p.AddList(values), initial_list = p.AddList(initial);
+  p.block(block).values = value_list;
+  p.block(block).initial = initial_list;
+  call.Return(copy);
+  return absl::OkStatus();
+}
+
+absl::Status CacheWrite(Call& call) {
+  Program& p = call.program();
+  const Id block = call.node(0);
+  const absl::StatusOr<Storage> storage = StorageOf(call.Text(0));
+  if (!storage.ok()) return storage.status();
+  if (p.block(block).dests.count != 1) return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " has several results"));
+  const Id buffer = p.Accesses(p.block(block).dests)[0].buffer;
+  if (Writers(p, buffer).size() != 1) {
+    return absl::FailedPreconditionError(absl::StrCat(p.Text(p.buffers[buffer].name), " has other writers"));
+  }
+  std::vector<Id> concerned = Readers(p, buffer);
+  Id scope = EnclosingBlock(p, block);
+  if (scope == kNone) scope = kRoot;
+  if (!concerned.empty()) {
+    concerned.push_back(block);
+    scope = LowestCommonAncestor(p, concerned);
+  }
+  const Region region = WrittenRegion(p, block, buffer, scope);
+  const Id after = ChildTowards(p, scope, block);
+  const Id cache = AddCache(p, buffer, "local", *storage);
+  const Range dests{static_cast<int32_t>(p.accesses.size()), 1};
+  p.accesses.push_back({cache, p.Accesses(p.block(block).dests)[0].index});
+  p.block(block).dests = dests;
+  const Id copy = AddCopyBlock(p, absl::StrCat(p.Text(p.block(block).name), ".copy"), cache, buffer);
+  p.InsertAfter(after, NestOver(p, copy, CopyRanges(p, copy, region), AnyTainted(p, block)));
+  call.Return(copy);
+  return absl::OkStatus();
+}
+
+const Primitive kCacheRead{
+    .name = "cache-read",
+    .operands = {{"block", OperandKind::kBlock}},
+    .attributes = {{"operand", int64_t{0}}, {"storage", std::string("global")}},
+    .result = HandleKind::kBlock,
+    .result_names = "copy",
+    .doc = "Copies what a block reads of its operand-th buffer (in order of first use) to a new buffer, from which it then reads.\n"
+           "C[..] = f(A[g(i)])\n->\nA.cache[j] = A[j]; C[..] = f(A.cache[g(i)])\n"
+           "Does not apply when something after the block writes the buffer.",
+    .apply = CacheRead,
+};
+KILN_PRIMITIVE(kCacheRead);
+
+const Primitive kCacheWrite{
+    .name = "cache-write",
+    .operands = {{"block", OperandKind::kBlock}},
+    .attributes = {{"storage", std::string("global")}},
+    .result = HandleKind::kBlock,
+    .result_names = "copy",
+    .doc = "Lets a block write to a new buffer, which a new block copies to the old one.\n"
+           "C[h(i)] = f(i)\n->\nC.local[h(i)] = f(i); C[j] = C.local[j]\n"
+           "Does not apply when the buffer has other writers, or the block several results.",
+    .apply = CacheWrite,
+};
+KILN_PRIMITIVE(kCacheWrite);
+
+}  // namespace
+}  // namespace kiln

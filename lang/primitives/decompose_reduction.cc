@@ -1,0 +1,101 @@
+// decompose-reduction
+//
+//   for i: for k:                          for i:
+//     C[i] sum= f(i, k)          ->          C[i] = 0
+//                                            for k: C[i] += f(i, k)
+//
+// The loops at and below the given one that feed spatial iters are copied for the initialization.
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "lang/primitive.h"
+#include "lang/rewrite.h"
+
+namespace kiln {
+namespace {
+
+absl::Status DecomposeReduction(Call& call) {
+  Program& p = call.program();
+  const Id block = call.node(0), loop = call.node(1);
+  const BlockNode old = p.block(block);
+  if (old.monoid == kNone) return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no reduction"));
+  if (old.accumulates) {
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is initialized by another block already"));
+  }
+  if (old.domain.count != 0) return absl::FailedPreconditionError("the block's instances are not a box");
+  const std::vector<Id> loops = LoopsAround(p, block);
+  size_t at = 0;
+  while (at < loops.size() && loops[at] != loop) ++at;
+  if (at == loops.size()) return absl::FailedPreconditionError(absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
+  const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction), spatial = Feeds(p, block, IterKind::kSpatial);
+  for (size_t i = 0; i < at; ++i) {
+    if (reduces[i]) {
+      return absl::FailedPreconditionError(absl::StrCat(Describe(p, loops[i]), ", outside of ", Describe(p, loop),
+                                                        ", feeds the reduction; the initialization must be outside of it"));
+    }
+  }
+
+  std::map<Id, Id> copies;
+  Id outermost = kNone, parent = kNone;
+  for (size_t i = at; i < loops.size(); ++i) {
+    if (!spatial[i]) continue;
+    const LoopNode source = p.loop(loops[i]);
+    const Id copy = p.AddLoop(p.Text(source.name), source.extent, source.kind);
+    p.loop(copy).tainted = source.tainted;
+    copies[loops[i]] = copy;
+    if (parent == kNone) {
+      outermost = copy;
+    } else {
+      p.Append(parent, copy);
+    }
+    parent = copy;
+  }
+  BlockNode init;
+  init.name = p.Intern(p.FreshName(absl::StrCat(p.Text(old.name), ".init")));
+  init.dests = old.dests;
+  init.values = old.initial.count != 0 ? old.initial : p.monoids[old.monoid].identity;
+  init.provenance = {Provenance::Kind::kInit, old.provenance.origin, {}};
+  // Reduction iters stay in the list, with one instance, so that indices keep their positions.
+  init.iters = {static_cast<int32_t>(p.iters.size()), old.iters.count};
+  for (int i = 0; i < old.iters.count; ++i) {
+    Iter iter = p.iters[old.iters.begin + i];
+    if (iter.kind == IterKind::kSpatial) {
+      iter.binding = CloneMark(p, iter.binding, [&](Id l) { return copies.count(l) != 0 ? copies[l] : l; });
+    } else {
+      iter.kind = IterKind::kSpatial;
+      iter.extent = Extent(1);
+      iter.binding = p.AddMark(Sum::Constant(0), 1);
+    }
+    p.iters.push_back(iter);
+  }
+  const Id node = p.AddBlock(init);
+  if (parent == kNone) {
+    outermost = node;
+  } else {
+    p.Append(parent, node);
+  }
+  p.InsertBefore(loop, outermost);
+  p.block(block).accumulates = true;
+  p.block(block).initial = {};
+  call.Return(node);
+  return absl::OkStatus();
+}
+
+const Primitive kDecomposeReduction{
+    .name = "decompose-reduction",
+    .operands = {{"block", OperandKind::kBlock}, {"loop", OperandKind::kLoop}},
+    .attributes = {},
+    .result = HandleKind::kBlock,
+    .result_names = "init",
+    .doc = "Makes the initialization of a reduction a block of its own, before a loop.\n"
+           "for i: for k: C[i] sum= f(i, k)\n->\nfor i:\n  C[i] = 0\n  for k: C[i] += f(i, k)\n"
+           "Does not apply when a loop outside of the given one feeds the reduction.",
+    .apply = DecomposeReduction,
+};
+KILN_PRIMITIVE(kDecomposeReduction);
+
+}  // namespace
+}  // namespace kiln

@@ -98,9 +98,9 @@ void PutStamp(Writer& writer) {
 }
 
 // Every id, range and enumerator names something that is there. What they mean is Verify's to check.
-class Bounds {
+class IdCheck {
  public:
-  explicit Bounds(const Program& p) : p_(p) {}
+  explicit IdCheck(const Program& p) : p_(p) {}
 
   bool Hold() {
     ok_ = !p_.nodes.empty() && p_.nodes[0].kind == Node::Kind::kRoot && (p_.names.empty() || p_.names.back() == '\0');
@@ -223,7 +223,7 @@ absl::StatusOr<Program> Deserialize(absl::string_view bytes) {
   for (uint64_t i = 0; i < constants && reader.ok(); ++i) data.push_back(reader.GetText());
   if (!reader.done()) return bad("its length is wrong");
   if (constants > 0) program.constants = std::make_shared<const std::vector<std::string>>(std::move(data));
-  if (!Bounds(program).Hold()) return bad("an id or a range is out of bounds");
+  if (!IdCheck(program).Hold()) return bad("an id or a range is out of bounds");
   const absl::Status status = Verify(program);
   if (!status.ok()) return bad(status.message());
   return program;

@@ -1,0 +1,121 @@
+#include "backends/import/combiner.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace kiln {
+namespace {
+
+using mlir::arith::CmpFPredicate;
+using mlir::arith::CmpIPredicate;
+
+struct Step {
+  Monoid::Kind kind;
+  mlir::Value left, right;
+  bool subtracts = false;  // left - right
+  bool skips_nan = false;
+};
+
+// The predicate of "take `term`" in select(compare(...), ...): what stands left of it, and whether the choice was inverted.
+struct Choice {
+  mlir::Value term, accumulator;
+  bool inverted = false;  // term is taken where the comparison is false
+  bool swapped = false;   // the comparison has the accumulator on the left
+};
+
+std::optional<Choice> ChoiceOf(mlir::arith::SelectOp select, mlir::Value left, mlir::Value right, mlir::Value accumulator) {
+  Choice choice;
+  choice.inverted = select.getTrueValue() == accumulator;
+  choice.term = choice.inverted ? select.getFalseValue() : select.getTrueValue();
+  choice.accumulator = choice.inverted ? select.getTrueValue() : select.getFalseValue();
+  choice.swapped = left == accumulator;
+  const mlir::Value other = choice.swapped ? right : left;
+  const mlir::Value same = choice.swapped ? left : right;
+  if (choice.accumulator != accumulator || same != accumulator || other != choice.term) return std::nullopt;
+  return choice;
+}
+
+// A maximum that keeps the accumulator unless `term > accumulator` is true never takes a NaN. The forms that take the term when
+// the comparison is unordered forget what came before a NaN: they are no monoid, and are not recognized.
+std::optional<Step> SelectStep(mlir::arith::SelectOp select, mlir::Value accumulator) {
+  if (auto compare = select.getCondition().getDefiningOp<mlir::arith::CmpFOp>()) {
+    const auto choice = ChoiceOf(select, compare.getLhs(), compare.getRhs(), accumulator);
+    if (!choice) return std::nullopt;
+    const CmpFPredicate p = compare.getPredicate();
+    const bool greater = choice->inverted ? p == CmpFPredicate::ULE || p == CmpFPredicate::ULT
+                                          : p == CmpFPredicate::OGT || p == CmpFPredicate::OGE;
+    const bool less = choice->inverted ? p == CmpFPredicate::UGE || p == CmpFPredicate::UGT
+                                       : p == CmpFPredicate::OLT || p == CmpFPredicate::OLE;
+    if (!greater && !less) return std::nullopt;
+    const bool max = greater != choice->swapped;
+    return Step{max ? Monoid::Kind::kMax : Monoid::Kind::kMin, choice->accumulator, choice->term, false, true};
+  }
+  if (auto compare = select.getCondition().getDefiningOp<mlir::arith::CmpIOp>()) {
+    const auto choice = ChoiceOf(select, compare.getLhs(), compare.getRhs(), accumulator);
+    if (!choice) return std::nullopt;
+    const CmpIPredicate p = compare.getPredicate();
+    const bool greater = p == CmpIPredicate::sgt || p == CmpIPredicate::sge;
+    const bool less = p == CmpIPredicate::slt || p == CmpIPredicate::sle;
+    if (!greater && !less) return std::nullopt;
+    const bool max = (greater != choice->swapped) != choice->inverted;
+    return Step{max ? Monoid::Kind::kMax : Monoid::Kind::kMin, choice->accumulator, choice->term};
+  }
+  return std::nullopt;
+}
+
+// One-bit unsigned maxima are those of Kiln's i1; wider ones have no monoid.
+std::optional<Step> StepOf(mlir::Operation* op, mlir::Value accumulator) {
+  using namespace mlir::arith;  // NOLINT: the operations of one dialect
+  if (auto select = llvm::dyn_cast<SelectOp>(op)) return SelectStep(select, accumulator);
+  if (op->getNumOperands() != 2) return std::nullopt;
+  const mlir::Value l = op->getOperand(0), r = op->getOperand(1);
+  const bool bit = l.getType().isInteger(1);
+  if (llvm::isa<AddFOp>(op)) return Step{Monoid::Kind::kSum, l, r};
+  if (llvm::isa<SubFOp>(op)) return Step{Monoid::Kind::kSum, l, r, true};
+  if (llvm::isa<AddIOp>(op) && !bit) return Step{Monoid::Kind::kSum, l, r};
+  if (llvm::isa<SubIOp>(op) && !bit) return Step{Monoid::Kind::kSum, l, r, true};
+  if (llvm::isa<MulFOp>(op) || (llvm::isa<MulIOp>(op) && !bit)) return Step{Monoid::Kind::kProduct, l, r};
+  if (llvm::isa<MaximumFOp>(op) || (llvm::isa<MaxSIOp>(op) && !bit)) return Step{Monoid::Kind::kMax, l, r};
+  if (llvm::isa<MinimumFOp>(op) || (llvm::isa<MinSIOp>(op) && !bit)) return Step{Monoid::Kind::kMin, l, r};
+  if (llvm::isa<MaxNumFOp>(op)) return Step{Monoid::Kind::kMax, l, r, false, true};
+  if (llvm::isa<MinNumFOp>(op)) return Step{Monoid::Kind::kMin, l, r, false, true};
+  if (llvm::isa<AndIOp>(op) || (llvm::isa<MulIOp, MinUIOp>(op) && bit)) return Step{Monoid::Kind::kAnd, l, r};
+  if (llvm::isa<OrIOp>(op) || (llvm::isa<MaxUIOp>(op) && bit)) return Step{Monoid::Kind::kOr, l, r};
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool DependsOn(mlir::Value value, mlir::Value argument) {
+  llvm::SmallVector<mlir::Value> open{value};
+  llvm::DenseSet<mlir::Value> seen;
+  while (!open.empty()) {
+    const mlir::Value next = open.pop_back_val();
+    if (next == argument) return true;
+    mlir::Operation* op = next.getDefiningOp();
+    if (!seen.insert(next).second || !op || op->getBlock() != argument.getParentBlock()) continue;
+    open.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+std::optional<Combiner> Recognize(mlir::Value result, mlir::Value accumulator) {
+  Combiner combiner;
+  while (result != accumulator) {
+    mlir::Operation* op = result.getDefiningOp();
+    if (!op || op->getBlock() != accumulator.getParentBlock()) return std::nullopt;
+    const auto step = StepOf(op, accumulator);
+    if (!step) return std::nullopt;
+    if (!combiner.terms.empty() && (step->kind != combiner.kind || step->skips_nan != combiner.skips_nan)) return std::nullopt;
+    combiner.kind = step->kind;
+    combiner.skips_nan = step->skips_nan;
+    const bool left = DependsOn(step->left, accumulator), right = DependsOn(step->right, accumulator);
+    if (left == right || (right && step->subtracts)) return std::nullopt;
+    combiner.terms.push_back({left ? step->right : step->left, step->subtracts});
+    result = left ? step->left : step->right;
+  }
+  if (combiner.terms.empty()) return std::nullopt;
+  return combiner;
+}
+
+}  // namespace kiln

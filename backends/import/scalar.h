@@ -1,0 +1,42 @@
+// Scalar code of arith and math becomes expressions.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "backends/import/refusal.h"
+#include "lang/builder.h"
+#include "llvm/ADT/DenseMap.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Value.h"
+
+namespace kiln {
+
+std::optional<DType> ToDType(mlir::Type type);
+std::string Print(mlir::Type type);
+
+// Translates values on demand, each once: the body of one block. Values that arith and math did not make (block arguments, indices,
+// extracted elements) are asked of `leaf`. A failure has set `refusal`.
+class Scalars {
+ public:
+  using Leaf = std::function<mlir::FailureOr<Id>(mlir::Value)>;
+  Scalars(Builder& builder, Refusal& refusal, Leaf leaf) : b_(builder), refusal_(refusal), leaf_(std::move(leaf)) {}
+
+  mlir::FailureOr<Id> Translate(mlir::Value value);
+  mlir::FailureOr<Id> Constant(mlir::TypedAttr attribute, mlir::Operation* user);
+  Id Number(DType dtype, double value);
+
+ private:
+  mlir::FailureOr<Id> Make(mlir::Operation* op);
+  mlir::FailureOr<Id> Compare(mlir::Operation* op, Id a, Id b);
+  mlir::FailureOr<Id> ConvertNumber(mlir::Operation* op, DType from, DType to, Id a);
+  mlir::FailureOr<Id> Power(mlir::Operation* op, DType dtype, Id base);
+  mlir::LogicalResult Refuse(mlir::Operation* op, std::string reason, std::string hint);
+
+  Builder& b_;
+  Refusal& refusal_;
+  Leaf leaf_;
+  llvm::DenseMap<mlir::Value, Id> known_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,152 @@
+#include "backends/import/translate.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "backends/import/constants.h"
+#include "backends/import/generic.h"
+#include "backends/import/slices.h"
+#include "backends/import/values.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace kiln {
+namespace {
+
+std::string HintFor(mlir::Operation* op) {
+  const llvm::StringRef dialect = op->getName().getDialectNamespace();
+  if (dialect == "scf" || dialect == "cf") return "unroll the loop or branch when exporting, or tune its body as a function of its own";
+  if (dialect == "func") return "have the called function in the file, without recursion";
+  return "lower it to linalg on tensors when exporting, or express it as a linalg.generic";
+}
+
+class Translator {
+ public:
+  Translator(mlir::func::FuncOp function, absl::string_view name, const ImportOptions& options)
+      : function_(function), options_(options), b_(name), values_(b_, refusal_) {}
+
+  absl::StatusOr<Imported> Run() {
+    if (mlir::failed(Arguments())) return Refused();
+    for (mlir::Operation& op : function_.getBody().front().without_terminator()) {
+      if (mlir::succeeded(TranslateOp(&op))) continue;
+      if (!options_.allow_boundaries) return Refused();
+      MakeBoundary(&op);
+    }
+    if (mlir::failed(Results())) return Refused();
+    if (b_.program().blocks.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(Where(function_.getLoc()), ": the function \"",
+                                                     function_.getName().str(), "\" computes nothing that Kiln can tune"));
+    }
+    return Imported{b_.Finish(), std::move(boundaries_)};
+  }
+
+ private:
+  absl::Status Refused() const { return absl::InvalidArgumentError(ToString(refusal_)); }
+
+  bool IsConstantArgument(int position) {
+    const auto& list = options_.constant_arguments;
+    return function_.getArgAttr(position, "kiln.constant") || std::find(list.begin(), list.end(), position) != list.end();
+  }
+
+  mlir::LogicalResult Arguments() {
+    if (!function_.getBody().hasOneBlock()) return values_.Refuse(function_, "it has branches", "export straight-line code");
+    for (mlir::BlockArgument arg : function_.getArguments()) {
+      const int position = static_cast<int>(arg.getArgNumber());
+      const std::string name = absl::StrCat("arg", position);
+      if (const auto dtype = ToDType(arg.getType())) {
+        values_.SetScalar(arg, b_.Input(name, *dtype, {}));
+        continue;
+      }
+      std::vector<int64_t> shape;
+      std::string why;
+      if (!ShapeOf(arg.getType(), &shape, &why)) {
+        const auto refused = values_.Refuse(function_, absl::StrCat("argument ", position, ": ", why),
+                                            "export with fixed shapes, as tensors of f64, f32, f16, bf16, i1, i8, i32 or i64");
+        refusal_.location = Where(arg.getLoc());
+        return refused;
+      }
+      values_.SetBuffer(arg, IsConstantArgument(position) ? b_.Constant(name, ElementOf(arg), Extents(shape))
+                                                          : b_.Input(name, ElementOf(arg), Extents(shape)));
+    }
+    return mlir::success();
+  }
+
+  mlir::LogicalResult TranslateOp(mlir::Operation* op) {
+    if (auto generic = llvm::dyn_cast<mlir::linalg::GenericOp>(op)) return TranslateGeneric(generic, values_);
+    if (auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(op)) return TranslateConstant(constant, values_);
+    if (llvm::isa_and_present<mlir::tensor::TensorDialect>(op->getDialect())) return TranslateTensorOp(op, values_);
+    const bool scalar = llvm::isa_and_present<mlir::arith::ArithDialect, mlir::math::MathDialect>(op->getDialect()) &&
+                        llvm::all_of(op->getResultTypes(), [](mlir::Type type) { return ToDType(type).has_value(); });
+    if (scalar) return mlir::success();  // translated where it is used
+    return values_.Refuse(op, "Kiln imports linalg on tensors", HintFor(op));
+  }
+
+  void MakeBoundary(mlir::Operation* op) {
+    Boundary boundary{refusal_.location, refusal_.op, refusal_.reason, {}, {}};
+    llvm::SetVector<mlir::Value> operands(op->operand_begin(), op->operand_end());
+    mlir::getUsedValuesDefinedAbove(op->getRegions(), operands);
+    for (const mlir::Value value : operands) operands_.emplace_back(value, boundaries_.size());
+    for (const mlir::Value result : op->getResults()) {
+      std::vector<int64_t> shape;
+      std::string why;
+      const auto dtype = ToDType(result.getType());
+      if (result.use_empty() || (!dtype && !ShapeOf(result.getType(), &shape, &why))) continue;
+      const std::string name = values_.UniqueName(op->getName().stripDialect().str() + "_result");
+      const Id buffer = b_.Input(name, dtype ? *dtype : ElementOf(result), Extents(shape));
+      if (dtype) {
+        values_.SetScalar(result, buffer);
+      } else {
+        values_.SetBuffer(result, buffer);
+      }
+      boundary.results.push_back(NameOf(buffer));
+    }
+    boundaries_.push_back(std::move(boundary));
+  }
+
+  std::string NameOf(Id buffer) const { return std::string(b_.program().Text(b_.program().buffers[buffer].name)); }
+
+  // The buffer of `value` becomes the next output; what is a view, an argument or an output already is copied.
+  mlir::LogicalResult Output(mlir::Value value, mlir::Operation* user) {
+    const bool own = values_.IsWholeBuffer(value) && values_.RoleOf(value) == Role::kTemporary;
+    if (!own && mlir::failed(values_.Materialize(value, user))) return mlir::failure();
+    b_.MakeOutput(values_.at(value).buffer);
+    return mlir::success();
+  }
+
+  mlir::LogicalResult Results() {
+    mlir::Operation* end = function_.getBody().front().getTerminator();
+    if (end->getNumOperands() == 0) return values_.Refuse(function_, "it returns nothing", "return the results as tensors");
+    for (const mlir::Value value : end->getOperands()) {
+      if (!values_.Has(value) && options_.allow_boundaries) continue;
+      if (mlir::failed(Output(value, end))) return mlir::failure();
+    }
+    for (const auto& [value, boundary] : operands_) {
+      if (!values_.Has(value) || values_.at(value).kind != Tensor::Kind::kView) continue;
+      const Role role = values_.RoleOf(value);
+      const bool known = role == Role::kInput || role == Role::kConstant || (role == Role::kOutput && values_.IsWholeBuffer(value));
+      if (!known && mlir::failed(Output(value, end))) return mlir::failure();
+      boundaries_[boundary].operands.push_back(NameOf(values_.at(value).buffer));
+    }
+    return mlir::success();
+  }
+
+  mlir::func::FuncOp function_;
+  const ImportOptions& options_;
+  Builder b_;
+  Refusal refusal_;
+  Values values_;
+  std::vector<Boundary> boundaries_;
+  std::vector<std::pair<mlir::Value, size_t>> operands_;  // of boundaries_[second]
+};
+
+}  // namespace
+
+absl::StatusOr<Imported> Translate(mlir::func::FuncOp function, absl::string_view name, const ImportOptions& options) {
+  return Translator(function, name, options).Run();
+}
+
+}  // namespace kiln

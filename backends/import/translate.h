@@ -1,0 +1,12 @@
+// A normalized function becomes a Program.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "backends/import/import.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace kiln {
+
+absl::StatusOr<Imported> Translate(mlir::func::FuncOp function, absl::string_view name, const ImportOptions& options);
+
+}  // namespace kiln

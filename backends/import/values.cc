@@ -1,0 +1,194 @@
+#include "backends/import/values.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Matchers.h"
+
+namespace kiln {
+
+bool ShapeOf(mlir::Type type, std::vector<int64_t>* shape, std::string* why) {
+  const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  if (!tensor) {
+    *why = absl::StrCat("a value of type ", Print(type));
+  } else if (!tensor.hasStaticShape()) {
+    *why = absl::StrCat("the dynamic shape of ", Print(type));
+  } else if (tensor.getEncoding()) {
+    *why = absl::StrCat("the encoding of ", Print(type));
+  } else if (!ToDType(tensor.getElementType())) {
+    *why = absl::StrCat("the element type of ", Print(type));
+  } else if (tensor.getNumElements() == 0) {
+    *why = absl::StrCat(Print(type), " has no elements");
+  } else {
+    shape->assign(tensor.getShape().begin(), tensor.getShape().end());
+    return true;
+  }
+  return false;
+}
+
+std::vector<int64_t> ShapeOf(mlir::Value tensor) {
+  return llvm::cast<mlir::RankedTensorType>(tensor.getType()).getShape().vec();
+}
+
+DType ElementOf(mlir::Value tensor) {
+  return *ToDType(llvm::cast<mlir::RankedTensorType>(tensor.getType()).getElementType());
+}
+
+std::vector<Extent> Extents(const std::vector<int64_t>& shape) { return {shape.begin(), shape.end()}; }
+
+std::vector<Builder::IterSpec> ItersOf(const std::vector<int64_t>& domain) {
+  static constexpr absl::string_view kLetters = "ijklmnop";
+  std::vector<Builder::IterSpec> iters;
+  for (size_t d = 0; d < domain.size(); ++d) {
+    iters.push_back({domain.size() <= kLetters.size() ? std::string(1, kLetters[d]) : absl::StrCat("d", d), domain[d]});
+  }
+  return iters;
+}
+
+std::vector<Sum> IdentityOf(size_t rank) {
+  std::vector<Sum> sums;
+  for (size_t d = 0; d < rank; ++d) sums.push_back(Builder::Iter(static_cast<int>(d)));
+  return sums;
+}
+
+mlir::LogicalResult Values::Refuse(mlir::Operation* op, std::string reason, std::string hint) {
+  refusal_ = {Where(op->getLoc()), op->getName().getStringRef().str(), std::move(reason), std::move(hint)};
+  return mlir::failure();
+}
+
+void Values::SetSplat(mlir::Value tensor, mlir::TypedAttr constant, mlir::Value scalar) {
+  Tensor splat;
+  splat.kind = Tensor::Kind::kSplat;
+  splat.constant = constant;
+  splat.scalar = scalar;
+  tensors_[tensor] = splat;
+}
+
+void Values::SetBuffer(mlir::Value tensor, Id buffer) {
+  Tensor view;
+  view.kind = Tensor::Kind::kView;
+  view.buffer = buffer;
+  view.map = IndexMap::Identity(ShapeOf(tensor));
+  tensors_[tensor] = std::move(view);
+}
+
+bool Values::IsWholeBuffer(mlir::Value tensor) const {
+  const auto found = tensors_.find(tensor);
+  if (found == tensors_.end() || found->second.kind != Tensor::Kind::kView) return false;
+  const IndexMap& map = found->second.map;
+  const auto dims = b_.program().Dims(b_.program().buffers[found->second.buffer].shape);
+  return map == IndexMap::Identity(map.domain) &&
+         std::equal(dims.begin(), dims.end(), map.domain.begin(), map.domain.end(),
+                    [](const Extent& extent, int64_t size) { return extent.max == size; });
+}
+
+Role Values::RoleOf(mlir::Value tensor) const {
+  const auto found = tensors_.find(tensor);
+  if (found == tensors_.end() || found->second.kind != Tensor::Kind::kView) return Role::kInput;
+  return b_.program().buffers[found->second.buffer].role;
+}
+
+mlir::LogicalResult Values::Check(mlir::Value tensor, mlir::Operation* user) {
+  if (Has(tensor)) return mlir::success();
+  std::vector<int64_t> shape;
+  std::string why;
+  if (ShapeOf(tensor.getType(), &shape, &why)) why = "it uses a value that Kiln does not compute";
+  return Refuse(user, why, "give every tensor a static shape and one of the types f64, f32, f16, bf16, i1, i8, i32, i64");
+}
+
+mlir::LogicalResult Values::SetView(mlir::Value tensor, mlir::Value source, const std::vector<Sum>& index, mlir::Operation* op) {
+  if (mlir::failed(Check(source, op))) return mlir::failure();
+  const IndexMap inner{ShapeOf(tensor), index};
+  Tensor made = at(source);
+  if (made.kind == Tensor::Kind::kView) {
+    auto map = Compose(made.map, inner);
+    if (!map) {
+      if (mlir::failed(Materialize(source, op))) return mlir::failure();
+      made = at(source);
+      map = inner;
+    }
+    made.map = *std::move(map);
+  }
+  tensors_[tensor] = std::move(made);
+  return mlir::success();
+}
+
+mlir::FailureOr<Id> Values::Read(mlir::Value tensor, const std::vector<Sum>& index, const std::vector<int64_t>& domain,
+                                 Scalars& scalars, mlir::Operation* user, bool guarded) {
+  if (mlir::failed(Check(tensor, user))) return mlir::failure();
+  const Tensor& from = at(tensor);
+  if (from.kind == Tensor::Kind::kEmpty) {
+    return Refuse(user, "it reads a tensor that nothing has written", "fill the tensor first (linalg.fill)");
+  }
+  if (from.kind == Tensor::Kind::kSplat) {
+    return from.scalar ? scalars.Translate(from.scalar) : scalars.Constant(from.constant, user);
+  }
+  if (IsWholeBuffer(tensor)) return b_.Load(from.buffer, index);
+  bool divides = false;
+  for (const Sum& sum : from.map.results) {
+    for (const Split& split : sum.splits) divides |= split.lower != 1 || split.extent != 0;
+  }
+  if (!guarded || !divides) {
+    if (const auto map = Compose(from.map, IndexMap{domain, index})) return b_.Load(from.buffer, map->results);
+  }
+  if (mlir::failed(Materialize(tensor, user))) return mlir::failure();
+  return b_.Load(at(tensor).buffer, index);
+}
+
+mlir::FailureOr<Id> Values::Leaf(mlir::Value scalar, mlir::Operation* user) {
+  const auto buffer = scalars_.find(scalar);
+  if (buffer != scalars_.end()) return b_.Load(buffer->second, {});
+  mlir::Operation* op = scalar.getDefiningOp();
+  auto extract = llvm::dyn_cast_or_null<mlir::tensor::ExtractOp>(op);
+  if (!extract) {
+    return op ? Refuse(op, "Kiln imports arith and math on scalars", "express it in arith and math")
+              : Refuse(user, absl::StrCat("it uses a scalar of type ", Print(scalar.getType())), "pass it as a tensor");
+  }
+  std::vector<Sum> index;
+  for (mlir::Value position : extract.getIndices()) {
+    llvm::APInt constant;
+    if (!mlir::matchPattern(position, mlir::m_ConstantInt(&constant))) {
+      return Refuse(op, "it reads at an index that is computed", "gather before the tuned function, or read by an affine map");
+    }
+    index.push_back(Sum::Constant(constant.getSExtValue()));
+  }
+  Scalars scalars = Outside(op);
+  return Read(extract.getTensor(), index, {}, scalars, op);
+}
+
+Scalars Values::Outside(mlir::Operation* user) {
+  return Scalars(b_, refusal_, [this, user](mlir::Value scalar) { return Leaf(scalar, user); });
+}
+
+mlir::LogicalResult Values::Materialize(mlir::Value tensor, mlir::Operation* user) {
+  if (mlir::failed(Check(tensor, user))) return mlir::failure();
+  const std::vector<int64_t> domain = ShapeOf(tensor);
+  const bool view = at(tensor).kind == Tensor::Kind::kView;
+  Scalars scalars = Outside(user);
+  const mlir::FailureOr<Id> element = view ? mlir::FailureOr<Id>(b_.Load(at(tensor).buffer, at(tensor).map.results))
+                                           : Read(tensor, IdentityOf(domain.size()), domain, scalars, user);
+  if (mlir::failed(element)) return mlir::failure();
+  Compute(view ? "copy" : "fill", tensor, *element);
+  return mlir::success();
+}
+
+void Values::Compute(const std::string& wanted, mlir::Value tensor, Id value) {
+  const std::vector<int64_t> domain = ShapeOf(tensor);
+  const std::string name = UniqueName(wanted);
+  const Id buffer = Temporary(name, tensor);
+  b_.Compute(name, ItersOf(domain), {buffer, IdentityOf(domain.size())}, value);
+  SetBuffer(tensor, buffer);
+}
+
+std::string Values::UniqueName(const std::string& wanted) {
+  const int count = counts_[wanted]++;
+  return b_.program().FreshName(count == 0 ? wanted : absl::StrCat(wanted, ".", count));
+}
+
+Id Values::Temporary(const std::string& block, mlir::Value tensor) {
+  return b_.Temporary(absl::StrCat(block, "_out"), ElementOf(tensor), Extents(ShapeOf(tensor)));
+}
+
+}  // namespace kiln

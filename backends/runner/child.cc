@@ -62,9 +62,8 @@ class Child {
 
   RunResult Run() {
     constexpr MaybeFailure (Child::* kSteps[])() = {
-        &Child::Check, &Child::OpenFiles,  &Child::Limit,  &Child::MakeBuffers,
-        &Child::Load,  &Child::RunPrepare, &Child::WarmUp, &Child::WriteReference,
-        &Child::Time,  &Child::CheckAgain};
+        &Child::Check,      &Child::OpenFiles, &Child::MakeBuffers,    &Child::Limit, &Child::Load,
+        &Child::RunPrepare, &Child::WarmUp,    &Child::WriteReference, &Child::Time,  &Child::CheckAgain};
     for (const auto step : kSteps) {
       if (MaybeFailure failure = (this->*step)()) {
         result_.status = failure->status;
@@ -145,7 +144,8 @@ class Child {
   }
 
   MaybeFailure Limit() {
-    SetLimits(request_.limits.seconds, request_.limits.bytes, written_ < 0 ? 0 : output_bytes_);
+    SetLimits(request_.limits.seconds, request_.limits.bytes - param_bytes_,
+              written_ < 0 ? 0 : output_bytes_);
     return std::nullopt;
   }
 
@@ -158,7 +158,10 @@ class Child {
         const KernelParam& param = params[i];
         GuardedBuffer*& buffer = shared[Key(i, param.dtype, param.elements, param.role, param.data)];
         if (buffer == nullptr) {
-          auto made = GuardedBuffer::Make(static_cast<int>(i), Bytes(param));
+          param_bytes_ += Bytes(param);
+          auto made = param_bytes_ > request_.limits.bytes
+                          ? nullptr
+                          : GuardedBuffer::Make(static_cast<int>(i), Bytes(param));
           if (made == nullptr) {
             return Failure{RunStatus::kOutOfMemory,
                            absl::StrCat(kernel.name, "no memory for parameter ", i, " of ", Bytes(param),
@@ -179,6 +182,7 @@ class Child {
   }
 
   void Fill(const KernelParam& param, int position, GuardedBuffer* buffer) {
+    if (param.role == KernelParam::kOutput) return;  // WarmUp poisons it
     if (!IsFilled(param.role)) {
       FillPoison(buffer->data(), buffer->bytes());
       return;
@@ -339,6 +343,7 @@ class Child {
   std::vector<Loaded> kernels_;
   std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
   int64_t output_bytes_ = 0;
+  int64_t param_bytes_ = 0;
   int written_ = -1;
   bool has_reference_ = false;
   const char* reference_ = nullptr;

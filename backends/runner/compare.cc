@@ -1,5 +1,6 @@
 #include "backends/runner/compare.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -9,6 +10,7 @@ namespace kiln {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int64_t kBlock = 1024;
 
 double Error(double found, double wanted, const Tolerance& tolerance) {
   if (std::isnan(found) && std::isnan(wanted)) return 0;
@@ -19,23 +21,55 @@ double Error(double found, double wanted, const Tolerance& tolerance) {
   return bound > 0 ? difference / bound : kInfinity;
 }
 
+// False when every error is at most `error` (and then none needs a closer look).
+template <typename Type>
+bool Exceeds(double error, const typename Type::Stored* found, const typename Type::Stored* wanted,
+             int64_t elements, const Tolerance& tolerance) {
+  const double absolute = error * tolerance.absolute;
+  const double relative = error * tolerance.relative;
+  bool exceeds = false;
+  for (int64_t i = 0; i < elements; ++i) {
+    const auto a = Type::Load(found[i]);
+    const auto b = Type::Load(wanted[i]);
+    if constexpr (Type::kFloat) {
+      const double x = static_cast<double>(a), y = static_cast<double>(b);
+      exceeds |= !(std::fabs(x - y) <= absolute + relative * std::fabs(y));
+    } else {
+      exceeds |= a != b;
+    }
+  }
+  return exceeds;
+}
+
+template <typename Type>
+void LookCloser(const typename Type::Stored* found, const typename Type::Stored* wanted, int64_t begin,
+                int64_t end, const Tolerance& tolerance, Comparison* result) {
+  for (int64_t i = begin; i < end; ++i) {
+    const auto a = Type::Load(found[i]);
+    const auto b = Type::Load(wanted[i]);
+    if (a == b) continue;
+    const double x = static_cast<double>(a), y = static_cast<double>(b);
+    const double error = Type::kFloat ? Error(x, y, tolerance) : kInfinity;
+    if (error > 1) ++result->mismatches;
+    if (error <= result->max_error && result->worst_index >= 0) continue;
+    result->max_error = error;
+    result->worst_index = i;
+    result->found = x;
+    result->wanted = y;
+  }
+}
+
 template <typename Type>
 void Compare(const void* found_array, const void* wanted_array, int64_t elements, const Tolerance& tolerance,
              Comparison* result) {
   const auto* found = static_cast<const typename Type::Stored*>(found_array);
   const auto* wanted = static_cast<const typename Type::Stored*>(wanted_array);
-  for (int64_t i = 0; i < elements; ++i) {
-    const auto a = Type::Load(found[i]);
-    const auto b = Type::Load(wanted[i]);
-    if (a == b) continue;
-    const double error =
-        Type::kFloat ? Error(static_cast<double>(a), static_cast<double>(b), tolerance) : kInfinity;
-    if (error > 1) ++result->mismatches;
-    if (error <= result->max_error && result->worst_index >= 0) continue;
-    result->max_error = error;
-    result->worst_index = i;
-    result->found = static_cast<double>(a);
-    result->wanted = static_cast<double>(b);
+  for (int64_t begin = 0; begin < elements; begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, elements);
+    const double passed = std::min(result->max_error, 1.0);
+    if (Exceeds<Type>(passed, found + begin, wanted + begin, end - begin, tolerance)) {
+      LookCloser<Type>(found, wanted, begin, end, tolerance, result);
+    }
   }
   result->agrees = result->mismatches == 0;
 }

@@ -62,12 +62,12 @@ void FillInput(uint64_t seed, int param, const std::string& dtype, int64_t first
 }
 
 void FillPoison(void* out, int64_t bytes) {
-  constexpr int64_t kHalf = 8;
+  constexpr uint64_t kPattern[2] = {0x7b7b7b7b7b7b7b7b, 0xfbfbfbfbfbfbfbfb};
+  constexpr int64_t kSize = sizeof(kPattern);
   char* at = static_cast<char*>(out);
-  for (int64_t i = 0; i < bytes; i += kHalf) {
-    std::memset(at + i, i / kHalf % 2 ? 0xfb : 0x7b,
-                static_cast<size_t>(bytes - i < kHalf ? bytes - i : kHalf));
-  }
+  int64_t i = 0;
+  for (; i + kSize <= bytes; i += kSize) std::memcpy(at + i, kPattern, kSize);
+  std::memcpy(at + i, kPattern, static_cast<size_t>(bytes - i));
 }
 
 double LoadElement(const std::string& dtype, const void* array, int64_t index) {

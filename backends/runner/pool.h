@@ -26,7 +26,7 @@
 namespace kiln {
 
 struct RunnerPoolOptions {
-  std::string runner_path;  // of kiln-runner; see FindRunner
+  std::string runner_path = {};  // of kiln-runner; see FindRunner
   // One runner for each set of cores; an empty set: any core. One core suits kernels with one thread.
   std::vector<std::vector<int>> cores = {{}};
   // A runner that has not answered so long after the request's limit is taken for dead.

@@ -45,6 +45,25 @@ TEST(Compare, IntegersMustBeEqual) {
   EXPECT_TRUE(CompareArrays("i32", found.data(), found.data(), 2, {}).agrees);
 }
 
+TEST(Compare, FindsTheWorstOfManyWhereverItStands) {
+  for (const size_t worst : {0, 1023, 1024, 4999}) {
+    std::vector<float> wanted(5000), found(5000);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      wanted[i] = static_cast<float>(i % 7);
+      found[i] = wanted[i] + (i % 3 == 0 ? 0.25f : 0.f);
+    }
+    found[worst] = wanted[worst] + 0.5f;
+    const Comparison close = Floats(found, wanted, {.absolute = 1});
+    EXPECT_TRUE(close.agrees);
+    EXPECT_EQ(close.max_error, 0.5);
+    EXPECT_EQ(close.worst_index, static_cast<int64_t>(worst));
+    const Comparison strict = Floats(found, wanted, {.absolute = 0.3});
+    EXPECT_EQ(strict.mismatches, 1);
+    EXPECT_EQ(strict.worst_index, static_cast<int64_t>(worst));
+    EXPECT_EQ(Floats(found, wanted, {.absolute = 0.1}).mismatches, worst % 3 == 0 ? 1667 : 1668);
+  }
+}
+
 TEST(Compare, SignedZerosAgree) { EXPECT_TRUE(Floats({-0.f}, {0.f}).agrees); }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(Timing, TakesMoreSamplesUntilTheSpreadIsSmallOrThereAreEnough) {
   RunRequest request = Request(
       "static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * "
       "t.tv_nsec; }\n"
-      "int n; int f(float* a, float* b) { double end = now() + (++n % 2 ? 2e-3 : 4e-3); while (now() < end); "
+      "int n; int f(float* a, float* b) { double end = now() + 1e-3 * (1 + ++n % 5); while (now() < end); "
       "return 0; }");
   request.timing.target_spread = 0.01;
   request.timing.max_samples = 17;

@@ -35,7 +35,7 @@ struct MachineTarget {
   friend bool operator==(const MachineTarget&, const MachineTarget&) = default;
 };
 
-// Detected once per process, about 10 ms.
+// Detected once per process, about 3 ms.
 const MachineTarget& Host();
 
 // kInvalidArgument when LLVM does not know the triple (x86-64 and AArch64 are built in) or the CPU. Features

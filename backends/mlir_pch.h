@@ -1,5 +1,5 @@
 // The MLIR headers that most sources of backends include, precompiled once. Not for inclusion by hand: each
-// source names the headers it uses. Conversion headers stay out: one source (cpu/codegen.cc) needs them.
+// source names the headers it uses. Conversion headers stay out: few sources need them.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

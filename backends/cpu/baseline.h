@@ -1,8 +1,7 @@
 // What a user has before Kiln: the same file through upstream MLIR's stock passes and LLVM -O3.
 //
-//   one-shot-bufferize (function boundaries, identity layouts) -> buffer-results-to-out-params ->
-//   convert-linalg-to-loops
-//   -> scf, arith, math (libm calls) to LLVM -> LLVM -O3 for the host
+//   one-shot-bufferize (function boundaries, identity layouts) -> buffer-results-to-out-params
+//   -> convert-linalg-to-loops -> scf, arith, math (libm calls) to LLVM -> LLVM -O3 for the host
 //
 // The peer that the acceptance test and `bench` compare with. Its ABI is that of a Kiln kernel,
 // `int32_t NAME(void* in0, ..., void* out0, ...)`; no alignment or absence of overlap is promised, separate
@@ -25,7 +24,7 @@ struct BaselineOptions {
 };
 
 // Shared object bytes. kInvalidArgument: the text does not parse, the function is missing or has dynamic
-// shapes, or the stock passes refuse it (their diagnostics are in the message). Takes 20-200 ms.
+// shapes, or the stock passes refuse it (their diagnostics are in the message). Takes about 100 ms.
 absl::StatusOr<std::string> CompileBaseline(absl::string_view mlir_text, Codegen& codegen,
                                             const BaselineOptions& options = {});
 

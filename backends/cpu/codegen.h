@@ -6,8 +6,8 @@
 //   kMath         f16 and bf16 arithmetic done in f32, math expanded (narrow_floats.h, expand_math.h)
 //   kLlvmDialect  scf -> cf, then one conversion of everything; memrefs are bare pointers
 //   kLlvm         LLVM IR with the attributes of the machine and of the entry points
-//   kOptimized    after the pipeline: kMinimal promotes register tiles and hoists, and changes nothing else;
-//   kO3 is LLVM's kAssembly     what the object holds
+//   kOptimized    after the pipeline: kMinimal promotes register tiles and hoists, no more; kO3 is LLVM's
+//   kAssembly     what the object holds
 //
 // An entry point becomes `int32_t NAME(void* ...)`, one pointer for each memref: a func without results
 // returns 0. All other functions become private to the object. A memref<Nxi1> holds a byte for each element
@@ -22,7 +22,7 @@
 //
 // Measured for a candidate (CPU ms on Zen 3, warm; matmul with a register tile of 4 rows x 2 vectors,
 // kMinimal): verify 0.2, math 0.0, convert 1.3, translate 0.6, optimize 0.7, emit 4.5; 7.6 together, and 1.7
-// more for link.h. The first takes 10 more.
+// more for link.h. The first in a process takes 4 more.
 //
 // Replace it when objects should come from elsewhere than LLVM's CPU targets. Not thread-safe: one per
 // builder process.

@@ -2,8 +2,7 @@
 // LLVM IR.
 //
 // Made on first use (2 ms) and kept; multithreading is off, so it belongs to one thread at a time, as
-// everything made in it does. Types and attributes live as long as the process: a few MB after ten thousand
-// candidates.
+// everything made in it does. Types and attributes live as long as the process.
 #pragma once
 
 namespace mlir {

@@ -3,8 +3,8 @@
 //
 // bf16 becomes i16: after narrow_floats.h it is only loaded, stored and moved, and LLVM 22 drops the sign of
 // a copysign whose operand was loaded as bfloat. Patterns and the type converter are made once and kept. What
-// has no lowering is left in place: the caller looks for it. The one source of the project that includes
-// MLIR's conversion headers. One thread.
+// has no lowering is left in place: the caller looks for it. The source that includes most of MLIR's
+// conversion headers. One thread.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,12 @@
 // Which form each operation of the math dialect takes before conversion to LLVM.
 //
-//   f32, polynomials on      exp expm1 log log1p log2 tanh erf: inlined polynomials, at most 5 ULP from exact
+//   f32, polynomials on      exp expm1 log log1p log2 tanh erf: inlined polynomials, at most 5 ULP off
 //   no good LLVM intrinsic   erf erfc cbrt acosh asinh atanh expm1 log1p: a libm call per lane
 //   fpowi                    a chain of products for a constant exponent, else powf
 //   ipowi                    a function in the module
 //   all others               stay: LLVM intrinsics, which become instructions or, per lane, libm calls
 //
+// Bounds for each operation and the inputs they hold on: tests/backends/math_table_test.cc.
 // Narrow floats are gone before (narrow_floats.h). Modules without such operations pay one walk.
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace kiln {
 
-// Holds the patterns, which are worth keeping: making them costs as much as applying them. One thread.
+// Holds the patterns, so that they are made once. One thread.
 class MathExpander {
  public:
   explicit MathExpander(mlir::MLIRContext& context);

@@ -81,6 +81,10 @@ class Child {
 
  private:
   MaybeFailure Check() {
+    const RunLimits& limits = request_.limits;
+    if (!(limits.seconds > 0 && limits.seconds < 1e6 && limits.bytes > 0)) {
+      return Failure{.detail = "limits must be positive, and below a million seconds"};
+    }
     for (const Loaded& kernel : kernels_) {
       const auto& params = kernel.object->params;
       if (params.size() > kMaxKernelParams)

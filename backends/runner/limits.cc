@@ -89,8 +89,8 @@ constexpr int kAllowed[] = {
     SCMP_SYS(writev),
 };
 
-void Limit(__rlimit_resource resource, uint64_t value) {
-  const rlimit limit = {value, value};
+void Limit(__rlimit_resource resource, uint64_t value, uint64_t hard_margin = 0) {
+  const rlimit limit = {value, value + hard_margin};
   setrlimit(resource, &limit);
 }
 
@@ -136,7 +136,7 @@ constexpr scmp_arg_cmp Argument(unsigned index, scmp_compare compare, uint64_t a
 
 void SetLimits(double seconds, int64_t bytes, int64_t file_bytes) {
   const double cores = std::max(1u, std::thread::hardware_concurrency());
-  Limit(RLIMIT_CPU, static_cast<uint64_t>(std::ceil(seconds * cores)) + 1);
+  Limit(RLIMIT_CPU, static_cast<uint64_t>(std::ceil(seconds * cores)) + 1, 1);
   Limit(RLIMIT_FSIZE, static_cast<uint64_t>(file_bytes));
   Limit(RLIMIT_CORE, 0);
   Limit(RLIMIT_NOFILE, kOpenFiles);

@@ -296,6 +296,9 @@ TEST(Request, ThatMakesNoSenseIsNotLoaded) {
   request.reference = TwiceReference();
   EXPECT_EQ(RunOne(request).detail, "the reference has 4000 bytes, the outputs have 3996");
   request = Request(kTwice);
+  request.limits.bytes = 0;
+  EXPECT_EQ(RunOne(request).detail, "limits must be positive, and below a million seconds");
+  request = Request(kTwice);
   request.kernel.params[0].dtype = "f31";
   EXPECT_EQ(RunOne(request).detail, "parameter 0: unknown dtype 'f31'");
 }

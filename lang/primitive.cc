@@ -15,19 +15,6 @@ std::map<std::string, const Primitive*, std::less<>>& Registry() {
   return *registry;
 }
 
-std::string ToString(Operand operand) {
-  constexpr const char* kPrefix[] = {"b", "l", "v", ""};
-  return absl::StrCat(kPrefix[static_cast<int>(operand.kind)], operand.number);
-}
-
-struct AttributePrinter {
-  std::string operator()(int64_t v) const { return absl::StrCat(v); }
-  std::string operator()(double v) const { return absl::StrCat(v); }
-  std::string operator()(const std::string& v) const { return absl::StrCat("\"", v, "\""); }
-  std::string operator()(const std::vector<int64_t>& v) const { return absl::StrCat("[", absl::StrJoin(v, " "), "]"); }
-  std::string operator()(const std::vector<double>& v) const { return absl::StrCat("[", absl::StrJoin(v, " "), "]"); }
-};
-
 constexpr absl::string_view kKindNames[] = {"block", "loop", "value", "number"};
 
 absl::Status At(const absl::Status& status, const Step& step, int step_index) {
@@ -35,6 +22,18 @@ absl::Status At(const absl::Status& status, const Step& step, int step_index) {
       *step.file != '\0' ? absl::StrCat("          (", step.file, ":", step.line, ")") : std::string();
   return absl::Status(status.code(), absl::StrCat("step ", step_index, " does not apply: ", status.message(), "\n  step ",
                                                   step_index, ":  ", ToString(step), where));
+}
+
+bool Has(const Step& step, Operand handle) {
+  return step.num_results > 0 && static_cast<int>(step.primitive->result) == static_cast<int>(handle.kind) &&
+         handle.number >= step.first_result && handle.number < step.first_result + step.num_results;
+}
+
+bool Gone(const State& state, Operand handle) {
+  if (handle.kind == Operand::Kind::kValue) return false;
+  const std::vector<Id>& table = handle.kind == Operand::Kind::kBlock ? state.blocks : state.loops;
+  const Node& node = state.program.nodes[table[handle.number]];
+  return node.kind == Node::Kind::kDead || node.parent == kNone;
 }
 
 // Every operand names something that is there.
@@ -48,9 +47,7 @@ absl::Status Resolve(const State& state, const Step& step) {
       return absl::InvalidArgumentError(absl::StrCat("there is no ", kKindNames[static_cast<int>(operand.kind)], " ",
                                                      ToString(operand), "; the steps before made ", size));
     }
-    if (value) continue;
-    const Node& node = state.program.nodes[table[operand.number]];
-    if (node.kind == Node::Kind::kDead || node.parent == kNone) {
+    if (Gone(state, operand)) {
       return absl::FailedPreconditionError(
           absl::StrCat(ToString(operand), " is gone: an earlier step replaced or removed it"));
     }
@@ -76,6 +73,30 @@ std::vector<const Primitive*> AllPrimitives() {
   std::vector<const Primitive*> all;
   for (const auto& [name, primitive] : Registry()) all.push_back(primitive);
   return all;
+}
+
+absl::Status WithHistory(const absl::Status& status, const State& state, absl::Span<const Step> before, const Step& step) {
+  std::string text(status.message());
+  std::vector<Operand> told;
+  for (const Operand handle : step.operands) {
+    if (handle.kind == Operand::Kind::kInt || std::count(told.begin(), told.end(), handle) > 0) continue;
+    told.push_back(handle);
+    bool made = false;
+    for (size_t i = 0; i < before.size(); ++i) {
+      if (Has(before[i], handle)) {
+        made = true;
+        absl::StrAppend(&text, "\n  ", ToString(handle), " was made by step ", i, ":  ", ToString(before[i]));
+      }
+    }
+    if (!made || !Gone(state, handle)) continue;
+    for (size_t i = before.size(); i-- > 0;) {
+      const auto& operands = before[i].operands;
+      if (before[i].primitive->reads_only || std::count(operands.begin(), operands.end(), handle) == 0) continue;
+      absl::StrAppend(&text, "\n  ", ToString(handle), " was used up by step ", i, ":  ", ToString(before[i]));
+      break;
+    }
+  }
+  return absl::Status(status.code(), text);
 }
 
 Id Call::node(int i) const {
@@ -140,24 +161,6 @@ absl::Status Run(State& state, const Target& target, const Step& step, int step_
   }
 #endif
   return absl::OkStatus();
-}
-
-std::string ToString(const Step& step) {
-  constexpr const char* kPrefix[] = {"b", "l", "v"};
-  std::string text;
-  for (int i = 0; i < step.num_results; ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : ", ", kPrefix[static_cast<int>(step.primitive->result)], step.first_result + i);
-  }
-  absl::StrAppend(&text, text.empty() ? "" : " = ", step.primitive->name);
-  for (const Operand operand : step.operands) absl::StrAppend(&text, " ", ToString(operand));
-  for (size_t i = 0; i < step.attributes.size(); ++i) {
-    const AttributeDecl& decl = step.primitive->attributes[i];
-    if (step.attributes[i] == decl.fallback) continue;
-    absl::StrAppend(&text, " ", decl.name, "=", std::visit(AttributePrinter(), step.attributes[i]));
-  }
-  if (!step.site.empty()) absl::StrAppend(&text, " @", step.site);
-  if (!step.decision.empty()) absl::StrAppend(&text, " -> ", absl::StrJoin(step.decision, " "));
-  return text;
 }
 
 }  // namespace kiln

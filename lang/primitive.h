@@ -47,6 +47,8 @@ class Call {
   std::vector<Id> nodes(int from) const;  // operands from .. last
   // The numbers of operands from .. last, values expanded.
   absl::InlinedVector<int64_t, 6> numbers(int from) const;
+  // The sampled value that operand i stands for.
+  const Decision& value(int i) const { return state_.values[step_.operands[i].number]; }
   // True if one of operands from .. last is a sampled value: what results is tainted.
   bool sampled(int from) const;
   int64_t Int(int attribute) const { return std::get<int64_t>(step_.attributes[attribute]); }
@@ -92,6 +94,10 @@ std::vector<const Primitive*> AllPrimitives();  // sorted by name
 // `decision` (if not null) gets what a sampling step decided. Messages name step_index and the step.
 absl::Status Run(State& state, const Target& target, const Step& step, int step_index, Chooser* chooser,
                  int* num_results, Decision* decision);
+
+// The status of a step that did not apply after the steps `before`, with a line for each of its handles that says which step made it, and
+// for those that are gone which step used it up.
+absl::Status WithHistory(const absl::Status& status, const State& state, absl::Span<const Step> before, const Step& step);
 
 namespace internal {
 struct RegisterPrimitive {

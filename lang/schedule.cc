@@ -21,6 +21,13 @@ std::vector<Operand> Of(const std::vector<Loop>& loops) {
 
 bool Inert(Operand o) { return o.kind != Operand::Kind::kInt && o.number < 0; }
 
+struct FixedChooser final : Chooser {
+  explicit FixedChooser(const Decision& decision) : decision(decision) {}
+  Decision Choose(const Site&) override { return decision; }
+  int ChooseStructure(absl::string_view, int) override { return 0; }
+  const Decision& decision;
+};
+
 // The names in use are numbered from the second on: "a", "a#1", ...
 template <typename List, typename NameOf>
 std::string Numbered(const std::string& base, const List& list, NameOf name_of) {
@@ -95,20 +102,37 @@ Schedule::Results Schedule::Do(absl::string_view name, std::vector<Operand> oper
                                                  ": an operand is an inert handle; no step returned it")));
     return {};
   }
-  const auto table_size = [&] {
-    return static_cast<int>(primitive->result == HandleKind::kBlock  ? state_.blocks.size()
-                            : primitive->result == HandleKind::kLoop ? state_.loops.size()
-                                                                     : state_.values.size());
-  };
-  step.first_result = table_size();
-  const absl::Status status =
-      Run(state_, target_, step, static_cast<int>(steps_.size()), chooser_, &step.num_results, &step.decision);
+  return Take(std::move(step), *chooser_);
+}
+
+Schedule::Results Schedule::Take(Step step, Chooser& chooser) {
+  const HandleKind kind = step.primitive->result;
+  step.first_result = static_cast<int>(kind == HandleKind::kBlock  ? state_.blocks.size()
+                                       : kind == HandleKind::kLoop ? state_.loops.size()
+                                                                   : state_.values.size());
+  const int index = static_cast<int>(steps_.size());
+  const absl::Status status = Run(state_, target_, step, index, &chooser, &step.num_results, &step.decision);
   if (!status.ok()) {
-    Fail(status);
+    Fail(WithHistory(status, state_, steps_, step));
     return {};
   }
   steps_.push_back(std::move(step));
   return {steps_.back().first_result, steps_.back().num_results};
+}
+
+void Schedule::Apply(absl::Span<const Step> steps, absl::Span<const Choice> choices) {
+  KILN_CHECK(steps_.empty() && choices_.empty(), "the schedule has taken steps already");
+  choices_.assign(choices.begin(), choices.end());
+  for (const Step& step : steps) {
+    if (!ok()) return;
+    FixedChooser recorded(step.decision);
+    Chooser& chooser = step.decision.empty() ? *chooser_ : static_cast<Chooser&>(recorded);
+    const Results results = Take(step, chooser);
+    if (ok() && results.count != step.num_results) {
+      Fail(absl::FailedPreconditionError(absl::StrCat("step ", steps_.size() - 1, " does not apply: it gives ", results.count,
+                                                      " results here, but the trace names ", step.num_results)));
+    }
+  }
 }
 
 std::vector<Loop> Schedule::LoopsOf(Results results) const {
@@ -138,7 +162,9 @@ std::vector<Block> Schedule::GetConsumers(Block block, Where where) {
 }
 
 Value Schedule::SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label, Where where) {
-  return {Do("sample-perfect-tile", {Of(loop)}, {int64_t{options.parts}, options.innermost}, where,
+  std::vector<Operand> operands{Of(loop)};
+  for (const Value value : options.within) operands.push_back(Of(value));
+  return {Do("sample-perfect-tile", std::move(operands), {int64_t{options.parts}, options.innermost, options.budget}, where,
              label.empty() ? "tile" : label)
               .first};
 }

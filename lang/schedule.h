@@ -67,6 +67,10 @@ class Schedule {
   // Makes the schedule inert with this failure; modules say so when they cannot go on.
   void Fail(const absl::Status& status);
 
+  // Takes the steps of a trace, and with them the choices that led to them: recorded decisions are kept, missing ones drawn. The schedule must be
+  // fresh, as the steps name handles by number.
+  void Apply(absl::Span<const Step> steps, absl::Span<const Choice> choices);
+
   // Names of sites and choices made while a section is open start with "name/".
   class Section {
    public:
@@ -94,7 +98,9 @@ class Schedule {
   // --- sampling ----------------------------------------------------------------------------------------------------
   struct TileOptions {
     int parts = 4;
-    int64_t innermost = 64;  // bound of the last factor; 0: none
+    int64_t innermost = 64;     // bound of the last factor; 0: none
+    int64_t budget = 0;         // bound of the product of the last factors of this tile and of those in `within`; 0: none
+    std::vector<Value> within;  // tiles sampled before
   };
   Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "", Where where = Where::current());
   // One of `values`, by weight (all equal if empty).
@@ -162,6 +168,7 @@ class Schedule {
   };
   Results Do(absl::string_view name, std::vector<Operand> operands, std::vector<Attribute> attributes, Where where,
              absl::string_view label = "");
+  Results Take(Step step, Chooser& chooser);
   std::string SiteName(absl::string_view label) const;
   std::vector<Loop> LoopsOf(Results results) const;
   Block BlockOf(Results results) const { return {results.first}; }

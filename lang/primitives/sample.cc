@@ -1,4 +1,6 @@
 // sample-perfect-tile, sample-categorical: the distributions of lang/distribution.h over the program as it stands.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "lang/primitive.h"
 
@@ -7,11 +9,19 @@ namespace {
 
 absl::Status SamplePerfectTile(Call& call) {
   const LoopNode& loop = call.program().loop(call.node(0));
-  const int64_t parts = call.Int(0), innermost = call.Int(1);
-  if (parts < 2 || parts > 8 || innermost < 0) {
-    return absl::InvalidArgumentError(absl::StrCat("n=", parts, " innermost=", innermost, ": 2 <= n <= 8, innermost >= 0"));
+  const int64_t parts = call.Int(0), budget = call.Int(2);
+  int64_t innermost = call.Int(1);
+  if (parts < 2 || parts > 8 || innermost < 0 || budget < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("n=", parts, " innermost=", innermost, " budget=", budget, ": 2 <= n <= 8, the others >= 0"));
   }
   if (!loop.extent.constant()) return absl::FailedPreconditionError("the extent of the loop is not constant");
+  if (budget > 0) {
+    int64_t left = budget;
+    for (int i = 1; i < call.num_operands(); ++i) left /= std::max<int64_t>(1, call.value(i).back());
+    left = std::max<int64_t>(1, left);
+    innermost = innermost == 0 ? left : std::min(innermost, left);
+  }
   return call.Draw(Distribution::PerfectTile(loop.extent.max, static_cast<int>(parts), innermost));
 }
 
@@ -34,13 +44,14 @@ absl::Status SampleCategorical(Call& call) {
 
 const Primitive kSamplePerfectTile{
     .name = "sample-perfect-tile",
-    .operands = {{"loop", OperandKind::kLoop}},
-    .attributes = {{"n", int64_t{4}}, {"innermost", int64_t{64}}},
+    .operands = {{"loop", OperandKind::kLoop}, {"within", OperandKind::kFactor, true}},
+    .attributes = {{"n", int64_t{4}}, {"innermost", int64_t{64}}, {"budget", int64_t{0}}},
     .result = HandleKind::kValue,
     .result_names = "factors",
     .sampling = true,
     .reads_only = true,
-    .doc = "n factors whose product is the extent of the loop, the last at most `innermost` (0: any), uniformly.",
+    .doc = "n factors whose product is the extent of the loop, the last at most `innermost` (0: any), uniformly."
+           " With a budget, the product of the last factor and those of the tiles `within` stays within it.",
     .apply = SamplePerfectTile,
 };
 KILN_PRIMITIVE(kSamplePerfectTile);

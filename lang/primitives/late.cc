@@ -1,0 +1,176 @@
+// Late steps (design D3): what they do is computed, at every replay, from the program as it then stands.
+//
+// parallelize-outer   for i: for j: ...         ->   parallel f in 0..I*J: ...          outer data parallel loops of each nest
+// vectorize-inner     for j in 0..128: S        ->   for j0: vectorized j1 in 0..64: S  innermost loop of each block
+// unroll-up-to        for i in 0..4: for v: S   ->   S; S; S; S                         inner loops, while the straight line is short
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/loops.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+namespace {
+
+// Runs another primitive on nodes; its results are the new loops. The step itself returns no handles.
+absl::Status Nested(Call& call, const char* name, const std::vector<Id>& loops, const std::vector<int64_t>& numbers,
+                    std::vector<Id>* results) {
+  State state;
+  std::swap(state.program, call.program());
+  Step step;
+  step.primitive = FindPrimitive(name);
+  for (const Id loop : loops) {
+    step.operands.push_back({Operand::Kind::kLoop, static_cast<int64_t>(state.loops.size())});
+    state.loops.push_back(loop);
+  }
+  for (const int64_t number : numbers) step.operands.push_back({Operand::Kind::kInt, number});
+  const size_t known = state.loops.size();
+  Call nested(state, call.target(), step, 0, nullptr);
+  const absl::Status status = step.primitive->apply(nested);
+  if (results != nullptr) results->assign(state.loops.begin() + static_cast<int64_t>(known), state.loops.end());
+  std::swap(state.program, call.program());
+  return status;
+}
+
+absl::Status ParallelizeOuter(Call& call) {
+  Program& p = call.program();
+  const int64_t limit = call.numbers(0)[0];
+  std::vector<Id> nests;
+  for (Id child = p.nodes[kRoot].first; child != kNone; child = p.nodes[child].next) nests.push_back(child);
+  for (const Id nest : nests) {
+    std::vector<Id> outer;
+    int64_t product = 1;
+    for (Id at = nest; p.IsLoop(at) && product < limit; at = p.nodes[at].first) {
+      if (p.loop(at).kind != LoopKind::kSerial || !CheckDataParallel(p, at).ok()) break;
+      outer.push_back(at);
+      product *= p.loop(at).extent.max;
+      if (p.nodes[at].first != p.nodes[at].last) break;
+    }
+    if (product == 1) continue;
+    std::vector<Id> fused = outer;
+    if (outer.size() > 1) {
+      const absl::Status status = Nested(call, "fuse", outer, {}, &fused);
+      if (!status.ok()) return status;
+    }
+    p.loop(fused[0]).kind = LoopKind::kParallel;
+  }
+  return absl::OkStatus();
+}
+
+// The accesses of a block step by 0, 1 or a little along the loop: lanes load and store few cache lines.
+bool Lanes(const Program& p, Id block, Id loop) {
+  for (const Access& dest : p.Accesses(p.block(block).dests)) {
+    const std::optional<int64_t> stride = Stride(p, block, dest.buffer, p.List(dest.index), loop);
+    const bool reduces = UseOf(p, block, loop).reduction;
+    if (!stride.has_value() || (reduces ? *stride != 0 : *stride != 1)) return false;
+  }
+  for (const Id load : Loads(p, block)) {
+    const Expr& e = p.exprs[load];
+    const std::optional<int64_t> stride = Stride(p, block, e.a, p.List({e.b, e.c}), loop);
+    if (!stride.has_value() || *stride < 0 || *stride > 4) return false;
+  }
+  return true;
+}
+
+// How many of `extent` iterations become lanes: all up to `limit`, else the largest divisor that fills whole vectors, else a vector.
+int64_t LaneCount(int64_t extent, int64_t limit, int64_t vector) {
+  if (extent <= limit) return extent;
+  for (int64_t lanes = limit; lanes >= vector; --lanes) {
+    if (extent % lanes == 0 && lanes % vector == 0) return lanes;
+  }
+  return std::min(vector, limit);
+}
+
+absl::Status VectorizeInner(Call& call) {
+  Program& p = call.program();
+  const int64_t limit = call.numbers(0)[0];
+  if (limit < 2) return absl::OkStatus();
+  for (const Id block : Blocks(p)) {
+    const Id loop = p.nodes[block].parent;
+    if (p.nodes[block].first != kNone || !p.IsLoop(loop) || p.loop(loop).kind != LoopKind::kSerial) continue;
+    const int64_t extent = p.loop(loop).extent.max;
+    if (extent == 1 || !CheckVectorizable(p, loop).ok()) continue;
+    const std::vector<Id> blocks = BlocksBelow(p, loop);
+    if (!std::all_of(blocks.begin(), blocks.end(), [&](Id b) { return p.nodes[b].parent == loop && Lanes(p, b, loop); })) {
+      continue;
+    }
+    int64_t widest = 1;
+    for (const Id b : blocks) {
+      for (const Access& dest : p.Accesses(p.block(b).dests)) widest = std::max(widest, SizeOf(p.buffers[dest.buffer].dtype));
+    }
+    const int64_t lanes = LaneCount(extent, limit, std::max<int64_t>(2, call.target().vector_bytes / widest));
+    std::vector<Id> parts{loop};
+    if (lanes < extent) {
+      const absl::Status status = Nested(call, "split", {loop}, {-1, lanes}, &parts);
+      if (!status.ok()) return status;
+    }
+    p.loop(parts.back()).kind = LoopKind::kVectorized;
+  }
+  return absl::OkStatus();
+}
+
+// Instances in the straight line that a node is, or 0 if it holds a loop that runs.
+int64_t UnrollBelow(Program& p, Id node, int64_t limit) {
+  if (p.IsBlock(node)) return p.nodes[node].first == kNone ? 1 : 0;
+  int64_t line = 0;
+  bool straight = true;
+  for (Id child = p.nodes[node].first; child != kNone; child = p.nodes[child].next) {
+    const int64_t below = UnrollBelow(p, child, limit);
+    straight &= below > 0;
+    line += below;
+  }
+  if (node == kRoot || !straight) return 0;
+  LoopNode& loop = p.loop(node);
+  if (loop.kind == LoopKind::kVectorized) return line;
+  line *= loop.extent.max;
+  if (loop.kind == LoopKind::kUnrolled || loop.extent.max == 1) return line;
+  if (loop.kind != LoopKind::kSerial || line > limit) return 0;
+  loop.kind = LoopKind::kUnrolled;
+  return line;
+}
+
+absl::Status UnrollUpTo(Call& call) {
+  UnrollBelow(call.program(), kRoot, call.numbers(0)[0]);
+  return absl::OkStatus();
+}
+
+const Primitive kParallelizeOuter{
+    .name = "parallelize-outer",
+    .operands = {{"limit", OperandKind::kFactor}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "",
+    .doc = "Late. In each nest, fuses the outer data parallel loops until there are `limit` iterations, and runs them in parallel.\n"
+           "for i: for j: S\n->\nparallel f in 0..I*J: S",
+    .apply = ParallelizeOuter,
+};
+KILN_PRIMITIVE(kParallelizeOuter);
+
+const Primitive kVectorizeInner{
+    .name = "vectorize-inner",
+    .operands = {{"lanes", OperandKind::kFactor}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "",
+    .doc = "Late. Vectorizes the innermost loop of every block whose accesses step little along it, up to `lanes` iterations.\n"
+           "for j in 0..128: S\n->\nfor j0 in 0..2: vectorized j1 in 0..64: S",
+    .apply = VectorizeInner,
+};
+KILN_PRIMITIVE(kVectorizeInner);
+
+const Primitive kUnrollUpTo{
+    .name = "unroll-up-to",
+    .operands = {{"steps", OperandKind::kFactor}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "",
+    .doc = "Late. Unrolls inner loops while the straight line that results has at most `steps` instances of blocks.\n"
+           "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",
+    .apply = UnrollUpTo,
+};
+KILN_PRIMITIVE(kUnrollUpTo);
+
+}  // namespace
+}  // namespace kiln

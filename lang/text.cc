@@ -1,0 +1,298 @@
+#include "lang/text.h"
+
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "fmt/format.h"
+#include "lang/analysis/bindings.h"
+#include "lang/text_names.h"
+
+namespace kiln {
+namespace {
+
+// Names of one scope, made unique.
+class Names {
+ public:
+  std::string Add(absl::string_view wanted) {
+    std::string name(wanted);
+    for (int i = 1; Taken(name); ++i) name = absl::StrCat(wanted, ".", i);
+    names_.push_back(name);
+    return QuotedName(name);
+  }
+  size_t size() const { return names_.size(); }
+  void Shrink(size_t size) { names_.resize(size); }
+
+ private:
+  bool Taken(const std::string& name) const { return std::find(names_.begin(), names_.end(), name) != names_.end(); }
+  std::vector<std::string> names_;
+};
+
+class Printer {
+ public:
+  explicit Printer(const Program& program) : p_(program) {}
+
+  std::string Print() {
+    out_ = absl::StrCat("kiln.program v1\nprogram ", QuotedName(p_.name), "\n");
+    Names names;
+    for (const Buffer& b : p_.buffers) buffers_.push_back(names.Add(p_.Text(b.name)));
+    if (!p_.parameters.empty()) {
+      absl::StrAppend(&out_, "parameters ",
+                      absl::StrJoin(p_.parameters, ", ", [&](std::string* s, Id b) { *s += buffers_[b]; }), "\n");
+    }
+    for (size_t b = 0; b < p_.buffers.size(); ++b) PrintBuffer(static_cast<Id>(b));
+    PrintMonoids();
+    out_ += '\n';
+    Names scope;
+    PrintChildren(kRoot, kNone, scope);
+    return std::move(out_);
+  }
+
+ private:
+  void Line(const std::string& text) { absl::StrAppend(&out_, std::string(2 * depth_, ' '), text, "\n"); }
+
+  std::string ExtentText(const Extent& e) const {
+    if (e.constant()) return absl::StrCat(e.max);
+    return absl::StrCat(buffers_[e.param], "{", e.min, "..", e.max, "/", e.divisor, "}");
+  }
+
+  template <typename NameOf>
+  std::string MarksText(absl::Span<const int32_t> marks, NameOf name_of) const {
+    const auto one = [&](std::string* s, Id mark) {
+      absl::StrAppend(s, ToString(p_.SumOf(mark), name_of), " < ", ExtentText(p_.marks[mark].extent));
+    };
+    return absl::StrCat("(", absl::StrJoin(marks, ", ", one), ")");
+  }
+
+  void PrintBuffer(Id id) {
+    const Buffer& b = p_.buffers[id];
+    std::string text = absl::StrCat(
+        "buffer ", buffers_[id], ": ", ToString(b.dtype), "[",
+        absl::StrJoin(p_.Dims(b.shape), ", ", [&](std::string* s, const Extent& e) { *s += ExtentText(e); }), "] ",
+        kRoleNames[static_cast<int>(b.role)]);
+    if (!(b.scope == Scope{})) {
+      absl::StrAppend(&text, " ", ToString(b.scope.storage), "/", kOwnerNames[static_cast<int>(b.scope.owner)]);
+    }
+    const Layout& layout = b.layout;
+    if (layout.axes.count != 0) {
+      absl::StrAppend(&text, " layout ",
+                      MarksText(p_.List(layout.axes), [](Source s) { return absl::StrCat("d", s.id); }));
+      if (layout.kinds.count != 0) {
+        const auto kind = [](std::string* s, int32_t k) { absl::StrAppend(s, kAxisNames[k]); };
+        absl::StrAppend(&text, " kinds (", absl::StrJoin(p_.List(layout.kinds), ", ", kind), ")");
+      }
+      const Swizzle& z = layout.swizzle;
+      if (z.bits != 0) absl::StrAppend(&text, " swizzle (", int{z.from}, ", ", int{z.to}, ", ", int{z.bits}, ")");
+      if (layout.padding != kNone) absl::StrAppend(&text, " padding ", ExprText(layout.padding));
+    }
+    if (b.data != kNone) absl::StrAppend(&text, " data \"", absl::BytesToHexString((*p_.constants)[b.data]), "\"");
+    Line(text);
+  }
+
+  void PrintMonoids() {
+    for (size_t m = 0; m < p_.monoids.size(); ++m) {
+      const Monoid& monoid = p_.monoids[m];
+      monoid_names_.push_back(std::string(ToString(monoid.kind)));
+      if (monoid.kind != Monoid::Kind::kCustom) continue;
+      monoid_names_.back() = absl::StrCat("m", m);
+      results_ = monoid.identity.count;
+      Line(absl::StrCat("monoid m", m, monoid.idempotent ? " idempotent" : "", monoid.exact ? " exact" : "",
+                        " identity ", ExprsText(monoid.identity), " combine ", ExprsText(monoid.combine)));
+    }
+  }
+
+  std::string Notes(Range annotations) const {
+    std::string text;
+    const auto pairs = p_.List(annotations);
+    for (size_t i = 0; i < pairs.size(); i += 2) {
+      absl::StrAppend(&text, " @", QuotedName(p_.Text(pairs[i])), "=", pairs[i + 1]);
+    }
+    return text;
+  }
+
+  void PrintChildren(Id parent, Id scope_block, Names& scope) {
+    for (Id n = p_.nodes[parent].first; n != kNone; n = p_.nodes[n].next) {
+      const std::string prepare = p_.nodes[n].prepare ? "prepare " : "";
+      if (p_.IsBlock(n)) {
+        PrintBlock(n, prepare, scope_block, scope);
+        continue;
+      }
+      const LoopNode& loop = p_.loop(n);
+      const size_t mark = scope.size();
+      sources_[n] = scope.Add(p_.Text(loop.name));
+      std::string text = absl::StrCat(prepare, "for ", sources_[n], " < ", ExtentText(loop.extent));
+      if (loop.kind != LoopKind::kSerial) absl::StrAppend(&text, " ", ToString(loop.kind));
+      Line(absl::StrCat(text, loop.tainted ? " tainted" : "", Notes(loop.annotations), " {"));
+      ++depth_;
+      PrintChildren(n, scope_block, scope);
+      --depth_;
+      Line("}");
+      scope.Shrink(mark);
+    }
+  }
+
+  void PrintBlock(Id node, const std::string& prepare, Id scope_block, Names& scope) {
+    const BlockNode& b = p_.block(node);
+    Line(absl::StrCat(prepare, "block ", QuotedName(p_.Text(b.name)), Notes(b.annotations), " {"));
+    ++depth_;
+    const size_t mark = scope.size();
+    PrintIters(node, scope_block, scope);
+    const std::vector<std::string> own = iter_names_[node];
+    const auto iter_name = [&](Source s) { return own[s.id]; };
+    if (b.domain.count != 0) Line(absl::StrCat("domain ", MarksText(p_.List(b.domain), iter_name)));
+    body_iters_ = own;
+    if (b.dests.count != 0) PrintBody(b);
+    const Provenance& from = b.provenance;
+    std::string origin = absl::StrCat("from ", ToString(from.kind), " ",
+                                      from.kind == Provenance::Kind::kCopy ? buffers_[from.origin] : absl::StrCat(from.origin));
+    if (from.map.count != 0) absl::StrAppend(&origin, " ", MarksText(p_.List(from.map), iter_name));
+    if (from.origin != kNone) Line(origin);
+    scope.Shrink(mark);
+    Names inner;
+    for (const std::string& name : own) inner.Add(name);
+    PrintChildren(node, node, inner);
+    --depth_;
+    Line("}");
+  }
+
+  // Sums over loops, iters of the enclosing block, and the marks that stay: those that may be out of their extents, or are divided.
+  void PrintIters(Id node, Id scope_block, Names& scope) {
+    std::map<Id, std::string> lets;
+    const auto name_of = [&](Source s) {
+      return s.kind == Source::Kind::kLoop   ? sources_[s.id]
+             : s.kind == Source::Kind::kIter ? iter_names_[scope_block][s.id]
+                                             : lets.at(s.id);
+    };
+    std::map<std::string, std::string> let_names;  // by text, so that equal guards are one
+    const auto let = [&](const Sum& value, const std::string& extent) {
+      const std::string text = absl::StrCat(ToString(value, name_of), " < ", extent);
+      const auto [it, fresh] = let_names.emplace(text, "");
+      if (fresh) {
+        it->second = scope.Add(absl::StrCat("m", let_names.size() - 1));
+        Line(absl::StrCat("let ", it->second, " = ", text));
+      }
+      return it->second;
+    };
+    std::vector<std::string> lines;
+    Names own;
+    for (const Iter& iter : p_.Iters(p_.block(node).iters)) {
+      Resolver resolver(p_, scope_block);
+      const Sum value = resolver.ResolveChecked(iter.binding);
+      NameMarks(value, resolver, lets, let);
+      std::vector<std::string> where;
+      for (const Guard& guard : resolver.guards()) {
+        if (guard.value == value && guard.extent == iter.extent.max) continue;
+        NameMarks(guard.value, resolver, lets, let);
+        const std::string name = let(guard.value, absl::StrCat(guard.extent));
+        bool reached = false;
+        for (const Split& s : value.splits) reached |= s.source.kind == Source::Kind::kMark && lets.at(s.source.id) == name;
+        if (!reached) where.push_back(name);
+      }
+      const std::string name = own.Add(p_.Text(iter.name));
+      iter_names_[node].push_back(name);
+      lines.push_back(absl::StrCat(iter.kind == IterKind::kSpatial ? "spatial " : "reduction ", name, " < ",
+                                   ExtentText(iter.extent), " = ", ToString(value, name_of),
+                                   where.empty() ? "" : absl::StrCat(" where ", absl::StrJoin(where, ", "))));
+    }
+    for (const std::string& line : lines) Line(line);
+  }
+
+  template <typename Let>
+  void NameMarks(const Sum& value, Resolver& resolver, std::map<Id, std::string>& lets, const Let& let) {
+    for (const Split& s : value.splits) {
+      if (s.source.kind != Source::Kind::kMark || lets.count(s.source.id) != 0) continue;
+      const Sum inner = resolver.Resolve(s.source.id);
+      NameMarks(inner, resolver, lets, let);
+      lets[s.source.id] = let(inner, ExtentText(p_.marks[s.source.id].extent));
+    }
+  }
+
+  std::string AccessText(Id buffer, absl::Span<const int32_t> index) const {
+    const auto name_of = [&](Source s) { return body_iters_[s.id]; };
+    const auto one = [&](std::string* s, Id mark) { *s += ToString(p_.SumOf(mark), name_of); };
+    return absl::StrCat(buffers_[buffer], "[", absl::StrJoin(index, ", ", one), "]");
+  }
+
+  void PrintBody(const BlockNode& b) {
+    const auto dest = [&](std::string* s, const Access& a) { *s += AccessText(a.buffer, p_.List(a.index)); };
+    std::string text = absl::StrJoin(p_.Accesses(b.dests), ", ", dest);
+    if (b.monoid != kNone) absl::StrAppend(&text, " ", b.accumulates ? "accumulate " : "", monoid_names_[b.monoid]);
+    absl::StrAppend(&text, b.monoid == kNone ? " = " : "= ", ExprsText(b.values));
+    if (b.initial.count != 0) absl::StrAppend(&text, " initial ", ExprsText(b.initial));
+    Line(text);
+  }
+
+  std::string ExprsText(Range list) const {
+    const auto exprs = p_.List(list);
+    if (exprs.size() == 1) return ExprText(exprs[0]);
+    return absl::StrCat("(", absl::StrJoin(exprs, ", ", [&](std::string* s, Id e) { *s += ExprText(e); }), ")");
+  }
+
+  std::string ConstantText(const Expr& e) const {
+    if (!IsFloat(e.dtype)) return absl::StrCat(e.bits);
+    double value;
+    std::memcpy(&value, &e.bits, sizeof value);
+    if (!std::isnan(value)) return fmt::format("{}", value);
+    return e.bits == 0x7ff8000000000000 ? "nan" : absl::StrCat("bits ", e.bits);
+  }
+
+  // `level`: 0 a sum, 1 a product, 2 an operand of one; a lower level is put in parentheses.
+  std::string ExprText(Id id, int level = 0) const {
+    const Expr& e = p_.exprs[id];
+    const auto infix = [&](const char* op, int own) {
+      const std::string text = absl::StrCat(ExprText(e.a, own), op, ExprText(e.b, own + 1));
+      return own < level ? absl::StrCat("(", text, ")") : text;
+    };
+    const auto iter_name = [&](Source s) { return body_iters_[s.id]; };
+    switch (e.op) {
+      case Op::kAdd:
+        return infix(" + ", 0);
+      case Op::kSub:
+        return infix(" - ", 0);
+      case Op::kMul:
+        return infix("*", 1);
+      case Op::kDiv:
+        return infix("/", 1);
+      case Op::kConstant:
+        return absl::StrCat(ToString(e.dtype), "(", ConstantText(e), ")");
+      case Op::kIndex:
+        return absl::StrCat("index(", ToString(p_.SumOf(e.a), iter_name), ")");
+      case Op::kLoad:
+        return AccessText(e.a, p_.List({e.b, e.c}));
+      case Op::kArg:
+        return e.bits < results_ ? absl::StrCat("l", e.bits) : absl::StrCat("r", e.bits - results_);
+      case Op::kWithin:
+        return absl::StrCat("within(", MarksText(p_.List(Program::WithinMarks(e)), iter_name), ", ", ExprText(e.a), ", ",
+                            ExprText(e.b), ")");
+      case Op::kCast:
+      case Op::kCastUnsigned:
+      case Op::kBitcast:
+        return absl::StrCat(ToString(e.dtype), e.op == Op::kCast ? "" : e.op == Op::kBitcast ? ".bits" : ".unsigned", "(",
+                            ExprText(e.a), ")");
+      default:
+        break;
+    }
+    std::string text = absl::StrCat(ToString(e.op), "(", ExprText(e.a));
+    if (Arity(e.op) > 1) absl::StrAppend(&text, ", ", ExprText(e.b));
+    if (Arity(e.op) > 2) absl::StrAppend(&text, ", ", ExprText(e.c));
+    return text + ")";
+  }
+
+  const Program& p_;
+  std::string out_;
+  int depth_ = 0;
+  int64_t results_ = 1;
+  std::vector<std::string> buffers_, monoid_names_, body_iters_;
+  absl::flat_hash_map<Id, std::string> sources_;                   // loops
+  absl::flat_hash_map<Id, std::vector<std::string>> iter_names_;  // by block
+};
+
+}  // namespace
+
+std::string ToString(const Program& program) { return Printer(program).Print(); }
+
+}  // namespace kiln

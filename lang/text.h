@@ -41,7 +41,7 @@
 //   marks     = "(" [sum "<" extent {"," sum "<" extent}] ")"
 //   extent    = int | name "{" int ".." int "/" int "}"  parameter, minimum, maximum, divisor
 //   sum       = ["-"] term {("+" | "-") term};  term = int | name ["/" int] ["%" int] ["*" int]
-//   exprs     = "(" expr {"," expr} ")" | expr
+//   exprs     = expr | "(" expr "," expr {"," expr} ")"      one, or as many as there are results
 //   expr      = expr ("+" | "-" | "*" | "/") expr        with the usual precedence, from the left; of one dtype
 //             | "(" expr ")" | access | dtype "(" number ")" | dtype ["." ("unsigned" | "bits")] "(" expr ")"
 //             | "index" "(" sum ")" | "within" "(" marks "," expr "," expr ")" | op "(" expr {"," expr} ")"

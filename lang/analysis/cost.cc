@@ -1,0 +1,106 @@
+#include "lang/analysis/cost.h"
+
+#include <algorithm>
+
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/region.h"
+
+namespace kiln {
+namespace {
+
+bool IsSpecial(Op op) {
+  return (op >= Op::kExp && op <= Op::kErf && op != Op::kSqrt && op != Op::kRsqrt) || op == Op::kPow || op == Op::kAtan2 ||
+         op == Op::kWithin;
+}
+
+bool Uses(const Program& p, Id mark, int iter) {
+  for (const Split& s : p.Splits(p.marks[mark].splits)) {
+    if (s.source == Source::Iter(iter)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool IsCheap(const Program& program, Id block) {
+  const std::vector<Id> body = BodyExprs(program, block);
+  return std::none_of(body.begin(), body.end(), [&](Id e) { return IsSpecial(program.exprs[e].op); });
+}
+
+bool IsReadOnce(const Program& program, Id block) {
+  const std::vector<Id> consumers = Consumers(program, block), written = WrittenBuffers(program, block);
+  if (consumers.size() != 1) return false;
+  const auto iters = program.Iters(program.block(consumers[0]).iters);
+  int reads = 0;
+  for (const Id load : Loads(program, consumers[0])) {
+    const Expr& e = program.exprs[load];
+    if (e.a != written[0]) continue;
+    ++reads;
+    std::vector<bool> used(iters.size(), false);
+    for (const Id mark : program.List({e.b, e.c})) {
+      const std::optional<SimpleIndex> simple = AsSimpleIndex(program, mark);
+      if (simple.has_value()) used[simple->iter] = true;
+    }
+    for (size_t i = 0; i < iters.size(); ++i) {
+      if (!used[i] && iters[i].extent.max > 1) return false;
+    }
+  }
+  return reads == 1;
+}
+
+bool KeepsOrder(const Program& program, Id block) {
+  const Access& dest = program.Accesses(program.block(block).dests)[0];
+  std::vector<int> place(program.block(block).iters.count, -1);
+  int next = 0;
+  for (const Id mark : program.List(dest.index)) {
+    const std::optional<SimpleIndex> simple = AsSimpleIndex(program, mark);
+    if (simple.has_value()) place[simple->iter] = next++;
+  }
+  for (const Id load : Loads(program, block)) {
+    const Expr& e = program.exprs[load];
+    int last = -1;
+    for (const Id mark : program.List({e.b, e.c})) {
+      for (const Split& s : program.Splits(program.marks[mark].splits)) {
+        if (s.source.kind != Source::Kind::kIter || program.Iters(program.block(block).iters)[s.source.id].extent.max == 1) continue;
+        if (place[s.source.id] < last) return false;
+        last = place[s.source.id];
+      }
+    }
+  }
+  return true;
+}
+
+bool HasReuse(const Program& program, Id block) {
+  const BlockNode& b = program.block(block);
+  if (b.monoid == kNone || b.dests.count != 1) return false;
+  const auto iters = program.Iters(b.iters);
+  for (const Id load : Loads(program, block)) {
+    const Expr& e = program.exprs[load];
+    for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
+      if (iters[i].kind != IterKind::kSpatial || iters[i].extent.max == 1) continue;
+      const auto index = program.List({e.b, e.c});
+      if (std::none_of(index.begin(), index.end(), [&](Id mark) { return Uses(program, mark, i); })) return true;
+    }
+  }
+  return false;
+}
+
+double Flops(const Program& program, Id block) {
+  const BlockNode& b = program.block(block);
+  double instances = 1, work = b.monoid == kNone ? 0 : 1;
+  for (const Iter& iter : program.Iters(b.iters)) instances *= static_cast<double>(iter.extent.max);
+  for (const Id e : BodyExprs(program, block)) {
+    const Expr& expr = program.exprs[e];
+    if (expr.op >= Op::kAdd && IsFloat(expr.dtype)) work += 1;
+    if (expr.op >= Op::kAdd && !IsFloat(expr.dtype)) work += 1;
+  }
+  return instances * work;
+}
+
+double Flops(const Program& program) {
+  double total = 0;
+  for (const Id block : Blocks(program)) total += Flops(program, block);
+  return total;
+}
+
+}  // namespace kiln

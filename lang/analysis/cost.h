@@ -1,0 +1,24 @@
+// What it costs to compute a block again, and what is gained by tiling it. For modules.
+#pragma once
+
+#include "lang/program.h"
+
+namespace kiln {
+
+// No function more costly than a division in its body, and no padding to test.
+bool IsCheap(const Program& program, Id block);
+
+// One block reads what it writes, at indices that are distinct spatial iters of its own: each element once.
+bool IsReadOnce(const Program& program, Id block);
+
+// Every read's indices name the iters in the order in which the destination's do, so that inlining permutes no access.
+bool KeepsOrder(const Program& program, Id block);
+
+// A reduction in which some read does not depend on some spatial iter: tiles reuse what they load.
+bool HasReuse(const Program& program, Id block);
+
+// Instances of a block times what each does; for rates.
+double Flops(const Program& program, Id block);
+double Flops(const Program& program);
+
+}  // namespace kiln

@@ -1,0 +1,141 @@
+// Every access of a program as a linear function of the loops that run, in flat arrays: what cost features and limits are read off.
+//
+// Read follows definitions once for each loop, applies layouts, and compacts temporaries as lowering does (a temporary that is
+// used below some loops only keeps what is live there), so that strides and sizes are those of the code that will run. It takes
+// microseconds: use it wherever a program is looked at thousands of times a second, and lang/analysis/bindings.h elsewhere.
+//
+//   Nests nests;                      // one per thread: keeps its memory from program to program
+//   nests.Read(program);              // refers to the program until the next Read
+//   for (const NestBlock& block : nests.blocks()) ...
+//
+// Loops and blocks are in program order and named by their position there. Sets of loops on the way to a block are masks with a bit
+// per depth (0 is the outermost); depths from 63 on share the last bit. Extents of parameters count with their maximum.
+#pragma once
+
+#include <vector>
+
+#include "lang/program.h"
+
+namespace kiln {
+
+struct NestLoop {
+  Id node = kNone;
+  int32_t parent = -1;  // the loop around it
+  int32_t depth = 0;
+  int64_t extent = 1;
+  LoopKind kind = LoopKind::kSerial;
+};
+
+// scale * ((loop / lower) % extent), extent 0 for no remainder; takes `values` different values, more than one.
+struct NestTerm {
+  int32_t loop = 0;
+  int64_t scale = 1, lower = 1, extent = 0, values = 1;
+};
+
+// One axis of the memory of a buffer (of its layout; without one, a dimension), as an access indexes it.
+struct NestAxis {
+  int64_t offset = 0;
+  int64_t size = 1;    // elements that memory has along it, after compaction
+  int64_t stride = 1;  // elements of memory from one to the next
+  Range terms;         // Nests::terms; without those that compaction removed
+  bool exact = true;   // false: not linear; the terms name the right loops, and their scales are guesses
+};
+
+struct NestAccess {
+  Id buffer = kNone;
+  int32_t block = 0;
+  int32_t next = -1;   // the next access of the same buffer
+  bool reads = false, writes = false;  // both: a reduction's destination
+  uint64_t within = 0;  // loops that decide whether a load under `within` happens
+  Range axes;
+};
+
+struct NestBlock {
+  Id node = kNone;
+  int32_t loop = -1;   // the innermost loop around it
+  int32_t depth = 0;   // number of loops around it, those around enclosing blocks included
+  bool leaf = true;    // not a block around others
+  Range path;          // Nests::path: its loops, outermost first
+  Range accesses;      // loads in order of first use, then destinations
+  Range exprs;         // Nests::exprs: what one instance evaluates, each once
+  uint64_t spatial = 0, reduction = 0;  // loops that feed iters of this kind
+  uint64_t guarded = 0;                 // loops that decide whether an instance exists
+};
+
+struct NestBuffer {
+  int32_t first = -1;    // its accesses: first, then NestAccess::next; -1: not used
+  int32_t shared = 0;    // number of loops around all of its accesses
+  int32_t home = 0;      // of these, those below which it is allocated (all, up to a vectorized one); 0 if it is no temporary
+  int32_t home_loop = -1;
+  int64_t elements = 0;  // after compaction
+};
+
+class Nests {
+ public:
+  // The program must pass Verify.
+  void Read(const Program& program);
+
+  const Program& program() const { return *program_; }
+  const std::vector<NestLoop>& loops() const { return loops_; }
+  const std::vector<NestBlock>& blocks() const { return blocks_; }
+  const std::vector<NestAccess>& accesses() const { return accesses_; }
+  const std::vector<NestBuffer>& buffers() const { return buffers_; }  // by id
+  absl::Span<const int32_t> path(const NestBlock& block) const { return Part(path_, block.path); }
+  absl::Span<const NestAccess> accesses(const NestBlock& block) const { return Part(accesses_, block.accesses); }
+  absl::Span<const NestAxis> axes(const NestAccess& access) const { return Part(axes_, access.axes); }
+  absl::Span<const NestTerm> terms(const NestAxis& axis) const { return Part(terms_, axis.terms); }
+  absl::Span<const Id> exprs(const NestBlock& block) const { return Part(exprs_, block.exprs); }
+
+  static uint64_t Bit(int depth) { return uint64_t{1} << (depth < 63 ? depth : 63); }
+  // Loops whose variable is in the index of an access.
+  uint64_t Indexed(const NestAccess& access) const;
+  // Elements of memory that one iteration of the loop at `depth` moves an access.
+  int64_t Stride(const NestAccess& access, int depth) const;
+
+ private:
+  struct Value {  // over live loops
+    int64_t offset = 0;
+    Range terms;           // in terms_
+    uint64_t guarded = 0;  // loops that its conditions depend on
+    bool exact = true;
+  };
+
+  template <typename T>
+  static absl::Span<const T> Part(const std::vector<T>& pool, Range r) {
+    return {pool.data() + r.begin, static_cast<size_t>(r.count)};
+  }
+  // `iters`: where in values_ those begin that Source::Iter means.
+  void Visit(Id node, int32_t loop, int32_t iters);
+  void AddBlock(Id node, int32_t loop, int32_t scope);
+  void AddBody(Id expr, uint64_t within, int32_t iters);
+  void AddAccess(Id buffer, Range index, bool reads, bool writes, uint64_t within, int32_t iters);
+  Value ValueOf(Id mark, int32_t iters);
+  Value ValueOfSource(Source source, int32_t iters);
+  Value Checked(Id mark, int32_t iters);
+  uint64_t Condition(Id mark, const Value& value) const;
+  bool Divide(const Value& value, const Split& split);
+  void DivideSlow(const Value& value, const Split& split, Value& out);
+  void AddTerms(const Sum& sum, int64_t scale);
+  void Normalize(Value& value);
+  Interval BoundsOf(const Value& value) const;
+  uint64_t LoopsOf(Range terms) const;
+  Sum AsSum(const Value& value) const;
+  void Place(NestBuffer& placed, bool temporary);
+  int64_t PlaceAxis(const NestBuffer& placed, int axis);
+
+  const Program* program_ = nullptr;
+  std::vector<NestLoop> loops_;
+  std::vector<NestBlock> blocks_;
+  std::vector<NestAccess> accesses_;
+  std::vector<NestBuffer> buffers_;
+  std::vector<NestAxis> axes_;
+  std::vector<NestTerm> terms_;
+  std::vector<int32_t> path_;
+  std::vector<Id> exprs_;
+  std::vector<int32_t> position_;  // of a live loop, by node
+  std::vector<int32_t> known_;     // of a dead loop, by node: its value in values_
+  std::vector<Value> values_;
+  std::vector<int32_t> seen_;  // by expression: the block that evaluated it last
+};
+
+}  // namespace kiln

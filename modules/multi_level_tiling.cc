@@ -1,0 +1,103 @@
+// Multi-Level-Tiling: tiles for every level of the memory hierarchy (NeurIPS'22, section 3.2; Ansor's SSRSRS).
+//
+//   for i, j, k: C[i,j] += A[i,k] * B[k,j]
+//   ->
+//   for i0, j0, i1, j1, k0, i2, j2, k1, i3, j3: C[..] += A[..] * B[..]
+//
+// Applies to: reductions that reuse what they load (HasReuse). The structure is data: S a level of spatial tiles, R of reduction tiles.
+// Innermost spatial tiles fit the vector registers together; they are unrolled.
+// Structure:  write-reuse = none | accumulate above the last reduction level | cache above the first reduction level
+//             read-reuse  = none | copy the operands below the first reduction level
+//             epilogue    = apart | the consumer below the last level before the first reduction
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/cost.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "modules/tiling.h"
+
+namespace kiln {
+namespace {
+
+struct Tiles {
+  std::vector<std::vector<Loop>> levels;  // loops of each level of the structure
+  Loop last_before_reduction, first_reduction, last_before_inner;
+};
+
+Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options) {
+  const std::string& structure = options.structure;
+  const Id node = s.node(block);
+  const std::vector<bool> reduces = Feeds(s.program(), node, IterKind::kReduction);
+  const Id dest = WrittenBuffers(s.program(), node)[0];
+  const int64_t element = SizeOf(s.program().buffers[dest].dtype);
+  const int64_t registers = std::max(4, s.target().vector_registers - 4);
+  const std::vector<Loop> loops = s.GetLoops(block);
+  Tiles tiles{std::vector<std::vector<Loop>>(structure.size()), {}, {}, {}};
+  std::vector<Value> inner;
+  for (size_t i = loops.size(); i-- > 0;) {  // innermost first: the vector's tile comes before the rows'
+    const char kind = reduces[i] ? 'R' : 'S';
+    const bool unit = s.ExtentOf(loops[i]) == 1;
+    const int parts = unit ? 1 : static_cast<int>(std::count(structure.begin(), structure.end(), kind));
+    std::vector<Loop> split{loops[i]};
+    if (parts > 1) {
+      Schedule::TileOptions tile;
+      tile.parts = parts;
+      tile.innermost = options.max_innermost;
+      if (kind == 'S') {
+        tile.budget = registers * s.target().vector_bytes / element;
+        tile.within = inner;
+      }
+      const Value factors = s.SamplePerfectTile(loops[i], tile, absl::StrCat(reduces[i] ? "R" : "S", i));
+      if (kind == 'S') inner.push_back(factors);
+      split = s.Split(loops[i], {factors});
+    }
+    size_t part = 0;
+    for (size_t level = 0; level < structure.size() && part < split.size(); ++level) {
+      if (structure[level] == kind) tiles.levels[level].insert(tiles.levels[level].begin(), split[part++]);
+    }
+  }
+  std::vector<Loop> order;
+  for (const std::vector<Loop>& level : tiles.levels) order.insert(order.end(), level.begin(), level.end());
+  s.Reorder(order);
+  for (size_t level = 0; level < structure.size(); ++level) {
+    if (tiles.levels[level].empty()) continue;
+    const bool first = structure.find('R') == level;
+    if (first) tiles.first_reduction = tiles.levels[level].back();
+    if (level < structure.find('R')) tiles.last_before_reduction = tiles.levels[level].back();
+    if (level < structure.rfind('R')) tiles.last_before_inner = tiles.levels[level].back();
+  }
+  for (const Loop loop : tiles.levels.back()) {
+    if (loop.number != tiles.levels.back().back().number) s.Unroll(loop);
+  }
+  return tiles;
+}
+
+}  // namespace
+
+BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
+  return {"multi-level-tiling", [options](Schedule& s, Block block) {
+            if (!s.ok() || !HasReuse(s.program(), s.node(block))) return;
+            const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
+            const int write = s.Choose("write-reuse", 3);
+            const int read = s.Choose("read-reuse", 2);
+            const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
+            const int epilogue = s.Choose("epilogue", may_fuse ? 2 : 1);
+            const std::vector<Block> consumer = epilogue == 1 ? s.GetConsumers(block) : std::vector<Block>();
+
+            const Tiles tiles = TileLoops(s, block, options);
+            if (write == 1) s.AccumulateAt(block, tiles.last_before_inner, "register");
+            if (write == 2) s.AccumulateAt(block, tiles.last_before_reduction, "stack");
+            if (read == 1) {
+              const int operands = s.ok() ? static_cast<int>(ReadBuffers(s.program(), s.node(block)).size()) : 0;
+              for (int i = 0; i < operands; ++i) s.ComputeAt(s.CacheRead(block, i), tiles.first_reduction);
+            }
+            if (epilogue == 1) s.ReverseComputeAt(consumer[0], tiles.last_before_reduction);
+          }};
+}
+
+KILN_MODULE("multi-level-tiling", MultiLevelTiling, Option("structure", &MultiLevelTilingOptions::structure),
+            Option("max-innermost", &MultiLevelTilingOptions::max_innermost));
+
+}  // namespace kiln

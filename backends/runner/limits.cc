@@ -21,6 +21,7 @@ namespace {
 constexpr int64_t kReservedBytes = int64_t{16}
                                    << 30;  // address space that need not be backed: arenas, libraries
 constexpr uint64_t kOpenFiles = 64;
+constexpr bool kSanitized = __has_feature(address_sanitizer);  // it takes terabytes of address space
 
 constexpr int kAllowed[] = {
     SCMP_SYS(access),
@@ -94,7 +95,9 @@ void Limit(__rlimit_resource resource, uint64_t value, uint64_t hard_margin = 0)
   setrlimit(resource, &limit);
 }
 
-int64_t AddressSpaceInUse(int field) {
+enum StatmField { kSize = 0, kData = 5 };  // positions in /proc/PID/statm
+
+int64_t StatmBytes(StatmField field) {
   int64_t pages[7] = {};
   if (FILE* file = std::fopen("/proc/self/statm", "re")) {
     for (int64_t& value : pages) {
@@ -140,12 +143,9 @@ void SetLimits(double seconds, int64_t bytes, int64_t file_bytes) {
   Limit(RLIMIT_FSIZE, static_cast<uint64_t>(file_bytes));
   Limit(RLIMIT_CORE, 0);
   Limit(RLIMIT_NOFILE, kOpenFiles);
-#if !__has_feature(address_sanitizer)
-  Limit(RLIMIT_DATA, static_cast<uint64_t>(AddressSpaceInUse(5) + bytes));
-  Limit(RLIMIT_AS, static_cast<uint64_t>(AddressSpaceInUse(0) + bytes + kReservedBytes));
-#else
-  static_cast<void>(bytes);
-#endif
+  if (kSanitized) return;
+  Limit(RLIMIT_DATA, static_cast<uint64_t>(StatmBytes(kData) + bytes));
+  Limit(RLIMIT_AS, static_cast<uint64_t>(StatmBytes(kSize) + bytes + kReservedBytes));
 }
 
 std::string RestrictSystemCalls() {

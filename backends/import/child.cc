@@ -92,7 +92,7 @@ absl::StatusOr<Imported> ReadAndImport(const std::string& path, const ImportOpti
   return ImportLinalg(text, path, options);
 }
 
-[[noreturn]] void Child(const std::string& path, const ImportOptions& options, int answer, int messages) {
+[[noreturn]] void Child(const std::string& path, const ImportOptions& options, int answer, int messages) noexcept {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM}) signal(number, SIG_DFL);
   dup2(messages, STDERR_FILENO);

@@ -14,9 +14,10 @@ struct Step {
   mlir::Value left, right;
   bool subtracts = false;  // left - right
   bool skips_nan = false;
+  bool starts_from_nan = false;
 };
 
-// The predicate of "take `term`" in select(compare(...), ...): what stands left of it, and whether the choice was inverted.
+// select(compare(...), ...) as a choice between a term and the accumulator.
 struct Choice {
   mlir::Value term, accumulator;
   bool inverted = false;  // term is taken where the comparison is false
@@ -77,8 +78,8 @@ std::optional<Step> StepOf(mlir::Operation* op, mlir::Value accumulator) {
   if (llvm::isa<MulFOp>(op) || (llvm::isa<MulIOp>(op) && !bit)) return Step{Monoid::Kind::kProduct, l, r};
   if (llvm::isa<MaximumFOp>(op) || (llvm::isa<MaxSIOp>(op) && !bit)) return Step{Monoid::Kind::kMax, l, r};
   if (llvm::isa<MinimumFOp>(op) || (llvm::isa<MinSIOp>(op) && !bit)) return Step{Monoid::Kind::kMin, l, r};
-  if (llvm::isa<MaxNumFOp>(op)) return Step{Monoid::Kind::kMax, l, r, false, true};
-  if (llvm::isa<MinNumFOp>(op)) return Step{Monoid::Kind::kMin, l, r, false, true};
+  if (llvm::isa<MaxNumFOp>(op)) return Step{Monoid::Kind::kMax, l, r, false, true, true};
+  if (llvm::isa<MinNumFOp>(op)) return Step{Monoid::Kind::kMin, l, r, false, true, true};
   if (llvm::isa<AndIOp>(op) || (llvm::isa<MulIOp, MinUIOp>(op) && bit)) return Step{Monoid::Kind::kAnd, l, r};
   if (llvm::isa<OrIOp>(op) || (llvm::isa<MaxUIOp>(op) && bit)) return Step{Monoid::Kind::kOr, l, r};
   return std::nullopt;
@@ -109,6 +110,7 @@ std::optional<Combiner> Recognize(mlir::Value result, mlir::Value accumulator) {
     if (!combiner.terms.empty() && (step->kind != combiner.kind || step->skips_nan != combiner.skips_nan)) return std::nullopt;
     combiner.kind = step->kind;
     combiner.skips_nan = step->skips_nan;
+    combiner.starts_from_nan = step->starts_from_nan;
     const bool left = DependsOn(step->left, accumulator), right = DependsOn(step->right, accumulator);
     if (left == right || (right && step->subtracts)) return std::nullopt;
     combiner.terms.push_back({left ? step->right : step->left, step->subtracts});

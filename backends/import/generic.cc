@@ -1,5 +1,6 @@
 #include "backends/import/generic.h"
 
+#include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "backends/import/combiner.h"
@@ -201,8 +202,10 @@ class GenericTranslator {
     if (mlir::failed(initial)) return mlir::failure();
     const Expr& e = b_.program().exprs[*initial];
     if (e.op == Op::kConstant && e.bits == IdentityBits(combiner.kind, dtype)) return mlir::success();
-    if (combiner.skips_nan && e.op != Op::kConstant) {
-      return values_.Refuse(op_, "a maximum or minimum that skips NaN and starts from a tensor", "start it from a constant");
+    const bool nan = e.op == Op::kConstant && IsFloat(dtype) && std::isnan(absl::bit_cast<double>(e.bits));
+    if (nan && combiner.starts_from_nan) return mlir::success();
+    if (combiner.skips_nan && (nan || e.op != Op::kConstant)) {
+      return values_.Refuse(op_, "a maximum or minimum that skips NaN and starts from NaN or a tensor", "start it from a number");
     }
     plan.initial = *initial;
     return mlir::success();

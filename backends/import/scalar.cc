@@ -2,12 +2,12 @@
 
 #include <limits>
 
+#include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Matchers.h"
 
 namespace kiln {
 namespace {
@@ -156,7 +156,7 @@ mlir::FailureOr<Id> Scalars::Make(mlir::Operation* op) {
   const auto row = Table().find(name);
   if (row != Table().end()) return b_.Make(row->second, dtype, a, b, c);
   if (llvm::isa<mlir::arith::CmpFOp, mlir::arith::CmpIOp>(op)) return Compare(op, a, b);
-  if (llvm::isa<mlir::math::FPowIOp, mlir::math::IPowIOp>(op)) return Power(op, dtype, a);
+  if (llvm::isa<mlir::math::FPowIOp, mlir::math::IPowIOp>(op)) return Power(op, dtype, a, b);
   if (name == "math.isnan") return b_.Make(Op::kCmpUno, DType::kI1, a, a);
   if (name == "math.isinf") return b_.Make(Op::kCmpEq, DType::kI1, b_.Make(Op::kAbs, from, a), Number(from, inf));
   if (name == "math.isfinite") return b_.Make(Op::kCmpLt, DType::kI1, b_.Make(Op::kAbs, from, a), Number(from, inf));
@@ -175,6 +175,10 @@ mlir::FailureOr<Id> Scalars::Compare(mlir::Operation* op, Id a, Id b) {
 
 // i1 is 0 or 1 in Kiln and 0 or -1 where arith reads it as signed. Floats become narrow unsigned integers by way of i64.
 mlir::FailureOr<Id> Scalars::ConvertNumber(mlir::Operation* op, DType from, DType to, Id a) {
+  const Expr& operand = b_.program().exprs[a];
+  if (llvm::isa<mlir::arith::TruncFOp>(op) && operand.op == Op::kConstant && to == DType::kF32) {
+    return Number(to, static_cast<float>(absl::bit_cast<double>(operand.bits)));
+  }
   if (llvm::isa<mlir::arith::ExtFOp, mlir::arith::TruncFOp, mlir::arith::TruncIOp>(op)) return b_.Cast(to, a);
   if (llvm::isa<mlir::arith::ExtSIOp, mlir::arith::SIToFPOp, mlir::arith::IndexCastOp>(op)) {
     if (from == DType::kI1) return b_.Make(Op::kSelect, to, a, Number(to, -1), Number(to, 0));
@@ -191,12 +195,10 @@ mlir::FailureOr<Id> Scalars::ConvertNumber(mlir::Operation* op, DType from, DTyp
   return Refuse(op, "it is not among Kiln's operations", kExportHint);
 }
 
-mlir::FailureOr<Id> Scalars::Power(mlir::Operation* op, DType dtype, Id base) {
-  llvm::APInt exponent;
-  if (!mlir::matchPattern(op->getOperand(1), mlir::m_ConstantInt(&exponent))) {
-    return Refuse(op, "its exponent is no constant", "use math.powf");
-  }
-  const int64_t n = exponent.getSExtValue();
+mlir::FailureOr<Id> Scalars::Power(mlir::Operation* op, DType dtype, Id base, Id exponent) {
+  const Expr& e = b_.program().exprs[exponent];
+  if (e.op != Op::kConstant) return Refuse(op, "its exponent is no constant", "use math.powf");
+  const int64_t n = e.bits;
   if (n >= 0 && n <= 4) {
     if (n == 0) return Number(dtype, 1);
     Id product = base;

@@ -1,0 +1,29 @@
+// A Trace: one straight-line run of a space as data (design D7), with every decision in it.
+//
+// A plain value. Two traces are equal when their choices, steps and decisions are; the source lines that steps remember are no
+// part of it. Not thread safe while written.
+#pragma once
+
+#include <vector>
+
+#include "absl/numeric/int128.h"
+#include "lang/schedule.h"
+
+namespace kiln {
+
+struct Trace {
+  std::vector<Step> steps;
+  std::vector<Schedule::Choice> choices;  // the structural choices that led to these steps, in order
+
+  static Trace Of(const Schedule& schedule) { return {schedule.steps(), schedule.choices()}; }
+  friend bool operator==(const Trace&, const Trace&) = default;
+};
+
+// The same for equal traces, on every machine and in every process.
+absl::uint128 Hash(const Trace& trace);
+
+// True if the steps are equal apart from their decisions: two runs of one sketch.
+bool SameSketch(const Trace& a, const Trace& b);
+bool SameButDecision(const Step& a, const Step& b);
+
+}  // namespace kiln

@@ -82,7 +82,8 @@ inline std::unique_ptr<RunnerPool> StartPool(RunnerPoolOptions options = {}) {
 }
 
 inline RunResult RunOne(const RunRequest& request) {
-  static RunnerPool* pool = StartPool().release();  // ends with the test's process
+  static const auto pool = StartPool();
+  if (pool == nullptr) return {};
   return pool->RunAll({request}).front();
 }
 

@@ -1,0 +1,141 @@
+// From a planned Program to the body of one function: what the sources emit_*.cc share. Private to lower.cc.
+//
+// The program decides: serial loops become scf.for, unrolled loops are written out, a vectorized loop becomes the lanes of
+// vectors. Nothing is left for a vectorizer. Indices are linear forms whose parts are computed in the body of the loop
+// that defines them, once (index_value.h); loads of what nobody stores to in between are shared.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "backends/index_value.h"
+#include "backends/lower.h"
+#include "backends/plan.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace kiln {
+
+// Types in registers and in memory: i1 takes a byte in memory, an index is an i64.
+mlir::Type RegisterType(mlir::OpBuilder& b, DType type);
+mlir::Type MemoryType(mlir::OpBuilder& b, DType type);
+
+class Emitter {
+ public:
+  Emitter(const Program& program, const Plan& plan, const LowerOptions& options, mlir::ModuleOp module);
+
+  // A function NAME of `parameters`, whose body is the children of the root of the phase.
+  void EmitFunction(const std::string& name, const std::vector<Id>& parameters, bool prepare);
+
+ private:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<Value, 4>;
+
+  // The body of a loop that runs, or the function: where values that depend on nothing deeper are made.
+  struct Level {
+    mlir::Block* block = nullptr;
+    mlir::Operation* last = nullptr;                    // of those made ahead
+    std::map<std::vector<int64_t>, Value> made;         // keys start with the kind of value
+  };
+  // 0 <= value < extent here: decided now, the same for all lanes, or one bit per lane.
+  struct Test {
+    std::optional<bool> known;
+    Value uniform, mask, any;  // any: whether a lane may pass (null: yes)
+  };
+  struct LoadKey {
+    Id buffer;
+    std::vector<int64_t> key;
+    bool operator<(const LoadKey& o) const { return buffer != o.buffer ? buffer < o.buffer : key < o.key; }
+  };
+  // What is known inside a region and no longer outside of it.
+  struct Saved {
+    std::map<LoadKey, Value> loads;
+    std::unordered_map<Id, Value> exprs;
+  };
+
+  // --- emit_function.cc: functions, buffers, workers -------------------------------------------------------------------
+  void DeclareBuffers(Id home);
+  void FreeBuffers(size_t from);
+  Value Global(Id buffer);
+  void EmitParallel(Id loop);
+
+  // --- emit_loops.cc: the tree ------------------------------------------------------------------------------------------
+  void EmitNode(Id node);
+  void EmitChildren(Id node);
+  void EmitLoop(Id loop);
+  void EmitSerial(Id loop);
+  void EmitBody(Id loop);
+  void EmitBlock(Id block);
+  void EmitInstance(Id block, Value mask);
+
+  // --- emit_guards.cc: conditions ------------------------------------------------------------------------------------------
+  Test TestOf(int condition);
+  Value InRange(const IndexValue& value, int64_t extent, int64_t least, int64_t most);  // of value + least .. value + most
+  void BlocksBelow(Id node, std::vector<Id>& blocks) const;
+  std::vector<int> OpenConditions(const std::vector<Id>& blocks) const;
+  bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
+  Sum UnboundPart(int condition, Sum* bound) const;
+  bool Postponed(Id loop, const std::vector<int>& candidates) const;
+  bool TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const;
+  Value TrimmedUpper(Id loop, std::vector<int>& established);
+  Value And(Value a, Value b);
+
+  // --- emit_expr.cc ------------------------------------------------------------------------------------------------------
+  Value EmitExpr(Id expr, Value mask);
+  Value EmitCombine(Id expr, const Values& left, const Values& right, bool sum);
+  Value EmitWithin(Id expr, Value mask);
+  Value Reduce(const Monoid& monoid, Values& lifts, Value mask);  // lanes of each result to one
+  Value Apply(const Expr& e, Value a, Value b, Value c);
+  Value Compare(const Expr& e, Value a, Value b, DType operands);
+  Value Cast(Value a, DType from, DType to, bool as_unsigned);
+  Value Constant(DType type, int64_t bits);
+  Value Splat(mlir::Attribute scalar, mlir::Type type);
+  Value AsVector(Value value);
+
+  // --- emit_access.cc ------------------------------------------------------------------------------------------------------
+  Value Load(Id buffer, const Sum& address, Value mask, Value otherwise);
+  void Store(Id buffer, const Sum& address, Value value, Value mask);
+  Value FromMemory(Value value, DType type);
+  Value ToMemory(Value value, DType type);
+  Saved EnterRegion(bool loop);
+  void LeaveRegion(Saved saved);
+
+  // --- emit_index.cc -------------------------------------------------------------------------------------------------------
+  IndexValue Eval(const Sum& sum);
+  IndexValue Digit(const IndexValue& value, int64_t lower, int64_t extent);
+  IndexValue LaneValue(const IndexValue& value, size_t lane) const;
+  Interval RangeOf(const IndexValue& value) const;
+  Value Scalar(const IndexValue& value);  // of a uniform value
+  Value Vector(const IndexValue& value);  // of index
+  Value Ahead(int level, std::vector<int64_t> key, llvm::function_ref<Value()> make);
+  Value ConstantIndex(int64_t value);
+  Value ConstantLanes(const std::vector<int64_t>& values, mlir::Type element);
+  int AddAtom(Value value, int level, Interval range);
+
+  const Program& p_;
+  const Plan& plan_;
+  const LowerOptions& options_;
+  mlir::ModuleOp module_;
+  mlir::OpBuilder b_;
+  mlir::Location loc_;
+
+  std::vector<Level> levels_;
+  std::vector<Atom> atoms_;
+  std::vector<Value> buffers_;                 // by buffer
+  std::vector<Id> allocated_;                  // on the heap, to be freed
+  std::unordered_map<Id, IndexValue> loops_;   // bound loops, by node
+  std::vector<std::optional<bool>> known_;     // by condition
+  int64_t lanes_ = 0;                          // of the vectorized loop around, 0 for none
+  Id vector_loop_ = kNone;
+  bool slow_ = false;                          // in the branch for incomplete tiles: no further versions
+  int versions_ = 0;
+  const BlockPlan* block_ = nullptr;           // the block whose instance is emitted
+  std::unordered_map<Id, Value> exprs_;        // its values so far
+  std::map<LoadKey, Value> loads_;             // what memory holds
+  std::string name_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,160 @@
+// Loads and stores: scalars, contiguous vectors, lanes apart, with and without masks.
+#include <algorithm>
+
+#include "backends/emit.h"
+#include "lang/check.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace kiln {
+namespace {
+
+mlir::Type Like(mlir::Type shape, mlir::Type element) {
+  const auto vector = mlir::dyn_cast<mlir::VectorType>(shape);
+  return vector ? mlir::VectorType::get(vector.getShape(), element) : element;
+}
+
+}  // namespace
+
+mlir::Type RegisterType(mlir::OpBuilder& b, DType type) {
+  switch (type) {
+    case DType::kF64: return b.getF64Type();
+    case DType::kF32: return b.getF32Type();
+    case DType::kF16: return b.getF16Type();
+    case DType::kBF16: return b.getBF16Type();
+    case DType::kI1: return b.getI1Type();
+    case DType::kI8:
+    case DType::kU8: return b.getI8Type();
+    case DType::kI32: return b.getI32Type();
+    case DType::kI64:
+    case DType::kIndex: return b.getI64Type();
+  }
+  return {};
+}
+
+mlir::Type MemoryType(mlir::OpBuilder& b, DType type) {
+  return type == DType::kI1 ? b.getI8Type() : RegisterType(b, type);
+}
+
+mlir::Value Emitter::FromMemory(Value value, DType type) {
+  if (type != DType::kI1) return value;
+  return mlir::arith::TruncIOp::create(b_, loc_, Like(value.getType(), b_.getI1Type()), value);
+}
+
+mlir::Value Emitter::ToMemory(Value value, DType type) {
+  if (type != DType::kI1) return value;
+  return mlir::arith::ExtUIOp::create(b_, loc_, Like(value.getType(), b_.getI8Type()), value);
+}
+
+// `otherwise` is what lanes outside of the mask receive; null: anything that no operation traps on.
+mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value otherwise) {
+  const IndexValue at = Eval(address);
+  const DType type = p_.buffers[buffer].dtype;
+  const Value memory = buffers_[buffer];
+  KILN_CHECK(memory, "buffer ", p_.Text(p_.buffers[buffer].name), " is not there");
+  LoadKey key{buffer, {}};
+  at.AppendKey(key.key);
+  if (!at.uniform() && mask) {
+    key.key.push_back(reinterpret_cast<intptr_t>(mask.getAsOpaquePointer()));
+    if (otherwise) key.key.push_back(reinterpret_cast<intptr_t>(otherwise.getAsOpaquePointer()));
+  }
+  const auto known = loads_.find(key);
+  if (known != loads_.end()) return known->second;
+
+  const mlir::Type element = MemoryType(b_, type);
+  Value result;
+  if (at.uniform()) {
+    result = mlir::memref::LoadOp::create(b_, loc_, memory, mlir::ValueRange{Scalar(at)});
+  } else {
+    const auto vector = mlir::VectorType::get({lanes_}, element);
+    const std::optional<int64_t> stride = at.stride();
+    if (mask || !at.vectors.empty()) {
+      Value rest = otherwise ? ToMemory(AsVector(otherwise), type) : Value();
+      if (!rest) rest = Splat(IsFloat(type) ? mlir::Attribute(b_.getFloatAttr(element, 1)) : b_.getIntegerAttr(element, 1), vector);
+      if (mask && stride == 1) {
+        result = mlir::vector::MaskedLoadOp::create(b_, loc_, vector, memory, mlir::ValueRange{Scalar(at.Uniform())}, mask, rest);
+      } else {
+        const Value all = mask ? mask : ConstantLanes(std::vector<int64_t>(lanes_, 1), b_.getI1Type());
+        result = mlir::vector::GatherOp::create(b_, loc_, vector, memory, mlir::ValueRange{ConstantIndex(0)}, Vector(at), all, rest);
+      }
+    } else if (stride == 1) {
+      result = mlir::vector::LoadOp::create(b_, loc_, vector, memory, mlir::ValueRange{Scalar(at.Uniform())});
+    } else {
+      std::map<int64_t, Value> distinct;
+      Values lanes;
+      for (int64_t lane = 0; lane < lanes_; ++lane) {
+        Value& value = distinct[at.lanes[lane]];
+        if (!value) value = mlir::memref::LoadOp::create(b_, loc_, memory, mlir::ValueRange{Scalar(LaneValue(at, lane))});
+        lanes.push_back(value);
+      }
+      result = mlir::vector::FromElementsOp::create(b_, loc_, vector, lanes);
+    }
+  }
+  result = FromMemory(result, type);
+  loads_.emplace(std::move(key), result);
+  return result;
+}
+
+void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
+  const IndexValue at = Eval(address);
+  const DType type = p_.buffers[buffer].dtype;
+  const Value memory = buffers_[buffer];
+  for (auto load = loads_.begin(); load != loads_.end();) {
+    load = load->first.buffer == buffer ? loads_.erase(load) : std::next(load);
+  }
+  if (at.uniform()) {
+    if (mlir::isa<mlir::VectorType>(value.getType())) {
+      value = mlir::vector::ExtractOp::create(b_, loc_, value, llvm::ArrayRef<int64_t>{lanes_ - 1});
+    }
+    mlir::memref::StoreOp::create(b_, loc_, ToMemory(value, type), memory, mlir::ValueRange{Scalar(at)});
+    return;
+  }
+  const Value vector = AsVector(value);
+  const Value stored = ToMemory(vector, type);
+  if (at.stride() == 1) {
+    const Value index = Scalar(at.Uniform());
+    if (mask) {
+      mlir::vector::MaskedStoreOp::create(b_, loc_, memory, mlir::ValueRange{index}, mask, stored);
+    } else {
+      mlir::vector::StoreOp::create(b_, loc_, stored, memory, mlir::ValueRange{index});
+      LoadKey key{buffer, {}};
+      at.AppendKey(key.key);
+      loads_.emplace(std::move(key), vector);
+    }
+  } else if (mask || !at.vectors.empty()) {
+    const Value all = mask ? mask : ConstantLanes(std::vector<int64_t>(lanes_, 1), b_.getI1Type());
+    mlir::vector::ScatterOp::create(b_, loc_, mlir::Type(), memory, mlir::ValueRange{ConstantIndex(0)}, Vector(at), all, stored);
+  } else {
+    for (int64_t lane = 0; lane < lanes_; ++lane) {
+      const Value one = mlir::vector::ExtractOp::create(b_, loc_, stored, llvm::ArrayRef<int64_t>{lane});
+      mlir::memref::StoreOp::create(b_, loc_, one, memory, mlir::ValueRange{Scalar(LaneValue(at, lane))});
+    }
+  }
+}
+
+// What was loaded from inputs and constants stays known inside; the rest may be stored to by another iteration.
+Emitter::Saved Emitter::EnterRegion(bool loop) {
+  Saved saved{loads_, exprs_};
+  if (!loop) return saved;
+  for (auto load = loads_.begin(); load != loads_.end();) {
+    const Role role = p_.buffers[load->first.buffer].role;
+    const bool kept = role == Role::kInput || role == Role::kConstant || role == Role::kScalar;
+    load = kept ? std::next(load) : loads_.erase(load);
+  }
+  return saved;
+}
+
+void Emitter::LeaveRegion(Saved saved) {
+  // Stores inside may have changed what was known before.
+  for (auto load = saved.loads.begin(); load != saved.loads.end();) {
+    const auto inside = loads_.find(load->first);
+    const bool kept = inside != loads_.end() && inside->second == load->second;
+    load = kept ? std::next(load) : saved.loads.erase(load);
+  }
+  loads_ = std::move(saved.loads);
+  exprs_ = std::move(saved.exprs);
+}
+
+}  // namespace kiln

@@ -1,0 +1,94 @@
+// Functions: parameters, temporaries, constants.
+#include "absl/strings/str_cat.h"
+#include "backends/emit.h"
+#include "lang/check.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+}  // namespace
+
+Emitter::Emitter(const Program& program, const Plan& plan, const LowerOptions& options, mlir::ModuleOp module)
+    : p_(program), plan_(plan), options_(options), module_(module), b_(module.getContext()), loc_(b_.getUnknownLoc()),
+      buffers_(program.buffers.size()), known_(plan.conditions.size()) {}
+
+void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& parameters, bool prepare) {
+  name_ = name;
+  b_.setInsertionPointToEnd(module_.getBody());
+  llvm::SmallVector<mlir::Type> types;
+  for (const Id id : parameters) {
+    // A parameter that no block uses still has a shape.
+    int64_t elements = plan_.buffers[id].elements;
+    if (!plan_.buffers[id].used) {
+      for (const Extent& extent : p_.Dims(p_.buffers[id].shape)) elements *= extent.max;
+    }
+    types.push_back(mlir::MemRefType::get({elements}, MemoryType(b_, p_.buffers[id].dtype)));
+  }
+  auto function = mlir::func::FuncOp::create(b_, loc_, name, b_.getFunctionType(types, {b_.getI32Type()}));
+  mlir::Block* body = function.addEntryBlock();
+  b_.setInsertionPointToStart(body);
+  levels_.push_back({body, nullptr, {}});
+  for (size_t i = 0; i < parameters.size(); ++i) buffers_[parameters[i]] = body->getArgument(i);
+  DeclareBuffers(kRoot);
+  for (Id child = p_.nodes[kRoot].first; child != kNone; child = p_.nodes[child].next) {
+    if (p_.nodes[child].prepare == prepare) EmitNode(child);
+  }
+  FreeBuffers(0);
+  const Value zero = mlir::arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(0));
+  mlir::func::ReturnOp::create(b_, loc_, zero);
+  levels_.pop_back();
+}
+
+// Temporaries of this home, and constants.
+void Emitter::DeclareBuffers(Id home) {
+  for (size_t id = 0; id < p_.buffers.size(); ++id) {
+    const BufferPlan& plan = plan_.buffers[id];
+    if (!plan.used || plan.place == Place::kParameter || plan.home != home) continue;
+    const auto type = mlir::MemRefType::get({plan.elements}, MemoryType(b_, p_.buffers[id].dtype));
+    const mlir::IntegerAttr alignment = b_.getI64IntegerAttr(kAlignment);
+    if (plan.place == Place::kGlobal) {
+      buffers_[id] = Global(static_cast<Id>(id));
+    } else if (plan.place == Place::kAlloca) {
+      buffers_[id] = mlir::memref::AllocaOp::create(b_, loc_, type, alignment);
+    } else {
+      buffers_[id] = mlir::memref::AllocOp::create(b_, loc_, type, alignment);
+      allocated_.push_back(static_cast<Id>(id));
+    }
+  }
+}
+
+void Emitter::FreeBuffers(size_t from) {
+  while (allocated_.size() > from) {
+    mlir::memref::DeallocOp::create(b_, loc_, buffers_[allocated_.back()]);
+    allocated_.pop_back();
+  }
+}
+
+mlir::Value Emitter::Global(Id id) {
+  const Buffer& buffer = p_.buffers[id];
+  KILN_CHECK(p_.constants != nullptr, "a constant without bytes");
+  const std::string& bytes = (*p_.constants)[buffer.data];
+  const mlir::Type element = MemoryType(b_, buffer.dtype);
+  const int64_t count = static_cast<int64_t>(bytes.size()) / SizeOf(buffer.dtype);
+  const auto type = mlir::MemRefType::get({count}, element);
+  const std::string name = absl::StrCat("constant.", buffer.data);
+  if (!module_.lookupSymbol(name)) {
+    const auto value = mlir::DenseElementsAttr::getFromRawBuffer(mlir::RankedTensorType::get({count}, element),
+                                                                 llvm::ArrayRef<char>(bytes.data(), bytes.size()));
+    mlir::OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(module_.getBody());
+    mlir::memref::GlobalOp::create(b_, loc_, name, b_.getStringAttr("private"), type, value, true,
+                                   b_.getI64IntegerAttr(kAlignment));
+  }
+  return mlir::memref::GetGlobalOp::create(b_, loc_, type, name);
+}
+
+void Emitter::EmitParallel(Id loop) { EmitSerial(loop); }
+
+}  // namespace kiln

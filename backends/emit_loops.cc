@@ -1,0 +1,189 @@
+// The tree: loops that run, loops that are written out, lanes, and the instances of blocks.
+#include <algorithm>
+
+#include "backends/emit.h"
+#include "lang/check.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "lang/analysis/bindings.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kMostVersions = 3;  // of one nest inside each other
+
+bool Contains(const std::vector<Id>& list, Id id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+
+}  // namespace
+
+void Emitter::EmitNode(Id node) { p_.IsLoop(node) ? EmitLoop(node) : EmitBlock(node); }
+
+void Emitter::EmitChildren(Id node) {
+  for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) EmitNode(child);
+}
+
+void Emitter::EmitLoop(Id loop) {
+  const LoopNode& node = p_.loop(loop);
+  const int64_t extent = node.extent.max;
+  if (extent == 1) {
+    loops_[loop] = IndexValue::Constant(0);
+    EmitBody(loop);
+  } else if (node.kind == LoopKind::kUnrolled) {
+    for (int64_t i = 0; i < extent; ++i) {
+      loops_[loop] = IndexValue::Constant(i);
+      EmitChildren(loop);
+    }
+  } else if (node.kind == LoopKind::kVectorized) {
+    KILN_CHECK(lanes_ == 0, "a vectorized loop inside another");
+    lanes_ = extent;
+    vector_loop_ = loop;
+    loops_[loop] = IndexValue::Lanes(extent);
+    EmitChildren(loop);
+    lanes_ = 0;
+    vector_loop_ = kNone;
+  } else if (node.kind == LoopKind::kParallel && options_.threads > 1) {
+    EmitParallel(loop);
+  } else {
+    EmitSerial(loop);
+  }
+  loops_.erase(loop);
+}
+
+void Emitter::EmitSerial(Id loop) {
+  std::vector<int> established;
+  const Value upper = TrimmedUpper(loop, established);
+  const int64_t extent = p_.loop(loop).extent.max;
+  const Value end = upper ? upper : ConstantIndex(extent);
+  auto run = mlir::scf::ForOp::create(b_, loc_, ConstantIndex(0), end, ConstantIndex(1));
+  mlir::OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(run.getBody());
+  levels_.push_back({run.getBody(), nullptr, {}});
+  loops_[loop] = IndexValue::OfAtom(AddAtom(run.getInductionVar(), static_cast<int>(levels_.size()) - 1, {0, extent - 1}));
+  Saved saved = EnterRegion(true);
+  for (const int condition : established) known_[condition] = true;
+  EmitBody(loop);
+  for (const int condition : established) known_[condition].reset();
+  LeaveRegion(std::move(saved));
+  levels_.pop_back();
+}
+
+// The children of a loop that has a value, behind the conditions that this value decides:
+//   if (exact conditions of everything below) {
+//     if (the tile is complete) { children without conditions } else { children with conditions }
+//   }
+void Emitter::EmitBody(Id loop) {
+  std::vector<Id> blocks;
+  BlocksBelow(loop, blocks);
+  std::vector<int> exact, versioned;
+  bool mine = false;
+  for (const int condition : OpenConditions(blocks)) {
+    Sum bound;
+    const Sum unbound = UnboundPart(condition, &bound);
+    const bool waits = std::any_of(plan_.conditions[condition].loops.begin(), plan_.conditions[condition].loops.end(), [&](Id l) {
+      const LoopKind kind = p_.loop(l).kind;
+      return loops_.count(l) == 0 && kind != LoopKind::kUnrolled && kind != LoopKind::kVectorized && p_.loop(l).extent.max > 1;
+    });
+    if (waits) continue;
+    if (unbound.IsConstant() && GuardsAll(condition, blocks)) {
+      exact.push_back(condition);
+    } else {
+      versioned.push_back(condition);
+      mine |= Contains(plan_.conditions[condition].loops, loop);
+    }
+  }
+
+  mlir::OpBuilder::InsertionGuard guard(b_);
+  const auto branch = [&](Value test, bool with_else) {
+    return mlir::scf::IfOp::create(b_, loc_, test, with_else);
+  };
+  Value passes;
+  for (const int condition : exact) {
+    const IndexValue value = Eval(plan_.conditions[condition].value);
+    if (!value.uniform()) continue;
+    passes = And(passes, InRange(value, plan_.conditions[condition].extent, 0, 0));
+    known_[condition] = true;
+  }
+  Saved saved = EnterRegion(false);
+  if (passes) b_.setInsertionPointToStart(branch(passes, false).thenBlock());
+
+  Value complete;
+  if (mine && !slow_ && versions_ < kMostVersions && lanes_ == 0 && !Postponed(loop, versioned)) {
+    for (const int condition : versioned) {
+      Sum bound;
+      const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
+      complete = And(complete, InRange(Eval(bound), plan_.conditions[condition].extent, rest.min, rest.max));
+    }
+  }
+  if (!complete) {
+    EmitChildren(loop);
+  } else {
+    const bool decided = versioned.size() == 1 && [&] {
+      Sum bound;
+      return UnboundPart(versioned[0], &bound).IsConstant();
+    }();
+    auto either = branch(complete, true);
+    ++versions_;
+    const auto fill = [&](mlir::Block* block, bool holds) {
+      b_.setInsertionPointToStart(block);
+      Saved inside = EnterRegion(false);
+      for (const int condition : versioned) {
+        if (holds || decided) known_[condition] = holds;
+      }
+      slow_ = !holds && !decided;
+      EmitChildren(loop);
+      slow_ = false;
+      for (const int condition : versioned) known_[condition].reset();
+      LeaveRegion(std::move(inside));
+    };
+    fill(either.thenBlock(), true);
+    fill(either.elseBlock(), false);
+    --versions_;
+  }
+  for (const int condition : exact) known_[condition].reset();
+  LeaveRegion(std::move(saved));
+}
+
+void Emitter::EmitBlock(Id block) {
+  const BlockPlan& plan = plan_.blocks.at(block);
+  Value uniform;
+  std::vector<int> lane_conditions;
+  for (const int condition : plan.guards) {
+    const Test test = TestOf(condition);
+    if (test.known == false) return;
+    if (test.known == true) continue;
+    uniform = And(And(uniform, test.uniform), test.any);
+    if (test.mask) lane_conditions.push_back(condition);
+  }
+  mlir::OpBuilder::InsertionGuard guard(b_);
+  exprs_.clear();
+  Saved saved = EnterRegion(false);
+  if (uniform) b_.setInsertionPointToStart(mlir::scf::IfOp::create(b_, loc_, uniform, false).thenBlock());
+  Value mask;
+  for (const int condition : lane_conditions) mask = And(mask, TestOf(condition).mask);
+  block_ = &plan;
+  EmitInstance(block, mask);
+  EmitChildren(block);
+  if (uniform) LeaveRegion(std::move(saved));
+}
+
+void Emitter::EmitInstance(Id id, Value mask) {
+  const BlockNode& block = p_.block(id);
+  const BlockPlan& plan = *block_;
+  const auto dests = p_.Accesses(block.dests);
+  Values values;
+  for (const Id value : p_.List(block.values)) values.push_back(EmitExpr(value, mask));
+  if (block.monoid != kNone) {
+    const Monoid& monoid = p_.monoids[block.monoid];
+    const bool across = lanes_ > 0 && Contains(plan.reduction_loops, vector_loop_) && Eval(plan.dests[0]).uniform();
+    if (across) Reduce(monoid, values, mask);
+    Values before, after;
+    for (size_t r = 0; r < dests.size(); ++r) before.push_back(Load(dests[r].buffer, plan.dests[r], across ? Value() : mask, Value()));
+    const bool sum = monoid.kind == Monoid::Kind::kSum;
+    for (const Id expr : p_.List(monoid.combine)) after.push_back(EmitCombine(expr, before, values, sum));
+    values = std::move(after);
+    if (across) mask = Value();
+  }
+  for (size_t r = 0; r < dests.size(); ++r) Store(dests[r].buffer, plan.dests[r], values[r], mask);
+}
+
+}  // namespace kiln

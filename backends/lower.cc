@@ -1,0 +1,69 @@
+#include "backends/lower.h"
+
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "backends/decompose_reductions.h"
+#include "backends/emit.h"
+#include "backends/plan.h"
+#include "mlir/IR/Verifier.h"
+
+namespace kiln {
+namespace {
+
+absl::Status Supported(const Program& p) {
+  for (const Extent& extent : p.dims) {
+    if (!extent.constant()) return absl::FailedPreconditionError("lowering needs constant extents");
+  }
+  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
+    if (!p.IsLoop(node)) continue;
+    const LoopNode& loop = p.loop(node);
+    if (!loop.extent.constant()) return absl::FailedPreconditionError("lowering needs constant extents");
+    if (loop.kind > LoopKind::kPipelined) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("loop ", p.Text(loop.name), " is ", ToString(loop.kind), ", which a CPU does not have"));
+    }
+  }
+  for (const Buffer& buffer : p.buffers) {
+    if (buffer.layout.swizzle.bits != 0) {
+      return absl::FailedPreconditionError(absl::StrCat("buffer ", p.Text(buffer.name), " is swizzled, which needs a GPU"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool HasPrepare(const Program& p) {
+  for (Id child = p.nodes[kRoot].first; child != kNone; child = p.nodes[child].next) {
+    if (p.nodes[child].prepare) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> EntryPoints(const Program& program) {
+  std::vector<std::string> names{program.name};
+  if (HasPrepare(program)) names.push_back(absl::StrCat(program.name, "_prepare"));
+  return names;
+}
+
+absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
+                                                        const LowerOptions& options) {
+  if (absl::Status status = Supported(program); !status.ok()) return status;
+  Program p = program;
+  DecomposeReductions(p);
+  const Plan plan = MakePlan(p, {.parallel = options.threads > 1});
+  if (options.print_after_all != nullptr) *options.print_after_all << "// ----- plan -----\n" << ToString(p, plan);
+
+  std::vector<Id> parameters = p.parameters;
+  for (size_t id = 0; id < plan.buffers.size(); ++id) {
+    if (plan.buffers[id].crosses) parameters.push_back(static_cast<Id>(id));
+  }
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  for (const std::string& name : EntryPoints(p)) {
+    Emitter(p, plan, options, *module).EmitFunction(name, parameters, name != program.name);
+  }
+  return module;
+}
+
+}  // namespace kiln

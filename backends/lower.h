@@ -1,0 +1,43 @@
+// Program -> MLIR: the list of passes.
+//
+//   decompose-reductions   derived initializations become blocks               (Program -> Program)
+//   plan                   indices, layouts, conditions, places of buffers     (Program -> Plan)
+//   emit                   func, scf, arith, math, vector and 1-D memref       (Program, Plan -> module)
+//
+// The module holds an entry point NAME with one memref<Nxtype> for each of Program::parameters, in order, row-major or as
+// the buffer's layout says; i1 takes a byte, index is i64. It returns 0 (i32). Children of the root that are marked
+// `prepare` go to a second entry point NAME_prepare; temporaries that these write and the others read become further
+// parameters of both, after the program's own, in the order of their ids.
+//
+// With threads > 1 the iterations of parallel loops are handed to kiln_parallel_for (runtime/parallel_for.h), which must be linked.
+//
+// Replace a pass by another function of the same kind. Not thread-safe: one MLIRContext, one thread.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lang/program.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace kiln {
+
+struct LowerOptions {
+  int vector_bytes = 32;  // of the machine's widest vectors
+  int threads = 1;
+  bool contract = true;                     // sum += a * b as one fused operation
+  std::ostream* print_after_all = nullptr;  // each pass's result, or `(unchanged)`
+};
+
+// kFailedPrecondition: the program uses what this machine does not have (a GPU's loops, swizzled layouts), or an extent that
+// is not constant. The program must pass Verify.
+absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
+                                                        const LowerOptions& options = {});
+
+// The entry points of what Lower makes: NAME, and NAME_prepare if there is one.
+std::vector<std::string> EntryPoints(const Program& program);
+
+}  // namespace kiln

@@ -1,0 +1,58 @@
+// What lowering knows about a decomposed Program before it emits anything: every index in terms of the loops that run,
+// the conditions under which things happen, and where each buffer lives.
+//
+// All Sums are over Source::Loop of live loops, and over Source::Mark where the algebra cannot divide: such a mark's own
+// value is in `marks`, in the same terms. Nothing here knows MLIR.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "lang/program.h"
+
+namespace kiln {
+
+// 0 <= value < extent. Equal conditions are shared; a condition is named by its position in Plan::conditions.
+struct Condition {
+  Sum value;
+  int64_t extent = 0;
+  std::vector<Id> loops;  // all that the value depends on
+};
+
+struct BlockPlan {
+  std::vector<int> guards;                      // the instance exists where all hold
+  std::unordered_map<Id, Sum> values;           // kIndex expressions
+  std::unordered_map<Id, Sum> addresses;        // kLoad expressions: elements from the buffer's start
+  std::unordered_map<Id, std::vector<int>> within;  // kWithin expressions
+  std::vector<Sum> dests;                       // addresses, one per result
+  std::vector<Id> reduction_loops;              // those around the block that feed a reduction iter
+};
+
+enum class Place { kParameter, kGlobal, kAlloca, kHeap };
+
+struct BufferPlan {
+  bool used = false;
+  Place place = Place::kParameter;
+  Id home = kRoot;       // kAlloca, kHeap: the parallel loop (or the root) in whose body it is allocated
+  int64_t elements = 1;  // of the address space, after layout and compaction
+  bool crosses = false;  // a temporary that the prepare phase writes and the main phase reads
+};
+
+struct Plan {
+  std::vector<Condition> conditions;
+  std::unordered_map<Id, BlockPlan> blocks;  // by node
+  std::vector<BufferPlan> buffers;
+  std::unordered_map<Id, Sum> marks;
+};
+
+struct PlanOptions {
+  bool parallel = false;            // bodies of parallel loops run on several threads
+  int64_t stack_bytes = 32 * 1024;  // of one buffer; larger ones, unless in registers, are allocated
+};
+
+// Adds marks to the program where an index cannot be expressed otherwise.
+Plan MakePlan(Program& program, const PlanOptions& options);
+
+std::string ToString(const Program& program, const Plan& plan);
+
+}  // namespace kiln

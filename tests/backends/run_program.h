@@ -1,0 +1,69 @@
+// Programs lowered, compiled for this machine, loaded and called.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/lower.h"
+#include "lang/program.h"
+#include "tests/backends/loaded.h"
+
+namespace kiln {
+
+inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOptions& options = {}) {
+  auto module = Lower(program, Context(), options);
+  if (!module.ok()) return module.status();
+  CodegenOptions codegen;
+  LinkOptions link;
+  for (const std::string& name : EntryPoints(program)) {
+    codegen.entries.push_back({.name = name, .noalias = true});
+    link.exports.push_back(name);
+  }
+  auto object = HostCodegen().Compile(**module, codegen);
+  if (!object.ok()) return object.status();
+  auto shared = LinkShared({object->bytes}, link);
+  if (!shared.ok()) return shared.status();
+  return Loaded::FromBytes(*shared);
+}
+
+// Aligned storage that is a buffer of `T`.
+template <typename T>
+class Array {
+ public:
+  explicit Array(size_t count, T value = T()) : count_(count), data_(static_cast<T*>(std::aligned_alloc(64, (count * sizeof(T) + 127) / 64 * 64))) {
+    for (size_t i = 0; i < count; ++i) data_[i] = value;
+  }
+  Array(const Array& o) : Array(o.count_) { std::memcpy(data_, o.data_, count_ * sizeof(T)); }
+  Array& operator=(const Array&) = delete;
+  ~Array() { std::free(data_); }
+  T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
+  size_t size() const { return count_; }
+  T* data() { return data_; }
+
+ private:
+  size_t count_;
+  T* data_;
+};
+
+// Small integers, so that float sums are exact in any order.
+template <typename T>
+Array<T> Random(size_t count, int seed, int least = -4, int most = 4) {
+  std::mt19937 engine(seed);
+  std::uniform_int_distribution<int> draw(least, most);
+  Array<T> result(count);
+  for (size_t i = 0; i < count; ++i) result[i] = static_cast<T>(draw(engine));
+  return result;
+}
+
+inline int32_t Call(const Loaded& loaded, const std::string& name, std::vector<void*> a) {
+  using Function = int32_t(void*, void*, void*, void*, void*, void*);
+  a.resize(6);
+  return loaded.Get<Function>(name)(a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+}  // namespace kiln

@@ -25,6 +25,11 @@ Engine::Engine(std::initializer_list<uint64_t> key) : state_(0) {
 
 uint64_t Engine::operator()() { return Mix(state_ += kGolden); }
 
+void Dice::Until(absl::FunctionRef<bool()> attempt) {
+  while (!attempt()) {
+  }
+}
+
 int RandomDice::Pick(absl::Span<const double> weights) {
   double total = 0;
   for (const double w : weights) total += w;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 
 namespace kiln {
@@ -36,6 +37,9 @@ class Dice {
   virtual int64_t Below(int64_t n) = 0;
   // True with probability p.
   virtual bool Flip(double p) = 0;
+  // Rejection sampling: runs `attempt`, which draws from these dice, until it returns true. An attempt leaves nothing behind but a result
+  // that the next attempt overwrites, so dice that enumerate can run all attempts once and take the accepted ones in proportion.
+  virtual void Until(absl::FunctionRef<bool()> attempt);
 };
 
 class RandomDice final : public Dice {

@@ -1,0 +1,252 @@
+#include "trace/enumerate.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "trace/simplify.h"
+
+namespace kiln {
+namespace {
+
+using Choices = std::vector<Schedule::Choice>;
+// What to pick at the index-th choice.
+using Rule = std::function<int(size_t index, absl::string_view name, int n)>;
+
+// Picks by rule the first time, and the same again in the later runs of a sequence.
+class SequenceChooser final : public Chooser {
+ public:
+  SequenceChooser(const Rule& rule, Choices& made, Dice& dice) : rule_(rule), made_(made), dice_(dice) {}
+  Decision Choose(const Site& site) override {
+    sites.push_back({std::string(site.name), site.distribution.SupportSize()});
+    return site.distribution.Sample(dice_);
+  }
+  int ChooseStructure(absl::string_view name, int n) override {
+    const size_t index = next_++;
+    if (index == made_.size()) made_.push_back({std::string(name), n, rule_(index, name, n)});
+    const Schedule::Choice& choice = made_[index];
+    if (choice.name == name && choice.n == n) return choice.picked;
+    if (other.empty()) other = absl::StrCat("\"", name, "\" of ", n, " here and \"", choice.name, "\" of ", choice.n);
+    return 0;
+  }
+  std::vector<SketchSite> sites;
+  std::string other;  // a choice that differs from the one of an earlier run
+
+ private:
+  const Rule& rule_;
+  Choices& made_;
+  Dice& dice_;
+  size_t next_ = 0;
+};
+
+std::string BlockOf(absl::string_view choice) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(choice, '/');
+  return std::string(parts[parts.size() < 2 ? 0 : parts.size() - 2]);
+}
+
+// The path after `made` in the order of a depth-first search over the choices that `counts`; false if it was the last.
+bool NextPath(const Choices& made, const std::function<bool(const Schedule::Choice&)>& counts, std::vector<int>& path) {
+  path.clear();
+  size_t keep = 0;
+  std::vector<int> picked;
+  for (const Schedule::Choice& choice : made) {
+    if (!counts(choice)) continue;
+    picked.push_back(choice.picked);
+    if (choice.picked + 1 < choice.n) keep = picked.size();
+  }
+  if (keep == 0) return false;
+  path.assign(picked.begin(), picked.begin() + static_cast<int64_t>(keep));
+  ++path.back();
+  return true;
+}
+
+class Enumerator {
+ public:
+  Enumerator(const SpaceFunction& space, const Program& program, const Target& target, const EnumerateOptions& options)
+      : space_(space), program_(program), target_(target), options_(options) {}
+
+  absl::StatusOr<Enumeration> Run() {
+    absl::Status status = TryAll();
+    if (status.ok() && !result_.complete) {
+      result_ = {{}, {}, false};
+      seen_.clear();
+      status = TryBlockByBlock();
+      if (status.ok()) status = TryAtRandom();
+    }
+    if (!status.ok()) return status;
+    return std::move(result_);
+  }
+
+ private:
+  struct Outcome {
+    Choices made;
+    std::optional<Sketch> sketch;
+    absl::Status reason;  // if there is none
+  };
+
+  absl::Status TryAll() {
+    std::vector<int> path;
+    const auto all = [](const Schedule::Choice&) { return true; };
+    for (int i = 0; i < options_.limit; ++i) {
+      const absl::StatusOr<Outcome> outcome =
+          Try([&](size_t index, absl::string_view, int) { return index < path.size() ? path[index] : 0; });
+      if (!outcome.ok()) return outcome.status();
+      Keep(*outcome);
+      if (!NextPath(outcome->made, all, path)) return absl::OkStatus();
+    }
+    result_.complete = false;
+    return absl::OkStatus();
+  }
+
+  absl::Status TryBlockByBlock() {
+    struct Turn {
+      std::string block;
+      std::vector<int> path;
+      bool done = false;
+    };
+    std::vector<Turn> turns{{"", {}, false}};  // no block: finds those of the first sequence
+    bool more = true;
+    while (more && Tried() < options_.limit) {
+      more = false;
+      for (size_t t = 0; t < turns.size() && Tried() < options_.limit; ++t) {
+        if (turns[t].done) continue;
+        const absl::StatusOr<Outcome> outcome = TryAround(turns[t].block, turns[t].path);
+        if (!outcome.ok()) return outcome.status();
+        Keep(*outcome);
+        const std::string block = turns[t].block;
+        turns[t].done =
+            !NextPath(outcome->made, [&](const Schedule::Choice& c) { return BlockOf(c.name) == block; }, turns[t].path);
+        for (const Schedule::Choice& choice : outcome->made) {
+          const std::string name = BlockOf(choice.name);
+          if (std::none_of(turns.begin(), turns.end(), [&](const Turn& turn) { return turn.block == name; })) {
+            turns.push_back({name, {}, false});
+          }
+        }
+        more = true;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The block's choices by path; the others first, or the first of a few draws that applies.
+  absl::StatusOr<Outcome> TryAround(const std::string& block, const std::vector<int>& path) {
+    absl::StatusOr<Outcome> outcome;
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      size_t own = 0;
+      RandomDice dice(Engine({options_.seed, 1, next_++}));
+      outcome = Try([&](size_t, absl::string_view name, int n) {
+        if (BlockOf(name) == block) return own < path.size() ? path[own++] : 0;
+        return attempt == 0 ? 0 : static_cast<int>(dice.Below(n));
+      });
+      if (!outcome.ok() || outcome->sketch.has_value()) break;
+    }
+    return outcome;
+  }
+
+  absl::Status TryAtRandom() {
+    for (int left = options_.limit - Tried(); left > 0; --left) {
+      RandomDice dice(Engine({options_.seed, 2, next_++}));
+      const absl::StatusOr<Outcome> outcome =
+          Try([&](size_t, absl::string_view, int n) { return static_cast<int>(dice.Below(n)); });
+      if (!outcome.ok()) return outcome.status();
+      Keep(*outcome);
+    }
+    return absl::OkStatus();
+  }
+
+  // One sequence under several draws.
+  absl::StatusOr<Outcome> Try(const Rule& rule) {
+    Outcome outcome;
+    std::optional<Trace> first;
+    bool first_ok = false;
+    for (int draw = 0; draw < options_.draws; ++draw) {
+      RandomDice dice(Engine({options_.seed, 0, static_cast<uint64_t>(draw)}));
+      SequenceChooser chooser(rule, outcome.made, dice);
+      Schedule schedule(program_, target_, chooser);
+      space_(schedule);
+      if (!chooser.other.empty()) return Branches(absl::StrCat("it chooses ", chooser.other, " in another run"));
+      if (!schedule.ok() && !absl::IsFailedPrecondition(schedule.status())) return schedule.status();
+      const Trace trace = Trace::Of(schedule);
+      if (!first.has_value()) {
+        first = trace;
+        first_ok = schedule.ok();
+      }
+      const absl::Status same = Compare(*first, first_ok, trace, schedule.ok());
+      if (!same.ok()) return same;
+      if (!schedule.ok()) {
+        if (outcome.reason.ok()) outcome.reason = schedule.status();
+        continue;
+      }
+      if (!first_ok) {
+        first = trace;
+        first_ok = true;
+      }
+      if (!outcome.sketch.has_value()) outcome.sketch = SketchOf(trace, chooser.sites);
+    }
+    return outcome;
+  }
+
+  absl::Status Branches(absl::string_view how) const {
+    return absl::InvalidArgumentError(absl::StrCat("\"", options_.space, "\" branches on a draw, but may do so on Choose only: ", how));
+  }
+
+  absl::Status Compare(const Trace& a, bool a_ok, const Trace& b, bool b_ok) const {
+    const size_t both = std::min(a.steps.size(), b.steps.size());
+    const auto at = [&](const Trace& trace, size_t i) {
+      if (i >= trace.steps.size()) return std::string("missing");
+      return absl::StrCat("\"", ToString(trace.steps[i]), "\" (", trace.steps[i].file, ":", trace.steps[i].line, ")");
+    };
+    size_t i = 0;
+    while (i < both && SameButDecision(a.steps[i], b.steps[i])) ++i;
+    const bool a_ends = i == a.steps.size() && (!a_ok || i == b.steps.size());
+    const bool b_ends = i == b.steps.size() && (!b_ok || i == a.steps.size());
+    if (a_ends || b_ends) return absl::OkStatus();
+    return Branches(absl::StrCat("step ", i, " is ", at(a, i), " in one run and ", at(b, i), " in another"));
+  }
+
+  static Sketch SketchOf(const Trace& trace, const std::vector<SketchSite>& sites) {
+    Sketch sketch{Simplify(trace), {}, 1};
+    for (const SketchSite& site : sites) {
+      const auto named = [&](const Step& step) { return step.site == site.name; };
+      if (std::any_of(sketch.trace.steps.begin(), sketch.trace.steps.end(), named)) sketch.sites.push_back(site);
+    }
+    return sketch;
+  }
+
+  void Keep(const Outcome& outcome) {
+    std::string key;
+    for (const Schedule::Choice& choice : outcome.made) absl::StrAppend(&key, choice.name, " ", choice.picked, "\n");
+    if (!seen_.insert(key).second) return;
+    if (!outcome.sketch.has_value()) {
+      result_.dropped.push_back({outcome.made, outcome.reason});
+      return;
+    }
+    for (Sketch& sketch : result_.sketches) {
+      if (!SameSketch(sketch.trace, outcome.sketch->trace)) continue;
+      ++sketch.sequences;
+      return;
+    }
+    result_.sketches.push_back(*outcome.sketch);
+  }
+
+  int Tried() const { return static_cast<int>(seen_.size()); }
+
+  const SpaceFunction& space_;
+  const Program& program_;
+  const Target& target_;
+  const EnumerateOptions& options_;
+  Enumeration result_;
+  std::set<std::string> seen_;
+  uint64_t next_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Enumeration> Enumerate(const SpaceFunction& space, const Program& program, const Target& target,
+                                      const EnumerateOptions& options) {
+  return Enumerator(space, program, target, options).Run();
+}
+
+}  // namespace kiln

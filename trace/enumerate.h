@@ -1,0 +1,57 @@
+// The enumerator: from a space to its sketches (design D5).
+//
+// A space is a function over a Schedule. Each sequence of its structural choices gives one straight line of steps: a sketch. Every
+// sequence is run, under several draws; a sequence that never applies is dropped with its reason, dead steps are removed, and equal sketches
+// are merged. A space whose steps differ between draws branches on a draw, which is kInvalidArgument with the step and the space.
+//
+// Where there are more sequences than `limit`, choices of different blocks are not multiplied. The block of a choice is the part of its
+// name before the last '/' (module/block/label). In turn for each block, every sequence of that block's own choices is run, with all
+// others at their first alternative, or where that does not apply at random; what is left of the limit is drawn uniformly, choice by choice.
+//
+// The space runs on the caller's thread, and is called a few times for each sequence.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "trace/trace.h"
+
+namespace kiln {
+
+using SpaceFunction = std::function<void(Schedule&)>;
+
+struct EnumerateOptions {
+  std::string space = "space";  // its name, for messages
+  int draws = 3;                // runs of each sequence
+  int limit = 256;              // sequences
+  uint64_t seed = 0;            // of the draws; the same seed gives the same sketches
+};
+
+struct SketchSite {
+  std::string name;
+  double support = 1;  // number of decisions, in the draw that the trace has
+};
+
+struct Sketch {
+  Trace trace;                    // with the decisions of a draw that applies
+  std::vector<SketchSite> sites;  // in order
+  int sequences = 1;              // of choices that lead to these steps
+};
+
+struct DroppedSequence {
+  std::vector<Schedule::Choice> choices;  // up to the step that does not apply
+  absl::Status reason;
+};
+
+struct Enumeration {
+  std::vector<Sketch> sketches;  // in the order of their first sequence
+  std::vector<DroppedSequence> dropped;
+  bool complete = true;  // false: there are more sequences than the limit
+};
+
+absl::StatusOr<Enumeration> Enumerate(const SpaceFunction& space, const Program& program, const Target& target,
+                                      const EnumerateOptions& options = {});
+
+}  // namespace kiln

@@ -92,11 +92,18 @@ absl::StatusOr<Imported> ReadAndImport(const std::string& path, const ImportOpti
   return ImportLinalg(text, path, options);
 }
 
+// Bytes mapped by this process, which the limit on the address space counts too.
+int64_t AddressSpace() {
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
 [[noreturn]] void Child(const std::string& path, const ImportOptions& options, int answer, int messages) noexcept {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM}) signal(number, SIG_DFL);
   dup2(messages, STDERR_FILENO);
-  const auto bytes = static_cast<rlim_t>(options.memory_limit);
+  const auto bytes = static_cast<rlim_t>(options.memory_limit + AddressSpace());
   const rlimit memory{bytes, bytes}, none{0, 0};
 #if !__has_feature(address_sanitizer)
   setrlimit(RLIMIT_AS, &memory);

@@ -30,7 +30,7 @@ mlir::LogicalResult TranslateConstant(mlir::arith::ConstantOp op, Values& values
   std::vector<int64_t> shape;
   std::string why;
   if (!ShapeOf(op.getType(), &shape, &why)) {
-    return values.Refuse(op, why, "use tensors of f64, f32, f16, bf16, i1, i8, i32 or i64");
+    return values.Refuse(op, why, kTypesHint);
   }
   const DType dtype = ElementOf(op.getResult());
   std::string bytes;

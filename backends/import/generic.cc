@@ -82,7 +82,7 @@ class GenericTranslator {
       std::vector<int64_t> shape;
       std::string why;
       if (!ToDType(value.getType()) && !ShapeOf(value.getType(), &shape, &why)) {
-        return values_.Refuse(op_, why, "export with fixed shapes, as tensors of f64, f32, f16, bf16, i1, i8, i32 or i64");
+        return values_.Refuse(op_, why, kTypesHint);
       }
     }
     for (const int64_t extent : op_.getStaticLoopRanges()) {
@@ -91,7 +91,7 @@ class GenericTranslator {
     }
     for (mlir::Operation& inner : op_.getBlock()->without_terminator()) {
       if (inner.getNumResults() == 0 && !mlir::isPure(&inner)) {
-        checked_ = &inner;
+        effect_ = &inner;
       }
     }
     return mlir::success();
@@ -153,7 +153,7 @@ class GenericTranslator {
     plan.dest = *dest;
     const mlir::LogicalResult done = IsReduction() ? PlanReduction(*out, plan) : PlanCompute(plan);
     if (mlir::failed(done)) return mlir::failure();
-    if (checked_) return values_.Refuse(checked_, "it has an effect", "export without checks");
+    if (effect_) return values_.Refuse(effect_, "it has an effect", "export without checks");
     if (plan.name.empty()) plan.name = OriginalName(op_);
     if (plan.name.empty()) plan.name = NameOf(plan);
     return plan;
@@ -276,7 +276,7 @@ class GenericTranslator {
   Builder& b_;
   Scalars scalars_;
   std::vector<int64_t> domain_;
-  mlir::Operation* checked_ = nullptr;
+  mlir::Operation* effect_ = nullptr;
 };
 
 }  // namespace

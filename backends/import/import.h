@@ -34,7 +34,7 @@ struct ImportOptions {
 
   // Of ImportFile's child process.
   absl::Duration time_limit = absl::Seconds(60);
-  int64_t memory_limit = int64_t{8} << 30;  // bytes of address space
+  int64_t memory_limit = int64_t{8} << 30;  // bytes that it may allocate
   std::function<void()> in_child;           // runs in the child before it reads the file: how tests make it crash
 };
 

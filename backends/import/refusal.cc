@@ -9,6 +9,11 @@ constexpr llvm::StringLiteral kTag = "kiln.op:";
 
 }  // namespace
 
+mlir::LogicalResult Refuse(Refusal& refusal, mlir::Operation* op, std::string reason, std::string hint) {
+  refusal = {Where(op->getLoc()), op->getName().getStringRef().str(), std::move(reason), std::move(hint)};
+  return mlir::failure();
+}
+
 std::string Where(mlir::Location location) {
   mlir::FileLineColLoc found;
   location->walk([&](mlir::Location inner) {

@@ -15,6 +15,10 @@ struct Refusal {
   std::string hint;
 };
 
+// Fills `refusal` in and fails.
+mlir::LogicalResult Refuse(Refusal& refusal, mlir::Operation* op, std::string reason, std::string hint);
+inline constexpr char kTypesHint[] = "export with fixed shapes, as tensors of f64, f32, f16, bf16, i1, i8, i32 or i64";
+
 // The place in a file that a location leads to, through inlining, fusing and naming; "FILE:LINE:COL" or "unknown location".
 std::string Where(mlir::Location location);
 

@@ -101,11 +101,6 @@ std::string Print(mlir::Type type) {
   return text;
 }
 
-mlir::LogicalResult Scalars::Refuse(mlir::Operation* op, std::string reason, std::string hint) {
-  refusal_ = {Where(op->getLoc()), op->getName().getStringRef().str(), std::move(reason), std::move(hint)};
-  return mlir::failure();
-}
-
 Id Scalars::Number(DType dtype, double value) {
   return IsFloat(dtype) ? b_.Float(dtype, value) : b_.Integer(dtype, static_cast<int64_t>(value));
 }
@@ -119,7 +114,7 @@ mlir::FailureOr<Id> Scalars::Constant(mlir::TypedAttr attribute, mlir::Operation
     const llvm::APInt value = llvm::cast<mlir::IntegerAttr>(attribute).getValue();
     return b_.Integer(*dtype, *dtype == DType::kI1 ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue());
   }
-  return Refuse(user, absl::StrCat("a constant of type ", Print(attribute.getType())), "use f64, f32, f16, bf16, i1, i8, i32 or i64");
+  return Refuse(refusal_, user, absl::StrCat("a constant of type ", Print(attribute.getType())), kTypesHint);
 }
 
 mlir::FailureOr<Id> Scalars::Translate(mlir::Value value) {
@@ -136,12 +131,12 @@ mlir::FailureOr<Id> Scalars::Make(mlir::Operation* op) {
   if (auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(op)) return Constant(constant.getValue(), op);
   for (const mlir::Value value : llvm::concat<const mlir::Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults()))) {
     if (!ToDType(value.getType())) {
-      return Refuse(op, absl::StrCat("a value of type ", Print(value.getType())), "use f64, f32, f16, bf16, i1, i8, i32 or i64");
+      return Refuse(refusal_, op, absl::StrCat("a value of type ", Print(value.getType())), kTypesHint);
     }
   }
-  if (op->getNumResults() != 1) return Refuse(op, "it has several results", kExportHint);
+  if (op->getNumResults() != 1) return Refuse(refusal_, op, "it has several results", kExportHint);
   Id args[3] = {kNone, kNone, kNone};
-  if (op->getNumOperands() > 3) return Refuse(op, "it is not among Kiln's operations", kExportHint);
+  if (op->getNumOperands() > 3) return Refuse(refusal_, op, "it is not among Kiln's operations", kExportHint);
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     const auto arg = Translate(op->getOperand(i));
     if (mlir::failed(arg)) return arg;
@@ -190,14 +185,14 @@ mlir::FailureOr<Id> Scalars::ConvertNumber(mlir::Operation* op, DType from, DTyp
   if (llvm::isa<mlir::arith::FPToSIOp>(op)) return b_.Cast(to, a);
   if (llvm::isa<mlir::arith::FPToUIOp>(op)) {
     if (to != DType::kI64) return b_.Cast(to, b_.Cast(DType::kI64, a));
-    return Refuse(op, "a float to an unsigned i64", "convert to i32, or signed");
+    return Refuse(refusal_, op, "a float to an unsigned i64", "convert to i32, or signed");
   }
-  return Refuse(op, "it is not among Kiln's operations", kExportHint);
+  return Refuse(refusal_, op, "it is not among Kiln's operations", kExportHint);
 }
 
 mlir::FailureOr<Id> Scalars::Power(mlir::Operation* op, DType dtype, Id base, Id exponent) {
   const Expr& e = b_.program().exprs[exponent];
-  if (e.op != Op::kConstant) return Refuse(op, "its exponent is no constant", "use math.powf");
+  if (e.op != Op::kConstant) return Refuse(refusal_, op, "its exponent is no constant", "use math.powf");
   const int64_t n = e.bits;
   if (n >= 0 && n <= 4) {
     if (n == 0) return Number(dtype, 1);
@@ -206,7 +201,7 @@ mlir::FailureOr<Id> Scalars::Power(mlir::Operation* op, DType dtype, Id base, Id
     return product;
   }
   if (IsFloat(dtype)) return b_.Make(Op::kPow, dtype, base, Number(dtype, static_cast<double>(n)));
-  return Refuse(op, absl::StrCat("the power ", n, " of an integer"), "use math.powf, or a product");
+  return Refuse(refusal_, op, absl::StrCat("the power ", n, " of an integer"), "use math.powf, or a product");
 }
 
 }  // namespace kiln

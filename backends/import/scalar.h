@@ -31,7 +31,6 @@ class Scalars {
   mlir::FailureOr<Id> Compare(mlir::Operation* op, Id a, Id b);
   mlir::FailureOr<Id> ConvertNumber(mlir::Operation* op, DType from, DType to, Id a);
   mlir::FailureOr<Id> Power(mlir::Operation* op, DType dtype, Id base, Id exponent);
-  mlir::LogicalResult Refuse(mlir::Operation* op, std::string reason, std::string hint);
 
   Builder& b_;
   Refusal& refusal_;

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/import/constants.h"
 #include "backends/import/generic.h"
-#include "backends/import/slices.h"
+#include "backends/import/tensor_ops.h"
 #include "backends/import/values.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,7 +65,7 @@ class Translator {
       std::string why;
       if (!ShapeOf(arg.getType(), &shape, &why)) {
         const auto refused = values_.Refuse(function_, absl::StrCat("argument ", position, ": ", why),
-                                            "export with fixed shapes, as tensors of f64, f32, f16, bf16, i1, i8, i32 or i64");
+                                            kTypesHint);
         refusal_.location = Where(arg.getLoc());
         return refused;
       }

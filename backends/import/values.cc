@@ -53,11 +53,6 @@ std::vector<Sum> IdentityOf(size_t rank) {
   return sums;
 }
 
-mlir::LogicalResult Values::Refuse(mlir::Operation* op, std::string reason, std::string hint) {
-  refusal_ = {Where(op->getLoc()), op->getName().getStringRef().str(), std::move(reason), std::move(hint)};
-  return mlir::failure();
-}
-
 void Values::SetSplat(mlir::Value tensor, mlir::TypedAttr constant, mlir::Value scalar) {
   Tensor splat;
   splat.kind = Tensor::Kind::kSplat;
@@ -95,7 +90,7 @@ mlir::LogicalResult Values::Check(mlir::Value tensor, mlir::Operation* user) {
   std::vector<int64_t> shape;
   std::string why;
   if (ShapeOf(tensor.getType(), &shape, &why)) why = "it uses a value that Kiln does not compute";
-  return Refuse(user, why, "give every tensor a static shape and one of the types f64, f32, f16, bf16, i1, i8, i32, i64");
+  return Refuse(user, why, kTypesHint);
 }
 
 mlir::LogicalResult Values::SetView(mlir::Value tensor, mlir::Value source, const std::vector<Sum>& index, mlir::Operation* op) {

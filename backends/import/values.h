@@ -38,7 +38,9 @@ class Values {
   Values(Builder& builder, Refusal& refusal) : b_(builder), refusal_(refusal) {}
   Builder& builder() { return b_; }
   Refusal& refusal() { return refusal_; }
-  mlir::LogicalResult Refuse(mlir::Operation* op, std::string reason, std::string hint);
+  mlir::LogicalResult Refuse(mlir::Operation* op, std::string reason, std::string hint) {
+    return kiln::Refuse(refusal_, op, std::move(reason), std::move(hint));
+  }
 
   bool Has(mlir::Value tensor) const { return tensors_.count(tensor) > 0; }
   const Tensor& at(mlir::Value tensor) const { return tensors_.find(tensor)->second; }

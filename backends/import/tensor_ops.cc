@@ -1,4 +1,4 @@
-#include "backends/import/slices.h"
+#include "backends/import/tensor_ops.h"
 
 #include "absl/strings/str_cat.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -44,9 +44,9 @@ std::vector<Sum> Collapsed(const std::vector<int64_t>& wide, llvm::ArrayRef<mlir
   return index;
 }
 
-class SliceTranslator {
+class TensorOpTranslator {
  public:
-  SliceTranslator(mlir::Operation* op, Values& values) : op_(op), values_(values), b_(values.builder()), scalars_(values.Outside(op)) {}
+  TensorOpTranslator(mlir::Operation* op, Values& values) : op_(op), values_(values), b_(values.builder()), scalars_(values.Outside(op)) {}
 
   mlir::LogicalResult Run() {
     for (const mlir::Value result : op_->getResults()) {
@@ -181,6 +181,6 @@ class SliceTranslator {
 
 }  // namespace
 
-mlir::LogicalResult TranslateTensorOp(mlir::Operation* op, Values& values) { return SliceTranslator(op, values).Run(); }
+mlir::LogicalResult TranslateTensorOp(mlir::Operation* op, Values& values) { return TensorOpTranslator(op, values).Run(); }
 
 }  // namespace kiln

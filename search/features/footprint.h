@@ -1,0 +1,58 @@
+// What each block touches of each buffer, by how many of its loops run: the geometry behind the cost features.
+//
+// Level L of a block with n loops means: loops at depth L and deeper run, the others stand still. Level n is one instance, level 0
+// the whole block. Sizes are boxes: the bounds of each axis, clipped to the buffer.
+//
+// Not thread safe; keeps its memory from program to program.
+#pragma once
+
+#include <vector>
+
+#include "lang/analysis/nests.h"
+
+namespace kiln {
+
+inline constexpr double kLineBytes = 64;
+
+// All accesses of one block to one buffer.
+struct Touch {
+  Id buffer = kNone;
+  int32_t access = 0;   // the first of them, in Nests::accesses()
+  int32_t count = 0;
+  bool reads = false, writes = false;
+  double element_bytes = 4;
+  uint64_t indexed = 0;  // loops that index it
+  int32_t first = 0;     // of its levels
+};
+
+struct Footprint {
+  Range touches;
+  int32_t first = 0;  // of its levels
+};
+
+class Footprints {
+ public:
+  void Read(const Nests& nests);
+
+  absl::Span<const Touch> touches(int block) const {
+    const Range r = blocks_[block].touches;
+    return {touches_.data() + r.begin, static_cast<size_t>(r.count)};
+  }
+  double Bytes(const Touch& touch, int level) const { return bytes_[touch.first + level]; }
+  double Lines(const Touch& touch, int level) const { return lines_[touch.first + level]; }
+  // Of all buffers.
+  double Bytes(int block, int level) const { return totals_[blocks_[block].first + level]; }
+  // Instances of the block at a level.
+  double Instances(int block, int level) const { return instances_[blocks_[block].first + level]; }
+
+ private:
+  void AddTouches(const Nests& nests, const NestBlock& block);
+  void Measure(const Nests& nests, const NestBlock& block, Touch& touch);
+
+  std::vector<Footprint> blocks_;
+  std::vector<Touch> touches_;
+  std::vector<double> bytes_, lines_, totals_, instances_;
+  std::vector<double> reach_, other_;  // scratch: by axis and depth
+};
+
+}  // namespace kiln

@@ -1,0 +1,13 @@
+// One row: the features of one block.
+#pragma once
+
+#include "lang/analysis/nests.h"
+#include "lang/target.h"
+#include "search/features/footprint.h"
+
+namespace kiln {
+
+// Writes kFeatureDim numbers (search/features/columns.h) to `row`, which holds zeros.
+void FillRow(const Nests& nests, const Footprints& footprints, const Target& target, int block, float* row);
+
+}  // namespace kiln

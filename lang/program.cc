@@ -1,5 +1,8 @@
 #include "lang/program.h"
 
+#include <cstring>
+
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "lang/check.h"
 
@@ -30,10 +33,14 @@ Sum Program::SumOf(Id mark) const {
 }
 
 Id Program::Intern(absl::string_view name) {
-  for (size_t at = 0; at < names.size();) {
-    const absl::string_view known = names.c_str() + at;
-    if (known == name) return static_cast<Id>(at);
-    at += known.size() + 1;
+  // Each name is stored with the '\0' that ends it, and is found with it.
+  const size_t length = name.size() + 1;
+  absl::InlinedVector<char, 64> ended(name.begin(), name.end());
+  ended.push_back('\0');
+  for (const char* from = names.data(); const void* found = memmem(from, names.data() + names.size() - from, ended.data(), length);) {
+    const char* at = static_cast<const char*>(found);
+    if (at == names.data() || at[-1] == '\0') return static_cast<Id>(at - names.data());
+    from = at + 1;
   }
   const Id id = static_cast<Id>(names.size());
   names.append(name.data(), name.size());
@@ -97,12 +104,13 @@ Id Program::AddBlock(const BlockNode& block) {
 }
 
 std::string Program::FreshName(absl::string_view wanted) const {
-  const auto taken = [&](absl::string_view name) {
+  const auto taken = [&](const std::string& name) {
+    const auto is = [&](Id known) { return std::strcmp(names.c_str() + known, name.c_str()) == 0; };
     for (const Buffer& b : buffers) {
-      if (Text(b.name) == name) return true;
+      if (is(b.name)) return true;
     }
     for (const Node& n : nodes) {
-      if (n.kind == Node::Kind::kBlock && Text(blocks[n.index].name) == name) return true;
+      if (n.kind == Node::Kind::kBlock && is(blocks[n.index].name)) return true;
     }
     return false;
   };

@@ -44,7 +44,11 @@ Sum Resolver::Resolve(Id mark) {
         value = Sum{0, {Split{source, 1, split.lower, split.extent}}};
       }
     }
-    sum = std::move(sum) + std::move(value) * split.scale;
+    sum.offset += value.offset * split.scale;
+    for (Split part : value.splits) {
+      part.scale *= split.scale;
+      sum.splits.push_back(part);
+    }
   }
   return Simplify(sum, extents_);
 }
@@ -63,6 +67,7 @@ Sum Resolver::ResolveChecked(Id mark) {
 Bindings ResolveBindings(const Program& program, Id block) {
   Resolver resolver(program, EnclosingBlock(program, block));
   Bindings result;
+  result.iters.reserve(program.block(block).iters.count);
   for (const Iter& iter : program.Iters(program.block(block).iters)) {
     result.iters.push_back(resolver.ResolveChecked(iter.binding));
   }
@@ -85,11 +90,11 @@ Id EnclosingBlock(const Program& program, Id node) {
 }
 
 std::vector<Id> LoopsAround(const Program& program, Id node) {
-  std::vector<Id> loops;
-  for (Id at = program.nodes[node].parent; at != kNone && program.IsLoop(at); at = program.nodes[at].parent) {
-    loops.push_back(at);
-  }
-  std::reverse(loops.begin(), loops.end());
+  size_t depth = 0;
+  const Id innermost = program.nodes[node].parent;
+  for (Id at = innermost; at != kNone && program.IsLoop(at); at = program.nodes[at].parent) ++depth;
+  std::vector<Id> loops(depth);
+  for (Id at = innermost; depth > 0; at = program.nodes[at].parent) loops[--depth] = at;
   return loops;
 }
 
@@ -97,7 +102,7 @@ std::vector<bool> Feeds(const Program& program, Id block, IterKind kind) {
   const std::vector<Id> loops = LoopsAround(program, block);
   std::vector<bool> feeds(loops.size(), false);
   // Follows definitions without simplifying: what a binding names is what it may depend on.
-  std::vector<Source> work;
+  absl::InlinedVector<Source, 16> work;
   const auto push = [&](Id mark) {
     for (const Split& s : program.Splits(program.marks[mark].splits)) work.push_back(s.source);
   };

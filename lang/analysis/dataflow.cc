@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
+
 namespace kiln {
 namespace {
 
@@ -12,7 +14,9 @@ void CollectBlocks(const Program& p, Id node, std::vector<Id>& blocks) {
   }
 }
 
-void Visit(const Program& p, Id expr, std::vector<Id>& order) {
+using Exprs = absl::InlinedVector<Id, 24>;
+
+void Visit(const Program& p, Id expr, Exprs& order) {
   if (std::find(order.begin(), order.end(), expr) != order.end()) return;
   const Expr& e = p.exprs[expr];
   const int arity = Arity(e.op);
@@ -26,7 +30,38 @@ void AddOnce(std::vector<Id>& list, Id id) {
   if (std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
 }
 
-bool Contains(const std::vector<Id>& list, Id id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+Exprs Body(const Program& p, Id block) {
+  Exprs order;
+  for (const Id e : p.List(p.block(block).values)) Visit(p, e, order);
+  for (const Id e : p.List(p.block(block).initial)) Visit(p, e, order);
+  return order;
+}
+
+template <typename List>
+bool Contains(const List& list, Id id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+// Whether a block writes (reads) one of the buffers.
+template <typename List>
+bool WritesAny(const Program& p, Id block, const List& buffers) {
+  const auto dests = p.Accesses(p.block(block).dests);
+  return std::any_of(dests.begin(), dests.end(), [&](const Access& dest) { return Contains(buffers, dest.buffer); });
+}
+template <typename List>
+bool ReadsAny(const Program& p, Id block, const List& buffers) {
+  const Exprs body = Body(p, block);
+  return std::any_of(body.begin(), body.end(), [&](Id e) {
+    return p.exprs[e].op == Op::kLoad && Contains(buffers, p.exprs[e].a);
+  });
+}
+
+template <typename Condition>
+std::vector<Id> BlocksIf(const Program& p, const Condition& condition) {
+  std::vector<Id> blocks = Blocks(p);
+  blocks.erase(std::remove_if(blocks.begin(), blocks.end(), [&](Id b) { return !condition(b); }), blocks.end());
+  return blocks;
+}
 
 int Depth(const Program& p, Id node) {
   int depth = 0;
@@ -40,27 +75,29 @@ std::vector<Id> Blocks(const Program& program) { return BlocksBelow(program, kRo
 
 std::vector<Id> BlocksBelow(const Program& program, Id node) {
   std::vector<Id> blocks;
+  blocks.reserve(8);
   CollectBlocks(program, node, blocks);
   return blocks;
 }
 
 std::vector<Id> BodyExprs(const Program& program, Id block) {
-  std::vector<Id> order;
-  for (const Id e : program.List(program.block(block).values)) Visit(program, e, order);
-  for (const Id e : program.List(program.block(block).initial)) Visit(program, e, order);
-  return order;
+  const Exprs order = Body(program, block);
+  return {order.begin(), order.end()};
 }
 
 std::vector<Id> Loads(const Program& program, Id block) {
-  std::vector<Id> loads = BodyExprs(program, block);
-  loads.erase(std::remove_if(loads.begin(), loads.end(), [&](Id e) { return program.exprs[e].op != Op::kLoad; }),
-              loads.end());
+  std::vector<Id> loads;
+  for (const Id e : Body(program, block)) {
+    if (program.exprs[e].op == Op::kLoad) loads.push_back(e);
+  }
   return loads;
 }
 
 std::vector<Id> ReadBuffers(const Program& program, Id block) {
   std::vector<Id> buffers;
-  for (const Id load : Loads(program, block)) AddOnce(buffers, program.exprs[load].a);
+  for (const Id e : Body(program, block)) {
+    if (program.exprs[e].op == Op::kLoad) AddOnce(buffers, program.exprs[e].a);
+  }
   return buffers;
 }
 
@@ -71,43 +108,21 @@ std::vector<Id> WrittenBuffers(const Program& program, Id block) {
 }
 
 std::vector<Id> Writers(const Program& program, Id buffer) {
-  std::vector<Id> writers = Blocks(program);
-  writers.erase(std::remove_if(writers.begin(), writers.end(),
-                               [&](Id b) { return !Contains(WrittenBuffers(program, b), buffer); }),
-                writers.end());
-  return writers;
+  return BlocksIf(program, [&](Id b) { return WritesAny(program, b, absl::MakeConstSpan(&buffer, 1)); });
 }
 
 std::vector<Id> Readers(const Program& program, Id buffer) {
-  std::vector<Id> readers = Blocks(program);
-  readers.erase(std::remove_if(readers.begin(), readers.end(),
-                               [&](Id b) { return !Contains(ReadBuffers(program, b), buffer); }),
-                readers.end());
-  return readers;
+  return BlocksIf(program, [&](Id b) { return ReadsAny(program, b, absl::MakeConstSpan(&buffer, 1)); });
 }
 
 std::vector<Id> Producers(const Program& program, Id block) {
   const std::vector<Id> read = ReadBuffers(program, block);
-  std::vector<Id> producers;
-  for (const Id other : Blocks(program)) {
-    if (other == block) continue;
-    for (const Id buffer : WrittenBuffers(program, other)) {
-      if (Contains(read, buffer)) AddOnce(producers, other);
-    }
-  }
-  return producers;
+  return BlocksIf(program, [&](Id b) { return b != block && WritesAny(program, b, read); });
 }
 
 std::vector<Id> Consumers(const Program& program, Id block) {
   const std::vector<Id> written = WrittenBuffers(program, block);
-  std::vector<Id> consumers;
-  for (const Id other : Blocks(program)) {
-    if (other == block) continue;
-    for (const Id buffer : ReadBuffers(program, other)) {
-      if (Contains(written, buffer)) AddOnce(consumers, other);
-    }
-  }
-  return consumers;
+  return BlocksIf(program, [&](Id b) { return b != block && ReadsAny(program, b, written); });
 }
 
 bool WritesOutput(const Program& program, Id block) {

@@ -36,6 +36,26 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
   return absl::OkStatus();
 }
 
+void CollectLoops(const Program& p, Id node, std::vector<Id>& loops) {
+  for (Id child = p.nodes[node].first; child != kNone; child = p.nodes[child].next) {
+    if (p.IsLoop(child)) loops.push_back(child);
+    CollectLoops(p, child, loops);
+  }
+}
+
+// Follows definitions without simplifying: what a mark names is what it may depend on.
+bool DependsOn(const Program& p, Id mark, Id loop) {
+  for (const Split& split : p.Splits(p.marks[mark].splits)) {
+    const Source source = split.source;
+    if (source.kind == Source::Kind::kMark && DependsOn(p, source.id, loop)) return true;
+    if (source.kind != Source::Kind::kLoop) continue;
+    if (source.id == loop) return true;
+    const Node& node = p.nodes[source.id];
+    if (node.kind == Node::Kind::kDead && DependsOn(p, p.loops[node.index].definition, loop)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 LoopUse UseOf(const Program& program, Id block, Id loop) {
@@ -45,11 +65,11 @@ LoopUse UseOf(const Program& program, Id block, Id loop) {
   for (Id b = EnclosingBlock(program, block); b != kNone && IsAncestor(program, loop, b); b = EnclosingBlock(program, b)) {
     top = b;
   }
-  const std::vector<Id> loops = LoopsAround(program, top);
-  const auto at = std::find(loops.begin(), loops.end(), loop);
-  if (at == loops.end()) return use;
-  use.spatial = Feeds(program, top, IterKind::kSpatial)[at - loops.begin()];
-  use.reduction = Feeds(program, top, IterKind::kReduction)[at - loops.begin()];
+  if (!IsAncestor(program, loop, top)) return use;
+  for (const Iter& iter : program.Iters(program.block(top).iters)) {
+    bool& used = iter.kind == IterKind::kSpatial ? use.spatial : use.reduction;
+    used = used || DependsOn(program, iter.binding, loop);
+  }
   return use;
 }
 
@@ -68,11 +88,7 @@ absl::Status CheckVectorizable(const Program& program, Id loop) {
 
 std::vector<Id> LoopsBelow(const Program& program, Id node) {
   std::vector<Id> loops;
-  for (Id child = program.nodes[node].first; child != kNone; child = program.nodes[child].next) {
-    if (program.IsLoop(child)) loops.push_back(child);
-    const std::vector<Id> below = LoopsBelow(program, child);
-    loops.insert(loops.end(), below.begin(), below.end());
-  }
+  CollectLoops(program, node, loops);
   return loops;
 }
 

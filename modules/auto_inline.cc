@@ -2,8 +2,9 @@
 //
 //   B[i, j] = f(A[i, j]);  C[i, j] = g(B[i, j])      ->      C[i, j] = g(f(A[i, j]))
 //
-// Applies to: plain stores that cost little to compute again (no special functions, unless there is one reader that reads each
-// element once) and that do not permute what they read, so that no contiguous access becomes a strided one.
+// Applies to: plain stores that cost little to compute again (no special functions, unless there is one
+// reader that reads each element once) and that do not permute what they read, so that no contiguous access
+// becomes a strided one.
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"

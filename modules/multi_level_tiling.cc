@@ -1,12 +1,14 @@
-// Multi-Level-Tiling: tiles for every level of the memory hierarchy (NeurIPS'22, section 3.2; Ansor's SSRSRS).
+// Multi-Level-Tiling: tiles for every level of the memory hierarchy (NeurIPS'22, section 3.2; Ansor's
+// SSRSRS).
 //
 //   for i, j, k: C[i,j] += A[i,k] * B[k,j]
 //   ->
 //   for i0, j0, i1, j1, k0, i2, j2, k1, i3, j3: C[..] += A[..] * B[..]
 //
-// Applies to: reductions that reuse what they load (HasReuse). The structure is data: S a level of spatial tiles, R of reduction tiles.
-// Innermost spatial tiles fit the vector registers together; they are unrolled.
-// Structure:  write-reuse = none | accumulate above the last reduction level | cache above the first reduction level
+// Applies to: reductions that reuse what they load (HasReuse). The structure is data: S a level of spatial
+// tiles, R of reduction tiles. Innermost spatial tiles fit the vector registers together; they are unrolled.
+// Structure:  write-reuse = none | registers, above the last reduction level | those, and a cache above the
+// first level
 //             read-reuse  = none | copy the operands below the first reduction level
 //             epilogue    = apart | the consumer below the last level before the first reduction
 #include <algorithm>
@@ -77,24 +79,25 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
 }  // namespace
 
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
-  return {"multi-level-tiling", [options](Schedule& s, Block block) {
-            if (!s.ok() || !HasReuse(s.program(), s.node(block))) return;
-            const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
-            const int write = s.Choose("write-reuse", 3);
-            const int read = s.Choose("read-reuse", 2);
-            const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
-            const int epilogue = s.Choose("epilogue", may_fuse ? 2 : 1);
-            const std::vector<Block> consumer = epilogue == 1 ? s.GetConsumers(block) : std::vector<Block>();
+  return {
+      "multi-level-tiling", [options](Schedule& s, Block block) {
+        if (!s.ok() || !HasReuse(s.program(), s.node(block))) return;
+        const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
+        const int write = s.Choose("write-reuse", 3);
+        const int read = s.Choose("read-reuse", 2);
+        const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
+        const int epilogue = s.Choose("epilogue", may_fuse ? 2 : 1);
+        const std::vector<Block> consumer = epilogue == 1 ? s.GetConsumers(block) : std::vector<Block>();
 
-            const Tiles tiles = TileLoops(s, block, options);
-            if (write == 1) s.AccumulateAt(block, tiles.last_before_inner, "register");
-            if (write == 2) s.AccumulateAt(block, tiles.last_before_reduction, "stack");
-            if (read == 1) {
-              const int operands = s.ok() ? static_cast<int>(ReadBuffers(s.program(), s.node(block)).size()) : 0;
-              for (int i = 0; i < operands; ++i) s.ComputeAt(s.CacheRead(block, i), tiles.first_reduction);
-            }
-            if (epilogue == 1) s.ReverseComputeAt(consumer[0], tiles.last_before_reduction);
-          }};
+        const Tiles tiles = TileLoops(s, block, options);
+        const Block combine = write > 0 ? s.AccumulateAt(block, tiles.last_before_inner, "register") : block;
+        if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
+        if (read == 1) {
+          const int operands = s.ok() ? static_cast<int>(ReadBuffers(s.program(), s.node(block)).size()) : 0;
+          for (int i = 0; i < operands; ++i) s.ComputeAt(s.CacheRead(block, i), tiles.first_reduction);
+        }
+        if (epilogue == 1) s.ReverseComputeAt(consumer[0], tiles.last_before_reduction);
+      }};
 }
 
 KILN_MODULE("multi-level-tiling", MultiLevelTiling, Option("structure", &MultiLevelTilingOptions::structure),

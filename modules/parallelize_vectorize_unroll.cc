@@ -1,4 +1,5 @@
-// Parallelize-Vectorize-Unroll: late steps that look at the numbers, at the end of a space (NeurIPS'22, appendix A).
+// Parallelize-Vectorize-Unroll: late steps that look at the numbers, at the end of a space (NeurIPS'22,
+// appendix A).
 //
 //   for i: for j: for v: S      ->      parallel f: ... unrolled ... vectorized v: S
 #include "modules/tiling.h"

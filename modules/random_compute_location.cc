@@ -16,7 +16,8 @@ void PlaceAtRandom(Schedule& s, Block block) {
   const Id node = s.node(block);
   if (!s.ok() || WritesOutput(p, node) || Consumers(p, node).empty() || p.block(node).accumulates) return;
   const std::vector<Id> loops = LoopsAround(p, node);
-  if (!loops.empty() && p.nodes[loops.front()].first != p.nodes[loops.front()].last) return;  // shares its nest
+  if (!loops.empty() && p.nodes[loops.front()].first != p.nodes[loops.front()].last)
+    return;  // shares its nest
   for (const Id loop : loops) {
     if (p.nodes[loop].first != p.nodes[loop].last) return;
   }

@@ -24,14 +24,16 @@ class Parser {
       }
       const ModuleEntry* entry = FindModule(name);
       if (entry == nullptr) return Unknown(name);
-      if (entry->of_block) return Wrong(absl::StrCat(name, " is a module of a block; write each-block(", name, ")"));
+      if (entry->of_block)
+        return Wrong(absl::StrCat(name, " is a module of a block; write each-block(", name, ")"));
       const absl::StatusOr<OptionText> options = Options();
       if (!options.ok()) return options.status();
       absl::StatusOr<Space> space = entry->make_space(*options);
       if (!space.ok()) return Wrong(std::string(space.status().message()));
       items.emplace_back(name, *std::move(space));
     } while (Take('|'));
-    if (Peek() != '\0') return Wrong(absl::StrCat("found '", std::string(1, Peek()), "', wanted | or the end"));
+    if (Peek() != '\0')
+      return Wrong(absl::StrCat("found '", std::string(1, Peek()), "', wanted | or the end"));
     return Space([items](Schedule& s) {
       for (const auto& [name, space] : items) {
         if (name.empty()) {
@@ -51,7 +53,8 @@ class Parser {
       const std::string name = Word();
       const ModuleEntry* entry = FindModule(name);
       if (entry == nullptr) return Unknown(name);
-      if (!entry->of_block) return Wrong(absl::StrCat(name, " is a module of a program; it stands outside of each-block"));
+      if (!entry->of_block)
+        return Wrong(absl::StrCat(name, " is a module of a program; it stands outside of each-block"));
       const absl::StatusOr<OptionText> options = Options();
       if (!options.ok()) return options.status();
       absl::StatusOr<BlockModule> module = entry->make_block(*options);
@@ -98,7 +101,8 @@ class Parser {
     return absl::InvalidArgumentError(absl::StrCat("space, column ", at_ + 1, ": ", what));
   }
   absl::Status Unknown(const std::string& name) const {
-    return Wrong(absl::StrCat("there is no module \"", name, "\"; known are each-block, ", absl::StrJoin(ModuleNames(), ", ")));
+    return Wrong(absl::StrCat("there is no module \"", name, "\"; known are each-block, ",
+                              absl::StrJoin(ModuleNames(), ", ")));
   }
 
   absl::string_view text_;

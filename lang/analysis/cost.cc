@@ -9,8 +9,8 @@ namespace kiln {
 namespace {
 
 bool IsSpecial(Op op) {
-  return (op >= Op::kExp && op <= Op::kErf && op != Op::kSqrt && op != Op::kRsqrt) || op == Op::kPow || op == Op::kAtan2 ||
-         op == Op::kWithin;
+  return (op >= Op::kExp && op <= Op::kErf && op != Op::kSqrt && op != Op::kRsqrt) || op == Op::kPow ||
+         op == Op::kAtan2 || op == Op::kWithin;
 }
 
 bool Uses(const Program& p, Id mark, int iter) {
@@ -61,7 +61,9 @@ bool KeepsOrder(const Program& program, Id block) {
     int last = -1;
     for (const Id mark : program.List({e.b, e.c})) {
       for (const Split& s : program.Splits(program.marks[mark].splits)) {
-        if (s.source.kind != Source::Kind::kIter || program.Iters(program.block(block).iters)[s.source.id].extent.max == 1) continue;
+        if (s.source.kind != Source::Kind::kIter ||
+            program.Iters(program.block(block).iters)[s.source.id].extent.max == 1)
+          continue;
         if (place[s.source.id] < last) return false;
         last = place[s.source.id];
       }
@@ -79,7 +81,8 @@ bool HasReuse(const Program& program, Id block) {
     for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
       if (iters[i].kind != IterKind::kSpatial || iters[i].extent.max == 1) continue;
       const auto index = program.List({e.b, e.c});
-      if (std::none_of(index.begin(), index.end(), [&](Id mark) { return Uses(program, mark, i); })) return true;
+      if (std::none_of(index.begin(), index.end(), [&](Id mark) { return Uses(program, mark, i); }))
+        return true;
     }
   }
   return false;

@@ -22,7 +22,8 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
   if (EnclosingBlock(p, block) != EnclosingBlock(p, loop)) {
     return No(absl::StrCat(Describe(p, block), " and ", Describe(p, loop), " are in different scopes"));
   }
-  if (IsAncestor(p, loop, block)) return No(absl::StrCat(Describe(p, loop), " is around ", Describe(p, block), " already"));
+  if (IsAncestor(p, loop, block))
+    return No(absl::StrCat(Describe(p, loop), " is around ", Describe(p, block), " already"));
   for (Id at = loop; at != kNone && p.IsLoop(at); at = p.nodes[at].parent) {
     if (p.loop(at).kind == LoopKind::kVectorized) {
       return No(absl::StrCat(Describe(p, at), " is vectorized; nothing can be moved below it"));
@@ -34,7 +35,8 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
 absl::Status CheckOnlyWriter(const Program& p, Id block) {
   for (const Id buffer : WrittenBuffers(p, block)) {
     if (p.buffers[buffer].role != Role::kTemporary) {
-      return No(absl::StrCat(Describe(p, block), " writes ", p.Text(p.buffers[buffer].name), ", a result of the program"));
+      return No(absl::StrCat(Describe(p, block), " writes ", p.Text(p.buffers[buffer].name),
+                             ", a result of the program"));
     }
     if (Writers(p, buffer).size() > 1) {
       return No(absl::StrCat(p.Text(p.buffers[buffer].name), " has more writers than ", Describe(p, block)));
@@ -81,7 +83,8 @@ absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
 absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
   absl::Status status = CheckPlace(program, block, loop);
   if (!status.ok()) return status;
-  if (program.block(block).accumulates) return No(absl::StrCat(Describe(program, block), " is initialized elsewhere"));
+  if (program.block(block).accumulates)
+    return No(absl::StrCat(Describe(program, block), " is initialized elsewhere"));
   bool any = false;
   const auto iters = program.Iters(program.block(block).iters);
   std::vector<const DimRange*> first(iters.size(), nullptr);
@@ -90,7 +93,8 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
   for (const Id producer : Producers(program, block)) {
     if (!IsAncestor(program, loop, producer)) {
       if (!Before(program, producer, loop)) {
-        return No(absl::StrCat(Describe(program, producer), ", which it reads, comes after ", Describe(program, loop)));
+        return No(absl::StrCat(Describe(program, producer), ", which it reads, comes after ",
+                               Describe(program, loop)));
       }
       continue;
     }
@@ -102,11 +106,13 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
       }
     }
     if (HasInnerGuards(program, producer)) {
-      return No(absl::StrCat("the tiles of ", Describe(program, producer), " are imperfect at more than their last level"));
+      return No(absl::StrCat("the tiles of ", Describe(program, producer),
+                             " are imperfect at more than their last level"));
     }
   }
   if (!any) return No(absl::StrCat("it reads nothing that is written below ", Describe(program, loop)));
-  // Each index that reads what is written below must be an iter, or a constant, the same in all reads; reductions must be whole.
+  // Each index that reads what is written below must be an iter, or a constant, the same in all reads;
+  // reductions must be whole.
   for (const Id load : Loads(program, block)) {
     const Expr& e = program.exprs[load];
     for (const Id producer : Writers(program, e.a)) {
@@ -117,7 +123,8 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
         if (program.marks[index[d]].splits.count == 0) continue;
         const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
         if (!simple.has_value()) {
-          return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name), " at an index that is no iter"));
+          return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name),
+                                 " at an index that is no iter"));
         }
         if (simple->offset != 0) {
           return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name), " at an offset"));
@@ -129,9 +136,10 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
           return No(absl::StrCat("it reduces over ", program.Text(iter.name), ", of which one iteration of ",
                                  Describe(program, loop), " has only a part"));
         }
-        if (first[simple->iter] != nullptr &&
-            !(first[simple->iter]->base == region[d].base && first[simple->iter]->extent == region[d].extent)) {
-          return No(absl::StrCat("its producers have different parts of ", program.Text(iter.name), " there"));
+        if (first[simple->iter] != nullptr && !(first[simple->iter]->base == region[d].base &&
+                                                first[simple->iter]->extent == region[d].extent)) {
+          return No(
+              absl::StrCat("its producers have different parts of ", program.Text(iter.name), " there"));
         }
         if (first[simple->iter] == nullptr) {
           regions.push_back({region[d]});
@@ -155,7 +163,8 @@ absl::Status CheckComputeInline(const Program& program, Id block) {
   if (!status.ok()) return status;
   const BlockNode& b = program.block(block);
   if (b.monoid != kNone) return No(absl::StrCat(Describe(program, block), " is a reduction"));
-  if (b.dests.count != 1 || b.domain.count != 0) return No(absl::StrCat(Describe(program, block), " does not write one whole buffer"));
+  if (b.dests.count != 1 || b.domain.count != 0)
+    return No(absl::StrCat(Describe(program, block), " does not write one whole buffer"));
   const Access& dest = program.Accesses(b.dests)[0];
   std::vector<bool> used(b.iters.count, false);
   for (const Id mark : program.List(dest.index)) {
@@ -175,7 +184,8 @@ absl::Status CheckComputeInline(const Program& program, Id block) {
   const std::vector<Id> consumers = Consumers(program, block);
   if (consumers.empty()) return No(absl::StrCat("nothing reads what ", Describe(program, block), " writes"));
   for (const Id consumer : consumers) {
-    if (EnclosingBlock(program, consumer) != EnclosingBlock(program, block)) return No("a reader is in another scope");
+    if (EnclosingBlock(program, consumer) != EnclosingBlock(program, block))
+      return No("a reader is in another scope");
   }
   return absl::OkStatus();
 }
@@ -191,13 +201,17 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
   if (producers.size() != 1) return No(absl::StrCat("it reads from ", producers.size(), " blocks, not one"));
   const Id producer = producers[0];
   const BlockNode& from = program.block(producer);
-  if (from.monoid != kNone) return No(absl::StrCat(Describe(program, producer), ", which it reads, is a reduction"));
-  if (from.domain.count != 0 || from.dests.count != 1) return No(absl::StrCat(Describe(program, producer), " is not a plain store"));
+  if (from.monoid != kNone)
+    return No(absl::StrCat(Describe(program, producer), ", which it reads, is a reduction"));
+  if (from.domain.count != 0 || from.dests.count != 1)
+    return No(absl::StrCat(Describe(program, producer), " is not a plain store"));
   status = CheckOnlyWriter(program, producer);
   if (!status.ok()) return status;
   const Id buffer = program.Accesses(from.dests)[0].buffer;
-  if (Readers(program, buffer).size() != 1) return No(absl::StrCat(program.Text(program.buffers[buffer].name), " has other readers"));
-  if (EnclosingBlock(program, producer) != EnclosingBlock(program, block)) return No("its producer is in another scope");
+  if (Readers(program, buffer).size() != 1)
+    return No(absl::StrCat(program.Text(program.buffers[buffer].name), " has other readers"));
+  if (EnclosingBlock(program, producer) != EnclosingBlock(program, block))
+    return No("its producer is in another scope");
   const auto iters = program.Iters(b.iters);
   const auto shape = program.Dims(program.buffers[buffer].shape);
   std::vector<int> dim_of(iters.size(), -1);
@@ -206,7 +220,8 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
     if (e.a != buffer) {
       // What else it reads must be there when the producer runs.
       for (const Id writer : Writers(program, e.a)) {
-        if (!Before(program, writer, producer)) return No(absl::StrCat(Describe(program, writer), " runs after its producer"));
+        if (!Before(program, writer, producer))
+          return No(absl::StrCat(Describe(program, writer), " runs after its producer"));
       }
       continue;
     }
@@ -214,9 +229,11 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
     for (int d = 0; d < static_cast<int>(index.size()); ++d) {
       const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
       if (!simple.has_value() && shape[d].max == 1) continue;
-      if (!simple.has_value() || simple->offset != 0 || (dim_of[simple->iter] >= 0 && dim_of[simple->iter] != d) ||
+      if (!simple.has_value() || simple->offset != 0 ||
+          (dim_of[simple->iter] >= 0 && dim_of[simple->iter] != d) ||
           iters[simple->iter].extent.max != shape[d].max) {
-        return No(absl::StrCat("it does not read ", program.Text(program.buffers[buffer].name), " element by element"));
+        return No(absl::StrCat("it does not read ", program.Text(program.buffers[buffer].name),
+                               " element by element"));
       }
       dim_of[simple->iter] = d;
     }

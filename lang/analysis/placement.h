@@ -18,11 +18,13 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block);
 // "block \"name\"", "loop i"; for messages.
 std::string Describe(const Program& program, Id node);
 
-// Guards of a block other than those of its iters' own extents: points of its tiles that belong to other tiles.
+// Guards of a block other than those of its iters' own extents: points of its tiles that belong to other
+// tiles.
 bool HasInnerGuards(const Program& program, Id block);
 
-// What sample-compute-location chooses from: -2 (inline, if that applies), -1 (stay), and the positions among the loops around the first consumer
-// where compute-at applies. Data parallel loops first: none after a loop that feeds a reduction of the consumer.
+// What sample-compute-location chooses from: -2 (inline, if that applies), -1 (stay), and the positions among
+// the loops around the first consumer where compute-at applies. Data parallel loops first: none after a loop
+// that feeds a reduction of the consumer.
 std::vector<int64_t> ComputeLocations(const Program& program, Id block);
 
 }  // namespace kiln

@@ -4,9 +4,10 @@
 //     for ki: C[i] sum= f(i, ko, ki)   ->    for ki: acc[ko, i] sum= f(i, ko, ki)
 //                                            C[i] sum= acc[ko, i]
 //
-// Partial sums of what one iteration of the given loop reduces (here i) are made in a private buffer, and combined into the
-// destination at its end. Without a reduction loop outside, the combination is a plain store. Logically acc has an element for
-// every partial sum; lowering keeps what is live, which is registers where the tile below is unrolled.
+// Partial sums of what one iteration of the given loop reduces (here i) are made in a private buffer, and
+// combined into the destination at its end. Without a reduction loop outside, the combination is a plain
+// store. Logically acc has an element for every partial sum; lowering keeps what is live, which is registers
+// where the tile below is unrolled.
 #include <algorithm>
 
 #include "absl/status/statusor.h"
@@ -20,7 +21,8 @@
 namespace kiln {
 namespace {
 
-// The block's new iters: the old spatial ones, one for each outer loop that feeds the reduction, one for each inner.
+// The block's new iters: the old spatial ones, one for each outer loop that feeds the reduction, one for each
+// inner.
 struct Partition {
   std::vector<Id> outer, inner;
   std::vector<Sum> old_iters;  // in terms of the new
@@ -28,22 +30,32 @@ struct Partition {
 
 absl::StatusOr<Partition> PartitionOf(const Program& p, Id block, Id loop) {
   const BlockNode& b = p.block(block);
-  if (b.monoid == kNone) return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no reduction"));
-  if (b.accumulates) return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is initialized by another block"));
-  if (b.dests.count != 1 || b.domain.count != 0) return absl::FailedPreconditionError("the block's instances are not a box");
+  if (b.monoid == kNone)
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no reduction"));
+  if (b.accumulates)
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, block), " is initialized by another block"));
+  if (b.dests.count != 1 || b.domain.count != 0)
+    return absl::FailedPreconditionError("the block's instances are not a box");
   const std::vector<Id> loops = LoopsAround(p, block);
   const auto at = std::find(loops.begin(), loops.end(), loop);
-  if (at == loops.end()) return absl::FailedPreconditionError(absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
-  if (Writers(p, p.Accesses(b.dests)[0].buffer).size() != 1) return absl::FailedPreconditionError("the destination has other writers");
+  if (at == loops.end())
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
+  if (Writers(p, p.Accesses(b.dests)[0].buffer).size() != 1)
+    return absl::FailedPreconditionError("the destination has other writers");
   if (HasInnerGuards(p, block)) {
-    return absl::FailedPreconditionError(absl::StrCat("the tiles of ", Describe(p, block), " are imperfect at more than their last level"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the tiles of ", Describe(p, block), " are imperfect at more than their last level"));
   }
-  const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction), spatial = Feeds(p, block, IterKind::kSpatial);
+  const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction),
+                          spatial = Feeds(p, block, IterKind::kSpatial);
   Partition partition;
   for (size_t i = 0; i < loops.size(); ++i) {
     if (!reduces[i]) continue;
     if (spatial[i]) {
-      return absl::FailedPreconditionError(absl::StrCat(Describe(p, loops[i]), " feeds spatial and reduction iters"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(Describe(p, loops[i]), " feeds spatial and reduction iters"));
     }
     (loops.begin() + static_cast<int64_t>(i) <= at ? partition.outer : partition.inner).push_back(loops[i]);
   }
@@ -65,7 +77,8 @@ absl::StatusOr<Partition> PartitionOf(const Program& p, Id block, Id loop) {
     }
     Sum sum = bindings.iters[i];
     for (Split& split : sum.splits) {
-      if (split.source.kind != Source::Kind::kLoop) return absl::FailedPreconditionError("the reduction's index divides what cannot be divided");
+      if (split.source.kind != Source::Kind::kLoop)
+        return absl::FailedPreconditionError("the reduction's index divides what cannot be divided");
       split.source = Source::Iter(position(split.source.id));
     }
     partition.old_iters.push_back(sum);
@@ -79,7 +92,8 @@ absl::Status AccumulateAt(Call& call) {
   const absl::StatusOr<Partition> partition = PartitionOf(p, block, loop);
   if (!partition.ok()) return partition.status();
   const std::optional<Storage> storage = ParseStorage(call.Text(0));
-  if (!storage.has_value()) return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(0), "\""));
+  if (!storage.has_value())
+    return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(0), "\""));
 
   const BlockNode old = p.block(block);
   const Access dest = p.Accesses(old.dests)[0];
@@ -101,7 +115,8 @@ absl::Status AccumulateAt(Call& call) {
   for (const Iter& iter : iters) extents.push_back(iter.extent.max);
   const auto iter_rule = [&](int i) { return partition->old_iters[i]; };
   const Id value = p.List(old.values)[0];
-  if (!CanSubstitute(p, value, iter_rule, extents)) return absl::FailedPreconditionError("an index cannot be expressed in the parts' iters");
+  if (!CanSubstitute(p, value, iter_rule, extents))
+    return absl::FailedPreconditionError("an index cannot be expressed in the parts' iters");
 
   // acc[outer..., dest...]
   const auto shape = p.Dims(p.buffers[dest.buffer].shape);
@@ -109,12 +124,14 @@ absl::Status AccumulateAt(Call& call) {
   for (const Id l : partition->outer) acc_shape.push_back(p.loop(l).extent);
   acc_shape.insert(acc_shape.end(), shape.begin(), shape.end());
   const std::string acc_name = p.FreshName(absl::StrCat(p.Text(p.buffers[dest.buffer].name), ".acc"));
-  const Id acc = p.AddBuffer(acc_name, p.buffers[dest.buffer].dtype, acc_shape, Role::kTemporary, {*storage, Owner::kThread});
+  const Id acc = p.AddBuffer(acc_name, p.buffers[dest.buffer].dtype, acc_shape, Role::kTemporary,
+                             {*storage, Owner::kThread});
 
   BodyRewriter rewriter(p, nullptr, iter_rule, extents);
   std::vector<int32_t> acc_index, dest_index;
   for (size_t i = 0; i < partition->outer.size(); ++i) {
-    acc_index.push_back(p.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(spatial + i))), extents[spatial + i]));
+    acc_index.push_back(
+        p.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(spatial + i))), extents[spatial + i]));
   }
   for (int d = 0; d < dest.index.count; ++d) {
     dest_index.push_back(rewriter.Index(p.lists[dest.index.begin + d]));
@@ -167,7 +184,8 @@ absl::Status AccumulateAt(Call& call) {
   partial.provenance = {Provenance::Kind::kPartial, old.provenance.origin, p.AddList(map)};
   p.block(block) = partial;
 
-  // The combination's spatial loops cover what one iteration of the loop made; its reduction iters are the outer loops themselves.
+  // The combination's spatial loops cover what one iteration of the loop made; its reduction iters are the
+  // outer loops themselves.
   std::vector<DimRange> ranges(spatial);
   for (size_t i = 0; i < spatial; ++i) ranges[i] = {Sum::Constant(0), extents[i]};
   for (int d = 0; d < dest_list.count; ++d) {
@@ -191,10 +209,13 @@ const Primitive kAccumulateAt{
     .attributes = {{"storage", std::string("register")}},
     .result = HandleKind::kBlock,
     .result_names = "combine",
-    .doc = "Reduces, in each iteration of a loop, into a private buffer, which a new block combines into the destination at its end.\n"
-           "for ko: for i: for ki: C[i] sum= f(i, ko, ki)\n->\n"
-           "for ko: for i:\n  for ki: acc[ko, i] sum= f(i, ko, ki)\n  C[i] sum= acc[ko, i]\n"
-           "Does not apply when the reduction is initialized by another block, or the tiles are imperfect at more than their last level.",
+    .doc =
+        "Reduces, in each iteration of a loop, into a private buffer, which a new block combines into the "
+        "destination at its end.\n"
+        "for ko: for i: for ki: C[i] sum= f(i, ko, ki)\n->\n"
+        "for ko: for i:\n  for ki: acc[ko, i] sum= f(i, ko, ki)\n  C[i] sum= acc[ko, i]\n"
+        "Does not apply when the reduction is initialized by another block, or the tiles are imperfect at "
+        "more than their last level.",
     .apply = AccumulateAt,
 };
 KILN_PRIMITIVE(kAccumulateAt);

@@ -1,6 +1,7 @@
 // transform-layout, set-scope: fields of a buffer that change no value, only where values lie.
 //
-//   A[i, j] row-major      -- transform-layout "(i, j) -> (j/16, i, j%16)" -->      A[i, j] in panels of 16 columns
+//   A[i, j] row-major      -- transform-layout "(i, j) -> (j/16, i, j%16)" -->      A[i, j] in panels of 16
+//   columns
 #include <algorithm>
 #include <cctype>
 
@@ -30,7 +31,8 @@ std::optional<Sum> ParseSum(absl::string_view text, const std::vector<std::strin
       const char op = t[at++];
       int64_t number = 0;
       const size_t from = at;
-      while (at < t.size() && std::isdigit(static_cast<unsigned char>(t[at])) && at - from < 12) number = number * 10 + (t[at++] - '0');
+      while (at < t.size() && std::isdigit(static_cast<unsigned char>(t[at])) && at - from < 12)
+        number = number * 10 + (t[at++] - '0');
       if (at == from || number < 1) return std::nullopt;
       if (op == '/' && split.extent == 0) {
         split.lower *= number;
@@ -50,18 +52,22 @@ std::optional<Sum> ParseSum(absl::string_view text, const std::vector<std::strin
 // "(i, j) -> (j/16, i, j%16)" over a shape.
 absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int64_t>& shape) {
   const auto malformed = [&](absl::string_view why) {
-    return absl::InvalidArgumentError(absl::StrCat("the map \"", text, "\": ", why, "; a map looks like \"(i, j) -> (j/16, i, j%16)\""));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the map \"", text, "\": ", why, "; a map looks like \"(i, j) -> (j/16, i, j%16)\""));
   };
   const std::vector<absl::string_view> sides = absl::StrSplit(text, "->");
   if (sides.size() != 2) return malformed("there is no single ->");
   std::vector<std::vector<std::string>> lists;
   for (absl::string_view side : sides) {
     side = absl::StripAsciiWhitespace(side);
-    if (!absl::ConsumePrefix(&side, "(") || !absl::ConsumeSuffix(&side, ")")) return malformed("a side is not in parentheses");
+    if (!absl::ConsumePrefix(&side, "(") || !absl::ConsumeSuffix(&side, ")"))
+      return malformed("a side is not in parentheses");
     lists.emplace_back();
-    for (absl::string_view item : absl::StrSplit(side, ',')) lists.back().emplace_back(absl::StripAsciiWhitespace(item));
+    for (absl::string_view item : absl::StrSplit(side, ','))
+      lists.back().emplace_back(absl::StripAsciiWhitespace(item));
   }
-  if (lists[0].size() != shape.size()) return malformed(absl::StrCat("the buffer has ", shape.size(), " dimensions"));
+  if (lists[0].size() != shape.size())
+    return malformed(absl::StrCat("the buffer has ", shape.size(), " dimensions"));
   IndexMap map = IndexMap::Identity(shape);
   map.results.clear();
   for (const std::string& item : lists[1]) {
@@ -79,12 +85,13 @@ absl::Status TransformLayout(Call& call) {
   const std::vector<Id> candidates = operand < 0 ? WrittenBuffers(p, block) : ReadBuffers(p, block);
   const size_t position = operand < 0 ? 0 : static_cast<size_t>(operand);
   if (position >= candidates.size()) {
-    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " reads ", candidates.size(), " buffers"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, block), " reads ", candidates.size(), " buffers"));
   }
   Buffer& buffer = p.buffers[candidates[position]];
   if (buffer.role != Role::kTemporary) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(p.Text(buffer.name), " is a parameter; its layout is the caller's (cache it, and lay out the copy)"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        p.Text(buffer.name), " is a parameter; its layout is the caller's (cache it, and lay out the copy)"));
   }
   std::vector<int64_t> shape;
   for (const Extent& e : p.Dims(buffer.shape)) shape.push_back(e.max);
@@ -97,7 +104,8 @@ absl::Status TransformLayout(Call& call) {
     sizes.push_back(Bounds(sum, extents).max + 1);
   }
   if (!IsBijective(*map)) {
-    return absl::FailedPreconditionError(absl::StrCat("the map \"", call.Text(1), "\" is not one to one on the shape of ", p.Text(buffer.name)));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the map \"", call.Text(1), "\" is not one to one on the shape of ", p.Text(buffer.name)));
   }
   std::vector<int32_t> axes;
   for (size_t i = 0; i < sizes.size(); ++i) axes.push_back(p.AddMark(map->results[i], sizes[i]));
@@ -108,11 +116,13 @@ absl::Status TransformLayout(Call& call) {
 absl::Status SetScope(Call& call) {
   Program& p = call.program();
   const std::optional<Storage> storage = ParseStorage(call.Text(0));
-  if (!storage.has_value()) return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(0), "\""));
+  if (!storage.has_value())
+    return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(0), "\""));
   for (const Id id : WrittenBuffers(p, call.node(0))) {
     Buffer& buffer = p.buffers[id];
     if (buffer.role != Role::kTemporary) {
-      return absl::FailedPreconditionError(absl::StrCat(p.Text(buffer.name), " is a parameter; it lies where the caller put it"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(p.Text(buffer.name), " is a parameter; it lies where the caller put it"));
     }
     buffer.scope = {*storage, *storage == Storage::kGlobal ? Owner::kGrid : Owner::kThread};
   }
@@ -125,9 +135,12 @@ const Primitive kTransformLayout{
     .attributes = {{"operand", int64_t{-1}}, {"map", std::string()}},
     .result = HandleKind::kBlock,
     .result_names = "",
-    .doc = "Sets where the elements of a temporary lie: of the operand-th buffer that a block reads, or (-1) of the one it writes.\n"
-           "A[i, j] row-major\n-> transform-layout \"(i, j) -> (j/16, i, j%16)\"\nA[i, j] in panels of 16 columns\n"
-           "Does not apply to parameters, or when the map is not one to one.",
+    .doc =
+        "Sets where the elements of a temporary lie: of the operand-th buffer that a block reads, or (-1) of "
+        "the one it writes.\n"
+        "A[i, j] row-major\n-> transform-layout \"(i, j) -> (j/16, i, j%16)\"\nA[i, j] in panels of 16 "
+        "columns\n"
+        "Does not apply to parameters, or when the map is not one to one.",
     .apply = TransformLayout,
 };
 KILN_PRIMITIVE(kTransformLayout);
@@ -138,7 +151,8 @@ const Primitive kSetScope{
     .attributes = {{"storage", std::string("global")}},
     .result = HandleKind::kBlock,
     .result_names = "",
-    .doc = "Sets the storage of what a block writes: global, stack or register. Does not apply to parameters.",
+    .doc =
+        "Sets the storage of what a block writes: global, stack or register. Does not apply to parameters.",
     .apply = SetScope,
 };
 KILN_PRIMITIVE(kSetScope);

@@ -6,7 +6,8 @@
 //   C[h(i)] = f(i)          -- cache-write -->       C.cache[h(i)] = f(i)
 //                                                    C[j] = C.cache[j]
 //
-// The copies are whole, in the innermost scope that holds everything concerned; compute-at and reverse-compute-at then place them.
+// The copies are whole, in the innermost scope that holds everything concerned; compute-at and
+// reverse-compute-at then place them.
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
@@ -21,7 +22,8 @@ namespace {
 absl::StatusOr<Storage> StorageOf(const std::string& text) {
   const std::optional<Storage> storage = ParseStorage(text);
   if (storage.has_value()) return *storage;
-  return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", text, "\"; global, stack and register are known"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("there is no storage \"", text, "\"; global, stack and register are known"));
 }
 
 Id AddCache(Program& p, Id buffer, absl::string_view suffix, Storage storage) {
@@ -56,7 +58,8 @@ absl::Status CacheRead(Call& call) {
   std::vector<Id> concerned = Writers(p, buffer);
   for (const Id writer : concerned) {
     if (writer == block) return absl::FailedPreconditionError("the block writes it too");
-    if (!Before(p, writer, block)) return absl::FailedPreconditionError(absl::StrCat(Describe(p, writer), " writes it later"));
+    if (!Before(p, writer, block))
+      return absl::FailedPreconditionError(absl::StrCat(Describe(p, writer), " writes it later"));
   }
   Id scope = EnclosingBlock(p, block);
   if (scope == kNone) scope = kRoot;
@@ -98,7 +101,8 @@ absl::Status CacheWrite(Call& call) {
   const Id block = call.node(0);
   const absl::StatusOr<Storage> storage = StorageOf(call.Text(0));
   if (!storage.ok()) return storage.status();
-  if (p.block(block).dests.count != 1) return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " has several results"));
+  if (p.block(block).dests.count != 1)
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " has several results"));
   const Id buffer = p.Accesses(p.block(block).dests)[0].buffer;
   if (Writers(p, buffer).size() != 1) {
     return absl::FailedPreconditionError(absl::StrCat(p.Text(p.buffers[buffer].name), " has other writers"));
@@ -128,9 +132,11 @@ const Primitive kCacheRead{
     .attributes = {{"operand", int64_t{0}}, {"storage", std::string("global")}},
     .result = HandleKind::kBlock,
     .result_names = "copy",
-    .doc = "Copies what a block reads of its operand-th buffer (in order of first use) to a new buffer, from which it then reads.\n"
-           "C[..] = f(A[g(i)])\n->\nA.cache[j] = A[j]; C[..] = f(A.cache[g(i)])\n"
-           "Does not apply when something after the block writes the buffer.",
+    .doc =
+        "Copies what a block reads of its operand-th buffer (in order of first use) to a new buffer, from "
+        "which it then reads.\n"
+        "C[..] = f(A[g(i)])\n->\nA.cache[j] = A[j]; C[..] = f(A.cache[g(i)])\n"
+        "Does not apply when something after the block writes the buffer.",
     .apply = CacheRead,
 };
 KILN_PRIMITIVE(kCacheRead);
@@ -141,9 +147,10 @@ const Primitive kCacheWrite{
     .attributes = {{"storage", std::string("global")}},
     .result = HandleKind::kBlock,
     .result_names = "copy",
-    .doc = "Lets a block write to a new buffer, which a new block copies to the old one.\n"
-           "C[h(i)] = f(i)\n->\nC.local[h(i)] = f(i); C[j] = C.local[j]\n"
-           "Does not apply when the buffer has other writers, or the block several results.",
+    .doc =
+        "Lets a block write to a new buffer, which a new block copies to the old one.\n"
+        "C[h(i)] = f(i)\n->\nC.local[h(i)] = f(i); C[j] = C.local[j]\n"
+        "Does not apply when the buffer has other writers, or the block several results.",
     .apply = CacheWrite,
 };
 KILN_PRIMITIVE(kCacheWrite);

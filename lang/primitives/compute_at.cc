@@ -4,7 +4,8 @@
 //   for o in 0..I/4:                        ->      for b in 0..4: B[4*o + b] = f(4*o + b)
 //     for t in 0..4: C[..] = B[4*o + t]             for t in 0..4: C[..] = B[4*o + t]
 //
-// The block is computed for what one iteration of the loop needs; a part that several iterations need is computed by each.
+// The block is computed for what one iteration of the loop needs; a part that several iterations need is
+// computed by each.
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
@@ -58,8 +59,8 @@ absl::Status ComputeAtLocation(Call& call) {
   const std::vector<Id> consumers = Consumers(p, block);
   const std::vector<Id> loops = consumers.empty() ? std::vector<Id>() : LoopsAround(p, consumers.front());
   if (location < 0 || location >= static_cast<int64_t>(loops.size())) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("location ", location, " is not among the ", loops.size(), " loops of the block's first consumer"));
+    return absl::FailedPreconditionError(absl::StrCat("location ", location, " is not among the ",
+                                                      loops.size(), " loops of the block's first consumer"));
   }
   return Move(p, block, loops[location]);
 }
@@ -70,11 +71,13 @@ const Primitive kComputeAt{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "",
-    .doc = "Moves a block below a loop of its consumers, where it computes what one iteration needs.\n"
-           "for i: B[i] = f(i)\nfor o: for t in 0..4: C[..] = B[4*o+t]\n->\n"
-           "for o:\n  for b in 0..4: B[4*o+b] = f(4*o+b)\n  for t in 0..4: C[..] = B[4*o+t]\n"
-           "Does not apply when a consumer is outside of the loop, when the block writes a result of the program, or when its"
-           " buffer has another writer.",
+    .doc =
+        "Moves a block below a loop of its consumers, where it computes what one iteration needs.\n"
+        "for i: B[i] = f(i)\nfor o: for t in 0..4: C[..] = B[4*o+t]\n->\n"
+        "for o:\n  for b in 0..4: B[4*o+b] = f(4*o+b)\n  for t in 0..4: C[..] = B[4*o+t]\n"
+        "Does not apply when a consumer is outside of the loop, when the block writes a result of the "
+        "program, or when its"
+        " buffer has another writer.",
     .apply = ComputeAt,
 };
 KILN_PRIMITIVE(kComputeAt);
@@ -85,7 +88,9 @@ const Primitive kComputeAtLocation{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "",
-    .doc = "compute-at the location-th loop around the first consumer; -2 is compute-inline, -1 leaves the block where it is.",
+    .doc =
+        "compute-at the location-th loop around the first consumer; -2 is compute-inline, -1 leaves the "
+        "block where it is.",
     .apply = ComputeAtLocation,
 };
 KILN_PRIMITIVE(kComputeAtLocation);
@@ -102,8 +107,10 @@ const Primitive kSampleComputeLocation{
     .result_names = "location",
     .sampling = true,
     .reads_only = true,
-    .doc = "Where to compute a block, uniformly: -2 inline, -1 where it is, or the position of a loop of more than one iteration around"
-           " its first consumer at which compute-at applies.",
+    .doc =
+        "Where to compute a block, uniformly: -2 inline, -1 where it is, or the position of a loop of more "
+        "than one iteration around"
+        " its first consumer at which compute-at applies.",
     .apply = SampleComputeLocation,
 };
 KILN_PRIMITIVE(kSampleComputeLocation);

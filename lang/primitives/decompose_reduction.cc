@@ -21,20 +21,26 @@ absl::Status DecomposeReduction(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0), loop = call.node(1);
   const BlockNode old = p.block(block);
-  if (old.monoid == kNone) return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no reduction"));
+  if (old.monoid == kNone)
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no reduction"));
   if (old.accumulates) {
-    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is initialized by another block already"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, block), " is initialized by another block already"));
   }
   if (old.domain.count != 0) return absl::FailedPreconditionError("the block's instances are not a box");
   const std::vector<Id> loops = LoopsAround(p, block);
   size_t at = 0;
   while (at < loops.size() && loops[at] != loop) ++at;
-  if (at == loops.size()) return absl::FailedPreconditionError(absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
-  const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction), spatial = Feeds(p, block, IterKind::kSpatial);
+  if (at == loops.size())
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
+  const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction),
+                          spatial = Feeds(p, block, IterKind::kSpatial);
   for (size_t i = 0; i < at; ++i) {
     if (reduces[i]) {
-      return absl::FailedPreconditionError(absl::StrCat(Describe(p, loops[i]), ", outside of ", Describe(p, loop),
-                                                        ", feeds the reduction; the initialization must be outside of it"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(Describe(p, loops[i]), ", outside of ", Describe(p, loop),
+                       ", feeds the reduction; the initialization must be outside of it"));
     }
   }
 
@@ -90,9 +96,10 @@ const Primitive kDecomposeReduction{
     .attributes = {},
     .result = HandleKind::kBlock,
     .result_names = "init",
-    .doc = "Makes the initialization of a reduction a block of its own, before a loop.\n"
-           "for i: for k: C[i] sum= f(i, k)\n->\nfor i:\n  C[i] = 0\n  for k: C[i] += f(i, k)\n"
-           "Does not apply when a loop outside of the given one feeds the reduction.",
+    .doc =
+        "Makes the initialization of a reduction a block of its own, before a loop.\n"
+        "for i: for k: C[i] sum= f(i, k)\n->\nfor i:\n  C[i] = 0\n  for k: C[i] += f(i, k)\n"
+        "Does not apply when a loop outside of the given one feeds the reduction.",
     .apply = DecomposeReduction,
 };
 KILN_PRIMITIVE(kDecomposeReduction);

@@ -28,7 +28,8 @@ BodyRewriter::IterRule AtLoad(const Program& p, const std::vector<int>& dims, co
 }
 
 absl::Status Inexpressible(const Program& p, Id block) {
-  return absl::FailedPreconditionError("an index of " + Describe(p, block) + " cannot be expressed in the reader's iters");
+  return absl::FailedPreconditionError("an index of " + Describe(p, block) +
+                                       " cannot be expressed in the reader's iters");
 }
 
 void SetBody(Program& p, Id block, const std::vector<int32_t>& values, const std::vector<int32_t>& initial) {
@@ -122,8 +123,11 @@ const Primitive kComputeInline{
     .attributes = {},
     .result = HandleKind::kBlock,
     .result_names = "",
-    .doc = "Replaces every read of what the block writes by its body.\nB[i] = f(i); C[j] = g(B[h(j)])\n->\nC[j] = g(f(h(j)))\n"
-           "Does not apply to reductions, to results of the program, or when the block writes at other indices than its iters.",
+    .doc =
+        "Replaces every read of what the block writes by its body.\nB[i] = f(i); C[j] = g(B[h(j)])\n->\nC[j] "
+        "= g(f(h(j)))\n"
+        "Does not apply to reductions, to results of the program, or when the block writes at other indices "
+        "than its iters.",
     .apply = ComputeInline,
 };
 KILN_PRIMITIVE(kComputeInline);
@@ -134,8 +138,10 @@ const Primitive kReverseComputeInline{
     .attributes = {},
     .result = HandleKind::kBlock,
     .result_names = "",
-    .doc = "Lets the one producer of a block do its work too.\nB[i] = f(i); C[i] = g(B[i])\n->\nC[i] = g(f(i))\n"
-           "Does not apply when the producer is a reduction, has other readers, or is not read element by element.",
+    .doc =
+        "Lets the one producer of a block do its work too.\nB[i] = f(i); C[i] = g(B[i])\n->\nC[i] = g(f(i))\n"
+        "Does not apply when the producer is a reduction, has other readers, or is not read element by "
+        "element.",
     .apply = ReverseComputeInline,
 };
 KILN_PRIMITIVE(kReverseComputeInline);

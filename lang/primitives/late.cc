@@ -1,8 +1,9 @@
 // Late steps (design D3): what they do is computed, at every replay, from the program as it then stands.
 //
-// parallelize-outer   for i: for j: ...         ->   parallel f in 0..I*J: ...          outer data parallel loops of each nest
-// vectorize-inner     for j in 0..128: S        ->   for j0: vectorized j1 in 0..64: S  innermost loop of each block
-// unroll-up-to        for i in 0..4: for v: S   ->   S; S; S; S                         inner loops, while the straight line is short
+// parallelize-outer   for i: for j: ...         ->   parallel f in 0..I*J: ...          outer data parallel
+// loops of each nest vectorize-inner     for j in 0..128: S        ->   for j0: vectorized j1 in 0..64: S
+// innermost loop of each block unroll-up-to        for i in 0..4: for v: S   ->   S; S; S; S inner loops,
+// while the straight line is short
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -15,8 +16,8 @@ namespace kiln {
 namespace {
 
 // Runs another primitive on nodes; its results are the new loops. The step itself returns no handles.
-absl::Status Nested(Call& call, const char* name, const std::vector<Id>& loops, const std::vector<int64_t>& numbers,
-                    std::vector<Id>* results) {
+absl::Status Nested(Call& call, const char* name, const std::vector<Id>& loops,
+                    const std::vector<int64_t>& numbers, std::vector<Id>* results) {
   State state;
   std::swap(state.program, call.program());
   Step step;
@@ -29,7 +30,8 @@ absl::Status Nested(Call& call, const char* name, const std::vector<Id>& loops, 
   const size_t known = state.loops.size();
   Call nested(state, call.target(), step, 0, nullptr);
   const absl::Status status = step.primitive->apply(nested);
-  if (results != nullptr) results->assign(state.loops.begin() + static_cast<int64_t>(known), state.loops.end());
+  if (results != nullptr)
+    results->assign(state.loops.begin() + static_cast<int64_t>(known), state.loops.end());
   std::swap(state.program, call.program());
   return status;
 }
@@ -74,7 +76,8 @@ bool Lanes(const Program& p, Id block, Id loop) {
   return true;
 }
 
-// How many of `extent` iterations become lanes: all up to `limit`, else the largest divisor that fills whole vectors, else a vector.
+// How many of `extent` iterations become lanes: all up to `limit`, else the largest divisor that fills whole
+// vectors, else a vector.
 int64_t LaneCount(int64_t extent, int64_t limit, int64_t vector) {
   if (extent <= limit) return extent;
   for (int64_t lanes = limit; lanes >= vector; --lanes) {
@@ -93,12 +96,14 @@ absl::Status VectorizeInner(Call& call) {
     const int64_t extent = p.loop(loop).extent.max;
     if (extent == 1 || !CheckVectorizable(p, loop).ok()) continue;
     const std::vector<Id> blocks = BlocksBelow(p, loop);
-    if (!std::all_of(blocks.begin(), blocks.end(), [&](Id b) { return p.nodes[b].parent == loop && Lanes(p, b, loop); })) {
+    if (!std::all_of(blocks.begin(), blocks.end(),
+                     [&](Id b) { return p.nodes[b].parent == loop && Lanes(p, b, loop); })) {
       continue;
     }
     int64_t widest = 1;
     for (const Id b : blocks) {
-      for (const Access& dest : p.Accesses(p.block(b).dests)) widest = std::max(widest, SizeOf(p.buffers[dest.buffer].dtype));
+      for (const Access& dest : p.Accesses(p.block(b).dests))
+        widest = std::max(widest, SizeOf(p.buffers[dest.buffer].dtype));
     }
     const int64_t lanes = LaneCount(extent, limit, std::max<int64_t>(2, call.target().vector_bytes / widest));
     std::vector<Id> parts{loop};
@@ -142,8 +147,10 @@ const Primitive kParallelizeOuter{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "",
-    .doc = "Late. In each nest, fuses the outer data parallel loops until there are `limit` iterations, and runs them in parallel.\n"
-           "for i: for j: S\n->\nparallel f in 0..I*J: S",
+    .doc =
+        "Late. In each nest, fuses the outer data parallel loops until there are `limit` iterations, and "
+        "runs them in parallel.\n"
+        "for i: for j: S\n->\nparallel f in 0..I*J: S",
     .apply = ParallelizeOuter,
 };
 KILN_PRIMITIVE(kParallelizeOuter);
@@ -154,8 +161,10 @@ const Primitive kVectorizeInner{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "",
-    .doc = "Late. Vectorizes the innermost loop of every block whose accesses step little along it, up to `lanes` iterations.\n"
-           "for j in 0..128: S\n->\nfor j0 in 0..2: vectorized j1 in 0..64: S",
+    .doc =
+        "Late. Vectorizes the innermost loop of every block whose accesses step little along it, up to "
+        "`lanes` iterations.\n"
+        "for j in 0..128: S\n->\nfor j0 in 0..2: vectorized j1 in 0..64: S",
     .apply = VectorizeInner,
 };
 KILN_PRIMITIVE(kVectorizeInner);
@@ -166,8 +175,10 @@ const Primitive kUnrollUpTo{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "",
-    .doc = "Late. Unrolls inner loops while the straight line that results has at most `steps` instances of blocks.\n"
-           "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",
+    .doc =
+        "Late. Unrolls inner loops while the straight line that results has at most `steps` instances of "
+        "blocks.\n"
+        "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",
     .apply = UnrollUpTo,
 };
 KILN_PRIMITIVE(kUnrollUpTo);

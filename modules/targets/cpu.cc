@@ -1,4 +1,5 @@
-// The default space of a CPU: inline what is cheap, tile what reuses, place the rest, then parallel, vector and straight lines.
+// The default space of a CPU: inline what is cheap, tile what reuses, place the rest, then parallel, vector
+// and straight lines.
 #include "modules/tiling.h"
 
 namespace kiln {

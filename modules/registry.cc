@@ -1,4 +1,4 @@
-#include "modules/module.h"
+#include "modules/registry.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "lang/analysis/dataflow.h"
 #include "lang/check.h"
 
 namespace kiln {
@@ -25,36 +24,9 @@ std::string NameOf(void (*function)(Schedule&, Block)) {
   return "module";
 }
 
-bool HasBlock(const Program& program, absl::string_view name) {
-  for (const Id block : Blocks(program)) {
-    if (program.Text(program.block(block).name) == name) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 BlockModule::BlockModule(void (*function)(Schedule&, Block)) : name(NameOf(function)), apply(function) {}
-
-void EachBlock(Schedule& s, const std::vector<BlockModule>& modules) {
-  std::vector<std::string> names;
-  for (const Id block : Blocks(s.program())) {
-    names.emplace_back(s.program().Text(s.program().block(block).name));
-  }
-  for (size_t i = names.size(); i-- > 0;) {
-    for (const BlockModule& module : modules) {
-      if (!s.ok() || !HasBlock(s.program(), names[i])) break;
-      Schedule::Section by_module(s, module.name);
-      Schedule::Section by_block(s, names[i]);
-      module.apply(s, s.GetBlock(names[i]));
-    }
-  }
-}
-
-void RunSpace(Schedule& s, absl::string_view name, const Space& space) {
-  Schedule::Section section(s, name);
-  space(s);
-}
 
 const ModuleEntry* FindModule(absl::string_view name) {
   const auto it = Registry().find(std::string(name));
@@ -69,18 +41,20 @@ std::vector<std::string> ModuleNames() {
 
 namespace internal {
 
-absl::Status CheckOptions(const std::string& module, const OptionText& given, const std::vector<std::string>& known) {
+absl::Status CheckOptions(const std::string& module, const OptionText& given,
+                          const std::vector<std::string>& known) {
   for (const auto& [key, value] : given) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("module ", module, " has no option \"", key, "\"; it has ",
+      return absl::InvalidArgumentError(absl::StrCat("module ", module, " has no option \"", key,
+                                                     "\"; it has ",
                                                      known.empty() ? "none" : absl::StrJoin(known, ", ")));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status SetOption(const std::string& module, const OptionText& given, absl::string_view name, int64_t* number,
-                       std::string* text, std::vector<int64_t>* list) {
+absl::Status SetOption(const std::string& module, const OptionText& given, absl::string_view name,
+                       int64_t* number, std::string* text, std::vector<int64_t>* list) {
   for (const auto& [key, value] : given) {
     if (key != name) continue;
     if (text != nullptr) *text = value;
@@ -88,14 +62,17 @@ absl::Status SetOption(const std::string& module, const OptionText& given, absl:
     for (const absl::string_view item : absl::StrSplit(value, ',')) {
       int64_t n;
       if (text == nullptr && !absl::SimpleAtoi(item, &n)) {
-        return absl::InvalidArgumentError(absl::StrCat("option ", name, " of module ", module, " is \"", value, "\"; it takes ",
-                                                       list != nullptr ? "numbers with commas between" : "a number"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("option ", name, " of module ", module, " is \"", value, "\"; it takes ",
+                         list != nullptr ? "numbers with commas between" : "a number"));
       }
       if (text == nullptr) numbers.push_back(n);
     }
     if (list != nullptr) *list = numbers;
     if (number != nullptr) {
-      if (numbers.size() != 1) return absl::InvalidArgumentError(absl::StrCat("option ", name, " of module ", module, " takes one number"));
+      if (numbers.size() != 1)
+        return absl::InvalidArgumentError(
+            absl::StrCat("option ", name, " of module ", module, " takes one number"));
       *number = numbers[0];
     }
   }

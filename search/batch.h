@@ -1,0 +1,60 @@
+// Which candidates are measured next.
+//
+// Greedy by predicted energy, with two corrections. A small share of the slots goes to draws from the prior, so that the model
+// also learns where it does not look (epsilon-greedy). And a candidate loses some of its rank for being like one that is in the batch
+// already: sixty-four variations of one program teach little.
+//
+// No program is measured twice for one task: programs are told apart by their structural hash, since different decisions often
+// give equal programs. This is a rule of batches and never of chains, which must be free to stay where they are.
+//
+// Plain functions, deterministic given the dice.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "lang/distribution.h"
+#include "lang/random.h"
+
+namespace kiln {
+
+// A point of the search space, without its program.
+struct Candidate {
+  int sketch = 0;
+  std::vector<Decision> decisions;  // of the sketch's sites, in order
+  double energy = 0;                // lower is better, in units of the prior's spread (design D8)
+};
+
+// The fraction of sites that both decide alike; 0 for different sketches.
+double Similarity(const Candidate& a, const Candidate& b);
+
+// Small at first, for the model must be used early: half of what is done, between 16 and 64.
+int BatchSize(int done);
+
+struct BatchOptions {
+  int size = 16;
+  double random_share = 0.05;  // probability that a slot goes to a draw from the prior
+  double diversity = 0.2;      // energy that a copy of a picked candidate would lose; less for less similar ones
+};
+
+struct BatchSource {
+  // A draw from the prior that the validator accepts; none if it could not find one.
+  std::function<std::optional<Candidate>()> draw;
+  // The structural hash of the candidate's program; none if it turns out not to be valid.
+  std::function<std::optional<std::string>(const Candidate&)> hash;
+};
+
+struct Picked {
+  Candidate candidate;
+  std::string hash;
+  bool random = false;  // a draw from the prior
+};
+
+// Up to options.size new programs; fewer only if the source seems exhausted. Their hashes are added to `measured`.
+std::vector<Picked> SelectBatch(std::vector<Candidate> candidates, const BatchSource& source, const BatchOptions& options,
+                                Dice& dice, absl::flat_hash_set<std::string>& measured);
+
+}  // namespace kiln

@@ -1,0 +1,43 @@
+// The time, as an interface (design D15): what budgets and records ask, and what tests set.
+//
+// The search never decides anything by the time but whether a new round may begin.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace kiln {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  // Milliseconds since 1970, UTC.
+  virtual int64_t WallMillis() const = 0;
+  // Seconds since some instant; never goes back.
+  virtual double Seconds() const = 0;
+};
+
+class SystemClock final : public Clock {
+ public:
+  int64_t WallMillis() const override {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  }
+  double Seconds() const override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+};
+
+// Stands still until it is told otherwise; `tick` seconds pass at each look at Seconds. Not thread safe.
+class FakeClock final : public Clock {
+ public:
+  explicit FakeClock(double tick = 0) : tick_(tick) {}
+  void Advance(double seconds) { now_ += seconds; }
+  int64_t WallMillis() const override { return static_cast<int64_t>(now_ * 1000); }
+  double Seconds() const override { return now_ += tick_; }
+
+ private:
+  double tick_;
+  mutable double now_ = 0;
+};
+
+}  // namespace kiln

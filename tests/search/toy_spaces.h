@@ -1,0 +1,135 @@
+// Search spaces of at most 200 points, on which the chain is checked exactly.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lang/builder.h"
+#include "search/chain.h"
+#include "trace/enumerate.h"
+
+namespace kiln::toy {
+
+// C[i] = A[i] + A[i]
+inline Program Doubling(int64_t extent) {
+  Builder b("doubling");
+  const Id a = b.Input("A", DType::kF32, {extent}), c = b.Output("C", DType::kF32, {extent});
+  const Sum i = Builder::Iter(0);
+  b.Compute("double", {{"i", extent}}, {c, {i}}, b.Add(b.Load(a, {i}), b.Load(a, {i})));
+  return b.Finish();
+}
+
+// Any numbers between 0 and 3 that differ from point to point.
+inline double Energy(const Candidate& point) {
+  uint64_t hash = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(point.sketch + 1);
+  for (const Decision& decision : point.decisions) {
+    for (const int64_t value : decision) hash = (hash ^ static_cast<uint64_t>(value)) * 0xbf58476d1ce4e5b9u, hash ^= hash >> 29;
+  }
+  return static_cast<double>(hash % 3001) / 1000;
+}
+
+using Refuses = std::function<bool(const Candidate&)>;
+
+inline SearchSpace Make(const Program& program, const SpaceFunction& function, const Refuses& refuses = nullptr) {
+  SearchSpace space{program, Target(), {}, nullptr};
+  const auto sketches = Enumerate(function, program, space.target);
+  KILN_CHECK(sketches.ok(), sketches.status().ToString());
+  for (const Sketch& sketch : sketches->sketches) space.sketches.push_back(sketch.trace);
+  space.make_judge = [refuses]() -> Judge {
+    return [refuses](const Replayed& replayed, FeatureSet&) {
+      Candidate at{0, {}, 0};
+      for (const ReplayedSite& site : replayed.sites) at.decisions.push_back(site.decision);
+      return refuses && refuses(at) ? absl::FailedPreconditionError("refused") : absl::OkStatus();
+    };
+  };
+  return space;
+}
+
+inline Value Tile(Schedule& s, Loop loop, int parts, int64_t innermost, const char* label) {
+  Schedule::TileOptions options;
+  options.parts = parts;
+  options.innermost = innermost;
+  return s.SamplePerfectTile(loop, options, label);
+}
+inline std::vector<Loop> SplitBy(Schedule& s, Loop loop, const std::vector<Factor>& factors) { return s.Split(loop, factors); }
+
+// Tiles of a tile: the second site's support depends on the first, and where that leaves one value there is one site less to pick.
+// 30 points.
+inline SearchSpace Nested(const Refuses& refuses = nullptr) {
+  return Make(
+      Doubling(24),
+      [](Schedule& s) {
+        const Loop i = s.GetLoops(s.GetBlock("double"))[0];
+        const std::vector<Loop> parts = SplitBy(s, i, {Tile(s, i, 2, 0, "outer")});
+        if (s.ok()) SplitBy(s, parts[1], {Tile(s, parts[1], 2, 0, "inner")});
+      },
+      refuses);
+}
+
+// The same, but some points may not be measured: 26 are left.
+inline SearchSpace Refusing() {
+  return Nested([](const Candidate& p) { return (p.decisions[0][0] + 2 * p.decisions[1][0]) % 3 == 0; });
+}
+
+// A weighted choice, on which two tiles depend. 32 points of different prior probabilities.
+inline SearchSpace Weighted() {
+  return Make(Doubling(24), [](Schedule& s) {
+    const Loop i = s.GetLoops(s.GetBlock("double"))[0];
+    const std::vector<Loop> parts = SplitBy(s, i, {kAuto, s.SampleCategorical({2, 3, 4}, {1, 2, 5}, "width")});
+    if (!s.ok()) return;
+    SplitBy(s, parts[0], {Tile(s, parts[0], 2, 0, "outer")});
+    SplitBy(s, parts[1], {Tile(s, parts[1], 2, 0, "inner")});
+  });
+}
+
+// A bounded tile of three parts: its points have different numbers of neighbours, so the proposal is not symmetric. 46 points.
+inline SearchSpace Asymmetric() {
+  return Make(Doubling(24), [](Schedule& s) {
+    const Loop i = s.GetLoops(s.GetBlock("double"))[0];
+    const std::vector<Loop> parts = SplitBy(s, i, {Tile(s, i, 3, 4, "outer")});
+    if (s.ok()) SplitBy(s, parts[1], {Tile(s, parts[1], 2, 3, "inner")});
+  });
+}
+
+// Two tiles whose inner factors share a budget: the first decides how far the second's support reaches. 46 points.
+inline SearchSpace Shared() {
+  Builder b("doubling");
+  const Id a = b.Input("A", DType::kF32, {12, 8}), c = b.Output("C", DType::kF32, {12, 8});
+  const Sum i = Builder::Iter(0), j = Builder::Iter(1);
+  b.Compute("double", {{"i", 12}, {"j", 8}}, {c, {i, j}}, b.Add(b.Load(a, {i, j}), b.Load(a, {i, j})));
+  return Make(b.Finish(), [](Schedule& s) {
+    const std::vector<Loop> loops = s.GetLoops(s.GetBlock("double"));
+    const Value first = Tile(s, loops[0], 2, 0, "i");
+    Schedule::TileOptions options;
+    options.parts = 3;
+    options.innermost = 0;
+    options.budget = 12;
+    options.within = {first};
+    const Value second = s.SamplePerfectTile(loops[1], options, "j");
+    SplitBy(s, loops[0], {first});
+    SplitBy(s, loops[1], {second});
+  });
+}
+
+// Three sketches that share the names of sites, with other supports and other numbers of sites; some points are refused. 22 points.
+inline SearchSpace Structured() {
+  return Make(
+      Doubling(12),
+      [](Schedule& s) {
+        const Loop i = s.GetLoops(s.GetBlock("double"))[0];
+        const int shape = s.Choose("shape", 3);
+        if (shape == 0) {
+          SplitBy(s, i, {Tile(s, i, 2, 0, "tile")});
+        } else if (shape == 1) {
+          const std::vector<Loop> parts = SplitBy(s, i, {kAuto, s.SampleCategorical({1, 2, 3}, {3, 1, 1}, "width")});
+          if (s.ok()) SplitBy(s, parts[0], {Tile(s, parts[0], 2, 0, "tile")});
+        } else {
+          SplitBy(s, i, {kAuto, s.SampleCategorical({2, 3, 4, 6}, {1, 2, 3, 4}, "width")});
+        }
+      },
+      [](const Candidate& p) { return p.decisions.size() == 2 && p.decisions[0][0] == 3 && p.decisions[1][0] == 2; });
+}
+
+}  // namespace kiln::toy

@@ -1,0 +1,219 @@
+#include "tests/support/random_program.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/builder.h"
+#include "lang/interpreter.h"
+#include "lang/scalar.h"
+
+namespace kiln {
+namespace {
+
+class Maker {
+ public:
+  explicit Maker(Dice& dice)
+      : dice_(dice), b_("random"), type_(dice.Flip(0.5) ? DType::kI32 : DType::kF64) {}
+
+  Program Make() {
+    const int64_t rank = 1 + dice_.Below(3);
+    std::vector<Extent> shape;
+    for (int64_t d = 0; d < rank; ++d) shape.push_back(Size());
+    tensors_.push_back({b_.Input("in", type_, shape), true});
+    const int64_t blocks = 1 + dice_.Below(4);
+    for (int64_t i = 0; i < blocks; ++i) AddBlock();
+    for (Tensor& t : tensors_) {
+      if (b_.program().buffers[t.buffer].role != Role::kTemporary) continue;
+      if (!t.read || dice_.Flip(0.1)) b_.MakeOutput(t.buffer);
+    }
+    return b_.Finish();
+  }
+
+ private:
+  struct Tensor {
+    Id buffer;
+    bool read = false;
+  };
+
+  int64_t Size() {
+    constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12};
+    return kSizes[dice_.Below(10)];
+  }
+  std::vector<Extent> ShapeOf(Id buffer) const {
+    const auto dims = b_.program().Dims(b_.program().buffers[buffer].shape);
+    return {dims.begin(), dims.end()};
+  }
+  Id Pick() {
+    // Mostly the newest, so that chains grow.
+    Tensor& t = dice_.Flip(0.6) ? tensors_.back() : tensors_[dice_.Below(static_cast<int64_t>(tensors_.size()))];
+    t.read = true;
+    return t.buffer;
+  }
+  Id NewInput(const std::vector<Extent>& shape) { return b_.Input("in", type_, shape); }
+  Id NewTensor(const std::vector<Extent>& shape) {
+    tensors_.push_back({b_.Temporary("t", type_, shape), false});
+    return tensors_.back().buffer;
+  }
+  Id Number(int64_t value) {
+    return IsFloat(type_) ? b_.Float(type_, static_cast<double>(value)) : b_.Integer(type_, value);
+  }
+
+  using Iters = std::vector<Builder::IterSpec>;
+  static Iters IterSpecs(const std::vector<Extent>& shape) {
+    Iters iters;
+    for (size_t d = 0; d < shape.size(); ++d) iters.push_back({std::string(1, static_cast<char>('i' + d)), shape[d]});
+    return iters;
+  }
+  static std::vector<Sum> Index(size_t rank) {
+    std::vector<Sum> index;
+    for (size_t d = 0; d < rank; ++d) index.push_back(Builder::Iter(static_cast<int>(d)));
+    return index;
+  }
+  // dest[index of its own rank] = value, or a reduction of it.
+  void Finish(const std::vector<Extent>& shape, const Iters& iters, Id value) {
+    const bool reduces = std::any_of(iters.begin(), iters.end(), [](const auto& i) { return i.kind == IterKind::kReduction; });
+    std::vector<Sum> index = Index(shape.size());
+    std::vector<Extent> wanted = shape;
+    const Id dest = NewTensor(wanted);
+    if (reduces) {
+      const Monoid::Kind kind = dice_.Flip(0.7) ? Monoid::Kind::kSum : Monoid::Kind::kMax;
+      b_.Reduce("reduce", iters, kind, {dest, index}, value, dice_.Flip(0.2) ? Number(3) : kNone);
+    } else {
+      b_.Compute("map", iters, {dest, index}, value);
+    }
+  }
+
+  void AddBlock() {
+    const Id from = Pick();
+    const std::vector<Extent> shape = ShapeOf(from);
+    switch (dice_.Below(8)) {
+      case 0:
+      case 1:
+        return Elementwise(from, shape);
+      case 2:
+        return shape.empty() ? Elementwise(from, shape) : Contraction(from, shape);
+      case 3:
+        return shape.empty() ? Elementwise(from, shape) : Stencil(from, shape);
+      case 4:
+        return shape.empty() ? Elementwise(from, shape) : Strided(from, shape);
+      case 5:
+        return shape.empty() ? Elementwise(from, shape) : Reduction(from, shape);
+      case 6:
+        return shape.size() < 2 ? Elementwise(from, shape) : Transpose(from, shape);
+      default:
+        return shape.size() > 2 ? Elementwise(from, shape) : Broadcast(from, shape);
+    }
+  }
+
+  void Elementwise(Id from, const std::vector<Extent>& shape) {
+    const std::vector<Sum> index = Index(shape.size());
+    Id value = b_.Load(from, index);
+    for (Tensor& t : tensors_) {  // a second operand of the same shape, where there is one
+      if (t.buffer == from || ShapeOf(t.buffer) != shape || dice_.Flip(0.4)) continue;
+      t.read = true;
+      value = b_.Make(dice_.Flip(0.5) ? Op::kSub : Op::kMax, type_, value, b_.Load(t.buffer, index));
+      break;
+    }
+    if (dice_.Flip(0.5)) value = b_.Add(value, Number(dice_.Below(5)));
+    if (dice_.Flip(0.2) && !shape.empty()) value = b_.Add(value, b_.Cast(type_, b_.Index(index[0])));
+    Finish(shape, IterSpecs(shape), value);
+  }
+
+  void Contraction(Id from, std::vector<Extent> shape) {
+    const Extent k = shape.back(), n = Size();
+    std::vector<Extent> out = shape;
+    out.back() = n;
+    Iters iters = IterSpecs(out);
+    iters.push_back({"r", k, IterKind::kReduction});
+    std::vector<Sum> index = Index(out.size());
+    const Sum r = Builder::Iter(static_cast<int>(out.size())), column = index.back();
+    index.back() = r;
+    const Id weights = NewInput({k, n});
+    Finish(out, iters, b_.Mul(b_.Load(from, index), b_.Load(weights, {r, column})));
+  }
+
+  void Stencil(Id from, std::vector<Extent> shape) {
+    const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
+    const int64_t size = shape[d].max, window = 1 + dice_.Below(3), pad = dice_.Below(3), stride = 1 + dice_.Below(2);
+    const int64_t count = (size + 2 * pad - window) / stride + 1;
+    if (size + 2 * pad < window) return Elementwise(from, shape);
+    std::vector<Extent> out = shape;
+    out[d] = count;
+    Iters iters = IterSpecs(out);
+    iters.push_back({"r", window, IterKind::kReduction});
+    std::vector<Sum> index = Index(out.size());
+    index[d] = index[d] * stride + Builder::Iter(static_cast<int>(out.size()));
+    index[d].offset = -pad;
+    Id value = b_.Load(from, index);
+    if (pad != 0) value = b_.Within({{index[d], size}}, value, Number(dice_.Below(2)));
+    Finish(out, iters, value);
+  }
+
+  void Strided(Id from, std::vector<Extent> shape) {
+    const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
+    const int64_t size = shape[d].max;
+    std::vector<Sum> index = Index(shape.size());
+    std::vector<Extent> out = shape;
+    if (dice_.Flip(0.5)) {  // reversed
+      index[d] = index[d] * -1;
+      index[d].offset = size - 1;
+    } else {
+      out[d] = (size + 1) / 2;
+      index[d] = index[d] * 2;
+    }
+    Finish(out, IterSpecs(out), b_.Load(from, index));
+  }
+
+  void Reduction(Id from, std::vector<Extent> shape) {
+    const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
+    std::vector<Extent> out = shape;
+    out.erase(out.begin() + static_cast<int64_t>(d));
+    Iters iters = IterSpecs(out);
+    iters.push_back({"r", shape[d], IterKind::kReduction});
+    std::vector<Sum> index = Index(out.size());
+    index.insert(index.begin() + static_cast<int64_t>(d), Builder::Iter(static_cast<int>(out.size())));
+    Finish(out, iters, b_.Load(from, index));
+  }
+
+  void Transpose(Id from, std::vector<Extent> shape) {
+    std::vector<Extent> out(shape.rbegin(), shape.rend());
+    std::vector<Sum> index = Index(shape.size());
+    std::reverse(index.begin(), index.end());
+    Finish(out, IterSpecs(out), b_.Load(from, index));
+  }
+
+  void Broadcast(Id from, std::vector<Extent> shape) {
+    std::vector<Extent> out = shape;
+    out.push_back(Size());
+    Finish(out, IterSpecs(out), b_.Add(b_.Load(from, Index(shape.size())), Number(1)));
+  }
+
+  Dice& dice_;
+  Builder b_;
+  DType type_;
+  std::vector<Tensor> tensors_;
+};
+
+}  // namespace
+
+Program RandomProgram(Dice& dice) { return Maker(dice).Make(); }
+
+std::vector<std::string> RandomInputs(const Program& program, Dice& dice) {
+  std::vector<std::string> inputs;
+  for (const Id id : program.parameters) {
+    const Buffer& buffer = program.buffers[id];
+    if (buffer.role == Role::kOutput) continue;
+    std::string bytes(BytesOf(program, id), '\0');
+    const int64_t size = SizeOf(buffer.dtype);
+    for (size_t at = 0; at < bytes.size(); at += size) {
+      Scalar value;
+      const int64_t number = dice.Below(7) - 3;
+      IsFloat(buffer.dtype) ? static_cast<void>(value.f = static_cast<double>(number)) : static_cast<void>(value.i = number);
+      StoreScalar(buffer.dtype, value, bytes.data() + at);
+    }
+    inputs.push_back(std::move(bytes));
+  }
+  return inputs;
+}
+
+}  // namespace kiln

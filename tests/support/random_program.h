@@ -1,0 +1,19 @@
+// Small programs for tests that look for wrong schedules: one to four blocks among elementwise operations, contractions, stencils with
+// padding, strided, reversed and transposed accesses, broadcasts and reductions, odd extents, several consumers and outputs. Element
+// types and values keep every sum exact in any order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lang/program.h"
+#include "lang/random.h"
+
+namespace kiln {
+
+Program RandomProgram(Dice& dice);
+
+// Bytes of small integers for each parameter that is no output.
+std::vector<std::string> RandomInputs(const Program& program, Dice& dice);
+
+}  // namespace kiln

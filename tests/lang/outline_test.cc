@@ -1,0 +1,143 @@
+#include "lang/outline.h"
+
+#include <gmock/gmock.h>
+
+#include "lang/analysis/dataflow.h"
+#include "lang/builder.h"
+#include "lang/hash.h"
+#include "lang/text.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+// Blocks, by name, of each occurrence of each task.
+std::vector<std::vector<std::string>> TasksOf(const Program& program) {
+  std::vector<std::vector<std::string>> names;
+  const std::vector<Task> tasks = ExtractTasks(program).value();
+  for (const Task& task : tasks) {
+    for (const Outlined& place : task.occurrences) {
+      names.emplace_back();
+      for (const Id b : place.blocks) names.back().emplace_back(program.Text(program.block(b).name));
+    }
+  }
+  return names;
+}
+
+constexpr DType kF32 = DType::kF32;
+const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+
+// to = from * w, relu(to) into a new buffer.
+Id DenseRelu(Builder& b, Id from, int64_t n, const std::string& to, bool output = false) {
+  const Id w = b.Input("w_" + to, kF32, {n, n}), sums = b.Temporary("sums_" + to, kF32, {8, n});
+  b.Reduce("dense_" + to, {{"i", 8}, {"j", n}, {"k", n, IterKind::kReduction}}, Monoid::Kind::kSum, {sums, {i, j}},
+           b.Mul(b.Load(from, {i, k}), b.Load(w, {k, j})));
+  const Id out = output ? b.Output(to, kF32, {8, n}) : b.Temporary(to, kF32, {8, n});
+  b.Compute("relu_" + to, {{"i", 8}, {"j", n}}, {out, {i, j}},
+            b.Make(Op::kMax, kF32, b.Load(sums, {i, j}), b.Float(kF32, 0)));
+  return out;
+}
+
+TEST(Outline, MakesParametersOfBuffersThatCrossTheBorder) {
+  Builder b("model");
+  const Id x = b.Input("x", kF32, {8, 16});
+  const Id h = DenseRelu(b, x, 16, "h");
+  DenseRelu(b, h, 16, "y", /*output=*/true);
+  const Program model = b.Finish();
+  const std::vector<Id> blocks = Blocks(model);
+
+  const Outlined second = Outline(model, {blocks[2], blocks[3]}, "second").value();
+
+  std::vector<std::string> boundary;
+  for (const Id buffer : second.boundary) boundary.emplace_back(model.Text(model.buffers[buffer].name));
+  EXPECT_THAT(boundary, ElementsAre("h", "w_y", "y"));
+  EXPECT_THAT(ToString(second.task), HasSubstr("buffer h: f32[8, 16] input"));
+  EXPECT_THAT(ToString(second.task), HasSubstr("buffer sums_y: f32[8, 16] temporary"));
+  EXPECT_THAT(ToString(second.task), HasSubstr("buffer y: f32[8, 16] output"));
+  EXPECT_TRUE(Verify(second.task).ok());
+}
+
+TEST(Outline, LeavesTheBytesOfConstantsBehind) {
+  Builder b("model");
+  const Id c = b.Constant("c", kF32, {1}, std::string(4, '\0')), y = b.Output("y", kF32, {8});
+  const Id z = b.Output("z", kF32, {8});
+  b.Compute("copy", {{"i", 8}}, {y, {i}}, b.Load(c, {Sum::Constant(0)}));
+  const Id other = b.Compute("other", {{"i", 8}}, {z, {i}}, b.Load(c, {Sum::Constant(0)}));
+  const Outlined task = Outline(b.Finish(), {other}, "task").value();
+  ASSERT_THAT(task.task.parameters, SizeIs(2));
+  EXPECT_EQ(task.task.buffers[task.task.parameters[0]].role, Role::kConstant);
+  EXPECT_EQ(task.task.buffers[task.task.parameters[0]].data, kNone);
+}
+
+TEST(Outline, RefusesBuffersThatOthersWriteToo) {
+  Builder b("model");
+  const Id y = b.Output("y", kF32, {16});
+  const Id low = b.Compute("low", {{"i", 8}}, {y, {i}}, b.Float(kF32, 0));
+  b.Compute("high", {{"i", 8}}, {y, {i + Sum::Constant(8)}}, b.Float(kF32, 1));
+  EXPECT_EQ(Outline(b.Finish(), {low}, "low").status().message(), "blocks outside of the task write to y too");
+}
+
+TEST(ExtractTasks, EqualLayersAreOneTask) {
+  Builder b("model");
+  Id x = b.Input("x", kF32, {8, 16});
+  for (const char* name : {"a", "b", "c"}) x = DenseRelu(b, x, 16, name);
+  b.MakeOutput(x);
+  const std::vector<Task> tasks = ExtractTasks(b.Finish()).value();
+  ASSERT_THAT(tasks, SizeIs(1));
+  EXPECT_THAT(tasks[0].occurrences, SizeIs(3));
+  EXPECT_EQ(tasks[0].program.name, "model_dense_a");
+}
+
+TEST(ExtractTasks, AnEpilogueJoinsItsReductionAndPaddingItsConsumer) {
+  Builder b("model");
+  const Id x = b.Input("x", kF32, {8, 16}), t = b.Temporary("t", kF32, {16, 8}), u = b.Temporary("u", kF32, {8, 16});
+  const Id h = DenseRelu(b, x, 16, "h");
+  b.Compute("turn", {{"i", 16}, {"j", 8}}, {t, {i, j}}, b.Load(h, {j, i}));
+  b.Compute("turn_back", {{"i", 8}, {"j", 16}}, {u, {i, j}}, b.Load(t, {j, i}));
+  DenseRelu(b, u, 16, "y", true);
+  EXPECT_THAT(TasksOf(b.Finish()),
+              ElementsAre(ElementsAre("dense_h", "relu_h"), ElementsAre("turn", "turn_back", "dense_y", "relu_y")));
+}
+
+TEST(ExtractTasks, ReductionsAlongTheSameRowsAreOneTask) {
+  Builder b("softmax");
+  const Id x = b.Input("x", kF32, {8, 16}), max = b.Temporary("max", kF32, {8}), e = b.Temporary("e", kF32, {8, 16});
+  const Id sum = b.Temporary("sum", kF32, {8}), y = b.Output("y", kF32, {8, 16}), total = b.Output("total", kF32, {});
+  const std::vector<Builder::IterSpec> reduce{{"i", 8}, {"j", 16, IterKind::kReduction}}, map{{"i", 8}, {"j", 16}};
+  b.Reduce("max", reduce, Monoid::Kind::kMax, {max, {i}}, b.Load(x, {i, j}));
+  b.Compute("exp", map, {e, {i, j}},
+            b.Make(Op::kExp, kF32, b.Make(Op::kSub, kF32, b.Load(x, {i, j}), b.Load(max, {i}))));
+  b.Reduce("sum", reduce, Monoid::Kind::kSum, {sum, {i}}, b.Load(e, {i, j}));
+  b.Compute("div", map, {y, {i, j}}, b.Make(Op::kDiv, kF32, b.Load(e, {i, j}), b.Load(sum, {i})));
+  b.Reduce("total", {{"i", 8, IterKind::kReduction}, {"j", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {total, {}},
+           b.Load(y, {i, j}));
+  EXPECT_THAT(TasksOf(b.Finish()), ElementsAre(ElementsAre("max.1", "exp", "sum.1", "div"), ElementsAre("total.1")));
+}
+
+// x + f(g(x)): the sum waits for g, so it cannot join the task that g waits for.
+TEST(ExtractTasks, TasksNeverWaitForEachOther) {
+  Builder b("residual");
+  const Id x = b.Input("x", kF32, {8, 16});
+  const Id h = DenseRelu(b, x, 16, "h"), g = DenseRelu(b, h, 16, "g");
+  const Id y = b.Output("y", kF32, {8, 16});
+  b.Compute("add", {{"i", 8}, {"j", 16}}, {y, {i, j}}, b.Add(b.Load(h, {i, j}), b.Load(g, {i, j})));
+  EXPECT_THAT(TasksOf(b.Finish()),
+              ElementsAre(ElementsAre("dense_h", "relu_h"), ElementsAre("dense_g", "relu_g", "add")));
+}
+
+TEST(ExtractTasks, AProgramOfOneTaskStaysAsItIs) {
+  Builder b("one");
+  const Id x = b.Input("x", kF32, {8, 16});
+  DenseRelu(b, x, 16, "y", true);
+  const Program program = b.Finish();
+  const std::vector<Task> tasks = ExtractTasks(program).value();
+  ASSERT_THAT(tasks, SizeIs(1));
+  EXPECT_EQ(ToString(tasks[0].program), ToString(program));
+  EXPECT_EQ(tasks[0].occurrences[0].boundary, program.parameters);
+}
+
+}  // namespace
+}  // namespace kiln

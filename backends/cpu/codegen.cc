@@ -13,6 +13,7 @@
 #include "backends/cpu/narrow_floats.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -30,7 +31,7 @@
 namespace kiln {
 namespace {
 
-constexpr char kMinimalPipeline[] = "function(sroa,early-cse<memssa>,loop-mssa(licm))";
+constexpr char kMinimalPipeline[] = "function(instsimplify,sroa,early-cse<memssa>,loop-mssa(licm))";
 
 // CPU milliseconds of this thread.
 double Now() {
@@ -149,10 +150,30 @@ struct Codegen::Impl {
   absl::StatusOr<std::string> Emit(llvm::Module& module, llvm::CodeGenFileType type) const;
 };
 
+namespace {
+
+// alloca T, i64 N  ->  alloca [N x T]: what SROA promotes, and what memref.alloca does not become.
+void GiveArraysTheirType(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(function.getEntryBlock())) {
+    auto* array = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    if (array == nullptr || !array->isArrayAllocation()) continue;
+    const auto* count = llvm::dyn_cast<llvm::ConstantInt>(array->getArraySize());
+    if (count == nullptr) continue;
+    llvm::IRBuilder<> b(array);
+    auto* typed = b.CreateAlloca(llvm::ArrayType::get(array->getAllocatedType(), count->getZExtValue()));
+    typed->setAlignment(array->getAlign());
+    array->replaceAllUsesWith(typed);
+    array->eraseFromParent();
+  }
+}
+
+}  // namespace
+
 void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options) const {
   llvm::LLVMContext& context = module.getContext();
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
+    GiveArraysTheirType(function);
     function.addFnAttr("target-cpu", machine.cpu);
     function.addFnAttr("target-features", machine.features);
     function.addFnAttr("prefer-vector-width", std::to_string(machine.vector_bytes * 8));

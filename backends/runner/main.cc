@@ -1,23 +1,12 @@
-// kiln-runner: started by RunnerPool (pool.h) as `kiln-runner SOCKET PARENT CORES`, with the number of an
-// open socket, the process that it must not outlive, and the cores it may use, separated by commas (none:
-// all).
+// kiln-runner: started by RunnerPool (pool.h) as worker_main.h says.
 //
 // It also defines the C allocation functions, which kernels then share, to know when memory was refused.
 #include <errno.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
-#include <string>
-#include <vector>
-
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "backends/runner/guard.h"
+#include "backends/runner/worker_main.h"
 #include "backends/runner/zygote.h"
 
 #if !__has_feature(address_sanitizer)
@@ -49,30 +38,11 @@ int posix_memalign(void** memory, size_t alignment, size_t size) noexcept {
 }  // extern "C"
 #endif
 
-namespace {
-
-std::string UseCores(const std::string& cores) {
-  if (cores.empty()) return "";
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (absl::string_view part : absl::StrSplit(cores, ',')) {
-    int core = 0;
-    if (!absl::SimpleAtoi(part, &core) || core < 0 || core >= CPU_SETSIZE)
-      return absl::StrCat("'", part, "' is no core");
-    CPU_SET(core, &set);
-  }
-  return sched_setaffinity(0, sizeof(set), &set) == 0 ? "" : absl::StrCat("cores ", cores, " cannot be used");
-}
-
-}  // namespace
-
 int main(int count, char** arguments) {
-  int socket = 0, parent = 0;
-  if (count != 4 || !absl::SimpleAtoi(arguments[1], &socket) || !absl::SimpleAtoi(arguments[2], &parent)) {
+  const auto start = kiln::EnterWorker(count, arguments);
+  if (!start) {
     fprintf(stderr, "kiln-runner runs candidates for kiln, which starts it.\n");
     return 2;
   }
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return 1;
-  return kiln::ServeRequests(socket, UseCores(arguments[3]));
+  return kiln::ServeRequests(start->socket, start->problem);
 }

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <type_traits>
+
+#include "backends/runner/wire.h"
 
 namespace kiln {
 namespace {
@@ -20,136 +21,32 @@ struct FrameHeader {
   uint64_t length = 0;
 };
 
-class Writer {
- public:
-  template <typename... T>
-  void operator()(const T&... values) {
-    (Put(values), ...);
+struct RunFields {
+  static void Of(auto& visit, auto& value) {
+    using T = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, Tolerance>) {
+      visit(value.relative, value.absolute);
+    } else if constexpr (std::is_same_v<T, KernelParam>) {
+      visit(value.dtype, value.elements, value.role, value.data, value.tolerance);
+    } else if constexpr (std::is_same_v<T, KernelObject>) {
+      visit(value.shared_object, value.symbol, value.prepare_symbol, value.params);
+    } else if constexpr (std::is_same_v<T, StopRule>) {
+      visit(value.after_runs, value.over_seconds);
+    } else if constexpr (std::is_same_v<T, TimingPolicy>) {
+      visit(value.warmups, value.runs, value.stop_rules, value.target_spread, value.max_samples,
+            value.max_seconds, value.cold_cache);
+    } else if constexpr (std::is_same_v<T, RunLimits>) {
+      visit(value.seconds, value.bytes);
+    } else if constexpr (std::is_same_v<T, RunRequest>) {
+      visit(value.kernel, value.peers, value.data_seed, value.timing, value.limits, value.reference,
+            value.write_reference_to);
+    } else {
+      static_assert(std::is_same_v<T, RunResult>);
+      visit(value.status, value.detail, value.signal, value.seconds, value.peer_seconds,
+            value.prepare_seconds, value.lower_bound, value.max_error);
+    }
   }
-  std::string Take() { return std::move(bytes_); }
-
- private:
-  template <typename T>
-  void Put(const T& value);
-  void Put(const std::string& value) {
-    Put(uint64_t{value.size()});
-    bytes_ += value;
-  }
-  template <typename T>
-  void Put(const std::vector<T>& values) {
-    Put(uint64_t{values.size()});
-    for (const T& value : values) Put(value);
-  }
-  template <typename T>
-  void Put(const std::optional<T>& value) {
-    Put(value.has_value());
-    if (value) Put(*value);
-  }
-
-  std::string bytes_;
 };
-
-class Reader {
- public:
-  explicit Reader(const std::string& bytes) : bytes_(bytes) {}
-  template <typename... T>
-  void operator()(T&... values) {
-    (Get(values), ...);
-  }
-  bool Done() const { return good_ && at_ == bytes_.size(); }
-
- private:
-  template <typename T>
-  void Get(T& value);
-  bool Has(uint64_t count) { return good_ = good_ && count <= bytes_.size() - at_; }
-  void Get(std::string& value) {
-    uint64_t size = 0;
-    Get(size);
-    if (!Has(size)) return;
-    value = bytes_.substr(at_, size);
-    at_ += size;
-  }
-  template <typename T>
-  void Get(std::vector<T>& values) {
-    uint64_t size = 0;
-    Get(size);
-    if (!Has(size)) return;
-    values.resize(size);
-    for (T& value : values) Get(value);
-  }
-  template <typename T>
-  void Get(std::optional<T>& value) {
-    bool has = false;
-    Get(has);
-    if (has) Get(value.emplace());
-  }
-
-  const std::string& bytes_;
-  size_t at_ = 0;
-  bool good_ = true;
-};
-
-template <typename Visitor>
-void Fields(Visitor& visit, auto& value) {
-  using T = std::remove_cvref_t<decltype(value)>;
-  if constexpr (std::is_same_v<T, Tolerance>) {
-    visit(value.relative, value.absolute);
-  } else if constexpr (std::is_same_v<T, KernelParam>) {
-    visit(value.dtype, value.elements, value.role, value.data, value.tolerance);
-  } else if constexpr (std::is_same_v<T, KernelObject>) {
-    visit(value.shared_object, value.symbol, value.prepare_symbol, value.params);
-  } else if constexpr (std::is_same_v<T, StopRule>) {
-    visit(value.after_runs, value.over_seconds);
-  } else if constexpr (std::is_same_v<T, TimingPolicy>) {
-    visit(value.warmups, value.runs, value.stop_rules, value.target_spread, value.max_samples,
-          value.max_seconds, value.cold_cache);
-  } else if constexpr (std::is_same_v<T, RunLimits>) {
-    visit(value.seconds, value.bytes);
-  } else if constexpr (std::is_same_v<T, RunRequest>) {
-    visit(value.kernel, value.peers, value.data_seed, value.timing, value.limits, value.reference,
-          value.write_reference_to);
-  } else {
-    static_assert(std::is_same_v<T, RunResult>);
-    visit(value.status, value.detail, value.signal, value.seconds, value.peer_seconds, value.prepare_seconds,
-          value.lower_bound, value.max_error);
-  }
-}
-
-template <typename T>
-void Writer::Put(const T& value) {
-  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
-  } else {
-    Fields(*this, value);
-  }
-}
-
-template <typename T>
-void Reader::Get(T& value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    if (Has(1)) value = bytes_[at_++] != 0;
-  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
-    if (!Has(sizeof(value))) return;
-    std::memcpy(&value, bytes_.data() + at_, sizeof(value));
-    at_ += sizeof(value);
-  } else {
-    Fields(*this, value);
-  }
-}
-
-template <typename T>
-std::string EncodeValue(const T& value) {
-  Writer writer;
-  Fields(writer, value);
-  return writer.Take();
-}
-
-template <typename T>
-bool DecodeValue(const std::string& bytes, T* value) {
-  Reader reader(bytes);
-  Fields(reader, *value);
-  return reader.Done();
-}
 
 bool RolesAreKnown(const KernelObject& kernel) {
   return std::all_of(kernel.params.begin(), kernel.params.end(), [](const KernelParam& param) {
@@ -192,16 +89,16 @@ bool WriteExactly(int fd, const char* bytes, size_t size) {
 
 }  // namespace
 
-std::string Encode(const RunRequest& request) { return EncodeValue(request); }
-std::string Encode(const RunResult& result) { return EncodeValue(result); }
+std::string Encode(const RunRequest& request) { return WireEncode<RunFields>(request); }
+std::string Encode(const RunResult& result) { return WireEncode<RunFields>(result); }
 
 bool Decode(const std::string& bytes, RunRequest* request) {
-  return DecodeValue(bytes, request) && RolesAreKnown(request->kernel) &&
+  return WireDecode<RunFields>(bytes, request) && RolesAreKnown(request->kernel) &&
          std::all_of(request->peers.begin(), request->peers.end(), RolesAreKnown);
 }
 
 bool Decode(const std::string& bytes, RunResult* result) {
-  return DecodeValue(bytes, result) && result->status >= RunStatus::kOk &&
+  return WireDecode<RunFields>(bytes, result) && result->status >= RunStatus::kOk &&
          result->status <= RunStatus::kInterrupted;
 }
 

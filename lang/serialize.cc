@@ -13,7 +13,8 @@ constexpr uint32_t kVersion = 1;
 
 template <typename P, typename F>
 void ForEachVector(P& p, F&& f) {
-  f(p.nodes), f(p.loops), f(p.blocks), f(p.buffers), f(p.parameters), f(p.iters), f(p.marks), f(p.splits), f(p.exprs);
+  f(p.nodes), f(p.loops), f(p.blocks), f(p.buffers), f(p.parameters), f(p.iters), f(p.marks), f(p.splits),
+      f(p.exprs);
   f(p.accesses), f(p.monoids), f(p.dims), f(p.lists);
 }
 
@@ -103,10 +104,12 @@ class IdCheck {
   explicit IdCheck(const Program& p) : p_(p) {}
 
   bool Hold() {
-    ok_ = !p_.nodes.empty() && p_.nodes[0].kind == Node::Kind::kRoot && (p_.names.empty() || p_.names.back() == '\0');
+    ok_ = !p_.nodes.empty() && p_.nodes[0].kind == Node::Kind::kRoot &&
+          (p_.names.empty() || p_.names.back() == '\0');
     for (const Node& n : p_.nodes) CheckNode(n);
     for (const LoopNode& l : p_.loops) {
-      Name(l.name), Size(l.extent), Enum(l.kind, LoopKind::kVirtualThread), Index(l.definition, p_.marks), List(l.annotations);
+      Name(l.name), Size(l.extent), Enum(l.kind, LoopKind::kVirtualThread), Index(l.definition, p_.marks),
+          List(l.annotations);
     }
     for (const BlockNode& b : p_.blocks) CheckBlock(b);
     for (const Buffer& b : p_.buffers) CheckBuffer(b);
@@ -117,12 +120,14 @@ class IdCheck {
     for (const Mark& m : p_.marks) Size(m.extent), In(m.splits, p_.splits);
     for (const Split& s : p_.splits) {
       Enum(s.source.kind, Source::Kind::kMark), Require(s.lower >= 1 && s.extent >= 0 && s.source.id >= 0);
-      if (s.source.kind == Source::Kind::kLoop) Needed(s.source.id, p_.nodes), Require(!ok_ || IsLoop(s.source.id));
+      if (s.source.kind == Source::Kind::kLoop)
+        Needed(s.source.id, p_.nodes), Require(!ok_ || IsLoop(s.source.id));
       if (s.source.kind == Source::Kind::kMark) Needed(s.source.id, p_.marks);
     }
     for (size_t i = 0; i < p_.exprs.size(); ++i) CheckExpr(static_cast<Id>(i));
     for (const Access& a : p_.accesses) Needed(a.buffer, p_.buffers), Ids(a.index, p_.marks);
-    for (const Monoid& m : p_.monoids) Enum(m.kind, Monoid::Kind::kCustom), Ids(m.identity, p_.exprs), Ids(m.combine, p_.exprs);
+    for (const Monoid& m : p_.monoids)
+      Enum(m.kind, Monoid::Kind::kCustom), Ids(m.identity, p_.exprs), Ids(m.combine, p_.exprs);
     for (const Extent& e : p_.dims) Size(e);
     return ok_;
   }
@@ -130,11 +135,17 @@ class IdCheck {
  private:
   void Require(bool holds) { ok_ = ok_ && holds; }
   template <typename E>
-  void Enum(E value, E last) { Require(static_cast<unsigned>(value) <= static_cast<unsigned>(last)); }
+  void Enum(E value, E last) {
+    Require(static_cast<unsigned>(value) <= static_cast<unsigned>(last));
+  }
   template <typename T>
-  void Index(Id id, const std::vector<T>& pool) { Require(id >= kNone && id < static_cast<int64_t>(pool.size())); }
+  void Index(Id id, const std::vector<T>& pool) {
+    Require(id >= kNone && id < static_cast<int64_t>(pool.size()));
+  }
   template <typename T>
-  void Needed(Id id, const std::vector<T>& pool) { Require(id != kNone), Index(id, pool); }
+  void Needed(Id id, const std::vector<T>& pool) {
+    Require(id != kNone), Index(id, pool);
+  }
   template <typename T>
   void In(Range r, const std::vector<T>& pool) {
     Require(r.begin >= 0 && r.count >= 0 && int64_t{r.begin} + r.count <= static_cast<int64_t>(pool.size()));
@@ -147,7 +158,9 @@ class IdCheck {
   }
   void Name(Id name) { Require(name >= kNone && name < static_cast<int64_t>(p_.names.size())); }
   void Size(const Extent& e) { Require(e.param >= kNone && e.divisor >= 1), Index(e.param, p_.buffers); }
-  bool IsLoop(Id node) const { return p_.nodes[node].kind == Node::Kind::kLoop || p_.nodes[node].kind == Node::Kind::kDead; }
+  bool IsLoop(Id node) const {
+    return p_.nodes[node].kind == Node::Kind::kLoop || p_.nodes[node].kind == Node::Kind::kDead;
+  }
 
   void CheckNode(const Node& n) {
     Enum(n.kind, Node::Kind::kDead);
@@ -157,9 +170,11 @@ class IdCheck {
   }
 
   void CheckBlock(const BlockNode& b) {
-    Name(b.name), In(b.iters, p_.iters), Ids(b.domain, p_.marks), Index(b.monoid, p_.monoids), In(b.dests, p_.accesses);
+    Name(b.name), In(b.iters, p_.iters), Ids(b.domain, p_.marks), Index(b.monoid, p_.monoids),
+        In(b.dests, p_.accesses);
     Ids(b.values, p_.exprs), Ids(b.initial, p_.exprs), List(b.annotations);
-    Enum(b.provenance.kind, Provenance::Kind::kPadding), Require(b.provenance.origin >= kNone), Ids(b.provenance.map, p_.marks);
+    Enum(b.provenance.kind, Provenance::Kind::kPadding), Require(b.provenance.origin >= kNone),
+        Ids(b.provenance.map, p_.marks);
     Require(b.values.count == b.dests.count && (b.initial.count == 0 || b.initial.count == b.dests.count));
   }
 
@@ -167,7 +182,8 @@ class IdCheck {
     Name(b.name), Enum(b.dtype, DType::kIndex), Enum(b.role, Role::kTemporary), In(b.shape, p_.dims);
     Enum(b.scope.storage, Storage::kWarpgroup), Enum(b.scope.owner, Owner::kGrid);
     Ids(b.layout.axes, p_.marks), List(b.layout.kinds), Index(b.layout.padding, p_.exprs);
-    Require(b.data >= kNone && (b.data == kNone || (p_.constants && b.data < static_cast<int64_t>(p_.constants->size()))));
+    Require(b.data >= kNone &&
+            (b.data == kNone || (p_.constants && b.data < static_cast<int64_t>(p_.constants->size()))));
   }
 
   // Operands stand before what uses them, so that expressions are finite.
@@ -203,7 +219,9 @@ std::string Serialize(const Program& program) {
 }
 
 absl::StatusOr<Program> Deserialize(absl::string_view bytes) {
-  const auto bad = [](absl::string_view why) { return absl::InvalidArgumentError(absl::StrCat("not a program: ", why)); };
+  const auto bad = [](absl::string_view why) {
+    return absl::InvalidArgumentError(absl::StrCat("not a program: ", why));
+  };
   Writer stamp;
   PutStamp(stamp);
   if (bytes.substr(0, stamp.bytes().size()) != stamp.bytes()) return bad("another version wrote these bytes");

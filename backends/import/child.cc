@@ -23,7 +23,8 @@
 namespace kiln {
 namespace {
 
-// What the child sends: texts, each behind its length. First the error ("" for none), then the program and the boundaries.
+// What the child sends: texts, each behind its length. First the error ("" for none), then the program and
+// the boundaries.
 void Put(absl::string_view text, std::string* bytes) {
   const uint64_t size = text.size();
   bytes->append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -57,7 +58,8 @@ std::string Encode(const absl::StatusOr<Imported>& imported) {
 }
 
 absl::StatusOr<Imported> Decode(absl::string_view bytes, const std::string& path) {
-  const auto cut = absl::InvalidArgumentError(absl::StrCat(path, ": the importing process ended in the middle of its answer"));
+  const auto cut = absl::InvalidArgumentError(
+      absl::StrCat(path, ": the importing process ended in the middle of its answer"));
   std::string error, program;
   if (!Get(&bytes, &error)) return cut;
   if (!error.empty()) return absl::InvalidArgumentError(error);
@@ -87,7 +89,8 @@ absl::StatusOr<Imported> ReadAndImport(const std::string& path, const ImportOpti
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file.good() && !file.eof()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", errno ? std::strerror(errno) : "cannot be read"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": ", errno ? std::strerror(errno) : "cannot be read"));
   }
   return ImportLinalg(text, path, options);
 }
@@ -99,9 +102,11 @@ int64_t AddressSpace() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-[[noreturn]] void Child(const std::string& path, const ImportOptions& options, int answer, int messages) noexcept {
+[[noreturn]] void Child(const std::string& path, const ImportOptions& options, int answer,
+                        int messages) noexcept {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM}) signal(number, SIG_DFL);
+  for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM})
+    signal(number, SIG_DFL);
   dup2(messages, STDERR_FILENO);
   const auto bytes = static_cast<rlim_t>(options.memory_limit + AddressSpace());
   const rlimit memory{bytes, bytes}, none{0, 0};
@@ -165,12 +170,15 @@ absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportOptions
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (!in_time) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": importing took longer than ", absl::FormatDuration(options.time_limit)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": importing took longer than ", absl::FormatDuration(options.time_limit)));
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return Decode(bytes, path);
-  const std::string how = WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : absl::StrCat("exit status ", WEXITSTATUS(status));
+  const std::string how =
+      WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : absl::StrCat("exit status ", WEXITSTATUS(status));
   const std::string said = FirstLine(messages);
-  return absl::InvalidArgumentError(absl::StrCat(path, ": the importer crashed on this file (", how, said.empty() ? "" : "; ", said,
+  return absl::InvalidArgumentError(absl::StrCat(path, ": the importer crashed on this file (", how,
+                                                 said.empty() ? "" : "; ", said,
                                                  ")\n  hint: check that mlir-opt of LLVM 22 reads it"));
 }
 

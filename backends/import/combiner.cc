@@ -24,7 +24,8 @@ struct Choice {
   bool swapped = false;   // the comparison has the accumulator on the left
 };
 
-std::optional<Choice> ChoiceOf(mlir::arith::SelectOp select, mlir::Value left, mlir::Value right, mlir::Value accumulator) {
+std::optional<Choice> ChoiceOf(mlir::arith::SelectOp select, mlir::Value left, mlir::Value right,
+                               mlir::Value accumulator) {
   Choice choice;
   choice.inverted = select.getTrueValue() == accumulator;
   choice.term = choice.inverted ? select.getFalseValue() : select.getTrueValue();
@@ -36,8 +37,9 @@ std::optional<Choice> ChoiceOf(mlir::arith::SelectOp select, mlir::Value left, m
   return choice;
 }
 
-// A maximum that keeps the accumulator unless `term > accumulator` is true never takes a NaN. The forms that take the term when
-// the comparison is unordered forget what came before a NaN: they are no monoid, and are not recognized.
+// A maximum that keeps the accumulator unless `term > accumulator` is true never takes a NaN. The forms that
+// take the term when the comparison is unordered forget what came before a NaN: they are no monoid, and are
+// not recognized.
 std::optional<Step> SelectStep(mlir::arith::SelectOp select, mlir::Value accumulator) {
   if (auto compare = select.getCondition().getDefiningOp<mlir::arith::CmpFOp>()) {
     const auto choice = ChoiceOf(select, compare.getLhs(), compare.getRhs(), accumulator);
@@ -49,7 +51,8 @@ std::optional<Step> SelectStep(mlir::arith::SelectOp select, mlir::Value accumul
                                        : p == CmpFPredicate::OLT || p == CmpFPredicate::OLE;
     if (!greater && !less) return std::nullopt;
     const bool max = greater != choice->swapped;
-    return Step{max ? Monoid::Kind::kMax : Monoid::Kind::kMin, choice->accumulator, choice->term, false, true};
+    return Step{max ? Monoid::Kind::kMax : Monoid::Kind::kMin, choice->accumulator, choice->term, false,
+                true};
   }
   if (auto compare = select.getCondition().getDefiningOp<mlir::arith::CmpIOp>()) {
     const auto choice = ChoiceOf(select, compare.getLhs(), compare.getRhs(), accumulator);
@@ -107,7 +110,8 @@ std::optional<Combiner> Recognize(mlir::Value result, mlir::Value accumulator) {
     if (!op || op->getBlock() != accumulator.getParentBlock()) return std::nullopt;
     const auto step = StepOf(op, accumulator);
     if (!step) return std::nullopt;
-    if (!combiner.terms.empty() && (step->kind != combiner.kind || step->skips_nan != combiner.skips_nan)) return std::nullopt;
+    if (!combiner.terms.empty() && (step->kind != combiner.kind || step->skips_nan != combiner.skips_nan))
+      return std::nullopt;
     combiner.kind = step->kind;
     combiner.skips_nan = step->skips_nan;
     combiner.starts_from_nan = step->starts_from_nan;

@@ -17,10 +17,12 @@ struct Combiner {
   };
   Monoid::Kind kind = Monoid::Kind::kSum;
   llvm::SmallVector<Term, 2> terms;
-  // NaN among the terms is skipped (max and min that prefer the number), where the monoid's own max and min would propagate it.
+  // NaN among the terms is skipped (max and min that prefer the number), where the monoid's own max and min
+  // would propagate it.
   bool skips_nan = false;
-  // An accumulator that is NaN gives way to any number, so that NaN is a start (maxnumf, minnumf). Kiln then says the monoid's identity,
-  // which differs where all terms are NaN: there the result is the identity instead of NaN.
+  // An accumulator that is NaN gives way to any number, so that NaN is a start (maxnumf, minnumf). Kiln then
+  // says the monoid's identity, which differs where all terms are NaN: there the result is the identity
+  // instead of NaN.
   bool starts_from_nan = false;
 };
 

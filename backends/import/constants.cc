@@ -16,7 +16,8 @@ std::string BytesOf(mlir::DenseElementsAttr elements, DType dtype) {
   const int64_t size = SizeOf(dtype);
   bytes.reserve(elements.getNumElements() * size);
   if (IsFloat(dtype)) {
-    for (const llvm::APFloat& value : elements.getValues<llvm::APFloat>()) AppendBytes(value.bitcastToAPInt(), size, &bytes);
+    for (const llvm::APFloat& value : elements.getValues<llvm::APFloat>())
+      AppendBytes(value.bitcastToAPInt(), size, &bytes);
   } else {
     for (const llvm::APInt& value : elements.getValues<llvm::APInt>()) AppendBytes(value, size, &bytes);
   }
@@ -45,12 +46,14 @@ mlir::LogicalResult TranslateConstant(mlir::arith::ConstantOp op, Values& values
     if (blob) bytes.assign(blob->getData().data(), blob->getData().size());
     const int64_t wanted = llvm::cast<mlir::RankedTensorType>(op.getType()).getNumElements() * SizeOf(dtype);
     if (blob && static_cast<int64_t>(bytes.size()) != wanted) {
-      return values.Refuse(op, "a resource whose size is not that of its type", "write the file again, with whole resources");
+      return values.Refuse(op, "a resource whose size is not that of its type",
+                           "write the file again, with whole resources");
     }
   } else {
     return values.Refuse(op, "a constant that is neither dense nor a resource", "use dense<...>");
   }
-  values.SetBuffer(op.getResult(), values.builder().Constant(values.UniqueName("constant"), dtype, Extents(shape), std::move(bytes)));
+  values.SetBuffer(op.getResult(), values.builder().Constant(values.UniqueName("constant"), dtype,
+                                                             Extents(shape), std::move(bytes)));
   return mlir::success();
 }
 

@@ -6,7 +6,8 @@
 
 namespace kiln {
 
-// A splat stays one scalar; others become constant buffers with their bytes, or parameters where the file left the bytes out.
+// A splat stays one scalar; others become constant buffers with their bytes, or parameters where the file
+// left the bytes out.
 mlir::LogicalResult TranslateConstant(mlir::arith::ConstantOp op, Values& values);
 
 }  // namespace kiln

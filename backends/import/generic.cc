@@ -20,14 +20,17 @@ struct Planned {
 
 std::optional<Sum> ToSum(mlir::AffineExpr expr, const std::vector<int64_t>& domain) {
   const auto extent_of = [&](Source source) { return domain[source.id]; };
-  if (auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(expr)) return Builder::Iter(static_cast<int>(dim.getPosition()));
-  if (auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(expr)) return Sum::Constant(constant.getValue());
+  if (auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(expr))
+    return Builder::Iter(static_cast<int>(dim.getPosition()));
+  if (auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(expr))
+    return Sum::Constant(constant.getValue());
   const auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(expr);
   if (!binary) return std::nullopt;
   const auto left = ToSum(binary.getLHS(), domain), right = ToSum(binary.getRHS(), domain);
   if (!left || !right) return std::nullopt;
   if (expr.getKind() == mlir::AffineExprKind::Add) return Simplify(*left + *right, extent_of);
-  if (!right->IsConstant() || (right->offset <= 0 && expr.getKind() != mlir::AffineExprKind::Mul)) return std::nullopt;
+  if (!right->IsConstant() || (right->offset <= 0 && expr.getKind() != mlir::AffineExprKind::Mul))
+    return std::nullopt;
   switch (expr.getKind()) {
     case mlir::AffineExprKind::Mul:
       return Simplify(*left * right->offset, extent_of);
@@ -50,7 +53,9 @@ int64_t IdentityBits(Monoid::Kind kind, DType dtype) {
 class GenericTranslator {
  public:
   GenericTranslator(mlir::linalg::GenericOp op, Values& values, Refusal& refusal)
-      : op_(op), values_(values), b_(values.builder()),
+      : op_(op),
+        values_(values),
+        b_(values.builder()),
         scalars_(b_, refusal, [this](mlir::Value value) { return Leaf(value); }) {}
 
   mlir::LogicalResult Run() {
@@ -78,7 +83,8 @@ class GenericTranslator {
     if (!op_.hasPureTensorSemantics()) {
       return values_.Refuse(op_, "it works on memrefs", "import the tensors that it was bufferized from");
     }
-    for (const mlir::Value value : llvm::concat<mlir::Value>(llvm::to_vector(op_->getOperands()), llvm::to_vector(op_->getResults()))) {
+    for (const mlir::Value value :
+         llvm::concat<mlir::Value>(llvm::to_vector(op_->getOperands()), llvm::to_vector(op_->getResults()))) {
       std::vector<int64_t> shape;
       std::string why;
       if (!ToDType(value.getType()) && !ShapeOf(value.getType(), &shape, &why)) {
@@ -86,7 +92,9 @@ class GenericTranslator {
       }
     }
     for (const int64_t extent : op_.getStaticLoopRanges()) {
-      if (extent < 1) return values_.Refuse(op_, "a loop without iterations, or of unknown extent", "give every loop an extent");
+      if (extent < 1)
+        return values_.Refuse(op_, "a loop without iterations, or of unknown extent",
+                              "give every loop an extent");
       domain_.push_back(extent);
     }
     for (mlir::Operation& inner : op_.getBlock()->without_terminator()) {
@@ -99,7 +107,8 @@ class GenericTranslator {
 
   // Yields a scalar from outside, everywhere.
   bool IsFill() {
-    if (IsReduction() || op_->getNumResults() != 1 || !op_.getIndexingMapsArray().back().isPermutation()) return false;
+    if (IsReduction() || op_->getNumResults() != 1 || !op_.getIndexingMapsArray().back().isPermutation())
+      return false;
     return Yielded(0).getParentBlock() != op_.getBlock();
   }
 
@@ -107,14 +116,17 @@ class GenericTranslator {
     std::vector<Sum> sums;
     for (mlir::AffineExpr expr : map.getResults()) {
       const auto sum = ToSum(expr, domain_);
-      if (!sum) return values_.Refuse(op_, "an indexing map that is not a sum of multiples", "use maps such as d0 * 2 + d1");
+      if (!sum)
+        return values_.Refuse(op_, "an indexing map that is not a sum of multiples",
+                              "use maps such as d0 * 2 + d1");
       sums.push_back(*sum);
     }
     return sums;
   }
 
   mlir::FailureOr<Id> Leaf(mlir::Value value) {
-    if (auto index = value.getDefiningOp<mlir::linalg::IndexOp>()) return b_.Index(Builder::Iter(static_cast<int>(index.getDim())));
+    if (auto index = value.getDefiningOp<mlir::linalg::IndexOp>())
+      return b_.Index(Builder::Iter(static_cast<int>(index.getDim())));
     const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
     if (!argument || argument.getOwner() != op_.getBlock()) return values_.Leaf(value, op_);
     mlir::OpOperand& operand = op_->getOpOperand(argument.getArgNumber());
@@ -139,7 +151,8 @@ class GenericTranslator {
       plain &= uses[d] == (op_.getIteratorTypesArray()[d] == mlir::utils::IteratorType::parallel ? 1 : 0);
     }
     if (plain) return mlir::success();
-    return values_.Refuse(op_, "its result is not indexed by each parallel loop once", "write results by a permutation of the parallel loops");
+    return values_.Refuse(op_, "its result is not indexed by each parallel loop once",
+                          "write results by a permutation of the parallel loops");
   }
 
   mlir::FailureOr<Planned> Plan(int result) {
@@ -176,7 +189,8 @@ class GenericTranslator {
     for (const mlir::BlockArgument other : op_.getRegionOutputArgs()) {
       for (const Combiner::Term& term : combiner->terms) {
         if (DependsOn(term.value, other)) {
-          return values_.Refuse(op_, "a reduction whose results depend on each other", "split it into independent reductions");
+          return values_.Refuse(op_, "a reduction whose results depend on each other",
+                                "split it into independent reductions");
         }
       }
     }
@@ -186,7 +200,9 @@ class GenericTranslator {
       auto lift = scalars_.Translate(term.value);
       if (mlir::failed(lift)) return mlir::failure();
       // A NaN that is skipped is the identity, and the identity is what maxnum and minnum make of it.
-      if (combiner->skips_nan) lift = b_.Make(prefers_max ? Op::kMaxNum : Op::kMinNum, dtype, *lift, Identity(combiner->kind, dtype));
+      if (combiner->skips_nan)
+        lift =
+            b_.Make(prefers_max ? Op::kMaxNum : Op::kMinNum, dtype, *lift, Identity(combiner->kind, dtype));
       if (plan.value == kNone) {
         plan.value = term.negated ? Negated(dtype, *lift) : *lift;
       } else {
@@ -197,7 +213,8 @@ class GenericTranslator {
     return PlanInitial(out, dtype, *combiner, plan);
   }
 
-  mlir::LogicalResult PlanInitial(mlir::OpOperand& out, DType dtype, const Combiner& combiner, Planned& plan) {
+  mlir::LogicalResult PlanInitial(mlir::OpOperand& out, DType dtype, const Combiner& combiner,
+                                  Planned& plan) {
     const auto initial = values_.Read(out.get(), plan.dest, domain_, scalars_, op_);
     if (mlir::failed(initial)) return mlir::failure();
     const Expr& e = b_.program().exprs[*initial];
@@ -205,7 +222,8 @@ class GenericTranslator {
     const bool nan = e.op == Op::kConstant && IsFloat(dtype) && std::isnan(absl::bit_cast<double>(e.bits));
     if (nan && combiner.starts_from_nan) return mlir::success();
     if (combiner.skips_nan && (nan || e.op != Op::kConstant)) {
-      return values_.Refuse(op_, "a maximum or minimum that skips NaN and starts from NaN or a tensor", "start it from a number");
+      return values_.Refuse(op_, "a maximum or minimum that skips NaN and starts from NaN or a tensor",
+                            "start it from a number");
     }
     plan.initial = *initial;
     return mlir::success();
@@ -217,7 +235,8 @@ class GenericTranslator {
   }
 
   Id Negated(DType dtype, Id value) {
-    return IsFloat(dtype) ? b_.Make(Op::kNeg, dtype, value) : b_.Make(Op::kSub, dtype, b_.Integer(dtype, 0), value);
+    return IsFloat(dtype) ? b_.Make(Op::kNeg, dtype, value)
+                          : b_.Make(Op::kSub, dtype, b_.Integer(dtype, 0), value);
   }
 
   static Op CombineOp(Monoid::Kind kind) {
@@ -230,8 +249,10 @@ class GenericTranslator {
     Op op = e.op;
     if (op == Op::kSelect) {
       const Expr& c = b_.program().exprs[e.a];
-      const bool greater = c.op == Op::kCmpGt || c.op == Op::kCmpGe || c.op == Op::kCmpUGt || c.op == Op::kCmpUGe;
-      const bool less = c.op == Op::kCmpLt || c.op == Op::kCmpLe || c.op == Op::kCmpULt || c.op == Op::kCmpULe;
+      const bool greater =
+          c.op == Op::kCmpGt || c.op == Op::kCmpGe || c.op == Op::kCmpUGt || c.op == Op::kCmpUGe;
+      const bool less =
+          c.op == Op::kCmpLt || c.op == Op::kCmpLe || c.op == Op::kCmpULt || c.op == Op::kCmpULe;
       if ((greater || less) && ((c.a == e.b && c.b == e.c) || (c.a == e.c && c.b == e.b))) {
         op = greater == (c.a == e.b) ? Op::kMax : Op::kMin;
       }
@@ -239,12 +260,14 @@ class GenericTranslator {
     return absl::StrReplaceAll(absl::string_view(kiln::ToString(op)), {{"-", "_"}});
   }
 
-  // "contraction", "reduce_max"; for elementwise blocks the operation that makes the value, or what a plain copy does.
+  // "contraction", "reduce_max"; for elementwise blocks the operation that makes the value, or what a plain
+  // copy does.
   std::string NameOf(const Planned& plan) {
     const Expr& e = b_.program().exprs[plan.value];
     if (plan.monoid) {
       const bool product = *plan.monoid == Monoid::Kind::kSum && e.op == Op::kMul && e.a != e.b;
-      return product ? "contraction" : absl::StrCat("reduce_", absl::string_view(kiln::ToString(*plan.monoid)));
+      return product ? "contraction"
+                     : absl::StrCat("reduce_", absl::string_view(kiln::ToString(*plan.monoid)));
     }
     if (e.op == Op::kConstant) return "fill";
     if (e.op != Op::kLoad) return OperationName(e);
@@ -252,7 +275,9 @@ class GenericTranslator {
     const auto argument = llvm::dyn_cast<mlir::BlockArgument>(yielded);
     if (!argument) return "copy";
     const mlir::AffineMap map = op_.getMatchingIndexingMap(&op_->getOpOperand(argument.getArgNumber()));
-    return map.getNumResults() < domain_.size() ? "broadcast" : map.isIdentity() || !map.isPermutation() ? "copy" : "transpose";
+    return map.getNumResults() < domain_.size()       ? "broadcast"
+           : map.isIdentity() || !map.isPermutation() ? "copy"
+                                                      : "transpose";
   }
 
   void Emit(const Planned& plan) {
@@ -261,7 +286,8 @@ class GenericTranslator {
     const Id buffer = values_.Temporary(name, result);
     std::vector<Builder::IterSpec> iters = ItersOf(domain_);
     for (size_t d = 0; d < iters.size(); ++d) {
-      if (op_.getIteratorTypesArray()[d] == mlir::utils::IteratorType::reduction) iters[d].kind = IterKind::kReduction;
+      if (op_.getIteratorTypesArray()[d] == mlir::utils::IteratorType::reduction)
+        iters[d].kind = IterKind::kReduction;
     }
     if (plan.monoid) {
       b_.Reduce(name, iters, *plan.monoid, {buffer, plan.dest}, plan.value, plan.initial);

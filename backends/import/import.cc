@@ -18,8 +18,8 @@
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SparseTensor/IR/SparseTensor.h"
@@ -33,11 +33,12 @@ namespace {
 
 void Load(mlir::MLIRContext& context) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::bufferization::BufferizationDialect,
-                  mlir::cf::ControlFlowDialect, mlir::complex::ComplexDialect, mlir::func::FuncDialect,
-                  mlir::linalg::LinalgDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
-                  mlir::ml_program::MLProgramDialect, mlir::scf::SCFDialect, mlir::sparse_tensor::SparseTensorDialect,
-                  mlir::tensor::TensorDialect>();
+  registry
+      .insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect,
+              mlir::bufferization::BufferizationDialect, mlir::cf::ControlFlowDialect,
+              mlir::complex::ComplexDialect, mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
+              mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::ml_program::MLProgramDialect,
+              mlir::scf::SCFDialect, mlir::sparse_tensor::SparseTensorDialect, mlir::tensor::TensorDialect>();
   mlir::func::registerInlinerExtension(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
@@ -49,14 +50,15 @@ std::string UnknownDialect(const std::string& where, absl::string_view op) {
                    absl::StrCat("lower ", dialect, " to linalg on tensors when exporting")});
 }
 
-// The parser's errors about unknown dialects do not read well, and one of them does not name the operation: it stands in
-// quotes before the place of the error.
+// The parser's errors about unknown dialects do not read well, and one of them does not name the operation:
+// it stands in quotes before the place of the error.
 std::string Reworded(const mlir::Diagnostic& diagnostic, absl::string_view text) {
   const std::string message = diagnostic.str(), where = Where(diagnostic.getLocation());
   const auto place = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
   const size_t custom = message.find("' not found for custom op '");
   if (absl::StartsWith(message, "Dialect `") && custom != std::string::npos) {
-    const std::vector<absl::string_view> quoted = absl::StrSplit(absl::string_view(message).substr(custom + 1), '\'');
+    const std::vector<absl::string_view> quoted =
+        absl::StrSplit(absl::string_view(message).substr(custom + 1), '\'');
     return UnknownDialect(where, quoted[1]);
   }
   if (place && absl::StrContains(message, "unregistered dialect")) {
@@ -78,25 +80,31 @@ std::string Stem(absl::string_view filename) {
   return stem.empty() || std::isdigit(static_cast<unsigned char>(stem[0])) ? absl::StrCat("_", stem) : stem;
 }
 
-absl::StatusOr<mlir::func::FuncOp> Entry(mlir::ModuleOp module, absl::string_view filename, const std::string& wanted) {
+absl::StatusOr<mlir::func::FuncOp> Entry(mlir::ModuleOp module, absl::string_view filename,
+                                         const std::string& wanted) {
   std::vector<mlir::func::FuncOp> found;
   std::string names;
   for (mlir::func::FuncOp function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal() || function.isPrivate()) continue;
     absl::StrAppend(&names, names.empty() ? "" : ", ", function.getName().str());
-    if (function.getName().str() == wanted || (wanted.empty() && function.getName() == "main")) return function;
+    if (function.getName().str() == wanted || (wanted.empty() && function.getName() == "main"))
+      return function;
     found.push_back(function);
   }
   if (wanted.empty() && found.size() == 1) return found[0];
-  if (names.empty()) return absl::InvalidArgumentError(absl::StrCat(filename, ": no public function with a body\n"
-                                                                              "  hint: give a module with one func.func"));
-  return absl::InvalidArgumentError(absl::StrCat(filename, ": ", wanted.empty() ? "several functions" : "no function " + wanted,
-                                                 "\n  hint: choose the entry among ", names));
+  if (names.empty())
+    return absl::InvalidArgumentError(absl::StrCat(filename,
+                                                   ": no public function with a body\n"
+                                                   "  hint: give a module with one func.func"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(filename, ": ", wanted.empty() ? "several functions" : "no function " + wanted,
+                   "\n  hint: choose the entry among ", names));
 }
 
 }  // namespace
 
-absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view filename, const ImportOptions& options) {
+absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view filename,
+                                      const ImportOptions& options) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   Load(context);
   context.allowUnregisteredDialects(options.allow_boundaries);
@@ -111,14 +119,18 @@ absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view 
   const llvm::StringRef buffer(text.data(), text.size()), name(filename.data(), filename.size());
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(buffer, name), {});
   const auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
-  if (!module) return absl::InvalidArgumentError(error.empty() ? absl::StrCat(filename, ": no module in the file") : error);
+  if (!module)
+    return absl::InvalidArgumentError(error.empty() ? absl::StrCat(filename, ": no module in the file")
+                                                    : error);
   if (mlir::failed(Normalize(*module))) {
-    return absl::InvalidArgumentError(error.empty() ? absl::StrCat(filename, ": the module cannot be normalized") : error);
+    return absl::InvalidArgumentError(
+        error.empty() ? absl::StrCat(filename, ": the module cannot be normalized") : error);
   }
   const auto entry = Entry(*module, filename, options.entry);
   if (!entry.ok()) return entry.status();
   mlir::func::FuncOp function = *entry;
-  return Translate(function, function.getName() == "main" ? Stem(filename) : function.getName().str(), options);
+  return Translate(function, function.getName() == "main" ? Stem(filename) : function.getName().str(),
+                   options);
 }
 
 }  // namespace kiln

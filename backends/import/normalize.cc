@@ -13,8 +13,8 @@ namespace kiln {
 namespace {
 
 bool IsShapeless(mlir::linalg::LinalgOp op) {
-  return llvm::isa<mlir::linalg::GenericOp, mlir::linalg::MapOp, mlir::linalg::ReduceOp, mlir::linalg::ElementwiseOp,
-                   mlir::linalg::ContractOp>(op.getOperation());
+  return llvm::isa<mlir::linalg::GenericOp, mlir::linalg::MapOp, mlir::linalg::ReduceOp,
+                   mlir::linalg::ElementwiseOp, mlir::linalg::ContractOp>(op.getOperation());
 }
 
 void Generalize(mlir::ModuleOp module) {

@@ -27,7 +27,8 @@ std::string Where(mlir::Location location) {
 }
 
 std::string ToString(const Refusal& refusal) {
-  return absl::StrCat(refusal.location, ": ", refusal.op, " is not supported (", refusal.reason, ")\n  hint: ", refusal.hint);
+  return absl::StrCat(refusal.location, ": ", refusal.op, " is not supported (", refusal.reason,
+                      ")\n  hint: ", refusal.hint);
 }
 
 std::string OriginalName(mlir::Operation* op) {

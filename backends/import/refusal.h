@@ -17,15 +17,18 @@ struct Refusal {
 
 // Fills `refusal` in and fails.
 mlir::LogicalResult Refuse(Refusal& refusal, mlir::Operation* op, std::string reason, std::string hint);
-inline constexpr char kTypesHint[] = "export with fixed shapes, as tensors of f64, f32, f16, bf16, i1, i8, i32 or i64";
+inline constexpr char kTypesHint[] =
+    "export with fixed shapes, as tensors of f64, f32, f16, bf16, i1, i8, i32 or i64";
 
-// The place in a file that a location leads to, through inlining, fusing and naming; "FILE:LINE:COL" or "unknown location".
+// The place in a file that a location leads to, through inlining, fusing and naming; "FILE:LINE:COL" or
+// "unknown location".
 std::string Where(mlir::Location location);
 
 // "FILE:LINE:COL: OP is not supported (REASON)\n  hint: HINT"
 std::string ToString(const Refusal& refusal);
 
-// The name that normalization left in an operation's location: that of the named operation it was made from; or empty.
+// The name that normalization left in an operation's location: that of the named operation it was made from;
+// or empty.
 std::string OriginalName(mlir::Operation* op);
 void SetOriginalName(mlir::Operation* op, llvm::StringRef name);
 

@@ -18,62 +18,125 @@ using mlir::arith::CmpIPredicate;
 // Operations that are one expression with their operands in order, of the result's type.
 const llvm::StringMap<Op>& Table() {
   static const auto* const table = new llvm::StringMap<Op>{
-      {"arith.addf", Op::kAdd},          {"arith.addi", Op::kAdd},          {"arith.subf", Op::kSub},
-      {"arith.subi", Op::kSub},          {"arith.mulf", Op::kMul},          {"arith.muli", Op::kMul},
-      {"arith.divf", Op::kDiv},          {"arith.divsi", Op::kDiv},         {"arith.divui", Op::kDivU},
-      {"arith.remf", Op::kRem},          {"arith.remsi", Op::kRem},         {"arith.remui", Op::kRemU},
-      {"arith.floordivsi", Op::kFloorDiv}, {"arith.ceildivsi", Op::kCeilDiv},
-      {"arith.maximumf", Op::kMax},      {"arith.minimumf", Op::kMin},      {"arith.maxnumf", Op::kMaxNum},
-      {"arith.minnumf", Op::kMinNum},    {"arith.maxsi", Op::kMax},         {"arith.minsi", Op::kMin},
-      {"arith.maxui", Op::kMaxU},        {"arith.minui", Op::kMinU},        {"arith.andi", Op::kAnd},
-      {"arith.ori", Op::kOr},            {"arith.xori", Op::kXor},          {"arith.shli", Op::kShl},
-      {"arith.shrsi", Op::kShr},         {"arith.shrui", Op::kShrU},        {"arith.negf", Op::kNeg},
-      {"arith.select", Op::kSelect},     {"arith.bitcast", Op::kBitcast},   {"math.absf", Op::kAbs},
-      {"math.absi", Op::kAbs},           {"math.exp", Op::kExp},            {"math.exp2", Op::kExp2},
-      {"math.expm1", Op::kExpm1},        {"math.log", Op::kLog},            {"math.log2", Op::kLog2},
-      {"math.log10", Op::kLog10},        {"math.log1p", Op::kLog1p},        {"math.sqrt", Op::kSqrt},
-      {"math.rsqrt", Op::kRsqrt},        {"math.cbrt", Op::kCbrt},          {"math.sin", Op::kSin},
-      {"math.cos", Op::kCos},            {"math.tan", Op::kTan},            {"math.atan", Op::kAtan},
-      {"math.tanh", Op::kTanh},          {"math.erf", Op::kErf},            {"math.floor", Op::kFloor},
-      {"math.ceil", Op::kCeil},          {"math.round", Op::kRound},        {"math.roundeven", Op::kRoundEven},
-      {"math.trunc", Op::kTrunc},        {"math.powf", Op::kPow},           {"math.atan2", Op::kAtan2},
-      {"math.copysign", Op::kCopysign},  {"math.fma", Op::kFma},
+      {"arith.addf", Op::kAdd},
+      {"arith.addi", Op::kAdd},
+      {"arith.subf", Op::kSub},
+      {"arith.subi", Op::kSub},
+      {"arith.mulf", Op::kMul},
+      {"arith.muli", Op::kMul},
+      {"arith.divf", Op::kDiv},
+      {"arith.divsi", Op::kDiv},
+      {"arith.divui", Op::kDivU},
+      {"arith.remf", Op::kRem},
+      {"arith.remsi", Op::kRem},
+      {"arith.remui", Op::kRemU},
+      {"arith.floordivsi", Op::kFloorDiv},
+      {"arith.ceildivsi", Op::kCeilDiv},
+      {"arith.maximumf", Op::kMax},
+      {"arith.minimumf", Op::kMin},
+      {"arith.maxnumf", Op::kMaxNum},
+      {"arith.minnumf", Op::kMinNum},
+      {"arith.maxsi", Op::kMax},
+      {"arith.minsi", Op::kMin},
+      {"arith.maxui", Op::kMaxU},
+      {"arith.minui", Op::kMinU},
+      {"arith.andi", Op::kAnd},
+      {"arith.ori", Op::kOr},
+      {"arith.xori", Op::kXor},
+      {"arith.shli", Op::kShl},
+      {"arith.shrsi", Op::kShr},
+      {"arith.shrui", Op::kShrU},
+      {"arith.negf", Op::kNeg},
+      {"arith.select", Op::kSelect},
+      {"arith.bitcast", Op::kBitcast},
+      {"math.absf", Op::kAbs},
+      {"math.absi", Op::kAbs},
+      {"math.exp", Op::kExp},
+      {"math.exp2", Op::kExp2},
+      {"math.expm1", Op::kExpm1},
+      {"math.log", Op::kLog},
+      {"math.log2", Op::kLog2},
+      {"math.log10", Op::kLog10},
+      {"math.log1p", Op::kLog1p},
+      {"math.sqrt", Op::kSqrt},
+      {"math.rsqrt", Op::kRsqrt},
+      {"math.cbrt", Op::kCbrt},
+      {"math.sin", Op::kSin},
+      {"math.cos", Op::kCos},
+      {"math.tan", Op::kTan},
+      {"math.atan", Op::kAtan},
+      {"math.tanh", Op::kTanh},
+      {"math.erf", Op::kErf},
+      {"math.floor", Op::kFloor},
+      {"math.ceil", Op::kCeil},
+      {"math.round", Op::kRound},
+      {"math.roundeven", Op::kRoundEven},
+      {"math.trunc", Op::kTrunc},
+      {"math.powf", Op::kPow},
+      {"math.atan2", Op::kAtan2},
+      {"math.copysign", Op::kCopysign},
+      {"math.fma", Op::kFma},
   };
   return *table;
 }
 
 std::optional<Op> Comparison(CmpFPredicate predicate) {
   switch (predicate) {
-    case CmpFPredicate::OEQ: return Op::kCmpEq;
-    case CmpFPredicate::OGT: return Op::kCmpGt;
-    case CmpFPredicate::OGE: return Op::kCmpGe;
-    case CmpFPredicate::OLT: return Op::kCmpLt;
-    case CmpFPredicate::OLE: return Op::kCmpLe;
-    case CmpFPredicate::ONE: return Op::kCmpNe;
-    case CmpFPredicate::ORD: return Op::kCmpOrd;
-    case CmpFPredicate::UEQ: return Op::kCmpUEq;
-    case CmpFPredicate::UGT: return Op::kCmpUGt;
-    case CmpFPredicate::UGE: return Op::kCmpUGe;
-    case CmpFPredicate::ULT: return Op::kCmpULt;
-    case CmpFPredicate::ULE: return Op::kCmpULe;
-    case CmpFPredicate::UNE: return Op::kCmpUNe;
-    case CmpFPredicate::UNO: return Op::kCmpUno;
-    default: return std::nullopt;
+    case CmpFPredicate::OEQ:
+      return Op::kCmpEq;
+    case CmpFPredicate::OGT:
+      return Op::kCmpGt;
+    case CmpFPredicate::OGE:
+      return Op::kCmpGe;
+    case CmpFPredicate::OLT:
+      return Op::kCmpLt;
+    case CmpFPredicate::OLE:
+      return Op::kCmpLe;
+    case CmpFPredicate::ONE:
+      return Op::kCmpNe;
+    case CmpFPredicate::ORD:
+      return Op::kCmpOrd;
+    case CmpFPredicate::UEQ:
+      return Op::kCmpUEq;
+    case CmpFPredicate::UGT:
+      return Op::kCmpUGt;
+    case CmpFPredicate::UGE:
+      return Op::kCmpUGe;
+    case CmpFPredicate::ULT:
+      return Op::kCmpULt;
+    case CmpFPredicate::ULE:
+      return Op::kCmpULe;
+    case CmpFPredicate::UNE:
+      return Op::kCmpUNe;
+    case CmpFPredicate::UNO:
+      return Op::kCmpUno;
+    default:
+      return std::nullopt;
   }
 }
 
 Op Comparison(CmpIPredicate predicate) {
   switch (predicate) {
-    case CmpIPredicate::eq: return Op::kCmpEq;
-    case CmpIPredicate::ne: return Op::kCmpNe;
-    case CmpIPredicate::slt: return Op::kCmpLt;
-    case CmpIPredicate::sle: return Op::kCmpLe;
-    case CmpIPredicate::sgt: return Op::kCmpGt;
-    case CmpIPredicate::sge: return Op::kCmpGe;
-    case CmpIPredicate::ult: return Op::kCmpULt;
-    case CmpIPredicate::ule: return Op::kCmpULe;
-    case CmpIPredicate::ugt: return Op::kCmpUGt;
-    case CmpIPredicate::uge: return Op::kCmpUGe;
+    case CmpIPredicate::eq:
+      return Op::kCmpEq;
+    case CmpIPredicate::ne:
+      return Op::kCmpNe;
+    case CmpIPredicate::slt:
+      return Op::kCmpLt;
+    case CmpIPredicate::sle:
+      return Op::kCmpLe;
+    case CmpIPredicate::sgt:
+      return Op::kCmpGt;
+    case CmpIPredicate::sge:
+      return Op::kCmpGe;
+    case CmpIPredicate::ult:
+      return Op::kCmpULt;
+    case CmpIPredicate::ule:
+      return Op::kCmpULe;
+    case CmpIPredicate::ugt:
+      return Op::kCmpUGt;
+    case CmpIPredicate::uge:
+      return Op::kCmpUGe;
   }
   return Op::kCmpEq;
 }
@@ -112,7 +175,8 @@ mlir::FailureOr<Id> Scalars::Constant(mlir::TypedAttr attribute, mlir::Operation
   }
   if (dtype && llvm::isa<mlir::IntegerAttr>(attribute)) {
     const llvm::APInt value = llvm::cast<mlir::IntegerAttr>(attribute).getValue();
-    return b_.Integer(*dtype, *dtype == DType::kI1 ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue());
+    return b_.Integer(
+        *dtype, *dtype == DType::kI1 ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue());
   }
   return Refuse(refusal_, user, absl::StrCat("a constant of type ", Print(attribute.getType())), kTypesHint);
 }
@@ -129,7 +193,8 @@ mlir::FailureOr<Id> Scalars::Translate(mlir::Value value) {
 
 mlir::FailureOr<Id> Scalars::Make(mlir::Operation* op) {
   if (auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(op)) return Constant(constant.getValue(), op);
-  for (const mlir::Value value : llvm::concat<const mlir::Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults()))) {
+  for (const mlir::Value value : llvm::concat<const mlir::Value>(llvm::to_vector(op->getOperands()),
+                                                                 llvm::to_vector(op->getResults()))) {
     if (!ToDType(value.getType())) {
       return Refuse(refusal_, op, absl::StrCat("a value of type ", Print(value.getType())), kTypesHint);
     }
@@ -153,8 +218,10 @@ mlir::FailureOr<Id> Scalars::Make(mlir::Operation* op) {
   if (llvm::isa<mlir::arith::CmpFOp, mlir::arith::CmpIOp>(op)) return Compare(op, a, b);
   if (llvm::isa<mlir::math::FPowIOp, mlir::math::IPowIOp>(op)) return Power(op, dtype, a, b);
   if (name == "math.isnan") return b_.Make(Op::kCmpUno, DType::kI1, a, a);
-  if (name == "math.isinf") return b_.Make(Op::kCmpEq, DType::kI1, b_.Make(Op::kAbs, from, a), Number(from, inf));
-  if (name == "math.isfinite") return b_.Make(Op::kCmpLt, DType::kI1, b_.Make(Op::kAbs, from, a), Number(from, inf));
+  if (name == "math.isinf")
+    return b_.Make(Op::kCmpEq, DType::kI1, b_.Make(Op::kAbs, from, a), Number(from, inf));
+  if (name == "math.isfinite")
+    return b_.Make(Op::kCmpLt, DType::kI1, b_.Make(Op::kAbs, from, a), Number(from, inf));
   if (name == "math.clampf") return b_.Make(Op::kMin, dtype, b_.Make(Op::kMax, dtype, a, b), c);
   return ConvertNumber(op, from, dtype, a);
 }
@@ -168,7 +235,8 @@ mlir::FailureOr<Id> Scalars::Compare(mlir::Operation* op, Id a, Id b) {
   return b_.Integer(DType::kI1, predicate == CmpFPredicate::AlwaysTrue);
 }
 
-// i1 is 0 or 1 in Kiln and 0 or -1 where arith reads it as signed. Floats become narrow unsigned integers by way of i64.
+// i1 is 0 or 1 in Kiln and 0 or -1 where arith reads it as signed. Floats become narrow unsigned integers by
+// way of i64.
 mlir::FailureOr<Id> Scalars::ConvertNumber(mlir::Operation* op, DType from, DType to, Id a) {
   const Expr& operand = b_.program().exprs[a];
   if (llvm::isa<mlir::arith::TruncFOp>(op) && operand.op == Op::kConstant && to == DType::kF32) {

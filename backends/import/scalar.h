@@ -15,12 +15,13 @@ namespace kiln {
 std::optional<DType> ToDType(mlir::Type type);
 std::string Print(mlir::Type type);
 
-// Translates values on demand, each once: the body of one block. Values that arith and math did not make (block arguments, indices,
-// extracted elements) are asked of `leaf`. A failure has set `refusal`.
+// Translates values on demand, each once: the body of one block. Values that arith and math did not make
+// (block arguments, indices, extracted elements) are asked of `leaf`. A failure has set `refusal`.
 class Scalars {
  public:
   using Leaf = std::function<mlir::FailureOr<Id>(mlir::Value)>;
-  Scalars(Builder& builder, Refusal& refusal, Leaf leaf) : b_(builder), refusal_(refusal), leaf_(std::move(leaf)) {}
+  Scalars(Builder& builder, Refusal& refusal, Leaf leaf)
+      : b_(builder), refusal_(refusal), leaf_(std::move(leaf)) {}
 
   mlir::FailureOr<Id> Translate(mlir::Value value);
   mlir::FailureOr<Id> Constant(mlir::TypedAttr attribute, mlir::Operation* user);

@@ -8,9 +8,11 @@
 namespace kiln {
 namespace {
 
-constexpr char kStaticHint[] = "export with fixed shapes, so that every offset, size and stride is a constant";
+constexpr char kStaticHint[] =
+    "export with fixed shapes, so that every offset, size and stride is a constant";
 
-// The indices of `wide` (the shape before its dimensions were collapsed in groups) in terms of those of the collapsed shape.
+// The indices of `wide` (the shape before its dimensions were collapsed in groups) in terms of those of the
+// collapsed shape.
 std::vector<Sum> Expanded(const std::vector<int64_t>& wide, const std::vector<int64_t>& collapsed,
                           llvm::ArrayRef<mlir::ReassociationIndices> groups) {
   const auto extent_of = [&](Source source) { return collapsed[source.id]; };
@@ -29,7 +31,8 @@ std::vector<Sum> Expanded(const std::vector<int64_t>& wide, const std::vector<in
 }
 
 // The indices of the collapsed shape in terms of those of `wide`.
-std::vector<Sum> Collapsed(const std::vector<int64_t>& wide, llvm::ArrayRef<mlir::ReassociationIndices> groups) {
+std::vector<Sum> Collapsed(const std::vector<int64_t>& wide,
+                           llvm::ArrayRef<mlir::ReassociationIndices> groups) {
   const auto extent_of = [&](Source source) { return wide[source.id]; };
   std::vector<Sum> index;
   for (const auto& group : groups) {
@@ -46,16 +49,19 @@ std::vector<Sum> Collapsed(const std::vector<int64_t>& wide, llvm::ArrayRef<mlir
 
 class TensorOpTranslator {
  public:
-  TensorOpTranslator(mlir::Operation* op, Values& values) : op_(op), values_(values), b_(values.builder()), scalars_(values.Outside(op)) {}
+  TensorOpTranslator(mlir::Operation* op, Values& values)
+      : op_(op), values_(values), b_(values.builder()), scalars_(values.Outside(op)) {}
 
   mlir::LogicalResult Run() {
     for (const mlir::Value result : op_->getResults()) {
       std::vector<int64_t> ignored;
       std::string why;
-      if (!ToDType(result.getType()) && !ShapeOf(result.getType(), &ignored, &why)) return values_.Refuse(op_, why, kStaticHint);
+      if (!ToDType(result.getType()) && !ShapeOf(result.getType(), &ignored, &why))
+        return values_.Refuse(op_, why, kStaticHint);
     }
     if (auto op = llvm::dyn_cast<mlir::tensor::ExpandShapeOp>(op_)) {
-      return values_.SetView(op.getResult(), op.getSrc(), Collapsed(ShapeOf(op.getResult()), op.getReassociationIndices()), op_);
+      return values_.SetView(op.getResult(), op.getSrc(),
+                             Collapsed(ShapeOf(op.getResult()), op.getReassociationIndices()), op_);
     }
     if (auto op = llvm::dyn_cast<mlir::tensor::CollapseShapeOp>(op_)) return Collapse(op);
     if (auto op = llvm::dyn_cast<mlir::tensor::CastOp>(op_)) {
@@ -65,7 +71,8 @@ class TensorOpTranslator {
     if (auto op = llvm::dyn_cast<mlir::tensor::InsertSliceOp>(op_)) return InsertSlice(op);
     if (auto op = llvm::dyn_cast<mlir::tensor::PadOp>(op_)) return Pad(op);
     if (auto op = llvm::dyn_cast<mlir::tensor::ConcatOp>(op_)) return Concat(op);
-    if (llvm::isa<mlir::tensor::ExtractOp, mlir::tensor::DimOp>(op_)) return mlir::success();  // where they are used
+    if (llvm::isa<mlir::tensor::ExtractOp, mlir::tensor::DimOp>(op_))
+      return mlir::success();  // where they are used
     if (llvm::isa<mlir::tensor::EmptyOp>(op_)) {
       values_.SetEmpty(op_->getResult(0));
       return mlir::success();
@@ -75,7 +82,8 @@ class TensorOpTranslator {
       values_.SetSplat(op_->getResult(0), {}, op_->getOperand(0));
       return mlir::success();
     }
-    return values_.Refuse(op_, "it is not among the tensor operations that Kiln imports", "express it as a linalg.generic");
+    return values_.Refuse(op_, "it is not among the tensor operations that Kiln imports",
+                          "express it as a linalg.generic");
   }
 
  private:
@@ -83,7 +91,8 @@ class TensorOpTranslator {
     std::vector<int64_t> wide;
     std::string why;
     if (!ShapeOf(op.getSrc().getType(), &wide, &why)) return values_.Refuse(op_, why, kStaticHint);
-    return values_.SetView(op.getResult(), op.getSrc(), Expanded(wide, ShapeOf(op.getResult()), op.getReassociationIndices()), op_);
+    return values_.SetView(op.getResult(), op.getSrc(),
+                           Expanded(wide, ShapeOf(op.getResult()), op.getReassociationIndices()), op_);
   }
 
   static bool IsStatic(mlir::OffsetSizeAndStrideOpInterface op) {
@@ -116,22 +125,27 @@ class TensorOpTranslator {
       const int64_t size = op.getStaticSizes()[d], offset = op.getStaticOffsets()[d];
       const int64_t stride = size == 1 ? 1 : op.getStaticStrides()[d];
       const Source iter = Source::Iter(static_cast<int32_t>(d));
-      if (size != domain[d]) bounds.push_back({Sum::Of(iter) + Sum::Constant(-offset), (size - 1) * stride + 1});
+      if (size != domain[d])
+        bounds.push_back({Sum::Of(iter) + Sum::Constant(-offset), (size - 1) * stride + 1});
       if (stride != 1) bounds.push_back({{-(offset % stride), {Split{iter, 1, 1, stride}}}, 1});
       if (!dropped.test(d)) index.push_back({-(offset / stride), {Split{iter, 1, stride, 0}}});
     }
     const auto source = Guarded(op.getSource(), index, domain);
     if (mlir::failed(source)) return mlir::failure();
-    const auto dest = bounds.empty() ? source : values_.Read(op.getDest(), IdentityOf(domain.size()), domain, scalars_, op_);
+    const auto dest = bounds.empty()
+                          ? source
+                          : values_.Read(op.getDest(), IdentityOf(domain.size()), domain, scalars_, op_);
     if (mlir::failed(dest)) return mlir::failure();
-    values_.Compute("insert_slice", op.getResult(), bounds.empty() ? *source : b_.Within(bounds, *source, *dest));
+    values_.Compute("insert_slice", op.getResult(),
+                    bounds.empty() ? *source : b_.Within(bounds, *source, *dest));
     return mlir::success();
   }
 
   mlir::LogicalResult Pad(mlir::tensor::PadOp op) {
     const mlir::Value padding = op.getConstantPaddingValue();
     if (!padding) return values_.Refuse(op_, "padding that depends on the position", "pad with a constant");
-    if (llvm::any_of(op.getStaticLow(), mlir::ShapedType::isDynamic) || llvm::any_of(op.getStaticHigh(), mlir::ShapedType::isDynamic)) {
+    if (llvm::any_of(op.getStaticLow(), mlir::ShapedType::isDynamic) ||
+        llvm::any_of(op.getStaticHigh(), mlir::ShapedType::isDynamic)) {
       return values_.Refuse(op_, "an amount of padding that is computed", kStaticHint);
     }
     const std::vector<int64_t> domain = ShapeOf(op.getResult()), shape = op.getSourceType().getShape().vec();
@@ -169,7 +183,8 @@ class TensorOpTranslator {
     return mlir::success();
   }
 
-  mlir::FailureOr<Id> Guarded(mlir::Value source, const std::vector<Sum>& index, const std::vector<int64_t>& domain) {
+  mlir::FailureOr<Id> Guarded(mlir::Value source, const std::vector<Sum>& index,
+                              const std::vector<int64_t>& domain) {
     return values_.Read(source, index, domain, scalars_, op_, /*guarded=*/true);
   }
 
@@ -181,6 +196,8 @@ class TensorOpTranslator {
 
 }  // namespace
 
-mlir::LogicalResult TranslateTensorOp(mlir::Operation* op, Values& values) { return TensorOpTranslator(op, values).Run(); }
+mlir::LogicalResult TranslateTensorOp(mlir::Operation* op, Values& values) {
+  return TensorOpTranslator(op, values).Run();
+}
 
 }  // namespace kiln

@@ -19,7 +19,8 @@ namespace {
 
 std::string HintFor(mlir::Operation* op) {
   const llvm::StringRef dialect = op->getName().getDialectNamespace();
-  if (dialect == "scf" || dialect == "cf") return "unroll the loop or branch when exporting, or tune its body as a function of its own";
+  if (dialect == "scf" || dialect == "cf")
+    return "unroll the loop or branch when exporting, or tune its body as a function of its own";
   if (dialect == "func") return "have the called function in the file, without recursion";
   return "lower it to linalg on tensors when exporting, or express it as a linalg.generic";
 }
@@ -39,7 +40,8 @@ class Translator {
     if (mlir::failed(Results())) return Refused();
     if (b_.program().blocks.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(Where(function_.getLoc()), ": the function \"",
-                                                     function_.getName().str(), "\" computes nothing that Kiln can tune"));
+                                                     function_.getName().str(),
+                                                     "\" computes nothing that Kiln can tune"));
     }
     return Imported{b_.Finish(), std::move(boundaries_)};
   }
@@ -49,11 +51,13 @@ class Translator {
 
   bool IsConstantArgument(int position) {
     const auto& list = options_.constant_arguments;
-    return function_.getArgAttr(position, "kiln.constant") || std::find(list.begin(), list.end(), position) != list.end();
+    return function_.getArgAttr(position, "kiln.constant") ||
+           std::find(list.begin(), list.end(), position) != list.end();
   }
 
   mlir::LogicalResult Arguments() {
-    if (!function_.getBody().hasOneBlock()) return values_.Refuse(function_, "it has branches", "export straight-line code");
+    if (!function_.getBody().hasOneBlock())
+      return values_.Refuse(function_, "it has branches", "export straight-line code");
     for (mlir::BlockArgument arg : function_.getArguments()) {
       const int position = static_cast<int>(arg.getArgNumber());
       const std::string name = absl::StrCat("arg", position);
@@ -64,8 +68,8 @@ class Translator {
       std::vector<int64_t> shape;
       std::string why;
       if (!ShapeOf(arg.getType(), &shape, &why)) {
-        const auto refused = values_.Refuse(function_, absl::StrCat("argument ", position, ": ", why),
-                                            kTypesHint);
+        const auto refused =
+            values_.Refuse(function_, absl::StrCat("argument ", position, ": ", why), kTypesHint);
         refusal_.location = Where(arg.getLoc());
         return refused;
       }
@@ -77,10 +81,13 @@ class Translator {
 
   mlir::LogicalResult TranslateOp(mlir::Operation* op) {
     if (auto generic = llvm::dyn_cast<mlir::linalg::GenericOp>(op)) return TranslateGeneric(generic, values_);
-    if (auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(op)) return TranslateConstant(constant, values_);
-    if (llvm::isa_and_present<mlir::tensor::TensorDialect>(op->getDialect())) return TranslateTensorOp(op, values_);
-    const bool scalar = llvm::isa_and_present<mlir::arith::ArithDialect, mlir::math::MathDialect>(op->getDialect()) &&
-                        llvm::all_of(op->getResultTypes(), [](mlir::Type type) { return ToDType(type).has_value(); });
+    if (auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(op))
+      return TranslateConstant(constant, values_);
+    if (llvm::isa_and_present<mlir::tensor::TensorDialect>(op->getDialect()))
+      return TranslateTensorOp(op, values_);
+    const bool scalar =
+        llvm::isa_and_present<mlir::arith::ArithDialect, mlir::math::MathDialect>(op->getDialect()) &&
+        llvm::all_of(op->getResultTypes(), [](mlir::Type type) { return ToDType(type).has_value(); });
     if (scalar) return mlir::success();  // translated where it is used
     return values_.Refuse(op, "Kiln imports linalg on tensors", HintFor(op));
   }
@@ -107,9 +114,12 @@ class Translator {
     boundaries_.push_back(std::move(boundary));
   }
 
-  std::string NameOf(Id buffer) const { return std::string(b_.program().Text(b_.program().buffers[buffer].name)); }
+  std::string NameOf(Id buffer) const {
+    return std::string(b_.program().Text(b_.program().buffers[buffer].name));
+  }
 
-  // The buffer of `value` becomes the next output; what is a view, an argument or an output already is copied.
+  // The buffer of `value` becomes the next output; what is a view, an argument or an output already is
+  // copied.
   mlir::LogicalResult Output(mlir::Value value, mlir::Operation* user) {
     const bool own = values_.IsWholeBuffer(value) && values_.RoleOf(value) == Role::kTemporary;
     if (!own && mlir::failed(values_.Materialize(value, user))) return mlir::failure();
@@ -119,7 +129,8 @@ class Translator {
 
   mlir::LogicalResult Results() {
     mlir::Operation* end = function_.getBody().front().getTerminator();
-    if (end->getNumOperands() == 0) return values_.Refuse(function_, "it returns nothing", "return the results as tensors");
+    if (end->getNumOperands() == 0)
+      return values_.Refuse(function_, "it returns nothing", "return the results as tensors");
     for (const mlir::Value value : end->getOperands()) {
       if (!values_.Has(value) && options_.allow_boundaries) continue;
       if (mlir::failed(Output(value, end))) return mlir::failure();
@@ -127,7 +138,8 @@ class Translator {
     for (const auto& [value, boundary] : operands_) {
       if (!values_.Has(value) || values_.at(value).kind != Tensor::Kind::kView) continue;
       const Role role = values_.RoleOf(value);
-      const bool known = role == Role::kInput || role == Role::kConstant || (role == Role::kOutput && values_.IsWholeBuffer(value));
+      const bool known = role == Role::kInput || role == Role::kConstant ||
+                         (role == Role::kOutput && values_.IsWholeBuffer(value));
       if (!known && mlir::failed(Output(value, end))) return mlir::failure();
       boundaries_[boundary].operands.push_back(NameOf(values_.at(value).buffer));
     }
@@ -145,7 +157,8 @@ class Translator {
 
 }  // namespace
 
-absl::StatusOr<Imported> Translate(mlir::func::FuncOp function, absl::string_view name, const ImportOptions& options) {
+absl::StatusOr<Imported> Translate(mlir::func::FuncOp function, absl::string_view name,
+                                   const ImportOptions& options) {
   return Translator(function, name, options).Run();
 }
 

@@ -7,6 +7,7 @@
 
 namespace kiln {
 
-absl::StatusOr<Imported> Translate(mlir::func::FuncOp function, absl::string_view name, const ImportOptions& options);
+absl::StatusOr<Imported> Translate(mlir::func::FuncOp function, absl::string_view name,
+                                   const ImportOptions& options);
 
 }  // namespace kiln

@@ -42,7 +42,8 @@ std::vector<Builder::IterSpec> ItersOf(const std::vector<int64_t>& domain) {
   static constexpr absl::string_view kLetters = "ijklmnop";
   std::vector<Builder::IterSpec> iters;
   for (size_t d = 0; d < domain.size(); ++d) {
-    iters.push_back({domain.size() <= kLetters.size() ? std::string(1, kLetters[d]) : absl::StrCat("d", d), domain[d]});
+    iters.push_back(
+        {domain.size() <= kLetters.size() ? std::string(1, kLetters[d]) : absl::StrCat("d", d), domain[d]});
   }
   return iters;
 }
@@ -93,7 +94,8 @@ mlir::LogicalResult Values::Check(mlir::Value tensor, mlir::Operation* user) {
   return Refuse(user, why, kTypesHint);
 }
 
-mlir::LogicalResult Values::SetView(mlir::Value tensor, mlir::Value source, const std::vector<Sum>& index, mlir::Operation* op) {
+mlir::LogicalResult Values::SetView(mlir::Value tensor, mlir::Value source, const std::vector<Sum>& index,
+                                    mlir::Operation* op) {
   if (mlir::failed(Check(source, op))) return mlir::failure();
   const IndexMap inner{ShapeOf(tensor), index};
   Tensor made = at(source);
@@ -110,8 +112,9 @@ mlir::LogicalResult Values::SetView(mlir::Value tensor, mlir::Value source, cons
   return mlir::success();
 }
 
-mlir::FailureOr<Id> Values::Read(mlir::Value tensor, const std::vector<Sum>& index, const std::vector<int64_t>& domain,
-                                 Scalars& scalars, mlir::Operation* user, bool guarded) {
+mlir::FailureOr<Id> Values::Read(mlir::Value tensor, const std::vector<Sum>& index,
+                                 const std::vector<int64_t>& domain, Scalars& scalars, mlir::Operation* user,
+                                 bool guarded) {
   if (mlir::failed(Check(tensor, user))) return mlir::failure();
   const Tensor& from = at(tensor);
   if (from.kind == Tensor::Kind::kEmpty) {
@@ -126,7 +129,8 @@ mlir::FailureOr<Id> Values::Read(mlir::Value tensor, const std::vector<Sum>& ind
     for (const Split& split : sum.splits) divides |= split.lower != 1 || split.extent != 0;
   }
   if (!guarded || !divides) {
-    if (const auto map = Compose(from.map, IndexMap{domain, index})) return b_.Load(from.buffer, map->results);
+    if (const auto map = Compose(from.map, IndexMap{domain, index}))
+      return b_.Load(from.buffer, map->results);
   }
   if (mlir::failed(Materialize(tensor, user))) return mlir::failure();
   return b_.Load(at(tensor).buffer, index);
@@ -139,13 +143,15 @@ mlir::FailureOr<Id> Values::Leaf(mlir::Value scalar, mlir::Operation* user) {
   auto extract = llvm::dyn_cast_or_null<mlir::tensor::ExtractOp>(op);
   if (!extract) {
     return op ? Refuse(op, "Kiln imports arith and math on scalars", "express it in arith and math")
-              : Refuse(user, absl::StrCat("it uses a scalar of type ", Print(scalar.getType())), "pass it as a tensor");
+              : Refuse(user, absl::StrCat("it uses a scalar of type ", Print(scalar.getType())),
+                       "pass it as a tensor");
   }
   std::vector<Sum> index;
   for (mlir::Value position : extract.getIndices()) {
     llvm::APInt constant;
     if (!mlir::matchPattern(position, mlir::m_ConstantInt(&constant))) {
-      return Refuse(op, "it reads at an index that is computed", "gather before the tuned function, or read by an affine map");
+      return Refuse(op, "it reads at an index that is computed",
+                    "gather before the tuned function, or read by an affine map");
     }
     index.push_back(Sum::Constant(constant.getSExtValue()));
   }
@@ -162,8 +168,9 @@ mlir::LogicalResult Values::Materialize(mlir::Value tensor, mlir::Operation* use
   const std::vector<int64_t> domain = ShapeOf(tensor);
   const bool view = at(tensor).kind == Tensor::Kind::kView;
   Scalars scalars = Outside(user);
-  const mlir::FailureOr<Id> element = view ? mlir::FailureOr<Id>(b_.Load(at(tensor).buffer, at(tensor).map.results))
-                                           : Read(tensor, IdentityOf(domain.size()), domain, scalars, user);
+  const mlir::FailureOr<Id> element =
+      view ? mlir::FailureOr<Id>(b_.Load(at(tensor).buffer, at(tensor).map.results))
+           : Read(tensor, IdentityOf(domain.size()), domain, scalars, user);
   if (mlir::failed(element)) return mlir::failure();
   Compute(view ? "copy" : "fill", tensor, *element);
   return mlir::success();

@@ -12,7 +12,8 @@
 
 namespace kiln {
 
-// A tensor is uninitialized, one scalar everywhere, or a view: elements of a buffer, at indices that are functions of its own.
+// A tensor is uninitialized, one scalar everywhere, or a view: elements of a buffer, at indices that are
+// functions of its own.
 struct Tensor {
   enum class Kind { kEmpty, kSplat, kView };
   Kind kind = Kind::kEmpty;
@@ -48,13 +49,18 @@ class Values {
   void SetSplat(mlir::Value tensor, mlir::TypedAttr constant, mlir::Value scalar);
   void SetBuffer(mlir::Value tensor, Id buffer);
   void SetScalar(mlir::Value scalar, Id buffer) { scalars_[scalar] = buffer; }
-  // `tensor` is `source` read at `index` (over tensor's own indices); where that cannot be said, source is copied first.
-  mlir::LogicalResult SetView(mlir::Value tensor, mlir::Value source, const std::vector<Sum>& index, mlir::Operation* op);
+  // `tensor` is `source` read at `index` (over tensor's own indices); where that cannot be said, source is
+  // copied first.
+  mlir::LogicalResult SetView(mlir::Value tensor, mlir::Value source, const std::vector<Sum>& index,
+                              mlir::Operation* op);
 
-  // The element at `index`, sums over the iters of `domain`. `guarded`: a kWithin protects it, and the index may be out of range.
-  mlir::FailureOr<Id> Read(mlir::Value tensor, const std::vector<Sum>& index, const std::vector<int64_t>& domain, Scalars& scalars,
-                           mlir::Operation* user, bool guarded = false);
-  // A scalar that arith and math did not make: an argument, a boundary's result, a tensor's element at a constant index.
+  // The element at `index`, sums over the iters of `domain`. `guarded`: a kWithin protects it, and the index
+  // may be out of range.
+  mlir::FailureOr<Id> Read(mlir::Value tensor, const std::vector<Sum>& index,
+                           const std::vector<int64_t>& domain, Scalars& scalars, mlir::Operation* user,
+                           bool guarded = false);
+  // A scalar that arith and math did not make: an argument, a boundary's result, a tensor's element at a
+  // constant index.
   mlir::FailureOr<Id> Leaf(mlir::Value scalar, mlir::Operation* user);
   // Translates scalars outside of a body.
   Scalars Outside(mlir::Operation* user);

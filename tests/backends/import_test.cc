@@ -63,9 +63,11 @@ std::string Line(const std::string& file) {
     return absl::StrCat(file, " is refused: ", message.substr(begin, message.find('\n') - begin));
   }
   const std::vector<std::string> names = BlockNames(imported->program);
-  if (!options.allow_boundaries) return absl::StrCat(file, " imports ", names.size(), ": ", absl::StrJoin(names, " "));
+  if (!options.allow_boundaries)
+    return absl::StrCat(file, " imports ", names.size(), ": ", absl::StrJoin(names, " "));
   std::string line = absl::StrCat(file, " imports ", names.size());
-  for (const Boundary& b : imported->boundaries) absl::StrAppend(&line, "; ", b.location.substr(b.location.find(':') + 1), " ", b.op);
+  for (const Boundary& b : imported->boundaries)
+    absl::StrAppend(&line, "; ", b.location.substr(b.location.find(':') + 1), " ", b.op);
   return line;
 }
 
@@ -181,7 +183,8 @@ func.func @main(%a: tensor<4x8xf32>) -> tensor<4xf32> {
   %f = linalg.fill ins(%low : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   %r = linalg.reduce ins(%a : tensor<4x8xf32>) outs(%f : tensor<4xf32>) dimensions = [1]
   (%in: f32, %acc: f32) {
-    )", body, R"(
+    )",
+                      body, R"(
     linalg.yield %m : f32
   }
   return %r : tensor<4xf32>
@@ -197,8 +200,9 @@ TEST(Import, RecognizesMaximaThatSkipNaNAndRefusesThoseThatForget) {
     EXPECT_EQ(p.monoids[p.blocks[0].monoid].kind, Monoid::Kind::kMax) << body;
     EXPECT_EQ(p.exprs[p.List(p.blocks[0].values)[0]].op, Op::kMaxNum) << body;
   }
-  EXPECT_THAT(ErrorOf(Maximum("%c = arith.cmpf ugt, %in, %acc : f32\n %m = arith.select %c, %in, %acc : f32")),
-              HasSubstr("linalg.generic is not supported (a reduction other than a sum"));
+  EXPECT_THAT(
+      ErrorOf(Maximum("%c = arith.cmpf ugt, %in, %acc : f32\n %m = arith.select %c, %in, %acc : f32")),
+      HasSubstr("linalg.generic is not supported (a reduction other than a sum"));
 }
 
 TEST(Import, DecomposesSoftmaxWhoseMaximumStartsFromNaN) {
@@ -244,13 +248,15 @@ func.func @main(%a: tensor<4xf32>, %i: tensor<4xindex>) -> tensor<4xf32> {
   %y = linalg.exp ins(%g : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 })";
-  EXPECT_EQ(ErrorOf(model), "t.mlir:8:10: tensor.extract is not supported (it reads at an index that is computed)\n"
-                            "  hint: gather before the tuned function, or read by an affine map");
+  EXPECT_EQ(ErrorOf(model),
+            "t.mlir:8:10: tensor.extract is not supported (it reads at an index that is computed)\n"
+            "  hint: gather before the tuned function, or read by an affine map");
   ImportOptions options;
   options.allow_boundaries = true;
   const auto imported = ImportLinalg(model, "t.mlir", options);
   ASSERT_TRUE(imported.ok()) << imported.status();
-  EXPECT_THAT(ParameterNames(imported->program), ElementsAre("arg0", "arg1", "generic_result", "exp.1_out", "exp_out"));
+  EXPECT_THAT(ParameterNames(imported->program),
+              ElementsAre("arg0", "arg1", "generic_result", "exp.1_out", "exp_out"));
   ASSERT_EQ(imported->boundaries.size(), 1u);
   EXPECT_EQ(imported->boundaries[0].location, "t.mlir:8:10");
   EXPECT_THAT(imported->boundaries[0].results, ElementsAre("generic_result"));
@@ -259,7 +265,8 @@ func.func @main(%a: tensor<4xf32>, %i: tensor<4xindex>) -> tensor<4xf32> {
 
 class InChild : public ::testing::Test {
  protected:
-  std::string Error(const ImportOptions& options, const std::string& file = "/tests/inputs/ops/onnx_MatMul.mlir") {
+  std::string Error(const ImportOptions& options,
+                    const std::string& file = "/tests/inputs/ops/onnx_MatMul.mlir") {
     const auto imported = ImportFile(kRoot + file, options);
     return imported.ok() ? "imported" : std::string(imported.status().message());
   }
@@ -268,13 +275,18 @@ class InChild : public ::testing::Test {
 
 TEST_F(InChild, ACrashOfTheParserIsAnErrorThatNamesTheFile) {
   options_.in_child = [] { std::fputs("LLVM ERROR: out of luck\n", stderr), std::abort(); };
-  EXPECT_THAT(Error(options_), HasSubstr("onnx_MatMul.mlir: the importer crashed on this file (Aborted; LLVM ERROR: out of luck)"));
+  EXPECT_THAT(
+      Error(options_),
+      HasSubstr("onnx_MatMul.mlir: the importer crashed on this file (Aborted; LLVM ERROR: out of luck)"));
   options_.in_child = [] { std::raise(SIGSEGV); };
-  EXPECT_THAT(Error(options_), HasSubstr("onnx_MatMul.mlir: the importer crashed on this file (Segmentation fault)"));
+  EXPECT_THAT(Error(options_),
+              HasSubstr("onnx_MatMul.mlir: the importer crashed on this file (Segmentation fault)"));
 }
 
 TEST_F(InChild, AHangEndsAtTheTimeLimit) {
-  options_.in_child = [] { while (true) pause(); };
+  options_.in_child = [] {
+    while (true) pause();
+  };
   options_.time_limit = absl::Milliseconds(200);
   EXPECT_THAT(Error(options_), EndsWith("onnx_MatMul.mlir: importing took longer than 200ms"));
 }

@@ -35,7 +35,9 @@ TEST(Serialize, GivesBackTheEmptyProgram) { EXPECT_TRUE(Deserialize(Serialize(Pr
 TEST(Serialize, RefusesBytesThatAreCutAnywhere) {
   const std::string bytes = Serialize(Sample());
   for (size_t n = 0; n < bytes.size(); ++n) {
-    EXPECT_EQ(Deserialize(absl::string_view(bytes).substr(0, n)).status().code(), absl::StatusCode::kInvalidArgument) << n;
+    EXPECT_EQ(Deserialize(absl::string_view(bytes).substr(0, n)).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << n;
   }
 }
 

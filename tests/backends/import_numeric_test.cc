@@ -1,0 +1,246 @@
+// What import makes means what the file means: the interpreter on the Program, and the file through stock
+// MLIR passes, agree.
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/baseline.h"
+#include "backends/import/import.h"
+#include "backends/runner/data.h"
+#include "gtest/gtest.h"
+#include "lang/interpreter.h"
+#include "tests/backends/loaded.h"
+
+namespace kiln {
+namespace {
+
+// Sizes of the files that would take the interpreter long become these; windows, strides and padding still
+// fit together.
+const std::map<int, int> kSmaller = {{4096, 40}, {3072, 20}, {1024, 24}, {768, 12}, {512, 16},
+                                     {256, 12},  {224, 24},  {230, 30},  {112, 12}, {109, 9},
+                                     {58, 12},   {56, 10},   {64, 8}};
+// Channels of groups stay.
+const std::map<int, int> kSmallerGroups = {{58, 14}, {56, 12}, {28, 6}};
+constexpr int64_t kManyInstances = 5'000'000;
+
+std::string Shrunken(const std::string& text, const std::map<int, int>& smaller) {
+  static const std::regex size(R"(([<x\[ ])(\d+)(?=[x,\]]))");
+  std::string result;
+  auto rest = text.begin();
+  for (std::sregex_iterator at(text.begin(), text.end(), size), end; at != end; ++at) {
+    const auto found = smaller.find(std::stoi((*at)[2]));
+    result.append(rest, (*at)[2].first);
+    result += found == smaller.end() ? (*at)[2].str() : absl::StrCat(found->second);
+    rest = (*at)[2].second;
+  }
+  return result.append(rest, text.end());
+}
+
+int64_t Instances(const Program& p) {
+  int64_t total = 0;
+  for (const BlockNode& block : p.blocks) {
+    int64_t count = 1;
+    for (const Iter& iter : p.Iters(block.iters)) count *= iter.extent.max;
+    total += count;
+  }
+  return total;
+}
+
+// Of sums of up to a few hundred terms in the type, in another order.
+double Tolerance(DType type) {
+  switch (type) {
+    case DType::kF64:
+      return 1e-12;
+    case DType::kF32:
+      return 1e-4;
+    case DType::kF16:
+      return 5e-3;
+    case DType::kBF16:
+      return 5e-2;
+    default:
+      return 0;
+  }
+}
+
+void Agree(const std::string& file, std::string text) {
+  SCOPED_TRACE(file);
+  auto imported = ImportLinalg(text, file);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  if (Instances(imported->program) > kManyInstances) {
+    text = Shrunken(text, file.find("group") == std::string::npos ? kSmaller : kSmallerGroups);
+    imported = ImportLinalg(text, file);
+    ASSERT_TRUE(imported.ok()) << imported.status();
+  }
+  const Program& p = imported->program;
+  ASSERT_LE(Instances(p), 2 * kManyInstances);
+
+  std::vector<std::string> inputs, memory;
+  for (const Id id : p.parameters) {
+    const std::string dtype(ToString(p.buffers[id].dtype));
+    std::string& bytes = memory.emplace_back(BytesOf(p, id), '\0');
+    if (p.buffers[id].role == Role::kOutput) {
+      FillPoison(bytes.data(), static_cast<int64_t>(bytes.size()));
+    } else {
+      FillInput(7, static_cast<int>(inputs.size()), dtype, 0, bytes.size() / DTypeBytes(dtype), bytes.data());
+      inputs.push_back(bytes);
+    }
+  }
+  const auto wanted = Run(p, inputs);
+  ASSERT_TRUE(wanted.ok()) << wanted.status();
+  const auto shared = CompileBaseline(text, HostCodegen());
+  ASSERT_TRUE(shared.ok()) << shared.status();
+  const auto code = Loaded::FromBytes(*shared);
+  ASSERT_TRUE(code.ok()) << code.status();
+  std::vector<void*> a;
+  for (std::string& bytes : memory) a.push_back(bytes.data());
+  ASSERT_LE(a.size(), 16u);
+  a.resize(16);
+  using Function = int(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
+                       void*, void*, void*, void*);
+  ASSERT_EQ(code->Get<Function>("baseline")(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10],
+                                            a[11], a[12], a[13], a[14], a[15]),
+            0);
+  size_t output = 0;
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const Buffer& buffer = p.buffers[p.parameters[i]];
+    if (buffer.role != Role::kOutput) continue;
+    const std::string dtype(ToString(buffer.dtype));
+    const std::string& bytes = (*wanted)[output++];
+    for (int64_t e = 0; e < static_cast<int64_t>(bytes.size()) / DTypeBytes(dtype); ++e) {
+      const double want = LoadElement(dtype, bytes.data(), e), got = LoadElement(dtype, memory[i].data(), e);
+      if (std::isnan(want) && std::isnan(got)) continue;
+      ASSERT_LE(std::fabs(got - want), Tolerance(buffer.dtype) * (1 + std::fabs(want)))
+          << p.Text(buffer.name) << " at " << e << ": the file gives " << got << ", the program " << want;
+    }
+  }
+}
+
+TEST(ImportNumeric, EachImportedFileAgreesWithStockPasses) {
+  const std::string root = KILN_SOURCE_DIR;
+  std::ifstream table(root + "/tests/backends/import_table.txt");
+  int files = 0;
+  for (std::string line; std::getline(table, line);) {
+    const std::string file = line.substr(0, line.find(' '));
+    if (line.rfind("ops/", 0) != 0 || line.rfind(file + " imports ", 0) != 0) continue;
+    std::stringstream text;
+    text << std::ifstream(root + "/tests/inputs/" + file).rdbuf();
+    Agree(file, text.str());
+    ++files;
+  }
+  EXPECT_EQ(files, 38);
+}
+
+TEST(ImportNumeric, SlicesReshapesAndReductionsOfAllKindsAgree) {
+  Agree("slices", R"(
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+func.func @main(%a: tensor<4x6xf32>, %b: tensor<4x3xf32>, %s: tensor<2x3xf32>)
+    -> (tensor<4x9xf32>, tensor<9x11xf32>, tensor<6x10xf32>, tensor<3x2x4xf32>, tensor<5xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 2.5 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e0 = tensor.empty() : tensor<4x9xf32>
+  %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<4x9xf32>) -> tensor<4x9xf32>
+  %i0 = tensor.insert_slice %a into %f0[0, 0] [4, 6] [1, 1] : tensor<4x6xf32> into tensor<4x9xf32>
+  %inserted = tensor.insert_slice %b into %i0[0, 6] [4, 3] [1, 1] : tensor<4x3xf32> into tensor<4x9xf32>
+  %e1 = tensor.empty() : tensor<9x11xf32>
+  %f1 = linalg.fill ins(%half : f32) outs(%e1 : tensor<9x11xf32>) -> tensor<9x11xf32>
+  %strided = tensor.insert_slice %s into %f1[1, 3] [2, 3] [4, 2] : tensor<2x3xf32> into tensor<9x11xf32>
+  %padded = tensor.pad %a low[1, 1] high[1, 3] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %half : f32
+  } : tensor<4x6xf32> to tensor<6x10xf32>
+  %flat = tensor.collapse_shape %a [[0, 1]] : tensor<4x6xf32> into tensor<24xf32>
+  %deep = tensor.expand_shape %flat [[0, 1, 2]] output_shape [3, 2, 4] : tensor<24xf32> into tensor<3x2x4xf32>
+  %e2 = tensor.empty() : tensor<3x2x4xf32>
+  %reshaped = linalg.exp ins(%deep : tensor<3x2x4xf32>) outs(%e2 : tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  %slice = tensor.extract_slice %flat[2] [5] [3] : tensor<24xf32> to tensor<5xf32>
+  %e3 = tensor.empty() : tensor<5xf32>
+  %negated = linalg.negf ins(%slice : tensor<5xf32>) outs(%e3 : tensor<5xf32>) -> tensor<5xf32>
+  %e4 = tensor.empty() : tensor<4xf32>
+  %f4 = linalg.fill ins(%low : f32) outs(%e4 : tensor<4xf32>) -> tensor<4xf32>
+  %maximum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<4x6xf32>) outs(%f4 : tensor<4xf32>) {
+  ^bb0(%x: f32, %acc: f32):
+    %c = arith.cmpf olt, %acc, %x : f32
+    %m = arith.select %c, %x, %acc : f32
+    linalg.yield %m : f32
+  } -> tensor<4xf32>
+  %f5 = linalg.fill ins(%half : f32) outs(%e4 : tensor<4xf32>) -> tensor<4xf32>
+  %two = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<4x6xf32>) outs(%f5 : tensor<4xf32>) {
+  ^bb0(%x: f32, %acc: f32):
+    %q = arith.mulf %x, %x : f32
+    %t = arith.addf %q, %acc : f32
+    %u = arith.subf %t, %x : f32
+    linalg.yield %u : f32
+  } -> tensor<4xf32>
+  return %inserted, %strided, %padded, %reshaped, %negated, %maximum, %two
+      : tensor<4x9xf32>, tensor<9x11xf32>, tensor<6x10xf32>, tensor<3x2x4xf32>, tensor<5xf32>, tensor<4xf32>, tensor<4xf32>
+})");
+}
+
+TEST(ImportNumeric, CastsComparisonsAndIntegersAgree) {
+  Agree("casts", R"(
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @main(%a: tensor<4x6xf32>, %h: tensor<4x6xf16>, %b: tensor<4x6xbf16>, %i: tensor<4x6xi32>, %q: tensor<4x6xi8>)
+    -> (tensor<4x6xf32>, tensor<4x6xi32>, tensor<4x6xi8>, tensor<4x6xi1>) {
+  %e0 = tensor.empty() : tensor<4x6xf32>
+  %mixed = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%h, %b, %i : tensor<4x6xf16>, tensor<4x6xbf16>, tensor<4x6xi32>) outs(%e0 : tensor<4x6xf32>) {
+  ^bb0(%u: f16, %v: bf16, %w: i32, %o: f32):
+    %0 = arith.extf %u : f16 to f32
+    %1 = arith.extf %v : bf16 to f32
+    %2 = arith.sitofp %w : i32 to f32
+    %3 = arith.mulf %0, %1 : f32
+    %4 = arith.addf %3, %2 : f32
+    %5 = linalg.index 1 : index
+    %6 = arith.index_cast %5 : index to i32
+    %7 = arith.uitofp %6 : i32 to f32
+    %8 = arith.addf %4, %7 : f32
+    linalg.yield %8 : f32
+  } -> tensor<4x6xf32>
+  %e1 = tensor.empty() : tensor<4x6xi32>
+  %whole = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %q, %i : tensor<4x6xf32>, tensor<4x6xi8>, tensor<4x6xi32>) outs(%e1 : tensor<4x6xi32>) {
+  ^bb0(%u: f32, %v: i8, %w: i32, %o: i32):
+    %c = arith.constant 100.0 : f32
+    %0 = arith.mulf %u, %c : f32
+    %1 = arith.fptosi %0 : f32 to i32
+    %2 = arith.extui %v : i8 to i32
+    %3 = arith.cmpi ult, %1, %w : i32
+    %4 = arith.select %3, %1, %2 : i32
+    %5 = arith.maxsi %4, %w : i32
+    %6 = arith.extui %3 : i1 to i32
+    %7 = arith.extsi %3 : i1 to i32
+    %8 = arith.muli %7, %5 : i32
+    %9 = arith.addi %8, %6 : i32
+    linalg.yield %9 : i32
+  } -> tensor<4x6xi32>
+  %e2 = tensor.empty() : tensor<4x6xi8>
+  %narrow = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%i : tensor<4x6xi32>) outs(%e2 : tensor<4x6xi8>) {
+  ^bb0(%u: i32, %o: i8):
+    %c = arith.constant 77 : i32
+    %0 = arith.muli %u, %c : i32
+    %1 = arith.trunci %0 : i32 to i8
+    linalg.yield %1 : i8
+  } -> tensor<4x6xi8>
+  %e3 = tensor.empty() : tensor<4x6xi1>
+  %bit = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %mixed : tensor<4x6xf32>, tensor<4x6xf32>) outs(%e3 : tensor<4x6xi1>) {
+  ^bb0(%u: f32, %v: f32, %o: i1):
+    %0 = arith.cmpf ule, %u, %v : f32
+    %1 = arith.cmpf one, %u, %u : f32
+    %2 = arith.xori %0, %1 : i1
+    linalg.yield %2 : i1
+  } -> tensor<4x6xi1>
+  return %mixed, %whole, %narrow, %bit : tensor<4x6xf32>, tensor<4x6xi32>, tensor<4x6xi8>, tensor<4x6xi1>
+})");
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,6 +1,8 @@
 // Scheduled programs: tiles, vectors, caches and guards, compiled, against plain loops.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "backends/lower.h"
 #include "lang/builder.h"
 #include "lang/schedule.h"
@@ -79,6 +81,146 @@ TEST(Lower, GuardsImperfectTiles) {
   CheckMatmul(Tiled(32, 61, 48, {8, 4, 32, 16, 16}, false), 32, 61, 48);
   CheckMatmul(Tiled(32, 64, 45, {8, 4, 32, 16, 16}, false), 32, 64, 45);
   CheckMatmul(Tiled(31, 61, 45, {12, 6, 24, 8, 16}, true), 31, 61, 45);
+}
+
+// One block over i, j with both loops to be scheduled.
+struct Grid {
+  Builder b{"grid"};
+  Sum i = Builder::Iter(0), j = Builder::Iter(1);
+};
+
+Program Vectorized(Program program, const std::string& block, int loop, int64_t lanes) {
+  NoChoices none;
+  Schedule s(std::move(program), Target(), none);
+  const auto loops = s.GetLoops(s.GetBlock(block));
+  const auto parts = s.Split(loops[loop], {kAuto, lanes});
+  std::vector<Loop> order;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (static_cast<int>(i) == loop) {
+      order.push_back(parts[0]);
+    } else {
+      order.push_back(loops[i]);
+    }
+  }
+  order.push_back(parts[1]);
+  s.Reorder(order);
+  s.Vectorize(parts[1]);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+void CallGrid(const Program& program, const std::vector<void*>& buffers) {
+  auto loaded = BuildProgram(program);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(Call(*loaded, program.name, buffers), 0);
+}
+
+TEST(Lower, TransposesWithLanesApart) {
+  for (const int loop : {0, 1}) {
+    Grid g;
+    const Id X = g.b.Input("X", kF32, {20, 12}), Y = g.b.Output("Y", kF32, {12, 20});
+    g.b.Compute("t", {{"i", 12}, {"j", 20}}, {Y, {g.i, g.j}}, g.b.Load(X, {g.j, g.i}));
+    auto x = Random<float>(240, 1, -1000, 1000);
+    Array<float> y(240);
+    CallGrid(Vectorized(g.b.Finish(), "t", loop, 8), {x.data(), y.data()});
+    for (int r = 0; r < 12; ++r) for (int c = 0; c < 20; ++c) ASSERT_EQ(y[r * 20 + c], x[c * 12 + r]) << loop;
+  }
+}
+
+TEST(Lower, ReducesAcrossLanes) {
+  for (const int64_t lanes : {4, 7, 8, 16}) {
+    Grid g;
+    const Id X = g.b.Input("X", kF32, {3, 29}), Y = g.b.Output("Y", kF32, {3}), Z = g.b.Output("Z", kF32, {3});
+    const std::vector<Builder::IterSpec> iters = {{"i", 3}, {"j", 29, IterKind::kReduction}};
+    g.b.Reduce("sum", iters, Monoid::Kind::kSum, {Y, {g.i}}, g.b.Load(X, {g.i, g.j}));
+    g.b.Reduce("max", iters, Monoid::Kind::kMax, {Z, {g.i}}, g.b.Load(X, {g.i, g.j}));
+    auto x = Random<float>(87, 1, -100, -1);
+    Array<float> y(3), z(3);
+    CallGrid(Vectorized(Vectorized(g.b.Finish(), "sum", 1, lanes), "max", 1, lanes), {x.data(), y.data(), z.data()});
+    for (int r = 0; r < 3; ++r) {
+      float sum = 0, most = -1e9;
+      for (int c = 0; c < 29; ++c) sum += x[r * 29 + c], most = std::max(most, x[r * 29 + c]);
+      EXPECT_EQ(y[r], sum) << lanes;
+      EXPECT_EQ(z[r], most) << lanes;
+    }
+  }
+}
+
+TEST(Lower, PoolsAndPadsInLanes) {
+  const int H = 9, W = 21;  // 3 wide, padding 1, along both dimensions; vectors along one of them
+  for (const int loop : {0, 1}) {
+    for (const int stride : {1, 2}) {
+      const int OW = (W - 1) / stride + 1;
+      Grid g;
+      const Id X = g.b.Input("X", kF32, {H, W}), Y = g.b.Output("Y", kF32, {H, OW});
+      const Sum h = g.i + g.b.Iter(2) + Sum::Constant(-1), w = g.j * stride + g.b.Iter(3) + Sum::Constant(-1);
+      const Id x = g.b.Within({{h, H}, {w, W}}, g.b.Load(X, {h, w}), g.b.Float(kF32, -1e30));
+      g.b.Reduce("pool", {{"i", H}, {"j", OW}, {"r", 3, IterKind::kReduction}, {"s", 3, IterKind::kReduction}},
+                 Monoid::Kind::kMax, {Y, {g.i, g.j}}, x);
+      auto in = Random<float>(H * W, 1, -100, 100);
+      Array<float> out(H * OW);
+      CallGrid(Vectorized(g.b.Finish(), "pool", loop, 8), {in.data(), out.data()});
+      for (int y = 0; y < H; ++y) for (int c = 0; c < OW; ++c) {
+        float most = -1e30f;
+        for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) {
+          const int yy = y + r - 1, xx = c * stride + s - 1;
+          if (yy >= 0 && yy < H && xx >= 0 && xx < W) most = std::max(most, in[yy * W + xx]);
+        }
+        ASSERT_EQ(out[y * OW + c], most) << loop << " " << stride << " " << y << " " << c;
+      }
+    }
+  }
+}
+
+TEST(Lower, FusesLoopsIntoLanes) {
+  Grid g;
+  const Id X = g.b.Input("X", kF32, {6, 10}), B = g.b.Input("B", kF32, {10}), Y = g.b.Output("Y", kF32, {6, 10});
+  const Id P = g.b.Output("P", DType::kI1, {6, 10}), H = g.b.Output("H", DType::kF16, {6, 10});
+  const std::vector<Builder::IterSpec> iters = {{"i", 6}, {"j", 10}};
+  const Id sum = g.b.Add(g.b.Load(X, {g.i, g.j}), g.b.Load(B, {g.j}));
+  g.b.Compute("bias", iters, {Y, {g.i, g.j}}, g.b.Add(sum, g.b.Cast(kF32, g.b.Index(g.i))));
+  g.b.Compute("sign", iters, {P, {g.i, g.j}}, g.b.Make(Op::kCmpGt, DType::kI1, sum, g.b.Float(kF32, 0)));
+  g.b.Compute("half", iters, {H, {g.i, g.j}}, g.b.Cast(DType::kF16, sum));
+  NoChoices none;
+  Schedule s(g.b.Finish(), Target(), none);
+  for (const char* block : {"bias", "sign", "half"}) {
+    s.Vectorize(s.Split(s.Fuse(s.GetLoops(s.GetBlock(block))), {kAuto, 16})[1]);
+  }
+  ASSERT_TRUE(s.ok()) << s.status();
+  auto x = Random<float>(60, 1), b = Random<float>(10, 2);
+  Array<float> y(60);
+  Array<uint8_t> p(60, 9);
+  Array<_Float16> h(60);
+  CallGrid(s.program(), {x.data(), b.data(), y.data(), p.data(), h.data()});
+  for (int n = 0; n < 60; ++n) {
+    const float expected = x[n] + b[n % 10];
+    EXPECT_EQ(y[n], expected + n / 10) << n;
+    EXPECT_EQ(p[n], expected > 0) << n;
+    EXPECT_EQ(static_cast<float>(h[n]), expected) << n;
+  }
+}
+
+TEST(Lower, KeepsOnlyWhatIsLiveBelowALoop) {
+  Grid g;
+  const Id X = g.b.Input("X", kF32, {64, 48}), T = g.b.Temporary("T", kF32, {64, 48}), Y = g.b.Output("Y", kF32, {64, 48});
+  const std::vector<Builder::IterSpec> iters = {{"i", 64}, {"j", 48}};
+  g.b.Compute("t", iters, {T, {g.i, g.j}}, g.b.Make(Op::kExp, kF32, g.b.Load(X, {g.i, g.j})));
+  g.b.Compute("y", iters, {Y, {g.i, g.j}}, g.b.Add(g.b.Load(T, {g.i, g.j}), g.b.Load(T, {g.i, g.j})));
+  NoChoices none;
+  Schedule s(g.b.Finish(), Target(), none);
+  const auto loops = s.GetLoops(s.GetBlock("y"));
+  const auto j = s.Split(loops[1], {kAuto, 16});
+  s.Vectorize(j[1]);
+  s.ComputeAt(s.GetBlock("t"), j[0]);
+  s.Vectorize(s.GetLoops(s.GetBlock("t")).back());
+  ASSERT_TRUE(s.ok()) << s.status();
+  std::ostringstream plan;
+  ASSERT_TRUE(Lower(s.program(), Context(), {.print_after_all = &plan}).ok());
+  EXPECT_NE(plan.str().find("buffer T: 16 elements, alloca"), std::string::npos) << plan.str();
+  auto x = Random<float>(64 * 48, 1);
+  Array<float> y(64 * 48);
+  CallGrid(s.program(), {x.data(), y.data()});
+  for (int n = 0; n < 64 * 48; ++n) ASSERT_NEAR(y[n], 2 * std::exp(x[n]), 2e-6 * y[n]);
 }
 
 }  // namespace

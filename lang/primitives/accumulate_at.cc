@@ -44,6 +44,11 @@ absl::StatusOr<Partition> PartitionOf(const Program& p, Id block, Id loop) {
         absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
   if (Writers(p, p.Accesses(b.dests)[0].buffer).size() != 1)
     return absl::FailedPreconditionError("the destination has other writers");
+  for (const Id reader : Readers(p, p.Accesses(b.dests)[0].buffer)) {
+    if (IsAncestor(p, ChildTowards(p, loop, block), reader)) {
+      return absl::FailedPreconditionError(absl::StrCat(Describe(p, reader), " reads the destination before the end of ", Describe(p, loop)));
+    }
+  }
   if (HasInnerGuards(p, block)) {
     return absl::FailedPreconditionError(
         absl::StrCat("the tiles of ", Describe(p, block), " are imperfect at more than their last level"));

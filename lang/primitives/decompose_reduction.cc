@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
@@ -43,6 +44,9 @@ absl::Status DecomposeReduction(Call& call) {
                        ", feeds the reduction; the initialization must be outside of it"));
     }
   }
+
+  const absl::Status once = CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(at), loops.end()});
+  if (!once.ok()) return once;
 
   std::map<Id, Id> copies;
   Id outermost = kNone, parent = kNone;

@@ -3,7 +3,12 @@
 //   for i in 0..I                for f in 0..I*J
 //     for j in 0..J       ->       S(f / J, f % J)
 //       S(i, j)
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
 #include "lang/primitive.h"
 
 namespace kiln {
@@ -29,6 +34,15 @@ absl::Status Fuse(Call& call) {
     extent *= loop.extent.max;
     tainted |= loop.tainted;
     absl::StrAppend(&name, i == 0 ? "" : "_", p.Text(loop.name));
+  }
+  for (const Id block : BlocksBelow(p, loops.back())) {
+    if (p.block(block).monoid == kNone || p.block(block).accumulates) continue;
+    const std::vector<Id> around = LoopsAround(p, block);
+    const auto first = std::find(around.begin(), around.end(), loops.front());
+    const size_t position = first - around.begin(), start = ReductionStart(p, block);
+    if (start <= position || start >= position + loops.size()) continue;
+    const absl::Status once = CheckReducesOnce(p, block, {first, around.end()});
+    if (!once.ok()) return once;
   }
   const Id fused = p.AddLoop(name, extent);
   p.loop(fused).tainted = tainted;
@@ -59,7 +73,7 @@ const Primitive kFuse{
     .result_names = "fused",
     .doc = "Makes one loop of directly nested serial loops, outermost first.\n"
            "for i in 0..I: for j in 0..J: S(i, j)\n->\nfor f in 0..I*J: S(f / J, f % J)\n"
-           "Does not apply when a loop is not the only child of the one before it.",
+           "Does not apply when a loop is not the only child of the one before it, or when a reduction would run an instance twice.",
     .apply = Fuse,
 };
 KILN_PRIMITIVE(kFuse);

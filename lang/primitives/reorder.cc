@@ -7,11 +7,34 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
 #include "lang/primitive.h"
 
 namespace kiln {
 namespace {
+
+// A reduction that starts further out must not run an instance twice.
+absl::Status CheckReductions(const Program& p, const std::vector<Id>& chain, const std::vector<Id>& order) {
+  for (const Id block : BlocksBelow(p, chain.back())) {
+    if (p.block(block).monoid == kNone || p.block(block).accumulates) continue;
+    const std::vector<Id> before = LoopsAround(p, block);
+    const auto first = std::find(before.begin(), before.end(), chain.front());
+    if (first == before.end()) continue;
+    const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
+    const auto reducing = [&](Id loop) { return reduces[std::find(before.begin(), before.end(), loop) - before.begin()]; };
+    std::vector<Id> after = before;
+    std::copy(order.begin(), order.end(), after.begin() + (first - before.begin()));
+    const auto from = std::find_if(before.begin(), before.end(), reducing);
+    const auto start = std::find_if(after.begin(), after.end(), reducing);
+    if (start == after.end()) continue;
+    if (std::all_of(start, after.end(), [&](Id loop) { return std::find(from, before.end(), loop) != before.end(); })) continue;
+    const absl::Status status = CheckReducesOnce(p, block, {start, after.end()});
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
 
 absl::Status Reorder(Call& call) {
   Program& p = call.program();
@@ -45,6 +68,8 @@ absl::Status Reorder(Call& call) {
     if (given(place)) place = wanted[next++];
   }
   if (next != wanted.size()) return absl::FailedPreconditionError("the loops are not on one chain");
+  const absl::Status once = CheckReductions(p, chain, order);
+  if (!once.ok()) return once;
 
   // The nodes stay where they are; the loops they hold change places. Handles and bindings name nodes, so move the nodes.
   const Id marker = p.AddLoop("place", 1);

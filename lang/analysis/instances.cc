@@ -1,0 +1,73 @@
+#include "lang/analysis/instances.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/placement.h"
+
+namespace kiln {
+namespace {
+
+struct Digit {
+  Id loop;
+  int64_t lower, extent;  // extent 0: the rest
+};
+
+// The digits of the loops that can be read off a sum, if it is written in a mixed radix of them.
+void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& extents, std::vector<Digit>& digits) {
+  std::vector<Split> terms;
+  for (const Split& s : sum.splits) {
+    if (s.source.kind == Source::Kind::kMark) return;
+    if (s.source.kind == Source::Kind::kLoop && std::find(loops.begin(), loops.end(), s.source.id) != loops.end()) {
+      terms.push_back(s);
+    }
+  }
+  std::sort(terms.begin(), terms.end(), [](const Split& a, const Split& b) { return std::abs(a.scale) < std::abs(b.scale); });
+  int64_t reach = 0;
+  for (const Split& s : terms) {
+    if (std::abs(s.scale) <= reach) return;
+    reach += std::abs(s.scale) * (SplitRange(s, extents) - 1);
+  }
+  for (const Split& s : terms) digits.push_back({s.source.id, s.lower, s.extent});
+}
+
+bool Covered(Id loop, int64_t extent, const std::vector<Digit>& digits) {
+  int64_t known = 1;  // the loop modulo this
+  for (bool more = true; more && known < extent;) {
+    more = false;
+    for (const Digit& d : digits) {
+      if (d.loop != loop || known % d.lower != 0) continue;
+      const int64_t reach = d.extent == 0 ? extent : d.lower * d.extent;
+      if (reach > known) {
+        known = reach;
+        more = true;
+      }
+    }
+  }
+  return known >= extent;
+}
+
+}  // namespace
+
+bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& loops) {
+  const Extents extents(program, EnclosingBlock(program, block));
+  std::vector<Digit> digits;
+  for (const Sum& sum : ResolveBindings(program, block).iters) AddDigits(sum, loops, extents, digits);
+  return std::all_of(loops.begin(), loops.end(),
+                     [&](Id loop) { return Covered(loop, program.loop(loop).extent.max, digits); });
+}
+
+absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops) {
+  if (DistinctInstances(program, block, loops)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the loops from ", Describe(program, loops.front()), " on may run an instance of ",
+                   Describe(program, block), " more than once, which its reduction would count twice"));
+}
+
+size_t ReductionStart(const Program& program, Id block) {
+  const std::vector<bool> feeds = Feeds(program, block, IterKind::kReduction);
+  return std::find(feeds.begin(), feeds.end(), true) - feeds.begin();
+}
+
+}  // namespace kiln

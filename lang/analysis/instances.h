@@ -1,0 +1,20 @@
+// Whether loops run the instances of a block more than once: harmless for a store, wrong within a reduction.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "lang/program.h"
+
+namespace kiln {
+
+// True if proven: two different iterations of `loops` (all others standing still) are different instances of the block.
+bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& loops);
+
+// OK if the reduction can be initialized where the first of `loops` is entered, these being the loops from there down to the block.
+absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops);
+
+// Position among `loops` (LoopsAround the block) of the outermost that feeds a reduction iter; their number if none does.
+size_t ReductionStart(const Program& program, Id block);
+
+}  // namespace kiln

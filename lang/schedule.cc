@@ -19,6 +19,17 @@ std::vector<Operand> Of(const std::vector<Loop>& loops) {
   return operands;
 }
 
+// An inert schedule gives more inert handles than code is likely to index.
+constexpr int kInertHandles = 64;
+
+template <typename Handle>
+std::vector<Handle> ListOf(int first, int count) {
+  if (first < 0) return std::vector<Handle>(kInertHandles);
+  std::vector<Handle> handles;
+  for (int i = 0; i < count; ++i) handles.push_back({first + i});
+  return handles;
+}
+
 bool Inert(Operand o) { return o.kind != Operand::Kind::kInt && o.number < 0; }
 
 struct FixedChooser final : Chooser {
@@ -135,11 +146,7 @@ void Schedule::Apply(absl::Span<const Step> steps, absl::Span<const Choice> choi
   }
 }
 
-std::vector<Loop> Schedule::LoopsOf(Results results) const {
-  std::vector<Loop> loops;
-  for (int i = 0; i < results.count; ++i) loops.push_back({results.first + i});
-  return loops;
-}
+std::vector<Loop> Schedule::LoopsOf(Results results) const { return ListOf<Loop>(results.first, results.count); }
 
 Block Schedule::GetBlock(absl::string_view name, Where where) {
   return BlockOf(Do("get-block", {}, {std::string(name)}, where));
@@ -149,16 +156,12 @@ std::vector<Loop> Schedule::GetLoops(Block block, Where where) { return LoopsOf(
 
 std::vector<Block> Schedule::GetProducers(Block block, Where where) {
   const Results results = Do("get-producers", {Of(block)}, {}, where);
-  std::vector<Block> blocks;
-  for (int i = 0; i < results.count; ++i) blocks.push_back({results.first + i});
-  return blocks;
+  return ListOf<Block>(results.first, results.count);
 }
 
 std::vector<Block> Schedule::GetConsumers(Block block, Where where) {
   const Results results = Do("get-consumers", {Of(block)}, {}, where);
-  std::vector<Block> blocks;
-  for (int i = 0; i < results.count; ++i) blocks.push_back({results.first + i});
-  return blocks;
+  return ListOf<Block>(results.first, results.count);
 }
 
 Value Schedule::SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label, Where where) {

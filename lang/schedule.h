@@ -1,7 +1,7 @@
 // A Schedule: a program being transformed, which records what was done.
 //
 // Each method is one recorded step. After a step that does not apply the schedule is inert: methods do nothing and return inert
-// handles, and status() keeps the first failure, which names the step, what was found and wanted, and the caller's source line
+// handles (lists of them are long, so that code may index what it expects), and status() keeps the first failure, which names the step, what was found and wanted, and the caller's source line
 // (design D6). So module code is straight line, and its caller asks once.
 //
 // Sampled values are opaque: a Value cannot be turned into a number. A loop whose extent depends on one is tainted, and ExtentOf
@@ -100,7 +100,7 @@ class Schedule {
     int parts = 4;
     int64_t innermost = 64;     // bound of the last factor; 0: none
     int64_t budget = 0;         // bound of the product of the last factors of this tile and of those in `within`; 0: none
-    std::vector<Value> within;  // tiles sampled before
+    std::vector<Value> within = {};  // tiles sampled before
   };
   Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "", Where where = Where::current());
   // One of `values`, by weight (all equal if empty).

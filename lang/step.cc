@@ -22,8 +22,8 @@ struct AttributePrinter {
 };
 
 struct IsEmpty {
-  bool operator()(int64_t) const { return false; }
-  bool operator()(double) const { return false; }
+  bool operator()(int64_t v) const { return v == 0; }
+  bool operator()(double v) const { return v == 0; }
   template <typename T>
   bool operator()(const T& v) const {
     return v.empty();

@@ -52,7 +52,7 @@ struct State {
 
 // One line, from which trace/text reads the step back:
 // "l3, l4 = split l0 v0" or "v0 = sample-perfect-tile l0 n=4 innermost=64 @multi-level-tiling/matmul/i -> 16 4 2 8".
-// Empty attributes are left out; a first attribute that is text stands without its name: get-block "matmul".
+// Attributes that are zero or empty by default, and here, are left out; a first attribute that is text stands without its name: get-block "matmul".
 std::string ToString(const Step& step);
 std::string ToString(Operand operand);
 

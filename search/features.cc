@@ -5,23 +5,28 @@
 
 namespace kiln {
 
-void FeatureExtractor::Append(const Nests& nests, FeatureBatch& batch) {
+void FeatureExtractor::Extract(const Nests& nests, FeatureSet& features) {
   footprints_.Read(nests);
-  rows_.clear();
+  features.dim = kFeatureDim;
+  features.values.clear();
   for (size_t b = 0; b < nests.blocks().size(); ++b) {
     if (!nests.blocks()[b].leaf) continue;
-    rows_.resize(rows_.size() + kFeatureDim, 0.0f);
-    FillRow(nests, footprints_, target_, static_cast<int>(b), rows_.data() + rows_.size() - kFeatureDim);
+    const size_t row = features.values.size();
+    features.values.resize(row + kFeatureDim, 0.0f);
+    FillRow(nests, footprints_, target_, static_cast<int>(b), features.values.data() + row);
   }
-  if (batch.dim == 0) batch.dim = kFeatureDim;
-  batch.AppendRows(rows_);
+}
+
+void FeatureExtractor::Append(const Nests& nests, FeatureBatch& batch) {
+  Extract(nests, rows_);
+  batch.Append(rows_);
 }
 
 FeatureSet FeatureExtractor::Extract(const Program& program) {
   nests_.Read(program);
-  FeatureBatch batch;
-  Append(nests_, batch);
-  return {kFeatureDim, std::move(batch.values)};
+  FeatureSet features;
+  Extract(nests_, features);
+  return features;
 }
 
 }  // namespace kiln

@@ -5,7 +5,8 @@
 // their number of columns. Columns depend on what the program does and on the target, never on names or ids.
 //
 //   FeatureExtractor extractor(target);          // one per thread: it keeps its memory
-//   extractor.Append(nests, batch);              // where the nests have been read (see lang/analysis/nests.h)
+//   extractor.Extract(nests, set);               // where the nests have been read (see lang/analysis/nests.h)
+//   extractor.Append(nests, batch);
 //   FeatureSet set = extractor.Extract(program);
 //
 // A column is log2(1 + x), but for flags (0 or 1) and ratios, marked (r), which are plain. Sizes in bytes, lines of 64 bytes.
@@ -58,7 +59,8 @@ class FeatureExtractor {
  public:
   explicit FeatureExtractor(const Target& target) : target_(target) {}
 
-  // Adds the program that `nests` has read. A program without blocks has no rows.
+  // The program that `nests` has read. A program without blocks has no rows.
+  void Extract(const Nests& nests, FeatureSet& features);
   void Append(const Nests& nests, FeatureBatch& batch);
   FeatureSet Extract(const Program& program);
 
@@ -66,7 +68,7 @@ class FeatureExtractor {
   const Target target_;
   Nests nests_;
   Footprints footprints_;
-  std::vector<float> rows_;
+  FeatureSet rows_;
 };
 
 }  // namespace kiln

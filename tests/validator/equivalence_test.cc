@@ -1,0 +1,112 @@
+#include "validator/equivalence.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lang/random.h"
+#include "tests/support/tiled_matmul.h"
+#include "tests/support/values.h"
+
+namespace kiln {
+namespace {
+
+Program DotProducts(DType dtype, int64_t rows, int64_t n) {
+  Builder b("dot");
+  const Id A = b.Input("A", dtype, {rows, n}), B = b.Input("B", dtype, {n}), C = b.Output("C", dtype, {rows});
+  b.Reduce("dot", {{"i", rows}, {"k", n, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {b.Iter(0)}},
+           b.Mul(b.Load(A, {b.Iter(0), b.Iter(1)}), b.Load(B, {b.Iter(1)})));
+  return b.Finish();
+}
+
+std::vector<float> RandomTerms(Engine& engine, int64_t n, bool positive) {
+  std::vector<float> terms;
+  const auto draw = [&] { return static_cast<float>(static_cast<double>(engine() >> 11) / 9007199254740992.0 * (positive ? 1 : 2) - (positive ? 0 : 1)); };
+  for (int64_t i = 0; i < n; ++i) terms.push_back(draw() * draw());
+  return terms;
+}
+
+TEST(Tolerance, LetsOrdersOfASumPassAndFindsAMissingTerm) {
+  for (const int64_t n : {16, 1024, 4096}) {
+    const OutputTolerance tolerance = ToleranceFor(DotProducts(DType::kF32, 8, n))[0];
+    Engine engine({7, static_cast<uint64_t>(n)});
+    int found = 0;
+    for (int trial = 0; trial < 200; ++trial) {
+      std::vector<float> terms = RandomTerms(engine, n, trial % 2 == 0);
+      float forward = 0, lanes[8] = {}, short_one = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        forward += terms[i];
+        lanes[i % 8] += terms[i];
+        if (i != n / 2) short_one += terms[i];
+      }
+      float tree = 0;
+      for (const float lane : lanes) tree += lane;
+      EXPECT_TRUE(Agrees(tree, forward, tolerance)) << tree << " " << forward;
+      found += !Agrees(short_one, forward, tolerance);
+    }
+    EXPECT_GT(found, 150) << n;
+  }
+}
+
+TEST(Tolerance, GrowsWithTheReductionAndTheDtype) {
+  const auto of = [](DType dtype, int64_t n) { return ToleranceFor(DotProducts(dtype, 4, n))[0]; };
+  EXPECT_EQ(of(DType::kF32, 64).longest_reduction, 64);
+  EXPECT_NEAR(of(DType::kF32, 1024).absolute / of(DType::kF32, 64).absolute, 16, 2);
+  EXPECT_NEAR(of(DType::kF16, 64).absolute / of(DType::kF32, 64).absolute, 8192, 1);
+  EXPECT_LT(of(DType::kF64, 64).relative, 1e-13);
+  EXPECT_EQ(of(DType::kI32, 64).absolute, 0);
+}
+
+TEST(Tolerance, IsCarriedThroughLaterBlocks) {
+  Builder b("two");
+  const Id A = b.Input("A", DType::kF32, {64, 64}), T = b.Temporary("T", DType::kF32, {64}), C = b.Output("C", DType::kF32, {1});
+  b.Reduce("rows", {{"i", 64}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {T, {b.Iter(0)}},
+           b.Load(A, {b.Iter(0), b.Iter(1)}));
+  b.Reduce("all", {{"i", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {Sum::Constant(0)}}, b.Load(T, {b.Iter(0)}));
+  const OutputTolerance tolerance = ToleranceFor(b.Finish())[0];
+  EXPECT_EQ(tolerance.longest_reduction, 128);
+  EXPECT_GT(tolerance.absolute, ToleranceFor(DotProducts(DType::kF32, 1, 64))[0].absolute);
+}
+
+TEST(Agrees, TreatsNanAndInfinitiesAsValues) {
+  const OutputTolerance exact;
+  EXPECT_TRUE(Agrees(NAN, NAN, exact));
+  EXPECT_FALSE(Agrees(NAN, 1, exact));
+  EXPECT_TRUE(Agrees(INFINITY, INFINITY, exact));
+  EXPECT_FALSE(Agrees(-INFINITY, INFINITY, exact));
+  EXPECT_FALSE(Agrees(1, INFINITY, {.absolute = 1, .relative = 1}));
+}
+
+TEST(Disagreement, NamesTheWorstElement) {
+  const std::vector<float> wanted = {1, 2, 3, 4}, found = {1, 2.5, 4, 4};
+  EXPECT_EQ(Disagreement(DType::kF32, BytesOfValues(found), BytesOfValues(wanted), {.absolute = 0.1}),
+            "2 of 4 elements differ; element 2 is 4, not 3");
+  EXPECT_EQ(Disagreement(DType::kF32, BytesOfValues(found), BytesOfValues(wanted), {.absolute = 1}), std::nullopt);
+  EXPECT_EQ(Disagreement(DType::kI32, BytesOfValues<int32_t>({1, 2}), BytesOfValues<int32_t>({1, 3}), {.absolute = 9}),
+            "1 of 2 elements differ; element 1 is 2, not 3");
+}
+
+TEST(ChooseElements, TakesCornersAndTileEdgesAndRandomElements) {
+  const TiledMatmul m(Matmul(64, 128, 16), Target(), {{2, 8, 4}, {2, 4, 16}, {2, 8}}, false);
+  const auto elements = ChooseElements(m.program(), 64, 1);
+  ASSERT_EQ(elements.size(), 64u);
+  for (const int64_t i : {0, 63}) {
+    for (const int64_t j : {0, 127}) {
+      EXPECT_NE(std::find(elements.begin(), elements.end(), Element{elements[0].buffer, {i, j}}), elements.end());
+    }
+  }
+  const auto has = [&](size_t d, int64_t at) {
+    return std::any_of(elements.begin(), elements.end(), [&](const Element& e) { return e.index[d] == at; });
+  };
+  EXPECT_TRUE(has(0, 3) && has(0, 4) && has(0, 32) && has(1, 15) && has(1, 16) && has(1, 64));
+  EXPECT_EQ(ChooseElements(m.program(), 64, 1), elements);
+  EXPECT_NE(ChooseElements(m.program(), 64, 2), elements);
+}
+
+TEST(ChooseElements, TakesAllOfASmallOutput) {
+  EXPECT_EQ(ChooseElements(Matmul(3, 4, 5), 64, 1).size(), 12u);
+}
+
+}  // namespace
+}  // namespace kiln

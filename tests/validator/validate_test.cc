@@ -1,0 +1,156 @@
+#include "validator/validate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/tiled_matmul.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+Target Avx2() {
+  Target target;
+  target.vector_bytes = 32;
+  target.vector_registers = 16;
+  return target;
+}
+
+const Tiles kTiles{{2, 2, 4}, {1, 2, 16}, {2, 4}};
+
+Program Tiled(Tiles tiles = kTiles, bool pack = false) {
+  const auto product = [](const auto& factors) {
+    int64_t p = 1;
+    for (const int64_t f : factors) p *= f;
+    return p;
+  };
+  return TiledMatmul(Matmul(product(tiles.i), product(tiles.j), product(tiles.k)), Avx2(), tiles, pack).program();
+}
+
+Id LoopCalled(const Program& p, absl::string_view name) {
+  for (Id n = 0; n < static_cast<Id>(p.nodes.size()); ++n) {
+    if (p.IsLoop(n) && p.Text(p.loop(n).name) == name) return n;
+  }
+  ADD_FAILURE() << "no loop is called " << name;
+  return kNone;
+}
+
+void ExpectRefused(const Program& program, const Target& target, absl::string_view check, const std::string& message) {
+  const Verdict verdict = Validate(program, target);
+  EXPECT_FALSE(verdict.ok);
+  EXPECT_EQ(verdict.check, check);
+  EXPECT_THAT(verdict.message, HasSubstr(message));
+}
+
+TEST(Validate, AcceptsATiledMatmul) {
+  const Verdict verdict = Validate(Tiled(), Avx2());
+  EXPECT_TRUE(verdict.ok) << verdict.check << ": " << verdict.message;
+  EXPECT_TRUE(verdict.status().ok());
+}
+
+TEST(Validate, NamesTheCheckInItsStatus) {
+  Target target = Avx2();
+  target.max_unrolled = 4;
+  EXPECT_EQ(Validate(Tiled(), target).status().message(),
+            "check unrolled: loop i_2 writes out 8 instances or more; 4 are allowed");
+}
+
+TEST(Validate, RefusesAParallelReduction) {
+  Program p = Matmul(16, 16, 16);
+  p.loop(LoopCalled(p, "k")).kind = LoopKind::kParallel;
+  ExpectRefused(p, Avx2(), "parallel", "loop k is parallel, but block \"matmul\" reduces over loop k");
+}
+
+TEST(Validate, RefusesAParallelLoopThatWritesTheSameElements) {
+  Builder b("copies");
+  const Id A = b.Input("A", DType::kF32, {8}), B = b.Output("B", DType::kF32, {8});
+  const Id block = b.Compute("copy", {{"i", 8}}, {B, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
+  Program p = b.Finish();
+  const Id loop = p.AddLoop("again", 4, LoopKind::kParallel), i = p.nodes[block].parent;
+  p.Replace(i, loop);
+  p.Append(loop, i);
+  ExpectRefused(p, Avx2(), "parallel", "block \"copy\" writes the same elements of buffer B in every iteration of loop again");
+}
+
+TEST(Validate, RefusesNestedParallelLoops) {
+  Program p = Matmul(16, 16, 16);
+  p.loop(LoopCalled(p, "i")).kind = p.loop(LoopCalled(p, "j")).kind = LoopKind::kParallel;
+  ExpectRefused(p, Avx2(), "parallel", "loop j is parallel inside of loop i, which is parallel too");
+}
+
+TEST(Validate, RefusesNestedVectorizedLoops) {
+  Program p = Matmul(16, 16, 16);
+  p.loop(LoopCalled(p, "i")).kind = p.loop(LoopCalled(p, "j")).kind = LoopKind::kVectorized;
+  ExpectRefused(p, Avx2(), "vectorized", "loop j is vectorized inside of loop i, which is vectorized");
+}
+
+TEST(Validate, AllowsReductionsAcrossLanes) {
+  Program p = Matmul(16, 16, 16);
+  p.loop(LoopCalled(p, "k")).kind = LoopKind::kVectorized;
+  EXPECT_TRUE(Validate(p, Avx2()).ok);
+}
+
+TEST(Validate, RefusesOneLaneAndMoreThanSixtyFour) {
+  for (const int64_t lanes : {1, 128}) {
+    Program p = Matmul(16, lanes, 16);
+    p.loop(LoopCalled(p, "j")).kind = LoopKind::kVectorized;
+    ExpectRefused(p, Avx2(), "vectorized", absl::StrCat("loop j is vectorized with ", lanes, " lanes; 2 to 64 are allowed"));
+  }
+}
+
+TEST(Validate, RefusesRegistersIndexedByALoopThatRuns) {
+  Program p = Tiled();
+  p.loop(LoopCalled(p, "i_2")).kind = LoopKind::kSerial;
+  Nests nests;  // Verify holds this rule too
+  nests.Read(p);
+  const Verdict verdict = Validate(nests, Avx2());
+  EXPECT_EQ(verdict.check, "registers");
+  EXPECT_THAT(verdict.message, HasSubstr("indexes buffer C.acc, which is in registers, by loop i_2, which is serial; it must be "
+                                         "unrolled or vectorized"));
+}
+
+TEST(Validate, RefusesTilesThatSpill) {
+  // 6 x 16 floats are 12 registers, and 2 + 1 for operands; 8 x 16 are 16.
+  EXPECT_TRUE(Validate(Tiled({{2, 1, 6}, {1, 1, 16}, {2, 4}}), Avx2()).ok);
+  ExpectRefused(Tiled({{2, 1, 8}, {1, 1, 16}, {2, 4}}), Avx2(), "register-tile",
+                "block \"matmul\" needs 16 registers for what it holds and 3 for its operands; there are 16");
+}
+
+TEST(Validate, RefusesMoreStackThanThereIs) {
+  Target wide = Avx2();
+  EXPECT_TRUE(Validate(Tiled({{2, 1, 4}, {1, 4, 16}, {2, 1024}}, true), wide).check != "stack");
+  Program p = Tiled({{2, 1, 4}, {1, 4, 16}, {2, 2048}}, true);
+  p.loop(LoopCalled(p, "c1")).kind = LoopKind::kSerial;
+  ExpectRefused(p, wide, "stack", "buffers on the stack and in registers take 524544 bytes; 262144 are allowed");
+}
+
+TEST(Validate, RefusesTemporariesBeyondTheMemory) {
+  Builder b("large");
+  const int64_t n = int64_t{1} << 29;
+  const Id A = b.Input("A", DType::kF32, {1}), T = b.Temporary("T", DType::kF32, {n}), B = b.Output("B", DType::kF32, {n});
+  b.Compute("t", {{"i", n}}, {T, {b.Iter(0)}}, b.Load(A, {Sum::Constant(0)}));
+  b.Compute("b", {{"i", n}}, {B, {b.Iter(0)}}, b.Load(T, {b.Iter(0)}));
+  ExpectRefused(b.Finish(), Avx2(), "memory", "temporaries take 2147483648 bytes; 1073741824 are allowed");
+}
+
+TEST(Validate, RefusesNestsThatAreTooDeep) {
+  Program p = Matmul(2, 2, 2);
+  Id outer = LoopCalled(p, "i");
+  for (int d = 0; d < 60; ++d) {
+    const Id loop = p.AddLoop("unit", 1);
+    p.Replace(outer, loop);
+    p.Append(loop, outer);
+    outer = loop;
+  }
+  ExpectRefused(p, Avx2(), "depth", "block \"matmul\" has 63 loops around it; 60 are allowed");
+}
+
+TEST(Validate, RunsVerifyOnProgramsThatNoPrimitiveMade) {
+  Program p = Matmul(2, 2, 2);
+  p.nodes[kRoot].last = kNone;
+  ExpectRefused(p, Avx2(), "verify", "wrong last child");
+}
+
+}  // namespace
+}  // namespace kiln

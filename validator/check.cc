@@ -1,0 +1,44 @@
+#include "validator/check.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace kiln {
+
+std::string LoopText(const Nests& nests, int32_t loop) {
+  return absl::StrCat("loop ", nests.program().Text(nests.program().loop(nests.loops()[loop].node).name));
+}
+
+std::string BlockText(const Nests& nests, const NestBlock& block) {
+  return absl::StrCat("block \"", nests.program().Text(nests.program().block(block.node).name), "\"");
+}
+
+std::string BufferText(const Nests& nests, Id buffer) {
+  return absl::StrCat("buffer ", nests.program().Text(nests.program().buffers[buffer].name));
+}
+
+std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool reductions) {
+  const int depth = nests.loops()[loop].depth;
+  for (const NestBlock& block : nests.blocks()) {
+    if (!block.leaf || block.depth <= depth || nests.path(block)[depth] != loop) continue;
+    const bool reduces = (block.reduction & Nests::Bit(depth)) != 0;
+    if (reduces && reductions) return absl::StrCat(BlockText(nests, block), " reduces over ", LoopText(nests, loop));
+    if (reduces || (block.spatial & Nests::Bit(depth)) != 0) continue;
+    for (const NestAccess& access : nests.accesses(block)) {
+      const bool outside = nests.program().buffers[access.buffer].role != Role::kTemporary || nests.buffers()[access.buffer].shared <= depth;
+      if (access.writes && outside) {
+        return absl::StrCat(BlockText(nests, block), " writes the same elements of ", BufferText(nests, access.buffer),
+                            " in every iteration of ", LoopText(nests, loop));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+int64_t TemporaryBytes(const Nests& nests, Id buffer) {
+  const Buffer& b = nests.program().buffers[buffer];
+  return b.role == Role::kTemporary ? nests.buffers()[buffer].elements * SizeOf(b.dtype) : 0;
+}
+
+}  // namespace kiln

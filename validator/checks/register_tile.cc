@@ -1,0 +1,52 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "validator/check.h"
+
+namespace kiln {
+namespace {
+
+int64_t LanesAround(const Nests& nests, const NestBlock& block) {
+  for (const int32_t loop : nests.path(block)) {
+    if (nests.loops()[loop].kind == LoopKind::kVectorized) return nests.loops()[loop].extent;
+  }
+  return 1;
+}
+
+int64_t Registers(int64_t lanes, int64_t bytes, const Target& target) {
+  return std::max<int64_t>(1, (lanes * bytes + target.vector_bytes - 1) / target.vector_bytes);
+}
+
+std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
+  for (const NestBlock& block : nests.blocks()) {
+    const int64_t lanes = LanesAround(nests, block);
+    int64_t held = 0, element = 1, loaded = 0;
+    absl::InlinedVector<Id, 4> counted;
+    for (const NestAccess& access : nests.accesses(block)) {
+      const Buffer& buffer = nests.program().buffers[access.buffer];
+      if (access.writes) element = std::max(element, SizeOf(buffer.dtype));
+      if (buffer.scope.storage != Storage::kRegister) {
+        if (access.reads) loaded = std::max(loaded, SizeOf(buffer.dtype));
+        continue;
+      }
+      if (std::find(counted.begin(), counted.end(), access.buffer) != counted.end()) continue;
+      counted.push_back(access.buffer);
+      const int64_t elements = nests.buffers()[access.buffer].elements;
+      held += std::max<int64_t>(1, elements / lanes) * Registers(lanes, SizeOf(buffer.dtype), target);
+    }
+    if (held == 0) continue;
+    // What is loaded is widened to the type of the result.
+    const int64_t operands = loaded == 0 ? 0 : Registers(lanes, std::max(element, loaded), target) + 1;
+    if (held + operands > target.vector_registers) {
+      return absl::StrCat(BlockText(nests, block), " needs ", held, " registers for what it holds and ", operands,
+                          " for its operands; there are ", target.vector_registers);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const Check kRegisterTileCheck{"register-tile", Refuses};
+
+}  // namespace kiln

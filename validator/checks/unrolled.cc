@@ -1,0 +1,40 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "validator/check.h"
+
+namespace kiln {
+namespace {
+
+// Blocks come in program order, so those below one loop are neighbours.
+std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
+  int32_t top = -1;
+  int64_t written = 0;
+  for (const NestBlock& block : nests.blocks()) {
+    if (!block.leaf || block.accesses.count == 0) continue;
+    int64_t copies = 1, lanes = 1;
+    int32_t first = -1;
+    for (const int32_t l : nests.path(block)) {
+      const NestLoop& loop = nests.loops()[l];
+      if (loop.extent == 1 || (loop.kind != LoopKind::kUnrolled && loop.kind != LoopKind::kVectorized)) continue;
+      if (first < 0) first = l;
+      (loop.kind == LoopKind::kVectorized ? lanes : copies) *= loop.extent;
+      if (copies > target.max_unrolled) break;
+    }
+    if (first < 0) continue;
+    const Id result = nests.accesses(block).back().buffer;
+    const int64_t bytes = lanes * SizeOf(nests.program().buffers[result].dtype);
+    written = (first == top ? written : 0) + copies * std::max<int64_t>(1, (bytes + target.vector_bytes - 1) / target.vector_bytes);
+    top = first;
+    if (written > target.max_unrolled) {
+      return absl::StrCat(LoopText(nests, top), " writes out ", written, " instances or more; ", target.max_unrolled, " are allowed");
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const Check kUnrolledCheck{"unrolled", Refuses};
+
+}  // namespace kiln

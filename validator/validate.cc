@@ -1,0 +1,36 @@
+#include "validator/validate.h"
+
+#include "absl/strings/str_cat.h"
+#include "validator/check.h"
+
+namespace kiln {
+namespace {
+
+// Depth first: the others count loops in masks.
+const Check* const kChecks[] = {
+    &kDepthCheck,    &kParallelCheck, &kVectorizedCheck, &kRegistersCheck, &kRegisterTileCheck,
+    &kUnrolledCheck, &kStackCheck,    &kMemoryCheck,
+};
+
+}  // namespace
+
+absl::Status Verdict::status() const {
+  return ok ? absl::OkStatus() : absl::FailedPreconditionError(absl::StrCat("check ", check, ": ", message));
+}
+
+Verdict Validate(const Nests& nests, const Target& target) {
+  for (const Check* check : kChecks) {
+    if (auto refusal = check->refuses(nests, target)) return {false, check->name, *std::move(refusal)};
+  }
+  return {};
+}
+
+Verdict Validate(const Program& program, const Target& target) {
+  const absl::Status status = Verify(program);
+  if (!status.ok()) return {false, "verify", std::string(status.message())};
+  Nests nests;
+  nests.Read(program);
+  return Validate(nests, target);
+}
+
+}  // namespace kiln

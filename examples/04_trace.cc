@@ -1,0 +1,48 @@
+// Lesson 4: a Trace is one straight-line run of a space, as data. It prints, parses, and replays; a mutation
+// is a one-line diff.
+#include <iostream>
+
+#include "lang/builder.h"
+#include "lang/text.h"
+#include "trace/replay.h"
+#include "trace/text.h"
+
+using namespace kiln;
+
+namespace {
+
+Program Scale() {
+  Builder b("scale");
+  const Id x = b.Input("X", DType::kF32, {96}), y = b.Output("Y", DType::kF32, {96});
+  const Sum i = Builder::Iter(0);
+  b.Compute("scale", {{"i", 96}}, {y, {i}}, b.Mul(b.Load(x, {i}), b.Float(DType::kF32, 2)));
+  return b.Finish();
+}
+
+constexpr char kText[] =
+    "kiln.trace v1\n"
+    "b0 = get-block name=\"scale\"\n"
+    "l0 = get-loops b0\n"
+    "v0 = sample-perfect-tile l0 n=2 @tile -> 12 8\n"
+    "l1, l2 = split l0 v0\n"
+    "vectorize l2\n";
+
+}  // namespace
+
+int main() {
+  const Target target;
+  auto trace = ParseTrace(kText);
+  if (!trace.ok()) return std::cerr << trace.status() << "\n", 1;
+  const Program original = Scale();
+  const auto replayed = Replay(*trace, original, target);
+  if (!replayed.ok()) return std::cerr << replayed.status() << "\n", 1;
+  std::cout << ToString(replayed->program()) << "\n";
+
+  // Another decision for the one site; a decision outside of its support is refused, with the reason.
+  trace->steps[2].decision = {16, 6};
+  std::cout << "16 x 6: " << (Replay(*trace, original, target).ok() ? "applies" : "does not apply") << "\n";
+  trace->steps[2].decision = {16, 7};
+  const absl::Status refused = Replay(*trace, original, target).status();
+  std::cout << "16 x 7: " << refused.message() << "\n";
+  return refused.code() == absl::StatusCode::kFailedPrecondition ? 0 : 1;
+}

@@ -56,11 +56,9 @@ class Emitter {
     std::unordered_map<Id, Value> exprs;
   };
 
-  // --- emit_function.cc: functions, buffers, workers -------------------------------------------------------------------
-  void DeclareBuffers(Id home);
-  void FreeBuffers(size_t from);
+  // --- emit_function.cc: functions and buffers ---------------------------------------------------------------------------
+  void DeclareBuffers(const std::vector<Id>& blocks);
   Value Global(Id buffer);
-  void EmitParallel(Id loop);
 
   // --- emit_loops.cc: the tree ------------------------------------------------------------------------------------------
   void EmitNode(Id node);

@@ -35,21 +35,32 @@ void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& param
   b_.setInsertionPointToStart(body);
   levels_.push_back({body, nullptr, {}});
   for (size_t i = 0; i < parameters.size(); ++i) buffers_[parameters[i]] = body->getArgument(i);
-  DeclareBuffers(kRoot);
+  std::vector<Id> blocks;
+  for (Id child = p_.nodes[kRoot].first; child != kNone; child = p_.nodes[child].next) {
+    if (p_.nodes[child].prepare != prepare) continue;
+    if (p_.IsBlock(child)) blocks.push_back(child);
+    BlocksBelow(child, blocks);
+  }
+  DeclareBuffers(blocks);
   for (Id child = p_.nodes[kRoot].first; child != kNone; child = p_.nodes[child].next) {
     if (p_.nodes[child].prepare == prepare) EmitNode(child);
   }
-  FreeBuffers(0);
+  for (const Id id : allocated_) mlir::memref::DeallocOp::create(b_, loc_, buffers_[id]);
   const Value zero = mlir::arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(0));
   mlir::func::ReturnOp::create(b_, loc_, zero);
   levels_.pop_back();
 }
 
-// Temporaries of this home, and constants.
-void Emitter::DeclareBuffers(Id home) {
+// The temporaries and constants that these blocks use.
+void Emitter::DeclareBuffers(const std::vector<Id>& blocks) {
+  std::vector<bool> used(p_.buffers.size(), false);
+  for (const Id block : blocks) {
+    for (const Access& dest : p_.Accesses(p_.block(block).dests)) used[dest.buffer] = true;
+    for (const auto& [load, address] : plan_.blocks.at(block).addresses) used[p_.exprs[load].a] = true;
+  }
   for (size_t id = 0; id < p_.buffers.size(); ++id) {
     const BufferPlan& plan = plan_.buffers[id];
-    if (!plan.used || plan.place == Place::kParameter || plan.home != home) continue;
+    if (!used[id] || plan.place == Place::kParameter) continue;
     const auto type = mlir::MemRefType::get({plan.elements}, MemoryType(b_, p_.buffers[id].dtype));
     const mlir::IntegerAttr alignment = b_.getI64IntegerAttr(kAlignment);
     if (plan.place == Place::kGlobal) {
@@ -60,13 +71,6 @@ void Emitter::DeclareBuffers(Id home) {
       buffers_[id] = mlir::memref::AllocOp::create(b_, loc_, type, alignment);
       allocated_.push_back(static_cast<Id>(id));
     }
-  }
-}
-
-void Emitter::FreeBuffers(size_t from) {
-  while (allocated_.size() > from) {
-    mlir::memref::DeallocOp::create(b_, loc_, buffers_[allocated_.back()]);
-    allocated_.pop_back();
   }
 }
 
@@ -88,7 +92,5 @@ mlir::Value Emitter::Global(Id id) {
   }
   return mlir::memref::GetGlobalOp::create(b_, loc_, type, name);
 }
-
-void Emitter::EmitParallel(Id loop) { EmitSerial(loop); }
 
 }  // namespace kiln

@@ -41,8 +41,6 @@ void Emitter::EmitLoop(Id loop) {
     EmitChildren(loop);
     lanes_ = 0;
     vector_loop_ = kNone;
-  } else if (node.kind == LoopKind::kParallel && options_.threads > 1) {
-    EmitParallel(loop);
   } else {
     EmitSerial(loop);
   }

@@ -52,7 +52,7 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   if (absl::Status status = Supported(program); !status.ok()) return status;
   Program p = program;
   DecomposeReductions(p);
-  const Plan plan = MakePlan(p, {.parallel = options.threads > 1});
+  const Plan plan = MakePlan(p);
   if (options.print_after_all != nullptr) *options.print_after_all << "// ----- plan -----\n" << ToString(p, plan);
 
   std::vector<Id> parameters = p.parameters;

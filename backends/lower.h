@@ -9,7 +9,7 @@
 // `prepare` go to a second entry point NAME_prepare; temporaries that these write and the others read become further
 // parameters of both, after the program's own, in the order of their ids.
 //
-// With threads > 1 the iterations of parallel loops are handed to kiln_parallel_for (runtime/parallel_for.h), which must be linked.
+// Parallel loops run one iteration after another: the module is for one thread.
 //
 // Replace a pass by another function of the same kind. Not thread-safe: one MLIRContext, one thread.
 #pragma once
@@ -26,8 +26,6 @@
 namespace kiln {
 
 struct LowerOptions {
-  int vector_bytes = 32;  // of the machine's widest vectors
-  int threads = 1;
   bool contract = true;                     // sum += a * b as one fused operation
   std::ostream* print_after_all = nullptr;  // each pass's result, or `(unchanged)`
 };

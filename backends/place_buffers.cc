@@ -66,7 +66,7 @@ Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t 
   return relative;
 }
 
-void PlaceBuffer(const Program& p, bool parallel, int64_t stack_bytes, Id id, const Accesses& accesses, BufferPlan& plan) {
+void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& accesses, BufferPlan& plan) {
   const Buffer& buffer = p.buffers[id];
   std::vector<int64_t> extents;
   if (buffer.layout.axes.count > 0) {
@@ -81,9 +81,7 @@ void PlaceBuffer(const Program& p, bool parallel, int64_t stack_bytes, Id id, co
     for (const PlannedAccess* access : accesses) (access->prepare ? in_prepare : in_main) = true;
     plan.crosses = in_prepare && in_main;
     for (const Id node : CommonPath(p, accesses)) {
-      if (!p.IsLoop(node)) continue;
-      outer.push_back(node);
-      if (parallel && p.loop(node).kind == LoopKind::kParallel) plan.home = node;
+      if (p.IsLoop(node)) outer.push_back(node);
     }
   }
 
@@ -107,14 +105,13 @@ void PlaceBuffer(const Program& p, bool parallel, int64_t stack_bytes, Id id, co
 
 }  // namespace
 
-void PlaceBuffers(const Program& program, bool parallel, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses,
-                  Plan& plan) {
+void PlaceBuffers(const Program& program, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses, Plan& plan) {
   for (size_t id = 0; id < program.buffers.size(); ++id) {
     Accesses mine;
     for (const PlannedAccess& access : accesses) {
       if (access.buffer == static_cast<Id>(id)) mine.push_back(&access);
     }
-    if (!mine.empty()) PlaceBuffer(program, parallel, stack_bytes, static_cast<Id>(id), mine, plan.buffers[id]);
+    if (!mine.empty()) PlaceBuffer(program, stack_bytes, static_cast<Id>(id), mine, plan.buffers[id]);
   }
 }
 

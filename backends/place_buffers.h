@@ -21,7 +21,6 @@ struct PlannedAccess {
   Sum* address = nullptr;  // receives the address
 };
 
-void PlaceBuffers(const Program& program, bool parallel, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses,
-                  Plan& plan);
+void PlaceBuffers(const Program& program, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses, Plan& plan);
 
 }  // namespace kiln

@@ -18,7 +18,7 @@ class Planner {
   Plan Run() {
     plan_.buffers.resize(p_.buffers.size());
     Visit(kRoot, false);
-    PlaceBuffers(p_, options_.parallel, options_.stack_bytes, accesses_, plan_);
+    PlaceBuffers(p_, options_.stack_bytes, accesses_, plan_);
     return std::move(plan_);
   }
 
@@ -183,7 +183,7 @@ std::string ToString(const Program& program, const Plan& plan) {
     const BufferPlan& buffer = plan.buffers[i];
     if (!buffer.used) continue;
     absl::StrAppend(&text, "buffer ", program.Text(program.buffers[i].name), ": ", buffer.elements, " elements, ",
-                    kPlaces[static_cast<int>(buffer.place)], buffer.home == kRoot ? "" : ", one per worker", "\n");
+                    kPlaces[static_cast<int>(buffer.place)], "\n");
   }
   for (size_t i = 0; i < plan.conditions.size(); ++i) {
     absl::StrAppend(&text, "condition ", i, ": 0 <= ", ToString(plan.conditions[i].value, name), " < ",

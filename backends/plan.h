@@ -33,7 +33,6 @@ enum class Place { kParameter, kGlobal, kAlloca, kHeap };
 struct BufferPlan {
   bool used = false;
   Place place = Place::kParameter;
-  Id home = kRoot;       // kAlloca, kHeap: the parallel loop (or the root) in whose body it is allocated
   int64_t elements = 1;  // of the address space, after layout and compaction
   bool crosses = false;  // a temporary that the prepare phase writes and the main phase reads
 };
@@ -46,12 +45,11 @@ struct Plan {
 };
 
 struct PlanOptions {
-  bool parallel = false;            // bodies of parallel loops run on several threads
   int64_t stack_bytes = 32 * 1024;  // of one buffer; larger ones, unless in registers, are allocated
 };
 
 // Adds marks to the program where an index cannot be expressed otherwise.
-Plan MakePlan(Program& program, const PlanOptions& options);
+Plan MakePlan(Program& program, const PlanOptions& options = {});
 
 std::string ToString(const Program& program, const Plan& plan);
 

@@ -145,6 +145,25 @@ TEST(Lower, ReadsConstantsAndIndices) {
   for (int r = 0; r < 3; ++r) for (int c = 0; c < 2; ++c) EXPECT_EQ(y[r * 2 + c], table[c * 3 + r] + r * 10 + c);
 }
 
+TEST(Lower, PreparesConstantsApart) {
+  Builder b("scaled");
+  const Id W = b.Constant("W", kF32, {4}), X = b.Input("X", kF32, {4}), Y = b.Output("Y", kF32, {4});
+  const Id T = b.Temporary("T", kF32, {4});
+  const Sum i = b.Iter(0);
+  const Id twice = b.Compute("twice", {{"i", 4}}, {T, {i}}, b.Add(b.Load(W, {i}), b.Load(W, {i})));
+  b.Compute("scaled", {{"i", 4}}, {Y, {i}}, b.Mul(b.Load(T, {i}), b.Load(X, {i})));
+  Program p = b.Finish();
+  p.nodes[p.nodes[twice].parent].prepare = true;
+  EXPECT_EQ(EntryPoints(p), (std::vector<std::string>{"scaled", "scaled_prepare"}));
+  auto w = Random<float>(4, 1), x = Random<float>(4, 2);
+  Array<float> y(4), t(4);
+  const auto loaded = BuildProgram(p);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(Call(*loaded, "scaled_prepare", {w.data(), x.data(), y.data(), t.data()}), 0);
+  EXPECT_EQ(Call(*loaded, "scaled", {w.data(), x.data(), y.data(), t.data()}), 0);
+  for (int n = 0; n < 4; ++n) EXPECT_EQ(y[n], 2 * w[n] * x[n]);
+}
+
 TEST(Lower, RefusesTheLoopsOfAGpu) {
   Builder b("copy");
   const Id X = b.Input("X", kF32, {8}), Y = b.Output("Y", kF32, {8});

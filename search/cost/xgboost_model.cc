@@ -282,4 +282,10 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeXgboostModel(int dim, const Xgboo
   return std::make_unique<XgboostModel>(dim, options);
 }
 
+std::string XgboostVersion() {
+  int major = 0, minor = 0, patch = 0;
+  XGBoostVersion(&major, &minor, &patch);
+  return absl::StrCat(major, ".", minor, ".", patch);
+}
+
 }  // namespace kiln

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "search/cost/cost_model.h"
@@ -41,5 +42,8 @@ struct XgboostOptions {
 
 // An untrained model for rows of `dim` features. kInvalidArgument names the option that is out of its range.
 absl::StatusOr<std::unique_ptr<CostModel>> MakeXgboostModel(int dim, const XgboostOptions& options = {});
+
+// Of the library in use, such as "1.7.4".
+std::string XgboostVersion();
 
 }  // namespace kiln

@@ -1,0 +1,10 @@
+// The LLVM that Kiln was built with.
+#pragma once
+
+#include <string>
+
+namespace kiln {
+
+std::string LlvmVersion();
+
+}  // namespace kiln

@@ -1,0 +1,56 @@
+// What the subcommands of kiln share: exit codes, errors, JSON, numbers for people, the store.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+#include "search/database/store.h"
+
+namespace kiln::tools {
+
+inline constexpr int kExitOk = 0, kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 3;
+
+using Json = nlohmann::ordered_json;
+
+// What a subcommand does once the command line is parsed. Errors are printed by the caller.
+using Action = std::function<absl::Status()>;
+
+// The same error as a mistake in the command line: exit code 2.
+absl::Status Usage(absl::Status status);
+// 0; 2 for Usage, 3 for kCancelled, 1 for all else.
+int ExitCode(const absl::Status& status);
+
+// How kiln was called, so that commands in messages can be typed as they stand.
+const std::string& ProgramName();
+void SetProgramName(const std::string& name);
+// As one word of a shell.
+std::string Quoted(const std::string& word);
+
+// Adds --json.
+void AddJson(CLI::App& command, bool* json);
+// One document on standard output.
+void Print(const Json& json);
+
+// "1.53 ms", "24.1 us"; "-" if it is not finite.
+std::string TimeText(double seconds);
+// "97.2 GFLOP/s"; "-" if one is not known.
+std::string RateText(double flops, double seconds);
+std::string PercentText(double part);
+// "1.2e+09"; small ones in full.
+std::string CountText(double count);
+
+// Columns as wide as their widest cell, parted by two spaces; the first row is the heading.
+std::string Table(const std::vector<std::vector<std::string>>& rows);
+
+// Adds --db, which is kiln.db by default.
+void AddDatabase(CLI::App& command, std::string* path);
+// kNotFound if there is no such file: only `kiln tune` makes one.
+absl::StatusOr<std::unique_ptr<Store>> OpenExistingStore(const std::string& path);
+
+}  // namespace kiln::tools

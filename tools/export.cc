@@ -1,0 +1,54 @@
+#include "backends/export/export.h"
+
+#include "absl/strings/match.h"
+#include "tools/record.h"
+#include "tools/subcommands.h"
+#include "tools/workers.h"
+
+namespace kiln::tools {
+namespace {
+
+struct Options {
+  RecordOption record;
+  std::string folder = ".", name;
+  bool json = false;
+};
+
+absl::Status ExportRecord(const Options& options) {
+  const absl::StatusOr<Rebuilt> record = Rebuild(options.record);
+  if (!record.ok()) return record.status();
+  const RecordRow& row = record->entry.record;
+  if (row.status != kRecordOk) {
+    return absl::FailedPreconditionError("record " + std::to_string(row.id) + " failed (" + row.status +
+                                         (row.error.empty() ? "" : ": " + row.error) + "); `kiln best` lists what did not");
+  }
+  auto builder = StartBuilder();
+  if (!builder.ok()) return builder.status();
+  ExportOptions exporting;
+  exporting.trace = row.trace;
+  exporting.contract = absl::StrContains(row.flags, "contract");
+  const std::string name = options.name.empty() ? record->entry.workload.name : options.name;
+  const absl::StatusOr<Exported> exported = Export(record->scheduled, name, options.folder, **builder, exporting);
+  if (!exported.ok()) return exported.status();
+  if (options.json) {
+    Print(Json{{"id", row.id}, {"name", exported->name}, {"verified", row.verified}, {"files", exported->files}});
+  } else {
+    for (const std::string& file : exported->files) std::printf("%s\n", file.c_str());
+  }
+  if (!row.verified) std::fprintf(stderr, "kiln: note: the record was not compared with the original; see `kiln replay`\n");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Action AddExport(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  AddRecordOption(command, &options->record);
+  command.add_option("-o,--output", options->folder, "Folder for the files, made if it does not exist")
+      ->capture_default_str();
+  command.add_option("--name", options->name, "Name of the function and the files; the workload's by default");
+  AddJson(command, &options->json);
+  return [options] { return ExportRecord(*options); };
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,82 @@
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/measurer.h"
+#include "lang/analysis/cost.h"
+#include "tools/interrupt.h"
+#include "tools/record.h"
+#include "tools/subcommands.h"
+
+namespace kiln::tools {
+namespace {
+
+struct Options {
+  RecordOption record;
+  bool json = false;
+};
+
+absl::Status Outcome(RowId id, const Rebuilt& record, const MeasureResult& result) {
+  if (result.status == outcome::kInterrupted) return absl::CancelledError("interrupted");
+  if (!result.ok()) return absl::FailedPreconditionError(absl::StrCat("record ", id, ": ", result.status, ": ", result.error));
+  if (!record.same_program) {
+    return absl::DataLossError(absl::StrCat("record ", id, ": its trace gives another program than it did when it was recorded"));
+  }
+  if (!result.verified) return absl::FailedPreconditionError(absl::StrCat("record ", id, ": could not be compared with the original"));
+  return absl::OkStatus();
+}
+
+absl::Status ReplayRecord(const Options& options) {
+  const absl::StatusOr<Rebuilt> record = Rebuild(options.record);
+  if (!record.ok()) return record.status();
+  const RecordRow& row = record->entry.record;
+  CpuMeasurerOptions measuring;
+  measuring.threads = record->threads;
+  measuring.contract = absl::StrContains(row.flags, "contract");
+  measuring.run_seconds = 60;
+  auto measurer = CpuMeasurer::Start(measuring);
+  if (!measurer.ok()) return measurer.status();
+  MeasureRequest request;
+  request.original = &record->original;
+  request.scheduled = &record->scheduled;
+  request.thorough = true;
+  MeasureResult result;
+  {
+    Interrupt interrupt([&] { measurer->Interrupt(); });
+    result = measurer->Measure({request})[0];
+  }
+  const bool same_machine = measurer->target().fingerprint == record->entry.target.fingerprint;
+  RecordRow now;
+  now.samples = result.samples;
+  const double before = Seconds(row), after = Seconds(now), flops = Flops(record->original);
+  const absl::Status status = Outcome(options.record.id, *record, result);
+  if (options.json) {
+    if (!status.ok()) return status;
+    Print(Json{{"id", row.id},
+               {"workload", record->entry.workload.name},
+               {"verified", result.verified},
+               {"recorded_seconds", before},
+               {"seconds", after},
+               {"samples", result.samples},
+               {"same_machine", same_machine}});
+    return status;
+  }
+  std::printf("record %ld: %s\n", static_cast<long>(row.id), record->entry.workload.name.c_str());
+  std::printf("  recorded  %s, %s\n", TimeText(before).c_str(), RateText(flops, before).c_str());
+  if (!result.samples.empty()) {
+    std::printf("  now       %s, %s (median of %zu)\n", TimeText(after).c_str(), RateText(flops, after).c_str(),
+                result.samples.size());
+  }
+  if (result.verified) std::printf("  verified  its outputs agree with those of the original\n");
+  if (!same_machine) std::printf("  note      it was recorded on another machine, %s\n", record->entry.target.fingerprint.c_str());
+  return status;
+}
+
+}  // namespace
+
+Action AddReplay(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  AddRecordOption(command, &options->record);
+  AddJson(command, &options->json);
+  return [options] { return ReplayRecord(*options); };
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,70 @@
+#include "absl/strings/match.h"
+#include "lang/serialize.h"
+#include "lang/text.h"
+#include "tools/record.h"
+#include "tools/subcommands.h"
+#include "tools/workers.h"
+
+namespace kiln::tools {
+namespace {
+
+struct Options {
+  RecordOption record;
+  std::string stage = "program";
+  bool print_after_all = false;
+  bool json = false;
+};
+
+absl::StatusOr<std::string> Compiled(const Rebuilt& record, BuildOutput output, bool passes) {
+  auto builder = StartBuilder();
+  if (!builder.ok()) return builder.status();
+  BuildRequest request;
+  request.program = Serialize(record.scheduled);
+  request.outputs = {output};
+  request.contract = absl::StrContains(record.entry.record.flags, "contract");
+  request.print_after_all = passes;
+  request.limits.seconds = 120;
+  BuildResult built = (*builder)->RunAll({request})[0];
+  if (!built.ok()) return absl::FailedPreconditionError(built.error);
+  return passes ? built.passes : built.outputs[0];
+}
+
+absl::StatusOr<std::string> TextOf(const Options& options, const Rebuilt& record) {
+  if (options.print_after_all) return Compiled(record, BuildOutput::kAssembly, true);
+  if (options.stage == "trace") return record.entry.record.trace;
+  if (options.stage == "mlir") return Compiled(record, BuildOutput::kMlir, false);
+  if (options.stage == "llvm") return Compiled(record, BuildOutput::kLlvm, false);
+  if (options.stage == "asm") return Compiled(record, BuildOutput::kAssembly, false);
+  return ToString(record.scheduled);
+}
+
+absl::Status Show(const Options& options) {
+  const absl::StatusOr<Rebuilt> record = Rebuild(options.record);
+  if (!record.ok()) return record.status();
+  const absl::StatusOr<std::string> text = TextOf(options, *record);
+  if (!text.ok()) return text.status();
+  if (options.json) {
+    Print(Json{{"id", options.record.id},
+               {"workload", record->entry.workload.name},
+               {"stage", options.print_after_all ? "passes" : options.stage},
+               {"text", *text}});
+  } else {
+    std::printf("%s%s", text->c_str(), absl::EndsWith(*text, "\n") ? "" : "\n");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Action AddShow(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  AddRecordOption(command, &options->record);
+  command.add_option("--stage", options->stage, "program, trace, mlir, llvm or asm")
+      ->check(CLI::IsMember({"program", "trace", "mlir", "llvm", "asm"}))
+      ->capture_default_str();
+  command.add_flag("--print-after-all", options->print_after_all, "Print what every pass of the lowering makes");
+  AddJson(command, &options->json);
+  return [options] { return Show(*options); };
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,141 @@
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "backends/cpu/measurer.h"
+#include "lang/analysis/cost.h"
+#include "lang/analysis/dataflow.h"
+#include "tools/input.h"
+#include "tools/space_option.h"
+#include "tools/subcommands.h"
+#include "trace/enumerate.h"
+#include "trace/text.h"
+
+namespace kiln::tools {
+namespace {
+
+struct Options {
+  std::string file, task;
+  SpaceOption space;
+  int threads = 1, limit = 256;
+  bool json = false;
+};
+
+double SupportOf(const Sketch& sketch) {
+  double support = 1;
+  for (const SketchSite& site : sketch.sites) support *= site.support;
+  return support;
+}
+
+double SupportOf(const Enumeration& space) {
+  double support = 0;
+  for (const Sketch& sketch : space.sketches) support += SupportOf(sketch);
+  return support;
+}
+
+std::string BlocksOf(const Program& program) {
+  std::vector<std::string> names;
+  for (const Id block : Blocks(program)) names.emplace_back(program.Text(program.block(block).name));
+  return absl::StrJoin(names, " ");
+}
+
+Json ToJson(const Task& task, const Enumeration& space) {
+  Json sketches = Json::array();
+  for (const Sketch& sketch : space.sketches) {
+    Json sites = Json::array();
+    for (const SketchSite& site : sketch.sites) sites.push_back({{"name", site.name}, {"support", site.support}});
+    sketches.push_back({{"trace", kiln::Print(sketch.trace)},
+                        {"sites", std::move(sites)},
+                        {"support", SupportOf(sketch)},
+                        {"sequences", sketch.sequences}});
+  }
+  Json dropped = Json::array();
+  for (const DroppedSequence& d : space.dropped) dropped.push_back(std::string(d.reason.message()));
+  return {{"name", task.program.name},
+          {"occurrences", task.occurrences.size()},
+          {"blocks", BlocksOf(task.program)},
+          {"flops", Flops(task.program)},
+          {"support", SupportOf(space)},
+          {"complete", space.complete},
+          {"sketches", std::move(sketches)},
+          {"dropped", std::move(dropped)}};
+}
+
+void PrintSketches(const Enumeration& space) {
+  for (size_t i = 0; i < space.sketches.size(); ++i) {
+    const Sketch& sketch = space.sketches[i];
+    std::printf("\nsketch %zu of %zu: support %s\n", i + 1, space.sketches.size(), CountText(SupportOf(sketch)).c_str());
+    std::printf("  %s", absl::StrReplaceAll(kiln::Print(sketch.trace), {{"\n", "\n  "}}).c_str());
+    std::vector<std::vector<std::string>> rows{{"\n  site", "support"}};
+    for (const SketchSite& site : sketch.sites) rows.push_back({absl::StrCat("  ", site.name), CountText(site.support)});
+    std::printf("%s", Table(rows).c_str());
+  }
+  for (const DroppedSequence& d : space.dropped) {
+    std::vector<std::string> choices;
+    for (const Schedule::Choice& c : d.choices) choices.push_back(absl::StrCat(c.name, "=", c.picked));
+    std::printf("\ndropped: %s\n  %s\n", absl::StrJoin(choices, " ").c_str(),
+                absl::StrReplaceAll(d.reason.message(), {{"\n", "\n  "}}).c_str());
+  }
+}
+
+Json ToJson(const Boundary& boundary) {
+  return {{"location", boundary.location}, {"op", boundary.op}, {"reason", boundary.reason}};
+}
+
+absl::Status ShowSpace(const Options& options) {
+  absl::StatusOr<Input> input = LoadInput(options.file);
+  if (!input.ok()) return input.status();
+  const Target target = CpuTarget(options.threads);
+  const absl::StatusOr<NamedSpace> space = ResolveSpace(options.space, target);
+  if (!space.ok()) return space.status();
+
+  Json json = {{"file", options.file}, {"space", space->text}, {"tasks", Json::array()}, {"boundaries", Json::array()}};
+  std::vector<std::vector<std::string>> rows{{"task", "occurrences", "sketches", "support", "GFLOP", "blocks"}};
+  std::vector<Enumeration> spaces;
+  bool found = false;
+  for (const Task& task : input->tasks) {
+    if (!options.task.empty() && task.program.name != options.task) continue;
+    found = true;
+    absl::StatusOr<Enumeration> sketches =
+        Enumerate(space->space, task.program, target, {.space = space->text, .limit = options.limit});
+    if (!sketches.ok()) return sketches.status();
+    rows.push_back({task.program.name, absl::StrCat(task.occurrences.size()),
+                    absl::StrCat(sketches->sketches.size(), sketches->complete ? "" : "+"), CountText(SupportOf(*sketches)),
+                    absl::StrFormat("%.3g", Flops(task.program) * 1e-9), BlocksOf(task.program)});
+    if (options.json) json["tasks"].push_back(ToJson(task, *sketches));
+    spaces.push_back(*std::move(sketches));
+  }
+  if (!found) return Usage(absl::InvalidArgumentError(absl::StrCat(options.file, " has no task \"", options.task, "\"")));
+  for (const Boundary& boundary : input->boundaries) json["boundaries"].push_back(ToJson(boundary));
+  if (options.json) {
+    Print(json);
+    return absl::OkStatus();
+  }
+  std::printf("space: %s\n\n%s", space->text.c_str(), Table(rows).c_str());
+  if (spaces.size() == 1) PrintSketches(spaces[0]);
+  if (!input->boundaries.empty()) std::printf("\nnot tunable:\n");
+  for (const Boundary& b : input->boundaries) {
+    std::printf("  %s: %s (%s)\n", b.location.c_str(), b.op.c_str(), b.reason.c_str());
+  }
+  if (spaces.size() > 1) std::printf("\n--task NAME prints the sketches of a task.\n");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Action AddSpace(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  command.add_option("FILE", options->file, "Linalg on tensors, as MLIR text")->required();
+  command.add_option("--task", options->task, "Only this task");
+  AddSpaceOption(command, &options->space);
+  command.add_option("--threads", options->threads, "Cores of the target; 0: all")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command.add_option("--limit", options->limit, "Sequences of structural choices to look at")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  AddJson(command, &options->json);
+  return [options] { return ShowSpace(*options); };
+}
+
+}  // namespace kiln::tools

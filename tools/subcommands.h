@@ -1,0 +1,15 @@
+// One function a subcommand: adds its options to the command, and returns what is to be done after parsing.
+#pragma once
+
+#include "tools/common.h"
+
+namespace kiln::tools {
+
+Action AddTune(CLI::App& command);
+Action AddBest(CLI::App& command);
+Action AddShow(CLI::App& command);
+Action AddReplay(CLI::App& command);
+Action AddExport(CLI::App& command);
+Action AddSpace(CLI::App& command);
+
+}  // namespace kiln::tools

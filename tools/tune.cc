@@ -1,0 +1,240 @@
+#include "search/tune.h"
+
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "backends/cpu/cores.h"
+#include "backends/cpu/measurer.h"
+#include "backends/export/export.h"
+#include "backends/version.h"
+#include "lang/analysis/cost.h"
+#include "search/database/sqlite_store.h"
+#include "tools/input.h"
+#include "tools/interrupt.h"
+#include "tools/progress.h"
+#include "tools/space_option.h"
+#include "tools/subcommands.h"
+#include "trace/text.h"
+
+namespace kiln::tools {
+namespace {
+
+struct Options {
+  std::string file, database = "kiln.db", output, target = "host", strategy = "annealed";
+  SpaceOption space;
+  int trials = 1000, threads = 1;
+  double seconds = 0;
+  uint64_t seed = 0;
+  bool quiet = false, json = false;
+};
+
+// What a run is known by: everything but where results go. A path is the same however it is written.
+std::string CommandText(const Options& o) {
+  const auto absolute = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); };
+  std::string text = absl::StrCat("kiln tune ", Quoted(absolute(o.file)), " --trials ", o.trials, " --seed ", o.seed);
+  if (o.seconds > 0) absl::StrAppend(&text, " --time ", o.seconds);
+  if (o.threads != 1) absl::StrAppend(&text, " --threads ", o.threads);
+  if (o.strategy != "annealed") absl::StrAppend(&text, " --strategy ", o.strategy);
+  if (!o.space.space.empty()) absl::StrAppend(&text, " --space ", Quoted(o.space.space));
+  for (const std::string& plugin : o.space.plugins) absl::StrAppend(&text, " --plugin ", Quoted(absolute(plugin)));
+  return text;
+}
+
+std::string ResumeText(const Options& o) {
+  std::string text = absl::StrCat(CommandText(o), " --db ", Quoted(o.database)).substr(sizeof("kiln") - 1);
+  if (!o.output.empty()) absl::StrAppend(&text, " -o ", Quoted(o.output));
+  return absl::StrCat(ProgramName(), text);
+}
+
+// A result with what is said about it.
+struct Found {
+  TuneResult result;
+  double flops = 0;
+  bool verified = false;
+  std::optional<double> untuned;  // seconds of the program as it came
+  std::vector<std::string> files;
+};
+
+class TuneCommand {
+ public:
+  explicit TuneCommand(const Options& options) : o_(options) {}
+
+  absl::Status Run() {
+    absl::StatusOr<Input> input = LoadInput(o_.file);
+    if (!input.ok()) return input.status();
+    input_ = *std::move(input);
+    for (const Task& task : input_.tasks) {
+      tasks_.push_back({task.program.name, task.program, Flops(task.program)});
+    }
+    const absl::StatusOr<NamedSpace> space = ResolveSpace(o_.space, CpuTarget(o_.threads));
+    if (!space.ok()) return space.status();
+    auto store = OpenStore(o_.database);
+    if (!store.ok()) return store.status();
+    auto measurer = CpuMeasurer::Start({.threads = o_.threads});
+    if (!measurer.ok()) return measurer.status();
+    Announce(*space, measurer->target());
+
+    Interrupt interrupt([&] { measurer->Interrupt(); });
+    absl::StatusOr<std::vector<TuneResult>> results = Search(*space, *measurer, **store, interrupt);
+    if (!results.ok()) return results.status();
+    interrupted_ = (*results)[0].interrupted;
+    for (TuneResult& result : *results) {
+      const absl::Status status = Finish(std::move(result), *measurer, **store, interrupt);
+      if (!status.ok()) return status;
+    }
+    o_.json ? PrintJson() : PrintText();
+    return Verdict();
+  }
+
+ private:
+  void Announce(const NamedSpace& space, const Target& target) const {
+    if (o_.quiet) return;
+    std::fprintf(stderr, "kiln: %s: %zu %s, %d trials on %s (%d %s), space %s, database %s\n", o_.file.c_str(), tasks_.size(),
+                 tasks_.size() == 1 ? "task" : "tasks", o_.trials, target.cpu.c_str(), target.cores,
+                 target.cores == 1 ? "core" : "cores", space.text.c_str(), o_.database.c_str());
+    for (const Boundary& b : input_.boundaries) {
+      std::fprintf(stderr, "kiln: not tunable: %s: %s (%s)\n", b.location.c_str(), b.op.c_str(), b.reason.c_str());
+    }
+  }
+
+  absl::StatusOr<std::vector<TuneResult>> Search(const NamedSpace& space, CpuMeasurer& measurer, Store& store,
+                                                 const Interrupt& interrupt) const {
+    Progress progress(stderr, Progress::StyleOf(stderr, o_.quiet), tasks_, o_.trials, o_.seconds);
+    TuneOptions tuning;
+    tuning.trials = o_.trials;
+    tuning.seconds = o_.seconds;
+    tuning.seed = o_.seed;
+    tuning.strategy = o_.strategy == "random" ? Strategy::kRandom : Strategy::kAnnealed;
+    tuning.sketches.space = space.text;
+    tuning.threads = static_cast<int>(UsableCores().size());
+    tuning.command = CommandText(o_);
+    tuning.llvm_version = LlvmVersion();
+    tuning.stop = interrupt.flag();
+    tuning.progress = [&](const TuneProgress& round) { progress.Show(round); };
+    return Tune(tasks_, space.space, measurer.target(), tuning, measurer, store);
+  }
+
+  absl::Status Finish(TuneResult result, CpuMeasurer& measurer, Store& store, const Interrupt& interrupt) {
+    const TuneTask& task = tasks_[found_.size()];
+    Found found{std::move(result), task.flops, false, std::nullopt, {}};
+    if (found.result.record != 0) {
+      const absl::StatusOr<RecordEntry> entry = store.Get(found.result.record);
+      if (!entry.ok()) return entry.status();
+      found.verified = entry->record.verified;
+      if (!*interrupt.flag()) {
+        const MeasureRequest request{.original = &task.program, .scheduled = &task.program};
+        const MeasureResult untuned = measurer.Measure({request})[0];
+        RecordRow row;
+        row.samples = untuned.samples;
+        if (untuned.ok()) found.untuned = Seconds(row);
+      }
+      if (!o_.output.empty()) {
+        const bool contract = absl::StrContains(entry->record.flags, "contract");
+        const auto exported = Export(found.result.program, task.name, o_.output, measurer.builders(),
+                                     {.trace = entry->record.trace, .contract = contract});
+        if (!exported.ok()) return exported.status();
+        found.files = exported->files;
+      }
+    }
+    found_.push_back(std::move(found));
+    return absl::OkStatus();
+  }
+
+  void PrintText() const {
+    for (const Found& f : found_) {
+      const TuneResult& r = f.result;
+      std::printf("%s\n", r.name.c_str());
+      if (r.record == 0) {
+        std::printf("  best      none yet, after %d trials\n", r.trials);
+      } else {
+        std::string best = absl::StrCat(TimeText(r.latency), ", ", RateText(f.flops, r.latency));
+        if (f.untuned) {
+          absl::StrAppendFormat(&best, ", %.1fx faster than untuned (%s)", *f.untuned / r.latency, TimeText(*f.untuned));
+        }
+        const std::string id = absl::StrCat("--db ", Quoted(o_.database), " ", r.record);
+        std::printf("  best      %s\n", best.c_str());
+        std::printf("  record    %ld, %s\n", static_cast<long>(r.record),
+                    f.verified ? "verified against the original" : "not verified");
+        std::printf("  trials    %d%s\n", r.trials,
+                    r.failures.empty() ? "" : absl::StrCat(", of which ", FailuresText(r.failures)).c_str());
+        std::printf("  show      %s show %s\n", ProgramName().c_str(), id.c_str());
+        std::printf("  replay    %s replay %s\n", ProgramName().c_str(), id.c_str());
+        std::printf("  export    %s export %s -o out/\n", ProgramName().c_str(), id.c_str());
+      }
+      for (const std::string& file : f.files) std::printf("  wrote     %s\n", file.c_str());
+    }
+  }
+
+  void PrintJson() const {
+    Json tasks = Json::array();
+    for (size_t t = 0; t < found_.size(); ++t) {
+      const Found& f = found_[t];
+      Json json = {{"name", f.result.name},
+                   {"occurrences", input_.tasks[t].occurrences.size()},
+                   {"trials", f.result.trials},
+                   {"failures", f.result.failures},
+                   {"record", f.result.record}};
+      if (f.result.record != 0) {
+        json["seconds"] = f.result.latency;
+        json["gflops"] = f.flops / f.result.latency * 1e-9;
+        json["verified"] = f.verified;
+        json["trace"] = kiln::Print(f.result.trace);
+        if (f.untuned) json["untuned_seconds"] = *f.untuned;
+        json["files"] = f.files;
+      }
+      tasks.push_back(std::move(json));
+    }
+    Json json = {{"file", o_.file}, {"database", o_.database}, {"interrupted", interrupted_}, {"tasks", std::move(tasks)}};
+    if (interrupted_) json["resume"] = ResumeText(o_);
+    tools::Print(json);
+  }
+
+  absl::Status Verdict() const {
+    if (interrupted_) return absl::CancelledError(absl::StrCat("interrupted; go on with\n  ", ResumeText(o_)));
+    for (const Found& f : found_) {
+      if (f.result.record == 0) {
+        return absl::FailedPreconditionError(absl::StrCat("no candidate of ", f.result.name, " ran: ", FailuresText(f.result.failures)));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const Options& o_;
+  Input input_;
+  std::vector<TuneTask> tasks_;
+  std::vector<Found> found_;
+  bool interrupted_ = false;
+};
+
+}  // namespace
+
+Action AddTune(CLI::App& command) {
+  auto o = std::make_shared<Options>();
+  command.add_option("FILE", o->file, "Linalg on tensors, as MLIR text")->required();
+  command.add_option("--trials", o->trials, "Candidates to measure, for all tasks together")
+      ->check(CLI::Range(1, 100000000))
+      ->capture_default_str();
+  command.add_option("--time", o->seconds, "Seconds after which no new round begins; 0: no limit")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  command.add_option("--seed", o->seed, "Of all random choices")->capture_default_str();
+  AddDatabase(command, &o->database);
+  command.add_option("-o,--output", o->output, "Folder to which the best of each task is exported");
+  command.add_option("--threads", o->threads, "Cores of the target; 0: all. Programs run on one of them in this version")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  AddSpaceOption(command, &o->space);
+  command.add_option("--target", o->target, "The machine to tune for: host")->check(CLI::IsMember({"host"}))->capture_default_str();
+  command.add_option("--strategy", o->strategy, "annealed, or random: draws from the prior alone")
+      ->check(CLI::IsMember({"annealed", "random"}))
+      ->capture_default_str();
+  command.add_flag("--quiet", o->quiet, "No progress");
+  AddJson(command, &o->json);
+  return [o] { return TuneCommand(*o).Run(); };
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,83 @@
+#include "search/run_key.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "lang/hash.h"
+#include "nlohmann/json.hpp"
+
+namespace kiln {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Of the steps, whatever was drawn.
+std::string HashOfSketch(Trace sketch) {
+  for (Step& step : sketch.steps) step.decision.clear();
+  const absl::uint128 hash = Hash(sketch);
+  return absl::StrFormat("%016x%016x", absl::Uint128High64(hash), absl::Uint128Low64(hash));
+}
+
+Json OptionsJson(const TuneOptions& options) {
+  const PopulationOptions& p = options.population;
+  return {{"trials", options.trials},
+          {"seconds", options.seconds},
+          {"strategy", options.strategy == Strategy::kRandom ? "random" : "annealed"},
+          {"chains", p.chains},
+          {"steps", p.steps},
+          {"steps-per-stage", p.steps_per_stage},
+          {"floor", p.floor},
+          {"structure", p.structure},
+          {"from-best", p.from_best},
+          {"from-prior", p.from_prior},
+          {"archive", p.archive},
+          {"random-share", options.random_share},
+          {"diversity", options.diversity},
+          {"finalists", options.finalists}};
+}
+
+}  // namespace
+
+std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const std::vector<Trace>*>& sketches, const Target& target,
+                   const TuneOptions& options) {
+  Json listed = Json::array();
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    Json hashes = Json::array();
+    for (const Trace& sketch : *sketches[t]) hashes.push_back(HashOfSketch(sketch));
+    listed.push_back({{"program", ToString(HashOf(tasks[t].program))}, {"sketches", std::move(hashes)}});
+  }
+  const Json key = {{"command", options.command},
+                    {"target", TargetText(target)},
+                    {"fingerprint", target.fingerprint},
+                    {"seed", options.seed},
+                    {"options", OptionsJson(options)},
+                    {"tasks", std::move(listed)}};
+  return key.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string TargetText(const Target& target) {
+  const Json json = {{"name", target.name},
+                     {"triple", target.triple},
+                     {"cpu", target.cpu},
+                     {"features", target.features},
+                     {"cores", target.cores},
+                     {"vector-bytes", target.vector_bytes},
+                     {"vector-registers", target.vector_registers},
+                     {"fma", target.fma},
+                     {"l1-bytes", target.l1_bytes},
+                     {"l2-bytes", target.l2_bytes},
+                     {"l3-bytes", target.l3_bytes},
+                     {"max-unrolled", target.max_unrolled}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string OptionsText(const TuneOptions& options) { return OptionsJson(options).dump(); }
+
+std::string SketchText(const Trace& trace) {
+  std::string text;
+  for (const Schedule::Choice& choice : trace.choices) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", choice.name, "=", choice.picked);
+  }
+  return text;
+}
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+// What a run of the tuner must remember from batch to batch so that another process can go on with it exactly: chains, turns, and the model
+// as it was before it learned from the batch. Records are not in it: they are in the store.
+//
+// Kept as CBOR, in which floating-point numbers keep their bits. kDataLoss: the bytes are damaged or another version's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "search/population.h"
+
+namespace kiln {
+
+struct TaskRunState {
+  int round = 0;  // the next one
+  bool exhausted = false;
+  int64_t known_records = 0;      // those with greater ids are not of earlier runs
+  Population::State population;  // no chains: it has not started
+};
+
+struct RunState {
+  std::vector<TaskRunState> tasks;
+  int last_task = -1;    // of the round robin
+  double seconds = 0;    // spent so far
+  bool trained = false;  // whether the model has learned anything
+  bool raced = false;
+  std::string model;  // as CostModel::Save gives it; empty if not trained
+};
+
+std::string Serialize(const RunState& state);
+absl::StatusOr<RunState> ParseRunState(absl::string_view bytes);
+
+}  // namespace kiln

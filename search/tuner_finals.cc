@@ -1,0 +1,96 @@
+// The end of a run: the fastest race each other, and the results are told.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "lang/hash.h"
+#include "search/tuner.h"
+#include "trace/text.h"
+
+namespace kiln::internal {
+
+// The fastest of a task against each other and against the best of earlier runs.
+absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
+  const Task& t = tasks_[task];
+  std::vector<const Measured*> fastest = knowledge_.Best(task, std::numeric_limits<int>::max());
+  std::vector<const Measured*> racing(fastest.begin(), fastest.begin() + std::min<size_t>(fastest.size(), options_.finalists));
+  const auto incumbent = std::find_if(fastest.begin(), fastest.end(), [&](const Measured* m) { return m->record <= t.known_records; });
+  if (incumbent != fastest.end() && std::find(racing.begin(), racing.end(), *incumbent) == racing.end()) racing.push_back(*incumbent);
+  std::vector<Trial> trials;
+  if (racing.size() < 2) return trials;
+  for (const Measured* m : racing) {
+    absl::StatusOr<Point> point = PointOf(*t.space, judge_, m->candidate);
+    if (!point.ok()) return point.status();
+    const std::string hash = ToString(HashOf(point->replayed.program()));
+    trials.push_back({m->candidate, hash, *std::move(point), {}});
+  }
+  std::vector<MeasureRequest> requests;
+  for (const Trial& trial : trials) requests.push_back(RequestOf(task, trial.point));
+  std::vector<MeasureResult> results = measurer_.Race(requests);
+  for (size_t i = 0; i < trials.size(); ++i) {
+    trials[i].result = std::move(results[i]);
+    if (trials[i].result.status == outcome::kInterrupted) return absl::CancelledError("a race was interrupted");
+    if (trials[i].result.ok()) continue;
+    const absl::Status status = store_.SetVerdict(racing[i]->record, false, trials[i].result.status, trials[i].result.error);
+    if (!status.ok()) return status;
+  }
+  return trials;
+}
+
+absl::Status Tuner::RaceAndFinish() {
+  if (Stopped()) return absl::CancelledError("stopped");
+  std::vector<RecordRow> rows;
+  for (int task = 0; !raced_ && options_.finalists > 0 && task < static_cast<int>(tasks_.size()); ++task) {
+    const absl::StatusOr<std::vector<Trial>> trials = Race(task);
+    if (!trials.ok()) return trials.status();
+    for (const Trial& trial : *trials) {
+      rows.push_back(RowOf(task, trial));
+      absl::StrAppend(&rows.back().flags, rows.back().flags.empty() ? "" : " ", kRaceFlag);
+    }
+  }
+  raced_ = true;
+  const absl::StatusOr<RunState> state = StateNow();
+  if (!state.ok()) return state.status();
+  if (!rows.empty()) {
+    const auto appended = store_.AppendRecords(run_, rows, Serialize(*state));
+    if (!appended.ok()) return appended.status();
+  }
+  return store_.FinishRun(run_);
+}
+
+absl::StatusOr<std::vector<TuneResult>> Tuner::Results(bool interrupted) {
+  std::vector<TuneResult> results;
+  for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
+    const Task& task = tasks_[t];
+    TuneResult result{task.tuned->name, std::numeric_limits<double>::infinity(), {}, {}, 0, task.trials, task.failures, interrupted};
+    const auto own = store_.Records(task.workload, target_row_, run_);
+    if (!own.ok()) return own.status();
+    std::optional<RecordRow> best;
+    for (const RecordRow& row : *own) {
+      if (row.task != t || !absl::StrContains(row.flags, kRaceFlag) || !CanBeBest(row)) continue;
+      if (!best || Seconds(row) < Seconds(*best)) best = row;
+    }
+    for (const Measured* m : knowledge_.Best(t, best ? 0 : std::numeric_limits<int>::max())) {
+      absl::StatusOr<RecordEntry> entry = store_.Get(m->record);
+      if (!entry.ok()) return entry.status();
+      if (!CanBeBest(entry->record)) continue;
+      best = std::move(entry->record);
+      break;
+    }
+    if (best) {
+      absl::StatusOr<Trace> trace = ParseTrace(best->trace);
+      if (!trace.ok()) return trace.status();
+      result.trace = *std::move(trace);
+      const absl::StatusOr<Replayed> replayed = Replay(result.trace, task.space->original, target_, {.snapshots = false});
+      if (!replayed.ok()) return replayed.status();
+      result.program = replayed->program();
+      result.latency = Seconds(*best);
+      result.record = best->id;
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+}  // namespace kiln::internal

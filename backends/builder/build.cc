@@ -1,0 +1,155 @@
+#include "backends/builder/build.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/codegen.h"
+#include "backends/cpu/context.h"
+#include "backends/cpu/link.h"
+#include "backends/cpu/machine.h"
+#include "backends/lower.h"
+#include "lang/serialize.h"
+#include "lang/text.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace kiln {
+namespace {
+
+absl::StatusOr<Codegen*> CodegenFor(const BuildRequest& request) {
+  static auto* const made = new std::map<std::tuple<std::string, std::string, std::string>, std::unique_ptr<Codegen>>;
+  std::unique_ptr<Codegen>& codegen = (*made)[{request.triple, request.cpu, request.features}];
+  if (codegen == nullptr) {
+    auto machine = request.triple.empty() ? absl::StatusOr<MachineTarget>(Host())
+                                          : Named(request.triple, request.cpu, request.features);
+    if (!machine.ok()) return machine.status();
+    auto created = Codegen::Create(*machine);
+    if (!created.ok()) return created.status();
+    codegen = *std::move(created);
+  }
+  return codegen.get();
+}
+
+std::string NameOf(mlir::Type type) {
+  if (type.isIndex()) return "index";
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+class Job {
+ public:
+  explicit Job(const BuildRequest& request) : request_(request) {}
+
+  absl::Status Run(BuildResult* result) {
+    auto program = Deserialize(request_.program);
+    if (!program.ok()) return program.status();
+    program_ = *std::move(program);
+    program_.name = request_.symbol;
+    entries_ = EntryPoints(program_);
+    auto codegen = CodegenFor(request_);
+    if (!codegen.ok()) return codegen.status();
+    codegen_ = *codegen;
+    for (const BuildOutput output : request_.outputs) {
+      auto made = Make(output);
+      if (!made.ok()) return made.status();
+      result->outputs.push_back(*std::move(made));
+    }
+    result->has_prepare = entries_.size() > 1;
+    result->prepared = prepared_;
+    result->passes = passes_.str();
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<std::string> Make(BuildOutput output) {
+    switch (output) {
+      case BuildOutput::kProgram:
+        return ToString(program_);
+      case BuildOutput::kMlir:
+        return TextOf(Stage::kMlir);
+      case BuildOutput::kLlvm:
+        return TextOf(Stage::kOptimized);
+      case BuildOutput::kAssembly:
+        return TextOf(Stage::kAssembly);
+      case BuildOutput::kObject:
+        return Object();
+      case BuildOutput::kSharedObject:
+        break;
+    }
+    auto object = Object();
+    if (!object.ok()) return object.status();
+    return LinkShared({*object}, {.exports = entries_});
+  }
+
+  absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lowered() {
+    LowerOptions options;
+    options.contract = request_.contract;
+    if (printing()) options.print_after_all = &passes_;
+    auto module = Lower(program_, Context(), options);
+    if (module.ok()) NotePrepared(**module);
+    return module;
+  }
+
+  void NotePrepared(mlir::ModuleOp module) {
+    prepared_.clear();
+    auto entry = module.lookupSymbol<mlir::func::FuncOp>(entries_.front());
+    for (const mlir::Type type : llvm::drop_begin(entry.getArgumentTypes(), program_.parameters.size())) {
+      const auto memref = mlir::cast<mlir::MemRefType>(type);
+      prepared_.push_back({NameOf(memref.getElementType()), memref.getNumElements()});
+    }
+  }
+
+  absl::StatusOr<std::string> TextOf(Stage stage) {
+    auto module = Lowered();
+    if (!module.ok()) return module.status();
+    return codegen_->Text(**module, Options(), stage);
+  }
+
+  absl::StatusOr<std::string> Object() {
+    if (!object_.empty()) return object_;
+    auto module = Lowered();
+    if (!module.ok()) return module.status();
+    auto object = codegen_->Compile(**module, Options());
+    if (!object.ok()) return object.status();
+    return object_ = std::move(object->bytes);
+  }
+
+  CodegenOptions Options() {
+    CodegenOptions options;
+    for (const std::string& entry : entries_)
+      options.entries.push_back({.name = entry, .noalias = true, .alignment = request_.alignment});
+    options.contract = request_.contract;
+    if (printing()) options.print_after_all = &passes_;
+    printed_ = true;
+    return options;
+  }
+
+  bool printing() const { return request_.print_after_all && !printed_; }
+
+  const BuildRequest& request_;
+  Program program_;
+  std::vector<std::string> entries_;
+  std::vector<PreparedParam> prepared_;
+  std::string object_;
+  std::ostringstream passes_;
+  bool printed_ = false;
+  Codegen* codegen_ = nullptr;
+};
+
+}  // namespace
+
+BuildResult Build(const BuildRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  BuildResult result{.status = BuildStatus::kOk};
+  if (const absl::Status status = Job(request).Run(&result); !status.ok())
+    result = {.status = BuildStatus::kBuildFailed, .error = std::string(status.message())};
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace kiln

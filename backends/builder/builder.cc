@@ -1,0 +1,44 @@
+#include "backends/builder/builder.h"
+
+#include <algorithm>
+
+#include "backends/runner/wire.h"
+
+namespace kiln {
+namespace {
+
+struct BuildFields {
+  static void Of(auto& visit, auto& value) {
+    using T = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, BuildLimits>) {
+      visit(value.seconds, value.bytes);
+    } else if constexpr (std::is_same_v<T, BuildRequest>) {
+      visit(value.program, value.symbol, value.outputs, value.contract, value.alignment, value.triple,
+            value.cpu, value.features, value.print_after_all, value.limits, value.cache_key);
+    } else if constexpr (std::is_same_v<T, PreparedParam>) {
+      visit(value.dtype, value.elements);
+    } else {
+      static_assert(std::is_same_v<T, BuildResult>);
+      visit(value.status, value.error, value.outputs, value.has_prepare, value.prepared, value.passes, value.seconds);
+    }
+  }
+};
+
+}  // namespace
+
+std::string Encode(const BuildRequest& request) { return WireEncode<BuildFields>(request); }
+std::string Encode(const BuildResult& result) { return WireEncode<BuildFields>(result); }
+
+bool Decode(const std::string& bytes, BuildRequest* request) {
+  return WireDecode<BuildFields>(bytes, request) &&
+         std::all_of(request->outputs.begin(), request->outputs.end(), [](BuildOutput output) {
+           return output >= BuildOutput::kSharedObject && output <= BuildOutput::kAssembly;
+         });
+}
+
+bool Decode(const std::string& bytes, BuildResult* result) {
+  return WireDecode<BuildFields>(bytes, result) && result->status >= BuildStatus::kOk &&
+         result->status <= BuildStatus::kInterrupted;
+}
+
+}  // namespace kiln

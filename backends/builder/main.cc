@@ -1,0 +1,74 @@
+// kiln-builder: started by BuilderPool (pool.h) as worker_main.h says; answers each request with one result. It
+// compiles, and never runs what it compiled. Temporary files are in a folder of its own (scratch_folder.h). Memory
+// beyond the limit of a request ends it with kOutOfMemoryExit.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <new>
+
+#include "backends/builder/build.h"
+#include "backends/builder/exit_status.h"
+#include "backends/cpu/scratch_folder.h"
+#include "backends/runner/protocol.h"
+#include "backends/runner/worker_main.h"
+#include "llvm/Support/ErrorHandling.h"
+
+namespace {
+
+[[noreturn]] void EndOutOfMemory() { _exit(kiln::kOutOfMemoryExit); }
+
+int64_t DataBytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t size = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;
+  statm >> size >> resident >> shared >> text >> library >> data;
+  return data * sysconf(_SC_PAGESIZE);
+}
+
+void LimitMemory(int64_t bytes) {
+#if !__has_feature(address_sanitizer)
+  rlimit limit = {};
+  getrlimit(RLIMIT_DATA, &limit);
+  limit.rlim_cur = static_cast<rlim_t>(DataBytes() + bytes);
+  setrlimit(RLIMIT_DATA, &limit);
+#else
+  static_cast<void>(bytes);
+#endif
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  auto start = kiln::EnterWorker(count, arguments);
+  if (!start) {
+    fprintf(stderr, "kiln-builder compiles candidates for kiln, which starts it.\n");
+    return 2;
+  }
+  signal(SIGPIPE, SIG_IGN);
+  const rlimit no_core = {};
+  setrlimit(RLIMIT_CORE, &no_core);
+  std::set_new_handler(EndOutOfMemory);
+  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { EndOutOfMemory(); });
+  auto scratch = kiln::ScratchFolder::Make();
+  if (!scratch.ok()) {
+    if (start->problem.empty()) start->problem = std::string(scratch.status().message());
+  } else {
+    setenv("TMPDIR", (*scratch)->path().c_str(), 1);
+  }
+  if (!kiln::WriteFrame(start->socket, start->problem) || !kiln::WriteFrame(start->socket, "")) return 1;
+  std::string bytes;
+  while (kiln::ReadFrame(start->socket, -1, kiln::kNoDeadline, &bytes) == kiln::FrameStatus::kOk) {
+    kiln::BuildRequest request;
+    kiln::BuildResult result{.status = kiln::BuildStatus::kBuildFailed, .error = "the request is malformed"};
+    if (kiln::Decode(bytes, &request)) {
+      LimitMemory(request.limits.bytes);
+      result = kiln::Build(request);
+    }
+    if (!kiln::WriteFrame(start->socket, kiln::Encode(result))) break;
+  }
+  if (scratch.ok()) scratch->reset();
+  _exit(0);
+}

@@ -1,0 +1,61 @@
+#include "backends/cpu/kernel.h"
+
+#include "absl/strings/str_cat.h"
+#include "lang/check.h"
+
+namespace kiln {
+namespace {
+
+KernelParam::Role RoleOf(Role role) {
+  switch (role) {
+    case Role::kInput:
+      return KernelParam::kInput;
+    case Role::kOutput:
+      return KernelParam::kOutput;
+    case Role::kConstant:
+      return KernelParam::kConstant;
+    case Role::kScalar:
+      return KernelParam::kScalar;
+    case Role::kTemporary:
+      break;
+  }
+  KILN_CHECK(false, "a temporary is no parameter");
+  return KernelParam::kWorkspace;
+}
+
+}  // namespace
+
+int64_t ElementsOf(const Program& program, Id buffer) {
+  int64_t elements = 1;
+  for (const Extent& extent : program.Dims(program.buffers[buffer].shape)) elements *= extent.max;
+  return elements;
+}
+
+std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tolerance>& tolerances) {
+  std::vector<KernelParam> params;
+  size_t output = 0;
+  for (const Id id : program.parameters) {
+    const Buffer& buffer = program.buffers[id];
+    KernelParam& param = params.emplace_back();
+    param.dtype = std::string(ToString(buffer.dtype));
+    param.elements = ElementsOf(program, id);
+    param.role = RoleOf(buffer.role);
+    if (param.role == KernelParam::kOutput) param.tolerance = tolerances.at(output++);
+  }
+  return params;
+}
+
+KernelObject KernelOf(const Program& program, const BuildResult& built, const std::string& symbol,
+                      const std::vector<Tolerance>& tolerances) {
+  KernelObject kernel;
+  kernel.shared_object = built.outputs.front();
+  kernel.symbol = symbol;
+  if (built.has_prepare) kernel.prepare_symbol = absl::StrCat(symbol, "_prepare");
+  kernel.params = ParamsOf(program, tolerances);
+  for (const PreparedParam& prepared : built.prepared) {
+    kernel.params.push_back({.dtype = prepared.dtype, .elements = prepared.elements, .role = KernelParam::kPrepared});
+  }
+  return kernel;
+}
+
+}  // namespace kiln

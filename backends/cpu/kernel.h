@@ -1,0 +1,22 @@
+// A built Program as a kernel that runners can run: parameters with their roles, dtypes and sizes. No LLVM. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/builder/builder.h"
+#include "backends/runner/runner.h"
+#include "lang/program.h"
+
+namespace kiln {
+
+int64_t ElementsOf(const Program& program, Id buffer);
+
+// Of the program's parameters, in order; outputs are to agree within `tolerances`, one for each output in order.
+std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tolerance>& tolerances);
+
+// `built` holds a shared object, as its only output, with the entry point `symbol`.
+KernelObject KernelOf(const Program& program, const BuildResult& built, const std::string& symbol,
+                      const std::vector<Tolerance>& tolerances);
+
+}  // namespace kiln

@@ -1,0 +1,324 @@
+#include "backends/cpu/measurer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/cores.h"
+#include "backends/cpu/kernel.h"
+#include "backends/cpu/machine.h"
+#include "backends/cpu/reference.h"
+#include "backends/cpu/scratch_folder.h"
+#include "backends/runner/pool.h"
+#include "lang/hash.h"
+#include "lang/serialize.h"
+
+namespace kiln {
+namespace {
+
+constexpr char kSymbol[] = "kernel";
+constexpr double kThoroughSpread = 0.05;
+constexpr double kLeastRunSeconds = 5;
+
+int64_t HalfOfMemory() { return int64_t{sysconf(_SC_PHYS_PAGES)} / 2 * sysconf(_SC_PAGESIZE); }
+
+MeasureResult Failure(absl::string_view status, std::string error) {
+  return {.status = std::string(status), .error = std::move(error)};
+}
+
+MeasureResult Failure(const BuildResult& built) {
+  const bool interrupted = built.status == BuildStatus::kInterrupted;
+  return Failure(interrupted ? outcome::kInterrupted : outcome::kBuildFailed, built.error);
+}
+
+MeasureResult Failure(const Reference& reference) {
+  if (reference.interrupted) return Failure(outcome::kInterrupted, reference.error);
+  return Failure(reference.failure, absl::StrCat("the untransformed program: ", reference.error));
+}
+
+}  // namespace
+
+Target CpuTarget(int threads) {
+  const MachineTarget& host = Host();
+  Target target;
+  target.triple = host.triple;
+  target.cpu = host.cpu;
+  target.features = host.features;
+  const int usable = static_cast<int>(UsableCores().size());
+  target.cores = threads <= 0 ? usable : std::min(threads, usable);
+  target.vector_bytes = host.vector_bytes;
+  target.vector_registers = host.vector_registers;
+  target.fma = host.fma;
+  if (host.l1_bytes > 0) target.l1_bytes = host.l1_bytes;
+  if (host.l2_bytes > 0) target.l2_bytes = host.l2_bytes;
+  if (host.l3_bytes > 0) target.l3_bytes = host.l3_bytes;
+  target.fingerprint = host.fingerprint;
+  return target;
+}
+
+class CpuMeasurer::Impl {
+ public:
+  absl::Status Start(const CpuMeasurerOptions& options) {
+    options_ = options;
+    target_ = CpuTarget(options.threads);
+    if (options_.run_bytes <= 0) options_.run_bytes = HalfOfMemory();
+    auto scratch = ScratchFolder::Make();
+    if (!scratch.ok()) return scratch.status();
+    scratch_ = *std::move(scratch);
+
+    const auto path = [](const std::string& given, auto find) {
+      return given.empty() ? find() : absl::StatusOr<std::string>(given);
+    };
+    const auto builder = path(options.builder_path, FindBuilder), runner = path(options.runner_path, FindRunner);
+    if (!builder.ok()) return builder.status();
+    if (!runner.ok()) return runner.status();
+    const CoreShares shares = ShareCores(UsableCores(), options.threads);
+    overlap_ = shares.apart;
+    auto builders = BuilderPool::Start({.builder_path = *builder, .cores = shares.builds});
+    if (!builders.ok()) return builders.status();
+    builders_ = *std::move(builders);
+    auto runners = RunnerPool::Start({.runner_path = *runner, .cores = {shares.timed}});
+    if (!runners.ok()) return runners.status();
+    runners_ = *std::move(runners);
+    references_ = std::make_unique<References>(ReferenceOptions{.folder = scratch_->path(),
+                                                                .data_seed = options_.data_seed,
+                                                                .run_seconds = options_.reference_seconds,
+                                                                .run_bytes = options_.run_bytes,
+                                                                .build = Build("")},
+                                               builders_.get(), runners_.get());
+    return absl::OkStatus();
+  }
+
+  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) {
+    std::vector<Candidate> candidates = Prepare(requests);
+    if (!overlap_) {
+      for (Candidate& candidate : candidates) candidate.built.wait();
+    }
+    for (Candidate& candidate : candidates) {
+      if (FindBuilt(candidate)) candidate.run = runners_->Submit(TimedRun(candidate));
+    }
+    std::vector<MeasureResult> results;
+    for (Candidate& candidate : candidates) {
+      if (candidate.run.valid()) Finish(candidate, candidate.run.get());
+      results.push_back(std::move(candidate.result));
+    }
+    return results;
+  }
+
+  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> requests) {
+    std::vector<Candidate> candidates = Prepare(requests);
+    std::vector<Candidate*> racing;
+    for (Candidate& candidate : candidates) {
+      candidate.built.wait();
+      if (FindBuilt(candidate) && (!candidate.reference->file.empty() || Passes(candidate))) racing.push_back(&candidate);
+    }
+    RunResult raced = RunRace(racing);
+    if (raced.status != RunStatus::kOk && raced.status != RunStatus::kInterrupted) {
+      std::erase_if(racing, [&](Candidate* candidate) { return !Passes(*candidate); });
+      raced = RunRace(racing);
+    }
+    for (size_t i = 0; i < racing.size(); ++i) {
+      MeasureResult& result = racing[i]->result;
+      result.status = OutcomeOf(raced.status);
+      result.error = raced.detail;
+      if (raced.status != RunStatus::kOk) continue;
+      result.samples = i == 0 ? raced.seconds : raced.peer_seconds[i - 1];
+      result.verified = true;
+      result.flags = Flags(*racing[i]);
+    }
+    std::vector<MeasureResult> results;
+    for (Candidate& candidate : candidates) results.push_back(std::move(candidate.result));
+    return results;
+  }
+
+  void Interrupt() {
+    ++interrupts_;
+    builders_->Interrupt();
+    runners_->Interrupt();
+  }
+
+  const Target& target() const { return target_; }
+  BuilderPool& builders() { return *builders_; }
+
+  std::vector<pid_t> pids() const {
+    std::vector<pid_t> pids = builders_->builder_pids();
+    for (const pid_t pid : runners_->runner_pids()) pids.push_back(pid);
+    return pids;
+  }
+
+ private:
+  struct Candidate {
+    const MeasureRequest* request = nullptr;
+    const Reference* reference = nullptr;
+    std::shared_future<BuildResult> built;
+    KernelObject kernel;
+    RunRequest running;
+    std::future<RunResult> run;
+    MeasureResult result;
+  };
+
+  BuildRequest Build(std::string program) const {
+    return {.program = std::move(program),
+            .symbol = kSymbol,
+            .contract = options_.contract,
+            .limits = options_.build_limits};
+  }
+
+  // References, and builds on their way.
+  std::vector<Candidate> Prepare(absl::Span<const MeasureRequest> requests) {
+    started_at_ = interrupts_;
+    std::vector<Candidate> candidates(requests.size());
+    for (size_t i = 0; i < requests.size(); ++i) {
+      candidates[i].request = &requests[i];
+      candidates[i].reference = &references_->For(*requests[i].original);
+    }
+    for (Candidate& candidate : candidates) {
+      BuildRequest build = Build(Serialize(*candidate.request->scheduled));
+      build.cache_key = ToString(HashOf(*candidate.request->scheduled));
+      candidate.built = builders_->Submit(std::move(build));
+    }
+    return candidates;
+  }
+
+  bool FindBuilt(Candidate& candidate) {
+    const BuildResult& built = candidate.built.get();
+    if (!candidate.reference->ok()) {
+      candidate.result = Failure(*candidate.reference);
+      return false;
+    }
+    if (!built.ok()) {
+      candidate.result = Failure(built);
+      return false;
+    }
+    candidate.kernel =
+        KernelOf(*candidate.request->scheduled, built, kSymbol, candidate.reference->tolerances);
+    if (options_.before_run) options_.before_run(*candidate.request, &candidate.kernel);
+    return true;
+  }
+
+  double SecondsFor(const Candidate& candidate) const {
+    const double best = candidate.request->best_seconds;
+    const double limit = std::max(options_.run_seconds, 3 * candidate.reference->seconds);
+    return best > 0 ? std::min(limit, std::max(kLeastRunSeconds, 50 * best)) : limit;
+  }
+
+  RunRequest RunOf(const Candidate& candidate) const {
+    RunRequest run;
+    run.kernel = candidate.kernel;
+    run.data_seed = options_.data_seed;
+    run.limits = {.seconds = SecondsFor(candidate), .bytes = options_.run_bytes};
+    run.timing.cold_cache = options_.cold_cache;
+    run.reference = candidate.reference->file;
+    return run;
+  }
+
+  RunRequest TimedRun(Candidate& candidate) {
+    RunRequest run = RunOf(candidate);
+    const double best = candidate.request->best_seconds;
+    if (candidate.request->thorough) {
+      run.timing.target_spread = kThoroughSpread;
+    } else if (best > 0) {
+      run.timing.stop_rules = {{.after_runs = 1, .over_seconds = 5 * best}, {.after_runs = 2, .over_seconds = 2 * best}};
+    }
+    if (run.reference.empty()) run.write_reference_to = absl::StrCat(scratch_->path(), "/candidate", ++files_);
+    return candidate.running = run;
+  }
+
+  bool WasInterrupted() const { return interrupts_ != started_at_; }
+
+  void Finish(Candidate& candidate, RunResult ran) {
+    if (ran.status == RunStatus::kInterrupted && !WasInterrupted()) {
+      ran = runners_->Submit(candidate.running).get();
+      if (ran.status == RunStatus::kInterrupted && !WasInterrupted()) ran.status = RunStatus::kCrashed;
+    }
+    MeasureResult& result = candidate.result;
+    result.status = OutcomeOf(ran.status);
+    result.error = ran.detail;
+    const std::string& written = candidate.running.write_reference_to;
+    if (ran.status == RunStatus::kOk && !written.empty()) {
+      result.error = CheckChosen(*candidate.request->original, *candidate.reference, written);
+      if (!result.error.empty()) result.status = std::string(outcome::kWrongResult);
+    }
+    if (!written.empty()) unlink(written.c_str());
+    if (!result.ok()) return;
+    result.samples = std::move(ran.seconds);
+    result.lower_bound = ran.lower_bound;
+    result.verified = true;
+    result.flags = Flags(candidate);
+  }
+
+  // Runs it once, untimed; its result says what is wrong.
+  bool Passes(Candidate& candidate) {
+    RunRequest run = TimedRun(candidate);
+    run.timing = {.runs = 0};
+    candidate.running = run;
+    Finish(candidate, runners_->Submit(run).get());
+    return candidate.result.ok();
+  }
+
+  RunResult RunRace(const std::vector<Candidate*>& racing) {
+    if (racing.empty()) return {};
+    RunRequest run = RunOf(*racing.front());
+    double seconds = 0;
+    for (size_t i = 0; i < racing.size(); ++i) {
+      if (i > 0) run.peers.push_back(racing[i]->kernel);
+      seconds += SecondsFor(*racing[i]) + 2 * options_.race_rounds * racing[i]->request->best_seconds;
+    }
+    run.limits.seconds = seconds;
+    run.timing.runs = options_.race_rounds;
+    RunResult result = runners_->Submit(run).get();
+    if (result.status == RunStatus::kInterrupted && !WasInterrupted()) result = runners_->Submit(run).get();
+    return result;
+  }
+
+  std::string Flags(const Candidate& candidate) const {
+    std::string flags = absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
+                                     options_.cold_cache ? " cold-cache" : "");
+    if (candidate.reference->file.empty()) flags += " spot-checked";
+    if (candidate.kernel.prepare_symbol) flags += " prepare";
+    return flags;
+  }
+
+  CpuMeasurerOptions options_;
+  Target target_;
+  bool overlap_ = false;
+  int files_ = 0;
+  std::atomic<int> interrupts_{0};
+  int started_at_ = 0;
+  std::unique_ptr<ScratchFolder> scratch_;
+  std::unique_ptr<BuilderPool> builders_;
+  std::unique_ptr<RunnerPool> runners_;
+  std::unique_ptr<References> references_;
+};
+
+CpuMeasurer::CpuMeasurer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+CpuMeasurer::CpuMeasurer(CpuMeasurer&&) noexcept = default;
+CpuMeasurer::~CpuMeasurer() = default;
+
+absl::StatusOr<CpuMeasurer> CpuMeasurer::Start(const CpuMeasurerOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  if (absl::Status status = impl->Start(options); !status.ok()) return status;
+  return CpuMeasurer(std::move(impl));
+}
+
+const Target& CpuMeasurer::target() const { return impl_->target(); }
+
+std::vector<MeasureResult> CpuMeasurer::Measure(absl::Span<const MeasureRequest> requests) {
+  return impl_->Measure(requests);
+}
+
+std::vector<MeasureResult> CpuMeasurer::Race(absl::Span<const MeasureRequest> candidates) {
+  return impl_->Race(candidates);
+}
+
+void CpuMeasurer::Interrupt() { impl_->Interrupt(); }
+
+BuilderPool& CpuMeasurer::builders() { return impl_->builders(); }
+
+std::vector<pid_t> CpuMeasurer::worker_pids() const { return impl_->pids(); }
+
+}  // namespace kiln

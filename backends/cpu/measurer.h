@@ -1,0 +1,80 @@
+// Measures programs on this machine's CPU: builders compile (backends/builder), runners run and time (backends/runner), and what a
+// candidate computes is compared with what its original computes.
+//
+// Per task, once, the original is compiled as it is and run; the interpreter vouches for chosen elements of its outputs, and then
+// every element of every candidate is compared with them (reference.h). All get the same inputs (data.h, seed `data_seed`).
+//
+// Timing: one warm-up and three runs; a candidate stops as a lower bound when its fastest run takes more than five times the best
+// (after one) or twice (after two); a thorough one is timed until its spread is 5%. Race times finalists in turns. Timed runs own
+// `threads` cores; the next candidates are built on the others meanwhile, or before, if there are no others.
+//
+// A runner or builder that dies is started again, and the candidate measured once more; a second time counts against it. A failure
+// of the original itself is the result of all its candidates, with "the untransformed program" in the message.
+//
+// Nothing is left when it is destroyed: no process, no file. Threads: one call at a time; Interrupt from any.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/builder/pool.h"
+#include "backends/runner/runner.h"
+#include "lang/target.h"
+#include "search/measurer.h"
+
+namespace kiln {
+
+struct CpuMeasurerOptions {
+  int threads = 1;  // cores of the target and of timed runs; 0: all. Lowered code uses one of them
+  bool contract = true;
+  bool cold_cache = false;  // parameters are evicted before each run
+  uint64_t data_seed = 1;
+
+  double run_seconds = 10;        // of a candidate, from start to answer; less once a best time is known
+  double reference_seconds = 60;  // of the original; if it takes longer, only chosen elements are compared
+  int64_t run_bytes = 0;          // memory of a run; 0: half of the machine's
+  int race_rounds = 20;           // samples of each in a Race
+  BuildLimits build_limits = {};
+
+  std::string builder_path = {}, runner_path = {};  // empty: beside the running executable
+
+  // For tests: may change what is about to be run for a candidate.
+  std::function<void(const MeasureRequest&, KernelObject*)> before_run = {};
+};
+
+class CpuMeasurer final : public Measurer {
+ public:
+  // Starts the workers. kFailedPrecondition: one cannot be started, or there is no room for temporary files.
+  static absl::StatusOr<CpuMeasurer> Start(const CpuMeasurerOptions& options = {});
+  CpuMeasurer(CpuMeasurer&&) noexcept;
+  ~CpuMeasurer() override;
+
+  const Target& target() const;
+
+  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
+  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
+
+  // What is being measured becomes interrupted, soon; a later call measures as usual.
+  void Interrupt();
+
+  // For other things to be built on this machine, between calls.
+  BuilderPool& builders();
+
+  // Of all workers; 0 for one that is not running now.
+  std::vector<pid_t> worker_pids() const;
+
+ private:
+  class Impl;
+  explicit CpuMeasurer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// This machine, as the search sees it, for programs on `threads` cores (0: all).
+Target CpuTarget(int threads = 1);
+
+}  // namespace kiln

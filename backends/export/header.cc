@@ -1,0 +1,133 @@
+#include "backends/export/header.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "backends/export/export.h"
+#include "build_info.h"
+
+namespace kiln {
+namespace {
+
+std::string CType(DType type) {
+  switch (type) {
+    case DType::kF64:
+      return "double";
+    case DType::kF32:
+      return "float";
+    case DType::kF16:
+    case DType::kBF16:
+      return "uint16_t";
+    case DType::kI1:
+    case DType::kU8:
+      return "uint8_t";
+    case DType::kI8:
+      return "int8_t";
+    case DType::kI32:
+      return "int32_t";
+    case DType::kI64:
+    case DType::kIndex:
+      return "int64_t";
+  }
+  return "void";
+}
+
+std::string HowStored(DType type) {
+  switch (type) {
+    case DType::kF16:
+      return " (bits of IEEE binary16)";
+    case DType::kBF16:
+      return " (bits of bfloat16)";
+    case DType::kI1:
+      return " (0 or 1)";
+    default:
+      return "";
+  }
+}
+
+absl::string_view Word(Role role) {
+  switch (role) {
+    case Role::kInput:
+      return "input";
+    case Role::kOutput:
+      return "output";
+    case Role::kConstant:
+      return "constant";
+    case Role::kScalar:
+      return "scalar";
+    case Role::kTemporary:
+      break;
+  }
+  return "temporary";
+}
+
+std::string ShapeOf(const Program& program, const Buffer& buffer) {
+  const auto dims = program.Dims(buffer.shape);
+  return absl::StrCat("[", absl::StrJoin(dims, ", ", [](std::string* out, const Extent& e) { absl::StrAppend(out, e.max); }),
+                      "]");
+}
+
+std::string Prototype(const std::string& function, const std::vector<HeaderParam>& params) {
+  const std::string start = absl::StrCat("int ", function, "(");
+  return absl::StrCat(start,
+                      absl::StrJoin(params, absl::StrCat(",\n", std::string(start.size(), ' ')),
+                                    [](std::string* out, const HeaderParam& param) {
+                                      absl::StrAppend(out, param.type, " ", param.name);
+                                    }),
+                      params.empty() ? "void" : "", ");\n");
+}
+
+}  // namespace
+
+std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult& built) {
+  std::vector<HeaderParam> params;
+  std::set<std::string> taken;
+  const auto fresh = [&](absl::string_view wanted) {
+    std::string name = SafeIdentifier(wanted);
+    while (!taken.insert(name).second) name += "_";
+    return name;
+  };
+  for (const Id id : program.parameters) {
+    const Buffer& buffer = program.buffers[id];
+    const bool is_output = buffer.role == Role::kOutput;
+    params.push_back({fresh(program.Text(buffer.name)), absl::StrCat(is_output ? "" : "const ", CType(buffer.dtype), "*"),
+                      absl::StrCat(Word(buffer.role), " ", ToString(buffer.dtype), ShapeOf(program, buffer),
+                                   HowStored(buffer.dtype))});
+  }
+  for (const PreparedParam& prepared : built.prepared) {
+    const DType dtype = ParseDType(prepared.dtype).value_or(DType::kI8);
+    params.push_back({fresh(absl::StrCat("prepared_", params.size() - program.parameters.size())),
+                      absl::StrCat(CType(dtype), "*"),
+                      absl::StrCat("prepared ", prepared.dtype, "[", prepared.elements, "]", HowStored(dtype))});
+  }
+  return params;
+}
+
+std::string HeaderText(const Program& program, const BuildResult& built, const std::string& name,
+                       const std::string& made_for) {
+  const std::vector<HeaderParam> params = HeaderParams(program, built);
+  size_t width = 0;
+  for (const HeaderParam& param : params) width = std::max(width, param.name.size());
+  std::string text = absl::StrCat("/* ", name, ": made by Kiln ", KILN_VERSION, " for ", made_for, ".\n *\n");
+  for (const HeaderParam& param : params)
+    absl::StrAppend(&text, " *   ", param.name, std::string(width + 2 - param.name.size(), ' '), param.note, "\n");
+  absl::StrAppend(&text,
+                  " *\n * The caller allocates all arrays: contiguous, row-major, and none overlaps another. Any alignment"
+                  " will do;\n * 64 bytes is fastest. Functions return 0. They keep no state, and may be called from several"
+                  " threads at once.\n");
+  if (built.has_prepare) {
+    absl::StrAppend(&text, " *\n * ", name, "_prepare reads the constants and writes the prepared arrays. Call it before ", name,
+                    ",\n * and again when a constant changed; it does not touch inputs and outputs, which may be null there.\n");
+  }
+  const std::string guard = absl::StrCat("KILN_", absl::AsciiStrToUpper(name), "_H");
+  absl::StrAppend(&text, " */\n#ifndef ", guard, "\n#define ", guard,
+                  "\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+  if (built.has_prepare) absl::StrAppend(&text, Prototype(absl::StrCat(name, "_prepare"), params), "\n");
+  absl::StrAppend(&text, Prototype(name, params), "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+  return text;
+}
+
+}  // namespace kiln

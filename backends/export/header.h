@@ -1,0 +1,25 @@
+// The C header of an exported program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/builder/builder.h"
+#include "lang/program.h"
+
+namespace kiln {
+
+struct HeaderParam {
+  std::string name;  // a C identifier, unique
+  std::string type;  // "const float*"
+  std::string note;  // "input   f32[512, 512]"
+};
+
+// The parameters of NAME: the program's, then what prepare writes.
+std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult& built);
+
+// `made_for`: the machine, for the comment.
+std::string HeaderText(const Program& program, const BuildResult& built, const std::string& name,
+                       const std::string& made_for);
+
+}  // namespace kiln

@@ -119,7 +119,7 @@ TEST(Validate, RefusesTilesThatSpill) {
 
 TEST(Validate, RefusesMoreStackThanThereIs) {
   Target wide = Avx2();
-  EXPECT_TRUE(Validate(Tiled({{2, 1, 4}, {1, 4, 16}, {2, 1024}}, true), wide).check != "stack");
+  EXPECT_TRUE(Validate(Tiled({{2, 1, 4}, {1, 4, 16}, {2, 512}}, true), wide).check != "stack");
   Program p = Tiled({{2, 1, 4}, {1, 4, 16}, {2, 2048}}, true);
   p.loop(LoopCalled(p, "c1")).kind = LoopKind::kSerial;
   ExpectRefused(p, wide, "stack", "buffers on the stack and in registers take 524544 bytes; 262144 are allowed");

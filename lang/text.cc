@@ -232,6 +232,12 @@ class Printer {
     return absl::StrCat("(", absl::StrJoin(exprs, ", ", [&](std::string* s, Id e) { *s += ExprText(e); }), ")");
   }
 
+  static absl::string_view CastSuffix(const Expr& e) {
+    if (e.op == Op::kBitcast) return ".bits";
+    if (e.op == Op::kCastUnsigned) return ".unsigned";
+    return e.dtype == DType::kIndex ? ".cast" : "";
+  }
+
   std::string ConstantText(const Expr& e) const {
     if (!IsFloat(e.dtype)) return absl::StrCat(e.bits);
     double value;
@@ -258,7 +264,7 @@ class Printer {
       case Op::kDiv:
         return infix("/", 1);
       case Op::kConstant:
-        return absl::StrCat(ToString(e.dtype), "(", ConstantText(e), ")");
+        return absl::StrCat(ToString(e.dtype), e.dtype == DType::kIndex ? ".const(" : "(", ConstantText(e), ")");
       case Op::kIndex:
         return absl::StrCat("index(", ToString(p_.SumOf(e.a), iter_name), ")");
       case Op::kLoad:
@@ -271,7 +277,7 @@ class Printer {
       case Op::kCast:
       case Op::kCastUnsigned:
       case Op::kBitcast:
-        return absl::StrCat(ToString(e.dtype), e.op == Op::kCast ? "" : e.op == Op::kBitcast ? ".bits" : ".unsigned", "(",
+        return absl::StrCat(ToString(e.dtype), CastSuffix(e), "(",
                             ExprText(e.a), ")");
       default:
         break;

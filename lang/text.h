@@ -43,9 +43,10 @@
 //   sum       = ["-"] term {("+" | "-") term};  term = int | name ["/" int] ["%" int] ["*" int]
 //   exprs     = expr | "(" expr "," expr {"," expr} ")"      one, or as many as there are results
 //   expr      = expr ("+" | "-" | "*" | "/") expr        with the usual precedence, from the left; of one dtype
-//             | "(" expr ")" | access | dtype "(" number ")" | dtype ["." ("unsigned" | "bits")] "(" expr ")"
+//             | "(" expr ")" | access | dtype "(" number ")" | dtype [".unsigned" | ".bits"] "(" expr ")"
 //             | "index" "(" sum ")" | "within" "(" marks "," expr "," expr ")" | op "(" expr {"," expr} ")"
 //             | "l" int | "r" int                        in a monoid
+//             | "index.const" "(" int ")" | "index.cast" "(" expr ")"      instead of index(...), which is a sum
 //   number    = a decimal integer or float | "inf" | "-inf" | "nan" | "bits" int
 //   name      = a letter or "_", then letters, digits, "_" and "."; any other, and keywords: in double quotes, \ before " and \
 //

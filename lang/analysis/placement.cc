@@ -45,6 +45,21 @@ absl::Status CheckOnlyWriter(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
+// True if each of the iters is an index of what the producer writes, at which `index` has an iter too.
+bool ShowIn(const Program& program, Id producer, Id buffer, const std::vector<int>& iters, absl::Span<const int32_t> index) {
+  const auto shows = [&](int iter) {
+    for (const Access& dest : program.Accesses(program.block(producer).dests)) {
+      const auto written = program.List(dest.index);
+      for (size_t d = 0; dest.buffer == buffer && d < written.size(); ++d) {
+        const std::optional<SimpleIndex> simple = AsSimpleIndex(program, written[d]);
+        if (simple.has_value() && simple->iter == iter && program.marks[index[d]].splits.count != 0) return true;
+      }
+    }
+    return false;
+  };
+  return std::all_of(iters.begin(), iters.end(), shows);
+}
+
 }  // namespace
 
 std::string Describe(const Program& program, Id node) {
@@ -66,6 +81,17 @@ bool HasInnerGuards(const Program& program, Id block) {
   return false;
 }
 
+std::vector<int> EmptyingIters(const Program& program, Id block, Id at) {
+  std::vector<int> emptying;
+  const Extents extents(program, EnclosingBlock(program, block));
+  const auto iters = program.Iters(program.block(block).iters);
+  for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
+    const std::optional<DimRange> range = IterRange(program, block, i, at);
+    if (!range.has_value() || Bounds(range->base, extents).max >= iters[i].extent.max) emptying.push_back(i);
+  }
+  return emptying;
+}
+
 absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
   absl::Status status = CheckPlace(program, block, loop);
   if (status.ok()) status = CheckOnlyWriter(program, block);
@@ -75,6 +101,18 @@ absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
   for (const Id consumer : consumers) {
     if (!IsAncestor(program, loop, consumer)) {
       return No(absl::StrCat(Describe(program, consumer), " reads it outside of ", Describe(program, loop)));
+    }
+    if (HasInnerGuards(program, consumer)) {
+      return No(absl::StrCat("the tiles of ", Describe(program, consumer), " are imperfect at more than their last level"));
+    }
+    // For elements that the consumer does not read, what the block reads may not be there.
+    bool exact = EmptyingIters(program, consumer, loop).empty();
+    for (const Id buffer : WrittenBuffers(program, block)) exact &= IsDense(ReadRegion(program, consumer, buffer, loop));
+    if (exact) continue;
+    for (const Id producer : Producers(program, block)) {
+      if (LowestCommonAncestor(program, {producer, loop}) != kRoot) {
+        return No(absl::StrCat(Describe(program, consumer), " reads with gaps, where ", Describe(program, producer), " may not run"));
+      }
     }
   }
   return absl::OkStatus();
@@ -119,6 +157,13 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
       if (producer == block || !IsAncestor(program, loop, producer)) continue;
       const Region region = WrittenRegion(program, producer, e.a, loop);
       const auto index = program.List({e.b, e.c});
+      const std::vector<int> emptying = EmptyingIters(program, producer, loop);
+      if (!IsDense(region)) {
+        return No(absl::StrCat(Describe(program, producer), " writes with gaps in one iteration of ", Describe(program, loop)));
+      }
+      if (!ShowIn(program, producer, e.a, emptying, index)) {
+        return No(absl::StrCat("some tiles of ", Describe(program, producer), " are empty, which its elements do not show"));
+      }
       for (size_t d = 0; d < index.size(); ++d) {
         if (program.marks[index[d]].splits.count == 0) continue;
         const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);

@@ -8,6 +8,23 @@
 namespace kiln {
 namespace {
 
+// True if the sum takes every value between its bounds.
+bool Dense(const Sum& inner, const Extents& extents) {
+  absl::InlinedVector<Split, 4> terms(inner.splits.begin(), inner.splits.end());
+  std::sort(terms.begin(), terms.end(), [](const Split& a, const Split& b) { return std::abs(a.scale) < std::abs(b.scale); });
+  int64_t reach = 0;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    const Split& s = terms[i];
+    const auto same = [&](const Split& other) { return other.source == s.source; };
+    if (std::abs(s.scale) > reach + 1 || std::any_of(terms.begin(), terms.begin() + static_cast<int64_t>(i), same) ||
+        extents(s.source) % (s.lower * std::max<int64_t>(1, s.extent)) != 0) {
+      return false;
+    }
+    reach += std::abs(s.scale) * (SplitRange(s, extents) - 1);
+  }
+  return true;
+}
+
 // Splits what depends on loops outside (at included) from the rest, and bounds the rest; nullopt if it cannot.
 std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const Extents& extents) {
   DimRange range;
@@ -20,6 +37,7 @@ std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const E
   const Interval bounds = Bounds(inner, extents);
   range.base.offset = value.offset + bounds.min;
   range.extent = bounds.max - bounds.min + 1;
+  range.dense = Dense(inner, extents);
   return range;
 }
 
@@ -39,6 +57,10 @@ Region Touched(const Program& p, Id block, Id buffer, absl::Span<const int32_t> 
 
 }  // namespace
 
+std::optional<DimRange> IterRange(const Program& program, Id block, int iter, Id at) {
+  return Bound(program, ResolveBindings(program, block).iters[iter], at, Extents(program, EnclosingBlock(program, block)));
+}
+
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b) {
   if (a.empty()) return b;
   if (b.empty()) return a;
@@ -50,11 +72,18 @@ Region Union(const Program& program, Id buffer, const Region& a, const Region& b
       continue;
     }
     DimRange range = a[d];
+    const int64_t gap = std::max(a[d].base.offset, b[d].base.offset) -
+                        std::min(a[d].base.offset + a[d].extent, b[d].base.offset + b[d].extent);
+    range.dense = a[d].dense && b[d].dense && gap <= 0;
     range.base.offset = std::min(a[d].base.offset, b[d].base.offset);
     range.extent = std::max(a[d].base.offset + a[d].extent, b[d].base.offset + b[d].extent) - range.base.offset;
     region.push_back(range);
   }
   return region;
+}
+
+bool IsDense(const Region& region) {
+  return std::all_of(region.begin(), region.end(), [](const DimRange& r) { return r.dense; });
 }
 
 Region ReadRegion(const Program& program, Id block, Id buffer, Id at) {

@@ -15,6 +15,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/analysis/region.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
@@ -84,6 +85,7 @@ absl::StatusOr<Partition> PartitionOf(const Program& p, Id block, Id loop) {
     for (Split& split : sum.splits) {
       if (split.source.kind != Source::Kind::kLoop)
         return absl::FailedPreconditionError("the reduction's index divides what cannot be divided");
+      if (split.scale < 0) return absl::FailedPreconditionError("the reduction's index runs downwards");
       split.source = Source::Iter(position(split.source.id));
     }
     partition.old_iters.push_back(sum);
@@ -102,7 +104,16 @@ absl::Status AccumulateAt(Call& call) {
 
   const BlockNode old = p.block(block);
   const Access dest = p.Accesses(old.dests)[0];
-  const Region region = WrittenRegion(p, block, dest.buffer, loop);
+  std::vector<DimRange> ranges;  // of the spatial iters, in one iteration of the loop
+  for (int i = 0; i < old.iters.count; ++i) {
+    if (p.Iters(old.iters)[i].kind != IterKind::kSpatial) continue;
+    const std::optional<DimRange> range = IterRange(p, block, i, loop);
+    if (!range.has_value() || !range->dense) {
+      return absl::FailedPreconditionError(absl::StrCat("one iteration of ", Describe(p, loop), " has a part with gaps of iter ",
+                                                        p.Text(p.Iters(old.iters)[i].name)));
+    }
+    ranges.push_back(*range);
+  }
   std::vector<Iter> iters;
   for (const Iter& iter : p.Iters(old.iters)) {
     if (iter.kind == IterKind::kSpatial) iters.push_back(iter);
@@ -142,13 +153,20 @@ absl::Status AccumulateAt(Call& call) {
     dest_index.push_back(rewriter.Index(p.lists[dest.index.begin + d]));
     acc_index.push_back(dest_index.back());
   }
-  std::vector<int32_t> domain, map;
+  const auto bound = [&](const Sum& sum) { return Bounds(sum, [&](Source s) { return extents[s.id]; }); };
+  std::vector<int32_t> domain, map, combine_domain;
   for (int i = 0; i < old.iters.count; ++i) {
     const Extent extent = p.iters[old.iters.begin + i].extent;
     const Id mark = p.AddMark(partition->old_iters[i], extent);
     map.push_back(mark);
-    const Interval bounds = Bounds(partition->old_iters[i], [&](Source s) { return extents[s.id]; });
-    if (bounds.min < 0 || bounds.max >= extent.max) domain.push_back(mark);
+    const Interval bounds = bound(partition->old_iters[i]);
+    if (bounds.min >= 0 && bounds.max < extent.max) continue;
+    domain.push_back(mark);
+    // There is a part to combine where its first value exists: at 0 of the inner iters.
+    Sum first = partition->old_iters[i];
+    const auto inner = [&](const Split& s) { return s.source.id >= static_cast<int>(spatial + partition->outer.size()); };
+    first.splits.erase(std::remove_if(first.splits.begin(), first.splits.end(), inner), first.splits.end());
+    if (bound(first).max >= extent.max) combine_domain.push_back(p.AddMark(first, extent));
   }
   const Id part_value = rewriter.Expression(value);
   const Range acc_list = p.AddList(acc_index), dest_list = p.AddList(dest_index);
@@ -176,6 +194,7 @@ absl::Status AccumulateAt(Call& call) {
     }
   }
   combine.values = p.AddList({acc_load});
+  combine.domain = p.AddList(combine_domain);
   combine.annotations = old.annotations;
   const Id combine_node = p.AddBlock(combine);
 
@@ -191,14 +210,6 @@ absl::Status AccumulateAt(Call& call) {
 
   // The combination's spatial loops cover what one iteration of the loop made; its reduction iters are the
   // outer loops themselves.
-  std::vector<DimRange> ranges(spatial);
-  for (size_t i = 0; i < spatial; ++i) ranges[i] = {Sum::Constant(0), extents[i]};
-  for (int d = 0; d < dest_list.count; ++d) {
-    const std::optional<SimpleIndex> simple = AsSimpleIndex(p, p.lists[dest_list.begin + d]);
-    if (!simple.has_value() || region[d].extent >= ranges[simple->iter].extent) continue;
-    ranges[simple->iter] = region[d];
-    ranges[simple->iter].base.offset -= simple->offset;
-  }
   const Range all = p.block(combine_node).iters;
   p.block(combine_node).iters.count = static_cast<int32_t>(spatial);
   const Id nest = NestOver(p, combine_node, ranges, true);

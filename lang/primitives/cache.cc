@@ -38,7 +38,7 @@ Id AddCache(Program& p, Id buffer, absl::string_view suffix, Storage storage) {
 std::vector<DimRange> CopyRanges(const Program& p, Id copy, const Region& region) {
   std::vector<DimRange> ranges = WholeRanges(p, copy);
   for (size_t d = 0; d < ranges.size(); ++d) {
-    if (region[d].extent < ranges[d].extent) ranges[d] = region[d];
+    if (!region[d].base.IsConstant() || region[d].extent < ranges[d].extent) ranges[d] = region[d];
   }
   return ranges;
 }
@@ -55,19 +55,19 @@ absl::Status CacheRead(Call& call) {
   const absl::StatusOr<Storage> storage = StorageOf(call.Text(1));
   if (!storage.ok()) return storage.status();
   const Id buffer = read[operand];
-  std::vector<Id> concerned = Writers(p, buffer);
-  for (const Id writer : concerned) {
+  const Id enclosing = EnclosingBlock(p, block);
+  Id scope = enclosing == kNone ? kRoot : enclosing;  // the innermost that the block shares with a writer
+  for (const Id writer : Writers(p, buffer)) {
     if (writer == block) return absl::FailedPreconditionError("the block writes it too");
     if (!Before(p, writer, block))
       return absl::FailedPreconditionError(absl::StrCat(Describe(p, writer), " writes it later"));
-  }
-  Id scope = EnclosingBlock(p, block);
-  if (scope == kNone) scope = kRoot;
-  if (!concerned.empty()) {
-    concerned.push_back(block);
-    scope = LowestCommonAncestor(p, concerned);
+    const Id shared = LowestCommonAncestor(p, {block, writer});
+    if (IsAncestor(p, scope, shared)) scope = shared;
   }
   const Region region = ReadRegion(p, block, buffer, scope);
+  if (p.IsLoop(scope) && (!IsDense(region) || HasInnerGuards(p, block) || !EmptyingIters(p, block, scope).empty())) {
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
+  }
   const Id cache = AddCache(p, buffer, "cache", *storage);
   const Id copy = AddCopyBlock(p, p.Text(p.buffers[cache].name), buffer, cache);
   const Id before = ChildTowards(p, scope, block);
@@ -107,14 +107,20 @@ absl::Status CacheWrite(Call& call) {
   if (Writers(p, buffer).size() != 1) {
     return absl::FailedPreconditionError(absl::StrCat(p.Text(p.buffers[buffer].name), " has other writers"));
   }
-  std::vector<Id> concerned = Readers(p, buffer);
-  Id scope = EnclosingBlock(p, block);
-  if (scope == kNone) scope = kRoot;
-  if (!concerned.empty()) {
-    concerned.push_back(block);
-    scope = LowestCommonAncestor(p, concerned);
+  // The innermost scope that the block shares with a reader: there the element is complete, and copied before it is read.
+  const Id enclosing = EnclosingBlock(p, block);
+  Id scope = enclosing == kNone ? kRoot : enclosing;
+  for (const Id reader : Readers(p, buffer)) {
+    const Id shared = LowestCommonAncestor(p, {block, reader});
+    if (IsAncestor(p, scope, shared)) scope = shared;
+  }
+  if (HasInnerGuards(p, block) || !EmptyingIters(p, block, scope).empty()) {
+    return absl::FailedPreconditionError(absl::StrCat("some tiles of ", Describe(p, block), " are empty, or imperfect at more than their last level"));
   }
   const Region region = WrittenRegion(p, block, buffer, scope);
+  if (!IsDense(region)) {
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " writes with gaps in one iteration of ", Describe(p, scope)));
+  }
   const Id after = ChildTowards(p, scope, block);
   const Id cache = AddCache(p, buffer, "local", *storage);
   const Range dests{static_cast<int32_t>(p.accesses.size()), 1};

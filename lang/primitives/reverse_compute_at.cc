@@ -26,7 +26,10 @@ absl::Status ReverseComputeAt(Call& call) {
       const auto index = p.List({e.b, e.c});
       for (size_t d = 0; d < index.size(); ++d) {
         const std::optional<SimpleIndex> simple = AsSimpleIndex(p, index[d]);
-        if (simple.has_value() && region[d].extent < ranges[simple->iter].extent) ranges[simple->iter] = region[d];
+        // A base that moves also says which iterations of the loop have nothing to consume.
+        if (simple.has_value() && (!region[d].base.IsConstant() || region[d].extent < ranges[simple->iter].extent)) {
+          ranges[simple->iter] = region[d];
+        }
       }
       const Id child = ChildTowards(p, loop, producer);
       if (after == kNone || Before(p, after, child)) after = child;

@@ -60,6 +60,10 @@ class Session {
   std::string Compare() {
     const absl::Status valid = Verify(state_.program);
     if (!valid.ok()) return absl::StrCat("Verify: ", valid.ToString());
+    const absl::StatusOr<Program> parsed = ParseProgram(ToString(state_.program));
+    if (!parsed.ok()) return absl::StrCat("its text does not parse: ", parsed.status().ToString());
+    if (!Equal(*parsed, state_.program) || !(HashOf(*parsed) == HashOf(state_.program))) return "its text is another program";
+    if (ToString(*parsed) != ToString(state_.program)) return absl::StrCat("its text prints as\n", ToString(*parsed));
     for (const uint64_t shuffle : {uint64_t{0}, uint64_t{1} + static_cast<uint64_t>(applied_)}) {
       const auto out = Run(state_.program, inputs_, {.shuffle = shuffle});
       if (!out.ok()) return absl::StrCat(shuffle != 0 ? "shuffled: " : "", out.status().ToString());
@@ -76,13 +80,13 @@ class Session {
   int applied_ = 0;
 };
 
-constexpr uint64_t kSeeds = 1500;
+constexpr uint64_t kSeeds = 6000;
 
 TEST(Schedules, KeepEveryBitUnderRandomSteps) {
   int applied = 0, failures = 0;
   for (uint64_t seed = 1; seed <= kSeeds && failures < 3; ++seed) {
     Session session(seed);
-    const std::string wrong = session.Go(25);
+    const std::string wrong = session.Go(40);
     applied += session.applied();
     if (!wrong.empty()) {
       ++failures;

@@ -57,6 +57,10 @@ absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, cons
 absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target,
                                 const ReplayOptions& options = {});
 
+// A trace that is gone after the call cannot be replayed: the result refers to it.
+absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&, Chooser&, const ReplayOptions& = {}) = delete;
+absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&, const ReplayOptions& = {}) = delete;
+
 // Replay that continues at a site of an earlier one: sites before it keep what they have, the others are asked for. The site must
 // have a snapshot.
 absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& chooser, const ReplayOptions& options = {});

@@ -3,7 +3,8 @@
 //
 //   EnumeratingDice dice;
 //   do {
-//     frequency[distribution.Sample(dice)] += dice.probability();
+//     const Decision drawn = distribution.Sample(dice);
+//     frequency[drawn] += dice.probability();
 //   } while (dice.Next());
 //
 // The code must draw the same way when what it drew before is the same. Outcomes of probability zero are left out. Rejection (Dice::Until)

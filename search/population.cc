@@ -30,12 +30,14 @@ class Population::Archive {
  public:
   explicit Archive(int size) : size_(static_cast<size_t>(size)) {}
 
-  void Add(const Point& point, double energy) {
-    if (entries_.size() >= size_ && energy >= worst_) return;
+  // False if the candidate has been here before.
+  bool Add(const Point& point, double energy) {
     Candidate candidate = CandidateOf(point, energy);
-    if (!known_.insert(KeyOf(candidate)).second) return;
+    if (!known_.insert(KeyOf(candidate)).second) return false;
+    if (energy >= worst_) return true;
     entries_.push_back(std::move(candidate));
     if (entries_.size() >= 2 * size_) Shrink();
+    return true;
   }
 
   std::vector<Candidate> Take() {
@@ -200,7 +202,7 @@ absl::Status Population::Step(int round, int step, const CostModel& model, Archi
   for (int i = 0, next = 0; i < chains; ++i) {
     if (moves[i].to == nullptr) continue;
     const double energy = (*energies)[next++];
-    archive.Add(*moves[i].to, energy);
+    stats_.duplicates += !archive.Add(*moves[i].to, energy);
     RandomDice dice(engine(i, kAccept));
     if (!Accept(moves[i], chains_[i].energy, energy, temperature_, dice)) continue;
     chains_[i] = {moves[i].to, energy};

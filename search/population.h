@@ -38,7 +38,10 @@ struct PopulationOptions {
 };
 
 struct RoundStats {
-  int64_t proposed = 0, valid = 0, accepted = 0;
+  int64_t proposed = 0;    // steps of all chains
+  int64_t valid = 0;       // of these, programs that may be measured
+  int64_t duplicates = 0;  // of these, seen before in the round
+  int64_t accepted = 0;
   double temperature = 0;
 };
 

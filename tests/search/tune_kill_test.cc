@@ -1,0 +1,100 @@
+// A tuning process is killed at random instants. No acknowledged record is lost, and what goes on ends with the records of a run
+// that was never killed.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "search/cost/xgboost_model.h"
+#include "search/database/memory_store.h"
+#include "search/database/sqlite_store.h"
+#include "search/simulated_machine.h"
+#include "search/tune.h"
+#include "tests/search/tiling_space.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kTrials = 64, kKills = 20;
+
+absl::StatusOr<std::vector<TuneResult>> TuneOn(Store& store, uint64_t seed, const std::function<void(const TuneProgress&)>& progress) {
+  const FakeClock clock;
+  TuneOptions options;
+  options.trials = kTrials;
+  options.seed = seed;
+  options.population.chains = 16;
+  options.population.steps = 4;
+  options.clock = &clock;
+  options.progress = progress;
+  options.model = [](int dim) { return MakeXgboostModel(dim, {.first_trees = 5, .more_trees = 2, .depth = 3}); };
+  SimulatedMachine machine{Target()};
+  return Tune({{"matmul", Matmul(64, 64, 64), 0}}, TilingSpace, Target(), options, machine, store);
+}
+
+// Tunes in a child that is killed after `microseconds`; the number of trials that it acknowledged.
+int TuneAndKill(const std::string& path, uint64_t seed, int64_t microseconds) {
+  int channel[2];
+  EXPECT_EQ(pipe(channel), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(channel[0]);
+    auto store = OpenStore(path);
+    if (!store.ok()) _exit(3);
+    const auto results = TuneOn(**store, seed, [&](const TuneProgress& p) {
+      if (write(channel[1], &p.trials, sizeof p.trials) != sizeof p.trials) _exit(4);
+    });
+    _exit(results.ok() ? 0 : 5);
+  }
+  close(channel[1]);
+  usleep(static_cast<useconds_t>(microseconds));
+  kill(child, SIGKILL);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "exit " << WEXITSTATUS(status);
+  int trials = 0;
+  for (int next; read(channel[0], &next, sizeof next) == sizeof next;) trials = next;
+  close(channel[0]);
+  return trials;
+}
+
+TEST(TuneKilled, LosesNoAcknowledgedRecordAndGoesOn) {
+  const std::string folder = testing::TempDir() + absl::StrCat("kiln_tune_kill_", getpid());
+  std::filesystem::create_directories(folder);
+  Engine engine{20};
+  RandomDice dice(engine);
+  int kills = 0, in_the_middle = 0;
+  for (uint64_t seed = 0; kills < kKills; ++seed) {
+    const auto reference = MakeMemoryStore();
+    const auto started = std::chrono::steady_clock::now();
+    ASSERT_TRUE(TuneOn(*reference, seed, nullptr).ok());
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - started).count();
+
+    const std::string path = absl::StrCat(folder, "/", seed, ".db");
+    bool finished = false;
+    for (int i = 0; i < 5 && !finished; ++i, ++kills) {
+      const int acknowledged = TuneAndKill(path, seed, dice.Below(took));
+      const auto store = OpenStore(path);
+      ASSERT_TRUE(store.ok()) << store.status();
+      const auto contents = (*store)->ReadAll();
+      ASSERT_TRUE(contents.ok());
+      EXPECT_GE(contents->records.size(), acknowledged);
+      finished = !contents->runs.empty() && contents->runs[0].finished;
+      in_the_middle += acknowledged > 0 && !finished;
+    }
+    const auto store = OpenStore(path);
+    ASSERT_TRUE(store.ok());
+    if (!finished) ASSERT_TRUE(TuneOn(**store, seed, nullptr).ok());
+    const auto wanted = reference->ReadAll(), found = (*store)->ReadAll();
+    EXPECT_EQ(found->records, wanted->records) << "seed " << seed;
+    EXPECT_EQ(found->runs.size(), 1);
+  }
+  std::filesystem::remove_all(folder);
+  EXPECT_GT(in_the_middle, 0);
+}
+
+}  // namespace
+}  // namespace kiln

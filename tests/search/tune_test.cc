@@ -1,0 +1,241 @@
+// Whole searches on the simulated machine.
+#include "search/tune.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "lang/hash.h"
+#include "search/cost/xgboost_model.h"
+#include "search/database/memory_store.h"
+#include "search/recorded_measurer.h"
+#include "search/simulated_machine.h"
+#include "tests/search/tiling_space.h"
+
+namespace kiln {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+const std::vector<TuneTask>& OneTask() {
+  static const std::vector<TuneTask> tasks = {{"matmul", Matmul(128, 128, 128), 2.0 * 128 * 128 * 128}};
+  return tasks;
+}
+
+// Small enough for many runs a second.
+TuneOptions Small(int trials, uint64_t seed) {
+  static const FakeClock clock;
+  TuneOptions options;
+  options.trials = trials;
+  options.seed = seed;
+  options.population.chains = 32;
+  options.population.steps = 8;
+  options.clock = &clock;
+  options.model = [](int dim) { return MakeXgboostModel(dim, {.first_trees = 10, .more_trees = 3, .depth = 4}); };
+  return options;
+}
+
+std::vector<TuneResult> MustTune(const TuneOptions& options, Measurer& measurer, Store& store,
+                                 const std::vector<TuneTask>& tasks = OneTask()) {
+  auto results = Tune(tasks, TilingSpace, Target(), options, measurer, store);
+  EXPECT_TRUE(results.ok()) << results.status();
+  return results.ok() ? *std::move(results) : std::vector<TuneResult>(tasks.size());
+}
+
+std::vector<RecordRow> RecordsOf(Store& store) {
+  std::vector<RecordRow> records = store.ReadAll()->records;
+  return records;
+}
+
+TEST(Tune, FindsAFasterProgramThanRandomSearch) {
+  SimulatedMachine machine{Target()};
+  double annealed = 0, random = 0;
+  for (const uint64_t seed : {1, 2, 3}) {
+    const auto first = MakeMemoryStore(), second = MakeMemoryStore();
+    TuneOptions options = Small(96, seed);
+    annealed += std::log(machine.Seconds(MustTune(options, machine, *first)[0].program));
+    options.strategy = Strategy::kRandom;
+    random += std::log(machine.Seconds(MustTune(options, machine, *second)[0].program));
+  }
+  EXPECT_LT(annealed, random);
+}
+
+TEST(Tune, ReturnsTheProgramOfItsTraceAndItsRecord) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  const TuneResult best = MustTune(Small(32, 1), machine, *store)[0];
+  EXPECT_EQ(best.name, "matmul");
+  EXPECT_EQ(best.trials, 32);
+  EXPECT_FALSE(best.interrupted);
+  EXPECT_NEAR(best.latency, machine.Seconds(best.program), 0.1 * best.latency);
+  const auto replayed = Replay(best.trace, OneTask()[0].program, Target());
+  ASSERT_TRUE(replayed.ok());
+  EXPECT_TRUE(Equal(replayed->program(), best.program));
+  EXPECT_EQ(Seconds(store->Get(best.record)->record), best.latency);
+  EXPECT_TRUE(store->ReadAll()->runs[0].finished);
+}
+
+TEST(Tune, NeverMeasuresAProgramTwice) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  TuneOptions options = Small(96, 5);
+  options.finalists = 0;
+  MustTune(options, machine, *store);
+  std::set<std::string> hashes;
+  for (const RecordRow& record : RecordsOf(*store)) EXPECT_TRUE(hashes.insert(record.program_hash).second);
+  EXPECT_EQ(hashes.size(), 96);
+}
+
+TEST(Tune, KnowsWhatEarlierRunsHaveMeasured) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  TuneOptions options = Small(48, 1);
+  const TuneResult first = MustTune(options, machine, *store)[0];
+  options.seed = 2;
+  const TuneResult second = MustTune(options, machine, *store)[0];
+  EXPECT_LE(machine.Seconds(second.program), 1.05 * machine.Seconds(first.program));
+  std::set<std::string> hashes;
+  int trials = 0;
+  for (const RecordRow& record : RecordsOf(*store)) {
+    if (record.flags == kRaceFlag) continue;
+    hashes.insert(record.program_hash);
+    ++trials;
+  }
+  EXPECT_EQ(trials, 96);
+  EXPECT_EQ(hashes.size(), 96);
+}
+
+TEST(Tune, DoesTheSameWithAnyNumberOfThreads) {
+  SimulatedMachine machine{Target()};
+  Recording recording;
+  RecordedMeasurer recorded(recording, &machine);
+  std::vector<std::vector<RecordRow>> records;
+  for (const int threads : {1, 2, 4}) {
+    const auto store = MakeMemoryStore();
+    TuneOptions options = Small(64, 7);
+    options.threads = threads;
+    MustTune(options, recorded, *store);
+    records.push_back(RecordsOf(*store));
+  }
+  EXPECT_THAT(records[0], SizeIs(64 + 3));
+  EXPECT_EQ(records[1], records[0]);
+  EXPECT_EQ(records[2], records[0]);
+}
+
+TEST(Tune, GoesOnAfterAnyBatchAsIfItHadNotStopped) {
+  SimulatedMachine machine{Target()};
+  const std::vector<TuneTask> tasks = {OneTask()[0], {"wide", Matmul(32, 256, 64), 0}};
+  Recording recording;
+  RecordedMeasurer recorded(recording, &machine);
+  const auto straight = MakeMemoryStore();
+  int batches = 0;
+  TuneOptions options = Small(112, 3);
+  options.progress = [&](const TuneProgress&) { ++batches; };
+  const auto wanted = MustTune(options, recorded, *straight, tasks);
+  ASSERT_GE(batches, 6);
+  for (int stop_after = 1; stop_after <= batches; ++stop_after) {
+    const auto store = MakeMemoryStore();
+    std::atomic<bool> stop = false;
+    int seen = 0;
+    options.stop = &stop;
+    options.progress = [&](const TuneProgress&) { stop = ++seen == stop_after; };
+    EXPECT_TRUE(MustTune(options, recorded, *store, tasks)[0].interrupted);
+    stop = false;
+    options.threads = 2;
+    const auto results = MustTune(options, recorded, *store, tasks);
+    EXPECT_EQ(RecordsOf(*store), RecordsOf(*straight)) << "stopped after batch " << stop_after;
+    for (size_t t = 0; t < tasks.size(); ++t) {
+      EXPECT_EQ(results[t].latency, wanted[t].latency);
+      EXPECT_EQ(results[t].trace, wanted[t].trace);
+      EXPECT_EQ(results[t].trials, wanted[t].trials);
+    }
+    EXPECT_THAT(store->ReadAll()->runs, SizeIs(1));
+  }
+}
+
+TEST(Tune, RecordsFailuresByClassAndChoosesNone) {
+  SimulatedMachine machine(Target(), {.build_failures = 0.1, .crashes = 0.1, .hangs = 0.1, .memory_hogs = 0.1, .wrong_results = 0.1});
+  const auto store = MakeMemoryStore();
+  const TuneResult best = MustTune(Small(96, 1), machine, *store)[0];
+  EXPECT_EQ(best.trials, 96);
+  EXPECT_EQ(machine.Fate(best.program), outcome::kOk);
+  std::map<std::string, int> failures;
+  for (const RecordRow& record : RecordsOf(*store)) {
+    if (record.status != kRecordOk) ++failures[record.status];
+  }
+  EXPECT_EQ(failures, best.failures);
+  for (const char* status : {"build_failed", "crashed", "timed_out", "out_of_memory", "wrong_result"}) EXPECT_GT(failures[status], 0) << status;
+}
+
+TEST(Tune, EndsWithoutAResultWhenEverythingFails) {
+  SimulatedMachine machine(Target(), {.crashes = 1});
+  const auto store = MakeMemoryStore();
+  const TuneResult best = MustTune(Small(32, 1), machine, *store)[0];
+  EXPECT_EQ(best.record, 0);
+  EXPECT_TRUE(std::isinf(best.latency));
+  EXPECT_EQ(best.failures.at("crashed"), 32);
+}
+
+TEST(Tune, TakesTurnsBetweenTasks) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  std::vector<int> turns;
+  TuneOptions options = Small(80, 1);
+  options.progress = [&](const TuneProgress& p) { turns.push_back(p.task); };
+  const auto results = MustTune(options, machine, *store, {OneTask()[0], {"wide", Matmul(32, 256, 64), 0}});
+  EXPECT_THAT(turns, ElementsAre(0, 1, 0, 1, 0));
+  EXPECT_EQ(results[0].trials + results[1].trials, 80);
+}
+
+TEST(Tune, ReportsEachRound) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  std::vector<TuneProgress> rounds;
+  TuneOptions options = Small(48, 1);
+  options.progress = [&](const TuneProgress& p) { rounds.push_back(p); };
+  MustTune(options, machine, *store);
+  ASSERT_THAT(rounds, SizeIs(3));
+  EXPECT_EQ(rounds[0].rank_accuracy, std::nullopt);
+  EXPECT_GT(rounds[2].rank_accuracy.value_or(0), 0);
+  EXPECT_EQ(rounds[2].total_trials, 48);
+  EXPECT_GT(rounds[2].gflops, 0);
+  EXPECT_EQ(rounds[2].chains.proposed, 32 * 8);
+}
+
+TEST(Tune, EndsWhenTheSpaceIsExhausted) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  const TuneResult best = MustTune(Small(2000, 1), machine, *store, {{"tiny", Matmul(2, 2, 2), 0}})[0];
+  EXPECT_GT(best.trials, 4);
+  EXPECT_LT(best.trials, 500);
+}
+
+TEST(Tune, EndsBetweenRoundsWhenTheTimeIsUp) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  const FakeClock clock(1);  // a second a look
+  TuneOptions options = Small(1000, 1);
+  options.clock = &clock;
+  options.seconds = 6;
+  const TuneResult best = MustTune(options, machine, *store)[0];
+  EXPECT_GT(best.record, 0);
+  EXPECT_GE(best.trials, 16);
+  EXPECT_LT(best.trials, 200);
+  EXPECT_TRUE(store->ReadAll()->runs[0].finished);
+}
+
+TEST(Tune, SaysWhichTaskHasNoProgramToMeasure) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  TuneOptions options = Small(16, 1);
+  options.judge = [] { return [](const Replayed&, FeatureSet&) { return absl::FailedPreconditionError("no"); }; };
+  const auto results = Tune(OneTask(), TilingSpace, Target(), options, machine, *store);
+  EXPECT_EQ(results.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(results.status().message()), testing::HasSubstr("task matmul: none of 100 draws"));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -32,25 +32,27 @@ Sum Resolver::Resolve(Id mark) {
   Sum sum = Sum::Constant(m.offset);
   for (const Split& split : program_.Splits(m.splits)) {
     Sum value = Resolve(split.source);
-    if (split.lower != 1 || split.extent != 0) {
-      const std::optional<Sum> digit = DivMod(value, split.lower, split.extent, extents_);
-      if (digit.has_value()) {
-        value = *digit;
-      } else {
-        Source source = split.source;
-        if (source.kind == Source::Kind::kLoop) {
-          source = Source::Mark(program_.loops[program_.nodes[source.id].index].definition);
-        }
-        value = Sum{0, {Split{source, 1, split.lower, split.extent}}};
-      }
+    Source source = split.source;
+    if (source.kind == Source::Kind::kLoop && program_.nodes[source.id].kind == Node::Kind::kDead) {
+      source = Source::Mark(program_.loops[program_.nodes[source.id].index].definition);
     }
-    sum.offset += value.offset * split.scale;
-    for (Split part : value.splits) {
-      part.scale *= split.scale;
-      sum.splits.push_back(part);
+    // A remainder beyond the source's extent is none, even where the tiles are imperfect.
+    const bool remainder = split.extent != 0 && split.lower * split.extent < extents_(source);
+    if (split.lower != 1 || remainder) {
+      const std::optional<Sum> digit = DivMod(value, split.lower, remainder ? split.extent : 0, extents_);
+      value = digit.has_value() ? *digit : Sum{0, {Split{source, 1, split.lower, remainder ? split.extent : 0}}};
     }
+    sum = std::move(sum) + std::move(value) * split.scale;
   }
-  return Simplify(sum, extents_);
+  sum = Simplify(sum, extents_);
+  // Digits that stayed may have joined to the whole mark again.
+  for (size_t i = 0; i < sum.splits.size(); ++i) {
+    const Split split = sum.splits[i];
+    if (split.source.kind != Source::Kind::kMark || split.lower != 1 || split.extent != 0) continue;
+    sum.splits.erase(sum.splits.begin() + static_cast<int64_t>(i));
+    return Simplify(std::move(sum) + ResolveChecked(split.source.id) * split.scale, extents_);
+  }
+  return sum;
 }
 
 Sum Resolver::ResolveChecked(Id mark) {

@@ -57,8 +57,9 @@ absl::Status Fuse(Call& call) {
   for (const Id loop : loops) {
     const Extent own = p.loop(loop).extent;
     lower /= own.max;
+    // The outermost digit is what is left: no remainder, so that it stays expressible when the fused loop is split imperfectly.
     p.loops[p.nodes[loop].index].definition =
-        p.AddMark(Sum{0, {kiln::Split{Source::Loop(fused), 1, lower, own.max}}}, own);
+        p.AddMark(Sum{0, {kiln::Split{Source::Loop(fused), 1, lower, loop == loops.front() ? 0 : own.max}}}, own);
   }
   for (size_t i = loops.size(); i-- > 0;) p.Kill(loops[i]);
   call.Return(fused);

@@ -34,11 +34,11 @@ TEST_F(ScheduleTest, KeepsTheFirstFailureAndDoesNothingAfterIt) {
   const std::string first = Message();
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("copy"));
   EXPECT_EQ(loops[5].number, -1) << "straight-line code may index what it expects";
-  const auto [outer, inner] = s.Split(loops[0], {2, 4});
-  s.Parallel(outer);
-  EXPECT_EQ(inner.number, -1);
+  const std::vector<Loop> parts = s.Split(loops[0], {2, 4});
+  s.Parallel(parts[0]);
+  EXPECT_EQ(parts[1].number, -1);
   EXPECT_EQ(s.Choose("anything", 3), 0);
-  EXPECT_EQ(s.ExtentOf(outer), 0);
+  EXPECT_EQ(s.ExtentOf(parts[0]), 0);
   EXPECT_EQ(Message(), first);
   EXPECT_EQ(ToString(s.program()), before);
   EXPECT_TRUE(s.steps().empty());
@@ -76,10 +76,10 @@ TEST_F(ScheduleTest, AskingForASampledExtentNamesTheModule) {
 TEST_F(ScheduleTest, TaintSpreadsThroughSplitsAndFuses) {
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("copy"));
   const std::vector<Loop> i = s.Split(loops[0], {s.SamplePerfectTile(loops[0], {.parts = 2})});
-  const auto [outer, inner] = s.Split(i[1], {kAuto, 1});
-  EXPECT_TRUE(s.program().loop(s.node(outer)).tainted);
+  const std::vector<Loop> parts = s.Split(i[1], {kAuto, 1});
+  EXPECT_TRUE(s.program().loop(s.node(parts[0])).tainted);
   EXPECT_FALSE(s.program().loop(s.node(loops[1])).tainted);
-  EXPECT_TRUE(s.program().loop(s.node(s.Fuse({inner, loops[1]}))).tainted);
+  EXPECT_TRUE(s.program().loop(s.node(s.Fuse({parts[1], loops[1]}))).tainted);
 }
 
 TEST_F(ScheduleTest, SitesAndChoicesAreNamedBySectionAndNumberedWhereEqual) {

@@ -1,5 +1,6 @@
-// Candidates a second, one thread: proposals of chains in the default space of the CPU, replayed, validated, featurized, scored by
-// trained trees, and accepted or not; snapshots and everything else that a round does are included.
+// Candidates a second, one thread: proposals of chains in the default space of the CPU, replayed, validated,
+// featurized, scored by trained trees, and accepted or not; snapshots and everything else that a round does
+// are included.
 #include <benchmark/benchmark.h>
 
 #include "lang/builder.h"
@@ -21,8 +22,8 @@ Program Matmul() {
   const Id A = b.Input("A", DType::kF32, {1024, 1024}), B = b.Input("B", DType::kF32, {1024, 1024});
   const Id C = b.Output("C", DType::kF32, {1024, 1024});
   const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
-  b.Reduce("matmul", {{"i", 1024}, {"j", 1024}, {"k", 1024, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
-           b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
+  b.Reduce("matmul", {{"i", 1024}, {"j", 1024}, {"k", 1024, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
   return b.Finish();
 }
 
@@ -33,7 +34,8 @@ struct Ready {
 
   Ready() {
     const Space function = ParseSpace(DefaultSpace(target)).value();
-    for (const Sketch& sketch : Enumerate(function, space.original, target).value().sketches) space.sketches.push_back(sketch.trace);
+    const Enumeration sketches = Enumerate(function, space.original, target).value();
+    for (const Sketch& sketch : sketches.sketches) space.sketches.push_back(sketch.trace);
     Knowledge knowledge(1);
     SimulatedMachine machine(target);
     const Judge judge = MakeJudge(target);
@@ -41,7 +43,8 @@ struct Ready {
     for (int n = 0; n < 256;) {
       const absl::StatusOr<Point> point = DrawPoint(space, judge, dice);
       if (!point.ok()) continue;
-      knowledge.Add({0, CandidateOf(*point, 0), 0, machine.Seconds(point->replayed.program()), false}, point->features);
+      knowledge.Add({0, CandidateOf(*point, 0), 0, machine.Seconds(point->replayed.program()), false},
+                    point->features);
       ++n;
     }
     KILN_CHECK(knowledge.Teach(*model).ok());
@@ -62,9 +65,13 @@ void Rounds(benchmark::State& state) {
     total.duplicates += population.stats().duplicates;
     total.accepted += population.stats().accepted;
   }
-  const auto share = [&](int64_t part) { return static_cast<double>(part) / static_cast<double>(total.proposed); };
-  state.counters["candidates"] = benchmark::Counter(static_cast<double>(total.proposed), benchmark::Counter::kIsRate);
-  state.counters["new"] = benchmark::Counter(static_cast<double>(total.valid - total.duplicates), benchmark::Counter::kIsRate);
+  const auto share = [&](int64_t part) {
+    return static_cast<double>(part) / static_cast<double>(total.proposed);
+  };
+  state.counters["candidates"] =
+      benchmark::Counter(static_cast<double>(total.proposed), benchmark::Counter::kIsRate);
+  state.counters["new"] =
+      benchmark::Counter(static_cast<double>(total.valid - total.duplicates), benchmark::Counter::kIsRate);
   state.counters["valid_share"] = share(total.valid);
   state.counters["duplicate_share"] = share(total.duplicates);
   state.counters["accepted_share"] = share(total.accepted);

@@ -62,11 +62,13 @@ double NextTemperature(absl::Span<const double> energies, double temperature, do
   return low > 0 ? 1 / (1 / temperature + low) : temperature;
 }
 
-Carried CarryOver(absl::Span<const double> old_energies, absl::Span<const double> new_energies, double temperature) {
+Carried CarryOver(absl::Span<const double> old_energies, absl::Span<const double> new_energies,
+                  double temperature) {
   Carried best;
   double best_size = -1;
   for (int i = 0; i <= kHeatings; ++i) {
-    const double raised = i < kHeatings ? temperature * std::pow(1.25, i) : std::numeric_limits<double>::infinity();
+    const double raised =
+        i < kHeatings ? temperature * std::pow(1.25, i) : std::numeric_limits<double>::infinity();
     Carried carried{raised, {}};
     for (size_t c = 0; c < old_energies.size(); ++c) {
       carried.log_weights.push_back(old_energies[c] / temperature - new_energies[c] / raised);

@@ -43,14 +43,16 @@ double Similarity(const Candidate& a, const Candidate& b) {
   if (a.sketch != b.sketch) return 0;
   if (a.decisions.empty()) return 1;
   size_t equal = 0;
-  for (size_t i = 0; i < std::min(a.decisions.size(), b.decisions.size()); ++i) equal += a.decisions[i] == b.decisions[i];
+  for (size_t i = 0; i < std::min(a.decisions.size(), b.decisions.size()); ++i)
+    equal += a.decisions[i] == b.decisions[i];
   return static_cast<double>(equal) / static_cast<double>(std::max(a.decisions.size(), b.decisions.size()));
 }
 
 int BatchSize(int done) { return std::clamp(done / 2, 16, 64); }
 
-std::vector<Picked> SelectBatch(std::vector<Candidate> candidates, const BatchSource& source, const BatchOptions& options,
-                                Dice& dice, absl::flat_hash_set<std::string>& measured) {
+std::vector<Picked> SelectBatch(std::vector<Candidate> candidates, const BatchSource& source,
+                                const BatchOptions& options, Dice& dice,
+                                absl::flat_hash_set<std::string>& measured) {
   Ranking ranking(std::move(candidates), options.diversity);
   std::vector<Picked> batch;
   const auto take = [&](const std::optional<Candidate>& candidate, bool random) {

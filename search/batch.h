@@ -1,11 +1,12 @@
 // Which candidates are measured next.
 //
-// Greedy by predicted energy, with two corrections. A small share of the slots goes to draws from the prior, so that the model
-// also learns where it does not look (epsilon-greedy). And a candidate loses some of its rank for being like one that is in the batch
-// already: sixty-four variations of one program teach little.
+// Greedy by predicted energy, with two corrections. A small share of the slots goes to draws from the prior,
+// so that the model also learns where it does not look (epsilon-greedy). And a candidate loses some of its
+// rank for being like one that is in the batch already: sixty-four variations of one program teach little.
 //
-// No program is measured twice for one task: programs are told apart by their structural hash, since different decisions often
-// give equal programs. This is a rule of batches and never of chains, which must be free to stay where they are.
+// No program is measured twice for one task: programs are told apart by their structural hash, since
+// different decisions often give equal programs. This is a rule of batches and never of chains, which must be
+// free to stay where they are.
 //
 // Plain functions, deterministic given the dice.
 #pragma once
@@ -37,7 +38,7 @@ int BatchSize(int done);
 struct BatchOptions {
   int size = 16;
   double random_share = 0.05;  // probability that a slot goes to a draw from the prior
-  double diversity = 0.2;      // energy that a copy of a picked candidate would lose; less for less similar ones
+  double diversity = 0.2;  // energy that a copy of a picked candidate would lose; less for less similar ones
 };
 
 struct BatchSource {
@@ -53,8 +54,10 @@ struct Picked {
   bool random = false;  // a draw from the prior
 };
 
-// Up to options.size new programs; fewer only if the source seems exhausted. Their hashes are added to `measured`.
-std::vector<Picked> SelectBatch(std::vector<Candidate> candidates, const BatchSource& source, const BatchOptions& options,
-                                Dice& dice, absl::flat_hash_set<std::string>& measured);
+// Up to options.size new programs; fewer only if the source seems exhausted. Their hashes are added to
+// `measured`.
+std::vector<Picked> SelectBatch(std::vector<Candidate> candidates, const BatchSource& source,
+                                const BatchOptions& options, Dice& dice,
+                                absl::flat_hash_set<std::string>& measured);
 
 }  // namespace kiln

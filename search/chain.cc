@@ -12,7 +12,9 @@ namespace {
 class GivenDecisions final : public Chooser {
  public:
   explicit GivenDecisions(absl::Span<const Decision> decisions) : decisions_(decisions) {}
-  Decision Choose(const Site&) override { return next_ < decisions_.size() ? decisions_[next_++] : Decision(); }
+  Decision Choose(const Site&) override {
+    return next_ < decisions_.size() ? decisions_[next_++] : Decision();
+  }
   int ChooseStructure(absl::string_view, int) override { return 0; }
 
  private:
@@ -35,7 +37,8 @@ std::shared_ptr<const Point> OrNull(absl::StatusOr<Point> point) {
 // w_i of each site: 1 if it has more than one value.
 std::vector<double> SiteWeights(const Replayed& replayed) {
   std::vector<double> weights;
-  for (const ReplayedSite& site : replayed.sites) weights.push_back(site.distribution.SupportSize() > 1 ? 1 : 0);
+  for (const ReplayedSite& site : replayed.sites)
+    weights.push_back(site.distribution.SupportSize() > 1 ? 1 : 0);
   return weights;
 }
 
@@ -75,7 +78,8 @@ Move Propose(const SearchSpace& space, const Judge& judge, const Point& from, do
 }
 
 double LogAlpha(const Move& move, double energy_from, double energy_to, double temperature) {
-  return -(energy_to - energy_from) / temperature + move.log_sites + move.log_prior + move.log_proposal + move.log_sketch;
+  return -(energy_to - energy_from) / temperature + move.log_sites + move.log_prior + move.log_proposal +
+         move.log_sketch;
 }
 
 bool Accept(const Move& move, double energy_from, double energy_to, double temperature, Dice& dice) {

@@ -1,12 +1,13 @@
-// One step of a Metropolis-Hastings chain over the programs of a space (design D8). Exact: tests/search/chain_exact_test.cc
-// makes the whole transition matrix of this code on small spaces and checks detailed balance.
+// One step of a Metropolis-Hastings chain over the programs of a space (design D8). Exact:
+// tests/search/chain_exact_test.cc makes the whole transition matrix of this code on small spaces and checks
+// detailed balance.
 //
-// A point is a sketch and its decisions. The target at temperature T is  log π_T = log P - E / T,  with P the prior and E the
-// energy. A step is split where the search needs it: all chains Propose (in parallel), the cost model scores all proposals in one
-// batch, and then each chain accepts or stays (in order).
+// A point is a sketch and its decisions. The target at temperature T is  log π_T = log P - E / T,  with P the
+// prior and E the energy. A step is split where the search needs it: all chains Propose (in parallel), the
+// cost model scores all proposals in one batch, and then each chain accepts or stays (in order).
 //
-// Randomness comes from the Dice given. Points are not written once made, and are shared between chains. Propose is thread safe
-// if each thread has a judge of its own.
+// Randomness comes from the Dice given. Points are not written once made, and are shared between chains.
+// Propose is thread safe if each thread has a judge of its own.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,8 @@
 
 namespace kiln {
 
-// Says whether a program may be measured (if not, π = 0), and computes what the cost model sees of it. Keeps memory: one per thread.
+// Says whether a program may be measured (if not, π = 0), and computes what the cost model sees of it. Keeps
+// memory: one per thread.
 using Judge = std::function<absl::Status(const Replayed&, FeatureSet& features)>;
 
 // Where chains live. Must not move while points of it exist.
@@ -39,7 +41,8 @@ struct Point {
   FeatureSet features;
 };
 
-// A draw from the prior, or the point that a candidate names. An error if a step does not apply or the judge refuses.
+// A draw from the prior, or the point that a candidate names. An error if a step does not apply or the judge
+// refuses.
 absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Judge& judge, Dice& dice);
 absl::StatusOr<Point> PointOf(const SearchSpace& space, const Judge& judge, const Candidate& candidate);
 Candidate CandidateOf(const Point& point, double energy);

@@ -1,4 +1,5 @@
-// The judge of real searches: the validator's verdict, and the features of what passes. The nests of a program are read once for both.
+// The judge of real searches: the validator's verdict, and the features of what passes. The nests of a
+// program are read once for both.
 #pragma once
 
 #include "search/chain.h"

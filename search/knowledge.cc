@@ -10,7 +10,8 @@ namespace kiln {
 void Knowledge::Add(const Measured& measured, const FeatureSet& features) {
   all_.push_back(measured);
   features_.Append(features);
-  if (!measured.lower_bound) best_seconds_[measured.task] = std::min(best_seconds_[measured.task], measured.seconds);
+  if (!measured.lower_bound)
+    best_seconds_[measured.task] = std::min(best_seconds_[measured.task], measured.seconds);
 }
 
 std::vector<const Measured*> Knowledge::Best(int task, int n) const {
@@ -18,8 +19,9 @@ std::vector<const Measured*> Knowledge::Best(int task, int n) const {
   for (const Measured& m : all_) {
     if (m.task == task && !m.lower_bound && std::isfinite(m.seconds)) best.push_back(&m);
   }
-  std::sort(best.begin(), best.end(),
-            [](const Measured* a, const Measured* b) { return a->seconds != b->seconds ? a->seconds < b->seconds : a < b; });
+  std::sort(best.begin(), best.end(), [](const Measured* a, const Measured* b) {
+    return a->seconds != b->seconds ? a->seconds < b->seconds : a < b;
+  });
   if (static_cast<int>(best.size()) > n) best.resize(n);
   return best;
 }

@@ -1,5 +1,5 @@
-// Everything that has been measured for the tasks of a run, by it and by earlier runs: what the model learns from, what is not measured
-// again, and where the best stand. Not thread safe.
+// Everything that has been measured for the tasks of a run, by it and by earlier runs: what the model learns
+// from, what is not measured again, and where the best stand. Not thread safe.
 #pragma once
 
 #include <limits>
@@ -24,7 +24,8 @@ struct Measured {
 
 class Knowledge {
  public:
-  explicit Knowledge(int tasks) : hashes_(tasks), best_seconds_(tasks, std::numeric_limits<double>::infinity()) {}
+  explicit Knowledge(int tasks)
+      : hashes_(tasks), best_seconds_(tasks, std::numeric_limits<double>::infinity()) {}
 
   void Add(const Measured& measured, const FeatureSet& features);
 
@@ -45,7 +46,8 @@ class Knowledge {
   std::vector<double> best_seconds_;
 };
 
-// The candidate that the text of a trace stands for, among these sketches. kNotFound: it has steps of another space.
+// The candidate that the text of a trace stands for, among these sketches. kNotFound: it has steps of another
+// space.
 absl::StatusOr<Candidate> CandidateOfTrace(absl::string_view text, absl::Span<const Trace> sketches);
 
 // The throughputs, relative to the best, of programs that took so many seconds (infinity: it failed).

@@ -1,13 +1,14 @@
 // Measuring candidates: the border between the search and a machine (design D12, D15).
 //
-// The search hands over scheduled programs and gets a result for each, whatever they do: one that crashes, hangs or
-// computes something else is a result with another status, never an error of the call.
+// The search hands over scheduled programs and gets a result for each, whatever they do: one that crashes,
+// hangs or computes something else is a result with another status, never an error of the call.
 //
-// Implementations: the backends' (which build and run in processes of their own), simulated_machine.h (an analytic model, for tests
-// and demonstrations) and recorded_measurer.h (what another one answered before). Derive your own for another machine.
+// Implementations: the backends' (which build and run in processes of their own), simulated_machine.h (an
+// analytic model, for tests and demonstrations) and recorded_measurer.h (what another one answered before).
+// Derive your own for another machine.
 //
-// Threads: one call at a time. Determinism is the implementation's own: the simulated machine and a recording give the same
-// bits for the same calls; a real machine does not. Times are in seconds.
+// Threads: one call at a time. Determinism is the implementation's own: the simulated machine and a recording
+// give the same bits for the same calls; a real machine does not. Times are in seconds.
 #pragma once
 
 #include <string>
@@ -19,7 +20,8 @@
 
 namespace kiln {
 
-// The classes of outcomes, under which failures are counted and stored. Words of a measurer's own are allowed.
+// The classes of outcomes, under which failures are counted and stored. Words of a measurer's own are
+// allowed.
 namespace outcome {
 inline constexpr absl::string_view kOk = "ok";
 inline constexpr absl::string_view kBuildFailed = "build_failed";
@@ -30,15 +32,16 @@ inline constexpr absl::string_view kOutOfMemory = "out_of_memory";
 inline constexpr absl::string_view kWrongResult = "wrong_result";
 inline constexpr absl::string_view kGuardViolated = "guard_violated";  // touched memory that is not its own
 inline constexpr absl::string_view kNonZeroStatus = "non_zero_status";
-// Says nothing about the program: measuring was stopped. Such results are not recorded; the program is measured when the run
-// goes on.
+// Says nothing about the program: measuring was stopped. Such results are not recorded; the program is
+// measured when the run goes on.
 inline constexpr absl::string_view kInterrupted = "interrupted";
 }  // namespace outcome
 
 // Both programs must live until the call returns.
 struct MeasureRequest {
-  int task = 0;                        // names the task within a run; equal for equal originals
-  const Program* original = nullptr;   // the untransformed program, with whose outputs those of the other are compared
+  int task = 0;  // names the task within a run; equal for equal originals
+  const Program* original =
+      nullptr;  // the untransformed program, with whose outputs those of the other are compared
   const Program* scheduled = nullptr;  // what is timed
   double best_seconds = 0;  // of the task so far, 0 if unknown: what is much slower may be stopped early
   bool thorough = false;    // take samples until their spread is small, instead of the usual few
@@ -59,11 +62,12 @@ class Measurer {
  public:
   virtual ~Measurer() = default;
 
-  // One result for each request, in order. They may be built in parallel; they are timed so that none disturbs another.
+  // One result for each request, in order. They may be built in parallel; they are timed so that none
+  // disturbs another.
   virtual std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) = 0;
 
-  // Times candidates of one task in turns, so that drift of the machine meets all alike: sample i of each was taken in turn i.
-  // One result for each request, in order, with equally many samples for all that are ok.
+  // Times candidates of one task in turns, so that drift of the machine meets all alike: sample i of each was
+  // taken in turn i. One result for each request, in order, with equally many samples for all that are ok.
   virtual std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) = 0;
 };
 

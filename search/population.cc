@@ -19,7 +19,8 @@ enum Purpose : uint64_t { kPrior = 1, kFresh, kRandomPick, kPropose, kAccept, kR
 // The same decisions of the same sketch.
 std::vector<int64_t> KeyOf(const Candidate& candidate) {
   std::vector<int64_t> key{candidate.sketch};
-  for (const Decision& decision : candidate.decisions) key.insert(key.end(), decision.begin(), decision.end());
+  for (const Decision& decision : candidate.decisions)
+    key.insert(key.end(), decision.begin(), decision.end());
   return key;
 }
 
@@ -61,13 +62,19 @@ class Population::Archive {
   absl::flat_hash_set<std::vector<int64_t>> known_;
 };
 
-Population::Population(const SearchSpace& space, const PopulationOptions& options, uint64_t seed, int task, ThreadPool& pool)
-    : space_(space), options_(options), seed_(seed), task_(static_cast<uint64_t>(task)), pool_(pool),
+Population::Population(const SearchSpace& space, const PopulationOptions& options, uint64_t seed, int task,
+                       ThreadPool& pool)
+    : space_(space),
+      options_(options),
+      seed_(seed),
+      task_(static_cast<uint64_t>(task)),
+      pool_(pool),
       temperature_(std::numeric_limits<double>::infinity()) {
   for (int i = 0; i < pool.threads(); ++i) judges_.push_back(space.make_judge());
 }
 
-absl::StatusOr<Point> Population::DrawValid(uint64_t round, uint64_t index, uint64_t purpose, int thread) const {
+absl::StatusOr<Point> Population::DrawValid(uint64_t round, uint64_t index, uint64_t purpose,
+                                            int thread) const {
   RandomDice dice(Engine{seed_, task_, round, index, 0, purpose});
   absl::Status last;
   for (int i = 0; i < kTriesPerDraw; ++i) {
@@ -76,7 +83,8 @@ absl::StatusOr<Point> Population::DrawValid(uint64_t round, uint64_t index, uint
     last = point.status();
   }
   return absl::FailedPreconditionError(
-      absl::StrCat("none of ", kTriesPerDraw, " draws from the space gives a program that may be measured; the last: ", last.message()));
+      absl::StrCat("none of ", kTriesPerDraw,
+                   " draws from the space gives a program that may be measured; the last: ", last.message()));
 }
 
 absl::Status Population::DrawPrior() {
@@ -120,7 +128,8 @@ absl::Status Population::Restore(const State& state) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<double>> Population::Energies(const CostModel& model, const FeatureBatch& features) const {
+absl::StatusOr<std::vector<double>> Population::Energies(const CostModel& model,
+                                                         const FeatureBatch& features) const {
   absl::StatusOr<std::vector<double>> energies = model.Predict(features);
   if (!energies.ok()) return energies;
   for (double& e : *energies) e = scale_.Energy(e);
@@ -130,7 +139,8 @@ absl::StatusOr<std::vector<double>> Population::Energies(const CostModel& model,
 void Population::Resample(int round, int step, absl::Span<const double> log_weights) {
   Engine engine{seed_, task_, static_cast<uint64_t>(round), 0, static_cast<uint64_t>(step), kResample};
   std::vector<Chain> next;
-  for (const int i : SystematicResample(log_weights, boost::random::uniform_01<double>()(engine))) next.push_back(chains_[i]);
+  for (const int i : SystematicResample(log_weights, boost::random::uniform_01<double>()(engine)))
+    next.push_back(chains_[i]);
   chains_ = std::move(next);
 }
 
@@ -154,13 +164,16 @@ absl::Status Population::Reweigh(int round, const CostModel& model) {
   return absl::OkStatus();
 }
 
-absl::Status Population::Restart(int round, const CostModel& model, absl::Span<const Candidate> best, Archive& archive) {
+absl::Status Population::Restart(int round, const CostModel& model, absl::Span<const Candidate> best,
+                                 Archive& archive) {
   const int chains = static_cast<int>(chains_.size());
-  const int from_best = std::min(static_cast<int>(best.size()), static_cast<int>(options_.from_best * chains));
+  const int from_best =
+      std::min(static_cast<int>(best.size()), static_cast<int>(options_.from_best * chains));
   const int from_prior = static_cast<int>(options_.from_prior * chains);
   std::vector<absl::StatusOr<Point>> starts(from_best + from_prior, absl::UnknownError(""));
   pool_.For(from_best + from_prior, [&](int i, int thread) {
-    starts[i] = i < from_best ? PointOf(space_, judges_[thread], best[i]) : DrawValid(round, i, kFresh, thread);
+    starts[i] =
+        i < from_best ? PointOf(space_, judges_[thread], best[i]) : DrawValid(round, i, kFresh, thread);
   });
   FeatureBatch features;
   std::vector<Chain*> restarted;
@@ -183,7 +196,12 @@ absl::Status Population::Restart(int round, const CostModel& model, absl::Span<c
 absl::Status Population::Step(int round, int step, const CostModel& model, Archive& archive) {
   const int chains = static_cast<int>(chains_.size());
   const auto engine = [&](int chain, Purpose purpose) {
-    return Engine{seed_, task_, static_cast<uint64_t>(round), static_cast<uint64_t>(chain), static_cast<uint64_t>(step), purpose};
+    return Engine{seed_,
+                  task_,
+                  static_cast<uint64_t>(round),
+                  static_cast<uint64_t>(chain),
+                  static_cast<uint64_t>(step),
+                  purpose};
   };
   std::vector<Move> moves(chains);
   pool_.For(chains, [&](int i, int thread) {
@@ -212,7 +230,8 @@ absl::Status Population::Step(int round, int step, const CostModel& model, Archi
 }
 
 absl::StatusOr<std::vector<Candidate>> Population::Round(int round, const CostModel& model, bool informed,
-                                                         absl::Span<const Candidate> best, const std::atomic<bool>* stop) {
+                                                         absl::Span<const Candidate> best,
+                                                         const std::atomic<bool>* stop) {
   Archive archive(options_.archive);
   stats_ = {};
   if (informed) {

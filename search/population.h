@@ -1,18 +1,21 @@
-// The chains of one task: an annealed sequential Monte Carlo sampler of π_T (design D8; the paper's evolutionary search, stated so that it is
-// right).
+// The chains of one task: an annealed sequential Monte Carlo sampler of π_T (design D8; the paper's
+// evolutionary search, stated so that it is right).
 //
-// A round: energies are set anew from the model, and weights exp(-(E_new - E_old) / T) carry the chains over. Then stages follow, in each of which
-// T falls until the effective sample size is half, chains are resampled, and take Metropolis-Hastings steps. Chains live on from round to
-// round. Where a new model changes the energies so much that few chains would carry all the weight, T rises as far as it must: the weights are
-// those of the target at the new T under the new energies against the old T under the old ones, so the sampler stays exact.
+// A round: energies are set anew from the model, and weights exp(-(E_new - E_old) / T) carry the chains over.
+// Then stages follow, in each of which T falls until the effective sample size is half, chains are resampled,
+// and take Metropolis-Hastings steps. Chains live on from round to round. Where a new model changes the
+// energies so much that few chains would carry all the weight, T rises as far as it must: the weights are
+// those of the target at the new T under the new energies against the old T under the old ones, so the
+// sampler stays exact.
 //
-// Heuristics, which are no part of the sampler: some chains start every round anew, from the best measured programs and from the prior. They
-// find what a cold population has lost.
+// Heuristics, which are no part of the sampler: some chains start every round anew, from the best measured
+// programs and from the prior. They find what a cold population has lost.
 //
-// Whatever was proposed in a round and may be measured competes for the round's archive, whether a chain went there or not.
+// Whatever was proposed in a round and may be measured competes for the round's archive, whether a chain went
+// there or not.
 //
-// All randomness is keyed by (seed, task, round, chain, step, purpose): results do not depend on the number of threads, and what is restored
-// goes on as it would have (design D14). One call at a time.
+// All randomness is keyed by (seed, task, round, chain, step, purpose): results do not depend on the number
+// of threads, and what is restored goes on as it would have (design D14). One call at a time.
 #pragma once
 
 #include <atomic>
@@ -27,11 +30,11 @@
 namespace kiln {
 
 struct PopulationOptions {
-  int chains = 128;          // and draws from the prior that give energies their scale
-  int steps = 16;            // of every chain in a round
-  int steps_per_stage = 2;   // between two falls of the temperature
-  double floor = 0.2;        // the temperature does not fall below
-  double structure = 0.05;   // probability that a step is structural
+  int chains = 128;           // and draws from the prior that give energies their scale
+  int steps = 16;             // of every chain in a round
+  int steps_per_stage = 2;    // between two falls of the temperature
+  double floor = 0.1;         // the temperature does not fall below
+  double structure = 0.05;    // probability that a step is structural
   double from_best = 0.0625;  // share of the chains that start a round from measured programs
   double from_prior = 0.125;  // share of the chains that start a round from the prior
   int archive = 512;
@@ -48,15 +51,19 @@ struct RoundStats {
 class Population {
  public:
   // `space` and `pool` must outlive the population.
-  Population(const SearchSpace& space, const PopulationOptions& options, uint64_t seed, int task, ThreadPool& pool);
+  Population(const SearchSpace& space, const PopulationOptions& options, uint64_t seed, int task,
+             ThreadPool& pool);
 
-  // Draws the chains from the prior. kFailedPrecondition: no draw gives a program that may be measured, with the last reason.
+  // Draws the chains from the prior. kFailedPrecondition: no draw gives a program that may be measured, with
+  // the last reason.
   absl::Status Start();
 
-  // One round. Without knowledge (`informed` false) the chains stay draws from the prior and all energies are zero. The archive: distinct
-  // candidates, best first. A set `stop` ends the round between two steps with kCancelled; the population is then of no further use.
+  // One round. Without knowledge (`informed` false) the chains stay draws from the prior and all energies are
+  // zero. The archive: distinct candidates, best first. A set `stop` ends the round between two steps with
+  // kCancelled; the population is then of no further use.
   absl::StatusOr<std::vector<Candidate>> Round(int round, const CostModel& model, bool informed,
-                                               absl::Span<const Candidate> best, const std::atomic<bool>* stop);
+                                               absl::Span<const Candidate> best,
+                                               const std::atomic<bool>* stop);
 
   // A draw from the prior that may be measured, keyed by (round, index); none if 100 tries gave none.
   std::optional<Candidate> Draw(int round, int index);

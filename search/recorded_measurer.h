@@ -1,8 +1,8 @@
-// Keeps what a measurer answers and gives the same answer again, by the structural hash of the scheduled program: a search on a
-// recording repeats bit for bit, whatever the machine does meanwhile (design D14).
+// Keeps what a measurer answers and gives the same answer again, by the structural hash of the scheduled
+// program: a search on a recording repeats bit for bit, whatever the machine does meanwhile (design D14).
 //
-// Quick measurements, thorough ones and races of a program are kept apart. Interrupted results are not kept. Threads: one call at a time, as any
-// measurer.
+// Quick measurements, thorough ones and races of a program are kept apart. Interrupted results are not kept.
+// Threads: one call at a time, as any measurer.
 #pragma once
 
 #include <map>
@@ -17,8 +17,10 @@ using Recording = std::map<std::string, MeasureResult>;
 
 class RecordedMeasurer final : public Measurer {
  public:
-  // Asks `machine` for what `recording` does not hold, and records it. Without a machine the answer is then "interrupted".
-  explicit RecordedMeasurer(Recording& recording, Measurer* machine = nullptr) : recording_(recording), machine_(machine) {}
+  // Asks `machine` for what `recording` does not hold, and records it. Without a machine the answer is then
+  // "interrupted".
+  explicit RecordedMeasurer(Recording& recording, Measurer* machine = nullptr)
+      : recording_(recording), machine_(machine) {}
 
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;

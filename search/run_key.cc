@@ -37,20 +37,17 @@ Json OptionsJson(const TuneOptions& options) {
 
 }  // namespace
 
-std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const std::vector<Trace>*>& sketches, const Target& target,
-                   const TuneOptions& options) {
+std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const std::vector<Trace>*>& sketches,
+                   const Target& target, const TuneOptions& options) {
   Json listed = Json::array();
   for (size_t t = 0; t < tasks.size(); ++t) {
     Json hashes = Json::array();
     for (const Trace& sketch : *sketches[t]) hashes.push_back(HashOfSketch(sketch));
     listed.push_back({{"program", ToString(HashOf(tasks[t].program))}, {"sketches", std::move(hashes)}});
   }
-  const Json key = {{"command", options.command},
-                    {"target", TargetText(target)},
-                    {"fingerprint", target.fingerprint},
-                    {"seed", options.seed},
-                    {"options", OptionsJson(options)},
-                    {"tasks", std::move(listed)}};
+  const Json key = {{"command", options.command},        {"target", TargetText(target)},
+                    {"fingerprint", target.fingerprint}, {"seed", options.seed},
+                    {"options", OptionsJson(options)},   {"tasks", std::move(listed)}};
   return key.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

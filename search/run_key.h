@@ -8,10 +8,10 @@
 
 namespace kiln {
 
-// Equal for runs that would do the same: the same tasks with the same sketches, target, seed, budget, strategy and options that the
-// course of a search depends on. Threads are none of them.
-std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const std::vector<Trace>*>& sketches, const Target& target,
-                   const TuneOptions& options);
+// Equal for runs that would do the same: the same tasks with the same sketches, target, seed, budget,
+// strategy and options that the course of a search depends on. Threads are none of them.
+std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const std::vector<Trace>*>& sketches,
+                   const Target& target, const TuneOptions& options);
 
 // As JSON.
 std::string TargetText(const Target& target);

@@ -67,7 +67,8 @@ std::string Serialize(const RunState& state) {
 
 absl::StatusOr<RunState> ParseRunState(absl::string_view bytes) try {
   const Json json = Json::from_cbor(bytes.begin(), bytes.end());
-  if (json.at("version") != kVersion) return absl::DataLossError("the state of the run was written by another version");
+  if (json.at("version") != kVersion)
+    return absl::DataLossError("the state of the run was written by another version");
   RunState state;
   for (const Json& task : json.at("tasks")) state.tasks.push_back(ToTask(task));
   state.last_task = json.at("last").get<int>();

@@ -1,7 +1,9 @@
-// What a run of the tuner must remember from batch to batch so that another process can go on with it exactly: chains, turns, and the model
-// as it was before it learned from the batch. Records are not in it: they are in the store.
+// What a run of the tuner must remember from batch to batch so that another process can go on with it
+// exactly: chains, turns, and the model as it was before it learned from the batch. Records are not in it:
+// they are in the store.
 //
-// Kept as CBOR, in which floating-point numbers keep their bits. kDataLoss: the bytes are damaged or another version's.
+// Kept as CBOR, in which floating-point numbers keep their bits. kDataLoss: the bytes are damaged or another
+// version's.
 #pragma once
 
 #include <string>
@@ -15,7 +17,7 @@ namespace kiln {
 struct TaskRunState {
   int round = 0;  // the next one
   bool exhausted = false;
-  int64_t known_records = 0;      // those with greater ids are not of earlier runs
+  int64_t known_records = 0;     // those with greater ids are not of earlier runs
   Population::State population;  // no chains: it has not started
 };
 

@@ -40,7 +40,8 @@ Work WorkOf(const Nests& nests, const NestBlock& block) {
     if (buffer.scope.storage == Storage::kRegister) continue;
     Touch touch;
     for (const NestLoop& loop : work.loops) {
-      touch.steps.push_back(static_cast<double>(std::abs(nests.Stride(access, loop.depth)) * SizeOf(buffer.dtype)));
+      touch.steps.push_back(
+          static_cast<double>(std::abs(nests.Stride(access, loop.depth)) * SizeOf(buffer.dtype)));
     }
     work.touches.push_back(std::move(touch));
   }
@@ -84,7 +85,8 @@ double Cycles(const Nests& nests, const NestBlock& block, const Target& target) 
     if (loop.kind == LoopKind::kVectorized) {
       const bool contiguous = std::all_of(work.touches.begin(), work.touches.end(),
                                           [&](const Touch& touch) { return touch.steps[l] <= 8; });
-      lanes = std::max(1.0, contiguous ? std::min(extent, target.vector_bytes / 4.0) : 0.5 * std::min(extent, 2.0));
+      lanes = std::max(
+          1.0, contiguous ? std::min(extent, target.vector_bytes / 4.0) : 0.5 * std::min(extent, 2.0));
     }
     if (loop.kind == LoopKind::kUnrolled) straight *= extent;
     if (loop.kind == LoopKind::kSerial || loop.kind == LoopKind::kParallel) overhead += 2 * instances;
@@ -155,7 +157,8 @@ std::vector<MeasureResult> SimulatedMachine::Measure(absl::Span<const MeasureReq
 
 std::vector<MeasureResult> SimulatedMachine::Race(absl::Span<const MeasureRequest> candidates) {
   std::vector<MeasureResult> results;
-  for (const MeasureRequest& candidate : candidates) results.push_back(Run(candidate, 5 * options_.samples, kRace));
+  for (const MeasureRequest& candidate : candidates)
+    results.push_back(Run(candidate, 5 * options_.samples, kRace));
   return results;
 }
 

@@ -1,12 +1,14 @@
-// A machine that exists only as arithmetic: the fake Measurer (design D15). Whole searches run on it in milliseconds.
+// A machine that exists only as arithmetic: the fake Measurer (design D15). Whole searches run on it in
+// milliseconds.
 //
-// A program's time is the sum over its blocks of arithmetic (divided by the lanes of a vectorized loop, where its accesses are
-// contiguous), loop overhead (less for unrolled loops), and the traffic of three caches: what a loop touches is fetched again in
-// each of its iterations, unless it fits. Parallel loops divide by the cores. It is crude, but what makes real programs fast makes these fast:
-// tiles that fit, unit strides, vectors, unrolling in moderation.
+// A program's time is the sum over its blocks of arithmetic (divided by the lanes of a vectorized loop, where
+// its accesses are contiguous), loop overhead (less for unrolled loops), and the traffic of three caches:
+// what a loop touches is fetched again in each of its iterations, unless it fits. Parallel loops divide by
+// the cores. It is crude, but what makes real programs fast makes these fast: tiles that fit, unit strides,
+// vectors, unrolling in moderation.
 //
-// Noise and injected failures are functions of the seed and the program's structural hash, so the same program meets the same fate in
-// any order and in any process. Thread safe.
+// Noise and injected failures are functions of the seed and the program's structural hash, so the same
+// program meets the same fate in any order and in any process. Thread safe.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +28,8 @@ struct SimulatedOptions {
 
 class SimulatedMachine final : public Measurer {
  public:
-  explicit SimulatedMachine(const Target& target, const SimulatedOptions& options = {}) : target_(target), options_(options) {}
+  explicit SimulatedMachine(const Target& target, const SimulatedOptions& options = {})
+      : target_(target), options_(options) {}
 
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;

@@ -1,7 +1,7 @@
 // Which task gets the next round: in turns, until a task has nothing new to measure.
 //
-// Replace it to give more of the budget to the tasks that weigh more in a model or still improve. A plain value, whose position is part
-// of a run's state.
+// Replace it to give more of the budget to the tasks that weigh more in a model or still improve. A plain
+// value, whose position is part of a run's state.
 #pragma once
 
 #include <optional>

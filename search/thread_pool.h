@@ -1,4 +1,5 @@
-// Runs a loop on a few threads. Results must not depend on which thread ran what: give each index a place of its own.
+// Runs a loop on a few threads. Results must not depend on which thread ran what: give each index a place of
+// its own.
 //
 // The calling thread takes part (as number 0); one thread means a plain loop. One loop at a time.
 #pragma once
@@ -21,7 +22,8 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
 
-  // Calls body(i, thread) once for each i in 0 .. n-1, and returns when all have returned; thread is below threads().
+  // Calls body(i, thread) once for each i in 0 .. n-1, and returns when all have returned; thread is below
+  // threads().
   void For(int n, const std::function<void(int, int)>& body);
 
  private:

@@ -16,7 +16,8 @@ namespace kiln {
 namespace internal {
 namespace {
 
-constexpr uint64_t kSelect = 100;  // the purpose of the engine that selects a batch; others are the population's
+constexpr uint64_t kSelect =
+    100;  // the purpose of the engine that selects a batch; others are the population's
 
 }  // namespace
 
@@ -36,19 +37,23 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
 
 absl::Status Tuner::MakeSketches() {
   const Target& target = target_;
-  const std::function<Judge()> make_judge = options_.judge ? options_.judge : [&target] { return MakeJudge(target); };
+  const std::function<Judge()> make_judge =
+      options_.judge ? options_.judge : [&target] { return MakeJudge(target); };
   judge_ = make_judge();
   for (size_t t = 0; t < tasks_.size(); ++t) {
-    const absl::StatusOr<Enumeration> sketches = Enumerate(space_, tasks_in_[t].program, target_, options_.sketches);
+    const absl::StatusOr<Enumeration> sketches =
+        Enumerate(space_, tasks_in_[t].program, target_, options_.sketches);
     if (!sketches.ok()) return sketches.status();
     tasks_[t].tuned = &tasks_in_[t];
-    tasks_[t].space = std::make_unique<SearchSpace>(SearchSpace{tasks_in_[t].program, target_, {}, make_judge});
+    tasks_[t].space =
+        std::make_unique<SearchSpace>(SearchSpace{tasks_in_[t].program, target_, {}, make_judge});
     for (const Sketch& sketch : sketches->sketches) tasks_[t].space->sketches.push_back(sketch.trace);
     if (tasks_[t].space->sketches.empty()) {
-      return absl::FailedPreconditionError(absl::StrCat("task ", tasks_in_[t].name, ": the space gives no sketch that applies"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("task ", tasks_in_[t].name, ": the space gives no sketch that applies"));
     }
-    tasks_[t].population =
-        std::make_unique<Population>(*tasks_[t].space, options_.population, options_.seed, static_cast<int>(t), pool_);
+    tasks_[t].population = std::make_unique<Population>(*tasks_[t].space, options_.population, options_.seed,
+                                                        static_cast<int>(t), pool_);
   }
   absl::StatusOr<std::unique_ptr<CostModel>> model =
       options_.model ? options_.model(FeatureDim()) : MakeXgboostModel(FeatureDim());
@@ -84,19 +89,19 @@ absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task, std::vector<Candidate
   Task& t = tasks_[task];
   std::map<std::string, Point> points;
   int draws = 0;
-  const BatchSource source{
-      .draw = [&] { return t.population->Draw(t.round, draws++); },
-      .hash = [&](const Candidate& candidate) -> std::optional<std::string> {
-        absl::StatusOr<Point> point = PointOf(*t.space, judge_, candidate);
-        if (!point.ok()) return std::nullopt;
-        const std::string hash = ToString(HashOf(point->replayed.program()));
-        points.insert_or_assign(hash, *std::move(point));
-        return hash;
-      }};
+  const BatchSource source{.draw = [&] { return t.population->Draw(t.round, draws++); },
+                           .hash = [&](const Candidate& candidate) -> std::optional<std::string> {
+                             absl::StatusOr<Point> point = PointOf(*t.space, judge_, candidate);
+                             if (!point.ok()) return std::nullopt;
+                             const std::string hash = ToString(HashOf(point->replayed.program()));
+                             points.insert_or_assign(hash, *std::move(point));
+                             return hash;
+                           }};
   const BatchOptions how{.size = std::min(BatchSize(t.trials), options_.trials - TotalTrials()),
                          .random_share = options_.random_share,
                          .diversity = options_.diversity};
-  RandomDice dice(Engine{options_.seed, static_cast<uint64_t>(task), static_cast<uint64_t>(t.round), 0, 0, kSelect});
+  RandomDice dice(
+      Engine{options_.seed, static_cast<uint64_t>(task), static_cast<uint64_t>(t.round), 0, 0, kSelect});
   std::vector<Trial> batch;
   for (Picked& picked : SelectBatch(std::move(candidates), source, how, dice, knowledge_.hashes(task))) {
     batch.push_back({std::move(picked.candidate), picked.hash, std::move(points.at(picked.hash)), {}});
@@ -163,7 +168,8 @@ absl::Status Tuner::Record(int task, const std::vector<Trial>& batch) {
   if (!ids.ok()) return ids.status();
   for (size_t i = 0; i < batch.size(); ++i) {
     const Trial& trial = batch[i];
-    knowledge_.Add({task, trial.candidate, (*ids)[i], trial.seconds(), trial.result.lower_bound}, trial.point.features);
+    knowledge_.Add({task, trial.candidate, (*ids)[i], trial.seconds(), trial.result.lower_bound},
+                   trial.point.features);
     if (!trial.result.ok()) ++t.failures[trial.result.status];
   }
   t.trials += static_cast<int>(batch.size());
@@ -186,8 +192,9 @@ absl::Status Tuner::Record(int task, const std::vector<Trial>& batch) {
 
 }  // namespace internal
 
-absl::StatusOr<std::vector<TuneResult>> Tune(const std::vector<TuneTask>& tasks, const SpaceFunction& space, const Target& target,
-                                             const TuneOptions& options, Measurer& measurer, Store& store) {
+absl::StatusOr<std::vector<TuneResult>> Tune(const std::vector<TuneTask>& tasks, const SpaceFunction& space,
+                                             const Target& target, const TuneOptions& options,
+                                             Measurer& measurer, Store& store) {
   return internal::Tuner(tasks, space, target, options, measurer, store).Run();
 }
 

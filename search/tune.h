@@ -1,25 +1,30 @@
-// The tuner: from programs and a space to the fastest schedules found, with everything that was measured in the store.
+// The tuner: from programs and a space to the fastest schedules found, with everything that was measured in
+// the store.
 //
-// A run is rounds, one task at a time: chains propose and are scored (population.h), a batch is chosen (batch.h), measured, and
-// appended to the store together with the run's state; then the model learns. At the end the fastest race each other, so that
-// none wins by a lucky sample.
+// A run is rounds, one task at a time: chains propose and are scored (population.h), a batch is chosen
+// (batch.h), measured, and appended to the store together with the run's state; then the model learns. At the
+// end the fastest race each other, so that none wins by a lucky sample.
 //
-// Budgets: trials (measured candidates, failed ones included) and seconds, for all tasks together; a run ends between rounds only.
+// Budgets: trials (measured candidates, failed ones included) and seconds, for all tasks together; a run ends
+// between rounds only.
 //
-// Same seed, same search: with a measurer that repeats its answers, records are equal bit for bit with any number of threads. The
-// wall-clock budget and the records' times are the only things that depend on the clock.
+// Same seed, same search: with a measurer that repeats its answers, records are equal bit for bit with any
+// number of threads. The wall-clock budget and the records' times are the only things that depend on the
+// clock.
 //
-// Resuming: the same tasks, sketches, target and options continue the newest unfinished run of the store, exactly as it would have
-// gone on. A killed process loses the batch that was being measured, which is then measured again, and no acknowledged record.
-// What earlier, finished runs have measured for a task is known from the start: the model learns from it, and it is not measured again.
+// Resuming: the same tasks, sketches, target and options continue the newest unfinished run of the store,
+// exactly as it would have gone on. A killed process loses the batch that was being measured, which is then
+// measured again, and no acknowledged record. What earlier, finished runs have measured for a task is known
+// from the start: the model learns from it, and it is not measured again.
 //
-// Stopping: set *options.stop (a signal handler may). The batch being measured is given up; what is acknowledged stays, the run
-// stays unfinished, and the result says `interrupted`.
+// Stopping: set *options.stop (a signal handler may). The batch being measured is given up; what is
+// acknowledged stays, the run stays unfinished, and the result says `interrupted`.
 //
-// Threads: Tune is called from one thread, which calls measurer, store and progress; `threads` are used for proposals.
+// Threads: Tune is called from one thread, which calls measurer, store and progress; `threads` are used for
+// proposals.
 //
-// Errors: those of the store; kInvalidArgument for a space that branches on draws; kFailedPrecondition for a task without any program
-// that may be measured. A candidate that fails is a record, not an error.
+// Errors: those of the store; kInvalidArgument for a space that branches on draws; kFailedPrecondition for a
+// task without any program that may be measured. A candidate that fails is a record, not an error.
 #pragma once
 
 #include <atomic>
@@ -56,9 +61,9 @@ struct TuneProgress {
   int task = 0;
   std::string name;
   int round = 0;
-  int trials = 0, total_trials = 0;    // of this task and of all, in this run
-  double best_seconds = 0;             // infinity while nothing ran
-  double gflops = 0;                   // 0 if the flops are not known
+  int trials = 0, total_trials = 0;     // of this task and of all, in this run
+  double best_seconds = 0;              // infinity while nothing ran
+  double gflops = 0;                    // 0 if the flops are not known
   std::map<std::string, int> failures;  // by class, of this task in this run
   std::optional<double> rank_accuracy;  // of the model on this batch, before it learned from it
   RoundStats chains;
@@ -78,19 +83,21 @@ struct TuneOptions {
   int threads = 1;
   std::string command;  // what the user typed: kept with the run, and part of what makes it the same run
   std::string llvm_version;
-  std::function<absl::StatusOr<std::unique_ptr<CostModel>>(int dim)> model = nullptr;  // default: boosted trees
-  std::function<Judge()> judge = nullptr;                                            // default: validator and features
-  const Clock* clock = nullptr;                                                      // default: the system's
+  std::function<absl::StatusOr<std::unique_ptr<CostModel>>(int dim)> model =
+      nullptr;                             // default: boosted trees
+  std::function<Judge()> judge = nullptr;  // default: validator and features
+  const Clock* clock = nullptr;            // default: the system's
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const TuneProgress&)> progress = nullptr;
 };
 
 struct TuneResult {
   std::string name;
-  double latency = 0;  // seconds: the median of the race, or of the record if there was none; infinity if nothing ran
-  Trace trace;         // with its decisions
-  Program program;     // scheduled
-  RowId record = 0;    // 0 if nothing ran
+  double latency =
+      0;  // seconds: the median of the race, or of the record if there was none; infinity if nothing ran
+  Trace trace;       // with its decisions
+  Program program;   // scheduled
+  RowId record = 0;  // 0 if nothing ran
   int trials = 0;
   std::map<std::string, int> failures;
   bool interrupted = false;
@@ -100,7 +107,8 @@ struct TuneResult {
 inline constexpr absl::string_view kRaceFlag = "race";
 
 // One result for each task, in order.
-absl::StatusOr<std::vector<TuneResult>> Tune(const std::vector<TuneTask>& tasks, const SpaceFunction& space, const Target& target,
-                                             const TuneOptions& options, Measurer& measurer, Store& store);
+absl::StatusOr<std::vector<TuneResult>> Tune(const std::vector<TuneTask>& tasks, const SpaceFunction& space,
+                                             const Target& target, const TuneOptions& options,
+                                             Measurer& measurer, Store& store);
 
 }  // namespace kiln

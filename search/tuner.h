@@ -1,5 +1,5 @@
-// The state of a run and its parts, for the sources that implement tune.h: tune.cc (the loop), tuner_store.cc (what is kept in the
-// store) and tuner_finals.cc (the race at the end). Use tune.h.
+// The state of a run and its parts, for the sources that implement tune.h: tune.cc (the loop), tuner_store.cc
+// (what is kept in the store) and tuner_finals.cc (the race at the end). Use tune.h.
 #pragma once
 
 #include <cmath>
@@ -43,11 +43,19 @@ struct Task {
 
 class Tuner {
  public:
-  Tuner(const std::vector<TuneTask>& tasks, const SpaceFunction& space, const Target& target, const TuneOptions& options,
-        Measurer& measurer, Store& store)
-      : tasks_in_(tasks), space_(space), target_(target), options_(options), measurer_(measurer), store_(store),
-        clock_(options.clock != nullptr ? *options.clock : system_clock_), pool_(std::max(1, options.threads)),
-        scheduler_(static_cast<int>(tasks.size())), knowledge_(static_cast<int>(tasks.size())), tasks_(tasks.size()) {}
+  Tuner(const std::vector<TuneTask>& tasks, const SpaceFunction& space, const Target& target,
+        const TuneOptions& options, Measurer& measurer, Store& store)
+      : tasks_in_(tasks),
+        space_(space),
+        target_(target),
+        options_(options),
+        measurer_(measurer),
+        store_(store),
+        clock_(options.clock != nullptr ? *options.clock : system_clock_),
+        pool_(std::max(1, options.threads)),
+        scheduler_(static_cast<int>(tasks.size())),
+        knowledge_(static_cast<int>(tasks.size())),
+        tasks_(tasks.size()) {}
 
   absl::StatusOr<std::vector<TuneResult>> Run();
 

@@ -14,9 +14,12 @@ namespace kiln::internal {
 absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   const Task& t = tasks_[task];
   std::vector<const Measured*> fastest = knowledge_.Best(task, std::numeric_limits<int>::max());
-  std::vector<const Measured*> racing(fastest.begin(), fastest.begin() + std::min<size_t>(fastest.size(), options_.finalists));
-  const auto incumbent = std::find_if(fastest.begin(), fastest.end(), [&](const Measured* m) { return m->record <= t.known_records; });
-  if (incumbent != fastest.end() && std::find(racing.begin(), racing.end(), *incumbent) == racing.end()) racing.push_back(*incumbent);
+  std::vector<const Measured*> racing(fastest.begin(),
+                                      fastest.begin() + std::min<size_t>(fastest.size(), options_.finalists));
+  const auto incumbent = std::find_if(fastest.begin(), fastest.end(),
+                                      [&](const Measured* m) { return m->record <= t.known_records; });
+  if (incumbent != fastest.end() && std::find(racing.begin(), racing.end(), *incumbent) == racing.end())
+    racing.push_back(*incumbent);
   std::vector<Trial> trials;
   if (racing.size() < 2) return trials;
   for (const Measured* m : racing) {
@@ -30,9 +33,11 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   std::vector<MeasureResult> results = measurer_.Race(requests);
   for (size_t i = 0; i < trials.size(); ++i) {
     trials[i].result = std::move(results[i]);
-    if (trials[i].result.status == outcome::kInterrupted) return absl::CancelledError("a race was interrupted");
+    if (trials[i].result.status == outcome::kInterrupted)
+      return absl::CancelledError("a race was interrupted");
     if (trials[i].result.ok()) continue;
-    const absl::Status status = store_.SetVerdict(racing[i]->record, false, trials[i].result.status, trials[i].result.error);
+    const absl::Status status =
+        store_.SetVerdict(racing[i]->record, false, trials[i].result.status, trials[i].result.error);
     if (!status.ok()) return status;
   }
   return trials;
@@ -63,7 +68,9 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Results(bool interrupted) {
   std::vector<TuneResult> results;
   for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
     const Task& task = tasks_[t];
-    TuneResult result{task.tuned->name, std::numeric_limits<double>::infinity(), {}, {}, 0, task.trials, task.failures, interrupted};
+    TuneResult result{
+        task.tuned->name, std::numeric_limits<double>::infinity(), {}, {}, 0, task.trials, task.failures,
+        interrupted};
     const auto own = store_.Records(task.workload, target_row_, run_);
     if (!own.ok()) return own.status();
     std::optional<RecordRow> best;
@@ -82,7 +89,8 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Results(bool interrupted) {
       absl::StatusOr<Trace> trace = ParseTrace(best->trace);
       if (!trace.ok()) return trace.status();
       result.trace = *std::move(trace);
-      const absl::StatusOr<Replayed> replayed = Replay(result.trace, task.space->original, target_, {.snapshots = false});
+      const absl::StatusOr<Replayed> replayed =
+          Replay(result.trace, task.space->original, target_, {.snapshots = false});
       if (!replayed.ok()) return replayed.status();
       result.program = replayed->program();
       result.latency = Seconds(*best);

@@ -92,7 +92,9 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     knowledge_.hashes(record.task).insert(record.program_hash);
     const absl::StatusOr<Point> point = PointOf(*task.space, judge_, *candidate);
     if (!point.ok()) continue;
-    knowledge_.Add({record.task, *candidate, record.id, record.status == kRecordOk ? Seconds(record) : std::numeric_limits<double>::infinity(), record.lower_bound},
+    knowledge_.Add({record.task, *candidate, record.id,
+                    record.status == kRecordOk ? Seconds(record) : std::numeric_limits<double>::infinity(),
+                    record.lower_bound},
                    point->features);
   }
   news_ = !knowledge_.empty();
@@ -110,8 +112,10 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     tasks_[t].exhausted = saved.exhausted;
     if (saved.exhausted) scheduler_.SetExhausted(static_cast<int>(t));
     const bool started = !saved.population.chains.empty();
-    const absl::Status status = started ? tasks_[t].population->Restore(saved.population) : tasks_[t].population->Start();
-    if (!status.ok()) return absl::Status(status.code(), absl::StrCat("task ", tasks_in_[t].name, ": ", status.message()));
+    const absl::Status status =
+        started ? tasks_[t].population->Restore(saved.population) : tasks_[t].population->Start();
+    if (!status.ok())
+      return absl::Status(status.code(), absl::StrCat("task ", tasks_in_[t].name, ": ", status.message()));
   }
   return absl::OkStatus();
 }

@@ -13,7 +13,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-Candidate At(int64_t x, int64_t y, double energy, int sketch = 0) { return {sketch, {Decision{x}, Decision{y}}, energy}; }
+Candidate At(int64_t x, int64_t y, double energy, int sketch = 0) {
+  return {sketch, {Decision{x}, Decision{y}}, energy};
+}
 
 // Programs are told apart by x + y; draws count upwards from (100, 0).
 struct Fake {
@@ -47,7 +49,8 @@ TEST(Batch, GrowsWithWhatIsDone) {
 }
 
 TEST(Batch, TakesTheLowestEnergies) {
-  const auto batch = Select({At(1, 0, 3), At(2, 0, 1), At(3, 0, 2)}, {.size = 2, .random_share = 0, .diversity = 0});
+  const auto batch =
+      Select({At(1, 0, 3), At(2, 0, 1), At(3, 0, 2)}, {.size = 2, .random_share = 0, .diversity = 0});
   EXPECT_THAT(Hashes(batch), ElementsAre("0:2", "0:3"));
 }
 
@@ -74,7 +77,8 @@ TEST(Batch, GivesAShareToThePrior) {
   std::vector<Candidate> candidates;
   for (int i = 0; i < 2000; ++i) candidates.push_back(At(1000 + i, i, i));
   int random = 0;
-  for (const Picked& picked : Select(candidates, {.size = 1000, .random_share = 0.05, .diversity = 0})) random += picked.random;
+  for (const Picked& picked : Select(candidates, {.size = 1000, .random_share = 0.05, .diversity = 0}))
+    random += picked.random;
   EXPECT_GT(random, 25);
   EXPECT_LT(random, 80);
 }
@@ -88,7 +92,8 @@ TEST(Batch, EndsWhenThereIsNothingNew) {
 }
 
 TEST(Batch, LeavesOutWhatCannotBeBuiltAgain) {
-  EXPECT_THAT(Hashes(Select({At(-1, 0, 0), At(5, 0, 1)}, {.size = 1, .random_share = 0})), ElementsAre("0:5"));
+  EXPECT_THAT(Hashes(Select({At(-1, 0, 0), At(5, 0, 1)}, {.size = 1, .random_share = 0})),
+              ElementsAre("0:5"));
 }
 
 TEST(TaskScheduler, TakesTurnsUntilAllAreExhausted) {

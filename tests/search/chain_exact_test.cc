@@ -1,5 +1,6 @@
-// The Metropolis-Hastings step has the target that the design states, exactly: on small spaces its whole transition matrix is in detailed
-// balance. And the checks have teeth: every plausible mistake breaks them on a named space.
+// The Metropolis-Hastings step has the target that the design states, exactly: on small spaces its whole
+// transition matrix is in detailed balance. And the checks have teeth: every plausible mistake breaks them on
+// a named space.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -50,16 +51,16 @@ TEST_P(ChainOn, PriorIsTheProductOfTheSitesProbabilities) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Spaces, ChainOn,
-                         testing::Values(NamedSpace{"Nested", MakeNested, 30}, NamedSpace{"Refusing", toy::Refusing, 26},
-                                         NamedSpace{"Weighted", toy::Weighted, 32},
-                                         NamedSpace{"Asymmetric", toy::Asymmetric, 46},
-                                         NamedSpace{"Shared", toy::Shared, 46},
-                                         NamedSpace{"Structured", toy::Structured, 22}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Spaces, ChainOn,
+    testing::Values(NamedSpace{"Nested", MakeNested, 30}, NamedSpace{"Refusing", toy::Refusing, 26},
+                    NamedSpace{"Weighted", toy::Weighted, 32}, NamedSpace{"Asymmetric", toy::Asymmetric, 46},
+                    NamedSpace{"Shared", toy::Shared, 46}, NamedSpace{"Structured", toy::Structured, 22}),
+    [](const auto& info) { return info.param.name; });
 
 // The real step with another sum for log α.
-StepFunction WithAlpha(const SearchSpace& space, double (*log_alpha)(const Move&, double from, double to, double temperature)) {
+StepFunction WithAlpha(const SearchSpace& space,
+                       double (*log_alpha)(const Move&, double from, double to, double temperature)) {
   return [&space, log_alpha, judge = space.make_judge()](const Point& from, double temperature, Dice& dice) {
     const Move move = Propose(space, judge, from, 0.2, dice);
     if (move.to == nullptr) return std::shared_ptr<const Point>();
@@ -82,19 +83,25 @@ constexpr double kBroken = 1e-4;
 
 TEST(ChainMutant, WithoutTheRatioOfSiteWeightsFailsOnNested) {
   const SearchSpace space = toy::Nested();
-  const auto alpha = [](const Move& m, double from, double to, double t) { return LogAlpha(m, from, to, t) - m.log_sites; };
+  const auto alpha = [](const Move& m, double from, double to, double t) {
+    return LogAlpha(m, from, to, t) - m.log_sites;
+  };
   EXPECT_GT(WorstImbalance(space, WithAlpha(space, alpha)), kBroken);
 }
 
 TEST(ChainMutant, WithoutTheRatioOfProposalsFailsOnAsymmetric) {
   const SearchSpace space = toy::Asymmetric();
-  const auto alpha = [](const Move& m, double from, double to, double t) { return LogAlpha(m, from, to, t) - m.log_proposal; };
+  const auto alpha = [](const Move& m, double from, double to, double t) {
+    return LogAlpha(m, from, to, t) - m.log_proposal;
+  };
   EXPECT_GT(WorstImbalance(space, WithAlpha(space, alpha)), kBroken);
 }
 
 TEST(ChainMutant, WithoutThePriorFailsOnWeighted) {
   const SearchSpace space = toy::Weighted();
-  const auto alpha = [](const Move& m, double from, double to, double t) { return LogAlpha(m, from, to, t) - m.log_prior; };
+  const auto alpha = [](const Move& m, double from, double to, double t) {
+    return LogAlpha(m, from, to, t) - m.log_prior;
+  };
   EXPECT_GT(WorstImbalance(space, WithAlpha(space, alpha)), kBroken);
 }
 
@@ -106,7 +113,8 @@ TEST(ChainMutant, ThatIgnoresTheTemperatureFailsOnNested) {
 
 TEST(ChainMutant, ThatRetriesWhatIsRefusedFailsOnRefusing) {
   const SearchSpace space = toy::Refusing();
-  const StepFunction step = [&, judge = space.make_judge()](const Point& from, double temperature, Dice& dice) {
+  const StepFunction step = [&, judge = space.make_judge()](const Point& from, double temperature,
+                                                            Dice& dice) {
     Move move;
     dice.Until([&] {
       move = Propose(space, judge, from, 0.2, dice);
@@ -124,7 +132,8 @@ class KeepIfContained final : public Chooser {
   KeepIfContained(const Replayed& from, Dice& dice) : from_(from), dice_(dice) {}
   Decision Choose(const Site& site) override {
     for (int i = 0; i < static_cast<int>(from_.sites.size()); ++i) {
-      if (from_.name(i) == site.name && site.distribution.Contains(from_.sites[i].decision)) return from_.sites[i].decision;
+      if (from_.name(i) == site.name && site.distribution.Contains(from_.sites[i].decision))
+        return from_.sites[i].decision;
     }
     return site.distribution.Sample(dice_);
   }
@@ -135,8 +144,9 @@ class KeepIfContained final : public Chooser {
   Dice& dice_;
 };
 
-std::shared_ptr<const Point> Judged(const Judge& judge, const Point& from, int sketch, absl::StatusOr<Replayed> replayed, Move move,
-                                    double temperature, Dice& dice) {
+std::shared_ptr<const Point> Judged(const Judge& judge, const Point& from, int sketch,
+                                    absl::StatusOr<Replayed> replayed, Move move, double temperature,
+                                    Dice& dice) {
   Point point{sketch, *std::move(replayed), {}};
   if (!judge(point.replayed, point.features).ok()) return nullptr;
   move.to = std::make_shared<const Point>(std::move(point));
@@ -146,17 +156,20 @@ std::shared_ptr<const Point> Judged(const Judge& judge, const Point& from, int s
 
 TEST(ChainMutant, ThatKeepsWhatIsContainedFailsOnStructured) {
   const SearchSpace space = toy::Structured();
-  const StepFunction step = [&, judge = space.make_judge()](const Point& from, double temperature, Dice& dice) {
+  const StepFunction step = [&, judge = space.make_judge()](const Point& from, double temperature,
+                                                            Dice& dice) {
     const int to = (from.sketch + 1 + static_cast<int>(dice.Below(2))) % 3;
     KeepIfContained chooser(from.replayed, dice);
-    return Judged(judge, from, to, Replay(space.sketches[to], space.original, space.target, chooser), Move(), temperature, dice);
+    return Judged(judge, from, to, Replay(space.sketches[to], space.original, space.target, chooser), Move(),
+                  temperature, dice);
   };
   EXPECT_GT(WorstImbalance(space, step), kBroken);
 }
 
 TEST(ChainMutant, ThatKeepsWhatIsContainedFailsOnShared) {
   const SearchSpace space = toy::Shared();
-  const StepFunction step = [&, judge = space.make_judge()](const Point& from, double temperature, Dice& dice) {
+  const StepFunction step = [&, judge = space.make_judge()](const Point& from, double temperature,
+                                                            Dice& dice) {
     const ReplayedSite& first = from.replayed.sites[0];
     const Distribution::Proposal proposed = first.distribution.Propose(first.decision, dice);
     KeepIfContained others(from.replayed, dice);

@@ -8,15 +8,16 @@ namespace {
 
 constexpr int kChains = 20000, kSteps = 20;
 
-// The probability that chi-square with `freedom` degrees is at least `value` (Wilson and Hilferty's normal approximation).
+// The probability that chi-square with `freedom` degrees is at least `value` (Wilson and Hilferty's normal
+// approximation).
 double UpperTail(double value, double freedom) {
   const double spread = 2 / (9 * freedom);
   const double z = (std::cbrt(value / freedom) - (1 - spread)) / std::sqrt(spread);
   return 0.5 * std::erfc(z / std::sqrt(2.0));
 }
 
-// The tail probability of the counts after the steps, for chains drawn from the target at T. Points that expect fewer than five are
-// counted together.
+// The tail probability of the counts after the steps, for chains drawn from the target at T. Points that
+// expect fewer than five are counted together.
 double TailAfterSteps(const SearchSpace& space, double temperature, uint64_t seed) {
   const toy::ExactChain exact(space);
   const std::vector<double> target = exact.Target(temperature);
@@ -53,7 +54,9 @@ double TailAfterSteps(const SearchSpace& space, double temperature, uint64_t see
 
 TEST(ChainSampled, StaysInItsTargetOnStructured) { EXPECT_GT(TailAfterSteps(toy::Structured(), 1, 1), 1e-3); }
 TEST(ChainSampled, StaysInItsTargetOnShared) { EXPECT_GT(TailAfterSteps(toy::Shared(), 1, 2), 1e-3); }
-TEST(ChainSampled, StaysInItsTargetOnRefusingWhenCold) { EXPECT_GT(TailAfterSteps(toy::Refusing(), 0.3, 3), 1e-3); }
+TEST(ChainSampled, StaysInItsTargetOnRefusingWhenCold) {
+  EXPECT_GT(TailAfterSteps(toy::Refusing(), 0.3, 3), 1e-3);
+}
 
 }  // namespace
 }  // namespace kiln

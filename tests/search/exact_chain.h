@@ -1,4 +1,5 @@
-// The transition matrix of a chain on a small space, by running its step under dice that take every outcome in turn.
+// The transition matrix of a chain on a small space, by running its step under dice that take every outcome
+// in turn.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,8 @@ inline Key KeyOf(const Point& point) {
 }
 
 // Goes on from a point: the chain's next point, which may be the same one. Returns null to stay.
-using StepFunction = std::function<std::shared_ptr<const Point>(const Point& from, double temperature, Dice& dice)>;
+using StepFunction =
+    std::function<std::shared_ptr<const Point>(const Point& from, double temperature, Dice& dice)>;
 
 // What search/population.cc does with each chain.
 inline StepFunction RealStep(const SearchSpace& space, double structure = 0.2) {
@@ -96,7 +98,8 @@ class ExactChain {
 inline double Imbalance(const std::vector<double>& target, const std::vector<std::vector<double>>& matrix) {
   double worst = 0;
   for (size_t i = 0; i < target.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) worst = std::max(worst, std::abs(target[i] * matrix[i][j] - target[j] * matrix[j][i]));
+    for (size_t j = 0; j < i; ++j)
+      worst = std::max(worst, std::abs(target[i] * matrix[i][j] - target[j] * matrix[j][i]));
   }
   return worst;
 }

@@ -22,11 +22,14 @@ class SumModel final : public CostModel {
     std::vector<double> scores;
     for (int p = 0; p < programs.programs(); ++p) {
       const float* first = programs.values.data();
-      scores.push_back(factor_ * std::accumulate(first + programs.first_row[p], first + programs.first_row[p + 1], 0.0));
+      scores.push_back(
+          factor_ * std::accumulate(first + programs.first_row[p], first + programs.first_row[p + 1], 0.0));
     }
     return scores;
   }
-  absl::Status Update(const FeatureBatch&, absl::Span<const TrainingLabel>) override { return absl::OkStatus(); }
+  absl::Status Update(const FeatureBatch&, absl::Span<const TrainingLabel>) override {
+    return absl::OkStatus();
+  }
   absl::StatusOr<std::string> Save() const override { return std::string(); }
   absl::Status Load(absl::string_view) override { return absl::OkStatus(); }
 
@@ -73,7 +76,8 @@ TEST(Population, SamplesItsTargetAtTheFloor) {
   const toy::ExactChain exact(space);
   std::vector<double> scores;  // of the prior, each point as often as it is likely
   for (int i = 0; i < exact.size(); ++i) {
-    scores.insert(scores.end(), std::lround(exact.prior(i) * 100000), -toy::Energy(CandidateOf(exact.point(i), 0)));
+    scores.insert(scores.end(), std::lround(exact.prior(i) * 100000),
+                  -toy::Energy(CandidateOf(exact.point(i), 0)));
   }
   const std::vector<double> target = exact.Target(0.5 * ScaleOf(scores).spread);
   std::map<std::vector<Decision>, double> share;

@@ -25,14 +25,16 @@ inline Program Doubling(int64_t extent) {
 inline double Energy(const Candidate& point) {
   uint64_t hash = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(point.sketch + 1);
   for (const Decision& decision : point.decisions) {
-    for (const int64_t value : decision) hash = (hash ^ static_cast<uint64_t>(value)) * 0xbf58476d1ce4e5b9u, hash ^= hash >> 29;
+    for (const int64_t value : decision)
+      hash = (hash ^ static_cast<uint64_t>(value)) * 0xbf58476d1ce4e5b9u, hash ^= hash >> 29;
   }
   return static_cast<double>(hash % 3001) / 1000;
 }
 
 using Refuses = std::function<bool(const Candidate&)>;
 
-inline SearchSpace Make(const Program& program, const SpaceFunction& function, const Refuses& refuses = nullptr) {
+inline SearchSpace Make(const Program& program, const SpaceFunction& function,
+                        const Refuses& refuses = nullptr) {
   SearchSpace space{program, Target(), {}, nullptr};
   const auto sketches = Enumerate(function, program, space.target);
   KILN_CHECK(sketches.ok(), sketches.status().ToString());
@@ -53,10 +55,12 @@ inline Value Tile(Schedule& s, Loop loop, int parts, int64_t innermost, const ch
   options.innermost = innermost;
   return s.SamplePerfectTile(loop, options, label);
 }
-inline std::vector<Loop> SplitBy(Schedule& s, Loop loop, const std::vector<Factor>& factors) { return s.Split(loop, factors); }
+inline std::vector<Loop> SplitBy(Schedule& s, Loop loop, const std::vector<Factor>& factors) {
+  return s.Split(loop, factors);
+}
 
-// Tiles of a tile: the second site's support depends on the first, and where that leaves one value there is one site less to pick.
-// 30 points.
+// Tiles of a tile: the second site's support depends on the first, and where that leaves one value there is
+// one site less to pick. 30 points.
 inline SearchSpace Nested(const Refuses& refuses = nullptr) {
   return Make(
       Doubling(24),
@@ -77,14 +81,16 @@ inline SearchSpace Refusing() {
 inline SearchSpace Weighted() {
   return Make(Doubling(24), [](Schedule& s) {
     const Loop i = s.GetLoops(s.GetBlock("double"))[0];
-    const std::vector<Loop> parts = SplitBy(s, i, {kAuto, s.SampleCategorical({2, 3, 4}, {1, 2, 5}, "width")});
+    const std::vector<Loop> parts =
+        SplitBy(s, i, {kAuto, s.SampleCategorical({2, 3, 4}, {1, 2, 5}, "width")});
     if (!s.ok()) return;
     SplitBy(s, parts[0], {Tile(s, parts[0], 2, 0, "outer")});
     SplitBy(s, parts[1], {Tile(s, parts[1], 2, 0, "inner")});
   });
 }
 
-// A bounded tile of three parts: its points have different numbers of neighbours, so the proposal is not symmetric. 46 points.
+// A bounded tile of three parts: its points have different numbers of neighbours, so the proposal is not
+// symmetric. 46 points.
 inline SearchSpace Asymmetric() {
   return Make(Doubling(24), [](Schedule& s) {
     const Loop i = s.GetLoops(s.GetBlock("double"))[0];
@@ -93,7 +99,8 @@ inline SearchSpace Asymmetric() {
   });
 }
 
-// Two tiles whose inner factors share a budget: the first decides how far the second's support reaches. 46 points.
+// Two tiles whose inner factors share a budget: the first decides how far the second's support reaches. 46
+// points.
 inline SearchSpace Shared() {
   Builder b("doubling");
   const Id a = b.Input("A", DType::kF32, {12, 8}), c = b.Output("C", DType::kF32, {12, 8});
@@ -113,7 +120,8 @@ inline SearchSpace Shared() {
   });
 }
 
-// Three sketches that share the names of sites, with other supports and other numbers of sites; some points are refused. 22 points.
+// Three sketches that share the names of sites, with other supports and other numbers of sites; some points
+// are refused. 22 points.
 inline SearchSpace Structured() {
   return Make(
       Doubling(12),
@@ -123,13 +131,16 @@ inline SearchSpace Structured() {
         if (shape == 0) {
           SplitBy(s, i, {Tile(s, i, 2, 0, "tile")});
         } else if (shape == 1) {
-          const std::vector<Loop> parts = SplitBy(s, i, {kAuto, s.SampleCategorical({1, 2, 3}, {3, 1, 1}, "width")});
+          const std::vector<Loop> parts =
+              SplitBy(s, i, {kAuto, s.SampleCategorical({1, 2, 3}, {3, 1, 1}, "width")});
           if (s.ok()) SplitBy(s, parts[0], {Tile(s, parts[0], 2, 0, "tile")});
         } else {
           SplitBy(s, i, {kAuto, s.SampleCategorical({2, 3, 4, 6}, {1, 2, 3, 4}, "width")});
         }
       },
-      [](const Candidate& p) { return p.decisions.size() == 2 && p.decisions[0][0] == 3 && p.decisions[1][0] == 2; });
+      [](const Candidate& p) {
+        return p.decisions.size() == 2 && p.decisions[0][0] == 3 && p.decisions[1][0] == 2;
+      });
 }
 
 }  // namespace kiln::toy

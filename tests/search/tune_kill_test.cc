@@ -1,5 +1,5 @@
-// A tuning process is killed at random instants. No acknowledged record is lost, and what goes on ends with the records of a run
-// that was never killed.
+// A tuning process is killed at random instants. No acknowledged record is lost, and what goes on ends with
+// the records of a run that was never killed.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,9 +19,10 @@
 namespace kiln {
 namespace {
 
-constexpr int kTrials = 64, kKills = 20;
+constexpr int kTrials = 64, kKills = 50;
 
-absl::StatusOr<std::vector<TuneResult>> TuneOn(Store& store, uint64_t seed, const std::function<void(const TuneProgress&)>& progress) {
+absl::StatusOr<std::vector<TuneResult>> TuneOn(Store& store, uint64_t seed,
+                                               const std::function<void(const TuneProgress&)>& progress) {
   const FakeClock clock;
   TuneOptions options;
   options.trials = kTrials;
@@ -30,7 +31,9 @@ absl::StatusOr<std::vector<TuneResult>> TuneOn(Store& store, uint64_t seed, cons
   options.population.steps = 4;
   options.clock = &clock;
   options.progress = progress;
-  options.model = [](int dim) { return MakeXgboostModel(dim, {.first_trees = 5, .more_trees = 2, .depth = 3}); };
+  options.model = [](int dim) {
+    return MakeXgboostModel(dim, {.first_trees = 5, .more_trees = 2, .depth = 3});
+  };
   SimulatedMachine machine{Target()};
   return Tune({{"matmul", Matmul(64, 64, 64), 0}}, TilingSpace, Target(), options, machine, store);
 }
@@ -71,7 +74,9 @@ TEST(TuneKilled, LosesNoAcknowledgedRecordAndGoesOn) {
     const auto reference = MakeMemoryStore();
     const auto started = std::chrono::steady_clock::now();
     ASSERT_TRUE(TuneOn(*reference, seed, nullptr).ok());
-    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - started).count();
+    const auto took =
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - started)
+            .count();
 
     const std::string path = absl::StrCat(folder, "/", seed, ".db");
     bool finished = false;

@@ -34,7 +34,9 @@ TuneOptions Small(int trials, uint64_t seed) {
   options.population.chains = 32;
   options.population.steps = 8;
   options.clock = &clock;
-  options.model = [](int dim) { return MakeXgboostModel(dim, {.first_trees = 10, .more_trees = 3, .depth = 4}); };
+  options.model = [](int dim) {
+    return MakeXgboostModel(dim, {.first_trees = 10, .more_trees = 3, .depth = 4});
+  };
   return options;
 }
 
@@ -157,7 +159,9 @@ TEST(Tune, GoesOnAfterAnyBatchAsIfItHadNotStopped) {
 }
 
 TEST(Tune, RecordsFailuresByClassAndChoosesNone) {
-  SimulatedMachine machine(Target(), {.build_failures = 0.1, .crashes = 0.1, .hangs = 0.1, .memory_hogs = 0.1, .wrong_results = 0.1});
+  SimulatedMachine machine(
+      Target(),
+      {.build_failures = 0.1, .crashes = 0.1, .hangs = 0.1, .memory_hogs = 0.1, .wrong_results = 0.1});
   const auto store = MakeMemoryStore();
   const TuneResult best = MustTune(Small(96, 1), machine, *store)[0];
   EXPECT_EQ(best.trials, 96);
@@ -167,7 +171,8 @@ TEST(Tune, RecordsFailuresByClassAndChoosesNone) {
     if (record.status != kRecordOk) ++failures[record.status];
   }
   EXPECT_EQ(failures, best.failures);
-  for (const char* status : {"build_failed", "crashed", "timed_out", "out_of_memory", "wrong_result"}) EXPECT_GT(failures[status], 0) << status;
+  for (const char* status : {"build_failed", "crashed", "timed_out", "out_of_memory", "wrong_result"})
+    EXPECT_GT(failures[status], 0) << status;
 }
 
 TEST(Tune, EndsWithoutAResultWhenEverythingFails) {
@@ -231,7 +236,9 @@ TEST(Tune, SaysWhichTaskHasNoProgramToMeasure) {
   SimulatedMachine machine{Target()};
   const auto store = MakeMemoryStore();
   TuneOptions options = Small(16, 1);
-  options.judge = [] { return [](const Replayed&, FeatureSet&) { return absl::FailedPreconditionError("no"); }; };
+  options.judge = [] {
+    return [](const Replayed&, FeatureSet&) { return absl::FailedPreconditionError("no"); };
+  };
   const auto results = Tune(OneTask(), TilingSpace, Target(), options, machine, *store);
   EXPECT_EQ(results.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(results.status().message()), testing::HasSubstr("task matmul: none of 100 draws"));

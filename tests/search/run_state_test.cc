@@ -1,0 +1,64 @@
+#include "search/run_state.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "search/run_key.h"
+
+namespace kiln {
+namespace {
+
+RunState Example() {
+  RunState state;
+  state.tasks.resize(2);
+  state.tasks[0] = {3, true, 17, {0.1 + 0.2, {{1, {Decision{4, 8, 2}, Decision{-1}}, -1.0 / 3}}}};
+  state.tasks[1].population.temperature = std::numeric_limits<double>::infinity();
+  state.last_task = 1;
+  state.seconds = 12.5;
+  state.trained = true;
+  state.model = std::string("\0\xff model", 8);
+  return state;
+}
+
+TEST(RunState, ComesBackBitForBit) {
+  const auto back = ParseRunState(Serialize(Example()));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(Serialize(*back), Serialize(Example()));
+  ASSERT_EQ(back->tasks.size(), 2);
+  EXPECT_EQ(back->tasks[0].population.temperature, 0.1 + 0.2);
+  EXPECT_EQ(back->tasks[0].population.chains[0].energy, -1.0 / 3);
+  EXPECT_EQ(back->tasks[0].population.chains[0].decisions[0], (Decision{4, 8, 2}));
+  EXPECT_EQ(back->tasks[1].population.temperature, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(back->model, Example().model);
+}
+
+TEST(RunState, RefusesDamagedBytes) {
+  const std::string bytes = Serialize(Example());
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_EQ(ParseRunState(bytes.substr(0, length)).status().code(), absl::StatusCode::kDataLoss);
+  }
+}
+
+TEST(RunKey, DependsOnWhatTheSearchDependsOn) {
+  const std::vector<Trace> sketches(1);
+  TuneOptions options;
+  const auto key = [&](const Target& target = {}) {
+    return RunKey({{"t", Program(), 0}}, {&sketches}, target, options);
+  };
+  const std::string before = key();
+  options.threads = 8;
+  EXPECT_EQ(key(), before);
+  options.seed = 1;
+  EXPECT_NE(key(), before);
+  options.seed = 0;
+  options.population.floor = 0.5;
+  EXPECT_NE(key(), before);
+  options.population = {};
+  Target other;
+  other.fingerprint = "another machine";
+  EXPECT_NE(key(other), before);
+}
+
+}  // namespace
+}  // namespace kiln

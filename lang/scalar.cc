@@ -280,6 +280,8 @@ void StoreScalar(DType type, Scalar value, char* element) {
   }
 }
 
+bool HasFunction(Op op, DType type) { return (IsFloat(type) ? FloatFunction(op, type) : IntegerFunction(op, type)) != nullptr; }
+
 ScalarFunction FunctionOf(Op op, DType operand_type) {
   const ScalarFunction function = IsFloat(operand_type) ? FloatFunction(op, operand_type) : IntegerFunction(op, operand_type);
   KILN_CHECK(function != nullptr, ToString(op), " of ", ToString(operand_type));

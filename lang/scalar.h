@@ -30,7 +30,8 @@ void StoreScalar(DType type, Scalar value, char* element);
 
 // An operation on operands of `operand_type` (of b and c for kSelect, whose a is i1), before rounding.
 using ScalarFunction = Scalar (*)(Scalar a, Scalar b, Scalar c);
-// For all but leaves, kWithin and casts.
+// For all but leaves, kWithin and casts. HasFunction: whether the operation is defined on the type.
+bool HasFunction(Op op, DType operand_type);
 ScalarFunction FunctionOf(Op op, DType operand_type);
 
 // kCast, kCastUnsigned and kBitcast.

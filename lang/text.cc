@@ -1,8 +1,10 @@
 #include "lang/text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"
@@ -123,6 +125,7 @@ class Printer {
       }
       const LoopNode& loop = p_.loop(n);
       const size_t mark = scope.size();
+      depth_of_[n] = static_cast<int>(mark);
       sources_[n] = scope.Add(p_.Text(loop.name));
       std::string text = absl::StrCat(prepare, "for ", sources_[n], " < ", ExtentText(loop.extent));
       if (loop.kind != LoopKind::kSerial) absl::StrAppend(&text, " ", ToString(loop.kind));
@@ -168,8 +171,17 @@ class Printer {
                                              : lets.at(s.id);
     };
     std::map<std::string, std::string> let_names;  // by text, so that equal guards are one
+    // By scale, then as the sources stand on the way from the root: node ids do not show.
+    const auto text_of = [&](Sum sum) {
+      const auto rank = [&](const Split& s) {
+        const int place = s.source.kind == Source::Kind::kLoop ? depth_of_[s.source.id] : s.source.id;
+        return std::make_tuple(-std::abs(s.scale), static_cast<int>(s.source.kind), place, s.lower, s.extent);
+      };
+      std::sort(sum.splits.begin(), sum.splits.end(), [&](const Split& a, const Split& b) { return rank(a) < rank(b); });
+      return ToString(sum, name_of);
+    };
     const auto let = [&](const Sum& value, const std::string& extent) {
-      const std::string text = absl::StrCat(ToString(value, name_of), " < ", extent);
+      const std::string text = absl::StrCat(text_of(value), " < ", extent);
       const auto [it, fresh] = let_names.emplace(text, "");
       if (fresh) {
         it->second = scope.Add(absl::StrCat("m", let_names.size() - 1));
@@ -184,9 +196,15 @@ class Printer {
       const Sum value = resolver.ResolveChecked(iter.binding);
       NameMarks(value, resolver, lets, let);
       std::vector<std::string> where;
-      for (const Guard& guard : resolver.guards()) {
+      std::vector<std::pair<std::string, Guard>> guards;  // sorted by text, so that the order of discovery does not show
+      for (size_t i = 0; i < resolver.guards().size(); ++i) {
+        const Guard guard = resolver.guards()[i];
         if (guard.value == value && guard.extent == iter.extent.max) continue;
         NameMarks(guard.value, resolver, lets, let);
+        guards.emplace_back(absl::StrCat(text_of(guard.value), " < ", guard.extent), guard);
+      }
+      std::sort(guards.begin(), guards.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (const auto& [text, guard] : guards) {
         const std::string name = let(guard.value, absl::StrCat(guard.extent));
         bool reached = false;
         for (const Split& s : value.splits) reached |= s.source.kind == Source::Kind::kMark && lets.at(s.source.id) == name;
@@ -195,7 +213,7 @@ class Printer {
       const std::string name = own.Add(p_.Text(iter.name));
       iter_names_[node].push_back(name);
       lines.push_back(absl::StrCat(iter.kind == IterKind::kSpatial ? "spatial " : "reduction ", name, " < ",
-                                   ExtentText(iter.extent), " = ", ToString(value, name_of),
+                                   ExtentText(iter.extent), " = ", text_of(value),
                                    where.empty() ? "" : absl::StrCat(" where ", absl::StrJoin(where, ", "))));
     }
     for (const std::string& line : lines) Line(line);
@@ -293,7 +311,8 @@ class Printer {
   int depth_ = 0;
   int64_t results_ = 1;
   std::vector<std::string> buffers_, monoid_names_, body_iters_;
-  absl::flat_hash_map<Id, std::string> sources_;                   // loops
+  absl::flat_hash_map<Id, std::string> sources_;                  // loops
+  absl::flat_hash_map<Id, int> depth_of_;                         // loops
   absl::flat_hash_map<Id, std::vector<std::string>> iter_names_;  // by block
 };
 

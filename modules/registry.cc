@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "lang/check.h"
 
 namespace kiln {
 namespace {
@@ -15,6 +14,11 @@ namespace {
 std::map<std::string, ModuleEntry, std::less<>>& Registry() {
   static auto* registry = new std::map<std::string, ModuleEntry, std::less<>>();
   return *registry;
+}
+
+std::vector<std::string>& Repeated() {
+  static auto* names = new std::vector<std::string>();
+  return *names;
 }
 
 std::string NameOf(void (*function)(Schedule&, Block)) {
@@ -38,6 +42,8 @@ std::vector<std::string> ModuleNames() {
   for (const auto& [name, entry] : Registry()) names.push_back(name);
   return names;
 }
+
+std::vector<std::string> RepeatedModuleNames() { return Repeated(); }
 
 namespace internal {
 
@@ -81,8 +87,7 @@ absl::Status SetOption(const std::string& module, const OptionText& given, absl:
 
 RegisterModule::RegisterModule(ModuleEntry entry) {
   const std::string name = entry.name;
-  const bool fresh = Registry().emplace(name, std::move(entry)).second;
-  KILN_CHECK(fresh, "two modules are called ", name);
+  if (!Registry().emplace(name, std::move(entry)).second) Repeated().push_back(name);
 }
 
 RegisterModule::RegisterModule(const char* name, void (*function)(Schedule&, Block)) {

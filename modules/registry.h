@@ -49,6 +49,8 @@ struct ModuleEntry {
 
 const ModuleEntry* FindModule(absl::string_view name);
 std::vector<std::string> ModuleNames();
+// Names that were registered again, which did nothing: whoever loads a plugin refuses it then.
+std::vector<std::string> RepeatedModuleNames();
 
 namespace internal {
 

@@ -147,6 +147,10 @@ absl::Status LoadPlugin(const std::string& path) {
   if (dlopen(fs::absolute(object).c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
     return absl::FailedPreconditionError(absl::StrCat(path, " cannot be loaded: ", dlerror()));
   }
+  const std::vector<std::string> repeated = RepeatedModuleNames();
+  if (!repeated.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": there is a module called ", repeated[0], " already"));
+  }
   return absl::OkStatus();
 }
 

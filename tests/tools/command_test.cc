@@ -1,0 +1,124 @@
+#include <gmock/gmock.h>
+
+#include "build_info.h"
+#include "tests/support/golden.h"
+#include "tests/support/run_kiln.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/examples/matmul.mlir";
+
+TEST(Command, HelpNamesTheCommands) {
+  const Ran ran = RunKiln({"--help"});
+  EXPECT_EQ(ran.exit_code, 0);
+  ExpectGolden("kiln_help.txt", ran.out);
+}
+
+TEST(Command, EveryCommandHasHelpWithAnExample) {
+  std::string all;
+  for (const char* command : {"tune", "best", "show", "replay", "export", "space"}) {
+    const Ran ran = RunKiln({command, "--help"});
+    EXPECT_EQ(ran.exit_code, 0) << command;
+    EXPECT_THAT(ran.out, HasSubstr(std::string("Example: kiln ") + command));
+    all += ran.out + "\n";
+  }
+  ExpectGolden("kiln_help_commands.txt", all);
+}
+
+TEST(Command, VersionsAreThoseOfKilnLlvmAndXgboost) {
+  const Ran ran = RunKiln({"--version"});
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_THAT(ran.out, MatchesRegex("kiln " KILN_VERSION "\nLLVM 22\\.[0-9.]+\nXGBoost [0-9.]+\n"));
+}
+
+TEST(Command, MistakesInTheCommandLineExitWithTwo) {
+  const std::vector<std::vector<std::string>> lines = {
+      {},
+      {"bake"},
+      {"tune"},
+      {"tune", kMatmul, "--trials", "0"},
+      {"tune", kMatmul, "--trials", "many"},
+      {"tune", kMatmul, "--seed", "-1"},
+      {"tune", kMatmul, "--time", "-3"},
+      {"tune", kMatmul, "--target", "toaster"},
+      {"tune", kMatmul, "--no-such-option"},
+      {"show", "seven"},
+      {"show", "7", "--stage", "poem"},
+      {"space", kMatmul, "--space", "cpu |"},
+      {"space", kMatmul, "--space", "each-block(bake)"},
+      {"space", kMatmul, "--task", "nobody"},
+  };
+  for (const std::vector<std::string>& line : lines) {
+    const Ran ran = RunKiln(line);
+    EXPECT_EQ(ran.exit_code, 2) << testing::PrintToString(line) << ran.err;
+    EXPECT_NE(ran.err, "") << testing::PrintToString(line);
+  }
+}
+
+TEST(Command, ASpaceThatDoesNotParseSaysWhere) {
+  EXPECT_THAT(RunKiln({"space", kMatmul, "--space", "each-block(bake)"}).err,
+              HasSubstr("column 16: there is no module \"bake\"; known are each-block, auto-inline,"));
+}
+
+struct BadFile {
+  const char* name;
+  const char* text;
+  const char* message;
+};
+
+TEST(Command, FilesThatAreNoInputExitWithOneAndSayWhy) {
+  const TemporaryFolder folder;
+  const BadFile files[] = {
+      {"garbage.mlir", "what is this", "garbage.mlir:1:1: "},
+      {"empty.mlir", "", "empty.mlir"},
+      {"nothing.mlir", "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }", "nothing.mlir"},
+      {"op.mlir",
+       "func.func @f(%a: tensor<4xf32>, %i: index) -> f32 {\n"
+       "  %x = tensor.extract %a[%i] : tensor<4xf32>\n"
+       "  return %x : f32\n}",
+       "op.mlir:"},
+  };
+  for (const BadFile& file : files) {
+    const Ran ran = RunKiln({"space", folder.Write(file.name, file.text)});
+    EXPECT_EQ(ran.exit_code, 1) << file.name << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(file.message));
+  }
+  EXPECT_THAT(RunKiln({"tune", folder / "missing.mlir"}).err, HasSubstr("missing.mlir: there is no such file"));
+  EXPECT_THAT(RunKiln({"tune", folder.path()}).err, HasSubstr("is a directory"));
+  EXPECT_EQ(RunKiln({"tune", folder.path()}).exit_code, 1);
+}
+
+TEST(Command, OperationsThatAreNotSupportedAreNamedWithTheirPlace) {
+  const Ran ran = RunKiln({"space", std::string(KILN_SOURCE_DIR) + "/tests/inputs/unsupported/jax_sort.mlir"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("jax_sort.mlir:12:26: stablehlo.sort is not supported"));
+}
+
+TEST(Command, DatabasesAreCheckedBeforeTheyAreRead) {
+  const TemporaryFolder folder;
+  const std::string garbage = folder.Write("garbage.db", std::string(5000, 'x'));
+  for (const char* command : {"best", "show", "replay", "export"}) {
+    std::vector<std::string> line = {command, "--db", folder / "none.db"};
+    if (std::string(command) != "best") line.push_back("1");
+    const Ran missing = RunKiln(line);
+    EXPECT_EQ(missing.exit_code, 1);
+    EXPECT_THAT(missing.err, HasSubstr("none.db: there is no such database"));
+    line[2] = garbage;
+    const Ran damaged = RunKiln(line);
+    EXPECT_EQ(damaged.exit_code, 1);
+    EXPECT_THAT(damaged.err, HasSubstr("garbage.db"));
+  }
+}
+
+TEST(Command, ErrorsAreJsonToo) {
+  const Ran ran = RunKiln({"space", "missing.mlir", "--json"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_EQ(ran.json()["error"], "missing.mlir: there is no such file");
+}
+
+}  // namespace
+}  // namespace kiln

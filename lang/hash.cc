@@ -209,6 +209,7 @@ class Encoder {
 
   void Block(Id node, Id scope) {
     const BlockNode& b = p_.block(node);
+    AddAnnotations(b.annotations);
     Resolver resolver(p_, scope);
     Add(b.iters.count);
     for (const Iter& iter : p_.Iters(b.iters)) {

@@ -45,12 +45,17 @@ Sum Resolver::Resolve(Id mark) {
     sum = std::move(sum) + std::move(value) * split.scale;
   }
   sum = Simplify(sum, extents_);
-  // Digits that stayed may have joined to the whole mark again.
-  for (size_t i = 0; i < sum.splits.size(); ++i) {
-    const Split split = sum.splits[i];
-    if (split.source.kind != Source::Kind::kMark || split.lower != 1 || split.extent != 0) continue;
-    sum.splits.erase(sum.splits.begin() + static_cast<int64_t>(i));
-    return Simplify(std::move(sum) + ResolveChecked(split.source.id) * split.scale, extents_);
+  // Digits that stayed may have joined to some that can be expressed.
+  for (size_t i = 0; i < sum.splits.size();) {
+    const Split split = sum.splits[i++];
+    if (split.source.kind != Source::Kind::kMark) continue;
+    const bool whole = split.lower == 1 && split.extent == 0;
+    std::optional<Sum> value = ResolveChecked(split.source.id);
+    if (!whole) value = DivMod(*value, split.lower, split.extent, extents_);
+    if (!value.has_value()) continue;
+    sum.splits.erase(sum.splits.begin() + static_cast<int64_t>(i) - 1);
+    sum = Simplify(std::move(sum) + std::move(*value) * split.scale, extents_);
+    i = 0;
   }
   return sum;
 }

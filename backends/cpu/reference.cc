@@ -14,7 +14,7 @@
 #include "backends/runner/compare.h"
 #include "backends/runner/data.h"
 #include "backends/runner/protocol.h"
-#include "lang/interpreter.h"
+#include "lang/element_evaluator.h"
 #include "lang/random.h"
 #include "lang/serialize.h"
 #include "search/measurer.h"
@@ -115,23 +115,26 @@ Reference References::Make(const Program& original) {
 }
 
 absl::Status References::Evaluate(const Program& original, Reference* reference) const {
-  std::vector<std::string> inputs;
-  for (size_t i = 0; i < original.parameters.size(); ++i) {
-    const Buffer& buffer = original.buffers[original.parameters[i]];
-    if (buffer.role == Role::kOutput) continue;
-    const std::string dtype(ToString(buffer.dtype));
-    const int64_t elements = ElementsOf(original, original.parameters[i]);
-    FillInput(options_.data_seed, static_cast<int>(i), dtype, 0, elements,
-              inputs.emplace_back(static_cast<size_t>(elements * SizeOf(buffer.dtype)), '\0').data());
-  }
-  const auto evaluated = Run(original, inputs);
-  if (!evaluated.ok()) return evaluated.status();
+  const auto input = [&](Id id, int64_t index) {
+    const auto at = std::find(original.parameters.begin(), original.parameters.end(), id);
+    const DType dtype = original.buffers[id].dtype;
+    const double value = InputValue(options_.data_seed, static_cast<int>(at - original.parameters.begin()),
+                                    std::string(ToString(dtype)), index);
+    Scalar scalar;
+    IsFloat(dtype) ? void(scalar.f = value) : void(scalar.i = static_cast<int64_t>(value));
+    return scalar;
+  };
+  ElementEvaluator evaluator(original, input);
   const std::vector<Id> outputs = OutputsOf(original);
   for (size_t output = 0; output < outputs.size(); ++output) {
     const Buffer& buffer = original.buffers[outputs[output]];
-    const auto size = static_cast<size_t>(SizeOf(buffer.dtype));
-    for (const int64_t flat : Choose(original.Dims(buffer.shape), kChosen, options_.data_seed + output))
-      reference->chosen.push_back({output, flat, (*evaluated)[output].substr(static_cast<size_t>(flat) * size, size)});
+    for (const int64_t flat : Choose(original.Dims(buffer.shape), kChosen, options_.data_seed + output)) {
+      const auto value = evaluator.Evaluate(outputs[output], flat);
+      if (!value.ok()) return value.status();
+      std::string bytes(static_cast<size_t>(SizeOf(buffer.dtype)), '\0');
+      StoreScalar(buffer.dtype, *value, bytes.data());
+      reference->chosen.push_back({output, flat, std::move(bytes)});
+    }
   }
   return absl::OkStatus();
 }

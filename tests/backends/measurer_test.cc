@@ -1,0 +1,262 @@
+// The CPU measurer: right programs are timed, and whatever goes wrong is a result of its class.
+#include "backends/cpu/measurer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <future>
+#include <map>
+
+#include "absl/strings/match.h"
+#include "backends/cpu/cores.h"
+#include "backends/cpu/scratch_folder.h"
+#include "tests/backends/workers.h"
+#include "tests/runner/kernels.h"
+
+namespace kiln {
+namespace {
+
+CpuMeasurerOptions Options() {
+  return {.run_seconds = 3, .builder_path = ProgramPath("kiln-builder"), .runner_path = ProgramPath("kiln-runner")};
+}
+
+CpuMeasurer StartMeasurer(const CpuMeasurerOptions& options = Options()) { return CpuMeasurer::Start(options).value(); }
+
+CpuMeasurer& Shared() {
+  static auto* const measurer = new CpuMeasurer(StartMeasurer());
+  return *measurer;
+}
+
+// All loops of the program in another kind.
+Program Unrolled(Program p) {
+  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
+    if (p.IsLoop(node)) p.loop(node).kind = LoopKind::kUnrolled;
+  }
+  return p;
+}
+
+TEST(CpuMeasurer, KnowsItsMachine) {
+  const Target& target = Shared().target();
+  EXPECT_EQ(target.name, "cpu");
+  EXPECT_FALSE(target.triple.empty());
+  EXPECT_FALSE(target.fingerprint.empty());
+  EXPECT_EQ(target.cores, 1);
+  EXPECT_EQ(CpuTarget(0).cores, static_cast<int>(UsableCores().size()));
+}
+
+TEST(CpuMeasurer, KeepsBuildsOffTheCoresOfTimedRuns) {
+  const CoreShares one = ShareCores({{0, 4}, {1, 5}, {2, 6}}, 1);
+  EXPECT_EQ(one.timed, std::vector<int>{2});
+  EXPECT_EQ(one.builds, (std::vector<std::vector<int>>{{0, 4}, {1, 5}}));
+  EXPECT_TRUE(one.apart);
+  const CoreShares all = ShareCores({{0}, {1}}, 0);
+  EXPECT_EQ(all.timed, (std::vector<int>{0, 1}));
+  EXPECT_EQ(all.builds.size(), 2);
+  EXPECT_FALSE(all.apart);
+}
+
+TEST(CpuMeasurer, TimesWhatComputesTheSame) {
+  const Program original = Matmul(16, 16, 16), scheduled = Unrolled(original);
+  const auto results = Shared().Measure(std::vector<MeasureRequest>{{.original = &original, .scheduled = &original},
+                                                                    {.original = &original, .scheduled = &scheduled}});
+  for (const MeasureResult& result : results) {
+    EXPECT_EQ(result.status, outcome::kOk) << result.error;
+    EXPECT_EQ(result.samples.size(), 3);
+    EXPECT_GT(*std::min_element(result.samples.begin(), result.samples.end()), 0);
+    EXPECT_TRUE(result.verified);
+    EXPECT_FALSE(result.lower_bound);
+    EXPECT_EQ(result.flags, "threads=1 contract");
+  }
+}
+
+TEST(CpuMeasurer, StopsWhatIsFarFromTheBest) {
+  const Program p = Matmul(64, 64, 64);
+  const MeasureRequest slow{.original = &p, .scheduled = &p, .best_seconds = 1e-7};
+  const MeasureResult result = Shared().Measure({slow}).front();
+  EXPECT_TRUE(result.ok()) << result.error;
+  EXPECT_TRUE(result.lower_bound);
+  EXPECT_EQ(result.samples.size(), 1);
+}
+
+TEST(CpuMeasurer, TakesMoreSamplesWhenThorough) {
+  const Program p = Matmul(32, 32, 32);
+  const MeasureResult result = Shared().Measure({{.original = &p, .scheduled = &p, .thorough = true}}).front();
+  EXPECT_TRUE(result.ok()) << result.error;
+  EXPECT_GE(result.samples.size(), 3);
+}
+
+TEST(CpuMeasurer, FindsWrongResults) {
+  const Program original = Affine(1000), wrong = Affine(1000, 2, 1.001);
+  const MeasureResult result = Shared().Measure({{.original = &original, .scheduled = &wrong}}).front();
+  EXPECT_EQ(result.status, outcome::kWrongResult);
+  EXPECT_TRUE(absl::StrContains(result.error, "1000 of 1000 elements differ too much")) << result.error;
+  EXPECT_FALSE(result.verified);
+  EXPECT_TRUE(result.samples.empty());
+}
+
+TEST(CpuMeasurer, FindsASingleMissingTermOfAReduction) {
+  const Program original = Matmul(8, 8, 512), shorter = [] {
+    Program p = Matmul(8, 8, 512);
+    for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
+      if (p.IsLoop(node) && p.loop(node).extent.max == 512) p.loop(node).extent = Extent(511);
+    }
+    return p;
+  }();
+  const MeasureResult result = Shared().Measure({{.original = &original, .scheduled = &shorter}}).front();
+  EXPECT_EQ(result.status, outcome::kWrongResult) << result.error;
+}
+
+TEST(CpuMeasurer, RunsThePreparePhase) {
+  const Program p = WithPrepare(100);
+  const MeasureResult result = Shared().Measure({{.original = &p, .scheduled = &p}}).front();
+  EXPECT_TRUE(result.ok()) << result.error;
+  EXPECT_EQ(result.flags, "threads=1 contract prepare");
+}
+
+TEST(CpuMeasurer, GivesEachMisfortuneItsClass) {
+  const std::map<std::string, std::string> bodies = {
+      {"crashed", "int kernel(float* x, float* y) { abort(); }"},
+      {"timed_out", "int kernel(float* x, float* y) { for (;;) __asm__ volatile(\"\"); }"},
+      {"out_of_memory", "int kernel(float* x, float* y) { for (;;) { char* p = malloc(1 << 26); if (!p) abort(); *p = 1; } }"},
+      {"guard_violated", "int kernel(float* x, float* y) { x[0] = 1; return 0; }"},
+      {"non_zero_status", "int kernel(float* x, float* y) { return 3; }"},
+      {"wrong_result", "int kernel(float* x, float* y) { return 0; }"},
+      {"load_failed", "int something(float* x, float* y) { return 0; }"},
+      {"ok", "int kernel(float* x, float* y) { for (int i = 0; i < 100; ++i) y[i] = 2 * x[i] + 1; return 0; }"}};
+  std::string body;
+  CpuMeasurerOptions options = Options();
+  options.run_bytes = 512 << 20;
+  options.before_run = [&](const MeasureRequest&, KernelObject* kernel) {
+    kernel->shared_object = CompileC("#include <stdlib.h>\n" + body);
+  };
+  CpuMeasurer measurer = StartMeasurer(options);
+  const Program p = Affine(100);
+  for (const auto& [status, text] : bodies) {
+    if (kSanitized && status == "out_of_memory") continue;
+    body = text;
+    const MeasureResult result = measurer.Measure({{.original = &p, .scheduled = &p}}).front();
+    EXPECT_EQ(result.status, status) << result.error;
+    EXPECT_EQ(result.error.empty(), status == "ok") << result.error;
+  }
+}
+
+TEST(CpuMeasurer, AFailedBuildIsAResultBesideOthers) {
+  const Program p = Affine(100);
+  Program gpu = p;
+  for (Id node = 0; node < static_cast<Id>(gpu.nodes.size()); ++node) {
+    if (gpu.IsLoop(node)) gpu.loop(node).kind = LoopKind::kThreadX;
+  }
+  const auto results = Shared().Measure(std::vector<MeasureRequest>{{.original = &p, .scheduled = &gpu}, {.original = &p, .scheduled = &p}});
+  EXPECT_EQ(results[0].status, outcome::kBuildFailed);
+  EXPECT_EQ(results[0].error, "loop i is thread-x, which a CPU does not have");
+  EXPECT_TRUE(results[1].ok()) << results[1].error;
+}
+
+TEST(CpuMeasurer, AnOriginalThatCannotBeBuiltFailsItsCandidates) {
+  const Program p = Affine(100);
+  Program gpu = p;
+  for (Id node = 0; node < static_cast<Id>(gpu.nodes.size()); ++node) {
+    if (gpu.IsLoop(node)) gpu.loop(node).kind = LoopKind::kThreadX;
+  }
+  const MeasureResult result = Shared().Measure({{.original = &gpu, .scheduled = &p}}).front();
+  EXPECT_EQ(result.status, outcome::kBuildFailed);
+  EXPECT_TRUE(absl::StartsWith(result.error, "the untransformed program: ")) << result.error;
+}
+
+TEST(CpuMeasurer, ComparesChosenElementsWhereTheOriginalIsTooSlow) {
+  CpuMeasurerOptions options = Options();
+  options.reference_seconds = 1e-4;
+  CpuMeasurer measurer = StartMeasurer(options);
+  const Program original = Affine(1000), wrong = Affine(1000, 2, 1.5);
+  const std::vector<MeasureRequest> requests = {{.original = &original, .scheduled = &original},
+                                                {.original = &original, .scheduled = &wrong}};
+  for (int i = 0; i < 2; ++i) {
+    const auto results = i == 0 ? measurer.Measure(requests) : measurer.Race(requests);
+    EXPECT_EQ(results[0].status, outcome::kOk) << results[0].error;
+    EXPECT_EQ(results[0].flags, "threads=1 contract spot-checked");
+    EXPECT_EQ(results[1].status, outcome::kWrongResult);
+    EXPECT_TRUE(absl::StrContains(results[1].error, "but the interpreter says")) << results[1].error;
+  }
+}
+
+TEST(CpuMeasurer, RacesInTurns) {
+  const Program original = Matmul(32, 32, 32), other = Unrolled(Matmul(32, 32, 32)), wrong = [] {
+    Program p = Matmul(32, 32, 32);
+    for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
+      if (p.IsLoop(node)) p.loop(node).extent = Extent(31);
+    }
+    return p;
+  }();
+  const auto results = Shared().Race(std::vector<MeasureRequest>{{.original = &original, .scheduled = &original},
+                                                                 {.original = &original, .scheduled = &wrong},
+                                                                 {.original = &original, .scheduled = &other}});
+  EXPECT_EQ(results[0].samples.size(), 20) << results[0].error;
+  EXPECT_EQ(results[1].status, outcome::kWrongResult) << results[1].error;
+  EXPECT_EQ(results[2].samples.size(), 20) << results[2].error;
+  EXPECT_TRUE(results[0].verified);
+  EXPECT_TRUE(results[2].verified);
+}
+
+TEST(CpuMeasurer, GoesOnAfterItsWorkersAreKilled) {
+  CpuMeasurer measurer = StartMeasurer();
+  const Program p = Affine(100), q = Affine(100, 3);
+  EXPECT_TRUE(measurer.Measure({{.original = &p, .scheduled = &p}}).front().ok());
+  for (const pid_t pid : measurer.worker_pids()) kill(pid, SIGKILL);
+  const MeasureResult result = measurer.Measure({{.original = &q, .scheduled = &q}}).front();
+  EXPECT_TRUE(result.ok()) << result.status << " " << result.error;
+}
+
+TEST(CpuMeasurer, InterruptsWhatItMeasuresAndGoesOnLater) {
+  CpuMeasurerOptions options = Options();
+  options.run_seconds = 60;
+  bool hang = true;
+  options.before_run = [&](const MeasureRequest&, KernelObject* kernel) {
+    if (hang) kernel->shared_object = CompileC("int kernel(float* x, float* y) { for (;;) __asm__ volatile(\"\"); }");
+  };
+  CpuMeasurer measurer = StartMeasurer(options);
+  const Program p = Affine(100);
+  auto measured = std::async(std::launch::async, [&] { return measurer.Measure({{.original = &p, .scheduled = &p}}).front(); });
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  while (measured.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready) measurer.Interrupt();
+  EXPECT_EQ(measured.get().status, outcome::kInterrupted);
+  hang = false;
+  EXPECT_TRUE(measurer.Measure({{.original = &p, .scheduled = &p}}).front().ok());
+}
+
+TEST(CpuMeasurer, LeavesNoProcessAndNoFile) {
+  const auto folders = [] {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::temp_directory_path())) {
+      const std::string name = entry.path().filename().string();
+      if (absl::StrContains(name, absl::StrCat("kiln-scratch-", getpid(), "-"))) found.push_back(name);
+    }
+    return found;
+  };
+  const size_t before = folders().size();
+  std::vector<pid_t> pids;
+  {
+    CpuMeasurer measurer = StartMeasurer();
+    const Program p = Affine(100);
+    EXPECT_TRUE(measurer.Measure({{.original = &p, .scheduled = &p}}).front().ok());
+    pids = measurer.worker_pids();
+    EXPECT_EQ(folders().size(), before + 1);
+  }
+  for (const pid_t pid : pids) EXPECT_FALSE(IsRunning(pid));
+  EXPECT_EQ(folders().size(), before);
+}
+
+TEST(ScratchFolder, RemovesThoseOfDeadProcesses) {
+  const auto base = std::filesystem::temp_directory_path();
+  const auto dead = base / "kiln-scratch-999999999-abcdef", other = base / "kiln-scratch-x-abcdef";
+  std::filesystem::create_directory(dead);
+  std::filesystem::create_directory(other);
+  const auto scratch = ScratchFolder::Make();
+  ASSERT_TRUE(scratch.ok()) << scratch.status();
+  EXPECT_FALSE(std::filesystem::exists(dead));
+  EXPECT_TRUE(std::filesystem::exists(other));
+  std::filesystem::remove(other);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -8,90 +7,15 @@
 #include "absl/strings/str_cat.h"
 #include "lang/text.h"
 #include "lang/text_names.h"
+#include "lang/text_tokens.h"
 
 namespace kiln {
 namespace {
 
-struct Token {
-  enum class Kind { kName, kQuoted, kNumber, kSign, kEnd };
-  Kind kind = Kind::kEnd;
-  std::string text;
-  int line = 1, column = 1;
-};
-
-std::vector<Token> Tokenize(absl::string_view text) {
-  std::vector<Token> tokens;
-  int line = 1;
-  size_t line_start = 0, at = 0;
-  const auto digits = [&] {
-    while (at < text.size() && absl::ascii_isdigit(text[at])) ++at;
-  };
-  while (true) {
-    while (at < text.size() && (absl::ascii_isspace(text[at]) || text[at] == '#')) {
-      if (text[at] == '#') at = std::min(text.find('\n', at), text.size() - 1);
-      if (text[at++] == '\n') {
-        ++line;
-        line_start = at;
-      }
-    }
-    Token token;
-    token.line = line;
-    token.column = static_cast<int>(at - line_start) + 1;
-    const size_t start = at;
-    if (at == text.size()) {
-      tokens.push_back(token);
-      return tokens;
-    }
-    if (text[at] == '"') {
-      token.kind = Token::Kind::kQuoted;
-      for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at) {
-        if (text[at] == '\\' && at + 1 < text.size()) ++at;
-        token.text += text[at];
-      }
-      if (at < text.size() && text[at] == '"') {
-        ++at;
-      } else {
-        token.kind = Token::Kind::kSign;  // no quote at its end: refused wherever it stands
-      }
-      tokens.push_back(token);
-      continue;
-    }
-    if (IsNameStart(text[at])) {
-      token.kind = Token::Kind::kName;
-      while (at < text.size() && IsNamePart(text[at])) ++at;
-    } else if (absl::ascii_isdigit(text[at])) {
-      token.kind = Token::Kind::kNumber;
-      digits();
-      if (at + 1 < text.size() && text[at] == '.' && absl::ascii_isdigit(text[at + 1])) {
-        ++at;
-        digits();
-      }
-      if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-        ++at;
-        if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
-        digits();
-      }
-    } else {
-      token.kind = Token::Kind::kSign;
-      at += text.substr(at, 2) == ".." ? 2 : 1;
-    }
-    token.text = std::string(text.substr(start, at - start));
-    tokens.push_back(token);
-  }
-}
-
-template <size_t N>
-std::optional<int> IndexOf(const absl::string_view (&names)[N], absl::string_view name) {
-  for (size_t i = 0; i < N; ++i) {
-    if (names[i] == name) return static_cast<int>(i);
-  }
-  return std::nullopt;
-}
-
 // Recursive descent. After the first error every method returns at once, with some value.
-class Parser {
+class Parser : private TokenReader {
  public:
-  explicit Parser(absl::string_view text) : tokens_(Tokenize(text)) {}
+  explicit Parser(absl::string_view text) : TokenReader(text) {}
 
   absl::StatusOr<Program> Parse() {
     Keyword("kiln.program");
@@ -111,7 +35,7 @@ class Parser {
     while (ok() && Accept("monoid")) ParseMonoid();
     while (ok() && Next().kind != Token::Kind::kEnd) ParseNode(kRoot, kNone, {}, 0);
     if (!constants_.empty()) p_.constants = std::make_shared<const std::vector<std::string>>(std::move(constants_));
-    if (!ok()) return status_;
+    if (!ok()) return status();
     const absl::Status valid = Verify(p_);
     if (!valid.ok()) return absl::InvalidArgumentError(valid.message());
     return std::move(p_);
@@ -123,67 +47,6 @@ class Parser {
     Source source;
   };
   using Scope = std::vector<Named>;
-
-  // --- tokens
-  bool ok() const { return status_.ok(); }
-  const Token& Next(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
-  void FailAt(const Token& token, absl::string_view message) {
-    if (ok()) status_ = absl::InvalidArgumentError(absl::StrCat(token.line, ":", token.column, ": ", message));
-    at_ = tokens_.size() - 1;
-  }
-  void Wanted(absl::string_view what) {
-    const Token& token = Next();
-    FailAt(token, token.kind == Token::Kind::kEnd ? absl::StrCat("found the end, wanted ", what)
-                                                  : absl::StrCat("found \"", token.text, "\", wanted ", what));
-  }
-  bool Is(absl::string_view text, size_t ahead = 0) const {
-    const Token& token = Next(ahead);
-    return (token.kind == Token::Kind::kName || token.kind == Token::Kind::kSign) && token.text == text;
-  }
-  bool Accept(absl::string_view text) {
-    if (!Is(text)) return false;
-    ++at_;
-    return true;
-  }
-  void Keyword(absl::string_view text) {
-    if (!Accept(text)) Wanted(absl::StrCat("\"", text, "\""));
-  }
-  std::string Name(absl::string_view what) {
-    if (Next().kind != Token::Kind::kName && Next().kind != Token::Kind::kQuoted) {
-      Wanted(what);
-      return "";
-    }
-    return tokens_[at_++].text;
-  }
-  int64_t Integer(absl::string_view what) {
-    const bool negative = Accept("-");
-    int64_t value = 0;
-    if (Next().kind != Token::Kind::kNumber || !absl::SimpleAtoi((negative ? "-" : "") + Next().text, &value)) {
-      Wanted(what);
-      return 0;
-    }
-    ++at_;
-    return value;
-  }
-  Id Id32(absl::string_view what) {
-    const Token token = Next();
-    const int64_t value = Integer(what);
-    if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max()) {
-      FailAt(token, "the number is beyond 32 bits");
-      return 0;
-    }
-    return static_cast<Id>(value);
-  }
-  template <size_t N>
-  int OneOf(const absl::string_view (&names)[N], absl::string_view what) {
-    const std::optional<int> index = IndexOf(names, Next().text);
-    if (!index.has_value() || Next().kind != Token::Kind::kName) {
-      Wanted(what);
-      return 0;
-    }
-    ++at_;
-    return *index;
-  }
 
   // --- indices
   Id BufferCalled(const std::string& name, const Token& token) {
@@ -607,10 +470,7 @@ class Parser {
     if (Is("(")) b.provenance.map = ParseMarks(body_);
   }
 
-  std::vector<Token> tokens_;
-  size_t at_ = 0;
   int depth_ = 0;
-  absl::Status status_;
   Program p_;
   Scope body_;                   // the iters of the block being parsed
   std::vector<DType> results_;   // of the monoid being parsed

@@ -5,6 +5,20 @@
 #include "absl/strings/str_cat.h"
 
 namespace kiln::tools {
+namespace {
+
+// Several tasks, one of them with a reduction.
+bool IsModel(const std::vector<Task>& tasks) {
+  if (tasks.size() < 2) return false;
+  for (const Task& task : tasks) {
+    for (const BlockNode& block : task.program.blocks) {
+      if (block.monoid != kNone) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 absl::StatusOr<Input> LoadInput(const std::string& path) {
   std::error_code error;
@@ -21,7 +35,7 @@ absl::StatusOr<Input> LoadInput(const std::string& path) {
     whole = ImportFile(path, options);
     if (!whole.ok()) return refusal;
     absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(whole->program);
-    if (!tasks.ok() || tasks->size() < 2) return refusal;
+    if (!tasks.ok() || !IsModel(*tasks)) return refusal;
     input.boundaries = std::move(whole->boundaries);
     input.tasks = *std::move(tasks);
     return input;

@@ -66,7 +66,8 @@ void PrintSketches(const Enumeration& space) {
     const Sketch& sketch = space.sketches[i];
     std::printf("\nsketch %zu of %zu: support %s\n", i + 1, space.sketches.size(), CountText(SupportOf(sketch)).c_str());
     std::printf("  %s", absl::StrReplaceAll(kiln::Print(sketch.trace), {{"\n", "\n  "}}).c_str());
-    std::vector<std::vector<std::string>> rows{{"\n  site", "support"}};
+    std::printf("\n");
+    std::vector<std::vector<std::string>> rows{{"  site", "support"}};
     for (const SketchSite& site : sketch.sites) rows.push_back({absl::StrCat("  ", site.name), CountText(site.support)});
     std::printf("%s", Table(rows).c_str());
   }

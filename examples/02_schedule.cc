@@ -29,8 +29,8 @@ int main() {
   // A register tile of 4 x 16: its sums live in registers while k runs.
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);
-  const auto [io, ii] = s.Split(loops[0], {kAuto, 4});
-  const auto [jo, ji] = s.Split(loops[1], {kAuto, 16});
+  const auto [io, ii] = s.Split<2>(loops[0], {kAuto, 4});
+  const auto [jo, ji] = s.Split<2>(loops[1], {kAuto, 16});
   s.Reorder({io, jo, loops[2], ii, ji});
   s.AccumulateAt(matmul, jo, "register");
   s.Unroll(ii);

@@ -40,7 +40,8 @@ Sum Resolver::Resolve(Id mark) {
     const bool remainder = split.extent != 0 && split.lower * split.extent < extents_(source);
     if (split.lower != 1 || remainder) {
       const std::optional<Sum> digit = DivMod(value, split.lower, remainder ? split.extent : 0, extents_);
-      value = digit.has_value() ? *digit : Sum{0, {Split{source, 1, split.lower, remainder ? split.extent : 0}}};
+      value =
+          digit.has_value() ? *digit : Sum{0, {Split{source, 1, split.lower, remainder ? split.extent : 0}}};
     }
     sum = std::move(sum) + std::move(value) * split.scale;
   }
@@ -81,7 +82,8 @@ Bindings ResolveBindings(const Program& program, Id block) {
   result.guards = resolver.guards();
   for (const Id mark : program.List(program.block(block).domain)) {
     const std::optional<Sum> value = Substitute(
-        program.SumOf(mark), [&](Source s) { return std::optional<Sum>(result.iters[s.id]); }, resolver.extents());
+        program.SumOf(mark), [&](Source s) { return std::optional<Sum>(result.iters[s.id]); },
+        resolver.extents());
     KILN_CHECK(value.has_value(), "a domain mark divides what cannot be divided");
     const Interval bounds = Bounds(*value, resolver.extents());
     const int64_t extent = program.marks[mark].extent.max;

@@ -46,20 +46,21 @@ bool Contains(const List& list, Id id) {
 template <typename List>
 bool WritesAny(const Program& p, Id block, const List& buffers) {
   const auto dests = p.Accesses(p.block(block).dests);
-  return std::any_of(dests.begin(), dests.end(), [&](const Access& dest) { return Contains(buffers, dest.buffer); });
+  return std::any_of(dests.begin(), dests.end(),
+                     [&](const Access& dest) { return Contains(buffers, dest.buffer); });
 }
 template <typename List>
 bool ReadsAny(const Program& p, Id block, const List& buffers) {
   const Exprs body = Body(p, block);
-  return std::any_of(body.begin(), body.end(), [&](Id e) {
-    return p.exprs[e].op == Op::kLoad && Contains(buffers, p.exprs[e].a);
-  });
+  return std::any_of(body.begin(), body.end(),
+                     [&](Id e) { return p.exprs[e].op == Op::kLoad && Contains(buffers, p.exprs[e].a); });
 }
 
 template <typename Condition>
 std::vector<Id> BlocksIf(const Program& p, const Condition& condition) {
   std::vector<Id> blocks = Blocks(p);
-  blocks.erase(std::remove_if(blocks.begin(), blocks.end(), [&](Id b) { return !condition(b); }), blocks.end());
+  blocks.erase(std::remove_if(blocks.begin(), blocks.end(), [&](Id b) { return !condition(b); }),
+               blocks.end());
   return blocks;
 }
 
@@ -91,6 +92,13 @@ std::vector<Id> Loads(const Program& program, Id block) {
     if (program.exprs[e].op == Op::kLoad) loads.push_back(e);
   }
   return loads;
+}
+
+bool ReadsInitially(const Program& program, Id block, Id buffer) {
+  std::vector<Id> order;
+  for (const Id e : program.List(program.block(block).initial)) Visit(program, e, order);
+  return std::any_of(order.begin(), order.end(),
+                     [&](Id e) { return program.exprs[e].op == Op::kLoad && program.exprs[e].a == buffer; });
 }
 
 std::vector<Id> ReadBuffers(const Program& program, Id block) {

@@ -21,6 +21,9 @@ std::vector<Id> Loads(const Program& program, Id block);
 std::vector<Id> ReadBuffers(const Program& program, Id block);
 std::vector<Id> WrittenBuffers(const Program& program, Id block);
 
+// True if a reduction starts from what is in the buffer: its initial values read it.
+bool ReadsInitially(const Program& program, Id block, Id buffer);
+
 // Live blocks that write (read) a buffer, in program order.
 std::vector<Id> Writers(const Program& program, Id buffer);
 std::vector<Id> Readers(const Program& program, Id buffer);

@@ -15,15 +15,18 @@ struct Digit {
 };
 
 // The digits of the loops that can be read off a sum, if it is written in a mixed radix of them.
-void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& extents, std::vector<Digit>& digits) {
+void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& extents,
+               std::vector<Digit>& digits) {
   std::vector<Split> terms;
   for (const Split& s : sum.splits) {
     if (s.source.kind == Source::Kind::kMark) return;
-    if (s.source.kind == Source::Kind::kLoop && std::find(loops.begin(), loops.end(), s.source.id) != loops.end()) {
+    if (s.source.kind == Source::Kind::kLoop &&
+        std::find(loops.begin(), loops.end(), s.source.id) != loops.end()) {
       terms.push_back(s);
     }
   }
-  std::sort(terms.begin(), terms.end(), [](const Split& a, const Split& b) { return std::abs(a.scale) < std::abs(b.scale); });
+  std::sort(terms.begin(), terms.end(),
+            [](const Split& a, const Split& b) { return std::abs(a.scale) < std::abs(b.scale); });
   int64_t reach = 0;
   for (const Split& s : terms) {
     if (std::abs(s.scale) <= reach) return;

@@ -13,7 +13,8 @@ bool UsedOutside(const Program& p, Id buffer, Id loop) {
   if (p.buffers[buffer].role != Role::kTemporary) return true;
   const auto outside = [&](Id block) { return !IsAncestor(p, loop, block); };
   const std::vector<Id> readers = Readers(p, buffer), writers = Writers(p, buffer);
-  return std::any_of(readers.begin(), readers.end(), outside) || std::any_of(writers.begin(), writers.end(), outside);
+  return std::any_of(readers.begin(), readers.end(), outside) ||
+         std::any_of(writers.begin(), writers.end(), outside);
 }
 
 absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
@@ -21,15 +22,16 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
     if (p.nodes[block].first != kNone) continue;
     const LoopUse use = UseOf(p, block, loop);
     if (use.reduction && !reductions_too) {
-      return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(p.loop(loop).name), " feeds a reduction of block \"",
+      return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(p.loop(loop).name),
+                                                        " feeds a reduction of block \"",
                                                         p.Text(p.block(block).name), "\""));
     }
     if (use.spatial || use.reduction || p.loop(loop).extent.max == 1) continue;
     for (const Id buffer : WrittenBuffers(p, block)) {
       if (UsedOutside(p, buffer, loop)) {
-        return absl::FailedPreconditionError(absl::StrCat("block \"", p.Text(p.block(block).name), "\" writes ",
-                                                          p.Text(p.buffers[buffer].name), ", which does not depend on loop ",
-                                                          p.Text(p.loop(loop).name), " and is used outside of it"));
+        return absl::FailedPreconditionError(absl::StrCat(
+            "block \"", p.Text(p.block(block).name), "\" writes ", p.Text(p.buffers[buffer].name),
+            ", which does not depend on loop ", p.Text(p.loop(loop).name), " and is used outside of it"));
       }
     }
   }
@@ -62,7 +64,8 @@ LoopUse UseOf(const Program& program, Id block, Id loop) {
   LoopUse use;
   // A block within a block is fed through the iters of the one around it.
   Id top = block;
-  for (Id b = EnclosingBlock(program, block); b != kNone && IsAncestor(program, loop, b); b = EnclosingBlock(program, b)) {
+  for (Id b = EnclosingBlock(program, block); b != kNone && IsAncestor(program, loop, b);
+       b = EnclosingBlock(program, b)) {
     top = b;
   }
   if (!IsAncestor(program, loop, top)) return use;
@@ -73,7 +76,9 @@ LoopUse UseOf(const Program& program, Id block, Id loop) {
   return use;
 }
 
-absl::Status CheckDataParallel(const Program& program, Id loop) { return CheckIndependent(program, loop, false); }
+absl::Status CheckDataParallel(const Program& program, Id loop) {
+  return CheckIndependent(program, loop, false);
+}
 
 absl::Status CheckVectorizable(const Program& program, Id loop) {
   for (const Id below : LoopsBelow(program, loop)) {
@@ -92,7 +97,8 @@ std::vector<Id> LoopsBelow(const Program& program, Id node) {
   return loops;
 }
 
-std::optional<int64_t> Stride(const Program& program, Id block, Id buffer, absl::Span<const int32_t> index, Id loop) {
+std::optional<int64_t> Stride(const Program& program, Id block, Id buffer, absl::Span<const int32_t> index,
+                              Id loop) {
   const Bindings bindings = ResolveBindings(program, block);
   const Extents extents(program, EnclosingBlock(program, block));
   const auto shape = program.Dims(program.buffers[buffer].shape);
@@ -104,7 +110,8 @@ std::optional<int64_t> Stride(const Program& program, Id block, Id buffer, absl:
     for (const Split& split : value->splits) {
       if (split.source.kind == Source::Kind::kMark) return std::nullopt;
       if (split.source != Source::Loop(loop)) continue;
-      if (split.lower != 1 || (split.extent != 0 && split.extent < program.loop(loop).extent.max)) return std::nullopt;
+      if (split.lower != 1 || (split.extent != 0 && split.extent < program.loop(loop).extent.max))
+        return std::nullopt;
       stride += split.scale * row;
     }
     row *= shape[d].max;

@@ -61,7 +61,8 @@ void Nests::AddBlock(Id node, int32_t loop, int32_t scope) {
   block.leaf = program_->nodes[node].first == kNone;
   block.path = {static_cast<int32_t>(path_.size()), block.depth};
   path_.resize(path_.size() + block.depth);
-  for (int32_t at = loop, d = block.depth; at >= 0; at = loops_[at].parent) path_[block.path.begin + --d] = at;
+  for (int32_t at = loop, d = block.depth; at >= 0; at = loops_[at].parent)
+    path_[block.path.begin + --d] = at;
 
   absl::InlinedVector<Value, 8> iters;
   for (const Iter& iter : program_->Iters(b.iters)) {
@@ -96,7 +97,8 @@ void Nests::AddBody(Id expr, uint64_t within, int32_t iters) {
   if (e.op == Op::kLoad) {
     AddAccess(e.a, {e.b, e.c}, true, false, within, iters);
   } else if (e.op == Op::kWithin) {
-    for (const Id mark : program_->List(Program::WithinMarks(e))) inside |= Condition(mark, ValueOf(mark, iters));
+    for (const Id mark : program_->List(Program::WithinMarks(e)))
+      inside |= Condition(mark, ValueOf(mark, iters));
   }
   const int arity = Arity(e.op);
   if (arity > 0) AddBody(e.a, inside, iters);
@@ -126,7 +128,8 @@ void Nests::AddAccess(Id buffer, Range index, bool reads, bool writes, uint64_t 
   for (size_t a = 0; a < values.size(); ++a) {
     NestAxis axis;
     axis.offset = values[a].offset;
-    axis.size = layout ? program_->marks[program_->List(b.layout.axes)[a]].extent.max : program_->Dims(b.shape)[a].max;
+    axis.size = layout ? program_->marks[program_->List(b.layout.axes)[a]].extent.max
+                       : program_->Dims(b.shape)[a].max;
     axis.terms = {static_cast<int32_t>(terms_.size()), values[a].terms.count};
     axis.exact = values[a].exact;
     for (int i = 0; i < values[a].terms.count; ++i) {  // a copy: compaction changes it
@@ -172,7 +175,8 @@ Nests::Value Nests::ValueOfSource(Source source, int32_t iters) {
 Nests::Value Nests::ValueOf(Id mark, int32_t iters) {
   const Mark& m = program_->marks[mark];
   absl::InlinedVector<Value, 6> sources;
-  for (int i = 0; i < m.splits.count; ++i) sources.push_back(ValueOfSource(program_->splits[m.splits.begin + i].source, iters));
+  for (int i = 0; i < m.splits.count; ++i)
+    sources.push_back(ValueOfSource(program_->splits[m.splits.begin + i].source, iters));
   if (sources.size() == 1 && m.offset == 0) {
     const Split& s = program_->splits[m.splits.begin];
     if (s.scale == 1 && s.lower == 1 && s.extent == 0) return sources[0];
@@ -208,8 +212,8 @@ Nests::Value Nests::ValueOf(Id mark, int32_t iters) {
   return out;
 }
 
-// Appends the terms of scale * ((value / lower) % extent) where every term of the value is a multiple, a remainder, or can be
-// cut in two; false (with leftovers) where not.
+// Appends the terms of scale * ((value / lower) % extent) where every term of the value is a multiple, a
+// remainder, or can be cut in two; false (with leftovers) where not.
 bool Nests::Divide(const Value& value, const Split& split) {
   const int64_t lower = split.lower, extent = split.extent;
   if (value.offset < 0) return false;
@@ -290,7 +294,8 @@ void Nests::Normalize(Value& value) {
     for (size_t j = 0; j < i; ++j) repeated |= terms[i].loop == terms[j].loop;
   }
   if (!repeated) return;
-  const Sum sum = Simplify(AsSum(value), [this](Source source) { return program_->loop(source.id).extent.max; });
+  const Sum sum =
+      Simplify(AsSum(value), [this](Source source) { return program_->loop(source.id).extent.max; });
   terms_.resize(value.terms.begin);
   value.offset = sum.offset;
   AddTerms(sum, 1);
@@ -344,14 +349,18 @@ void Nests::Place(NestBuffer& placed, bool temporary) {
   placed.shared = static_cast<int32_t>(shared);
   if (temporary) {
     size_t home = 0;
-    while (home < shared && !(loops_[path[home]].kind == LoopKind::kVectorized && loops_[path[home]].extent > 1)) ++home;
+    while (home < shared &&
+           !(loops_[path[home]].kind == LoopKind::kVectorized && loops_[path[home]].extent > 1))
+      ++home;
     placed.home = static_cast<int32_t>(home);
     if (home > 0) placed.home_loop = path[home - 1];
   }
   placed.elements = 1;
   for (int axis = accesses_[placed.first].axes.count; axis-- > 0;) {
-    const int64_t size = placed.home > 0 ? PlaceAxis(placed, axis) : axes_[accesses_[placed.first].axes.begin + axis].size;
-    for (int32_t a = placed.first; a >= 0; a = accesses_[a].next) axes_[accesses_[a].axes.begin + axis].stride = placed.elements;
+    const int64_t size =
+        placed.home > 0 ? PlaceAxis(placed, axis) : axes_[accesses_[placed.first].axes.begin + axis].size;
+    for (int32_t a = placed.first; a >= 0; a = accesses_[a].next)
+      axes_[accesses_[a].axes.begin + axis].stride = placed.elements;
     placed.elements *= size;
   }
 }

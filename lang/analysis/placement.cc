@@ -46,13 +46,15 @@ absl::Status CheckOnlyWriter(const Program& p, Id block) {
 }
 
 // True if each of the iters is an index of what the producer writes, at which `index` has an iter too.
-bool ShowIn(const Program& program, Id producer, Id buffer, const std::vector<int>& iters, absl::Span<const int32_t> index) {
+bool ShowIn(const Program& program, Id producer, Id buffer, const std::vector<int>& iters,
+            absl::Span<const int32_t> index) {
   const auto shows = [&](int iter) {
     for (const Access& dest : program.Accesses(program.block(producer).dests)) {
       const auto written = program.List(dest.index);
       for (size_t d = 0; dest.buffer == buffer && d < written.size(); ++d) {
         const std::optional<SimpleIndex> simple = AsSimpleIndex(program, written[d]);
-        if (simple.has_value() && simple->iter == iter && program.marks[index[d]].splits.count != 0) return true;
+        if (simple.has_value() && simple->iter == iter && program.marks[index[d]].splits.count != 0)
+          return true;
       }
     }
     return false;
@@ -103,15 +105,27 @@ absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
       return No(absl::StrCat(Describe(program, consumer), " reads it outside of ", Describe(program, loop)));
     }
     if (HasInnerGuards(program, consumer)) {
-      return No(absl::StrCat("the tiles of ", Describe(program, consumer), " are imperfect at more than their last level"));
+      return No(absl::StrCat("the tiles of ", Describe(program, consumer),
+                             " are imperfect at more than their last level"));
+    }
+    // Initial values are read where the reduction is entered.
+    for (const Id buffer : WrittenBuffers(program, block)) {
+      if (!ReadsInitially(program, consumer, buffer)) continue;
+      for (Id at = loop; program.IsLoop(at); at = program.nodes[at].parent) {
+        if (!UseOf(program, consumer, at).reduction) continue;
+        return No(
+            absl::StrCat(Describe(program, consumer), " starts from it, before ", Describe(program, at)));
+      }
     }
     // For elements that the consumer does not read, what the block reads may not be there.
     bool exact = EmptyingIters(program, consumer, loop).empty();
-    for (const Id buffer : WrittenBuffers(program, block)) exact &= IsDense(ReadRegion(program, consumer, buffer, loop));
+    for (const Id buffer : WrittenBuffers(program, block))
+      exact &= IsDense(ReadRegion(program, consumer, buffer, loop));
     if (exact) continue;
     for (const Id producer : Producers(program, block)) {
       if (LowestCommonAncestor(program, {producer, loop}) != kRoot) {
-        return No(absl::StrCat(Describe(program, consumer), " reads with gaps, where ", Describe(program, producer), " may not run"));
+        return No(absl::StrCat(Describe(program, consumer), " reads with gaps, where ",
+                               Describe(program, producer), " may not run"));
       }
     }
   }
@@ -159,10 +173,12 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
       const auto index = program.List({e.b, e.c});
       const std::vector<int> emptying = EmptyingIters(program, producer, loop);
       if (!IsDense(region)) {
-        return No(absl::StrCat(Describe(program, producer), " writes with gaps in one iteration of ", Describe(program, loop)));
+        return No(absl::StrCat(Describe(program, producer), " writes with gaps in one iteration of ",
+                               Describe(program, loop)));
       }
       if (!ShowIn(program, producer, e.a, emptying, index)) {
-        return No(absl::StrCat("some tiles of ", Describe(program, producer), " are empty, which its elements do not show"));
+        return No(absl::StrCat("some tiles of ", Describe(program, producer),
+                               " are empty, which its elements do not show"));
       }
       for (size_t d = 0; d < index.size(); ++d) {
         if (program.marks[index[d]].splits.count == 0) continue;

@@ -11,12 +11,14 @@ namespace {
 // True if the sum takes every value between its bounds.
 bool Dense(const Sum& inner, const Extents& extents) {
   absl::InlinedVector<Split, 4> terms(inner.splits.begin(), inner.splits.end());
-  std::sort(terms.begin(), terms.end(), [](const Split& a, const Split& b) { return std::abs(a.scale) < std::abs(b.scale); });
+  std::sort(terms.begin(), terms.end(),
+            [](const Split& a, const Split& b) { return std::abs(a.scale) < std::abs(b.scale); });
   int64_t reach = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
     const Split& s = terms[i];
     const auto same = [&](const Split& other) { return other.source == s.source; };
-    if (std::abs(s.scale) > reach + 1 || std::any_of(terms.begin(), terms.begin() + static_cast<int64_t>(i), same) ||
+    if (std::abs(s.scale) > reach + 1 ||
+        std::any_of(terms.begin(), terms.begin() + static_cast<int64_t>(i), same) ||
         extents(s.source) % (s.lower * std::max<int64_t>(1, s.extent)) != 0) {
       return false;
     }
@@ -25,7 +27,8 @@ bool Dense(const Sum& inner, const Extents& extents) {
   return true;
 }
 
-// Splits what depends on loops outside (at included) from the rest, and bounds the rest; nullopt if it cannot.
+// Splits what depends on loops outside (at included) from the rest, and bounds the rest; nullopt if it
+// cannot.
 std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const Extents& extents) {
   DimRange range;
   Sum inner;
@@ -41,7 +44,8 @@ std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const E
   return range;
 }
 
-Region Touched(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index, const Bindings& bindings, Id at) {
+Region Touched(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index,
+               const Bindings& bindings, Id at) {
   const Extents extents(p, EnclosingBlock(p, block));
   const auto shape = p.Dims(p.buffers[buffer].shape);
   Region region;
@@ -58,7 +62,8 @@ Region Touched(const Program& p, Id block, Id buffer, absl::Span<const int32_t> 
 }  // namespace
 
 std::optional<DimRange> IterRange(const Program& program, Id block, int iter, Id at) {
-  return Bound(program, ResolveBindings(program, block).iters[iter], at, Extents(program, EnclosingBlock(program, block)));
+  return Bound(program, ResolveBindings(program, block).iters[iter], at,
+               Extents(program, EnclosingBlock(program, block)));
 }
 
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b) {
@@ -76,7 +81,8 @@ Region Union(const Program& program, Id buffer, const Region& a, const Region& b
                         std::min(a[d].base.offset + a[d].extent, b[d].base.offset + b[d].extent);
     range.dense = a[d].dense && b[d].dense && gap <= 0;
     range.base.offset = std::min(a[d].base.offset, b[d].base.offset);
-    range.extent = std::max(a[d].base.offset + a[d].extent, b[d].base.offset + b[d].extent) - range.base.offset;
+    range.extent =
+        std::max(a[d].base.offset + a[d].extent, b[d].base.offset + b[d].extent) - range.base.offset;
     region.push_back(range);
   }
   return region;
@@ -103,7 +109,8 @@ Region WrittenRegion(const Program& program, Id block, Id buffer, Id at) {
   Region region;
   for (const Access& dest : program.Accesses(program.block(block).dests)) {
     if (dest.buffer != buffer) continue;
-    region = Union(program, buffer, region, Touched(program, block, buffer, program.List(dest.index), bindings, at));
+    region = Union(program, buffer, region,
+                   Touched(program, block, buffer, program.List(dest.index), bindings, at));
   }
   return region;
 }
@@ -112,7 +119,8 @@ std::optional<SimpleIndex> AsSimpleIndex(const Program& program, Id mark) {
   const Mark& m = program.marks[mark];
   if (m.splits.count != 1) return std::nullopt;
   const Split& s = program.splits[m.splits.begin];
-  if (s.source.kind != Source::Kind::kIter || s.scale != 1 || s.lower != 1 || s.extent != 0) return std::nullopt;
+  if (s.source.kind != Source::Kind::kIter || s.scale != 1 || s.lower != 1 || s.extent != 0)
+    return std::nullopt;
   return SimpleIndex{s.source.id, m.offset};
 }
 

@@ -1,26 +1,182 @@
-#include "lang/analysis/placement.h"
-
-#include <gtest/gtest.h>
-
+// Schedules whose results would change are refused, with the reason; their neighbours keep every bit.
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 #include "lang/builder.h"
+#include "lang/interpreter.h"
+#include "lang/schedule.h"
+#include "tests/support/values.h"
 
 namespace kiln {
 namespace {
 
-TEST(ComputeAt, RefusesToMakeInitialValuesBelowTheReduction) {
-  // B[i] = x[i] + 1;  y[i] = B[i] + Σ_k A[i, k]
-  Builder b("sums");
-  const Id a = b.Input("A", DType::kF32, {8, 4}), x = b.Input("x", DType::kF32, {8}),
-           y = b.Output("y", DType::kF32, {8});
-  const Id start = b.Temporary("B", DType::kF32, {8});
-  const Sum i = Builder::Iter(0), k = Builder::Iter(1);
-  const Id add = b.Compute("add", {{"i", 8}}, {start, {i}}, b.Add(b.Load(x, {i}), b.Float(DType::kF32, 1)));
-  const Id sum = b.Reduce("sum", {{"i", 8}, {"k", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i}},
-                          b.Load(a, {i, k}), b.Load(start, {i}));
+using ::testing::HasSubstr;
+
+Schedule Scheduled(Program program) {
+  static RandomDice dice(Engine({1}));
+  static RandomChooser chooser(dice);
+  return Schedule(std::move(program), Target(), chooser);
+}
+
+std::string Message(const Schedule& s) {
+  EXPECT_EQ(s.status().code(), absl::StatusCode::kFailedPrecondition);
+  return std::string(s.status().message());
+}
+
+// for i < 12: for r < 9: t[i] sum= A[i, r];  for i < 12: B[i] = t[i]
+Program SumAndCopy() {
+  Builder b("sum");
+  const Id A = b.Input("A", DType::kF64, {12, 9}), t = b.Temporary("t", DType::kF64, {12}), B = b.Output("B", DType::kF64, {12});
+  const Sum i = b.Iter(0), r = b.Iter(1);
+  b.Reduce("sum", {{"i", 12}, {"r", 9, IterKind::kReduction}}, Monoid::Kind::kSum, {t, {i}}, b.Load(A, {i, r}));
+  b.Compute("copy", {{"i", 12}}, {B, {i}}, b.Load(t, {i}));
+  return b.Finish();
+}
+
+void ExpectSameResults(const Program& before, const Program& after) {
+  std::vector<double> in;
+  for (int64_t i = 0; i < BytesOf(before, before.parameters[0]) / 8; ++i) in.push_back(static_cast<double>(i % 7 - 3));
+  const auto wanted = kiln::Run(before, {BytesOfValues(in)}), got = kiln::Run(after, {BytesOfValues(in)});
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(*wanted, *got);
+}
+
+TEST(Split, RefusesToOvershootALoopThatABlockBelowDoesNotDependOn) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Loop unit = s.AddUnitLoop(s.GetBlock("sum"));
+  s.Split(unit, {-1, 5});
+  EXPECT_THAT(Message(s), HasSubstr("more than the extent 1 of loop u, on which block \"sum\" does not depend"));
+}
+
+// for u < 2: for i: for r: sum, where u feeds nothing.
+Program Repeated() {
+  Program p = SumAndCopy();
+  const Id i = p.nodes[kRoot].first, u = p.AddLoop("u", 2);
+  p.Replace(i, u);
+  p.Append(u, i);
+  return p;
+}
+
+TEST(Reorder, RefusesToMoveARepetitionIntoAReduction) {
+  Schedule s = Scheduled(Repeated());
+  const auto loops = s.GetLoops(s.GetBlock("sum"));
+  s.Reorder({loops[2], loops[0]});
+  EXPECT_THAT(Message(s), HasSubstr("may run an instance of block \"sum\" more than once"));
+}
+
+TEST(Reorder, MovesReductionsOutsideOfTheLoopsThatTheInstancesDependOn) {
+  Schedule s = Scheduled(SumAndCopy());
+  const auto loops = s.GetLoops(s.GetBlock("sum"));
+  const auto parts = s.Split(loops[0], {-1, 5});
+  s.Reorder({loops[1], parts[1], parts[0]});
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectSameResults(SumAndCopy(), s.program());
+}
+
+TEST(Fuse, RefusesToFuseARepetitionIntoAReduction) {
+  Schedule s = Scheduled(Repeated());
+  const auto loops = s.GetLoops(s.GetBlock("sum"));
+  s.Fuse({loops[0], loops[1], loops[2]});
+  EXPECT_THAT(Message(s), HasSubstr("may run an instance of block \"sum\" more than once"));
+}
+
+TEST(DecomposeReduction, RefusesToInitializeOutsideOfARepetition) {
+  Schedule s = Scheduled(Repeated());
+  const Block sum = s.GetBlock("sum");
+  s.DecomposeReduction(sum, s.GetLoops(sum)[0]);
+  EXPECT_THAT(Message(s), HasSubstr("may run an instance of block \"sum\" more than once"));
+}
+
+TEST(AccumulateAt, CombinesNoPartsThatAreEmpty) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Block sum = s.GetBlock("sum");
+  const auto parts = s.Split(s.GetLoops(sum)[1], {4, 4});  // 9 of 16: the last tile is empty
+  s.AccumulateAt(sum, parts[0]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectSameResults(SumAndCopy(), s.program());
+}
+
+TEST(AccumulateAt, RefusesAPartWithGaps) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Block sum = s.GetBlock("sum");
+  const auto loops = s.GetLoops(sum);
+  const auto parts = s.Split(loops[0], {3, 4});
+  s.Reorder({parts[1], loops[1], parts[0]});  // i = 4*i_0 + i_1, with i_0 innermost
+  s.AccumulateAt(sum, loops[1]);
+  EXPECT_THAT(Message(s), HasSubstr("one iteration of loop r has a part with gaps of iter i"));
+}
+
+TEST(AccumulateAt, RefusesWhenTheDestinationIsReadBeforeTheEnd) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Block sum = s.GetBlock("sum"), copy = s.GetBlock("copy");
+  const Loop unit = s.AddUnitLoop(s.GetLoops(sum)[0]);
+  s.ReverseComputeAt(copy, s.GetLoops(sum)[1]);
+  s.AccumulateAt(sum, unit);
+  EXPECT_THAT(Message(s), HasSubstr("block \"copy\" reads the destination before the end of loop u"));
+}
+
+TEST(ReverseComputeAt, RefusesWhatIsWrittenWithGaps) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Block sum = s.GetBlock("sum"), copy = s.GetBlock("copy");
+  const auto loops = s.GetLoops(sum);
+  const auto parts = s.Split(loops[0], {3, 4});
+  s.Reorder({parts[1], parts[0]});
+  s.ReverseComputeAt(copy, parts[1]);
+  EXPECT_THAT(Message(s), HasSubstr("block \"sum\" writes with gaps in one iteration of loop i_1"));
+}
+
+TEST(ComputeAt, RefusesTilesThatAreImperfectAtSeveralLevels) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Block sum = s.GetBlock("sum"), copy = s.GetBlock("copy");
+  const auto parts = s.Split(s.GetLoops(copy)[0], {-1, 5});
+  s.Split(parts[1], {-1, 3});
+  s.ComputeAt(sum, parts[0]);
+  EXPECT_THAT(Message(s), HasSubstr("the tiles of block \"copy\" are imperfect at more than their last level"));
+}
+
+TEST(CacheWrite, CopiesBeforeTheNearestReader) {
+  Builder b("two-readers");
+  const Id A = b.Input("A", DType::kF64, {12}), t = b.Temporary("t", DType::kF64, {12}), B = b.Output("B", DType::kF64, {12}),
+           C = b.Output("C", DType::kF64, {12});
+  const Sum i = b.Iter(0);
+  b.Compute("make", {{"i", 12}}, {t, {i}}, b.Load(A, {i}));
+  b.Compute("near", {{"i", 12}}, {B, {i}}, b.Load(t, {i}));
+  b.Compute("far", {{"i", 12}}, {C, {i}}, b.Load(t, {i}));
   const Program p = b.Finish();
-  const Id k_loop = p.nodes[sum].parent, i_loop = p.nodes[k_loop].parent;
-  EXPECT_TRUE(CheckComputeAt(p, add, i_loop).ok());
-  EXPECT_EQ(CheckComputeAt(p, add, k_loop).message(), "block \"sum\" starts from it, before loop k");
+  Schedule s = Scheduled(p);
+  const Block block = s.GetBlock("make");
+  s.ReverseComputeAt(s.GetBlock("near"), s.GetLoops(block)[0]);
+  s.CacheWrite(block);
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectSameResults(p, s.program());
+}
+
+TEST(CacheWrite, RefusesToCopyWhatIsNotWritten) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Block copy = s.GetBlock("copy");
+  const auto parts = s.Split(s.GetLoops(copy)[0], {-1, 5});
+  s.Split(parts[1], {-1, 3});
+  s.CacheWrite(copy);
+  EXPECT_THAT(Message(s), HasSubstr("imperfect at more than their last level"));
+}
+
+TEST(CacheRead, CopiesAfterTheNearestWriter) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Block sum = s.GetBlock("sum"), copy = s.GetBlock("copy");
+  const auto loops = s.GetLoops(sum);
+  s.ReverseComputeAt(copy, loops[0]);
+  s.AddUnitLoop(loops[0]);
+  s.DecomposeReduction(sum, loops[0]);  // one writer outside of the nest that reads, one within
+  s.CacheRead(copy, 0);
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectSameResults(SumAndCopy(), s.program());
+}
+
+TEST(Fuse, KeepsIndicesExpressibleWhenTheFusedLoopIsSplitImperfectly) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Block sum = s.GetBlock("sum");
+  s.Split(s.Fuse(s.GetLoops(sum)), {-1, 27});
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectSameResults(SumAndCopy(), s.program());
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// Multi-Level-Tiling: tiles for every level of the memory hierarchy (NeurIPS'22, section 3.2; Ansor's
-// SSRSRS).
+// Multi-Level-Tiling: tiles for every level of the memory hierarchy (NeurIPS'22, section 3.2).
 //
 //   for i, j, k: C[i,j] += A[i,k] * B[k,j]
 //   ->
@@ -7,17 +6,16 @@
 //
 // Applies to: reductions that reuse what they load (HasReuse). The structure is data: S a level of spatial
 // tiles, R of reduction tiles. Innermost spatial tiles fit the vector registers together; they are unrolled.
-// Structure:  write-reuse = none | registers, above the last reduction level | those, and a cache above the
-// first level
-//             read-reuse  = none | copy the operands below the first reduction level
-//             epilogue    = apart | the consumer below the last level before the first reduction
+// Structure:  write-reuse = none | registers above the last reduction level | those, and a cache above the
+// first
+//             read-reuse  = none | copy one operand below the first reduction level
+//             epilogue    = apart | the consumer above the first reduction level
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/analysis/placement.h"
 #include "modules/tiling.h"
 
 namespace kiln {
@@ -44,13 +42,9 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
     const int parts = unit ? 1 : static_cast<int>(std::count(structure.begin(), structure.end(), kind));
     std::vector<Loop> split{loops[i]};
     if (parts > 1) {
-      Schedule::TileOptions tile;
-      tile.parts = parts;
-      tile.innermost = options.max_innermost;
-      if (kind == 'S') {
-        tile.budget = registers * s.target().vector_bytes / element;
-        tile.within = inner;
-      }
+      Schedule::TileOptions tile{.parts = parts, .innermost = options.max_innermost};
+      if (kind == 'S') tile.budget = registers * s.target().vector_bytes / element;
+      if (kind == 'S') tile.within = inner;
       const Value factors = s.SamplePerfectTile(loops[i], tile, absl::StrCat(reduces[i] ? "R" : "S", i));
       if (kind == 'S') inner.push_back(factors);
       split = s.Split(loops[i], {factors});
@@ -79,25 +73,26 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
 }  // namespace
 
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
-  return {
-      "multi-level-tiling", [options](Schedule& s, Block block) {
-        if (!s.ok() || !HasReuse(s.program(), s.node(block))) return;
-        const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
-        const int write = s.Choose("write-reuse", 3);
-        const int read = s.Choose("read-reuse", 2);
-        const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
-        const int epilogue = s.Choose("epilogue", may_fuse ? 2 : 1);
-        const std::vector<Block> consumer = epilogue == 1 ? s.GetConsumers(block) : std::vector<Block>();
+  return {"multi-level-tiling", [options](Schedule& s, Block block) {
+            if (!s.ok() || !HasReuse(s.program(), s.node(block))) return;
+            const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
+            const int write = s.Choose("write-reuse", 3);
+            std::vector<Id> operands = ReadBuffers(s.program(), s.node(block));
+            // What the reduction starts from comes last, and is read once.
+            while (!operands.empty() && ReadsInitially(s.program(), s.node(block), operands.back()))
+              operands.pop_back();
+            const int read = s.Choose("read-reuse", 1 + static_cast<int>(operands.size()));
+            const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
+            const int epilogue = s.Choose("epilogue", may_fuse ? 2 : 1);
+            const std::vector<Block> consumer = epilogue == 1 ? s.GetConsumers(block) : std::vector<Block>();
 
-        const Tiles tiles = TileLoops(s, block, options);
-        const Block combine = write > 0 ? s.AccumulateAt(block, tiles.last_before_inner, "register") : block;
-        if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
-        if (read == 1) {
-          const int operands = s.ok() ? static_cast<int>(ReadBuffers(s.program(), s.node(block)).size()) : 0;
-          for (int i = 0; i < operands; ++i) s.ComputeAt(s.CacheRead(block, i), tiles.first_reduction);
-        }
-        if (epilogue == 1) s.ReverseComputeAt(consumer[0], tiles.last_before_reduction);
-      }};
+            const Tiles tiles = TileLoops(s, block, options);
+            const Block combine =
+                write > 0 ? s.AccumulateAt(block, tiles.last_before_inner, "register") : block;
+            if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
+            if (read > 0) s.ComputeAt(s.CacheRead(block, read - 1), tiles.first_reduction);
+            if (epilogue == 1) s.ReverseComputeAt(consumer[0], tiles.last_before_reduction);
+          }};
 }
 
 KILN_MODULE("multi-level-tiling", MultiLevelTiling, Option("structure", &MultiLevelTilingOptions::structure),

@@ -95,7 +95,7 @@ std::vector<Id> Loads(const Program& program, Id block) {
 }
 
 bool ReadsInitially(const Program& program, Id block, Id buffer) {
-  std::vector<Id> order;
+  Exprs order;
   for (const Id e : program.List(program.block(block).initial)) Visit(program, e, order);
   return std::any_of(order.begin(), order.end(),
                      [&](Id e) { return program.exprs[e].op == Op::kLoad && program.exprs[e].a == buffer; });

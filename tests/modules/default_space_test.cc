@@ -57,7 +57,7 @@ class DefaultSpace : public testing::TestWithParam<Program (*)()> {};
 TEST_P(DefaultSpace, EverySketchComputesWhatTheOriginalComputes) {
   const Program original = GetParam()();
   const std::vector<std::string> inputs = Inputs(original);
-  const auto expected = Run(original, inputs);
+  const auto expected = kiln::Run(original, inputs);
   ASSERT_TRUE(expected.ok()) << expected.status();
   const auto enumeration = Enumerate(CpuSpace, original, Target());
   ASSERT_TRUE(enumeration.ok()) << enumeration.status();
@@ -71,7 +71,7 @@ TEST_P(DefaultSpace, EverySketchComputesWhatTheOriginalComputes) {
       ASSERT_TRUE(replayed.ok()) << replayed.status();
       ASSERT_TRUE(Verify(replayed->program()).ok())
           << Verify(replayed->program()) << ToString(replayed->program());
-      const auto outputs = Run(replayed->program(), inputs, {.shuffle = seed + 1});
+      const auto outputs = kiln::Run(replayed->program(), inputs, {.shuffle = seed + 1});
       ASSERT_TRUE(outputs.ok()) << outputs.status() << ToString(replayed->program());
       ASSERT_EQ(*outputs, *expected) << "seed " << seed << "\n" << ToString(replayed->program());
     }

@@ -20,11 +20,11 @@
 
 namespace kiln {
 
-// What a plugin must have been built for; every file that includes this header carries it, and `--plugin` reads it
-// before it loads a shared object.
+// What a plugin must have been built for; every file that includes this header carries it, and `--plugin`
+// reads it before it loads a shared object.
 #define KILN_PLUGIN_STAMP_PREFIX "kiln-plugin-stamp: "
-inline constexpr char kPluginStamp[] __attribute__((used)) = KILN_PLUGIN_STAMP_PREFIX
-    "Kiln " KILN_VERSION ", clang " KILN_CXX_COMPILER_VERSION " " KILN_CXX_FLAGS;
+inline constexpr char kPluginStamp[] __attribute__((used)) =
+    KILN_PLUGIN_STAMP_PREFIX "Kiln " KILN_VERSION ", clang " KILN_CXX_COMPILER_VERSION " " KILN_CXX_FLAGS;
 
 // Applies the modules, in order, to every block that is there when it starts, last block first: so the
 // consumers of a block are simple when its turn comes. A block that a module has removed is skipped from then

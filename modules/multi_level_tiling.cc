@@ -43,8 +43,7 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
     std::vector<Loop> split{loops[i]};
     if (parts > 1) {
       Schedule::TileOptions tile{.parts = parts, .innermost = options.max_innermost};
-      if (kind == 'S') tile.budget = registers * s.target().vector_bytes / element;
-      if (kind == 'S') tile.within = inner;
+      if (kind == 'S') tile.budget = registers * s.target().vector_bytes / element, tile.within = inner;
       const Value factors = s.SamplePerfectTile(loops[i], tile, absl::StrCat(reduces[i] ? "R" : "S", i));
       if (kind == 'S') inner.push_back(factors);
       split = s.Split(loops[i], {factors});

@@ -4,13 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "modules/space_tokens.h"
 
 namespace kiln {
 namespace {
 
-class Parser {
+class Parser : private SpaceTokens {
  public:
-  explicit Parser(absl::string_view text) : text_(text) {}
+  explicit Parser(absl::string_view text) : SpaceTokens(text) {}
 
   absl::StatusOr<Space> Parse() {
     std::vector<std::pair<std::string, Space>> items;
@@ -76,37 +77,13 @@ class Parser {
     return options;
   }
 
-  char Peek() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-
-  bool Take(char c) {
-    if (Peek() != c) return false;
-    ++at_;
-    return true;
-  }
-
-  std::string Word() {
-    Peek();
-    const size_t from = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '-' ||
-                                  text_[at_] == ',' || text_[at_] == '_')) {
-      ++at_;
-    }
-    return std::string(text_.substr(from, at_ - from));
-  }
-
   absl::Status Wrong(const std::string& what) const {
-    return absl::InvalidArgumentError(absl::StrCat("space, column ", at_ + 1, ": ", what));
+    return absl::InvalidArgumentError(absl::StrCat("space, column ", column(), ": ", what));
   }
   absl::Status Unknown(const std::string& name) const {
     return Wrong(absl::StrCat("there is no module \"", name, "\"; known are each-block, ",
                               absl::StrJoin(ModuleNames(), ", ")));
   }
-
-  absl::string_view text_;
-  size_t at_ = 0;
 };
 
 }  // namespace

@@ -21,7 +21,8 @@ namespace kiln {
 namespace {
 
 absl::StatusOr<Codegen*> CodegenFor(const BuildRequest& request) {
-  static auto* const made = new std::map<std::tuple<std::string, std::string, std::string>, std::unique_ptr<Codegen>>;
+  static auto* const made =
+      new std::map<std::tuple<std::string, std::string, std::string>, std::unique_ptr<Codegen>>;
   std::unique_ptr<Codegen>& codegen = (*made)[{request.triple, request.cpu, request.features}];
   if (codegen == nullptr) {
     auto machine = request.triple.empty() ? absl::StatusOr<MachineTarget>(Host())

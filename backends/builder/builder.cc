@@ -19,7 +19,8 @@ struct BuildFields {
       visit(value.dtype, value.elements);
     } else {
       static_assert(std::is_same_v<T, BuildResult>);
-      visit(value.status, value.error, value.outputs, value.has_prepare, value.prepared, value.passes, value.seconds);
+      visit(value.status, value.error, value.outputs, value.has_prepare, value.prepared, value.passes,
+            value.seconds);
     }
   }
 };

@@ -1,9 +1,9 @@
-// What a builder is asked and what it answers: plain values, shared by the pool (pool.h, in our process) and by the kiln-builder
-// process (main.cc). Nothing here knows of MLIR or LLVM.
+// What a builder is asked and what it answers: plain values, shared by the pool (pool.h, in our process) and
+// by the kiln-builder process (main.cc). Nothing here knows of MLIR or LLVM.
 //
-// A build is Lower -> Codegen -> LinkShared. The entry points of what comes out are SYMBOL and, where the program has a prepare
-// phase, SYMBOL_prepare; both take the program's parameters in order and then what prepare writes (BuildResult::prepared), each
-// as a bare pointer, and return 0.
+// A build is Lower -> Codegen -> LinkShared. The entry points of what comes out are SYMBOL and, where the
+// program has a prepare phase, SYMBOL_prepare; both take the program's parameters in order and then what
+// prepare writes (BuildResult::prepared), each as a bare pointer, and return 0.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +38,14 @@ struct BuildRequest {
   std::string triple = {}, cpu = {}, features = {};
   bool print_after_all = false;
   BuildLimits limits = {};
-  // Not empty: the pool keeps the result under it and answers further requests with the same key from there, whatever else they
-  // say. HashOf (lang/hash.h) and the options that vary make a good one.
+  // Not empty: the pool keeps the result under it and answers further requests with the same key from there,
+  // whatever else they say. HashOf (lang/hash.h) and the options that vary make a good one.
   std::string cache_key = {};
 };
 
 enum class BuildStatus {
   kOk,
-  kBuildFailed,  // the program has no lowering, the compiler crashed, or a limit was reached: `error` says which
+  kBuildFailed,  // no lowering, a crash of the compiler, or a limit was reached: `error` says which
   kInterrupted,  // says nothing about the program: the pool was stopped
 };
 

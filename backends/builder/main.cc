@@ -1,6 +1,6 @@
-// kiln-builder: started by BuilderPool (pool.h) as worker_main.h says; answers each request with one result. It
-// compiles, and never runs what it compiled. Temporary files are in a folder of its own (scratch_folder.h). Memory
-// beyond the limit of a request ends it with kOutOfMemoryExit.
+// kiln-builder: started by BuilderPool (pool.h) as worker_main.h says; answers each request with one result.
+// It compiles, and never runs what it compiled. Temporary files are in a folder of its own
+// (scratch_folder.h). Memory beyond the limit of a request ends it with kOutOfMemoryExit.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,18 +8,18 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <new>
 
 #include "backends/builder/build.h"
 #include "backends/builder/exit_status.h"
 #include "backends/cpu/scratch_folder.h"
+#include "backends/runner/allocation.h"
 #include "backends/runner/protocol.h"
 #include "backends/runner/worker_main.h"
-#include "llvm/Support/ErrorHandling.h"
+
+// LLVM and MLIR do not look at what malloc returns everywhere, so it does not come to a return.
+void kiln::AllocationRefused() { _exit(kOutOfMemoryExit); }
 
 namespace {
-
-[[noreturn]] void EndOutOfMemory() { _exit(kiln::kOutOfMemoryExit); }
 
 int64_t DataBytes() {
   std::ifstream statm("/proc/self/statm");
@@ -50,8 +50,6 @@ int main(int count, char** arguments) {
   signal(SIGPIPE, SIG_IGN);
   const rlimit no_core = {};
   setrlimit(RLIMIT_CORE, &no_core);
-  std::set_new_handler(EndOutOfMemory);
-  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { EndOutOfMemory(); });
   auto scratch = kiln::ScratchFolder::Make();
   if (!scratch.ok()) {
     if (start->problem.empty()) start->problem = std::string(scratch.status().message());

@@ -74,10 +74,10 @@ class BuilderProcess {
     if (answer.ended && WIFEXITED(answer.wait_status) && WEXITSTATUS(answer.wait_status) == kOutOfMemoryExit)
       return Failed(absl::StrCat("the compiler needed more than ", request.limits.bytes, " bytes of memory"));
     const std::string said = FirstLine(worker_.LastWords());
-    return Failed(absl::StrCat(
-        "the compiler crashed",
-        answer.ended ? absl::StrCat(": kiln-builder ", HowItEnded(answer.wait_status)) : "",
-        said.empty() ? "" : absl::StrCat(" (", said, ")")));
+    return Failed(
+        absl::StrCat("the compiler crashed",
+                     answer.ended ? absl::StrCat(": kiln-builder ", HowItEnded(answer.wait_status)) : "",
+                     said.empty() ? "" : absl::StrCat(" (", said, ")")));
   }
 
   WorkerProcess worker_;
@@ -121,7 +121,8 @@ BuilderPool::~BuilderPool() = default;
 absl::StatusOr<std::unique_ptr<BuilderPool>> BuilderPool::Start(const BuilderPoolOptions& options) {
   auto impl = std::make_unique<Impl>(options.cached_results);
   const auto make = [&](int i, int stop_fd) {
-    return std::make_unique<BuilderProcess>(options.builder_path, options.cores[static_cast<size_t>(i)], stop_fd);
+    return std::make_unique<BuilderProcess>(options.builder_path, options.cores[static_cast<size_t>(i)],
+                                            stop_fd);
   };
   std::string remark;
   if (absl::Status status = impl->Start(static_cast<int>(options.cores.size()), make, &remark); !status.ok())

@@ -1,9 +1,11 @@
-// Compiles outside of our process: a few kiln-builder processes, started once, each of which answers one request at a time. The
-// compiler may crash, hang or grow without end: that ends its process alone, the request is build_failed and says why, and a
-// new process takes the next request. A builder that is killed from outside is started again, and the request with it, once.
+// Compiles outside of our process: a few kiln-builder processes, started once, each of which answers one
+// request at a time. The compiler may crash, hang or grow without end: that ends its process alone, the
+// request is build_failed and says why, and a new process takes the next request. A builder that is killed
+// from outside is started again, and the request with it, once.
 //
-// No LLVM and no MLIR is in this header or in its source. Everything ends with the pool: its destructor stops what is being built
-// and returns when no process is left. Should our process be killed, its builders die with it.
+// No LLVM and no MLIR is in this header or in its source. Everything ends with the pool: its destructor stops
+// what is being built and returns when no process is left. Should our process be killed, its builders die
+// with it.
 //
 // All methods may be called from any thread.
 #pragma once
@@ -41,7 +43,8 @@ class BuilderPool {
   // Results in the order of requests.
   std::vector<BuildResult> RunAll(std::vector<BuildRequest> requests);
 
-  // Whatever was submitted and has no result yet becomes interrupted, soon. Later requests are built as usual.
+  // Whatever was submitted and has no result yet becomes interrupted, soon. Later requests are built as
+  // usual.
   void Interrupt();
 
   // Of each builder; 0 for one that is not running now.
@@ -53,7 +56,8 @@ class BuilderPool {
   std::unique_ptr<Impl> impl_;
 };
 
-// kiln-builder beside the running executable, or in the folder above it. kFailedPrecondition: it is in neither.
+// kiln-builder beside the running executable, or in the folder above it. kFailedPrecondition: it is in
+// neither.
 absl::StatusOr<std::string> FindBuilder();
 
 }  // namespace kiln

@@ -40,7 +40,8 @@ CoreShares ShareCores(const std::vector<std::vector<int>>& cores, int threads) {
   CoreShares shares;
   for (size_t i = count - timed; i < count; ++i) shares.timed.push_back(cores[i].front());
   shares.apart = timed < count;
-  shares.builds.assign(cores.begin(), shares.apart ? cores.end() - static_cast<ptrdiff_t>(timed) : cores.end());
+  shares.builds.assign(cores.begin(),
+                       shares.apart ? cores.end() - static_cast<ptrdiff_t>(timed) : cores.end());
   return shares;
 }
 

@@ -1,4 +1,5 @@
-// The cores that this process may use, and how a measurer shares them out. Numbers are those of sched_setaffinity.
+// The cores that this process may use, and how a measurer shares them out. Numbers are those of
+// sched_setaffinity.
 #pragma once
 
 #include <vector>
@@ -14,8 +15,9 @@ struct CoreShares {
   bool apart = false;                    // builds share no core with timed runs, so they may go on meanwhile
 };
 
-// `threads` cores for timed runs (0: all, never more than there are), the last ones, as systems are busiest on the first;
-// the others for builders. Where none is left, there are as many builders as cores, which must wait for timed runs.
+// `threads` cores for timed runs (0: all, never more than there are), the last ones, as systems are busiest
+// on the first; the others for builders. Where none is left, there are as many builders as cores, which must
+// wait for timed runs.
 CoreShares ShareCores(const std::vector<std::vector<int>>& cores, int threads);
 
 }  // namespace kiln

@@ -53,7 +53,8 @@ KernelObject KernelOf(const Program& program, const BuildResult& built, const st
   if (built.has_prepare) kernel.prepare_symbol = absl::StrCat(symbol, "_prepare");
   kernel.params = ParamsOf(program, tolerances);
   for (const PreparedParam& prepared : built.prepared) {
-    kernel.params.push_back({.dtype = prepared.dtype, .elements = prepared.elements, .role = KernelParam::kPrepared});
+    kernel.params.push_back(
+        {.dtype = prepared.dtype, .elements = prepared.elements, .role = KernelParam::kPrepared});
   }
   return kernel;
 }

@@ -1,4 +1,5 @@
-// A built Program as a kernel that runners can run: parameters with their roles, dtypes and sizes. No LLVM. Pure.
+// A built Program as a kernel that runners can run: parameters with their roles, dtypes and sizes. No LLVM.
+// Pure.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@ namespace kiln {
 
 int64_t ElementsOf(const Program& program, Id buffer);
 
-// Of the program's parameters, in order; outputs are to agree within `tolerances`, one for each output in order.
+// Of the program's parameters, in order; outputs are to agree within `tolerances`, one for each output in
+// order.
 std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tolerance>& tolerances);
 
 // `built` holds a shared object, as its only output, with the entry point `symbol`.

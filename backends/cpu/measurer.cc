@@ -73,7 +73,8 @@ class CpuMeasurer::Impl {
     const auto path = [](const std::string& given, auto find) {
       return given.empty() ? find() : absl::StatusOr<std::string>(given);
     };
-    const auto builder = path(options.builder_path, FindBuilder), runner = path(options.runner_path, FindRunner);
+    const auto builder = path(options.builder_path, FindBuilder),
+               runner = path(options.runner_path, FindRunner);
     if (!builder.ok()) return builder.status();
     if (!runner.ok()) return runner.status();
     const CoreShares shares = ShareCores(UsableCores(), options.threads);
@@ -84,12 +85,13 @@ class CpuMeasurer::Impl {
     auto runners = RunnerPool::Start({.runner_path = *runner, .cores = {shares.timed}});
     if (!runners.ok()) return runners.status();
     runners_ = *std::move(runners);
-    references_ = std::make_unique<References>(ReferenceOptions{.folder = scratch_->path(),
-                                                                .data_seed = options_.data_seed,
-                                                                .run_seconds = options_.reference_seconds,
-                                                                .run_bytes = options_.run_bytes,
-                                                                .build = Build("")},
-                                               builders_.get(), runners_.get());
+    references_ =
+        std::make_unique<References>(ReferenceOptions{.folder = scratch_->path(),
+                                                      .data_seed = options_.data_seed,
+                                                      .run_seconds = options_.reference_seconds,
+                                                      .run_bytes = options_.run_bytes,
+                                                      .build = Build("")},
+                                     builders_.get(), [this](const RunRequest& run) { return Run(run); });
     return absl::OkStatus();
   }
 
@@ -114,7 +116,8 @@ class CpuMeasurer::Impl {
     std::vector<Candidate*> racing;
     for (Candidate& candidate : candidates) {
       candidate.built.wait();
-      if (FindBuilt(candidate) && (!candidate.reference->file.empty() || Passes(candidate))) racing.push_back(&candidate);
+      if (FindBuilt(candidate) && (!candidate.reference->file.empty() || Passes(candidate)))
+        racing.push_back(&candidate);
     }
     RunResult raced = RunRace(racing);
     if (raced.status != RunStatus::kOk && raced.status != RunStatus::kInterrupted) {
@@ -222,19 +225,31 @@ class CpuMeasurer::Impl {
     if (candidate.request->thorough) {
       run.timing.target_spread = kThoroughSpread;
     } else if (best > 0) {
-      run.timing.stop_rules = {{.after_runs = 1, .over_seconds = 5 * best}, {.after_runs = 2, .over_seconds = 2 * best}};
+      run.timing.stop_rules = {{.after_runs = 1, .over_seconds = 5 * best},
+                               {.after_runs = 2, .over_seconds = 2 * best}};
     }
-    if (run.reference.empty()) run.write_reference_to = absl::StrCat(scratch_->path(), "/candidate", ++files_);
+    if (run.reference.empty())
+      run.write_reference_to = absl::StrCat(scratch_->path(), "/candidate", ++files_);
     return candidate.running = run;
   }
 
   bool WasInterrupted() const { return interrupts_ != started_at_; }
 
+  bool WasLost(const RunResult& ran) const {
+    return ran.status == RunStatus::kInterrupted && !WasInterrupted();
+  }
+
+  RunResult Run(const RunRequest& run) { return RunAgainIfLost(run, runners_->Submit(run).get()); }
+
+  RunResult RunAgainIfLost(const RunRequest& run, RunResult ran) {
+    if (!WasLost(ran)) return ran;
+    ran = runners_->Submit(run).get();
+    if (WasLost(ran)) ran.status = RunStatus::kCrashed;
+    return ran;
+  }
+
   void Finish(Candidate& candidate, RunResult ran) {
-    if (ran.status == RunStatus::kInterrupted && !WasInterrupted()) {
-      ran = runners_->Submit(candidate.running).get();
-      if (ran.status == RunStatus::kInterrupted && !WasInterrupted()) ran.status = RunStatus::kCrashed;
-    }
+    ran = RunAgainIfLost(candidate.running, std::move(ran));
     MeasureResult& result = candidate.result;
     result.status = OutcomeOf(ran.status);
     result.error = ran.detail;
@@ -270,9 +285,7 @@ class CpuMeasurer::Impl {
     }
     run.limits.seconds = seconds;
     run.timing.runs = options_.race_rounds;
-    RunResult result = runners_->Submit(run).get();
-    if (result.status == RunStatus::kInterrupted && !WasInterrupted()) result = runners_->Submit(run).get();
-    return result;
+    return Run(run);
   }
 
   std::string Flags(const Candidate& candidate) const {

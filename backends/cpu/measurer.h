@@ -1,15 +1,18 @@
-// Measures programs on this machine's CPU: builders compile (backends/builder), runners run and time (backends/runner), and what a
-// candidate computes is compared with what its original computes.
+// Measures programs on this machine's CPU: builders compile (backends/builder), runners run and time
+// (backends/runner), and what a candidate computes is compared with what its original computes.
 //
-// Per task, once, the original is compiled as it is and run; the interpreter vouches for chosen elements of its outputs, and then
-// every element of every candidate is compared with them (reference.h). All get the same inputs (data.h, seed `data_seed`).
+// Per task, once, the original is compiled as it is and run; the interpreter vouches for chosen elements of
+// its outputs, and then every element of every candidate is compared with them (reference.h). All get the
+// same inputs (data.h, seed `data_seed`).
 //
-// Timing: one warm-up and three runs; a candidate stops as a lower bound when its fastest run takes more than five times the best
-// (after one) or twice (after two); a thorough one is timed until its spread is 5%. Race times finalists in turns. Timed runs own
-// `threads` cores; the next candidates are built on the others meanwhile, or before, if there are no others.
+// Timing: one warm-up and three runs; a candidate stops as a lower bound when its fastest run takes more than
+// five times the best (after one) or twice (after two); a thorough one is timed until its spread is 5%. Race
+// times finalists in turns. Timed runs own `threads` cores; the next candidates are built on the others
+// meanwhile, or before, if there are no others.
 //
-// A runner or builder that dies is started again, and the candidate measured once more; a second time counts against it. A failure
-// of the original itself is the result of all its candidates, with "the untransformed program" in the message.
+// A runner or builder that dies is started again, and what it was at, a candidate or an original, run once
+// more; a second time counts against that. A failure of the original itself is the result of all its
+// candidates, with "the untransformed program" in the message.
 //
 // Nothing is left when it is destroyed: no process, no file. Threads: one call at a time; Interrupt from any.
 #pragma once

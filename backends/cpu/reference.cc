@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <set>
 #include <fstream>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -43,7 +43,8 @@ std::set<int64_t> Choose(absl::Span<const Extent> shape, size_t count, uint64_t 
   const size_t free = std::min<size_t>(shape.size(), 5);
   for (size_t bits = 0; bits < size_t{1} << free && chosen.size() < count; ++bits) {
     int64_t flat = 0;
-    for (size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d].max + (d < free && (bits >> d & 1) != 0 ? shape[d].max - 1 : 0);
+    for (size_t d = 0; d < shape.size(); ++d)
+      flat = flat * shape[d].max + (d < free && (bits >> d & 1) != 0 ? shape[d].max - 1 : 0);
     chosen.insert(flat);
   }
   RandomDice dice(Engine({seed}));
@@ -82,7 +83,8 @@ std::string CheckChosen(const Program& program, const Reference& reference, cons
     found.seekg(starts[at.output] + at.element * size);
     if (!found.read(bytes, size)) return "its outputs cannot be read";
     const std::string dtype(ToString(buffer.dtype));
-    const Comparison compared = CompareArrays(dtype, bytes, at.wanted.data(), 1, reference.tolerances[at.output]);
+    const Comparison compared =
+        CompareArrays(dtype, bytes, at.wanted.data(), 1, reference.tolerances[at.output]);
     if (!compared.agrees) {
       return absl::StrCat(InWords(program, outputs[at.output], at.element), " is ", compared.found,
                           ", but the interpreter says ", compared.wanted);
@@ -91,8 +93,9 @@ std::string CheckChosen(const Program& program, const Reference& reference, cons
   return "";
 }
 
-References::References(ReferenceOptions options, BuilderPool* builders, RunnerPool* runners)
-    : options_(std::move(options)), builders_(builders), runners_(runners) {}
+References::References(ReferenceOptions options, BuilderPool* builders,
+                       std::function<RunResult(const RunRequest&)> run)
+    : options_(std::move(options)), builders_(builders), run_(std::move(run)) {}
 
 const Reference& References::For(const Program& original) {
   std::unique_ptr<Reference>& made = made_[HashOf(original)];
@@ -110,7 +113,8 @@ Reference References::Make(const Program& original) {
   } else {
     BuildAndRun(original, &reference);
   }
-  if (!reference.failure.empty()) spdlog::error("the untransformed program {}: {}", original.name, reference.error);
+  if (!reference.failure.empty())
+    spdlog::error("the untransformed program {}: {}", original.name, reference.error);
   return reference;
 }
 
@@ -155,12 +159,13 @@ void References::BuildAndRun(const Program& original, Reference* reference) {
   run.limits = {.seconds = options_.run_seconds, .bytes = options_.run_bytes};
   run.write_reference_to = absl::StrCat(options_.folder, "/reference", ++files_);
   const Deadline start = SecondsFromNow(0);
-  const RunResult ran = runners_->Submit(run).get();
+  const RunResult ran = run_(run);
   reference->seconds = std::chrono::duration<double>(SecondsFromNow(0) - start).count();
   reference->error = ran.detail;
   if (ran.status == RunStatus::kTimedOut) {
-    spdlog::warn("the untransformed program {} runs longer than {} s: of its candidates, {} elements are compared",
-                 original.name, options_.run_seconds, reference->chosen.size());
+    spdlog::warn(
+        "the untransformed program {} runs longer than {} s: of its candidates, {} elements are compared",
+        original.name, options_.run_seconds, reference->chosen.size());
     unlink(run.write_reference_to.c_str());
     reference->seconds = 0;
     return;

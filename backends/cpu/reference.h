@@ -1,8 +1,8 @@
 // What a task's candidates have to compute: the outputs of the original, compiled as it is.
 //
-// The interpreter evaluates chosen elements of the outputs by itself, and if the compiled original gives the same there, within
-// the tolerance, its whole outputs become the file that candidates are compared with (design D9). Where the original takes too long
-// to run, the chosen elements are all there is.
+// The interpreter evaluates chosen elements of the outputs by itself, and if the compiled original gives the
+// same there, within the tolerance, its whole outputs become the file that candidates are compared with
+// (design D9). Where the original takes too long to run, the chosen elements are all there is.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "backends/builder/pool.h"
-#include "backends/runner/pool.h"
+#include "backends/runner/runner.h"
 #include "lang/hash.h"
 #include "lang/program.h"
 
@@ -25,7 +25,7 @@ struct ChosenElement {
 };
 
 struct Reference {
-  std::string failure = {};  // the class of outcome, if the original cannot be vouched for; empty: all is well
+  std::string failure = {};  // the class of outcome; empty: the original is vouched for
   std::string error = {};
   bool interrupted = false;
   std::string file = {};  // all outputs, one after the other; empty: only `chosen` can be compared
@@ -46,9 +46,13 @@ struct ReferenceOptions {
 
 class References {
  public:
-  References(ReferenceOptions options, BuilderPool* builders, RunnerPool* runners);
+  // `run` runs a request to its end, again where a runner was lost; its result is interrupted only by
+  // Interrupt.
+  References(ReferenceOptions options, BuilderPool* builders,
+             std::function<RunResult(const RunRequest&)> run);
 
-  // Made on the first call for a program; takes as long as the original runs. What was interrupted is tried again by the next call.
+  // Made on the first call for a program; takes as long as the original runs. What was interrupted is tried
+  // again by the next call.
   const Reference& For(const Program& original);
 
  private:
@@ -58,12 +62,13 @@ class References {
 
   const ReferenceOptions options_;
   BuilderPool* const builders_;
-  RunnerPool* const runners_;
+  const std::function<RunResult(const RunRequest&)> run_;
   int files_ = 0;
   absl::flat_hash_map<Hash128, std::unique_ptr<Reference>> made_;
 };
 
-// What is wrong with the chosen elements of the outputs in `file` (as in RunRequest::write_reference_to); empty if nothing is.
+// What is wrong with the chosen elements of the outputs in `file` (as in RunRequest::write_reference_to);
+// empty if nothing is.
 std::string CheckChosen(const Program& program, const Reference& reference, const std::string& file);
 
 // The class of outcome (search/measurer.h) of a run.

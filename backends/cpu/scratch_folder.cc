@@ -24,8 +24,8 @@ constexpr char kPrefix[] = "kiln-scratch";
 bool IsAbandoned(const fs::path& path) {
   const std::vector<std::string> parts = absl::StrSplit(path.filename().string(), '-');
   int pid = 0;
-  return parts.size() == 4 && absl::StrCat(parts[0], "-", parts[1]) == kPrefix && absl::SimpleAtoi(parts[2], &pid) &&
-         pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
+  return parts.size() == 4 && absl::StrCat(parts[0], "-", parts[1]) == kPrefix &&
+         absl::SimpleAtoi(parts[2], &pid) && pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
 }
 
 }  // namespace
@@ -33,7 +33,8 @@ bool IsAbandoned(const fs::path& path) {
 absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Make() {
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
-  if (error) return absl::FailedPreconditionError(absl::StrCat("no folder for temporary files: ", error.message()));
+  if (error)
+    return absl::FailedPreconditionError(absl::StrCat("no folder for temporary files: ", error.message()));
   std::vector<fs::path> abandoned;
   for (const auto& entry : fs::directory_iterator(base, error)) {
     if (IsAbandoned(entry.path())) abandoned.push_back(entry.path());

@@ -1,6 +1,6 @@
-// A private folder for files that live as long as an object: made in the system's folder for temporary files, removed with all
-// its content by the destructor. A process that is killed leaves its folder; the next one that makes a ScratchFolder removes
-// those whose process is gone. Any thread.
+// A private folder for files that live as long as an object: made in the system's folder for temporary files,
+// removed with all its content by the destructor. A process that is killed leaves its folder; the next one
+// that makes a ScratchFolder removes those whose process is gone. Any thread.
 #pragma once
 
 #include <memory>

@@ -55,7 +55,8 @@ absl::Status WriteFiles(std::vector<File>& files) {
     if (status.ok()) status = WriteTemporary(file);
   }
   for (File& file : files) {
-    if (status.ok() && rename(file.temporary.c_str(), file.path.c_str()) != 0) status = CannotWrite(file.path, errno);
+    if (status.ok() && rename(file.temporary.c_str(), file.path.c_str()) != 0)
+      status = CannotWrite(file.path, errno);
   }
   for (const File& file : files) {
     if (!status.ok() && !file.temporary.empty()) unlink(file.temporary.c_str());
@@ -85,7 +86,8 @@ absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, 
                        .limits = options.limits};
   if (options.triple.empty()) request.outputs.push_back(BuildOutput::kSharedObject);
   const BuildResult built = builders.Submit(std::move(request)).get();
-  if (!built.ok()) return absl::FailedPreconditionError(absl::StrCat("cannot build ", exported.name, ": ", built.error));
+  if (!built.ok())
+    return absl::FailedPreconditionError(absl::StrCat("cannot build ", exported.name, ": ", built.error));
 
   std::error_code error;
   fs::create_directories(folder, error);

@@ -6,9 +6,9 @@
 //   NAME.mlir   the scheduled program in func, scf, arith, math, vector and memref operations
 //   NAME.trace  how the program was made
 //
-// One bare pointer for each parameter; the caller allocates everything, and arrays do not overlap; no alignment is needed. The
-// function returns 0. It needs libc and libm only. Where the program has a prepare phase, there is NAME_prepare too, with the same
-// parameters, to be called once per set of constants.
+// One bare pointer for each parameter; the caller allocates everything, and arrays do not overlap; no
+// alignment is needed. The function returns 0. It needs libc and libm only. Where the program has a prepare
+// phase, there is NAME_prepare too, with the same parameters, to be called once per set of constants.
 //
 // Replace it to hand programs out in another form. Threads: any, as for BuilderPool.
 #pragma once
@@ -26,8 +26,8 @@ namespace kiln {
 struct ExportOptions {
   std::string trace = "";  // the text for NAME.trace; empty: no such file
   bool contract = true;
-  // The machine that code is made for (backends/cpu/machine.h). An empty triple: this one. For another one there is no
-  // libNAME.so, as linking needs its libc.
+  // The machine that code is made for (backends/cpu/machine.h). An empty triple: this one. For another one
+  // there is no libNAME.so, as linking needs its libc.
   std::string triple = "", cpu = "", features = "";
   BuildLimits limits = {.seconds = 120};
 };
@@ -37,12 +37,14 @@ struct Exported {
   std::vector<std::string> files;  // paths, the header first
 };
 
-// Writes the files to `folder`, which is made if it does not exist. Each appears whole or not at all, and replaces an older one.
-// kFailedPrecondition: the program cannot be built (the compiler's message), or a file cannot be written (its path).
+// Writes the files to `folder`, which is made if it does not exist. Each appears whole or not at all, and
+// replaces an older one. kFailedPrecondition: the program cannot be built (the compiler's message), or a file
+// cannot be written (its path).
 absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, const std::string& folder,
                                 BuilderPool& builders, const ExportOptions& options = {});
 
-// A name that is an identifier of C and C++: letters, digits and "_"; what would be none, a keyword or main gets "kiln_" in front.
+// A name that is an identifier of C and C++: letters, digits and "_"; what would be none, a keyword or main
+// gets "kiln_" in front.
 std::string SafeIdentifier(absl::string_view name);
 
 // One for a function and its files: nor is it a function of libc or libm.

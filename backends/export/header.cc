@@ -66,8 +66,9 @@ absl::string_view Word(Role role) {
 
 std::string ShapeOf(const Program& program, const Buffer& buffer) {
   const auto dims = program.Dims(buffer.shape);
-  return absl::StrCat("[", absl::StrJoin(dims, ", ", [](std::string* out, const Extent& e) { absl::StrAppend(out, e.max); }),
-                      "]");
+  return absl::StrCat(
+      "[", absl::StrJoin(dims, ", ", [](std::string* out, const Extent& e) { absl::StrAppend(out, e.max); }),
+      "]");
 }
 
 std::string Prototype(const std::string& function, const std::vector<HeaderParam>& params) {
@@ -93,15 +94,17 @@ std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult&
   for (const Id id : program.parameters) {
     const Buffer& buffer = program.buffers[id];
     const bool is_output = buffer.role == Role::kOutput;
-    params.push_back({fresh(program.Text(buffer.name)), absl::StrCat(is_output ? "" : "const ", CType(buffer.dtype), "*"),
+    params.push_back({fresh(program.Text(buffer.name)),
+                      absl::StrCat(is_output ? "" : "const ", CType(buffer.dtype), "*"),
                       absl::StrCat(Word(buffer.role), " ", ToString(buffer.dtype), ShapeOf(program, buffer),
                                    HowStored(buffer.dtype))});
   }
   for (const PreparedParam& prepared : built.prepared) {
     const DType dtype = ParseDType(prepared.dtype).value_or(DType::kI8);
-    params.push_back({fresh(absl::StrCat("prepared_", params.size() - program.parameters.size())),
-                      absl::StrCat(CType(dtype), "*"),
-                      absl::StrCat("prepared ", prepared.dtype, "[", prepared.elements, "]", HowStored(dtype))});
+    params.push_back(
+        {fresh(absl::StrCat("prepared_", params.size() - program.parameters.size())),
+         absl::StrCat(CType(dtype), "*"),
+         absl::StrCat("prepared ", prepared.dtype, "[", prepared.elements, "]", HowStored(dtype))});
   }
   return params;
 }
@@ -113,14 +116,19 @@ std::string HeaderText(const Program& program, const BuildResult& built, const s
   for (const HeaderParam& param : params) width = std::max(width, param.name.size());
   std::string text = absl::StrCat("/* ", name, ": made by Kiln ", KILN_VERSION, " for ", made_for, ".\n *\n");
   for (const HeaderParam& param : params)
-    absl::StrAppend(&text, " *   ", param.name, std::string(width + 2 - param.name.size(), ' '), param.note, "\n");
+    absl::StrAppend(&text, " *   ", param.name, std::string(width + 2 - param.name.size(), ' '), param.note,
+                    "\n");
   absl::StrAppend(&text,
-                  " *\n * The caller allocates all arrays: contiguous, row-major, and none overlaps another. Any alignment"
-                  " will do;\n * 64 bytes is fastest. Functions return 0. They keep no state, and may be called from several"
+                  " *\n * The caller allocates all arrays: contiguous, row-major, and none overlaps another. "
+                  "Any alignment"
+                  " will do;\n * 64 bytes is fastest. Functions return 0. They keep no state, and may be "
+                  "called from several"
                   " threads at once.\n");
   if (built.has_prepare) {
-    absl::StrAppend(&text, " *\n * ", name, "_prepare reads the constants and writes the prepared arrays. Call it before ", name,
-                    ",\n * and again when a constant changed; it does not touch inputs and outputs, which may be null there.\n");
+    absl::StrAppend(&text, " *\n * ", name,
+                    "_prepare reads the constants and writes the prepared arrays. Call it before ", name,
+                    ",\n * and again when a constant changed; it does not touch inputs and outputs, which "
+                    "may be null there.\n");
   }
   const std::string guard = absl::StrCat("KILN_", absl::AsciiStrToUpper(name), "_H");
   absl::StrAppend(&text, " */\n#ifndef ", guard, "\n#define ", guard,

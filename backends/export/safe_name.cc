@@ -11,18 +11,34 @@
 namespace kiln {
 namespace {
 
-constexpr absl::string_view kKeywords[] = {
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
-    "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
-    "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
-    "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline",
-    "int", "long", "main", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq",
-    "private", "protected", "public", "register", "reinterpret_cast", "requires", "restrict", "return", "short", "signed",
-    "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true",
-    "try", "typedef", "typeid", "typename", "typeof", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t",
-    "while", "xor", "xor_eq"};
+constexpr absl::string_view kKeywords[] = {"alignas",     "alignof",      "and",       "and_eq",
+                                           "asm",         "auto",         "bitand",    "bitor",
+                                           "bool",        "break",        "case",      "catch",
+                                           "char",        "char16_t",     "char32_t",  "char8_t",
+                                           "class",       "co_await",     "co_return", "co_yield",
+                                           "compl",       "concept",      "const",     "const_cast",
+                                           "consteval",   "constexpr",    "constinit", "continue",
+                                           "decltype",    "default",      "delete",    "do",
+                                           "double",      "dynamic_cast", "else",      "enum",
+                                           "explicit",    "export",       "extern",    "false",
+                                           "float",       "for",          "friend",    "goto",
+                                           "if",          "inline",       "int",       "long",
+                                           "main",        "mutable",      "namespace", "new",
+                                           "noexcept",    "not",          "not_eq",    "nullptr",
+                                           "operator",    "or",           "or_eq",     "private",
+                                           "protected",   "public",       "register",  "reinterpret_cast",
+                                           "requires",    "restrict",     "return",    "short",
+                                           "signed",      "sizeof",       "static",    "static_assert",
+                                           "static_cast", "struct",       "switch",    "template",
+                                           "this",        "thread_local", "throw",     "true",
+                                           "try",         "typedef",      "typeid",    "typename",
+                                           "typeof",      "union",        "unsigned",  "using",
+                                           "virtual",     "void",         "volatile",  "wchar_t",
+                                           "while",       "xor",          "xor_eq"};
 
-bool IsKeyword(const std::string& name) { return std::find(std::begin(kKeywords), std::end(kKeywords), name) != std::end(kKeywords); }
+bool IsKeyword(const std::string& name) {
+  return std::find(std::begin(kKeywords), std::end(kKeywords), name) != std::end(kKeywords);
+}
 
 bool IsSystemFunction(const std::string& name) {
   for (const char* library : {LIBC_SO, LIBM_SO}) {
@@ -41,7 +57,8 @@ std::string SafeIdentifier(absl::string_view name) {
   std::string safe;
   for (const char c : name) safe += absl::ascii_isalnum(static_cast<unsigned char>(c)) ? c : '_';
   // Names that start with "_" are the compiler's.
-  if (safe.empty() || safe[0] == '_' || absl::ascii_isdigit(static_cast<unsigned char>(safe[0])) || IsKeyword(safe))
+  if (safe.empty() || safe[0] == '_' || absl::ascii_isdigit(static_cast<unsigned char>(safe[0])) ||
+      IsKeyword(safe))
     return absl::StrCat("kiln_", safe.empty() ? "program" : safe);
   return safe;
 }

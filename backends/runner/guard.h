@@ -53,7 +53,7 @@ class GuardedBuffer {
 // Installs the handler of SIGSEGV and SIGBUS for the rest of the process. Both must outlive it.
 void InstallFaultHandler(const std::vector<std::unique_ptr<GuardedBuffer>>* buffers, RunNote* note);
 
-// For the allocation functions of the process (main.cc): one of them returned null.
+// For the allocation functions of the process (allocation.h): one of them returned null.
 void NoteRefusedAllocation();
 
 }  // namespace kiln

@@ -30,14 +30,16 @@ TEST(BuilderPool, MakesASharedObjectThatComputes) {
 
 TEST(BuilderPool, ShowsTheStagesOfABuild) {
   const auto pool = StartBuilders();
-  BuildRequest request = RequestFor(Matmul(4, 8, 16), {BuildOutput::kProgram, BuildOutput::kMlir, BuildOutput::kLlvm,
-                                                       BuildOutput::kAssembly, BuildOutput::kObject});
+  BuildRequest request =
+      RequestFor(Matmul(4, 8, 16), {BuildOutput::kProgram, BuildOutput::kMlir, BuildOutput::kLlvm,
+                                    BuildOutput::kAssembly, BuildOutput::kObject});
   request.symbol = "tiny";
   request.print_after_all = true;
   const BuildResult result = pool->Submit(request).get();
   ASSERT_TRUE(result.ok()) << result.error;
   EXPECT_TRUE(absl::StartsWith(result.outputs[0], "kiln.program v1\nprogram tiny\n")) << result.outputs[0];
-  EXPECT_TRUE(absl::StrContains(result.outputs[1], "func.func @tiny(%arg0: memref<64xf32>, %arg1: memref<128xf32>"));
+  EXPECT_TRUE(
+      absl::StrContains(result.outputs[1], "func.func @tiny(%arg0: memref<64xf32>, %arg1: memref<128xf32>"));
   EXPECT_TRUE(absl::StrContains(result.outputs[2], "define i32 @tiny(ptr"));
   EXPECT_TRUE(absl::StrContains(result.outputs[3], "tiny:"));
   EXPECT_EQ(result.outputs[4].substr(1, 3), "ELF");
@@ -62,7 +64,8 @@ TEST(BuilderPool, GivesResultsInTheOrderOfRequests) {
     requests.back().symbol = absl::StrCat("f", i);
   }
   const std::vector<BuildResult> results = pool->RunAll(requests);
-  for (int i = 0; i < 8; ++i) EXPECT_TRUE(absl::StrContains(results[i].outputs.at(0), absl::StrCat("@f", i, "(")));
+  for (int i = 0; i < 8; ++i)
+    EXPECT_TRUE(absl::StrContains(results[i].outputs.at(0), absl::StrCat("@f", i, "(")));
 }
 
 TEST(BuilderPool, KeepsResultsUnderTheirKeys) {
@@ -126,7 +129,8 @@ TEST(BuilderPool, ACrashOfTheCompilerIsAResult) {
   AwaitWork(builder);
   kill(builder, SIGSEGV);
   EXPECT_EQ(lost.get().status, BuildStatus::kBuildFailed);
-  EXPECT_TRUE(absl::StartsWith(lost.get().error, "the compiler crashed: kiln-builder was ended by SIGSEGV")) << lost.get().error;
+  EXPECT_TRUE(absl::StartsWith(lost.get().error, "the compiler crashed: kiln-builder was ended by SIGSEGV"))
+      << lost.get().error;
   EXPECT_TRUE(next.get().ok()) << next.get().error;
   EXPECT_NE(pool->builder_pids().front(), builder);
 }

@@ -49,8 +49,9 @@ Output Shell(const std::string& command) {
   return output;
 }
 
-constexpr char kUseAffine[] = R"(
-#include "scale.h"
+constexpr char kUseAffine[] =
+    "#include \"scale.h\""
+    R"(
 #include <stdlib.h>
 #include <stdio.h>
 int main(void) {
@@ -81,8 +82,10 @@ TEST(Export, ACProgramLinksTheObjectAndTheLibrary) {
   EXPECT_EQ(object.text, "right\n");
   const Output library = Shell(in + "cc -Wall -Werror use.c -L. -lscale -Wl,-rpath,. -o use2 && ./use2");
   EXPECT_EQ(library.text, "right\n");
-  const Output cpp = Shell(in + "printf '#include \"scale.h\"\\nint main() { return scale == nullptr; }' > use.cc && "
-                                "c++ -Wall -Werror use.cc scale.o -lm -o use3 && ./use3");
+  const Output cpp = Shell(in +
+                           "printf '#include \"scale.h\"\\nint main() { static float x[99], y[99]; return "
+                           "scale(x, y); }' > use.cc && "
+                           "c++ -Wall -Werror use.cc scale.o -lm -o use3 && ./use3");
   EXPECT_EQ(cpp.status, 0) << cpp.text;
 }
 
@@ -107,9 +110,10 @@ TEST(Export, TheHeaderSaysWhatToPass) {
   const std::string folder = FreshFolder();
   ASSERT_TRUE(Export(Matmul(4, 6, 5), "mm", folder, Builders()).ok());
   const std::string header = Read(folder + "/mm.h");
-  for (const char* part : {" *   A  input f32[4, 5]\n", " *   B  input f32[5, 6]\n", " *   C  output f32[4, 6]\n",
-                           "int mm(const float* A,\n       const float* B,\n       float* C);\n", "extern \"C\" {",
-                           "#ifndef KILN_MM_H\n#define KILN_MM_H\n", "#include <stdint.h>"}) {
+  for (const char* part :
+       {" *   A  input f32[4, 5]\n", " *   B  input f32[5, 6]\n", " *   C  output f32[4, 6]\n",
+        "int mm(const float* A,\n       const float* B,\n       float* C);\n", "extern \"C\" {",
+        "#ifndef KILN_MM_H\n#define KILN_MM_H\n", "#include <stdint.h>"}) {
     EXPECT_TRUE(absl::StrContains(header, part)) << part << "in\n" << header;
   }
 }
@@ -118,8 +122,7 @@ TEST(Export, PrepareIsAFunctionOfItsOwn) {
   const std::string folder = FreshFolder();
   const auto exported = Export(WithPrepare(40), "packed", folder, Builders());
   ASSERT_TRUE(exported.ok()) << exported.status();
-  std::ofstream(folder + "/use.c") << R"(
-    #include "packed.h"
+  std::ofstream(folder + "/use.c") << "#include \"packed.h\"" << R"(
     int main(void) {
       float x[40], w[40], y[40], p[40];
       for (int i = 0; i < 40; ++i) x[i] = i, w[i] = 3 * i;
@@ -138,7 +141,9 @@ TEST(Export, TheMlirIsTheSameProgram) {
     if (p.IsLoop(node) && p.Text(p.loop(node).name) == "i") p.loop(node).kind = LoopKind::kUnrolled;
   }
   ASSERT_TRUE(Export(p, "mm", folder, Builders()).ok());
-  const Output parsed = Shell("mlir-opt-22 " + folder + "/mm.mlir -o /dev/null || /usr/lib/llvm-22/bin/mlir-opt " + folder + "/mm.mlir -o /dev/null");
+  const Output parsed =
+      Shell("mlir-opt-22 " + folder + "/mm.mlir -o /dev/null || /usr/lib/llvm-22/bin/mlir-opt " + folder +
+            "/mm.mlir -o /dev/null");
   EXPECT_EQ(parsed.status, 0) << parsed.text;
   CodegenOptions options;
   options.entries = {{.name = "mm", .noalias = true}};
@@ -184,7 +189,8 @@ TEST(Export, SaysWhatItCannotWrite) {
   std::ofstream(folder + "/file") << "in the way";
   const auto blocked = Export(Affine(10), "f", folder + "/file", Builders());
   EXPECT_EQ(blocked.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(absl::StartsWith(blocked.status().message(), "cannot write " + folder + "/file")) << blocked.status();
+  EXPECT_TRUE(absl::StartsWith(blocked.status().message(), "cannot write " + folder + "/file"))
+      << blocked.status();
   fs::create_directory(folder + "/f.o");
   const auto half = Export(Affine(10), "f", folder, Builders());
   EXPECT_EQ(half.status().message(), "cannot write " + folder + "/f.o: Is a directory");
@@ -204,7 +210,8 @@ TEST(Export, SaysWhyAProgramCannotBeBuilt) {
 
 TEST(Export, MakesObjectsForOtherMachines) {
   const std::string folder = FreshFolder();
-  const auto exported = Export(Affine(64), "f", folder, Builders(), {.triple = "aarch64-linux-gnu", .cpu = "neoverse-n1"});
+  const auto exported =
+      Export(Affine(64), "f", folder, Builders(), {.triple = "aarch64-linux-gnu", .cpu = "neoverse-n1"});
   ASSERT_TRUE(exported.ok()) << exported.status();
   EXPECT_FALSE(fs::exists(folder + "/libf.so"));
   EXPECT_TRUE(absl::StrContains(Shell("readelf -h " + folder + "/f.o").text, "AArch64"));

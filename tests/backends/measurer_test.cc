@@ -18,10 +18,14 @@ namespace kiln {
 namespace {
 
 CpuMeasurerOptions Options() {
-  return {.run_seconds = 3, .builder_path = ProgramPath("kiln-builder"), .runner_path = ProgramPath("kiln-runner")};
+  return {.run_seconds = 3,
+          .builder_path = ProgramPath("kiln-builder"),
+          .runner_path = ProgramPath("kiln-runner")};
 }
 
-CpuMeasurer StartMeasurer(const CpuMeasurerOptions& options = Options()) { return CpuMeasurer::Start(options).value(); }
+CpuMeasurer StartMeasurer(const CpuMeasurerOptions& options = Options()) {
+  return CpuMeasurer::Start(options).value();
+}
 
 CpuMeasurer& Shared() {
   static auto* const measurer = new CpuMeasurer(StartMeasurer());
@@ -34,6 +38,23 @@ Program Unrolled(Program p) {
     if (p.IsLoop(node)) p.loop(node).kind = LoopKind::kUnrolled;
   }
   return p;
+}
+
+// The scratch folders of this process, or the files in them whose names begin so.
+std::vector<std::filesystem::path> ScratchFiles(const std::string& prefix) {
+  std::vector<std::filesystem::path> found;
+  for (const auto& folder : std::filesystem::directory_iterator(std::filesystem::temp_directory_path())) {
+    if (!absl::StrContains(folder.path().filename().string(), absl::StrCat("kiln-scratch-", getpid(), "-")))
+      continue;
+    if (prefix.empty()) {
+      found.push_back(folder);
+      continue;
+    }
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      if (absl::StartsWith(file.path().filename().string(), prefix)) found.push_back(file);
+    }
+  }
+  return found;
 }
 
 TEST(CpuMeasurer, KnowsItsMachine) {
@@ -58,8 +79,8 @@ TEST(CpuMeasurer, KeepsBuildsOffTheCoresOfTimedRuns) {
 
 TEST(CpuMeasurer, TimesWhatComputesTheSame) {
   const Program original = Matmul(16, 16, 16), scheduled = Unrolled(original);
-  const auto results = Shared().Measure(std::vector<MeasureRequest>{{.original = &original, .scheduled = &original},
-                                                                    {.original = &original, .scheduled = &scheduled}});
+  const auto results = Shared().Measure(std::vector<MeasureRequest>{
+      {.original = &original, .scheduled = &original}, {.original = &original, .scheduled = &scheduled}});
   for (const MeasureResult& result : results) {
     EXPECT_EQ(result.status, outcome::kOk) << result.error;
     EXPECT_EQ(result.samples.size(), 3);
@@ -81,7 +102,8 @@ TEST(CpuMeasurer, StopsWhatIsFarFromTheBest) {
 
 TEST(CpuMeasurer, TakesMoreSamplesWhenThorough) {
   const Program p = Matmul(32, 32, 32);
-  const MeasureResult result = Shared().Measure({{.original = &p, .scheduled = &p, .thorough = true}}).front();
+  const MeasureResult result =
+      Shared().Measure({{.original = &p, .scheduled = &p, .thorough = true}}).front();
   EXPECT_TRUE(result.ok()) << result.error;
   EXPECT_GE(result.samples.size(), 3);
 }
@@ -118,12 +140,14 @@ TEST(CpuMeasurer, GivesEachMisfortuneItsClass) {
   const std::map<std::string, std::string> bodies = {
       {"crashed", "int kernel(float* x, float* y) { abort(); }"},
       {"timed_out", "int kernel(float* x, float* y) { for (;;) __asm__ volatile(\"\"); }"},
-      {"out_of_memory", "int kernel(float* x, float* y) { for (;;) { char* p = malloc(1 << 26); if (!p) abort(); *p = 1; } }"},
+      {"out_of_memory",
+       "int kernel(float* x, float* y) { for (;;) { char* p = malloc(1 << 26); if (!p) abort(); *p = 1; } }"},
       {"guard_violated", "int kernel(float* x, float* y) { x[0] = 1; return 0; }"},
       {"non_zero_status", "int kernel(float* x, float* y) { return 3; }"},
       {"wrong_result", "int kernel(float* x, float* y) { return 0; }"},
       {"load_failed", "int something(float* x, float* y) { return 0; }"},
-      {"ok", "int kernel(float* x, float* y) { for (int i = 0; i < 100; ++i) y[i] = 2 * x[i] + 1; return 0; }"}};
+      {"ok",
+       "int kernel(float* x, float* y) { for (int i = 0; i < 100; ++i) y[i] = 2 * x[i] + 1; return 0; }"}};
   std::string body;
   CpuMeasurerOptions options = Options();
   options.run_bytes = 512 << 20;
@@ -147,7 +171,8 @@ TEST(CpuMeasurer, AFailedBuildIsAResultBesideOthers) {
   for (Id node = 0; node < static_cast<Id>(gpu.nodes.size()); ++node) {
     if (gpu.IsLoop(node)) gpu.loop(node).kind = LoopKind::kThreadX;
   }
-  const auto results = Shared().Measure(std::vector<MeasureRequest>{{.original = &p, .scheduled = &gpu}, {.original = &p, .scheduled = &p}});
+  const auto results = Shared().Measure(
+      std::vector<MeasureRequest>{{.original = &p, .scheduled = &gpu}, {.original = &p, .scheduled = &p}});
   EXPECT_EQ(results[0].status, outcome::kBuildFailed);
   EXPECT_EQ(results[0].error, "loop i is thread-x, which a CPU does not have");
   EXPECT_TRUE(results[1].ok()) << results[1].error;
@@ -181,16 +206,17 @@ TEST(CpuMeasurer, ComparesChosenElementsWhereTheOriginalIsTooSlow) {
 }
 
 TEST(CpuMeasurer, RacesInTurns) {
-  const Program original = Matmul(32, 32, 32), other = Unrolled(Matmul(32, 32, 32)), wrong = [] {
-    Program p = Matmul(32, 32, 32);
+  const Program original = Matmul(8, 8, 8), other = Unrolled(Matmul(8, 8, 8)), wrong = [] {
+    Program p = Matmul(8, 8, 8);
     for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
-      if (p.IsLoop(node)) p.loop(node).extent = Extent(31);
+      if (p.IsLoop(node)) p.loop(node).extent = Extent(7);
     }
     return p;
   }();
-  const auto results = Shared().Race(std::vector<MeasureRequest>{{.original = &original, .scheduled = &original},
-                                                                 {.original = &original, .scheduled = &wrong},
-                                                                 {.original = &original, .scheduled = &other}});
+  const auto results =
+      Shared().Race(std::vector<MeasureRequest>{{.original = &original, .scheduled = &original},
+                                                {.original = &original, .scheduled = &wrong},
+                                                {.original = &original, .scheduled = &other}});
   EXPECT_EQ(results[0].samples.size(), 20) << results[0].error;
   EXPECT_EQ(results[1].status, outcome::kWrongResult) << results[1].error;
   EXPECT_EQ(results[2].samples.size(), 20) << results[2].error;
@@ -212,11 +238,13 @@ TEST(CpuMeasurer, InterruptsWhatItMeasuresAndGoesOnLater) {
   options.run_seconds = 60;
   bool hang = true;
   options.before_run = [&](const MeasureRequest&, KernelObject* kernel) {
-    if (hang) kernel->shared_object = CompileC("int kernel(float* x, float* y) { for (;;) __asm__ volatile(\"\"); }");
+    if (hang)
+      kernel->shared_object = CompileC("int kernel(float* x, float* y) { for (;;) __asm__ volatile(\"\"); }");
   };
   CpuMeasurer measurer = StartMeasurer(options);
   const Program p = Affine(100);
-  auto measured = std::async(std::launch::async, [&] { return measurer.Measure({{.original = &p, .scheduled = &p}}).front(); });
+  auto measured = std::async(std::launch::async,
+                             [&] { return measurer.Measure({{.original = &p, .scheduled = &p}}).front(); });
   std::this_thread::sleep_for(std::chrono::seconds(1));
   while (measured.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready) measurer.Interrupt();
   EXPECT_EQ(measured.get().status, outcome::kInterrupted);
@@ -224,26 +252,29 @@ TEST(CpuMeasurer, InterruptsWhatItMeasuresAndGoesOnLater) {
   EXPECT_TRUE(measurer.Measure({{.original = &p, .scheduled = &p}}).front().ok());
 }
 
+TEST(CpuMeasurer, InterruptEndsTheReferenceRunForGood) {
+  CpuMeasurer measurer = StartMeasurer();
+  const Program p = Matmul(2048, 2048, 2048);
+  const size_t before = ScratchFiles("reference").size();
+  auto measured = std::async(std::launch::async,
+                             [&] { return measurer.Measure({{.original = &p, .scheduled = &p}}).front(); });
+  EXPECT_TRUE(Soon([&] { return ScratchFiles("reference").size() > before; }));
+  measurer.Interrupt();
+  EXPECT_EQ(measured.get().status, outcome::kInterrupted);
+}
+
 TEST(CpuMeasurer, LeavesNoProcessAndNoFile) {
-  const auto folders = [] {
-    std::vector<std::string> found;
-    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::temp_directory_path())) {
-      const std::string name = entry.path().filename().string();
-      if (absl::StrContains(name, absl::StrCat("kiln-scratch-", getpid(), "-"))) found.push_back(name);
-    }
-    return found;
-  };
-  const size_t before = folders().size();
+  const size_t before = ScratchFiles("").size();
   std::vector<pid_t> pids;
   {
     CpuMeasurer measurer = StartMeasurer();
     const Program p = Affine(100);
     EXPECT_TRUE(measurer.Measure({{.original = &p, .scheduled = &p}}).front().ok());
     pids = measurer.worker_pids();
-    EXPECT_EQ(folders().size(), before + 1);
+    EXPECT_EQ(ScratchFiles("").size(), before + 1);
   }
   for (const pid_t pid : pids) EXPECT_FALSE(IsRunning(pid));
-  EXPECT_EQ(folders().size(), before);
+  EXPECT_EQ(ScratchFiles("").size(), before);
 }
 
 TEST(ScratchFolder, RemovesThoseOfDeadProcesses) {

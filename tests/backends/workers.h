@@ -21,7 +21,8 @@ namespace kiln {
 
 inline Program Matmul(int64_t m, int64_t n, int64_t k) {
   Builder b("matmul");
-  const Id A = b.Input("A", DType::kF32, {m, k}), B = b.Input("B", DType::kF32, {k, n}), C = b.Output("C", DType::kF32, {m, n});
+  const Id A = b.Input("A", DType::kF32, {m, k}), B = b.Input("B", DType::kF32, {k, n}),
+           C = b.Output("C", DType::kF32, {m, n});
   const Sum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
   b.Reduce("matmul", {{"i", m}, {"j", n}, {"k", k, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(b.Load(A, {i, l}), b.Load(B, {l, j})));
@@ -41,7 +42,8 @@ inline Program Affine(int64_t n, double a = 2, double c = 1) {
 // W packed to P = 2*W in the prepare phase; Y = X + P.
 inline Program WithPrepare(int64_t n) {
   Builder b("prepared");
-  const Id X = b.Input("X", DType::kF32, {n}), W = b.Constant("W", DType::kF32, {n}), Y = b.Output("Y", DType::kF32, {n});
+  const Id X = b.Input("X", DType::kF32, {n}), W = b.Constant("W", DType::kF32, {n}),
+           Y = b.Output("Y", DType::kF32, {n});
   const Id P = b.Temporary("P", DType::kF32, {n});
   const Sum i = b.Iter(0);
   const Id pack = b.Compute("pack", {{"i", n}}, {P, {i}}, b.Mul(b.Float(DType::kF32, 2), b.Load(W, {i})));
@@ -67,12 +69,14 @@ inline Program Huge(int count = 24) {
   }
   Program p = b.Finish();
   for (const Id block : blocks) {
-    for (Id node = p.nodes[block].parent; node != kRoot; node = p.nodes[node].parent) p.loop(node).kind = LoopKind::kUnrolled;
+    for (Id node = p.nodes[block].parent; node != kRoot; node = p.nodes[node].parent)
+      p.loop(node).kind = LoopKind::kUnrolled;
   }
   return p;
 }
 
-inline BuildRequest RequestFor(const Program& program, std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject}) {
+inline BuildRequest RequestFor(const Program& program,
+                               std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject}) {
   return {.program = Serialize(program), .outputs = std::move(outputs)};
 }
 
@@ -112,7 +116,8 @@ inline double BusySeconds(pid_t pid) {
 
 inline void AwaitWork(pid_t pid, double seconds = 0.2) {
   const double before = BusySeconds(pid);
-  EXPECT_TRUE(Soon([&] { return BusySeconds(pid) > before + seconds; })) << "process " << pid << " does nothing";
+  EXPECT_TRUE(Soon([&] { return BusySeconds(pid) > before + seconds; }))
+      << "process " << pid << " does nothing";
 }
 
 }  // namespace kiln

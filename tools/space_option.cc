@@ -33,7 +33,10 @@ absl::StatusOr<NamedSpace> ResolveSpace(const SpaceOption& option, const Target&
       if (!is_own && FindModule(name)->of_block) added.push_back(name);
     }
     result.text = DefaultSpace(target);
-    if (!added.empty()) result.text = absl::StrCat("each-block(", absl::StrJoin(added, " | "), ") | ", result.text);
+    if (!added.empty()) {
+      result.text = absl::StrCat("each-block(auto-inline | ", absl::StrJoin(added, " | "),
+                                 ") | random-compute-location | parallelize-vectorize-unroll");
+    }
   }
   absl::StatusOr<Space> space = ParseSpace(result.text);
   if (!space.ok()) return Usage(space.status());

@@ -221,7 +221,7 @@ Action AddTune(CLI::App& command) {
   command.add_option("--time", o->seconds, "Seconds after which no new round begins; 0: no limit")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
-  command.add_option("--seed", o->seed, "Of all random choices")->capture_default_str();
+  command.add_option("--seed", o->seed, "Of all random choices")->check(CLI::NonNegativeNumber)->capture_default_str();
   AddDatabase(command, &o->database);
   command.add_option("-o,--output", o->output, "Folder to which the best of each task is exported");
   command.add_option("--threads", o->threads, "Cores of the target; 0: all. Programs run on one of them in this version")

@@ -29,8 +29,10 @@ std::string MatmulText(const Shape& s, const std::string& name = "product") {
       "  %c = linalg.matmul ins(%a, %b : tensor<MxKxf32>, tensor<KxNxf32>) outs(%f : tensor<MxNxf32>) -> tensor<MxNxf32>\n"
       "  return %c : tensor<MxNxf32>\n"
       "}\n",
-      {{"NAME", name}, {"<Mx", absl::StrCat("<", s.m, "x")}, {"<Kx", absl::StrCat("<", s.k, "x")},
-       {"xKx", absl::StrCat("x", s.k, "x")}, {"xNx", absl::StrCat("x", s.n, "x")}});
+      {{"NAME", name},
+       {"MxK", absl::StrCat(s.m, "x", s.k)},
+       {"KxN", absl::StrCat(s.k, "x", s.n)},
+       {"MxN", absl::StrCat(s.m, "x", s.n)}});
 }
 
 // A shape drawn anew on each run.

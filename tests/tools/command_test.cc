@@ -75,7 +75,6 @@ TEST(Command, FilesThatAreNoInputExitWithOneAndSayWhy) {
   const BadFile files[] = {
       {"garbage.mlir", "what is this", "garbage.mlir:1:1: "},
       {"empty.mlir", "", "empty.mlir"},
-      {"nothing.mlir", "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }", "nothing.mlir"},
       {"op.mlir",
        "func.func @f(%a: tensor<4xf32>, %i: index) -> f32 {\n"
        "  %x = tensor.extract %a[%i] : tensor<4xf32>\n"

@@ -30,7 +30,7 @@ absl::StatusOr<std::string> Compiled(const Rebuilt& record, BuildOutput output, 
 }
 
 absl::StatusOr<std::string> TextOf(const Options& options, const Rebuilt& record) {
-  if (options.print_after_all) return Compiled(record, BuildOutput::kAssembly, true);
+  if (options.print_after_all) return Compiled(record, BuildOutput::kObject, true);
   if (options.stage == "trace") return record.entry.record.trace;
   if (options.stage == "mlir") return Compiled(record, BuildOutput::kMlir, false);
   if (options.stage == "llvm") return Compiled(record, BuildOutput::kLlvm, false);

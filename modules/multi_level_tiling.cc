@@ -77,9 +77,8 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
             const int write = s.Choose("write-reuse", 3);
             std::vector<Id> operands = ReadBuffers(s.program(), s.node(block));
-            // What the reduction starts from comes last, and is read once.
-            while (!operands.empty() && ReadsInitially(s.program(), s.node(block), operands.back()))
-              operands.pop_back();
+            // What the reduction starts from comes last.
+            if (ReadsInitially(s.program(), s.node(block), operands.back())) operands.pop_back();
             const int read = s.Choose("read-reuse", 1 + static_cast<int>(operands.size()));
             const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
             const int epilogue = s.Choose("epilogue", may_fuse ? 2 : 1);

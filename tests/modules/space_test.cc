@@ -74,7 +74,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
             "space, column 45: option max-vector of module parallelize-vectorize-unroll is \"wide\"; it "
             "takes a number");
   EXPECT_EQ(ErrorOf("each-block(multi-level-tiling levels=3)"),
-            "space, column 38: module multi-level-tiling has no option \"levels\"; it has structure, "
+            "space, column 39: module multi-level-tiling has no option \"levels\"; it has structure, "
             "max-innermost");
   EXPECT_EQ(
       ErrorOf(""),

@@ -191,9 +191,15 @@ TEST(CpuMeasurer, AnOriginalThatCannotBeBuiltFailsItsCandidates) {
 
 TEST(CpuMeasurer, ComparesChosenElementsWhereTheOriginalIsTooSlow) {
   CpuMeasurerOptions options = Options();
-  options.reference_seconds = 1e-4;
+  options.run_seconds = 30;
+  options.reference_seconds = 1e-3;
+  options.race_rounds = 2;
   CpuMeasurer measurer = StartMeasurer(options);
-  const Program original = Affine(1000), wrong = Affine(1000, 2, 1.5);
+  const Program original = Matmul(512, 512, 256);
+  Program wrong = original;
+  for (Id node = 0; node < static_cast<Id>(wrong.nodes.size()); ++node) {
+    if (wrong.IsLoop(node) && wrong.loop(node).extent.max == 256) wrong.loop(node).extent = Extent(255);
+  }
   const std::vector<MeasureRequest> requests = {{.original = &original, .scheduled = &original},
                                                 {.original = &original, .scheduled = &wrong}};
   for (int i = 0; i < 2; ++i) {

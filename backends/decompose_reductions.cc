@@ -77,8 +77,8 @@ class Rebind {
   std::unordered_map<Id, Id> copies_;
 };
 
-void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outermost, const std::vector<bool>& spatial,
-                const std::vector<bool>& reduction) {
+void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outermost,
+                const std::vector<bool>& spatial, const std::vector<bool>& reduction) {
   const Bindings bindings = ResolveBindings(p, node);
   Resolver resolver(p, EnclosingBlock(p, node));
   Rebind rebind(p, resolver);
@@ -117,10 +117,12 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
     bool involved = true;
     for (const Split& split : guard.value.splits) {
       if (split.source.kind != Source::Kind::kLoop) continue;
-      for (size_t i = 0; i < loops.size(); ++i) involved &= loops[i] != split.source.id || !reduction[i] || spatial[i];
+      for (size_t i = 0; i < loops.size(); ++i)
+        involved &= loops[i] != split.source.id || !reduction[i] || spatial[i];
     }
     if (!involved) continue;
-    iters.push_back({p.Intern("guard"), guard.extent, IterKind::kSpatial, p.AddMark(rebind(guard.value), guard.extent)});
+    iters.push_back(
+        {p.Intern("guard"), guard.extent, IterKind::kSpatial, p.AddMark(rebind(guard.value), guard.extent)});
   }
 
   BlockNode init;

@@ -1,8 +1,9 @@
 // From a planned Program to the body of one function: what the sources emit_*.cc share. Private to lower.cc.
 //
-// The program decides: serial loops become scf.for, unrolled loops are written out, a vectorized loop becomes the lanes of
-// vectors. Nothing is left for a vectorizer. Indices are linear forms whose parts are computed in the body of the loop
-// that defines them, once (index_value.h); loads of what nobody stores to in between are shared.
+// The program decides: serial loops become scf.for, unrolled loops are written out, a vectorized loop becomes
+// the lanes of vectors. Nothing is left for a vectorizer. Indices are linear forms whose parts are computed
+// in the body of the loop that defines them, once (index_value.h); loads of what nobody stores to in between
+// are shared.
 #pragma once
 
 #include <map>
@@ -37,8 +38,8 @@ class Emitter {
   // The body of a loop that runs, or the function: where values that depend on nothing deeper are made.
   struct Level {
     mlir::Block* block = nullptr;
-    mlir::Operation* last = nullptr;                    // of those made ahead
-    std::map<std::vector<int64_t>, Value> made;         // keys start with the kind of value
+    mlir::Operation* last = nullptr;             // of those made ahead
+    std::map<std::vector<int64_t>, Value> made;  // keys start with the kind of value
   };
   // 0 <= value < extent here: decided now, the same for all lanes, or one bit per lane.
   struct Test {
@@ -56,11 +57,13 @@ class Emitter {
     std::unordered_map<Id, Value> exprs;
   };
 
-  // --- emit_function.cc: functions and buffers ---------------------------------------------------------------------------
+  // --- emit_function.cc: functions and buffers
+  // ---------------------------------------------------------------------------
   void DeclareBuffers(const std::vector<Id>& blocks);
   Value Global(Id buffer);
 
-  // --- emit_loops.cc: the tree ------------------------------------------------------------------------------------------
+  // --- emit_loops.cc: the tree
+  // ------------------------------------------------------------------------------------------
   void EmitNode(Id node);
   void EmitChildren(Id node);
   void EmitLoop(Id loop);
@@ -69,9 +72,11 @@ class Emitter {
   void EmitBlock(Id block);
   void EmitInstance(Id block, Value mask);
 
-  // --- emit_guards.cc: conditions ------------------------------------------------------------------------------------------
+  // --- emit_guards.cc: conditions
+  // ------------------------------------------------------------------------------------------
   Test TestOf(int condition);
-  Value InRange(const IndexValue& value, int64_t extent, int64_t least, int64_t most);  // of value + least .. value + most
+  Value InRange(const IndexValue& value, int64_t extent, int64_t least,
+                int64_t most);  // of value + least .. value + most
   void BlocksBelow(Id node, std::vector<Id>& blocks) const;
   std::vector<int> OpenConditions(const std::vector<Id>& blocks) const;
   bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
@@ -81,7 +86,8 @@ class Emitter {
   Value TrimmedUpper(Id loop, std::vector<int>& established);
   Value And(Value a, Value b);
 
-  // --- emit_expr.cc ------------------------------------------------------------------------------------------------------
+  // --- emit_expr.cc
+  // ------------------------------------------------------------------------------------------------------
   Value EmitExpr(Id expr, Value mask);
   Value EmitCombine(Id expr, const Values& left, const Values& right, bool sum);
   Value EmitWithin(Id expr, Value mask);
@@ -93,7 +99,8 @@ class Emitter {
   Value Splat(mlir::Attribute scalar, mlir::Type type);
   Value AsVector(Value value);
 
-  // --- emit_access.cc ------------------------------------------------------------------------------------------------------
+  // --- emit_access.cc
+  // ------------------------------------------------------------------------------------------------------
   Value Load(Id buffer, const Sum& address, Value mask, Value otherwise);
   void Store(Id buffer, const Sum& address, Value value, Value mask);
   Value FromMemory(Value value, DType type);
@@ -101,7 +108,8 @@ class Emitter {
   Saved EnterRegion(bool loop);
   void LeaveRegion(Saved saved);
 
-  // --- emit_index.cc -------------------------------------------------------------------------------------------------------
+  // --- emit_index.cc
+  // -------------------------------------------------------------------------------------------------------
   IndexValue Eval(const Sum& sum);
   IndexValue Digit(const IndexValue& value, int64_t lower, int64_t extent);
   IndexValue LaneValue(const IndexValue& value, size_t lane) const;
@@ -122,17 +130,17 @@ class Emitter {
 
   std::vector<Level> levels_;
   std::vector<Atom> atoms_;
-  std::vector<Value> buffers_;                 // by buffer
-  std::vector<Id> allocated_;                  // on the heap, to be freed
-  std::unordered_map<Id, IndexValue> loops_;   // bound loops, by node
-  std::vector<std::optional<bool>> known_;     // by condition
-  int64_t lanes_ = 0;                          // of the vectorized loop around, 0 for none
+  std::vector<Value> buffers_;                // by buffer
+  std::vector<Id> allocated_;                 // on the heap, to be freed
+  std::unordered_map<Id, IndexValue> loops_;  // bound loops, by node
+  std::vector<std::optional<bool>> known_;    // by condition
+  int64_t lanes_ = 0;                         // of the vectorized loop around, 0 for none
   Id vector_loop_ = kNone;
-  bool slow_ = false;                          // in the branch for incomplete tiles: no further versions
+  bool slow_ = false;  // in the branch for incomplete tiles: no further versions
   int versions_ = 0;
-  const BlockPlan* block_ = nullptr;           // the block whose instance is emitted
-  std::unordered_map<Id, Value> exprs_;        // its values so far
-  std::map<LoadKey, Value> loads_;             // what memory holds
+  const BlockPlan* block_ = nullptr;     // the block whose instance is emitted
+  std::unordered_map<Id, Value> exprs_;  // its values so far
+  std::map<LoadKey, Value> loads_;       // what memory holds
   std::string name_;
 };
 

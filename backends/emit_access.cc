@@ -20,16 +20,24 @@ mlir::Type Like(mlir::Type shape, mlir::Type element) {
 
 mlir::Type RegisterType(mlir::OpBuilder& b, DType type) {
   switch (type) {
-    case DType::kF64: return b.getF64Type();
-    case DType::kF32: return b.getF32Type();
-    case DType::kF16: return b.getF16Type();
-    case DType::kBF16: return b.getBF16Type();
-    case DType::kI1: return b.getI1Type();
+    case DType::kF64:
+      return b.getF64Type();
+    case DType::kF32:
+      return b.getF32Type();
+    case DType::kF16:
+      return b.getF16Type();
+    case DType::kBF16:
+      return b.getBF16Type();
+    case DType::kI1:
+      return b.getI1Type();
     case DType::kI8:
-    case DType::kU8: return b.getI8Type();
-    case DType::kI32: return b.getI32Type();
+    case DType::kU8:
+      return b.getI8Type();
+    case DType::kI32:
+      return b.getI32Type();
     case DType::kI64:
-    case DType::kIndex: return b.getI64Type();
+    case DType::kIndex:
+      return b.getI64Type();
   }
   return {};
 }
@@ -72,12 +80,17 @@ mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value other
     const std::optional<int64_t> stride = at.stride();
     if (mask || !at.vectors.empty()) {
       Value rest = otherwise ? ToMemory(AsVector(otherwise), type) : Value();
-      if (!rest) rest = Splat(IsFloat(type) ? mlir::Attribute(b_.getFloatAttr(element, 1)) : b_.getIntegerAttr(element, 1), vector);
+      if (!rest)
+        rest = Splat(
+            IsFloat(type) ? mlir::Attribute(b_.getFloatAttr(element, 1)) : b_.getIntegerAttr(element, 1),
+            vector);
       if (mask && stride == 1) {
-        result = mlir::vector::MaskedLoadOp::create(b_, loc_, vector, memory, mlir::ValueRange{Scalar(at.Uniform())}, mask, rest);
+        result = mlir::vector::MaskedLoadOp::create(b_, loc_, vector, memory,
+                                                    mlir::ValueRange{Scalar(at.Uniform())}, mask, rest);
       } else {
         const Value all = mask ? mask : ConstantLanes(std::vector<int64_t>(lanes_, 1), b_.getI1Type());
-        result = mlir::vector::GatherOp::create(b_, loc_, vector, memory, mlir::ValueRange{ConstantIndex(0)}, Vector(at), all, rest);
+        result = mlir::vector::GatherOp::create(b_, loc_, vector, memory, mlir::ValueRange{ConstantIndex(0)},
+                                                Vector(at), all, rest);
       }
     } else if (stride == 1) {
       result = mlir::vector::LoadOp::create(b_, loc_, vector, memory, mlir::ValueRange{Scalar(at.Uniform())});
@@ -86,7 +99,9 @@ mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value other
       Values lanes;
       for (int64_t lane = 0; lane < lanes_; ++lane) {
         Value& value = distinct[at.lanes[lane]];
-        if (!value) value = mlir::memref::LoadOp::create(b_, loc_, memory, mlir::ValueRange{Scalar(LaneValue(at, lane))});
+        if (!value)
+          value =
+              mlir::memref::LoadOp::create(b_, loc_, memory, mlir::ValueRange{Scalar(LaneValue(at, lane))});
         lanes.push_back(value);
       }
       result = mlir::vector::FromElementsOp::create(b_, loc_, vector, lanes);
@@ -125,7 +140,8 @@ void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
     }
   } else if (mask || !at.vectors.empty()) {
     const Value all = mask ? mask : ConstantLanes(std::vector<int64_t>(lanes_, 1), b_.getI1Type());
-    mlir::vector::ScatterOp::create(b_, loc_, mlir::Type(), memory, mlir::ValueRange{ConstantIndex(0)}, Vector(at), all, stored);
+    mlir::vector::ScatterOp::create(b_, loc_, mlir::Type(), memory, mlir::ValueRange{ConstantIndex(0)},
+                                    Vector(at), all, stored);
   } else {
     for (int64_t lane = 0; lane < lanes_; ++lane) {
       const Value one = mlir::vector::ExtractOp::create(b_, loc_, stored, llvm::ArrayRef<int64_t>{lane});
@@ -134,7 +150,8 @@ void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
   }
 }
 
-// What was loaded from inputs and constants stays known inside; the rest may be stored to by another iteration.
+// What was loaded from inputs and constants stays known inside; the rest may be stored to by another
+// iteration.
 Emitter::Saved Emitter::EnterRegion(bool loop) {
   Saved saved{loads_, exprs_};
   if (!loop) return saved;

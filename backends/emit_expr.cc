@@ -28,7 +28,9 @@ mlir::Value Emitter::Splat(mlir::Attribute scalar, mlir::Type type) {
 
 mlir::Value Emitter::Constant(DType type, int64_t bits) {
   const mlir::Type element = RegisterType(b_, type);
-  if (!IsFloat(type)) return Splat(b_.getIntegerAttr(element, llvm::APInt(element.getIntOrFloatBitWidth(), bits, true, true)), element);
+  if (!IsFloat(type))
+    return Splat(b_.getIntegerAttr(element, llvm::APInt(element.getIntOrFloatBitWidth(), bits, true, true)),
+                 element);
   double value;
   std::memcpy(&value, &bits, sizeof value);
   return Splat(b_.getFloatAttr(element, value), element);
@@ -55,7 +57,8 @@ mlir::Value Emitter::EmitExpr(Id id, Value mask) {
       if (index.uniform()) {
         result = mlir::arith::IndexCastOp::create(b_, loc_, i64, Scalar(index));
       } else {
-        result = mlir::arith::IndexCastOp::create(b_, loc_, mlir::VectorType::get({lanes_}, i64), Vector(index));
+        result =
+            mlir::arith::IndexCastOp::create(b_, loc_, mlir::VectorType::get({lanes_}, i64), Vector(index));
       }
       break;
     }
@@ -110,7 +113,8 @@ mlir::Value Emitter::EmitWithin(Id id, Value mask) {
 
   const mlir::Type element = RegisterType(b_, e.dtype);
   const mlir::Type type = lanes_ > 0 ? mlir::Type(mlir::VectorType::get({lanes_}, element)) : element;
-  auto branch = mlir::scf::IfOp::create(b_, loc_, mlir::TypeRange{type}, uniform, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto branch = mlir::scf::IfOp::create(b_, loc_, mlir::TypeRange{type}, uniform, /*addThenBlock=*/true,
+                                        /*addElseBlock=*/true);
   mlir::OpBuilder::InsertionGuard guard(b_);
   const auto fill = [&](mlir::Block* block, llvm::function_ref<Value()> value_of) {
     b_.setInsertionPointToEnd(block);
@@ -127,7 +131,8 @@ mlir::Value Emitter::EmitWithin(Id id, Value mask) {
 
 mlir::Value Emitter::EmitCombine(Id id, const Values& left, const Values& right, bool sum) {
   const Expr& e = p_.exprs[id];
-  if (e.op == Op::kArg) return e.bits < static_cast<int64_t>(left.size()) ? left[e.bits] : right[e.bits - left.size()];
+  if (e.op == Op::kArg)
+    return e.bits < static_cast<int64_t>(left.size()) ? left[e.bits] : right[e.bits - left.size()];
   if (e.op == Op::kConstant) return Constant(e.dtype, e.bits);
   const int arity = Arity(e.op);
   const Value a = EmitCombine(e.a, left, right, sum);
@@ -177,7 +182,8 @@ mlir::Value Emitter::Reduce(const Monoid& monoid, Values& lifts, Value mask) {
   }
   const auto lane = [&](int64_t i) {
     Values result;
-    for (const Value v : lifts) result.push_back(mlir::vector::ExtractOp::create(b_, loc_, v, llvm::ArrayRef<int64_t>{i}));
+    for (const Value v : lifts)
+      result.push_back(mlir::vector::ExtractOp::create(b_, loc_, v, llvm::ArrayRef<int64_t>{i}));
     return result;
   };
   Values total = lane(0);

@@ -15,8 +15,14 @@ constexpr int64_t kAlignment = 64;
 }  // namespace
 
 Emitter::Emitter(const Program& program, const Plan& plan, const LowerOptions& options, mlir::ModuleOp module)
-    : p_(program), plan_(plan), options_(options), module_(module), b_(module.getContext()), loc_(b_.getUnknownLoc()),
-      buffers_(program.buffers.size()), known_(plan.conditions.size()) {}
+    : p_(program),
+      plan_(plan),
+      options_(options),
+      module_(module),
+      b_(module.getContext()),
+      loc_(b_.getUnknownLoc()),
+      buffers_(program.buffers.size()),
+      known_(plan.conditions.size()) {}
 
 void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& parameters, bool prepare) {
   name_ = name;
@@ -83,8 +89,8 @@ mlir::Value Emitter::Global(Id id) {
   const auto type = mlir::MemRefType::get({count}, element);
   const std::string name = absl::StrCat("constant.", buffer.data);
   if (!module_.lookupSymbol(name)) {
-    const auto value = mlir::DenseElementsAttr::getFromRawBuffer(mlir::RankedTensorType::get({count}, element),
-                                                                 llvm::ArrayRef<char>(bytes.data(), bytes.size()));
+    const auto value = mlir::DenseElementsAttr::getFromRawBuffer(
+        mlir::RankedTensorType::get({count}, element), llvm::ArrayRef<char>(bytes.data(), bytes.size()));
     mlir::OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(module_.getBody());
     mlir::memref::GlobalOp::create(b_, loc_, name, b_.getStringAttr("private"), type, value, true,

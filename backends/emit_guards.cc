@@ -12,7 +12,9 @@ namespace {
 
 namespace arith = mlir::arith;
 
-bool Contains(const std::vector<Id>& list, Id id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+bool Contains(const std::vector<Id>& list, Id id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
 
 }  // namespace
 
@@ -34,9 +36,11 @@ mlir::Value Emitter::InRange(const IndexValue& value, int64_t extent, int64_t le
     return arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, shifted(least), ConstantIndex(extent));
   }
   Value result;
-  if (above) result = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, shifted(most), ConstantIndex(extent));
+  if (above)
+    result = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, shifted(most), ConstantIndex(extent));
   if (below) {
-    result = And(result, arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::sge, shifted(least), ConstantIndex(0)));
+    result = And(
+        result, arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::sge, shifted(least), ConstantIndex(0)));
   }
   return result;
 }
@@ -64,7 +68,8 @@ Emitter::Test Emitter::TestOf(int condition) {
   }();
   // No lane passes where even the nearest one fails.
   test.any = InRange(base, c.extent - least_most.min + least_most.max, least_most.max, least_most.max);
-  const bool narrow = std::max(-range.min, std::max(range.max, c.extent)) < INT32_MAX && value.vectors.empty();
+  const bool narrow =
+      std::max(-range.min, std::max(range.max, c.extent)) < INT32_MAX && value.vectors.empty();
   if (!narrow) {
     const Value extent = ConstantLanes(std::vector<int64_t>(lanes_, c.extent), b_.getIndexType());
     test.mask = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, Vector(value), extent);
@@ -176,15 +181,17 @@ mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
   return upper;
 }
 
-// Whether the version for complete tiles belongs to a loop further in, which has conditions of its own and all users of
-// the candidates below it.
+// Whether the version for complete tiles belongs to a loop further in, which has conditions of its own and
+// all users of the candidates below it.
 bool Emitter::Postponed(Id loop, const std::vector<int>& candidates) const {
   std::vector<Id> all;
   BlocksBelow(loop, all);
   std::vector<Id> users;
   for (const Id block : all) {
     const std::vector<int> open = OpenConditions({block});
-    if (std::any_of(open.begin(), open.end(), [&](int c) { return std::find(candidates.begin(), candidates.end(), c) != candidates.end(); })) {
+    if (std::any_of(open.begin(), open.end(), [&](int c) {
+          return std::find(candidates.begin(), candidates.end(), c) != candidates.end();
+        })) {
       users.push_back(block);
     }
   }
@@ -194,7 +201,9 @@ bool Emitter::Postponed(Id loop, const std::vector<int>& candidates) const {
     for (Id child = p_.nodes[at].first; child != kNone; child = p_.nodes[child].next) {
       std::vector<Id> below;
       BlocksBelow(child, below);
-      if (p_.IsLoop(child) && std::all_of(users.begin(), users.end(), [&](Id user) { return Contains(below, user); })) inner = child;
+      if (p_.IsLoop(child) &&
+          std::all_of(users.begin(), users.end(), [&](Id user) { return Contains(below, user); }))
+        inner = child;
     }
     if (inner == kNone) return false;
     at = inner;

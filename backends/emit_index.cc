@@ -14,7 +14,8 @@ enum Kind : int64_t { kConstantKey, kTermKey, kOffsetKey, kDigitKey, kLanesKey }
 int64_t KeyOf(mlir::Value value) { return reinterpret_cast<intptr_t>(value.getAsOpaquePointer()); }
 
 Interval Scaled(Interval range, int64_t scale) {
-  return scale >= 0 ? Interval{range.min * scale, range.max * scale} : Interval{range.max * scale, range.min * scale};
+  return scale >= 0 ? Interval{range.min * scale, range.max * scale}
+                    : Interval{range.max * scale, range.min * scale};
 }
 
 }  // namespace
@@ -37,7 +38,8 @@ mlir::Value Emitter::Ahead(int level, std::vector<int64_t> key, llvm::function_r
 }
 
 mlir::Value Emitter::ConstantIndex(int64_t value) {
-  return Ahead(0, {kConstantKey, value}, [&] { return mlir::arith::ConstantIndexOp::create(b_, loc_, value); });
+  return Ahead(0, {kConstantKey, value},
+               [&] { return mlir::arith::ConstantIndexOp::create(b_, loc_, value); });
 }
 
 mlir::Value Emitter::ConstantLanes(const std::vector<int64_t>& values, mlir::Type element) {
@@ -84,7 +86,8 @@ IndexValue Emitter::Eval(const Sum& sum) {
       result.Add(Digit(loop->second, split.lower, split.extent), split.scale);
     } else {
       const auto mark = plan_.marks.find(split.source.id);
-      KILN_CHECK(split.source.kind == Source::Kind::kMark && mark != plan_.marks.end(), "an unplanned source");
+      KILN_CHECK(split.source.kind == Source::Kind::kMark && mark != plan_.marks.end(),
+                 "an unplanned source");
       result.Add(Digit(Eval(mark->second), split.lower, split.extent), split.scale);
     }
   }
@@ -143,7 +146,9 @@ IndexValue Emitter::Digit(const IndexValue& value, int64_t lower, int64_t extent
     return IndexValue::OfAtom(AddAtom(digit, level, digits));
   }
   Value vector = Vector(value);
-  const auto splat = [&](int64_t n) { return ConstantLanes(std::vector<int64_t>(lanes_, n), b_.getIndexType()); };
+  const auto splat = [&](int64_t n) {
+    return ConstantLanes(std::vector<int64_t>(lanes_, n), b_.getIndexType());
+  };
   if (lower != 1) vector = mlir::arith::DivUIOp::create(b_, loc_, vector, splat(lower));
   if (extent != 0) vector = mlir::arith::RemUIOp::create(b_, loc_, vector, splat(extent));
   IndexValue result;
@@ -151,8 +156,8 @@ IndexValue Emitter::Digit(const IndexValue& value, int64_t lower, int64_t extent
   return result;
 }
 
-// Outer terms first, each sum in the body of the innermost loop it depends on; the constant last, where addressing modes
-// pick it up.
+// Outer terms first, each sum in the body of the innermost loop it depends on; the constant last, where
+// addressing modes pick it up.
 mlir::Value Emitter::Scalar(const IndexValue& value) {
   KILN_CHECK(value.uniform(), "an index that differs between lanes");
   auto terms = value.terms;
@@ -188,14 +193,17 @@ mlir::Value Emitter::Scalar(const IndexValue& value) {
 mlir::Value Emitter::Vector(const IndexValue& value) {
   const auto type = mlir::VectorType::get({lanes_}, b_.getIndexType());
   Value sum;
-  const auto add = [&](Value more) { sum = sum ? mlir::arith::AddIOp::create(b_, loc_, sum, more).getResult() : more; };
+  const auto add = [&](Value more) {
+    sum = sum ? mlir::arith::AddIOp::create(b_, loc_, sum, more).getResult() : more;
+  };
   if (!value.terms.empty() || value.constant != 0) {
     add(mlir::vector::BroadcastOp::create(b_, loc_, type, Scalar(value.Uniform())));
   }
   if (!value.lanes.empty()) add(ConstantLanes(value.lanes, b_.getIndexType()));
   for (const IndexValue::PerLane& vector : value.vectors) {
     const Value factor = ConstantLanes(std::vector<int64_t>(lanes_, vector.scale), b_.getIndexType());
-    add(vector.scale == 1 ? vector.vector : mlir::arith::MulIOp::create(b_, loc_, vector.vector, factor).getResult());
+    add(vector.scale == 1 ? vector.vector
+                          : mlir::arith::MulIOp::create(b_, loc_, vector.vector, factor).getResult());
   }
   return sum ? sum : ConstantLanes(std::vector<int64_t>(lanes_, 0), b_.getIndexType());
 }

@@ -2,17 +2,19 @@
 #include <algorithm>
 
 #include "backends/emit.h"
+#include "lang/analysis/bindings.h"
 #include "lang/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "lang/analysis/bindings.h"
 
 namespace kiln {
 namespace {
 
 constexpr int kMostVersions = 3;  // of one nest inside each other
 
-bool Contains(const std::vector<Id>& list, Id id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+bool Contains(const std::vector<Id>& list, Id id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
 
 }  // namespace
 
@@ -56,7 +58,8 @@ void Emitter::EmitSerial(Id loop) {
   mlir::OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(run.getBody());
   levels_.push_back({run.getBody(), nullptr, {}});
-  loops_[loop] = IndexValue::OfAtom(AddAtom(run.getInductionVar(), static_cast<int>(levels_.size()) - 1, {0, extent - 1}));
+  loops_[loop] = IndexValue::OfAtom(
+      AddAtom(run.getInductionVar(), static_cast<int>(levels_.size()) - 1, {0, extent - 1}));
   Saved saved = EnterRegion(true);
   for (const int condition : established) known_[condition] = true;
   EmitBody(loop);
@@ -77,10 +80,12 @@ void Emitter::EmitBody(Id loop) {
   for (const int condition : OpenConditions(blocks)) {
     Sum bound;
     const Sum unbound = UnboundPart(condition, &bound);
-    const bool waits = std::any_of(plan_.conditions[condition].loops.begin(), plan_.conditions[condition].loops.end(), [&](Id l) {
-      const LoopKind kind = p_.loop(l).kind;
-      return loops_.count(l) == 0 && kind != LoopKind::kUnrolled && kind != LoopKind::kVectorized && p_.loop(l).extent.max > 1;
-    });
+    const bool waits = std::any_of(plan_.conditions[condition].loops.begin(),
+                                   plan_.conditions[condition].loops.end(), [&](Id l) {
+                                     const LoopKind kind = p_.loop(l).kind;
+                                     return loops_.count(l) == 0 && kind != LoopKind::kUnrolled &&
+                                            kind != LoopKind::kVectorized && p_.loop(l).extent.max > 1;
+                                   });
     if (waits) continue;
     if (unbound.IsConstant() && GuardsAll(condition, blocks)) {
       exact.push_back(condition);
@@ -172,10 +177,12 @@ void Emitter::EmitInstance(Id id, Value mask) {
   for (const Id value : p_.List(block.values)) values.push_back(EmitExpr(value, mask));
   if (block.monoid != kNone) {
     const Monoid& monoid = p_.monoids[block.monoid];
-    const bool across = lanes_ > 0 && Contains(plan.reduction_loops, vector_loop_) && Eval(plan.dests[0]).uniform();
+    const bool across =
+        lanes_ > 0 && Contains(plan.reduction_loops, vector_loop_) && Eval(plan.dests[0]).uniform();
     if (across) Reduce(monoid, values, mask);
     Values before, after;
-    for (size_t r = 0; r < dests.size(); ++r) before.push_back(Load(dests[r].buffer, plan.dests[r], across ? Value() : mask, Value()));
+    for (size_t r = 0; r < dests.size(); ++r)
+      before.push_back(Load(dests[r].buffer, plan.dests[r], across ? Value() : mask, Value()));
     const bool sum = monoid.kind == Monoid::Kind::kSum;
     for (const Id expr : p_.List(monoid.combine)) after.push_back(EmitCombine(expr, before, values, sum));
     values = std::move(after);

@@ -42,8 +42,9 @@ void IndexValue::Add(const IndexValue& other, int64_t scale) {
   if (scale == 0) return;
   constant += other.constant * scale;
   for (const auto& [atom, coefficient] : other.terms) {
-    const auto at = std::lower_bound(terms.begin(), terms.end(), atom,
-                                     [](const std::pair<int, int64_t>& term, int id) { return term.first < id; });
+    const auto at =
+        std::lower_bound(terms.begin(), terms.end(), atom,
+                         [](const std::pair<int, int64_t>& term, int id) { return term.first < id; });
     if (at == terms.end() || at->first != atom) {
       terms.insert(at, {atom, coefficient * scale});
     } else if ((at->second += coefficient * scale) == 0) {

@@ -1,7 +1,9 @@
-// The value of an index while code is emitted: constant + Σ coefficient * atom (+ what differs between vector lanes).
+// The value of an index while code is emitted: constant + Σ coefficient * atom (+ what differs between vector
+// lanes).
 //
-// An atom is an SSA value of type index that does not depend on the lane: the variable of a loop that runs, or a digit of
-// one. Unrolled loops are constants, and the vectorized loop is its lanes. Plain values; no MLIR operations are made here.
+// An atom is an SSA value of type index that does not depend on the lane: the variable of a loop that runs,
+// or a digit of one. Unrolled loops are constants, and the vectorized loop is its lanes. Plain values; no
+// MLIR operations are made here.
 #pragma once
 
 #include <cstdint>

@@ -20,13 +20,14 @@ absl::Status Supported(const Program& p) {
     const LoopNode& loop = p.loop(node);
     if (!loop.extent.constant()) return absl::FailedPreconditionError("lowering needs constant extents");
     if (loop.kind > LoopKind::kPipelined) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("loop ", p.Text(loop.name), " is ", ToString(loop.kind), ", which a CPU does not have"));
+      return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(loop.name), " is ",
+                                                        ToString(loop.kind), ", which a CPU does not have"));
     }
   }
   for (const Buffer& buffer : p.buffers) {
     if (buffer.layout.swizzle.bits != 0) {
-      return absl::FailedPreconditionError(absl::StrCat("buffer ", p.Text(buffer.name), " is swizzled, which needs a GPU"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("buffer ", p.Text(buffer.name), " is swizzled, which needs a GPU"));
     }
   }
   return absl::OkStatus();
@@ -53,7 +54,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   Program p = program;
   DecomposeReductions(p);
   const Plan plan = MakePlan(p);
-  if (options.print_after_all != nullptr) *options.print_after_all << "// ----- plan -----\n" << ToString(p, plan);
+  if (options.print_after_all != nullptr)
+    *options.print_after_all << "// ----- plan -----\n" << ToString(p, plan);
 
   std::vector<Id> parameters = p.parameters;
   for (size_t id = 0; id < plan.buffers.size(); ++id) {

@@ -4,10 +4,10 @@
 //   plan                   indices, layouts, conditions, places of buffers     (Program -> Plan)
 //   emit                   func, scf, arith, math, vector and 1-D memref       (Program, Plan -> module)
 //
-// The module holds an entry point NAME with one memref<Nxtype> for each of Program::parameters, in order, row-major or as
-// the buffer's layout says; i1 takes a byte, index is i64. It returns 0 (i32). Children of the root that are marked
-// `prepare` go to a second entry point NAME_prepare; temporaries that these write and the others read become further
-// parameters of both, after the program's own, in the order of their ids.
+// The module holds an entry point NAME with one memref<Nxtype> for each of Program::parameters, in order,
+// row-major or as the buffer's layout says; i1 takes a byte, index is i64. It returns 0 (i32). Children of
+// the root that are marked `prepare` go to a second entry point NAME_prepare; temporaries that these write
+// and the others read become further parameters of both, after the program's own, in the order of their ids.
 //
 // Parallel loops run one iteration after another: the module is for one thread.
 //
@@ -30,8 +30,8 @@ struct LowerOptions {
   std::ostream* print_after_all = nullptr;  // each pass's result, or `(unchanged)`
 };
 
-// kFailedPrecondition: the program uses what this machine does not have (a GPU's loops, swizzled layouts), or an extent that
-// is not constant. The program must pass Verify.
+// kFailedPrecondition: the program uses what this machine does not have (a GPU's loops, swizzled layouts), or
+// an extent that is not constant. The program must pass Verify.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options = {});
 

@@ -17,8 +17,8 @@ std::vector<Id> PathFromRoot(const Program& p, Id node) {
   return path;
 }
 
-// The nodes from the root to the innermost one around all accesses, cut before the first vectorized loop: lanes live
-// at the same time.
+// The nodes from the root to the innermost one around all accesses, cut before the first vectorized loop:
+// lanes live at the same time.
 std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
   std::vector<Id> common = PathFromRoot(p, p.nodes[accesses[0]->node].parent);
   for (const PlannedAccess* access : accesses) {
@@ -39,9 +39,11 @@ struct Axis {
 };
 
 // The axis as it is, or relative to what the outer loops contribute.
-Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t full, const std::vector<Id>& outer) {
+Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t full,
+               const std::vector<Id>& outer) {
   const auto is_outer = [&](const Split& s) {
-    return s.source.kind == Source::Kind::kLoop && std::find(outer.begin(), outer.end(), s.source.id) != outer.end();
+    return s.source.kind == Source::Kind::kLoop &&
+           std::find(outer.begin(), outer.end(), s.source.id) != outer.end();
   };
   Axis whole{full, {}}, relative;
   Sum base;
@@ -105,7 +107,8 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
 
 }  // namespace
 
-void PlaceBuffers(const Program& program, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses, Plan& plan) {
+void PlaceBuffers(const Program& program, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses,
+                  Plan& plan) {
   for (size_t id = 0; id < program.buffers.size(); ++id) {
     Accesses mine;
     for (const PlannedAccess& access : accesses) {

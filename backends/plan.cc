@@ -62,8 +62,9 @@ class Planner {
   // A sum of `scope`'s iters, loops and marks in terms of live loops and of marks that `plan_.marks` holds.
   Sum Ground(const Sum& sum, Id scope) {
     static const std::vector<Sum> none;
-    const Sum result = Replace(sum, scope == kNone ? none : iters_[scope],
-                               [&](Source source) { return ExtentOf(source, source.kind == Source::Kind::kIter ? scope : kNone); });
+    const Sum result = Replace(sum, scope == kNone ? none : iters_[scope], [&](Source source) {
+      return ExtentOf(source, source.kind == Source::Kind::kIter ? scope : kNone);
+    });
     for (const Split& split : result.splits) {
       if (split.source.kind != Source::Kind::kMark || plan_.marks.count(split.source.id) > 0) continue;
       Resolver resolver(p_, scope);
@@ -87,7 +88,8 @@ class Planner {
     const Interval bounds = Bounds(value, Extents(p_));
     if (bounds.min >= 0 && bounds.max < extent) return std::nullopt;
     for (size_t i = 0; i < plan_.conditions.size(); ++i) {
-      if (plan_.conditions[i].extent == extent && plan_.conditions[i].value == value) return static_cast<int>(i);
+      if (plan_.conditions[i].extent == extent && plan_.conditions[i].value == value)
+        return static_cast<int>(i);
     }
     Condition condition{value, extent, {}};
     LoopsOf(value, condition.loops);
@@ -99,10 +101,12 @@ class Planner {
     const std::vector<int32_t> marks(p_.List(index).begin(), p_.List(index).end());
     std::vector<Sum> logical;
     for (const Id mark : marks) logical.push_back(Ground(p_.SumOf(mark), node));
-    std::vector<int32_t> axes(p_.List(p_.buffers[buffer].layout.axes).begin(), p_.List(p_.buffers[buffer].layout.axes).end());
+    std::vector<int32_t> axes(p_.List(p_.buffers[buffer].layout.axes).begin(),
+                              p_.List(p_.buffers[buffer].layout.axes).end());
     std::vector<Sum> physical = logical;
     if (!axes.empty()) {
-      const std::vector<Extent> shape(p_.Dims(p_.buffers[buffer].shape).begin(), p_.Dims(p_.buffers[buffer].shape).end());
+      const std::vector<Extent> shape(p_.Dims(p_.buffers[buffer].shape).begin(),
+                                      p_.Dims(p_.buffers[buffer].shape).end());
       physical.clear();
       for (const Id axis : axes) {
         physical.push_back(Replace(p_.SumOf(axis), logical, [&](Source source) {
@@ -125,7 +129,8 @@ class Planner {
       const Range range = Program::WithinMarks(e);
       const std::vector<int32_t> marks(p_.List(range).begin(), p_.List(range).end());
       for (const Id mark : marks) {
-        if (auto c = AddCondition(Ground(p_.SumOf(mark), node), p_.marks[mark].extent.max)) conditions.push_back(*c);
+        if (auto c = AddCondition(Ground(p_.SumOf(mark), node), p_.marks[mark].extent.max))
+          conditions.push_back(*c);
       }
       block.within.emplace(id, std::move(conditions));
     }
@@ -182,8 +187,8 @@ std::string ToString(const Program& program, const Plan& plan) {
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const BufferPlan& buffer = plan.buffers[i];
     if (!buffer.used) continue;
-    absl::StrAppend(&text, "buffer ", program.Text(program.buffers[i].name), ": ", buffer.elements, " elements, ",
-                    kPlaces[static_cast<int>(buffer.place)], "\n");
+    absl::StrAppend(&text, "buffer ", program.Text(program.buffers[i].name), ": ", buffer.elements,
+                    " elements, ", kPlaces[static_cast<int>(buffer.place)], "\n");
   }
   for (size_t i = 0; i < plan.conditions.size(); ++i) {
     absl::StrAppend(&text, "condition ", i, ": 0 <= ", ToString(plan.conditions[i].value, name), " < ",

@@ -1,8 +1,8 @@
-// What lowering knows about a decomposed Program before it emits anything: every index in terms of the loops that run,
-// the conditions under which things happen, and where each buffer lives.
+// What lowering knows about a decomposed Program before it emits anything: every index in terms of the loops
+// that run, the conditions under which things happen, and where each buffer lives.
 //
-// All Sums are over Source::Loop of live loops, and over Source::Mark where the algebra cannot divide: such a mark's own
-// value is in `marks`, in the same terms. Nothing here knows MLIR.
+// All Sums are over Source::Loop of live loops, and over Source::Mark where the algebra cannot divide: such a
+// mark's own value is in `marks`, in the same terms. Nothing here knows MLIR.
 #pragma once
 
 #include <unordered_map>
@@ -20,12 +20,12 @@ struct Condition {
 };
 
 struct BlockPlan {
-  std::vector<int> guards;                      // the instance exists where all hold
-  std::unordered_map<Id, Sum> values;           // kIndex expressions
-  std::unordered_map<Id, Sum> addresses;        // kLoad expressions: elements from the buffer's start
+  std::vector<int> guards;                          // the instance exists where all hold
+  std::unordered_map<Id, Sum> values;               // kIndex expressions
+  std::unordered_map<Id, Sum> addresses;            // kLoad expressions: elements from the buffer's start
   std::unordered_map<Id, std::vector<int>> within;  // kWithin expressions
-  std::vector<Sum> dests;                       // addresses, one per result
-  std::vector<Id> reduction_loops;              // those around the block that feed a reduction iter
+  std::vector<Sum> dests;                           // addresses, one per result
+  std::vector<Id> reduction_loops;                  // those around the block that feed a reduction iter
 };
 
 enum class Place { kParameter, kGlobal, kAlloca, kHeap };

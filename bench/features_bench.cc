@@ -1,4 +1,5 @@
-// What a proposal of a matmul costs before it is scored: reading its nests, the checks, the features. One thread.
+// What a proposal of a matmul costs before it is scored: reading its nests, the checks, the features. One
+// thread.
 #include <benchmark/benchmark.h>
 
 #include "search/features.h"
@@ -15,7 +16,9 @@ Target Machine() {
   return target;
 }
 
-TiledMatmul Candidate() { return {Matmul(1024, 1024, 1024), Machine(), {{8, 32, 4}, {4, 4, 64}, {4, 256}}, /*pack=*/false}; }
+TiledMatmul Candidate() {
+  return {Matmul(1024, 1024, 1024), Machine(), {{8, 32, 4}, {4, 4, 64}, {4, 256}}, /*pack=*/false};
+}
 
 void ReadNests(benchmark::State& state) {
   const TiledMatmul m = Candidate();

@@ -1,5 +1,6 @@
-// What lowering makes of a matmul scheduled by hand, 512^3 in f32 on one thread, beside the machine's FMA peak, measured
-// in turns: `bench/lowered_matmul_bench`. Counters: GFLOP/s of the kernel, of the peak, and their ratio (best of each).
+// What lowering makes of a matmul scheduled by hand, 512^3 in f32 on one thread, beside the machine's FMA
+// peak, measured in turns: `bench/lowered_matmul_bench`. Counters: GFLOP/s of the kernel, of the peak, and
+// their ratio (best of each).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -28,13 +29,15 @@ Program TiledMatmul(int64_t size, Tiles t) {
   Builder b("matmul");
   const Id A = b.Input("A", DType::kF32, {size, size}), B = b.Input("B", DType::kF32, {size, size});
   const Id C = b.Output("C", DType::kF32, {size, size});
-  b.Reduce("matmul", {{"i", size}, {"j", size}, {"k", size, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {b.Iter(0), b.Iter(1)}},
+  b.Reduce("matmul", {{"i", size}, {"j", size}, {"k", size, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {C, {b.Iter(0), b.Iter(1)}},
            b.Mul(b.Load(A, {b.Iter(0), b.Iter(2)}), b.Load(B, {b.Iter(2), b.Iter(1)})));
   NoChoices none;
   Schedule s(b.Finish(), Target(), none);
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);
-  const auto i = s.Split(loops[0], {kAuto, t.mc / t.mr, t.mr}), j = s.Split(loops[1], {kAuto, t.nc / t.nr, t.nr});
+  const auto i = s.Split(loops[0], {kAuto, t.mc / t.mr, t.mr}),
+             j = s.Split(loops[1], {kAuto, t.nc / t.nr, t.nr});
   const auto k = s.Split(loops[2], {kAuto, t.kc});
   s.Reorder({j[0], k[0], i[0], j[1], i[1], k[1], i[2], j[2]});
   s.Unroll(i[2]);
@@ -81,7 +84,8 @@ double PeakGflops() { return 0; }
 
 void Matmul512(benchmark::State& state) {
   const int64_t n = 512;
-  const Program program = TiledMatmul(n, {state.range(0), state.range(1), state.range(2), state.range(3), state.range(4)});
+  const Program program =
+      TiledMatmul(n, {state.range(0), state.range(1), state.range(2), state.range(3), state.range(4)});
   const auto loaded = BuildProgram(program);
   KILN_CHECK(loaded.ok(), loaded.status().ToString());
   auto a = Random<float>(n * n, 1), b = Random<float>(n * n, 2);
@@ -101,7 +105,12 @@ void Matmul512(benchmark::State& state) {
   state.counters["ratio"] = peak > 0 ? gflops / peak : 0;
 }
 // mc, mr, nc, nr, kc
-BENCHMARK(Matmul512)->Args({64, 4, 512, 16, 256})->Args({128, 4, 64, 16, 512})->Args({128, 4, 128, 16, 256})->Args({66, 6, 512, 16, 256})->Unit(benchmark::kMillisecond);
+BENCHMARK(Matmul512)
+    ->Args({64, 4, 512, 16, 256})
+    ->Args({128, 4, 64, 16, 512})
+    ->Args({128, 4, 128, 16, 256})
+    ->Args({66, 6, 512, 16, 256})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace kiln

@@ -1,5 +1,6 @@
-// Replay as the search does it: a matmul of 1024 x 1024 x 1024 under SSRSRS with copies of both operands, partial sums in
-// registers and the late steps; from the start, and from the snapshot of a site drawn uniformly with a decision proposed there.
+// Replay as the search does it: a matmul of 1024 x 1024 x 1024 under SSRSRS with copies of both operands,
+// partial sums in registers and the late steps; from the start, and from the snapshot of a site drawn
+// uniformly with a decision proposed there.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -19,8 +20,8 @@ Program Matmul() {
   const Id A = b.Input("A", DType::kF32, {1024, 1024}), B = b.Input("B", DType::kF32, {1024, 1024});
   const Id C = b.Output("C", DType::kF32, {1024, 1024});
   const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
-  b.Reduce("matmul", {{"i", 1024}, {"j", 1024}, {"k", 1024, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
-           b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
+  b.Reduce("matmul", {{"i", 1024}, {"j", 1024}, {"k", 1024, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
   return b.Finish();
 }
 

@@ -79,7 +79,8 @@ int BodyCode::Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> var
 }
 
 // What is first evaluated on one side is not known after it.
-int BodyCode::EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(Source)> variable_of, const Known& known) {
+int BodyCode::EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(Source)> variable_of,
+                         const Known& known) {
   const int to = NewRegister();
   std::vector<size_t> tests;
   for (const Id mark : p.List(Program::WithinMarks(e))) {

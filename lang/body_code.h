@@ -1,5 +1,5 @@
-// Bodies of blocks as straight code over registers: what the interpreter and the element evaluator run. A part of theirs, of no
-// use elsewhere.
+// Bodies of blocks as straight code over registers: what the interpreter and the element evaluator run. A
+// part of theirs, of no use elsewhere.
 #pragma once
 
 #include <map>
@@ -59,14 +59,16 @@ struct CodeAccess {
   }
 };
 
-CodeAccess MakeAccess(const Program& program, Id buffer, absl::Span<const int32_t> index, absl::FunctionRef<int(Source)> variable_of);
+CodeAccess MakeAccess(const Program& program, Id buffer, absl::Span<const int32_t> index,
+                      absl::FunctionRef<int(Source)> variable_of);
 
 // Evaluates a list of expressions.
 class BodyCode {
  public:
   BodyCode() = default;
   // `args`: number of kArg values (0 outside of monoids).
-  BodyCode(const Program& program, absl::Span<const int32_t> exprs, int args, absl::FunctionRef<int(Source)> variable_of);
+  BodyCode(const Program& program, absl::Span<const int32_t> exprs, int args,
+           absl::FunctionRef<int(Source)> variable_of);
 
   int num_registers() const { return static_cast<int>(initial_.size()); }
   // Registers of a fresh run: constants set; kArg r is register r. They can be used again and again.
@@ -74,7 +76,8 @@ class BodyCode {
   // The register with the value of exprs[i] after Run.
   int result(int i) const { return results_[i]; }
 
-  // load(const CodeAccess&, int64_t position or -1, Scalar* value) -> bool; false stops, and is what Run returns.
+  // load(const CodeAccess&, int64_t position or -1, Scalar* value) -> bool; false stops, and is what Run
+  // returns.
   template <typename Load>
   bool Run(const int64_t* variables, Scalar* registers, Load&& load) const {
     const size_t size = code_.size();
@@ -116,14 +119,16 @@ class BodyCode {
     Kind kind;
     Op op = Op::kConstant;
     DType type = DType::kF32, from = DType::kF32;
-    int to = 0, a = 0, b = 0, c = 0;  // registers; kLoad, kIndex, kUnless: a is an access or a sum; b a place in the code
+    int to = 0, a = 0, b = 0,
+        c = 0;  // registers; kLoad, kIndex, kUnless: a is an access or a sum; b a place in the code
     int64_t extent = 0;
     ScalarFunction function = nullptr;
   };
 
   using Known = std::map<Id, int>;  // register of an expression
   int Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> variable_of, Known& known);
-  int EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(Source)> variable_of, const Known& known);
+  int EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(Source)> variable_of,
+                 const Known& known);
   int NewRegister() {
     initial_.push_back({.i = 0});
     return num_registers() - 1;

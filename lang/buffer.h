@@ -1,5 +1,5 @@
-// Buffers: shape, element type, scope and layout (design D1). Bodies and regions are always logical; only lowering
-// applies the layout.
+// Buffers: shape, element type, scope and layout (design D1). Bodies and regions are always logical; only
+// lowering applies the layout.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,12 @@ struct Scope {
   friend bool operator==(Scope a, Scope b) { return a.storage == b.storage && a.owner == b.owner; }
 };
 
-// Parameters of the function are the buffers with a role other than kTemporary, in the order of Program::parameters.
+// Parameters of the function are the buffers with a role other than kTemporary, in the order of
+// Program::parameters.
 enum class Role : uint8_t { kInput, kOutput, kConstant, kScalar, kTemporary };
 
-// How the logical indices become an address: axes[i] (a mark over Source::Iter(dimension)) is the i-th output axis, outermost
-// first. Empty axes: row-major. An element that no logical index maps to holds `padding`.
+// How the logical indices become an address: axes[i] (a mark over Source::Iter(dimension)) is the i-th output
+// axis, outermost first. Empty axes: row-major. An element that no logical index maps to holds `padding`.
 enum class AxisKind : uint8_t { kAddress, kRegister, kLane, kWarp };
 struct Swizzle {  // address bits [to, to+bits) ^= address bits [from, from+bits)
   int8_t from = 0, to = 0, bits = 0;

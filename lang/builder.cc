@@ -20,7 +20,8 @@ Id Builder::Temporary(absl::string_view name, DType dtype, const std::vector<Ext
   return program_.AddBuffer(program_.FreshName(name), dtype, shape, Role::kTemporary);
 }
 
-Id Builder::Constant(absl::string_view name, DType dtype, const std::vector<Extent>& shape, std::string bytes) {
+Id Builder::Constant(absl::string_view name, DType dtype, const std::vector<Extent>& shape,
+                     std::string bytes) {
   const Id id = program_.AddBuffer(program_.FreshName(name), dtype, shape, Role::kConstant);
   if (bytes.empty()) return id;
   // Its bytes are in the program, so it is no argument.
@@ -87,22 +88,25 @@ Id Builder::Compute(absl::string_view name, const std::vector<IterSpec>& iters, 
   return AddBlock(name, iters, kNone, dest, value, kNone);
 }
 
-Id Builder::Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Monoid::Kind monoid, const Place& dest,
-                   Id lift, Id initial) {
-  return AddBlock(name, iters, program_.AddMonoid(monoid, program_.buffers[dest.buffer].dtype), dest, lift, initial);
+Id Builder::Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Monoid::Kind monoid,
+                   const Place& dest, Id lift, Id initial) {
+  return AddBlock(name, iters, program_.AddMonoid(monoid, program_.buffers[dest.buffer].dtype), dest, lift,
+                  initial);
 }
 
-Id Builder::AddBlock(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid, const Place& dest, Id value,
-                     Id initial) {
+Id Builder::AddBlock(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid, const Place& dest,
+                     Id value, Id initial) {
   Program& p = program_;
-  KILN_CHECK(p.exprs[value].dtype == p.buffers[dest.buffer].dtype, "block ", name, ": dtype of value and destination");
+  KILN_CHECK(p.exprs[value].dtype == p.buffers[dest.buffer].dtype, "block ", name,
+             ": dtype of value and destination");
   Id parent = kRoot;
   std::vector<kiln::Iter> list;
   for (const IterSpec& spec : iters) {
     const Id loop = p.AddLoop(spec.name, spec.extent);
     p.Append(parent, loop);
     parent = loop;
-    list.push_back({p.Intern(spec.name), spec.extent, spec.kind, p.AddMark(Sum::Of(Source::Loop(loop)), spec.extent)});
+    list.push_back(
+        {p.Intern(spec.name), spec.extent, spec.kind, p.AddMark(Sum::Of(Source::Loop(loop)), spec.extent)});
   }
   BlockNode block;
   block.name = p.Intern(p.FreshName(name));
@@ -124,7 +128,8 @@ Id Builder::AddBlock(absl::string_view name, const std::vector<IterSpec>& iters,
 }
 
 Program Builder::Finish() {
-  if (!constants_.empty()) program_.constants = std::make_shared<const std::vector<std::string>>(std::move(constants_));
+  if (!constants_.empty())
+    program_.constants = std::make_shared<const std::vector<std::string>>(std::move(constants_));
   const absl::Status status = Verify(program_);
   KILN_CHECK(status.ok(), status.ToString());
   return std::move(program_);

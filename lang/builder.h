@@ -8,8 +8,8 @@
 //            {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
 //   Program p = b.Finish();
 //
-// Each block gets a loop nest of its own (a loop per iter, in the order given, bound one to one), appended to the root. Misuse
-// is a defect of the caller and stops the program (KILN_CHECK).
+// Each block gets a loop nest of its own (a loop per iter, in the order given, bound one to one), appended to
+// the root. Misuse is a defect of the caller and stops the program (KILN_CHECK).
 #pragma once
 
 #include <string>
@@ -59,15 +59,16 @@ class Builder {
 
   // Each returns the block's node.
   Id Compute(absl::string_view name, const std::vector<IterSpec>& iters, const Place& dest, Id value);
-  Id Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Monoid::Kind monoid, const Place& dest, Id lift,
-            Id initial = kNone);
+  Id Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Monoid::Kind monoid,
+            const Place& dest, Id lift, Id initial = kNone);
 
   const Program& program() const { return program_; }
   // Origins are set; the program passes Verify.
   Program Finish();
 
  private:
-  Id AddBlock(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid, const Place& dest, Id value, Id initial);
+  Id AddBlock(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid, const Place& dest,
+              Id value, Id initial);
 
   Program program_;
   std::vector<std::string> constants_;

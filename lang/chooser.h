@@ -1,6 +1,8 @@
-// Who makes the random choices of a schedule (design D4): the one door. Primitives do not know which chooser is at work.
+// Who makes the random choices of a schedule (design D4): the one door. Primitives do not know which chooser
+// is at work.
 //
-// Random, replay and override are each a few lines; so is your own. Not thread safe: one chooser per schedule.
+// Random, replay and override are each a few lines; so is your own. Not thread safe: one chooser per
+// schedule.
 #pragma once
 
 #include <map>
@@ -45,7 +47,8 @@ class OverrideChooser : public Chooser {
       : decisions_(std::move(decisions)), others_(others) {}
   Decision Choose(const Site& site) override {
     const auto it = decisions_.find(std::string(site.name));
-    return it != decisions_.end() && site.distribution.Contains(it->second) ? it->second : others_.Choose(site);
+    return it != decisions_.end() && site.distribution.Contains(it->second) ? it->second
+                                                                            : others_.Choose(site);
   }
   int ChooseStructure(absl::string_view name, int n) override { return others_.ChooseStructure(name, n); }
 

@@ -45,7 +45,8 @@ std::vector<int64_t> Divisors(int64_t n) {
   return divisors;
 }
 
-// What perfect tiles of (extent, parts, innermost) share: the possible last factors, each with the number of its completions.
+// What perfect tiles of (extent, parts, innermost) share: the possible last factors, each with the number of
+// its completions.
 struct TileTable {
   std::vector<int64_t> last;
   std::vector<double> ways;
@@ -156,7 +157,8 @@ bool Distribution::Contains(absl::Span<const int64_t> decision) const {
 }
 
 double Distribution::SupportSize() const {
-  return kind_ == Kind::kDiscrete ? static_cast<double>(values_.size()) : TableOf(extent_, parts_, innermost_).total;
+  return kind_ == Kind::kDiscrete ? static_cast<double>(values_.size())
+                                  : TableOf(extent_, parts_, innermost_).total;
 }
 
 double Distribution::LogProb(absl::Span<const int64_t> decision) const {

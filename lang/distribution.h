@@ -1,6 +1,7 @@
 // The distributions of sampling sites (design D4): exact support, prior, log probability and proposal.
 //
-// A small value, cheap to copy and to compare; a site's distribution is made anew from the program each time the site is reached.
+// A small value, cheap to copy and to compare; a site's distribution is made anew from the program each time
+// the site is reached.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,10 @@ class Distribution {
  public:
   enum class Kind : uint8_t { kPerfectTile, kDiscrete };
 
-  // Uniform over the ordered factorizations of extent into `parts` factors whose last is at most `innermost` (0: any).
-  // Drawn exactly: the last factor with the number of ways to complete it as weight, then for each prime of the rest
-  // a uniform composition of its exponent (NeurIPS'22, section 3.2 names the variable; the closed form is ours).
+  // Uniform over the ordered factorizations of extent into `parts` factors whose last is at most `innermost`
+  // (0: any). Drawn exactly: the last factor with the number of ways to complete it as weight, then for each
+  // prime of the rest a uniform composition of its exponent (NeurIPS'22, section 3.2 names the variable; the
+  // closed form is ours).
   static Distribution PerfectTile(int64_t extent, int parts, int64_t innermost);
   // values[i] with probability weights[i] / Σ weights. Values are distinct, weights positive.
   static Distribution Discrete(absl::Span<const int64_t> values, absl::Span<const double> weights);
@@ -36,9 +38,9 @@ class Distribution {
   double LogProb(absl::Span<const int64_t> decision) const;
   Decision Sample(Dice& dice) const;
 
-  // A neighbour of `current`, with the log probability K(to | current) of the way there and K(current | to) of the way back.
-  // Never returns current when the support has another decision. Perfect tiles move a divisor of one factor to another; discrete
-  // ones draw among the other values by weight.
+  // A neighbour of `current`, with the log probability K(to | current) of the way there and K(current | to)
+  // of the way back. Never returns current when the support has another decision. Perfect tiles move a
+  // divisor of one factor to another; discrete ones draw among the other values by weight.
   struct Proposal {
     Decision to;
     double log_forward = 0, log_backward = 0;
@@ -52,8 +54,8 @@ class Distribution {
   std::string ToString() const;
 
   friend bool operator==(const Distribution& a, const Distribution& b) {
-    return a.kind_ == b.kind_ && a.extent_ == b.extent_ && a.parts_ == b.parts_ && a.innermost_ == b.innermost_ &&
-           a.values_ == b.values_ && a.weights_ == b.weights_;
+    return a.kind_ == b.kind_ && a.extent_ == b.extent_ && a.parts_ == b.parts_ &&
+           a.innermost_ == b.innermost_ && a.values_ == b.values_ && a.weights_ == b.weights_;
   }
 
  private:

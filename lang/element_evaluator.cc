@@ -40,9 +40,11 @@ class Solver {
       // Digits of a mixed radix, largest first: idx - offset = Σ scale * iter.
       int64_t reach = 0;
       std::vector<Split> digits(sum.splits.begin(), sum.splits.end());
-      std::sort(digits.begin(), digits.end(), [](const Split& a, const Split& b) { return a.scale < b.scale; });
+      std::sort(digits.begin(), digits.end(),
+                [](const Split& a, const Split& b) { return a.scale < b.scale; });
       for (const Split& s : digits) {
-        simple &= s.lower == 1 && s.extent == 0 && (s.scale > reach || digits.size() == 1) && !known[spatial[s.source.id]];
+        simple &= s.lower == 1 && s.extent == 0 && (s.scale > reach || digits.size() == 1) &&
+                  !known[spatial[s.source.id]];
         known[spatial[s.source.id]] = true;
         reach += s.scale * (extent_of(s.source) - 1);
       }
@@ -75,7 +77,8 @@ class Solver {
       for (size_t d = 0; d < index.size(); ++d) {
         int64_t rest = index[d] - map_.results[d].offset;
         std::vector<Split> digits(map_.results[d].splits.begin(), map_.results[d].splits.end());
-        std::sort(digits.begin(), digits.end(), [](const Split& a, const Split& b) { return a.scale > b.scale; });
+        std::sort(digits.begin(), digits.end(),
+                  [](const Split& a, const Split& b) { return a.scale > b.scale; });
         for (const Split& s : digits) {
           const int64_t value = rest / s.scale;
           point[spatial_[s.source.id]] = value;
@@ -113,7 +116,8 @@ struct Code {
 
 class ElementEvaluator::Impl {
  public:
-  Impl(const Program& program, Input input) : p_(program), input_(std::move(input)), writers_(program.buffers.size()) {
+  Impl(const Program& program, Input input)
+      : p_(program), input_(std::move(input)), writers_(program.buffers.size()) {
     known_.resize(program.buffers.size());
     for (const Id block : Blocks(p_)) {
       const auto dests = p_.Accesses(p_.block(block).dests);
@@ -126,7 +130,8 @@ class ElementEvaluator::Impl {
   absl::StatusOr<Scalar> Evaluate(Id buffer, int64_t index) {
     const Buffer& b = p_.buffers[buffer];
     if (b.data != kNone) return LoadScalar(b.dtype, (*p_.constants)[b.data].data() + index * SizeOf(b.dtype));
-    if (writers_[buffer].empty() && b.role != Role::kOutput && b.role != Role::kTemporary) return input_(buffer, index);
+    if (writers_[buffer].empty() && b.role != Role::kOutput && b.role != Role::kTemporary)
+      return input_(buffer, index);
     const auto known = known_[buffer].find(index);
     if (known != known_[buffer].end()) return known->second;
     absl::StatusOr<Scalar> value = Compute(buffer, index);
@@ -137,7 +142,9 @@ class ElementEvaluator::Impl {
   const Program& program() const { return p_; }
 
  private:
-  std::string At(Id buffer, int64_t index) const { return absl::StrCat(p_.Text(p_.buffers[buffer].name), " at ", index); }
+  std::string At(Id buffer, int64_t index) const {
+    return absl::StrCat(p_.Text(p_.buffers[buffer].name), " at ", index);
+  }
 
   absl::StatusOr<Scalar> Compute(Id buffer, int64_t index) {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
@@ -147,9 +154,10 @@ class ElementEvaluator::Impl {
     for (size_t w = writers_[buffer].size(); w-- > 0;) {
       const Writer& writer = writers_[buffer][w];
       if (!writer.solver.solvable() || p_.block(writer.block).accumulates) {
-        return absl::FailedPreconditionError(absl::StrCat("block \"", p_.Text(p_.block(writer.block).name),
-                                                          "\" cannot be evaluated by element: it writes at indices that cannot be"
-                                                          " inverted, or is initialized by another block"));
+        return absl::FailedPreconditionError(
+            absl::StrCat("block \"", p_.Text(p_.block(writer.block).name),
+                         "\" cannot be evaluated by element: it writes at indices that cannot be"
+                         " inverted, or is initialized by another block"));
       }
       Point point;
       if (!writer.solver.Solve(element, point)) continue;
@@ -187,10 +195,11 @@ class ElementEvaluator::Impl {
     const auto iters = p_.Iters(b.iters);
     absl::Status status;
     const auto load = [&](const CodeAccess& access, int64_t at, Scalar* value) {
-      absl::StatusOr<Scalar> loaded = at < 0 ? absl::InternalError(absl::StrCat("block \"", p_.Text(b.name), "\" reads ",
-                                                                                 p_.Text(p_.buffers[access.buffer].name),
-                                                                                 " out of bounds"))
-                                             : Evaluate(access.buffer, at);
+      absl::StatusOr<Scalar> loaded =
+          at < 0
+              ? absl::InternalError(absl::StrCat("block \"", p_.Text(b.name), "\" reads ",
+                                                 p_.Text(p_.buffers[access.buffer].name), " out of bounds"))
+              : Evaluate(access.buffer, at);
       if (!loaded.ok()) status = loaded.status();
       if (loaded.ok()) *value = *loaded;
       return loaded.ok();
@@ -215,8 +224,10 @@ class ElementEvaluator::Impl {
         if (!code.body.Run(point.data(), values.data(), load)) return status;
         for (size_t r = 0; r < count; ++r) {
           const Scalar lift = values[code.body.result(static_cast<int>(r))];
-          if (b.monoid == kNone) results[r] = lift;
-          else combine[r] = results[r], combine[count + r] = lift;
+          if (b.monoid == kNone)
+            results[r] = lift;
+          else
+            combine[r] = results[r], combine[count + r] = lift;
         }
         if (b.monoid != kNone) {
           code.combine.Run(point.data(), combine.data(), load);
@@ -235,8 +246,8 @@ class ElementEvaluator::Impl {
 
   const Program& p_;
   Input input_;
-  std::vector<std::vector<Writer>> writers_;                     // by buffer
-  std::vector<absl::flat_hash_map<int64_t, Scalar>> known_;      // by buffer
+  std::vector<std::vector<Writer>> writers_;                 // by buffer
+  std::vector<absl::flat_hash_map<int64_t, Scalar>> known_;  // by buffer
   absl::flat_hash_map<Id, std::unique_ptr<Code>> code_;
 };
 
@@ -244,7 +255,9 @@ ElementEvaluator::ElementEvaluator(const Program& program, Input input)
     : impl_(std::make_unique<Impl>(program, std::move(input))) {}
 ElementEvaluator::~ElementEvaluator() = default;
 
-absl::StatusOr<Scalar> ElementEvaluator::Evaluate(Id buffer, int64_t index) { return impl_->Evaluate(buffer, index); }
+absl::StatusOr<Scalar> ElementEvaluator::Evaluate(Id buffer, int64_t index) {
+  return impl_->Evaluate(buffer, index);
+}
 
 absl::StatusOr<double> ElementEvaluator::Number(Id buffer, int64_t index) {
   const absl::StatusOr<Scalar> value = Evaluate(buffer, index);

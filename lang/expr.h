@@ -1,5 +1,5 @@
-// Expressions: the bodies of blocks and the combinations of monoids. Nodes of one pool (Program::exprs), addressed by id,
-// shared where equal.
+// Expressions: the bodies of blocks and the combinations of monoids. Nodes of one pool (Program::exprs),
+// addressed by id, shared where equal.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,82 @@ enum class Op : uint8_t {
   kIndex,     // value of mark a, as an index
   kLoad,      // buffer a at the marks of Range{b, c} in Program::lists
   kArg,       // in a monoid's combine: result r of the left (bits = r) or right (bits = results + r) operand
-  // Lazy: value a where every mark of Range{lists} = (begin, count) packed in bits lies in its extent, else b. a is not
+  // Lazy: value a where every mark of Range{lists} = (begin, count) packed in bits lies in its extent, else
+  // b. a is not
   // evaluated elsewhere, so that its loads may be out of range there: how padding is said.
   kWithin,
   kSelect,  // a ? b : c
-  kCast,    // a to dtype; integers by value: narrowing wraps, i8/i32/i64 sign-extend, u8/i1 zero-extend, floats round
+  kCast,  // a to dtype; integers by value: narrowing wraps, i8/i32/i64 sign-extend, u8/i1 zero-extend, floats
+          // round
   kCastUnsigned,  // a to dtype, reading a's bits as unsigned
   kBitcast,
-  // comparisons: dtype is i1, operands share a type. kCmpU*: integers as unsigned; for floats the "unordered or" forms.
-  kCmpEq, kCmpNe, kCmpLt, kCmpLe, kCmpGt, kCmpGe, kCmpULt, kCmpULe, kCmpUGt, kCmpUGe, kCmpUEq, kCmpUNe, kCmpOrd, kCmpUno,
+  // comparisons: dtype is i1, operands share a type. kCmpU*: integers as unsigned; for floats the "unordered
+  // or" forms.
+  kCmpEq,
+  kCmpNe,
+  kCmpLt,
+  kCmpLe,
+  kCmpGt,
+  kCmpGe,
+  kCmpULt,
+  kCmpULe,
+  kCmpUGt,
+  kCmpUGe,
+  kCmpUEq,
+  kCmpUNe,
+  kCmpOrd,
+  kCmpUno,
   // arithmetic; kMax/kMin propagate NaN on floats, kMaxNum/kMinNum prefer the number
-  kAdd, kSub, kMul, kDiv, kRem, kMax, kMin, kMaxNum, kMinNum, kPow, kAtan2, kCopysign, kFma,
-  kDivU, kRemU, kMaxU, kMinU, kFloorDiv, kCeilDiv, kAnd, kOr, kXor, kShl, kShr, kShrU,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kRem,
+  kMax,
+  kMin,
+  kMaxNum,
+  kMinNum,
+  kPow,
+  kAtan2,
+  kCopysign,
+  kFma,
+  kDivU,
+  kRemU,
+  kMaxU,
+  kMinU,
+  kFloorDiv,
+  kCeilDiv,
+  kAnd,
+  kOr,
+  kXor,
+  kShl,
+  kShr,
+  kShrU,
   // unary
-  kNeg, kAbs, kExp, kExp2, kExpm1, kLog, kLog2, kLog10, kLog1p, kSqrt, kRsqrt, kCbrt, kSin, kCos, kTan, kAtan, kTanh,
-  kErf, kFloor, kCeil, kRound, kRoundEven, kTrunc, kNot,
+  kNeg,
+  kAbs,
+  kExp,
+  kExp2,
+  kExpm1,
+  kLog,
+  kLog2,
+  kLog10,
+  kLog1p,
+  kSqrt,
+  kRsqrt,
+  kCbrt,
+  kSin,
+  kCos,
+  kTan,
+  kAtan,
+  kTanh,
+  kErf,
+  kFloor,
+  kCeil,
+  kRound,
+  kRoundEven,
+  kTrunc,
+  kNot,
 };
 inline constexpr int kNumOps = static_cast<int>(Op::kNot) + 1;
 

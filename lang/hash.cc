@@ -37,7 +37,8 @@ Hash128 HashWords(const uint64_t* begin, const uint64_t* end) {
   return mixer.Finish();
 }
 
-// A program as words that do not depend on names and ids. Two programs are the same if and only if their words are.
+// A program as words that do not depend on names and ids. Two programs are the same if and only if their
+// words are.
 class Encoder {
  public:
   explicit Encoder(const Program& program) : p_(program), buffer_number_(program.buffers.size(), kNone) {
@@ -115,7 +116,8 @@ class Encoder {
       uint64_t source = static_cast<uint64_t>(s.source.id);
       if (s.source.kind == Source::Kind::kLoop) source = 1000 + loop_number_[s.source.id];
       if (s.source.kind == Source::Kind::kMark) source = MarkHash(s.source.id, *resolver);
-      terms.push_back({static_cast<uint64_t>(s.scale), source, static_cast<uint64_t>(s.lower), static_cast<uint64_t>(s.extent)});
+      terms.push_back({static_cast<uint64_t>(s.scale), source, static_cast<uint64_t>(s.lower),
+                       static_cast<uint64_t>(s.extent)});
     }
     std::sort(terms.begin(), terms.end());
     Add(sum.offset);

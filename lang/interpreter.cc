@@ -22,7 +22,8 @@ struct Data {
   std::vector<uint8_t> written;  // by element; empty: all are
 };
 
-// A variable to set, or a value to check only (variable -1); outside of 0 .. extent - 1 the instance does not exist.
+// A variable to set, or a value to check only (variable -1); outside of 0 .. extent - 1 the instance does not
+// exist.
 struct MarkStep {
   int variable;
   CodeSum value;
@@ -44,8 +45,8 @@ struct Place {
   std::vector<Scalar> body_registers, initial_registers, combine_registers;
   std::vector<CodeAccess> dests;
   bool reduces = false, accumulates = false;
-  int reduction = -1;           // not accumulating: number among these
-  bool starts_itself = false;   // no loop feeds its reduction iters
+  int reduction = -1;          // not accumulating: number among these
+  bool starts_itself = false;  // no loop feeds its reduction iters
 };
 
 class Interpreter {
@@ -81,9 +82,9 @@ class Interpreter {
   absl::Status status_;
   std::vector<Data> data_;
   std::vector<int64_t> variable_extents_, variables_;
-  std::vector<uint32_t> generation_;                 // by reduction
+  std::vector<uint32_t> generation_;                  // by reduction
   std::vector<std::vector<uint32_t>> generation_of_;  // by reduction and element of its first destination
-  std::map<Id, std::vector<int>> iter_variables_;    // by block
+  std::map<Id, std::vector<int>> iter_variables_;     // by block
 };
 
 absl::Status Interpreter::SetInputs(absl::Span<const std::string> inputs) {
@@ -94,11 +95,13 @@ absl::Status Interpreter::SetInputs(absl::Span<const std::string> inputs) {
     const int64_t bytes = BytesOf(p_, buffer);
     if (next >= inputs.size() || static_cast<int64_t>(inputs[next].size()) != bytes) {
       return absl::InvalidArgumentError(absl::StrCat("input ", p_.Text(p_.buffers[buffer].name), " has ",
-                                                     next < inputs.size() ? inputs[next].size() : 0, " bytes, wanted ", bytes));
+                                                     next < inputs.size() ? inputs[next].size() : 0,
+                                                     " bytes, wanted ", bytes));
     }
     data_[buffer].bytes = inputs[next++];
   }
-  if (next != inputs.size()) return absl::InvalidArgumentError(absl::StrCat(inputs.size(), " inputs, wanted ", next));
+  if (next != inputs.size())
+    return absl::InvalidArgumentError(absl::StrCat(inputs.size(), " inputs, wanted ", next));
   for (size_t b = 0; b < p_.buffers.size(); ++b) {
     const Buffer& buffer = p_.buffers[b];
     if (buffer.data != kNone) data_[b].bytes = (*p_.constants)[buffer.data];
@@ -110,7 +113,8 @@ absl::Status Interpreter::SetInputs(absl::Span<const std::string> inputs) {
   return absl::OkStatus();
 }
 
-std::vector<Place> Interpreter::CompileChildren(Id node, Id scope_block, Scope& scope, std::map<Id, Place*>& loops) {
+std::vector<Place> Interpreter::CompileChildren(Id node, Id scope_block, Scope& scope,
+                                                std::map<Id, Place*>& loops) {
   size_t count = 0;
   for (Id n = p_.nodes[node].first; n != kNone; n = p_.nodes[n].next) ++count;
   std::vector<Place> regions(count);  // not moved while `loops` points at them
@@ -160,12 +164,14 @@ int Interpreter::VariableOf(Source source, Scope& scope, Place& region) {
   return variable;
 }
 
-void Interpreter::CompileBlock(Id node, Id scope_block, Scope& outer, std::map<Id, Place*>& loops, Place& region) {
+void Interpreter::CompileBlock(Id node, Id scope_block, Scope& outer, std::map<Id, Place*>& loops,
+                               Place& region) {
   const BlockNode& b = p_.block(node);
   Scope scope = outer;
   if (scope_block != kNone) {
     const std::vector<int>& iters = iter_variables_[scope_block];
-    for (size_t i = 0; i < iters.size(); ++i) scope[{Source::Kind::kIter, static_cast<int32_t>(i)}] = iters[i];
+    for (size_t i = 0; i < iters.size(); ++i)
+      scope[{Source::Kind::kIter, static_cast<int32_t>(i)}] = iters[i];
   }
   std::vector<int> own;
   for (const Iter& iter : p_.Iters(b.iters)) own.push_back(MarkVariable(iter.binding, scope, region));
@@ -194,7 +200,8 @@ void Interpreter::CompileBlock(Id node, Id scope_block, Scope& outer, std::map<I
   region.children = CompileChildren(node, node, inner, inner_loops);
 }
 
-// The outermost loop that a reduction iter's binding leads to, through definitions and the iters of blocks around.
+// The outermost loop that a reduction iter's binding leads to, through definitions and the iters of blocks
+// around.
 void Interpreter::FindStart(Id node, std::map<Id, Place*>& loops, Place& region) {
   region.reduction = static_cast<int>(generation_.size());
   generation_.push_back(0);
@@ -231,9 +238,11 @@ void Interpreter::FindStart(Id node, std::map<Id, Place*>& loops, Place& region)
 }
 
 bool Interpreter::Fail(const Place& block, const CodeAccess& access, absl::string_view what) {
-  const auto index = [&](std::string* s, const CodeAccess::Dim& d) { absl::StrAppend(s, d.index(variables_.data())); };
-  status_ = absl::InternalError(absl::StrCat("block \"", p_.Text(p_.block(block.node).name), "\" ", what, ": ",
-                                             p_.Text(p_.buffers[access.buffer].name), "[",
+  const auto index = [&](std::string* s, const CodeAccess::Dim& d) {
+    absl::StrAppend(s, d.index(variables_.data()));
+  };
+  status_ = absl::InternalError(absl::StrCat("block \"", p_.Text(p_.block(block.node).name), "\" ", what,
+                                             ": ", p_.Text(p_.buffers[access.buffer].name), "[",
                                              absl::StrJoin(access.dims, ", ", index), "]"));
   return false;
 }
@@ -275,7 +284,8 @@ bool Interpreter::ExecuteBlock(Place& block) {
     const Data& data = data_[access.buffer];
     const DType type = p_.buffers[access.buffer].dtype;
     if (at < 0) return Fail(block, access, "reads out of bounds");
-    if (!data.written.empty() && data.written[at] == 0) return Fail(block, access, "reads what is not written yet");
+    if (!data.written.empty() && data.written[at] == 0)
+      return Fail(block, access, "reads what is not written yet");
     *value = LoadScalar(type, data.bytes.data() + at * SizeOf(type));
     return true;
   };
@@ -288,7 +298,8 @@ bool Interpreter::ExecuteBlock(Place& block) {
     if (at[r] < 0) return Fail(block, block.dests[r], "writes out of bounds");
   }
   if (!block.reduces) {
-    for (size_t r = 0; r < results; ++r) Store(block, r, at[r], values[block.body.result(static_cast<int>(r))]);
+    for (size_t r = 0; r < results; ++r)
+      Store(block, r, at[r], values[block.body.result(static_cast<int>(r))]);
     return block.children.empty() || Execute(block.children);
   }
   if (!block.accumulates) {
@@ -298,7 +309,8 @@ bool Interpreter::ExecuteBlock(Place& block) {
       own = generation_[block.reduction];
       Scalar* const initial = block.initial_registers.data();
       if (!block.initial.Run(variables, initial, load)) return false;
-      for (size_t r = 0; r < results; ++r) Store(block, r, at[r], initial[block.initial.result(static_cast<int>(r))]);
+      for (size_t r = 0; r < results; ++r)
+        Store(block, r, at[r], initial[block.initial.result(static_cast<int>(r))]);
     }
   }
   Scalar* const registers = block.combine_registers.data();
@@ -310,7 +322,8 @@ bool Interpreter::ExecuteBlock(Place& block) {
     registers[results + r] = values[block.body.result(static_cast<int>(r))];
   }
   block.combine.Run(variables, registers, load);
-  for (size_t r = 0; r < results; ++r) Store(block, r, at[r], registers[block.combine.result(static_cast<int>(r))]);
+  for (size_t r = 0; r < results; ++r)
+    Store(block, r, at[r], registers[block.combine.result(static_cast<int>(r))]);
   return block.children.empty() || Execute(block.children);
 }
 

@@ -1,11 +1,13 @@
-// The reference interpreter: what a Program means, executed (the essay in lang/program.h, to the letter). It shares nothing with
-// lowering, and reads bindings as they stand, without the algebra's help. About 10-30 million block instances a second.
+// The reference interpreter: what a Program means, executed (the essay in lang/program.h, to the letter). It
+// shares nothing with lowering, and reads bindings as they stand, without the algebra's help. About 10-30
+// million block instances a second.
 //
-// Kinds of loops change nothing: all run in order, or, on request, those whose iterations may run at once in a random one,
-// which finds loops that may not. For single elements of large programs see lang/element_evaluator.h.
+// Kinds of loops change nothing: all run in order, or, on request, those whose iterations may run at once in
+// a random one, which finds loops that may not. For single elements of large programs see
+// lang/element_evaluator.h.
 //
-// Buffers are bytes: elements row-major by the logical shape, whatever the layout; SizeOf(dtype) each, little endian.
-// Pure; any number of threads may run the same program.
+// Buffers are bytes: elements row-major by the logical shape, whatever the layout; SizeOf(dtype) each, little
+// endian. Pure; any number of threads may run the same program.
 #pragma once
 
 #include <string>
@@ -22,10 +24,11 @@ struct InterpreterOptions {
   uint64_t shuffle = 0;
 };
 
-// `inputs`: the parameters that are no outputs, in the order of Program::parameters. Returns the outputs, in that order; elements that
-// no instance writes are bytes of 0xA5. kInvalidArgument for inputs of a wrong number or size. kInternal, with the block and
-// the element, where an access is out of bounds, a temporary's or output's element is read before it is written, or a
-// reduction combines into an element that nothing initialized.
+// `inputs`: the parameters that are no outputs, in the order of Program::parameters. Returns the outputs, in
+// that order; elements that no instance writes are bytes of 0xA5. kInvalidArgument for inputs of a wrong
+// number or size. kInternal, with the block and the element, where an access is out of bounds, a temporary's
+// or output's element is read before it is written, or a reduction combines into an element that nothing
+// initialized.
 absl::StatusOr<std::vector<std::string>> Run(const Program& program, absl::Span<const std::string> inputs,
                                              const InterpreterOptions& options = {});
 

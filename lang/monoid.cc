@@ -84,8 +84,9 @@ Id Program::AddMonoid(Monoid::Kind kind, DType dtype) {
 }
 
 absl::string_view ToString(LoopKind kind) {
-  constexpr absl::string_view names[] = {"serial",   "parallel", "vectorized", "unrolled", "pipelined", "block-x", "block-y",
-                                         "block-z",  "thread-x", "thread-y",   "thread-z", "virtual-thread"};
+  constexpr absl::string_view names[] = {"serial",    "parallel", "vectorized", "unrolled",
+                                         "pipelined", "block-x",  "block-y",    "block-z",
+                                         "thread-x",  "thread-y", "thread-z",   "virtual-thread"};
   return names[static_cast<int>(kind)];
 }
 

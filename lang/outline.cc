@@ -8,7 +8,9 @@
 namespace kiln {
 namespace {
 
-bool Contains(const std::vector<Id>& list, Id id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+bool Contains(const std::vector<Id>& list, Id id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
 
 void AddOnce(std::vector<Id>& list, Id id) {
   if (!Contains(list, id)) list.push_back(id);
@@ -137,7 +139,8 @@ class Copier {
     block.domain = CopyMarks(block.domain);
     if (block.monoid != kNone) block.monoid = CopyMonoid(block.monoid);
     std::vector<Access> dests;
-    for (const Access& dest : from_.Accesses(block.dests)) dests.push_back({buffers_[dest.buffer], CopyMarks(dest.index)});
+    for (const Access& dest : from_.Accesses(block.dests))
+      dests.push_back({buffers_[dest.buffer], CopyMarks(dest.index)});
     block.dests.begin = static_cast<int32_t>(to_.accesses.size());
     to_.accesses.insert(to_.accesses.end(), dests.begin(), dests.end());
     block.values = CopyExprs(block.values);
@@ -154,7 +157,8 @@ class Copier {
 
 }  // namespace
 
-absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> blocks, absl::string_view name) {
+absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> blocks,
+                                 absl::string_view name) {
   std::vector<Id> nests;
   for (Id node : blocks) {
     while (program.nodes[node].parent != kRoot) node = program.nodes[node].parent;
@@ -163,7 +167,8 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
   Outlined result;
   std::vector<Id> read, written, used_outside, written_outside;
   for (const Id block : Blocks(program)) {
-    const bool inside = std::any_of(nests.begin(), nests.end(), [&](Id n) { return IsAncestor(program, n, block); });
+    const bool inside =
+        std::any_of(nests.begin(), nests.end(), [&](Id n) { return IsAncestor(program, n, block); });
     if (inside) result.blocks.push_back(block);
     for (const Id b : ReadBuffers(program, block)) AddOnce(inside ? read : used_outside, b);
     for (const Id b : WrittenBuffers(program, block)) AddOnce(inside ? written : written_outside, b);

@@ -102,7 +102,8 @@ class Grouping {
       for (const int producer : producers) units_[producer].consumers.push_back(u);
     }
     for (const std::vector<int>& together : writers) {
-      for (size_t i = 1; i < together.size(); ++i) Merge(units_[together[0]].group, units_[together[i]].group, true);
+      for (size_t i = 1; i < together.size(); ++i)
+        Merge(units_[together[0]].group, units_[together[i]].group, true);
     }
   }
 
@@ -134,7 +135,8 @@ class Grouping {
   bool Fits(const Unit& unit, const Group& group, bool permuting) const {
     if (unit.plain) return (unit.in_order || permuting) && group.sizes.contains(unit.rows);
     if (unit.reuses || group.reuses) return false;
-    return group.reduces ? group.rows == unit.rows && group.whole == unit.whole : group.sizes.contains(unit.whole);
+    return group.reduces ? group.rows == unit.rows && group.whole == unit.whole
+                         : group.sizes.contains(unit.whole);
   }
 
   bool CanMerge(int a, int b) const {

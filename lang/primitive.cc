@@ -20,8 +20,8 @@ constexpr absl::string_view kKindNames[] = {"block", "loop", "value", "number"};
 absl::Status At(const absl::Status& status, const Step& step, int step_index) {
   const std::string where =
       *step.file != '\0' ? absl::StrCat("          (", step.file, ":", step.line, ")") : std::string();
-  return absl::Status(status.code(), absl::StrCat("step ", step_index, " does not apply: ", status.message(), "\n  step ",
-                                                  step_index, ":  ", ToString(step), where));
+  return absl::Status(status.code(), absl::StrCat("step ", step_index, " does not apply: ", status.message(),
+                                                  "\n  step ", step_index, ":  ", ToString(step), where));
 }
 
 bool Has(const Step& step, Operand handle) {
@@ -44,7 +44,8 @@ absl::Status Resolve(const State& state, const Step& step) {
     const std::vector<Id>& table = operand.kind == Operand::Kind::kBlock ? state.blocks : state.loops;
     const size_t size = value ? state.values.size() : table.size();
     if (operand.number < 0 || operand.number >= static_cast<int64_t>(size)) {
-      return absl::InvalidArgumentError(absl::StrCat("there is no ", kKindNames[static_cast<int>(operand.kind)], " ",
+      return absl::InvalidArgumentError(absl::StrCat("there is no ",
+                                                     kKindNames[static_cast<int>(operand.kind)], " ",
                                                      ToString(operand), "; the steps before made ", size));
     }
     if (Gone(state, operand)) {
@@ -75,7 +76,8 @@ std::vector<const Primitive*> AllPrimitives() {
   return all;
 }
 
-absl::Status WithHistory(const absl::Status& status, const State& state, absl::Span<const Step> before, const Step& step) {
+absl::Status WithHistory(const absl::Status& status, const State& state, absl::Span<const Step> before,
+                         const Step& step) {
   std::string text(status.message());
   std::vector<Operand> told;
   for (const Operand handle : step.operands) {
@@ -91,8 +93,10 @@ absl::Status WithHistory(const absl::Status& status, const State& state, absl::S
     if (!made || !Gone(state, handle)) continue;
     for (size_t i = before.size(); i-- > 0;) {
       const auto& operands = before[i].operands;
-      if (before[i].primitive->reads_only || std::count(operands.begin(), operands.end(), handle) == 0) continue;
-      absl::StrAppend(&text, "\n  ", ToString(handle), " was used up by step ", i, ":  ", ToString(before[i]));
+      if (before[i].primitive->reads_only || std::count(operands.begin(), operands.end(), handle) == 0)
+        continue;
+      absl::StrAppend(&text, "\n  ", ToString(handle), " was used up by step ", i, ":  ",
+                      ToString(before[i]));
       break;
     }
   }

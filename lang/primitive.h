@@ -1,9 +1,11 @@
-// How a primitive is declared (design D3): one file in lang/primitives/ with a KILN_PRIMITIVE at its end. Recording, replay,
-// printing, parsing, the reference page and the fuzzer's generator are derived from the declaration.
+// How a primitive is declared (design D3): one file in lang/primitives/ with a KILN_PRIMITIVE at its end.
+// Recording, replay, printing, parsing, the reference page and the fuzzer's generator are derived from the
+// declaration.
 //
-// A primitive checks its preconditions before it changes anything: on a status the program is as it was. Codes:
-// kFailedPrecondition does not apply here; kInvalidArgument the operands or attributes are malformed. Messages say what was found
-// and what was wanted; the step, the handles and the source line are added by the caller.
+// A primitive checks its preconditions before it changes anything: on a status the program is as it was.
+// Codes: kFailedPrecondition does not apply here; kInvalidArgument the operands or attributes are malformed.
+// Messages say what was found and what was wanted; the step, the handles and the source line are added by the
+// caller.
 #pragma once
 
 #include <string>
@@ -54,8 +56,12 @@ class Call {
   int64_t Int(int attribute) const { return std::get<int64_t>(step_.attributes[attribute]); }
   double Float(int attribute) const { return std::get<double>(step_.attributes[attribute]); }
   const std::string& Text(int attribute) const { return std::get<std::string>(step_.attributes[attribute]); }
-  const std::vector<int64_t>& Ints(int attribute) const { return std::get<std::vector<int64_t>>(step_.attributes[attribute]); }
-  const std::vector<double>& Floats(int attribute) const { return std::get<std::vector<double>>(step_.attributes[attribute]); }
+  const std::vector<int64_t>& Ints(int attribute) const {
+    return std::get<std::vector<int64_t>>(step_.attributes[attribute]);
+  }
+  const std::vector<double>& Floats(int attribute) const {
+    return std::get<std::vector<double>>(step_.attributes[attribute]);
+  }
 
   void Return(Id node);
   // Asks the chooser for a decision and returns it as a value.
@@ -81,8 +87,9 @@ struct Primitive {
   HandleKind result;         // kind of its results
   const char* result_names;  // "outer inner" for the page; "" if there are none
   bool sampling = false;
-  bool reads_only = false;  // does not change the program: removable when its results are unused (as sampling is)
-  const char* doc;          // what it does, before -> after, and when it does not apply
+  bool reads_only =
+      false;        // does not change the program: removable when its results are unused (as sampling is)
+  const char* doc;  // what it does, before -> after, and when it does not apply
   absl::Status (*apply)(Call& call);
 };
 
@@ -90,14 +97,16 @@ struct Primitive {
 const Primitive* FindPrimitive(absl::string_view name);
 std::vector<const Primitive*> AllPrimitives();  // sorted by name
 
-// Runs one step: resolves the handles (a dead or missing one is kFailedPrecondition), applies, and appends the results to the state. On success
-// `decision` (if not null) gets what a sampling step decided. Messages name step_index and the step.
+// Runs one step: resolves the handles (a dead or missing one is kFailedPrecondition), applies, and appends
+// the results to the state. On success `decision` (if not null) gets what a sampling step decided. Messages
+// name step_index and the step.
 absl::Status Run(State& state, const Target& target, const Step& step, int step_index, Chooser* chooser,
                  int* num_results, Decision* decision);
 
-// The status of a step that did not apply after the steps `before`, with a line for each of its handles that says which step made it, and
-// for those that are gone which step used it up.
-absl::Status WithHistory(const absl::Status& status, const State& state, absl::Span<const Step> before, const Step& step);
+// The status of a step that did not apply after the steps `before`, with a line for each of its handles that
+// says which step made it, and for those that are gone which step used it up.
+absl::Status WithHistory(const absl::Status& status, const State& state, absl::Span<const Step> before,
+                         const Step& step);
 
 namespace internal {
 struct RegisterPrimitive {
@@ -105,7 +114,7 @@ struct RegisterPrimitive {
 };
 }  // namespace internal
 
-#define KILN_PRIMITIVE(variable)                        \
+#define KILN_PRIMITIVE(variable) \
   static const ::kiln::internal::RegisterPrimitive kRegister_##variable(&variable)
 
 }  // namespace kiln

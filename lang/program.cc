@@ -37,7 +37,8 @@ Id Program::Intern(absl::string_view name) {
   const size_t length = name.size() + 1;
   absl::InlinedVector<char, 64> ended(name.begin(), name.end());
   ended.push_back('\0');
-  for (const char* from = names.data(); const void* found = memmem(from, names.data() + names.size() - from, ended.data(), length);) {
+  for (const char* from = names.data();
+       const void* found = memmem(from, names.data() + names.size() - from, ended.data(), length);) {
     const char* at = static_cast<const char*>(found);
     if (at == names.data() || at[-1] == '\0') return static_cast<Id>(at - names.data());
     from = at + 1;
@@ -73,7 +74,8 @@ Range Program::AddDims(absl::Span<const Extent> shape) {
   return range;
 }
 
-Id Program::AddBuffer(absl::string_view name, DType dtype, absl::Span<const Extent> shape, Role role, Scope scope) {
+Id Program::AddBuffer(absl::string_view name, DType dtype, absl::Span<const Extent> shape, Role role,
+                      Scope scope) {
   Buffer buffer;
   buffer.name = Intern(name);
   buffer.dtype = dtype;

@@ -1,18 +1,24 @@
 // A Program: loops, blocks and buffers as one flat value (design D1).
 //
 // Meaning, before the structs:
-// - The body is a tree under the root (node 0). A *loop* runs its children for 0 .. extent-1. A *block* is the unit of
-//   work: iters (spatial or reduction), a body in terms of its own iters, and one *binding* (a Mark) per iter that says
-//   which instance of the block a point of the loops around it is. A block's children, if any, are a nested scope: their
-//   bindings use the block's iters as sources.
-// - An instance exists if and only if every mark on its way (its bindings, the marks these use, and the block's domain
+// - The body is a tree under the root (node 0). A *loop* runs its children for 0 .. extent-1. A *block* is
+// the unit of
+//   work: iters (spatial or reduction), a body in terms of its own iters, and one *binding* (a Mark) per iter
+//   that says which instance of the block a point of the loops around it is. A block's children, if any, are
+//   a nested scope: their bindings use the block's iters as sources.
+// - An instance exists if and only if every mark on its way (its bindings, the marks these use, and the
+// block's domain
 //   marks) lies within 0 .. extent-1. Imperfect tiles therefore need no predicate of their own.
-// - A block without a monoid stores values[r] to dests[r]. Running an instance twice stores the same value twice.
-// - A reduction block combines lift values[r] into dests[r] with its monoid. Unless `accumulates`, the destination is
-//   set to the monoid's identity (or to initial[r], a function of the spatial iters) each time the outermost loop that feeds
-//   a reduction iter is entered, for every element that the instances below it touch. The order of the combination
-//   is free, up to what the monoid's flags say: floating point sums may differ in rounding.
-// - Loops are data parallel where they feed spatial iters only. Ids are assigned in order and never reused: the same steps
+// - A block without a monoid stores values[r] to dests[r]. Running an instance twice stores the same value
+// twice.
+// - A reduction block combines lift values[r] into dests[r] with its monoid. Unless `accumulates`, the
+// destination is
+//   set to the monoid's identity (or to initial[r], a function of the spatial iters) each time the outermost
+//   loop that feeds a reduction iter is entered, for every element that the instances below it touch. The
+//   order of the combination is free, up to what the monoid's flags say: floating point sums may differ in
+//   rounding.
+// - Loops are data parallel where they feed spatial iters only. Ids are assigned in order and never reused:
+// the same steps
 //   on the same program give the same ids. A loop that was split or fused is dead, and `definition` (a mark)
 //   says its value in terms of the loops that replaced it; bindings that name it stay as they are.
 // - Buffers are logical: bodies index the logical shape, whatever the layout. Scalars are buffers of rank 0.
@@ -44,8 +50,20 @@ struct Mark {
   Range splits;  // Program::splits
 };
 
-enum class LoopKind : uint8_t { kSerial, kParallel, kVectorized, kUnrolled, kPipelined, kBlockX, kBlockY, kBlockZ,
-                                kThreadX, kThreadY, kThreadZ, kVirtualThread };
+enum class LoopKind : uint8_t {
+  kSerial,
+  kParallel,
+  kVectorized,
+  kUnrolled,
+  kPipelined,
+  kBlockX,
+  kBlockY,
+  kBlockZ,
+  kThreadX,
+  kThreadY,
+  kThreadZ,
+  kVirtualThread
+};
 absl::string_view ToString(LoopKind kind);
 
 struct LoopNode {
@@ -92,12 +110,12 @@ absl::string_view ToString(Provenance::Kind kind);
 
 struct BlockNode {
   Id name = kNone;
-  Range iters;    // Program::iters
-  Range domain;   // marks in Program::lists over own iters, which must lie in their extents
+  Range iters;   // Program::iters
+  Range domain;  // marks in Program::lists over own iters, which must lie in their extents
   Id monoid = kNone;
-  Range dests;    // Program::accesses; one per result
-  Range values;   // expressions in Program::lists; one per result
-  Range initial;  // expressions in Program::lists over spatial iters, one per result, or empty
+  Range dests;               // Program::accesses; one per result
+  Range values;              // expressions in Program::lists; one per result
+  Range initial;             // expressions in Program::lists over spatial iters, one per result, or empty
   bool accumulates = false;  // the destinations were initialized by another block
   Provenance provenance;
   Range annotations;
@@ -132,7 +150,8 @@ struct Program {
 
   Program();
 
-  // --- reading -------------------------------------------------------------------------------------------------------
+  // --- reading
+  // -------------------------------------------------------------------------------------------------------
   absl::string_view Text(Id name) const { return names.c_str() + name; }
   bool IsLoop(Id node) const { return nodes[node].kind == Node::Kind::kLoop; }
   bool IsBlock(Id node) const { return nodes[node].kind == Node::Kind::kBlock; }
@@ -140,29 +159,44 @@ struct Program {
   LoopNode& loop(Id node) { return loops[nodes[node].index]; }
   const BlockNode& block(Id node) const { return blocks[nodes[node].index]; }
   BlockNode& block(Id node) { return blocks[nodes[node].index]; }
-  absl::Span<const int32_t> List(Range r) const { return {lists.data() + r.begin, static_cast<size_t>(r.count)}; }
-  absl::Span<const Iter> Iters(Range r) const { return {iters.data() + r.begin, static_cast<size_t>(r.count)}; }
+  absl::Span<const int32_t> List(Range r) const {
+    return {lists.data() + r.begin, static_cast<size_t>(r.count)};
+  }
+  absl::Span<const Iter> Iters(Range r) const {
+    return {iters.data() + r.begin, static_cast<size_t>(r.count)};
+  }
   absl::Span<Iter> Iters(Range r) { return {iters.data() + r.begin, static_cast<size_t>(r.count)}; }
-  absl::Span<const Split> Splits(Range r) const { return {splits.data() + r.begin, static_cast<size_t>(r.count)}; }
-  absl::Span<const Access> Accesses(Range r) const { return {accesses.data() + r.begin, static_cast<size_t>(r.count)}; }
-  absl::Span<const Extent> Dims(Range r) const { return {dims.data() + r.begin, static_cast<size_t>(r.count)}; }
+  absl::Span<const Split> Splits(Range r) const {
+    return {splits.data() + r.begin, static_cast<size_t>(r.count)};
+  }
+  absl::Span<const Access> Accesses(Range r) const {
+    return {accesses.data() + r.begin, static_cast<size_t>(r.count)};
+  }
+  absl::Span<const Extent> Dims(Range r) const {
+    return {dims.data() + r.begin, static_cast<size_t>(r.count)};
+  }
   Sum SumOf(Id mark) const;
   // Range of the marks of a kWithin expression.
-  static Range WithinMarks(const Expr& e) { return {static_cast<int32_t>(e.bits >> 32), static_cast<int32_t>(e.bits)}; }
+  static Range WithinMarks(const Expr& e) {
+    return {static_cast<int32_t>(e.bits >> 32), static_cast<int32_t>(e.bits)};
+  }
 
-  // --- making: each returns the id or the range of what it appended (expressions, names and monoids are shared) ---------
+  // --- making: each returns the id or the range of what it appended (expressions, names and monoids are
+  // shared) ---------
   Id Intern(absl::string_view name);
   Id AddMark(const Sum& sum, Extent extent);
   Id AddExpr(const Expr& expr);
   Id AddMonoid(Monoid::Kind kind, DType dtype);
   Range AddList(absl::Span<const int32_t> values);
   Range AddDims(absl::Span<const Extent> shape);
-  Id AddBuffer(absl::string_view name, DType dtype, absl::Span<const Extent> shape, Role role, Scope scope = {});
+  Id AddBuffer(absl::string_view name, DType dtype, absl::Span<const Extent> shape, Role role,
+               Scope scope = {});
   Id AddLoop(absl::string_view name, Extent extent, LoopKind kind = LoopKind::kSerial);  // detached
-  Id AddBlock(const BlockNode& block);                                                    // detached
+  Id AddBlock(const BlockNode& block);                                                   // detached
   std::string FreshName(absl::string_view wanted) const;  // unique among the buffers' and live blocks' names
 
-  // --- the tree ---------------------------------------------------------------------------------------------------------
+  // --- the tree
+  // ---------------------------------------------------------------------------------------------------------
   void Append(Id parent, Id node);
   void InsertBefore(Id sibling, Id node);
   void InsertAfter(Id sibling, Id node);
@@ -172,10 +206,11 @@ struct Program {
   void Replace(Id old, Id node);
 };
 
-// Checks every invariant of the structs above: tree links, ids in range, bindings of live loops in scope, extents and
-// shapes positive, accesses of the right rank and within bounds (guards considered), dtypes of expressions, monoids,
-// parameters, one writer per buffer element order (a block reads only what a block before it, or an outer iteration, wrote),
-// registers indexed by unrolled or vectorized loops only. kInternal with the node and the rule on a violation.
+// Checks every invariant of the structs above: tree links, ids in range, bindings of live loops in scope,
+// extents and shapes positive, accesses of the right rank and within bounds (guards considered), dtypes of
+// expressions, monoids, parameters, one writer per buffer element order (a block reads only what a block
+// before it, or an outer iteration, wrote), registers indexed by unrolled or vectorized loops only. kInternal
+// with the node and the rule on a violation.
 absl::Status Verify(const Program& program);
 
 }  // namespace kiln

@@ -45,7 +45,9 @@ int RandomDice::Pick(absl::Span<const double> weights) {
   return last;
 }
 
-int64_t RandomDice::Below(int64_t n) { return boost::random::uniform_int_distribution<int64_t>(0, n - 1)(engine_); }
+int64_t RandomDice::Below(int64_t n) {
+  return boost::random::uniform_int_distribution<int64_t>(0, n - 1)(engine_);
+}
 
 bool RandomDice::Flip(double p) { return boost::random::uniform_01<double>()(engine_) < p; }
 

@@ -1,10 +1,12 @@
 // The only sources of randomness.
 //
-// Engine is counter based: its stream is a function of its key alone, so a step's randomness is keyed by what the step is
-// (seed, task, round, chain, step, purpose) and there is nothing to save or to restore (design D14).
+// Engine is counter based: its stream is a function of its key alone, so a step's randomness is keyed by what
+// the step is (seed, task, round, chain, step, purpose) and there is nothing to save or to restore (design
+// D14).
 //
-// Dice is how code draws: finite choices with known probabilities. RandomDice draws them; tests replace it by dice that enumerate
-// every outcome with its probability, which makes a transition matrix of a random algorithm.
+// Dice is how code draws: finite choices with known probabilities. RandomDice draws them; tests replace it by
+// dice that enumerate every outcome with its probability, which makes a transition matrix of a random
+// algorithm.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +39,9 @@ class Dice {
   virtual int64_t Below(int64_t n) = 0;
   // True with probability p.
   virtual bool Flip(double p) = 0;
-  // Rejection sampling: runs `attempt`, which draws from these dice, until it returns true. An attempt leaves nothing behind but a result
-  // that the next attempt overwrites, so dice that enumerate can run all attempts once and take the accepted ones in proportion.
+  // Rejection sampling: runs `attempt`, which draws from these dice, until it returns true. An attempt leaves
+  // nothing behind but a result that the next attempt overwrites, so dice that enumerate can run all attempts
+  // once and take the accepted ones in proportion.
   virtual void Until(absl::FunctionRef<bool()> attempt);
 };
 

@@ -68,7 +68,8 @@ Id BodyRewriter::Expression(Id expr) {
   return program_.AddExpr(e);
 }
 
-bool CanSubstitute(const Program& program, Id expr, const BodyRewriter::IterRule& iter, const std::vector<int64_t>& extents) {
+bool CanSubstitute(const Program& program, Id expr, const BodyRewriter::IterRule& iter,
+                   const std::vector<int64_t>& extents) {
   const Expr& e = program.exprs[expr];
   if (e.op == Op::kIndex) return Rewritten(program, e.a, iter, extents).has_value();
   if (e.op == Op::kLoad || e.op == Op::kWithin) {
@@ -157,7 +158,8 @@ Id AddCopyBlock(Program& program, absl::string_view name, Id source, Id dest) {
     index.push_back(program.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(d))), shape[d]));
   }
   const Range list = program.AddList(index);
-  const Id load = program.AddExpr({Op::kLoad, program.buffers[source].dtype, source, list.begin, list.count, 0});
+  const Id load =
+      program.AddExpr({Op::kLoad, program.buffers[source].dtype, source, list.begin, list.count, 0});
   block.values = program.AddList({load});
   block.dests = {static_cast<int32_t>(program.accesses.size()), 1};
   program.accesses.push_back({dest, list});

@@ -9,8 +9,9 @@
 
 namespace kiln {
 
-// The expressions of a body with loads, indices and guards rewritten. `load` gives the replacement of a load (kNone: only its
-// indices change); `iter` gives what an iter of the old body is in terms of the new body's iters.
+// The expressions of a body with loads, indices and guards rewritten. `load` gives the replacement of a load
+// (kNone: only its indices change); `iter` gives what an iter of the old body is in terms of the new body's
+// iters.
 class BodyRewriter {
  public:
   using LoadRule = std::function<Id(const Expr& load)>;
@@ -32,14 +33,16 @@ class BodyRewriter {
 };
 
 // True if every index of the expression (of a block with these iters) can be rewritten by `iter`.
-bool CanSubstitute(const Program& program, Id expr, const BodyRewriter::IterRule& iter, const std::vector<int64_t>& extents);
+bool CanSubstitute(const Program& program, Id expr, const BodyRewriter::IterRule& iter,
+                   const std::vector<int64_t>& extents);
 
 std::vector<int64_t> IterExtents(const Program& program, Id block);
 
 // Removes a node and the loops around it that it leaves empty.
 void RemoveWithEmptyLoops(Program& program, Id node);
 
-// A nest of new loops, one per iter of `block`, ended by the block, whose bindings become ranges[i].base + loop. Detached; the outermost node.
+// A nest of new loops, one per iter of `block`, ended by the block, whose bindings become ranges[i].base +
+// loop. Detached; the outermost node.
 Id NestOver(Program& program, Id block, const std::vector<DimRange>& ranges, bool tainted);
 // The ranges of all iters whole.
 std::vector<DimRange> WholeRanges(const Program& program, Id block);

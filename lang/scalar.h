@@ -1,9 +1,11 @@
-// Single values of every dtype, as the reference interpreter computes them: in double or 64-bit integers, rounded or wrapped to the
-// dtype after each operation. Written for being right; shares nothing with the backends.
+// Single values of every dtype, as the reference interpreter computes them: in double or 64-bit integers,
+// rounded or wrapped to the dtype after each operation. Written for being right; shares nothing with the
+// backends.
 //
-// f32, f16 and bf16 round to nearest even; functions such as exp are evaluated in double and rounded once. Integers wrap. i8, i32, i64
-// and index hold sign-extended values, u8 and i1 zero-extended ones. Where the operation is undefined (division by zero,
-// shifts beyond the width, floats beyond an integer's range) the result is some value, the same on every machine.
+// f32, f16 and bf16 round to nearest even; functions such as exp are evaluated in double and rounded once.
+// Integers wrap. i8, i32, i64 and index hold sign-extended values, u8 and i1 zero-extended ones. Where the
+// operation is undefined (division by zero, shifts beyond the width, floats beyond an integer's range) the
+// result is some value, the same on every machine.
 #pragma once
 
 #include <cstdint>

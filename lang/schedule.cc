@@ -50,7 +50,8 @@ std::string Numbered(const std::string& base, const List& list, NameOf name_of) 
 
 }  // namespace
 
-Schedule::Schedule(Program program, const Target& target, Chooser& chooser) : target_(target), chooser_(&chooser) {
+Schedule::Schedule(Program program, const Target& target, Chooser& chooser)
+    : target_(target), chooser_(&chooser) {
   state_.program = std::move(program);
 }
 
@@ -64,8 +65,9 @@ int64_t Schedule::ExtentOf(Loop loop) {
   KILN_CHECK(id != kNone, "an inert handle of a schedule that is not inert");
   const LoopNode& l = program().loops[program().nodes[id].index];
   if (l.tainted) {
-    Fail(absl::InvalidArgumentError(absl::StrCat("\"", section_, "\" asks for the extent of loop ", program().Text(l.name),
-                                                 ", which depends on a sampled value; only recorded steps may use it")));
+    Fail(absl::InvalidArgumentError(
+        absl::StrCat("\"", section_, "\" asks for the extent of loop ", program().Text(l.name),
+                     ", which depends on a sampled value; only recorded steps may use it")));
     return 0;
   }
   return l.extent.max;
@@ -80,8 +82,8 @@ Schedule::Section::~Section() { schedule_.section_.resize(length_); }
 
 int Schedule::Choose(absl::string_view name, int n) {
   if (!ok() || n <= 1) return 0;
-  const std::string full =
-      Numbered(absl::StrCat(section_, name), choices_, [](const Choice& c) -> const std::string& { return c.name; });
+  const std::string full = Numbered(absl::StrCat(section_, name), choices_,
+                                    [](const Choice& c) -> const std::string& { return c.name; });
   const int picked = chooser_->ChooseStructure(full, n);
   KILN_CHECK(picked >= 0 && picked < n, "choice ", full);
   choices_.push_back({full, n, picked});
@@ -89,11 +91,12 @@ int Schedule::Choose(absl::string_view name, int n) {
 }
 
 std::string Schedule::SiteName(absl::string_view label) const {
-  return Numbered(absl::StrCat(section_, label), steps_, [](const Step& s) -> const std::string& { return s.site; });
+  return Numbered(absl::StrCat(section_, label), steps_,
+                  [](const Step& s) -> const std::string& { return s.site; });
 }
 
-Schedule::Results Schedule::Do(absl::string_view name, std::vector<Operand> operands, std::vector<Attribute> attributes,
-                               Where where, absl::string_view label) {
+Schedule::Results Schedule::Do(absl::string_view name, std::vector<Operand> operands,
+                               std::vector<Attribute> attributes, Where where, absl::string_view label) {
   if (!ok()) return {};
   const Primitive* primitive = FindPrimitive(name);
   KILN_CHECK(primitive != nullptr, name);
@@ -140,19 +143,24 @@ void Schedule::Apply(absl::Span<const Step> steps, absl::Span<const Choice> choi
     Chooser& chooser = step.decision.empty() ? *chooser_ : static_cast<Chooser&>(recorded);
     const Results results = Take(step, chooser);
     if (ok() && results.count != step.num_results) {
-      Fail(absl::FailedPreconditionError(absl::StrCat("step ", steps_.size() - 1, " does not apply: it gives ", results.count,
-                                                      " results here, but the trace names ", step.num_results)));
+      Fail(absl::FailedPreconditionError(
+          absl::StrCat("step ", steps_.size() - 1, " does not apply: it gives ", results.count,
+                       " results here, but the trace names ", step.num_results)));
     }
   }
 }
 
-std::vector<Loop> Schedule::LoopsOf(Results results) const { return ListOf<Loop>(results.first, results.count); }
+std::vector<Loop> Schedule::LoopsOf(Results results) const {
+  return ListOf<Loop>(results.first, results.count);
+}
 
 Block Schedule::GetBlock(absl::string_view name, Where where) {
   return BlockOf(Do("get-block", {}, {std::string(name)}, where));
 }
 
-std::vector<Loop> Schedule::GetLoops(Block block, Where where) { return LoopsOf(Do("get-loops", {Of(block)}, {}, where)); }
+std::vector<Loop> Schedule::GetLoops(Block block, Where where) {
+  return LoopsOf(Do("get-loops", {Of(block)}, {}, where));
+}
 
 std::vector<Block> Schedule::GetProducers(Block block, Where where) {
   const Results results = Do("get-producers", {Of(block)}, {}, where);
@@ -167,14 +175,16 @@ std::vector<Block> Schedule::GetConsumers(Block block, Where where) {
 Value Schedule::SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label, Where where) {
   std::vector<Operand> operands{Of(loop)};
   for (const Value value : options.within) operands.push_back(Of(value));
-  return {Do("sample-perfect-tile", std::move(operands), {int64_t{options.parts}, options.innermost, options.budget}, where,
+  return {Do("sample-perfect-tile", std::move(operands),
+             {int64_t{options.parts}, options.innermost, options.budget}, where,
              label.empty() ? "tile" : label)
               .first};
 }
 
 Value Schedule::SampleCategorical(const std::vector<int64_t>& values, const std::vector<double>& weights,
                                   absl::string_view label, Where where) {
-  return {Do("sample-categorical", {}, {values, weights}, where, label.empty() ? "categorical" : label).first};
+  return {
+      Do("sample-categorical", {}, {values, weights}, where, label.empty() ? "categorical" : label).first};
 }
 
 Value Schedule::SampleComputeLocation(Block block, absl::string_view label, Where where) {
@@ -187,21 +197,31 @@ std::vector<Loop> Schedule::Split(Loop loop, const std::vector<Factor>& factors,
   return LoopsOf(Do("split", std::move(operands), {}, where));
 }
 
-Loop Schedule::Fuse(const std::vector<Loop>& loops, Where where) { return {Do("fuse", Of(loops), {}, where).first}; }
+Loop Schedule::Fuse(const std::vector<Loop>& loops, Where where) {
+  return {Do("fuse", Of(loops), {}, where).first};
+}
 void Schedule::Reorder(const std::vector<Loop>& loops, Where where) { Do("reorder", Of(loops), {}, where); }
 
-Loop Schedule::AddUnitLoop(Loop below, Where where) { return {Do("add-unit-loop", {Of(below)}, {}, where).first}; }
-Loop Schedule::AddUnitLoop(Block below, Where where) { return {Do("add-unit-loop-at", {Of(below)}, {}, where).first}; }
+Loop Schedule::AddUnitLoop(Loop below, Where where) {
+  return {Do("add-unit-loop", {Of(below)}, {}, where).first};
+}
+Loop Schedule::AddUnitLoop(Block below, Where where) {
+  return {Do("add-unit-loop-at", {Of(below)}, {}, where).first};
+}
 void Schedule::Parallel(Loop loop, Where where) { Do("parallel", {Of(loop)}, {}, where); }
 void Schedule::Vectorize(Loop loop, Where where) { Do("vectorize", {Of(loop)}, {}, where); }
 void Schedule::Unroll(Loop loop, Where where) { Do("unroll", {Of(loop)}, {}, where); }
 
-void Schedule::ComputeAt(Block block, Loop loop, Where where) { Do("compute-at", {Of(block), Of(loop)}, {}, where); }
+void Schedule::ComputeAt(Block block, Loop loop, Where where) {
+  Do("compute-at", {Of(block), Of(loop)}, {}, where);
+}
 void Schedule::ReverseComputeAt(Block block, Loop loop, Where where) {
   Do("reverse-compute-at", {Of(block), Of(loop)}, {}, where);
 }
 void Schedule::ComputeInline(Block block, Where where) { Do("compute-inline", {Of(block)}, {}, where); }
-void Schedule::ReverseComputeInline(Block block, Where where) { Do("reverse-compute-inline", {Of(block)}, {}, where); }
+void Schedule::ReverseComputeInline(Block block, Where where) {
+  Do("reverse-compute-inline", {Of(block)}, {}, where);
+}
 void Schedule::ComputeAtLocation(Block block, Value location, Where where) {
   Do("compute-at-location", {Of(block), Of(location)}, {}, where);
 }
@@ -233,7 +253,9 @@ void Schedule::Annotate(Loop loop, absl::string_view key, int64_t value, Where w
   Do("annotate-loop", {Of(loop)}, {std::string(key), value}, where);
 }
 
-void Schedule::ParallelizeOuter(int64_t limit, Where where) { Do("parallelize-outer", {Of(limit)}, {}, where); }
+void Schedule::ParallelizeOuter(int64_t limit, Where where) {
+  Do("parallelize-outer", {Of(limit)}, {}, where);
+}
 void Schedule::ParallelizeOuter(Value limit, Where where) { Do("parallelize-outer", {Of(limit)}, {}, where); }
 void Schedule::VectorizeInner(int64_t lanes, Where where) { Do("vectorize-inner", {Of(lanes)}, {}, where); }
 void Schedule::UnrollUpTo(int64_t steps, Where where) { Do("unroll-up-to", {Of(steps)}, {}, where); }

@@ -1,11 +1,13 @@
 // A Schedule: a program being transformed, which records what was done.
 //
-// Each method is one recorded step. After a step that does not apply the schedule is inert: methods do nothing and return inert
-// handles (lists of them are long, so that code may index what it expects), and status() keeps the first failure, which names the step, what was found and wanted, and the caller's source line
-// (design D6). So module code is straight line, and its caller asks once.
+// Each method is one recorded step. After a step that does not apply the schedule is inert: methods do
+// nothing and return inert handles (lists of them are long, so that code may index what it expects), and
+// status() keeps the first failure, which names the step, what was found and wanted, and the caller's source
+// line (design D6). So module code is straight line, and its caller asks once.
 //
-// Sampled values are opaque: a Value cannot be turned into a number. A loop whose extent depends on one is tainted, and ExtentOf
-// such a loop makes the schedule inert with an error that names the section (the module) that asked. Branch only on Choose.
+// Sampled values are opaque: a Value cannot be turned into a number. A loop whose extent depends on one is
+// tainted, and ExtentOf such a loop makes the schedule inert with an error that names the section (the
+// module) that asked. Branch only on Choose.
 //
 // Not thread safe; copy it to fork (a copy shares the chooser).
 #pragma once
@@ -36,7 +38,7 @@ inline constexpr int64_t kAuto = -1;
 struct Factor {
   Operand operand;
   Factor(int64_t number) : operand{Operand::Kind::kInt, number} {}  // NOLINT: factors are written as numbers
-  Factor(int number) : Factor(int64_t{number}) {}                    // NOLINT
+  Factor(int number) : Factor(int64_t{number}) {}                   // NOLINT
   Factor(Value value) : operand{Operand::Kind::kValue, value.number} {}  // NOLINT
 };
 
@@ -67,8 +69,8 @@ class Schedule {
   // Makes the schedule inert with this failure; modules say so when they cannot go on.
   void Fail(const absl::Status& status);
 
-  // Takes the steps of a trace, and with them the choices that led to them: recorded decisions are kept, missing ones drawn. The schedule must be
-  // fresh, as the steps name handles by number.
+  // Takes the steps of a trace, and with them the choices that led to them: recorded decisions are kept,
+  // missing ones drawn. The schedule must be fresh, as the steps name handles by number.
   void Apply(absl::Span<const Step> steps, absl::Span<const Choice> choices);
 
   // Names of sites and choices made while a section is open start with "name/".
@@ -84,32 +86,39 @@ class Schedule {
     size_t length_;
   };
 
-  // --- structure ---------------------------------------------------------------------------------------------------
-  // A number 0 .. n-1 that host code may branch on. 0 without asking when n <= 1.
+  // --- structure
+  // --------------------------------------------------------------------------------------------------- A
+  // number 0 .. n-1 that host code may branch on. 0 without asking when n <= 1.
   int Choose(absl::string_view name, int n);
 
-  // --- looking up --------------------------------------------------------------------------------------------------
+  // --- looking up
+  // --------------------------------------------------------------------------------------------------
   Block GetBlock(absl::string_view name, Where where = Where::current());
   // The loops around a block up to the enclosing block, outermost first.
   std::vector<Loop> GetLoops(Block block, Where where = Where::current());
   std::vector<Block> GetProducers(Block block, Where where = Where::current());
   std::vector<Block> GetConsumers(Block block, Where where = Where::current());
 
-  // --- sampling ----------------------------------------------------------------------------------------------------
+  // --- sampling
+  // ----------------------------------------------------------------------------------------------------
   struct TileOptions {
     int parts = 4;
-    int64_t innermost = 64;     // bound of the last factor; 0: none
-    int64_t budget = 0;         // bound of the product of the last factors of this tile and of those in `within`; 0: none
+    int64_t innermost = 64;  // bound of the last factor; 0: none
+    int64_t budget =
+        0;  // bound of the product of the last factors of this tile and of those in `within`; 0: none
     std::vector<Value> within = {};  // tiles sampled before
   };
-  Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "", Where where = Where::current());
+  Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "",
+                          Where where = Where::current());
   // One of `values`, by weight (all equal if empty).
   Value SampleCategorical(const std::vector<int64_t>& values, const std::vector<double>& weights = {},
                           absl::string_view label = "", Where where = Where::current());
-  // Where to compute a block: -2 inline, -1 where it is, else a position among the loops of its first consumer.
+  // Where to compute a block: -2 inline, -1 where it is, else a position among the loops of its first
+  // consumer.
   Value SampleComputeLocation(Block block, absl::string_view label = "", Where where = Where::current());
 
-  // --- loops -------------------------------------------------------------------------------------------------------
+  // --- loops
+  // -------------------------------------------------------------------------------------------------------
   std::vector<Loop> Split(Loop loop, const std::vector<Factor>& factors, Where where = Where::current());
   template <size_t N>
   std::array<Loop, N> Split(Loop loop, const Factor (&factors)[N], Where where = Where::current()) {
@@ -123,7 +132,8 @@ class Schedule {
   void Vectorize(Loop loop, Where where = Where::current());
   void Unroll(Loop loop, Where where = Where::current());
 
-  // --- placement ---------------------------------------------------------------------------------------------------
+  // --- placement
+  // ---------------------------------------------------------------------------------------------------
   void ComputeAt(Block block, Loop loop, Where where = Where::current());
   void ReverseComputeAt(Block block, Loop loop, Where where = Where::current());
   void ComputeInline(Block block, Where where = Where::current());
@@ -131,28 +141,35 @@ class Schedule {
   // At a sampled location (SampleComputeLocation).
   void ComputeAtLocation(Block block, Value location, Where where = Where::current());
 
-  // --- buffers -----------------------------------------------------------------------------------------------------
+  // --- buffers
+  // -----------------------------------------------------------------------------------------------------
   // Copies what `block` reads of its n-th buffer (in order of first use) to a new buffer; the copying block.
-  Block CacheRead(Block block, int operand, absl::string_view storage = "global", Where where = Where::current());
+  Block CacheRead(Block block, int operand, absl::string_view storage = "global",
+                  Where where = Where::current());
   // Lets `block` write to a new buffer that another block copies to the old one; the copying block.
   Block CacheWrite(Block block, absl::string_view storage = "global", Where where = Where::current());
-  // Partial sums in a private buffer below `loop`, combined into the destination at its end; the combining block.
-  Block AccumulateAt(Block block, Loop loop, absl::string_view storage = "register", Where where = Where::current());
+  // Partial sums in a private buffer below `loop`, combined into the destination at its end; the combining
+  // block.
+  Block AccumulateAt(Block block, Loop loop, absl::string_view storage = "register",
+                     Where where = Where::current());
   // Sets the layout of a buffer of the block (operand n-th read, or -1 its destination) from a map in text,
   // "(i, j) -> (j/16, i, j%16)".
   void TransformLayout(Block block, int operand, absl::string_view map, Where where = Where::current());
   void SetScope(Block block, absl::string_view storage, Where where = Where::current());
 
-  // --- reductions --------------------------------------------------------------------------------------------------
+  // --- reductions
+  // --------------------------------------------------------------------------------------------------
   // Initialization as a block of its own, before `loop`; that block.
   Block DecomposeReduction(Block block, Loop loop, Where where = Where::current());
 
-  // --- annotations -------------------------------------------------------------------------------------------------
+  // --- annotations
+  // -------------------------------------------------------------------------------------------------
   void Annotate(Block block, absl::string_view key, int64_t value, Where where = Where::current());
   void Annotate(Loop loop, absl::string_view key, int64_t value, Where where = Where::current());
 
-  // --- late steps: what they do is computed at every replay from the program as it then stands ---------------------------
-  // Fuses and parallelizes the outer data parallel loops of every nest, up to `limit` iterations.
+  // --- late steps: what they do is computed at every replay from the program as it then stands
+  // --------------------------- Fuses and parallelizes the outer data parallel loops of every nest, up to
+  // `limit` iterations.
   void ParallelizeOuter(int64_t limit, Where where = Where::current());
   void ParallelizeOuter(Value limit, Where where = Where::current());
   // Vectorizes the innermost loop of every block where its accesses allow, up to `lanes` elements.
@@ -166,8 +183,8 @@ class Schedule {
   struct Results {
     int first = -1, count = 0;
   };
-  Results Do(absl::string_view name, std::vector<Operand> operands, std::vector<Attribute> attributes, Where where,
-             absl::string_view label = "");
+  Results Do(absl::string_view name, std::vector<Operand> operands, std::vector<Attribute> attributes,
+             Where where, absl::string_view label = "");
   Results Take(Step step, Chooser& chooser);
   std::string SiteName(absl::string_view label) const;
   std::vector<Loop> LoopsOf(Results results) const;

@@ -17,8 +17,12 @@ struct AttributePrinter {
   std::string operator()(int64_t v) const { return absl::StrCat(v); }
   std::string operator()(double v) const { return fmt::format("{}", v); }
   std::string operator()(const std::string& v) const { return Quoted(v); }
-  std::string operator()(const std::vector<int64_t>& v) const { return absl::StrCat("[", absl::StrJoin(v, " "), "]"); }
-  std::string operator()(const std::vector<double>& v) const { return fmt::format("[{}]", fmt::join(v, " ")); }
+  std::string operator()(const std::vector<int64_t>& v) const {
+    return absl::StrCat("[", absl::StrJoin(v, " "), "]");
+  }
+  std::string operator()(const std::vector<double>& v) const {
+    return fmt::format("[{}]", fmt::join(v, " "));
+  }
 };
 
 struct IsEmpty {
@@ -47,7 +51,8 @@ std::string ToString(const Step& step) {
   constexpr const char* kPrefix[] = {"b", "l", "v"};
   std::string text;
   for (int i = 0; i < step.num_results; ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : ", ", kPrefix[static_cast<int>(step.primitive->result)], step.first_result + i);
+    absl::StrAppend(&text, i == 0 ? "" : ", ", kPrefix[static_cast<int>(step.primitive->result)],
+                    step.first_result + i);
   }
   absl::StrAppend(&text, text.empty() ? "" : " = ", step.primitive->name);
   for (const Operand operand : step.operands) absl::StrAppend(&text, " ", ToString(operand));
@@ -55,7 +60,8 @@ std::string ToString(const Step& step) {
     const AttributeDecl& decl = step.primitive->attributes[i];
     if (step.attributes[i] == decl.fallback && std::visit(IsEmpty(), decl.fallback)) continue;
     const bool bare = i == 0 && std::holds_alternative<std::string>(decl.fallback);
-    absl::StrAppend(&text, " ", bare ? "" : decl.name, bare ? "" : "=", std::visit(AttributePrinter(), step.attributes[i]));
+    absl::StrAppend(&text, " ", bare ? "" : decl.name, bare ? "" : "=",
+                    std::visit(AttributePrinter(), step.attributes[i]));
   }
   if (!step.site.empty()) absl::StrAppend(&text, " @", Plain(step.site) ? step.site : Quoted(step.site));
   if (!step.decision.empty()) absl::StrAppend(&text, " -> ", absl::StrJoin(step.decision, " "));

@@ -1,7 +1,7 @@
 // A step: one application of a primitive, as data. And a State: what steps run on.
 //
-// Handles are numbers: the n-th block, loop or value that the steps so far returned. The same steps on the same program
-// give the same handles and the same ids.
+// Handles are numbers: the n-th block, loop or value that the steps so far returned. The same steps on the
+// same program give the same handles and the same ids.
 #pragma once
 
 #include <string>
@@ -38,8 +38,9 @@ struct Step {
   const char* file = "";                         // who called; not part of equality
   int line = 0;
   friend bool operator==(const Step& a, const Step& b) {
-    return a.primitive == b.primitive && a.operands == b.operands && a.attributes == b.attributes && a.site == b.site &&
-           a.decision == b.decision && a.first_result == b.first_result && a.num_results == b.num_results;
+    return a.primitive == b.primitive && a.operands == b.operands && a.attributes == b.attributes &&
+           a.site == b.site && a.decision == b.decision && a.first_result == b.first_result &&
+           a.num_results == b.num_results;
   }
 };
 
@@ -51,8 +52,9 @@ struct State {
 };
 
 // One line, from which trace/text reads the step back:
-// "l3, l4 = split l0 v0" or "v0 = sample-perfect-tile l0 n=4 innermost=64 @multi-level-tiling/matmul/i -> 16 4 2 8".
-// Attributes that are zero or empty by default, and here, are left out; a first attribute that is text stands without its name: get-block "matmul".
+// "l3, l4 = split l0 v0" or "v0 = sample-perfect-tile l0 n=4 innermost=64 @multi-level-tiling/matmul/i -> 16
+// 4 2 8". Attributes that are zero or empty by default, and here, are left out; a first attribute that is
+// text stands without its name: get-block "matmul".
 std::string ToString(const Step& step);
 std::string ToString(Operand operand);
 

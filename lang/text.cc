@@ -30,7 +30,9 @@ class Names {
   void Shrink(size_t size) { names_.resize(size); }
 
  private:
-  bool Taken(const std::string& name) const { return std::find(names_.begin(), names_.end(), name) != names_.end(); }
+  bool Taken(const std::string& name) const {
+    return std::find(names_.begin(), names_.end(), name) != names_.end();
+  }
   std::vector<std::string> names_;
 };
 
@@ -44,7 +46,8 @@ class Printer {
     for (const Buffer& b : p_.buffers) buffers_.push_back(names.Add(p_.Text(b.name)));
     if (!p_.parameters.empty()) {
       absl::StrAppend(&out_, "parameters ",
-                      absl::StrJoin(p_.parameters, ", ", [&](std::string* s, Id b) { *s += buffers_[b]; }), "\n");
+                      absl::StrJoin(p_.parameters, ", ", [&](std::string* s, Id b) { *s += buffers_[b]; }),
+                      "\n");
     }
     for (size_t b = 0; b < p_.buffers.size(); ++b) PrintBuffer(static_cast<Id>(b));
     PrintMonoids();
@@ -74,10 +77,11 @@ class Printer {
     const Buffer& b = p_.buffers[id];
     std::string text = absl::StrCat(
         "buffer ", buffers_[id], ": ", ToString(b.dtype), "[",
-        absl::StrJoin(p_.Dims(b.shape), ", ", [&](std::string* s, const Extent& e) { *s += ExtentText(e); }), "] ",
-        kRoleNames[static_cast<int>(b.role)]);
+        absl::StrJoin(p_.Dims(b.shape), ", ", [&](std::string* s, const Extent& e) { *s += ExtentText(e); }),
+        "] ", kRoleNames[static_cast<int>(b.role)]);
     if (!(b.scope == Scope{})) {
-      absl::StrAppend(&text, " ", ToString(b.scope.storage), "/", kOwnerNames[static_cast<int>(b.scope.owner)]);
+      absl::StrAppend(&text, " ", ToString(b.scope.storage), "/",
+                      kOwnerNames[static_cast<int>(b.scope.owner)]);
     }
     const Layout& layout = b.layout;
     if (layout.axes.count != 0) {
@@ -88,10 +92,12 @@ class Printer {
         absl::StrAppend(&text, " kinds (", absl::StrJoin(p_.List(layout.kinds), ", ", kind), ")");
       }
       const Swizzle& z = layout.swizzle;
-      if (z.bits != 0) absl::StrAppend(&text, " swizzle (", int{z.from}, ", ", int{z.to}, ", ", int{z.bits}, ")");
+      if (z.bits != 0)
+        absl::StrAppend(&text, " swizzle (", int{z.from}, ", ", int{z.to}, ", ", int{z.bits}, ")");
       if (layout.padding != kNone) absl::StrAppend(&text, " padding ", ExprText(layout.padding));
     }
-    if (b.data != kNone) absl::StrAppend(&text, " data \"", absl::BytesToHexString((*p_.constants)[b.data]), "\"");
+    if (b.data != kNone)
+      absl::StrAppend(&text, " data \"", absl::BytesToHexString((*p_.constants)[b.data]), "\"");
     Line(text);
   }
 
@@ -150,8 +156,9 @@ class Printer {
     body_iters_ = own;
     if (b.dests.count != 0) PrintBody(b);
     const Provenance& from = b.provenance;
-    std::string origin = absl::StrCat("from ", ToString(from.kind), " ",
-                                      from.kind == Provenance::Kind::kCopy ? buffers_[from.origin] : absl::StrCat(from.origin));
+    std::string origin = absl::StrCat(
+        "from ", ToString(from.kind), " ",
+        from.kind == Provenance::Kind::kCopy ? buffers_[from.origin] : absl::StrCat(from.origin));
     if (from.map.count != 0) absl::StrAppend(&origin, " ", MarksText(p_.List(from.map), iter_name));
     if (from.origin != kNone) Line(origin);
     scope.Shrink(mark);
@@ -162,7 +169,8 @@ class Printer {
     Line("}");
   }
 
-  // Sums over loops, iters of the enclosing block, and the marks that stay: those that may be out of their extents, or are divided.
+  // Sums over loops, iters of the enclosing block, and the marks that stay: those that may be out of their
+  // extents, or are divided.
   void PrintIters(Id node, Id scope_block, Names& scope) {
     std::map<Id, std::string> lets;
     const auto name_of = [&](Source s) {
@@ -177,7 +185,8 @@ class Printer {
         const int place = s.source.kind == Source::Kind::kLoop ? depth_of_[s.source.id] : s.source.id;
         return std::make_tuple(-std::abs(s.scale), static_cast<int>(s.source.kind), place, s.lower, s.extent);
       };
-      std::sort(sum.splits.begin(), sum.splits.end(), [&](const Split& a, const Split& b) { return rank(a) < rank(b); });
+      std::sort(sum.splits.begin(), sum.splits.end(),
+                [&](const Split& a, const Split& b) { return rank(a) < rank(b); });
       return ToString(sum, name_of);
     };
     const auto let = [&](const Sum& value, const std::string& extent) {
@@ -196,7 +205,8 @@ class Printer {
       const Sum value = resolver.ResolveChecked(iter.binding);
       NameMarks(value, resolver, lets, let);
       std::vector<std::string> where;
-      std::vector<std::pair<std::string, Guard>> guards;  // sorted by text, so that the order of discovery does not show
+      std::vector<std::pair<std::string, Guard>>
+          guards;  // sorted by text, so that the order of discovery does not show
       for (size_t i = 0; i < resolver.guards().size(); ++i) {
         const Guard guard = resolver.guards()[i];
         if (guard.value == value && guard.extent == iter.extent.max) continue;
@@ -207,7 +217,8 @@ class Printer {
       for (const auto& [text, guard] : guards) {
         const std::string name = let(guard.value, absl::StrCat(guard.extent));
         bool reached = false;
-        for (const Split& s : value.splits) reached |= s.source.kind == Source::Kind::kMark && lets.at(s.source.id) == name;
+        for (const Split& s : value.splits)
+          reached |= s.source.kind == Source::Kind::kMark && lets.at(s.source.id) == name;
         if (!reached) where.push_back(name);
       }
       const std::string name = own.Add(p_.Text(iter.name));
@@ -238,7 +249,8 @@ class Printer {
   void PrintBody(const BlockNode& b) {
     const auto dest = [&](std::string* s, const Access& a) { *s += AccessText(a.buffer, p_.List(a.index)); };
     std::string text = absl::StrJoin(p_.Accesses(b.dests), ", ", dest);
-    if (b.monoid != kNone) absl::StrAppend(&text, " ", b.accumulates ? "accumulate " : "", monoid_names_[b.monoid]);
+    if (b.monoid != kNone)
+      absl::StrAppend(&text, " ", b.accumulates ? "accumulate " : "", monoid_names_[b.monoid]);
     absl::StrAppend(&text, b.monoid == kNone ? " = " : "= ", ExprsText(b.values));
     if (b.initial.count != 0) absl::StrAppend(&text, " initial ", ExprsText(b.initial));
     Line(text);
@@ -247,7 +259,8 @@ class Printer {
   std::string ExprsText(Range list) const {
     const auto exprs = p_.List(list);
     if (exprs.size() == 1) return ExprText(exprs[0]);
-    return absl::StrCat("(", absl::StrJoin(exprs, ", ", [&](std::string* s, Id e) { *s += ExprText(e); }), ")");
+    return absl::StrCat("(", absl::StrJoin(exprs, ", ", [&](std::string* s, Id e) { *s += ExprText(e); }),
+                        ")");
   }
 
   static absl::string_view CastSuffix(const Expr& e) {
@@ -282,7 +295,8 @@ class Printer {
       case Op::kDiv:
         return infix("/", 1);
       case Op::kConstant:
-        return absl::StrCat(ToString(e.dtype), e.dtype == DType::kIndex ? ".const(" : "(", ConstantText(e), ")");
+        return absl::StrCat(ToString(e.dtype), e.dtype == DType::kIndex ? ".const(" : "(", ConstantText(e),
+                            ")");
       case Op::kIndex:
         return absl::StrCat("index(", ToString(p_.SumOf(e.a), iter_name), ")");
       case Op::kLoad:
@@ -290,13 +304,12 @@ class Printer {
       case Op::kArg:
         return e.bits < results_ ? absl::StrCat("l", e.bits) : absl::StrCat("r", e.bits - results_);
       case Op::kWithin:
-        return absl::StrCat("within(", MarksText(p_.List(Program::WithinMarks(e)), iter_name), ", ", ExprText(e.a), ", ",
-                            ExprText(e.b), ")");
+        return absl::StrCat("within(", MarksText(p_.List(Program::WithinMarks(e)), iter_name), ", ",
+                            ExprText(e.a), ", ", ExprText(e.b), ")");
       case Op::kCast:
       case Op::kCastUnsigned:
       case Op::kBitcast:
-        return absl::StrCat(ToString(e.dtype), CastSuffix(e), "(",
-                            ExprText(e.a), ")");
+        return absl::StrCat(ToString(e.dtype), CastSuffix(e), "(", ExprText(e.a), ")");
       default:
         break;
     }

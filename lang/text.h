@@ -1,4 +1,5 @@
-// Programs as text. What prints parses, and gives an equal program (lang/hash.h); dead loops are gone, bindings are resolved.
+// Programs as text. What prints parses, and gives an equal program (lang/hash.h); dead loops are gone,
+// bindings are resolved.
 //
 //   kiln.program v1
 //   program matmul
@@ -22,36 +23,36 @@
 // Grammar; white space separates, and # starts a comment to the end of the line.
 //
 //   text      = "kiln.program" "v1" "program" name ["parameters" name {"," name}] {buffer} {monoid} {node}
-//   buffer    = "buffer" name ":" dtype "[" [extent {"," extent}] "]" role [storage "/" owner] [layout] ["data" "\"" hex "\""]
-//   role      = "input" | "output" | "constant" | "scalar" | "temporary"
-//   owner     = "thread" | "warp" | "warpgroup" | "block" | "cluster" | "grid"
-//   layout    = "layout" marks                          over d0, d1, ...: the logical indices
+//   buffer    = "buffer" name ":" dtype "[" [extent {"," extent}] "]" role [storage "/" owner] [layout]
+//   ["data" "\"" hex "\""] role      = "input" | "output" | "constant" | "scalar" | "temporary" owner     =
+//   "thread" | "warp" | "warpgroup" | "block" | "cluster" | "grid" layout    = "layout" marks over d0, d1,
+//   ...: the logical indices
 //               ["kinds" "(" kind {"," kind} ")"] ["swizzle" "(" int "," int "," int ")"] ["padding" expr]
 //   kind      = "address" | "register" | "lane" | "warp"
-//   monoid    = "monoid" name ["idempotent"] ["exact"] "identity" exprs "combine" exprs    over l0, l1, ..., r0, r1, ...
-//   node      = ["prepare"] (loop | block)
-//   loop      = "for" name "<" extent [loop-kind] ["tainted"] notes "{" {node} "}"
-//   block     = "block" name notes "{" {guard} {iter} ["domain" marks] [body] ["from" origin] {node} "}"
-//   notes     = {"@" name "=" int}
-//   guard     = "let" name "=" sum "<" extent           over the loops around, the enclosing block's iters, guards above
-//   iter      = ("spatial" | "reduction") name "<" extent "=" sum ["where" name {"," name}]
-//   body      = access {"," access} ("=" | ["accumulate"] monoid-name "=") exprs ["initial" exprs]
-//   access    = name "[" [sum {"," sum}] "]"
-//   origin    = ("compute" | "init" | "partial" | "padding") int [marks] | "copy" name [marks]
-//   marks     = "(" [sum "<" extent {"," sum "<" extent}] ")"
-//   extent    = int | name "{" int ".." int "/" int "}"  parameter, minimum, maximum, divisor
-//   sum       = ["-"] term {("+" | "-") term};  term = int | name ["/" int] ["%" int] ["*" int]
-//   exprs     = expr | "(" expr "," expr {"," expr} ")"      one, or as many as there are results
-//   expr      = expr ("+" | "-" | "*" | "/") expr        with the usual precedence, from the left; of one dtype
+//   monoid    = "monoid" name ["idempotent"] ["exact"] "identity" exprs "combine" exprs    over l0, l1, ...,
+//   r0, r1, ... node      = ["prepare"] (loop | block) loop      = "for" name "<" extent [loop-kind]
+//   ["tainted"] notes "{" {node} "}" block     = "block" name notes "{" {guard} {iter} ["domain" marks]
+//   [body] ["from" origin] {node} "}" notes     = {"@" name "=" int} guard     = "let" name "=" sum "<"
+//   extent           over the loops around, the enclosing block's iters, guards above iter      = ("spatial"
+//   | "reduction") name "<" extent "=" sum ["where" name {"," name}] body      = access {"," access} ("=" |
+//   ["accumulate"] monoid-name "=") exprs ["initial" exprs] access    = name "[" [sum {"," sum}] "]" origin
+//   = ("compute" | "init" | "partial" | "padding") int [marks] | "copy" name [marks] marks     = "(" [sum "<"
+//   extent {"," sum "<" extent}] ")" extent    = int | name "{" int ".." int "/" int "}"  parameter, minimum,
+//   maximum, divisor sum       = ["-"] term {("+" | "-") term};  term = int | name ["/" int] ["%" int] ["*"
+//   int] exprs     = expr | "(" expr "," expr {"," expr} ")"      one, or as many as there are results expr
+//   = expr ("+" | "-" | "*" | "/") expr        with the usual precedence, from the left; of one dtype
 //             | "(" expr ")" | access | dtype "(" number ")" | dtype [".unsigned" | ".bits"] "(" expr ")"
 //             | "index" "(" sum ")" | "within" "(" marks "," expr "," expr ")" | op "(" expr {"," expr} ")"
 //             | "l" int | "r" int                        in a monoid
-//             | "index.const" "(" int ")" | "index.cast" "(" expr ")"      instead of index(...), which is a sum
+//             | "index.const" "(" int ")" | "index.cast" "(" expr ")"      instead of index(...), which is a
+//             sum
 //   number    = a decimal integer or float | "inf" | "-inf" | "nan" | "bits" int
-//   name      = a letter or "_", then letters, digits, "_" and "."; any other, and keywords: in double quotes, \ before " and \
+//   name      = a letter or "_", then letters, digits, "_" and "."; any other, and keywords: in double
+//   quotes, \ before " and \
 //
-// A name that is taken on the way from the root gets a suffix. "let" names a value that may lie outside of its extent; an instance
-// exists where those it uses ("where" too) and its iters lie within. All functions are pure.
+// A name that is taken on the way from the root gets a suffix. "let" names a value that may lie outside of
+// its extent; an instance exists where those it uses ("where" too) and its iters lie within. All functions
+// are pure.
 #pragma once
 
 #include <string>
@@ -65,7 +66,8 @@ namespace kiln {
 // Undefined for a program that does not pass Verify.
 std::string ToString(const Program& program);
 
-// kInvalidArgument "3:14: found "x", wanted an extent" for what the grammar refuses; what Verify refuses, with its message.
+// kInvalidArgument "3:14: found "x", wanted an extent" for what the grammar refuses; what Verify refuses,
+// with its message.
 absl::StatusOr<Program> ParseProgram(absl::string_view text);
 
 }  // namespace kiln

@@ -9,7 +9,8 @@ namespace kiln {
 
 // By Role, Owner and AxisKind.
 inline constexpr absl::string_view kRoleNames[] = {"input", "output", "constant", "scalar", "temporary"};
-inline constexpr absl::string_view kOwnerNames[] = {"thread", "warp", "warpgroup", "block", "cluster", "grid"};
+inline constexpr absl::string_view kOwnerNames[] = {"thread", "warp",    "warpgroup",
+                                                    "block",  "cluster", "grid"};
 inline constexpr absl::string_view kAxisNames[] = {"address", "register", "lane", "warp"};
 
 // True for a character of a name: the first, or a later one.

@@ -34,7 +34,8 @@ class Parser : private TokenReader {
     for (const auto& [name, token] : parameters) p_.parameters.push_back(BufferCalled(name, token));
     while (ok() && Accept("monoid")) ParseMonoid();
     while (ok() && Next().kind != Token::Kind::kEnd) ParseNode(kRoot, kNone, {}, 0);
-    if (!constants_.empty()) p_.constants = std::make_shared<const std::vector<std::string>>(std::move(constants_));
+    if (!constants_.empty())
+      p_.constants = std::make_shared<const std::vector<std::string>>(std::move(constants_));
     if (!ok()) return status();
     const absl::Status valid = Verify(p_);
     if (!valid.ok()) return absl::InvalidArgumentError(valid.message());
@@ -120,7 +121,8 @@ class Parser : private TokenReader {
     while (ok() && !Accept("]")) {
       if (!index.empty()) Keyword(",");
       const Sum sum = ParseSum(body_);
-      const Extent extent = static_cast<int>(index.size()) < shape.count ? p_.dims[shape.begin + index.size()] : Extent();
+      const Extent extent =
+          static_cast<int>(index.size()) < shape.count ? p_.dims[shape.begin + index.size()] : Extent();
       index.push_back(p_.AddMark(sum, extent));
     }
     if (ok() && static_cast<int>(index.size()) != shape.count) {
@@ -143,7 +145,8 @@ class Parser : private TokenReader {
       Accept("-");
       double value = 0;
       if (Is("inf") || Is("nan")) {
-        value = Is("inf") ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+        value =
+            Is("inf") ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
       } else if (Next().kind != Token::Kind::kNumber || !absl::SimpleAtod(Next().text, &value)) {
         Wanted("a number");
         return 0;
@@ -156,7 +159,8 @@ class Parser : private TokenReader {
   }
   Id ParseTyped(DType type, Op cast) {
     Keyword("(");
-    const bool literal = Next().kind == Token::Kind::kNumber || Is("-") || Is("inf") || Is("nan") || Is("bits");
+    const bool literal =
+        Next().kind == Token::Kind::kNumber || Is("-") || Is("inf") || Is("nan") || Is("bits");
     const Id result = literal && cast == Op::kCast ? ParseConstant(type)
                                                    : p_.AddExpr({cast, type, ParseExpr(), kNone, kNone, 0});
     Keyword(")");
@@ -183,11 +187,13 @@ class Parser : private TokenReader {
     const std::string name = Name("an expression");
     if (!ok()) return 0;
     int64_t number = 0;
-    if (!results_.empty() && (name[0] == 'l' || name[0] == 'r') && absl::SimpleAtoi(name.substr(1), &number)) {
+    if (!results_.empty() && (name[0] == 'l' || name[0] == 'r') &&
+        absl::SimpleAtoi(name.substr(1), &number)) {
       const auto count = static_cast<int64_t>(results_.size());
       if (number < 0 || number >= count) FailAt(token, absl::StrCat("there are ", count, " results"));
       if (!ok()) return 0;
-      return p_.AddExpr({Op::kArg, results_[number], kNone, kNone, kNone, name[0] == 'l' ? number : count + number});
+      return p_.AddExpr(
+          {Op::kArg, results_[number], kNone, kNone, kNone, name[0] == 'l' ? number : count + number});
     }
     if (const std::optional<DType> type = ParseDType(name); type.has_value() && type != DType::kIndex) {
       return ParseTyped(*type, Op::kCast);
@@ -232,7 +238,9 @@ class Parser : private TokenReader {
     Keyword(")");
     return p_.AddExpr(e);
   }
-  Id Infix(Op op, Id left, Id right) { return ok() ? p_.AddExpr({op, p_.exprs[left].dtype, left, right, kNone, 0}) : 0; }
+  Id Infix(Op op, Id left, Id right) {
+    return ok() ? p_.AddExpr({op, p_.exprs[left].dtype, left, right, kNone, 0}) : 0;
+  }
   Id ParseProduct() {
     Id left = ParsePrimary();
     while (ok() && (Is("*") || Is("/"))) {
@@ -280,7 +288,8 @@ class Parser : private TokenReader {
     }
     const Role role = static_cast<Role>(OneOf(kRoleNames, "a role"));
     const Id id = p_.AddBuffer(name, type.value_or(DType::kF32), shape, role);
-    if (!buffers_.emplace(name, id).second) return FailAt(token, absl::StrCat("buffer \"", name, "\" is there already"));
+    if (!buffers_.emplace(name, id).second)
+      return FailAt(token, absl::StrCat("buffer \"", name, "\" is there already"));
     if (const std::optional<Storage> storage = ParseStorage(Next().text); storage.has_value() && Is("/", 1)) {
       at_ += 2;
       p_.buffers[id].scope = {*storage, static_cast<Owner>(OneOf(kOwnerNames, "an owner"))};
@@ -297,7 +306,8 @@ class Parser : private TokenReader {
   }
   void ParseLayout(Id id, size_t rank) {
     Scope scope;
-    for (size_t d = 0; d < rank; ++d) scope.push_back({absl::StrCat("d", d), Source::Iter(static_cast<int32_t>(d))});
+    for (size_t d = 0; d < rank; ++d)
+      scope.push_back({absl::StrCat("d", d), Source::Iter(static_cast<int32_t>(d))});
     Layout layout;
     layout.axes = ParseMarks(scope);
     if (Accept("kinds")) {
@@ -356,7 +366,8 @@ class Parser : private TokenReader {
     if (depth > 400) return FailAt(Next(), "the tree is too deep");
     const bool prepare = Accept("prepare");
     if (!Is("for") && !Is("block")) return Wanted("\"for\" or \"block\"");
-    const Id node = Accept("for") ? ParseLoop(parent, block, scope, depth) : (Accept("block"), ParseBlock(parent, block, scope, depth));
+    const Id node = Accept("for") ? ParseLoop(parent, block, scope, depth)
+                                  : (Accept("block"), ParseBlock(parent, block, scope, depth));
     if (ok()) p_.nodes[node].prepare = prepare;
   }
   void ParseChildren(Id node, Id block, const Scope& scope, int depth) {
@@ -465,15 +476,15 @@ class Parser : private TokenReader {
     constexpr absl::string_view kKinds[] = {"compute", "copy", "init", "partial", "padding"};
     b.provenance.kind = static_cast<Provenance::Kind>(OneOf(kKinds, "an origin"));
     const Token token = Next();
-    b.provenance.origin =
-        b.provenance.kind == Provenance::Kind::kCopy ? BufferCalled(Name("a buffer"), token) : Id32("a block's number");
+    b.provenance.origin = b.provenance.kind == Provenance::Kind::kCopy ? BufferCalled(Name("a buffer"), token)
+                                                                       : Id32("a block's number");
     if (Is("(")) b.provenance.map = ParseMarks(body_);
   }
 
   int depth_ = 0;
   Program p_;
-  Scope body_;                   // the iters of the block being parsed
-  std::vector<DType> results_;   // of the monoid being parsed
+  Scope body_;                  // the iters of the block being parsed
+  std::vector<DType> results_;  // of the monoid being parsed
   std::map<std::string, Id> buffers_, monoids_;
   std::vector<std::string> constants_;
 };

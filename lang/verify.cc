@@ -36,7 +36,8 @@ class Verifier {
   template <typename... Args>
   bool Require(bool condition, Args&&... message) {
     if (!condition && ok()) {
-      status_ = absl::InternalError(absl::StrCat("program \"", p_.name, "\": ", where_, std::forward<Args>(message)...));
+      status_ = absl::InternalError(
+          absl::StrCat("program \"", p_.name, "\": ", where_, std::forward<Args>(message)...));
     }
     return condition;
   }
@@ -47,7 +48,8 @@ class Verifier {
   }
   template <typename Pool>
   static bool In(Range r, const Pool& pool) {
-    return r.count >= 0 && r.begin >= 0 && static_cast<size_t>(r.begin) + static_cast<size_t>(r.count) <= pool.size();
+    return r.count >= 0 && r.begin >= 0 &&
+           static_cast<size_t>(r.begin) + static_cast<size_t>(r.count) <= pool.size();
   }
   template <typename Pool>
   bool ListIn(Range r, const Pool& pool) const {
@@ -68,44 +70,54 @@ class Verifier {
     Require(p_.names.empty() || p_.names.back() == '\0', "the names do not end");
     for (size_t i = 0; i < p_.splits.size() && ok(); ++i) {
       const Split& s = p_.splits[i];
-      Require(s.lower >= 1 && s.extent >= 0 && s.source.id >= 0, "split ", i, " divides by what is not positive");
+      Require(s.lower >= 1 && s.extent >= 0 && s.source.id >= 0, "split ", i,
+              " divides by what is not positive");
       if (s.source.kind == Source::Kind::kLoop) {
-        Require(In(s.source.id, p_.nodes) && In(p_.nodes[s.source.id].index, p_.loops), "split ", i, " is of no loop");
+        Require(In(s.source.id, p_.nodes) && In(p_.nodes[s.source.id].index, p_.loops), "split ", i,
+                " is of no loop");
       } else if (s.source.kind == Source::Kind::kMark) {
         Require(In(s.source.id, p_.marks), "split ", i, " is of no mark");
       }
     }
     for (size_t i = 0; i < p_.marks.size() && ok(); ++i) {
-      Require(In(p_.marks[i].splits, p_.splits) && p_.marks[i].extent.max >= 1, "mark ", i, " has splits out of range or no extent");
+      Require(In(p_.marks[i].splits, p_.splits) && p_.marks[i].extent.max >= 1, "mark ", i,
+              " has splits out of range or no extent");
     }
     for (size_t i = 0; i < p_.buffers.size() && ok(); ++i) CheckBuffer(static_cast<Id>(i));
     for (size_t i = 0; i < p_.monoids.size() && ok(); ++i) {
       const Monoid& m = p_.monoids[i];
-      Require(ListIn(m.identity, p_.exprs) && ListIn(m.combine, p_.exprs), "monoid ", i, " has ids out of range");
-      Require(m.identity.count >= 1 && m.identity.count == m.combine.count, "monoid ", i, " combines ", m.combine.count,
-              " results and has ", m.identity.count, " identities");
+      Require(ListIn(m.identity, p_.exprs) && ListIn(m.combine, p_.exprs), "monoid ", i,
+              " has ids out of range");
+      Require(m.identity.count >= 1 && m.identity.count == m.combine.count, "monoid ", i, " combines ",
+              m.combine.count, " results and has ", m.identity.count, " identities");
     }
   }
 
   void CheckBuffer(Id id) {
     const Buffer& b = p_.buffers[id];
-    if (!Require(In(b.name, p_.names) && In(b.shape, p_.dims), "buffer ", id, " has ids out of range")) return;
+    if (!Require(In(b.name, p_.names) && In(b.shape, p_.dims), "buffer ", id, " has ids out of range"))
+      return;
     const absl::string_view name = p_.Text(b.name);
-    for (const Extent& e : p_.Dims(b.shape)) Require(ExtentOk(e), "buffer ", name, " has an extent of ", e.max);
-    if (!Require(ListIn(b.layout.axes, p_.marks), "the layout of buffer ", name, " has ids out of range")) return;
+    for (const Extent& e : p_.Dims(b.shape))
+      Require(ExtentOk(e), "buffer ", name, " has an extent of ", e.max);
+    if (!Require(ListIn(b.layout.axes, p_.marks), "the layout of buffer ", name, " has ids out of range"))
+      return;
     for (const Id mark : p_.List(b.layout.axes)) {
       for (const Split& s : p_.Splits(p_.marks[mark].splits)) {
-        Require(s.source.kind == Source::Kind::kIter && s.source.id < b.shape.count, "the layout of buffer ", name,
-                " is not over its dimensions");
+        Require(s.source.kind == Source::Kind::kIter && s.source.id < b.shape.count, "the layout of buffer ",
+                name, " is not over its dimensions");
       }
     }
-    Require(b.layout.kinds.count == 0 || (b.layout.kinds.count == b.layout.axes.count && In(b.layout.kinds, p_.lists)),
-            "the layout of buffer ", name, " has ", b.layout.kinds.count, " kinds of ", b.layout.axes.count, " axes");
-    Require(b.layout.padding == kNone || (In(b.layout.padding, p_.exprs) && p_.exprs[b.layout.padding].op == Op::kConstant),
+    Require(b.layout.kinds.count == 0 ||
+                (b.layout.kinds.count == b.layout.axes.count && In(b.layout.kinds, p_.lists)),
+            "the layout of buffer ", name, " has ", b.layout.kinds.count, " kinds of ", b.layout.axes.count,
+            " axes");
+    Require(b.layout.padding == kNone ||
+                (In(b.layout.padding, p_.exprs) && p_.exprs[b.layout.padding].op == Op::kConstant),
             "the padding of buffer ", name, " is no constant");
     if (b.data == kNone) return;
-    if (!Require(b.role == Role::kConstant && p_.constants != nullptr && In(b.data, *p_.constants), "buffer ", name,
-                 " has data that are not there")) {
+    if (!Require(b.role == Role::kConstant && p_.constants != nullptr && In(b.data, *p_.constants), "buffer ",
+                 name, " has data that are not there")) {
       return;
     }
     int64_t bytes = SizeOf(b.dtype);
@@ -122,7 +134,9 @@ class Verifier {
       const auto name = [&] { return absl::StrCat("expression ", i, " (", ToString(e.op), ")"); };
       const Id operands[3] = {e.a, e.b, e.c};
       for (int k = 0; k < Arity(e.op); ++k) {
-        if (!Require(operands[k] >= 0 && operands[k] < static_cast<Id>(i), name(), " has an operand that is not before it")) return;
+        if (!Require(operands[k] >= 0 && operands[k] < static_cast<Id>(i), name(),
+                     " has an operand that is not before it"))
+          return;
       }
       const auto type = [&](Id id) { return p_.exprs[id].dtype; };
       switch (e.op) {
@@ -140,11 +154,12 @@ class Verifier {
                   name(), " does not fit the rank or dtype of its buffer");
           break;
         case Op::kWithin:
-          Require(ListIn(Program::WithinMarks(e), p_.marks) && type(e.a) == e.dtype && type(e.b) == e.dtype, name(),
-                  " has sides of another dtype");
+          Require(ListIn(Program::WithinMarks(e), p_.marks) && type(e.a) == e.dtype && type(e.b) == e.dtype,
+                  name(), " has sides of another dtype");
           break;
         case Op::kSelect:
-          Require(type(e.a) == DType::kI1 && type(e.b) == e.dtype && type(e.c) == e.dtype, name(), " has operands of a wrong dtype");
+          Require(type(e.a) == DType::kI1 && type(e.b) == e.dtype && type(e.c) == e.dtype, name(),
+                  " has operands of a wrong dtype");
           break;
         case Op::kCast:
         case Op::kCastUnsigned:
@@ -154,7 +169,8 @@ class Verifier {
           break;
         default: {
           const bool compares = e.op >= Op::kCmpEq && e.op <= Op::kCmpUno;
-          for (int k = 1; k < Arity(e.op); ++k) Require(type(operands[k]) == type(e.a), name(), " has operands of different dtypes");
+          for (int k = 1; k < Arity(e.op); ++k)
+            Require(type(operands[k]) == type(e.a), name(), " has operands of different dtypes");
           Require(e.dtype == (compares ? DType::kI1 : type(e.a)), name(), " has dtype ", ToString(e.dtype));
           Require(HasFunction(e.op, type(e.a)), name(), " is not defined on ", ToString(type(e.a)));
         }
@@ -164,7 +180,8 @@ class Verifier {
 
   // --- the tree
   void CheckTree() {
-    if (!Require(!p_.nodes.empty() && p_.nodes[0].kind == Node::Kind::kRoot, "node 0 is not the root")) return;
+    if (!Require(!p_.nodes.empty() && p_.nodes[0].kind == Node::Kind::kRoot, "node 0 is not the root"))
+      return;
     CheckChildren(kRoot, 0);
   }
 
@@ -173,20 +190,27 @@ class Verifier {
     Id prev = kNone;
     size_t count = 0;
     for (Id n = p_.nodes[parent].first; ok() && n != kNone; prev = n, n = p_.nodes[n].next) {
-      if (!Require(In(n, p_.nodes) && ++count <= p_.nodes.size(), "node ", parent, " has a child out of range")) return;
+      if (!Require(In(n, p_.nodes) && ++count <= p_.nodes.size(), "node ", parent,
+                   " has a child out of range"))
+        return;
       const Node& node = p_.nodes[n];
       Require(node.parent == parent && node.prev == prev, "node ", n, " has wrong links");
       Require(!node.prepare || parent == kRoot, "node ", n, " is prepared, but no child of the root");
       if (node.kind == Node::Kind::kLoop) {
-        if (!Require(In(node.index, p_.loops) && In(p_.loops[node.index].name, p_.names), "node ", n, " is no loop")) return;
-        Require(ExtentOk(p_.loop(n).extent), "loop ", p_.Text(p_.loop(n).name), " has an extent of ", p_.loop(n).extent.max);
+        if (!Require(In(node.index, p_.loops) && In(p_.loops[node.index].name, p_.names), "node ", n,
+                     " is no loop"))
+          return;
+        Require(ExtentOk(p_.loop(n).extent), "loop ", p_.Text(p_.loop(n).name), " has an extent of ",
+                p_.loop(n).extent.max);
         Require(node.first != kNone, "loop ", p_.Text(p_.loop(n).name), " is empty");
       } else {
-        if (!Require(node.kind == Node::Kind::kBlock && In(node.index, p_.blocks), "node ", n, " in the tree is no loop or block")) return;
+        if (!Require(node.kind == Node::Kind::kBlock && In(node.index, p_.blocks), "node ", n,
+                     " in the tree is no loop or block"))
+          return;
         const BlockNode& b = p_.block(n);
-        Require(In(b.name, p_.names) && In(b.iters, p_.iters) && ListIn(b.domain, p_.marks) && In(b.dests, p_.accesses) &&
-                    ListIn(b.values, p_.exprs) && ListIn(b.initial, p_.exprs) && ListIn(b.provenance.map, p_.marks) &&
-                    (b.monoid == kNone || In(b.monoid, p_.monoids)),
+        Require(In(b.name, p_.names) && In(b.iters, p_.iters) && ListIn(b.domain, p_.marks) &&
+                    In(b.dests, p_.accesses) && ListIn(b.values, p_.exprs) && ListIn(b.initial, p_.exprs) &&
+                    ListIn(b.provenance.map, p_.marks) && (b.monoid == kNone || In(b.monoid, p_.monoids)),
                 "block node ", n, " has ids out of range");
       }
       if (ok()) CheckChildren(n, depth + 1);
@@ -202,7 +226,8 @@ class Verifier {
     for (size_t b = 0; b < p_.buffers.size() && ok(); ++b) {
       const Buffer& buffer = p_.buffers[b];
       const int wanted = buffer.role != Role::kTemporary && buffer.data == kNone ? 1 : 0;
-      Require(count[b] == wanted, "buffer ", p_.Text(buffer.name), " is ", count[b], " times among the parameters, wanted ", wanted);
+      Require(count[b] == wanted, "buffer ", p_.Text(buffer.name), " is ", count[b],
+              " times among the parameters, wanted ", wanted);
     }
   }
 
@@ -211,10 +236,12 @@ class Verifier {
     const BlockNode& b = p_.block(block);
     bool reduces = false;
     for (const Iter& iter : p_.Iters(b.iters)) {
-      if (!Require(In(iter.name, p_.names) && In(iter.binding, p_.marks), "an iter has ids out of range")) return;
+      if (!Require(In(iter.name, p_.names) && In(iter.binding, p_.marks), "an iter has ids out of range"))
+        return;
       const absl::string_view name = p_.Text(iter.name);
       Require(ExtentOk(iter.extent), "iter ", name, " has an extent of ", iter.extent.max);
-      Require(p_.marks[iter.binding].extent == iter.extent, "the binding of iter ", name, " has another extent");
+      Require(p_.marks[iter.binding].extent == iter.extent, "the binding of iter ", name,
+              " has another extent");
       CheckMark(iter.binding, block, name, 0);
       reduces |= iter.kind == IterKind::kReduction;
     }
@@ -235,14 +262,15 @@ class Verifier {
       } else if (p_.nodes[s.source.id].kind == Node::Kind::kDead) {
         const Id definition = p_.loops[p_.nodes[s.source.id].index].definition;
         if (Require(In(definition, p_.marks), "the binding of iter ", name, " uses loop ",
-                    p_.Text(p_.loops[p_.nodes[s.source.id].index].name), ", which is gone without a definition")) {
+                    p_.Text(p_.loops[p_.nodes[s.source.id].index].name),
+                    ", which is gone without a definition")) {
           CheckMark(definition, block, name, depth + 1);
         }
       } else {
         Id at = p_.nodes[block].parent;
         while (at != kNone && p_.IsLoop(at) && at != s.source.id) at = p_.nodes[at].parent;
-        Require(at == s.source.id, "the binding of iter ", name, " uses loop ", p_.Text(p_.loops[p_.nodes[s.source.id].index].name),
-                ", which is not around it");
+        Require(at == s.source.id, "the binding of iter ", name, " uses loop ",
+                p_.Text(p_.loops[p_.nodes[s.source.id].index].name), ", which is not around it");
       }
     }
   }
@@ -251,7 +279,9 @@ class Verifier {
   bool CheckOwn(Range marks, int iters, absl::string_view what) {
     for (const Id mark : p_.List(marks)) {
       for (const Split& s : p_.Splits(p_.marks[mark].splits)) {
-        if (!Require(s.source.kind == Source::Kind::kIter && s.source.id < iters, what, " is not over its own iters")) return false;
+        if (!Require(s.source.kind == Source::Kind::kIter && s.source.id < iters, what,
+                     " is not over its own iters"))
+          return false;
       }
     }
     return true;
@@ -260,12 +290,14 @@ class Verifier {
   // --- bodies
   void CheckBody(Id block) {
     const BlockNode& b = p_.block(block);
-    Require(b.dests.count == b.values.count, "it has ", b.values.count, " values for ", b.dests.count, " destinations");
+    Require(b.dests.count == b.values.count, "it has ", b.values.count, " values for ", b.dests.count,
+            " destinations");
     Require(b.initial.count == 0 || (b.monoid != kNone && b.initial.count == b.dests.count && !b.accumulates),
             "it has initial values and is no reduction that starts with them");
     Require(!b.accumulates || b.monoid != kNone, "it accumulates without a monoid");
     if (b.monoid != kNone) {
-      Require(p_.monoids[b.monoid].identity.count == b.dests.count, "its monoid has ", p_.monoids[b.monoid].identity.count, " results");
+      Require(p_.monoids[b.monoid].identity.count == b.dests.count, "its monoid has ",
+              p_.monoids[b.monoid].identity.count, " results");
     }
     for (int r = 0; r < b.dests.count && ok(); ++r) CheckDest(block, r);
     const std::vector<Guard> none;
@@ -276,19 +308,24 @@ class Verifier {
   void CheckDest(Id block, int r) {
     const BlockNode& b = p_.block(block);
     const Access& dest = p_.accesses[b.dests.begin + r];
-    if (!Require(In(dest.buffer, p_.buffers) && ListIn(dest.index, p_.marks), "a destination has ids out of range")) return;
+    if (!Require(In(dest.buffer, p_.buffers) && ListIn(dest.index, p_.marks),
+                 "a destination has ids out of range"))
+      return;
     const Buffer& buffer = p_.buffers[dest.buffer];
     const absl::string_view name = p_.Text(buffer.name);
-    Require(buffer.role == Role::kOutput || buffer.role == Role::kTemporary, "it writes ", name, ", which is no output or temporary");
-    Require(dest.index.count == buffer.shape.count, "it writes ", name, " with ", dest.index.count, " indices, wanted ",
-            buffer.shape.count);
+    Require(buffer.role == Role::kOutput || buffer.role == Role::kTemporary, "it writes ", name,
+            ", which is no output or temporary");
+    Require(dest.index.count == buffer.shape.count, "it writes ", name, " with ", dest.index.count,
+            " indices, wanted ", buffer.shape.count);
     const auto typed = [&](Range list) { return p_.exprs[p_.lists[list.begin + r]].dtype == buffer.dtype; };
     Require(typed(b.values), "its value has another dtype than ", name);
     Require(b.initial.count == 0 || typed(b.initial), "its initial value has another dtype than ", name);
     if (b.monoid != kNone && ok()) {
-      Require(typed(p_.monoids[b.monoid].identity) && typed(p_.monoids[b.monoid].combine), "its monoid has another dtype than ", name);
+      Require(typed(p_.monoids[b.monoid].identity) && typed(p_.monoids[b.monoid].combine),
+              "its monoid has another dtype than ", name);
     }
-    if (ok() && CheckOwn(dest.index, b.iters.count, "a destination's index")) CheckBounds(block, dest.buffer, dest.index, {});
+    if (ok() && CheckOwn(dest.index, b.iters.count, "a destination's index"))
+      CheckBounds(block, dest.buffer, dest.index, {});
   }
 
   void CheckExpr(Id block, Id expr, const std::vector<Guard>& guards, int depth) {
@@ -298,7 +335,8 @@ class Verifier {
     Require(e.op != Op::kArg, "its value has an argument of a monoid");
     if (e.op == Op::kIndex) {
       for (const Split& s : p_.Splits(p_.marks[e.a].splits)) {
-        Require(s.source.kind == Source::Kind::kIter && s.source.id < iters, "an index is not over its own iters");
+        Require(s.source.kind == Source::Kind::kIter && s.source.id < iters,
+                "an index is not over its own iters");
       }
     }
     if (e.op == Op::kLoad) {
@@ -309,7 +347,8 @@ class Verifier {
     if (e.op == Op::kWithin) {
       if (!CheckOwn(Program::WithinMarks(e), iters, "a guard")) return;
       std::vector<Guard> inside = guards;
-      for (const Id mark : p_.List(Program::WithinMarks(e))) inside.push_back({p_.SumOf(mark), p_.marks[mark].extent.max});
+      for (const Id mark : p_.List(Program::WithinMarks(e)))
+        inside.push_back({p_.SumOf(mark), p_.marks[mark].extent.max});
       CheckExpr(block, e.a, inside, depth + 1);
       CheckExpr(block, e.b, guards, depth + 1);
       return;
@@ -318,7 +357,8 @@ class Verifier {
     for (int k = 0; k < Arity(e.op); ++k) {
       // Each once, where guards cannot differ.
       if (guards.empty()) {
-        if (std::find(seen_.begin(), seen_.end(), std::make_pair(block, operands[k])) != seen_.end()) continue;
+        if (std::find(seen_.begin(), seen_.end(), std::make_pair(block, operands[k])) != seen_.end())
+          continue;
         seen_.emplace_back(block, operands[k]);
       }
       CheckExpr(block, operands[k], guards, depth + 1);
@@ -329,21 +369,25 @@ class Verifier {
   void CheckBounds(Id block, Id buffer, Range index, std::vector<Guard> guards) {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     const Extents extents(p_, block);
-    for (const Id mark : p_.List(p_.block(block).domain)) guards.push_back({p_.SumOf(mark), p_.marks[mark].extent.max});
+    for (const Id mark : p_.List(p_.block(block).domain))
+      guards.push_back({p_.SumOf(mark), p_.marks[mark].extent.max});
     for (int d = 0; d < index.count && ok(); ++d) {
       const Id mark = p_.lists[index.begin + d];
-      Require(p_.marks[mark].extent == shape[d], "an index of ", p_.Text(p_.buffers[buffer].name), " has another extent than dimension ", d);
+      Require(p_.marks[mark].extent == shape[d], "an index of ", p_.Text(p_.buffers[buffer].name),
+              " has another extent than dimension ", d);
       const Interval bounds = Bounds(Simplify(p_.SumOf(mark), extents), extents);
-      const bool outside = guards.empty() ? bounds.min < 0 || bounds.max >= shape[d].max : bounds.max < 0 || bounds.min >= shape[d].max;
-      Require(!outside, "dimension ", d, " of ", p_.Text(p_.buffers[buffer].name), " has extent ", shape[d].max, ", and its index is ",
-              bounds.min, " .. ", bounds.max);
+      const bool outside = guards.empty() ? bounds.min < 0 || bounds.max >= shape[d].max
+                                          : bounds.max < 0 || bounds.min >= shape[d].max;
+      Require(!outside, "dimension ", d, " of ", p_.Text(p_.buffers[buffer].name), " has extent ",
+              shape[d].max, ", and its index is ", bounds.min, " .. ", bounds.max);
     }
   }
 
   // --- order: what is read has been written by a block before, or in an iteration before
   void CheckOrder(Id block) {
     const auto comes_before = [&](Id writer) {
-      return writer != block && (Before(p_, writer, block) || p_.IsLoop(LowestCommonAncestor(p_, {writer, block})));
+      return writer != block &&
+             (Before(p_, writer, block) || p_.IsLoop(LowestCommonAncestor(p_, {writer, block})));
     };
     const auto written = [&](Id buffer) {
       const std::vector<Id> writers = Writers(p_, buffer);
@@ -352,11 +396,13 @@ class Verifier {
     for (const Id buffer : ReadBuffers(p_, block)) {
       const Role role = p_.buffers[buffer].role;
       if (role != Role::kOutput && role != Role::kTemporary) continue;
-      Require(written(buffer), "it reads ", p_.Text(p_.buffers[buffer].name), ", which nothing before it writes");
+      Require(written(buffer), "it reads ", p_.Text(p_.buffers[buffer].name),
+              ", which nothing before it writes");
     }
     if (!p_.block(block).accumulates) return;
     for (const Id buffer : WrittenBuffers(p_, block)) {
-      Require(written(buffer), "it accumulates into ", p_.Text(p_.buffers[buffer].name), ", which nothing before it initializes");
+      Require(written(buffer), "it accumulates into ", p_.Text(p_.buffers[buffer].name),
+              ", which nothing before it initializes");
     }
   }
 

@@ -51,8 +51,9 @@ absl::Status Best(const Options& options) {
   }
   std::vector<std::vector<std::string>> rows{{"id", "workload", "target", "latency", "rate", "verified"}};
   for (const RecordEntry& e : *entries) {
-    rows.push_back({std::to_string(e.record.id), e.workload.name, TargetName(e.target), TimeText(Seconds(e.record)),
-                    RateText(FlopsOf(e.workload), Seconds(e.record)), e.record.verified ? "yes" : "no"});
+    rows.push_back({std::to_string(e.record.id), e.workload.name, TargetName(e.target),
+                    TimeText(Seconds(e.record)), RateText(FlopsOf(e.workload), Seconds(e.record)),
+                    e.record.verified ? "yes" : "no"});
   }
   std::printf("%s", Table(rows).c_str());
   return absl::OkStatus();

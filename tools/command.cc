@@ -22,9 +22,10 @@ constexpr Subcommand kSubcommands[] = {
     {"tune", "Search for a fast schedule of every task in a file",
      "kiln tune model.mlir --trials 200 --seed 7 --db kiln.db -o out/", AddTune},
     {"best", "List what was found, per workload and target", "kiln best --db kiln.db", AddBest},
-    {"show", "Print a record as a program, a trace, MLIR, LLVM IR or assembly", "kiln show --db kiln.db 17 --stage asm", AddShow},
-    {"replay", "Build a record again, check it against the original, and time it again", "kiln replay --db kiln.db 17",
-     AddReplay},
+    {"show", "Print a record as a program, a trace, MLIR, LLVM IR or assembly",
+     "kiln show --db kiln.db 17 --stage asm", AddShow},
+    {"replay", "Build a record again, check it against the original, and time it again",
+     "kiln replay --db kiln.db 17", AddReplay},
     {"export", "Write a record as a header, an object, a shared library, MLIR and its trace",
      "kiln export --db kiln.db 17 -o out/", AddExport},
     {"space", "List the tasks of a file and their sketches: traces, sites, size of the support",
@@ -38,7 +39,8 @@ std::string Version() {
 int Report(const absl::Status& status, bool json) {
   if (status.ok()) return kExitOk;
   const std::string message(status.message());
-  if (json && !absl::IsCancelled(status)) Print(Json{{"error", message}, {"kind", absl::StatusCodeToString(status.code())}});
+  if (json && !absl::IsCancelled(status))
+    Print(Json{{"error", message}, {"kind", absl::StatusCodeToString(status.code())}});
   std::fprintf(stderr, "kiln: %s\n", message.c_str());
   return ExitCode(status);
 }
@@ -52,8 +54,9 @@ int RunKiln(int argc, const char* const* argv) {
   app.set_help_flag("-h,--help", "Print this help");
   app.set_help_all_flag("--help-all", "Print the help of all commands");
   app.require_subcommand(1);
-  app.footer("Example: kiln tune examples/matmul.mlir\n"
-             "Exit codes: 0 ok, 1 failed, 2 usage, 3 interrupted with partial results");
+  app.footer(
+      "Example: kiln tune examples/matmul.mlir\n"
+      "Exit codes: 0 ok, 1 failed, 2 usage, 3 interrupted with partial results");
 
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Subcommand& subcommand : kSubcommands) {

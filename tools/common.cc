@@ -28,7 +28,9 @@ const std::string& ProgramName() { return Name(); }
 void SetProgramName(const std::string& name) { Name() = name; }
 
 std::string Quoted(const std::string& word) {
-  const auto plain = [](char c) { return absl::ascii_isalnum(c) || absl::StrContains("/._-+=:,", absl::string_view(&c, 1)); };
+  const auto plain = [](char c) {
+    return absl::ascii_isalnum(c) || absl::StrContains("/._-+=:,", absl::string_view(&c, 1));
+  };
   if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
   return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
@@ -48,7 +50,9 @@ void AddJson(CLI::App& command, bool* json) {
   command.add_flag("--json", *json, "Print one JSON document instead of text");
 }
 
-void Print(const Json& json) { std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str()); }
+void Print(const Json& json) {
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
 
 std::string TimeText(double seconds) {
   if (!std::isfinite(seconds)) return "-";

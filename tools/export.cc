@@ -20,7 +20,8 @@ absl::Status ExportRecord(const Options& options) {
   const RecordRow& row = record->entry.record;
   if (row.status != kRecordOk) {
     return absl::FailedPreconditionError("record " + std::to_string(row.id) + " failed (" + row.status +
-                                         (row.error.empty() ? "" : ": " + row.error) + "); `kiln best` lists what did not");
+                                         (row.error.empty() ? "" : ": " + row.error) +
+                                         "); `kiln best` lists what did not");
   }
   auto builder = StartBuilder();
   if (!builder.ok()) return builder.status();
@@ -28,14 +29,17 @@ absl::Status ExportRecord(const Options& options) {
   exporting.trace = row.trace;
   exporting.contract = absl::StrContains(row.flags, "contract");
   const std::string name = options.name.empty() ? record->entry.workload.name : options.name;
-  const absl::StatusOr<Exported> exported = Export(record->scheduled, name, options.folder, **builder, exporting);
+  const absl::StatusOr<Exported> exported =
+      Export(record->scheduled, name, options.folder, **builder, exporting);
   if (!exported.ok()) return exported.status();
   if (options.json) {
-    Print(Json{{"id", row.id}, {"name", exported->name}, {"verified", row.verified}, {"files", exported->files}});
+    Print(Json{
+        {"id", row.id}, {"name", exported->name}, {"verified", row.verified}, {"files", exported->files}});
   } else {
     for (const std::string& file : exported->files) std::printf("%s\n", file.c_str());
   }
-  if (!row.verified) std::fprintf(stderr, "kiln: note: the record was not compared with the original; see `kiln replay`\n");
+  if (!row.verified)
+    std::fprintf(stderr, "kiln: note: the record was not compared with the original; see `kiln replay`\n");
   return absl::OkStatus();
 }
 
@@ -46,7 +50,8 @@ Action AddExport(CLI::App& command) {
   AddRecordOption(command, &options->record);
   command.add_option("-o,--output", options->folder, "Folder for the files, made if it does not exist")
       ->capture_default_str();
-  command.add_option("--name", options->name, "Name of the function and the files; the workload's by default");
+  command.add_option("--name", options->name,
+                     "Name of the function and the files; the workload's by default");
   AddJson(command, &options->json);
   return [options] { return ExportRecord(*options); };
 }

@@ -22,9 +22,11 @@ bool IsModel(const std::vector<Task>& tasks) {
 
 absl::StatusOr<Input> LoadInput(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return absl::NotFoundError(absl::StrCat(path, ": there is no such file"));
+  if (!std::filesystem::exists(path, error))
+    return absl::NotFoundError(absl::StrCat(path, ": there is no such file"));
   if (std::filesystem::is_directory(path, error)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is a directory, wanted a file with linalg on tensors"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is a directory, wanted a file with linalg on tensors"));
   }
   absl::StatusOr<Imported> whole = ImportFile(path);
   Input input;

@@ -15,8 +15,9 @@ struct Input {
   std::vector<Boundary> boundaries;  // operations that are left out, and so are not tuned
 };
 
-// An operation that Kiln cannot say is a boundary in a model, which is a file that is still cut into several tasks, one of them with a
-// reduction. For any other file it is the error. Forks: call it before threads are started.
+// An operation that Kiln cannot say is a boundary in a model, which is a file that is still cut into several
+// tasks, one of them with a reduction. For any other file it is the error. Forks: call it before threads are
+// started.
 absl::StatusOr<Input> LoadInput(const std::string& path);
 
 }  // namespace kiln::tools

@@ -7,8 +7,8 @@
 
 namespace kiln::tools {
 
-// From construction to destruction signals are caught: the first one sets the flag and calls `on_first` on a thread of
-// its own. One object at a time.
+// From construction to destruction signals are caught: the first one sets the flag and calls `on_first` on a
+// thread of its own. One object at a time.
 class Interrupt {
  public:
   explicit Interrupt(std::function<void()> on_first);

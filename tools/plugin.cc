@@ -36,7 +36,8 @@ std::optional<std::string> ReadFile(const fs::path& path) {
 // libkiln.so, or the program where Kiln is linked into it.
 fs::path LibraryPath() {
   Dl_info info{};
-  return dladdr(reinterpret_cast<const void*>(&kiln_version), &info) != 0 ? fs::path(info.dli_fname) : fs::path();
+  return dladdr(reinterpret_cast<const void*>(&kiln_version), &info) != 0 ? fs::path(info.dli_fname)
+                                                                          : fs::path();
 }
 
 std::vector<std::string> IncludeFolders() {
@@ -49,7 +50,8 @@ fs::path CacheFolder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && *cache != '\0') return fs::path(cache) / "kiln";
   const char* home = std::getenv("HOME");
-  return home != nullptr && *home != '\0' ? fs::path(home) / ".cache/kiln" : fs::temp_directory_path() / "kiln-cache";
+  return home != nullptr && *home != '\0' ? fs::path(home) / ".cache/kiln"
+                                          : fs::temp_directory_path() / "kiln-cache";
 }
 
 uint64_t Fnv(const std::string& text, uint64_t hash) {
@@ -127,8 +129,9 @@ absl::Status CheckStamp(const std::string& path) {
   }
   const std::string stamp = bytes->substr(at, bytes->find('\0', at) - at);
   if (stamp == kPluginStamp) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(path, " was built for another Kiln. Build it again, or give its source.\n",
-                                                 "  found:  ", stamp, "\n  wanted: ", kPluginStamp));
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, " was built for another Kiln. Build it again, or give its source.\n",
+                   "  found:  ", stamp, "\n  wanted: ", kPluginStamp));
 }
 
 }  // namespace
@@ -140,7 +143,8 @@ absl::Status LoadPlugin(const std::string& path) {
     if (!compiled.ok()) return compiled.status();
     object = *std::move(compiled);
   } else if (!absl::EndsWith(path, ".so")) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": a plugin is a C++ file (.cc) or a shared object (.so)"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": a plugin is a C++ file (.cc) or a shared object (.so)"));
   }
   const absl::Status stamp = CheckStamp(object);
   if (!stamp.ok()) return stamp;
@@ -149,7 +153,8 @@ absl::Status LoadPlugin(const std::string& path) {
   }
   const std::vector<std::string> repeated = RepeatedModuleNames();
   if (!repeated.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": there is a module called ", repeated[0], " already"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": there is a module called ", repeated[0], " already"));
   }
   return absl::OkStatus();
 }

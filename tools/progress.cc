@@ -22,7 +22,9 @@ std::string ClockText(double seconds) {
   return absl::StrFormat("%d:%02d", whole / 60, whole % 60);
 }
 
-std::string Rate(const TuneProgress& p) { return p.gflops > 0 ? absl::StrFormat("%.3g GFLOP/s", p.gflops) : "-"; }
+std::string Rate(const TuneProgress& p) {
+  return p.gflops > 0 ? absl::StrFormat("%.3g GFLOP/s", p.gflops) : "-";
+}
 
 }  // namespace
 
@@ -37,7 +39,8 @@ Progress::Style Progress::StyleOf(std::FILE* out, bool quiet) {
   return isatty(fileno(out)) ? Style::kRedrawn : Style::kLines;
 }
 
-Progress::Progress(std::FILE* out, Style style, const std::vector<TuneTask>& tasks, int trials, double seconds)
+Progress::Progress(std::FILE* out, Style style, const std::vector<TuneTask>& tasks, int trials,
+                   double seconds)
     : out_(out), style_(style), trials_(trials), seconds_(seconds) {
   for (const TuneTask& task : tasks) {
     tasks_.emplace_back();
@@ -81,13 +84,16 @@ void Progress::Redraw() {
   std::vector<std::vector<std::string>> rows{{"task", "trials", "best", "rate", "failed"}};
   for (const TuneProgress& task : tasks_) {
     if (static_cast<int>(rows.size()) > kMostLines) break;
-    rows.push_back({task.name, absl::StrCat(task.trials), TimeText(task.best_seconds), Rate(task), FailuresText(task.failures)});
+    rows.push_back({task.name, absl::StrCat(task.trials), TimeText(task.best_seconds), Rate(task),
+                    FailuresText(task.failures)});
   }
   std::string text = drawn_ > 0 ? absl::StrCat("\x1b[", drawn_, "A") : "";
   text += "\x1b[J";
   std::string drawing = Table(rows);
-  if (tasks_.size() > kMostLines) absl::StrAppend(&drawing, "and ", tasks_.size() - kMostLines, " tasks more\n");
-  absl::StrAppend(&drawing, last_.total_trials, " of ", trials_, " trials, ", ClockText(last_.seconds), " so far");
+  if (tasks_.size() > kMostLines)
+    absl::StrAppend(&drawing, "and ", tasks_.size() - kMostLines, " tasks more\n");
+  absl::StrAppend(&drawing, last_.total_trials, " of ", trials_, " trials, ", ClockText(last_.seconds),
+                  " so far");
   const std::string left = TimeLeft();
   absl::StrAppend(&drawing, left.empty() ? "" : ", ", left, "\n");
   drawn_ = static_cast<int>(std::count(drawing.begin(), drawing.end(), '\n'));

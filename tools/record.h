@@ -18,14 +18,14 @@ void AddRecordOption(CLI::App& command, RecordOption* option);
 
 struct Rebuilt {
   RecordEntry entry;
-  Program original;   // the workload
-  Program scheduled;  // after the trace
-  int threads = 1;    // cores of its target
+  Program original;          // the workload
+  Program scheduled;         // after the trace
+  int threads = 1;           // cores of its target
   bool same_program = true;  // it has the hash that was recorded
 };
 
-// From the stored text of workload and trace alone. kNotFound: no such database or record; kDataLoss: the texts do not parse;
-// kFailedPrecondition: a step does not apply.
+// From the stored text of workload and trace alone. kNotFound: no such database or record; kDataLoss: the
+// texts do not parse; kFailedPrecondition: a step does not apply.
 absl::StatusOr<Rebuilt> Rebuild(const RecordOption& option);
 
 }  // namespace kiln::tools

@@ -16,11 +16,16 @@ struct Options {
 
 absl::Status Outcome(RowId id, const Rebuilt& record, const MeasureResult& result) {
   if (result.status == outcome::kInterrupted) return absl::CancelledError("interrupted");
-  if (!result.ok()) return absl::FailedPreconditionError(absl::StrCat("record ", id, ": ", result.status, ": ", result.error));
+  if (!result.ok())
+    return absl::FailedPreconditionError(
+        absl::StrCat("record ", id, ": ", result.status, ": ", result.error));
   if (!record.same_program) {
-    return absl::DataLossError(absl::StrCat("record ", id, ": its trace gives another program than it did when it was recorded"));
+    return absl::DataLossError(
+        absl::StrCat("record ", id, ": its trace gives another program than it did when it was recorded"));
   }
-  if (!result.verified) return absl::FailedPreconditionError(absl::StrCat("record ", id, ": could not be compared with the original"));
+  if (!result.verified)
+    return absl::FailedPreconditionError(
+        absl::StrCat("record ", id, ": could not be compared with the original"));
   return absl::OkStatus();
 }
 
@@ -62,11 +67,13 @@ absl::Status ReplayRecord(const Options& options) {
   std::printf("record %ld: %s\n", static_cast<long>(row.id), record->entry.workload.name.c_str());
   std::printf("  recorded  %s, %s\n", TimeText(before).c_str(), RateText(flops, before).c_str());
   if (!result.samples.empty()) {
-    std::printf("  now       %s, %s (median of %zu)\n", TimeText(after).c_str(), RateText(flops, after).c_str(),
-                result.samples.size());
+    std::printf("  now       %s, %s (median of %zu)\n", TimeText(after).c_str(),
+                RateText(flops, after).c_str(), result.samples.size());
   }
   if (result.verified) std::printf("  verified  its outputs agree with those of the original\n");
-  if (!same_machine) std::printf("  note      it was recorded on another machine, %s\n", record->entry.target.fingerprint.c_str());
+  if (!same_machine)
+    std::printf("  note      it was recorded on another machine, %s\n",
+                record->entry.target.fingerprint.c_str());
   return status;
 }
 

@@ -62,7 +62,8 @@ Action AddShow(CLI::App& command) {
   command.add_option("--stage", options->stage, "program, trace, mlir, llvm or asm")
       ->check(CLI::IsMember({"program", "trace", "mlir", "llvm", "asm"}))
       ->capture_default_str();
-  command.add_flag("--print-after-all", options->print_after_all, "Print what every pass of the lowering makes");
+  command.add_flag("--print-after-all", options->print_after_all,
+                   "Print what every pass of the lowering makes");
   AddJson(command, &options->json);
   return [options] { return Show(*options); };
 }

@@ -43,7 +43,8 @@ Json ToJson(const Task& task, const Enumeration& space) {
   Json sketches = Json::array();
   for (const Sketch& sketch : space.sketches) {
     Json sites = Json::array();
-    for (const SketchSite& site : sketch.sites) sites.push_back({{"name", site.name}, {"support", site.support}});
+    for (const SketchSite& site : sketch.sites)
+      sites.push_back({{"name", site.name}, {"support", site.support}});
     sketches.push_back({{"trace", kiln::Print(sketch.trace)},
                         {"sites", std::move(sites)},
                         {"support", SupportOf(sketch)},
@@ -51,24 +52,22 @@ Json ToJson(const Task& task, const Enumeration& space) {
   }
   Json dropped = Json::array();
   for (const DroppedSequence& d : space.dropped) dropped.push_back(std::string(d.reason.message()));
-  return {{"name", task.program.name},
-          {"occurrences", task.occurrences.size()},
-          {"blocks", BlocksOf(task.program)},
-          {"flops", Flops(task.program)},
-          {"support", SupportOf(space)},
-          {"complete", space.complete},
-          {"sketches", std::move(sketches)},
-          {"dropped", std::move(dropped)}};
+  return {{"name", task.program.name},        {"occurrences", task.occurrences.size()},
+          {"blocks", BlocksOf(task.program)}, {"flops", Flops(task.program)},
+          {"support", SupportOf(space)},      {"complete", space.complete},
+          {"sketches", std::move(sketches)},  {"dropped", std::move(dropped)}};
 }
 
 void PrintSketches(const Enumeration& space) {
   for (size_t i = 0; i < space.sketches.size(); ++i) {
     const Sketch& sketch = space.sketches[i];
-    std::printf("\nsketch %zu of %zu: support %s\n", i + 1, space.sketches.size(), CountText(SupportOf(sketch)).c_str());
+    std::printf("\nsketch %zu of %zu: support %s\n", i + 1, space.sketches.size(),
+                CountText(SupportOf(sketch)).c_str());
     std::printf("  %s", absl::StrReplaceAll(kiln::Print(sketch.trace), {{"\n", "\n  "}}).c_str());
     std::printf("\n");
     std::vector<std::vector<std::string>> rows{{"  site", "support"}};
-    for (const SketchSite& site : sketch.sites) rows.push_back({absl::StrCat("  ", site.name), CountText(site.support)});
+    for (const SketchSite& site : sketch.sites)
+      rows.push_back({absl::StrCat("  ", site.name), CountText(site.support)});
     std::printf("%s", Table(rows).c_str());
   }
   for (const DroppedSequence& d : space.dropped) {
@@ -90,8 +89,12 @@ absl::Status ShowSpace(const Options& options) {
   const absl::StatusOr<NamedSpace> space = ResolveSpace(options.space, target);
   if (!space.ok()) return space.status();
 
-  Json json = {{"file", options.file}, {"space", space->text}, {"tasks", Json::array()}, {"boundaries", Json::array()}};
-  std::vector<std::vector<std::string>> rows{{"task", "occurrences", "sketches", "support", "GFLOP", "blocks"}};
+  Json json = {{"file", options.file},
+               {"space", space->text},
+               {"tasks", Json::array()},
+               {"boundaries", Json::array()}};
+  std::vector<std::vector<std::string>> rows{
+      {"task", "occurrences", "sketches", "support", "GFLOP", "blocks"}};
   std::vector<Enumeration> spaces;
   bool found = false;
   for (const Task& task : input->tasks) {
@@ -101,12 +104,15 @@ absl::Status ShowSpace(const Options& options) {
         Enumerate(space->space, task.program, target, {.space = space->text, .limit = options.limit});
     if (!sketches.ok()) return sketches.status();
     rows.push_back({task.program.name, absl::StrCat(task.occurrences.size()),
-                    absl::StrCat(sketches->sketches.size(), sketches->complete ? "" : "+"), CountText(SupportOf(*sketches)),
-                    absl::StrFormat("%.3g", Flops(task.program) * 1e-9), BlocksOf(task.program)});
+                    absl::StrCat(sketches->sketches.size(), sketches->complete ? "" : "+"),
+                    CountText(SupportOf(*sketches)), absl::StrFormat("%.3g", Flops(task.program) * 1e-9),
+                    BlocksOf(task.program)});
     if (options.json) json["tasks"].push_back(ToJson(task, *sketches));
     spaces.push_back(*std::move(sketches));
   }
-  if (!found) return Usage(absl::InvalidArgumentError(absl::StrCat(options.file, " has no task \"", options.task, "\"")));
+  if (!found)
+    return Usage(
+        absl::InvalidArgumentError(absl::StrCat(options.file, " has no task \"", options.task, "\"")));
   for (const Boundary& boundary : input->boundaries) json["boundaries"].push_back(ToJson(boundary));
   if (options.json) {
     Print(json);

@@ -10,7 +10,8 @@
 namespace kiln::tools {
 
 void AddSpaceOption(CLI::App& command, SpaceOption* option) {
-  command.add_option("--space", option->space, "The space, such as \"each-block(auto-inline) | cpu\"; the target's by default");
+  command.add_option("--space", option->space,
+                     "The space, such as \"each-block(auto-inline) | cpu\"; the target's by default");
   command
       .add_option("--plugin", option->plugins,
                   "A module of yours: FILE.cc, compiled on first use, or FILE.so; may be given several times")

@@ -23,8 +23,8 @@ struct NamedSpace {
   Space space;
 };
 
-// Loads the plugins, then parses the space. Without --space, the plugins' modules of a block stand where the default space
-// has multi-level-tiling.
+// Loads the plugins, then parses the space. Without --space, the plugins' modules of a block stand where the
+// default space has multi-level-tiling.
 absl::StatusOr<NamedSpace> ResolveSpace(const SpaceOption& option, const Target& target);
 
 }  // namespace kiln::tools

@@ -34,13 +34,17 @@ struct Options {
 
 // What a run is known by: everything but where results go. A path is the same however it is written.
 std::string CommandText(const Options& o) {
-  const auto absolute = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); };
-  std::string text = absl::StrCat("kiln tune ", Quoted(absolute(o.file)), " --trials ", o.trials, " --seed ", o.seed);
+  const auto absolute = [](const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
+  std::string text =
+      absl::StrCat("kiln tune ", Quoted(absolute(o.file)), " --trials ", o.trials, " --seed ", o.seed);
   if (o.seconds > 0) absl::StrAppend(&text, " --time ", o.seconds);
   if (o.threads != 1) absl::StrAppend(&text, " --threads ", o.threads);
   if (o.strategy != "annealed") absl::StrAppend(&text, " --strategy ", o.strategy);
   if (!o.space.space.empty()) absl::StrAppend(&text, " --space ", Quoted(o.space.space));
-  for (const std::string& plugin : o.space.plugins) absl::StrAppend(&text, " --plugin ", Quoted(absolute(plugin)));
+  for (const std::string& plugin : o.space.plugins)
+    absl::StrAppend(&text, " --plugin ", Quoted(absolute(plugin)));
   return text;
 }
 
@@ -93,11 +97,13 @@ class TuneCommand {
  private:
   void Announce(const NamedSpace& space, const Target& target) const {
     if (o_.quiet) return;
-    std::fprintf(stderr, "kiln: %s: %zu %s, %d trials on %s (%d %s), space %s, database %s\n", o_.file.c_str(), tasks_.size(),
-                 tasks_.size() == 1 ? "task" : "tasks", o_.trials, target.cpu.c_str(), target.cores,
-                 target.cores == 1 ? "core" : "cores", space.text.c_str(), o_.database.c_str());
+    std::fprintf(stderr, "kiln: %s: %zu %s, %d trials on %s (%d %s), space %s, database %s\n",
+                 o_.file.c_str(), tasks_.size(), tasks_.size() == 1 ? "task" : "tasks", o_.trials,
+                 target.cpu.c_str(), target.cores, target.cores == 1 ? "core" : "cores", space.text.c_str(),
+                 o_.database.c_str());
     for (const Boundary& b : input_.boundaries) {
-      std::fprintf(stderr, "kiln: not tunable: %s: %s (%s)\n", b.location.c_str(), b.op.c_str(), b.reason.c_str());
+      std::fprintf(stderr, "kiln: not tunable: %s: %s (%s)\n", b.location.c_str(), b.op.c_str(),
+                   b.reason.c_str());
     }
   }
 
@@ -153,7 +159,8 @@ class TuneCommand {
       } else {
         std::string best = absl::StrCat(TimeText(r.latency), ", ", RateText(f.flops, r.latency));
         if (f.untuned) {
-          absl::StrAppendFormat(&best, ", %.1fx faster than untuned (%s)", *f.untuned / r.latency, TimeText(*f.untuned));
+          absl::StrAppendFormat(&best, ", %.1fx faster than untuned (%s)", *f.untuned / r.latency,
+                                TimeText(*f.untuned));
         }
         const std::string id = absl::StrCat("--db ", Quoted(o_.database), " ", r.record);
         std::printf("  best      %s\n", best.c_str());
@@ -188,16 +195,21 @@ class TuneCommand {
       }
       tasks.push_back(std::move(json));
     }
-    Json json = {{"file", o_.file}, {"database", o_.database}, {"interrupted", interrupted_}, {"tasks", std::move(tasks)}};
+    Json json = {{"file", o_.file},
+                 {"database", o_.database},
+                 {"interrupted", interrupted_},
+                 {"tasks", std::move(tasks)}};
     if (interrupted_) json["resume"] = ResumeText(o_);
     tools::Print(json);
   }
 
   absl::Status Verdict() const {
-    if (interrupted_) return absl::CancelledError(absl::StrCat("interrupted; go on with\n  ", ResumeText(o_)));
+    if (interrupted_)
+      return absl::CancelledError(absl::StrCat("interrupted; go on with\n  ", ResumeText(o_)));
     for (const Found& f : found_) {
       if (f.result.record == 0) {
-        return absl::FailedPreconditionError(absl::StrCat("no candidate of ", f.result.name, " ran: ", FailuresText(f.result.failures)));
+        return absl::FailedPreconditionError(
+            absl::StrCat("no candidate of ", f.result.name, " ran: ", FailuresText(f.result.failures)));
       }
     }
     return absl::OkStatus();
@@ -221,14 +233,20 @@ Action AddTune(CLI::App& command) {
   command.add_option("--time", o->seconds, "Seconds after which no new round begins; 0: no limit")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
-  command.add_option("--seed", o->seed, "Of all random choices")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command.add_option("--seed", o->seed, "Of all random choices")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   AddDatabase(command, &o->database);
   command.add_option("-o,--output", o->output, "Folder to which the best of each task is exported");
-  command.add_option("--threads", o->threads, "Cores of the target; 0: all. Programs run on one of them in this version")
+  command
+      .add_option("--threads", o->threads,
+                  "Cores of the target; 0: all. Programs run on one of them in this version")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   AddSpaceOption(command, &o->space);
-  command.add_option("--target", o->target, "The machine to tune for: host")->check(CLI::IsMember({"host"}))->capture_default_str();
+  command.add_option("--target", o->target, "The machine to tune for: host")
+      ->check(CLI::IsMember({"host"}))
+      ->capture_default_str();
   command.add_option("--strategy", o->strategy, "annealed, or random: draws from the prior alone")
       ->check(CLI::IsMember({"annealed", "random"}))
       ->capture_default_str();

@@ -28,7 +28,8 @@ class SequenceChooser final : public Chooser {
     if (index == made_.size()) made_.push_back({std::string(name), n, rule_(index, name, n)});
     const Schedule::Choice& choice = made_[index];
     if (choice.name == name && choice.n == n) return choice.picked;
-    if (other.empty()) other = absl::StrCat("\"", name, "\" of ", n, " here and \"", choice.name, "\" of ", choice.n);
+    if (other.empty())
+      other = absl::StrCat("\"", name, "\" of ", n, " here and \"", choice.name, "\" of ", choice.n);
     return 0;
   }
   std::vector<SketchSite> sites;
@@ -46,8 +47,10 @@ std::string BlockOf(absl::string_view choice) {
   return std::string(parts[parts.size() < 2 ? 0 : parts.size() - 2]);
 }
 
-// The path after `made` in the order of a depth-first search over the choices that `counts`; false if it was the last.
-bool NextPath(const Choices& made, const std::function<bool(const Schedule::Choice&)>& counts, std::vector<int>& path) {
+// The path after `made` in the order of a depth-first search over the choices that `counts`; false if it was
+// the last.
+bool NextPath(const Choices& made, const std::function<bool(const Schedule::Choice&)>& counts,
+              std::vector<int>& path) {
   path.clear();
   size_t keep = 0;
   std::vector<int> picked;
@@ -64,7 +67,8 @@ bool NextPath(const Choices& made, const std::function<bool(const Schedule::Choi
 
 class Enumerator {
  public:
-  Enumerator(const SpaceFunction& space, const Program& program, const Target& target, const EnumerateOptions& options)
+  Enumerator(const SpaceFunction& space, const Program& program, const Target& target,
+             const EnumerateOptions& options)
       : space_(space), program_(program), target_(target), options_(options) {}
 
   absl::StatusOr<Enumeration> Run() {
@@ -116,11 +120,13 @@ class Enumerator {
         if (!outcome.ok()) return outcome.status();
         Keep(*outcome);
         const std::string block = turns[t].block;
-        turns[t].done =
-            !NextPath(outcome->made, [&](const Schedule::Choice& c) { return BlockOf(c.name) == block; }, turns[t].path);
+        turns[t].done = !NextPath(
+            outcome->made, [&](const Schedule::Choice& c) { return BlockOf(c.name) == block; },
+            turns[t].path);
         for (const Schedule::Choice& choice : outcome->made) {
           const std::string name = BlockOf(choice.name);
-          if (std::none_of(turns.begin(), turns.end(), [&](const Turn& turn) { return turn.block == name; })) {
+          if (std::none_of(turns.begin(), turns.end(),
+                           [&](const Turn& turn) { return turn.block == name; })) {
             turns.push_back({name, {}, false});
           }
         }
@@ -166,7 +172,8 @@ class Enumerator {
       SequenceChooser chooser(rule, outcome.made, dice);
       Schedule schedule(program_, target_, chooser);
       space_(schedule);
-      if (!chooser.other.empty()) return Branches(absl::StrCat("it chooses ", chooser.other, " in another run"));
+      if (!chooser.other.empty())
+        return Branches(absl::StrCat("it chooses ", chooser.other, " in another run"));
       if (!schedule.ok() && !absl::IsFailedPrecondition(schedule.status())) return schedule.status();
       const Trace trace = Trace::Of(schedule);
       if (!first.has_value()) {
@@ -189,14 +196,16 @@ class Enumerator {
   }
 
   absl::Status Branches(absl::string_view how) const {
-    return absl::InvalidArgumentError(absl::StrCat("\"", options_.space, "\" branches on a draw, but may do so on Choose only: ", how));
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", options_.space, "\" branches on a draw, but may do so on Choose only: ", how));
   }
 
   absl::Status Compare(const Trace& a, bool a_ok, const Trace& b, bool b_ok) const {
     const size_t both = std::min(a.steps.size(), b.steps.size());
     const auto at = [&](const Trace& trace, size_t i) {
       if (i >= trace.steps.size()) return std::string("missing");
-      return absl::StrCat("\"", ToString(trace.steps[i]), "\" (", trace.steps[i].file, ":", trace.steps[i].line, ")");
+      return absl::StrCat("\"", ToString(trace.steps[i]), "\" (", trace.steps[i].file, ":",
+                          trace.steps[i].line, ")");
     };
     size_t i = 0;
     while (i < both && SameButDecision(a.steps[i], b.steps[i])) ++i;
@@ -210,14 +219,16 @@ class Enumerator {
     Sketch sketch{Simplify(trace), {}, 1};
     for (const SketchSite& site : sites) {
       const auto named = [&](const Step& step) { return step.site == site.name; };
-      if (std::any_of(sketch.trace.steps.begin(), sketch.trace.steps.end(), named)) sketch.sites.push_back(site);
+      if (std::any_of(sketch.trace.steps.begin(), sketch.trace.steps.end(), named))
+        sketch.sites.push_back(site);
     }
     return sketch;
   }
 
   void Keep(const Outcome& outcome) {
     std::string key;
-    for (const Schedule::Choice& choice : outcome.made) absl::StrAppend(&key, choice.name, " ", choice.picked, "\n");
+    for (const Schedule::Choice& choice : outcome.made)
+      absl::StrAppend(&key, choice.name, " ", choice.picked, "\n");
     if (!seen_.insert(key).second) return;
     if (!outcome.sketch.has_value()) {
       result_.dropped.push_back({outcome.made, outcome.reason});
@@ -244,8 +255,8 @@ class Enumerator {
 
 }  // namespace
 
-absl::StatusOr<Enumeration> Enumerate(const SpaceFunction& space, const Program& program, const Target& target,
-                                      const EnumerateOptions& options) {
+absl::StatusOr<Enumeration> Enumerate(const SpaceFunction& space, const Program& program,
+                                      const Target& target, const EnumerateOptions& options) {
   return Enumerator(space, program, target, options).Run();
 }
 

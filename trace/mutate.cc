@@ -8,7 +8,8 @@ namespace {
 // Proposes at the first site it is asked for, and couples the later ones, which are the same in both replays.
 class MutatingChooser final : public Chooser {
  public:
-  MutatingChooser(const Replayed& from, int site, const Decision& to, Dice& dice) : from_(from), next_(site), to_(to), dice_(dice) {}
+  MutatingChooser(const Replayed& from, int site, const Decision& to, Dice& dice)
+      : from_(from), next_(site), to_(to), dice_(dice) {}
   Decision Choose(const Site& site) override {
     if (first_) {
       first_ = false;
@@ -35,7 +36,9 @@ class ChangingChooser final : public Chooser {
   Decision Choose(const Site& site) override {
     for (int i = 0; i < static_cast<int>(from_.sites.size()); ++i) {
       const ReplayedSite& old = from_.sites[i];
-      if (from_.name(i) != site.name || from_.trace->steps[old.step].primitive != to_.steps[site.step].primitive) continue;
+      if (from_.name(i) != site.name ||
+          from_.trace->steps[old.step].primitive != to_.steps[site.step].primitive)
+        continue;
       return Couple(old.distribution, old.decision, site.distribution, dice_);
     }
     return site.distribution.Sample(dice_);
@@ -71,7 +74,8 @@ absl::StatusOr<Proposal> Mutate(const Replayed& from, int site, Dice& dice) {
   return Proposal{*std::move(to), proposed.log_forward, proposed.log_backward, old.log_prob, log_prior_to};
 }
 
-absl::StatusOr<Replayed> ChangeSketch(const Replayed& from, const Trace& to, const Program& program, Dice& dice) {
+absl::StatusOr<Replayed> ChangeSketch(const Replayed& from, const Trace& to, const Program& program,
+                                      Dice& dice) {
   ChangingChooser chooser(from, to, dice);
   return Replay(to, program, *from.target, chooser);
 }

@@ -12,12 +12,14 @@ namespace {
 // Stands between the steps and the chooser, and keeps what a replay keeps of each site.
 class Recorder final : public Chooser {
  public:
-  Recorder(Replayed& replayed, Chooser& chooser, const ReplayOptions& options, std::shared_ptr<const Snapshot> snapshot)
+  Recorder(Replayed& replayed, Chooser& chooser, const ReplayOptions& options,
+           std::shared_ptr<const Snapshot> snapshot)
       : replayed_(replayed), chooser_(chooser), options_(options), snapshot_(std::move(snapshot)) {}
 
   Decision Choose(const Site& site) override {
     const bool open = options_.snapshots && site.distribution.SupportSize() > 1;
-    if (open && snapshot_ == nullptr) snapshot_ = std::make_shared<const Snapshot>(Snapshot{replayed_.state, site.step});
+    if (open && snapshot_ == nullptr)
+      snapshot_ = std::make_shared<const Snapshot>(Snapshot{replayed_.state, site.step});
     Decision decision = chooser_.Choose(site);
     const double log_prob = site.distribution.LogProb(decision);
     supported_ = std::isfinite(log_prob);
@@ -61,8 +63,8 @@ absl::Status Explain(const absl::Status& status, const Replayed& at, int step, b
 
 absl::Status OtherResults(const Step& step, int index, int got) {
   return absl::FailedPreconditionError(absl::StrCat("step ", index, " does not apply: it gives ", got,
-                                                    " results here, but the trace names ", step.num_results, "\n  step ",
-                                                    index, ":  ", ToString(step)));
+                                                    " results here, but the trace names ", step.num_results,
+                                                    "\n  step ", index, ":  ", ToString(step)));
 }
 
 // Runs the steps from `first` on; replayed.state is the state before it.
@@ -87,8 +89,8 @@ double Replayed::LogProb() const {
   return sum;
 }
 
-absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target, Chooser& chooser,
-                                const ReplayOptions& options) {
+absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target,
+                                Chooser& chooser, const ReplayOptions& options) {
   Replayed replayed{&trace, &target, {program, {}, {}, {}}, {}};
   Recorder recorder(replayed, chooser, options, nullptr);
   const absl::Status status = Continue(replayed, 0, recorder);
@@ -96,12 +98,14 @@ absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, cons
   return replayed;
 }
 
-absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target, const ReplayOptions& options) {
+absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target,
+                                const ReplayOptions& options) {
   RecordedChooser recorded(trace);
   return Replay(trace, program, target, recorded, options);
 }
 
-absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& chooser, const ReplayOptions& options) {
+absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& chooser,
+                                    const ReplayOptions& options) {
   const std::shared_ptr<const Snapshot>& snapshot = from.sites[site].before;
   KILN_CHECK(snapshot != nullptr, "site ", from.name(site), " has no snapshot");
   int first = site;

@@ -1,15 +1,16 @@
-// Replay: a trace and a program give a transformed program (design D7). This is the search's inner loop: nothing is recorded and
-// no step is copied; each step runs straight on a State.
+// Replay: a trace and a program give a transformed program (design D7). This is the search's inner loop:
+// nothing is recorded and no step is copied; each step runs straight on a State.
 //
-// Decisions come from a Chooser: RecordedChooser takes those of the trace, RandomChooser draws new ones, mutation has its own. On
-// the way the result keeps, for each sampling step, the distribution as it then stood, the decision and its log probability, and a
-// snapshot from which ReplayFrom continues there. Snapshots are shared between results, never written.
+// Decisions come from a Chooser: RecordedChooser takes those of the trace, RandomChooser draws new ones,
+// mutation has its own. On the way the result keeps, for each sampling step, the distribution as it then
+// stood, the decision and its log probability, and a snapshot from which ReplayFrom continues there.
+// Snapshots are shared between results, never written.
 //
-// A Replayed refers to its trace and its target: keep both while it lives. A trace may be applied to a program of another
-// shape; recorded decisions may then be out of support, which is an error, or drawn anew.
+// A Replayed refers to its trace and its target: keep both while it lives. A trace may be applied to a
+// program of another shape; recorded decisions may then be out of support, which is an error, or drawn anew.
 //
-// Failures (kFailedPrecondition: a step does not apply) name the step, the steps that made its handles, and `check: support` if what failed is a
-// recorded decision. Any number of threads may replay one trace at once.
+// Failures (kFailedPrecondition: a step does not apply) name the step, the steps that made its handles, and
+// `check: support` if what failed is a recorded decision. Any number of threads may replay one trace at once.
 #pragma once
 
 #include <memory>
@@ -31,7 +32,8 @@ struct ReplayedSite {
   Distribution distribution;
   Decision decision;
   double log_prob = 0;  // of the decision
-  // Of this step or an earlier one with nothing but sampling between; null if the site has one value only, or without snapshots.
+  // Of this step or an earlier one with nothing but sampling between; null if the site has one value only, or
+  // without snapshots.
   std::shared_ptr<const Snapshot> before;
 };
 
@@ -51,21 +53,25 @@ struct ReplayOptions {
   bool snapshots = true;
 };
 
-absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target, Chooser& chooser,
-                                const ReplayOptions& options = {});
+absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target,
+                                Chooser& chooser, const ReplayOptions& options = {});
 // With the decisions of the trace.
 absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target,
                                 const ReplayOptions& options = {});
 
 // A trace that is gone after the call cannot be replayed: the result refers to it.
-absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&, Chooser&, const ReplayOptions& = {}) = delete;
-absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&, const ReplayOptions& = {}) = delete;
+absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&, Chooser&,
+                                const ReplayOptions& = {}) = delete;
+absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&,
+                                const ReplayOptions& = {}) = delete;
 
-// Replay that continues at a site of an earlier one: sites before it keep what they have, the others are asked for. The site must
-// have a snapshot.
-absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& chooser, const ReplayOptions& options = {});
+// Replay that continues at a site of an earlier one: sites before it keep what they have, the others are
+// asked for. The site must have a snapshot.
+absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& chooser,
+                                    const ReplayOptions& options = {});
 
-// The decisions that the trace records. With `others`, those out of support are drawn by it; without, they fail.
+// The decisions that the trace records. With `others`, those out of support are drawn by it; without, they
+// fail.
 class RecordedChooser final : public Chooser {
  public:
   explicit RecordedChooser(const Trace& trace, Chooser* others = nullptr) : trace_(trace), others_(others) {}
@@ -80,7 +86,8 @@ class RecordedChooser final : public Chooser {
 // The trace with the decisions of a replay.
 Trace WithDecisions(const Replayed& replayed);
 
-// A schedule that has taken the steps of the trace, to go on by hand; inert if one does not apply. New decisions come from `chooser`.
+// A schedule that has taken the steps of the trace, to go on by hand; inert if one does not apply. New
+// decisions come from `chooser`.
 Schedule ToSchedule(const Trace& trace, Program program, const Target& target, Chooser& chooser);
 
 }  // namespace kiln

@@ -12,7 +12,8 @@ using Handle = std::pair<int, int64_t>;  // HandleKind, number
 
 std::vector<Handle> Results(const Step& step) {
   std::vector<Handle> results;
-  for (int i = 0; i < step.num_results; ++i) results.emplace_back(static_cast<int>(step.primitive->result), step.first_result + i);
+  for (int i = 0; i < step.num_results; ++i)
+    results.emplace_back(static_cast<int>(step.primitive->result), step.first_result + i);
   return results;
 }
 
@@ -41,7 +42,8 @@ Trace Simplify(const Trace& trace) {
     if (!live[i]) continue;
     Step step = old;
     for (Operand& operand : step.operands) {
-      if (operand.kind != Operand::Kind::kInt) operand.number = renamed[static_cast<int>(operand.kind)][operand.number];
+      if (operand.kind != Operand::Kind::kInt)
+        operand.number = renamed[static_cast<int>(operand.kind)][operand.number];
     }
     step.first_result = next[kind];
     next[kind] += step.num_results;

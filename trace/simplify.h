@@ -5,8 +5,8 @@
 
 namespace kiln {
 
-// The trace without dead steps, transitively, its handles numbered anew. Replay gives an equal program. Sampling steps whose values
-// nothing uses are dead too: their sites vanish.
+// The trace without dead steps, transitively, its handles numbered anew. Replay gives an equal program.
+// Sampling steps whose values nothing uses are dead too: their sites vanish.
 Trace Simplify(const Trace& trace);
 
 }  // namespace kiln

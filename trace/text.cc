@@ -18,7 +18,8 @@ namespace {
 constexpr absl::string_view kHeader = "kiln.trace v1";
 constexpr absl::string_view kHandleNames[] = {"block", "loop", "value"};
 constexpr char kHandleLetters[] = {'b', 'l', 'v'};
-constexpr absl::string_view kTypeNames[] = {"an integer", "a number", "text", "a list of integers", "a list of numbers"};
+constexpr absl::string_view kTypeNames[] = {"an integer", "a number", "text", "a list of integers",
+                                            "a list of numbers"};
 
 std::string Quoted(absl::string_view text) { return absl::StrCat("\"", absl::Utf8SafeCEscape(text), "\""); }
 
@@ -38,10 +39,12 @@ int Distance(absl::string_view a, absl::string_view b) {
 
 // ", did you mean X?", or nothing if no name is near.
 std::string Nearest(absl::string_view wrong, const std::vector<absl::string_view>& names) {
-  const auto nearest = std::min_element(names.begin(), names.end(), [&](absl::string_view a, absl::string_view b) {
-    return Distance(wrong, a) < Distance(wrong, b);
-  });
-  if (nearest == names.end() || Distance(wrong, *nearest) > std::max<int>(2, static_cast<int>(wrong.size()) / 3)) return "";
+  const auto nearest = std::min_element(
+      names.begin(), names.end(),
+      [&](absl::string_view a, absl::string_view b) { return Distance(wrong, a) < Distance(wrong, b); });
+  if (nearest == names.end() ||
+      Distance(wrong, *nearest) > std::max<int>(2, static_cast<int>(wrong.size()) / 3))
+    return "";
   return absl::StrCat("; did you mean ", *nearest, "?");
 }
 
@@ -53,9 +56,11 @@ struct Token {
 // Reads a line token by token; the first failure stays.
 class Line {
  public:
-  Line(absl::string_view text, absl::string_view name, int number) : rest_(text), size_(text.size()), name_(name), number_(number) {}
+  Line(absl::string_view text, absl::string_view name, int number)
+      : rest_(text), size_(text.size()), name_(name), number_(number) {}
 
-  // Up to the next space or comma; strings and lists are one token, and so is name="a string". Empty at the end.
+  // Up to the next space or comma; strings and lists are one token, and so is name="a string". Empty at the
+  // end.
   Token Next() {
     Skip();
     Token token{rest_, Column()};
@@ -91,8 +96,9 @@ class Line {
     return absl::InvalidArgumentError(absl::StrCat(name_, ":", number_, ":", column, ": ", message));
   }
   absl::Status Wanted(const Token& found, absl::string_view wanted) const {
-    return Error(found.column, absl::StrCat("found ", found.text.empty() ? "the end of the line" : Quoted(found.text),
-                                            ", wanted ", wanted));
+    return Error(found.column,
+                 absl::StrCat("found ", found.text.empty() ? "the end of the line" : Quoted(found.text),
+                              ", wanted ", wanted));
   }
 
  private:
@@ -106,12 +112,14 @@ class Line {
 std::optional<std::string> ParseString(absl::string_view text) {
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::nullopt;
   std::string out;
-  return absl::CUnescape(text.substr(1, text.size() - 2), &out) ? std::optional<std::string>(out) : std::nullopt;
+  return absl::CUnescape(text.substr(1, text.size() - 2), &out) ? std::optional<std::string>(out)
+                                                                : std::nullopt;
 }
 
 std::optional<Operand> ParseHandle(absl::string_view text) {
   int64_t number = 0;
-  if (text.size() < 2 || !absl::ascii_isdigit(text[1]) || !absl::SimpleAtoi(text.substr(1), &number)) return std::nullopt;
+  if (text.size() < 2 || !absl::ascii_isdigit(text[1]) || !absl::SimpleAtoi(text.substr(1), &number))
+    return std::nullopt;
   for (int kind = 0; kind < 3; ++kind) {
     if (text[0] == kHandleLetters[kind]) return Operand{static_cast<Operand::Kind>(kind), number};
   }
@@ -170,12 +178,14 @@ class Parser {
     if (!Read(token.text, choice.name)) return line.Wanted(token, "the quoted name of a choice");
     token = line.Next();
     const Token picked = token;
-    if (!absl::SimpleAtoi(token.text, &choice.picked)) return line.Wanted(token, "the number that was chosen");
+    if (!absl::SimpleAtoi(token.text, &choice.picked))
+      return line.Wanted(token, "the number that was chosen");
     if (token = line.Next(); token.text != "of") return line.Wanted(token, "\"of\"");
     token = line.Next();
     if (!absl::SimpleAtoi(token.text, &choice.n)) return line.Wanted(token, "the number of alternatives");
     if (choice.picked < 0 || choice.picked >= choice.n) {
-      return line.Error(picked.column, absl::StrCat("alternative ", choice.picked, " is not within 0 .. ", choice.n - 1));
+      return line.Error(picked.column,
+                        absl::StrCat("alternative ", choice.picked, " is not within 0 .. ", choice.n - 1));
     }
     if (token = line.Next(); !token.text.empty()) return line.Wanted(token, "the end of the line");
     trace_.choices.push_back(std::move(choice));
@@ -200,8 +210,8 @@ class Parser {
     if (step.primitive == nullptr) {
       std::vector<absl::string_view> names;
       for (const Primitive* p : AllPrimitives()) names.push_back(p->name);
-      return line.Error(token.column,
-                        absl::StrCat("there is no primitive ", Quoted(token.text), Nearest(token.text, names)));
+      return line.Error(token.column, absl::StrCat("there is no primitive ", Quoted(token.text),
+                                                   Nearest(token.text, names)));
     }
     absl::Status status = CheckResults(line, results, token, step);
     std::vector<bool> given(step.primitive->attributes.size(), false);
@@ -225,8 +235,8 @@ class Parser {
     return absl::OkStatus();
   }
 
-  absl::Status CheckResults(const Line& line, const std::vector<std::pair<Token, Operand>>& results, const Token& primitive,
-                            Step& step) {
+  absl::Status CheckResults(const Line& line, const std::vector<std::pair<Token, Operand>>& results,
+                            const Token& primitive, Step& step) {
     const int kind = static_cast<int>(step.primitive->result);
     step.first_result = sizes_[kind];
     step.num_results = static_cast<int>(results.size());
@@ -234,35 +244,41 @@ class Parser {
       return line.Error(results[0].first.column, absl::StrCat(step.primitive->name, " has no results"));
     }
     if (step.primitive->sampling && results.size() != 1) {
-      return line.Error(primitive.column, absl::StrCat(step.primitive->name, " has one result, found ", results.size()));
+      return line.Error(primitive.column,
+                        absl::StrCat(step.primitive->name, " has one result, found ", results.size()));
     }
     for (size_t i = 0; i < results.size(); ++i) {
       const auto& [token, handle] = results[i];
       const int64_t next = sizes_[kind] + static_cast<int64_t>(i);
       if (static_cast<int>(handle.kind) == kind && handle.number == next) continue;
-      return line.Wanted(token, absl::StrCat(std::string(1, kHandleLetters[kind]), next, ", the next ", kHandleNames[kind]));
+      return line.Wanted(
+          token, absl::StrCat(std::string(1, kHandleLetters[kind]), next, ", the next ", kHandleNames[kind]));
     }
     return absl::OkStatus();
   }
 
-  absl::Status ParseOperand(const Line& line, const Token& token, Step& step, const std::vector<bool>& given) {
+  absl::Status ParseOperand(const Line& line, const Token& token, Step& step,
+                            const std::vector<bool>& given) {
     const std::vector<OperandDecl>& decls = step.primitive->operands;
     if (std::count(given.begin(), given.end(), true) > 0 || !step.site.empty()) {
       return line.Wanted(token, "an attribute; operands stand before them");
     }
     const size_t at = step.operands.size();
     if (decls.empty() || (at >= decls.size() && !decls.back().variadic)) {
-      return line.Wanted(token, absl::StrCat("no more operands: ", step.primitive->name, " takes ", decls.size()));
+      return line.Wanted(token,
+                         absl::StrCat("no more operands: ", step.primitive->name, " takes ", decls.size()));
     }
     const OperandDecl& decl = decls[std::min(at, decls.size() - 1)];
     const OperandKind kind = decl.kind;
     std::optional<Operand> operand = ParseHandle(token.text);
     int64_t number = 0;
-    if (!operand.has_value() && absl::SimpleAtoi(token.text, &number)) operand = Operand{Operand::Kind::kInt, number};
-    const bool fits = operand.has_value() &&
-                      (kind == OperandKind::kFactor
-                           ? operand->kind == Operand::Kind::kInt || operand->kind == Operand::Kind::kValue
-                           : operand->kind == (kind == OperandKind::kBlock ? Operand::Kind::kBlock : Operand::Kind::kLoop));
+    if (!operand.has_value() && absl::SimpleAtoi(token.text, &number))
+      operand = Operand{Operand::Kind::kInt, number};
+    const bool fits =
+        operand.has_value() &&
+        (kind == OperandKind::kFactor
+             ? operand->kind == Operand::Kind::kInt || operand->kind == Operand::Kind::kValue
+             : operand->kind == (kind == OperandKind::kBlock ? Operand::Kind::kBlock : Operand::Kind::kLoop));
     if (!fits) {
       constexpr absl::string_view kWanted[] = {"a block", "a loop", "a number or a value"};
       return line.Wanted(token, absl::StrCat(kWanted[static_cast<int>(kind)], " (", decl.name, ")"));
@@ -287,7 +303,8 @@ class Parser {
     size_t at = 0;
     if (bare) {
       if (decls.empty() || !std::holds_alternative<std::string>(decls[0].fallback)) {
-        return line.Wanted(token, absl::StrCat("no text: the first attribute of ", step.primitive->name, " is none"));
+        return line.Wanted(
+            token, absl::StrCat("no text: the first attribute of ", step.primitive->name, " is none"));
       }
     } else {
       const absl::string_view name = token.text.substr(0, equals);
@@ -299,16 +316,20 @@ class Parser {
                                                      Nearest(name, names)));
       }
     }
-    if (given[at]) return line.Error(token.column, absl::StrCat("attribute ", decls[at].name, " is given twice"));
+    if (given[at])
+      return line.Error(token.column, absl::StrCat("attribute ", decls[at].name, " is given twice"));
     given[at] = true;
-    const Token datum{token.text.substr(bare ? 0 : equals + 1), token.column + static_cast<int>(bare ? 0 : equals + 1)};
+    const Token datum{token.text.substr(bare ? 0 : equals + 1),
+                      token.column + static_cast<int>(bare ? 0 : equals + 1)};
     const bool read = std::visit([&](auto& value) { return Read(datum.text, value); }, step.attributes[at]);
     if (read) return absl::OkStatus();
-    return line.Wanted(datum, absl::StrCat(kTypeNames[decls[at].fallback.index()], " (", decls[at].name, ")"));
+    return line.Wanted(datum,
+                       absl::StrCat(kTypeNames[decls[at].fallback.index()], " (", decls[at].name, ")"));
   }
 
   absl::Status ParseSite(const Line& line, const Token& token, Step& step) {
-    if (!step.primitive->sampling) return line.Error(token.column, absl::StrCat(step.primitive->name, " makes no choice"));
+    if (!step.primitive->sampling)
+      return line.Error(token.column, absl::StrCat(step.primitive->name, " makes no choice"));
     if (!step.site.empty()) return line.Error(token.column, "the site is named twice");
     const absl::string_view text = token.text.substr(1);
     if (!Read(text, step.site)) step.site = std::string(text);
@@ -320,7 +341,8 @@ class Parser {
   }
 
   static absl::Status ParseDecision(Line& line, const Token& arrow, Step& step) {
-    if (!step.primitive->sampling) return line.Error(arrow.column, absl::StrCat(step.primitive->name, " makes no choice"));
+    if (!step.primitive->sampling)
+      return line.Error(arrow.column, absl::StrCat(step.primitive->name, " makes no choice"));
     do {
       const Token token = line.Next();
       int64_t number = 0;
@@ -334,8 +356,9 @@ class Parser {
     const std::vector<OperandDecl>& decls = step.primitive->operands;
     const size_t least = decls.size() - (!decls.empty() && decls.back().variadic ? 1 : 0);
     if (step.operands.size() < least) {
-      return line.Error(line.Column(), absl::StrCat("found the end of the line, wanted operand ",
-                                                    decls[step.operands.size()].name, " of ", step.primitive->name));
+      return line.Error(line.Column(),
+                        absl::StrCat("found the end of the line, wanted operand ",
+                                     decls[step.operands.size()].name, " of ", step.primitive->name));
     }
     if (step.primitive->sampling && step.site.empty()) {
       return line.Error(line.Column(), "found the end of the line, wanted \"@\" and the name of the site");
@@ -360,6 +383,8 @@ std::string Print(const Trace& trace) {
   return text;
 }
 
-absl::StatusOr<Trace> ParseTrace(absl::string_view text, absl::string_view name) { return Parser(name).Parse(text); }
+absl::StatusOr<Trace> ParseTrace(absl::string_view text, absl::string_view name) {
+  return Parser(name).Parse(text);
+}
 
 }  // namespace kiln

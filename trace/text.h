@@ -7,23 +7,22 @@
 //   v0 = sample-perfect-tile l0 n=4 innermost=64 @multi-level-tiling/matmul/i -> 16 4 2 8
 //   l3, l4, l5, l6 = split l0 v0
 //
-// What prints parses: ParseTrace(Print(t)) equals t. The grammar; tokens of a line are parted by spaces, lines that are empty or
-// begin with '#' mean nothing:
+// What prints parses: ParseTrace(Print(t)) equals t. The grammar; tokens of a line are parted by spaces,
+// lines that are empty or begin with '#' mean nothing:
 //
 //   trace     := "kiln.trace v1" newline (choice newline)* (step newline)*
 //   choice    := "choice" string picked "of" n                  0 <= picked < n
 //   step      := [handle ("," handle)* "="] primitive operand* attribute* ["@" site] ["->" integer+]
-//   handle    := ("b" | "l" | "v") number                       block, loop or value; numbered from 0 in order of appearance
-//   operand   := handle | integer
-//   attribute := name "=" datum | string                        a bare string is the first attribute, if that is text
-//   datum     := integer | float | string | "[" datum* "]"      of the declared type; what is left out has its default
-//   site      := string | characters other than space and '"'   of sampling steps, unique in the trace
-//   string    := '"' characters with C escapes '"'
+//   handle    := ("b" | "l" | "v") number                       block, loop or value; numbered from 0 in
+//   order of appearance operand   := handle | integer attribute := name "=" datum | string a bare string is
+//   the first attribute, if that is text datum     := integer | float | string | "[" datum* "]"      of the
+//   declared type; what is left out has its default site      := string | characters other than space and '"'
+//   of sampling steps, unique in the trace string    := '"' characters with C escapes '"'
 //
 // A decision may be left out: replay then has to draw it.
 //
-// Errors are kInvalidArgument and name the place, what was found and what was wanted: `trace:4:6: there is no primitive
-// "get-block"; did you mean ...`. Functions without shared state: safe from any thread.
+// Errors are kInvalidArgument and name the place, what was found and what was wanted: `trace:4:6: there is no
+// primitive "get-block"; did you mean ...`. Functions without shared state: safe from any thread.
 #pragma once
 
 #include <string>

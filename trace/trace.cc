@@ -22,7 +22,8 @@ class Hasher {
     Add(text.size());
     for (; !text.empty(); text.remove_prefix(std::min<size_t>(8, text.size()))) {
       uint64_t word = 0;
-      for (size_t i = 0; i < std::min<size_t>(8, text.size()); ++i) word |= uint64_t{static_cast<uint8_t>(text[i])} << (8 * i);
+      for (size_t i = 0; i < std::min<size_t>(8, text.size()); ++i)
+        word |= uint64_t{static_cast<uint8_t>(text[i])} << (8 * i);
       Add(word);
     }
   }
@@ -71,8 +72,8 @@ absl::uint128 Hash(const Trace& trace) {
 }
 
 bool SameButDecision(const Step& a, const Step& b) {
-  return a.primitive == b.primitive && a.operands == b.operands && a.attributes == b.attributes && a.site == b.site &&
-         a.first_result == b.first_result && a.num_results == b.num_results;
+  return a.primitive == b.primitive && a.operands == b.operands && a.attributes == b.attributes &&
+         a.site == b.site && a.first_result == b.first_result && a.num_results == b.num_results;
 }
 
 bool SameSketch(const Trace& a, const Trace& b) {

@@ -23,13 +23,16 @@ std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool red
   for (const NestBlock& block : nests.blocks()) {
     if (!block.leaf || block.depth <= depth || nests.path(block)[depth] != loop) continue;
     const bool reduces = (block.reduction & Nests::Bit(depth)) != 0;
-    if (reduces && reductions) return absl::StrCat(BlockText(nests, block), " reduces over ", LoopText(nests, loop));
+    if (reduces && reductions)
+      return absl::StrCat(BlockText(nests, block), " reduces over ", LoopText(nests, loop));
     if (reduces || (block.spatial & Nests::Bit(depth)) != 0) continue;
     for (const NestAccess& access : nests.accesses(block)) {
-      const bool outside = nests.program().buffers[access.buffer].role != Role::kTemporary || nests.buffers()[access.buffer].shared <= depth;
+      const bool outside = nests.program().buffers[access.buffer].role != Role::kTemporary ||
+                           nests.buffers()[access.buffer].shared <= depth;
       if (access.writes && outside) {
-        return absl::StrCat(BlockText(nests, block), " writes the same elements of ", BufferText(nests, access.buffer),
-                            " in every iteration of ", LoopText(nests, loop));
+        return absl::StrCat(BlockText(nests, block), " writes the same elements of ",
+                            BufferText(nests, access.buffer), " in every iteration of ",
+                            LoopText(nests, loop));
       }
     }
   }

@@ -16,15 +16,16 @@ struct Check {
   std::optional<std::string> (*refuses)(const Nests& nests, const Target& target);
 };
 
-extern const Check kParallelCheck, kVectorizedCheck, kRegistersCheck, kRegisterTileCheck, kUnrolledCheck, kStackCheck, kMemoryCheck,
-    kDepthCheck;
+extern const Check kParallelCheck, kVectorizedCheck, kRegistersCheck, kRegisterTileCheck, kUnrolledCheck,
+    kStackCheck, kMemoryCheck, kDepthCheck;
 
 // For messages: `loop i`, `block "matmul"`, `buffer C`.
 std::string LoopText(const Nests& nests, int32_t loop);
 std::string BlockText(const Nests& nests, const NestBlock& block);
 std::string BufferText(const Nests& nests, Id buffer);
 
-// Why the iterations of a loop are not independent: a block below it writes what they share, or (if `reductions` count) reduces over it.
+// Why the iterations of a loop are not independent: a block below it writes what they share, or (if
+// `reductions` count) reduces over it.
 std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool reductions);
 
 // Bytes of a temporary after compaction.

@@ -22,7 +22,8 @@ int64_t Count(absl::Span<const Extent> shape) {
 std::vector<std::vector<int64_t>> TileEdges(const Nests& nests, Id buffer, absl::Span<const Extent> shape) {
   std::vector<std::vector<int64_t>> edges(shape.size());
   for (const NestAccess& access : nests.accesses()) {
-    if (access.buffer != buffer || !access.writes || access.axes.count != static_cast<int>(shape.size())) continue;
+    if (access.buffer != buffer || !access.writes || access.axes.count != static_cast<int>(shape.size()))
+      continue;
     for (size_t d = 0; d < shape.size(); ++d) {
       for (const NestTerm& term : nests.terms(nests.axes(access)[d])) {
         const int64_t size = std::abs(term.scale), last = shape[d].max - 1;
@@ -75,7 +76,8 @@ class ElementChooser {
         if (Chosen() >= n_ / 2) return;
         std::vector<int64_t> index = Random(dice);
         for (size_t e = 0; e < shape_.size(); ++e) {
-          if (!edges[e].empty() && dice.Flip(0.5)) index[e] = edges[e][dice.Below(static_cast<int64_t>(edges[e].size()))];
+          if (!edges[e].empty() && dice.Flip(0.5))
+            index[e] = edges[e][dice.Below(static_cast<int64_t>(edges[e].size()))];
         }
         index[d] = edge;
         Add(index);
@@ -96,7 +98,8 @@ class ElementChooser {
   }
   void Add(const std::vector<int64_t>& index) {
     const Element element{buffer_, index};
-    if (std::find(out_.begin() + static_cast<int64_t>(first_), out_.end(), element) == out_.end()) out_.push_back(element);
+    if (std::find(out_.begin() + static_cast<int64_t>(first_), out_.end(), element) == out_.end())
+      out_.push_back(element);
   }
 
   const Id buffer_;
@@ -134,17 +137,20 @@ bool Agrees(double found, double wanted, const OutputTolerance& tolerance) {
   return std::abs(found - wanted) <= tolerance.absolute + tolerance.relative * std::abs(wanted);
 }
 
-std::optional<std::string> Disagreement(DType dtype, absl::string_view found, absl::string_view wanted, const OutputTolerance& tolerance) {
+std::optional<std::string> Disagreement(DType dtype, absl::string_view found, absl::string_view wanted,
+                                        const OutputTolerance& tolerance) {
   KILN_CHECK(found.size() == wanted.size(), "arrays of ", found.size(), " and ", wanted.size(), " bytes");
   const int64_t size = SizeOf(dtype), count = static_cast<int64_t>(found.size()) / size;
   int64_t wrong = 0, worst = -1;
   double most = -1;
   std::string text;
   for (int64_t i = 0; i < count; ++i) {
-    const Scalar f = LoadScalar(dtype, found.data() + i * size), w = LoadScalar(dtype, wanted.data() + i * size);
+    const Scalar f = LoadScalar(dtype, found.data() + i * size),
+                 w = LoadScalar(dtype, wanted.data() + i * size);
     if (IsFloat(dtype) ? Agrees(f.f, w.f, tolerance) : f.i == w.i) continue;
     ++wrong;
-    const double error = IsFloat(dtype) ? std::abs(f.f - w.f) : std::abs(static_cast<double>(f.i) - static_cast<double>(w.i));
+    const double error =
+        IsFloat(dtype) ? std::abs(f.f - w.f) : std::abs(static_cast<double>(f.i) - static_cast<double>(w.i));
     const double rank = std::isnan(error) ? HUGE_VAL : error;
     if (rank <= most) continue;
     most = rank;

@@ -19,17 +19,21 @@ namespace kiln {
 struct Element {
   Id buffer = kNone;
   std::vector<int64_t> index;
-  friend bool operator==(const Element& a, const Element& b) { return a.buffer == b.buffer && a.index == b.index; }
+  friend bool operator==(const Element& a, const Element& b) {
+    return a.buffer == b.buffer && a.index == b.index;
+  }
 };
 
-// Up to n different elements of each output: its corners, then where the tiles of a scheduled program begin and end, at most half of n
-// of these, then random ones. All elements where there are no more than n.
+// Up to n different elements of each output: its corners, then where the tiles of a scheduled program begin
+// and end, at most half of n of these, then random ones. All elements where there are no more than n.
 std::vector<Element> ChooseElements(const Program& program, int n, uint64_t seed);
 
 // NaN agrees with NaN, an infinity with the same infinity.
 bool Agrees(double found, double wanted, const OutputTolerance& tolerance);
 
-// Where two arrays (elements as they lie in memory, of the output's dtype) disagree most, in words; nullopt if they agree.
-std::optional<std::string> Disagreement(DType dtype, absl::string_view found, absl::string_view wanted, const OutputTolerance& tolerance);
+// Where two arrays (elements as they lie in memory, of the output's dtype) disagree most, in words; nullopt
+// if they agree.
+std::optional<std::string> Disagreement(DType dtype, absl::string_view found, absl::string_view wanted,
+                                        const OutputTolerance& tolerance);
 
 }  // namespace kiln

@@ -1,12 +1,13 @@
-// How far results of a correct program may be from the original's: what runners and the interpreter's checks compare with. (Sums of
-// floats may be made in any order, and products and sums may be fused.)
+// How far results of a correct program may be from the original's: what runners and the interpreter's checks
+// compare with. (Sums of floats may be made in any order, and products and sums may be fused.)
 //
 // A found element agrees when |found - wanted| <= absolute + relative * |wanted|; integers must be equal.
 //
-// The bounds are for inputs drawn from [-1, 1], and are made by carrying a typical magnitude and error forward through the
-// original's blocks: an operation adds the rounding of its dtype, n terms of random sign with errors e sum to an error of e√n, of one
-// sign to e·n. A reduction of n terms of magnitude m adds at most ε·m·n. What is measured stays several times below; an element that
-// lacks one of a thousand terms is far above it in f32, and is not seen in f16 or bf16 sums of that length.
+// The bounds are for inputs drawn from [-1, 1], and are made by carrying a typical magnitude and error
+// forward through the original's blocks: an operation adds the rounding of its dtype, n terms of random sign
+// with errors e sum to an error of e√n, of one sign to e·n. A reduction of n terms of magnitude m adds at
+// most ε·m·n. What is measured stays several times below; an element that lacks one of a thousand terms is
+// far above it in f32, and is not seen in f16 or bf16 sums of that length.
 //
 // Pure; any number of threads.
 #pragma once

@@ -12,11 +12,16 @@ constexpr double kSafety = 8;
 
 double Epsilon(DType type) {
   switch (type) {
-    case DType::kF64: return std::ldexp(1, -53);
-    case DType::kF32: return std::ldexp(1, -24);
-    case DType::kF16: return std::ldexp(1, -11);
-    case DType::kBF16: return std::ldexp(1, -8);
-    default: return 0;
+    case DType::kF64:
+      return std::ldexp(1, -53);
+    case DType::kF32:
+      return std::ldexp(1, -24);
+    case DType::kF16:
+      return std::ldexp(1, -11);
+    case DType::kBF16:
+      return std::ldexp(1, -8);
+    default:
+      return 0;
   }
 }
 
@@ -35,10 +40,12 @@ struct Carried {
 
 class Estimator {
  public:
-  explicit Estimator(const Program& program) : p_(program), buffers_(program.buffers.size()), known_(program.exprs.size()) {
+  explicit Estimator(const Program& program)
+      : p_(program), buffers_(program.buffers.size()), known_(program.exprs.size()) {
     for (size_t b = 0; b < buffers_.size(); ++b) {
       const Role role = p_.buffers[b].role;
-      if (role == Role::kInput || role == Role::kConstant || role == Role::kScalar) buffers_[b].guess.magnitude = 1;
+      if (role == Role::kInput || role == Role::kConstant || role == Role::kScalar)
+        buffers_[b].guess.magnitude = 1;
     }
   }
 
@@ -77,7 +84,9 @@ class Estimator {
     const auto values = p_.List(b.values), initial = p_.List(b.initial);
     for (size_t r = 0; r < dests.size(); ++r) {
       Guess guess = Of(values[r]);
-      if (b.monoid != kNone) guess = Reduced(p_.monoids[b.monoid].kind, guess, static_cast<double>(terms), Epsilon(p_.exprs[values[r]].dtype));
+      if (b.monoid != kNone)
+        guess = Reduced(p_.monoids[b.monoid].kind, guess, static_cast<double>(terms),
+                        Epsilon(p_.exprs[values[r]].dtype));
       if (!initial.empty()) guess = Sum(guess, Of(initial[r]), Epsilon(p_.exprs[values[r]].dtype));
       Carried& dest = buffers_[dests[r].buffer];
       // What initializes and what accumulates both write it.
@@ -90,7 +99,8 @@ class Estimator {
   }
 
   static Guess Reduced(Monoid::Kind kind, Guess term, double n, double epsilon) {
-    if (kind == Monoid::Kind::kProduct) return {term.magnitude, n * (term.error + epsilon * term.magnitude), term.positive};
+    if (kind == Monoid::Kind::kProduct)
+      return {term.magnitude, n * (term.error + epsilon * term.magnitude), term.positive};
     if (kind != Monoid::Kind::kSum && kind != Monoid::Kind::kCustom) return term;
     const double root = std::sqrt(n), rounding = epsilon * term.magnitude * n;
     if (!term.positive) return {term.magnitude * root, term.error * root + rounding, false};
@@ -128,7 +138,8 @@ class Estimator {
       return Guess{magnitude, error + epsilon * magnitude, positive};
     };
     const auto product = [&] {
-      return rounded(a.magnitude * b.magnitude, a.magnitude * b.error + b.magnitude * a.error, e.a == e.b || (a.positive && b.positive));
+      return rounded(a.magnitude * b.magnitude, a.magnitude * b.error + b.magnitude * a.error,
+                     e.a == e.b || (a.positive && b.positive));
     };
     const auto either = [](const Guess& x, const Guess& y, bool positive) {
       return Guess{std::max(x.magnitude, y.magnitude), std::max(x.error, y.error), positive};
@@ -167,7 +178,8 @@ class Estimator {
       case Op::kRsqrt:
       case Op::kCbrt:
       case Op::kPow: {
-        const double magnitude = e.op == Op::kRsqrt ? 1 / std::sqrt(std::max(a.magnitude, 1e-3)) : std::max(1.0, std::sqrt(a.magnitude));
+        const double magnitude = e.op == Op::kRsqrt ? 1 / std::sqrt(std::max(a.magnitude, 1e-3))
+                                                    : std::max(1.0, std::sqrt(a.magnitude));
         return rounded(magnitude, magnitude * (2 * a.Relative() + 2 * epsilon), true);
       }
       case Op::kAbs:
@@ -180,7 +192,8 @@ class Estimator {
         return rounded(std::min(1.0, a.magnitude), a.error + 2 * epsilon, false);
       default:
         // Casts and the rest: about as large and as far off as the largest operand.
-        return rounded(std::max({a.magnitude, b.magnitude, c.magnitude}), 2 * std::max({a.error, b.error, c.error}), a.positive);
+        return rounded(std::max({a.magnitude, b.magnitude, c.magnitude}),
+                       2 * std::max({a.error, b.error, c.error}), a.positive);
     }
   }
 

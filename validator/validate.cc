@@ -8,8 +8,8 @@ namespace {
 
 // Depth first: the others count loops in masks.
 const Check* const kChecks[] = {
-    &kDepthCheck,    &kParallelCheck, &kVectorizedCheck, &kRegistersCheck, &kRegisterTileCheck,
-    &kUnrolledCheck, &kStackCheck,    &kMemoryCheck,
+    &kDepthCheck,        &kParallelCheck, &kVectorizedCheck, &kRegistersCheck,
+    &kRegisterTileCheck, &kUnrolledCheck, &kStackCheck,      &kMemoryCheck,
 };
 
 }  // namespace

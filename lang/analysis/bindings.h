@@ -1,5 +1,5 @@
-// What the iters of a block are in terms of the loops that run now. Splitting and fusing leave bindings alone and give the
-// dead loops a definition; resolving follows these and simplifies.
+// What the iters of a block are in terms of the loops that run now. Splitting and fusing leave bindings alone
+// and give the dead loops a definition; resolving follows these and simplifies.
 #pragma once
 
 #include <vector>
@@ -25,9 +25,9 @@ class Extents {
   Id block_;
 };
 
-// Resolves marks of one scope; `guards` collects (once each) the marks on the way that are not proven to lie in their
-// extents. Where the algebra cannot express a division, the result keeps Source::Mark for the mark divided, whose own
-// value is Resolve of it.
+// Resolves marks of one scope; `guards` collects (once each) the marks on the way that are not proven to lie
+// in their extents. Where the algebra cannot express a division, the result keeps Source::Mark for the mark
+// divided, whose own value is Resolve of it.
 class Resolver {
  public:
   // `scope`: the enclosing block whose iters bindings may use, kNone at the root.
@@ -48,8 +48,8 @@ class Resolver {
   std::vector<Guard> guards_;
 };
 
-// The iters of a block as sums over live loops (and iters of the enclosing block), and the guards of its existence,
-// its domain marks included.
+// The iters of a block as sums over live loops (and iters of the enclosing block), and the guards of its
+// existence, its domain marks included.
 struct Bindings {
   std::vector<Sum> iters;
   std::vector<Guard> guards;

@@ -12,7 +12,8 @@ std::vector<Id> Blocks(const Program& program);
 // Live blocks below a node (itself excluded), in program order.
 std::vector<Id> BlocksBelow(const Program& program, Id node);
 
-// Expressions of a block that are evaluated: values, initial values, and what they are made of, each once, operands before users.
+// Expressions of a block that are evaluated: values, initial values, and what they are made of, each once,
+// operands before users.
 std::vector<Id> BodyExprs(const Program& program, Id block);
 
 // The reads of a block: its kLoad expressions, in order of first use.

@@ -8,13 +8,16 @@
 
 namespace kiln {
 
-// True if proven: two different iterations of `loops` (all others standing still) are different instances of the block.
+// True if proven: two different iterations of `loops` (all others standing still) are different instances of
+// the block.
 bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& loops);
 
-// OK if the reduction can be initialized where the first of `loops` is entered, these being the loops from there down to the block.
+// OK if the reduction can be initialized where the first of `loops` is entered, these being the loops from
+// there down to the block.
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops);
 
-// Position among `loops` (LoopsAround the block) of the outermost that feeds a reduction iter; their number if none does.
+// Position among `loops` (LoopsAround the block) of the outermost that feeds a reduction iter; their number
+// if none does.
 size_t ReductionStart(const Program& program, Id block);
 
 }  // namespace kiln

@@ -7,12 +7,13 @@
 
 namespace kiln {
 
-// OK if the iterations of a loop may run at once: it feeds no reduction iter, and every block below that writes a buffer which is
-// also used outside of the loop has spatial iters that depend on it. kFailedPrecondition with the reason otherwise.
+// OK if the iterations of a loop may run at once: it feeds no reduction iter, and every block below that
+// writes a buffer which is also used outside of the loop has spatial iters that depend on it.
+// kFailedPrecondition with the reason otherwise.
 absl::Status CheckDataParallel(const Program& program, Id loop);
 
-// OK if the iterations may become lanes: like CheckDataParallel, but reductions may be fed (their monoid allows lanes), and nothing below
-// is parallel or vectorized.
+// OK if the iterations may become lanes: like CheckDataParallel, but reductions may be fed (their monoid
+// allows lanes), and nothing below is parallel or vectorized.
 absl::Status CheckVectorizable(const Program& program, Id loop);
 
 // Kinds of iter that a loop feeds in a block below it.
@@ -24,8 +25,9 @@ LoopUse UseOf(const Program& program, Id block, Id loop);
 // Loops below a node, in program order.
 std::vector<Id> LoopsBelow(const Program& program, Id node);
 
-// What the loop adds to the flat row-major index of an access of `block`, per iteration; nullopt if that is no constant.
-// `index` are the marks of a load or of a destination.
-std::optional<int64_t> Stride(const Program& program, Id block, Id buffer, absl::Span<const int32_t> index, Id loop);
+// What the loop adds to the flat row-major index of an access of `block`, per iteration; nullopt if that is
+// no constant. `index` are the marks of a load or of a destination.
+std::optional<int64_t> Stride(const Program& program, Id block, Id buffer, absl::Span<const int32_t> index,
+                              Id loop);
 
 }  // namespace kiln

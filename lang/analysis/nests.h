@@ -1,15 +1,18 @@
-// Every access of a program as a linear function of the loops that run, in flat arrays: what cost features and limits are read off.
+// Every access of a program as a linear function of the loops that run, in flat arrays: what cost features
+// and limits are read off.
 //
-// Read follows definitions once for each loop, applies layouts, and compacts temporaries as lowering does (a temporary that is
-// used below some loops only keeps what is live there), so that strides and sizes are those of the code that will run. It takes
-// microseconds: use it wherever a program is looked at thousands of times a second, and lang/analysis/bindings.h elsewhere.
+// Read follows definitions once for each loop, applies layouts, and compacts temporaries as lowering does (a
+// temporary that is used below some loops only keeps what is live there), so that strides and sizes are those
+// of the code that will run. It takes microseconds: use it wherever a program is looked at thousands of times
+// a second, and lang/analysis/bindings.h elsewhere.
 //
 //   Nests nests;                      // one per thread: keeps its memory from program to program
 //   nests.Read(program);              // refers to the program until the next Read
 //   for (const NestBlock& block : nests.blocks()) ...
 //
-// Loops and blocks are in program order and named by their position there. Sets of loops on the way to a block are masks with a bit
-// per depth (0 is the outermost); depths from 63 on share the last bit. Extents of parameters count with their maximum.
+// Loops and blocks are in program order and named by their position there. Sets of loops on the way to a
+// block are masks with a bit per depth (0 is the outermost); depths from 63 on share the last bit. Extents of
+// parameters count with their maximum.
 #pragma once
 
 #include <vector>
@@ -26,7 +29,8 @@ struct NestLoop {
   LoopKind kind = LoopKind::kSerial;
 };
 
-// scale * ((loop / lower) % extent), extent 0 for no remainder; takes `values` different values, more than one.
+// scale * ((loop / lower) % extent), extent 0 for no remainder; takes `values` different values, more than
+// one.
 struct NestTerm {
   int32_t loop = 0;
   int64_t scale = 1, lower = 1, extent = 0, values = 1;
@@ -44,28 +48,29 @@ struct NestAxis {
 struct NestAccess {
   Id buffer = kNone;
   int32_t block = 0;
-  int32_t next = -1;   // the next access of the same buffer
+  int32_t next = -1;                   // the next access of the same buffer
   bool reads = false, writes = false;  // both: a reduction's destination
-  uint64_t within = 0;  // loops that decide whether a load under `within` happens
+  uint64_t within = 0;                 // loops that decide whether a load under `within` happens
   Range axes;
 };
 
 struct NestBlock {
   Id node = kNone;
-  int32_t loop = -1;   // the innermost loop around it
-  int32_t depth = 0;   // number of loops around it, those around enclosing blocks included
-  bool leaf = true;    // not a block around others
-  Range path;          // Nests::path: its loops, outermost first
-  Range accesses;      // loads in order of first use, then destinations
-  Range exprs;         // Nests::exprs: what one instance evaluates, each once
+  int32_t loop = -1;                    // the innermost loop around it
+  int32_t depth = 0;                    // number of loops around it, those around enclosing blocks included
+  bool leaf = true;                     // not a block around others
+  Range path;                           // Nests::path: its loops, outermost first
+  Range accesses;                       // loads in order of first use, then destinations
+  Range exprs;                          // Nests::exprs: what one instance evaluates, each once
   uint64_t spatial = 0, reduction = 0;  // loops that feed iters of this kind
   uint64_t guarded = 0;                 // loops that decide whether an instance exists
 };
 
 struct NestBuffer {
-  int32_t first = -1;    // its accesses: first, then NestAccess::next; -1: not used
-  int32_t shared = 0;    // number of loops around all of its accesses
-  int32_t home = 0;      // of these, those below which it is allocated (all, up to a vectorized one); 0 if it is no temporary
+  int32_t first = -1;  // its accesses: first, then NestAccess::next; -1: not used
+  int32_t shared = 0;  // number of loops around all of its accesses
+  int32_t home = 0;  // of these, those below which it is allocated (all, up to a vectorized one); 0 if it is
+                     // no temporary
   int32_t home_loop = -1;
   int64_t elements = 0;  // after compaction
 };
@@ -81,7 +86,9 @@ class Nests {
   const std::vector<NestAccess>& accesses() const { return accesses_; }
   const std::vector<NestBuffer>& buffers() const { return buffers_; }  // by id
   absl::Span<const int32_t> path(const NestBlock& block) const { return Part(path_, block.path); }
-  absl::Span<const NestAccess> accesses(const NestBlock& block) const { return Part(accesses_, block.accesses); }
+  absl::Span<const NestAccess> accesses(const NestBlock& block) const {
+    return Part(accesses_, block.accesses);
+  }
   absl::Span<const NestAxis> axes(const NestAccess& access) const { return Part(axes_, access.axes); }
   absl::Span<const NestTerm> terms(const NestAxis& axis) const { return Part(terms_, axis.terms); }
   absl::Span<const Id> exprs(const NestBlock& block) const { return Part(exprs_, block.exprs); }

@@ -22,8 +22,8 @@ std::string Describe(const Program& program, Id node);
 // tiles.
 bool HasInnerGuards(const Program& program, Id block);
 
-// Iters whose guard some iterations of `at` (and of the loops around it) fail as a whole: there is no instance below then, and what
-// is placed there must not run either. Of a block without inner guards.
+// Iters whose guard some iterations of `at` (and of the loops around it) fail as a whole: there is no
+// instance below then, and what is placed there must not run either. Of a block without inner guards.
 std::vector<int> EmptyingIters(const Program& program, Id block, Id at);
 
 // What sample-compute-location chooses from: -2 (inline, if that applies), -1 (stay), and the positions among

@@ -47,7 +47,8 @@ absl::StatusOr<Partition> PartitionOf(const Program& p, Id block, Id loop) {
     return absl::FailedPreconditionError("the destination has other writers");
   for (const Id reader : Readers(p, p.Accesses(b.dests)[0].buffer)) {
     if (IsAncestor(p, ChildTowards(p, loop, block), reader)) {
-      return absl::FailedPreconditionError(absl::StrCat(Describe(p, reader), " reads the destination before the end of ", Describe(p, loop)));
+      return absl::FailedPreconditionError(
+          absl::StrCat(Describe(p, reader), " reads the destination before the end of ", Describe(p, loop)));
     }
   }
   if (HasInnerGuards(p, block)) {
@@ -109,7 +110,8 @@ absl::Status AccumulateAt(Call& call) {
     if (p.Iters(old.iters)[i].kind != IterKind::kSpatial) continue;
     const std::optional<DimRange> range = IterRange(p, block, i, loop);
     if (!range.has_value() || !range->dense) {
-      return absl::FailedPreconditionError(absl::StrCat("one iteration of ", Describe(p, loop), " has a part with gaps of iter ",
+      return absl::FailedPreconditionError(absl::StrCat("one iteration of ", Describe(p, loop),
+                                                        " has a part with gaps of iter ",
                                                         p.Text(p.Iters(old.iters)[i].name)));
     }
     ranges.push_back(*range);
@@ -164,7 +166,9 @@ absl::Status AccumulateAt(Call& call) {
     domain.push_back(mark);
     // There is a part to combine where its first value exists: at 0 of the inner iters.
     Sum first = partition->old_iters[i];
-    const auto inner = [&](const Split& s) { return s.source.id >= static_cast<int>(spatial + partition->outer.size()); };
+    const auto inner = [&](const Split& s) {
+      return s.source.id >= static_cast<int>(spatial + partition->outer.size());
+    };
     first.splits.erase(std::remove_if(first.splits.begin(), first.splits.end(), inner), first.splits.end());
     if (bound(first).max >= extent.max) combine_domain.push_back(p.AddMark(first, extent));
   }

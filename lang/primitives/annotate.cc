@@ -1,4 +1,5 @@
-// annotate-block, annotate-loop: a key and a number that modules and lowering may read; they change no meaning.
+// annotate-block, annotate-loop: a key and a number that modules and lowering may read; they change no
+// meaning.
 #include "lang/analysis/annotations.h"
 #include "lang/primitive.h"
 

@@ -65,8 +65,10 @@ absl::Status CacheRead(Call& call) {
     if (IsAncestor(p, scope, shared)) scope = shared;
   }
   const Region region = ReadRegion(p, block, buffer, scope);
-  if (p.IsLoop(scope) && (!IsDense(region) || HasInnerGuards(p, block) || !EmptyingIters(p, block, scope).empty())) {
-    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
+  if (p.IsLoop(scope) &&
+      (!IsDense(region) || HasInnerGuards(p, block) || !EmptyingIters(p, block, scope).empty())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
   }
   const Id cache = AddCache(p, buffer, "cache", *storage);
   const Id copy = AddCopyBlock(p, p.Text(p.buffers[cache].name), buffer, cache);
@@ -107,7 +109,8 @@ absl::Status CacheWrite(Call& call) {
   if (Writers(p, buffer).size() != 1) {
     return absl::FailedPreconditionError(absl::StrCat(p.Text(p.buffers[buffer].name), " has other writers"));
   }
-  // The innermost scope that the block shares with a reader: there the element is complete, and copied before it is read.
+  // The innermost scope that the block shares with a reader: there the element is complete, and copied before
+  // it is read.
   const Id enclosing = EnclosingBlock(p, block);
   Id scope = enclosing == kNone ? kRoot : enclosing;
   for (const Id reader : Readers(p, buffer)) {
@@ -115,11 +118,13 @@ absl::Status CacheWrite(Call& call) {
     if (IsAncestor(p, scope, shared)) scope = shared;
   }
   if (HasInnerGuards(p, block) || !EmptyingIters(p, block, scope).empty()) {
-    return absl::FailedPreconditionError(absl::StrCat("some tiles of ", Describe(p, block), " are empty, or imperfect at more than their last level"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "some tiles of ", Describe(p, block), " are empty, or imperfect at more than their last level"));
   }
   const Region region = WrittenRegion(p, block, buffer, scope);
   if (!IsDense(region)) {
-    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " writes with gaps in one iteration of ", Describe(p, scope)));
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, block), " writes with gaps in one iteration of ", Describe(p, scope)));
   }
   const Id after = ChildTowards(p, scope, block);
   const Id cache = AddCache(p, buffer, "local", *storage);

@@ -45,7 +45,8 @@ absl::Status DecomposeReduction(Call& call) {
     }
   }
 
-  const absl::Status once = CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(at), loops.end()});
+  const absl::Status once =
+      CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(at), loops.end()});
   if (!once.ok()) return once;
 
   std::map<Id, Id> copies;

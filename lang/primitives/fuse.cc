@@ -24,12 +24,12 @@ absl::Status Fuse(Call& call) {
   for (size_t i = 0; i < loops.size(); ++i) {
     const LoopNode& loop = p.loop(loops[i]);
     if (loop.kind != LoopKind::kSerial || !loop.extent.constant()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("loop ", p.Text(loop.name), " is ", ToString(loop.kind), "; only serial loops can be fused"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "loop ", p.Text(loop.name), " is ", ToString(loop.kind), "; only serial loops can be fused"));
     }
     if (i > 0 && (p.nodes[loops[i - 1]].first != loops[i] || p.nodes[loops[i]].next != kNone)) {
-      return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(loop.name), " is not the only child of loop ",
-                                                        p.Text(p.loop(loops[i - 1]).name)));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "loop ", p.Text(loop.name), " is not the only child of loop ", p.Text(p.loop(loops[i - 1]).name)));
     }
     extent *= loop.extent.max;
     tainted |= loop.tainted;
@@ -57,9 +57,10 @@ absl::Status Fuse(Call& call) {
   for (const Id loop : loops) {
     const Extent own = p.loop(loop).extent;
     lower /= own.max;
-    // The outermost digit is what is left: no remainder, so that it stays expressible when the fused loop is split imperfectly.
-    p.loops[p.nodes[loop].index].definition =
-        p.AddMark(Sum{0, {kiln::Split{Source::Loop(fused), 1, lower, loop == loops.front() ? 0 : own.max}}}, own);
+    // The outermost digit is what is left: no remainder, so that it stays expressible when the fused loop is
+    // split imperfectly.
+    p.loops[p.nodes[loop].index].definition = p.AddMark(
+        Sum{0, {kiln::Split{Source::Loop(fused), 1, lower, loop == loops.front() ? 0 : own.max}}}, own);
   }
   for (size_t i = loops.size(); i-- > 0;) p.Kill(loops[i]);
   call.Return(fused);
@@ -72,9 +73,11 @@ const Primitive kFuse{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "fused",
-    .doc = "Makes one loop of directly nested serial loops, outermost first.\n"
-           "for i in 0..I: for j in 0..J: S(i, j)\n->\nfor f in 0..I*J: S(f / J, f % J)\n"
-           "Does not apply when a loop is not the only child of the one before it, or when a reduction would run an instance twice.",
+    .doc =
+        "Makes one loop of directly nested serial loops, outermost first.\n"
+        "for i in 0..I: for j in 0..J: S(i, j)\n->\nfor f in 0..I*J: S(f / J, f % J)\n"
+        "Does not apply when a loop is not the only child of the one before it, or when a reduction would "
+        "run an instance twice.",
     .apply = Fuse,
 };
 KILN_PRIMITIVE(kFuse);

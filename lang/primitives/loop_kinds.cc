@@ -32,9 +32,11 @@ const Primitive kParallel{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "",
-    .doc = "Iterations run on the threads of the pool.\nfor i: S(i)\n->\nparallel i: S(i)\n"
-           "Does not apply when the loop feeds a reduction, or when a block below writes, outside of the loop's own"
-           " temporaries, elements that do not depend on it.",
+    .doc =
+        "Iterations run on the threads of the pool.\nfor i: S(i)\n->\nparallel i: S(i)\n"
+        "Does not apply when the loop feeds a reduction, or when a block below writes, outside of the loop's "
+        "own"
+        " temporaries, elements that do not depend on it.",
     .apply = Parallel,
 };
 KILN_PRIMITIVE(kParallel);
@@ -45,9 +47,11 @@ const Primitive kVectorize{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "",
-    .doc = "Iterations become the lanes of vectors.\nfor i: S(i)\n->\nvectorized i: S(i)\n"
-           "A reduction combines lanes in a tree at the loop's end. Does not apply when there is a parallel or vectorized"
-           " loop below, or a block whose elements do not depend on the loop.",
+    .doc =
+        "Iterations become the lanes of vectors.\nfor i: S(i)\n->\nvectorized i: S(i)\n"
+        "A reduction combines lanes in a tree at the loop's end. Does not apply when there is a parallel or "
+        "vectorized"
+        " loop below, or a block whose elements do not depend on the loop.",
     .apply = Vectorize,
 };
 KILN_PRIMITIVE(kVectorize);

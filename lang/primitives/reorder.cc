@@ -2,8 +2,8 @@
 //
 //   for i: for j: for k: S      -- reorder k i -->      for k: for j: for i: S
 //
-// The given loops take, in the order given, the places that they hold on their chain; other loops keep theirs. The order
-// in which a reduction combines its values may change, which its monoid allows.
+// The given loops take, in the order given, the places that they hold on their chain; other loops keep
+// theirs. The order in which a reduction combines its values may change, which its monoid allows.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -23,13 +23,17 @@ absl::Status CheckReductions(const Program& p, const std::vector<Id>& chain, con
     const auto first = std::find(before.begin(), before.end(), chain.front());
     if (first == before.end()) continue;
     const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
-    const auto reducing = [&](Id loop) { return reduces[std::find(before.begin(), before.end(), loop) - before.begin()]; };
+    const auto reducing = [&](Id loop) {
+      return reduces[std::find(before.begin(), before.end(), loop) - before.begin()];
+    };
     std::vector<Id> after = before;
     std::copy(order.begin(), order.end(), after.begin() + (first - before.begin()));
     const auto from = std::find_if(before.begin(), before.end(), reducing);
     const auto start = std::find_if(after.begin(), after.end(), reducing);
     if (start == after.end()) continue;
-    if (std::all_of(start, after.end(), [&](Id loop) { return std::find(from, before.end(), loop) != before.end(); })) continue;
+    if (std::all_of(start, after.end(),
+                    [&](Id loop) { return std::find(from, before.end(), loop) != before.end(); }))
+      continue;
     const absl::Status status = CheckReducesOnce(p, block, {start, after.end()});
     if (!status.ok()) return status;
   }
@@ -56,7 +60,8 @@ absl::Status Reorder(Call& call) {
     }
     if (at != innermost && p.nodes[at].first != p.nodes[at].last) {
       return absl::FailedPreconditionError(
-          absl::StrCat("loop ", p.Text(p.loop(at).name), " has more than one child, so it is not on one chain with the loops within"));
+          absl::StrCat("loop ", p.Text(p.loop(at).name),
+                       " has more than one child, so it is not on one chain with the loops within"));
     }
     chain.push_back(at);
     if (at == outermost) break;
@@ -71,7 +76,8 @@ absl::Status Reorder(Call& call) {
   const absl::Status once = CheckReductions(p, chain, order);
   if (!once.ok()) return once;
 
-  // The nodes stay where they are; the loops they hold change places. Handles and bindings name nodes, so move the nodes.
+  // The nodes stay where they are; the loops they hold change places. Handles and bindings name nodes, so
+  // move the nodes.
   const Id marker = p.AddLoop("place", 1);
   p.Replace(outermost, marker);
   std::vector<Id> children;
@@ -93,9 +99,10 @@ const Primitive kReorder{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "",
-    .doc = "Puts loops of one chain in the order given; the others keep their places.\n"
-           "for i: for j: for k: S\n-> reorder k i\nfor k: for j: for i: S\n"
-           "Does not apply when a loop between the outermost and the innermost has more than one child.",
+    .doc =
+        "Puts loops of one chain in the order given; the others keep their places.\n"
+        "for i: for j: for k: S\n-> reorder k i\nfor k: for j: for i: S\n"
+        "Does not apply when a loop between the outermost and the innermost has more than one child.",
     .apply = Reorder,
 };
 KILN_PRIMITIVE(kReorder);

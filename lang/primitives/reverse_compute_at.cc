@@ -27,7 +27,8 @@ absl::Status ReverseComputeAt(Call& call) {
       for (size_t d = 0; d < index.size(); ++d) {
         const std::optional<SimpleIndex> simple = AsSimpleIndex(p, index[d]);
         // A base that moves also says which iterations of the loop have nothing to consume.
-        if (simple.has_value() && (!region[d].base.IsConstant() || region[d].extent < ranges[simple->iter].extent)) {
+        if (simple.has_value() &&
+            (!region[d].base.IsConstant() || region[d].extent < ranges[simple->iter].extent)) {
           ranges[simple->iter] = region[d];
         }
       }
@@ -46,11 +47,14 @@ const Primitive kReverseComputeAt{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "",
-    .doc = "Moves a block below a loop of its producers, where it consumes what one iteration makes.\n"
-           "for o: for t in 0..4: B[4*o+t] = f\nfor i: C[i] = g(B[i])\n->\n"
-           "for o:\n  for t in 0..4: B[4*o+t] = f\n  for c in 0..4: C[4*o+c] = g(B[4*o+c])\n"
-           "Does not apply when the loop, or one around it, feeds a reduction of a producer; when the block reads at an index that is no"
-           " iter of its own; when it reduces over a part only; or when the producer's tiles are imperfect at several levels.",
+    .doc =
+        "Moves a block below a loop of its producers, where it consumes what one iteration makes.\n"
+        "for o: for t in 0..4: B[4*o+t] = f\nfor i: C[i] = g(B[i])\n->\n"
+        "for o:\n  for t in 0..4: B[4*o+t] = f\n  for c in 0..4: C[4*o+c] = g(B[4*o+c])\n"
+        "Does not apply when the loop, or one around it, feeds a reduction of a producer; when the block "
+        "reads at an index that is no"
+        " iter of its own; when it reduces over a part only; or when the producer's tiles are imperfect at "
+        "several levels.",
     .apply = ReverseComputeAt,
 };
 KILN_PRIMITIVE(kReverseComputeAt);

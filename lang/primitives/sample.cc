@@ -1,4 +1,5 @@
-// sample-perfect-tile, sample-categorical: the distributions of lang/distribution.h over the program as it stands.
+// sample-perfect-tile, sample-categorical: the distributions of lang/distribution.h over the program as it
+// stands.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -12,8 +13,8 @@ absl::Status SamplePerfectTile(Call& call) {
   const int64_t parts = call.Int(0), budget = call.Int(2);
   int64_t innermost = call.Int(1);
   if (parts < 2 || parts > 8 || innermost < 0 || budget < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("n=", parts, " innermost=", innermost, " budget=", budget, ": 2 <= n <= 8, the others >= 0"));
+    return absl::InvalidArgumentError(absl::StrCat("n=", parts, " innermost=", innermost, " budget=", budget,
+                                                   ": 2 <= n <= 8, the others >= 0"));
   }
   if (!loop.extent.constant()) return absl::FailedPreconditionError("the extent of the loop is not constant");
   if (budget > 0) {
@@ -29,14 +30,16 @@ absl::Status SampleCategorical(Call& call) {
   const std::vector<int64_t>& values = call.Ints(0);
   const std::vector<double>& weights = call.Floats(1);
   if (values.empty() || (!weights.empty() && weights.size() != values.size())) {
-    return absl::InvalidArgumentError(absl::StrCat(values.size(), " values and ", weights.size(), " weights"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(values.size(), " values and ", weights.size(), " weights"));
   }
   for (const double w : weights) {
     if (!(w > 0)) return absl::InvalidArgumentError(absl::StrCat("weight ", w, " is not positive"));
   }
   for (size_t i = 0; i < values.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (values[i] == values[j]) return absl::InvalidArgumentError(absl::StrCat("value ", values[i], " is given twice"));
+      if (values[i] == values[j])
+        return absl::InvalidArgumentError(absl::StrCat("value ", values[i], " is given twice"));
     }
   }
   return call.Draw(weights.empty() ? Distribution::Uniform(values) : Distribution::Discrete(values, weights));
@@ -50,8 +53,9 @@ const Primitive kSamplePerfectTile{
     .result_names = "factors",
     .sampling = true,
     .reads_only = true,
-    .doc = "n factors whose product is the extent of the loop, the last at most `innermost` (0: any), uniformly."
-           " With a budget, the product of the last factor and those of the tiles `within` stays within it.",
+    .doc =
+        "n factors whose product is the extent of the loop, the last at most `innermost` (0: any), uniformly."
+        " With a budget, the product of the last factor and those of the tiles `within` stays within it.",
     .apply = SamplePerfectTile,
 };
 KILN_PRIMITIVE(kSamplePerfectTile);

@@ -4,7 +4,8 @@
 //     S(i)            ->       for i1 in 0..f1
 //                                S(f1 * i0 + i1)      where f1 * i0 + i1 < E
 //
-// One factor may be -1: what covers the rest. Factors whose product exceeds the extent leave the last tiles imperfect.
+// One factor may be -1: what covers the rest. Factors whose product exceeds the extent leave the last tiles
+// imperfect.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/analysis/dataflow.h"
@@ -43,8 +44,9 @@ absl::Status Split(Call& call) {
     known *= factors[open];
   }
   if (known < extent) {
-    return absl::FailedPreconditionError(absl::StrCat("factors ", absl::StrJoin(factors, " "), " give ", known,
-                                                      ", but loop ", p.Text(old.name), " has extent ", extent));
+    return absl::FailedPreconditionError(absl::StrCat("factors ", absl::StrJoin(factors, " "), " give ",
+                                                      known, ", but loop ", p.Text(old.name), " has extent ",
+                                                      extent));
   }
 
   if (known > extent) {
@@ -52,9 +54,9 @@ absl::Status Split(Call& call) {
     for (const Id block : BlocksBelow(p, loop)) {
       const LoopUse use = UseOf(p, block, loop);
       if (use.spatial || use.reduction) continue;
-      return absl::FailedPreconditionError(absl::StrCat("factors ", absl::StrJoin(factors, " "), " give ", known, ", more than the extent ",
-                                                        extent, " of loop ", p.Text(old.name), ", on which ",
-                                                        Describe(p, block), " does not depend"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "factors ", absl::StrJoin(factors, " "), " give ", known, ", more than the extent ", extent,
+          " of loop ", p.Text(old.name), ", on which ", Describe(p, block), " does not depend"));
     }
   }
 
@@ -90,9 +92,11 @@ const Primitive kSplit{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "outer ... inner",
-    .doc = "Splits a serial loop into a nest, outermost factor first; -1 stands for what covers the rest.\n"
-           "for i in 0..E: S(i)\n->\nfor i0 in 0..f0: for i1 in 0..f1: S(f1*i0 + i1) where f1*i0 + i1 < E\n"
-           "Does not apply when the factors do not cover the extent, or cover more and a block below does not depend on the loop.",
+    .doc =
+        "Splits a serial loop into a nest, outermost factor first; -1 stands for what covers the rest.\n"
+        "for i in 0..E: S(i)\n->\nfor i0 in 0..f0: for i1 in 0..f1: S(f1*i0 + i1) where f1*i0 + i1 < E\n"
+        "Does not apply when the factors do not cover the extent, or cover more and a block below does not "
+        "depend on the loop.",
     .apply = Split,
 };
 KILN_PRIMITIVE(kSplit);

@@ -68,7 +68,7 @@ struct RunRow {
   uint64_t seed = 0;
   std::string kiln_version{}, llvm_version{}, xgboost_version{};
   int64_t started = 0;  // milliseconds since 1970, UTC
-  std::string state{};    // what a resumed run needs
+  std::string state{};  // what a resumed run needs
   bool finished = false;
   bool operator==(const RunRow&) const = default;
 };
@@ -76,16 +76,16 @@ struct RunRow {
 struct RecordRow {
   RowId id = 0, workload = 0, target = 0, run = 0;
   int task = 0, round = 0;
-  int trial = 0;             // (run, task, trial) is unique
+  int trial = 0;               // (run, task, trial) is unique
   std::string sketch{};        // the structural choices
   std::string trace{};         // text form, with the decisions
   std::string program_hash{};  // of the scheduled program: 32 lower-case hex digits
   std::vector<double>
       samples;               // seconds per execution, finite and not negative, all that were taken, in order
-  std::string status{};        // status class
-  std::string error{};         // empty when status is "ok"
+  std::string status{};      // status class
+  std::string error{};       // empty when status is "ok"
   bool lower_bound = false;  // measuring stopped early: it is at least this slow, and never best
-  std::string flags{};         // how it was built and timed, e.g. "contraction"
+  std::string flags{};       // how it was built and timed, e.g. "contraction"
   bool verified = false;     // its output was compared with the reference
   int64_t created = 0;       // milliseconds since 1970, UTC
   bool operator==(const RecordRow&) const = default;

@@ -8,7 +8,9 @@ namespace {
 
 constexpr int kMaxAxes = 12;
 
-double Reach(const NestTerm& t) { return std::abs(static_cast<double>(t.scale)) * static_cast<double>(t.values - 1); }
+double Reach(const NestTerm& t) {
+  return std::abs(static_cast<double>(t.scale)) * static_cast<double>(t.values - 1);
+}
 
 }  // namespace
 
@@ -35,7 +37,8 @@ void Footprints::Read(const Nests& nests) {
     for (int t = 0; t < footprint.touches.count; ++t) {
       Touch& touch = touches_[footprint.touches.begin + t];
       Measure(nests, block, touch);
-      for (int level = 0; level <= block.depth; ++level) totals_[footprint.first + level] += bytes_[touch.first + level];
+      for (int level = 0; level <= block.depth; ++level)
+        totals_[footprint.first + level] += bytes_[touch.first + level];
     }
     blocks_.push_back(footprint);
   }
@@ -121,7 +124,8 @@ void Footprints::Measure(const Nests& nests, const NestBlock& block, Touch& touc
     }
     const double bytes = touch.element_bytes;
     bytes_[touch.first + level] = elements * bytes;
-    lines_[touch.first + level] = std::min(rows * std::ceil(run * bytes / kLineBytes), std::ceil(span * bytes / kLineBytes));
+    lines_[touch.first + level] =
+        std::min(rows * std::ceil(run * bytes / kLineBytes), std::ceil(span * bytes / kLineBytes));
   }
 }
 

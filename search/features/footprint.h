@@ -1,7 +1,8 @@
-// What each block touches of each buffer, by how many of its loops run: the geometry behind the cost features.
+// What each block touches of each buffer, by how many of its loops run: the geometry behind the cost
+// features.
 //
-// Level L of a block with n loops means: loops at depth L and deeper run, the others stand still. Level n is one instance, level 0
-// the whole block. Sizes are boxes: the bounds of each axis, clipped to the buffer.
+// Level L of a block with n loops means: loops at depth L and deeper run, the others stand still. Level n is
+// one instance, level 0 the whole block. Sizes are boxes: the bounds of each axis, clipped to the buffer.
 //
 // Not thread safe; keeps its memory from program to program.
 #pragma once
@@ -17,7 +18,7 @@ inline constexpr double kLineBytes = 64;
 // All accesses of one block to one buffer.
 struct Touch {
   Id buffer = kNone;
-  int32_t access = 0;   // the first of them, in Nests::accesses()
+  int32_t access = 0;  // the first of them, in Nests::accesses()
   int32_t count = 0;
   bool reads = false, writes = false;
   double element_bytes = 4;

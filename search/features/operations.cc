@@ -7,29 +7,72 @@ constexpr int kNothing = -1;
 
 int KindOf(Op op, bool is_float) {
   switch (op) {
-    case Op::kConstant: case Op::kIndex: case Op::kLoad: case Op::kArg: case Op::kBitcast:
+    case Op::kConstant:
+    case Op::kIndex:
+    case Op::kLoad:
+    case Op::kArg:
+    case Op::kBitcast:
       return kNothing;
     case Op::kWithin:
       return kWithins;
     case Op::kSelect:
       return kSelects;
-    case Op::kCast: case Op::kCastUnsigned:
+    case Op::kCast:
+    case Op::kCastUnsigned:
       return kCasts;
-    case Op::kAdd: case Op::kSub:
+    case Op::kAdd:
+    case Op::kSub:
       return is_float ? kFloatAdd : kIntAdd;
     case Op::kMul:
       return is_float ? kFloatMul : kIntMul;
     case Op::kFma:
       return kFloatFma;
-    case Op::kDiv: case Op::kRem: case Op::kDivU: case Op::kRemU: case Op::kFloorDiv: case Op::kCeilDiv:
+    case Op::kDiv:
+    case Op::kRem:
+    case Op::kDivU:
+    case Op::kRemU:
+    case Op::kFloorDiv:
+    case Op::kCeilDiv:
       return is_float ? kFloatDiv : kIntDiv;
-    case Op::kCmpEq: case Op::kCmpNe: case Op::kCmpLt: case Op::kCmpLe: case Op::kCmpGt: case Op::kCmpGe: case Op::kCmpULt:
-    case Op::kCmpULe: case Op::kCmpUGt: case Op::kCmpUGe: case Op::kCmpUEq: case Op::kCmpUNe: case Op::kCmpOrd: case Op::kCmpUno:
-    case Op::kMax: case Op::kMin: case Op::kMaxNum: case Op::kMinNum: case Op::kMaxU: case Op::kMinU:
+    case Op::kCmpEq:
+    case Op::kCmpNe:
+    case Op::kCmpLt:
+    case Op::kCmpLe:
+    case Op::kCmpGt:
+    case Op::kCmpGe:
+    case Op::kCmpULt:
+    case Op::kCmpULe:
+    case Op::kCmpUGt:
+    case Op::kCmpUGe:
+    case Op::kCmpUEq:
+    case Op::kCmpUNe:
+    case Op::kCmpOrd:
+    case Op::kCmpUno:
+    case Op::kMax:
+    case Op::kMin:
+    case Op::kMaxNum:
+    case Op::kMinNum:
+    case Op::kMaxU:
+    case Op::kMinU:
       return is_float ? kFloatCompare : kIntCompare;
-    case Op::kPow: case Op::kAtan2: case Op::kExp: case Op::kExp2: case Op::kExpm1: case Op::kLog: case Op::kLog2: case Op::kLog10:
-    case Op::kLog1p: case Op::kSqrt: case Op::kRsqrt: case Op::kCbrt: case Op::kSin: case Op::kCos: case Op::kTan: case Op::kAtan:
-    case Op::kTanh: case Op::kErf:
+    case Op::kPow:
+    case Op::kAtan2:
+    case Op::kExp:
+    case Op::kExp2:
+    case Op::kExpm1:
+    case Op::kLog:
+    case Op::kLog2:
+    case Op::kLog10:
+    case Op::kLog1p:
+    case Op::kSqrt:
+    case Op::kRsqrt:
+    case Op::kCbrt:
+    case Op::kSin:
+    case Op::kCos:
+    case Op::kTan:
+    case Op::kAtan:
+    case Op::kTanh:
+    case Op::kErf:
       return kFloatSpecial;
     default:
       return is_float ? kFloatOther : kIntOther;
@@ -70,7 +113,8 @@ Operations CountOperations(const Nests& nests, const NestBlock& block) {
       ++counts[kFloatFma];
     }
   }
-  for (int kind = kFloatAdd; kind <= kIntOther; ++kind) result.arithmetic += counts[kind] * (kind == kFloatFma ? 2 : 1);
+  for (int kind = kFloatAdd; kind <= kIntOther; ++kind)
+    result.arithmetic += counts[kind] * (kind == kFloatFma ? 2 : 1);
   return result;
 }
 

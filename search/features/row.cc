@@ -14,8 +14,15 @@ float Log(double x) { return std::log2(1.0f + static_cast<float>(x)); }
 class Row {
  public:
   Row(const Nests& nests, const Footprints& footprints, const Target& target, int number, float* row)
-      : nests_(nests), p_(nests.program()), feet_(footprints), target_(target), number_(number), block_(nests.blocks()[number]),
-        path_(nests.path(block_)), depth_(block_.depth), row_(row) {}
+      : nests_(nests),
+        p_(nests.program()),
+        feet_(footprints),
+        target_(target),
+        number_(number),
+        block_(nests.blocks()[number]),
+        path_(nests.path(block_)),
+        depth_(block_.depth),
+        row_(row) {}
 
   void Fill() {
     FindShape();
@@ -59,7 +66,8 @@ class Row {
     lanes_ = lane_loop_ < 0 ? 1 : static_cast<double>(At(lane_loop_).extent);
     const auto accesses = nests_.accesses(block_);
     dest_ = block_.accesses.begin + block_.accesses.count - p_.block(block_.node).dests.count;
-    element_ = accesses.empty() ? 4 : static_cast<double>(SizeOf(p_.buffers[nests_.accesses()[dest_].buffer].dtype));
+    element_ =
+        accesses.empty() ? 4 : static_cast<double>(SizeOf(p_.buffers[nests_.accesses()[dest_].buffer].dtype));
     registers_ = Registers(lanes_, element_);
   }
 
@@ -105,7 +113,8 @@ class Row {
     row_[kUnrolledCode] = Log(code_ * registers_);
     row_[kLanes] = Log(lanes_);
     row_[kLaneRegisters] = Log(registers_);
-    row_[kLaneUse] = static_cast<float>(lanes_ * element_ / (registers_ * static_cast<double>(target_.vector_bytes)));
+    row_[kLaneUse] =
+        static_cast<float>(lanes_ * element_ / (registers_ * static_cast<double>(target_.vector_bytes)));
   }
 
   // What the straight line keeps, loads and stores, if equal loads are made once.
@@ -119,13 +128,15 @@ class Row {
       const uint64_t indexed = nests_.Indexed(access);
       double copies = 1;
       for (int d = line_; d < depth_; ++d) {
-        if (At(d).kind == LoopKind::kUnrolled && (indexed & Nests::Bit(d)) != 0) copies *= static_cast<double>(At(d).extent);
+        if (At(d).kind == LoopKind::kUnrolled && (indexed & Nests::Bit(d)) != 0)
+          copies *= static_cast<double>(At(d).extent);
       }
       const int along = lane_loop_ >= 0 ? lane_loop_ : innermost_;
       const bool moves = along >= 0 && (indexed & Nests::Bit(along)) != 0;
       const int64_t stride = moves ? nests_.Stride(access, along) : 0;
       (!moves ? standing : stride == 1 ? contiguous : strided) += 1;
-      const double registers = Registers(lanes_, static_cast<double>(SizeOf(p_.buffers[access.buffer].dtype)));
+      const double registers =
+          Registers(lanes_, static_cast<double>(SizeOf(p_.buffers[access.buffer].dtype)));
       const bool vector = lane_loop_ >= 0 && moves;
       if (number == dest_) {
         row_[kAccumulators] = Log(copies * (vector ? registers : 1));
@@ -148,7 +159,8 @@ class Row {
     row_[kContiguous] = static_cast<float>(contiguous / count);
     row_[kStanding] = static_cast<float>(standing / count);
     row_[kStrided] = static_cast<float>(strided / count);
-    row_[kRegisterNeed] = static_cast<float>((accumulators_ + widest + 1) / std::max(1, target_.vector_registers));
+    row_[kRegisterNeed] =
+        static_cast<float>((accumulators_ + widest + 1) / std::max(1, target_.vector_registers));
     row_[kLoadsPerOperation] = static_cast<float>((vectors + broadcasts + gathers) / operations);
     row_[kStoresPerOperation] = static_cast<float>(stores / operations);
     row_[kVectorLoads] = Log(vectors);
@@ -160,14 +172,18 @@ class Row {
     if (block_.guarded != 0) {
       for (int d = 0; d < depth_; ++d) {
         if ((block_.guarded & Nests::Bit(d)) == 0) continue;
-        const int column = d == lane_loop_ ? kMaskedLanes : d >= line_ ? kMaskedUnrolled : d == line_ - 1 ? kMaskedInnermost : kMaskedOuter;
+        const int column = d == lane_loop_  ? kMaskedLanes
+                           : d >= line_     ? kMaskedUnrolled
+                           : d == line_ - 1 ? kMaskedInnermost
+                                            : kMaskedOuter;
         row_[column] = 1;
       }
     }
     uint64_t within = 0;
     for (const NestAccess& access : nests_.accesses(block_)) within |= access.within;
     for (int d = 0; within != 0 && d < depth_; ++d) {
-      if ((within & Nests::Bit(d)) != 0) row_[d == lane_loop_ || d >= line_ - 1 ? kWithinInner : kWithinOuter] = 1;
+      if ((within & Nests::Bit(d)) != 0)
+        row_[d == lane_loop_ || d >= line_ - 1 ? kWithinInner : kWithinOuter] = 1;
     }
   }
 
@@ -249,7 +265,8 @@ class Row {
       std::sort(all.begin(), all.end(), before);
       for (; slots < kBufferSlots; ++slots) order[slots] = all[slots];
     }
-    for (int slot = 0; slot < slots; ++slot) FillBuffer(touches[order[slot]], row_ + kBuffers + slot * kBufferColumns);
+    for (int slot = 0; slot < slots; ++slot)
+      FillBuffer(touches[order[slot]], row_ + kBuffers + slot * kBufferColumns);
   }
 
   void FillBuffer(const Touch& touch, float* out) {
@@ -269,10 +286,13 @@ class Row {
     out[kLinesPerReuse] = Log(lines / reuses);
     out[kUniqueLinesPerReuse] = Log(unique_lines / reuses);
     const int along = lane_loop_ >= 0 ? lane_loop_ : innermost_;
-    if (along >= 0) out[kStride] = Log(std::abs(static_cast<double>(nests_.Stride(nests_.accesses()[touch.access], along))));
+    if (along >= 0)
+      out[kStride] =
+          Log(std::abs(static_cast<double>(nests_.Stride(nests_.accesses()[touch.access], along))));
   }
 
-  // The innermost loop in which the same elements come again: because it does not index them, or in another block below it.
+  // The innermost loop in which the same elements come again: because it does not index them, or in another
+  // block below it.
   void FillReuse(const Touch& touch, float* out, double& reuses) const {
     int shared = -1, other = -1;
     for (int32_t a = nests_.buffers()[touch.buffer].first; a >= 0; a = nests_.accesses()[a].next) {
@@ -311,12 +331,13 @@ class Row {
   const absl::Span<const int32_t> path_;
   const int depth_;
   float* row_;
-  int line_ = 0;         // level of the straight line
-  int lane_loop_ = -1;   // depth of the vectorized loop
-  int innermost_ = -1;   // depth of the innermost loop of more than one iteration
+  int line_ = 0;        // level of the straight line
+  int lane_loop_ = -1;  // depth of the vectorized loop
+  int innermost_ = -1;  // depth of the innermost loop of more than one iteration
   int loops_ = 0;
   int32_t dest_ = 0;
-  double lanes_ = 1, registers_ = 1, element_ = 4, code_ = 1, unrolled_line_ = 1, arithmetic_ = 0, accumulators_ = 1;
+  double lanes_ = 1, registers_ = 1, element_ = 4, code_ = 1, unrolled_line_ = 1, arithmetic_ = 0,
+         accumulators_ = 1;
 };
 
 }  // namespace

@@ -38,7 +38,8 @@ Program Tiled(int64_t M, int64_t N, int64_t K, Tiles t, bool pack) {
   Schedule s(Matmul(M, N, K), Target(), none);
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);
-  const std::vector<Loop> i = s.Split(loops[0], {kAuto, t.mc / t.mr, t.mr}), j = s.Split(loops[1], {kAuto, t.nc / t.nr, t.nr}),
+  const std::vector<Loop> i = s.Split(loops[0], {kAuto, t.mc / t.mr, t.mr}),
+                          j = s.Split(loops[1], {kAuto, t.nc / t.nr, t.nr}),
                           k = s.Split(loops[2], {kAuto, t.kc});
   s.Reorder({j[0], k[0], i[0], j[1], i[1], k[1], i[2], j[2]});
   s.Unroll(i[2]);
@@ -50,7 +51,8 @@ Program Tiled(int64_t M, int64_t N, int64_t K, Tiles t, bool pack) {
   if (pack) {
     const Block copy = s.CacheRead(matmul, 1, "global");
     s.ComputeAt(copy, k[0]);
-    if (N % t.nr == 0) s.TransformLayout(matmul, 1, absl::StrCat("(k, n) -> (n/", t.nr, ", k, n%", t.nr, ")"));
+    if (N % t.nr == 0)
+      s.TransformLayout(matmul, 1, absl::StrCat("(k, n) -> (n/", t.nr, ", k, n%", t.nr, ")"));
     s.Vectorize(s.Split(s.GetLoops(copy).back(), {kAuto, t.nr})[1]);
   }
   EXPECT_TRUE(s.ok()) << s.status();
@@ -123,20 +125,23 @@ TEST(Lower, TransposesWithLanesApart) {
     auto x = Random<float>(240, 1, -1000, 1000);
     Array<float> y(240);
     CallGrid(Vectorized(g.b.Finish(), "t", loop, 8), {x.data(), y.data()});
-    for (int r = 0; r < 12; ++r) for (int c = 0; c < 20; ++c) ASSERT_EQ(y[r * 20 + c], x[c * 12 + r]) << loop;
+    for (int r = 0; r < 12; ++r)
+      for (int c = 0; c < 20; ++c) ASSERT_EQ(y[r * 20 + c], x[c * 12 + r]) << loop;
   }
 }
 
 TEST(Lower, ReducesAcrossLanes) {
   for (const int64_t lanes : {4, 7, 8, 16}) {
     Grid g;
-    const Id X = g.b.Input("X", kF32, {3, 29}), Y = g.b.Output("Y", kF32, {3}), Z = g.b.Output("Z", kF32, {3});
+    const Id X = g.b.Input("X", kF32, {3, 29}), Y = g.b.Output("Y", kF32, {3}),
+             Z = g.b.Output("Z", kF32, {3});
     const std::vector<Builder::IterSpec> iters = {{"i", 3}, {"j", 29, IterKind::kReduction}};
     g.b.Reduce("sum", iters, Monoid::Kind::kSum, {Y, {g.i}}, g.b.Load(X, {g.i, g.j}));
     g.b.Reduce("max", iters, Monoid::Kind::kMax, {Z, {g.i}}, g.b.Load(X, {g.i, g.j}));
     auto x = Random<float>(87, 1, -100, -1);
     Array<float> y(3), z(3);
-    CallGrid(Vectorized(Vectorized(g.b.Finish(), "sum", 1, lanes), "max", 1, lanes), {x.data(), y.data(), z.data()});
+    CallGrid(Vectorized(Vectorized(g.b.Finish(), "sum", 1, lanes), "max", 1, lanes),
+             {x.data(), y.data(), z.data()});
     for (int r = 0; r < 3; ++r) {
       float sum = 0, most = -1e9;
       for (int c = 0; c < 29; ++c) sum += x[r * 29 + c], most = std::max(most, x[r * 29 + c]);
@@ -155,26 +160,30 @@ TEST(Lower, PoolsAndPadsInLanes) {
       const Id X = g.b.Input("X", kF32, {H, W}), Y = g.b.Output("Y", kF32, {H, OW});
       const Sum h = g.i + g.b.Iter(2) + Sum::Constant(-1), w = g.j * stride + g.b.Iter(3) + Sum::Constant(-1);
       const Id x = g.b.Within({{h, H}, {w, W}}, g.b.Load(X, {h, w}), g.b.Float(kF32, -1e30));
-      g.b.Reduce("pool", {{"i", H}, {"j", OW}, {"r", 3, IterKind::kReduction}, {"s", 3, IterKind::kReduction}},
+      g.b.Reduce("pool",
+                 {{"i", H}, {"j", OW}, {"r", 3, IterKind::kReduction}, {"s", 3, IterKind::kReduction}},
                  Monoid::Kind::kMax, {Y, {g.i, g.j}}, x);
       auto in = Random<float>(H * W, 1, -100, 100);
       Array<float> out(H * OW);
       CallGrid(Vectorized(g.b.Finish(), "pool", loop, 8), {in.data(), out.data()});
-      for (int y = 0; y < H; ++y) for (int c = 0; c < OW; ++c) {
-        float most = -1e30f;
-        for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) {
-          const int yy = y + r - 1, xx = c * stride + s - 1;
-          if (yy >= 0 && yy < H && xx >= 0 && xx < W) most = std::max(most, in[yy * W + xx]);
+      for (int y = 0; y < H; ++y)
+        for (int c = 0; c < OW; ++c) {
+          float most = -1e30f;
+          for (int r = 0; r < 3; ++r)
+            for (int s = 0; s < 3; ++s) {
+              const int yy = y + r - 1, xx = c * stride + s - 1;
+              if (yy >= 0 && yy < H && xx >= 0 && xx < W) most = std::max(most, in[yy * W + xx]);
+            }
+          ASSERT_EQ(out[y * OW + c], most) << loop << " " << stride << " " << y << " " << c;
         }
-        ASSERT_EQ(out[y * OW + c], most) << loop << " " << stride << " " << y << " " << c;
-      }
     }
   }
 }
 
 TEST(Lower, FusesLoopsIntoLanes) {
   Grid g;
-  const Id X = g.b.Input("X", kF32, {6, 10}), B = g.b.Input("B", kF32, {10}), Y = g.b.Output("Y", kF32, {6, 10});
+  const Id X = g.b.Input("X", kF32, {6, 10}), B = g.b.Input("B", kF32, {10}),
+           Y = g.b.Output("Y", kF32, {6, 10});
   const Id P = g.b.Output("P", DType::kI1, {6, 10}), H = g.b.Output("H", DType::kF16, {6, 10});
   const std::vector<Builder::IterSpec> iters = {{"i", 6}, {"j", 10}};
   const Id sum = g.b.Add(g.b.Load(X, {g.i, g.j}), g.b.Load(B, {g.j}));
@@ -202,7 +211,8 @@ TEST(Lower, FusesLoopsIntoLanes) {
 
 TEST(Lower, KeepsOnlyWhatIsLiveBelowALoop) {
   Grid g;
-  const Id X = g.b.Input("X", kF32, {64, 48}), T = g.b.Temporary("T", kF32, {64, 48}), Y = g.b.Output("Y", kF32, {64, 48});
+  const Id X = g.b.Input("X", kF32, {64, 48}), T = g.b.Temporary("T", kF32, {64, 48}),
+           Y = g.b.Output("Y", kF32, {64, 48});
   const std::vector<Builder::IterSpec> iters = {{"i", 64}, {"j", 48}};
   g.b.Compute("t", iters, {T, {g.i, g.j}}, g.b.Make(Op::kExp, kF32, g.b.Load(X, {g.i, g.j})));
   g.b.Compute("y", iters, {Y, {g.i, g.j}}, g.b.Add(g.b.Load(T, {g.i, g.j}), g.b.Load(T, {g.i, g.j})));

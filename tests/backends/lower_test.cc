@@ -40,34 +40,49 @@ TEST(Lower, MultipliesMatrices) {
 TEST(Lower, PadsAStridedConvolutionWhereItIsRead) {
   const int H = 9, W = 10, CI = 3, CO = 4, OH = 5, OW = 5;  // 3x3, stride 2, padding 1
   Builder b("conv");
-  const Id X = b.Input("X", kF32, {H, W, CI}), F = b.Input("F", kF32, {3, 3, CI, CO}), Y = b.Output("Y", kF32, {OH, OW, CO});
+  const Id X = b.Input("X", kF32, {H, W, CI}), F = b.Input("F", kF32, {3, 3, CI, CO}),
+           Y = b.Output("Y", kF32, {OH, OW, CO});
   const Sum oh = b.Iter(0), ow = b.Iter(1), co = b.Iter(2), kh = b.Iter(3), kw = b.Iter(4), ci = b.Iter(5);
   const Sum h = oh * 2 + kh + Sum::Constant(-1), w = ow * 2 + kw + Sum::Constant(-1);
   const Id x = b.Within({{h, H}, {w, W}}, b.Load(X, {h, w, ci}), b.Float(kF32, 0));
-  b.Reduce("conv", {{"oh", OH}, {"ow", OW}, {"co", CO}, {"kh", 3, IterKind::kReduction}, {"kw", 3, IterKind::kReduction}, {"ci", CI, IterKind::kReduction}},
+  b.Reduce("conv",
+           {{"oh", OH},
+            {"ow", OW},
+            {"co", CO},
+            {"kh", 3, IterKind::kReduction},
+            {"kw", 3, IterKind::kReduction},
+            {"ci", CI, IterKind::kReduction}},
            Monoid::Kind::kSum, {Y, {oh, ow, co}}, b.Mul(x, b.Load(F, {kh, kw, ci, co})));
   auto in = Random<float>(H * W * CI, 1), f = Random<float>(9 * CI * CO, 2);
   Array<float> out(OH * OW * CO);
   RunOn(b.Finish(), {in.data(), f.data(), out.data()});
-  for (int y = 0; y < OH; ++y) for (int x0 = 0; x0 < OW; ++x0) for (int o = 0; o < CO; ++o) {
-    float sum = 0;
-    for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) for (int c = 0; c < CI; ++c) {
-      const int yy = y * 2 + r - 1, xx = x0 * 2 + s - 1;
-      if (yy >= 0 && yy < H && xx >= 0 && xx < W) sum += in[(yy * W + xx) * CI + c] * f[((r * 3 + s) * CI + c) * CO + o];
-    }
-    ASSERT_EQ(out[(y * OW + x0) * CO + o], sum) << y << " " << x0 << " " << o;
-  }
+  for (int y = 0; y < OH; ++y)
+    for (int x0 = 0; x0 < OW; ++x0)
+      for (int o = 0; o < CO; ++o) {
+        float sum = 0;
+        for (int r = 0; r < 3; ++r)
+          for (int s = 0; s < 3; ++s)
+            for (int c = 0; c < CI; ++c) {
+              const int yy = y * 2 + r - 1, xx = x0 * 2 + s - 1;
+              if (yy >= 0 && yy < H && xx >= 0 && xx < W)
+                sum += in[(yy * W + xx) * CI + c] * f[((r * 3 + s) * CI + c) * CO + o];
+            }
+        ASSERT_EQ(out[(y * OW + x0) * CO + o], sum) << y << " " << x0 << " " << o;
+      }
 }
 
 TEST(Lower, ChainsASoftmaxThroughTemporaries) {
   const int M = 5, N = 17;
   Builder b("softmax");
   const Id X = b.Input("X", kF32, {M, N}), Y = b.Output("Y", kF32, {M, N});
-  const Id top = b.Temporary("top", kF32, {M}), e = b.Temporary("e", kF32, {M, N}), total = b.Temporary("total", kF32, {M});
+  const Id top = b.Temporary("top", kF32, {M}), e = b.Temporary("e", kF32, {M, N}),
+           total = b.Temporary("total", kF32, {M});
   const Sum i = b.Iter(0), j = b.Iter(1);
-  const std::vector<Builder::IterSpec> reduce = {{"i", M}, {"j", N, IterKind::kReduction}}, map = {{"i", M}, {"j", N}};
+  const std::vector<Builder::IterSpec> reduce = {{"i", M}, {"j", N, IterKind::kReduction}},
+                                       map = {{"i", M}, {"j", N}};
   b.Reduce("top", reduce, Monoid::Kind::kMax, {top, {i}}, b.Load(X, {i, j}));
-  b.Compute("e", map, {e, {i, j}}, b.Make(Op::kExp, kF32, b.Make(Op::kSub, kF32, b.Load(X, {i, j}), b.Load(top, {i}))));
+  b.Compute("e", map, {e, {i, j}},
+            b.Make(Op::kExp, kF32, b.Make(Op::kSub, kF32, b.Load(X, {i, j}), b.Load(top, {i}))));
   b.Reduce("total", reduce, Monoid::Kind::kSum, {total, {i}}, b.Load(e, {i, j}));
   b.Compute("softmax", map, {Y, {i, j}}, b.Make(Op::kDiv, kF32, b.Load(e, {i, j}), b.Load(total, {i})));
   auto x = Random<float>(M * N, 3);
@@ -85,8 +100,10 @@ TEST(Lower, AddsAnInitialValueOnceAndReducesWithoutLoops) {
   Builder b("sums");
   const Id X = b.Input("X", kF32, {4, 6}), Y = b.Output("Y", kF32, {4}), Z = b.Output("Z", kF32, {4});
   const Sum i = b.Iter(0), j = b.Iter(1);
-  b.Reduce("rows", {{"i", 4}, {"j", 6, IterKind::kReduction}}, Monoid::Kind::kSum, {Y, {i}}, b.Load(X, {i, j}), b.Float(kF32, 10));
-  const Id last = b.Reduce("last", {{"i", 4}, {"j", 6, IterKind::kReduction}}, Monoid::Kind::kMax, {Z, {i}}, b.Load(X, {i, j}));
+  b.Reduce("rows", {{"i", 4}, {"j", 6, IterKind::kReduction}}, Monoid::Kind::kSum, {Y, {i}},
+           b.Load(X, {i, j}), b.Float(kF32, 10));
+  const Id last = b.Reduce("last", {{"i", 4}, {"j", 6, IterKind::kReduction}}, Monoid::Kind::kMax, {Z, {i}},
+                           b.Load(X, {i, j}));
   Program p = b.Finish();
   // The loop over j is gone: one instance, at j = 5.
   const Id loop = p.nodes[last].parent, outer = p.nodes[loop].parent;
@@ -107,14 +124,16 @@ TEST(Lower, AddsAnInitialValueOnceAndReducesWithoutLoops) {
 
 TEST(Lower, MultipliesBytesIntoWordsAndRoundsHalves) {
   Builder b("narrow");
-  const Id A = b.Input("A", DType::kI8, {3, 8}), B = b.Input("B", DType::kU8, {8, 5}), C = b.Output("C", DType::kI32, {3, 5});
+  const Id A = b.Input("A", DType::kI8, {3, 8}), B = b.Input("B", DType::kU8, {8, 5}),
+           C = b.Output("C", DType::kI32, {3, 5});
   const Id H = b.Input("H", DType::kF16, {16}), G = b.Output("G", DType::kF16, {16});
   const Id P = b.Output("P", DType::kI1, {3, 8});
   const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   b.Reduce("dot", {{"i", 3}, {"j", 5}, {"k", 8, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(b.Cast(DType::kI32, b.Load(A, {i, k})), b.Cast(DType::kI32, b.Load(B, {k, j}))));
   b.Compute("half", {{"i", 16}}, {G, {i}}, b.Add(b.Load(H, {i}), b.Float(DType::kF16, 1)));
-  b.Compute("positive", {{"i", 3}, {"j", 8}}, {P, {i, j}}, b.Make(Op::kCmpGt, DType::kI1, b.Load(A, {i, j}), b.Integer(DType::kI8, 0)));
+  b.Compute("positive", {{"i", 3}, {"j", 8}}, {P, {i, j}},
+            b.Make(Op::kCmpGt, DType::kI1, b.Load(A, {i, j}), b.Integer(DType::kI8, 0)));
   auto a = Random<int8_t>(24, 5, -128, 127);
   auto w = Random<uint8_t>(40, 6, 0, 255);
   auto h = Random<_Float16>(16, 7);
@@ -139,10 +158,12 @@ TEST(Lower, ReadsConstantsAndIndices) {
   const Id T = b.Constant("T", kF32, {2, 3}, std::string(reinterpret_cast<const char*>(table), sizeof table));
   const Id Y = b.Output("Y", kF32, {3, 2});
   const Sum i = b.Iter(0), j = b.Iter(1);
-  b.Compute("transpose", {{"i", 3}, {"j", 2}}, {Y, {i, j}}, b.Add(b.Load(T, {j, i}), b.Cast(kF32, b.Index(i * 10 + j))));
+  b.Compute("transpose", {{"i", 3}, {"j", 2}}, {Y, {i, j}},
+            b.Add(b.Load(T, {j, i}), b.Cast(kF32, b.Index(i * 10 + j))));
   Array<float> y(6);
   RunOn(b.Finish(), {y.data()});
-  for (int r = 0; r < 3; ++r) for (int c = 0; c < 2; ++c) EXPECT_EQ(y[r * 2 + c], table[c * 3 + r] + r * 10 + c);
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 2; ++c) EXPECT_EQ(y[r * 2 + c], table[c * 3 + r] + r * 10 + c);
 }
 
 TEST(Lower, PreparesConstantsApart) {

@@ -34,7 +34,8 @@ inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOp
 template <typename T>
 class Array {
  public:
-  explicit Array(size_t count, T value = T()) : count_(count), data_(static_cast<T*>(std::aligned_alloc(64, (count * sizeof(T) + 127) / 64 * 64))) {
+  explicit Array(size_t count, T value = T())
+      : count_(count), data_(static_cast<T*>(std::aligned_alloc(64, (count * sizeof(T) + 127) / 64 * 64))) {
     for (size_t i = 0; i < count; ++i) data_[i] = value;
   }
   Array(const Array& o) : Array(o.count_) { std::memcpy(data_, o.data_, count_ * sizeof(T)); }

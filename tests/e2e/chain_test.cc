@@ -29,7 +29,9 @@ void TileMatmul(Schedule& s) {
   s.Vectorize(j[2]);
 }
 
-double Fastest(const MeasureResult& result) { return *std::min_element(result.samples.begin(), result.samples.end()); }
+double Fastest(const MeasureResult& result) {
+  return *std::min_element(result.samples.begin(), result.samples.end());
+}
 
 TEST(Chain, AHandWrittenScheduleIsRightAndFaster) {
   const auto imported = ImportFile(std::string(KILN_SOURCE_DIR) + "/examples/matmul.mlir");
@@ -37,7 +39,8 @@ TEST(Chain, AHandWrittenScheduleIsRightAndFaster) {
   const Program& original = imported->program;
 
   const std::string build = KILN_BUILD_DIR;
-  auto measurer = CpuMeasurer::Start({.builder_path = build + "/kiln-builder", .runner_path = build + "/kiln-runner"});
+  auto measurer =
+      CpuMeasurer::Start({.builder_path = build + "/kiln-builder", .runner_path = build + "/kiln-runner"});
   ASSERT_TRUE(measurer.ok()) << measurer.status();
 
   RandomDice dice(Engine({1, 1}));
@@ -54,7 +57,8 @@ TEST(Chain, AHandWrittenScheduleIsRightAndFaster) {
   ASSERT_TRUE(results[1].ok()) << results[1].error << "\n" << ToString(scheduled);
   EXPECT_TRUE(results[1].verified);
   const double gflops = 2.0 * 512 * 512 * 512 / Fastest(results[1]) * 1e-9;
-  std::printf("  untransformed %.1f ms, scheduled %.2f ms, %.1f GFLOP/s\n", 1e3 * Fastest(results[0]), 1e3 * Fastest(results[1]), gflops);
+  std::printf("  untransformed %.1f ms, scheduled %.2f ms, %.1f GFLOP/s\n", 1e3 * Fastest(results[0]),
+              1e3 * Fastest(results[1]), gflops);
   EXPECT_GT(Fastest(results[0]), 5 * Fastest(results[1]));
 
   const std::string folder = testing::TempDir() + "kiln-chain";

@@ -1,4 +1,5 @@
-// The whole path, as a person takes it: tune, best, show, replay, export, and a C program that links what comes out.
+// The whole path, as a person takes it: tune, best, show, replay, export, and a C program that links what
+// comes out.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -26,7 +27,8 @@ std::string MatmulText(const Shape& s, const std::string& name = "product") {
       "  %zero = arith.constant 0.0 : f32\n"
       "  %e = tensor.empty() : tensor<MxNxf32>\n"
       "  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<MxNxf32>) -> tensor<MxNxf32>\n"
-      "  %c = linalg.matmul ins(%a, %b : tensor<MxKxf32>, tensor<KxNxf32>) outs(%f : tensor<MxNxf32>) -> tensor<MxNxf32>\n"
+      "  %c = linalg.matmul ins(%a, %b : tensor<MxKxf32>, tensor<KxNxf32>) outs(%f : tensor<MxNxf32>) -> "
+      "tensor<MxNxf32>\n"
       "  return %c : tensor<MxNxf32>\n"
       "}\n",
       {{"NAME", name},
@@ -68,8 +70,11 @@ TEST_F(Tune, AMatmulOfAnyShapeEndsInAnObjectThatACProgramLinks) {
   EXPECT_EQ(best.json()[0]["workload"], "product");
   EXPECT_THAT(Kiln({"best"}).out, HasSubstr("product"));
 
-  const std::pair<const char*, const char*> stages[] = {
-      {"program", "kiln.program v1"}, {"trace", "kiln.trace v1"}, {"mlir", "func.func"}, {"llvm", "define"}, {"asm", ".globl"}};
+  const std::pair<const char*, const char*> stages[] = {{"program", "kiln.program v1"},
+                                                        {"trace", "kiln.trace v1"},
+                                                        {"mlir", "func.func"},
+                                                        {"llvm", "define"},
+                                                        {"asm", ".globl"}};
   for (const auto& [stage, text] : stages) {
     const Ran shown = Kiln({"show", id, "--stage", stage});
     EXPECT_EQ(shown.exit_code, 0) << shown.err;
@@ -85,19 +90,24 @@ TEST_F(Tune, AMatmulOfAnyShapeEndsInAnObjectThatACProgramLinks) {
   EXPECT_EQ(exported.exit_code, 0) << exported.err;
   EXPECT_THAT(exported.out, HasSubstr("again/again.h"));
 
-  folder_.Write("main.c", absl::StrCat(
-      "#include <math.h>\n#include \"out/product.h\"\n"
-      "enum { M = ", s.m, ", N = ", s.n, ", K = ", s.k, " };\n"
-      "static float a[M * K], b[K * N], c[M * N];\n"
-      "int main(void) {\n"
-      "  for (int i = 0; i < M * K; ++i) a[i] = (float)(i % 7) - 3;\n"
-      "  for (int i = 0; i < K * N; ++i) b[i] = (float)(i % 5) - 2;\n"
-      "  if (product(a, b, c) != 0) return 2;\n"
-      "  for (int i = 0; i < M; ++i)\n    for (int j = 0; j < N; ++j) {\n"
-      "      double sum = 0;\n      for (int k = 0; k < K; ++k) sum += a[i * K + k] * b[k * N + j];\n"
-      "      if (fabs(sum - c[i * N + j]) > 1e-3) return 3;\n    }\n  return 0;\n}\n"));
-  const std::string compile = absl::StrCat("cd ", folder_.path(), " && ", KILN_CXX_COMPILER,
-                                           " -x c -std=c11 -Wall -Werror main.c -x none out/product.o -lm -o main && ./main");
+  folder_.Write(
+      "main.c",
+      absl::StrCat(
+          "#include <math.h>\n#include \"out/product.h\"\n"
+          "enum { M = ",
+          s.m, ", N = ", s.n, ", K = ", s.k,
+          " };\n"
+          "static float a[M * K], b[K * N], c[M * N];\n"
+          "int main(void) {\n"
+          "  for (int i = 0; i < M * K; ++i) a[i] = (float)(i % 7) - 3;\n"
+          "  for (int i = 0; i < K * N; ++i) b[i] = (float)(i % 5) - 2;\n"
+          "  if (product(a, b, c) != 0) return 2;\n"
+          "  for (int i = 0; i < M; ++i)\n    for (int j = 0; j < N; ++j) {\n"
+          "      double sum = 0;\n      for (int k = 0; k < K; ++k) sum += a[i * K + k] * b[k * N + j];\n"
+          "      if (fabs(sum - c[i * N + j]) > 1e-3) return 3;\n    }\n  return 0;\n}\n"));
+  const std::string compile =
+      absl::StrCat("cd ", folder_.path(), " && ", KILN_CXX_COMPILER,
+                   " -x c -std=c11 -Wall -Werror main.c -x none out/product.o -lm -o main && ./main");
   EXPECT_EQ(std::system(compile.c_str()), 0) << compile;
 }
 
@@ -113,22 +123,26 @@ TEST_F(Tune, ResumesAfterCtrlC) {
   ASSERT_EQ(interrupted.exit_code, 3) << interrupted.err;
   EXPECT_TRUE(interrupted.json()["interrupted"]);
   EXPECT_THAT(interrupted.err, HasSubstr("interrupted; go on with\n  kiln tune "));
-  EXPECT_THAT(interrupted.json()["resume"].get<std::string>(), HasSubstr("--trials 48 --seed 3 --db kiln.db"));
+  EXPECT_THAT(interrupted.json()["resume"].get<std::string>(),
+              HasSubstr("--trials 48 --seed 3 --db kiln.db"));
 
   const Ran resumed = Kiln(line);
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(resumed.json()["tasks"][0]["trials"], 48);
-  EXPECT_EQ(resumed.err.find("[16/48]"), std::string::npos) << "begins where the first one stopped: " << resumed.err;
+  EXPECT_EQ(resumed.err.find("[16/48]"), std::string::npos)
+      << "begins where the first one stopped: " << resumed.err;
   EXPECT_THAT(resumed.err, HasSubstr("[48/48]"));
 }
 
 TEST_F(Tune, TheTasksOfAFileShareOneBudget) {
   const std::string text = absl::StrReplaceAll(
       MatmulText({32, 32, 32}, "pair"),
-      {{"  return %c : tensor<32x32xf32>", "  %g = linalg.matmul ins(%c, %b : tensor<32x32xf32>, tensor<32x32xf32>) outs(%f : tensor<32x32xf32>) -> "
-                    "tensor<32x32xf32>\n  %h = linalg.reduce { arith.addf } ins(%g : tensor<32x32xf32>) outs(%r : "
-                    "tensor<32xf32>) dimensions = [1]\n  return %h : "
-                                         "tensor<32xf32>"},
+      {{"  return %c : tensor<32x32xf32>",
+        "  %g = linalg.matmul ins(%c, %b : tensor<32x32xf32>, tensor<32x32xf32>) outs(%f : "
+        "tensor<32x32xf32>) -> "
+        "tensor<32x32xf32>\n  %h = linalg.reduce { arith.addf } ins(%g : tensor<32x32xf32>) outs(%r : "
+        "tensor<32xf32>) dimensions = [1]\n  return %h : "
+        "tensor<32xf32>"},
        {") -> tensor<32x32xf32> {\n", ", %r: tensor<32xf32>) -> tensor<32xf32> {\n"}});
   folder_.Write("pair.mlir", text);
   const Ran ran = Kiln({"tune", "pair.mlir", "--trials", "32", "--json"});

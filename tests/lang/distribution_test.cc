@@ -13,8 +13,17 @@ namespace {
 
 std::vector<Distribution> Examples() {
   const auto tile = Distribution::PerfectTile;
-  return {tile(1, 2, 0),   tile(12, 2, 0),  tile(12, 2, 4),  tile(36, 3, 6), tile(64, 4, 16), tile(7, 2, 4), tile(210, 3, 10), tile(30, 4, 1),
-          Distribution::Discrete({5, -2, 9}, {1, 2, 4.5}), Distribution::Uniform({3}), Distribution::Uniform({0, 16, 64, 512})};
+  return {tile(1, 2, 0),
+          tile(12, 2, 0),
+          tile(12, 2, 4),
+          tile(36, 3, 6),
+          tile(64, 4, 16),
+          tile(7, 2, 4),
+          tile(210, 3, 10),
+          tile(30, 4, 1),
+          Distribution::Discrete({5, -2, 9}, {1, 2, 4.5}),
+          Distribution::Uniform({3}),
+          Distribution::Uniform({0, 16, 64, 512})};
 }
 
 std::vector<Decision> SupportOf(const Distribution& d) {

@@ -31,7 +31,8 @@ TEST(ElementEvaluator, AgreesWithTheInterpreterOnEveryElementOfRandomPrograms) {
       for (int64_t i = 0; i < BytesOf(p, b) / SizeOf(type); ++i) {
         const auto value = evaluator.Evaluate(b, i);
         ASSERT_TRUE(value.ok()) << value.status();
-        EXPECT_EQ(value->i, LoadScalar(type, wanted.data() + i * SizeOf(type)).i) << "seed " << seed << " element " << i;
+        EXPECT_EQ(value->i, LoadScalar(type, wanted.data() + i * SizeOf(type)).i)
+            << "seed " << seed << " element " << i;
       }
     }
   }
@@ -40,7 +41,8 @@ TEST(ElementEvaluator, AgreesWithTheInterpreterOnEveryElementOfRandomPrograms) {
 TEST(ElementEvaluator, TouchesOnlyWhatAnElementNeeds) {
   Builder b("matmul");
   const int64_t n = 1 << 14;
-  const Id A = b.Input("A", DType::kF32, {n, 64}), B = b.Input("B", DType::kF32, {64, n}), C = b.Output("C", DType::kF32, {n, n});
+  const Id A = b.Input("A", DType::kF32, {n, 64}), B = b.Input("B", DType::kF32, {64, n}),
+           C = b.Output("C", DType::kF32, {n, n});
   const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   b.Reduce("matmul", {{"i", n}, {"j", n}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
@@ -57,9 +59,13 @@ TEST(ElementEvaluator, TouchesOnlyWhatAnElementNeeds) {
 TEST(ElementEvaluator, SolvesMixedRadixAndDividedDestinations) {
   // T[4*i + j] = A[i, j];  B[i/4, i%4] = T[i]
   Builder b("reshape");
-  const Id A = b.Input("A", DType::kF64, {3, 4}), T = b.Temporary("T", DType::kF64, {12}), B = b.Output("B", DType::kF64, {3, 4});
-  b.Compute("flat", {{"i", 3}, {"j", 4}}, {T, {b.Iter(0) * 4 + b.Iter(1)}}, b.Load(A, {b.Iter(0), b.Iter(1)}));
-  b.Compute("fold", {{"i", 12}}, {B, {Sum{0, {{Source::Iter(0), 1, 4, 0}}}, Sum{0, {{Source::Iter(0), 1, 1, 4}}}}}, b.Load(T, {b.Iter(0)}));
+  const Id A = b.Input("A", DType::kF64, {3, 4}), T = b.Temporary("T", DType::kF64, {12}),
+           B = b.Output("B", DType::kF64, {3, 4});
+  b.Compute("flat", {{"i", 3}, {"j", 4}}, {T, {b.Iter(0) * 4 + b.Iter(1)}},
+            b.Load(A, {b.Iter(0), b.Iter(1)}));
+  b.Compute("fold", {{"i", 12}},
+            {B, {Sum{0, {{Source::Iter(0), 1, 4, 0}}}, Sum{0, {{Source::Iter(0), 1, 1, 4}}}}},
+            b.Load(T, {b.Iter(0)}));
   const Program p = b.Finish();
   ElementEvaluator evaluator(p, [](Id, int64_t i) { return Scalar{.f = static_cast<double>(i)}; });
   for (int64_t i = 0; i < 12; ++i) EXPECT_EQ(evaluator.Number(B, i).value(), static_cast<double>(i));

@@ -15,11 +15,12 @@ struct Names {
 
 Program Matmul(int64_t m = 64, const Names& names = {}, DType type = DType::kF32, bool swapped = false) {
   Builder b(names.program);
-  const Id A = b.Input(names.a, type, {m, 64}), B = b.Input("B", type, {64, 64}), C = b.Output("C", type, {m, 64});
+  const Id A = b.Input(names.a, type, {m, 64}), B = b.Input("B", type, {64, 64}),
+           C = b.Output("C", type, {m, 64});
   const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   const Id x = b.Load(A, {i, k}), y = b.Load(B, {k, j});
-  b.Reduce(names.block, {{names.loop, m}, {"j", 64}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
-           swapped ? b.Mul(y, x) : b.Mul(x, y));
+  b.Reduce(names.block, {{names.loop, m}, {"j", 64}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {C, {i, j}}, swapped ? b.Mul(y, x) : b.Mul(x, y));
   return b.Finish();
 }
 
@@ -39,7 +40,9 @@ TEST(Hash, IsOfTheMeaningAlone) {
   EXPECT_EQ(HashOf(Matmul()), HashOf(Matmul(64, {"x", "y", "z", "w"})));
 }
 
-TEST(Hash, IsTheSameOnEveryMachine) { EXPECT_EQ(ToString(HashOf(Matmul())), "354ce4f78d315945b5307556ae386dd7"); }
+TEST(Hash, IsTheSameOnEveryMachine) {
+  EXPECT_EQ(ToString(HashOf(Matmul())), "354ce4f78d315945b5307556ae386dd7");
+}
 
 TEST(Hash, DependsOnExtentsDTypesAndBodies) {
   ExpectDifferent(Matmul(), Matmul(65));
@@ -82,7 +85,8 @@ TEST(Hash, TakesMicrosecondsForATiledMatmul) {
   const auto start = std::chrono::steady_clock::now();
   uint64_t sum = 0;
   for (int i = 0; i < 1000; ++i) sum += HashOf(s.program()).low;
-  const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 1000;
+  const double us =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 1000;
   RecordProperty("microseconds", std::to_string(us));
   EXPECT_NE(sum, 0);
   EXPECT_LT(us, 500);

@@ -40,7 +40,8 @@ std::vector<Out> Map(DType out_type, DType in_type, const std::vector<In>& in, M
 
 TEST(Interpreter, MultipliesMatrices) {
   const Program p = Matmul(2, 2, 3);
-  const auto out = kiln::Run(p, {BytesOfValues<float>({1, 2, 3, 4, 5, 6}), BytesOfValues<float>({1, 0, 0, 1, 1, 1})});
+  const auto out =
+      kiln::Run(p, {BytesOfValues<float>({1, 2, 3, 4, 5, 6}), BytesOfValues<float>({1, 0, 0, 1, 1, 1})});
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_THAT(ValuesOf<float>((*out)[0]), ElementsAre(4, 5, 10, 11));
 }
@@ -71,8 +72,8 @@ TEST(Interpreter, RunsAChainThroughTemporaries) {
   // softmax of a row
   Builder b("softmax");
   const DType t = DType::kF64;
-  const Id A = b.Input("A", t, {4}), M = b.Temporary("M", t, {}), E = b.Temporary("E", t, {4}), S = b.Temporary("S", t, {}),
-           B = b.Output("B", t, {4});
+  const Id A = b.Input("A", t, {4}), M = b.Temporary("M", t, {}), E = b.Temporary("E", t, {4}),
+           S = b.Temporary("S", t, {}), B = b.Output("B", t, {4});
   const Sum i = b.Iter(0);
   const std::vector<Builder::IterSpec> reduce{{"i", 4, IterKind::kReduction}}, each{{"i", 4}};
   b.Reduce("max", reduce, Monoid::Kind::kMax, {M, {}}, b.Load(A, {i}));
@@ -84,35 +85,42 @@ TEST(Interpreter, RunsAChainThroughTemporaries) {
 }
 
 TEST(Interpreter, RoundsEveryOperationToItsType) {
-  const auto third = [](Builder& b, Id x) { return b.Make(Op::kDiv, DType::kF32, x, b.Float(DType::kF32, 3)); };
+  const auto third = [](Builder& b, Id x) {
+    return b.Make(Op::kDiv, DType::kF32, x, b.Float(DType::kF32, 3));
+  };
   EXPECT_THAT((Map<float, float>(DType::kF32, DType::kF32, {1, 7}, third)), ElementsAre(1.0f / 3, 7.0f / 3));
 }
 
 TEST(Interpreter, RoundsHalvesToNearestEven) {
   const auto cast = [](Builder& b, Id x) { return b.Cast(DType::kF16, x); };
   // 65520 is halfway to infinity, 2^-25 halfway to the least subnormal; 0.1 and 2049 are known roundings.
-  EXPECT_THAT((Map<uint16_t, double>(DType::kF16, DType::kF64,
-                                     {1, -2, 65504, 65519.99, 65520, 0x1p-24, 0x1p-25, 0x1.8p-25, 0.1, 2049, 2051, kInf, -0.0},
-                                     cast)),
-              ElementsAre(0x3c00, 0xc000, 0x7bff, 0x7bff, 0x7c00, 0x0001, 0x0000, 0x0001, 0x2e66, 0x6800, 0x6802, 0x7c00, 0x8000));
+  EXPECT_THAT(
+      (Map<uint16_t, double>(
+          DType::kF16, DType::kF64,
+          {1, -2, 65504, 65519.99, 65520, 0x1p-24, 0x1p-25, 0x1.8p-25, 0.1, 2049, 2051, kInf, -0.0}, cast)),
+      ElementsAre(0x3c00, 0xc000, 0x7bff, 0x7bff, 0x7c00, 0x0001, 0x0000, 0x0001, 0x2e66, 0x6800, 0x6802,
+                  0x7c00, 0x8000));
 }
 
 TEST(Interpreter, RoundsBrainFloatsToNearestEven) {
   const auto cast = [](Builder& b, Id x) { return b.Cast(DType::kBF16, x); };
-  EXPECT_THAT((Map<uint16_t, double>(DType::kBF16, DType::kF64, {1, 257, 259, 0.1, 3.4e38, 0x1p-133, kNaN}, cast)),
-              ElementsAre(0x3f80, 0x4380, 0x4382, 0x3dcd, 0x7f80, 0x0001, 0x7fc0));
+  EXPECT_THAT(
+      (Map<uint16_t, double>(DType::kBF16, DType::kF64, {1, 257, 259, 0.1, 3.4e38, 0x1p-133, kNaN}, cast)),
+      ElementsAre(0x3f80, 0x4380, 0x4382, 0x3dcd, 0x7f80, 0x0001, 0x7fc0));
 }
 
 TEST(Interpreter, HalvesComeBackFromMemory) {
   const auto cast = [](Builder& b, Id x) { return b.Cast(DType::kF32, x); };
-  EXPECT_THAT((Map<float, uint16_t>(DType::kF32, DType::kF16, {0x3c00, 0x0001, 0x7bff, 0xfc00, 0x2e66}, cast)),
-              ElementsAre(1.0f, 0x1p-24f, 65504.0f, -kInf, 0x1.998p-4f));
+  EXPECT_THAT(
+      (Map<float, uint16_t>(DType::kF32, DType::kF16, {0x3c00, 0x0001, 0x7bff, 0xfc00, 0x2e66}, cast)),
+      ElementsAre(1.0f, 0x1p-24f, 65504.0f, -kInf, 0x1.998p-4f));
 }
 
 TEST(Interpreter, IntegersWrap) {
   const auto twice = [](Builder& b, Id x) { return b.Add(x, x); };
   EXPECT_THAT((Map<int8_t, int8_t>(DType::kI8, DType::kI8, {100, -100}, twice)), ElementsAre(-56, 56));
-  EXPECT_THAT((Map<int32_t, int32_t>(DType::kI32, DType::kI32, {2000000000}, twice)), ElementsAre(-294967296));
+  EXPECT_THAT((Map<int32_t, int32_t>(DType::kI32, DType::kI32, {2000000000}, twice)),
+              ElementsAre(-294967296));
 }
 
 TEST(Interpreter, CastsOfIntegersExtendTheirSign) {
@@ -127,7 +135,9 @@ TEST(Interpreter, CastsOfIntegersExtendTheirSign) {
 
 TEST(Interpreter, MaximumPropagatesNaNAndMaxNumPrefersTheNumber) {
   const auto max = [](Builder& b, Id x) { return b.Make(Op::kMax, DType::kF64, x, b.Float(DType::kF64, 0)); };
-  const auto max_num = [](Builder& b, Id x) { return b.Make(Op::kMaxNum, DType::kF64, x, b.Float(DType::kF64, 0)); };
+  const auto max_num = [](Builder& b, Id x) {
+    return b.Make(Op::kMaxNum, DType::kF64, x, b.Float(DType::kF64, 0));
+  };
   EXPECT_TRUE(std::isnan(Map<double, double>(DType::kF64, DType::kF64, {kNaN}, max)[0]));
   EXPECT_EQ((Map<double, double>(DType::kF64, DType::kF64, {kNaN}, max_num)[0]), 0);
   EXPECT_FALSE(std::signbit(Map<double, double>(DType::kF64, DType::kF64, {-0.0}, max)[0]));
@@ -162,7 +172,8 @@ TEST(Interpreter, ReductionsStartAnewEachTimeTheOutermostLoopThatFeedsThemIsEnte
   // for u < 2: for k < 3: S sum= A[k]
   Builder b("sum");
   const Id A = b.Input("A", DType::kF64, {3}), S = b.Output("S", DType::kF64, {});
-  const Id block = b.Reduce("sum", {{"k", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {S, {}}, b.Load(A, {b.Iter(0)}));
+  const Id block =
+      b.Reduce("sum", {{"k", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {S, {}}, b.Load(A, {b.Iter(0)}));
   Program p = b.Finish();
   const Id k = p.nodes[block].parent, u = p.AddLoop("u", 2);
   p.Replace(k, u);
@@ -173,20 +184,24 @@ TEST(Interpreter, ReductionsStartAnewEachTimeTheOutermostLoopThatFeedsThemIsEnte
 TEST(Interpreter, CombinesTheInitialValueOnce) {
   Builder b("sum");
   const Id A = b.Input("A", DType::kF64, {3}), S = b.Output("S", DType::kF64, {});
-  b.Reduce("sum", {{"k", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {S, {}}, b.Load(A, {b.Iter(0)}), b.Float(DType::kF64, 10));
-  EXPECT_THAT(ValuesOf<double>(kiln::Run(b.Finish(), {BytesOfValues<double>({1, 2, 3})}).value()[0]), ElementsAre(16));
+  b.Reduce("sum", {{"k", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {S, {}}, b.Load(A, {b.Iter(0)}),
+           b.Float(DType::kF64, 10));
+  EXPECT_THAT(ValuesOf<double>(kiln::Run(b.Finish(), {BytesOfValues<double>({1, 2, 3})}).value()[0]),
+              ElementsAre(16));
 }
 
 TEST(Interpreter, ReadingWhatIsNotWrittenIsAnError) {
   Builder b("early");
-  const Id A = b.Input("A", DType::kF64, {3}), T = b.Temporary("T", DType::kF64, {3}), B = b.Output("B", DType::kF64, {3});
+  const Id A = b.Input("A", DType::kF64, {3}), T = b.Temporary("T", DType::kF64, {3}),
+           B = b.Output("B", DType::kF64, {3});
   const Sum i = b.Iter(0);
   const Id first = b.Compute("write", {{"i", 2}}, {T, {i}}, b.Load(A, {i}));
   b.Compute("read", {{"i", 3}}, {B, {i}}, b.Load(T, {i}));
   ASSERT_NE(first, kNone);
   const auto out = kiln::Run(b.program(), {BytesOfValues<double>({1, 2, 3})});
   EXPECT_EQ(out.status().code(), absl::StatusCode::kInternal);
-  EXPECT_THAT(std::string(out.status().message()), HasSubstr("block \"read\" reads what is not written yet: T[2]"));
+  EXPECT_THAT(std::string(out.status().message()),
+              HasSubstr("block \"read\" reads what is not written yet: T[2]"));
 }
 
 TEST(Interpreter, ReadingOutOfBoundsIsAnError) {
@@ -198,7 +213,8 @@ TEST(Interpreter, ReadingOutOfBoundsIsAnError) {
 }
 
 TEST(Interpreter, InputsHaveTheSizeOfTheirParameters) {
-  const auto out = kiln::Run(Matmul(2, 2, 3), {BytesOfValues<float>({1, 2, 3, 4, 5, 6}), std::string(4, '\0')});
+  const auto out =
+      kiln::Run(Matmul(2, 2, 3), {BytesOfValues<float>({1, 2, 3, 4, 5, 6}), std::string(4, '\0')});
   EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(out.status().message(), "input B has 4 bytes, wanted 24");
 }

@@ -33,8 +33,8 @@ const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 // to = from * w, relu(to) into a new buffer.
 Id DenseRelu(Builder& b, Id from, int64_t n, const std::string& to, bool output = false) {
   const Id w = b.Input("w_" + to, kF32, {n, n}), sums = b.Temporary("sums_" + to, kF32, {8, n});
-  b.Reduce("dense_" + to, {{"i", 8}, {"j", n}, {"k", n, IterKind::kReduction}}, Monoid::Kind::kSum, {sums, {i, j}},
-           b.Mul(b.Load(from, {i, k}), b.Load(w, {k, j})));
+  b.Reduce("dense_" + to, {{"i", 8}, {"j", n}, {"k", n, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {sums, {i, j}}, b.Mul(b.Load(from, {i, k}), b.Load(w, {k, j})));
   const Id out = output ? b.Output(to, kF32, {8, n}) : b.Temporary(to, kF32, {8, n});
   b.Compute("relu_" + to, {{"i", 8}, {"j", n}}, {out, {i, j}},
             b.Make(Op::kMax, kF32, b.Load(sums, {i, j}), b.Float(kF32, 0)));
@@ -77,7 +77,8 @@ TEST(Outline, RefusesBuffersThatOthersWriteToo) {
   const Id y = b.Output("y", kF32, {16});
   const Id low = b.Compute("low", {{"i", 8}}, {y, {i}}, b.Float(kF32, 0));
   b.Compute("high", {{"i", 8}}, {y, {i + Sum::Constant(8)}}, b.Float(kF32, 1));
-  EXPECT_EQ(Outline(b.Finish(), {low}, "low").status().message(), "blocks outside of the task write to y too");
+  EXPECT_EQ(Outline(b.Finish(), {low}, "low").status().message(),
+            "blocks outside of the task write to y too");
 }
 
 TEST(ExtractTasks, EqualLayersAreOneTask) {
@@ -93,28 +94,33 @@ TEST(ExtractTasks, EqualLayersAreOneTask) {
 
 TEST(ExtractTasks, AnEpilogueJoinsItsReductionAndPaddingItsConsumer) {
   Builder b("model");
-  const Id x = b.Input("x", kF32, {8, 16}), t = b.Temporary("t", kF32, {16, 8}), u = b.Temporary("u", kF32, {8, 16});
+  const Id x = b.Input("x", kF32, {8, 16}), t = b.Temporary("t", kF32, {16, 8}),
+           u = b.Temporary("u", kF32, {8, 16});
   const Id h = DenseRelu(b, x, 16, "h");
   b.Compute("turn", {{"i", 16}, {"j", 8}}, {t, {i, j}}, b.Load(h, {j, i}));
   b.Compute("turn_back", {{"i", 8}, {"j", 16}}, {u, {i, j}}, b.Load(t, {j, i}));
   DenseRelu(b, u, 16, "y", true);
-  EXPECT_THAT(TasksOf(b.Finish()),
-              ElementsAre(ElementsAre("dense_h", "relu_h"), ElementsAre("turn", "turn_back", "dense_y", "relu_y")));
+  EXPECT_THAT(TasksOf(b.Finish()), ElementsAre(ElementsAre("dense_h", "relu_h"),
+                                               ElementsAre("turn", "turn_back", "dense_y", "relu_y")));
 }
 
 TEST(ExtractTasks, ReductionsAlongTheSameRowsAreOneTask) {
   Builder b("softmax");
-  const Id x = b.Input("x", kF32, {8, 16}), max = b.Temporary("max", kF32, {8}), e = b.Temporary("e", kF32, {8, 16});
-  const Id sum = b.Temporary("sum", kF32, {8}), y = b.Output("y", kF32, {8, 16}), total = b.Output("total", kF32, {});
-  const std::vector<Builder::IterSpec> reduce{{"i", 8}, {"j", 16, IterKind::kReduction}}, map{{"i", 8}, {"j", 16}};
+  const Id x = b.Input("x", kF32, {8, 16}), max = b.Temporary("max", kF32, {8}),
+           e = b.Temporary("e", kF32, {8, 16});
+  const Id sum = b.Temporary("sum", kF32, {8}), y = b.Output("y", kF32, {8, 16}),
+           total = b.Output("total", kF32, {});
+  const std::vector<Builder::IterSpec> reduce{{"i", 8}, {"j", 16, IterKind::kReduction}},
+      map{{"i", 8}, {"j", 16}};
   b.Reduce("max", reduce, Monoid::Kind::kMax, {max, {i}}, b.Load(x, {i, j}));
   b.Compute("exp", map, {e, {i, j}},
             b.Make(Op::kExp, kF32, b.Make(Op::kSub, kF32, b.Load(x, {i, j}), b.Load(max, {i}))));
   b.Reduce("sum", reduce, Monoid::Kind::kSum, {sum, {i}}, b.Load(e, {i, j}));
   b.Compute("div", map, {y, {i, j}}, b.Make(Op::kDiv, kF32, b.Load(e, {i, j}), b.Load(sum, {i})));
-  b.Reduce("total", {{"i", 8, IterKind::kReduction}, {"j", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {total, {}},
-           b.Load(y, {i, j}));
-  EXPECT_THAT(TasksOf(b.Finish()), ElementsAre(ElementsAre("max.1", "exp", "sum.1", "div"), ElementsAre("total.1")));
+  b.Reduce("total", {{"i", 8, IterKind::kReduction}, {"j", 16, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {total, {}}, b.Load(y, {i, j}));
+  EXPECT_THAT(TasksOf(b.Finish()),
+              ElementsAre(ElementsAre("max.1", "exp", "sum.1", "div"), ElementsAre("total.1")));
 }
 
 // x + f(g(x)): the sum waits for g, so it cannot join the task that g waits for.

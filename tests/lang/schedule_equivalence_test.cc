@@ -1,5 +1,6 @@
-// Random programs under random steps of every primitive: whatever applies keeps every bit of the results, whatever does not
-// leaves the program alone. A failure prints the seed, the steps and the programs; raise kSeeds to look for more.
+// Random programs under random steps of every primitive: whatever applies keeps every bit of the results,
+// whatever does not leaves the program alone. A failure prints the seed, the steps and the programs; raise
+// kSeeds to look for more.
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "lang/hash.h"
@@ -23,12 +24,14 @@ class Session {
 
   // Empty, or what went wrong.
   std::string Go(int tries) {
-    if (!wanted_.ok()) return absl::StrCat("the original fails: ", wanted_.status().ToString(), "\n", original_);
+    if (!wanted_.ok())
+      return absl::StrCat("the original fails: ", wanted_.status().ToString(), "\n", original_);
     for (int i = 0; i < tries; ++i) {
       RefreshHandles(state_);
       const std::string wrong = OneStep();
       if (!wrong.empty()) {
-        return absl::StrCat(wrong, "\n--- steps\n", steps_, "--- original\n", original_, "--- now\n", ToString(state_.program));
+        return absl::StrCat(wrong, "\n--- steps\n", steps_, "--- original\n", original_, "--- now\n",
+                            ToString(state_.program));
       }
     }
     return "";
@@ -44,10 +47,12 @@ class Session {
     Decision decision;
     const absl::Status status = Run(state_, Target(), step, 0, nullptr, &results, &decision);
     if (!status.ok()) {
-      if (status.code() != absl::StatusCode::kFailedPrecondition && status.code() != absl::StatusCode::kInvalidArgument) {
+      if (status.code() != absl::StatusCode::kFailedPrecondition &&
+          status.code() != absl::StatusCode::kInvalidArgument) {
         return absl::StrCat(ToString(step), ": ", status.ToString());
       }
-      if (!Equal(before, state_.program)) return absl::StrCat(ToString(step), " was refused but changed the program");
+      if (!Equal(before, state_.program))
+        return absl::StrCat(ToString(step), " was refused but changed the program");
       return "";
     }
     ++applied_;
@@ -60,8 +65,10 @@ class Session {
     if (!valid.ok()) return absl::StrCat("Verify: ", valid.ToString());
     const absl::StatusOr<Program> parsed = ParseProgram(ToString(state_.program));
     if (!parsed.ok()) return absl::StrCat("its text does not parse: ", parsed.status().ToString());
-    if (!Equal(*parsed, state_.program) || !(HashOf(*parsed) == HashOf(state_.program))) return "its text is another program";
-    if (ToString(*parsed) != ToString(state_.program)) return absl::StrCat("its text prints as\n", ToString(*parsed));
+    if (!Equal(*parsed, state_.program) || !(HashOf(*parsed) == HashOf(state_.program)))
+      return "its text is another program";
+    if (ToString(*parsed) != ToString(state_.program))
+      return absl::StrCat("its text prints as\n", ToString(*parsed));
     for (const uint64_t shuffle : {uint64_t{0}, uint64_t{1} + static_cast<uint64_t>(applied_)}) {
       const auto out = Run(state_.program, inputs_, {.shuffle = shuffle});
       if (!out.ok()) return absl::StrCat(shuffle != 0 ? "shuffled: " : "", out.status().ToString());

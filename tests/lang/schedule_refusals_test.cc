@@ -25,16 +25,19 @@ std::string Message(const Schedule& s) {
 // for i < 12: for r < 9: t[i] sum= A[i, r];  for i < 12: B[i] = t[i]
 Program SumAndCopy() {
   Builder b("sum");
-  const Id A = b.Input("A", DType::kF64, {12, 9}), t = b.Temporary("t", DType::kF64, {12}), B = b.Output("B", DType::kF64, {12});
+  const Id A = b.Input("A", DType::kF64, {12, 9}), t = b.Temporary("t", DType::kF64, {12}),
+           B = b.Output("B", DType::kF64, {12});
   const Sum i = b.Iter(0), r = b.Iter(1);
-  b.Reduce("sum", {{"i", 12}, {"r", 9, IterKind::kReduction}}, Monoid::Kind::kSum, {t, {i}}, b.Load(A, {i, r}));
+  b.Reduce("sum", {{"i", 12}, {"r", 9, IterKind::kReduction}}, Monoid::Kind::kSum, {t, {i}},
+           b.Load(A, {i, r}));
   b.Compute("copy", {{"i", 12}}, {B, {i}}, b.Load(t, {i}));
   return b.Finish();
 }
 
 void ExpectSameResults(const Program& before, const Program& after) {
   std::vector<double> in;
-  for (int64_t i = 0; i < BytesOf(before, before.parameters[0]) / 8; ++i) in.push_back(static_cast<double>(i % 7 - 3));
+  for (int64_t i = 0; i < BytesOf(before, before.parameters[0]) / 8; ++i)
+    in.push_back(static_cast<double>(i % 7 - 3));
   const auto wanted = kiln::Run(before, {BytesOfValues(in)}), got = kiln::Run(after, {BytesOfValues(in)});
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ(*wanted, *got);
@@ -44,7 +47,8 @@ TEST(Split, RefusesToOvershootALoopThatABlockBelowDoesNotDependOn) {
   Schedule s = Scheduled(SumAndCopy());
   const Loop unit = s.AddUnitLoop(s.GetBlock("sum"));
   s.Split(unit, {-1, 5});
-  EXPECT_THAT(Message(s), HasSubstr("more than the extent 1 of loop u, on which block \"sum\" does not depend"));
+  EXPECT_THAT(Message(s),
+              HasSubstr("more than the extent 1 of loop u, on which block \"sum\" does not depend"));
 }
 
 // for u < 2: for i: for r: sum, where u feeds nothing.
@@ -130,13 +134,14 @@ TEST(ComputeAt, RefusesTilesThatAreImperfectAtSeveralLevels) {
   const auto parts = s.Split(s.GetLoops(copy)[0], {-1, 5});
   s.Split(parts[1], {-1, 3});
   s.ComputeAt(sum, parts[0]);
-  EXPECT_THAT(Message(s), HasSubstr("the tiles of block \"copy\" are imperfect at more than their last level"));
+  EXPECT_THAT(Message(s),
+              HasSubstr("the tiles of block \"copy\" are imperfect at more than their last level"));
 }
 
 TEST(CacheWrite, CopiesBeforeTheNearestReader) {
   Builder b("two-readers");
-  const Id A = b.Input("A", DType::kF64, {12}), t = b.Temporary("t", DType::kF64, {12}), B = b.Output("B", DType::kF64, {12}),
-           C = b.Output("C", DType::kF64, {12});
+  const Id A = b.Input("A", DType::kF64, {12}), t = b.Temporary("t", DType::kF64, {12}),
+           B = b.Output("B", DType::kF64, {12}), C = b.Output("C", DType::kF64, {12});
   const Sum i = b.Iter(0);
   b.Compute("make", {{"i", 12}}, {t, {i}}, b.Load(A, {i}));
   b.Compute("near", {{"i", 12}}, {B, {i}}, b.Load(t, {i}));

@@ -49,15 +49,18 @@ TEST_F(ScheduleTest, FailuresNameTheStepAndTheLineThatAskedForIt) {
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("copy"));
   const int line = __LINE__ + 1;
   s.Split(loops[0], {2, 3});
-  EXPECT_EQ(Message(), absl::StrCat("step 2 does not apply: factors 2 3 give 6, but loop i has extent 8\n  step 2:  split l0 2 3          (",
-                                    __FILE__, ":", line, ")\n  l0 was made by step 1:  l0, l1 = get-loops b0"));
+  EXPECT_EQ(Message(),
+            absl::StrCat("step 2 does not apply: factors 2 3 give 6, but loop i has extent 8\n  step 2:  "
+                         "split l0 2 3          (",
+                         __FILE__, ":", line, ")\n  l0 was made by step 1:  l0, l1 = get-loops b0"));
 }
 
 TEST_F(ScheduleTest, HandlesThatAreGoneSayWhoUsedThemUp) {
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("copy"));
   s.Split(loops[0], {2, 4});
   s.Unroll(loops[0]);
-  EXPECT_THAT(Message(), HasSubstr("step 3 does not apply: l0 is gone: an earlier step replaced or removed it"));
+  EXPECT_THAT(Message(),
+              HasSubstr("step 3 does not apply: l0 is gone: an earlier step replaced or removed it"));
   EXPECT_THAT(Message(), HasSubstr("l0 was made by step 1:  l0, l1 = get-loops b0"));
   EXPECT_THAT(Message(), HasSubstr("l0 was used up by step 2:  l2, l3 = split l0 2 4"));
 }
@@ -70,7 +73,9 @@ TEST_F(ScheduleTest, AskingForASampledExtentNamesTheModule) {
   EXPECT_TRUE(s.ok());
   EXPECT_EQ(s.ExtentOf(parts[1]), 0);
   EXPECT_EQ(s.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(Message(), HasSubstr("\"my-module/copy/\" asks for the extent of loop i_1, which depends on a sampled value"));
+  EXPECT_THAT(
+      Message(),
+      HasSubstr("\"my-module/copy/\" asks for the extent of loop i_1, which depends on a sampled value"));
 }
 
 TEST_F(ScheduleTest, TaintSpreadsThroughSplitsAndFuses) {
@@ -111,7 +116,8 @@ TEST_F(ScheduleTest, ADecisionOutOfSupportIsAFailure) {
   Schedule wronged(Copy(), Target(), wrong);
   const Loop i = wronged.GetLoops(wronged.GetBlock("copy"))[0];
   wronged.SamplePerfectTile(i, {.parts = 2}, "i");
-  EXPECT_THAT(std::string(wronged.status().message()), HasSubstr("the decision 3 3 is not in the support: 2 factors of 8, the last at most 64"));
+  EXPECT_THAT(std::string(wronged.status().message()),
+              HasSubstr("the decision 3 3 is not in the support: 2 factors of 8, the last at most 64"));
 }
 
 TEST_F(ScheduleTest, OverridesAreKeptWhereTheyAreInTheSupport) {

@@ -22,10 +22,11 @@ Schedule Scheduled(Program program) {
 
 Program Matmul() {
   Builder b("matmul");
-  const Id A = b.Input("A", DType::kF32, {109, 32}), B = b.Input("B", DType::kF32, {32, 16}), C = b.Output("C", DType::kF32, {109, 16});
+  const Id A = b.Input("A", DType::kF32, {109, 32}), B = b.Input("B", DType::kF32, {32, 16}),
+           C = b.Output("C", DType::kF32, {109, 16});
   const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
-  b.Reduce("matmul", {{"i", 109}, {"j", 16}, {"k", 32, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
-           b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
+  b.Reduce("matmul", {{"i", 109}, {"j", 16}, {"k", 32, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
   return b.Finish();
 }
 
@@ -112,14 +113,15 @@ for i < 8 {
 
 TEST(Text, KeepsConstantsLayoutsScopesAndNotes) {
   Builder b("all");
-  const Id W = b.Constant("W", DType::kI8, {4}, "abcd"), A = b.Input("A", DType::kF64, {4, 4}), T = b.Temporary("T", DType::kF64, {4, 4}),
-           B = b.Output("B", DType::kF64, {4, 4});
+  const Id W = b.Constant("W", DType::kI8, {4}, "abcd"), A = b.Input("A", DType::kF64, {4, 4}),
+           T = b.Temporary("T", DType::kF64, {4, 4}), B = b.Output("B", DType::kF64, {4, 4});
   const Sum i = b.Iter(0), j = b.Iter(1);
   b.Compute("t", {{"i", 4}, {"j", 4}}, {T, {i, j}},
             b.Make(Op::kMax, DType::kF64, b.Load(A, {i, j}), b.Cast(DType::kF64, b.Load(W, {j}))));
   const Id x = b.Load(T, {j, i}), y = b.Float(DType::kF64, -0.1);
   b.Compute("b", {{"i", 4}, {"j", 4}}, {B, {i, j}},
-            b.Make(Op::kSub, DType::kF64, x, b.Make(Op::kSub, DType::kF64, b.Mul(b.Add(x, y), y), b.Float(DType::kF64, HUGE_VAL))));
+            b.Make(Op::kSub, DType::kF64, x,
+                   b.Make(Op::kSub, DType::kF64, b.Mul(b.Add(x, y), y), b.Float(DType::kF64, HUGE_VAL))));
   Schedule s = Scheduled(b.Finish());
   s.TransformLayout(s.GetBlock("t"), -1, "(i, j) -> (j/2, i, j%2)");
   s.SetScope(s.GetBlock("t"), "stack");
@@ -127,7 +129,8 @@ TEST(Text, KeepsConstantsLayoutsScopesAndNotes) {
   ASSERT_TRUE(s.ok()) << s.status();
   const std::string text = ToString(s.program());
   EXPECT_THAT(text, HasSubstr("buffer W: i8[4] constant data \"61626364\""));
-  EXPECT_THAT(text, HasSubstr("buffer T: f64[4, 4] temporary stack/thread layout (d1/2 < 2, d0 < 4, d1%2 < 2)"));
+  EXPECT_THAT(text,
+              HasSubstr("buffer T: f64[4, 4] temporary stack/thread layout (d1/2 < 2, d0 < 4, d1%2 < 2)"));
   EXPECT_THAT(text, HasSubstr("block b @\"vector-width\"=8 {"));
   EXPECT_THAT(text, HasSubstr("B[i, j] = T[j, i] - ((T[j, i] + f64(-0.1))*f64(-0.1) - f64(inf))"));
   ExpectRoundTrip(s.program());
@@ -135,22 +138,32 @@ TEST(Text, KeepsConstantsLayoutsScopesAndNotes) {
 
 TEST(Text, ErrorsSayWhereWhatAndWhatWasWanted) {
   const std::string head = "kiln.program v1\nprogram p\nparameters A\nbuffer A: f32[4] output\n";
-  const auto error = [&](const std::string& text) { return std::string(ParseProgram(text).status().message()); };
+  const auto error = [&](const std::string& text) {
+    return std::string(ParseProgram(text).status().message());
+  };
   EXPECT_EQ(error("kiln.trace v1"), "1:1: found \"kiln.trace\", wanted \"kiln.program\"");
-  EXPECT_EQ(error("kiln.program v1\nprogram p\nbuffer A: f33[4] output"), "3:11: found \"f33\", wanted a dtype");
+  EXPECT_EQ(error("kiln.program v1\nprogram p\nbuffer A: f33[4] output"),
+            "3:11: found \"f33\", wanted a dtype");
   EXPECT_EQ(error(head + "for i < {"), "5:9: found \"{\", wanted an extent");
-  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = j A[i] = f32(1) } }"), "5:39: \"j\" is no index here");
-  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i B[i] = f32(1) } }"), "5:41: no buffer is called \"B\"");
-  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i A[i, i] = f32(1) } }"), "5:41: found 2 indices, wanted 1");
-  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i A[i] = sinh(f32(1)) } }"), "5:48: there is no operation \"sinh\"");
-  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i A[i] = f32(1) }"), "5:56: found the end, wanted \"for\" or \"block\"");
+  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = j A[i] = f32(1) } }"),
+            "5:39: \"j\" is no index here");
+  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i B[i] = f32(1) } }"),
+            "5:41: no buffer is called \"B\"");
+  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i A[i, i] = f32(1) } }"),
+            "5:41: found 2 indices, wanted 1");
+  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i A[i] = sinh(f32(1)) } }"),
+            "5:48: there is no operation \"sinh\"");
+  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i A[i] = f32(1) }"),
+            "5:56: found the end, wanted \"for\" or \"block\"");
 }
 
 TEST(Text, WhatVerifyRefusesDoesNotParse) {
   const auto parsed = ParseProgram(
-      "kiln.program v1 program p parameters A buffer A: f32[4] output for i < 5 { block b { spatial i < 5 = i A[i] = f32(1) } }");
+      "kiln.program v1 program p parameters A buffer A: f32[4] output for i < 5 { block b { spatial i < 5 = "
+      "i A[i] = f32(1) } }");
   EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("dimension 0 of A has extent 4, and its index is 0 .. 4"));
+  EXPECT_THAT(std::string(parsed.status().message()),
+              HasSubstr("dimension 0 of A has extent 4, and its index is 0 .. 4"));
 }
 
 TEST(Text, CustomMonoidsHaveSeveralResults) {

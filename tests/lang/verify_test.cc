@@ -22,7 +22,8 @@ Broken Chain() {
   x.T = b.Temporary("T", DType::kF32, {4});
   x.C = b.Output("C", DType::kF32, {});
   x.first = b.Compute("copy", {{"i", 4}}, {x.T, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
-  x.second = b.Reduce("sum", {{"k", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {x.C, {}}, b.Load(x.T, {b.Iter(0)}));
+  x.second = b.Reduce("sum", {{"k", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {x.C, {}},
+                      b.Load(x.T, {b.Iter(0)}));
   x.program = b.Finish();
   return x;
 }
@@ -41,7 +42,8 @@ Mark& BindingOf(Program& p, Id block) { return p.marks[p.iters[p.block(block).it
 TEST(Verify, AcceptsWhatTheBuilderMakes) { EXPECT_TRUE(Verify(Chain().program).ok()); }
 
 TEST(Verify, LinksOfTheTreeAgree) {
-  EXPECT_THAT(After([](Program& p, const Broken& x) { p.nodes[x.first].parent = kRoot; }), HasSubstr("has wrong links"));
+  EXPECT_THAT(After([](Program& p, const Broken& x) { p.nodes[x.first].parent = kRoot; }),
+              HasSubstr("has wrong links"));
 }
 
 TEST(Verify, LoopsAreNotEmpty) {
@@ -126,7 +128,8 @@ TEST(Verify, ValuesHaveTheDTypeOfTheirDestination) {
 }
 
 TEST(Verify, ParametersAreTheBuffersWithARole) {
-  EXPECT_THAT(After([](Program& p, const Broken&) { p.parameters.pop_back(); }), HasSubstr("buffer C is 0 times among the parameters"));
+  EXPECT_THAT(After([](Program& p, const Broken&) { p.parameters.pop_back(); }),
+              HasSubstr("buffer C is 0 times among the parameters"));
 }
 
 TEST(Verify, WhatIsReadIsWrittenBefore) {

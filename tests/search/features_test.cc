@@ -127,7 +127,8 @@ TEST(Features, SeeMasksOfImperfectTiles) {
 TEST(Features, SeeLayouts) {
   Builder b("transpose");
   const Id A = b.Input("A", DType::kF32, {64, 32}), B = b.Output("B", DType::kF32, {32, 64});
-  b.Compute("transpose", {{"i", 32}, {"j", 64}}, {B, {b.Iter(0), b.Iter(1)}}, b.Load(A, {b.Iter(1), b.Iter(0)}));
+  b.Compute("transpose", {{"i", 32}, {"j", 64}}, {B, {b.Iter(0), b.Iter(1)}},
+            b.Load(A, {b.Iter(1), b.Iter(0)}));
   Program p = b.Finish();
   EXPECT_EQ(Table(p)(0, "access.contiguous"), 0.5f);
   EXPECT_EQ(Table(p)(0, "buffer1.stride"), Log(32));
@@ -152,7 +153,8 @@ TEST(Features, CountOperationsByKind) {
 
 TEST(Features, DoNotDependOnNamesNorOnWhatWasReadBefore) {
   const TiledMatmul plain(Matmul(64, 64, 64), SmallTarget(), {{4, 4, 4}, {2, 2, 16}, {4, 16}}, true);
-  const TiledMatmul renamed(Matmul(64, 64, 64, "z_"), SmallTarget(), {{4, 4, 4}, {2, 2, 16}, {4, 16}}, true, "z_");
+  const TiledMatmul renamed(Matmul(64, 64, 64, "z_"), SmallTarget(), {{4, 4, 4}, {2, 2, 16}, {4, 16}}, true,
+                            "z_");
   FeatureExtractor fresh(SmallTarget()), used(SmallTarget());
   used.Extract(TiledMatmul(Matmul(16, 32, 8), SmallTarget(), kTiles, false).program());
   EXPECT_EQ(fresh.Extract(plain.program()).values, used.Extract(renamed.program()).values);
@@ -160,7 +162,8 @@ TEST(Features, DoNotDependOnNamesNorOnWhatWasReadBefore) {
 
 TEST(Features, AreFiniteNamedOnceAndAcceptedByTheCostModel) {
   EXPECT_EQ(static_cast<int>(FeatureNames().size()), FeatureDim());
-  EXPECT_EQ(std::set<std::string>(FeatureNames().begin(), FeatureNames().end()).size(), FeatureNames().size());
+  EXPECT_EQ(std::set<std::string>(FeatureNames().begin(), FeatureNames().end()).size(),
+            FeatureNames().size());
   const TiledMatmul m(Matmul(64, 64, 64), SmallTarget(), {{4, 4, 4}, {2, 2, 16}, {4, 16}}, true);
   Nests nests;
   nests.Read(m.program());

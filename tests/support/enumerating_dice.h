@@ -1,5 +1,5 @@
-// Dice that take every outcome in turn, each with its exact probability, by running the code under test again and again: depth first
-// over what it draws. So sampled code becomes a sum:
+// Dice that take every outcome in turn, each with its exact probability, by running the code under test again
+// and again: depth first over what it draws. So sampled code becomes a sum:
 //
 //   EnumeratingDice dice;
 //   do {
@@ -7,8 +7,9 @@
 //     frequency[drawn] += dice.probability();
 //   } while (dice.Next());
 //
-// The code must draw the same way when what it drew before is the same. Outcomes of probability zero are left out. Rejection (Dice::Until)
-// is exact too: all attempts are run, and the accepted ones are taken in proportion. A million outcomes take about a second.
+// The code must draw the same way when what it drew before is the same. Outcomes of probability zero are left
+// out. Rejection (Dice::Until) is exact too: all attempts are run, and the accepted ones are taken in
+// proportion. A million outcomes take about a second.
 #pragma once
 
 #include <vector>

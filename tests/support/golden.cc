@@ -28,7 +28,8 @@ void ExpectGolden(const std::string& name, absl::string_view actual) {
   std::stringstream expected;
   expected << in.rdbuf();
   ASSERT_TRUE(in.is_open()) << path << " is missing; --update-goldens writes it. Found:\n" << actual;
-  EXPECT_EQ(expected.str(), std::string(actual)) << "in " << path << "; --update-goldens writes what was found";
+  EXPECT_EQ(expected.str(), std::string(actual))
+      << "in " << path << "; --update-goldens writes what was found";
 }
 
 }  // namespace kiln

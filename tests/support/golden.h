@@ -1,5 +1,5 @@
-// Expected texts in files: tests/golden/NAME. A file that is missing or differs fails; run the test with --update-goldens to
-// write what it found, and read the difference before you commit it.
+// Expected texts in files: tests/golden/NAME. A file that is missing or differs fails; run the test with
+// --update-goldens to write what it found, and read the difference before you commit it.
 #pragma once
 
 #include <string>

@@ -12,8 +12,7 @@ namespace {
 
 class Maker {
  public:
-  explicit Maker(Dice& dice)
-      : dice_(dice), b_("random"), type_(dice.Flip(0.5) ? DType::kI32 : DType::kF64) {}
+  explicit Maker(Dice& dice) : dice_(dice), b_("random"), type_(dice.Flip(0.5) ? DType::kI32 : DType::kF64) {}
 
   Program Make() {
     const int64_t rank = 1 + dice_.Below(3);
@@ -45,7 +44,8 @@ class Maker {
   }
   Id Pick() {
     // Mostly the newest, so that chains grow.
-    Tensor& t = dice_.Flip(0.6) ? tensors_.back() : tensors_[dice_.Below(static_cast<int64_t>(tensors_.size()))];
+    Tensor& t =
+        dice_.Flip(0.6) ? tensors_.back() : tensors_[dice_.Below(static_cast<int64_t>(tensors_.size()))];
     t.read = true;
     return t.buffer;
   }
@@ -61,7 +61,8 @@ class Maker {
   using Iters = std::vector<Builder::IterSpec>;
   static Iters IterSpecs(const std::vector<Extent>& shape) {
     Iters iters;
-    for (size_t d = 0; d < shape.size(); ++d) iters.push_back({std::string(1, static_cast<char>('i' + d)), shape[d]});
+    for (size_t d = 0; d < shape.size(); ++d)
+      iters.push_back({std::string(1, static_cast<char>('i' + d)), shape[d]});
     return iters;
   }
   static std::vector<Sum> Index(size_t rank) {
@@ -71,7 +72,8 @@ class Maker {
   }
   // dest[index of its own rank] = value, or a reduction of it.
   void Finish(const std::vector<Extent>& shape, const Iters& iters, Id value) {
-    const bool reduces = std::any_of(iters.begin(), iters.end(), [](const auto& i) { return i.kind == IterKind::kReduction; });
+    const bool reduces =
+        std::any_of(iters.begin(), iters.end(), [](const auto& i) { return i.kind == IterKind::kReduction; });
     std::vector<Sum> index = Index(shape.size());
     std::vector<Extent> wanted = shape;
     const Id dest = NewTensor(wanted);
@@ -134,7 +136,8 @@ class Maker {
 
   void Stencil(Id from, std::vector<Extent> shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
-    const int64_t size = shape[d].max, window = 1 + dice_.Below(3), pad = dice_.Below(3), stride = 1 + dice_.Below(2);
+    const int64_t size = shape[d].max, window = 1 + dice_.Below(3), pad = dice_.Below(3),
+                  stride = 1 + dice_.Below(2);
     const int64_t count = (size + 2 * pad - window) / stride + 1;
     if (size + 2 * pad < window) return Elementwise(from, shape);
     std::vector<Extent> out = shape;
@@ -208,7 +211,8 @@ std::vector<std::string> RandomInputs(const Program& program, Dice& dice) {
     for (size_t at = 0; at < bytes.size(); at += size) {
       Scalar value;
       const int64_t number = dice.Below(7) - 3;
-      IsFloat(buffer.dtype) ? static_cast<void>(value.f = static_cast<double>(number)) : static_cast<void>(value.i = number);
+      IsFloat(buffer.dtype) ? static_cast<void>(value.f = static_cast<double>(number))
+                            : static_cast<void>(value.i = number);
       StoreScalar(buffer.dtype, value, bytes.data() + at);
     }
     inputs.push_back(std::move(bytes));

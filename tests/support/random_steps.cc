@@ -24,7 +24,8 @@ std::vector<Id> SomeLoops(const State& state, Dice& dice, bool shuffled) {
     const auto count = 1 + dice.Below(static_cast<int64_t>(loops.size()) - first);
     return {loops.begin() + first, loops.begin() + first + count};
   }
-  for (size_t i = loops.size(); i > 1; --i) std::swap(loops[i - 1], loops[dice.Below(static_cast<int64_t>(i))]);
+  for (size_t i = loops.size(); i > 1; --i)
+    std::swap(loops[i - 1], loops[dice.Below(static_cast<int64_t>(i))]);
   loops.resize(1 + dice.Below(static_cast<int64_t>(loops.size())));
   return loops;
 }
@@ -38,9 +39,12 @@ void RefreshHandles(State& state) {
 
 Step RandomStep(const State& state, Dice& dice) {
   std::vector<const Primitive*> primitives = AllPrimitives();
-  primitives.erase(std::remove_if(primitives.begin(), primitives.end(), [](const Primitive* p) { return p->reads_only; }),
-                   primitives.end());
-  const auto any = [&](const std::vector<Id>& table) { return dice.Below(static_cast<int64_t>(table.size())); };
+  primitives.erase(
+      std::remove_if(primitives.begin(), primitives.end(), [](const Primitive* p) { return p->reads_only; }),
+      primitives.end());
+  const auto any = [&](const std::vector<Id>& table) {
+    return dice.Below(static_cast<int64_t>(table.size()));
+  };
   Step step;
   step.primitive = primitives[any(std::vector<Id>(primitives.size()))];
   const absl::string_view name = step.primitive->name;
@@ -57,7 +61,8 @@ Step RandomStep(const State& state, Dice& dice) {
         } else if (decl.kind == OperandKind::kLoop && !state.loops.empty()) {
           // Half of the time a loop around the block that the step is about.
           std::vector<Id> around;
-          if (!step.operands.empty()) around = LoopsAround(state.program, state.blocks[step.operands[0].number]);
+          if (!step.operands.empty())
+            around = LoopsAround(state.program, state.blocks[step.operands[0].number]);
           step.operands.push_back(around.empty() || dice.Flip(0.5)
                                       ? Operand{Operand::Kind::kLoop, any(state.loops)}
                                       : HandleOf(Operand::Kind::kLoop, state.loops, around[any(around)]));
@@ -78,7 +83,8 @@ Step RandomStep(const State& state, Dice& dice) {
     } else if (attribute == "operand") {
       step.attributes.emplace_back(dice.Below(4) - 1);
     } else if (attribute == "map") {
-      constexpr const char* kMaps[] = {"(i) -> (i%2, i/2)", "(i, j) -> (j, i)", "(i, j) -> (j/4, i, j%4)", "(i, j, k) -> (k, i, j)"};
+      constexpr const char* kMaps[] = {"(i) -> (i%2, i/2)", "(i, j) -> (j, i)", "(i, j) -> (j/4, i, j%4)",
+                                       "(i, j, k) -> (k, i, j)"};
       step.attributes.emplace_back(std::string(kMaps[dice.Below(4)]));
     } else if (attribute == "key") {
       step.attributes.emplace_back(std::string("note"));

@@ -15,8 +15,8 @@ inline Program Matmul(int64_t m, int64_t n, int64_t k, const char* prefix = "") 
   const Id A = b.Input(p + "A", DType::kF32, {m, k}), B = b.Input(p + "B", DType::kF32, {k, n});
   const Id C = b.Output(p + "C", DType::kF32, {m, n});
   const Sum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
-  b.Reduce(p + "matmul", {{p + "i", m}, {p + "j", n}, {p + "k", k, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
-           b.Mul(b.Load(A, {i, l}), b.Load(B, {l, j})));
+  b.Reduce(p + "matmul", {{p + "i", m}, {p + "j", n}, {p + "k", k, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {C, {i, j}}, b.Mul(b.Load(A, {i, l}), b.Load(B, {l, j})));
   return b.Finish();
 }
 
@@ -32,7 +32,8 @@ struct TiledMatmul {
       : chooser(dice), s(std::move(program), target, chooser) {
     matmul = s.GetBlock(std::string(prefix) + "matmul");
     const auto loops = s.GetLoops(matmul);
-    const auto i = s.Split(loops[0], {t.i[0], t.i[1], t.i[2]}), j = s.Split(loops[1], {t.j[0], t.j[1], t.j[2]});
+    const auto i = s.Split(loops[0], {t.i[0], t.i[1], t.i[2]}),
+               j = s.Split(loops[1], {t.j[0], t.j[1], t.j[2]});
     const auto k = s.Split(loops[2], {t.k[0], t.k[1]});
     s.Reorder({i[0], j[0], k[0], i[1], j[1], k[1], i[2], j[2]});
     s.Parallel(i[0]);

@@ -86,13 +86,15 @@ TEST(Command, FilesThatAreNoInputExitWithOneAndSayWhy) {
     EXPECT_EQ(ran.exit_code, 1) << file.name << ran.out;
     EXPECT_THAT(ran.err, HasSubstr(file.message));
   }
-  EXPECT_THAT(RunKiln({"tune", folder / "missing.mlir"}).err, HasSubstr("missing.mlir: there is no such file"));
+  EXPECT_THAT(RunKiln({"tune", folder / "missing.mlir"}).err,
+              HasSubstr("missing.mlir: there is no such file"));
   EXPECT_THAT(RunKiln({"tune", folder.path()}).err, HasSubstr("is a directory"));
   EXPECT_EQ(RunKiln({"tune", folder.path()}).exit_code, 1);
 }
 
 TEST(Command, OperationsThatAreNotSupportedAreNamedWithTheirPlace) {
-  const Ran ran = RunKiln({"space", std::string(KILN_SOURCE_DIR) + "/tests/inputs/unsupported/jax_sort.mlir"});
+  const Ran ran =
+      RunKiln({"space", std::string(KILN_SOURCE_DIR) + "/tests/inputs/unsupported/jax_sort.mlir"});
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_THAT(ran.err, HasSubstr("jax_sort.mlir:12:26: stablehlo.sort is not supported"));
 }

@@ -48,7 +48,9 @@ TEST(Space, EverySingleOperationIsOneTask) {
 }
 
 TEST(Space, ListsTheTasksOfAModelWithTheirOccurrencesAndWhatIsNotTunable) {
-  const nlohmann::json json = RunKiln({"space", kSource + "/tests/inputs/models/torch_resnet18.mlir", "--limit", "1", "--json"}).json();
+  const nlohmann::json json =
+      RunKiln({"space", kSource + "/tests/inputs/models/torch_resnet18.mlir", "--limit", "1", "--json"})
+          .json();
   int tasks = 0, occurrences = 0;
   for (const auto& task : json["tasks"]) {
     if (task["name"].get<std::string>().find("conv") == std::string::npos) continue;
@@ -96,30 +98,39 @@ TEST_F(Plugin, TheModuleOfTheDocsHasAnOptionAndIsCompiledOnce) {
 }
 
 TEST_F(Plugin, WithoutASpaceItsModulesTakeThePlaceOfTiling) {
-  const Ran ran = RunKiln({"space", kMatmul, "--plugin", folder_.Write("small_tiles.cc", CodeOf("README.md")), "--json"});
-  EXPECT_EQ(ran.json()["space"], "each-block(auto-inline | small-tiles) | random-compute-location | parallelize-vectorize-unroll") << ran.err;
+  const Ran ran =
+      RunKiln({"space", kMatmul, "--plugin", folder_.Write("small_tiles.cc", CodeOf("README.md")), "--json"});
+  EXPECT_EQ(ran.json()["space"],
+            "each-block(auto-inline | small-tiles) | random-compute-location | parallelize-vectorize-unroll")
+      << ran.err;
 }
 
 TEST_F(Plugin, ANameThatIsTakenIsRefused) {
-  const Ran ran = SpaceWith(folder_.Write("again.cc", "#include \"modules/module.h\"\n"
-                                                      "void Again(kiln::Schedule&, kiln::Block) {}\n"
-                                                      "KILN_MODULE(\"auto-inline\", Again);\n"),
+  const Ran ran = SpaceWith(folder_.Write("again.cc",
+                                          "#include \"modules/module.h\"\n"
+                                          "void Again(kiln::Schedule&, kiln::Block) {}\n"
+                                          "KILN_MODULE(\"auto-inline\", Again);\n"),
                             "cpu");
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_THAT(ran.err, HasSubstr("again.cc: there is a module called auto-inline already"));
 }
 
 TEST_F(Plugin, ErrorsOfTheCompilerAreShown) {
-  const Ran ran = SpaceWith(folder_.Write("broken.cc", "#include \"modules/module.h\"\nint x = bake();\n"), "cpu");
+  const Ran ran =
+      SpaceWith(folder_.Write("broken.cc", "#include \"modules/module.h\"\nint x = bake();\n"), "cpu");
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_THAT(ran.err, HasSubstr("broken.cc does not compile:"));
   EXPECT_THAT(ran.err, HasSubstr("broken.cc:2:9: error: use of undeclared identifier 'bake'"));
 }
 
 TEST_F(Plugin, ASharedObjectOfAnotherKilnIsRefused) {
-  const std::string stranger = folder_.Write("stranger.so", "\x7f" "ELF and more");
+  const std::string stranger = folder_.Write("stranger.so",
+                                             "\x7f"
+                                             "ELF and more");
   EXPECT_THAT(SpaceWith(stranger, "cpu").err, HasSubstr("stranger.so is no module of Kiln: it has no stamp"));
-  const std::string older = folder_.Write("older.so", std::string("\x7f" "ELF kiln-plugin-stamp: ") + "Kiln 0.0.1, clang 9");
+  const std::string older = folder_.Write("older.so", std::string("\x7f"
+                                                                  "ELF kiln-plugin-stamp: ") +
+                                                          "Kiln 0.0.1, clang 9");
   const Ran ran = SpaceWith(older, "cpu");
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_THAT(ran.err, HasSubstr("older.so was built for another Kiln"));

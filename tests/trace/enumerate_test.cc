@@ -36,9 +36,11 @@ TEST(Enumerate, GivesASketchForEverySequenceOfChoices) {
 }
 
 TEST(Enumerate, TheSameSeedGivesTheSameSketches) {
-  const auto once = Enumerate(TileMatmul, Matmul(), kTarget, {.seed = 3}), again = Enumerate(TileMatmul, Matmul(), kTarget, {.seed = 3});
+  const auto once = Enumerate(TileMatmul, Matmul(), kTarget, {.seed = 3}),
+             again = Enumerate(TileMatmul, Matmul(), kTarget, {.seed = 3});
   ASSERT_TRUE(once.ok() && again.ok());
-  for (size_t i = 0; i < once->sketches.size(); ++i) EXPECT_EQ(once->sketches[i].trace, again->sketches[i].trace);
+  for (size_t i = 0; i < once->sketches.size(); ++i)
+    EXPECT_EQ(once->sketches[i].trace, again->sketches[i].trace);
 }
 
 TEST(Enumerate, DropsSequencesThatDoNotApplyAndKeepsTheReason) {
@@ -72,7 +74,8 @@ TEST(Enumerate, RefusesASpaceThatBranchesOnADraw) {
     if (s.program().loop(s.node(tile[1])).extent.max > 4) s.Unroll(tile[1]);  // looks behind the taint
     s.Parallel(tile[0]);
   };
-  const absl::StatusOr<Enumeration> found = Enumerate(space, Matmul(), kTarget, {.space = "peeking", .draws = 8});
+  const absl::StatusOr<Enumeration> found =
+      Enumerate(space, Matmul(), kTarget, {.space = "peeking", .draws = 8});
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(found.status().message()),

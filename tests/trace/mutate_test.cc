@@ -15,13 +15,15 @@ using Decisions = std::vector<Decision>;
 
 const Target kTarget;
 
-// The second tile's support depends on the first tile: its extent is the inner factor of that. The third's bound does too.
+// The second tile's support depends on the first tile: its extent is the inner factor of that. The third's
+// bound does too.
 constexpr char kNested[] =
     "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\n"
     "v0 = sample-perfect-tile l0 n=2 @i -> 1 12\nl3, l4 = split l0 v0\n"
     "v1 = sample-perfect-tile l4 n=2 innermost=4 @ii -> 3 4\nl5, l6 = split l4 v1\n"
     "v2 = sample-categorical values=[0 1 2] weights=[1 2 3] @unroll -> 0\n"
-    "v3 = sample-perfect-tile l1 v0 v1 n=2 innermost=6 budget=12 @j -> 6 1\nl7, l8 = split l1 v3\nunroll-up-to v2\n";
+    "v3 = sample-perfect-tile l1 v0 v1 n=2 innermost=6 budget=12 @j -> 6 1\nl7, l8 = split l1 "
+    "v3\nunroll-up-to v2\n";
 
 const Trace& Nested() {
   static const Trace trace = Parsed(kNested);
@@ -81,16 +83,20 @@ void ExpectMaximalCoupling(const Distribution& p, const Distribution& q) {
 }
 
 TEST(Couple, TakesOneDistributionToAnotherAndKeepsAsMuchAsItCan) {
-  const Distribution a = Distribution::Discrete({1, 2, 3}, {1, 2, 3}), b = Distribution::Discrete({1, 2, 3, 4}, {5, 2, 1, 2});
+  const Distribution a = Distribution::Discrete({1, 2, 3}, {1, 2, 3}),
+                     b = Distribution::Discrete({1, 2, 3, 4}, {5, 2, 1, 2});
   const Distribution c = Distribution::Discrete({7, 8}, {1, 1});
-  const Distribution tile = Distribution::PerfectTile(24, 3, 0), bounded = Distribution::PerfectTile(24, 3, 4);
+  const Distribution tile = Distribution::PerfectTile(24, 3, 0),
+                     bounded = Distribution::PerfectTile(24, 3, 4);
   const Distribution other = Distribution::PerfectTile(36, 3, 6);
-  const std::vector<std::pair<Distribution, Distribution>> pairs = {{a, a}, {a, b}, {b, a}, {a, c}, {tile, bounded}, {bounded, tile}, {tile, other}};
+  const std::vector<std::pair<Distribution, Distribution>> pairs = {
+      {a, a}, {a, b}, {b, a}, {a, c}, {tile, bounded}, {bounded, tile}, {tile, other}};
   for (const auto& [p, q] : pairs) ExpectMaximalCoupling(p, q);
 }
 
 TEST(Couple, IsSymmetric) {
-  const Distribution p = Distribution::Discrete({1, 2, 3}, {1, 2, 3}), q = Distribution::Discrete({1, 2, 3, 4}, {5, 2, 1, 2});
+  const Distribution p = Distribution::Discrete({1, 2, 3}, {1, 2, 3}),
+                     q = Distribution::Discrete({1, 2, 3, 4}, {5, 2, 1, 2});
   const auto joint = [](const Distribution& from, const Distribution& to) {
     std::map<std::pair<int64_t, int64_t>, double> joint;
     from.ForEach([&](const Decision& x) {
@@ -112,7 +118,8 @@ TEST(Couple, IsSymmetric) {
 }
 
 TEST(Couple, DrawsTheResidualByRejection) {
-  const Distribution p = Distribution::Discrete({1, 2, 3}, {1, 2, 3}), q = Distribution::Discrete({1, 2, 3, 4}, {5, 2, 1, 2});
+  const Distribution p = Distribution::Discrete({1, 2, 3}, {1, 2, 3}),
+                     q = Distribution::Discrete({1, 2, 3, 4}, {5, 2, 1, 2});
   RandomDice dice(Engine({11}));
   const int n = 200000;
   std::map<int64_t, int> count;
@@ -149,9 +156,11 @@ TEST(Mutate, ProposalsAreInDetailedBalanceWithThePriorAtEverySite) {
         const absl::StatusOr<Proposal> proposal = Mutate(support.states[s], site, dice);
         ASSERT_TRUE(proposal.ok()) << proposal.status();
         const auto to = index.find(Of(proposal->to));
-        ASSERT_NE(to, index.end()) << Print(WithDecisions(support.states[s])) << Print(WithDecisions(proposal->to));
+        ASSERT_NE(to, index.end()) << Print(WithDecisions(support.states[s]))
+                                   << Print(WithDecisions(proposal->to));
         total += dice.probability();
-        flow[{s, to->second}] += support.prior[s] * dice.probability() * std::min(1.0, std::exp(proposal->LogRatio()));
+        flow[{s, to->second}] +=
+            support.prior[s] * dice.probability() * std::min(1.0, std::exp(proposal->LogRatio()));
       } while (dice.Next());
       EXPECT_NEAR(total, 1, 1e-12);
     }
@@ -178,10 +187,12 @@ TEST(Mutate, SitesBeforeKeepTheirDecisionsAndTheSiteChanges) {
 
 TEST(ChangeSketch, CouplesTheSitesThatBothName) {
   const Trace a = Parsed(
-      "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 innermost=2 @i -> 6 2\n"
+      "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 innermost=2 @i "
+      "-> 6 2\n"
       "v1 = sample-categorical values=[0 1] @unroll -> 0\n");
   const Trace b = Parsed(
-      "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 innermost=4 @i -> 6 2\n"
+      "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 innermost=4 @i "
+      "-> 6 2\n"
       "v1 = sample-perfect-tile l1 n=2 @unroll -> 6 1\nv2 = sample-categorical values=[5 6] @new -> 5\n");
   const Support from = Enumerated(a, Small()), to = Enumerated(b, Small());
   std::map<Decisions, double> marginal;
@@ -192,7 +203,8 @@ TEST(ChangeSketch, CouplesTheSitesThatBothName) {
       const absl::StatusOr<Replayed> moved = ChangeSketch(from.states[s], b, Small(), dice);
       ASSERT_TRUE(moved.ok()) << moved.status();
       marginal[Of(*moved)] += from.prior[s] * dice.probability();
-      joint[{from.states[s].sites[0].decision, moved->sites[0].decision}] += from.prior[s] * dice.probability();
+      joint[{from.states[s].sites[0].decision, moved->sites[0].decision}] +=
+          from.prior[s] * dice.probability();
     } while (dice.Next());
   }
   for (size_t s = 0; s < to.states.size(); ++s) EXPECT_NEAR(marginal[Of(to.states[s])], to.prior[s], 1e-12);
@@ -205,7 +217,8 @@ TEST(ChangeSketch, CouplesTheSitesThatBothName) {
 TEST(Mutate, WhatDoesNotApplyIsAStatus) {
   // The split by a fixed factor covers only some tiles of the first.
   const Trace trace = Parsed(
-      "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 @i -> 6 2\nl3, l4 = split l0 v0\nl5, l6 = split l4 1 4\n");
+      "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 @i -> 6 2\nl3, "
+      "l4 = split l0 v0\nl5, l6 = split l4 1 4\n");
   const absl::StatusOr<Replayed> start = Replay(trace, Small(), kTarget);
   ASSERT_TRUE(start.ok()) << start.status();
   EnumeratingDice dice;

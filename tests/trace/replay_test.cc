@@ -58,15 +58,18 @@ TEST(Replay, ContinuesAtEverySiteToTheSameProgram) {
     ASSERT_TRUE(rest.ok()) << rest.status();
     EXPECT_EQ(ToString(rest->program()), ToString(whole->program()));
     ASSERT_EQ(rest->sites.size(), 4u);
-    for (int i = 0; i <= site; ++i) EXPECT_EQ(rest->sites[i].before, whole->sites[i].before) << "snapshots are shared";
+    for (int i = 0; i <= site; ++i)
+      EXPECT_EQ(rest->sites[i].before, whole->sites[i].before) << "snapshots are shared";
   }
 }
 
 TEST(Replay, SitesWithNothingBetweenShareASnapshot) {
   const Trace trace = Parsed(
       "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\n"
-      "v0 = sample-perfect-tile l0 n=2 @i -> 4 8\nv1 = sample-perfect-tile l1 n=2 @j -> 6 8\nv2 = sample-categorical values=[1] @one -> 1\n"
-      "l3, l4 = split l0 v0\nv3 = sample-perfect-tile l2 n=2 @k -> 8 8\nl5, l6 = split l1 v1\nl7, l8 = split l2 v3\n");
+      "v0 = sample-perfect-tile l0 n=2 @i -> 4 8\nv1 = sample-perfect-tile l1 n=2 @j -> 6 8\nv2 = "
+      "sample-categorical values=[1] @one -> 1\n"
+      "l3, l4 = split l0 v0\nv3 = sample-perfect-tile l2 n=2 @k -> 8 8\nl5, l6 = split l1 v1\nl7, l8 = split "
+      "l2 v3\n");
   const absl::StatusOr<Replayed> whole = Replay(trace, Matmul(), kTarget);
   ASSERT_TRUE(whole.ok()) << whole.status();
   EXPECT_EQ(whole->sites[0].before, whole->sites[1].before);
@@ -88,7 +91,8 @@ TEST(Replay, CanDoWithoutSnapshots) {
 
 TEST(Replay, SaysWhyAStepDoesNotApply) {
   const std::string tiled =
-      "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 @tile/matmul/i -> 4 8\n";
+      "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 @tile/matmul/i "
+      "-> 4 8\n";
   const std::vector<std::string> traces = {
       absl::StrReplaceAll(tiled, {{"4 8", "4 7"}}),
       absl::StrReplaceAll(tiled, {{" -> 4 8", ""}}),
@@ -139,12 +143,17 @@ TEST(Replay, GoesOnByHandAsASchedule) {
 TEST(Simplify, RemovesDeadStepsAndKeepsTheProgram) {
   const Trace trace = Parsed(
       "b0 = get-block \"matmul\"\nb1 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\n"
-      "v0 = sample-perfect-tile l1 n=2 @unused -> 6 8\nl3, l4, l5 = get-loops b1\nv1 = sample-perfect-tile l3 n=2 @i -> 4 8\n"
+      "v0 = sample-perfect-tile l1 n=2 @unused -> 6 8\nl3, l4, l5 = get-loops b1\nv1 = sample-perfect-tile "
+      "l3 n=2 @i -> 4 8\n"
       "l6, l7 = split l3 v1\nunroll l7\n");
   const Trace simple = Simplify(trace);
-  EXPECT_EQ(Print(simple), Print(Parsed("b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 @i -> 4 8\n"
-                                        "l3, l4 = split l0 v0\nunroll l4\n")));
-  EXPECT_EQ(ToString(Replay(simple, Matmul(), kTarget)->program()), ToString(Replay(trace, Matmul(), kTarget)->program()));
+  EXPECT_EQ(
+      Print(simple),
+      Print(Parsed(
+          "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 @i -> 4 8\n"
+          "l3, l4 = split l0 v0\nunroll l4\n")));
+  EXPECT_EQ(ToString(Replay(simple, Matmul(), kTarget)->program()),
+            ToString(Replay(trace, Matmul(), kTarget)->program()));
   EXPECT_EQ(Simplify(simple), simple);
 }
 

@@ -11,7 +11,9 @@
 namespace kiln {
 namespace {
 
-TEST(TraceText, HasOneStepPerLine) { ExpectGolden("trace/matmul.trace", Print(Draw(TileMatmul, Matmul(), 7))); }
+TEST(TraceText, HasOneStepPerLine) {
+  ExpectGolden("trace/matmul.trace", Print(Draw(TileMatmul, Matmul(), 7)));
+}
 
 TEST(TraceText, PrintsWhatParses) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
@@ -28,7 +30,8 @@ TEST(TraceText, NumbersAndTextKeepEveryBit) {
   const std::string lines =
       "choice \"a \\\"quoted\\\" name\" 2 of 3\n"
       "b0 = get-block \"\\ttab \\\\ \\\" [x] \\303\\244 end\"\n"
-      "v0 = sample-categorical values=[-9223372036854775808 9223372036854775807 0] weights=[0.1 1e-300 0.30000000000000004]"
+      "v0 = sample-categorical values=[-9223372036854775808 9223372036854775807 0] weights=[0.1 1e-300 "
+      "0.30000000000000004]"
       " @\"two words\" -> 0\n"
       "v1 = sample-categorical values=[1 2] @a/b#1 -> 2\n";
   const Trace trace = Parsed(lines);
@@ -87,7 +90,8 @@ TEST(TraceText, ErrorsSayWhereWhatAndWhatElse) {
     const absl::StatusOr<Trace> trace = ParseTrace(text);
     ASSERT_FALSE(trace.ok()) << text;
     EXPECT_EQ(trace.status().code(), absl::StatusCode::kInvalidArgument);
-    absl::StrAppend(&messages, text, text.empty() || text.back() != '\n' ? "\n" : "", "=> ", trace.status().message(), "\n\n");
+    absl::StrAppend(&messages, text, text.empty() || text.back() != '\n' ? "\n" : "", "=> ",
+                    trace.status().message(), "\n\n");
   }
   ExpectGolden("trace/parse_errors.txt", messages);
 }
@@ -101,17 +105,21 @@ TEST(TraceHash, SourceLinesAreNoPartOfIt) {
 }
 
 TEST(TraceHash, EveryOtherPartIs) {
-  const std::string base = "choice \"c\" 0 of 2\nb0 = get-block \"a\"\nl0, l1 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 @i -> 2 3\n";
+  const std::string base =
+      "choice \"c\" 0 of 2\nb0 = get-block \"a\"\nl0, l1 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 @i "
+      "-> 2 3\n";
   const Trace trace = Parsed(base);
-  const std::vector<std::pair<std::string, std::string>> edits = {
-      {"0 of 2", "1 of 2"}, {"\"a\"", "\"b\""}, {"tile l0", "tile l1"}, {"n=2", "n=3"}, {"@i", "@j"}, {"2 3", "3 2"}};
+  const std::vector<std::pair<std::string, std::string>> edits = {{"0 of 2", "1 of 2"},   {"\"a\"", "\"b\""},
+                                                                  {"tile l0", "tile l1"}, {"n=2", "n=3"},
+                                                                  {"@i", "@j"},           {"2 3", "3 2"}};
   for (const auto& [from, to] : edits) {
     std::string text = base;
     text.replace(text.find(from), from.size(), to);
     EXPECT_NE(Hash(Parsed(text)), Hash(trace)) << to;
     EXPECT_NE(Parsed(text), trace) << to;
   }
-  EXPECT_NE(Hash(Parsed("b0 = get-block \"a\"\nl0 = get-loops b0\n")), Hash(Parsed("b0 = get-block \"a\"\nl0, l1 = get-loops b0\n")));
+  EXPECT_NE(Hash(Parsed("b0 = get-block \"a\"\nl0 = get-loops b0\n")),
+            Hash(Parsed("b0 = get-block \"a\"\nl0, l1 = get-loops b0\n")));
 }
 
 }  // namespace

@@ -22,7 +22,10 @@ Program DotProducts(DType dtype, int64_t rows, int64_t n) {
 
 std::vector<float> RandomTerms(Engine& engine, int64_t n, bool positive) {
   std::vector<float> terms;
-  const auto draw = [&] { return static_cast<float>(static_cast<double>(engine() >> 11) / 9007199254740992.0 * (positive ? 1 : 2) - (positive ? 0 : 1)); };
+  const auto draw = [&] {
+    return static_cast<float>(static_cast<double>(engine() >> 11) / 9007199254740992.0 * (positive ? 1 : 2) -
+                              (positive ? 0 : 1));
+  };
   for (int64_t i = 0; i < n; ++i) terms.push_back(draw() * draw());
   return terms;
 }
@@ -60,10 +63,12 @@ TEST(Tolerance, GrowsWithTheReductionAndTheDtype) {
 
 TEST(Tolerance, IsCarriedThroughLaterBlocks) {
   Builder b("two");
-  const Id A = b.Input("A", DType::kF32, {64, 64}), T = b.Temporary("T", DType::kF32, {64}), C = b.Output("C", DType::kF32, {1});
+  const Id A = b.Input("A", DType::kF32, {64, 64}), T = b.Temporary("T", DType::kF32, {64}),
+           C = b.Output("C", DType::kF32, {1});
   b.Reduce("rows", {{"i", 64}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {T, {b.Iter(0)}},
            b.Load(A, {b.Iter(0), b.Iter(1)}));
-  b.Reduce("all", {{"i", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {Sum::Constant(0)}}, b.Load(T, {b.Iter(0)}));
+  b.Reduce("all", {{"i", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {Sum::Constant(0)}},
+           b.Load(T, {b.Iter(0)}));
   const OutputTolerance tolerance = ToleranceFor(b.Finish())[0];
   EXPECT_EQ(tolerance.longest_reduction, 128);
   EXPECT_GT(tolerance.absolute, ToleranceFor(DotProducts(DType::kF32, 1, 64))[0].absolute);
@@ -82,8 +87,10 @@ TEST(Disagreement, NamesTheWorstElement) {
   const std::vector<float> wanted = {1, 2, 3, 4}, found = {1, 2.5, 4, 4};
   EXPECT_EQ(Disagreement(DType::kF32, BytesOfValues(found), BytesOfValues(wanted), {.absolute = 0.1}),
             "2 of 4 elements differ; element 2 is 4, not 3");
-  EXPECT_EQ(Disagreement(DType::kF32, BytesOfValues(found), BytesOfValues(wanted), {.absolute = 1}), std::nullopt);
-  EXPECT_EQ(Disagreement(DType::kI32, BytesOfValues<int32_t>({1, 2}), BytesOfValues<int32_t>({1, 3}), {.absolute = 9}),
+  EXPECT_EQ(Disagreement(DType::kF32, BytesOfValues(found), BytesOfValues(wanted), {.absolute = 1}),
+            std::nullopt);
+  EXPECT_EQ(Disagreement(DType::kI32, BytesOfValues<int32_t>({1, 2}), BytesOfValues<int32_t>({1, 3}),
+                         {.absolute = 9}),
             "1 of 2 elements differ; element 1 is 2, not 3");
 }
 
@@ -93,7 +100,8 @@ TEST(ChooseElements, TakesCornersAndTileEdgesAndRandomElements) {
   ASSERT_EQ(elements.size(), 64u);
   for (const int64_t i : {0, 63}) {
     for (const int64_t j : {0, 127}) {
-      EXPECT_NE(std::find(elements.begin(), elements.end(), Element{elements[0].buffer, {i, j}}), elements.end());
+      EXPECT_NE(std::find(elements.begin(), elements.end(), Element{elements[0].buffer, {i, j}}),
+                elements.end());
     }
   }
   const auto has = [&](size_t d, int64_t at) {

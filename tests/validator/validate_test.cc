@@ -25,7 +25,8 @@ Program Tiled(Tiles tiles = kTiles, bool pack = false) {
     for (const int64_t f : factors) p *= f;
     return p;
   };
-  return TiledMatmul(Matmul(product(tiles.i), product(tiles.j), product(tiles.k)), Avx2(), tiles, pack).program();
+  return TiledMatmul(Matmul(product(tiles.i), product(tiles.j), product(tiles.k)), Avx2(), tiles, pack)
+      .program();
 }
 
 Id LoopCalled(const Program& p, absl::string_view name) {
@@ -36,7 +37,8 @@ Id LoopCalled(const Program& p, absl::string_view name) {
   return kNone;
 }
 
-void ExpectRefused(const Program& program, const Target& target, absl::string_view check, const std::string& message) {
+void ExpectRefused(const Program& program, const Target& target, absl::string_view check,
+                   const std::string& message) {
   const Verdict verdict = Validate(program, target);
   EXPECT_FALSE(verdict.ok);
   EXPECT_EQ(verdict.check, check);
@@ -70,7 +72,8 @@ TEST(Validate, RefusesAParallelLoopThatWritesTheSameElements) {
   const Id loop = p.AddLoop("again", 4, LoopKind::kParallel), i = p.nodes[block].parent;
   p.Replace(i, loop);
   p.Append(loop, i);
-  ExpectRefused(p, Avx2(), "parallel", "block \"copy\" writes the same elements of buffer B in every iteration of loop again");
+  ExpectRefused(p, Avx2(), "parallel",
+                "block \"copy\" writes the same elements of buffer B in every iteration of loop again");
 }
 
 TEST(Validate, RefusesNestedParallelLoops) {
@@ -95,7 +98,8 @@ TEST(Validate, RefusesOneLaneAndMoreThanSixtyFour) {
   for (const int64_t lanes : {1, 128}) {
     Program p = Matmul(16, lanes, 16);
     p.loop(LoopCalled(p, "j")).kind = LoopKind::kVectorized;
-    ExpectRefused(p, Avx2(), "vectorized", absl::StrCat("loop j is vectorized with ", lanes, " lanes; 2 to 64 are allowed"));
+    ExpectRefused(p, Avx2(), "vectorized",
+                  absl::StrCat("loop j is vectorized with ", lanes, " lanes; 2 to 64 are allowed"));
   }
 }
 
@@ -106,8 +110,10 @@ TEST(Validate, RefusesRegistersIndexedByALoopThatRuns) {
   nests.Read(p);
   const Verdict verdict = Validate(nests, Avx2());
   EXPECT_EQ(verdict.check, "registers");
-  EXPECT_THAT(verdict.message, HasSubstr("indexes buffer C.acc, which is in registers, by loop i_2, which is serial; it must be "
-                                         "unrolled or vectorized"));
+  EXPECT_THAT(
+      verdict.message,
+      HasSubstr("indexes buffer C.acc, which is in registers, by loop i_2, which is serial; it must be "
+                "unrolled or vectorized"));
 }
 
 TEST(Validate, RefusesTilesThatSpill) {
@@ -122,13 +128,15 @@ TEST(Validate, RefusesMoreStackThanThereIs) {
   EXPECT_TRUE(Validate(Tiled({{2, 1, 4}, {1, 4, 16}, {2, 512}}, true), wide).check != "stack");
   Program p = Tiled({{2, 1, 4}, {1, 4, 16}, {2, 2048}}, true);
   p.loop(LoopCalled(p, "c1")).kind = LoopKind::kSerial;
-  ExpectRefused(p, wide, "stack", "buffers on the stack and in registers take 524544 bytes; 262144 are allowed");
+  ExpectRefused(p, wide, "stack",
+                "buffers on the stack and in registers take 524544 bytes; 262144 are allowed");
 }
 
 TEST(Validate, RefusesTemporariesBeyondTheMemory) {
   Builder b("large");
   const int64_t n = int64_t{1} << 29;
-  const Id A = b.Input("A", DType::kF32, {1}), T = b.Temporary("T", DType::kF32, {n}), B = b.Output("B", DType::kF32, {n});
+  const Id A = b.Input("A", DType::kF32, {1}), T = b.Temporary("T", DType::kF32, {n}),
+           B = b.Output("B", DType::kF32, {n});
   b.Compute("t", {{"i", n}}, {T, {b.Iter(0)}}, b.Load(A, {Sum::Constant(0)}));
   b.Compute("b", {{"i", n}}, {B, {b.Iter(0)}}, b.Load(T, {b.Iter(0)}));
   ExpectRefused(b.Finish(), Avx2(), "memory", "temporaries take 2147483648 bytes; 1073741824 are allowed");

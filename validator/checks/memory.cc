@@ -16,7 +16,8 @@ std::optional<std::string> RefusesStack(const Nests& nests, const Target& /*targ
     if (storage == Storage::kStack || storage == Storage::kRegister) bytes += TemporaryBytes(nests, b);
   }
   if (bytes <= kStackBytes) return std::nullopt;
-  return absl::StrCat("buffers on the stack and in registers take ", bytes, " bytes; ", kStackBytes, " are allowed");
+  return absl::StrCat("buffers on the stack and in registers take ", bytes, " bytes; ", kStackBytes,
+                      " are allowed");
 }
 
 std::optional<std::string> RefusesMemory(const Nests& nests, const Target& target) {

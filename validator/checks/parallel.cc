@@ -11,7 +11,8 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& /*target*/)
     for (int32_t around = loop.parent; around >= 0; around = nests.loops()[around].parent) {
       const NestLoop& outer = nests.loops()[around];
       if (outer.kind == LoopKind::kParallel && outer.extent > 1) {
-        return absl::StrCat(LoopText(nests, l), " is parallel inside of ", LoopText(nests, around), ", which is parallel too");
+        return absl::StrCat(LoopText(nests, l), " is parallel inside of ", LoopText(nests, around),
+                            ", which is parallel too");
       }
     }
     if (auto reason = Dependence(nests, l, /*reductions=*/true)) {

@@ -38,8 +38,8 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
     // What is loaded is widened to the type of the result.
     const int64_t operands = loaded == 0 ? 0 : Registers(lanes, std::max(element, loaded), target) + 1;
     if (held + operands > target.vector_registers) {
-      return absl::StrCat(BlockText(nests, block), " needs ", held, " registers for what it holds and ", operands,
-                          " for its operands; there are ", target.vector_registers);
+      return absl::StrCat(BlockText(nests, block), " needs ", held, " registers for what it holds and ",
+                          operands, " for its operands; there are ", target.vector_registers);
     }
   }
   return std::nullopt;

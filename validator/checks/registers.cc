@@ -11,8 +11,9 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& /*target*/)
       for (const NestTerm& term : nests.terms(axis)) {
         const LoopKind kind = nests.loops()[term.loop].kind;
         if (kind == LoopKind::kUnrolled || kind == LoopKind::kVectorized) continue;
-        return absl::StrCat(BlockText(nests, nests.blocks()[access.block]), " indexes ", BufferText(nests, access.buffer),
-                            ", which is in registers, by ", LoopText(nests, term.loop), ", which is ", ToString(kind),
+        return absl::StrCat(BlockText(nests, nests.blocks()[access.block]), " indexes ",
+                            BufferText(nests, access.buffer), ", which is in registers, by ",
+                            LoopText(nests, term.loop), ", which is ", ToString(kind),
                             "; it must be unrolled or vectorized");
       }
     }

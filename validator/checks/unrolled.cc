@@ -16,7 +16,8 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
     int32_t first = -1;
     for (const int32_t l : nests.path(block)) {
       const NestLoop& loop = nests.loops()[l];
-      if (loop.extent == 1 || (loop.kind != LoopKind::kUnrolled && loop.kind != LoopKind::kVectorized)) continue;
+      if (loop.extent == 1 || (loop.kind != LoopKind::kUnrolled && loop.kind != LoopKind::kVectorized))
+        continue;
       if (first < 0) first = l;
       (loop.kind == LoopKind::kVectorized ? lanes : copies) *= loop.extent;
       if (copies > target.max_unrolled) break;
@@ -24,10 +25,12 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
     if (first < 0) continue;
     const Id result = nests.accesses(block).back().buffer;
     const int64_t bytes = lanes * SizeOf(nests.program().buffers[result].dtype);
-    written = (first == top ? written : 0) + copies * std::max<int64_t>(1, (bytes + target.vector_bytes - 1) / target.vector_bytes);
+    written = (first == top ? written : 0) +
+              copies * std::max<int64_t>(1, (bytes + target.vector_bytes - 1) / target.vector_bytes);
     top = first;
     if (written > target.max_unrolled) {
-      return absl::StrCat(LoopText(nests, top), " writes out ", written, " instances or more; ", target.max_unrolled, " are allowed");
+      return absl::StrCat(LoopText(nests, top), " writes out ", written, " instances or more; ",
+                          target.max_unrolled, " are allowed");
     }
   }
   return std::nullopt;

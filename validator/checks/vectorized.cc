@@ -12,11 +12,13 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& /*target*/)
     for (int32_t around = loop.parent; around >= 0; around = nests.loops()[around].parent) {
       if (nests.loops()[around].kind != LoopKind::kVectorized || loop.extent == 1) continue;
       if (loop.kind != LoopKind::kVectorized && loop.kind != LoopKind::kParallel) continue;
-      return absl::StrCat(LoopText(nests, l), " is ", ToString(loop.kind), " inside of ", LoopText(nests, around), ", which is vectorized");
+      return absl::StrCat(LoopText(nests, l), " is ", ToString(loop.kind), " inside of ",
+                          LoopText(nests, around), ", which is vectorized");
     }
     if (loop.kind != LoopKind::kVectorized) continue;
     if (loop.extent < 2 || loop.extent > kMostLanes) {
-      return absl::StrCat(LoopText(nests, l), " is vectorized with ", loop.extent, " lanes; 2 to ", kMostLanes, " are allowed");
+      return absl::StrCat(LoopText(nests, l), " is vectorized with ", loop.extent, " lanes; 2 to ",
+                          kMostLanes, " are allowed");
     }
     if (auto reason = Dependence(nests, l, /*reductions=*/false)) {
       return absl::StrCat(LoopText(nests, l), " is vectorized, but ", *reason);

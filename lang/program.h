@@ -39,96 +39,9 @@
 #include "lang/expr.h"
 #include "lang/ids.h"
 #include "lang/index_map.h"
+#include "lang/nodes.h"
 
 namespace kiln {
-
-// An index value: offset + Σ splits, which must lie within 0 .. extent-1 for an instance to exist.
-// As an index of an access, extent is the buffer's and the value is known to lie within it.
-struct Mark {
-  Extent extent;
-  int64_t offset = 0;
-  Range splits;  // Program::splits
-};
-
-enum class LoopKind : uint8_t {
-  kSerial,
-  kParallel,
-  kVectorized,
-  kUnrolled,
-  kPipelined,
-  kBlockX,
-  kBlockY,
-  kBlockZ,
-  kThreadX,
-  kThreadY,
-  kThreadZ,
-  kVirtualThread
-};
-absl::string_view ToString(LoopKind kind);
-
-struct LoopNode {
-  Id name = kNone;
-  Extent extent;
-  LoopKind kind = LoopKind::kSerial;
-  bool tainted = false;   // the extent depends on a draw
-  Id definition = kNone;  // of a dead loop: the mark that stands for it
-  Range annotations;      // (name, value) pairs in Program::lists
-};
-
-enum class IterKind : uint8_t { kSpatial, kReduction };
-struct Iter {
-  Id name = kNone;
-  Extent extent;
-  IterKind kind = IterKind::kSpatial;
-  Id binding = kNone;  // a mark over loops and the enclosing block's iters, with this iter's extent
-};
-
-struct Access {
-  Id buffer = kNone;
-  Range index;  // marks in Program::lists, over the block's own iters; one per dimension
-};
-
-// A commutative and associative combination with identity; one or several results (argmax has two).
-struct Monoid {
-  enum class Kind : uint8_t { kSum, kProduct, kMin, kMax, kAnd, kOr, kCustom };
-  Kind kind = Kind::kSum;
-  bool idempotent = false;
-  bool exact = false;  // any order gives the same bits
-  Range identity;      // an expression per result, in Program::lists
-  Range combine;       // an expression per result over kArg
-};
-absl::string_view ToString(Monoid::Kind kind);
-
-// What a block is, in terms of the program that was imported (design D1, D9).
-struct Provenance {
-  enum class Kind : uint8_t { kCompute, kCopy, kInit, kPartial, kPadding };
-  Kind kind = Kind::kCompute;
-  Id origin = kNone;  // block of the original program (kCompute, kInit, kPartial); kCopy: the buffer copied
-  Range map;          // marks over the block's iters: which of the origin's instances; empty = identity
-};
-absl::string_view ToString(Provenance::Kind kind);
-
-struct BlockNode {
-  Id name = kNone;
-  Range iters;   // Program::iters
-  Range domain;  // marks in Program::lists over own iters, which must lie in their extents
-  Id monoid = kNone;
-  Range dests;               // Program::accesses; one per result
-  Range values;              // expressions in Program::lists; one per result
-  Range initial;             // expressions in Program::lists over spatial iters, one per result, or empty
-  bool accumulates = false;  // the destinations were initialized by another block
-  Provenance provenance;
-  Range annotations;
-};
-
-// A place in the tree. `index` is into Program::loops or Program::blocks.
-struct Node {
-  enum class Kind : uint8_t { kRoot, kLoop, kBlock, kDead };
-  Kind kind = Kind::kRoot;
-  bool prepare = false;  // children of the root: runs once per constants, apart
-  Id index = kNone;
-  Id parent = kNone, prev = kNone, next = kNone, first = kNone, last = kNone;
-};
 
 struct Program {
   std::string name;

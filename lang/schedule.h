@@ -18,29 +18,10 @@
 #include <vector>
 
 #include "lang/chooser.h"
+#include "lang/handle.h"
 #include "lang/primitive.h"
 
 namespace kiln {
-
-// Handles. -1 is inert.
-struct Block {
-  int32_t number = -1;
-};
-struct Loop {
-  int32_t number = -1;
-};
-struct Value {
-  int32_t number = -1;
-};
-
-// A factor of Split: a number, a sampled value, or kAuto for what is left (at most one).
-inline constexpr int64_t kAuto = -1;
-struct Factor {
-  Operand operand;
-  Factor(int64_t number) : operand{Operand::Kind::kInt, number} {}  // NOLINT: factors are written as numbers
-  Factor(int number) : Factor(int64_t{number}) {}                   // NOLINT
-  Factor(Value value) : operand{Operand::Kind::kValue, value.number} {}  // NOLINT
-};
 
 using Where = std::source_location;
 

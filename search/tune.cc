@@ -94,7 +94,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task, std::vector<Candidate
                              absl::StatusOr<Point> point = PointOf(*t.space, judge_, candidate);
                              if (!point.ok()) return std::nullopt;
                              const std::string hash = ToString(HashOf(point->replayed.program()));
-                             points.insert_or_assign(hash, *std::move(point));
+                             points.try_emplace(hash, *std::move(point));
                              return hash;
                            }};
   const BatchOptions how{.size = std::min(BatchSize(t.trials), options_.trials - TotalTrials()),

@@ -103,9 +103,6 @@ struct TuneResult {
   bool interrupted = false;
 };
 
-// The flag of records that come from the final race, beside the measurer's own.
-inline constexpr absl::string_view kRaceFlag = "race";
-
 // One result for each task, in order.
 absl::StatusOr<std::vector<TuneResult>> Tune(const std::vector<TuneTask>& tasks, const SpaceFunction& space,
                                              const Target& target, const TuneOptions& options,

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "lang/hash.h"
 #include "search/tuner.h"
@@ -75,7 +74,7 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Results(bool interrupted) {
     if (!own.ok()) return own.status();
     std::optional<RecordRow> best;
     for (const RecordRow& row : *own) {
-      if (row.task != t || !absl::StrContains(row.flags, kRaceFlag) || !CanBeBest(row)) continue;
+      if (row.task != t || !IsOfRace(row) || !CanBeBest(row)) continue;
       if (!best || Seconds(row) < Seconds(*best)) best = row;
     }
     for (const Measured* m : knowledge_.Best(t, best ? 0 : std::numeric_limits<int>::max())) {

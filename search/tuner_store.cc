@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "build_info.h"
 #include "lang/hash.h"
 #include "lang/text.h"
+#include "search/cost/xgboost_model.h"
 #include "search/run_key.h"
 #include "search/tuner.h"
 #include "trace/text.h"
@@ -49,6 +49,7 @@ absl::Status Tuner::BeginOrResume() {
   run.seed = options_.seed;
   run.kiln_version = KILN_VERSION;
   run.llvm_version = options_.llvm_version;
+  run.xgboost_version = XgboostVersion();
   run.started = clock_.WallMillis();
   run.state = Serialize(*initial);
   const auto begun = store_.BeginRun(run);
@@ -82,7 +83,7 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     Task& task = tasks_[record.task];
     const bool of_this_run = i >= num_earlier;
     if (of_this_run) task.next_trial = std::max(task.next_trial, record.trial + 1);
-    if (absl::StrContains(record.flags, kRaceFlag)) continue;
+    if (IsOfRace(record)) continue;
     if (of_this_run) {
       ++task.trials;
       if (record.status != kRecordOk) ++task.failures[record.status];

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "search/database/best_of_runs.h"
 
 namespace kiln {
 namespace {
@@ -117,13 +118,13 @@ class MemoryStore : public Store {
   }
 
   absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target, bool verified_only) override {
-    std::optional<RecordRow> best;
+    BestOfRuns runs;
     for (const RecordRow& record : all_.records) {
       if (record.workload != workload || record.target != target || !CanBeBest(record)) continue;
-      if (verified_only && !record.verified) continue;
-      if (!best || Seconds(record) < Seconds(*best)) best = record;
+      if (!verified_only || record.verified) runs.Offer(record);
     }
-    return best;
+    if (runs.Best() == 0) return std::nullopt;
+    return all_.records[runs.Best() - 1];
   }
 
   absl::StatusOr<std::vector<RecordEntry>> BestAll(bool verified_only) override {

@@ -2,11 +2,11 @@
 
 #include <bit>
 #include <cstring>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "search/database/best_of_runs.h"
 #include "search/database/schema.h"
 #include "search/database/sqlite.h"
 
@@ -180,24 +180,23 @@ class SqliteStore : public Store {
   }
 
   absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target, bool verified_only) override {
-    Query query(
-        *db_,
-        "SELECT id, samples FROM record WHERE workload = ? AND target = ? AND status = ? AND lower_bound = 0 "
-        "AND verified >= ? ORDER BY id",
-        workload, target, kRecordOk, verified_only);
-    RowId best = 0;
-    double best_seconds = std::numeric_limits<double>::infinity();
+    Query query(*db_,
+                "SELECT id, run, flags, samples FROM record WHERE workload = ? AND target = ? AND status = ? "
+                "AND lower_bound = 0 "
+                "AND verified >= ? ORDER BY id",
+                workload, target, kRecordOk, verified_only);
+    BestOfRuns runs;
     RecordRow candidate;
     while (query.Next()) {
-      candidate.samples = UnpackSamples(query.Text(1));
-      const double seconds = Seconds(candidate);
-      if (seconds >= best_seconds) continue;
-      best = query.Int(0);
-      best_seconds = seconds;
+      candidate.id = query.Int(0);
+      candidate.run = query.Int(1);
+      candidate.flags = query.Text(2);
+      candidate.samples = UnpackSamples(query.Text(3));
+      if (!candidate.samples.empty()) runs.Offer(candidate);
     }
     if (!query.status().ok()) return query.status();
-    if (best == 0) return std::nullopt;
-    auto record = FindRecord(best);
+    if (runs.Best() == 0) return std::nullopt;
+    auto record = FindRecord(runs.Best());
     if (!record.ok()) return record.status();
     return *std::move(record);
   }

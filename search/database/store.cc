@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 
 namespace kiln {
 
@@ -21,6 +22,11 @@ double Seconds(const RecordRow& record) {
 
 bool CanBeBest(const RecordRow& record) {
   return record.status == kRecordOk && !record.lower_bound && !record.samples.empty();
+}
+
+bool IsOfRace(const RecordRow& record) {
+  const std::vector<absl::string_view> flags = absl::StrSplit(record.flags, ' ');
+  return std::find(flags.begin(), flags.end(), kRaceFlag) != flags.end();
 }
 
 absl::Status CheckHash(absl::string_view field, absl::string_view hash) {

@@ -129,6 +129,10 @@ double Seconds(const RecordRow& record);
 // samples.
 bool CanBeBest(const RecordRow& record);
 
+// The flag of records that come from the race at the end of a run, beside the measurer's own.
+inline constexpr absl::string_view kRaceFlag = "race";
+bool IsOfRace(const RecordRow& record);
+
 // What every implementation demands of rows before it stores them (kInvalidArgument says which field).
 absl::Status CheckHash(absl::string_view field, absl::string_view hash);
 absl::Status CheckRecord(const RecordRow& record);
@@ -170,7 +174,8 @@ class Store {
   virtual absl::StatusOr<std::vector<RecordRow>> Records(RowId workload, RowId target,
                                                          std::optional<RowId> run = std::nullopt) = 0;
   // The record with the smallest Seconds among those that CanBeBest (and are verified, if asked); ties go to
-  // the smaller id. Records with different flags compete: who must not mix them selects from Records.
+  // the smaller id. Of a run with such records of a race only these count. Beside that, records with different
+  // flags compete: who must not mix them selects from Records.
   virtual absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target,
                                                         bool verified_only = false) = 0;
   // The same for every workload and target that have one, in the order of their ids.

@@ -183,6 +183,20 @@ TEST_P(StoreContract, TakesTheSmallestMedianAsBest) {
   EXPECT_EQ(store_->Best(1, 1, /*verified_only=*/true).value()->id, 1);
 }
 
+TEST_P(StoreContract, PrefersTheRaceOfARunToALuckierRecordOfIt) {
+  RecordRow raced = ExampleRecord(1, 1, 1, {3}), loser = ExampleRecord(1, 1, 2, {4});
+  raced.flags = loser.flags = "contraction race";
+  Append({ExampleRecord(1, 1, 0, {1}), loser, raced});
+  EXPECT_EQ(store_->Best(1, 1).value()->id, 3);
+  EXPECT_EQ(store_->BestAll().value()[0].record.id, 3);
+  ASSERT_TRUE(store_->SetVerdict(1, true, "ok", "").ok());
+  EXPECT_EQ(store_->Best(1, 1, /*verified_only=*/true).value()->id, 1);  // nothing of the race is verified
+
+  const RowId run = store_->BeginRun({.uid = ExampleHash('c'), .command = "kiln tune b.mlir"}).value();
+  ASSERT_TRUE(store_->AppendRecords(run, {ExampleRecord(1, 1, 0, {2})}, "state").ok());
+  EXPECT_EQ(store_->Best(1, 1).value()->id, 4);  // a run without a race
+}
+
 TEST_P(StoreContract, NeverChoosesARecordThatWasFoundWrong) {
   Append({ExampleRecord(1, 1, 0, {1}), ExampleRecord(1, 1, 1, {2})});
   ASSERT_TRUE(store_->SetVerdict(1, false, "wrong_result", "C[0,3] is 2, not 5").ok());

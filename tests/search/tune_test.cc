@@ -77,7 +77,20 @@ TEST(Tune, ReturnsTheProgramOfItsTraceAndItsRecord) {
   ASSERT_TRUE(replayed.ok());
   EXPECT_TRUE(Equal(replayed->program(), best.program));
   EXPECT_EQ(Seconds(store->Get(best.record)->record), best.latency);
-  EXPECT_TRUE(store->ReadAll()->runs[0].finished);
+  const RunRow run = store->ReadAll()->runs[0];
+  EXPECT_TRUE(run.finished);
+  EXPECT_EQ(run.xgboost_version, XgboostVersion());
+}
+
+TEST(Tune, RacesTheVeryTracesThatWereMeasured) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  MustTune(Small(112, 3), machine, *store, {OneTask()[0], {"wide", Matmul(32, 256, 64), 0}});
+  std::set<std::string> measured, raced;
+  for (const RecordRow& record : RecordsOf(*store))
+    (IsOfRace(record) ? raced : measured).insert(record.trace);
+  EXPECT_THAT(raced, SizeIs(6));
+  for (const std::string& trace : raced) EXPECT_TRUE(measured.contains(trace)) << trace;
 }
 
 TEST(Tune, NeverMeasuresAProgramTwice) {

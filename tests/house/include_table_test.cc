@@ -48,7 +48,7 @@ const std::vector<Row> kTable = {
      {"backends/", "lang/", "trace/", "validator/prover.h", "search/measurer.h"},
      {"hwloc.h", "hwloc/", "seccomp.h"}},
     {"tools/", kAllOfKiln, {"CLI/", "nlohmann/"}},
-    {"bench/", kAllOfKiln, {"benchmark/", "nlohmann/"}},
+    {"bench/", kAllOfKiln, {"CLI/", "benchmark/", "nlohmann/"}},
     {"examples/", kAllOfKiln, {}},
     {"tests/", kAllOfKiln, kTestTools},
 };

@@ -1,0 +1,196 @@
+// What tuning gains over what a user has before Kiln:
+//
+//   side_by_side_bench [--trials 128] [--seed 0] [--results side_by_side.json] FILE.mlir[=RATIO]...
+//
+// Each file is tuned, and the fastest schedule found runs in turns with the same file through stock passes
+// and LLVM -O3 (backends/cpu/baseline.h) and with the machine's FMA peak: one thread, one process, twenty
+// rounds. Printed and appended to the results as a line of JSON as soon as it is known: the median of the
+// twenty ratios, and GFLOP/s with their share of the peak. A file that has a line already, of this version,
+// machine, trials and seed, is not run again, so the same command goes on where it was stopped. It fails if a
+// RATIO is not reached.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "CLI/CLI.hpp"
+#include "backends/cpu/baseline.h"
+#include "backends/cpu/scratch_folder.h"
+#include "backends/import/import.h"
+#include "backends/version.h"
+#include "bench/beside.h"
+#include "bench/fma_probe.h"
+#include "build_info.h"
+#include "nlohmann/json.hpp"
+#include "trace/text.h"
+#include "validator/prover.h"
+
+namespace kiln {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kPairs = 20;
+
+struct Options {
+  int trials = 128;
+  uint64_t seed = 0;
+  std::string results = "side_by_side.json";
+  std::vector<std::string> files;
+};
+
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string ReadAll(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::vector<Tolerance> TolerancesOf(const Program& program) {
+  std::vector<Tolerance> tolerances;
+  for (const OutputTolerance& t : ToleranceFor(program))
+    tolerances.push_back({.relative = t.relative, .absolute = t.absolute});
+  return tolerances;
+}
+
+// What a result is known by.
+Json KeyOf(const std::string& file, const Options& o) {
+  return {{"name", std::filesystem::path(file).stem().string()},
+          {"kiln", KILN_VERSION},
+          {"machine", Host().fingerprint},
+          {"trials", o.trials},
+          {"seed", o.seed}};
+}
+
+std::optional<Json> FindResult(const Json& key, const std::string& path) {
+  std::ifstream lines(path);
+  std::optional<Json> found;
+  for (std::string line; std::getline(lines, line);) {
+    Json result = Json::parse(line, nullptr, false);
+    if (!result.is_object()) continue;
+    bool same = true;
+    for (const auto& [name, value] : key.items()) same = same && result.value(name, Json()) == value;
+    if (same) found = std::move(result);
+  }
+  return found;
+}
+
+absl::StatusOr<Json> Measure(const std::string& file, const Options& o) {
+  const auto imported = ImportFile(file);
+  if (!imported.ok()) return imported.status();
+  const Program& original = imported->program;
+  auto measurer = CpuMeasurer::Start();
+  if (!measurer.ok()) return measurer.status();
+  const auto start = std::chrono::steady_clock::now();
+  const auto tuned = TuneAlone(original, o.trials, o.seed, *measurer);
+  if (!tuned.ok()) return tuned.status();
+  const double tuning = SecondsSince(start);
+
+  const std::vector<Tolerance> tolerances = TolerancesOf(original);
+  auto kernel = BuildKernel(tuned->program, tolerances, *measurer);
+  if (!kernel.ok()) return kernel.status();
+  KernelObject peer;
+  auto shared = CompileBaseline(ReadAll(file), HostCodegen());
+  if (!shared.ok()) return shared.status();
+  peer.shared_object = *std::move(shared);
+  peer.symbol = "baseline";
+  peer.params = ParamsOf(original, tolerances);
+  const auto probe = MakeFmaProbe();
+  if (!probe.ok()) return probe.status();
+
+  const auto scratch = ScratchFolder::Make();
+  if (!scratch.ok()) return scratch.status();
+  const std::string outputs = absl::StrCat((*scratch)->path(), "/outputs");
+  RunRequest once;
+  once.kernel = peer;
+  once.timing.runs = 0;
+  once.write_reference_to = outputs;
+  if (const auto ran = RunAlone(once); !ran.ok()) return ran.status();
+  RunRequest turns;
+  turns.kernel = *std::move(kernel);
+  turns.peers = {peer, probe->kernel};
+  turns.timing.runs = kPairs;
+  turns.reference = outputs;
+  const auto ran = RunAlone(turns);
+  if (!ran.ok()) return ran.status();
+
+  std::vector<double> ratios;
+  for (size_t i = 0; i < ran->seconds.size(); ++i)
+    ratios.push_back(ran->peer_seconds[0][i] / ran->seconds[i]);
+  const double seconds = Median(ran->seconds), gflops = 1e-9 * Flops(original) / seconds;
+  const double peak = 1e-9 * probe->flops / Median(ran->peer_seconds[1]);
+  double load = 0;
+  getloadavg(&load, 1);
+  Json result = KeyOf(file, o);
+  result.update({{"cpu", Host().cpu},
+                 {"llvm", LlvmVersion()},
+                 {"ratio", Median(ratios)},
+                 {"least_ratio", Least(ratios)},
+                 {"seconds", seconds},
+                 {"peer_seconds", Median(ran->peer_seconds[0])},
+                 {"gflops", gflops},
+                 {"peak_gflops", peak},
+                 {"share_of_peak", gflops / peak},
+                 {"tuning_seconds", tuning},
+                 {"load_average", load},
+                 {"failures", tuned->failures},
+                 {"trace", Print(tuned->trace)}});
+  return result;
+}
+
+// Whether the ratio wanted, if any, was reached.
+absl::StatusOr<bool> Report(const std::string& argument, const Options& o) {
+  const size_t at = argument.rfind('=');
+  const std::string file = argument.substr(0, at);
+  const double wanted = at == std::string::npos ? 0 : std::strtod(argument.c_str() + at + 1, nullptr);
+  const Json key = KeyOf(file, o);
+  std::optional<Json> result = FindResult(key, o.results);
+  if (!result) {
+    auto measured = Measure(file, o);
+    if (!measured.ok()) return measured.status();
+    result = *std::move(measured);
+    std::ofstream(o.results, std::ios::app) << result->dump() << std::endl;
+  }
+  const auto number = [&](const char* name) { return (*result)[name].get<double>(); };
+  const bool reached = number("ratio") >= wanted;
+  std::printf("%-32s %7.2fx  %8.3f ms beside %9.3f ms, %6.1f GFLOP/s, %3.0f%% of the peak%s\n",
+              key["name"].get<std::string>().c_str(), number("ratio"), 1e3 * number("seconds"),
+              1e3 * number("peer_seconds"), number("gflops"), 100 * number("share_of_peak"),
+              reached ? "" : absl::StrCat("  MISSED, wanted ", wanted, "x").c_str());
+  std::fflush(stdout);
+  return reached;
+}
+
+int Main(int argc, char** argv) {
+  Options o;
+  CLI::App app("Tuned programs beside stock passes and LLVM -O3", "side_by_side_bench");
+  app.add_option("--trials", o.trials, "Candidates to measure for each file")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--seed", o.seed, "Of all random choices")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--results", o.results, "Lines of JSON, to which results are appended")
+      ->capture_default_str();
+  app.add_option("FILE", o.files, "FILE.mlir, or FILE.mlir=RATIO")->required();
+  CLI11_PARSE(app, argc, argv);
+  bool good = true;
+  for (const std::string& argument : o.files) {
+    const auto reached = Report(argument, o);
+    if (!reached.ok())
+      std::fprintf(stderr, "%s: %s\n", argument.c_str(), reached.status().ToString().c_str());
+    good = good && reached.ok() && *reached;
+  }
+  return good ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace kiln
+
+int main(int argc, char** argv) { return kiln::Main(argc, argv); }

@@ -1,0 +1,67 @@
+// A product of matrices of any shape is tuned to a good part of what the machine can do.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <random>
+
+#include "bench/beside.h"
+#include "bench/fma_probe.h"
+#include "lang/builder.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kTrials = 64;
+constexpr double kShare = 0.25;
+
+struct Shape {
+  int64_t m, n, k;
+};
+
+// Drawn anew on each run; extents are multiples of 8.
+Shape RandomShape() {
+  std::random_device entropy;
+  std::uniform_int_distribution<int64_t> eighths(16, 64);
+  return {8 * eighths(entropy), 8 * eighths(entropy), 8 * eighths(entropy)};
+}
+
+Program Product(const Shape& s) {
+  Builder b("product");
+  const Id A = b.Input("A", DType::kF32, {s.m, s.k}), B = b.Input("B", DType::kF32, {s.k, s.n});
+  const Id C = b.Output("C", DType::kF32, {s.m, s.n});
+  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  b.Reduce("product", {{"i", s.m}, {"j", s.n}, {"k", s.k, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
+  return b.Finish();
+}
+
+TEST(Peak, AMatmulOfAnyShapeReachesAQuarterOfItInSixtyFourTrials) {
+  const Shape shape = RandomShape();
+  const uint64_t seed = std::random_device()();
+  const std::string name = absl::StrCat(shape.m, " x ", shape.n, " x ", shape.k, ", seed ", seed);
+  SCOPED_TRACE(name);
+  const Program product = Product(shape);
+  const std::string build = KILN_BUILD_DIR, runner = build + "/kiln-runner";
+  auto measurer = CpuMeasurer::Start({.builder_path = build + "/kiln-builder", .runner_path = runner});
+  ASSERT_TRUE(measurer.ok()) << measurer.status();
+  const auto tuned = TuneAlone(product, kTrials, seed, *measurer);
+  ASSERT_TRUE(tuned.ok()) << tuned.status();
+
+  const auto kernel = BuildKernel(tuned->program, {Tolerance()}, *measurer);
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const auto probe = MakeFmaProbe();
+  ASSERT_TRUE(probe.ok()) << probe.status();
+  RunRequest turns;
+  turns.kernel = *kernel;
+  turns.peers = {probe->kernel};
+  turns.timing.runs = 20;
+  const auto ran = RunAlone(turns, runner);
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  const double gflops = 1e-9 * Flops(product) / Least(ran->seconds);
+  const double peak = 1e-9 * probe->flops / Least(ran->peer_seconds[0]);
+  std::printf("  %s: %.1f GFLOP/s, %.0f%% of %.1f\n", name.c_str(), gflops, 100 * gflops / peak, peak);
+  EXPECT_GE(gflops, kShare * peak);
+}
+
+}  // namespace
+}  // namespace kiln

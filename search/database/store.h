@@ -174,8 +174,8 @@ class Store {
   virtual absl::StatusOr<std::vector<RecordRow>> Records(RowId workload, RowId target,
                                                          std::optional<RowId> run = std::nullopt) = 0;
   // The record with the smallest Seconds among those that CanBeBest (and are verified, if asked); ties go to
-  // the smaller id. Of a run with such records of a race only these count. Beside that, records with different
-  // flags compete: who must not mix them selects from Records.
+  // the smaller id. Of a run with such records of a race only these count. Beside that, records with
+  // different flags compete: who must not mix them selects from Records.
   virtual absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target,
                                                         bool verified_only = false) = 0;
   // The same for every workload and target that have one, in the order of their ids.

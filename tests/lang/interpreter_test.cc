@@ -159,8 +159,8 @@ TEST(Interpreter, InstancesOutsideOfImperfectTilesDoNotExist) {
   Builder b("sum");
   const Id A = b.Input("A", DType::kF64, {10}), S = b.Output("S", DType::kF64, {});
   b.Reduce("sum", {{"i", 10, IterKind::kReduction}}, Monoid::Kind::kSum, {S, {}}, b.Load(A, {b.Iter(0)}));
-  Dice* no_dice = nullptr;
-  RandomChooser chooser(*no_dice);
+  RandomDice dice(Engine{0});
+  RandomChooser chooser(dice);
   Schedule s(b.Finish(), Target(), chooser);
   s.Split(s.GetLoops(s.GetBlock("sum"))[0], {4, 3});
   ASSERT_TRUE(s.ok()) << s.status();

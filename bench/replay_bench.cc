@@ -9,21 +9,12 @@
 
 #include "lang/builder.h"
 #include "lang/check.h"
+#include "tests/support/tiled_matmul.h"
 #include "trace/mutate.h"
 #include "trace/replay.h"
 
 namespace kiln {
 namespace {
-
-Program Matmul() {
-  Builder b("matmul");
-  const Id A = b.Input("A", DType::kF32, {1024, 1024}), B = b.Input("B", DType::kF32, {1024, 1024});
-  const Id C = b.Output("C", DType::kF32, {1024, 1024});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
-  b.Reduce("matmul", {{"i", 1024}, {"j", 1024}, {"k", 1024, IterKind::kReduction}}, Monoid::Kind::kSum,
-           {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
-  return b.Finish();
-}
 
 void Space(Schedule& s) {
   const Schedule::Section section(s, "multi-level-tiling/matmul");
@@ -51,7 +42,7 @@ void Space(Schedule& s) {
 }
 
 struct Ready {
-  Program program = Matmul();
+  Program program = Matmul(1024, 1024, 1024);
   Target target;
   Trace trace;
   std::vector<Replayed> starts;  // prior draws that apply

@@ -12,24 +12,15 @@
 #include "search/knowledge.h"
 #include "search/population.h"
 #include "search/simulated_machine.h"
+#include "tests/support/tiled_matmul.h"
 #include "trace/enumerate.h"
 
 namespace kiln {
 namespace {
 
-Program Matmul() {
-  Builder b("matmul");
-  const Id A = b.Input("A", DType::kF32, {1024, 1024}), B = b.Input("B", DType::kF32, {1024, 1024});
-  const Id C = b.Output("C", DType::kF32, {1024, 1024});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
-  b.Reduce("matmul", {{"i", 1024}, {"j", 1024}, {"k", 1024, IterKind::kReduction}}, Monoid::Kind::kSum,
-           {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
-  return b.Finish();
-}
-
 struct Ready {
   Target target;
-  SearchSpace space{Matmul(), target, {}, [this] { return MakeJudge(target); }};
+  SearchSpace space{Matmul(1024, 1024, 1024), target, {}, [this] { return MakeJudge(target); }};
   std::unique_ptr<CostModel> model = MakeXgboostModel(FeatureDim()).value();
 
   Ready() {

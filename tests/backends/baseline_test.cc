@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "test_paths.h"
 #include "tests/backends/loaded.h"
 
 namespace kiln {

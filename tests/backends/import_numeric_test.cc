@@ -12,6 +12,7 @@
 #include "backends/runner/data.h"
 #include "gtest/gtest.h"
 #include "lang/interpreter.h"
+#include "test_paths.h"
 #include "tests/backends/loaded.h"
 
 namespace kiln {

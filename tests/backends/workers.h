@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "lang/builder.h"
 #include "lang/serialize.h"
+#include "test_paths.h"
 
 namespace kiln {
 

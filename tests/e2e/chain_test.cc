@@ -10,6 +10,7 @@
 #include "lang/chooser.h"
 #include "lang/schedule.h"
 #include "lang/text.h"
+#include "test_paths.h"
 
 namespace kiln {
 namespace {

@@ -7,6 +7,7 @@
 #include "bench/beside.h"
 #include "bench/fma_probe.h"
 #include "lang/builder.h"
+#include "test_paths.h"
 
 namespace kiln {
 namespace {

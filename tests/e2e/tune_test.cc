@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "build_info.h"
+#include "test_paths.h"
 #include "tests/support/run_kiln.h"
 
 namespace kiln {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "test_paths.h"
 
 namespace kiln::house {
 

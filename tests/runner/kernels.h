@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/runner/pool.h"
 #include "backends/runner/runner.h"
+#include "test_paths.h"
 
 namespace kiln {
 

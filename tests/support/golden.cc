@@ -1,4 +1,5 @@
 #include "tests/support/golden.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 

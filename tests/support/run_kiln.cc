@@ -1,4 +1,5 @@
 #include "tests/support/run_kiln.h"
+#include "test_paths.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "build_info.h"
+#include "test_paths.h"
 #include "tests/support/golden.h"
 #include "tests/support/run_kiln.h"
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "test_paths.h"
 #include "tests/support/run_kiln.h"
 
 namespace kiln {

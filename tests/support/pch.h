@@ -1,0 +1,7 @@
+// What most tests include, precompiled once.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/pch.h"

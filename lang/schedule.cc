@@ -22,14 +22,6 @@ std::vector<Operand> Of(const std::vector<Loop>& loops) {
 // An inert schedule gives more inert handles than code is likely to index.
 constexpr int kInertHandles = 64;
 
-template <typename Handle>
-std::vector<Handle> ListOf(int first, int count) {
-  if (first < 0) return std::vector<Handle>(kInertHandles);
-  std::vector<Handle> handles;
-  for (int i = 0; i < count; ++i) handles.push_back({first + i});
-  return handles;
-}
-
 bool Inert(Operand o) { return o.kind != Operand::Kind::kInt && o.number < 0; }
 
 struct FixedChooser final : Chooser {
@@ -150,8 +142,12 @@ void Schedule::Apply(absl::Span<const Step> steps, absl::Span<const Choice> choi
   }
 }
 
-std::vector<Loop> Schedule::LoopsOf(Results results) const {
-  return ListOf<Loop>(results.first, results.count);
+template <typename Handle>
+std::vector<Handle> Schedule::ListOf(Results results) {
+  if (results.first < 0) return std::vector<Handle>(kInertHandles);
+  std::vector<Handle> handles;
+  for (int i = 0; i < results.count; ++i) handles.push_back({results.first + i});
+  return handles;
 }
 
 Block Schedule::GetBlock(absl::string_view name, Where where) {
@@ -159,17 +155,15 @@ Block Schedule::GetBlock(absl::string_view name, Where where) {
 }
 
 std::vector<Loop> Schedule::GetLoops(Block block, Where where) {
-  return LoopsOf(Do("get-loops", {Of(block)}, {}, where));
+  return ListOf<Loop>(Do("get-loops", {Of(block)}, {}, where));
 }
 
 std::vector<Block> Schedule::GetProducers(Block block, Where where) {
-  const Results results = Do("get-producers", {Of(block)}, {}, where);
-  return ListOf<Block>(results.first, results.count);
+  return ListOf<Block>(Do("get-producers", {Of(block)}, {}, where));
 }
 
 std::vector<Block> Schedule::GetConsumers(Block block, Where where) {
-  const Results results = Do("get-consumers", {Of(block)}, {}, where);
-  return ListOf<Block>(results.first, results.count);
+  return ListOf<Block>(Do("get-consumers", {Of(block)}, {}, where));
 }
 
 Value Schedule::SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label, Where where) {
@@ -194,7 +188,7 @@ Value Schedule::SampleComputeLocation(Block block, absl::string_view label, Wher
 std::vector<Loop> Schedule::Split(Loop loop, const std::vector<Factor>& factors, Where where) {
   std::vector<Operand> operands{Of(loop)};
   for (const Factor& factor : factors) operands.push_back(factor.operand);
-  return LoopsOf(Do("split", std::move(operands), {}, where));
+  return ListOf<Loop>(Do("split", std::move(operands), {}, where));
 }
 
 Loop Schedule::Fuse(const std::vector<Loop>& loops, Where where) {

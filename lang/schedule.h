@@ -168,7 +168,8 @@ class Schedule {
              Where where, absl::string_view label = "");
   Results Take(Step step, Chooser& chooser);
   std::string SiteName(absl::string_view label) const;
-  std::vector<Loop> LoopsOf(Results results) const;
+  template <typename Handle>
+  static std::vector<Handle> ListOf(Results results);
   Block BlockOf(Results results) const { return {results.first}; }
   template <size_t N>
   static std::array<Loop, N> First(const std::vector<Loop>& loops) {

@@ -9,39 +9,37 @@
 
 namespace kiln::internal {
 
-absl::Status CheckOptions(const std::string& module, const OptionText& given,
-                          const std::vector<std::string>& known) {
-  for (const auto& [key, value] : given) {
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
+absl::Status SetOptions(const std::string& module, const OptionText& given,
+                        const std::vector<std::pair<std::string, OptionValue>>& options) {
+  for (const auto& [key, text] : given) {
+    const auto option =
+        std::find_if(options.begin(), options.end(), [&, &k = key](const auto& o) { return o.first == k; });
+    if (option == options.end()) {
+      const std::string known = absl::StrJoin(
+          options, ", ", [](std::string* out, const auto& o) { absl::StrAppend(out, o.first); });
       return absl::InvalidArgumentError(absl::StrCat("module ", module, " has no option \"", key,
-                                                     "\"; it has ",
-                                                     known.empty() ? "none" : absl::StrJoin(known, ", ")));
+                                                     "\"; it has ", known.empty() ? "none" : known));
     }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status SetOption(const std::string& module, const OptionText& given, absl::string_view name,
-                       int64_t* number, std::string* text, std::vector<int64_t>* list) {
-  for (const auto& [key, value] : given) {
-    if (key != name) continue;
-    if (text != nullptr) *text = value;
+    if (const auto* value = std::get_if<std::string*>(&option->second)) {
+      **value = text;
+      continue;
+    }
+    const auto* list = std::get_if<std::vector<int64_t>*>(&option->second);
     std::vector<int64_t> numbers;
-    for (const absl::string_view item : absl::StrSplit(value, ',')) {
-      int64_t n;
-      if (text == nullptr && !absl::SimpleAtoi(item, &n)) {
+    for (const absl::string_view item : absl::StrSplit(text, ',')) {
+      if (!absl::SimpleAtoi(item, &numbers.emplace_back())) {
         return absl::InvalidArgumentError(
-            absl::StrCat("option ", name, " of module ", module, " is \"", value, "\"; it takes ",
+            absl::StrCat("option ", key, " of module ", module, " is \"", text, "\"; it takes ",
                          list != nullptr ? "numbers with commas between" : "a number"));
       }
-      if (text == nullptr) numbers.push_back(n);
     }
-    if (list != nullptr) *list = numbers;
-    if (number != nullptr) {
-      if (numbers.size() != 1)
-        return absl::InvalidArgumentError(
-            absl::StrCat("option ", name, " of module ", module, " takes one number"));
-      *number = numbers[0];
+    if (list != nullptr) {
+      **list = numbers;
+    } else if (numbers.size() == 1) {
+      *std::get<int64_t*>(option->second) = numbers[0];
+    } else {
+      return absl::InvalidArgumentError(
+          absl::StrCat("option ", key, " of module ", module, " takes one number"));
     }
   }
   return absl::OkStatus();

@@ -58,7 +58,7 @@ RegisterModule::RegisterModule(const char* name, void (*function)(Schedule&, Blo
   entry.of_block = true;
   entry.function = function;
   entry.make_block = [=](const OptionText& given) -> absl::StatusOr<BlockModule> {
-    const absl::Status status = CheckOptions(name, given, {});
+    const absl::Status status = SetOptions(name, given, {});
     if (!status.ok()) return status;
     return BlockModule(name, function);
   };
@@ -69,7 +69,7 @@ RegisterModule::RegisterModule(const char* name, void (*function)(Schedule&)) {
   ModuleEntry entry;
   entry.name = name;
   entry.make_space = [=](const OptionText& given) -> absl::StatusOr<Space> {
-    const absl::Status status = CheckOptions(name, given, {});
+    const absl::Status status = SetOptions(name, given, {});
     if (!status.ok()) return status;
     return Space(function);
   };

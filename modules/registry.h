@@ -54,10 +54,9 @@ std::vector<std::string> RepeatedModuleNames();
 
 namespace internal {
 
-absl::Status SetOption(const std::string& module, const OptionText& given, absl::string_view name,
-                       int64_t* number, std::string* text, std::vector<int64_t>* list);
-absl::Status CheckOptions(const std::string& module, const OptionText& given,
-                          const std::vector<std::string>& known);
+using OptionValue = std::variant<int64_t*, std::string*, std::vector<int64_t>*>;
+absl::Status SetOptions(const std::string& module, const OptionText& given,
+                        const std::vector<std::pair<std::string, OptionValue>>& options);
 
 struct RegisterModule {
   explicit RegisterModule(ModuleEntry entry);
@@ -69,27 +68,12 @@ struct RegisterModule {
     ModuleEntry entry;
     entry.name = name;
     entry.options = {decls.name...};
-    const auto parse = [=](const OptionText& given) -> absl::StatusOr<Options> {
-      Options options;
-      absl::Status status = CheckOptions(name, given, {decls.name...});
-      const auto set = [&](const OptionDecl<Options>& decl) {
-        if (!status.ok()) return;
-        if (auto* number = std::get_if<0>(&decl.member)) {
-          status = SetOption(name, given, decl.name, &(options.**number), nullptr, nullptr);
-        } else if (auto* text = std::get_if<1>(&decl.member)) {
-          status = SetOption(name, given, decl.name, nullptr, &(options.**text), nullptr);
-        } else {
-          status = SetOption(name, given, decl.name, nullptr, nullptr, &(options.*std::get<2>(decl.member)));
-        }
-      };
-      (set(decls), ...);
-      if (!status.ok()) return status;
-      return options;
-    };
     const auto build = [=](const OptionText& given) -> absl::StatusOr<Result> {
-      absl::StatusOr<Options> options = parse(given);
-      if (!options.ok()) return options.status();
-      return make(*std::move(options));
+      Options options;
+      const auto value = [&](auto member) -> OptionValue { return &(options.*member); };
+      const absl::Status status = SetOptions(name, given, {{decls.name, std::visit(value, decls.member)}...});
+      if (!status.ok()) return status;
+      return make(std::move(options));
     };
     if constexpr (std::is_same_v<Result, BlockModule>) {
       entry.of_block = true;

@@ -33,6 +33,7 @@ inline std::vector<TextFile> ReadTree() {
       if (path == ".git" || path == "build" || path == "out") it.disable_recursion_pending();
       continue;
     }
+    if (path == ".git") continue;  // of a worktree
     TextFile file{path, {}};
     std::ifstream in(it->path());
     for (std::string line; std::getline(in, line);) file.lines.push_back(line);

@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "lang/builder.h"
-#include "lang/schedule.h"
+#include "tests/support/scheduled.h"
 
 namespace kiln {
 namespace {
@@ -22,12 +22,6 @@ Program Matmul(int64_t m = 64, const Names& names = {}, DType type = DType::kF32
   b.Reduce(names.block, {{names.loop, m}, {"j", 64}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum,
            {C, {i, j}}, swapped ? b.Mul(y, x) : b.Mul(x, y));
   return b.Finish();
-}
-
-Schedule Scheduled(Program program) {
-  static RandomDice dice(Engine({1}));
-  static RandomChooser chooser(dice);
-  return Schedule(std::move(program), Target(), chooser);
 }
 
 void ExpectDifferent(const Program& a, const Program& b) {

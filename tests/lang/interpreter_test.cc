@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "lang/builder.h"
 #include "lang/schedule.h"
+#include "tests/support/scheduled.h"
 #include "tests/support/values.h"
 
 namespace kiln {
@@ -159,9 +160,7 @@ TEST(Interpreter, InstancesOutsideOfImperfectTilesDoNotExist) {
   Builder b("sum");
   const Id A = b.Input("A", DType::kF64, {10}), S = b.Output("S", DType::kF64, {});
   b.Reduce("sum", {{"i", 10, IterKind::kReduction}}, Monoid::Kind::kSum, {S, {}}, b.Load(A, {b.Iter(0)}));
-  RandomDice dice(Engine{0});
-  RandomChooser chooser(dice);
-  Schedule s(b.Finish(), Target(), chooser);
+  Schedule s = Scheduled(b.Finish());
   s.Split(s.GetLoops(s.GetBlock("sum"))[0], {4, 3});
   ASSERT_TRUE(s.ok()) << s.status();
   const auto out = kiln::Run(s.program(), {BytesOfValues<double>({1, 2, 3, 4, 5, 6, 7, 8, 9, 10})});

@@ -2,20 +2,15 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/builder.h"
+#include "lang/check.h"
 #include "lang/interpreter.h"
-#include "lang/schedule.h"
+#include "tests/support/scheduled.h"
 #include "tests/support/values.h"
 
 namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
-
-Schedule Scheduled(Program program) {
-  static RandomDice dice(Engine({1}));
-  static RandomChooser chooser(dice);
-  return Schedule(std::move(program), Target(), chooser);
-}
 
 std::string Message(const Schedule& s) {
   EXPECT_EQ(s.status().code(), absl::StatusCode::kFailedPrecondition);
@@ -32,6 +27,13 @@ Program SumAndCopy() {
            b.Load(A, {i, r}));
   b.Compute("copy", {{"i", 12}}, {B, {i}}, b.Load(t, {i}));
   return b.Finish();
+}
+
+// 5 divides neither 12 nor 9, and 3 not 5: imperfect at two levels. The outer loop.
+Loop SplitBadlyTwice(Schedule& s, Loop loop) {
+  const auto parts = s.Split(loop, {-1, 5});
+  s.Split(parts[1], {-1, 3});
+  return parts[0];
 }
 
 void ExpectSameResults(const Program& before, const Program& after) {
@@ -131,9 +133,7 @@ TEST(ReverseComputeAt, RefusesWhatIsWrittenWithGaps) {
 TEST(ComputeAt, RefusesTilesThatAreImperfectAtSeveralLevels) {
   Schedule s = Scheduled(SumAndCopy());
   const Block sum = s.GetBlock("sum"), copy = s.GetBlock("copy");
-  const auto parts = s.Split(s.GetLoops(copy)[0], {-1, 5});
-  s.Split(parts[1], {-1, 3});
-  s.ComputeAt(sum, parts[0]);
+  s.ComputeAt(sum, SplitBadlyTwice(s, s.GetLoops(copy)[0]));
   EXPECT_THAT(Message(s),
               HasSubstr("the tiles of block \"copy\" are imperfect at more than their last level"));
 }
@@ -158,10 +158,88 @@ TEST(CacheWrite, CopiesBeforeTheNearestReader) {
 TEST(CacheWrite, RefusesToCopyWhatIsNotWritten) {
   Schedule s = Scheduled(SumAndCopy());
   const Block copy = s.GetBlock("copy");
-  const auto parts = s.Split(s.GetLoops(copy)[0], {-1, 5});
-  s.Split(parts[1], {-1, 3});
+  SplitBadlyTwice(s, s.GetLoops(copy)[0]);
   s.CacheWrite(copy);
   EXPECT_THAT(Message(s), HasSubstr("imperfect at more than their last level"));
+}
+
+// for i_0 < 4: { for i_1 < 4: sum; copy } where 12 elements leave the last iteration of i_0 nothing to do.
+struct EmptyTile {
+  EmptyTile() {
+    i_0 = s.Split(s.GetLoops(sum)[0], {4, 4})[0];
+    s.ReverseComputeAt(copy, i_0);
+    KILN_CHECK(s.ok(), s.status().ToString());
+  }
+  Schedule s = Scheduled(SumAndCopy());
+  Block sum = s.GetBlock("sum"), copy = s.GetBlock("copy");
+  Loop i_0;
+};
+
+TEST(CacheWrite, RefusesToCopyATileThatMayBeEmpty) {
+  EmptyTile e;
+  e.s.CacheWrite(e.sum);
+  EXPECT_THAT(Message(e.s), HasSubstr("some tiles of block \"sum\" are empty"));
+}
+
+TEST(CacheRead, RefusesToCopyATileThatMayBeEmpty) {
+  EmptyTile e;
+  e.s.CacheRead(e.copy, 0);
+  EXPECT_THAT(Message(e.s), HasSubstr("block \"copy\" reads with gaps what is written in loop i_0"));
+}
+
+TEST(ComputeAt, RefusesATileThatMayBeEmptyWhereItsProducersAreInTheNest) {
+  Builder b("chain");
+  const Id A = b.Input("A", DType::kF64, {2, 12}), t = b.Temporary("t", DType::kF64, {2, 12}),
+           u = b.Temporary("u", DType::kF64, {2, 12}), B = b.Output("B", DType::kF64, {2, 12});
+  const Sum o = b.Iter(0), i = b.Iter(1);
+  b.Compute("first", {{"o", 2}, {"i", 12}}, {t, {o, i}}, b.Load(A, {o, i}));
+  b.Compute("second", {{"o", 2}, {"i", 12}}, {u, {o, i}}, b.Load(t, {o, i}));
+  b.Compute("third", {{"o", 2}, {"i", 12}}, {B, {o, i}}, b.Load(u, {o, i}));
+  Schedule s = Scheduled(b.Finish());
+  const auto loops = s.GetLoops(s.GetBlock("third"));
+  s.ComputeAt(s.GetBlock("second"), loops[0]);
+  s.ComputeAt(s.GetBlock("first"), loops[0]);
+  s.ComputeAt(s.GetBlock("second"), s.Split(loops[1], {4, 4})[0]);
+  EXPECT_THAT(Message(s), HasSubstr("block \"third\" reads with gaps, where block \"first\" may not run"));
+}
+
+TEST(ReverseComputeAt, RefusesATileThatMayBeEmptyWhereItsElementsDoNotShowIt) {
+  Builder b("one-element");
+  const Id A = b.Input("A", DType::kF64, {12}), t = b.Temporary("t", DType::kF64, {12}),
+           B = b.Output("B", DType::kF64, {2});
+  b.Compute("make", {{"i", 12}}, {t, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
+  b.Compute("read", {{"j", 2}}, {B, {b.Iter(0)}}, b.Load(t, {Sum::Constant(0)}));
+  Schedule s = Scheduled(b.Finish());
+  const auto parts = s.Split(s.GetLoops(s.GetBlock("make"))[0], {4, 4});
+  s.ReverseComputeAt(s.GetBlock("read"), parts[0]);
+  EXPECT_THAT(Message(s),
+              HasSubstr("some tiles of block \"make\" are empty, which its elements do not show"));
+}
+
+TEST(ReverseComputeAt, RefusesTilesThatAreImperfectAtSeveralLevels) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Block sum = s.GetBlock("sum");
+  s.ReverseComputeAt(s.GetBlock("copy"), SplitBadlyTwice(s, s.GetLoops(sum)[0]));
+  EXPECT_THAT(Message(s),
+              HasSubstr("the tiles of block \"sum\" are imperfect at more than their last level"));
+}
+
+TEST(AccumulateAt, RefusesTilesThatAreImperfectAtSeveralLevels) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Block sum = s.GetBlock("sum");
+  s.AccumulateAt(sum, SplitBadlyTwice(s, s.GetLoops(sum)[1]));
+  EXPECT_THAT(Message(s),
+              HasSubstr("the tiles of block \"sum\" are imperfect at more than their last level"));
+}
+
+TEST(CacheRead, RefusesTilesThatAreImperfectAtSeveralLevels) {
+  Schedule s = Scheduled(SumAndCopy());
+  const Block sum = s.GetBlock("sum"), copy = s.GetBlock("copy");
+  s.ReverseComputeAt(copy, s.GetLoops(sum)[0]);
+  const Loop i = s.GetLoops(copy)[0];
+  SplitBadlyTwice(s, i);
+  s.CacheRead(copy, 0);
+  EXPECT_THAT(Message(s), HasSubstr("block \"copy\" reads with gaps what is written in loop"));
 }
 
 TEST(CacheRead, CopiesAfterTheNearestWriter) {

@@ -7,18 +7,12 @@
 #include "lang/builder.h"
 #include "lang/hash.h"
 #include "lang/interpreter.h"
-#include "lang/schedule.h"
+#include "tests/support/scheduled.h"
 
 namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
-
-Schedule Scheduled(Program program) {
-  static RandomDice dice(Engine({1}));
-  static RandomChooser chooser(dice);
-  return Schedule(std::move(program), Target(), chooser);
-}
 
 Program Matmul() {
   Builder b("matmul");

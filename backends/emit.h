@@ -103,6 +103,8 @@ class Emitter {
   // ------------------------------------------------------------------------------------------------------
   Value Load(Id buffer, const Sum& address, Value mask, Value otherwise);
   void Store(Id buffer, const Sum& address, Value value, Value mask);
+  Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc
+  Value LoadWindow(Id buffer, const IndexValue& first, int64_t width);
   Value FromMemory(Value value, DType type);
   Value ToMemory(Value value, DType type);
   Saved EnterRegion(bool loop);

@@ -94,7 +94,7 @@ mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value other
       }
     } else if (stride == 1) {
       result = mlir::vector::LoadOp::create(b_, loc_, vector, memory, mlir::ValueRange{Scalar(at.Uniform())});
-    } else {
+    } else if (!(result = LoadStrided(buffer, at))) {
       std::map<int64_t, Value> distinct;
       Values lanes;
       for (int64_t lane = 0; lane < lanes_; ++lane) {

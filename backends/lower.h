@@ -27,6 +27,7 @@ namespace kiln {
 
 struct LowerOptions {
   bool contract = true;                     // sum += a * b as one fused operation
+  int64_t vector_bytes = 32;                // of a register: the unit of loads whose lanes are shuffled
   std::ostream* print_after_all = nullptr;  // each pass's result, or `(unchanged)`
 };
 

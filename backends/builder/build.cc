@@ -90,6 +90,7 @@ class Job {
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lowered() {
     LowerOptions options;
     options.contract = request_.contract;
+    options.vector_bytes = codegen_->machine().vector_bytes;
     if (printing()) options.print_after_all = &passes_;
     auto module = Lower(program_, Context(), options);
     if (module.ok()) NotePrepared(**module);

@@ -1,0 +1,82 @@
+// Lanes apart in memory are loaded as whole registers, which never reach outside of the buffer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <sstream>
+
+#include "lang/builder.h"
+#include "lang/schedule.h"
+#include "tests/backends/run_program.h"
+
+namespace kiln {
+namespace {
+
+// y[i] = x[stride * i + offset], i in one vector, and x `size` elements long.
+Program Strided(DType type, int64_t lanes, int64_t stride, int64_t offset, int64_t size) {
+  Builder b("strided");
+  const Id x = b.Input("x", type, {size}), y = b.Output("y", type, {lanes});
+  const Sum i = b.Iter(0);
+  b.Compute("y", {{"i", lanes}}, {y, {i}}, b.Load(x, {i * stride + Sum::Constant(offset)}));
+  Program p = b.Finish();
+  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
+    if (p.IsLoop(node)) p.loop(node).kind = LoopKind::kVectorized;
+  }
+  return p;
+}
+
+// Whole pages between two that fault.
+template <typename T>
+struct Pages {
+  static constexpr size_t kPage = 4096;
+  Pages() {
+    void* all = mmap(nullptr, 3 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    data = reinterpret_cast<T*>(static_cast<char*>(all) + kPage);
+    mprotect(data, kPage, PROT_READ | PROT_WRITE);
+  }
+  ~Pages() { munmap(reinterpret_cast<char*>(data) - kPage, 3 * kPage); }
+  T* data;
+  const int64_t size = kPage / sizeof(T);
+};
+
+template <typename T>
+void Check(DType type) {
+  Pages<T> x;
+  for (int64_t i = 0; i < x.size; ++i) x.data[i] = static_cast<T>(i % 120);
+  for (const int64_t lanes : {3, 8, 14, 28, 64}) {
+    for (const int64_t stride : {2, 3, 4, 5}) {
+      const int64_t last = x.size - 1 - stride * (lanes - 1);
+      for (const int64_t offset : {int64_t{0}, int64_t{1}, last - 1, last}) {
+        auto loaded = BuildProgram(Strided(type, lanes, stride, offset, x.size));
+        ASSERT_TRUE(loaded.ok()) << loaded.status();
+        Array<T> y(lanes);
+        Call(*loaded, "strided", {x.data, y.data()});
+        for (int64_t i = 0; i < lanes; ++i)
+          ASSERT_EQ(y[i], x.data[stride * i + offset]) << lanes << " " << stride << " " << offset << " " << i;
+      }
+    }
+  }
+}
+
+TEST(LoadStrided, StaysInsideOfTheBufferAndFindsEveryLane) {
+  Check<float>(DType::kF32);
+  Check<double>(DType::kF64);
+  Check<int8_t>(DType::kI8);
+}
+
+TEST(LoadStrided, LoadsEachRegisterOnce) {
+  auto module = Lower(Strided(DType::kF32, 16, 2, 0, 64), Context(), {.vector_bytes = 32});
+  ASSERT_TRUE(module.ok()) << module.status();
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  (*module)->print(out);
+  size_t loads = 0, shuffles = 0;
+  for (size_t at = 0; (at = text.find("vector.load", at)) != std::string::npos; ++at) ++loads;
+  for (size_t at = 0; (at = text.find("vector.shuffle", at)) != std::string::npos; ++at) ++shuffles;
+  EXPECT_EQ(loads, 4) << text;
+  EXPECT_EQ(shuffles, 2) << text;
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("memref.load")));
+}
+
+}  // namespace
+}  // namespace kiln

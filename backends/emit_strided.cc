@@ -62,21 +62,26 @@ Emitter::Value Emitter::LoadStrided(Id buffer, const IndexValue& at) {
         Windows(offsets, width, inside, std::max<int64_t>(1, at.stride().value_or(1)), first.constant);
     if (2 * starts.size() > offsets.size() && offsets.size() > 1) return {};
     Value part;
-    llvm::SmallVector<int64_t> lanes(count, mlir::vector::ShuffleOp::kPoisonIndex);
+    llvm::SmallVector<int64_t> lanes(count, mlir::vector::ShuffleOp::kPoisonIndex);  // of part
     for (size_t w = 0; w < starts.size(); ++w) {
       IndexValue start = first;
       start.constant += starts[w];
       const Value window = LoadWindow(buffer, start, width);
-      const bool last = w + 1 == starts.size();
       for (int64_t lane = 0; lane < count; ++lane) {
         const int64_t offset = at.lanes[begin + lane] - starts[w];
-        const bool here = offset >= 0 && offset < width;
-        if (lanes[lane] >= 0) lanes[lane] = lane;
-        if (lanes[lane] < 0 && here) lanes[lane] = (part ? width : 0) + offset;
+        if (lanes[lane] < 0 && offset >= 0 && offset < width) lanes[lane] = (w > 0 ? width : 0) + offset;
+      }
+      const bool last = w + 1 == starts.size();
+      if (w == 0 && !last) {
+        part = window;
+        continue;
       }
       llvm::SmallVector<int64_t> mask = lanes;
       if (!last) mask.resize(width, mlir::vector::ShuffleOp::kPoisonIndex);
-      part = mlir::vector::ShuffleOp::create(b_, loc_, part ? part : window, window, mask);
+      part = mlir::vector::ShuffleOp::create(b_, loc_, w > 0 ? part : window, window, mask);
+      for (int64_t lane = 0; lane < count; ++lane) {
+        if (lanes[lane] >= 0) lanes[lane] = lane;
+      }
     }
     if (count == lanes_) return part;
     if (!result) {

@@ -3,15 +3,16 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/placement.h"
 
 namespace kiln {
 
 std::string LoopText(const Nests& nests, int32_t loop) {
-  return absl::StrCat("loop ", nests.program().Text(nests.program().loop(nests.loops()[loop].node).name));
+  return Describe(nests.program(), nests.loops()[loop].node);
 }
 
 std::string BlockText(const Nests& nests, const NestBlock& block) {
-  return absl::StrCat("block \"", nests.program().Text(nests.program().block(block.node).name), "\"");
+  return Describe(nests.program(), block.node);
 }
 
 std::string BufferText(const Nests& nests, Id buffer) {

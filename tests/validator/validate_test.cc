@@ -106,9 +106,7 @@ TEST(Validate, RefusesOneLaneAndMoreThanSixtyFour) {
 TEST(Validate, RefusesRegistersIndexedByALoopThatRuns) {
   Program p = Tiled();
   p.loop(LoopCalled(p, "i_2")).kind = LoopKind::kSerial;
-  Nests nests;  // Verify holds this rule too
-  nests.Read(p);
-  const Verdict verdict = Validate(nests, Avx2());
+  const Verdict verdict = Validate(p, Avx2());
   EXPECT_EQ(verdict.check, "registers");
   EXPECT_THAT(
       verdict.message,

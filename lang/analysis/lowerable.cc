@@ -1,0 +1,27 @@
+#include "lang/analysis/lowerable.h"
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/placement.h"
+
+namespace kiln {
+
+absl::Status VerifyLowerable(const Nests& nests) {
+  const Program& p = nests.program();
+  for (const NestAccess& access : nests.accesses()) {
+    const Buffer& buffer = p.buffers[access.buffer];
+    if (buffer.scope.storage != Storage::kRegister) continue;
+    for (const NestAxis& axis : nests.axes(access)) {
+      for (const NestTerm& term : nests.terms(axis)) {
+        const NestLoop& loop = nests.loops()[term.loop];
+        if (loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized) continue;
+        return absl::FailedPreconditionError(
+            absl::StrCat(Describe(p, nests.blocks()[access.block].node), " indexes buffer ",
+                         p.Text(buffer.name), ", which is in registers, by ", Describe(p, loop.node),
+                         ", which is ", ToString(loop.kind), "; it must be unrolled or vectorized"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace kiln

@@ -1,0 +1,18 @@
+// What must hold of a finished program, beside Verify, before code is made of it. Verify holds what is true
+// between any two steps; this is not: accumulate-at makes a buffer in registers whose loops are unrolled by
+// later steps.
+//
+//   Rule: the loops that index a buffer in registers are unrolled or vectorized (registers have no address).
+//
+// One implementation: the validator's check `registers` and lowering both ask here.
+#pragma once
+
+#include "absl/status/status.h"
+#include "lang/analysis/nests.h"
+
+namespace kiln {
+
+// kFailedPrecondition: which block indexes which buffer by which loop.
+absl::Status VerifyLowerable(const Nests& nests);
+
+}  // namespace kiln

@@ -1,11 +1,12 @@
 #include "backends/lower.h"
 
-#include <ostream>
-
 #include "absl/strings/str_cat.h"
 #include "backends/decompose_reductions.h"
 #include "backends/emit.h"
+#include "backends/pass_printer.h"
 #include "backends/plan.h"
+#include "lang/analysis/lowerable.h"
+#include "lang/text.h"
 #include "mlir/IR/Verifier.h"
 
 namespace kiln {
@@ -51,11 +52,16 @@ std::vector<std::string> EntryPoints(const Program& program) {
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options) {
   if (absl::Status status = Supported(program); !status.ok()) return status;
+  Nests nests;
+  nests.Read(program);
+  if (absl::Status status = VerifyLowerable(nests); !status.ok()) return status;
+  PassPrinter print(options.print_after_all);
   Program p = program;
+  print("program", [&] { return ToString(p); });
   DecomposeReductions(p);
+  print("decompose-reductions", [&] { return ToString(p); });
   const Plan plan = MakePlan(p);
-  if (options.print_after_all != nullptr)
-    *options.print_after_all << "// ----- plan -----\n" << ToString(p, plan);
+  print("plan", [&] { return ToString(p, plan); });
 
   std::vector<Id> parameters = p.parameters;
   for (size_t id = 0; id < plan.buffers.size(); ++id) {

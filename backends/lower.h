@@ -28,11 +28,11 @@ namespace kiln {
 struct LowerOptions {
   bool contract = true;                     // sum += a * b as one fused operation
   int64_t vector_bytes = 32;                // of a register: the unit of loads whose lanes are shuffled
-  std::ostream* print_after_all = nullptr;  // each pass's result, or `(unchanged)`
+  std::ostream* print_after_all = nullptr;  // pass_printer.h
 };
 
 // kFailedPrecondition: the program uses what this machine does not have (a GPU's loops, swizzled layouts), or
-// an extent that is not constant. The program must pass Verify.
+// an extent that is not constant, or does not pass lang/analysis/lowerable.h. It must pass Verify.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options = {});
 

@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include <functional>
-#include <ostream>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -11,12 +10,14 @@
 #include "backends/cpu/convert_to_llvm.h"
 #include "backends/cpu/expand_math.h"
 #include "backends/cpu/narrow_floats.h"
+#include "backends/pass_printer.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
@@ -71,7 +72,8 @@ class Diagnostics {
   mlir::ScopedDiagnosticHandler handler_;
 };
 
-using Sink = std::function<void(Stage, const std::string&)>;
+// Takes what stands after a pass.
+using Sink = std::function<void(absl::string_view pass, const std::string& text)>;
 
 template <typename Print>
 std::string Printed(Print print) {
@@ -146,7 +148,7 @@ struct Codegen::Impl {
   absl::StatusOr<ObjectCode> Run(mlir::ModuleOp module, const CodegenOptions& options,
                                  std::optional<Stage> last, const Sink& sink);
   void Decorate(llvm::Module& module, const CodegenOptions& options) const;
-  absl::Status Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline) const;
+  absl::Status Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline, const Sink& sink) const;
   absl::StatusOr<std::string> Emit(llvm::Module& module, llvm::CodeGenFileType type) const;
 };
 
@@ -194,7 +196,8 @@ void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options
   }
 }
 
-absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline) const {
+absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline,
+                                     const Sink& sink) const {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -204,7 +207,15 @@ absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipel
   tuning.LoopVectorization = full;
   tuning.SLPVectorization = full;
   tuning.LoopUnrolling = full;
-  llvm::PassBuilder builder(target.get(), tuning);
+  llvm::PassInstrumentationCallbacks callbacks;
+  llvm::PassBuilder builder(target.get(), tuning, std::nullopt, &callbacks);
+  if (sink) {
+    callbacks.registerAfterPassCallback(
+        [&](llvm::StringRef type, const llvm::Any&, const llvm::PreservedAnalyses&) {
+          const llvm::StringRef pass = callbacks.getPassNameForClassName(type);
+          if (!pass.empty()) sink(std::string(pass), Printed([&](auto& os) { module.print(os, nullptr); }));
+        });
+  }
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
@@ -237,11 +248,14 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   double start = Now();
   const auto lap = [&](double& ms) { ms = Now() - start; };
   const auto done = [&](Stage stage, auto print) {
-    if (sink) sink(stage, Printed(print));
+    if (sink) sink(StageName(stage), Printed(print));
     start = Now();
     return last == stage;
   };
   const auto print_mlir = [&](llvm::raw_ostream& os) { module.print(os); };
+  const auto after_mlir = [&](const char* pass) {
+    if (sink) sink(pass, Printed(print_mlir));
+  };
 
   llvm::LLVMContext llvm_context;
   Diagnostics diagnostics(*module.getContext(), llvm_context);
@@ -254,12 +268,13 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
     if (absl::Status status = ReturnStatus(module, entry); !status.ok()) return status;
   }
   ExpandNarrowFloats(module, machine.half);
+  after_mlir("narrow-floats");
   if (mlir::failed(math.Run(module, options.polynomials)))
     return absl::InternalError(diagnostics.After("cannot expand math"));
   lap(result.times.math);
   if (done(Stage::kMath, print_mlir)) return result;
 
-  const bool converted = mlir::succeeded(converter.Run(module));
+  const bool converted = mlir::succeeded(converter.Run(module, after_mlir));
   if (absl::Status status = OnlyLlvm(module); !status.ok() || !converted) {
     return absl::InvalidArgumentError(
         diagnostics.After(converted ? status.message() : "conversion to LLVM failed"));
@@ -276,7 +291,7 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   lap(result.times.translate);
   if (done(Stage::kLlvm, print_llvm)) return result;
 
-  if (absl::Status status = Optimize(*lowered, options.pipeline); !status.ok()) return status;
+  if (absl::Status status = Optimize(*lowered, options.pipeline, sink); !status.ok()) return status;
   lap(result.times.optimize);
   if (done(Stage::kOptimized, print_llvm)) return result;
 
@@ -317,18 +332,16 @@ absl::StatusOr<std::unique_ptr<Codegen>> Codegen::Create(const MachineTarget& ma
 
 absl::StatusOr<ObjectCode> Codegen::Compile(mlir::ModuleOp module, const CodegenOptions& options) {
   if (options.print_after_all == nullptr) return impl_->Run(module, options, std::nullopt, nullptr);
-  std::string before;
-  return impl_->Run(module, options, std::nullopt, [&](Stage stage, const std::string& text) {
-    *options.print_after_all << "// ----- " << StageName(stage) << " -----\n"
-                             << (text == before ? "(unchanged)\n" : text);
-    before = text;
+  PassPrinter print(options.print_after_all);
+  return impl_->Run(module, options, std::nullopt, [&](absl::string_view pass, const std::string& text) {
+    print(pass, [&] { return text; });
   });
 }
 
 absl::StatusOr<std::string> Codegen::Text(mlir::ModuleOp module, const CodegenOptions& options, Stage stage) {
   std::string result;
-  const auto ran = impl_->Run(module, options, stage, [&](Stage at, const std::string& text) {
-    if (at == stage) result = text;
+  const auto ran = impl_->Run(module, options, stage, [&](absl::string_view pass, const std::string& text) {
+    if (pass == StageName(stage)) result = text;
   });
   if (!ran.ok()) return ran.status();
   return result;

@@ -58,7 +58,7 @@ struct CodegenOptions {
   enum class Pipeline { kMinimal, kO3 } pipeline = Pipeline::kMinimal;
   bool contract = true;     // a * b + c may become one FMA; false fuses only where the module says fma
   bool polynomials = true;  // false: exp, tanh, ... call libm
-  std::ostream* print_after_all = nullptr;  // every stage, or `(unchanged)`
+  std::ostream* print_after_all = nullptr;  // every pass, then every stage: pass_printer.h
 };
 
 // Milliseconds of CPU time of the calling thread.

@@ -59,7 +59,8 @@ LlvmConverter::LlvmConverter(mlir::MLIRContext& context) {
 
 LlvmConverter::~LlvmConverter() = default;
 
-mlir::LogicalResult LlvmConverter::Run(mlir::ModuleOp module) const {
+mlir::LogicalResult LlvmConverter::Run(mlir::ModuleOp module,
+                                       const std::function<void(const char* pass)>& after) const {
   mlir::MLIRContext& context = *module.getContext();
   mlir::ConversionTarget structured(context);
   structured.addIllegalOp<mlir::scf::ForOp, mlir::scf::IfOp, mlir::scf::WhileOp, mlir::scf::IndexSwitchOp,
@@ -67,10 +68,12 @@ mlir::LogicalResult LlvmConverter::Run(mlir::ModuleOp module) const {
   structured.markUnknownOpDynamicallyLegal([](mlir::Operation*) { return true; });
   if (mlir::failed(mlir::applyPartialConversion(module, structured, control_flow_, Config())))
     return mlir::failure();
+  after("scf-to-cf");
 
   mlir::LLVMConversionTarget target(context);
   target.addLegalOp<mlir::ModuleOp>();
   if (mlir::failed(mlir::applyPartialConversion(module, target, all_, Config()))) return mlir::failure();
+  after("convert-to-llvm");
 
   mlir::PassManager passes(&context);
   passes.enableVerifier(false);

@@ -7,6 +7,7 @@
 // conversion headers. One thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "mlir/IR/BuiltinOps.h"
@@ -22,7 +23,8 @@ class LlvmConverter {
  public:
   explicit LlvmConverter(mlir::MLIRContext& context);
   ~LlvmConverter();
-  mlir::LogicalResult Run(mlir::ModuleOp module) const;
+  // Calls `after` with the name of each pass but the last.
+  mlir::LogicalResult Run(mlir::ModuleOp module, const std::function<void(const char* pass)>& after) const;
 
  private:
   std::unique_ptr<mlir::LLVMTypeConverter> types_;

@@ -24,7 +24,7 @@ TEST(BuilderPool, MakesASharedObjectThatComputes) {
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   auto x = Random<float>(100, 1);
   Array<float> y(100);
-  EXPECT_EQ(Call(*loaded, "kernel", {x.data(), y.data()}), 0);
+  EXPECT_EQ(CallKernel(*loaded, "kernel", {x.data(), y.data()}), 0);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(y[i], 2 * x[i] + 1);
 }
 

@@ -70,7 +70,7 @@ TEST(Codegen, AMissingEntryPointIsAnError) {
             "the module does not define the entry point \"main\"");
 }
 
-TEST(Codegen, PrintsEveryStageAndSaysWhichChangedNothing) {
+TEST(Codegen, PrintsEveryPassAndStageAndSaysWhichChangedNothing) {
   std::ostringstream out;
   CodegenOptions options = Entry("scale");
   options.print_after_all = &out;
@@ -78,9 +78,14 @@ TEST(Codegen, PrintsEveryStageAndSaysWhichChangedNothing) {
       Parse("func.func @scale(%x: memref<4xf32>) -> i32 { %c = arith.constant 0 : i32\n return %c : i32 }");
   ASSERT_TRUE(HostCodegen().Compile(*module, options).ok());
   EXPECT_THAT(out.str(), HasSubstr("// ----- mlir -----\nmodule {"));
-  EXPECT_THAT(out.str(), HasSubstr("// ----- math -----\n(unchanged)"));
-  EXPECT_THAT(out.str(), HasSubstr("// ----- llvm-dialect -----\nmodule {\n  llvm.func @scale"));
+  EXPECT_THAT(out.str(),
+              HasSubstr("// ----- narrow-floats -----\n(unchanged)\n// ----- math -----\n(unchanged)"));
+  EXPECT_THAT(out.str(),
+              HasSubstr("// ----- scf-to-cf -----\n(unchanged)\n// ----- convert-to-llvm -----\nmodule {"));
+  EXPECT_THAT(out.str(), HasSubstr("llvm.func @scale"));
   EXPECT_THAT(out.str(), HasSubstr("// ----- llvm -----\n"));
+  EXPECT_THAT(out.str(),
+              HasSubstr("// ----- sroa -----\n(unchanged)\n// ----- early-cse -----\n(unchanged)"));
   EXPECT_THAT(out.str(), HasSubstr("// ----- optimized -----\n(unchanged)"));
   EXPECT_THAT(out.str(), HasSubstr("// ----- asm -----\n"));
 }

@@ -1,6 +1,7 @@
 // Export: what a C program gets, and that it needs nothing of Kiln.
 #include "backends/export/export.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,9 +12,14 @@
 #include <set>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "lang/interpreter.h"
 #include "tests/backends/run_program.h"
 #include "tests/backends/workers.h"
+#include "tests/support/scheduled.h"
+#include "tests/support/tiled_matmul.h"
+#include "tests/support/values.h"
 
 namespace kiln {
 namespace {
@@ -151,7 +157,7 @@ TEST(Export, TheMlirIsTheSameProgram) {
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   auto a = Random<float>(64, 1), b = Random<float>(128, 2);
   Array<float> c(128, 99.f);
-  EXPECT_EQ(Call(*loaded, "mm", {a.data(), b.data(), c.data()}), 0);
+  EXPECT_EQ(CallKernel(*loaded, "mm", {a.data(), b.data(), c.data()}), 0);
   for (int i = 0; i < 8; ++i) {
     for (int j = 0; j < 16; ++j) {
       float sum = 0;
@@ -159,6 +165,83 @@ TEST(Export, TheMlirIsTheSameProgram) {
       EXPECT_EQ(c[i * 16 + j], sum);
     }
   }
+}
+
+// What stock MLIR computes from the exported text: its passes, its runner.
+std::vector<float> RunByMlir(const Program& p, const std::vector<std::vector<float>>& inputs) {
+  const std::string folder = FreshFolder();
+  EXPECT_TRUE(Export(p, "kernel", folder, Builders()).ok());
+  std::string module = Read(folder + "/kernel.mlir"), data, main;
+  std::vector<std::string> names, types;
+  for (size_t i = 0; i < p.parameters.size(); ++i) {
+    names.push_back(absl::StrCat("%", i));
+    types.push_back(absl::StrCat("memref<", BytesOf(p, p.parameters[i]) / 4, "xf32>"));
+    const std::string values =
+        i < inputs.size() ? absl::StrCat("[", absl::StrJoin(inputs[i], ".0, "), ".0]") : "99.0";
+    absl::StrAppend(&data, "memref.global @p", i, " : ", types[i], " = dense<", values, ">\n");
+    absl::StrAppend(&main, names[i], " = memref.get_global @p", i, " : ", types[i], "\n");
+  }
+  absl::StrAppend(&main, "call @kernel(", absl::StrJoin(names, ", "), ") : (", absl::StrJoin(types, ", "),
+                  ") -> i32\n%out = memref.cast ", names.back(), " : ", types.back(),
+                  " to memref<*xf32>\ncall @printMemrefF32(%out) : (memref<*xf32>) -> ()\nreturn\n");
+  module.insert(module.rfind('}'), absl::StrCat(data, "func.func private @printMemrefF32(memref<*xf32>)\n",
+                                                "func.func @main() {\n", main, "}\n"));
+  std::ofstream(folder + "/main.mlir") << module;
+  const Output output = Shell(
+      "{ PATH=$PATH:/usr/lib/llvm-22/bin; cd " + folder +
+      " && mlir-opt main.mlir --convert-vector-to-scf --convert-scf-to-cf --convert-to-llvm "
+      "--reconcile-unrealized-casts -o llvm.mlir && mlir-runner llvm.mlir -e main -entry-point-result=void "
+      "-shared-libs=/usr/lib/llvm-22/lib/libmlir_runner_utils.so; }");
+  std::vector<float> result;
+  const size_t open = output.text.find("data = \n[");
+  EXPECT_NE(open, std::string::npos) << output.text << module;
+  if (open == std::string::npos) return result;
+  for (absl::string_view number :
+       absl::StrSplit(output.text.substr(open + 9), absl::ByAnyChar(", ]\n"), absl::SkipEmpty()))
+    result.push_back(std::stof(std::string(number)));
+  return result;
+}
+
+// Small integers: sums are exact in any order.
+void ExpectMlirComputes(const Program& p) {
+  std::vector<std::vector<float>> inputs;
+  std::vector<std::string> bytes;
+  for (size_t i = 0; i + 1 < p.parameters.size(); ++i) {
+    const auto values =
+        Random<float>(static_cast<size_t>(BytesOf(p, p.parameters[i]) / 4), static_cast<int>(i));
+    inputs.emplace_back();
+    for (size_t n = 0; n < values.size(); ++n) inputs[i].push_back(values[n]);
+    bytes.push_back(BytesOfValues(inputs[i]));
+  }
+  const auto wanted = Run(p, bytes);
+  ASSERT_TRUE(wanted.ok()) << wanted.status();
+  EXPECT_EQ(RunByMlir(p, inputs), ValuesOf<float>((*wanted)[0]));
+}
+
+TEST(Export, StockMlirRunsATiledMatmul) {
+  ExpectMlirComputes(
+      TiledMatmul(Matmul(16, 32, 8), Target(), {{2, 2, 4}, {1, 2, 16}, {2, 4}}, true).program());
+}
+
+// Y[h, w, c] = sum over a window of X, with zeros around it; lanes over c.
+TEST(Export, StockMlirRunsAPaddedConvolution) {
+  Builder b("conv");
+  const Id X = b.Input("X", DType::kF32, {6, 7}), F = b.Input("F", DType::kF32, {3, 3, 8}),
+           Y = b.Output("Y", DType::kF32, {6, 7, 8});
+  const Sum h = b.Iter(0), w = b.Iter(1), c = b.Iter(2), kh = b.Iter(3), kw = b.Iter(4);
+  const Sum y = h + kh + Sum::Constant(-1), x = w + kw + Sum::Constant(-1);
+  b.Reduce(
+      "conv",
+      {{"h", 6}, {"w", 7}, {"c", 8}, {"kh", 3, IterKind::kReduction}, {"kw", 3, IterKind::kReduction}},
+      Monoid::Kind::kSum, {Y, {h, w, c}},
+      b.Mul(b.Within({{y, 6}, {x, 7}}, b.Load(X, {y, x}), b.Float(DType::kF32, 0)), b.Load(F, {kh, kw, c})));
+  Schedule s = Scheduled(b.Finish());
+  const auto loops = s.GetLoops(s.GetBlock("conv"));
+  const auto tiles = s.Split(loops[1], {-1, 3});  // 7: the last tile is not full
+  s.Reorder({loops[3], loops[4], tiles[1], loops[2]});
+  s.Vectorize(loops[2]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectMlirComputes(s.program());
 }
 
 TEST(Export, NamesAreIdentifiersAndNobodyElses) {

@@ -5,66 +5,20 @@
 
 #include "backends/lower.h"
 #include "lang/builder.h"
-#include "lang/schedule.h"
 #include "tests/backends/run_program.h"
+#include "tests/support/goto_matmul.h"
 
 namespace kiln {
 namespace {
 
 constexpr auto kF32 = DType::kF32;
 
-class NoChoices : public Chooser {
- public:
-  Decision Choose(const Site&) override { return {}; }
-  int ChooseStructure(absl::string_view, int) override { return 0; }
-};
-
-Program Matmul(int64_t M, int64_t N, int64_t K) {
-  Builder b("matmul");
-  const Id A = b.Input("A", kF32, {M, K}), B = b.Input("B", kF32, {K, N}), C = b.Output("C", kF32, {M, N});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
-  b.Reduce("matmul", {{"i", M}, {"j", N}, {"k", K, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
-           b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
-  return b.Finish();
-}
-
-struct Tiles {
-  int64_t mc, mr, nc, nr, kc;
-};
-
-// Goto's order: a block of B is packed below k0, sums stay in registers.
-Program Tiled(int64_t M, int64_t N, int64_t K, Tiles t, bool pack) {
-  NoChoices none;
-  Schedule s(Matmul(M, N, K), Target(), none);
-  const Block matmul = s.GetBlock("matmul");
-  const auto loops = s.GetLoops(matmul);
-  const std::vector<Loop> i = s.Split(loops[0], {kAuto, t.mc / t.mr, t.mr}),
-                          j = s.Split(loops[1], {kAuto, t.nc / t.nr, t.nr}),
-                          k = s.Split(loops[2], {kAuto, t.kc});
-  s.Reorder({j[0], k[0], i[0], j[1], i[1], k[1], i[2], j[2]});
-  s.Unroll(i[2]);
-  s.Vectorize(j[2]);
-  const Block combine = s.AccumulateAt(matmul, i[1]);
-  const auto out = s.GetLoops(combine);
-  s.Vectorize(out[out.size() - 1]);
-  s.Unroll(out[out.size() - 2]);
-  if (pack) {
-    const Block copy = s.CacheRead(matmul, 1, "global");
-    s.ComputeAt(copy, k[0]);
-    if (N % t.nr == 0)
-      s.TransformLayout(matmul, 1, absl::StrCat("(k, n) -> (n/", t.nr, ", k, n%", t.nr, ")"));
-    s.Vectorize(s.Split(s.GetLoops(copy).back(), {kAuto, t.nr})[1]);
-  }
-  EXPECT_TRUE(s.ok()) << s.status();
-  return s.program();
-}
-
 void CheckMatmul(const Program& program, int M, int N, int K) {
   auto loaded = BuildProgram(program);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   auto a = Random<float>(M * K, 1), w = Random<float>(K * N, 2);
   Array<float> c(M * N, 99.f);
-  EXPECT_EQ(Call(*loaded, "matmul", {a.data(), w.data(), c.data()}), 0);
+  EXPECT_EQ(CallKernel(*loaded, "matmul", {a.data(), w.data(), c.data()}), 0);
   for (int y = 0; y < M; ++y) {
     for (int x = 0; x < N; ++x) {
       float sum = 0;
@@ -74,15 +28,19 @@ void CheckMatmul(const Program& program, int M, int N, int K) {
   }
 }
 
-TEST(Lower, KeepsATileInRegisters) { CheckMatmul(Tiled(32, 64, 48, {8, 4, 32, 16, 16}, false), 32, 64, 48); }
+TEST(Lower, KeepsATileInRegisters) {
+  CheckMatmul(GotoMatmul(32, 64, 48, {8, 4, 32, 16, 16}, false), 32, 64, 48);
+}
 
-TEST(Lower, PacksATileOfAnOperand) { CheckMatmul(Tiled(32, 64, 48, {8, 4, 32, 16, 16}, true), 32, 64, 48); }
+TEST(Lower, PacksATileOfAnOperand) {
+  CheckMatmul(GotoMatmul(32, 64, 48, {8, 4, 32, 16, 16}, true), 32, 64, 48);
+}
 
 TEST(Lower, GuardsImperfectTiles) {
-  CheckMatmul(Tiled(30, 64, 48, {8, 4, 32, 16, 16}, false), 30, 64, 48);
-  CheckMatmul(Tiled(32, 61, 48, {8, 4, 32, 16, 16}, false), 32, 61, 48);
-  CheckMatmul(Tiled(32, 64, 45, {8, 4, 32, 16, 16}, false), 32, 64, 45);
-  CheckMatmul(Tiled(31, 61, 45, {12, 6, 24, 8, 16}, false), 31, 61, 45);
+  CheckMatmul(GotoMatmul(30, 64, 48, {8, 4, 32, 16, 16}, false), 30, 64, 48);
+  CheckMatmul(GotoMatmul(32, 61, 48, {8, 4, 32, 16, 16}, false), 32, 61, 48);
+  CheckMatmul(GotoMatmul(32, 64, 45, {8, 4, 32, 16, 16}, false), 32, 64, 45);
+  CheckMatmul(GotoMatmul(31, 61, 45, {12, 6, 24, 8, 16}, false), 31, 61, 45);
 }
 
 // One block over i, j with both loops to be scheduled.
@@ -92,8 +50,7 @@ struct Grid {
 };
 
 Program Vectorized(Program program, const std::string& block, int loop, int64_t lanes) {
-  NoChoices none;
-  Schedule s(std::move(program), Target(), none);
+  Schedule s = Scheduled(std::move(program));
   const auto loops = s.GetLoops(s.GetBlock(block));
   const auto parts = s.Split(loops[loop], {kAuto, lanes});
   std::vector<Loop> order;
@@ -114,7 +71,7 @@ Program Vectorized(Program program, const std::string& block, int loop, int64_t 
 void CallGrid(const Program& program, const std::vector<void*>& buffers) {
   auto loaded = BuildProgram(program);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_EQ(Call(*loaded, program.name, buffers), 0);
+  EXPECT_EQ(CallKernel(*loaded, program.name, buffers), 0);
 }
 
 TEST(Lower, TransposesWithLanesApart) {
@@ -190,8 +147,7 @@ TEST(Lower, FusesLoopsIntoLanes) {
   g.b.Compute("bias", iters, {Y, {g.i, g.j}}, g.b.Add(sum, g.b.Cast(kF32, g.b.Index(g.i))));
   g.b.Compute("sign", iters, {P, {g.i, g.j}}, g.b.Make(Op::kCmpGt, DType::kI1, sum, g.b.Float(kF32, 0)));
   g.b.Compute("half", iters, {H, {g.i, g.j}}, g.b.Cast(DType::kF16, sum));
-  NoChoices none;
-  Schedule s(g.b.Finish(), Target(), none);
+  Schedule s = Scheduled(g.b.Finish());
   for (const char* block : {"bias", "sign", "half"}) {
     s.Vectorize(s.Split(s.Fuse(s.GetLoops(s.GetBlock(block))), {kAuto, 16})[1]);
   }
@@ -216,8 +172,7 @@ TEST(Lower, KeepsOnlyWhatIsLiveBelowALoop) {
   const std::vector<Builder::IterSpec> iters = {{"i", 64}, {"j", 48}};
   g.b.Compute("t", iters, {T, {g.i, g.j}}, g.b.Make(Op::kExp, kF32, g.b.Load(X, {g.i, g.j})));
   g.b.Compute("y", iters, {Y, {g.i, g.j}}, g.b.Add(g.b.Load(T, {g.i, g.j}), g.b.Load(T, {g.i, g.j})));
-  NoChoices none;
-  Schedule s(g.b.Finish(), Target(), none);
+  Schedule s = Scheduled(g.b.Finish());
   const auto loops = s.GetLoops(s.GetBlock("y"));
   const auto j = s.Split(loops[1], {kAuto, 16});
   s.Vectorize(j[1]);

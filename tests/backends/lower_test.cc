@@ -1,7 +1,10 @@
 // Programs as the importer makes them, untransformed: compiled code against plain loops.
 #include "backends/lower.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <sstream>
 
 #include "lang/builder.h"
 #include "tests/backends/run_program.h"
@@ -15,7 +18,7 @@ constexpr auto kF32 = DType::kF32;
 void RunOn(const Program& program, const std::vector<void*>& buffers, const LowerOptions& options = {}) {
   auto loaded = BuildProgram(program, options);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_EQ(Call(*loaded, program.name, buffers), 0);
+  EXPECT_EQ(CallKernel(*loaded, program.name, buffers), 0);
 }
 
 TEST(Lower, MultipliesMatrices) {
@@ -180,8 +183,8 @@ TEST(Lower, PreparesConstantsApart) {
   Array<float> y(4), t(4);
   const auto loaded = BuildProgram(p);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_EQ(Call(*loaded, "scaled_prepare", {w.data(), x.data(), y.data(), t.data()}), 0);
-  EXPECT_EQ(Call(*loaded, "scaled", {w.data(), x.data(), y.data(), t.data()}), 0);
+  EXPECT_EQ(CallKernel(*loaded, "scaled_prepare", {w.data(), x.data(), y.data(), t.data()}), 0);
+  EXPECT_EQ(CallKernel(*loaded, "scaled", {w.data(), x.data(), y.data(), t.data()}), 0);
   for (int n = 0; n < 4; ++n) EXPECT_EQ(y[n], 2 * w[n] * x[n]);
 }
 
@@ -194,6 +197,80 @@ TEST(Lower, RefusesTheLoopsOfAGpu) {
   const auto module = Lower(p, Context());
   EXPECT_EQ(module.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(module.status().message(), "loop i is thread-x, which a CPU does not have");
+}
+
+// for i < 3: for k < 5: y[i] sum= A[i, k]
+Program RowSums() {
+  Builder b("rows");
+  const Id A = b.Input("A", kF32, {3, 5}), Y = b.Output("y", kF32, {3});
+  const Sum i = b.Iter(0), k = b.Iter(1);
+  b.Reduce("sum", {{"i", 3}, {"k", 5, IterKind::kReduction}}, Monoid::Kind::kSum, {Y, {i}},
+           b.Load(A, {i, k}));
+  return b.Finish();
+}
+
+std::string Passes(const Program& program) {
+  std::ostringstream passes;
+  const auto module = Lower(program, Context(), {.print_after_all = &passes});
+  return module.ok() ? passes.str() : module.status().ToString();
+}
+
+TEST(Lower, PrintsTheProgramAfterEachPass) {
+  const std::string buffers = R"(kiln.program v1
+program rows
+parameters A, y
+buffer A: f32[3, 5] input
+buffer y: f32[3] output
+
+)";
+  EXPECT_EQ(Passes(RowSums()), "// ----- program -----\n" + buffers + R"(for i < 3 {
+  for k < 5 {
+    block sum {
+      spatial i < 3 = i
+      reduction k < 5 = k
+      y[i] sum= A[i, k]
+      from compute 3
+    }
+  }
+}
+// ----- decompose-reductions -----
+)" + buffers + R"(for i < 3 {
+  block sum.init {
+    spatial i < 3 = i
+    spatial k < 5 = 0
+    y[i] = f32(0)
+    from init 3
+  }
+  for k < 5 {
+    block sum {
+      spatial i < 3 = i
+      reduction k < 5 = k
+      y[i] accumulate sum= A[i, k]
+      from compute 3
+    }
+  }
+}
+// ----- plan -----
+buffer A: 15 elements, parameter
+buffer y: 3 elements, parameter
+block sum: at i#1
+block sum.init: at i#1
+)");
+}
+
+TEST(Lower, SaysWhichPassesChangeNothing) {
+  Builder b("copy");
+  const Id X = b.Input("X", kF32, {3}), Y = b.Output("Y", kF32, {3});
+  b.Compute("copy", {{"i", 3}}, {Y, {b.Iter(0)}}, b.Load(X, {b.Iter(0)}));
+  EXPECT_THAT(Passes(b.Finish()), testing::HasSubstr("// ----- decompose-reductions -----\n(unchanged)\n"));
+}
+
+TEST(Lower, RefusesRegistersIndexedByALoopThatRuns) {
+  Program p = RowSums();
+  p.buffers[p.parameters[1]].scope.storage = Storage::kRegister;
+  EXPECT_EQ(Passes(p),
+            "FAILED_PRECONDITION: block \"sum\" indexes buffer y, which is in registers, by loop i, which is "
+            "serial; it must be unrolled or vectorized");
 }
 
 }  // namespace

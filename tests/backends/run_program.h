@@ -61,7 +61,7 @@ Array<T> Random(size_t count, int seed, int least = -4, int most = 4) {
   return result;
 }
 
-inline int32_t Call(const Loaded& loaded, const std::string& name, std::vector<void*> a) {
+inline int32_t CallKernel(const Loaded& loaded, const std::string& name, std::vector<void*> a) {
   using Function = int32_t(void*, void*, void*, void*, void*, void*);
   a.resize(6);
   return loaded.Get<Function>(name)(a[0], a[1], a[2], a[3], a[4], a[5]);

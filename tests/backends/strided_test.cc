@@ -50,7 +50,7 @@ void Check(DType type) {
         auto loaded = BuildProgram(Strided(type, lanes, stride, offset, x.size));
         ASSERT_TRUE(loaded.ok()) << loaded.status();
         Array<T> y(lanes);
-        Call(*loaded, "strided", {x.data, y.data()});
+        CallKernel(*loaded, "strided", {x.data, y.data()});
         for (int64_t i = 0; i < lanes; ++i)
           ASSERT_EQ(y[i], x.data[stride * i + offset]) << lanes << " " << stride << " " << offset << " " << i;
       }

@@ -14,21 +14,11 @@
 #include "absl/strings/str_cat.h"
 #include "backends/builder/pool.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
 #include "lang/serialize.h"
 #include "test_paths.h"
+#include "tests/support/tiled_matmul.h"
 
 namespace kiln {
-
-inline Program Matmul(int64_t m, int64_t n, int64_t k) {
-  Builder b("matmul");
-  const Id A = b.Input("A", DType::kF32, {m, k}), B = b.Input("B", DType::kF32, {k, n}),
-           C = b.Output("C", DType::kF32, {m, n});
-  const Sum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
-  b.Reduce("matmul", {{"i", m}, {"j", n}, {"k", k, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
-           b.Mul(b.Load(A, {i, l}), b.Load(B, {l, j})));
-  return b.Finish();
-}
 
 // y = a*x + b over n elements.
 inline Program Affine(int64_t n, double a = 2, double c = 1) {

@@ -1,5 +1,6 @@
-// How far results of a correct program may be from the original's: what runners and the interpreter's checks
-// compare with. (Sums of floats may be made in any order, and products and sums may be fused.)
+// Equivalence by running (design D9): where to look, and how far results of a correct program may be from the
+// original's: what runners and the interpreter's checks compare with. (Sums of floats may be made in any
+// order, and products and sums may be fused.)
 //
 // A found element agrees when |found - wanted| <= absolute + relative * |wanted|; integers must be equal.
 //
@@ -26,5 +27,17 @@ struct OutputTolerance {
 
 // One for each output, in the order of Program::parameters.
 std::vector<OutputTolerance> ToleranceFor(const Program& original);
+
+struct Element {
+  Id buffer = kNone;
+  std::vector<int64_t> index;
+  friend bool operator==(const Element& a, const Element& b) {
+    return a.buffer == b.buffer && a.index == b.index;
+  }
+};
+
+// n different elements of each output: up to a quarter of them its corners, up to a half where tiles of the
+// program begin and end, the others at random. All elements where there are no more than n.
+std::vector<Element> ChooseElements(const Program& scheduled, int n, uint64_t seed);
 
 }  // namespace kiln

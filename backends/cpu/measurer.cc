@@ -255,7 +255,8 @@ class CpuMeasurer::Impl {
     result.error = ran.detail;
     const std::string& written = candidate.running.write_reference_to;
     if (ran.status == RunStatus::kOk && !written.empty()) {
-      result.error = CheckChosen(*candidate.request->original, *candidate.reference, written);
+      result.error = references_->Check(*candidate.request->original, *candidate.request->scheduled,
+                                        candidate.reference->tolerances, written);
       if (!result.error.empty()) result.status = std::string(outcome::kWrongResult);
     }
     if (!written.empty()) unlink(written.c_str());

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,7 +14,6 @@
 #include "backends/runner/data.h"
 #include "backends/runner/protocol.h"
 #include "lang/element_evaluator.h"
-#include "lang/random.h"
 #include "lang/serialize.h"
 #include "search/measurer.h"
 #include "spdlog/spdlog.h"
@@ -26,37 +24,8 @@ namespace {
 
 constexpr int kChosen = 64;  // elements of each output
 
-std::vector<Id> OutputsOf(const Program& program) {
-  std::vector<Id> outputs;
-  for (const Id id : program.parameters) {
-    if (program.buffers[id].role == Role::kOutput) outputs.push_back(id);
-  }
-  return outputs;
-}
-
-// The corners of an array, then random elements: `count` of them, or all if there are no more.
-std::set<int64_t> Choose(absl::Span<const Extent> shape, size_t count, uint64_t seed) {
-  int64_t elements = 1;
-  for (const Extent& extent : shape) elements *= extent.max;
-  count = std::min(count, static_cast<size_t>(elements));
-  std::set<int64_t> chosen;
-  const size_t free = std::min<size_t>(shape.size(), 5);
-  for (size_t bits = 0; bits < size_t{1} << free && chosen.size() < count; ++bits) {
-    int64_t flat = 0;
-    for (size_t d = 0; d < shape.size(); ++d)
-      flat = flat * shape[d].max + (d < free && (bits >> d & 1) != 0 ? shape[d].max - 1 : 0);
-    chosen.insert(flat);
-  }
-  RandomDice dice(Engine({seed}));
-  while (chosen.size() < count) chosen.insert(dice.Below(elements));
-  return chosen;
-}
-
-std::string InWords(const Program& program, Id buffer, int64_t flat) {
-  const auto shape = program.Dims(program.buffers[buffer].shape);
-  std::vector<int64_t> index(shape.size());
-  for (size_t d = shape.size(); d-- > 0; flat /= shape[d].max) index[d] = flat % shape[d].max;
-  return absl::StrCat(program.Text(program.buffers[buffer].name), "[", absl::StrJoin(index, ", "), "]");
+std::string InWords(const Program& program, const Element& at) {
+  return absl::StrCat(program.Text(program.buffers[at.buffer].name), "[", absl::StrJoin(at.index, ", "), "]");
 }
 
 }  // namespace
@@ -65,32 +34,6 @@ std::string OutcomeOf(RunStatus status) {
   std::string name = RunStatusName(status);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
-}
-
-std::string CheckChosen(const Program& program, const Reference& reference, const std::string& file) {
-  std::ifstream found(file, std::ios::binary);
-  std::vector<int64_t> starts;
-  int64_t start = 0;
-  const std::vector<Id> outputs = OutputsOf(program);
-  for (const Id id : outputs) {
-    starts.push_back(start);
-    start += ElementsOf(program, id) * SizeOf(program.buffers[id].dtype);
-  }
-  for (const ChosenElement& at : reference.chosen) {
-    const Buffer& buffer = program.buffers[outputs[at.output]];
-    const int64_t size = SizeOf(buffer.dtype);
-    char bytes[8] = {};
-    found.seekg(starts[at.output] + at.element * size);
-    if (!found.read(bytes, size)) return "its outputs cannot be read";
-    const std::string dtype(ToString(buffer.dtype));
-    const Comparison compared =
-        CompareArrays(dtype, bytes, at.wanted.data(), 1, reference.tolerances[at.output]);
-    if (!compared.agrees) {
-      return absl::StrCat(InWords(program, outputs[at.output], at.element), " is ", compared.found,
-                          ", but the interpreter says ", compared.wanted);
-    }
-  }
-  return "";
 }
 
 References::References(ReferenceOptions options, BuilderPool* builders,
@@ -107,18 +50,14 @@ Reference References::Make(const Program& original) {
   Reference reference;
   for (const OutputTolerance& tolerance : ToleranceFor(original))
     reference.tolerances.push_back({.relative = tolerance.relative, .absolute = tolerance.absolute});
-  if (absl::Status status = Evaluate(original, &reference); !status.ok()) {
-    reference.failure = std::string(outcome::kWrongResult);
-    reference.error = absl::StrCat("the interpreter refuses it: ", status.message());
-  } else {
-    BuildAndRun(original, &reference);
-  }
+  BuildAndRun(original, &reference);
   if (!reference.failure.empty())
     spdlog::error("the untransformed program {}: {}", original.name, reference.error);
   return reference;
 }
 
-absl::Status References::Evaluate(const Program& original, Reference* reference) const {
+std::string References::Check(const Program& original, const Program& scheduled,
+                              const std::vector<Tolerance>& tolerances, const std::string& file) const {
   const auto input = [&](Id id, int64_t index) {
     const auto at = std::find(original.parameters.begin(), original.parameters.end(), id);
     const DType dtype = original.buffers[id].dtype;
@@ -129,18 +68,37 @@ absl::Status References::Evaluate(const Program& original, Reference* reference)
     return scalar;
   };
   ElementEvaluator evaluator(original, input);
-  const std::vector<Id> outputs = OutputsOf(original);
-  for (size_t output = 0; output < outputs.size(); ++output) {
-    const Buffer& buffer = original.buffers[outputs[output]];
-    for (const int64_t flat : Choose(original.Dims(buffer.shape), kChosen, options_.data_seed + output)) {
-      const auto value = evaluator.Evaluate(outputs[output], flat);
-      if (!value.ok()) return value.status();
-      std::string bytes(static_cast<size_t>(SizeOf(buffer.dtype)), '\0');
-      StoreScalar(buffer.dtype, *value, bytes.data());
-      reference->chosen.push_back({output, flat, std::move(bytes)});
+  std::ifstream outputs(file, std::ios::binary);
+  const std::vector<Element> elements = ChooseElements(scheduled, kChosen, options_.data_seed);
+  int64_t start = 0;  // of the output in the file
+  size_t output = 0;
+  for (size_t n = 0; n < original.parameters.size(); ++n) {
+    const Id id = original.parameters[n];
+    const Buffer& buffer = original.buffers[id];
+    if (buffer.role != Role::kOutput) continue;
+    const auto shape = original.Dims(buffer.shape);
+    const int64_t size = SizeOf(buffer.dtype);
+    for (const Element& at : elements) {
+      if (at.buffer != scheduled.parameters[n]) continue;
+      int64_t flat = 0;
+      for (size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d].max + at.index[d];
+      const auto value = evaluator.Evaluate(id, flat);
+      if (!value.ok()) return absl::StrCat("the interpreter refuses it: ", value.status().message());
+      char wanted[8] = {}, found[8] = {};
+      StoreScalar(buffer.dtype, *value, wanted);
+      outputs.seekg(start + flat * size);
+      if (!outputs.read(found, size)) return "its outputs cannot be read";
+      const Comparison compared =
+          CompareArrays(std::string(ToString(buffer.dtype)), found, wanted, 1, tolerances[output]);
+      if (!compared.agrees) {
+        return absl::StrCat(InWords(scheduled, at), " is ", compared.found, ", but the interpreter says ",
+                            compared.wanted);
+      }
     }
+    start += ElementsOf(original, id) * size;
+    ++output;
   }
-  return absl::OkStatus();
+  return "";
 }
 
 void References::BuildAndRun(const Program& original, Reference* reference) {
@@ -165,7 +123,7 @@ void References::BuildAndRun(const Program& original, Reference* reference) {
   if (ran.status == RunStatus::kTimedOut) {
     spdlog::warn(
         "the untransformed program {} runs longer than {} s: of its candidates, {} elements are compared",
-        original.name, options_.run_seconds, reference->chosen.size());
+        original.name, options_.run_seconds, kChosen);
     unlink(run.write_reference_to.c_str());
     reference->seconds = 0;
     return;
@@ -176,7 +134,7 @@ void References::BuildAndRun(const Program& original, Reference* reference) {
     reference->failure = OutcomeOf(ran.status);
     return;
   }
-  reference->error = CheckChosen(original, *reference, run.write_reference_to);
+  reference->error = Check(original, original, reference->tolerances, run.write_reference_to);
   if (reference->error.empty()) {
     reference->file = run.write_reference_to;
   } else {

@@ -13,6 +13,7 @@
 #include "backends/cpu/scratch_folder.h"
 #include "tests/backends/workers.h"
 #include "tests/runner/kernels.h"
+#include "tests/support/scheduled.h"
 
 namespace kiln {
 namespace {
@@ -209,6 +210,27 @@ TEST(CpuMeasurer, ComparesChosenElementsWhereTheOriginalIsTooSlow) {
     EXPECT_EQ(results[1].status, outcome::kWrongResult);
     EXPECT_TRUE(absl::StrContains(results[1].error, "but the interpreter says")) << results[1].error;
   }
+}
+
+TEST(CpuMeasurer, FindsAnOffByOneAtAnEdgeOfACandidatesTiles) {
+  CpuMeasurerOptions options = Options();
+  options.run_seconds = 30;
+  options.reference_seconds = 1e-6;  // nothing runs that fast: elements are compared
+  options.before_run = [](const MeasureRequest&, KernelObject* kernel) {
+    kernel->shared_object = CompileC(R"(int kernel(float* x, float* y) {
+      for (int i = 0; i < 100000; ++i) y[i] = 2 * x[i == 1000 ? 999 : i] + 1;
+      return 0;
+    })");
+  };
+  CpuMeasurer measurer = StartMeasurer(options);
+  const Program p = Affine(100000);
+  Schedule s = Scheduled(p);
+  s.Split(s.GetLoops(s.GetBlock("affine"))[0], {100, 1000});
+  const MeasureResult plain = measurer.Measure({{.original = &p, .scheduled = &p}}).front(),
+                      tiled = measurer.Measure({{.original = &p, .scheduled = &s.program()}}).front();
+  EXPECT_TRUE(plain.ok()) << plain.error;  // without tiles nobody looks there
+  EXPECT_EQ(tiled.status, outcome::kWrongResult);
+  EXPECT_TRUE(absl::StrContains(tiled.error, "Y[1000] is ")) << tiled.error;
 }
 
 TEST(CpuMeasurer, RacesInTurns) {

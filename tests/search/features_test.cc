@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {
@@ -109,9 +110,7 @@ TEST(Features, SeeHowLoopsRun) {
 }
 
 TEST(Features, SeeMasksOfImperfectTiles) {
-  RandomDice dice(Engine({1}));
-  RandomChooser chooser(dice);
-  Schedule s(Matmul(16, 30, 8), SmallTarget(), chooser);
+  Schedule s = Scheduled(Matmul(16, 30, 8), SmallTarget());
   const auto loops = s.GetLoops(s.GetBlock("matmul"));
   const auto j = s.Split(loops[1], {2, 16});
   s.Reorder({j[0], loops[2], j[1]});

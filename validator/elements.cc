@@ -1,13 +1,9 @@
-#include "validator/equivalence.h"
-
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 
-#include "absl/strings/str_cat.h"
 #include "lang/analysis/nests.h"
-#include "lang/check.h"
 #include "lang/random.h"
-#include "lang/scalar.h"
+#include "validator/prover.h"
 
 namespace kiln {
 namespace {
@@ -58,28 +54,33 @@ class ElementChooser {
     }
   }
 
+  // Each with the one across.
   void Corners() {
     const size_t free = std::min<size_t>(shape_.size(), 6);
-    for (size_t bits = 0; bits < size_t{1} << free && Chosen() < n_ / 2; ++bits) {
-      std::vector<int64_t> index(shape_.size(), 0);
-      for (size_t d = 0; d < free; ++d) {
-        if ((bits >> d & 1) != 0) index[d] = shape_[d].max - 1;
+    for (size_t bits = 0; bits < size_t{1} << (free - 1) && Chosen() < n_ / 4; ++bits) {
+      for (const size_t flip : {size_t{0}, ~size_t{0}}) {
+        std::vector<int64_t> index(shape_.size(), 0);
+        for (size_t d = 0; d < shape_.size(); ++d) {
+          if (((bits ^ flip) >> std::min(d, free - 1) & 1) != 0) index[d] = shape_[d].max - 1;
+        }
+        Add(index);
       }
-      Add(index);
     }
   }
 
-  // Other dimensions at random, and at edges of their own half of the time.
+  // By turns one of each dimension. The others are at random, and at edges of their own half of the time.
   void Edges(const std::vector<std::vector<int64_t>>& edges, Dice& dice) {
-    for (size_t d = 0; d < shape_.size(); ++d) {
-      for (const int64_t edge : edges[d]) {
-        if (Chosen() >= n_ / 2) return;
+    size_t most = 0;
+    for (const auto& list : edges) most = std::max(most, list.size());
+    for (size_t turn = 0; turn < most; ++turn) {
+      for (size_t d = 0; d < shape_.size() && Chosen() < n_ - n_ / 4; ++d) {
+        if (turn >= edges[d].size()) continue;
         std::vector<int64_t> index = Random(dice);
         for (size_t e = 0; e < shape_.size(); ++e) {
           if (!edges[e].empty() && dice.Flip(0.5))
             index[e] = edges[e][dice.Below(static_cast<int64_t>(edges[e].size()))];
         }
-        index[d] = edge;
+        index[d] = edges[d][turn];
         Add(index);
       }
     }
@@ -129,36 +130,6 @@ std::vector<Element> ChooseElements(const Program& program, int n, uint64_t seed
     chooser.Fill(dice);
   }
   return elements;
-}
-
-bool Agrees(double found, double wanted, const OutputTolerance& tolerance) {
-  if (std::isnan(found) || std::isnan(wanted)) return std::isnan(found) && std::isnan(wanted);
-  if (std::isinf(found) || std::isinf(wanted)) return found == wanted;
-  return std::abs(found - wanted) <= tolerance.absolute + tolerance.relative * std::abs(wanted);
-}
-
-std::optional<std::string> Disagreement(DType dtype, absl::string_view found, absl::string_view wanted,
-                                        const OutputTolerance& tolerance) {
-  KILN_CHECK(found.size() == wanted.size(), "arrays of ", found.size(), " and ", wanted.size(), " bytes");
-  const int64_t size = SizeOf(dtype), count = static_cast<int64_t>(found.size()) / size;
-  int64_t wrong = 0, worst = -1;
-  double most = -1;
-  std::string text;
-  for (int64_t i = 0; i < count; ++i) {
-    const Scalar f = LoadScalar(dtype, found.data() + i * size),
-                 w = LoadScalar(dtype, wanted.data() + i * size);
-    if (IsFloat(dtype) ? Agrees(f.f, w.f, tolerance) : f.i == w.i) continue;
-    ++wrong;
-    const double error =
-        IsFloat(dtype) ? std::abs(f.f - w.f) : std::abs(static_cast<double>(f.i) - static_cast<double>(w.i));
-    const double rank = std::isnan(error) ? HUGE_VAL : error;
-    if (rank <= most) continue;
-    most = rank;
-    worst = i;
-    text = IsFloat(dtype) ? absl::StrCat(f.f, ", not ", w.f) : absl::StrCat(f.i, ", not ", w.i);
-  }
-  if (wrong == 0) return std::nullopt;
-  return absl::StrCat(wrong, " of ", count, " elements differ; element ", worst, " is ", text);
 }
 
 }  // namespace kiln

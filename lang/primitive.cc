@@ -128,6 +128,11 @@ absl::InlinedVector<int64_t, 6> Call::numbers(int from) const {
   return numbers;
 }
 
+Decision Call::value(int i) const {
+  const Operand operand = step_.operands[i];
+  return operand.kind == Operand::Kind::kValue ? state_.values[operand.number] : Decision{operand.number};
+}
+
 bool Call::sampled(int from) const {
   return std::any_of(step_.operands.begin() + from, step_.operands.end(),
                      [](Operand o) { return o.kind == Operand::Kind::kValue; });
@@ -138,14 +143,18 @@ void Call::Return(Id node) {
   (step_.primitive->result == HandleKind::kBlock ? state_.blocks : state_.loops).push_back(node);
 }
 
+void Call::Return(Decision value) {
+  ++num_results_;
+  state_.values.push_back(std::move(value));
+}
+
 absl::Status Call::Draw(const Distribution& distribution) {
   decision_ = chooser_->Choose({step_.site, step_index_, distribution});
   if (!distribution.Contains(decision_)) {
     return absl::FailedPreconditionError(absl::StrCat("the decision ", absl::StrJoin(decision_, " "),
                                                       " is not in the support: ", distribution.ToString()));
   }
-  ++num_results_;
-  state_.values.push_back(decision_);
+  Return(decision_);
   return absl::OkStatus();
 }
 

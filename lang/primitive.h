@@ -49,8 +49,8 @@ class Call {
   std::vector<Id> nodes(int from) const;  // operands from .. last
   // The numbers of operands from .. last, values expanded.
   absl::InlinedVector<int64_t, 6> numbers(int from) const;
-  // The sampled value that operand i stands for.
-  const Decision& value(int i) const { return state_.values[step_.operands[i].number]; }
+  // The numbers of operand i alone.
+  Decision value(int i) const;
   // True if one of operands from .. last is a sampled value: what results is tainted.
   bool sampled(int from) const;
   int64_t Int(int attribute) const { return std::get<int64_t>(step_.attributes[attribute]); }
@@ -64,6 +64,7 @@ class Call {
   }
 
   void Return(Id node);
+  void Return(Decision value);
   // Asks the chooser for a decision and returns it as a value.
   absl::Status Draw(const Distribution& distribution);
 

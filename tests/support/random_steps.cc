@@ -80,6 +80,8 @@ Step RandomStep(const State& state, Dice& dice) {
     if (attribute == "storage") {
       constexpr const char* kStorages[] = {"global", "stack", "register"};
       step.attributes.emplace_back(std::string(kStorages[dice.Below(3)]));
+    } else if (attribute == "axis") {
+      step.attributes.emplace_back(dice.Below(4) - 2);
     } else if (attribute == "operand") {
       step.attributes.emplace_back(dice.Below(4) - 1);
     } else if (attribute == "map") {

@@ -5,7 +5,8 @@
 //   for i0, j0, i1, j1, k0, i2, j2, k1, i3, j3: C[..] += A[..] * B[..]
 //
 // Applies to: reductions that reuse what they load (HasReuse). The structure is data: S a level of spatial
-// tiles, R of reduction tiles. Innermost spatial tiles fit the vector registers together; they are unrolled.
+// tiles, R of reduction tiles. Innermost spatial tiles fit the vector registers together; they are unrolled,
+// and the last is whole vectors where the extent is.
 // Structure:  write-reuse = none | registers above the last reduction level | those, and a cache above the
 // first
 //             read-reuse  = none | copy one operand below the first reduction level
@@ -33,6 +34,7 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
   const Id dest = WrittenBuffers(s.program(), node)[0];
   const int64_t element = SizeOf(s.program().buffers[dest].dtype);
   const int64_t registers = std::max(4, s.target().vector_registers - 4);
+  const int64_t lanes = s.target().vector_bytes / element;
   const std::vector<Loop> loops = s.GetLoops(block);
   Tiles tiles{std::vector<std::vector<Loop>>(structure.size()), {}, {}, {}};
   std::vector<Value> inner;
@@ -43,7 +45,8 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
     std::vector<Loop> split{loops[i]};
     if (parts > 1) {
       Schedule::TileOptions tile{.parts = parts, .innermost = options.max_innermost};
-      if (kind == 'S') tile.budget = registers * s.target().vector_bytes / element, tile.within = inner;
+      if (kind == 'S') tile.budget = registers * lanes, tile.within = inner;
+      if (kind == 'S' && inner.empty() && s.ExtentOf(loops[i]) % lanes == 0) tile.multiple = {lanes};
       const Value factors = s.SamplePerfectTile(loops[i], tile, absl::StrCat(reduces[i] ? "R" : "S", i));
       if (kind == 'S') inner.push_back(factors);
       split = s.Split(loops[i], {factors});

@@ -50,7 +50,7 @@ void Rounds(benchmark::State& state) {
   RoundStats total;
   int round = 0;
   for (auto _ : state) {
-    KILN_CHECK(population.Round(round++, *ready.model, true, {}, nullptr).ok());
+    KILN_CHECK(population.Round(round++, *ready.model, {}, nullptr).ok());
     total.proposed += population.stats().proposed;
     total.valid += population.stats().valid;
     total.duplicates += population.stats().duplicates;

@@ -87,10 +87,11 @@ bool Accept(const Move& move, double energy_from, double energy_to, double tempe
   return dice.Flip(std::min(1.0, std::exp(LogAlpha(move, energy_from, energy_to, temperature))));
 }
 
-absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Judge& judge, Dice& dice) {
-  const int sketch = static_cast<int>(dice.Below(static_cast<int64_t>(space.sketches.size())));
+absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Judge& judge, Dice& dice,
+                                std::optional<int> sketch) {
+  if (!sketch) sketch = static_cast<int>(dice.Below(static_cast<int64_t>(space.sketches.size())));
   RandomChooser chooser(dice);
-  return Judged(judge, sketch, Replay(space.sketches[sketch], space.original, space.target, chooser));
+  return Judged(judge, *sketch, Replay(space.sketches[*sketch], space.original, space.target, chooser));
 }
 
 absl::StatusOr<Point> PointOf(const SearchSpace& space, const Judge& judge, const Candidate& candidate) {

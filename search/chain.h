@@ -41,9 +41,10 @@ struct Point {
   FeatureSet features;
 };
 
-// A draw from the prior, or the point that a candidate names. An error if a step does not apply or the judge
-// refuses.
-absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Judge& judge, Dice& dice);
+// A draw from the prior (or from that of one sketch), or the point that a candidate names. An error if a step
+// does not apply or the judge refuses.
+absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Judge& judge, Dice& dice,
+                                std::optional<int> sketch = std::nullopt);
 absl::StatusOr<Point> PointOf(const SearchSpace& space, const Judge& judge, const Candidate& candidate);
 Candidate CandidateOf(const Point& point, double energy);
 

@@ -73,12 +73,16 @@ Population::Population(const SearchSpace& space, const PopulationOptions& option
   for (int i = 0; i < pool.threads(); ++i) judges_.push_back(space.make_judge());
 }
 
+// The first try of draw `index` is of the next sketch in turn, so that each has its share of a round's draws;
+// over all indices this leaves the distribution what it is.
 absl::StatusOr<Point> Population::DrawValid(uint64_t round, uint64_t index, uint64_t purpose,
                                             int thread) const {
   RandomDice dice(Engine{seed_, task_, round, index, 0, purpose});
   absl::Status last;
   for (int i = 0; i < kTriesPerDraw; ++i) {
-    absl::StatusOr<Point> point = DrawPoint(space_, judges_[thread], dice);
+    std::optional<int> sketch;
+    if (i == 0) sketch = static_cast<int>((round + index) % space_.sketches.size());
+    absl::StatusOr<Point> point = DrawPoint(space_, judges_[thread], dice, sketch);
     if (point.ok()) return point;
     last = point.status();
   }
@@ -103,7 +107,7 @@ absl::Status Population::Start() {
   return status;
 }
 
-std::optional<Candidate> Population::Draw(int round, int index) {
+std::optional<Candidate> Population::Draw(int round, int index) const {
   const absl::StatusOr<Point> point = DrawValid(round, index, kRandomPick, 0);
   if (!point.ok()) return std::nullopt;
   return CandidateOf(*point, 0);
@@ -229,18 +233,16 @@ absl::Status Population::Step(int round, int step, const CostModel& model, Archi
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Candidate>> Population::Round(int round, const CostModel& model, bool informed,
+absl::StatusOr<std::vector<Candidate>> Population::Round(int round, const CostModel& model,
                                                          absl::Span<const Candidate> best,
                                                          const std::atomic<bool>* stop) {
-  Archive archive(options_.archive);
   stats_ = {};
-  if (informed) {
-    absl::Status status = Reweigh(round, model);
-    if (status.ok()) status = Restart(round, model, best, archive);
-    if (!status.ok()) return status;
-  }
+  Archive archive(options_.archive);
+  absl::Status status = Reweigh(round, model);
+  if (status.ok()) status = Restart(round, model, best, archive);
+  if (!status.ok()) return status;
   for (const Chain& chain : chains_) archive.Add(*chain.at, chain.energy);
-  for (int step = 1; informed && step <= options_.steps; ++step) {
+  for (int step = 1; step <= options_.steps; ++step) {
     if (stop != nullptr && *stop) return absl::CancelledError("stopped");
     if ((step - 1) % options_.steps_per_stage == 0) {
       std::vector<double> energies;
@@ -252,7 +254,7 @@ absl::StatusOr<std::vector<Candidate>> Population::Round(int round, const CostMo
         Resample(round, step, energies);
       }
     }
-    const absl::Status status = Step(round, step, model, archive);
+    status = Step(round, step, model, archive);
     if (!status.ok()) return status;
   }
   stats_.temperature = temperature_;

@@ -58,15 +58,15 @@ class Population {
   // the last reason.
   absl::Status Start();
 
-  // One round. Without knowledge (`informed` false) the chains stay draws from the prior and all energies are
-  // zero. The archive: distinct candidates, best first. A set `stop` ends the round between two steps with
-  // kCancelled; the population is then of no further use.
-  absl::StatusOr<std::vector<Candidate>> Round(int round, const CostModel& model, bool informed,
+  // One round. The archive: distinct candidates, best first. A set `stop` ends the round between two steps
+  // with kCancelled; the population is then of no further use.
+  absl::StatusOr<std::vector<Candidate>> Round(int round, const CostModel& model,
                                                absl::Span<const Candidate> best,
                                                const std::atomic<bool>* stop);
 
-  // A draw from the prior that may be measured, keyed by (round, index); none if 100 tries gave none.
-  std::optional<Candidate> Draw(int round, int index);
+  // A draw from the prior that may be measured, keyed by (round, index), the sketches in turn; none if 100
+  // tries gave none.
+  std::optional<Candidate> Draw(int round, int index) const;
 
   // What goes on from round to round.
   struct State {

@@ -79,10 +79,10 @@ absl::Status Tuner::Learn() {
 }
 
 absl::StatusOr<std::vector<Candidate>> Tuner::Search(int task) {
-  if (options_.strategy == Strategy::kRandom) return std::vector<Candidate>();
+  if (!trained_) return std::vector<Candidate>();  // the whole batch is drawn from the prior
   std::vector<Candidate> best;
   for (const Measured* m : knowledge_.Best(task, options_.population.chains)) best.push_back(m->candidate);
-  return tasks_[task].population->Round(tasks_[task].round, *model_, trained_, best, options_.stop);
+  return tasks_[task].population->Round(tasks_[task].round, *model_, best, options_.stop);
 }
 
 absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task, std::vector<Candidate> candidates) {

@@ -11,6 +11,7 @@
 namespace kiln {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::SizeIs;
 
@@ -70,7 +71,7 @@ TEST(Population, SamplesItsTargetAtTheFloor) {
   ThreadPool pool(1);
   Population population(space, Exact(1500, 16, 0.5), 1, 0, pool);
   ASSERT_TRUE(population.Start().ok());
-  ASSERT_TRUE(population.Round(0, SumModel(), true, {}, nullptr).ok());
+  ASSERT_TRUE(population.Round(0, SumModel(), {}, nullptr).ok());
   EXPECT_DOUBLE_EQ(population.stats().temperature, 0.5);
 
   const toy::ExactChain exact(space);
@@ -92,27 +93,28 @@ TEST(Population, StaysInItsTargetWhenTheModelChanges) {
   ThreadPool pool(1);
   Population population(space, Exact(1500, 16, 0.5), 1, 0, pool);
   ASSERT_TRUE(population.Start().ok());
-  ASSERT_TRUE(population.Round(0, SumModel(-1), true, {}, nullptr).ok());  // what is good is bad at first
-  ASSERT_TRUE(population.Round(1, SumModel(1), true, {}, nullptr).ok());
+  ASSERT_TRUE(population.Round(0, SumModel(-1), {}, nullptr).ok());  // what is good is bad at first
+  ASSERT_TRUE(population.Round(1, SumModel(1), {}, nullptr).ok());
   Population straight(space, Exact(1500, 16, 0.5), 2, 0, pool);
   ASSERT_TRUE(straight.Start().ok());
-  ASSERT_TRUE(straight.Round(0, SumModel(1), true, {}, nullptr).ok());
+  ASSERT_TRUE(straight.Round(0, SumModel(1), {}, nullptr).ok());
   std::map<std::vector<Decision>, double> difference;
   for (const auto& decisions : Decisions(population)) difference[decisions] += 1.0 / 1500;
   for (const auto& decisions : Decisions(straight)) difference[decisions] -= 1.0 / 1500;
   for (const auto& [decisions, d] : difference) EXPECT_NEAR(d, 0, 0.06);
 }
 
-TEST(Population, StaysInThePriorWhileNothingIsKnown) {
-  const SearchSpace space = WithFeatures(toy::Nested());
+TEST(Population, DrawsFromEachSketchInTurn) {
+  const SearchSpace space = WithFeatures(toy::Structured());
   ThreadPool pool(1);
-  Population population(space, Exact(50, 8, 0.2), 1, 0, pool);
-  ASSERT_TRUE(population.Start().ok());
-  const auto before = Decisions(population);
-  const auto archive = population.Round(0, SumModel(), false, {}, nullptr);
-  ASSERT_TRUE(archive.ok());
-  EXPECT_EQ(Decisions(population), before);
-  for (const Candidate& c : *archive) EXPECT_EQ(c.energy, 0);
+  const Population population(space, Exact(8, 8, 0.2), 1, 0, pool);
+  const int sketches = static_cast<int>(space.sketches.size());
+  ASSERT_GT(sketches, 1);
+  for (const int round : {0, 3}) {
+    std::vector<int> drawn(sketches);
+    for (int i = 0; i < 4 * sketches; ++i) ++drawn[population.Draw(round, i)->sketch];
+    EXPECT_THAT(drawn, Each(4));
+  }
 }
 
 TEST(Population, ArchivesDistinctCandidatesBestFirst) {
@@ -122,7 +124,7 @@ TEST(Population, ArchivesDistinctCandidatesBestFirst) {
   options.archive = 10;
   Population population(space, options, 1, 0, pool);
   ASSERT_TRUE(population.Start().ok());
-  const auto archive = population.Round(0, SumModel(), true, {}, nullptr);
+  const auto archive = population.Round(0, SumModel(), {}, nullptr);
   ASSERT_TRUE(archive.ok());
   ASSERT_THAT(*archive, SizeIs(10));
   for (size_t i = 1; i < archive->size(); ++i) {
@@ -145,7 +147,7 @@ TEST(Population, DoesTheSameWithAnyNumberOfThreadsAndAfterRestoring) {
     EXPECT_TRUE(population->Start().ok());
     for (int round = 0; round < 4; ++round) {
       const Candidate best{2, {Decision{4}}, 0};
-      EXPECT_TRUE(population->Round(round, SumModel(1 + 0.1 * round), true, {best}, nullptr).ok());
+      EXPECT_TRUE(population->Round(round, SumModel(1 + 0.1 * round), {best}, nullptr).ok());
       if (!restore) continue;
       const Population::State state = population->Save();
       population = std::make_unique<Population>(space, options, 7, 0, pool);
@@ -164,7 +166,7 @@ TEST(Population, EndsBetweenStepsWhenStopped) {
   Population population(space, Exact(8, 8, 0.2), 1, 0, pool);
   ASSERT_TRUE(population.Start().ok());
   const std::atomic<bool> stop = true;
-  EXPECT_EQ(population.Round(0, SumModel(), true, {}, &stop).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(population.Round(0, SumModel(), {}, &stop).status().code(), absl::StatusCode::kCancelled);
 }
 
 TEST(Population, SaysWhyNothingMayBeMeasured) {

@@ -1,124 +1,89 @@
-// Replay as the search does it: a matmul of 1024 x 1024 x 1024 under SSRSRS with copies of both operands,
-// partial sums in registers and the late steps; from the start, and from the snapshot of a site drawn
-// uniformly with a decision proposed there.
+// Replay as the search does it, in microseconds of CPU time, one thread: proposals that chains draw in the
+// default space, all sketches, up to the moment when the validator is asked, snapshots included. Budgets:
+// a median of 50 for the matmul, of 100 for the convolution, 3 for the copy of a program.
 #include <benchmark/benchmark.h>
+#include <time.h>
 
 #include <algorithm>
-#include <chrono>
+#include <numeric>
 #include <vector>
 
-#include "lang/builder.h"
-#include "lang/check.h"
-#include "tests/support/tiled_matmul.h"
-#include "trace/mutate.h"
-#include "trace/replay.h"
+#include "bench/default_spaces.h"
 
 namespace kiln {
 namespace {
 
-void Space(Schedule& s) {
-  const Schedule::Section section(s, "multi-level-tiling/matmul");
-  const Block block = s.GetBlock("matmul");
-  const std::vector<Loop> loops = s.GetLoops(block);
-  const auto i = s.Split(loops[0], {s.SamplePerfectTile(loops[0], {.parts = 4}, "i")});
-  const auto j = s.Split(loops[1], {s.SamplePerfectTile(loops[1], {.parts = 4}, "j")});
-  const auto k = s.Split(loops[2], {s.SamplePerfectTile(loops[2], {.parts = 2}, "k")});
-  s.Reorder({i[0], j[0], i[1], j[1], k[0], i[2], j[2], k[1], i[3], j[3]});
-  const Block combine = s.AccumulateAt(block, k[0]);
-  const Block a = s.CacheRead(block, 0), b = s.CacheRead(block, 1);
-  s.ComputeAt(a, k[0]);
-  s.ComputeAt(b, k[0]);
-  for (const Block copy : {a, b, combine}) {
-    const std::vector<Loop> around = s.GetLoops(copy);
-    s.Vectorize(around.back());
-    s.Annotate(copy, "placed", 1);
-  }
-  s.Unroll(i[3]);
-  s.Vectorize(j[3]);
-  const Loop outer = s.Fuse({i[0], j[0]});
-  s.Parallel(outer);
-  const Value unroll = s.SampleCategorical({0, 16, 64, 512}, {}, "unroll");
-  s.UnrollUpTo(unroll);
+double Microseconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
 }
 
-struct Ready {
-  Program program = Matmul(1024, 1024, 1024);
-  Target target;
-  Trace trace;
-  std::vector<Replayed> starts;  // prior draws that apply
-
-  Ready() {
-    RandomDice dice(Engine({1}));
-    RandomChooser chooser(dice);
-    Schedule s(program, target, chooser);
-    Space(s);
-    KILN_CHECK(s.ok(), s.status().ToString());
-    trace = Trace::Of(s);
-    while (starts.size() < 64) {
-      absl::StatusOr<Replayed> start = Replay(trace, program, target, chooser);
-      if (start.ok()) starts.push_back(*std::move(start));
-    }
-  }
-};
-
-const Ready& Get() {
-  static const Ready* ready = new Ready();
-  return *ready;
+void Report(benchmark::State& state, std::vector<double> took, int64_t refused) {
+  std::sort(took.begin(), took.end());
+  const double n = static_cast<double>(took.size());
+  state.counters["median_us"] = took[took.size() / 2];
+  state.counters["p95_us"] = took[took.size() * 95 / 100];
+  state.counters["mean_us"] = std::accumulate(took.begin(), took.end(), 0.0) / n;
+  state.counters["refused"] = static_cast<double>(refused) / n;
 }
 
-void FullReplay(benchmark::State& state) {
-  const Ready& ready = Get();
+// Chains that walk the prior.
+void Proposal(benchmark::State& state, DefaultSearch& (*search)()) {
+  const SearchSpace& space = search().space;
+  std::vector<std::shared_ptr<const Point>> chains = search().draws;
+  double end = 0;
+  const Judge validate = space.make_judge();
+  const Judge judge = [&](const Replayed& replayed, FeatureSet& features) {
+    end = Microseconds();
+    return validate(replayed, features);
+  };
+  RandomDice dice(Engine({2}));
+  std::vector<double> took;
+  int64_t refused = 0;
+  for (auto _ : state) {
+    std::shared_ptr<const Point>& chain = chains[took.size() % chains.size()];
+    end = 0;
+    const double start = Microseconds();
+    const Move move = Propose(space, judge, *chain, 0.05, dice);
+    refused += end == 0;
+    took.push_back((end == 0 ? Microseconds() : end) - start);
+    if (Accept(move, 0, 0, 1, dice)) chain = move.to;
+  }
+  Report(state, std::move(took), refused);
+  state.counters["sketches"] = static_cast<double>(space.sketches.size());
+}
+
+void FullReplay(benchmark::State& state, DefaultSearch& (*search)()) {
+  const SearchSpace& space = search().space;
+  std::vector<Trace> traces;
+  for (const auto& point : search().draws) traces.push_back(WithDecisions(point->replayed));
+  std::vector<double> took;
+  for (auto _ : state) {
+    const Trace& trace = traces[took.size() % traces.size()];
+    const double start = Microseconds();
+    const absl::StatusOr<Replayed> replayed = Replay(trace, space.original, space.target);
+    took.push_back(Microseconds() - start);
+    KILN_CHECK(replayed.ok(), replayed.status().ToString());
+  }
+  Report(state, std::move(took), 0);
+}
+
+void CopyProgram(benchmark::State& state, DefaultSearch& (*search)()) {
+  const auto& draws = search().draws;
   size_t n = 0;
   for (auto _ : state) {
-    const Replayed& start = ready.starts[n++ % ready.starts.size()];
-    struct Same final : Chooser {
-      const Replayed* of;
-      size_t next = 0;
-      Decision Choose(const Site&) override { return of->sites[next++].decision; }
-      int ChooseStructure(absl::string_view, int) override { return 0; }
-    } same;
-    same.of = &start;
-    benchmark::DoNotOptimize(Replay(ready.trace, ready.program, ready.target, same));
-  }
-  state.counters["steps"] = static_cast<double>(ready.trace.steps.size());
-}
-BENCHMARK(FullReplay);
-
-// As a chain does it; what does not apply is counted apart.
-void ProposalReplay(benchmark::State& state) {
-  const Ready& ready = Get();
-  std::vector<double> microseconds;
-  RandomDice dice(Engine({2}));
-  std::vector<Replayed> chains = ready.starts;
-  int64_t n = 0, refused = 0;
-  for (auto _ : state) {
-    Replayed& chain = chains[n++ % static_cast<int64_t>(chains.size())];
-    const int site = static_cast<int>(dice.Below(static_cast<int64_t>(chain.sites.size())));
-    const auto before = std::chrono::steady_clock::now();
-    absl::StatusOr<Proposal> proposal = Mutate(chain, site, dice);
-    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - before;
-    microseconds.push_back(took.count());
-    if (!proposal.ok()) {
-      ++refused;
-    } else if (dice.Flip(0.3)) {
-      chain = std::move(proposal->to);
-    }
-  }
-  std::sort(microseconds.begin(), microseconds.end());
-  state.counters["median_us"] = microseconds[microseconds.size() / 2];
-  state.counters["p95_us"] = microseconds[microseconds.size() * 95 / 100];
-  state.counters["refused"] = static_cast<double>(refused) / static_cast<double>(n);
-}
-BENCHMARK(ProposalReplay);
-
-void CopyProgram(benchmark::State& state) {
-  const Ready& ready = Get();
-  for (auto _ : state) {
-    Program copy = ready.starts[0].program();
+    Program copy = draws[n++ % draws.size()]->replayed.program();
     benchmark::DoNotOptimize(copy);
   }
 }
-BENCHMARK(CopyProgram);
+
+#define KILN_BENCH(function)                               \
+  BENCHMARK_CAPTURE(function, matmul_1024, &MatmulSearch); \
+  BENCHMARK_CAPTURE(function, convolution_3x3, &ConvolutionSearch)
+KILN_BENCH(Proposal);
+KILN_BENCH(FullReplay);
+KILN_BENCH(CopyProgram);
 
 }  // namespace
 }  // namespace kiln

@@ -25,12 +25,13 @@ std::optional<Range> BodyRewriter::Indices(Range marks) {
     if (mark == kNone) return std::nullopt;
     rewritten.push_back(mark);
   }
-  return program_.AddList(rewritten);
+  return program_.List(marks) == absl::MakeConstSpan(rewritten) ? marks : program_.AddList(rewritten);
 }
 
 Id BodyRewriter::Index(Id mark) {
   const std::optional<Sum> sum = Rewritten(program_, mark, iter_, extents_);
-  return sum.has_value() ? program_.AddMark(*sum, program_.marks[mark].extent) : kNone;
+  if (!sum.has_value()) return kNone;
+  return *sum == program_.SumOf(mark) ? mark : program_.AddMark(*sum, program_.marks[mark].extent);
 }
 
 Id BodyRewriter::Expression(Id expr) {

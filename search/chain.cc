@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "absl/container/inlined_vector.h"
 #include "trace/mutate.h"
 
 namespace kiln {
@@ -34,19 +36,15 @@ std::shared_ptr<const Point> OrNull(absl::StatusOr<Point> point) {
   return point.ok() ? std::make_shared<const Point>(*std::move(point)) : nullptr;
 }
 
-// w_i of each site: 1 if it has more than one value.
-std::vector<double> SiteWeights(const Replayed& replayed) {
-  std::vector<double> weights;
-  for (const ReplayedSite& site : replayed.sites)
-    weights.push_back(site.distribution.SupportSize() > 1 ? 1 : 0);
+// w_i of each site: 1 if it has more than one value, which is where replay keeps a snapshot.
+using Weights = absl::InlinedVector<double, 16>;
+Weights SiteWeights(const Replayed& replayed) {
+  Weights weights;
+  for (const ReplayedSite& site : replayed.sites) weights.push_back(site.before == nullptr ? 0 : 1);
   return weights;
 }
 
-double TotalSiteWeight(const Replayed& replayed) {
-  double total = 0;
-  for (const double w : SiteWeights(replayed)) total += w;
-  return total;
-}
+double Total(const Weights& weights) { return std::accumulate(weights.begin(), weights.end(), 0.0); }
 
 // r(k' | k) is uniform over the other sketches, P(k) over all: log_sketch is zero.
 Move ProposeSketch(const SearchSpace& space, const Judge& judge, const Point& from, Dice& dice) {
@@ -59,13 +57,14 @@ Move ProposeSketch(const SearchSpace& space, const Judge& judge, const Point& fr
 
 Move ProposeDecision(const Judge& judge, const Point& from, Dice& dice) {
   Move move;
-  const double total = TotalSiteWeight(from.replayed);
+  const Weights weights = SiteWeights(from.replayed);
+  const double total = Total(weights);
   if (total == 0) return move;
-  absl::StatusOr<Proposal> proposal = Mutate(from.replayed, dice.Pick(SiteWeights(from.replayed)), dice);
+  absl::StatusOr<Proposal> proposal = Mutate(from.replayed, dice.Pick(weights), dice);
   if (!proposal.ok()) return move;
   move.log_prior = proposal->log_prior_to - proposal->log_prior_from;
   move.log_proposal = proposal->log_backward - proposal->log_forward;
-  move.log_sites = std::log(total / TotalSiteWeight(proposal->to));
+  move.log_sites = std::log(total / Total(SiteWeights(proposal->to)));
   move.to = OrNull(Judged(judge, from.sketch, std::move(proposal->to)));
   return move;
 }

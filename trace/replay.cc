@@ -9,6 +9,9 @@
 namespace kiln {
 namespace {
 
+// To run fewer steps again costs less than another snapshot.
+constexpr int kStepsBetweenSnapshots = 6;
+
 // Stands between the steps and the chooser, and keeps what a replay keeps of each site.
 class Recorder final : public Chooser {
  public:
@@ -18,8 +21,10 @@ class Recorder final : public Chooser {
 
   Decision Choose(const Site& site) override {
     const bool open = options_.snapshots && site.distribution.SupportSize() > 1;
-    if (open && snapshot_ == nullptr)
+    if (open && (snapshot_ == nullptr || changes_ >= kStepsBetweenSnapshots)) {
       snapshot_ = std::make_shared<const Snapshot>(Snapshot{replayed_.state, site.step});
+      changes_ = 0;
+    }
     Decision decision = chooser_.Choose(site);
     const double log_prob = site.distribution.LogProb(decision);
     supported_ = std::isfinite(log_prob);
@@ -28,14 +33,15 @@ class Recorder final : public Chooser {
   }
   int ChooseStructure(absl::string_view name, int n) override { return chooser_.ChooseStructure(name, n); }
 
-  void ProgramChanges() { snapshot_ = nullptr; }
+  void ProgramChanges() { ++changes_; }
   bool supported() const { return supported_; }
 
  private:
   Replayed& replayed_;
   Chooser& chooser_;
   const ReplayOptions& options_;
-  std::shared_ptr<const Snapshot> snapshot_;  // of the state as it is, but for values drawn since
+  std::shared_ptr<const Snapshot> snapshot_;  // the last one
+  int changes_ = 0;                           // steps since then that changed the program
   bool supported_ = true;
 };
 
@@ -110,7 +116,9 @@ absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& cho
   KILN_CHECK(snapshot != nullptr, "site ", from.name(site), " has no snapshot");
   int first = site;
   while (first > 0 && from.sites[first - 1].step >= snapshot->next_step) --first;
-  Replayed replayed{from.trace, from.target, snapshot->state, {}};
+  // Assigned over the state of the last time, which leaves room for what the steps will make.
+  Replayed replayed{from.trace, from.target, from.state, {}};
+  replayed.state = snapshot->state;
   replayed.sites.reserve(from.sites.size());
   replayed.sites.assign(from.sites.begin(), from.sites.begin() + first);
   KeepBefore keep(from, first, site, chooser);

@@ -32,8 +32,7 @@ struct ReplayedSite {
   Distribution distribution;
   Decision decision;
   double log_prob = 0;  // of the decision
-  // Of this step or an earlier one with nothing but sampling between; null if the site has one value only, or
-  // without snapshots.
+  // Of this step or a few steps earlier; null if the site has one value only, or without snapshots.
   std::shared_ptr<const Snapshot> before;
 };
 

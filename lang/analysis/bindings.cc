@@ -19,35 +19,47 @@ int64_t Extents::operator()(Source source) const {
   return 0;
 }
 
-Sum Resolver::Resolve(Source source) {
-  if (source.kind == Source::Kind::kMark) return ResolveChecked(source.id);
-  if (source.kind == Source::Kind::kIter) return Sum::Of(source);
+// The mark that a source stands for; kNone if it is a live loop or an iter.
+Id Resolver::Definition(Source source) const {
+  if (source.kind == Source::Kind::kMark) return source.id;
+  if (source.kind == Source::Kind::kIter) return kNone;
   const Node& node = program_.nodes[source.id];
-  if (node.kind == Node::Kind::kLoop) return Sum::Of(source);
-  return ResolveChecked(program_.loops[node.index].definition);
+  return node.kind == Node::Kind::kLoop ? kNone : program_.loops[node.index].definition;
+}
+
+Sum Resolver::Resolve(Source source) {
+  const Id definition = Definition(source);
+  return definition == kNone ? Sum::Of(source) : ResolveChecked(definition);
 }
 
 Sum Resolver::Resolve(Id mark) {
   const Mark& m = program_.marks[mark];
   Sum sum = Sum::Constant(m.offset);
+  bool divides_marks = false;
   for (const Split& split : program_.Splits(m.splits)) {
-    Sum value = Resolve(split.source);
-    Source source = split.source;
-    if (source.kind == Source::Kind::kLoop && program_.nodes[source.id].kind == Node::Kind::kDead) {
-      source = Source::Mark(program_.loops[program_.nodes[source.id].index].definition);
+    const Id definition = Definition(split.source);
+    if (definition == kNone) {
+      sum.splits.push_back(split);
+      continue;
     }
+    Sum value = ResolveChecked(definition);
     // A remainder beyond the source's extent is none, even where the tiles are imperfect.
-    const bool remainder = split.extent != 0 && split.lower * split.extent < extents_(source);
-    if (split.lower != 1 || remainder) {
-      const std::optional<Sum> digit = DivMod(value, split.lower, remainder ? split.extent : 0, extents_);
-      value =
-          digit.has_value() ? *digit : Sum{0, {Split{source, 1, split.lower, remainder ? split.extent : 0}}};
+    const Source source = Source::Mark(definition);
+    const int64_t extent = split.lower * split.extent < extents_(source) ? split.extent : 0;
+    if (split.lower != 1 || extent != 0) {
+      std::optional<Sum> digit = DivMod(value, split.lower, extent, extents_);
+      value = digit.has_value() ? *std::move(digit) : Sum{0, {Split{source, 1, split.lower, extent}}};
     }
-    sum = std::move(sum) + std::move(value) * split.scale;
+    sum.offset += value.offset * split.scale;
+    for (Split& part : value.splits) {
+      part.scale *= split.scale;
+      sum.splits.push_back(part);
+      divides_marks |= part.source.kind == Source::Kind::kMark;
+    }
   }
   sum = Simplify(sum, extents_);
   // Digits that stayed may have joined to some that can be expressed.
-  for (size_t i = 0; i < sum.splits.size();) {
+  for (size_t i = 0; divides_marks && i < sum.splits.size();) {
     const Split split = sum.splits[i++];
     if (split.source.kind != Source::Kind::kMark) continue;
     const bool whole = split.lower == 1 && split.extent == 0;
@@ -62,8 +74,15 @@ Sum Resolver::Resolve(Id mark) {
 }
 
 Sum Resolver::ResolveChecked(Id mark) {
+  const Mark& m = program_.marks[mark];
+  if (m.splits.count == 1 && m.offset == 0) {  // another name of a mark with the same extent
+    const Split& s = program_.splits[m.splits.begin];
+    const Id definition = s.scale == 1 && s.lower == 1 && s.extent == 0 ? Definition(s.source) : kNone;
+    if (definition != kNone && program_.marks[definition].extent.max == m.extent.max)
+      return ResolveChecked(definition);
+  }
   Sum value = Resolve(mark);
-  const int64_t extent = program_.marks[mark].extent.max;
+  const int64_t extent = m.extent.max;
   const Interval bounds = Bounds(value, extents_);
   if (bounds.min < 0 || bounds.max >= extent) {
     const auto same = [&](const Guard& g) { return g.extent == extent && g.value == value; };
@@ -73,8 +92,8 @@ Sum Resolver::ResolveChecked(Id mark) {
 }
 
 Bindings ResolveBindings(const Program& program, Id block) {
-  Resolver resolver(program, EnclosingBlock(program, block));
-  Bindings result;
+  Bindings result{block, EnclosingBlock(program, block), {}, {}};
+  Resolver resolver(program, result.enclosing);
   result.iters.reserve(program.block(block).iters.count);
   for (const Iter& iter : program.Iters(program.block(block).iters)) {
     result.iters.push_back(resolver.ResolveChecked(iter.binding));

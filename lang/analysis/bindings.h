@@ -43,14 +43,16 @@ class Resolver {
   const Extents& extents() const { return extents_; }
 
  private:
+  Id Definition(Source source) const;
   const Program& program_;
   Extents extents_;
   std::vector<Guard> guards_;
 };
 
 // The iters of a block as sums over live loops (and iters of the enclosing block), and the guards of its
-// existence, its domain marks included.
+// existence, its domain marks included. Making them is most of what an analysis of regions costs: ask once.
 struct Bindings {
+  Id block = kNone, enclosing = kNone;  // enclosing: the block around it
   std::vector<Sum> iters;
   std::vector<Guard> guards;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 
 namespace kiln {
@@ -64,11 +63,10 @@ LoopUse UseOf(const Program& program, Id block, Id loop) {
   LoopUse use;
   // A block within a block is fed through the iters of the one around it.
   Id top = block;
-  for (Id b = EnclosingBlock(program, block); b != kNone && IsAncestor(program, loop, b);
-       b = EnclosingBlock(program, b)) {
-    top = b;
+  for (Id at = program.nodes[block].parent; at != loop; at = program.nodes[at].parent) {
+    if (at == kNone) return use;
+    if (program.IsBlock(at)) top = at;
   }
-  if (!IsAncestor(program, loop, top)) return use;
   for (const Iter& iter : program.Iters(program.block(top).iters)) {
     bool& used = iter.kind == IterKind::kSpatial ? use.spatial : use.reduction;
     used = used || DependsOn(program, iter.binding, loop);
@@ -97,10 +95,9 @@ std::vector<Id> LoopsBelow(const Program& program, Id node) {
   return loops;
 }
 
-std::optional<int64_t> Stride(const Program& program, Id block, Id buffer, absl::Span<const int32_t> index,
-                              Id loop) {
-  const Bindings bindings = ResolveBindings(program, block);
-  const Extents extents(program, EnclosingBlock(program, block));
+std::optional<int64_t> Stride(const Program& program, const Bindings& bindings, Id buffer,
+                              absl::Span<const int32_t> index, Id loop) {
+  const Extents extents(program, bindings.enclosing);
   const auto shape = program.Dims(program.buffers[buffer].shape);
   int64_t stride = 0, row = 1;
   for (size_t d = index.size(); d-- > 0;) {

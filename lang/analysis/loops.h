@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "lang/analysis/bindings.h"
 #include "lang/program.h"
 
 namespace kiln {
@@ -25,9 +26,9 @@ LoopUse UseOf(const Program& program, Id block, Id loop);
 // Loops below a node, in program order.
 std::vector<Id> LoopsBelow(const Program& program, Id node);
 
-// What the loop adds to the flat row-major index of an access of `block`, per iteration; nullopt if that is
+// What the loop adds to the flat row-major index of an access of a block, per iteration; nullopt if that is
 // no constant. `index` are the marks of a load or of a destination.
-std::optional<int64_t> Stride(const Program& program, Id block, Id buffer, absl::Span<const int32_t> index,
-                              Id loop);
+std::optional<int64_t> Stride(const Program& program, const Bindings& bindings, Id buffer,
+                              absl::Span<const int32_t> index, Id loop);
 
 }  // namespace kiln

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/region.h"
@@ -62,6 +61,68 @@ bool ShowIn(const Program& program, Id producer, Id buffer, const std::vector<in
   return std::all_of(iters.begin(), iters.end(), shows);
 }
 
+// What compute-at looks at, read once for all loops that are asked about.
+class ComputeAtConditions {
+ public:
+  ComputeAtConditions(const Program& program, Id block)
+      : p_(program),
+        block_(block),
+        written_(WrittenBuffers(program, block)),
+        only_writer_(CheckOnlyWriter(program, block)) {
+    for (const Id consumer : Consumers(program, block))
+      consumers_.push_back(ResolveBindings(program, consumer));
+  }
+
+  absl::Status Check(Id loop) const {
+    absl::Status status = CheckPlace(p_, block_, loop);
+    if (status.ok()) status = only_writer_;
+    if (!status.ok()) return status;
+    if (consumers_.empty()) return No(absl::StrCat("nothing reads what ", Describe(p_, block_), " writes"));
+    for (const Bindings& consumer : consumers_) {
+      status = CheckConsumer(consumer, loop);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status CheckConsumer(const Bindings& bindings, Id loop) const {
+    const Id consumer = bindings.block;
+    if (!IsAncestor(p_, loop, consumer)) {
+      return No(absl::StrCat(Describe(p_, consumer), " reads it outside of ", Describe(p_, loop)));
+    }
+    if (HasInnerGuards(p_, bindings)) {
+      return No(absl::StrCat("the tiles of ", Describe(p_, consumer),
+                             " are imperfect at more than their last level"));
+    }
+    // Initial values are read where the reduction is entered.
+    for (const Id buffer : written_) {
+      if (!ReadsInitially(p_, consumer, buffer)) continue;
+      for (Id at = loop; p_.IsLoop(at); at = p_.nodes[at].parent) {
+        if (!UseOf(p_, consumer, at).reduction) continue;
+        return No(absl::StrCat(Describe(p_, consumer), " starts from it, before ", Describe(p_, at)));
+      }
+    }
+    // For elements that the consumer does not read, what the block reads may not be there.
+    bool exact = EmptyingIters(p_, bindings, loop).empty();
+    for (const Id buffer : written_) exact = exact && IsDense(ReadRegion(p_, bindings, buffer, loop));
+    if (exact) return absl::OkStatus();
+    for (const Id producer : Producers(p_, block_)) {
+      if (LowestCommonAncestor(p_, {producer, loop}) != kRoot) {
+        return No(absl::StrCat(Describe(p_, consumer), " reads with gaps, where ", Describe(p_, producer),
+                               " may not run"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const Program& p_;
+  Id block_;
+  std::vector<Id> written_;
+  absl::Status only_writer_;
+  std::vector<Bindings> consumers_;
+};
+
 }  // namespace
 
 std::string Describe(const Program& program, Id node) {
@@ -70,9 +131,8 @@ std::string Describe(const Program& program, Id node) {
   return "the root";
 }
 
-bool HasInnerGuards(const Program& program, Id block) {
-  const Bindings bindings = ResolveBindings(program, block);
-  const auto iters = program.Iters(program.block(block).iters);
+bool HasInnerGuards(const Program& program, const Bindings& bindings) {
+  const auto iters = program.Iters(program.block(bindings.block).iters);
   for (const Guard& guard : bindings.guards) {
     bool own = false;
     for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
@@ -83,53 +143,19 @@ bool HasInnerGuards(const Program& program, Id block) {
   return false;
 }
 
-std::vector<int> EmptyingIters(const Program& program, Id block, Id at) {
+std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at) {
   std::vector<int> emptying;
-  const Extents extents(program, EnclosingBlock(program, block));
-  const auto iters = program.Iters(program.block(block).iters);
+  const Extents extents(program, bindings.enclosing);
+  const auto iters = program.Iters(program.block(bindings.block).iters);
   for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
-    const std::optional<DimRange> range = IterRange(program, block, i, at);
+    const std::optional<DimRange> range = IterRange(program, bindings, i, at);
     if (!range.has_value() || Bounds(range->base, extents).max >= iters[i].extent.max) emptying.push_back(i);
   }
   return emptying;
 }
 
 absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
-  absl::Status status = CheckPlace(program, block, loop);
-  if (status.ok()) status = CheckOnlyWriter(program, block);
-  if (!status.ok()) return status;
-  const std::vector<Id> consumers = Consumers(program, block);
-  if (consumers.empty()) return No(absl::StrCat("nothing reads what ", Describe(program, block), " writes"));
-  for (const Id consumer : consumers) {
-    if (!IsAncestor(program, loop, consumer)) {
-      return No(absl::StrCat(Describe(program, consumer), " reads it outside of ", Describe(program, loop)));
-    }
-    if (HasInnerGuards(program, consumer)) {
-      return No(absl::StrCat("the tiles of ", Describe(program, consumer),
-                             " are imperfect at more than their last level"));
-    }
-    // Initial values are read where the reduction is entered.
-    for (const Id buffer : WrittenBuffers(program, block)) {
-      if (!ReadsInitially(program, consumer, buffer)) continue;
-      for (Id at = loop; program.IsLoop(at); at = program.nodes[at].parent) {
-        if (!UseOf(program, consumer, at).reduction) continue;
-        return No(
-            absl::StrCat(Describe(program, consumer), " starts from it, before ", Describe(program, at)));
-      }
-    }
-    // For elements that the consumer does not read, what the block reads may not be there.
-    bool exact = EmptyingIters(program, consumer, loop).empty();
-    for (const Id buffer : WrittenBuffers(program, block))
-      exact &= IsDense(ReadRegion(program, consumer, buffer, loop));
-    if (exact) continue;
-    for (const Id producer : Producers(program, block)) {
-      if (LowestCommonAncestor(program, {producer, loop}) != kRoot) {
-        return No(absl::StrCat(Describe(program, consumer), " reads with gaps, where ",
-                               Describe(program, producer), " may not run"));
-      }
-    }
-  }
-  return absl::OkStatus();
+  return ComputeAtConditions(program, block).Check(loop);
 }
 
 absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
@@ -157,7 +183,7 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
                                ", which is complete only after it"));
       }
     }
-    if (HasInnerGuards(program, producer)) {
+    if (HasInnerGuards(program, ResolveBindings(program, producer))) {
       return No(absl::StrCat("the tiles of ", Describe(program, producer),
                              " are imperfect at more than their last level"));
     }
@@ -169,9 +195,10 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
     const Expr& e = program.exprs[load];
     for (const Id producer : Writers(program, e.a)) {
       if (producer == block || !IsAncestor(program, loop, producer)) continue;
-      const Region region = WrittenRegion(program, producer, e.a, loop);
+      const Bindings bindings = ResolveBindings(program, producer);
+      const Region region = WrittenRegion(program, bindings, e.a, loop);
       const auto index = program.List({e.b, e.c});
-      const std::vector<int> emptying = EmptyingIters(program, producer, loop);
+      const std::vector<int> emptying = EmptyingIters(program, bindings, loop);
       if (!IsDense(region)) {
         return No(absl::StrCat(Describe(program, producer), " writes with gaps in one iteration of ",
                                Describe(program, loop)));
@@ -314,13 +341,14 @@ std::vector<int64_t> ComputeLocations(const Program& program, Id block) {
   const std::vector<Id> consumers = Consumers(program, block);
   if (consumers.empty()) return locations;
   const std::vector<Id> loops = LoopsAround(program, consumers.front());
+  const ComputeAtConditions conditions(program, block);
   bool reduction_seen = false;
   for (size_t i = 0; i < loops.size(); ++i) {
     const LoopUse use = UseOf(program, consumers.front(), loops[i]);
     if (use.reduction) reduction_seen = true;
     if (reduction_seen && !use.reduction) break;
     if (program.loop(loops[i]).extent.max == 1) continue;
-    if (CheckComputeAt(program, block, loops[i]).ok()) locations.push_back(static_cast<int64_t>(i));
+    if (conditions.Check(loops[i]).ok()) locations.push_back(static_cast<int64_t>(i));
   }
   return locations;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "lang/analysis/bindings.h"
 #include "lang/program.h"
 
 namespace kiln {
@@ -20,11 +21,11 @@ std::string Describe(const Program& program, Id node);
 
 // Guards of a block other than those of its iters' own extents: points of its tiles that belong to other
 // tiles.
-bool HasInnerGuards(const Program& program, Id block);
+bool HasInnerGuards(const Program& program, const Bindings& bindings);
 
 // Iters whose guard some iterations of `at` (and of the loops around it) fail as a whole: there is no
 // instance below then, and what is placed there must not run either. Of a block without inner guards.
-std::vector<int> EmptyingIters(const Program& program, Id block, Id at);
+std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at);
 
 // What sample-compute-location chooses from: -2 (inline, if that applies), -1 (stay), and the positions among
 // the loops around the first consumer where compute-at applies. Data parallel loops first: none after a loop

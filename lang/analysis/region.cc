@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 
 namespace kiln {
@@ -44,9 +43,9 @@ std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const E
   return range;
 }
 
-Region Touched(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index,
-               const Bindings& bindings, Id at) {
-  const Extents extents(p, EnclosingBlock(p, block));
+Region Touched(const Program& p, Id buffer, absl::Span<const int32_t> index, const Bindings& bindings,
+               Id at) {
+  const Extents extents(p, bindings.enclosing);
   const auto shape = p.Dims(p.buffers[buffer].shape);
   Region region;
   for (size_t d = 0; d < index.size(); ++d) {
@@ -61,9 +60,8 @@ Region Touched(const Program& p, Id block, Id buffer, absl::Span<const int32_t> 
 
 }  // namespace
 
-std::optional<DimRange> IterRange(const Program& program, Id block, int iter, Id at) {
-  return Bound(program, ResolveBindings(program, block).iters[iter], at,
-               Extents(program, EnclosingBlock(program, block)));
+std::optional<DimRange> IterRange(const Program& program, const Bindings& bindings, int iter, Id at) {
+  return Bound(program, bindings.iters[iter], at, Extents(program, bindings.enclosing));
 }
 
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b) {
@@ -92,25 +90,21 @@ bool IsDense(const Region& region) {
   return std::all_of(region.begin(), region.end(), [](const DimRange& r) { return r.dense; });
 }
 
-Region ReadRegion(const Program& program, Id block, Id buffer, Id at) {
-  const Bindings bindings = ResolveBindings(program, block);
+Region ReadRegion(const Program& program, const Bindings& bindings, Id buffer, Id at) {
   Region region;
-  for (const Id load : Loads(program, block)) {
+  for (const Id load : Loads(program, bindings.block)) {
     const Expr& e = program.exprs[load];
     if (e.a != buffer) continue;
-    region = Union(program, buffer, region,
-                   Touched(program, block, buffer, program.List({e.b, e.c}), bindings, at));
+    region = Union(program, buffer, region, Touched(program, buffer, program.List({e.b, e.c}), bindings, at));
   }
   return region;
 }
 
-Region WrittenRegion(const Program& program, Id block, Id buffer, Id at) {
-  const Bindings bindings = ResolveBindings(program, block);
+Region WrittenRegion(const Program& program, const Bindings& bindings, Id buffer, Id at) {
   Region region;
-  for (const Access& dest : program.Accesses(program.block(block).dests)) {
+  for (const Access& dest : program.Accesses(program.block(bindings.block).dests)) {
     if (dest.buffer != buffer) continue;
-    region = Union(program, buffer, region,
-                   Touched(program, block, buffer, program.List(dest.index), bindings, at));
+    region = Union(program, buffer, region, Touched(program, buffer, program.List(dest.index), bindings, at));
   }
   return region;
 }

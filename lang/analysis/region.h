@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "lang/analysis/bindings.h"
 #include "lang/program.h"
 
 namespace kiln {
@@ -16,16 +17,16 @@ struct DimRange {
 using Region = std::vector<DimRange>;  // one per dimension of the buffer
 bool IsDense(const Region& region);
 
-// What the loads (the stores) of `block` touch of `buffer` while the loops at and outside of `at` stand
+// What the loads (the stores) of a block touch of `buffer` while the loops at and outside of `at` stand
 // still. `at` is a loop, a block or the root; a dimension that the algebra cannot bound is whole. Values are
 // not clipped to the buffer: instances that do not exist, and loads under kWithin, may make the range larger
 // than what is really touched, never smaller.
-Region ReadRegion(const Program& program, Id block, Id buffer, Id at);
-Region WrittenRegion(const Program& program, Id block, Id buffer, Id at);
+Region ReadRegion(const Program& program, const Bindings& bindings, Id buffer, Id at);
+Region WrittenRegion(const Program& program, const Bindings& bindings, Id buffer, Id at);
 
-// What the loops below `at` make of an iter of `block`, guards not considered; nullopt if the algebra cannot
+// What the loops below `at` make of an iter of a block, guards not considered; nullopt if the algebra cannot
 // bound it.
-std::optional<DimRange> IterRange(const Program& program, Id block, int iter, Id at);
+std::optional<DimRange> IterRange(const Program& program, const Bindings& bindings, int iter, Id at);
 
 // The smallest region of this form that holds both.
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b);

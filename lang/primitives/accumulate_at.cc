@@ -25,6 +25,7 @@ namespace {
 // The block's new iters: the old spatial ones, one for each outer loop that feeds the reduction, one for each
 // inner.
 struct Partition {
+  Bindings bindings;
   std::vector<Id> outer, inner;
   std::vector<Sum> old_iters;  // in terms of the new
 };
@@ -51,13 +52,14 @@ absl::StatusOr<Partition> PartitionOf(const Program& p, Id block, Id loop) {
           absl::StrCat(Describe(p, reader), " reads the destination before the end of ", Describe(p, loop)));
     }
   }
-  if (HasInnerGuards(p, block)) {
+  Partition partition{ResolveBindings(p, block), {}, {}, {}};
+  const Bindings& bindings = partition.bindings;
+  if (HasInnerGuards(p, bindings)) {
     return absl::FailedPreconditionError(
         absl::StrCat("the tiles of ", Describe(p, block), " are imperfect at more than their last level"));
   }
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction),
                           spatial = Feeds(p, block, IterKind::kSpatial);
-  Partition partition;
   for (size_t i = 0; i < loops.size(); ++i) {
     if (!reduces[i]) continue;
     if (spatial[i]) {
@@ -75,7 +77,6 @@ absl::StatusOr<Partition> PartitionOf(const Program& p, Id block, Id loop) {
     const auto in = std::find(partition.inner.begin(), partition.inner.end(), l);
     return spatial_count + static_cast<int>(partition.outer.size() + (in - partition.inner.begin()));
   };
-  const Bindings bindings = ResolveBindings(p, block);
   int next = 0;
   for (size_t i = 0; i < bindings.iters.size(); ++i) {
     if (p.Iters(b.iters)[i].kind == IterKind::kSpatial) {
@@ -108,7 +109,7 @@ absl::Status AccumulateAt(Call& call) {
   std::vector<DimRange> ranges;  // of the spatial iters, in one iteration of the loop
   for (int i = 0; i < old.iters.count; ++i) {
     if (p.Iters(old.iters)[i].kind != IterKind::kSpatial) continue;
-    const std::optional<DimRange> range = IterRange(p, block, i, loop);
+    const std::optional<DimRange> range = IterRange(p, partition->bindings, i, loop);
     if (!range.has_value() || !range->dense) {
       return absl::FailedPreconditionError(absl::StrCat("one iteration of ", Describe(p, loop),
                                                         " has a part with gaps of iter ",

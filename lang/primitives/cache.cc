@@ -64,9 +64,10 @@ absl::Status CacheRead(Call& call) {
     const Id shared = LowestCommonAncestor(p, {block, writer});
     if (IsAncestor(p, scope, shared)) scope = shared;
   }
-  const Region region = ReadRegion(p, block, buffer, scope);
+  const Bindings bindings = ResolveBindings(p, block);
+  const Region region = ReadRegion(p, bindings, buffer, scope);
   if (p.IsLoop(scope) &&
-      (!IsDense(region) || HasInnerGuards(p, block) || !EmptyingIters(p, block, scope).empty())) {
+      (!IsDense(region) || HasInnerGuards(p, bindings) || !EmptyingIters(p, bindings, scope).empty())) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
   }
@@ -117,11 +118,12 @@ absl::Status CacheWrite(Call& call) {
     const Id shared = LowestCommonAncestor(p, {block, reader});
     if (IsAncestor(p, scope, shared)) scope = shared;
   }
-  if (HasInnerGuards(p, block) || !EmptyingIters(p, block, scope).empty()) {
+  const Bindings bindings = ResolveBindings(p, block);
+  if (HasInnerGuards(p, bindings) || !EmptyingIters(p, bindings, scope).empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "some tiles of ", Describe(p, block), " are empty, or imperfect at more than their last level"));
   }
-  const Region region = WrittenRegion(p, block, buffer, scope);
+  const Region region = WrittenRegion(p, bindings, buffer, scope);
   if (!IsDense(region)) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " writes with gaps in one iteration of ", Describe(p, scope)));

@@ -22,7 +22,7 @@ std::vector<DimRange> NeededRanges(const Program& p, Id block, Id loop) {
   const Access dest = p.Accesses(p.block(block).dests)[0];
   Region region;
   for (const Id consumer : Consumers(p, block)) {
-    region = Union(p, dest.buffer, region, ReadRegion(p, consumer, dest.buffer, loop));
+    region = Union(p, dest.buffer, region, ReadRegion(p, ResolveBindings(p, consumer), dest.buffer, loop));
   }
   const auto index = p.List(dest.index);
   for (size_t d = 0; d < index.size(); ++d) {

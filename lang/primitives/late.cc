@@ -63,14 +63,15 @@ absl::Status ParallelizeOuter(Call& call) {
 
 // The accesses of a block step by 0, 1 or a little along the loop: lanes load and store few cache lines.
 bool Lanes(const Program& p, Id block, Id loop) {
+  const Bindings bindings = ResolveBindings(p, block);
   for (const Access& dest : p.Accesses(p.block(block).dests)) {
-    const std::optional<int64_t> stride = Stride(p, block, dest.buffer, p.List(dest.index), loop);
+    const std::optional<int64_t> stride = Stride(p, bindings, dest.buffer, p.List(dest.index), loop);
     const bool reduces = UseOf(p, block, loop).reduction;
     if (!stride.has_value() || (reduces ? *stride != 0 : *stride != 1)) return false;
   }
   for (const Id load : Loads(p, block)) {
     const Expr& e = p.exprs[load];
-    const std::optional<int64_t> stride = Stride(p, block, e.a, p.List({e.b, e.c}), loop);
+    const std::optional<int64_t> stride = Stride(p, bindings, e.a, p.List({e.b, e.c}), loop);
     if (!stride.has_value() || *stride < 0 || *stride > 4) return false;
   }
   return true;

@@ -22,7 +22,7 @@ absl::Status ReverseComputeAt(Call& call) {
     const Expr e = p.exprs[load];
     for (const Id producer : Writers(p, e.a)) {
       if (!IsAncestor(p, loop, producer)) continue;
-      const Region region = WrittenRegion(p, producer, e.a, loop);
+      const Region region = WrittenRegion(p, ResolveBindings(p, producer), e.a, loop);
       const auto index = p.List({e.b, e.c});
       for (size_t d = 0; d < index.size(); ++d) {
         const std::optional<SimpleIndex> simple = AsSimpleIndex(p, index[d]);

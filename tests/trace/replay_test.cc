@@ -63,7 +63,7 @@ TEST(Replay, ContinuesAtEverySiteToTheSameProgram) {
   }
 }
 
-TEST(Replay, SitesWithNothingBetweenShareASnapshot) {
+TEST(Replay, SitesWithFewStepsBetweenShareASnapshot) {
   const Trace trace = Parsed(
       "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\n"
       "v0 = sample-perfect-tile l0 n=2 @i -> 4 8\nv1 = sample-perfect-tile l1 n=2 @j -> 6 8\nv2 = "
@@ -74,12 +74,24 @@ TEST(Replay, SitesWithNothingBetweenShareASnapshot) {
   ASSERT_TRUE(whole.ok()) << whole.status();
   EXPECT_EQ(whole->sites[0].before, whole->sites[1].before);
   EXPECT_EQ(whole->sites[2].before, nullptr) << "one value only";
-  EXPECT_NE(whole->sites[3].before, whole->sites[1].before);
-  RecordedChooser recorded(trace);
-  const absl::StatusOr<Replayed> rest = ReplayFrom(*whole, 1, recorded);
-  ASSERT_TRUE(rest.ok()) << rest.status();
-  EXPECT_EQ(ToString(rest->program()), ToString(whole->program()));
-  EXPECT_EQ(rest->sites[0].decision, (Decision{4, 8}));
+  EXPECT_EQ(whole->sites[3].before, whole->sites[1].before);
+  for (const int site : {1, 3}) {
+    Trace other = trace;
+    other.steps[whole->sites[site].step].decision = {2, site == 1 ? 24 : 32};
+    RecordedChooser recorded(other);
+    const absl::StatusOr<Replayed> rest = ReplayFrom(*whole, site, recorded);
+    ASSERT_TRUE(rest.ok()) << rest.status();
+    EXPECT_EQ(ToString(rest->program()), ToString(Replay(other, Matmul(), kTarget)->program()));
+    EXPECT_EQ(rest->sites[0].decision, (Decision{4, 8}));
+  }
+}
+
+TEST(Replay, SitesWithManyStepsBetweenHaveSnapshotsOfTheirOwn) {
+  const Trace trace = Draw(TileMatmul, Matmul(), 5);
+  const absl::StatusOr<Replayed> whole = Replay(trace, Matmul(), kTarget);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_NE(whole->sites[3].before, whole->sites[2].before);
+  EXPECT_EQ(whole->sites[3].before->next_step, whole->sites[3].step);
 }
 
 TEST(Replay, CanDoWithoutSnapshots) {

@@ -1,0 +1,46 @@
+// What the benchmarks of the search search: the default space of a fixed AVX2 machine, over the programs that
+// the budgets name. Made once, on first use; run from the root of the sources, whose tests hold the inputs.
+#pragma once
+
+#include "backends/import/import.h"
+#include "lang/check.h"
+#include "modules/space.h"
+#include "search/chain.h"
+#include "search/judge.h"
+#include "tests/support/tiled_matmul.h"
+#include "trace/enumerate.h"
+
+namespace kiln {
+
+struct DefaultSearch {
+  explicit DefaultSearch(Program program) {
+    space.original = std::move(program);
+    space.target.cores = 8;
+    space.make_judge = [this] { return MakeJudge(space.target); };
+    const Space function = ParseSpace(DefaultSpace(space.target)).value();
+    const Enumeration sketches = Enumerate(function, space.original, space.target).value();
+    for (const Sketch& sketch : sketches.sketches) space.sketches.push_back(sketch.trace);
+    const Judge judge = space.make_judge();
+    RandomDice dice(Engine{1});
+    while (draws.size() < 256) {
+      absl::StatusOr<Point> point = DrawPoint(space, judge, dice);
+      if (point.ok()) draws.push_back(std::make_shared<const Point>(*std::move(point)));
+    }
+  }
+
+  SearchSpace space;
+  std::vector<std::shared_ptr<const Point>> draws;  // from the prior
+};
+
+inline DefaultSearch& MatmulSearch() {
+  static auto& search = *new DefaultSearch(Matmul(1024, 1024, 1024));
+  return search;
+}
+
+inline DefaultSearch& ConvolutionSearch() {
+  static auto& search =
+      *new DefaultSearch(ImportFile("tests/inputs/ops/torch_conv2d_nchw_3x3_bias.mlir").value().program);
+  return search;
+}
+
+}  // namespace kiln

@@ -23,7 +23,7 @@ absl::Status CheckShape(const Program& p, Id block) {
     if (Writers(p, dest.buffer).size() != 1)
       return No(absl::StrCat(p.Text(p.buffers[dest.buffer].name), " has other writers"));
   }
-  if (HasInnerGuards(p, block)) {
+  if (HasInnerGuards(p, ResolveBindings(p, block))) {
     return No(
         absl::StrCat("the tiles of ", Describe(p, block), " are imperfect at more than their last level"));
   }

@@ -5,11 +5,9 @@
 //   for i0, j0, i1, j1, k0, i2, j2, k1, i3, j3: C[..] += A[..] * B[..]
 //
 // Applies to: reductions that reuse what they load (HasReuse). The structure is data: S a level of spatial
-// tiles, R of reduction tiles. Innermost spatial tiles fit the vector registers together; they are unrolled,
-// and the last is whole vectors where the extent is.
-// Structure:  write-reuse = none | registers above the last reduction level | those, and a cache above the
-// first
-//             read-reuse  = none | copy one operand below the first reduction level
+// tiles, R of reduction tiles. The innermost fit the vector registers together, the last as whole vectors.
+// Structure:  write-reuse = none | registers above the last R level | those, and a cache above the first
+//             read-reuse  = none | copy one operand below the first R level
 //             epilogue    = apart | the consumer above the first reduction level
 #include <algorithm>
 
@@ -27,48 +25,46 @@ struct Tiles {
   Loop last_before_reduction, first_reduction, last_before_inner;
 };
 
+// The innermost `count` of the loops; the last of them is left to become lanes.
+void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count) {
+  for (size_t i = loops.size() - std::min(count, loops.size()); i + 1 < loops.size(); ++i) s.Unroll(loops[i]);
+}
+
 Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options) {
   const std::string& structure = options.structure;
-  const Id node = s.node(block);
-  const std::vector<bool> reduces = Feeds(s.program(), node, IterKind::kReduction);
-  const Id dest = WrittenBuffers(s.program(), node)[0];
-  const int64_t element = SizeOf(s.program().buffers[dest].dtype);
-  const int64_t registers = std::max(4, s.target().vector_registers - 4);
-  const int64_t lanes = s.target().vector_bytes / element;
+  const std::vector<bool> reduces = Feeds(s.program(), s.node(block), IterKind::kReduction);
+  const DType type = s.program().buffers[WrittenBuffers(s.program(), s.node(block))[0]].dtype;
+  const int64_t lanes = s.target().vector_bytes / SizeOf(type);
+  const int64_t budget = std::max(4, s.target().vector_registers - 4) * lanes;
   const std::vector<Loop> loops = s.GetLoops(block);
   Tiles tiles{std::vector<std::vector<Loop>>(structure.size()), {}, {}, {}};
   std::vector<Value> inner;
   for (size_t i = loops.size(); i-- > 0;) {  // innermost first: the vector's tile comes before the rows'
     const char kind = reduces[i] ? 'R' : 'S';
-    const bool unit = s.ExtentOf(loops[i]) == 1;
-    const int parts = unit ? 1 : static_cast<int>(std::count(structure.begin(), structure.end(), kind));
+    const int parts = static_cast<int>(std::count(structure.begin(), structure.end(), kind));
     std::vector<Loop> split{loops[i]};
-    if (parts > 1) {
+    if (parts > 1 && s.ExtentOf(loops[i]) > 1) {
       Schedule::TileOptions tile{.parts = parts, .innermost = options.max_innermost};
-      if (kind == 'S') tile.budget = registers * lanes, tile.within = inner;
-      if (kind == 'S' && inner.empty() && s.ExtentOf(loops[i]) % lanes == 0) tile.multiple = {lanes};
-      const Value factors = s.SamplePerfectTile(loops[i], tile, absl::StrCat(reduces[i] ? "R" : "S", i));
-      if (kind == 'S') inner.push_back(factors);
+      if (!reduces[i]) tile.budget = budget, tile.within = inner;
+      if (!reduces[i] && inner.empty() && s.ExtentOf(loops[i]) % lanes == 0) tile.multiple = {lanes};
+      const Value factors = s.SamplePerfectTile(loops[i], tile, absl::StrCat(std::string(1, kind), i));
+      if (!reduces[i]) inner.push_back(factors);
       split = s.Split(loops[i], {factors});
     }
     size_t part = 0;
-    for (size_t level = 0; level < structure.size() && part < split.size(); ++level) {
+    for (size_t level = 0; level < structure.size() && part < split.size(); ++level)
       if (structure[level] == kind) tiles.levels[level].insert(tiles.levels[level].begin(), split[part++]);
-    }
   }
   std::vector<Loop> order;
-  for (const std::vector<Loop>& level : tiles.levels) order.insert(order.end(), level.begin(), level.end());
+  for (const auto& level : tiles.levels) order.insert(order.end(), level.begin(), level.end());
   s.Reorder(order);
   for (size_t level = 0; level < structure.size(); ++level) {
     if (tiles.levels[level].empty()) continue;
-    const bool first = structure.find('R') == level;
-    if (first) tiles.first_reduction = tiles.levels[level].back();
+    if (level == structure.find('R')) tiles.first_reduction = tiles.levels[level].back();
     if (level < structure.find('R')) tiles.last_before_reduction = tiles.levels[level].back();
     if (level < structure.rfind('R')) tiles.last_before_inner = tiles.levels[level].back();
   }
-  for (const Loop loop : tiles.levels.back()) {
-    if (loop.number != tiles.levels.back().back().number) s.Unroll(loop);
-  }
+  UnrollInner(s, tiles.levels.back(), tiles.levels.back().size());
   return tiles;
 }
 
@@ -79,20 +75,21 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             if (!s.ok() || !HasReuse(s.program(), s.node(block))) return;
             const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
             const int write = s.Choose("write-reuse", 3);
-            std::vector<Id> operands = ReadBuffers(s.program(), s.node(block));
-            // What the reduction starts from comes last.
+            std::vector<Id> operands = ReadBuffers(s.program(), s.node(block));  // initial values last
             if (ReadsInitially(s.program(), s.node(block), operands.back())) operands.pop_back();
             const int read = s.Choose("read-reuse", 1 + static_cast<int>(operands.size()));
             const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
-            const int epilogue = s.Choose("epilogue", may_fuse ? 2 : 1);
-            const std::vector<Block> consumer = epilogue == 1 ? s.GetConsumers(block) : std::vector<Block>();
+            const bool fuse = s.Choose("epilogue", may_fuse ? 2 : 1) == 1;
+            const std::vector<Block> epilogue = fuse ? s.GetConsumers(block) : std::vector<Block>();
 
             const Tiles tiles = TileLoops(s, block, options);
-            const Block combine =
-                write > 0 ? s.AccumulateAt(block, tiles.last_before_inner, "register") : block;
-            if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
+            if (write > 0) {
+              const Block combine = s.AccumulateAt(block, tiles.last_before_inner, "register");
+              UnrollInner(s, s.GetLoops(combine), tiles.levels.back().size());
+              if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
+            }
             if (read > 0) s.ComputeAt(s.CacheRead(block, read - 1), tiles.first_reduction);
-            if (epilogue == 1) s.ReverseComputeAt(consumer[0], tiles.last_before_reduction);
+            for (const Block consumer : epilogue) s.ReverseComputeAt(consumer, tiles.last_before_reduction);
           }};
 }
 

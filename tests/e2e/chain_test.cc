@@ -23,7 +23,9 @@ void TileMatmul(Schedule& s) {
   const auto j = s.Split<3>(loops[1], {kAuto, 4, 16});
   const auto k = s.Split<2>(loops[2], {kAuto, 64});
   s.Reorder({i[0], j[0], k[0], i[1], j[1], k[1], i[2], j[2]});
-  s.AccumulateAt(matmul, j[1]);
+  const auto out = s.GetLoops(s.AccumulateAt(matmul, j[1]));
+  s.Vectorize(out[out.size() - 1]);
+  s.Unroll(out[out.size() - 2]);
   const Block pack = s.CacheRead(matmul, 1);
   s.ComputeAt(pack, k[0]);
   s.Unroll(i[2]);

@@ -49,7 +49,8 @@ class Call {
   std::vector<Id> nodes(int from) const;  // operands from .. last
   // The numbers of operands from .. last, values expanded.
   absl::InlinedVector<int64_t, 6> numbers(int from) const;
-  // The sampled value that operand i stands for.
+  // The sampled value that operand i stands for, if IsValue.
+  bool IsValue(int i) const { return step_.operands[i].kind == Operand::Kind::kValue; }
   const Decision& value(int i) const { return state_.values[step_.operands[i].number]; }
   // True if one of operands from .. last is a sampled value: what results is tainted.
   bool sampled(int from) const;

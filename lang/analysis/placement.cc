@@ -94,6 +94,29 @@ std::vector<int> EmptyingIters(const Program& program, Id block, Id at) {
   return emptying;
 }
 
+bool ReadsLessThanRegion(const Program& program, Id block, Id buffer) {
+  const Bindings bindings = ResolveBindings(program, block);
+  const auto iters = program.Iters(program.block(block).iters);
+  const auto shape = program.Dims(program.buffers[buffer].shape);
+  const auto guarded = [&](int i) {
+    return std::any_of(bindings.guards.begin(), bindings.guards.end(), [&](const Guard& guard) {
+      return guard.extent == iters[i].extent.max && guard.value == bindings.iters[i];
+    });
+  };
+  for (const Id load : Loads(program, block)) {
+    const Expr& e = program.exprs[load];
+    const auto index = program.List({e.b, e.c});
+    for (size_t d = 0; e.a == buffer && d < index.size(); ++d) {
+      const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
+      if (simple.has_value() && simple->offset == 0 && iters[simple->iter].extent == shape[d]) continue;
+      for (const Split& split : program.Splits(program.marks[index[d]].splits)) {
+        if (guarded(split.source.id)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
   absl::Status status = CheckPlace(program, block, loop);
   if (status.ok()) status = CheckOnlyWriter(program, block);
@@ -120,7 +143,8 @@ absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
     // For elements that the consumer does not read, what the block reads may not be there.
     bool exact = EmptyingIters(program, consumer, loop).empty();
     for (const Id buffer : WrittenBuffers(program, block))
-      exact &= IsDense(ReadRegion(program, consumer, buffer, loop));
+      exact &= IsDense(ReadRegion(program, consumer, buffer, loop)) &&
+               !ReadsLessThanRegion(program, consumer, buffer);
     if (exact) continue;
     for (const Id producer : Producers(program, block)) {
       if (LowestCommonAncestor(program, {producer, loop}) != kRoot) {
@@ -169,8 +193,10 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
     const Expr& e = program.exprs[load];
     for (const Id producer : Writers(program, e.a)) {
       if (producer == block || !IsAncestor(program, loop, producer)) continue;
-      const Region region = WrittenRegion(program, producer, e.a, loop);
+      const Region region = WrittenRegion(program, producer, e.a, loop),
+                   all = WrittenRegion(program, producer, e.a, kRoot);
       const auto index = program.List({e.b, e.c});
+      const auto shape = program.Dims(program.buffers[e.a].shape);
       const std::vector<int> emptying = EmptyingIters(program, producer, loop);
       if (!IsDense(region)) {
         return No(absl::StrCat(Describe(program, producer), " writes with gaps in one iteration of ",
@@ -191,6 +217,10 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
           return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name), " at an offset"));
         }
         const Iter& iter = iters[simple->iter];
+        if (iter.extent.max > std::min(shape[d].max, all[d].base.offset + all[d].extent)) {
+          return No(absl::StrCat("its iter ", program.Text(iter.name), " also runs where ",
+                                 Describe(program, producer), " writes nothing"));
+        }
         const bool whole = region[d].base.IsConstant() && region[d].base.offset <= 0 &&
                            region[d].base.offset + region[d].extent >= iter.extent.max;
         if (iter.kind == IterKind::kReduction && !whole) {

@@ -26,6 +26,10 @@ bool HasInnerGuards(const Program& program, Id block);
 // instance below then, and what is placed there must not run either. Of a block without inner guards.
 std::vector<int> EmptyingIters(const Program& program, Id block, Id at);
 
+// True if guards of the block's iters cut off a part of what ReadRegion gives for the buffer, other than what
+// lies outside of the buffer: then some of the region may never be read.
+bool ReadsLessThanRegion(const Program& program, Id block, Id buffer);
+
 // What sample-compute-location chooses from: -2 (inline, if that applies), -1 (stay), and the positions among
 // the loops around the first consumer where compute-at applies. Data parallel loops first: none after a loop
 // that feeds a reduction of the consumer.

@@ -65,8 +65,8 @@ absl::Status CacheRead(Call& call) {
     if (IsAncestor(p, scope, shared)) scope = shared;
   }
   const Region region = ReadRegion(p, block, buffer, scope);
-  if (p.IsLoop(scope) &&
-      (!IsDense(region) || HasInnerGuards(p, block) || !EmptyingIters(p, block, scope).empty())) {
+  if (p.IsLoop(scope) && (!IsDense(region) || HasInnerGuards(p, block) ||
+                          !EmptyingIters(p, block, scope).empty() || ReadsLessThanRegion(p, block, buffer))) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
   }

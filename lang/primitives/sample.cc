@@ -19,7 +19,10 @@ absl::Status SamplePerfectTile(Call& call) {
   if (!loop.extent.constant()) return absl::FailedPreconditionError("the extent of the loop is not constant");
   if (budget > 0) {
     int64_t left = budget;
-    for (int i = 1; i < call.num_operands(); ++i) left /= std::max<int64_t>(1, call.value(i).back());
+    for (int i = 1; i < call.num_operands(); ++i) {
+      if (!call.IsValue(i)) return absl::InvalidArgumentError("`within` names sampled tiles, not numbers");
+      left /= std::max<int64_t>(1, call.value(i).back());
+    }
     left = std::max<int64_t>(1, left);
     innermost = innermost == 0 ? left : std::min(innermost, left);
   }

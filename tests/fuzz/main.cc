@@ -6,6 +6,7 @@
 //     left out.
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
 //   kiln_fuzz --case SEED        the cases of one seed
+//   kiln_fuzz --refusals         how often primitives refuse what is legal (tests/fuzz/refusals.h)
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
@@ -25,6 +26,7 @@
 #include "fmt/format.h"
 #include "lang/mixer.h"
 #include "tests/fuzz/case.h"
+#include "tests/fuzz/refusals.h"
 #include "tests/fuzz/shrink.h"
 
 namespace kiln::fuzz {
@@ -173,7 +175,25 @@ int Tell(const Outcome& outcome) {
   return outcome.broken ? 1 : 0;
 }
 
+// Fails if a primitive refuses more than its share of what is legal.
+int ReportRefusals() {
+  constexpr double kMost = 0.01;
+  int status = 0;
+  fmt::print("{:<12} {:>9} {:>9} {:>9} {:>7}\n", "primitive", "applied", "refused", "needless", "share");
+  for (const auto& [primitive, refusals] : StudyRefusals()) {
+    int64_t needless = 0;
+    for (const auto& [message, count] : refusals.needless) needless += count;
+    const double share = static_cast<double>(needless) / static_cast<double>(refusals.applied + needless);
+    fmt::print("{:<12} {:>9} {:>9} {:>9} {:>6.1f}%\n", primitive, refusals.applied, refusals.refused,
+               needless, 100 * share);
+    for (const auto& [message, count] : refusals.needless) fmt::print("  {:>7}  {}\n", count, message);
+    status |= share > kMost;
+  }
+  return status;
+}
+
 int Main(int argc, char** argv) {
+  if (argc == 2 && absl::string_view(argv[1]) == "--refusals") return ReportRefusals();
   Options options;
   std::map<std::string, int64_t*> numbers = {{"--pairs", &options.pairs},
                                              {"--seed", &options.seed},

@@ -28,7 +28,7 @@ CodeAccess MakeAccess(const Program& program, Id buffer, absl::Span<const int32_
 
 BodyCode::BodyCode(const Program& program, absl::Span<const int32_t> exprs, int args,
                    absl::FunctionRef<int(Source)> variable_of) {
-  for (int i = 0; i < args; ++i) NewRegister();
+  for (int i = 0; i < args; ++i) NewRegister(DType::kIndex);
   Known known;
   for (const Id expr : exprs) results_.push_back(Emit(program, expr, variable_of, known));
 }
@@ -44,7 +44,7 @@ int BodyCode::Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> var
   in.type = e.dtype;
   switch (e.op) {
     case Op::kConstant:
-      to = NewRegister();
+      to = NewRegister(e.dtype);
       initial_[to] = ConstantValue(e);
       return known[expr] = to;
     case Op::kWithin:
@@ -73,7 +73,7 @@ int BodyCode::Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> var
       }
     }
   }
-  in.to = NewRegister();
+  in.to = NewRegister(e.dtype);
   code_.push_back(in);
   return known[expr] = in.to;
 }
@@ -81,7 +81,7 @@ int BodyCode::Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> var
 // What is first evaluated on one side is not known after it.
 int BodyCode::EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(Source)> variable_of,
                          const Known& known) {
-  const int to = NewRegister();
+  const int to = NewRegister(e.dtype);
   std::vector<size_t> tests;
   for (const Id mark : p.List(Program::WithinMarks(e))) {
     Instruction test{Kind::kUnless};

@@ -73,6 +73,7 @@ class BodyCode {
   int num_registers() const { return static_cast<int>(initial_.size()); }
   // Registers of a fresh run: constants set; kArg r is register r. They can be used again and again.
   const std::vector<Scalar>& initial() const { return initial_; }
+  DType type(int reg) const { return types_[reg]; }
   // The register with the value of exprs[i] after Run.
   int result(int i) const { return results_[i]; }
 
@@ -80,22 +81,30 @@ class BodyCode {
   // returns.
   template <typename Load>
   bool Run(const int64_t* variables, Scalar* registers, Load&& load) const {
+    ScalarDomain<Load> scalars{load};
+    return RunIn(scalars, variables, registers);
+  }
+
+  // The same over values of another kind. Domain has Load as above, and makes values by
+  // Apply(op, type, function, a, b, c), Cast(op, from, to, a) and Index(number).
+  template <typename Domain, typename Value>
+  bool RunIn(Domain& domain, const int64_t* variables, Value* registers) const {
     const size_t size = code_.size();
     for (size_t at = 0; at < size; ++at) {
       const Instruction& in = code_[at];
-      Scalar* const to = registers + in.to;
+      Value* const to = registers + in.to;
       switch (in.kind) {
         case Kind::kApply:
-          *to = RoundScalar(in.type, in.function(registers[in.a], registers[in.b], registers[in.c]));
+          *to = domain.Apply(in.op, in.type, in.function, registers[in.a], registers[in.b], registers[in.c]);
           break;
         case Kind::kLoad:
-          if (!load(accesses_[in.a], accesses_[in.a](variables), to)) return false;
+          if (!domain.Load(accesses_[in.a], accesses_[in.a](variables), to)) return false;
           break;
         case Kind::kIndex:
-          to->i = sums_[in.a](variables);
+          *to = domain.Index(sums_[in.a](variables));
           break;
         case Kind::kCast:
-          *to = CastScalar(in.op, in.from, in.type, registers[in.a]);
+          *to = domain.Cast(in.op, in.from, in.type, registers[in.a]);
           break;
         case Kind::kCopy:
           *to = registers[in.a];
@@ -114,6 +123,17 @@ class BodyCode {
   }
 
  private:
+  template <typename LoadFunction>
+  struct ScalarDomain {
+    LoadFunction& load;
+    bool Load(const CodeAccess& access, int64_t at, Scalar* to) { return load(access, at, to); }
+    static Scalar Apply(Op, DType type, ScalarFunction function, Scalar a, Scalar b, Scalar c) {
+      return RoundScalar(type, function(a, b, c));
+    }
+    static Scalar Cast(Op op, DType from, DType to, Scalar a) { return CastScalar(op, from, to, a); }
+    static Scalar Index(int64_t value) { return {.i = value}; }
+  };
+
   enum class Kind : uint8_t { kApply, kLoad, kIndex, kCast, kCopy, kUnless, kJump };
   struct Instruction {
     Kind kind;
@@ -129,8 +149,9 @@ class BodyCode {
   int Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> variable_of, Known& known);
   int EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(Source)> variable_of,
                  const Known& known);
-  int NewRegister() {
+  int NewRegister(DType type) {
     initial_.push_back({.i = 0});
+    types_.push_back(type);
     return num_registers() - 1;
   }
 
@@ -138,6 +159,7 @@ class BodyCode {
   std::vector<CodeSum> sums_;
   std::vector<CodeAccess> accesses_;
   std::vector<Scalar> initial_;
+  std::vector<DType> types_;
   std::vector<int> results_;
 };
 

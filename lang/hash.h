@@ -7,22 +7,12 @@
 // the libraries; about 10 µs for a tiled matmul. Pure; safe from any thread.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
+#include "lang/mixer.h"
 #include "lang/program.h"
 
 namespace kiln {
-
-struct Hash128 {
-  uint64_t high = 0, low = 0;
-  friend bool operator==(Hash128 a, Hash128 b) { return a.high == b.high && a.low == b.low; }
-  friend bool operator<(Hash128 a, Hash128 b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }
-  template <typename H>
-  friend H AbslHashValue(H h, Hash128 v) {
-    return H::combine(std::move(h), v.high, v.low);
-  }
-};
 
 // 32 hexadecimal digits.
 std::string ToString(Hash128 hash);

@@ -36,6 +36,13 @@ bool Gone(const State& state, Operand handle) {
   return node.kind == Node::Kind::kDead || node.parent == kNone;
 }
 
+// Numbers that were drawn, not given, are not malformed: they do not apply.
+absl::Status AsRefusal(const absl::Status& status, const Step& step) {
+  const bool drawn = std::any_of(step.operands.begin(), step.operands.end(),
+                                 [](Operand o) { return o.kind == Operand::Kind::kValue; });
+  return drawn && absl::IsInvalidArgument(status) ? absl::FailedPreconditionError(status.message()) : status;
+}
+
 // Every operand names something that is there.
 absl::Status Resolve(const State& state, const Step& step) {
   for (const Operand operand : step.operands) {
@@ -164,7 +171,7 @@ absl::Status Run(State& state, const Target& target, const Step& step, int step_
   if (!status.ok()) return At(status, step, step_index);
   Call call(state, target, step, step_index, chooser);
   status = step.primitive->apply(call);
-  if (!status.ok()) return At(status, step, step_index);
+  if (!status.ok()) return At(AsRefusal(status, step), step, step_index);
   if (num_results != nullptr) *num_results = call.num_results();
   if (decision != nullptr && step.primitive->sampling) *decision = call.decision();
 #ifdef KILN_VERIFY_EACH_STEP

@@ -49,6 +49,7 @@ class Call {
   std::vector<Id> nodes(int from) const;  // operands from .. last
   // The numbers of operands from .. last, values expanded.
   absl::InlinedVector<int64_t, 6> numbers(int from) const;
+  bool IsValue(int i) const { return step_.operands[i].kind == Operand::Kind::kValue; }
   // The numbers of operand i alone.
   Decision value(int i) const;
   // True if one of operands from .. last is a sampled value: what results is tainted.

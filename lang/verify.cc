@@ -347,9 +347,14 @@ class Verifier {
     if (e.op == Op::kWithin) {
       if (!CheckOwn(Program::WithinMarks(e), iters, "a guard")) return;
       std::vector<Guard> inside = guards;
-      for (const Id mark : p_.List(Program::WithinMarks(e)))
+      const Extents extents(p_, block);
+      bool reached = true;
+      for (const Id mark : p_.List(Program::WithinMarks(e))) {
         inside.push_back({p_.SumOf(mark), p_.marks[mark].extent.max});
-      CheckExpr(block, e.a, inside, depth + 1);
+        const Interval bounds = Bounds(Simplify(inside.back().value, extents), extents);
+        reached &= bounds.max >= 0 && bounds.min < inside.back().extent;
+      }
+      if (reached) CheckExpr(block, e.a, inside, depth + 1);
       CheckExpr(block, e.b, guards, depth + 1);
       return;
     }

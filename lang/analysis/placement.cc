@@ -91,10 +91,6 @@ class ComputeAtConditions {
     if (!IsAncestor(p_, loop, consumer)) {
       return No(absl::StrCat(Describe(p_, consumer), " reads it outside of ", Describe(p_, loop)));
     }
-    if (HasInnerGuards(p_, bindings)) {
-      return No(absl::StrCat("the tiles of ", Describe(p_, consumer),
-                             " are imperfect at more than their last level"));
-    }
     // Initial values are read where the reduction is entered.
     for (const Id buffer : written_) {
       if (!ReadsInitially(p_, consumer, buffer)) continue;
@@ -104,8 +100,10 @@ class ComputeAtConditions {
       }
     }
     // For elements that the consumer does not read, what the block reads may not be there.
-    bool exact = EmptyingIters(p_, bindings, loop).empty();
-    for (const Id buffer : written_) exact = exact && IsDense(ReadRegion(p_, bindings, buffer, loop));
+    bool exact = !HasInnerGuards(p_, bindings) && EmptyingIters(p_, bindings, loop).empty();
+    for (const Id buffer : written_)
+      exact = exact && IsDense(ReadRegion(p_, bindings, buffer, loop)) &&
+              !ReadsLessThanRegion(p_, bindings, buffer);
     if (exact) return absl::OkStatus();
     for (const Id producer : Producers(p_, block_)) {
       if (LowestCommonAncestor(p_, {producer, loop}) != kRoot) {
@@ -154,6 +152,33 @@ std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings,
   return emptying;
 }
 
+bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id buffer) {
+  const auto iters = program.Iters(program.block(bindings.block).iters);
+  const auto shape = program.Dims(program.buffers[buffer].shape);
+  const auto guarded = [&](int i) {
+    return std::any_of(bindings.guards.begin(), bindings.guards.end(), [&](const Guard& guard) {
+      return guard.extent == iters[i].extent.max && guard.value == bindings.iters[i];
+    });
+  };
+  for (const Id load : Loads(program, bindings.block)) {
+    const Expr& e = program.exprs[load];
+    const auto index = program.List({e.b, e.c});
+    for (size_t d = 0; e.a == buffer && d < index.size(); ++d) {
+      const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
+      if (simple.has_value() && simple->offset == 0 && iters[simple->iter].extent == shape[d]) continue;
+      for (const Split& split : program.Splits(program.marks[index[d]].splits)) {
+        if (guarded(split.source.id)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool WritesItsRegion(const Program& program, const Bindings& bindings, Id buffer) {
+  return program.block(bindings.block).domain.count == 0 && !HasInnerGuards(program, bindings) &&
+         IsDense(WrittenRegion(program, bindings, buffer, kRoot));
+}
+
 absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
   return ComputeAtConditions(program, block).Check(loop);
 }
@@ -196,8 +221,10 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
     for (const Id producer : Writers(program, e.a)) {
       if (producer == block || !IsAncestor(program, loop, producer)) continue;
       const Bindings bindings = ResolveBindings(program, producer);
-      const Region region = WrittenRegion(program, bindings, e.a, loop);
+      const Region region = WrittenRegion(program, bindings, e.a, loop),
+                   all = WrittenRegion(program, bindings, e.a, kRoot);
       const auto index = program.List({e.b, e.c});
+      const auto shape = program.Dims(program.buffers[e.a].shape);
       const std::vector<int> emptying = EmptyingIters(program, bindings, loop);
       if (!IsDense(region)) {
         return No(absl::StrCat(Describe(program, producer), " writes with gaps in one iteration of ",
@@ -218,6 +245,10 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
           return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name), " at an offset"));
         }
         const Iter& iter = iters[simple->iter];
+        if (iter.extent.max > std::min(shape[d].max, all[d].base.offset + all[d].extent)) {
+          return No(absl::StrCat("its iter ", program.Text(iter.name), " also runs where ",
+                                 Describe(program, producer), " writes nothing"));
+        }
         const bool whole = region[d].base.IsConstant() && region[d].base.offset <= 0 &&
                            region[d].base.offset + region[d].extent >= iter.extent.max;
         if (iter.kind == IterKind::kReduction && !whole) {

@@ -27,6 +27,13 @@ bool HasInnerGuards(const Program& program, const Bindings& bindings);
 // instance below then, and what is placed there must not run either. Of a block without inner guards.
 std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at);
 
+// True if guards of the block's iters cut off a part of what ReadRegion gives for the buffer, other than what
+// lies outside of the buffer: then some of the region may never be read.
+bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id buffer);
+
+// True if each element that the block's index of the buffer spans is written.
+bool WritesItsRegion(const Program& program, const Bindings& bindings, Id buffer);
+
 // What sample-compute-location chooses from: -2 (inline, if that applies), -1 (stay), and the positions among
 // the loops around the first consumer where compute-at applies. Data parallel loops first: none after a loop
 // that feeds a reduction of the consumer.

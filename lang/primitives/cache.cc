@@ -66,10 +66,18 @@ absl::Status CacheRead(Call& call) {
   }
   const Bindings bindings = ResolveBindings(p, block);
   const Region region = ReadRegion(p, bindings, buffer, scope);
-  if (p.IsLoop(scope) &&
-      (!IsDense(region) || HasInnerGuards(p, bindings) || !EmptyingIters(p, bindings, scope).empty())) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
+  if (!IsDense(region) || HasInnerGuards(p, bindings) || !EmptyingIters(p, bindings, scope).empty() ||
+      p.block(block).domain.count != 0 || ReadsLessThanRegion(p, bindings, buffer)) {
+    if (p.IsLoop(scope)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
+    }
+    for (const Id writer : Writers(p, buffer)) {
+      if (WritesItsRegion(p, ResolveBindings(p, writer), buffer)) continue;
+      return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " and ", Describe(p, writer),
+                                                        " leave gaps in ", p.Text(p.buffers[buffer].name),
+                                                        ", which a copy would read"));
+    }
   }
   const Id cache = AddCache(p, buffer, "cache", *storage);
   const Id copy = AddCopyBlock(p, p.Text(p.buffers[cache].name), buffer, cache);

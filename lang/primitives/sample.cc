@@ -38,7 +38,10 @@ absl::StatusOr<int64_t> Innermost(const Call& call, const Program& p) {
     budget = budget == 0 ? *bound : std::min(budget, *bound);
   }
   if (budget == 0) return innermost;
-  for (int i = 1; i < call.num_operands(); ++i) budget /= std::max<int64_t>(1, call.value(i).back());
+  for (int i = 1; i < call.num_operands(); ++i) {
+    if (!call.IsValue(i)) return absl::InvalidArgumentError("`within` names sampled tiles, not numbers");
+    budget /= std::max<int64_t>(1, call.value(i).back());
+  }
   budget = std::max<int64_t>(1, budget);
   return innermost == 0 ? budget : std::min(innermost, budget);
 }

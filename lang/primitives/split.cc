@@ -6,9 +6,13 @@
 //
 // One factor may be -1: what covers the rest. Factors whose product exceeds the extent leave the last tiles
 // imperfect.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
 #include "lang/primitive.h"
@@ -50,10 +54,13 @@ absl::Status Split(Call& call) {
   }
 
   if (known > extent) {
-    // What does not depend on the loop has no guard, and would run too often.
+    // What does not depend on the loop has no guard, and runs more often: too often within a reduction.
     for (const Id block : BlocksBelow(p, loop)) {
       const LoopUse use = UseOf(p, block, loop);
-      if (use.spatial || use.reduction) continue;
+      if (use.spatial || use.reduction || p.block(block).monoid == kNone) continue;
+      const std::vector<Id> around = LoopsAround(p, block);
+      const size_t position = std::find(around.begin(), around.end(), loop) - around.begin();
+      if (!p.block(block).accumulates && position < ReductionStart(p, block)) continue;
       return absl::FailedPreconditionError(absl::StrCat(
           "factors ", absl::StrJoin(factors, " "), " give ", known, ", more than the extent ", extent,
           " of loop ", p.Text(old.name), ", on which ", Describe(p, block), " does not depend"));
@@ -95,7 +102,8 @@ const Primitive kSplit{
     .doc =
         "Splits a serial loop into a nest, outermost factor first; -1 stands for what covers the rest.\n"
         "for i in 0..E: S(i)\n->\nfor i0 in 0..f0: for i1 in 0..f1: S(f1*i0 + i1) where f1*i0 + i1 < E\n"
-        "Does not apply when the factors do not cover the extent, or cover more and a block below does not "
+        "Does not apply when the factors do not cover the extent, or cover more and a reduction below does "
+        "not "
         "depend on the loop.",
     .apply = Split,
 };

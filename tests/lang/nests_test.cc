@@ -193,7 +193,7 @@ TEST(Nests, AgreesWithResolvedBindingsUnderRandomSteps) {
       RefreshHandles(state);
       int results = 0;
       Decision decision;
-      const Step step = RandomStep(state, dice);
+      const Step step = RandomStep(state, {}, false, dice);
       if (!kiln::Run(state, Target(), step, 0, nullptr, &results, &decision).ok()) continue;
       Comparison comparison(state.program, dice);
       comparison.Run();

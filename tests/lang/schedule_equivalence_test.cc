@@ -41,7 +41,7 @@ class Session {
 
  private:
   std::string OneStep() {
-    const Step step = RandomStep(state_, dice_);
+    const Step step = RandomStep(state_, {}, false, dice_);
     const Program before = state_.program;
     int results = 0;
     Decision decision;

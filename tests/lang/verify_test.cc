@@ -88,6 +88,15 @@ TEST(Verify, IndicesLieInTheirDimensions) {
               HasSubstr("dimension 0 of T has extent 4, and its index is 1 .. 4"));
 }
 
+TEST(Verify, LoadsThatNoInstanceReachesMayLieAnywhere) {
+  Builder b("never");
+  const Id A = b.Input("A", DType::kF32, {4}), B = b.Output("B", DType::kF32, {4});
+  const Sum before = Sum::Constant(-1);
+  b.Compute("never", {{"i", 4}}, {B, {b.Iter(0)}},
+            b.Within({{before, 4}}, b.Load(A, {before}), b.Float(DType::kF32, 0)));
+  EXPECT_TRUE(Verify(b.Finish()).ok());
+}
+
 TEST(Verify, AccessesHaveTheRankOfTheirBuffer) {
   EXPECT_THAT(After([](Program& p, const Broken&) { p.accesses[0].index.count = 0; }),
               HasSubstr("it writes T with 0 indices, wanted 1"));

@@ -17,7 +17,7 @@ class Maker {
   Program Make() {
     const int64_t rank = 1 + dice_.Below(3);
     std::vector<Extent> shape;
-    for (int64_t d = 0; d < rank; ++d) shape.push_back(Size());
+    for (int64_t d = 0; d < rank; ++d) shape.push_back(Size(kMaxElements / Points(shape)));
     tensors_.push_back({b_.Input("in", type_, shape), true});
     const int64_t blocks = 1 + dice_.Below(4);
     for (int64_t i = 0; i < blocks; ++i) AddBlock();
@@ -34,9 +34,18 @@ class Maker {
     bool read = false;
   };
 
-  int64_t Size() {
-    constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12};
-    return kSizes[dice_.Below(10)];
+  static constexpr int64_t kMaxElements = 150, kMaxPoints = 600;  // of a tensor, of a block
+
+  static int64_t Points(const std::vector<Extent>& shape) {
+    int64_t points = 1;
+    for (const Extent& e : shape) points *= e.max;
+    return points;
+  }
+  int64_t Size(int64_t limit) {
+    constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13};
+    int64_t count = 1;
+    while (count < 12 && kSizes[count] <= limit) ++count;
+    return kSizes[dice_.Below(count)];
   }
   std::vector<Extent> ShapeOf(Id buffer) const {
     const auto dims = b_.program().Dims(b_.program().buffers[buffer].shape);
@@ -88,7 +97,7 @@ class Maker {
   void AddBlock() {
     const Id from = Pick();
     const std::vector<Extent> shape = ShapeOf(from);
-    switch (dice_.Below(8)) {
+    switch (dice_.Below(11)) {
       case 0:
       case 1:
         return Elementwise(from, shape);
@@ -101,9 +110,16 @@ class Maker {
       case 5:
         return shape.empty() ? Elementwise(from, shape) : Reduction(from, shape);
       case 6:
+        return shape.empty() ? Elementwise(from, shape) : Pad(from, shape);
+      case 7:
+        return shape.empty() ? Elementwise(from, shape) : Stencil(from, shape);
+      case 8:
+        return shape.empty() ? Elementwise(from, shape) : Contraction(from, shape);
+      case 9:
         return shape.size() < 2 ? Elementwise(from, shape) : Transpose(from, shape);
       default:
-        return shape.size() > 2 ? Elementwise(from, shape) : Broadcast(from, shape);
+        return shape.size() > 2 || Points(shape) > kMaxElements ? Elementwise(from, shape)
+                                                                : Broadcast(from, shape);
     }
   }
 
@@ -122,7 +138,9 @@ class Maker {
   }
 
   void Contraction(Id from, std::vector<Extent> shape) {
-    const Extent k = shape.back(), n = Size();
+    const Extent k = shape.back();
+    const int64_t rows = Points(shape) / k.max;
+    const Extent n = Size(std::max<int64_t>(1, std::min(kMaxPoints / Points(shape), kMaxElements / rows)));
     std::vector<Extent> out = shape;
     out.back() = n;
     Iters iters = IterSpecs(out);
@@ -150,6 +168,17 @@ class Maker {
     Id value = b_.Load(from, index);
     if (pad != 0) value = b_.Within({{index[d], size}}, value, Number(dice_.Below(2)));
     Finish(out, iters, value);
+  }
+
+  // A larger copy, with something around.
+  void Pad(Id from, std::vector<Extent> shape) {
+    const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
+    const int64_t size = shape[d].max, low = dice_.Below(3), high = dice_.Below(3);
+    std::vector<Sum> index = Index(shape.size());
+    std::vector<Extent> out = shape;
+    out[d] = size + low + high;
+    index[d].offset = -low;
+    Finish(out, IterSpecs(out), b_.Within({{index[d], size}}, b_.Load(from, index), Number(dice_.Below(2))));
   }
 
   void Strided(Id from, std::vector<Extent> shape) {
@@ -187,7 +216,7 @@ class Maker {
 
   void Broadcast(Id from, std::vector<Extent> shape) {
     std::vector<Extent> out = shape;
-    out.push_back(Size());
+    out.push_back(Size(kMaxElements / Points(shape)));
     Finish(out, IterSpecs(out), b_.Add(b_.Load(from, Index(shape.size())), Number(1)));
   }
 

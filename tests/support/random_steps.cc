@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
@@ -10,25 +10,158 @@
 namespace kiln {
 namespace {
 
-Operand HandleOf(Operand::Kind kind, const std::vector<Id>& table, Id node) {
-  return {kind, std::find(table.begin(), table.end(), node) - table.begin()};
-}
-
-// Loops around one block: a run of neighbours, or for `shuffled` any of them in any order.
-std::vector<Id> SomeLoops(const State& state, Dice& dice, bool shuffled) {
-  const Id block = state.blocks[dice.Below(static_cast<int64_t>(state.blocks.size()))];
-  std::vector<Id> loops = LoopsAround(state.program, block);
-  if (loops.empty()) return loops;
-  if (!shuffled) {
-    const auto first = dice.Below(static_cast<int64_t>(loops.size()));
-    const auto count = 1 + dice.Below(static_cast<int64_t>(loops.size()) - first);
-    return {loops.begin() + first, loops.begin() + first + count};
+class Maker {
+ public:
+  Maker(const State& state, absl::Span<const Step> before, Dice& dice)
+      : state_(state), before_(before), dice_(dice) {
+    blocks_ = Live(Operand::Kind::kBlock, state.blocks);
+    loops_ = Live(Operand::Kind::kLoop, state.loops);
+    if (!before.empty() && before.back().primitive->sampling && dice.Flip(0.7)) drawn_ = &before.back();
   }
-  for (size_t i = loops.size(); i > 1; --i)
-    std::swap(loops[i - 1], loops[dice.Below(static_cast<int64_t>(i))]);
-  loops.resize(1 + dice.Below(static_cast<int64_t>(loops.size())));
-  return loops;
-}
+
+  Step Make(bool sampling) {
+    Step step;
+    step.primitive = PickPrimitive(sampling);
+    for (size_t i = 0; i < step.primitive->operands.size(); ++i) AddOperands(step, i);
+    for (const AttributeDecl& decl : step.primitive->attributes) step.attributes.push_back(Value(decl));
+    if (step.primitive->sampling) step.site = absl::StrCat("s", before_.size());
+    return step;
+  }
+
+ private:
+  using Handles = std::vector<Operand>;
+
+  Handles Live(Operand::Kind kind, const std::vector<Id>& table) const {
+    Handles live;
+    for (size_t i = 0; i < table.size(); ++i) {
+      const Node& node = state_.program.nodes[table[i]];
+      if (node.kind == Node::Kind::kDead || node.parent == kNone) continue;
+      if (std::find(table.begin(), table.begin() + static_cast<int64_t>(i), table[i]) ==
+          table.begin() + static_cast<int64_t>(i)) {
+        live.push_back({kind, static_cast<int64_t>(i)});
+      }
+    }
+    return live;
+  }
+  Operand Any(const Handles& handles) { return handles[Below(handles.size())]; }
+  int64_t Below(size_t n) { return dice_.Below(static_cast<int64_t>(n)); }
+
+  static bool Takes(const Primitive& p, OperandKind kind) {
+    return std::any_of(p.operands.begin(), p.operands.end(), [&](const auto& o) { return o.kind == kind; });
+  }
+
+  const Primitive* PickPrimitive(bool sampling) {
+    std::vector<const Primitive*> some;
+    for (const Primitive* p : AllPrimitives()) {
+      if (p->sampling ? !sampling : p->reads_only && (!sampling || p->operands.empty() || !dice_.Flip(0.1)))
+        continue;
+      if (loops_.empty() && Takes(*p, OperandKind::kLoop)) continue;
+      if (drawn_ != nullptr && !Continues(*p)) continue;
+      some.push_back(p);
+    }
+    return some[Below(some.size())];
+  }
+  // Can use what was drawn, for what it was drawn for.
+  bool Continues(const Primitive& p) const {
+    const auto& from = drawn_->primitive->operands;
+    return !p.reads_only && Takes(p, OperandKind::kFactor) &&
+           (from.empty() ? p.operands[0].kind == OperandKind::kFactor : p.operands[0].kind == from[0].kind);
+  }
+
+  // Handles of loops around a block, outermost first.
+  Handles Around(Id block) const {
+    Handles around;
+    for (const Id loop : LoopsAround(state_.program, block)) {
+      for (const Operand o : loops_) {
+        if (state_.loops[o.number] == loop) around.push_back(o);
+      }
+    }
+    return around;
+  }
+
+  // Of one block: a run of neighbours, or any of them in any order.
+  void AddLoops(Step& step) {
+    Handles loops = Around(state_.blocks[Any(blocks_).number]);
+    if (loops.empty()) loops = loops_;
+    const size_t first = Below(loops.size());
+    if (dice_.Flip(0.5)) {
+      std::rotate(loops.begin(), loops.begin() + static_cast<int64_t>(first), loops.end());
+      loops.resize(loops.size() - first);
+    } else {
+      for (size_t i = loops.size(); i > 1; --i) std::swap(loops[i - 1], loops[Below(i)]);
+    }
+    loops.resize(1 + Below(loops.size()));
+    step.operands.insert(step.operands.end(), loops.begin(), loops.end());
+  }
+
+  void AddOperands(Step& step, size_t index) {
+    const OperandDecl& decl = step.primitive->operands[index];
+    if (drawn_ != nullptr && index == 0 && decl.kind != OperandKind::kFactor) {
+      step.operands.push_back(drawn_->operands[0]);
+      return;
+    }
+    if (decl.kind == OperandKind::kBlock) {
+      step.operands.push_back(Any(blocks_));
+    } else if (decl.kind == OperandKind::kLoop) {
+      if (decl.variadic) return AddLoops(step);
+      Handles around;  // half of the time, of the block that the step is about
+      if (!step.operands.empty() && step.operands[0].kind == Operand::Kind::kBlock && dice_.Flip(0.5))
+        around = Around(state_.blocks[step.operands[0].number]);
+      step.operands.push_back(Any(around.empty() ? loops_ : around));
+    } else if (drawn_ != nullptr) {
+      step.operands.push_back({Operand::Kind::kValue, drawn_->first_result});
+    } else {
+      AddFactors(step, decl.variadic);
+    }
+  }
+
+  void AddFactors(Step& step, bool variadic) {
+    const bool values = step.primitive->sampling;
+    int64_t count = !variadic ? 1 : values ? dice_.Below(2) : 1 + dice_.Below(3);
+    if (values && state_.values.empty() && dice_.Flip(0.9)) count = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      if (!state_.values.empty() && dice_.Flip(values ? 0.9 : 0.1)) {
+        step.operands.push_back({Operand::Kind::kValue, Below(state_.values.size())});
+      } else {
+        const bool rest = variadic && i == 0 && dice_.Flip(0.6);
+        step.operands.push_back({Operand::Kind::kInt, rest ? -1 : 1 + dice_.Below(6)});
+      }
+    }
+  }
+
+  // By the type of the attribute, and its fallback.
+  Attribute Value(const AttributeDecl& decl) {
+    if (std::holds_alternative<int64_t>(decl.fallback))
+      return dice_.Flip(0.3) ? decl.fallback : Attribute(dice_.Below(5) - 1);
+    if (std::holds_alternative<std::string>(decl.fallback)) {
+      const std::string& text = std::get<std::string>(decl.fallback);
+      if (ParseStorage(text).has_value()) {
+        constexpr const char* kStorages[] = {"global", "stack", "register", "shared"};
+        return std::string(kStorages[dice_.Below(4)]);
+      }
+      if (absl::string_view(decl.name) == "map") {
+        constexpr const char* kMaps[] = {"(i) -> (i%2, i/2)", "(i, j) -> (j, i)", "(i, j) -> (j/4, i, j%4)",
+                                         "(i, j, k) -> (k, i, j)", "(i, j) -> (i, j"};
+        return std::string(kMaps[dice_.Below(5)]);
+      }
+      return text.empty() && dice_.Flip(0.9) ? Attribute(std::string("note")) : decl.fallback;
+    }
+    if (std::holds_alternative<std::vector<int64_t>>(decl.fallback)) {
+      std::vector<int64_t> list;
+      for (int64_t i = dice_.Below(4); i >= 0; --i) list.push_back(1 + i * (1 + dice_.Below(3)));
+      return list;
+    }
+    if (std::holds_alternative<std::vector<double>>(decl.fallback) && dice_.Flip(0.1))
+      return std::vector<double>{1, 0.5};
+    return decl.fallback;
+  }
+
+  const State& state_;
+  absl::Span<const Step> before_;
+  Dice& dice_;
+  Handles blocks_, loops_;
+  const Step* drawn_ = nullptr;  // the step before, if it drew what this one is to use
+};
 
 }  // namespace
 
@@ -37,64 +170,8 @@ void RefreshHandles(State& state) {
   state.loops = LoopsBelow(state.program, kRoot);
 }
 
-Step RandomStep(const State& state, Dice& dice) {
-  std::vector<const Primitive*> primitives = AllPrimitives();
-  primitives.erase(
-      std::remove_if(primitives.begin(), primitives.end(), [](const Primitive* p) { return p->reads_only; }),
-      primitives.end());
-  const auto any = [&](const std::vector<Id>& table) {
-    return dice.Below(static_cast<int64_t>(table.size()));
-  };
-  Step step;
-  step.primitive = primitives[any(std::vector<Id>(primitives.size()))];
-  const absl::string_view name = step.primitive->name;
-  if (name == "fuse" || name == "reorder") {
-    for (const Id loop : SomeLoops(state, dice, name == "reorder")) {
-      step.operands.push_back(HandleOf(Operand::Kind::kLoop, state.loops, loop));
-    }
-  } else {
-    for (const OperandDecl& decl : step.primitive->operands) {
-      const int64_t count = decl.variadic ? 1 + dice.Below(3) : 1;
-      for (int64_t i = 0; i < count; ++i) {
-        if (decl.kind == OperandKind::kBlock) {
-          step.operands.push_back({Operand::Kind::kBlock, any(state.blocks)});
-        } else if (decl.kind == OperandKind::kLoop && !state.loops.empty()) {
-          // Half of the time a loop around the block that the step is about.
-          std::vector<Id> around;
-          if (!step.operands.empty())
-            around = LoopsAround(state.program, state.blocks[step.operands[0].number]);
-          step.operands.push_back(around.empty() || dice.Flip(0.5)
-                                      ? Operand{Operand::Kind::kLoop, any(state.loops)}
-                                      : HandleOf(Operand::Kind::kLoop, state.loops, around[any(around)]));
-        } else if (decl.kind == OperandKind::kFactor) {
-          const bool rest = decl.variadic && i == 0 && dice.Flip(0.6);
-          step.operands.push_back({Operand::Kind::kInt, rest ? -1 : 1 + dice.Below(6)});
-        } else {
-          step.operands.push_back({Operand::Kind::kLoop, -1});
-        }
-      }
-    }
-  }
-  for (const AttributeDecl& decl : step.primitive->attributes) {
-    const absl::string_view attribute = decl.name;
-    if (attribute == "storage") {
-      constexpr const char* kStorages[] = {"global", "stack", "register"};
-      step.attributes.emplace_back(std::string(kStorages[dice.Below(3)]));
-    } else if (attribute == "axis") {
-      step.attributes.emplace_back(dice.Below(4) - 2);
-    } else if (attribute == "operand") {
-      step.attributes.emplace_back(dice.Below(4) - 1);
-    } else if (attribute == "map") {
-      constexpr const char* kMaps[] = {"(i) -> (i%2, i/2)", "(i, j) -> (j, i)", "(i, j) -> (j/4, i, j%4)",
-                                       "(i, j, k) -> (k, i, j)"};
-      step.attributes.emplace_back(std::string(kMaps[dice.Below(4)]));
-    } else if (attribute == "key") {
-      step.attributes.emplace_back(std::string("note"));
-    } else {
-      step.attributes.push_back(decl.fallback);
-    }
-  }
-  return step;
+Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling, Dice& dice) {
+  return Maker(state, before, dice).Make(sampling);
 }
 
 }  // namespace kiln

@@ -113,6 +113,7 @@ TEST(Replay, SaysWhyAStepDoesNotApply) {
       tiled + "l3, l4 = split l0 v0\nl5, l6 = split l0 v0\n",
       tiled + "l3, l4 = split l1 v0\n",
       tiled + "parallel l2\n",
+      tiled + "v1 = sample-categorical values=[-2 8] @factor -> -2\nl3, l4 = split l0 -1 v1\n",
   };
   std::string messages;
   for (const std::string& lines : traces) {
@@ -123,6 +124,13 @@ TEST(Replay, SaysWhyAStepDoesNotApply) {
     absl::StrAppend(&messages, lines, "=> ", replayed.status().message(), "\n\n");
   }
   ExpectGolden("trace/replay_errors.txt", messages);
+}
+
+TEST(Replay, RefusesANumberWhereATileIsNamed) {
+  const Trace trace = Parsed(
+      "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\n"
+      "v0 = sample-perfect-tile l0 3 n=2 budget=8 @tile -> 4 8\n");
+  EXPECT_EQ(Replay(trace, Matmul(), kTarget).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(Replay, OfAnotherShapeReportsDecisionsOutOfSupportOrDrawsThemAnew) {

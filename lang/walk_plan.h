@@ -1,0 +1,80 @@
+// A program made ready to be walked (lang/walk.h): variables for its loops, marks and iters, bodies as code.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "lang/body_code.h"
+
+namespace kiln {
+
+// A variable to set, or a value to check only (variable -1); outside of 0 .. extent - 1 the instance does not
+// exist.
+struct MarkStep {
+  int variable;
+  CodeSum value;
+  int64_t extent;
+};
+
+// A loop or a block, and what is below.
+struct Place {
+  Id node = kNone;
+  std::vector<Place> children;
+  // loop
+  int variable = -1;
+  int64_t extent = 0;
+  LoopKind kind = LoopKind::kSerial;
+  bool at_once = false;     // its iterations may run at once
+  std::vector<int> starts;  // reductions whose destinations are set anew when the loop is entered
+  // block
+  int number = -1;  // among the blocks
+  std::vector<MarkStep> marks;
+  BodyCode body, initial, combine;
+  std::vector<CodeAccess> dests;
+  Id monoid = kNone;
+  bool accumulates = false;
+  int reduction = -1;          // not accumulating: number among these
+  bool starts_itself = false;  // no loop feeds its reduction iters
+};
+
+// A program made ready.
+class WalkPlan {
+ public:
+  explicit WalkPlan(const Program& program);
+  WalkPlan(const WalkPlan&) = delete;
+
+  const Program& program() const { return p_; }
+  const std::vector<Place>& top() const { return top_; }
+  const std::vector<const Place*>& blocks() const { return blocks_; }
+  size_t variables() const { return variable_extents_.size(); }
+  // Elements of the first destination of each reduction that does not accumulate.
+  const std::vector<int64_t>& reductions() const { return reductions_; }
+
+ private:
+  using Scope = std::map<std::pair<Source::Kind, int32_t>, int>;  // variables
+
+  std::vector<Place> CompileChildren(Id node, Id scope_block, Scope& scope, std::map<Id, Place*>& loops);
+  void CompileBlock(Id node, Id scope_block, Scope& scope, std::map<Id, Place*>& loops, Place& place);
+  int VariableOf(Source source, Scope& scope, Place& place);
+  int MarkVariable(Id mark, Scope& scope, Place& place);
+  void FindStart(Id node, std::map<Id, Place*>& loops, Place& place);
+  int NewVariable(int64_t extent) {
+    variable_extents_.push_back(extent);
+    return static_cast<int>(variable_extents_.size()) - 1;
+  }
+
+  const Program& p_;
+  std::vector<int64_t> variable_extents_, reductions_;
+  std::map<Id, std::vector<int>> iter_variables_;  // by block
+  std::vector<Place> top_;
+  std::vector<const Place*> blocks_;
+};
+
+int64_t ElementsOf(const Program& program, Id buffer);
+
+// kInternal: `block "b" what: A[3, 4]`.
+absl::Status AccessError(const Program& program, const Place& block, const CodeAccess& access,
+                         const int64_t* variables, const char* what);
+
+}  // namespace kiln

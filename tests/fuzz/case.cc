@@ -1,0 +1,137 @@
+#include "tests/fuzz/case.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/nests.h"
+#include "lang/hash.h"
+#include "lang/shadow.h"
+#include "lang/text.h"
+#include "tests/fuzz/trace_properties.h"
+#include "tests/support/random_program.h"
+#include "tests/support/random_steps.h"
+#include "trace/text.h"
+
+namespace kiln::fuzz {
+namespace {
+
+constexpr int kTries = 24;
+constexpr char kTraceBegins[] = "kiln.trace v1";
+
+// What must hold of a program and a trace that applies to it.
+Broken CheckEnd(const Program& program, const Shadow& wanted, const Session& session, uint64_t seed) {
+  const Program& now = session.state().program;
+  for (const uint64_t shuffle : {uint64_t{0}, seed | 1}) {
+    const absl::Status agrees = CheckShadow(now, wanted, {.shuffle = shuffle});
+    if (!agrees.ok()) return {shuffle == 0 ? "shadow" : "shuffled shadow", std::string(agrees.message())};
+  }
+  const std::string text = kiln::ToString(now);
+  const absl::StatusOr<Program> parsed = ParseProgram(text);
+  if (!parsed.ok()) return {"program text", std::string(parsed.status().message())};
+  if (!Equal(*parsed, now) || kiln::ToString(*parsed) != text)
+    return {"program text", "what is printed parses as another program"};
+  return CheckTrace(session.trace(), program, wanted, now, seed);
+}
+
+void CountProgram(const Program& program, const Program& now, Coverage* coverage) {
+  if (coverage == nullptr) return;
+  Nests nests;
+  nests.Read(now);
+  bool guard = false, odd = false;
+  for (const NestBlock& block : nests.blocks()) {
+    guard |= block.guarded != 0;
+    for (const NestAccess& access : nests.accesses(block)) guard |= access.within != 0;
+  }
+  for (const Id block : Blocks(program)) {
+    for (const Iter& iter : program.Iters(program.block(block).iters))
+      odd |= iter.extent.max > 4 && iter.extent.max % 2 != 0 && iter.extent.max % 3 != 0;
+  }
+  ++coverage->cases["pairs"];
+  coverage->cases["guard"] += guard;
+  coverage->cases["three blocks"] += Blocks(program).size() >= 3;
+  coverage->cases["no small factor"] += odd;
+}
+
+}  // namespace
+
+template <typename Draw>
+int64_t RecordedDice::Next(int64_t n, Draw draw) {
+  if (next_ == drawn_.size()) drawn_.push_back(others_ == nullptr ? 0 : draw());
+  drawn_[next_] = std::min(drawn_[next_], n - 1);
+  return drawn_[next_++];
+}
+
+int RecordedDice::Pick(absl::Span<const double> weights) {
+  return static_cast<int>(Next(static_cast<int64_t>(weights.size()), [&] { return others_->Pick(weights); }));
+}
+int64_t RecordedDice::Below(int64_t n) {
+  return Next(n, [&] { return others_->Below(n); });
+}
+bool RecordedDice::Flip(double p) {
+  return Next(2, [&] { return others_->Flip(p) ? 1 : 0; }) != 0;
+}
+
+std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage) {
+  RandomDice random(Engine({seed, 1}));
+  RecordedDice recorded({}, &random);
+  const Program program = RandomProgram(recorded);
+  std::vector<Outcome> outcomes;
+  const auto finish = [&](const Trace& trace, const Broken& broken) {
+    outcomes.push_back({{seed, recorded.drawn(), program, trace}, broken});
+  };
+  const absl::StatusOr<Shadow> wanted = RunShadow(program);
+  if (!wanted.ok()) {
+    finish({}, {"original", std::string(wanted.status().message())});
+    return outcomes;
+  }
+  for (int t = 0; t < traces; ++t) {
+    RandomDice dice(Engine({seed, 2, static_cast<uint64_t>(t)}));
+    Session session(program, coverage);
+    const int64_t tries = 1 + dice.Below(kTries);
+    for (int64_t i = 0; i < tries && !session.broken(); ++i) {
+      session.LookUp(dice);
+      session.Try(RandomStep(session.state(), session.trace().steps, true, dice), dice);
+    }
+    finish(session.trace(), session.broken() ? session.broken() : CheckEnd(program, *wanted, session, seed));
+    CountProgram(program, session.state().program, coverage);
+  }
+  return outcomes;
+}
+
+Outcome Check(const Case& given, const std::vector<bool>& skip) {
+  RandomDice dice(Engine({given.seed, 3}));
+  Outcome outcome;
+  outcome.made = given;
+  const absl::StatusOr<Shadow> wanted = RunShadow(given.program);
+  if (!wanted.ok()) {
+    outcome.made.trace = {};
+    outcome.broken = {"original", std::string(wanted.status().message())};
+    return outcome;
+  }
+  const Session session = Rerun(given.trace, given.program, skip, dice);
+  outcome.made.trace = session.trace();
+  outcome.broken =
+      session.broken() ? session.broken() : CheckEnd(given.program, *wanted, session, given.seed);
+  return outcome;
+}
+
+std::string ToString(const Case& c) {
+  return absl::StrCat("# seed ", c.seed, "\n", kiln::ToString(c.program), Print(c.trace));
+}
+
+absl::StatusOr<Case> ParseCase(absl::string_view text) {
+  const size_t at = text.find(kTraceBegins);
+  if (at == absl::string_view::npos) return absl::InvalidArgumentError("there is no \"kiln.trace v1\"");
+  Case c;
+  const absl::StatusOr<Program> program = ParseProgram(text.substr(0, at));
+  if (!program.ok()) return program.status();
+  const absl::StatusOr<Trace> trace = ParseTrace(text.substr(at));
+  if (!trace.ok()) return trace.status();
+  c.program = *program;
+  c.trace = *trace;
+  return c;
+}
+
+}  // namespace kiln::fuzz

@@ -1,0 +1,52 @@
+// One case of the fuzzer: a random program and a random trace that applies to it, and what must hold of them.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "tests/fuzz/session.h"
+
+namespace kiln::fuzz {
+
+// Draws, and remembers what it drew; what is given at first is not drawn.
+class RecordedDice final : public Dice {
+ public:
+  RecordedDice(std::vector<int64_t> given, Dice* others) : drawn_(std::move(given)), others_(others) {}
+  int Pick(absl::Span<const double> weights) override;
+  int64_t Below(int64_t n) override;
+  bool Flip(double p) override;
+  // Up to where they were used. Smaller numbers make smaller programs.
+  std::vector<int64_t> drawn() const {
+    return {drawn_.begin(), drawn_.begin() + static_cast<int64_t>(next_)};
+  }
+
+ private:
+  template <typename Draw>
+  int64_t Next(int64_t n, Draw draw);
+
+  std::vector<int64_t> drawn_;
+  size_t next_ = 0;
+  Dice* others_;  // null: zeros
+};
+
+struct Case {
+  uint64_t seed = 0;
+  std::vector<int64_t> dice;  // of the program; empty where it was read from a file
+  Program program;
+  Trace trace;
+};
+
+struct Outcome {
+  Case made;  // the trace ends where something broke
+  Broken broken;
+};
+
+// A program and `traces` traces of some steps each, everything drawn from the seed, and checked.
+std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage);
+
+// Runs the case's steps (those that apply), and checks everything.
+Outcome Check(const Case& given, const std::vector<bool>& skip = {});
+
+// "program ... trace ...", and back.
+std::string ToString(const Case& c);
+absl::StatusOr<Case> ParseCase(absl::string_view text);
+
+}  // namespace kiln::fuzz

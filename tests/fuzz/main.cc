@@ -1,0 +1,230 @@
+// kiln_fuzz: random programs under random traces (tests/fuzz/case.h).
+//
+//   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--failures N]
+//     Checks N (program, trace) pairs. A failure is shrunk, and printed with the command that runs it again.
+//     With a file of results, each chunk is appended as it lands, and chunks that this binary has done are
+//     left out.
+//   kiln_fuzz --replay FILE      one case, as a failure prints it
+//   kiln_fuzz --case SEED        the cases of one seed
+//   kiln_fuzz --refusals         how often primitives refuse what is legal (tests/fuzz/refusals.h)
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "fmt/format.h"
+#include "lang/mixer.h"
+#include "tests/fuzz/case.h"
+#include "tests/fuzz/refusals.h"
+#include "tests/fuzz/shrink.h"
+
+namespace kiln::fuzz {
+namespace {
+
+constexpr int kTracesPerSeed = 4;
+constexpr int64_t kSeedsPerChunk = 250;
+constexpr double kShrinkSeconds = 20;
+
+struct Options {
+  int64_t pairs = 10000, seed = 1, threads = 1, failures = 5;
+  std::string results, replay, one;
+};
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// What names this program: another one does other cases.
+std::string Fingerprint() {
+  Mixer mixer;
+  std::set<std::string> files;
+  std::istringstream maps(ReadFile("/proc/self/maps"));
+  for (std::string line; std::getline(maps, line);) {
+    const size_t at = line.find('/');
+    if (at != std::string::npos && line.find("kiln") != std::string::npos) files.insert(line.substr(at));
+  }
+  for (const std::string& path : files) {
+    for (const char c : ReadFile(path)) mixer.Add(static_cast<unsigned char>(c));
+  }
+  return fmt::format("{:016x}", mixer.Finish().low);
+}
+
+class Fuzzer {
+ public:
+  Fuzzer(const Options& options, std::string program) : options_(options), program_(std::move(program)) {}
+
+  int Run() {
+    ReadResults();
+    const int64_t seeds = (options_.pairs + kTracesPerSeed - 1) / kTracesPerSeed;
+    chunks_ = (seeds + kSeedsPerChunk - 1) / kSeedsPerChunk;
+    begin_ = absl::Now();
+    std::vector<std::thread> threads;
+    for (int64_t t = 0; t < options_.threads; ++t) threads.emplace_back([this] { Work(); });
+    for (std::thread& thread : threads) thread.join();
+    return Report();
+  }
+
+ private:
+  void ReadResults() {
+    if (options_.results.empty()) return;
+    binary_ = Fingerprint();
+    const std::string text = ReadFile(options_.results);
+    for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+      const std::vector<absl::string_view> words = absl::StrSplit(line, ' ');
+      int64_t first = 0, failures = 0;
+      if (words.size() < 4 || words[0] != binary_ || !absl::SimpleAtoi(words[1], &first) ||
+          !absl::SimpleAtoi(words[3], &failures) || failures != 0)
+        continue;
+      done_.insert(first);
+      coverage_.cases["pairs, done before"] += kSeedsPerChunk * kTracesPerSeed;
+    }
+  }
+
+  void Work() {
+    for (int64_t chunk = next_++; chunk < chunks_ && failures_ < options_.failures; chunk = next_++) {
+      const int64_t first = options_.seed + chunk * kSeedsPerChunk;
+      if (done_.count(first) != 0) continue;
+      Coverage coverage;
+      int64_t failures = 0;
+      for (int64_t i = 0; i < kSeedsPerChunk && failures_ < options_.failures; ++i) {
+        for (const Outcome& outcome : RunSeed(static_cast<uint64_t>(first + i), kTracesPerSeed, &coverage)) {
+          if (!outcome.broken) continue;
+          ++failures;
+          ++failures_;
+          Print(Shrink(outcome, kShrinkSeconds));
+        }
+      }
+      Land(first, failures, coverage);
+    }
+  }
+
+  void Land(int64_t first, int64_t failures, const Coverage& coverage) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    coverage_.Add(coverage);
+    if (options_.results.empty() || failures_ >= options_.failures) return;
+    std::ofstream(options_.results, std::ios::app)
+        << binary_ << " " << first << " " << kSeedsPerChunk * kTracesPerSeed << " " << failures << "\n";
+  }
+
+  void Print(const Outcome& outcome) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::string path = std::filesystem::absolute(absl::StrCat("fuzz_", outcome.made.seed, ".txt")),
+                      text = ToString(outcome.made);
+    std::ofstream(path) << text;
+    fmt::print("seed {} breaks \"{}\": {}\n{}run again: {} --replay {}\n\n", outcome.made.seed,
+               outcome.broken.property, outcome.broken.message, text, program_, path);
+    std::fflush(stdout);
+  }
+
+  // True if the share is large enough.
+  bool Share(const char* what) {
+    const int64_t pairs = coverage_.cases["pairs"];
+    const double share =
+        pairs == 0 ? 1 : static_cast<double>(coverage_.cases[what]) / static_cast<double>(pairs);
+    fmt::print("{:5.1f}% have: {}\n", 100 * share, what);
+    return share >= 0.3;
+  }
+
+  int Report() {
+    fmt::print("{:<44} {:>9} {:>9}\n", "step", "applied", "refused");
+    bool reached = true;
+    for (const Primitive* p : AllPrimitives()) {
+      reached &= coverage_.steps[p->name].applied > 0 || coverage_.cases["pairs"] < 10000;
+    }
+    for (const auto& [name, count] : coverage_.steps)
+      fmt::print("{:<44} {:>9} {:>9}\n", name, count.applied, count.refused);
+    const bool shares = int{Share("guard")} + int{Share("three blocks")} + int{Share("no small factor")} == 3;
+    const double seconds = absl::ToDoubleSeconds(absl::Now() - begin_);
+    const int64_t pairs = coverage_.cases["pairs"];
+    fmt::print("{} pairs ({} before), {} failures, {:.1f} s, {:.0f} pairs/s\n", pairs,
+               coverage_.cases["pairs, done before"], failures_.load(), seconds,
+               static_cast<double>(pairs) / seconds);
+    if (!reached) fmt::print("a primitive was never applied\n");
+    if (!shares) fmt::print("a share is below 30%\n");
+    return failures_ == 0 && reached && shares ? 0 : 1;
+  }
+
+  const Options options_;
+  const std::string program_;
+  std::string binary_;
+  std::set<int64_t> done_;  // first seeds of chunks
+  std::atomic<int64_t> next_ = 0, failures_ = 0;
+  int64_t chunks_ = 0;
+  std::mutex mutex_;
+  Coverage coverage_;
+  absl::Time begin_;
+};
+
+int Tell(const Outcome& outcome) {
+  fmt::print("{}{}\n", ToString(outcome.made),
+             outcome.broken
+                 ? absl::StrCat("breaks \"", outcome.broken.property, "\": ", outcome.broken.message)
+                 : "holds");
+  return outcome.broken ? 1 : 0;
+}
+
+// Fails if a primitive refuses more than its share of what is legal.
+int ReportRefusals() {
+  constexpr double kMost = 0.01;
+  int status = 0;
+  fmt::print("{:<12} {:>9} {:>9} {:>9} {:>7}\n", "primitive", "applied", "refused", "needless", "share");
+  for (const auto& [primitive, refusals] : StudyRefusals()) {
+    int64_t needless = 0;
+    for (const auto& [message, count] : refusals.needless) needless += count;
+    const double share = static_cast<double>(needless) / static_cast<double>(refusals.applied + needless);
+    fmt::print("{:<12} {:>9} {:>9} {:>9} {:>6.1f}%\n", primitive, refusals.applied, refusals.refused,
+               needless, 100 * share);
+    for (const auto& [message, count] : refusals.needless) fmt::print("  {:>7}  {}\n", count, message);
+    status |= share > kMost;
+  }
+  return status;
+}
+
+int Main(int argc, char** argv) {
+  if (argc == 2 && absl::string_view(argv[1]) == "--refusals") return ReportRefusals();
+  Options options;
+  std::map<std::string, int64_t*> numbers = {{"--pairs", &options.pairs},
+                                             {"--seed", &options.seed},
+                                             {"--threads", &options.threads},
+                                             {"--failures", &options.failures}};
+  std::map<std::string, std::string*> texts = {
+      {"--results", &options.results}, {"--replay", &options.replay}, {"--case", &options.one}};
+  for (int i = 1; i < argc; i += 2) {
+    const std::string value = i + 1 < argc ? argv[i + 1] : "";
+    if (texts.count(argv[i]) != 0) {
+      *texts[argv[i]] = value;
+    } else if (numbers.count(argv[i]) == 0 || !absl::SimpleAtoi(value, numbers[argv[i]])) {
+      fmt::print(stderr, "{} {}: see the head of tests/fuzz/main.cc\n", argv[i], value);
+      return 2;
+    }
+  }
+  if (!options.replay.empty()) {
+    const absl::StatusOr<Case> given = ParseCase(ReadFile(options.replay));
+    if (given.ok()) return Tell(Check(*given));
+    fmt::print(stderr, "{}: {}\n", options.replay, given.status().ToString());
+    return 2;
+  }
+  uint64_t seed = 0;
+  if (options.one.empty()) return Fuzzer(options, argv[0]).Run();
+  if (!absl::SimpleAtoi(options.one, &seed)) return 2;
+  int status = 0;
+  for (const Outcome& outcome : RunSeed(seed, kTracesPerSeed, nullptr)) status |= Tell(outcome);
+  return status;
+}
+
+}  // namespace
+}  // namespace kiln::fuzz
+
+int main(int argc, char** argv) { return kiln::fuzz::Main(argc, argv); }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/check.h"
+#include "lang/tile_support.h"
 
 namespace kiln {
 namespace {
@@ -29,20 +30,6 @@ double Factorizations(int64_t n, int parts) {
   double ways = 1;
   for (const PrimePower& p : Factorize(n)) ways *= Compositions(p.exponent, parts);
   return ways;
-}
-
-std::vector<int64_t> Divisors(int64_t n) {
-  std::vector<int64_t> divisors{1};
-  for (const PrimePower& p : Factorize(n)) {
-    const size_t known = divisors.size();
-    int64_t power = 1;
-    for (int e = 0; e < p.exponent; ++e) {
-      power *= p.prime;
-      for (size_t i = 0; i < known; ++i) divisors.push_back(divisors[i] * power);
-    }
-  }
-  std::sort(divisors.begin(), divisors.end());
-  return divisors;
 }
 
 // What perfect tiles of (extent, parts, innermost) share: the possible last factors, each with the number of
@@ -72,16 +59,9 @@ const TileTable& TableOf(int64_t extent, int64_t parts, int64_t innermost) {
   return *slot;
 }
 
-const std::vector<int64_t>& DivisorsOf(int64_t n) {
-  thread_local absl::flat_hash_map<int64_t, std::unique_ptr<const std::vector<int64_t>>> memo;
-  auto& slot = memo[n];
-  if (slot == nullptr) slot = std::make_unique<const std::vector<int64_t>>(Divisors(n));
-  return *slot;
-}
-
 // Divisors d > 1 of tile[x] that may move to factor y.
 absl::Span<const int64_t> Movable(absl::Span<const int64_t> tile, size_t x, size_t y, int64_t innermost) {
-  absl::Span<const int64_t> divisors = absl::MakeConstSpan(DivisorsOf(tile[x])).subspan(1);
+  absl::Span<const int64_t> divisors = Divisors(tile[x]).subspan(1);
   if (y + 1 == tile.size() && innermost > 0) {
     const auto end = std::upper_bound(divisors.begin(), divisors.end(), innermost / tile[y]);
     divisors = divisors.first(end - divisors.begin());
@@ -121,6 +101,25 @@ absl::Span<const PrimePower> Factorize(int64_t n) {
   return *slot;
 }
 
+absl::Span<const int64_t> Divisors(int64_t n) {
+  thread_local absl::flat_hash_map<int64_t, std::unique_ptr<const std::vector<int64_t>>> memo;
+  auto& slot = memo[n];
+  if (slot == nullptr) {
+    std::vector<int64_t> divisors{1};
+    for (const PrimePower& p : Factorize(n)) {
+      const size_t known = divisors.size();
+      int64_t power = 1;
+      for (int e = 0; e < p.exponent; ++e) {
+        power *= p.prime;
+        for (size_t i = 0; i < known; ++i) divisors.push_back(divisors[i] * power);
+      }
+    }
+    std::sort(divisors.begin(), divisors.end());
+    slot = std::make_unique<const std::vector<int64_t>>(std::move(divisors));
+  }
+  return *slot;
+}
+
 Distribution Distribution::PerfectTile(int64_t extent, int parts, int64_t innermost) {
   KILN_CHECK(extent >= 1 && parts >= 2, extent, " in ", parts, " parts");
   Distribution d;
@@ -128,6 +127,30 @@ Distribution Distribution::PerfectTile(int64_t extent, int parts, int64_t innerm
   d.extent_ = extent;
   d.parts_ = parts;
   d.innermost_ = innermost;
+  return d;
+}
+
+Distribution Distribution::BoundedTile(int64_t extent, int parts, absl::Span<const int64_t> most,
+                                       absl::Span<const int64_t> multiple) {
+  KILN_CHECK(extent >= 1 && parts >= 1 && most.size() == static_cast<size_t>(parts) &&
+                 multiple.size() == most.size(),
+             extent, " in ", parts, " parts");
+  Distribution d;
+  d.kind_ = Kind::kBoundedTile;
+  d.extent_ = extent;
+  d.parts_ = parts;
+  d.values_.assign(most.begin(), most.end());
+  d.values_.insert(d.values_.end(), multiple.begin(), multiple.end());
+  return d;
+}
+
+Distribution Distribution::CeilTile(int64_t extent, int parts, double waste, absl::Span<const int64_t> most,
+                                    absl::Span<const int64_t> multiple) {
+  KILN_CHECK(parts >= 2 && waste >= 0 && waste <= 16, parts, " parts, waste ", waste);
+  Distribution d = BoundedTile(extent, parts, most, multiple);
+  d.kind_ = Kind::kCeilTile;
+  d.waste_ = waste;
+  d.values_[parts - 1] = d.values_[2 * parts - 1] = 0;
   return d;
 }
 
@@ -143,9 +166,21 @@ Distribution Distribution::Uniform(absl::Span<const int64_t> values) {
   return Discrete(values, std::vector<double>(values.size(), 1.0));
 }
 
+TileBounds Distribution::bounds() const {
+  const auto values = absl::MakeConstSpan(values_);
+  return {extent_, static_cast<int>(parts_), values.first(parts_), values.last(parts_), waste_};
+}
+
 bool Distribution::Contains(absl::Span<const int64_t> decision) const {
-  if (kind_ == Kind::kDiscrete) {
-    return decision.size() == 1 && std::find(values_.begin(), values_.end(), decision[0]) != values_.end();
+  switch (kind_) {
+    case Kind::kDiscrete:
+      return decision.size() == 1 && std::find(values_.begin(), values_.end(), decision[0]) != values_.end();
+    case Kind::kBoundedTile:
+      return IsBoundedTile(bounds(), decision);
+    case Kind::kCeilTile:
+      return IsBoundedTile(bounds(), decision) || IsCeilTile(bounds(), decision);
+    case Kind::kPerfectTile:
+      break;
   }
   if (decision.size() != static_cast<size_t>(parts_)) return false;
   int64_t rest = extent_;
@@ -157,14 +192,36 @@ bool Distribution::Contains(absl::Span<const int64_t> decision) const {
 }
 
 double Distribution::SupportSize() const {
-  return kind_ == Kind::kDiscrete ? static_cast<double>(values_.size())
-                                  : TableOf(extent_, parts_, innermost_).total;
+  switch (kind_) {
+    case Kind::kDiscrete:
+      return static_cast<double>(values_.size());
+    case Kind::kBoundedTile:
+      return CountBoundedTiles(bounds());
+    case Kind::kCeilTile: {
+      // Perfect tiles beyond the reach of ceil tiles are the others.
+      std::vector<int64_t> near(values_.begin(), values_.begin() + parts_);
+      int64_t& inner = near[parts_ - 2];
+      inner = inner > 0 ? std::min(inner, kCeilReach) : kCeilReach;
+      TileBounds within = bounds();
+      within.most = near;
+      return CountCeilTiles(bounds()) + CountBoundedTiles(bounds()) - CountBoundedTiles(within);
+    }
+    case Kind::kPerfectTile:
+      break;
+  }
+  return TableOf(extent_, parts_, innermost_).total;
 }
 
 double Distribution::LogProb(absl::Span<const int64_t> decision) const {
   if (!Contains(decision)) return kNever;
-  if (kind_ == Kind::kPerfectTile) return -std::log(TableOf(extent_, parts_, innermost_).total);
+  if (kind_ == Kind::kPerfectTile || kind_ == Kind::kBoundedTile) return -std::log(SupportSize());
   double total = 0, own = 0;
+  if (kind_ == Kind::kCeilTile) {
+    const double perfect = CountBoundedTiles(bounds()), first = PerfectShare();
+    if (IsBoundedTile(bounds(), decision)) own += first / perfect;
+    if (first < 1 && IsCeilTile(bounds(), decision)) own += (1 - first) / CountCeilTiles(bounds());
+    return std::log(own);
+  }
   for (size_t i = 0; i < values_.size(); ++i) {
     total += weights_[i];
     if (values_[i] == decision[0]) own = weights_[i];
@@ -172,8 +229,18 @@ double Distribution::LogProb(absl::Span<const int64_t> decision) const {
   return std::log(own / total);
 }
 
+// How often a ceil tile is drawn from the perfect ones.
+double Distribution::PerfectShare() const {
+  if (CountBoundedTiles(bounds()) == 0) return 0;
+  return CountCeilTiles(bounds()) == 0 ? 1 : 0.5;
+}
+
 Decision Distribution::Sample(Dice& dice) const {
   if (kind_ == Kind::kDiscrete) return {values_[dice.Pick(weights_)]};
+  if (kind_ == Kind::kBoundedTile) return SampleBoundedTile(bounds(), dice);
+  if (kind_ == Kind::kCeilTile) {
+    return dice.Flip(PerfectShare()) ? SampleBoundedTile(bounds(), dice) : SampleCeilTile(bounds(), dice);
+  }
   const TileTable& table = TableOf(extent_, parts_, innermost_);
   Decision tile(parts_, 1);
   tile.back() = table.last[dice.Pick(table.ways)];
@@ -210,6 +277,15 @@ Distribution::Proposal Distribution::Propose(absl::Span<const int64_t> current, 
     proposal.log_backward = std::log(weights_[from] / (total - weights_[to]));
     return proposal;
   }
+  if (kind_ == Kind::kBoundedTile) {
+    const std::vector<Decision> near = BoundedNeighbours(bounds(), current);
+    if (near.empty()) return proposal;
+    proposal.to = near[dice.Below(static_cast<int64_t>(near.size()))];
+    proposal.log_forward = -std::log(near.size());
+    proposal.log_backward = -std::log(BoundedNeighbours(bounds(), proposal.to).size());
+    return proposal;
+  }
+  if (kind_ == Kind::kCeilTile) return ProposeCeil(current, dice);
   const int64_t moves = CountMoves(current, innermost_);
   if (moves == 0) return proposal;
   int64_t pick = dice.Below(moves);
@@ -229,10 +305,43 @@ Distribution::Proposal Distribution::Propose(absl::Span<const int64_t> current, 
   return proposal;
 }
 
+Distribution::Proposal Distribution::ProposeCeil(absl::Span<const int64_t> current, Dice& dice) const {
+  Proposal proposal;
+  proposal.to.assign(current.begin(), current.end());
+  if (SupportSize() == 1) return proposal;
+  const Decision from = proposal.to;
+  const std::vector<Decision> near = CeilNeighbours(bounds(), from);
+  if (!near.empty() && dice.Flip(0.5)) {
+    proposal.to = near[dice.Below(static_cast<int64_t>(near.size()))];
+  } else {
+    dice.Until([&] {
+      proposal.to = Sample(dice);
+      return proposal.to != from;
+    });
+  }
+  const std::vector<Decision> back = CeilNeighbours(bounds(), proposal.to);
+  const auto kernel = [&](const Decision& a, const std::vector<Decision>& near_a, const Decision& b) {
+    const double prior = std::exp(LogProb(b)) / -std::expm1(LogProb(a));
+    if (near_a.empty()) return std::log(prior);
+    const bool step = std::find(near_a.begin(), near_a.end(), b) != near_a.end();
+    return std::log(0.5 * prior + (step ? 0.5 / static_cast<double>(near_a.size()) : 0));
+  };
+  proposal.log_forward = kernel(from, near, proposal.to);
+  proposal.log_backward = kernel(proposal.to, back, from);
+  return proposal;
+}
+
 void Distribution::ForEach(const std::function<void(const Decision&)>& visit) const {
   if (kind_ == Kind::kDiscrete) {
     for (const int64_t value : values_) visit({value});
     return;
+  }
+  if (kind_ == Kind::kBoundedTile) return ForEachBoundedTile(bounds(), visit);
+  if (kind_ == Kind::kCeilTile) {
+    ForEachCeilTile(bounds(), visit);
+    return ForEachBoundedTile(bounds(), [&](const Decision& tile) {
+      if (!IsCeilTile(bounds(), tile)) visit(tile);
+    });
   }
   Decision tile(parts_, 1);
   const std::function<void(int64_t, int64_t)> fill = [&](int64_t part, int64_t rest) {
@@ -241,7 +350,7 @@ void Distribution::ForEach(const std::function<void(const Decision&)>& visit) co
       if (innermost_ <= 0 || rest <= innermost_) visit(tile);
       return;
     }
-    for (const int64_t d : DivisorsOf(rest)) {
+    for (const int64_t d : Divisors(rest)) {
       tile[part] = d;
       fill(part + 1, rest / d);
     }
@@ -252,6 +361,15 @@ void Distribution::ForEach(const std::function<void(const Decision&)>& visit) co
 std::string Distribution::ToString() const {
   if (kind_ == Kind::kDiscrete) return absl::StrCat("one of ", absl::StrJoin(values_, " "));
   std::string bound = innermost_ > 0 ? absl::StrCat(", the last at most ", innermost_) : "";
+  for (int64_t i = 0; kind_ != Kind::kPerfectTile && i < parts_; ++i) {
+    const std::string which = i == 0 ? "the last" : absl::StrCat("the product of the last ", i + 1);
+    if (values_[i] > 0) absl::StrAppend(&bound, ", ", which, " at most ", values_[i]);
+    if (values_[parts_ + i] > 1) absl::StrAppend(&bound, ", ", which, " a multiple of ", values_[parts_ + i]);
+  }
+  if (kind_ == Kind::kCeilTile) {
+    return absl::StrCat(parts_, " factors that cover ", extent_, " and at most ", 100 * waste_, "% more",
+                        bound);
+  }
   return absl::StrCat(parts_, " factors of ", extent_, bound);
 }
 

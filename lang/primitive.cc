@@ -145,14 +145,18 @@ void Call::Return(Id node) {
   (step_.primitive->result == HandleKind::kBlock ? state_.blocks : state_.loops).push_back(node);
 }
 
+void Call::Return(Decision value) {
+  ++num_results_;
+  state_.values.push_back(std::move(value));
+}
+
 absl::Status Call::Draw(const Distribution& distribution) {
   decision_ = chooser_->Choose({step_.site, step_index_, distribution});
   if (!distribution.Contains(decision_)) {
     return absl::FailedPreconditionError(absl::StrCat("the decision ", absl::StrJoin(decision_, " "),
                                                       " is not in the support: ", distribution.ToString()));
   }
-  ++num_results_;
-  state_.values.push_back(decision_);
+  Return(decision_);
   return absl::OkStatus();
 }
 

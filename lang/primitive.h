@@ -65,6 +65,7 @@ class Call {
   }
 
   void Return(Id node);
+  void Return(Decision value);
   // Asks the chooser for a decision and returns it as a value.
   absl::Status Draw(const Distribution& distribution);
 

@@ -24,6 +24,23 @@ constexpr int kInertHandles = 64;
 
 bool Inert(Operand o) { return o.kind != Operand::Kind::kInt && o.number < 0; }
 
+std::vector<Operand> TileOperands(Loop loop, const Schedule::TileOptions& options) {
+  std::vector<Operand> operands{Of(loop)};
+  for (const Value value : options.within) operands.push_back(Of(value));
+  return operands;
+}
+
+std::vector<Attribute> TileAttributes(const Schedule::TileOptions& options) {
+  return {int64_t{options.parts}, options.innermost, options.budget,
+          options.bound,          options.most,      options.multiple};
+}
+
+std::vector<Operand> Of(const std::vector<Factor>& factors) {
+  std::vector<Operand> operands;
+  for (const Factor& factor : factors) operands.push_back(factor.operand);
+  return operands;
+}
+
 struct FixedChooser final : Chooser {
   explicit FixedChooser(const Decision& decision) : decision(decision) {}
   Decision Choose(const Site&) override { return decision; }
@@ -167,10 +184,15 @@ std::vector<Block> Schedule::GetConsumers(Block block, Where where) {
 }
 
 Value Schedule::SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label, Where where) {
-  std::vector<Operand> operands{Of(loop)};
-  for (const Value value : options.within) operands.push_back(Of(value));
-  return {Do("sample-perfect-tile", std::move(operands),
-             {int64_t{options.parts}, options.innermost, options.budget}, where,
+  return {Do("sample-perfect-tile", TileOperands(loop, options), TileAttributes(options), where,
+             label.empty() ? "tile" : label)
+              .first};
+}
+
+Value Schedule::SampleTile(Loop loop, TileOptions options, absl::string_view label, Where where) {
+  std::vector<Attribute> attributes = TileAttributes(options);
+  attributes.emplace_back(options.waste);
+  return {Do("sample-tile", TileOperands(loop, options), std::move(attributes), where,
              label.empty() ? "tile" : label)
               .first};
 }
@@ -185,6 +207,15 @@ Value Schedule::SampleComputeLocation(Block block, absl::string_view label, Wher
   return {Do("sample-compute-location", {Of(block)}, {}, where, label.empty() ? "location" : label).first};
 }
 
+Value Schedule::Multiply(const std::vector<Factor>& numbers, Where where) {
+  return {Do("multiply", Of(numbers), {}, where).first};
+}
+Value Schedule::Add(const std::vector<Factor>& numbers, Where where) {
+  return {Do("add", Of(numbers), {}, where).first};
+}
+Value Schedule::Part(Value tile, int index, Where where) {
+  return {Do("part", {Of(tile)}, {int64_t{index}}, where).first};
+}
 std::vector<Loop> Schedule::Split(Loop loop, const std::vector<Factor>& factors, Where where) {
   std::vector<Operand> operands{Of(loop)};
   for (const Factor& factor : factors) operands.push_back(factor.operand);
@@ -236,6 +267,9 @@ void Schedule::SetScope(Block block, absl::string_view storage, Where where) {
   Do("set-scope", {Of(block)}, {std::string(storage)}, where);
 }
 
+Block Schedule::Rfactor(Block block, Loop loop, int axis, absl::string_view storage, Where where) {
+  return BlockOf(Do("rfactor", {Of(block), Of(loop)}, {int64_t{axis}, std::string(storage)}, where));
+}
 Block Schedule::DecomposeReduction(Block block, Loop loop, Where where) {
   return BlockOf(Do("decompose-reduction", {Of(block), Of(loop)}, {}, where));
 }

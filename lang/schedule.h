@@ -20,6 +20,7 @@
 #include "lang/chooser.h"
 #include "lang/handle.h"
 #include "lang/primitive.h"
+#include "lang/tile_options.h"
 
 namespace kiln {
 
@@ -68,12 +69,10 @@ class Schedule {
   };
 
   // --- structure
-  // --------------------------------------------------------------------------------------------------- A
-  // number 0 .. n-1 that host code may branch on. 0 without asking when n <= 1.
+  // A number 0 .. n-1 that host code may branch on. 0 without asking when n <= 1.
   int Choose(absl::string_view name, int n);
 
   // --- looking up
-  // --------------------------------------------------------------------------------------------------
   Block GetBlock(absl::string_view name, Where where = Where::current());
   // The loops around a block up to the enclosing block, outermost first.
   std::vector<Loop> GetLoops(Block block, Where where = Where::current());
@@ -81,16 +80,12 @@ class Schedule {
   std::vector<Block> GetConsumers(Block block, Where where = Where::current());
 
   // --- sampling
-  // ----------------------------------------------------------------------------------------------------
-  struct TileOptions {
-    int parts = 4;
-    int64_t innermost = 64;  // bound of the last factor; 0: none
-    int64_t budget =
-        0;  // bound of the product of the last factors of this tile and of those in `within`; 0: none
-    std::vector<Value> within = {};  // tiles sampled before
-  };
+  using TileOptions = kiln::TileOptions;
   Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "",
                           Where where = Where::current());
+  // A tile that need not divide the extent: for those that divide badly.
+  Value SampleTile(Loop loop, TileOptions options, absl::string_view label = "",
+                   Where where = Where::current());
   // One of `values`, by weight (all equal if empty).
   Value SampleCategorical(const std::vector<int64_t>& values, const std::vector<double>& weights = {},
                           absl::string_view label = "", Where where = Where::current());
@@ -98,8 +93,13 @@ class Schedule {
   // consumer.
   Value SampleComputeLocation(Block block, absl::string_view label = "", Where where = Where::current());
 
+  // Arithmetic on sampled values, all numbers of each; the results are opaque too.
+  Value Multiply(const std::vector<Factor>& numbers, Where where = Where::current());
+  Value Add(const std::vector<Factor>& numbers, Where where = Where::current());
+  // One number of a tile; -1 is the last.
+  Value Part(Value tile, int index, Where where = Where::current());
+
   // --- loops
-  // -------------------------------------------------------------------------------------------------------
   std::vector<Loop> Split(Loop loop, const std::vector<Factor>& factors, Where where = Where::current());
   template <size_t N>
   std::array<Loop, N> Split(Loop loop, const Factor (&factors)[N], Where where = Where::current()) {
@@ -114,7 +114,6 @@ class Schedule {
   void Unroll(Loop loop, Where where = Where::current());
 
   // --- placement
-  // ---------------------------------------------------------------------------------------------------
   void ComputeAt(Block block, Loop loop, Where where = Where::current());
   void ReverseComputeAt(Block block, Loop loop, Where where = Where::current());
   void ComputeInline(Block block, Where where = Where::current());
@@ -123,7 +122,6 @@ class Schedule {
   void ComputeAtLocation(Block block, Value location, Where where = Where::current());
 
   // --- buffers
-  // -----------------------------------------------------------------------------------------------------
   // Copies what `block` reads of its n-th buffer (in order of first use) to a new buffer; the copying block.
   Block CacheRead(Block block, int operand, absl::string_view storage = "global",
                   Where where = Where::current());
@@ -139,18 +137,19 @@ class Schedule {
   void SetScope(Block block, absl::string_view storage, Where where = Where::current());
 
   // --- reductions
-  // --------------------------------------------------------------------------------------------------
+  // Partial results, one for each iteration of `loop`, in a workspace with that loop as dimension `axis` (-1:
+  // the last); the block that combines them.
+  Block Rfactor(Block block, Loop loop, int axis = 0, absl::string_view storage = "global",
+                Where where = Where::current());
   // Initialization as a block of its own, before `loop`; that block.
   Block DecomposeReduction(Block block, Loop loop, Where where = Where::current());
 
   // --- annotations
-  // -------------------------------------------------------------------------------------------------
   void Annotate(Block block, absl::string_view key, int64_t value, Where where = Where::current());
   void Annotate(Loop loop, absl::string_view key, int64_t value, Where where = Where::current());
 
   // --- late steps: what they do is computed at every replay from the program as it then stands
-  // --------------------------- Fuses and parallelizes the outer data parallel loops of every nest, up to
-  // `limit` iterations.
+  // Fuses and parallelizes the outer data parallel loops of every nest, up to `limit` iterations.
   void ParallelizeOuter(int64_t limit, Where where = Where::current());
   void ParallelizeOuter(Value limit, Where where = Where::current());
   // Vectorizes the innermost loop of every block where its accesses allow, up to `lanes` elements.

@@ -1,33 +1,88 @@
-// sample-perfect-tile, sample-categorical: the distributions of lang/distribution.h over the program as it
-// stands.
+// sample-perfect-tile, sample-tile, sample-categorical: the distributions of lang/distribution.h over the
+// program as it stands.
 #include <algorithm>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/primitive.h"
 
 namespace kiln {
 namespace {
 
-absl::Status SamplePerfectTile(Call& call) {
+// Attributes of both tiles, in order.
+enum TileAttribute { kParts, kInnermost, kBudget, kBound, kMost, kMultiple, kWaste };
+
+// Elements that `bound` of the target holds, of the widest type that blocks below the loop write.
+absl::StatusOr<int64_t> BoundOf(const Target& target, const Program& p, Id loop, absl::string_view bound) {
+  if (bound == "unrolled") return target.max_unrolled;
+  int64_t widest = 1;
+  for (const Id block : BlocksBelow(p, loop)) {
+    for (const Id buffer : WrittenBuffers(p, block))
+      widest = std::max(widest, SizeOf(p.buffers[buffer].dtype));
+  }
+  if (bound == "registers") return int64_t{target.vector_registers} * target.vector_bytes / widest;
+  if (bound == "l1") return target.l1_bytes / widest;
+  if (bound == "l2") return target.l2_bytes / widest;
+  if (bound == "l3") return target.l3_bytes / widest;
+  return absl::InvalidArgumentError(
+      absl::StrCat("the target has no bound \"", bound, "\"; there are registers, unrolled, l1, l2 and l3"));
+}
+
+// What is left for the last factor of the budget, and of the target's bound, by the tiles `within`; 0: any.
+absl::StatusOr<int64_t> Innermost(const Call& call, const Program& p) {
+  int64_t innermost = call.Int(kInnermost), budget = call.Int(kBudget);
+  if (!call.Text(kBound).empty()) {
+    const absl::StatusOr<int64_t> bound = BoundOf(call.target(), p, call.node(0), call.Text(kBound));
+    if (!bound.ok()) return bound.status();
+    budget = budget == 0 ? *bound : std::min(budget, *bound);
+  }
+  if (budget == 0) return innermost;
+  for (int i = 1; i < call.num_operands(); ++i) {
+    if (!call.IsValue(i)) return absl::InvalidArgumentError("`within` names sampled tiles, not numbers");
+    budget /= std::max<int64_t>(1, call.value(i).back());
+  }
+  budget = std::max<int64_t>(1, budget);
+  return innermost == 0 ? budget : std::min(innermost, budget);
+}
+
+absl::Status SampleTile(Call& call, bool perfect) {
   const LoopNode& loop = call.program().loop(call.node(0));
-  const int64_t parts = call.Int(0), budget = call.Int(2);
-  int64_t innermost = call.Int(1);
-  if (parts < 2 || parts > 8 || innermost < 0 || budget < 0) {
-    return absl::InvalidArgumentError(absl::StrCat("n=", parts, " innermost=", innermost, " budget=", budget,
+  const int64_t parts = call.Int(kParts);
+  if (parts < 2 || parts > 8 || call.Int(kInnermost) < 0 || call.Int(kBudget) < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("n=", parts, " innermost=", call.Int(kInnermost),
+                                                   " budget=", call.Int(kBudget),
                                                    ": 2 <= n <= 8, the others >= 0"));
   }
-  if (!loop.extent.constant()) return absl::FailedPreconditionError("the extent of the loop is not constant");
-  if (budget > 0) {
-    int64_t left = budget;
-    for (int i = 1; i < call.num_operands(); ++i) {
-      if (!call.IsValue(i)) return absl::InvalidArgumentError("`within` names sampled tiles, not numbers");
-      left /= std::max<int64_t>(1, call.value(i).back());
+  std::vector<int64_t> most = call.Ints(kMost), multiple = call.Ints(kMultiple);
+  for (const std::vector<int64_t>* list : {&most, &multiple}) {
+    if (list->size() > static_cast<size_t>(parts) ||
+        std::any_of(list->begin(), list->end(), [](int64_t n) { return n < 0; })) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("most and multiple have at most ", parts, " numbers, 0 for none"));
     }
-    left = std::max<int64_t>(1, left);
-    innermost = innermost == 0 ? left : std::min(innermost, left);
   }
-  return call.Draw(Distribution::PerfectTile(loop.extent.max, static_cast<int>(parts), innermost));
+  const double waste = perfect ? 0 : call.Float(kWaste);
+  if (!(waste >= 0 && waste <= 16)) return absl::InvalidArgumentError(absl::StrCat("waste=", waste));
+  if (!loop.extent.constant()) return absl::FailedPreconditionError("the extent of the loop is not constant");
+  const absl::StatusOr<int64_t> innermost = Innermost(call, call.program());
+  if (!innermost.ok()) return innermost.status();
+  if (perfect && most.empty() && multiple.empty()) {
+    return call.Draw(Distribution::PerfectTile(loop.extent.max, static_cast<int>(parts), *innermost));
+  }
+  most.resize(parts, 0);
+  multiple.resize(parts, 0);
+  if (*innermost > 0) most[0] = most[0] == 0 ? *innermost : std::min(most[0], *innermost);
+  const Distribution tiles =
+      perfect ? Distribution::BoundedTile(loop.extent.max, static_cast<int>(parts), most, multiple)
+              : Distribution::CeilTile(loop.extent.max, static_cast<int>(parts), waste, most, multiple);
+  if (tiles.SupportSize() == 0)
+    return absl::FailedPreconditionError(absl::StrCat("there are no ", tiles.ToString()));
+  return call.Draw(tiles);
 }
+
+absl::Status SamplePerfectTile(Call& call) { return SampleTile(call, true); }
+absl::Status SampleCeilTile(Call& call) { return SampleTile(call, false); }
 
 absl::Status SampleCategorical(Call& call) {
   const std::vector<int64_t>& values = call.Ints(0);
@@ -51,17 +106,52 @@ absl::Status SampleCategorical(Call& call) {
 const Primitive kSamplePerfectTile{
     .name = "sample-perfect-tile",
     .operands = {{"loop", OperandKind::kLoop}, {"within", OperandKind::kFactor, true}},
-    .attributes = {{"n", int64_t{4}}, {"innermost", int64_t{64}}, {"budget", int64_t{0}}},
+    .attributes = {{"n", int64_t{4}},
+                   {"innermost", int64_t{64}},
+                   {"budget", int64_t{0}},
+                   {"bound", std::string()},
+                   {"most", std::vector<int64_t>()},
+                   {"multiple", std::vector<int64_t>()}},
     .result = HandleKind::kValue,
     .result_names = "factors",
     .sampling = true,
     .reads_only = true,
     .doc =
         "n factors whose product is the extent of the loop, the last at most `innermost` (0: any), uniformly."
-        " With a budget, the product of the last factor and those of the tiles `within` stays within it.",
+        " With a budget, the product of the last factor and those of the tiles `within` stays within it; so "
+        "it does with a `bound` of the target: registers, unrolled, l1, l2 or l3, in elements. The product "
+        "of "
+        "the last i factors is at most the i-th number of `most` and a multiple of the i-th of `multiple` "
+        "(0: "
+        "any). Does not apply when nothing keeps these.",
     .apply = SamplePerfectTile,
 };
 KILN_PRIMITIVE(kSamplePerfectTile);
+
+const Primitive kSampleTile{
+    .name = "sample-tile",
+    .operands = {{"loop", OperandKind::kLoop}, {"within", OperandKind::kFactor, true}},
+    .attributes = {{"n", int64_t{4}},
+                   {"innermost", int64_t{64}},
+                   {"budget", int64_t{0}},
+                   {"bound", std::string()},
+                   {"most", std::vector<int64_t>()},
+                   {"multiple", std::vector<int64_t>()},
+                   {"waste", 0.25}},
+    .result = HandleKind::kValue,
+    .result_names = "factors",
+    .sampling = true,
+    .reads_only = true,
+    .doc =
+        "n factors that cover the extent of the loop, for extents that divide badly: half of the time a "
+        "perfect tile, else any in which the first factor is what covers the extent and at most `waste` of "
+        "it "
+        "is run in vain. The others keep the bounds of sample-perfect-tile. Does not apply when nothing "
+        "keeps "
+        "these.",
+    .apply = SampleCeilTile,
+};
+KILN_PRIMITIVE(kSampleTile);
 
 const Primitive kSampleCategorical{
     .name = "sample-categorical",

@@ -21,6 +21,17 @@ std::vector<Distribution> Examples() {
           tile(7, 2, 4),
           tile(210, 3, 10),
           tile(30, 4, 1),
+          Distribution::BoundedTile(1, 1, {0}, {0}),
+          Distribution::BoundedTile(36, 3, {6, 12, 0}, {0, 2, 0}),
+          Distribution::BoundedTile(64, 4, {16, 16, 0, 0}, {4, 0, 16, 0}),
+          Distribution::BoundedTile(48, 2, {0, 0}, {3, 16}),
+          Distribution::BoundedTile(7, 2, {6, 0}, {0, 0}),
+          Distribution::CeilTile(1, 2, 0.25, {0, 0}, {0, 0}),
+          Distribution::CeilTile(7, 2, 0.25, {0, 0}, {0, 0}),
+          Distribution::CeilTile(7, 3, 1, {4, 0, 0}, {0, 2, 0}),
+          Distribution::CeilTile(12, 3, 0.5, {4, 6, 0}, {2, 0, 0}),
+          Distribution::CeilTile(12, 3, 0, {0, 0, 0}, {0, 0, 0}),
+          Distribution::CeilTile(30, 2, 0.2, {0, 0}, {4, 0}),
           Distribution::Discrete({5, -2, 9}, {1, 2, 4.5}),
           Distribution::Uniform({3}),
           Distribution::Uniform({0, 16, 64, 512})};
@@ -69,6 +80,80 @@ TEST(Distribution, ForEachVisitsWhatItContainsOnce) {
   EXPECT_FALSE(d.Contains({12, 1}));
   EXPECT_FALSE(d.Contains({}));
   EXPECT_EQ(d.LogProb({6, 1, 1}), -std::numeric_limits<double>::infinity());
+}
+
+// Every tile of up to `limit` in each place that keeps the definition.
+template <typename Keeps>
+void ExpectSupport(const Distribution& d, int64_t limit, Keeps keeps) {
+  const std::vector<Decision> support = SupportOf(d);
+  const std::set<Decision> known(support.begin(), support.end());
+  size_t found = 0;
+  for (int64_t a = 1; a <= limit; ++a) {
+    for (int64_t b = 1; b <= limit; ++b) {
+      for (int64_t c = 1; c <= limit; ++c) {
+        EXPECT_EQ(known.contains({a, b, c}), keeps(a, b, c))
+            << d.ToString() << ": " << a << " " << b << " " << c;
+        found += keeps(a, b, c);
+      }
+    }
+  }
+  EXPECT_EQ(found, support.size());
+}
+
+TEST(Distribution, BoundedTilesAreTheFactorizationsWhoseSuffixesKeepTheBounds) {
+  ExpectSupport(Distribution::BoundedTile(24, 3, {6, 12, 0}, {0, 4, 0}), 24,
+                [](int64_t a, int64_t b, int64_t c) {
+                  return a * b * c == 24 && c <= 6 && b * c <= 12 && b * c % 4 == 0;
+                });
+  EXPECT_EQ(Distribution::BoundedTile(10, 2, {0, 0}, {4, 0}).SupportSize(), 0);
+}
+
+TEST(Distribution, CeilTilesCoverTheExtentWithBoundedWaste) {
+  for (const int64_t extent : {7, 12, 13}) {
+    ExpectSupport(Distribution::CeilTile(extent, 3, 0.25, {0, 0, 0}, {0, 0, 0}), 16,
+                  [&](int64_t a, int64_t b, int64_t c) {
+                    return a == (extent + b * c - 1) / (b * c) && a * b * c <= extent + extent / 4;
+                  });
+  }
+}
+
+TEST(Distribution, ExtentsThatDivideBadlyHaveManyTiles) {
+  EXPECT_EQ(Distribution::PerfectTile(197, 3, 64).SupportSize(), 2);
+  for (const int64_t extent : {7, 109, 197, 257, 1000, 50257}) {
+    const Distribution d = Distribution::CeilTile(extent, 3, 0.25, {64, 0, 0}, {0, 0, 0});
+    EXPECT_GT(d.SupportSize(), extent / 2) << extent;
+    RandomDice dice(Engine({9}));
+    for (int i = 0; i < 100; ++i) {
+      const Decision tile = d.Sample(dice);
+      const int64_t product = tile[0] * tile[1] * tile[2];
+      EXPECT_TRUE(d.Contains(tile) && product >= extent && product <= extent + extent / 4) << product;
+    }
+  }
+  // Beyond the reach of ceil tiles there are the perfect ones.
+  const int64_t large = int64_t{1} << 20;
+  const Distribution d = Distribution::CeilTile(large, 2, 0, {0, 0}, {0, 0});
+  EXPECT_EQ(d.SupportSize(), 21);
+  EXPECT_TRUE(d.Contains({2, large / 2}));
+  double total = 0;
+  for (const Decision& tile : SupportOf(d)) total += std::exp(d.LogProb(tile));
+  EXPECT_NEAR(total, 1, 1e-12);
+}
+
+TEST(Distribution, DecisionsAreDrawnAsOftenAsTheirProbabilitySays) {
+  const Distribution d = Distribution::CeilTile(197, 3, 0.1, {16, 0, 0}, {4, 0, 0});
+  RandomDice dice(Engine({11}));
+  constexpr int kDraws = 200000;
+  std::map<Decision, int> drawn;
+  for (int i = 0; i < kDraws; ++i) ++drawn[d.Sample(dice)];
+  double chi = 0, total = 0;
+  for (const Decision& tile : SupportOf(d)) {
+    const double wanted = kDraws * std::exp(d.LogProb(tile));
+    total += wanted;
+    chi += (drawn[tile] - wanted) * (drawn[tile] - wanted) / wanted;
+  }
+  EXPECT_NEAR(total, kDraws, 1e-6);
+  const double freedom = d.SupportSize() - 1;
+  EXPECT_LT(chi, freedom + 5 * std::sqrt(2 * freedom));
 }
 
 TEST(Distribution, ProposeTellsItsOwnProbabilityBothWays) {

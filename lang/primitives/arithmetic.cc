@@ -1,0 +1,87 @@
+// multiply, add, part: arithmetic on sampled values, recorded, so that it is done anew with every draw.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kLargest = int64_t{1} << 40;
+
+absl::Status TooLarge(const Call& call) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("the numbers ", absl::StrJoin(call.numbers(0), " "), " give more than 2^40"));
+}
+
+absl::Status Multiply(Call& call) {
+  int64_t product = 1;
+  for (const int64_t number : call.numbers(0)) {
+    if (number < 0) return absl::FailedPreconditionError(absl::StrCat(number, " is negative"));
+    if (number > 0 && product > kLargest / number) return TooLarge(call);
+    product *= number;
+  }
+  call.Return(Decision{product});
+  return absl::OkStatus();
+}
+
+absl::Status Add(Call& call) {
+  int64_t sum = 0;
+  for (const int64_t number : call.numbers(0)) {
+    if (number < 0) return absl::FailedPreconditionError(absl::StrCat(number, " is negative"));
+    if (number > kLargest - sum) return TooLarge(call);
+    sum += number;
+  }
+  call.Return(Decision{sum});
+  return absl::OkStatus();
+}
+
+absl::Status Part(Call& call) {
+  const auto numbers = call.numbers(0);
+  const int64_t size = static_cast<int64_t>(numbers.size()),
+                at = call.Int(0) < 0 ? call.Int(0) + size : call.Int(0);
+  if (at < 0 || at >= size) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("there is no number ", call.Int(0), " of ", absl::StrJoin(numbers, " ")));
+  }
+  call.Return(Decision{numbers[at]});
+  return absl::OkStatus();
+}
+
+const Primitive kMultiply{
+    .name = "multiply",
+    .operands = {{"numbers", OperandKind::kFactor, true}},
+    .attributes = {},
+    .result = HandleKind::kValue,
+    .result_names = "product",
+    .reads_only = true,
+    .doc = "The product of numbers and of all numbers of sampled values. Does not apply beyond 2^40.",
+    .apply = Multiply,
+};
+KILN_PRIMITIVE(kMultiply);
+
+const Primitive kAdd{
+    .name = "add",
+    .operands = {{"numbers", OperandKind::kFactor, true}},
+    .attributes = {},
+    .result = HandleKind::kValue,
+    .result_names = "sum",
+    .reads_only = true,
+    .doc = "The sum of numbers and of all numbers of sampled values. Does not apply beyond 2^40.",
+    .apply = Add,
+};
+KILN_PRIMITIVE(kAdd);
+
+const Primitive kPart{
+    .name = "part",
+    .operands = {{"value", OperandKind::kFactor}},
+    .attributes = {{"index", int64_t{0}}},
+    .result = HandleKind::kValue,
+    .result_names = "number",
+    .reads_only = true,
+    .doc = "One number of a sampled tile, by its position; -1 is the last. Does not apply beyond its end.",
+    .apply = Part,
+};
+KILN_PRIMITIVE(kPart);
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,116 @@
+// rfactor
+//
+//   for i: for k0: for k1:                     for i: for k0: for k1: B.rf[k0, i] sum= f(i, k0, k1)
+//     B[i] sum= f(i, k0, k1)          ->       for i: for k0: B[i] sum= B.rf[k0, i]
+//
+// The loop feeds a spatial iter of the block afterwards: it may be parallelized, vectorized, reordered.
+#include <algorithm>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
+#include "lang/analysis/placement.h"
+#include "lang/partial.h"
+#include "lang/primitive.h"
+#include "lang/rewrite.h"
+
+namespace kiln {
+namespace {
+
+// The innermost place that all readers of the block share with it: there its results are complete.
+absl::StatusOr<Id> PlaceOfCombine(const Program& p, Id block) {
+  const std::vector<Id> loops = LoopsAround(p, block);
+  const size_t start = ReductionStart(p, block);
+  const Id enclosing = EnclosingBlock(p, block);
+  Id scope = enclosing == kNone ? kRoot : enclosing;
+  for (const Id buffer : WrittenBuffers(p, block)) {
+    for (const Id reader : Readers(p, buffer)) {
+      const Id shared = LowestCommonAncestor(p, {block, reader});
+      if (IsAncestor(p, loops[start], shared)) {
+        return absl::FailedPreconditionError(absl::StrCat(
+            Describe(p, reader), " reads the destination before the end of ", Describe(p, loops[start])));
+      }
+      if (IsAncestor(p, scope, shared)) scope = shared;
+    }
+  }
+  return scope;
+}
+
+absl::Status Rfactor(Call& call) {
+  Program& p = call.program();
+  const Id block = call.node(0), loop = call.node(1);
+  const std::vector<Id> loops = LoopsAround(p, block);
+  const auto position = std::find(loops.begin(), loops.end(), loop) - loops.begin();
+  if (position == static_cast<int64_t>(loops.size())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
+  }
+  const absl::StatusOr<Parts> parts = TakeApart(p, block, [&](Id l) { return l == loop; });
+  if (!parts.ok()) return parts.status();
+  if (parts->outer.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, loop), " feeds no reduction of ", Describe(p, block)));
+  }
+  const absl::StatusOr<Id> scope = PlaceOfCombine(p, block);
+  if (!scope.ok()) return scope.status();
+  const size_t start = ReductionStart(p, block);
+  const absl::Status once =
+      CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(start), loops.end()});
+  if (!once.ok()) return once;
+  std::vector<DimRange> ranges;
+  const auto iters = p.Iters(p.block(block).iters);
+  for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
+    if (iters[i].kind != IterKind::kSpatial) continue;
+    const std::optional<DimRange> range = IterRange(p, block, i, *scope);
+    if (!range.has_value() || !range->dense) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "one iteration of ", Describe(p, *scope), " has a part with gaps of iter ", p.Text(iters[i].name)));
+    }
+    ranges.push_back(*range);
+  }
+  ranges.push_back({Sum::Constant(0), p.loop(loop).extent.max});
+  const std::optional<Storage> storage = ParseStorage(call.Text(1));
+  if (!storage.has_value())
+    return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(1), "\""));
+  for (const Access& dest : p.Accesses(p.block(block).dests)) {
+    const int64_t rank = dest.index.count, axis = call.Int(0);
+    if (axis < -rank - 1 || axis > rank) {
+      return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " of a workspace for ",
+                                                     p.Text(p.buffers[dest.buffer].name), ": wanted ",
+                                                     -rank - 1, " .. ", rank));
+    }
+  }
+
+  const int rank = p.Accesses(p.block(block).dests)[0].index.count;
+  const int64_t axis = call.Int(0) < 0 ? call.Int(0) + rank + 1 : call.Int(0);
+  const bool tainted = AnyTainted(p, block);
+  const Id after = ChildTowards(p, *scope, block);
+  const Id combine = MakePartial(p, block, *parts, ".rf", {*storage, Owner::kThread}, static_cast<int>(axis));
+  p.InsertAfter(after, NestOver(p, combine, ranges, tainted));
+  call.Return(combine);
+  return absl::OkStatus();
+}
+
+const Primitive kRfactor{
+    .name = "rfactor",
+    .operands = {{"block", OperandKind::kBlock}, {"loop", OperandKind::kLoop}},
+    .attributes = {{"axis", int64_t{0}}, {"storage", std::string("global")}},
+    .result = HandleKind::kBlock,
+    .result_names = "combine",
+    .doc =
+        "Makes a partial result for each iteration of a loop that feeds a reduction, in a workspace, which a "
+        "new block combines. `axis` is the loop's place among the workspace's dimensions: 0 the first, -1 "
+        "the "
+        "last.\n"
+        "for i: for k0: for k1: B[i] sum= f(i, k0, k1)\n->\n"
+        "for i: for k0: for k1: B.rf[k0, i] sum= f(i, k0, k1)\nfor i: for k0: B[i] sum= B.rf[k0, i]\n"
+        "Does not apply when the loop feeds no reduction, the reduction is initialized by another block, its "
+        "result is read before the reduction ends, or the tiles are imperfect at more than their last level.",
+    .apply = Rfactor,
+};
+KILN_PRIMITIVE(kRfactor);
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,35 @@
+// What schedules in tests do: refuse, or keep what a program computes.
+#pragma once
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "lang/interpreter.h"
+#include "lang/text.h"
+#include "tests/support/random_program.h"
+#include "tests/support/scheduled.h"
+
+namespace kiln {
+
+// Of a schedule in which a step does not apply.
+inline std::string Refusal(const Schedule& s) {
+  EXPECT_EQ(s.status().code(), absl::StatusCode::kFailedPrecondition);
+  return std::string(s.status().message());
+}
+
+// Every bit of the results, whatever the order in which parallel loops run.
+inline void ExpectSameResults(const Program& before, const Program& after) {
+  RandomDice dice(Engine({7}));
+  const std::vector<std::string> inputs = RandomInputs(before, dice);
+  const auto wanted = kiln::Run(before, inputs);
+  ASSERT_TRUE(wanted.ok()) << wanted.status();
+  const absl::Status valid = Verify(after);
+  ASSERT_TRUE(valid.ok()) << valid << "\n" << ToString(after);
+  for (const uint64_t shuffle : {0, 1, 2}) {
+    const auto got = kiln::Run(after, inputs, {.shuffle = shuffle});
+    ASSERT_TRUE(got.ok()) << got.status() << "\n" << ToString(after);
+    EXPECT_EQ(*wanted, *got) << ToString(after);
+  }
+}
+
+}  // namespace kiln

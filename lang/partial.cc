@@ -39,6 +39,13 @@ absl::Status CheckBody(const Program& p, Id block, const Parts& parts) {
         return No("an index cannot be expressed in the parts' iters");
     }
   }
+  for (const Id mark : p.List(b.provenance.map)) {
+    if (!Substitute(
+             p.SumOf(mark), [&](Source s) { return std::optional<Sum>(rule(s.id)); },
+             [&](Source s) { return parts.extents[s.id]; })
+             .has_value())
+      return No("the block's origin cannot be expressed in the parts' iters");
+  }
   return absl::OkStatus();
 }
 
@@ -147,6 +154,12 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
     const auto inner = [&](const Split& s) { return s.source.id >= static_cast<int>(spatial + outer); };
     first.splits.erase(std::remove_if(first.splits.begin(), first.splits.end(), inner), first.splits.end());
     if (bound(first).max >= extent.max) combine_domain.push_back(p.AddMark(first, extent));
+  }
+
+  if (old.provenance.map.count != 0) {
+    map.clear();
+    for (int i = 0; i < old.provenance.map.count; ++i)
+      map.push_back(rewriter.Index(p.lists[old.provenance.map.begin + i]));
   }
 
   const auto add_iters = [&](size_t count) {

@@ -130,7 +130,7 @@ std::vector<DimRange> WholeRanges(const Program& program, Id block) {
   return ranges;
 }
 
-Id CloneMark(Program& program, Id mark, const std::function<Id(Id loop)>& replace) {
+Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace) {
   Sum sum = program.SumOf(mark);
   for (Split& split : sum.splits) {
     if (split.source.kind == Source::Kind::kMark) {
@@ -140,7 +140,7 @@ Id CloneMark(Program& program, Id mark, const std::function<Id(Id loop)>& replac
       if (node.kind == Node::Kind::kDead) {
         split.source = Source::Mark(CloneMark(program, program.loops[node.index].definition, replace));
       } else {
-        split.source = Source::Loop(replace(split.source.id));
+        split.source = replace(split.source.id);
       }
     }
   }

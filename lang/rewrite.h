@@ -47,8 +47,9 @@ Id NestOver(Program& program, Id block, const std::vector<DimRange>& ranges, boo
 // The ranges of all iters whole.
 std::vector<DimRange> WholeRanges(const Program& program, Id block);
 
-// A mark that is the same as `mark` with loops replaced (and definitions of dead loops followed and copied).
-Id CloneMark(Program& program, Id mark, const std::function<Id(Id loop)>& replace);
+// A mark that is the same as `mark` with live loops replaced (and definitions of dead loops followed and
+// copied).
+Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace);
 
 // dest[i...] = source[i...] over the whole shape, as a detached block without loops; names it.
 Id AddCopyBlock(Program& program, absl::string_view name, Id source, Id dest);

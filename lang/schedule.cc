@@ -11,7 +11,6 @@ namespace {
 Operand Of(Block b) { return {Operand::Kind::kBlock, b.number}; }
 Operand Of(Loop l) { return {Operand::Kind::kLoop, l.number}; }
 Operand Of(Value v) { return {Operand::Kind::kValue, v.number}; }
-Operand Of(int64_t number) { return {Operand::Kind::kInt, number}; }
 
 std::vector<Operand> Of(const std::vector<Loop>& loops) {
   std::vector<Operand> operands;
@@ -38,6 +37,12 @@ std::vector<Attribute> TileAttributes(const Schedule::TileOptions& options) {
 std::vector<Operand> Of(const std::vector<Factor>& factors) {
   std::vector<Operand> operands;
   for (const Factor& factor : factors) operands.push_back(factor.operand);
+  return operands;
+}
+
+std::vector<Operand> WithFactors(Loop loop, const std::vector<Factor>& factors) {
+  std::vector<Operand> operands = Of(factors);
+  operands.insert(operands.begin(), Of(loop));
   return operands;
 }
 
@@ -217,9 +222,15 @@ Value Schedule::Part(Value tile, int index, Where where) {
   return {Do("part", {Of(tile)}, {int64_t{index}}, where).first};
 }
 std::vector<Loop> Schedule::Split(Loop loop, const std::vector<Factor>& factors, Where where) {
-  std::vector<Operand> operands{Of(loop)};
-  for (const Factor& factor : factors) operands.push_back(factor.operand);
-  return ListOf<Loop>(Do("split", std::move(operands), {}, where));
+  return ListOf<Loop>(Do("split", WithFactors(loop, factors), {}, where));
+}
+
+Loop Schedule::Merge(Loop first, Loop second, Where where) {
+  return {Do("merge", {Of(first), Of(second)}, {}, where).first};
+}
+
+std::vector<Loop> Schedule::LoopPartition(Loop loop, const std::vector<Factor>& sizes, Where where) {
+  return ListOf<Loop>(Do("loop-partition", WithFactors(loop, sizes), {}, where));
 }
 
 Loop Schedule::Fuse(const std::vector<Loop>& loops, Where where) {
@@ -237,11 +248,15 @@ void Schedule::Parallel(Loop loop, Where where) { Do("parallel", {Of(loop)}, {},
 void Schedule::Vectorize(Loop loop, Where where) { Do("vectorize", {Of(loop)}, {}, where); }
 void Schedule::Unroll(Loop loop, Where where) { Do("unroll", {Of(loop)}, {}, where); }
 
-void Schedule::ComputeAt(Block block, Loop loop, Where where) {
-  Do("compute-at", {Of(block), Of(loop)}, {}, where);
+void Schedule::Bind(Loop loop, LoopKind axis, Where where) {
+  Do("bind", {Of(loop)}, {std::string(ToString(axis))}, where);
 }
-void Schedule::ReverseComputeAt(Block block, Loop loop, Where where) {
-  Do("reverse-compute-at", {Of(block), Of(loop)}, {}, where);
+
+void Schedule::ComputeAt(Block block, Loop loop, absl::string_view place, Where where) {
+  Do("compute-at", {Of(block), Of(loop)}, {std::string(place)}, where);
+}
+void Schedule::ReverseComputeAt(Block block, Loop loop, absl::string_view place, Where where) {
+  Do("reverse-compute-at", {Of(block), Of(loop)}, {std::string(place)}, where);
 }
 void Schedule::ComputeInline(Block block, Where where) { Do("compute-inline", {Of(block)}, {}, where); }
 void Schedule::ReverseComputeInline(Block block, Where where) {
@@ -259,6 +274,15 @@ Block Schedule::CacheWrite(Block block, absl::string_view storage, Where where) 
 }
 Block Schedule::AccumulateAt(Block block, Loop loop, absl::string_view storage, Where where) {
   return BlockOf(Do("accumulate-at", {Of(block), Of(loop)}, {std::string(storage)}, where));
+}
+Block Schedule::Reindex(Block block, int n, absl::string_view storage, Where where) {
+  return BlockOf(Do("reindex", {Of(block)}, {int64_t{n}, std::string(storage)}, where));
+}
+std::vector<Block> Schedule::PadEinsum(Block block, const std::vector<int64_t>& to, Where where) {
+  return ListOf<Block>(Do("pad-einsum", {Of(block)}, {to}, where));
+}
+Block Schedule::DecomposePadding(Block block, Loop loop, Where where) {
+  return BlockOf(Do("decompose-padding", {Of(block), Of(loop)}, {}, where));
 }
 void Schedule::TransformLayout(Block block, int operand, absl::string_view map, Where where) {
   Do("transform-layout", {Of(block)}, {int64_t{operand}, std::string(map)}, where);
@@ -281,12 +305,12 @@ void Schedule::Annotate(Loop loop, absl::string_view key, int64_t value, Where w
   Do("annotate-loop", {Of(loop)}, {std::string(key), value}, where);
 }
 
-void Schedule::ParallelizeOuter(int64_t limit, Where where) {
-  Do("parallelize-outer", {Of(limit)}, {}, where);
+void Schedule::ParallelizeOuter(Factor limit, Where where) {
+  Do("parallelize-outer", {limit.operand}, {}, where);
 }
-void Schedule::ParallelizeOuter(Value limit, Where where) { Do("parallelize-outer", {Of(limit)}, {}, where); }
-void Schedule::VectorizeInner(int64_t lanes, Where where) { Do("vectorize-inner", {Of(lanes)}, {}, where); }
-void Schedule::UnrollUpTo(int64_t steps, Where where) { Do("unroll-up-to", {Of(steps)}, {}, where); }
-void Schedule::UnrollUpTo(Value steps, Where where) { Do("unroll-up-to", {Of(steps)}, {}, where); }
+void Schedule::VectorizeInner(Factor lanes, Where where) {
+  Do("vectorize-inner", {lanes.operand}, {}, where);
+}
+void Schedule::UnrollUpTo(Factor steps, Where where) { Do("unroll-up-to", {steps.operand}, {}, where); }
 
 }  // namespace kiln

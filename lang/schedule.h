@@ -89,8 +89,7 @@ class Schedule {
   // One of `values`, by weight (all equal if empty).
   Value SampleCategorical(const std::vector<int64_t>& values, const std::vector<double>& weights = {},
                           absl::string_view label = "", Where where = Where::current());
-  // Where to compute a block: -2 inline, -1 where it is, else a position among the loops of its first
-  // consumer.
+  // Where to compute a block: -2 inline, -1 where it is, else a position among its first consumer's loops.
   Value SampleComputeLocation(Block block, absl::string_view label = "", Where where = Where::current());
 
   // Arithmetic on sampled values, all numbers of each; the results are opaque too.
@@ -107,15 +106,23 @@ class Schedule {
   }
   Loop Fuse(const std::vector<Loop>& loops, Where where = Where::current());
   void Reorder(const std::vector<Loop>& loops, Where where = Where::current());
+  // One loop of two that follow each other, with the children of both.
+  Loop Merge(Loop first, Loop second, Where where = Where::current());
+  // Two or three loops one after the other; the first of two, or the middle one, keeps what is below.
+  std::vector<Loop> LoopPartition(Loop loop, const std::vector<Factor>& sizes,
+                                  Where where = Where::current());
   Loop AddUnitLoop(Loop below, Where where = Where::current());
   Loop AddUnitLoop(Block below, Where where = Where::current());
   void Parallel(Loop loop, Where where = Where::current());
   void Vectorize(Loop loop, Where where = Where::current());
   void Unroll(Loop loop, Where where = Where::current());
+  void Bind(Loop loop, LoopKind axis, Where where = Where::current());
 
   // --- placement
-  void ComputeAt(Block block, Loop loop, Where where = Where::current());
-  void ReverseComputeAt(Block block, Loop loop, Where where = Where::current());
+  // `place` below the loop: "first" is right after the last producer, "last" right before the first consumer
+  // or at the end, a number before that child. "" is last for compute-at, first for the other.
+  void ComputeAt(Block block, Loop loop, absl::string_view place = "", Where where = Where::current());
+  void ReverseComputeAt(Block block, Loop loop, absl::string_view place = "", Where where = Where::current());
   void ComputeInline(Block block, Where where = Where::current());
   void ReverseComputeInline(Block block, Where where = Where::current());
   // At a sampled location (SampleComputeLocation).
@@ -127,10 +134,15 @@ class Schedule {
                   Where where = Where::current());
   // Lets `block` write to a new buffer that another block copies to the old one; the copying block.
   Block CacheWrite(Block block, absl::string_view storage = "global", Where where = Where::current());
-  // Partial sums in a private buffer below `loop`, combined into the destination at its end; the combining
-  // block.
+  // Partial sums in a private buffer below `loop`, combined into the destination; the combining block.
   Block AccumulateAt(Block block, Loop loop, absl::string_view storage = "register",
                      Where where = Where::current());
+  // Lets `block` read its n-th buffer (-1: write its destination) by its iters alone; the copying block.
+  Block Reindex(Block block, int n, absl::string_view storage = "global", Where where = Where::current());
+  // Pads the iters of a sum of products to multiples; the blocks that pad its operands and crop its result.
+  std::vector<Block> PadEinsum(Block block, const std::vector<int64_t>& to, Where where = Where::current());
+  // A block that pads with a constant fills first, and then stores within the bounds only; the filling block.
+  Block DecomposePadding(Block block, Loop loop, Where where = Where::current());
   // Sets the layout of a buffer of the block (operand n-th read, or -1 its destination) from a map in text,
   // "(i, j) -> (j/16, i, j%16)".
   void TransformLayout(Block block, int operand, absl::string_view map, Where where = Where::current());
@@ -150,13 +162,11 @@ class Schedule {
 
   // --- late steps: what they do is computed at every replay from the program as it then stands
   // Fuses and parallelizes the outer data parallel loops of every nest, up to `limit` iterations.
-  void ParallelizeOuter(int64_t limit, Where where = Where::current());
-  void ParallelizeOuter(Value limit, Where where = Where::current());
+  void ParallelizeOuter(Factor limit, Where where = Where::current());
   // Vectorizes the innermost loop of every block where its accesses allow, up to `lanes` elements.
-  void VectorizeInner(int64_t lanes, Where where = Where::current());
+  void VectorizeInner(Factor lanes, Where where = Where::current());
   // Unrolls inner loops while a nest's straight line stays within `steps` instances.
-  void UnrollUpTo(int64_t steps, Where where = Where::current());
-  void UnrollUpTo(Value steps, Where where = Where::current());
+  void UnrollUpTo(Factor steps, Where where = Where::current());
 
  private:
   // Records and runs a step of the primitive called `name`; results are handles first .. first + count - 1.

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -21,10 +23,10 @@ struct Options {
   bool json = false;
 };
 
-double SupportOf(const Sketch& sketch) {
-  double support = 1;
-  for (const SketchSite& site : sketch.sites) support *= site.support;
-  return support;
+double SupportOf(const Sketch& sketch) { return std::exp(sketch.log_support); }
+
+std::string SupportText(const Sketch& sketch) {
+  return absl::StrCat(sketch.exact_support ? "" : "about ", CountText(SupportOf(sketch)));
 }
 
 double SupportOf(const Enumeration& space) {
@@ -48,6 +50,7 @@ Json ToJson(const Task& task, const Enumeration& space) {
     sketches.push_back({{"trace", kiln::Print(sketch.trace)},
                         {"sites", std::move(sites)},
                         {"support", SupportOf(sketch)},
+                        {"support_exact", sketch.exact_support},
                         {"sequences", sketch.sequences}});
   }
   Json dropped = Json::array();
@@ -62,7 +65,7 @@ void PrintSketches(const Enumeration& space) {
   for (size_t i = 0; i < space.sketches.size(); ++i) {
     const Sketch& sketch = space.sketches[i];
     std::printf("\nsketch %zu of %zu: support %s\n", i + 1, space.sketches.size(),
-                CountText(SupportOf(sketch)).c_str());
+                SupportText(sketch).c_str());
     std::printf("  %s", absl::StrReplaceAll(kiln::Print(sketch.trace), {{"\n", "\n  "}}).c_str());
     std::printf("\n");
     std::vector<std::vector<std::string>> rows{{"  site", "support"}};

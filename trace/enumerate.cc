@@ -1,6 +1,7 @@
 #include "trace/enumerate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -15,13 +16,20 @@ using Choices = std::vector<Schedule::Choice>;
 // What to pick at the index-th choice.
 using Rule = std::function<int(size_t index, absl::string_view name, int n)>;
 
+struct DrawnSite {
+  SketchSite site;
+  double log_prob = 0;  // of what was drawn
+};
+
 // Picks by rule the first time, and the same again in the later runs of a sequence.
 class SequenceChooser final : public Chooser {
  public:
   SequenceChooser(const Rule& rule, Choices& made, Dice& dice) : rule_(rule), made_(made), dice_(dice) {}
   Decision Choose(const Site& site) override {
-    sites.push_back({std::string(site.name), site.distribution.SupportSize()});
-    return site.distribution.Sample(dice_);
+    const Decision drawn = site.distribution.Sample(dice_);
+    sites.push_back(
+        {{std::string(site.name), site.distribution.SupportSize()}, site.distribution.LogProb(drawn)});
+    return drawn;
   }
   int ChooseStructure(absl::string_view name, int n) override {
     const size_t index = next_++;
@@ -32,7 +40,7 @@ class SequenceChooser final : public Chooser {
       other = absl::StrCat("\"", name, "\" of ", n, " here and \"", choice.name, "\" of ", choice.n);
     return 0;
   }
-  std::vector<SketchSite> sites;
+  std::vector<DrawnSite> sites;
   std::string other;  // a choice that differs from the one of an earlier run
 
  private:
@@ -167,6 +175,7 @@ class Enumerator {
     Outcome outcome;
     std::optional<Trace> first;
     bool first_ok = false;
+    std::vector<std::vector<DrawnSite>> draws;  // that apply
     for (int draw = 0; draw < options_.draws; ++draw) {
       RandomDice dice(Engine({options_.seed, 0, static_cast<uint64_t>(draw)}));
       SequenceChooser chooser(rule, outcome.made, dice);
@@ -191,7 +200,9 @@ class Enumerator {
         first_ok = true;
       }
       if (!outcome.sketch.has_value()) outcome.sketch = SketchOf(trace, chooser.sites);
+      draws.push_back(std::move(chooser.sites));
     }
+    if (outcome.sketch.has_value()) CountDecisions(draws, *outcome.sketch);
     return outcome;
   }
 
@@ -215,14 +226,33 @@ class Enumerator {
     return Branches(absl::StrCat("step ", i, " is ", at(a, i), " in one run and ", at(b, i), " in another"));
   }
 
-  static Sketch SketchOf(const Trace& trace, const std::vector<SketchSite>& sites) {
-    Sketch sketch{Simplify(trace), {}, 1};
-    for (const SketchSite& site : sites) {
-      const auto named = [&](const Step& step) { return step.site == site.name; };
+  static Sketch SketchOf(const Trace& trace, const std::vector<DrawnSite>& sites) {
+    Sketch sketch;
+    sketch.trace = Simplify(trace);
+    for (const DrawnSite& drawn : sites) {
+      const auto named = [&](const Step& step) { return step.site == drawn.site.name; };
       if (std::any_of(sketch.trace.steps.begin(), sketch.trace.steps.end(), named))
-        sketch.sites.push_back(site);
+        sketch.sites.push_back(drawn.site);
     }
     return sketch;
+  }
+
+  // Decisions drawn with probability P are 1/P in expectation.
+  static void CountDecisions(const std::vector<std::vector<DrawnSite>>& draws, Sketch& sketch) {
+    double sum = 0;
+    for (size_t i = 0; i < draws.size(); ++i) {
+      double product = 0, inverse = 0;
+      for (const DrawnSite& drawn : draws[i]) {
+        const auto same = [&](const SketchSite& site) { return site.name == drawn.site.name; };
+        if (std::none_of(sketch.sites.begin(), sketch.sites.end(), same)) continue;
+        product += std::log(drawn.site.support);
+        inverse -= drawn.log_prob;
+      }
+      if (i == 0) sketch.log_support = product;
+      sketch.exact_support &= std::abs(product - sketch.log_support) < 1e-9;
+      sum += std::exp(inverse) / static_cast<double>(draws.size());
+    }
+    if (!sketch.exact_support) sketch.log_support = std::log(sum);
   }
 
   void Keep(const Outcome& outcome) {

@@ -39,7 +39,11 @@ struct SketchSite {
 struct Sketch {
   Trace trace;                    // with the decisions of a draw that applies
   std::vector<SketchSite> sites;  // in order
-  int sequences = 1;              // of choices that lead to these steps
+  // Natural logarithm of the number of decisions of all sites together: exact if no draw changes the support
+  // of a site, else an estimate without bias from the draws that apply.
+  double log_support = 0;
+  bool exact_support = true;
+  int sequences = 1;  // of choices that lead to these steps
 };
 
 struct DroppedSequence {

@@ -53,12 +53,16 @@ bool Covered(Id loop, int64_t extent, const std::vector<Digit>& digits) {
 
 }  // namespace
 
-bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& loops) {
-  const Extents extents(program, EnclosingBlock(program, block));
+bool Determine(const Program& program, const std::vector<Sum>& sums, const std::vector<Id>& loops) {
+  const Extents extents(program, loops.empty() ? kNone : EnclosingBlock(program, loops.front()));
   std::vector<Digit> digits;
-  for (const Sum& sum : ResolveBindings(program, block).iters) AddDigits(sum, loops, extents, digits);
+  for (const Sum& sum : sums) AddDigits(sum, loops, extents, digits);
   return std::all_of(loops.begin(), loops.end(),
                      [&](Id loop) { return Covered(loop, program.loop(loop).extent.max, digits); });
+}
+
+bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& loops) {
+  return Determine(program, ResolveBindings(program, block).iters, loops);
 }
 
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops) {

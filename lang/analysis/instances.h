@@ -12,6 +12,10 @@ namespace kiln {
 // the block.
 bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& loops);
 
+// True if proven: the values of `sums` (over loops, all others standing still) tell the iterations of
+// `loops`.
+bool Determine(const Program& program, const std::vector<Sum>& sums, const std::vector<Id>& loops);
+
 // OK if the reduction can be initialized where the first of `loops` is entered, these being the loops from
 // there down to the block.
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops);

@@ -6,6 +6,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/region.h"
+#include "lang/analysis/reshape.h"
 
 namespace kiln {
 namespace {
@@ -331,36 +332,18 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
     return No(absl::StrCat(program.Text(program.buffers[buffer].name), " has other readers"));
   if (EnclosingBlock(program, producer) != EnclosingBlock(program, block))
     return No("its producer is in another scope");
-  const auto iters = program.Iters(b.iters);
-  const auto shape = program.Dims(program.buffers[buffer].shape);
-  std::vector<int> dim_of(iters.size(), -1);
   for (const Id load : Loads(program, block)) {
-    const Expr& e = program.exprs[load];
-    if (e.a != buffer) {
-      // What else it reads must be there when the producer runs.
-      for (const Id writer : Writers(program, e.a)) {
-        if (!Before(program, writer, producer))
-          return No(absl::StrCat(Describe(program, writer), " runs after its producer"));
-      }
-      continue;
-    }
-    const auto index = program.List({e.b, e.c});
-    for (int d = 0; d < static_cast<int>(index.size()); ++d) {
-      const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
-      if (!simple.has_value() && shape[d].max == 1) continue;
-      if (!simple.has_value() || simple->offset != 0 ||
-          (dim_of[simple->iter] >= 0 && dim_of[simple->iter] != d) ||
-          iters[simple->iter].extent.max != shape[d].max) {
-        return No(absl::StrCat("it does not read ", program.Text(program.buffers[buffer].name),
-                               " element by element"));
-      }
-      dim_of[simple->iter] = d;
+    // What else it reads must be there when the producer runs.
+    const Id other = program.exprs[load].a;
+    if (other == buffer) continue;
+    for (const Id writer : Writers(program, other)) {
+      if (!Before(program, writer, producer))
+        return No(absl::StrCat(Describe(program, writer), " runs after its producer"));
     }
   }
-  for (size_t i = 0; i < iters.size(); ++i) {
-    if (dim_of[i] < 0 && iters[i].extent.max != 1) {
-      return No(absl::StrCat("iter ", program.Text(iters[i].name), " is no index of what it reads"));
-    }
+  if (!ItersByElement(program, block, buffer).has_value()) {
+    return No(
+        absl::StrCat("it does not read ", program.Text(program.buffers[buffer].name), " element by element"));
   }
   return absl::OkStatus();
 }

@@ -6,10 +6,12 @@
 //
 // The block is computed for what one iteration of the loop needs; a part that several iterations need is
 // computed by each.
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/place.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
@@ -34,21 +36,19 @@ std::vector<DimRange> NeededRanges(const Program& p, Id block, Id loop) {
   return ranges;
 }
 
-absl::Status Move(Program& p, Id block, Id loop) {
+absl::Status Move(Program& p, Id block, Id loop, const std::string& place) {
   const absl::Status status = CheckComputeAt(p, block, loop);
   if (!status.ok()) return status;
+  const absl::StatusOr<Id> before =
+      PlaceBelow(p, loop, Producers(p, block), Consumers(p, block), place.empty() ? "last" : place);
+  if (!before.ok()) return before.status();
   const std::vector<DimRange> ranges = NeededRanges(p, block, loop);
-  Id before = kNone;  // the first child of the loop that needs the block
-  for (const Id consumer : Consumers(p, block)) {
-    const Id child = ChildTowards(p, loop, consumer);
-    if (before == kNone || Before(p, child, before)) before = child;
-  }
   RemoveWithEmptyLoops(p, block);
-  p.InsertBefore(before, NestOver(p, block, ranges, true));
+  p.InsertBefore(*before, NestOver(p, block, ranges, true));
   return absl::OkStatus();
 }
 
-absl::Status ComputeAt(Call& call) { return Move(call.program(), call.node(0), call.node(1)); }
+absl::Status ComputeAt(Call& call) { return Move(call.program(), call.node(0), call.node(1), call.Text(0)); }
 
 absl::Status ComputeAtLocation(Call& call) {
   Program& p = call.program();
@@ -62,19 +62,24 @@ absl::Status ComputeAtLocation(Call& call) {
     return absl::FailedPreconditionError(absl::StrCat("location ", location, " is not among the ",
                                                       loops.size(), " loops of the block's first consumer"));
   }
-  return Move(p, block, loops[location]);
+  return Move(p, block, loops[location], "");
 }
 
 const Primitive kComputeAt{
     .name = "compute-at",
     .operands = {{"block", OperandKind::kBlock}, {"loop", OperandKind::kLoop}},
-    .attributes = {},
+    .attributes = {{"place", std::string()}},
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
         "Moves a block below a loop of its consumers, where it computes what one iteration needs.\n"
         "for i: B[i] = f(i)\nfor o: for t in 0..4: C[..] = B[4*o+t]\n->\n"
         "for o:\n  for b in 0..4: B[4*o+b] = f(4*o+b)\n  for t in 0..4: C[..] = B[4*o+t]\n"
+        "`place` among the loop's children is \"first\" (right after the last block there that it reads "
+        "from), "
+        "\"last\" (right before its first consumer; so it is by default), or the number of the child that it "
+        "comes "
+        "before.\n"
         "Does not apply when a consumer is outside of the loop, when the block writes a result of the "
         "program, or when its"
         " buffer has another writer.",

@@ -74,7 +74,8 @@ absl::Status DecomposeReduction(Call& call) {
   for (int i = 0; i < old.iters.count; ++i) {
     Iter iter = p.iters[old.iters.begin + i];
     if (iter.kind == IterKind::kSpatial) {
-      iter.binding = CloneMark(p, iter.binding, [&](Id l) { return copies.count(l) != 0 ? copies[l] : l; });
+      iter.binding = CloneMark(p, iter.binding,
+                               [&](Id l) { return Source::Loop(copies.count(l) != 0 ? copies[l] : l); });
     } else {
       iter.kind = IterKind::kSpatial;
       iter.extent = Extent(1);

@@ -2,8 +2,11 @@
 //
 //   B[i] = f(i)                                          B[i] = f(i)
 //   C[j] = g(B[h(j)])   ->   C[j] = g(f(h(j)))           C[i] = g(B[i])     -> (reverse)   C[i] = g(f(i))
+//
+// In reverse, C may also be another shape of B: C[j] = g(B[j/4, j%4]) becomes C[i*4 + k] = g(f(i, k)).
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/analysis/reshape.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
@@ -86,16 +89,20 @@ absl::Status ReverseComputeInline(Call& call) {
   const Access dest = p.Accesses(p.block(block).dests)[0];
   const Id value = p.List(p.block(block).values)[0];
   const Id made_value = p.List(p.block(producer).values)[0];
-  std::vector<int> dims;
-  for (const Id load : Loads(p, block)) {
-    const Expr& e = p.exprs[load];
-    if (e.a == made.buffer) dims = DimensionOfIter(p, block, {e.b, e.c});
-  }
-  // An iter of the block in terms of the producer's: the index at which the producer writes that dimension.
-  const auto iter_rule = [&](int iter) {
-    return dims[iter] < 0 ? Sum::Constant(0) : p.SumOf(p.lists[made.index.begin + dims[iter]]);
-  };
+  // An iter of the block in terms of the producer's: by the element that the producer writes.
   const std::vector<int64_t> extents = IterExtents(p, producer);
+  const auto extent_of = [&](Source source) { return extents[source.id]; };
+  std::vector<Sum> iters;
+  const std::optional<std::vector<Sum>> by_element = ItersByElement(p, block, made.buffer);
+  for (const Sum& iter : *by_element) {
+    const std::optional<Sum> sum = Substitute(
+        iter,
+        [&](Source source) { return std::optional<Sum>(p.SumOf(p.lists[made.index.begin + source.id])); },
+        extent_of);
+    if (!sum.has_value()) return Inexpressible(p, block);
+    iters.push_back(*sum);
+  }
+  const auto iter_rule = [&](int iter) { return iters[iter]; };
   if (!CanSubstitute(p, value, iter_rule, extents)) return Inexpressible(p, block);
   BodyRewriter rewriter(
       p, [&](const Expr& e) { return e.a == made.buffer ? made_value : kNone; }, iter_rule, extents);
@@ -104,6 +111,18 @@ absl::Status ReverseComputeInline(Call& call) {
     index.push_back(rewriter.Index(p.lists[dest.index.begin + d]));
     if (index.back() == kNone) return Inexpressible(p, block);
   }
+  // Which instances of the block's origin those of the producer now are; identity stays unsaid.
+  Provenance provenance = p.block(block).provenance;
+  std::vector<int32_t> map;
+  bool identity = provenance.map.count == 0 && iters.size() == extents.size();
+  for (int i = 0; i < static_cast<int>(iters.size()); ++i) identity &= iters[i] == Sum::Of(Source::Iter(i));
+  for (int i = 0; i < static_cast<int>(iters.size()) && provenance.map.count == 0; ++i)
+    map.push_back(p.AddMark(iters[i], p.iters[p.block(block).iters.begin + i].extent));
+  for (int i = 0; i < provenance.map.count; ++i) {
+    map.push_back(rewriter.Index(p.lists[provenance.map.begin + i]));
+    if (map.back() == kNone) return Inexpressible(p, block);
+  }
+  if (!identity) provenance.map = p.AddList(map);
   const Id combined = rewriter.Expression(value);
   const Range index_list = p.AddList(index);
   const Range accesses{static_cast<int32_t>(p.accesses.size()), 1};
@@ -111,7 +130,7 @@ absl::Status ReverseComputeInline(Call& call) {
   const Range values = p.AddList({combined});
   p.block(producer).dests = accesses;
   p.block(producer).values = values;
-  p.block(producer).provenance = p.block(block).provenance;
+  p.block(producer).provenance = provenance;
   RemoveWithEmptyLoops(p, block);
   p.Kill(block);
   return absl::OkStatus();
@@ -140,6 +159,7 @@ const Primitive kReverseComputeInline{
     .result_names = "",
     .doc =
         "Lets the one producer of a block do its work too.\nB[i] = f(i); C[i] = g(B[i])\n->\nC[i] = g(f(i))\n"
+        "B[i, k] = f(i, k); C[j] = g(B[j/4, j%4])\n->\nC[i*4 + k] = g(f(i, k))\n"
         "Does not apply when the producer is a reduction, has other readers, or is not read element by "
         "element.",
     .apply = ReverseComputeInline,

@@ -3,21 +3,45 @@
 //   for o in 0..I/4: for t in 0..4: B[4*o + t] = f        for o in 0..I/4:
 //   for i in 0..I: C[i] = g(B[i])                   ->      for t in 0..4: B[4*o + t] = f
 //                                                           for c in 0..4: C[4*o + c] = g(B[4*o + c])
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/place.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
 namespace kiln {
 namespace {
 
+// Where others write what it writes, it may not change places with them, nor with those who read that.
+absl::Status CheckOthers(const Program& p, Id block, Id loop) {
+  for (const Id buffer : WrittenBuffers(p, block)) {
+    const std::vector<Id> writers = Writers(p, buffer);
+    if (writers.size() == 1) continue;
+    std::vector<Id> others = Readers(p, buffer);
+    others.insert(others.end(), writers.begin(), writers.end());
+    for (const Id other : others) {
+      if (other == block || Before(p, block, other)) continue;
+      if (Before(p, other, loop) && !IsAncestor(p, loop, other)) continue;
+      return absl::FailedPreconditionError(absl::StrCat(Describe(p, other), ", between ", Describe(p, loop),
+                                                        " and it, uses ", p.Text(p.buffers[buffer].name),
+                                                        " too"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReverseComputeAt(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0), loop = call.node(1);
-  const absl::Status status = CheckReverseComputeAt(p, block, loop);
+  absl::Status status = CheckReverseComputeAt(p, block, loop);
+  if (status.ok()) status = CheckOthers(p, block, loop);
   if (!status.ok()) return status;
+  const std::string place = call.Text(0).empty() ? "first" : call.Text(0);
+  const absl::StatusOr<Id> before = PlaceBelow(p, loop, Producers(p, block), {}, place);
+  if (!before.ok()) return before.status();
   std::vector<DimRange> ranges = WholeRanges(p, block);
-  Id after = kNone;  // the last child of the loop that the block reads from
   for (const Id load : Loads(p, block)) {
     const Expr e = p.exprs[load];
     for (const Id producer : Writers(p, e.a)) {
@@ -32,25 +56,31 @@ absl::Status ReverseComputeAt(Call& call) {
           ranges[simple->iter] = region[d];
         }
       }
-      const Id child = ChildTowards(p, loop, producer);
-      if (after == kNone || Before(p, after, child)) after = child;
     }
   }
   RemoveWithEmptyLoops(p, block);
-  p.InsertAfter(after, NestOver(p, block, ranges, true));
+  const Id nest = NestOver(p, block, ranges, true);
+  if (*before == kNone) {
+    p.Append(loop, nest);
+  } else {
+    p.InsertBefore(*before, nest);
+  }
   return absl::OkStatus();
 }
 
 const Primitive kReverseComputeAt{
     .name = "reverse-compute-at",
     .operands = {{"block", OperandKind::kBlock}, {"loop", OperandKind::kLoop}},
-    .attributes = {},
+    .attributes = {{"place", std::string()}},
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
         "Moves a block below a loop of its producers, where it consumes what one iteration makes.\n"
         "for o: for t in 0..4: B[4*o+t] = f\nfor i: C[i] = g(B[i])\n->\n"
         "for o:\n  for t in 0..4: B[4*o+t] = f\n  for c in 0..4: C[4*o+c] = g(B[4*o+c])\n"
+        "`place` among the loop's children is \"first\" (right after the last block there that it reads "
+        "from; so it "
+        "is by default), \"last\" (at the loop's end), or the number of the child that it comes before.\n"
         "Does not apply when the loop, or one around it, feeds a reduction of a producer; when the block "
         "reads at an index that is no"
         " iter of its own; when it reduces over a part only; or when the producer's tiles are imperfect at "

@@ -13,30 +13,12 @@
 #include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
 #include "lang/partial.h"
+#include "lang/place.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
 namespace kiln {
 namespace {
-
-// The innermost place that all readers of the block share with it: there its results are complete.
-absl::StatusOr<Id> PlaceOfCombine(const Program& p, Id block) {
-  const std::vector<Id> loops = LoopsAround(p, block);
-  const size_t start = ReductionStart(p, block);
-  const Id enclosing = EnclosingBlock(p, block);
-  Id scope = enclosing == kNone ? kRoot : enclosing;
-  for (const Id buffer : WrittenBuffers(p, block)) {
-    for (const Id reader : Readers(p, buffer)) {
-      const Id shared = LowestCommonAncestor(p, {block, reader});
-      if (IsAncestor(p, loops[start], shared)) {
-        return absl::FailedPreconditionError(absl::StrCat(
-            Describe(p, reader), " reads the destination before the end of ", Describe(p, loops[start])));
-      }
-      if (IsAncestor(p, scope, shared)) scope = shared;
-    }
-  }
-  return scope;
-}
 
 absl::Status Rfactor(Call& call) {
   Program& p = call.program();
@@ -53,9 +35,12 @@ absl::Status Rfactor(Call& call) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, loop), " feeds no reduction of ", Describe(p, block)));
   }
-  const absl::StatusOr<Id> scope = PlaceOfCombine(p, block);
-  if (!scope.ok()) return scope.status();
+  const Id scope = ScopeOfReaders(p, block);
   const size_t start = ReductionStart(p, block);
+  if (IsAncestor(p, loops[start], scope)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the destination is read before the end of ", Describe(p, loops[start])));
+  }
   const absl::Status once =
       CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(start), loops.end()});
   if (!once.ok()) return once;
@@ -64,10 +49,10 @@ absl::Status Rfactor(Call& call) {
   const auto iters = p.Iters(p.block(block).iters);
   for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
     if (iters[i].kind != IterKind::kSpatial) continue;
-    const std::optional<DimRange> range = IterRange(p, bindings, i, *scope);
+    const std::optional<DimRange> range = IterRange(p, bindings, i, scope);
     if (!range.has_value() || !range->dense) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "one iteration of ", Describe(p, *scope), " has a part with gaps of iter ", p.Text(iters[i].name)));
+          "one iteration of ", Describe(p, scope), " has a part with gaps of iter ", p.Text(iters[i].name)));
     }
     ranges.push_back(*range);
   }
@@ -87,7 +72,7 @@ absl::Status Rfactor(Call& call) {
   const int rank = p.Accesses(p.block(block).dests)[0].index.count;
   const int64_t axis = call.Int(0) < 0 ? call.Int(0) + rank + 1 : call.Int(0);
   const bool tainted = AnyTainted(p, block);
-  const Id after = ChildTowards(p, *scope, block);
+  const Id after = ChildTowards(p, scope, block);
   const Id combine = MakePartial(p, block, *parts, ".rf", {*storage, Owner::kThread}, static_cast<int>(axis));
   p.InsertAfter(after, NestOver(p, combine, ranges, tainted));
   call.Return(combine);

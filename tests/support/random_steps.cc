@@ -104,6 +104,12 @@ class Maker {
       step.operands.push_back(Any(blocks_));
     } else if (decl.kind == OperandKind::kLoop) {
       if (decl.variadic) return AddLoops(step);
+      if (!step.operands.empty() && step.operands[0].kind == Operand::Kind::kLoop && dice_.Flip(0.8)) {
+        for (const Operand next : loops_) {  // the one that follows, where there is one
+          if (state_.loops[next.number] == state_.program.nodes[state_.loops[step.operands[0].number]].next)
+            return step.operands.push_back(next);
+        }
+      }
       Handles around;  // half of the time, of the block that the step is about
       if (!step.operands.empty() && step.operands[0].kind == Operand::Kind::kBlock && dice_.Flip(0.5))
         around = Around(state_.blocks[step.operands[0].number]);
@@ -143,6 +149,13 @@ class Maker {
         constexpr const char* kMaps[] = {"(i) -> (i%2, i/2)", "(i, j) -> (j, i)", "(i, j) -> (j/4, i, j%4)",
                                          "(i, j, k) -> (k, i, j)", "(i, j) -> (i, j"};
         return std::string(kMaps[dice_.Below(5)]);
+      }
+      constexpr const char* kWords[][6] = {
+          {"place", "", "first", "last", "0", "1"},
+          {"to", "thread-x", "thread-y", "block-x", "virtual-thread", "parallel"},
+          {"bound", "", "registers", "unrolled", "l1", "l2"}};
+      for (const auto& words : kWords) {
+        if (absl::string_view(decl.name) == words[0]) return std::string(words[1 + dice_.Below(5)]);
       }
       return text.empty() && dice_.Flip(0.9) ? Attribute(std::string("note")) : decl.fallback;
     }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "tests/trace/matmul.h"
@@ -33,6 +34,37 @@ TEST(Enumerate, GivesASketchForEverySequenceOfChoices) {
     EXPECT_TRUE(Replay(sketch.trace, Matmul(), kTarget).ok());
   }
   EXPECT_EQ(picked.size(), 4u);
+}
+
+TEST(Enumerate, CountsTheDecisionsOfASketch) {
+  const auto found = Enumerate(TileMatmul, Matmul(), kTarget);
+  ASSERT_TRUE(found.ok()) << found.status();
+  for (const Sketch& sketch : found->sketches) {
+    double product = 1;
+    for (const SketchSite& site : sketch.sites) product *= site.support;
+    EXPECT_TRUE(sketch.exact_support);
+    EXPECT_NEAR(sketch.log_support, std::log(product), 1e-9);
+  }
+}
+
+TEST(Enumerate, EstimatesTheDecisionsOfSitesThatDependOnEachOther) {
+  // The last factor of the second tile is at most 32 / that of the first.
+  const auto space = [](Schedule& s) {
+    const auto loops = s.GetLoops(s.GetBlock("matmul"));
+    const Value i = s.SamplePerfectTile(loops[0], {.parts = 2, .innermost = 32}, "i");
+    const Value j =
+        s.SamplePerfectTile(loops[1], {.parts = 2, .innermost = 0, .budget = 32, .within = {i}}, "j");
+    s.Split(loops[0], {i});
+    s.Split(loops[1], {j});
+  };
+  const auto found = Enumerate(space, Matmul(), kTarget, {.draws = 2000});
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_EQ(found->sketches.size(), 1u);
+  double wanted = 0;
+  for (const int64_t first : {1, 2, 4, 8, 16, 32})
+    wanted += Distribution::PerfectTile(48, 2, 32 / first).SupportSize();
+  EXPECT_FALSE(found->sketches[0].exact_support);
+  EXPECT_NEAR(std::exp(found->sketches[0].log_support), wanted, wanted * 0.05);
 }
 
 TEST(Enumerate, TheSameSeedGivesTheSameSketches) {

@@ -1,0 +1,15 @@
+// Blocks that go over a buffer element by element, in another shape: reads such as B[j/4, j%4] or B[j*4 + k].
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "lang/program.h"
+
+namespace kiln {
+
+// The iters of a block in terms of the indices at which it reads the buffer (Source::Iter(dimension)), if it
+// is proven to read every element, each in one instance.
+std::optional<std::vector<Sum>> ItersByElement(const Program& program, Id block, Id buffer);
+
+}  // namespace kiln

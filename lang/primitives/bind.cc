@@ -1,0 +1,75 @@
+// bind
+//
+//   for i in 0..E: S(i)      ->      thread-x i in 0..E: S(i)
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/loops.h"
+#include "lang/analysis/placement.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+namespace {
+
+constexpr LoopKind kAxes[] = {LoopKind::kParallel, LoopKind::kBlockX,       LoopKind::kBlockY,
+                              LoopKind::kBlockZ,   LoopKind::kThreadX,      LoopKind::kThreadY,
+                              LoopKind::kThreadZ,  LoopKind::kVirtualThread};
+
+bool IsBlockAxis(LoopKind kind) { return kind >= LoopKind::kBlockX && kind <= LoopKind::kBlockZ; }
+bool IsThreadAxis(LoopKind kind) { return kind >= LoopKind::kThreadX && kind <= LoopKind::kThreadZ; }
+
+// What an axis may not have around it.
+bool Clashes(LoopKind around, LoopKind within) {
+  return around == LoopKind::kVectorized || (IsThreadAxis(around) && IsBlockAxis(within)) ||
+         (around == within && within != LoopKind::kVirtualThread && within != LoopKind::kSerial);
+}
+
+absl::Status Bind(Call& call) {
+  Program& p = call.program();
+  const Id loop = call.node(0);
+  const auto axis = std::find_if(std::begin(kAxes), std::end(kAxes),
+                                 [&](LoopKind kind) { return call.Text(0) == ToString(kind); });
+  if (axis == std::end(kAxes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no axis \"", call.Text(0),
+                     "\"; there are parallel, block-x, -y, -z, thread-x, -y, -z and virtual-thread"));
+  }
+  if (p.loop(loop).kind != LoopKind::kSerial) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, loop), " is ", ToString(p.loop(loop).kind), " already"));
+  }
+  for (Id at = p.nodes[loop].parent; at != kRoot; at = p.nodes[at].parent) {
+    if (p.IsLoop(at) && Clashes(p.loop(at).kind, *axis))
+      return absl::FailedPreconditionError(
+          absl::StrCat(Describe(p, at), " around it is ", ToString(p.loop(at).kind)));
+  }
+  for (const Id below : LoopsBelow(p, loop)) {
+    const LoopKind kind = p.loop(below).kind;
+    if (Clashes(*axis, kind))
+      return absl::FailedPreconditionError(absl::StrCat(Describe(p, below), " below it is ", ToString(kind)));
+  }
+  absl::Status status = CheckDataParallel(p, loop);
+  if (!status.ok() && IsThreadAxis(*axis) && CheckVectorizable(p, loop).ok()) status = absl::OkStatus();
+  if (status.ok()) p.loop(loop).kind = *axis;
+  return status;
+}
+
+const Primitive kBind{
+    .name = "bind",
+    .operands = {{"loop", OperandKind::kLoop}},
+    .attributes = {{"to", std::string("thread-x")}},
+    .result = HandleKind::kLoop,
+    .result_names = "",
+    .doc =
+        "Iterations run on an axis of the machine: parallel, block-x, -y, -z, thread-x, -y, -z or "
+        "virtual-thread. Threads may share a reduction, which they combine at the loop's end.\n"
+        "for i: S(i)\n-> bind \"thread-x\"\nthread-x i: S(i)\n"
+        "Does not apply when parallel would not, when a loop around it or below has the same axis, or to a "
+        "block "
+        "axis below a thread axis.",
+    .apply = Bind,
+};
+KILN_PRIMITIVE(kBind);
+
+}  // namespace
+}  // namespace kiln

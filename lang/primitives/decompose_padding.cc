@@ -1,0 +1,144 @@
+// decompose-padding
+//
+//   for i in 0..12: B[i] = (0 <= i-2 < 8 ? A[i-2] : 0)     ->      for i in 0..12: B[i] = 0
+//                                                                  for i in 0..8: B[i+2] = A[i]
+//
+// The loops at and below the given one are copied for the filling; those of the copy shrink to what is there.
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "lang/primitive.h"
+#include "lang/rewrite.h"
+
+namespace kiln {
+namespace {
+
+absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
+
+absl::Status CheckPadding(const Program& p, Id block, Id loop) {
+  const BlockNode& b = p.block(block);
+  if (b.monoid != kNone || b.dests.count != 1 || p.nodes[block].first != kNone)
+    return No(absl::StrCat(Describe(p, block), " is not a plain store"));
+  const Expr& value = p.exprs[p.List(b.values)[0]];
+  if (value.op != Op::kWithin || p.exprs[value.b].op != Op::kConstant)
+    return No(absl::StrCat(Describe(p, block), " does not pad what it stores with a constant"));
+  if (Writers(p, p.Accesses(b.dests)[0].buffer).size() != 1) return No("the padded buffer has other writers");
+  const std::vector<Id> loops = LoopsAround(p, block);
+  if (std::find(loops.begin(), loops.end(), loop) == loops.end())
+    return No(absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
+  return absl::OkStatus();
+}
+
+// A block of the same instances that stores the constant, below copies of the loops from `loop` on.
+Id AddFill(Program& p, Id block, Id loop, Id constant, Id& outermost) {
+  const BlockNode old = p.block(block);
+  const std::vector<Id> loops = LoopsAround(p, block);
+  std::map<Id, Id> copies;
+  Id parent = kNone;
+  for (auto at = std::find(loops.begin(), loops.end(), loop); at != loops.end(); ++at) {
+    const LoopNode source = p.loop(*at);
+    const Id copy = p.AddLoop(p.Text(source.name), source.extent, source.kind);
+    p.loop(copy).tainted = source.tainted;
+    copies[*at] = copy;
+    if (parent == kNone) {
+      outermost = copy;
+    } else {
+      p.Append(parent, copy);
+    }
+    parent = copy;
+  }
+  BlockNode fill = old;
+  fill.name = p.Intern(p.FreshName(absl::StrCat(p.Text(old.name), ".fill")));
+  fill.values = p.AddList({constant});
+  fill.provenance = {Provenance::Kind::kPadding, old.provenance.origin, old.provenance.map};
+  fill.iters.begin = static_cast<int32_t>(p.iters.size());
+  for (int i = 0; i < old.iters.count; ++i) {
+    Iter iter = p.iters[old.iters.begin + i];
+    iter.binding =
+        CloneMark(p, iter.binding, [&](Id l) { return Source::Loop(copies.count(l) != 0 ? copies[l] : l); });
+    p.iters.push_back(iter);
+  }
+  const Id node = p.AddBlock(fill);
+  p.Append(parent, node);
+  return node;
+}
+
+// Lets the loop of an iter run over what the condition `mark` allows only, if the loop is the iter and of use
+// to nothing else.
+void Shrink(Program& p, Id block, Id loop, Id mark) {
+  const std::optional<SimpleIndex> simple = AsSimpleIndex(p, mark);
+  if (!simple.has_value()) return;
+  Iter& iter = p.Iters(p.block(block).iters)[simple->iter];
+  const Sum bound = p.SumOf(iter.binding);
+  if (bound.splits.size() != 1 || !(bound.splits[0] == kiln::Split{bound.splits[0].source})) return;
+  const Source source = bound.splits[0].source;
+  if (source.kind != Source::Kind::kLoop || !p.IsLoop(source.id) || !IsAncestor(p, loop, source.id) ||
+      BlocksBelow(p, source.id).size() != 1) {
+    return;
+  }
+  for (const Iter& other : p.Iters(p.block(block).iters)) {
+    if (other.binding == iter.binding) continue;
+    for (const kiln::Split& split : p.SumOf(other.binding).splits) {
+      if (split.source.kind != Source::Kind::kLoop || !p.IsLoop(split.source.id) || split.source == source)
+        return;
+    }
+  }
+  // Iterations first .. last of the loop are values within the iter and within the condition.
+  const int64_t offset = bound.offset, shift = bound.offset + simple->offset;
+  const int64_t first = std::max({int64_t{0}, -offset, -shift});
+  const int64_t last =
+      std::min({p.loop(source.id).extent.max, iter.extent.max - offset, p.marks[mark].extent.max - shift}) -
+      1;
+  if (last < first) return;
+  Sum moved = bound;
+  moved.offset += first;
+  p.loop(source.id).extent = Extent(last - first + 1);
+  iter.binding = p.AddMark(moved, iter.extent);
+}
+
+absl::Status DecomposePadding(Call& call) {
+  Program& p = call.program();
+  const Id block = call.node(0), loop = call.node(1);
+  const absl::Status status = CheckPadding(p, block, loop);
+  if (!status.ok()) return status;
+  const Expr value = p.exprs[p.List(p.block(block).values)[0]];
+  Id outermost = kNone;
+  const Id fill = AddFill(p, block, loop, value.b, outermost);
+  p.InsertBefore(loop, outermost);
+  const auto old = p.List(p.block(block).domain), within = p.List(Program::WithinMarks(value));
+  std::vector<int32_t> domain(old.begin(), old.end());
+  const std::vector<int32_t> conditions(within.begin(), within.end());
+  for (const Id mark : conditions) {
+    Shrink(p, block, loop, mark);
+    domain.push_back(mark);
+  }
+  const Range values = p.AddList({value.a}), domain_list = p.AddList(domain);
+  p.block(block).values = values;
+  p.block(block).domain = domain_list;
+  call.Return(fill);
+  return absl::OkStatus();
+}
+
+const Primitive kDecomposePadding{
+    .name = "decompose-padding",
+    .operands = {{"block", OperandKind::kBlock}, {"loop", OperandKind::kLoop}},
+    .attributes = {},
+    .result = HandleKind::kBlock,
+    .result_names = "fill",
+    .doc =
+        "Makes two blocks of one that stores a value or, outside of some bounds, a constant: before a loop, "
+        "one "
+        "that fills all with the constant; and the block itself, which then stores within the bounds only.\n"
+        "for i in 0..12: B[i] = (0 <= i-2 < 8 ? A[i-2] : 0)\n->\n"
+        "for i in 0..12: B[i] = 0\nfor i in 0..8: B[i+2] = A[i]\n"
+        "Does not apply when the block stores anything else, or its buffer has other writers.",
+    .apply = DecomposePadding,
+};
+KILN_PRIMITIVE(kDecomposePadding);
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,150 @@
+// merge
+//
+//   for i in 0..E: S(i)              for m in 0..E:
+//   for j in 0..E: T(j)      ->        S(m)
+//                                      T(m)
+//
+// T(m) then runs before S(m+1), S(m+2), ...: it may not touch what these write, nor write what they touch.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
+#include "lang/analysis/placement.h"
+#include "lang/analysis/region.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+namespace {
+
+// How far a range moves with one iteration of a loop; nullopt if that is no constant. The rest of its base
+// goes to `rest`.
+std::optional<int64_t> StepOf(const DimRange& range, Id loop, Sum& rest) {
+  int64_t step = 0;
+  for (const kiln::Split& split : range.base.splits) {
+    if (split.source != Source::Loop(loop)) {
+      rest.splits.push_back(split);
+    } else if (split.lower != 1 || split.extent != 0) {
+      return std::nullopt;
+    } else {
+      step += split.scale;
+    }
+  }
+  return step;
+}
+
+// Proven: where iteration i of `first` and iteration j of `second` touch the same place, i <= j.
+bool NeverLater(const Program& p, const Region& a, const Region& b, Id first, Id second) {
+  std::vector<Sum> same;  // functions of the iteration that are equal where both touch
+  for (size_t d = 0; d < a.size(); ++d) {
+    Sum rest_a, rest_b;
+    const std::optional<int64_t> step = StepOf(a[d], first, rest_a), other = StepOf(b[d], second, rest_b);
+    const int64_t ahead = b[d].base.offset - a[d].base.offset;
+    if (step.has_value() && *step != 0 && step == other && rest_a == rest_b) {
+      // Places that both touch have step * (i - j) within ahead - (extent of a - 1) .. ahead + (extent of b -
+      // 1).
+      if (*step > 0 ? ahead + b[d].extent - 1 < *step : a[d].extent - 1 - ahead < -*step) return true;
+      continue;
+    }
+    Sum moved = b[d].base;
+    for (kiln::Split& split : moved.splits) {
+      if (split.source == Source::Loop(second)) split.source = Source::Loop(first);
+    }
+    if (a[d].extent == 1 && b[d].extent == 1 && moved == a[d].base) same.push_back(moved);
+  }
+  return Determine(p, same, {first});
+}
+
+// Its destinations are initialized where the loop is entered.
+bool StartsAt(const Program& p, Id block, Id loop) {
+  if (p.block(block).monoid == kNone || p.block(block).accumulates) return false;
+  const std::vector<Id> loops = LoopsAround(p, block);
+  const size_t start = ReductionStart(p, block);
+  return start < loops.size() && loops[start] == loop;
+}
+
+absl::Status CheckMerge(const Program& p, Id first, Id second) {
+  for (const Id loop : {first, second}) {
+    if (p.loop(loop).kind != LoopKind::kSerial) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          Describe(p, loop), " is ", ToString(p.loop(loop).kind), "; only serial loops can be merged"));
+    }
+  }
+  if (first == second || p.nodes[first].next != second || p.nodes[first].prepare != p.nodes[second].prepare) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, second), " does not follow ", Describe(p, first)));
+  }
+  if (!(p.loop(first).extent == p.loop(second).extent)) {
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, first), " has extent ",
+                                                      p.loop(first).extent.max, ", and ", Describe(p, second),
+                                                      " has ", p.loop(second).extent.max));
+  }
+  if (p.loop(first).extent.max == 1) return absl::OkStatus();
+  const auto touched = [&](Id block, Id buffer, bool written, Id loop) {
+    const Bindings bindings = ResolveBindings(p, block);
+    return written ? WrittenRegion(p, bindings, buffer, loop) : ReadRegion(p, bindings, buffer, loop);
+  };
+  for (const Id a : BlocksBelow(p, first)) {
+    for (const Id b : BlocksBelow(p, second)) {
+      for (const auto& [a_writes, b_writes] : {std::pair(true, false), {false, true}, {true, true}}) {
+        const std::vector<Id> by_b = b_writes ? WrittenBuffers(p, b) : ReadBuffers(p, b);
+        for (const Id buffer : a_writes ? WrittenBuffers(p, a) : ReadBuffers(p, a)) {
+          if (std::find(by_b.begin(), by_b.end(), buffer) == by_b.end()) continue;
+          if (!(b_writes && StartsAt(p, b, second)) &&
+              NeverLater(p, touched(a, buffer, a_writes, first), touched(b, buffer, b_writes, second), first,
+                         second))
+            continue;
+          return absl::FailedPreconditionError(
+              absl::StrCat(Describe(p, b), b_writes ? " writes " : " reads ", p.Text(p.buffers[buffer].name),
+                           ", which later iterations of ", Describe(p, first),
+                           a_writes ? " may write" : " may read", " in ", Describe(p, a)));
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Merge(Call& call) {
+  Program& p = call.program();
+  const Id first = call.node(0), second = call.node(1);
+  const absl::Status status = CheckMerge(p, first, second);
+  if (!status.ok()) return status;
+  const LoopNode old = p.loop(first);
+  const Id merged = p.AddLoop(p.Text(old.name), old.extent);
+  p.loop(merged).tainted = old.tainted || p.loop(second).tainted;
+  p.loop(merged).annotations = old.annotations;
+  p.nodes[merged].prepare = p.nodes[first].prepare;
+  p.InsertBefore(first, merged);
+  for (const Id loop : {first, second}) {
+    while (p.nodes[loop].first != kNone) {
+      const Id child = p.nodes[loop].first;
+      p.Detach(child);
+      p.Append(merged, child);
+    }
+    p.loops[p.nodes[loop].index].definition = p.AddMark(Sum::Of(Source::Loop(merged)), old.extent);
+    p.Kill(loop);
+  }
+  call.Return(merged);
+  return absl::OkStatus();
+}
+
+const Primitive kMerge{
+    .name = "merge",
+    .operands = {{"first", OperandKind::kLoop}, {"second", OperandKind::kLoop}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "merged",
+    .doc =
+        "Makes one loop of two serial loops that follow each other and have one extent.\n"
+        "for i in 0..E: S(i)\nfor j in 0..E: T(j)\n->\nfor m in 0..E:\n  S(m)\n  T(m)\n"
+        "Does not apply unless it is proven that T touches nothing that later iterations of S write, and "
+        "writes "
+        "nothing that these read.",
+    .apply = Merge,
+};
+KILN_PRIMITIVE(kMerge);
+
+}  // namespace
+}  // namespace kiln

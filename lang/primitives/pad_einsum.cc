@@ -1,0 +1,262 @@
+// pad-einsum
+//
+//   for i in 0..6: for k in 0..9:                for i in 0..8: for k in 0..12: A.pad[i, k] = (i<6, k<9 ?
+//   A[i, k] : 0)
+//     C[i] sum= A[i, k] * B[k]          ->       for k in 0..12: B.pad[k] = (k<9 ? B[k] : 0)
+//                                                for i in 0..8: for k in 0..12: C.pad[i] sum= A.pad[i, k] *
+//                                                B.pad[k] for i in 0..6: C[i] = C.pad[i]
+//
+// Extents become multiples, so that tiles and intrinsics fit without guards.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "lang/place.h"
+#include "lang/primitive.h"
+#include "lang/rewrite.h"
+
+namespace kiln {
+namespace {
+
+absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
+
+// The iters that the indices are, all different; empty if they are anything else.
+std::vector<int> ItersOf(const Program& p, Range index) {
+  std::vector<int> iters;
+  for (const Id mark : p.List(index)) {
+    const std::optional<SimpleIndex> simple = AsSimpleIndex(p, mark);
+    if (!simple.has_value() || simple->offset != 0 ||
+        std::count(iters.begin(), iters.end(), simple->iter) > 0)
+      return {};
+    iters.push_back(simple->iter);
+  }
+  return iters;
+}
+
+// The loads whose product the value is.
+bool Factors(const Program& p, Id value, std::vector<Id>& loads) {
+  const Expr& e = p.exprs[value];
+  if (e.op == Op::kMul) return Factors(p, e.a, loads) && Factors(p, e.b, loads);
+  if (e.op == Op::kCast) return Factors(p, e.a, loads);
+  loads.push_back(value);
+  return e.op == Op::kLoad && !ItersOf(p, {e.b, e.c}).empty();
+}
+
+struct Einsum {
+  std::vector<Id> loads;
+  std::vector<int64_t> extents;  // of the iters, padded
+  std::vector<Id> loops;         // of the iters
+};
+
+absl::Status CheckBlock(const Program& p, Id block, Einsum& einsum) {
+  const BlockNode& b = p.block(block);
+  if (b.monoid == kNone || p.monoids[b.monoid].kind != Monoid::Kind::kSum || b.accumulates ||
+      b.initial.count != 0 || b.domain.count != 0 || p.nodes[block].first != kNone ||
+      !Factors(p, p.List(b.values)[0], einsum.loads)) {
+    return No(
+        absl::StrCat(Describe(p, block), " is no sum of products of reads, each index an iter of its own"));
+  }
+  const Access& dest = p.Accesses(b.dests)[0];
+  if (Writers(p, dest.buffer).size() != 1) return No("the destination has other writers");
+  std::vector<Id> scopes{ScopeOfReaders(p, block)};
+  for (const Id load : einsum.loads) {
+    const Id buffer = p.exprs[load].a;
+    for (const Id writer : Writers(p, buffer)) {
+      if (!Before(p, writer, block))
+        return No(absl::StrCat(Describe(p, writer), " writes ", p.Text(p.buffers[buffer].name), " later"));
+    }
+    scopes.push_back(ScopeOfWriters(p, block, buffer));
+  }
+  for (const Id scope : scopes) {
+    if (p.IsLoop(scope))
+      return No(
+          absl::StrCat(Describe(p, scope), " is also around blocks that it reads from, or that read it"));
+  }
+  const auto iters = p.Iters(b.iters);
+  const std::vector<int> written = ItersOf(p, dest.index);
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const bool is_written = std::count(written.begin(), written.end(), static_cast<int>(i)) > 0;
+    if (is_written != (iters[i].kind == IterKind::kSpatial) && iters[i].extent.max != 1)
+      return No(absl::StrCat("iter ", p.Text(iters[i].name), " is no index of what it writes"));
+    const Sum binding = p.SumOf(iters[i].binding);
+    const Id loop = binding.splits.size() == 1 ? binding.splits[0].source.id : kNone;
+    if (loop == kNone || !(binding == Sum::Of(Source::Loop(loop))) || !p.IsLoop(loop) ||
+        BlocksBelow(p, loop).size() != 1 || !(p.loop(loop).extent == iters[i].extent)) {
+      return No(
+          absl::StrCat("iter ", p.Text(iters[i].name), " is not one loop of its own; pad before tiling"));
+    }
+    einsum.loops.push_back(loop);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPadded(const Program& p, Id block, const std::vector<int64_t>& multiples, Einsum& einsum) {
+  const auto iters = p.Iters(p.block(block).iters);
+  if (multiples.size() != iters.size() || std::any_of(multiples.begin(), multiples.end(), [](int64_t m) {
+        return m < 1 || m > (int64_t{1} << 20);
+      })) {
+    return absl::InvalidArgumentError(absl::StrCat("there are ", multiples.size(), " multiples, and ",
+                                                   Describe(p, block), " has ", iters.size(),
+                                                   " iters; each has a positive one"));
+  }
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const int64_t extent = iters[i].extent.max;
+    einsum.extents.push_back((extent + multiples[i] - 1) / multiples[i] * multiples[i]);
+    if (einsum.extents[i] == extent || iters[i].kind == IterKind::kSpatial) continue;
+    // 0 * x is 0 only if x is padded too, or a number.
+    for (const Id load : einsum.loads) {
+      const Expr& e = p.exprs[load];
+      const std::vector<int> index = ItersOf(p, {e.b, e.c});
+      if (IsFloat(e.dtype) && std::count(index.begin(), index.end(), static_cast<int>(i)) == 0)
+        return No(absl::StrCat("iter ", p.Text(iters[i].name), " is no index of ",
+                               p.Text(p.buffers[e.a].name),
+                               ", which may be infinite where the others are padded with 0"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// dest[i...] = source[i...], 0 where an index is beyond its limit; a detached nest over `shape`.
+Id CopyNest(Program& p, absl::string_view name, Id source, Id dest, const std::vector<Extent>& shape,
+            const std::vector<Extent>& limits, bool tainted, Id& node) {
+  node = AddCopyBlock(p, name, source, dest);
+  const auto from = p.Dims(p.buffers[source].shape), to = p.Dims(p.buffers[dest].shape);
+  const std::vector<Extent> old(from.begin(), from.end()), target(to.begin(), to.end());
+  std::vector<int32_t> read, written, bounds;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const Sum at = Sum::Of(Source::Iter(static_cast<int32_t>(d)));
+    p.iters[p.block(node).iters.begin + static_cast<int32_t>(d)].extent = shape[d];
+    read.push_back(p.AddMark(at, old[d]));
+    written.push_back(p.AddMark(at, target[d]));
+    if (shape[d].max > limits[d].max) bounds.push_back(p.AddMark(at, limits[d]));
+  }
+  const DType dtype = p.buffers[source].dtype;
+  const Range read_list = p.AddList(read), bound_list = p.AddList(bounds), written_list = p.AddList(written);
+  Id value = p.AddExpr({Op::kLoad, dtype, source, read_list.begin, read_list.count, 0});
+  if (!bounds.empty()) {
+    const Id zero = p.List(p.monoids[p.AddMonoid(Monoid::Kind::kSum, dtype)].identity)[0];
+    Expr within{Op::kWithin, dtype, value, zero, kNone, 0};
+    within.bits = (static_cast<int64_t>(bound_list.begin) << 32) | bound_list.count;
+    value = p.AddExpr(within);
+    p.block(node).provenance = {Provenance::Kind::kPadding, source, {}};
+  }
+  p.block(node).values = p.AddList({value});
+  p.accesses[p.block(node).dests.begin].index = written_list;
+  return NestOver(p, node, WholeRanges(p, node), tainted);
+}
+
+Id AddPadded(Program& p, Id buffer, const std::vector<Extent>& shape) {
+  const std::string name = p.FreshName(absl::StrCat(p.Text(p.buffers[buffer].name), ".pad"));
+  return p.AddBuffer(name, p.buffers[buffer].dtype, shape, Role::kTemporary);
+}
+
+absl::Status PadEinsum(Call& call) {
+  Program& p = call.program();
+  const Id block = call.node(0);
+  Einsum einsum;
+  absl::Status status = CheckBlock(p, block, einsum);
+  if (status.ok()) status = CheckPadded(p, block, call.Ints(0), einsum);
+  if (!status.ok()) return status;
+  const BlockNode old = p.block(block);
+  const bool tainted = AnyTainted(p, block);
+  const auto outermost = [&](Id scope) { return ChildTowards(p, scope, block); };
+  const Id root = EnclosingBlock(p, block) == kNone ? kRoot : EnclosingBlock(p, block);
+  // What the extents of a buffer with these indices are, padded and not; false if they are the same.
+  const auto padded = [&](Range index, std::vector<Extent>& shape, std::vector<Extent>& limits) {
+    for (const int i : ItersOf(p, index)) {
+      shape.push_back(Extent(einsum.extents[i]));
+      limits.push_back(p.iters[old.iters.begin + i].extent);
+    }
+    return shape != limits;
+  };
+  const auto index_of = [&](Range index, const std::vector<Extent>& shape) {
+    std::vector<int32_t> marks;
+    const std::vector<int> iters = ItersOf(p, index);
+    for (size_t d = 0; d < iters.size(); ++d)
+      marks.push_back(p.AddMark(Sum::Of(Source::Iter(iters[d])), shape[d]));
+    return p.AddList(marks);
+  };
+
+  std::vector<std::pair<Id, Id>> replaced;  // loads
+  for (const Id load : einsum.loads) {
+    const Expr e = p.exprs[load];
+    std::vector<Extent> shape, limits;
+    if (!padded({e.b, e.c}, shape, limits) ||
+        std::any_of(replaced.begin(), replaced.end(), [&](auto& r) { return r.first == load; }))
+      continue;
+    const Id buffer = AddPadded(p, e.a, shape);
+    Id pad = kNone;
+    const std::string name(p.Text(p.buffers[buffer].name));
+    const Id nest = CopyNest(p, name, e.a, buffer, shape, limits, tainted, pad);
+    p.InsertBefore(outermost(root), nest);
+    const Range index = index_of({e.b, e.c}, shape);
+    replaced.emplace_back(load, p.AddExpr({Op::kLoad, e.dtype, buffer, index.begin, index.count, 0}));
+    call.Return(pad);
+  }
+  const std::function<Id(Id)> rewritten = [&](Id value) {
+    for (const auto& [from, to] : replaced) {
+      if (from == value) return to;
+    }
+    Expr e = p.exprs[value];
+    if (e.op != Op::kMul && e.op != Op::kCast) return value;
+    e.a = rewritten(e.a);
+    if (e.op == Op::kMul) e.b = rewritten(e.b);
+    return p.AddExpr(e);
+  };
+  const Range values = p.AddList({rewritten(p.List(old.values)[0])});
+  p.block(block).values = values;
+
+  const Access dest = p.accesses[old.dests.begin];
+  std::vector<Extent> shape, cropped;
+  if (padded(dest.index, shape, cropped)) {
+    const Id buffer = AddPadded(p, dest.buffer, shape);
+    const Range index = index_of(dest.index, shape);
+    p.block(block).dests = {static_cast<int32_t>(p.accesses.size()), 1};
+    p.accesses.push_back({buffer, index});
+    Id crop = kNone;
+    const std::string name = absl::StrCat(p.Text(old.name), ".crop");
+    const Id nest = CopyNest(p, name, buffer, dest.buffer, cropped, cropped, tainted, crop);
+    p.InsertAfter(outermost(root), nest);
+    call.Return(crop);
+  }
+  std::vector<int32_t> map;
+  for (int i = 0; i < old.iters.count; ++i) {
+    Iter& iter = p.iters[old.iters.begin + i];
+    map.push_back(p.AddMark(Sum::Of(Source::Iter(i)), iter.extent));
+    iter.extent = Extent(einsum.extents[i]);
+    p.loop(einsum.loops[i]).extent = iter.extent;
+    const Id binding = p.AddMark(Sum::Of(Source::Loop(einsum.loops[i])), iter.extent);
+    p.iters[old.iters.begin + i].binding = binding;
+  }
+  if (old.provenance.map.count == 0) p.block(block).provenance.map = p.AddList(map);
+  return absl::OkStatus();
+}
+
+const Primitive kPadEinsum{
+    .name = "pad-einsum",
+    .operands = {{"block", OperandKind::kBlock}},
+    .attributes = {{"multiples", std::vector<int64_t>()}},
+    .result = HandleKind::kBlock,
+    .result_names = "pads ... crop",
+    .doc =
+        "Pads the extents of a sum of products to multiples, one for each iter, with copies of what it reads "
+        "that "
+        "have zeros beyond, and of what it writes. The results are the padding blocks, in the order of the "
+        "reads, "
+        "and the one that crops; those that pad nothing are left out.\n"
+        "for i in 0..6: for k in 0..9: C[i] sum= A[i, k] * B[k]\n-> pad-einsum multiples=[8 4]\n"
+        "for i in 0..8: for k in 0..12: A.pad[i, k] = (i < 6, k < 9 ? A[i, k] : 0)\n"
+        "for k in 0..12: B.pad[k] = (k < 9 ? B[k] : 0)\n"
+        "for i in 0..8: for k in 0..12: C.pad[i] sum= A.pad[i, k] * B.pad[k]\n"
+        "for i in 0..6: C[i] = C.pad[i]\n"
+        "Does not apply to other blocks, to those that are tiled already or share loops with blocks that "
+        "they read "
+        "from, or when a padded reduction iter of floats is no index of one of the factors.",
+    .apply = PadEinsum,
+};
+KILN_PRIMITIVE(kPadEinsum);
+
+}  // namespace
+}  // namespace kiln

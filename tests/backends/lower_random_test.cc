@@ -58,7 +58,7 @@ TEST(Lower, CompiledProgramsAgreeWithTheInterpreterUnderRandomSteps) {
       input += output ? 0 : 1;
     }
     for (Array<char>& buffer : buffers) arguments.push_back(buffer.data());
-    ASSERT_EQ(Call(*loaded, p.name, arguments), 0);
+    ASSERT_EQ(CallKernel(*loaded, p.name, arguments), 0);
     size_t output = 0;
     for (size_t i = 0; i < p.parameters.size(); ++i) {
       if (p.buffers[p.parameters[i]].role != Role::kOutput) continue;

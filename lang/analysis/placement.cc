@@ -7,6 +7,7 @@
 #include "lang/analysis/loops.h"
 #include "lang/analysis/region.h"
 #include "lang/analysis/reshape.h"
+#include "lang/defect.h"
 
 namespace kiln {
 namespace {
@@ -34,7 +35,7 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
 
 absl::Status CheckOnlyWriter(const Program& p, Id block) {
   for (const Id buffer : WrittenBuffers(p, block)) {
-    if (p.buffers[buffer].role != Role::kTemporary) {
+    if (p.buffers[buffer].role != Role::kTemporary && !KILN_DEFECT("placement.result")) {
       return No(absl::StrCat(Describe(p, block), " writes ", p.Text(p.buffers[buffer].name),
                              ", a result of the program"));
     }
@@ -89,12 +90,12 @@ class ComputeAtConditions {
  private:
   absl::Status CheckConsumer(const Bindings& bindings, Id loop) const {
     const Id consumer = bindings.block;
-    if (!IsAncestor(p_, loop, consumer)) {
+    if (!IsAncestor(p_, loop, consumer) && !KILN_DEFECT("compute-at.reader-outside")) {
       return No(absl::StrCat(Describe(p_, consumer), " reads it outside of ", Describe(p_, loop)));
     }
     // Initial values are read where the reduction is entered.
     for (const Id buffer : written_) {
-      if (!ReadsInitially(p_, consumer, buffer)) continue;
+      if (!ReadsInitially(p_, consumer, buffer) || KILN_DEFECT("compute-at.initial")) continue;
       for (Id at = loop; p_.IsLoop(at); at = p_.nodes[at].parent) {
         if (!UseOf(p_, consumer, at).reduction) continue;
         return No(absl::StrCat(Describe(p_, consumer), " starts from it, before ", Describe(p_, at)));
@@ -105,7 +106,7 @@ class ComputeAtConditions {
     for (const Id buffer : written_)
       exact = exact && IsDense(ReadRegion(p_, bindings, buffer, loop)) &&
               !ReadsLessThanRegion(p_, bindings, buffer);
-    if (exact) return absl::OkStatus();
+    if (exact || KILN_DEFECT("compute-at.gaps")) return absl::OkStatus();
     for (const Id producer : Producers(p_, block_)) {
       if (LowestCommonAncestor(p_, {producer, loop}) != kRoot) {
         return No(absl::StrCat(Describe(p_, consumer), " reads with gaps, where ", Describe(p_, producer),
@@ -204,7 +205,7 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
     }
     any = true;
     for (Id at = loop; at != kNone && program.IsLoop(at); at = program.nodes[at].parent) {
-      if (UseOf(program, producer, at).reduction) {
+      if (UseOf(program, producer, at).reduction && !KILN_DEFECT("reverse-compute-at.unfinished")) {
         return No(absl::StrCat(Describe(program, at), " feeds a reduction of ", Describe(program, producer),
                                ", which is complete only after it"));
       }
@@ -242,17 +243,18 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
           return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name),
                                  " at an index that is no iter"));
         }
-        if (simple->offset != 0) {
+        if (simple->offset != 0 && !KILN_DEFECT("reverse-compute-at.offset")) {
           return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name), " at an offset"));
         }
         const Iter& iter = iters[simple->iter];
-        if (iter.extent.max > std::min(shape[d].max, all[d].base.offset + all[d].extent)) {
+        if (!KILN_DEFECT("reverse-compute-at.padding") &&
+            iter.extent.max > std::min(shape[d].max, all[d].base.offset + all[d].extent)) {
           return No(absl::StrCat("its iter ", program.Text(iter.name), " also runs where ",
                                  Describe(program, producer), " writes nothing"));
         }
         const bool whole = region[d].base.IsConstant() && region[d].base.offset <= 0 &&
                            region[d].base.offset + region[d].extent >= iter.extent.max;
-        if (iter.kind == IterKind::kReduction && !whole) {
+        if (iter.kind == IterKind::kReduction && !whole && !KILN_DEFECT("reverse-compute-at.part")) {
           return No(absl::StrCat("it reduces over ", program.Text(iter.name), ", of which one iteration of ",
                                  Describe(program, loop), " has only a part"));
         }
@@ -270,6 +272,7 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
     }
   }
   for (const Id consumer : Consumers(program, block)) {
+    if (KILN_DEFECT("reverse-compute-at.early-reader")) break;
     if (!Before(program, loop, consumer) || IsAncestor(program, loop, consumer)) {
       return No(absl::StrCat(Describe(program, consumer), " reads what it writes"));
     }
@@ -282,7 +285,8 @@ absl::Status CheckComputeInline(const Program& program, Id block) {
   if (status.ok()) status = CheckOnlyWriter(program, block);
   if (!status.ok()) return status;
   const BlockNode& b = program.block(block);
-  if (b.monoid != kNone) return No(absl::StrCat(Describe(program, block), " is a reduction"));
+  if (b.monoid != kNone && !KILN_DEFECT("compute-inline.reduction"))
+    return No(absl::StrCat(Describe(program, block), " is a reduction"));
   if (b.dests.count != 1 || b.domain.count != 0)
     return No(absl::StrCat(Describe(program, block), " does not write one whole buffer"));
   const Access& dest = program.Accesses(b.dests)[0];
@@ -328,7 +332,7 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
   status = CheckOnlyWriter(program, producer);
   if (!status.ok()) return status;
   const Id buffer = program.Accesses(from.dests)[0].buffer;
-  if (Readers(program, buffer).size() != 1)
+  if (Readers(program, buffer).size() != 1 && !KILN_DEFECT("reverse-compute-inline.reader"))
     return No(absl::StrCat(program.Text(program.buffers[buffer].name), " has other readers"));
   if (EnclosingBlock(program, producer) != EnclosingBlock(program, block))
     return No("its producer is in another scope");
@@ -337,7 +341,7 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
     const Id other = program.exprs[load].a;
     if (other == buffer) continue;
     for (const Id writer : Writers(program, other)) {
-      if (!Before(program, writer, producer))
+      if (!Before(program, writer, producer) && !KILN_DEFECT("reverse-compute-inline.late-input"))
         return No(absl::StrCat(Describe(program, writer), " runs after its producer"));
     }
   }

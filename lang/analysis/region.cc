@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/analysis/dataflow.h"
+#include "lang/defect.h"
 
 namespace kiln {
 namespace {
@@ -38,8 +39,8 @@ std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const E
   }
   const Interval bounds = Bounds(inner, extents);
   range.base.offset = value.offset + bounds.min;
-  range.extent = bounds.max - bounds.min + 1;
-  range.dense = Dense(inner, extents);
+  range.extent = bounds.max - bounds.min + 1 - (KILN_DEFECT("region.bound") && bounds.max > bounds.min);
+  range.dense = KILN_DEFECT("region.dense") || Dense(inner, extents);
   return range;
 }
 

@@ -13,6 +13,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
@@ -62,12 +63,14 @@ absl::Status CacheRead(Call& call) {
     if (!Before(p, writer, block))
       return absl::FailedPreconditionError(absl::StrCat(Describe(p, writer), " writes it later"));
     const Id shared = LowestCommonAncestor(p, {block, writer});
-    if (IsAncestor(p, scope, shared)) scope = shared;
+    if (IsAncestor(p, scope, shared) && !KILN_DEFECT("cache-read.early")) scope = shared;
   }
   const Bindings bindings = ResolveBindings(p, block);
   const Region region = ReadRegion(p, bindings, buffer, scope);
-  if (!IsDense(region) || HasInnerGuards(p, bindings) || !EmptyingIters(p, bindings, scope).empty() ||
-      p.block(block).domain.count != 0 || ReadsLessThanRegion(p, bindings, buffer)) {
+  const bool gaps = !IsDense(region) || HasInnerGuards(p, bindings) ||
+                    !EmptyingIters(p, bindings, scope).empty() || p.block(block).domain.count != 0 ||
+                    ReadsLessThanRegion(p, bindings, buffer);
+  if (gaps && !KILN_DEFECT("cache-read.gaps")) {
     if (p.IsLoop(scope)) {
       return absl::FailedPreconditionError(
           absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
@@ -124,7 +127,7 @@ absl::Status CacheWrite(Call& call) {
   Id scope = enclosing == kNone ? kRoot : enclosing;
   for (const Id reader : Readers(p, buffer)) {
     const Id shared = LowestCommonAncestor(p, {block, reader});
-    if (IsAncestor(p, scope, shared)) scope = shared;
+    if (IsAncestor(p, scope, shared) && !KILN_DEFECT("cache-write.late")) scope = shared;
   }
   const Bindings bindings = ResolveBindings(p, block);
   if (HasInnerGuards(p, bindings) || !EmptyingIters(p, bindings, scope).empty()) {
@@ -132,7 +135,7 @@ absl::Status CacheWrite(Call& call) {
         "some tiles of ", Describe(p, block), " are empty, or imperfect at more than their last level"));
   }
   const Region region = WrittenRegion(p, bindings, buffer, scope);
-  if (!IsDense(region)) {
+  if (!IsDense(region) && !KILN_DEFECT("cache-write.gaps")) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " writes with gaps in one iteration of ", Describe(p, scope)));
   }

@@ -2,7 +2,8 @@
 // between any two steps; this is not: accumulate-at makes a buffer in registers whose loops are unrolled by
 // later steps.
 //
-//   Rule: the loops that index a buffer in registers are unrolled or vectorized (registers have no address).
+//   Rules: the loops that index a buffer in registers are unrolled or vectorized (registers have no address);
+//   no vectorized loop is inside of another.
 //
 // One implementation: the validator's check `registers` and lowering both ask here.
 #pragma once
@@ -12,7 +13,7 @@
 
 namespace kiln {
 
-// kFailedPrecondition: which block indexes which buffer by which loop.
+// kFailedPrecondition: which block indexes which buffer by which loop, or which loops are vectorized.
 absl::Status VerifyLowerable(const Nests& nests);
 
 }  // namespace kiln

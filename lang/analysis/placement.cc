@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/region.h"
 #include "lang/analysis/reshape.h"
@@ -19,6 +20,24 @@ absl::Status CheckLeaf(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
+// A reduction that iterations of a parallel loop repeat is private to each of them: its readers stay.
+absl::Status CheckMayLeave(const Program& p, Id block, Id to) {
+  for (Id loop = p.nodes[block].parent; p.IsLoop(loop); loop = p.nodes[loop].parent) {
+    const LoopKind kind = p.loop(loop).kind;
+    if (kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || loop == to || IsAncestor(p, loop, to))
+      continue;
+    for (const Id producer : Producers(p, block)) {
+      if (p.block(producer).monoid == kNone || !IsAncestor(p, loop, producer) ||
+          TellsApart(p, producer, loop))
+        continue;
+      return No(absl::StrCat("each iteration of ", Describe(p, loop), ", which is ", ToString(kind),
+                             ", reduces in ", Describe(p, producer), " for itself; ", Describe(p, block),
+                             " cannot leave it"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckPlace(const Program& p, Id block, Id loop) {
   if (EnclosingBlock(p, block) != EnclosingBlock(p, loop)) {
     return No(absl::StrCat(Describe(p, block), " and ", Describe(p, loop), " are in different scopes"));
@@ -30,7 +49,8 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
       return No(absl::StrCat(Describe(p, at), " is vectorized; nothing can be moved below it"));
     }
   }
-  return CheckLeaf(p, block);
+  const absl::Status status = CheckMayLeave(p, block, loop);
+  return status.ok() ? CheckLeaf(p, block) : status;
 }
 
 absl::Status CheckOnlyWriter(const Program& p, Id block) {
@@ -248,7 +268,8 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
         }
         const Iter& iter = iters[simple->iter];
         if (!KILN_DEFECT("reverse-compute-at.padding") &&
-            iter.extent.max > std::min(shape[d].max, all[d].base.offset + all[d].extent)) {
+            (all[d].base.offset > 0 ||
+             iter.extent.max > std::min(shape[d].max, all[d].base.offset + all[d].extent))) {
           return No(absl::StrCat("its iter ", program.Text(iter.name), " also runs where ",
                                  Describe(program, producer), " writes nothing"));
         }
@@ -310,6 +331,8 @@ absl::Status CheckComputeInline(const Program& program, Id block) {
   for (const Id consumer : consumers) {
     if (EnclosingBlock(program, consumer) != EnclosingBlock(program, block))
       return No("a reader is in another scope");
+    status = CheckMayLeave(program, block, consumer);
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }

@@ -67,8 +67,10 @@ absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int6
     for (absl::string_view item : absl::StrSplit(side, ','))
       lists.back().emplace_back(absl::StripAsciiWhitespace(item));
   }
-  if (lists[0].size() != shape.size())
-    return malformed(absl::StrCat("the buffer has ", shape.size(), " dimensions"));
+  if (lists[0].size() != shape.size()) {
+    return absl::FailedPreconditionError(absl::StrCat("the map \"", text, "\" is of ", lists[0].size(),
+                                                      " dimensions, but the buffer has ", shape.size()));
+  }
   IndexMap map = IndexMap::Identity(shape);
   map.results.clear();
   for (const std::string& item : lists[1]) {

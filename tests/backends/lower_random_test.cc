@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/lowerable.h"
 #include "lang/interpreter.h"
 #include "lang/text.h"
 #include "tests/backends/run_program.h"
@@ -45,6 +46,9 @@ TEST(Lower, CompiledProgramsAgreeWithTheInterpreterUnderRandomSteps) {
     std::optional<Case> c = MakeCase(seed);
     if (!c.has_value()) continue;
     const Program& p = c->state.program;
+    Nests nests;
+    nests.Read(p);
+    if (!VerifyLowerable(nests).ok()) continue;
     const std::string told = absl::StrCat("seed ", seed, "\n", c->steps, ToString(p));
     const auto loaded = BuildProgram(p);
     ASSERT_TRUE(loaded.ok()) << loaded.status() << "\n" << told;

@@ -5,6 +5,7 @@
 
 #include "lang/builder.h"
 #include "lang/schedule.h"
+#include "tests/support/scheduled.h"
 
 namespace kiln {
 namespace {
@@ -46,6 +47,54 @@ TEST(CacheRead, RefusesToCopyWhatIsNotMadeYetBelowALoop) {
   s.CacheRead(sum, 0);
   EXPECT_THAT(s.status().message(),
               testing::HasSubstr("block \"sum\" reads with gaps what is written in loop i"));
+}
+
+TEST(ReverseComputeAt, RefusesToFollowOneOfTheBlocksThatShareTheWork) {
+  Builder b("parts");
+  const Id a = b.Input("A", DType::kF32, {8}), t = b.Temporary("t", DType::kF32, {8}),
+           c = b.Output("C", DType::kF32, {8});
+  b.Compute("make", {{"i", 8}}, {t, {b.Iter(0)}}, b.Load(a, {b.Iter(0)}));
+  b.Compute("copy", {{"i", 8}}, {c, {b.Iter(0)}}, b.Load(t, {b.Iter(0)}));
+  Schedule s = Scheduled(b.Finish());
+  const auto parts = s.LoopPartition(s.GetLoops(s.GetBlock("make"))[0], {3, 5});
+  s.ReverseComputeAt(s.GetBlock("copy"), parts[1]);
+  EXPECT_THAT(s.status().message(), testing::HasSubstr("its iter i also runs where block"));
+}
+
+TEST(ComputeInline, RefusesToLeaveAParallelLoopWhoseIterationsRepeatAReduction) {
+  Builder b("shared");
+  const Id a = b.Input("A", DType::kF32, {4, 8}), t = b.Temporary("t", DType::kF32, {4}),
+           u = b.Temporary("u", DType::kF32, {2, 4}), c = b.Output("C", DType::kF32, {2, 4});
+  const Sum i = b.Iter(0), j = b.Iter(1);
+  b.Reduce("sum", {{"i", 4}, {"r", 8, IterKind::kReduction}}, Monoid::Kind::kSum, {t, {i}},
+           b.Load(a, {i, j}));
+  b.Compute("twice", {{"i", 2}, {"j", 4}}, {u, {i, j}}, b.Load(t, {j}));
+  b.Compute("copy", {{"i", 2}, {"j", 4}}, {c, {i, j}}, b.Load(u, {i, j}));
+  Schedule s = Scheduled(b.Finish());
+  const Block twice = s.GetBlock("twice");
+  const Loop outer = s.GetLoops(twice)[0];
+  s.ComputeAt(s.GetBlock("sum"), outer);
+  s.Parallel(outer);  // each iteration has its own sums
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.ComputeInline(twice);
+  EXPECT_THAT(s.status().message(),
+              testing::HasSubstr("reduces in block \"sum\" for itself; block \"twice\" cannot leave it"));
+}
+
+TEST(CacheRead, RefusesElementsThatNobodyWrites) {
+  Builder b("every-other");
+  const Id a = b.Input("A", DType::kF32, {8}), t = b.Temporary("t", DType::kF32, {8}),
+           c = b.Output("C", DType::kF32, {4});
+  b.Compute("make", {{"i", 8}}, {t, {b.Iter(0)}}, b.Load(a, {b.Iter(0)}));
+  b.Compute("take", {{"i", 4}}, {c, {b.Iter(0)}}, b.Load(t, {b.Iter(0) * 2}));
+  Schedule s = Scheduled(b.Finish());
+  const Block take = s.GetBlock("take");
+  s.ComputeAt(s.GetBlock("make"), s.GetLoops(take)[0]);  // makes only what is read
+  const Block copy = s.CacheWrite(take);
+  s.ComputeInline(take);
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.CacheRead(copy, 0);
+  EXPECT_THAT(s.status().message(), testing::HasSubstr("leave gaps in t, which a copy would read"));
 }
 
 TEST(ReverseComputeAt, RefusesToLoseThePaddingAroundWhatIsMade) {

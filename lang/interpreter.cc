@@ -33,11 +33,12 @@ class Numbers {
     *to = LoadScalar(type, data.bytes.data() + at * SizeOf(type));
     return nullptr;
   }
-  void Store(Id buffer, int64_t at, Scalar value) {
+  const char* Store(Id buffer, int64_t at, Scalar value) {
     Data& data = data_[buffer];
     const DType type = p_.buffers[buffer].dtype;
     StoreScalar(type, value, data.bytes.data() + at * SizeOf(type));
     data.written[at] = 1;
+    return nullptr;
   }
   const char* Combine(const Place& block, const int64_t* at, Registers<Scalar>& registers);
   static void BeginLoop(const Place&) {}

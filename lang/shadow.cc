@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/walk.h"
 
 namespace kiln {
@@ -41,6 +42,7 @@ struct Term {
 struct Strand {
   int32_t parent = -1, depth = 0;
   int64_t loop = 0;  // counts how often such loops are entered
+  Id node = kNone;
   bool lane = false;
 };
 
@@ -76,10 +78,13 @@ class Terms {
     if (Apart(to->strand) != nullptr) return "reads what another iteration of a parallel loop wrote";
     return nullptr;
   }
-  void Store(Id buffer, int64_t at, const Term& value) {
+  const char* Store(Id buffer, int64_t at, const Term& value) {
     Term& to = memory_[buffer][at];
-    to = value;
-    to.strand = strand_;
+    const Strand* const apart = to.strand == strand_ ? nullptr : Apart(to.strand);
+    if (apart != nullptr && !(HashOf(to) == HashOf(value)) && !PrivateTo(apart->node, buffer))
+      return "writes what another iteration of a parallel loop wrote otherwise";
+    Put(to, value);
+    return nullptr;
   }
   const char* Combine(const Place& block, const int64_t* at, Registers<Term>& registers);
   void BeginLoop(const Place& loop);
@@ -97,6 +102,7 @@ class Terms {
   struct OpenLoop {
     int32_t before;
     int64_t number;  // 0: its iterations may see each other
+    Id node;
     bool lanes;
   };
 
@@ -110,6 +116,12 @@ class Terms {
   Term BagOf(Id monoid, const Tuple& values) const;
   Term Union(Term a, const Term& b);
   Term Insert(Term bag, Hash128 item);
+  void Put(Term& to, const Term& value) {
+    to = value;
+    to.strand = strand_;
+  }
+  // A temporary that nothing outside of the loop uses: each iteration has its own.
+  bool PrivateTo(Id loop, Id buffer) const;
   // The iteration, on the way to now, of a loop of which `strand` is, or is within, another iteration.
   const Strand* Apart(int32_t strand) const;
 
@@ -280,21 +292,29 @@ const char* Terms::Combine(const Place& block, const int64_t* at, Registers<Term
   Term bag = Union(BagOf(block.monoid, now), added);
   for (size_t r = 0; r < results; ++r) {
     bag.result = static_cast<uint16_t>(r);
-    Store(block.dests[r].buffer, at[r], bag);
+    Put(memory_[block.dests[r].buffer][at[r]], bag);
   }
   return nullptr;
 }
 
 void Terms::BeginLoop(const Place& loop) {
   const bool threads = loop.kind >= LoopKind::kThreadX;  // may share memory, with barriers
-  open_.push_back({strand_, threads ? 0 : ++loops_, loop.kind == LoopKind::kVectorized});
+  open_.push_back({strand_, threads ? 0 : ++loops_, loop.node, loop.kind == LoopKind::kVectorized});
 }
 
 void Terms::Iterate() {
   const OpenLoop& loop = open_.back();
   if (loop.number == 0) return;
   strand_ = static_cast<int32_t>(strands_.size());
-  strands_.push_back({loop.before, strands_[loop.before].depth + 1, loop.number, loop.lanes});
+  strands_.push_back({loop.before, strands_[loop.before].depth + 1, loop.number, loop.node, loop.lanes});
+}
+
+bool Terms::PrivateTo(Id loop, Id buffer) const {
+  if (p_.buffers[buffer].role != Role::kTemporary) return false;
+  const auto below = [&](Id block) { return IsAncestor(p_, loop, block); };
+  const std::vector<Id> readers = Readers(p_, buffer), writers = Writers(p_, buffer);
+  return std::all_of(readers.begin(), readers.end(), below) &&
+         std::all_of(writers.begin(), writers.end(), below);
 }
 
 const Strand* Terms::Apart(int32_t other) const {

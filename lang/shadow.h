@@ -9,7 +9,7 @@
 // monoid (padding) leaves no trace; 0 times anything is 0. Terms are 128-bit hashes.
 //
 // Also found: what the interpreter finds (lang/interpreter.h), and iterations of a parallel or vectorized
-// loop that read, or of a parallel one that combine into, what another iteration wrote.
+// loop that read, write otherwise, or (of a parallel one) combine into what another iteration wrote.
 //
 // About 5 million instances a second. Pure; any number of threads may run the same program.
 #pragma once

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "fmt/format.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 
 namespace kiln {
@@ -58,13 +59,15 @@ std::string ToString(const Step& step) {
   for (const Operand operand : step.operands) absl::StrAppend(&text, " ", ToString(operand));
   for (size_t i = 0; i < step.attributes.size(); ++i) {
     const AttributeDecl& decl = step.primitive->attributes[i];
+    if (KILN_DEFECT("trace.print-attribute") && std::visit(IsEmpty(), step.attributes[i])) continue;
     if (step.attributes[i] == decl.fallback && std::visit(IsEmpty(), decl.fallback)) continue;
     const bool bare = i == 0 && std::holds_alternative<std::string>(decl.fallback);
     absl::StrAppend(&text, " ", bare ? "" : decl.name, bare ? "" : "=",
                     std::visit(AttributePrinter(), step.attributes[i]));
   }
   if (!step.site.empty()) absl::StrAppend(&text, " @", Plain(step.site) ? step.site : Quoted(step.site));
-  if (!step.decision.empty()) absl::StrAppend(&text, " -> ", absl::StrJoin(step.decision, " "));
+  const bool silent = KILN_DEFECT("trace.print-decision") && step.decision.size() == 1;
+  if (!step.decision.empty() && !silent) absl::StrAppend(&text, " -> ", absl::StrJoin(step.decision, " "));
   return text;
 }
 

@@ -10,7 +10,7 @@
 //   Value Cast(Op, DType from, DType to, const Value&);
 //   Value Index(int64_t);
 //   const char* Load(Id buffer, int64_t at, Value* to);             nullptr, or what is wrong with it
-//   void Store(Id buffer, int64_t at, const Value&);
+//   const char* Store(Id buffer, int64_t at, const Value&);         the same
 //   const char* Combine(const Place& block, const int64_t* at, Registers<Value>&);   lifts are in the body's
 //   void BeginLoop(const Place&), Iterate(), EndLoop();                         of loops whose iterations may
 //   run at once
@@ -137,10 +137,14 @@ bool Walk<Domain>::ExecuteBlock(const Place& block) {
     if (at[r] < 0) return Fail(block, block.dests[r], "writes out of bounds");
   }
   const auto store = [&](const BodyCode& from, const std::vector<Value>& values) {
-    for (int r = 0; r < results; ++r) domain_.Store(block.dests[r].buffer, at[r], values[from.result(r)]);
+    for (int r = 0; r < results; ++r) {
+      const char* wrong = domain_.Store(block.dests[r].buffer, at[r], values[from.result(r)]);
+      if (wrong != nullptr) return Fail(block, block.dests[r], wrong);
+    }
+    return true;
   };
   if (block.monoid == kNone) {
-    store(block.body, registers.body);
+    if (!store(block.body, registers.body)) return false;
     return block.children.empty() || Execute(block.children);
   }
   if (!block.accumulates) {
@@ -149,7 +153,7 @@ bool Walk<Domain>::ExecuteBlock(const Place& block) {
     if (own != generation_[block.reduction]) {
       own = generation_[block.reduction];
       if (!block.initial.RunIn(code, variables, registers.initial.data())) return false;
-      store(block.initial, registers.initial);
+      if (!store(block.initial, registers.initial)) return false;
     }
   }
   const char* wrong = domain_.Combine(block, at.data(), registers);

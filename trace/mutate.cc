@@ -1,4 +1,5 @@
 #include "trace/mutate.h"
+#include "lang/defect.h"
 
 #include <cmath>
 
@@ -14,7 +15,7 @@ class MutatingChooser final : public Chooser {
     if (first_) {
       first_ = false;
       ++next_;
-      return to_;
+      return KILN_DEFECT("mutate.stays") ? from_.sites[next_ - 1].decision : to_;
     }
     const ReplayedSite& old = from_.sites[next_++];
     return Couple(old.distribution, old.decision, site.distribution, dice_);
@@ -54,7 +55,7 @@ class ChangingChooser final : public Chooser {
 }  // namespace
 
 Decision Couple(const Distribution& previous, const Decision& current, const Distribution& next, Dice& dice) {
-  if (previous == next) return current;
+  if (previous == next || KILN_DEFECT("mutate.keeps-all")) return current;
   if (dice.Flip(std::exp(next.LogProb(current) - previous.LogProb(current)))) return current;
   Decision drawn;
   dice.Until([&] {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/check.h"
+#include "lang/defect.h"
 
 namespace kiln {
 namespace {
@@ -19,7 +20,8 @@ class Recorder final : public Chooser {
   Decision Choose(const Site& site) override {
     const bool open = options_.snapshots && site.distribution.SupportSize() > 1;
     if (open && snapshot_ == nullptr)
-      snapshot_ = std::make_shared<const Snapshot>(Snapshot{replayed_.state, site.step});
+      snapshot_ = std::make_shared<const Snapshot>(
+          Snapshot{replayed_.state, site.step + KILN_DEFECT("replay.snapshot")});
     Decision decision = chooser_.Choose(site);
     const double log_prob = site.distribution.LogProb(decision);
     supported_ = std::isfinite(log_prob);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 
 namespace kiln {
@@ -28,6 +29,7 @@ Trace Simplify(const Trace& trace) {
     live[i] = !step.primitive->reads_only ||
               std::any_of(results.begin(), results.end(), [&](const Handle& h) { return used.contains(h); });
     if (!live[i]) continue;
+    if (KILN_DEFECT("simplify.unused") && step.operands.size() > 1) continue;
     for (const Operand operand : step.operands) used.emplace(static_cast<int>(operand.kind), operand.number);
   }
 

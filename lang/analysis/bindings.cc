@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/check.h"
+#include "lang/defect.h"
 
 namespace kiln {
 
@@ -65,7 +66,7 @@ Sum Resolver::ResolveChecked(Id mark) {
   Sum value = Resolve(mark);
   const int64_t extent = program_.marks[mark].extent.max;
   const Interval bounds = Bounds(value, extents_);
-  if (bounds.min < 0 || bounds.max >= extent) {
+  if (bounds.min < 0 || bounds.max >= extent + KILN_DEFECT("bindings.guard")) {
     const auto same = [&](const Guard& g) { return g.extent == extent && g.value == value; };
     if (std::none_of(guards_.begin(), guards_.end(), same)) guards_.push_back({value, extent});
   }
@@ -127,7 +128,7 @@ std::vector<bool> Feeds(const Program& program, Id block, IterKind kind) {
       const auto at = std::find(loops.begin(), loops.end(), s.id);
       if (at != loops.end()) {
         feeds[at - loops.begin()] = true;
-      } else if (program.nodes[s.id].kind == Node::Kind::kDead) {
+      } else if (program.nodes[s.id].kind == Node::Kind::kDead && !KILN_DEFECT("bindings.feeds")) {
         push(program.loops[program.nodes[s.id].index].definition);
       }
     }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/placement.h"
+#include "lang/defect.h"
 
 namespace kiln {
 namespace {
@@ -48,7 +49,7 @@ bool Covered(Id loop, int64_t extent, const std::vector<Digit>& digits) {
       }
     }
   }
-  return known >= extent;
+  return known >= extent || KILN_DEFECT("instances.distinct");
 }
 
 }  // namespace
@@ -63,6 +64,16 @@ bool Determine(const Program& program, const std::vector<Sum>& sums, const std::
 
 bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& loops) {
   return Determine(program, ResolveBindings(program, block).iters, loops);
+}
+
+bool TellsApart(const Program& program, Id block, Id loop) {
+  std::vector<Id> loops = LoopsAround(program, block);
+  loops.erase(loops.begin(), std::find(loops.begin(), loops.end(), loop));
+  if (loops.empty()) return false;
+  const Extents extents(program, EnclosingBlock(program, block));
+  std::vector<Digit> digits;
+  for (const Sum& sum : ResolveBindings(program, block).iters) AddDigits(sum, loops, extents, digits);
+  return Covered(loop, program.loop(loop).extent.max, digits);
 }
 
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops) {

@@ -16,6 +16,10 @@ bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& 
 // `loops`.
 bool Determine(const Program& program, const std::vector<Sum>& sums, const std::vector<Id>& loops);
 
+// True if proven: different iterations of the loop run different instances of the block, whatever the loops
+// below it do.
+bool TellsApart(const Program& program, Id block, Id loop);
+
 // OK if the reduction can be initialized where the first of `loops` is entered, these being the loops from
 // there down to the block.
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops);

@@ -5,6 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
+#include "lang/defect.h"
 
 namespace kiln {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 bool UsedOutside(const Program& p, Id buffer, Id loop) {
   if (p.buffers[buffer].role != Role::kTemporary) return true;
   const auto outside = [&](Id block) { return !IsAncestor(p, loop, block); };
+  if (KILN_DEFECT("parallel.used-outside")) return false;
   const std::vector<Id> readers = Readers(p, buffer), writers = Writers(p, buffer);
   return std::any_of(readers.begin(), readers.end(), outside) ||
          std::any_of(writers.begin(), writers.end(), outside);
@@ -21,14 +24,24 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
   for (const Id block : BlocksBelow(p, loop)) {
     if (p.nodes[block].first != kNone) continue;
     const LoopUse use = UseOf(p, block, loop);
-    if (use.reduction && !reductions_too) {
+    if (use.reduction && !reductions_too && !KILN_DEFECT("parallel.reduction")) {
       return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(p.loop(loop).name),
                                                         " feeds a reduction of block \"",
                                                         p.Text(p.block(block).name), "\""));
     }
-    if (use.spatial || use.reduction || p.loop(loop).extent.max == 1) continue;
+    if (p.loop(loop).extent.max == 1) continue;
+    if (use.spatial || use.reduction) {
+      // A store may be repeated; a reduction that two iterations run would be started over by one of them.
+      const Id dest = p.Accesses(p.block(block).dests)[0].buffer;
+      if (p.block(block).monoid == kNone || !UsedOutside(p, dest, loop) || TellsApart(p, block, loop) ||
+          KILN_DEFECT("parallel.repeats"))
+        continue;
+      return absl::FailedPreconditionError(absl::StrCat("iterations of loop ", p.Text(p.loop(loop).name),
+                                                        " repeat what others reduce in block \"",
+                                                        p.Text(p.block(block).name), "\""));
+    }
     for (const Id buffer : WrittenBuffers(p, block)) {
-      if (UsedOutside(p, buffer, loop)) {
+      if (UsedOutside(p, buffer, loop) && !KILN_DEFECT("parallel.shared-write")) {
         return absl::FailedPreconditionError(absl::StrCat(
             "block \"", p.Text(p.block(block).name), "\" writes ", p.Text(p.buffers[buffer].name),
             ", which does not depend on loop ", p.Text(p.loop(loop).name), " and is used outside of it"));

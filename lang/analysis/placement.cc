@@ -8,6 +8,7 @@
 #include "lang/analysis/loops.h"
 #include "lang/analysis/region.h"
 #include "lang/analysis/reshape.h"
+#include "lang/defect.h"
 
 namespace kiln {
 namespace {
@@ -35,7 +36,7 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
 
 absl::Status CheckOnlyWriter(const Program& p, Id block) {
   for (const Id buffer : WrittenBuffers(p, block)) {
-    if (p.buffers[buffer].role != Role::kTemporary) {
+    if (p.buffers[buffer].role != Role::kTemporary && !KILN_DEFECT("placement.result")) {
       return No(absl::StrCat(Describe(p, block), " writes ", p.Text(p.buffers[buffer].name),
                              ", a result of the program"));
     }
@@ -125,12 +126,12 @@ absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
   const std::vector<Id> consumers = Consumers(program, block);
   if (consumers.empty()) return No(absl::StrCat("nothing reads what ", Describe(program, block), " writes"));
   for (const Id consumer : consumers) {
-    if (!IsAncestor(program, loop, consumer)) {
+    if (!IsAncestor(program, loop, consumer) && !KILN_DEFECT("compute-at.reader-outside")) {
       return No(absl::StrCat(Describe(program, consumer), " reads it outside of ", Describe(program, loop)));
     }
     // Initial values are read where the reduction is entered.
     for (const Id buffer : WrittenBuffers(program, block)) {
-      if (!ReadsInitially(program, consumer, buffer)) continue;
+      if (!ReadsInitially(program, consumer, buffer) || KILN_DEFECT("compute-at.initial")) continue;
       for (Id at = loop; program.IsLoop(at); at = program.nodes[at].parent) {
         if (!UseOf(program, consumer, at).reduction) continue;
         return No(
@@ -142,7 +143,7 @@ absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
     for (const Id buffer : WrittenBuffers(program, block))
       exact &= IsDense(ReadRegion(program, consumer, buffer, loop)) &&
                !ReadsLessThanRegion(program, consumer, buffer);
-    if (exact) continue;
+    if (exact || KILN_DEFECT("compute-at.gaps")) continue;
     for (const Id producer : Producers(program, block)) {
       if (LowestCommonAncestor(program, {producer, loop}) != kRoot) {
         return No(absl::StrCat(Describe(program, consumer), " reads with gaps, where ",
@@ -173,7 +174,7 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
     }
     any = true;
     for (Id at = loop; at != kNone && program.IsLoop(at); at = program.nodes[at].parent) {
-      if (UseOf(program, producer, at).reduction) {
+      if (UseOf(program, producer, at).reduction && !KILN_DEFECT("reverse-compute-at.unfinished")) {
         return No(absl::StrCat(Describe(program, at), " feeds a reduction of ", Describe(program, producer),
                                ", which is complete only after it"));
       }
@@ -210,17 +211,18 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
           return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name),
                                  " at an index that is no iter"));
         }
-        if (simple->offset != 0) {
+        if (simple->offset != 0 && !KILN_DEFECT("reverse-compute-at.offset")) {
           return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name), " at an offset"));
         }
         const Iter& iter = iters[simple->iter];
-        if (iter.extent.max > std::min(shape[d].max, all[d].base.offset + all[d].extent)) {
+        if (!KILN_DEFECT("reverse-compute-at.padding") &&
+            iter.extent.max > std::min(shape[d].max, all[d].base.offset + all[d].extent)) {
           return No(absl::StrCat("its iter ", program.Text(iter.name), " also runs where ",
                                  Describe(program, producer), " writes nothing"));
         }
         const bool whole = region[d].base.IsConstant() && region[d].base.offset <= 0 &&
                            region[d].base.offset + region[d].extent >= iter.extent.max;
-        if (iter.kind == IterKind::kReduction && !whole) {
+        if (iter.kind == IterKind::kReduction && !whole && !KILN_DEFECT("reverse-compute-at.part")) {
           return No(absl::StrCat("it reduces over ", program.Text(iter.name), ", of which one iteration of ",
                                  Describe(program, loop), " has only a part"));
         }
@@ -238,6 +240,7 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
     }
   }
   for (const Id consumer : Consumers(program, block)) {
+    if (KILN_DEFECT("reverse-compute-at.early-reader")) break;
     if (!Before(program, loop, consumer) || IsAncestor(program, loop, consumer)) {
       return No(absl::StrCat(Describe(program, consumer), " reads what it writes"));
     }
@@ -250,7 +253,8 @@ absl::Status CheckComputeInline(const Program& program, Id block) {
   if (status.ok()) status = CheckOnlyWriter(program, block);
   if (!status.ok()) return status;
   const BlockNode& b = program.block(block);
-  if (b.monoid != kNone) return No(absl::StrCat(Describe(program, block), " is a reduction"));
+  if (b.monoid != kNone && !KILN_DEFECT("compute-inline.reduction"))
+    return No(absl::StrCat(Describe(program, block), " is a reduction"));
   if (b.dests.count != 1 || b.domain.count != 0)
     return No(absl::StrCat(Describe(program, block), " does not write one whole buffer"));
   const Access& dest = program.Accesses(b.dests)[0];
@@ -296,7 +300,7 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
   status = CheckOnlyWriter(program, producer);
   if (!status.ok()) return status;
   const Id buffer = program.Accesses(from.dests)[0].buffer;
-  if (Readers(program, buffer).size() != 1)
+  if (Readers(program, buffer).size() != 1 && !KILN_DEFECT("reverse-compute-inline.reader"))
     return No(absl::StrCat(program.Text(program.buffers[buffer].name), " has other readers"));
   if (EnclosingBlock(program, producer) != EnclosingBlock(program, block))
     return No("its producer is in another scope");
@@ -305,7 +309,7 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
     const Id other = program.exprs[load].a;
     if (other == buffer) continue;
     for (const Id writer : Writers(program, other)) {
-      if (!Before(program, writer, producer))
+      if (!Before(program, writer, producer) && !KILN_DEFECT("reverse-compute-inline.late-input"))
         return No(absl::StrCat(Describe(program, writer), " runs after its producer"));
     }
   }

@@ -4,6 +4,7 @@
 
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/defect.h"
 
 namespace kiln {
 namespace {
@@ -39,8 +40,8 @@ std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const E
   }
   const Interval bounds = Bounds(inner, extents);
   range.base.offset = value.offset + bounds.min;
-  range.extent = bounds.max - bounds.min + 1;
-  range.dense = Dense(inner, extents);
+  range.extent = bounds.max - bounds.min + 1 - (KILN_DEFECT("region.bound") && bounds.max > bounds.min);
+  range.dense = KILN_DEFECT("region.dense") || Dense(inner, extents);
   return range;
 }
 

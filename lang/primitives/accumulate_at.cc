@@ -16,6 +16,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
@@ -46,7 +47,7 @@ absl::StatusOr<Partition> PartitionOf(const Program& p, Id block, Id loop) {
   if (Writers(p, p.Accesses(b.dests)[0].buffer).size() != 1)
     return absl::FailedPreconditionError("the destination has other writers");
   for (const Id reader : Readers(p, p.Accesses(b.dests)[0].buffer)) {
-    if (IsAncestor(p, ChildTowards(p, loop, block), reader)) {
+    if (IsAncestor(p, ChildTowards(p, loop, block), reader) && !KILN_DEFECT("accumulate-at.early-reader")) {
       return absl::FailedPreconditionError(
           absl::StrCat(Describe(p, reader), " reads the destination before the end of ", Describe(p, loop)));
     }
@@ -190,7 +191,7 @@ absl::Status AccumulateAt(Call& call) {
   combine.dests = {static_cast<int32_t>(p.accesses.size()), 1};
   p.accesses.push_back({dest.buffer, dest_list});
   combine.provenance = {Provenance::Kind::kCompute, old.provenance.origin, {}};
-  if (!partition->outer.empty() || old.initial.count != 0) {
+  if ((!partition->outer.empty() && !KILN_DEFECT("accumulate-at.store")) || old.initial.count != 0) {
     combine.monoid = old.monoid;
     if (old.initial.count != 0) {
       const Id initial = rewriter.Expression(p.lists[old.initial.begin]);
@@ -198,6 +199,7 @@ absl::Status AccumulateAt(Call& call) {
     }
   }
   combine.values = p.AddList({acc_load});
+  if (KILN_DEFECT("accumulate-at.domain")) combine_domain.clear();
   combine.domain = p.AddList(combine_domain);
   combine.annotations = old.annotations;
   const Id combine_node = p.AddBlock(combine);
@@ -206,7 +208,7 @@ absl::Status AccumulateAt(Call& call) {
   partial.iters = add_iters(iters.size());
   partial.domain = p.AddList(domain);
   partial.values = p.AddList({part_value});
-  partial.initial = {};
+  if (!KILN_DEFECT("accumulate-at.initial-twice")) partial.initial = {};
   partial.dests = {static_cast<int32_t>(p.accesses.size()), 1};
   p.accesses.push_back({acc, acc_list});
   partial.provenance = {Provenance::Kind::kPartial, old.provenance.origin, p.AddList(map)};

@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 
 namespace kiln {
@@ -103,7 +104,7 @@ absl::Status TransformLayout(Call& call) {
     sum = Simplify(sum, extents);
     sizes.push_back(Bounds(sum, extents).max + 1);
   }
-  if (!IsBijective(*map)) {
+  if (!IsBijective(*map) && !KILN_DEFECT("transform-layout.aliases")) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the map \"", call.Text(1), "\" is not one to one on the shape of ", p.Text(buffer.name)));
   }

@@ -13,6 +13,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
@@ -62,11 +63,12 @@ absl::Status CacheRead(Call& call) {
     if (!Before(p, writer, block))
       return absl::FailedPreconditionError(absl::StrCat(Describe(p, writer), " writes it later"));
     const Id shared = LowestCommonAncestor(p, {block, writer});
-    if (IsAncestor(p, scope, shared)) scope = shared;
+    if (IsAncestor(p, scope, shared) && !KILN_DEFECT("cache-read.early")) scope = shared;
   }
   const Region region = ReadRegion(p, block, buffer, scope);
-  if (p.IsLoop(scope) && (!IsDense(region) || HasInnerGuards(p, block) ||
-                          !EmptyingIters(p, block, scope).empty() || ReadsLessThanRegion(p, block, buffer))) {
+  if (p.IsLoop(scope) && !KILN_DEFECT("cache-read.gaps") &&
+      (!IsDense(region) || HasInnerGuards(p, block) || !EmptyingIters(p, block, scope).empty() ||
+       ReadsLessThanRegion(p, block, buffer))) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
   }
@@ -115,14 +117,14 @@ absl::Status CacheWrite(Call& call) {
   Id scope = enclosing == kNone ? kRoot : enclosing;
   for (const Id reader : Readers(p, buffer)) {
     const Id shared = LowestCommonAncestor(p, {block, reader});
-    if (IsAncestor(p, scope, shared)) scope = shared;
+    if (IsAncestor(p, scope, shared) && !KILN_DEFECT("cache-write.late")) scope = shared;
   }
   if (HasInnerGuards(p, block) || !EmptyingIters(p, block, scope).empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "some tiles of ", Describe(p, block), " are empty, or imperfect at more than their last level"));
   }
   const Region region = WrittenRegion(p, block, buffer, scope);
-  if (!IsDense(region)) {
+  if (!IsDense(region) && !KILN_DEFECT("cache-write.gaps")) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " writes with gaps in one iteration of ", Describe(p, scope)));
   }

@@ -11,6 +11,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/defect.h"
 #include "lang/place.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
@@ -32,6 +33,8 @@ std::vector<DimRange> NeededRanges(const Program& p, Id block, Id loop) {
     if (!simple.has_value() || region[d].extent >= ranges[simple->iter].extent) continue;
     ranges[simple->iter] = region[d];
     ranges[simple->iter].base.offset -= simple->offset;
+    if (KILN_DEFECT("compute-at.region") && ranges[simple->iter].extent > 1) --ranges[simple->iter].extent;
+    if (KILN_DEFECT("compute-at.stale-base")) ranges[simple->iter].base.splits.clear();
   }
   return ranges;
 }

@@ -12,6 +12,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
@@ -38,7 +39,7 @@ absl::Status DecomposeReduction(Call& call) {
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction),
                           spatial = Feeds(p, block, IterKind::kSpatial);
   for (size_t i = 0; i < at; ++i) {
-    if (reduces[i]) {
+    if (reduces[i] && !KILN_DEFECT("decompose-reduction.late")) {
       return absl::FailedPreconditionError(
           absl::StrCat(Describe(p, loops[i]), ", outside of ", Describe(p, loop),
                        ", feeds the reduction; the initialization must be outside of it"));
@@ -47,7 +48,7 @@ absl::Status DecomposeReduction(Call& call) {
 
   const absl::Status once =
       CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(at), loops.end()});
-  if (!once.ok()) return once;
+  if (!once.ok() && !KILN_DEFECT("decompose-reduction.twice")) return once;
 
   std::map<Id, Id> copies;
   Id outermost = kNone, parent = kNone;
@@ -67,7 +68,9 @@ absl::Status DecomposeReduction(Call& call) {
   BlockNode init;
   init.name = p.Intern(p.FreshName(absl::StrCat(p.Text(old.name), ".init")));
   init.dests = old.dests;
-  init.values = old.initial.count != 0 ? old.initial : p.monoids[old.monoid].identity;
+  init.values = old.initial.count != 0 && !KILN_DEFECT("decompose-reduction.identity")
+                    ? old.initial
+                    : p.monoids[old.monoid].identity;
   init.provenance = {Provenance::Kind::kInit, old.provenance.origin, {}};
   // Reduction iters stay in the list, with one instance, so that indices keep their positions.
   init.iters = {static_cast<int32_t>(p.iters.size()), old.iters.count};
@@ -90,7 +93,7 @@ absl::Status DecomposeReduction(Call& call) {
     p.Append(parent, node);
   }
   p.InsertBefore(loop, outermost);
-  p.block(block).accumulates = true;
+  p.block(block).accumulates = !KILN_DEFECT("decompose-reduction.forgotten");
   p.block(block).initial = {};
   call.Return(node);
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 
 namespace kiln {
@@ -27,7 +28,8 @@ absl::Status Fuse(Call& call) {
       return absl::FailedPreconditionError(absl::StrCat(
           "loop ", p.Text(loop.name), " is ", ToString(loop.kind), "; only serial loops can be fused"));
     }
-    if (i > 0 && (p.nodes[loops[i - 1]].first != loops[i] || p.nodes[loops[i]].next != kNone)) {
+    if (i > 0 && (p.nodes[loops[i - 1]].first != loops[i] ||
+                  (p.nodes[loops[i]].next != kNone && !KILN_DEFECT("fuse.siblings")))) {
       return absl::FailedPreconditionError(absl::StrCat(
           "loop ", p.Text(loop.name), " is not the only child of loop ", p.Text(p.loop(loops[i - 1]).name)));
     }
@@ -42,7 +44,7 @@ absl::Status Fuse(Call& call) {
     const size_t position = first - around.begin(), start = ReductionStart(p, block);
     if (start <= position || start >= position + loops.size()) continue;
     const absl::Status once = CheckReducesOnce(p, block, {first, around.end()});
-    if (!once.ok()) return once;
+    if (!once.ok() && !KILN_DEFECT("fuse.restart")) return once;
   }
   const Id fused = p.AddLoop(name, extent);
   p.loop(fused).tainted = tainted;
@@ -60,7 +62,10 @@ absl::Status Fuse(Call& call) {
     // The outermost digit is what is left: no remainder, so that it stays expressible when the fused loop is
     // split imperfectly.
     p.loops[p.nodes[loop].index].definition = p.AddMark(
-        Sum{0, {kiln::Split{Source::Loop(fused), 1, lower, loop == loops.front() ? 0 : own.max}}}, own);
+        Sum{0,
+            {kiln::Split{Source::Loop(fused), 1, lower,
+                         loop == loops.front() ? 0 : own.max - (KILN_DEFECT("fuse.digit") && own.max > 1)}}},
+        own);
   }
   for (size_t i = loops.size(); i-- > 0;) p.Kill(loops[i]);
   call.Return(fused);

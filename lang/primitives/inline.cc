@@ -7,6 +7,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/reshape.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
@@ -26,7 +27,8 @@ std::vector<int> DimensionOfIter(const Program& p, Id block, Range index) {
 
 BodyRewriter::IterRule AtLoad(const Program& p, const std::vector<int>& dims, const Expr& load) {
   return [&p, dims, load](int iter) {
-    return dims[iter] < 0 ? Sum::Constant(0) : p.SumOf(p.lists[load.b + dims[iter]]);
+    const int dim = KILN_DEFECT("compute-inline.swapped") ? std::min(iter, load.c - 1) : dims[iter];
+    return dim < 0 ? Sum::Constant(0) : p.SumOf(p.lists[load.b + dim]);
   };
 }
 
@@ -70,7 +72,8 @@ absl::Status ComputeInline(Call& call) {
       values.push_back(rewriter.Expression(p.lists[p.block(consumer).values.begin + i]));
     }
     for (int i = 0; i < p.block(consumer).initial.count; ++i) {
-      initial.push_back(rewriter.Expression(p.lists[p.block(consumer).initial.begin + i]));
+      const Id start = p.lists[p.block(consumer).initial.begin + i];
+      initial.push_back(KILN_DEFECT("compute-inline.initial") ? start : rewriter.Expression(start));
     }
     SetBody(p, consumer, values, initial);
   }

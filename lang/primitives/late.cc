@@ -10,6 +10,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 
 namespace kiln {
@@ -45,7 +46,8 @@ absl::Status ParallelizeOuter(Call& call) {
     std::vector<Id> outer;
     int64_t product = 1;
     for (Id at = nest; p.IsLoop(at) && product < limit; at = p.nodes[at].first) {
-      if (p.loop(at).kind != LoopKind::kSerial || !CheckDataParallel(p, at).ok()) break;
+      if (p.loop(at).kind != LoopKind::kSerial) break;
+      if (!CheckDataParallel(p, at).ok() && !KILN_DEFECT("parallelize-outer.dependent")) break;
       outer.push_back(at);
       product *= p.loop(at).extent.max;
       if (p.nodes[at].first != p.nodes[at].last) break;

@@ -10,6 +10,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 
 namespace kiln {
@@ -74,7 +75,7 @@ absl::Status Reorder(Call& call) {
   }
   if (next != wanted.size()) return absl::FailedPreconditionError("the loops are not on one chain");
   const absl::Status once = CheckReductions(p, chain, order);
-  if (!once.ok()) return once;
+  if (!once.ok() && !KILN_DEFECT("reorder.restart")) return once;
 
   // The nodes stay where they are; the loops they hold change places. Handles and bindings name nodes, so
   // move the nodes.
@@ -89,6 +90,7 @@ absl::Status Reorder(Call& call) {
   p.Replace(marker, order.front());
   p.Kill(marker);
   for (size_t i = 1; i < order.size(); ++i) p.Append(order[i - 1], order[i]);
+  if (KILN_DEFECT("reorder.children") && children.size() > 1) children.pop_back();
   for (const Id c : children) p.Append(order.back(), c);
   return absl::OkStatus();
 }

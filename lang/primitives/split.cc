@@ -15,6 +15,7 @@
 #include "lang/analysis/instances.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
+#include "lang/defect.h"
 #include "lang/primitive.h"
 
 namespace kiln {
@@ -44,10 +45,10 @@ absl::Status Split(Call& call) {
     }
   }
   if (open >= 0) {
-    factors[open] = (extent + known - 1) / known;
+    factors[open] = (extent + known - 1) / known + KILN_DEFECT("split.one-more");
     known *= factors[open];
   }
-  if (known < extent) {
+  if (known < extent && !KILN_DEFECT("split.too-few")) {
     return absl::FailedPreconditionError(absl::StrCat("factors ", absl::StrJoin(factors, " "), " give ",
                                                       known, ", but loop ", p.Text(old.name), " has extent ",
                                                       extent));
@@ -58,6 +59,7 @@ absl::Status Split(Call& call) {
     for (const Id block : BlocksBelow(p, loop)) {
       const LoopUse use = UseOf(p, block, loop);
       if (use.spatial || use.reduction || p.block(block).monoid == kNone) continue;
+      if (KILN_DEFECT("split.repeats")) continue;
       const std::vector<Id> around = LoopsAround(p, block);
       const size_t position = std::find(around.begin(), around.end(), loop) - around.begin();
       if (!p.block(block).accumulates && position < ReductionStart(p, block)) continue;
@@ -74,7 +76,7 @@ absl::Status Split(Call& call) {
     scale /= factors[i];
     const Id part = p.AddLoop(absl::StrCat(p.Text(old.name), "_", i), factors[i]);
     p.loop(part).tainted = old.tainted || call.sampled(1);
-    value = value + Sum::Of(Source::Loop(part), scale);
+    value = value + Sum::Of(Source::Loop(part), scale + (KILN_DEFECT("split.stride") && i == 0));
     if (parent == kNone) {
       p.Replace(loop, part);
     } else {
@@ -87,6 +89,7 @@ absl::Status Split(Call& call) {
     const Id child = p.nodes[loop].first;
     p.Detach(child);
     p.Append(parent, child);
+    if (KILN_DEFECT("split.children")) break;
   }
   p.loops[p.nodes[loop].index].definition = p.AddMark(value, old.extent);
   p.Kill(loop);

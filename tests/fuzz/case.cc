@@ -1,10 +1,11 @@
 #include "tests/fuzz/case.h"
 
 #include <algorithm>
-#include <cmath>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/loops.h"
 #include "lang/analysis/nests.h"
 #include "lang/hash.h"
 #include "lang/shadow.h"
@@ -13,12 +14,50 @@
 #include "tests/support/random_program.h"
 #include "tests/support/random_steps.h"
 #include "trace/text.h"
+#include "validator/validate.h"
 
 namespace kiln::fuzz {
 namespace {
 
 constexpr int kTries = 24;
 constexpr char kTraceBegins[] = "kiln.trace v1";
+
+// Different elements lie at different places.
+Broken CheckLayouts(const Program& program) {
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.layout.axes.count == 0) continue;
+    const auto shape = program.Dims(buffer.shape);
+    std::set<std::vector<int64_t>> places;
+    std::vector<int64_t> index(shape.size(), 0);
+    for (bool more = true; more;) {
+      std::vector<int64_t> place;
+      for (const Id axis : program.List(buffer.layout.axes))
+        place.push_back(Evaluate(program.SumOf(axis), [&](Source s) { return index[s.id]; }));
+      if (!places.insert(place).second)
+        return {"layout", absl::StrCat("elements of ", program.Text(buffer.name), " share a place")};
+      more = false;
+      for (size_t d = shape.size(); d-- > 0 && !more;) {
+        more = ++index[d] < shape[d].max;
+        if (!more) index[d] = 0;
+      }
+    }
+  }
+  return {};
+}
+
+// The validator refuses loops that may not run at once, whoever says so.
+Broken CheckValidator(Program program, const Shadow& wanted, Dice& dice) {
+  const std::vector<Id> loops = LoopsBelow(program, kRoot);
+  if (loops.empty()) return {};
+  LoopNode& loop = program.loop(loops[dice.Below(static_cast<int64_t>(loops.size()))]);
+  if (loop.kind != LoopKind::kSerial) return {};
+  loop.kind = dice.Flip(0.5) ? LoopKind::kParallel : LoopKind::kVectorized;
+  const Verdict verdict = Validate(program, Target());
+  const absl::Status agrees = CheckShadow(program, wanted, {.shuffle = 1});
+  if (!verdict.ok || agrees.ok()) return {};
+  return {"validator", absl::StrCat("lets loop ", program.Text(loop.name), " be ", ToString(loop.kind),
+                                    ", but ", agrees.message(), "\n", kiln::ToString(program))};
+}
 
 // What must hold of a program and a trace that applies to it.
 Broken CheckEnd(const Program& program, const Shadow& wanted, const Session& session, uint64_t seed) {
@@ -27,6 +66,11 @@ Broken CheckEnd(const Program& program, const Shadow& wanted, const Session& ses
     const absl::Status agrees = CheckShadow(now, wanted, {.shuffle = shuffle});
     if (!agrees.ok()) return {shuffle == 0 ? "shadow" : "shuffled shadow", std::string(agrees.message())};
   }
+  const Broken layout = CheckLayouts(now);
+  if (layout) return layout;
+  RandomDice dice(Engine({seed, 5}));
+  const Broken validator = CheckValidator(now, wanted, dice);
+  if (validator) return validator;
   const std::string text = kiln::ToString(now);
   const absl::StatusOr<Program> parsed = ParseProgram(text);
   if (!parsed.ok()) return {"program text", std::string(parsed.status().message())};
@@ -79,7 +123,7 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage) {
   const Program program = RandomProgram(recorded);
   std::vector<Outcome> outcomes;
   const auto finish = [&](const Trace& trace, const Broken& broken) {
-    outcomes.push_back({{seed, recorded.drawn(), program, trace}, broken});
+    outcomes.push_back({{seed, recorded.drawn(), program, trace}, broken, program});
   };
   const absl::StatusOr<Shadow> wanted = RunShadow(program);
   if (!wanted.ok()) {
@@ -112,6 +156,7 @@ Outcome Check(const Case& given, const std::vector<bool>& skip) {
   }
   const Session session = Rerun(given.trace, given.program, skip, dice);
   outcome.made.trace = session.trace();
+  outcome.after = session.state().program;
   outcome.broken =
       session.broken() ? session.broken() : CheckEnd(given.program, *wanted, session, given.seed);
   return outcome;

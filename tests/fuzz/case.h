@@ -37,6 +37,7 @@ struct Case {
 struct Outcome {
   Case made;  // the trace ends where something broke
   Broken broken;
+  Program after;  // what the trace made of the program
 };
 
 // A program and `traces` traces of some steps each, everything drawn from the seed, and checked.

@@ -6,6 +6,7 @@
 //     left out.
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
 //   kiln_fuzz --case SEED        the cases of one seed
+//   kiln_fuzz --defects          the fuzzer under each planted defect (tests/fuzz/defects.h)
 //   kiln_fuzz --refusals         how often primitives refuse what is legal (tests/fuzz/refusals.h)
 #include <atomic>
 #include <cstdio>
@@ -25,7 +26,9 @@
 #include "absl/time/clock.h"
 #include "fmt/format.h"
 #include "lang/mixer.h"
+#include "lang/text.h"
 #include "tests/fuzz/case.h"
+#include "tests/fuzz/defects.h"
 #include "tests/fuzz/refusals.h"
 #include "tests/fuzz/shrink.h"
 
@@ -33,7 +36,7 @@ namespace kiln::fuzz {
 namespace {
 
 constexpr int kTracesPerSeed = 4;
-constexpr int64_t kSeedsPerChunk = 250;
+constexpr int64_t kSeedsPerChunk = 250, kSeedsPerDefect = 5000;
 constexpr double kShrinkSeconds = 20;
 
 struct Options {
@@ -168,7 +171,7 @@ class Fuzzer {
 };
 
 int Tell(const Outcome& outcome) {
-  fmt::print("{}{}\n", ToString(outcome.made),
+  fmt::print("{}\n# after\n{}\n{}\n", ToString(outcome.made), kiln::ToString(outcome.after),
              outcome.broken
                  ? absl::StrCat("breaks \"", outcome.broken.property, "\": ", outcome.broken.message)
                  : "holds");
@@ -194,6 +197,7 @@ int ReportRefusals() {
 
 int Main(int argc, char** argv) {
   if (argc == 2 && absl::string_view(argv[1]) == "--refusals") return ReportRefusals();
+  if (argc == 2 && absl::string_view(argv[1]) == "--defects") return FindDefects(kSeedsPerDefect);
   Options options;
   std::map<std::string, int64_t*> numbers = {{"--pairs", &options.pairs},
                                              {"--seed", &options.seed},

@@ -147,6 +147,7 @@ bool Apply(State& s, const Asked& asked, std::string* refusal) {
   Step step;
   step.primitive = FindPrimitive(asked.primitive);
   step.operands.assign(asked.operands.begin(), asked.operands.end());
+  for (const AttributeDecl& decl : step.primitive->attributes) step.attributes.push_back(decl.fallback);
   const absl::Status status = Run(s, Target(), step, 0, nullptr, nullptr, nullptr);
   if (refusal != nullptr) *refusal = Shape(status.message());
   return status.ok();

@@ -137,6 +137,28 @@ TEST(ReverseComputeAt, RefusesWhatIsWrittenWithGaps) {
   EXPECT_THAT(Message(s), HasSubstr("block \"sum\" writes with gaps in one iteration of loop i_1"));
 }
 
+TEST(Parallel, RefusesIterationsThatReduceTheSameElements) {
+  // t[i] = Σ_r A[i, r];  u[i] = t[i] + t[i + 1];  B[i] = u[i]: t is made twice below the loop of u, which
+  // then moves
+  Builder b("halo");
+  const Id A = b.Input("A", DType::kF64, {9, 3}), t = b.Temporary("t", DType::kF64, {9}),
+           u = b.Temporary("u", DType::kF64, {8}), B = b.Output("B", DType::kF64, {8});
+  const Sum i = b.Iter(0), r = b.Iter(1);
+  b.Reduce("sum", {{"i", 9}, {"r", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {t, {i}},
+           b.Load(A, {i, r}));
+  Sum next = i;
+  next.offset = 1;
+  b.Compute("pair", {{"i", 8}}, {u, {i}}, b.Add(b.Load(t, {i}), b.Load(t, {next})));
+  b.Compute("copy", {{"i", 8}}, {B, {i}}, b.Load(u, {i}));
+  Schedule s = Scheduled(b.Finish());
+  const Block pair = s.GetBlock("pair");
+  const Loop loop = s.GetLoops(pair)[0];
+  s.ComputeAt(s.GetBlock("sum"), loop);
+  s.ComputeAt(pair, s.GetLoops(s.GetBlock("copy"))[0]);
+  s.Parallel(loop);
+  EXPECT_THAT(Message(s), HasSubstr("iterations of loop i repeat what others reduce in block \"sum\""));
+}
+
 TEST(ComputeAt, MakesAtLeastWhatImperfectTilesRead) {
   Schedule s = Scheduled(SumAndCopy());
   const Block sum = s.GetBlock("sum"), copy = s.GetBlock("copy");

@@ -1,4 +1,5 @@
 #include "absl/strings/str_cat.h"
+#include "lang/defect.h"
 #include "validator/check.h"
 
 namespace kiln {
@@ -15,6 +16,7 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& /*target*/)
                             ", which is parallel too");
       }
     }
+    if (KILN_DEFECT("validator.parallel")) continue;
     if (auto reason = Dependence(nests, l, /*reductions=*/true)) {
       return absl::StrCat(LoopText(nests, l), " is parallel, but ", *reason);
     }

@@ -1,4 +1,5 @@
 #include "absl/strings/str_cat.h"
+#include "lang/defect.h"
 #include "validator/check.h"
 
 namespace kiln {
@@ -20,6 +21,7 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& /*target*/)
       return absl::StrCat(LoopText(nests, l), " is vectorized with ", loop.extent, " lanes; 2 to ",
                           kMostLanes, " are allowed");
     }
+    if (KILN_DEFECT("validator.vectorized")) continue;
     if (auto reason = Dependence(nests, l, /*reductions=*/false)) {
       return absl::StrCat(LoopText(nests, l), " is vectorized, but ", *reason);
     }

@@ -68,14 +68,16 @@ std::vector<Picked> SelectBatch(std::vector<Candidate> candidates, const BatchSo
     }
     return false;
   };
-  const auto take_random = [&] {
+  const auto take_one_of = [&](const std::function<std::optional<Candidate>()>& next, bool random) {
     for (int i = 0; i < kTriesPerDraw; ++i) {
-      if (take(source.draw(), true)) return true;
+      if (take(next(), random)) return true;
     }
     return false;
   };
+  const auto take_random = [&] { return take_one_of(source.draw, true); };
   while (static_cast<int>(batch.size()) < options.size) {
     const bool random = dice.Flip(options.random_share);
+    if (!random && dice.Flip(options.neighbour_share) && take_one_of(source.neighbour, false)) continue;
     if (random ? take_random() || take_greedy() : take_greedy() || take_random()) continue;
     break;
   }

@@ -1,7 +1,8 @@
 // Which candidates are measured next.
 //
-// Greedy by predicted energy, with two corrections. A small share of the slots goes to draws from the prior,
-// so that the model also learns where it does not look (epsilon-greedy). And a candidate loses some of its
+// Greedy by predicted energy, with three corrections. A small share of the slots goes to draws from the
+// prior, so that the model also learns where it does not look (epsilon-greedy). Another goes to neighbours of
+// the best programs that were measured, whatever the model says of them. And a candidate loses some of its
 // rank for being like one that is in the batch already: sixty-four variations of one program teach little.
 //
 // No program is measured twice for one task: programs are told apart by their structural hash, since
@@ -37,13 +38,16 @@ int BatchSize(int done);
 
 struct BatchOptions {
   int size = 16;
-  double random_share = 0.05;  // probability that a slot goes to a draw from the prior
+  double random_share = 0.05;    // probability that a slot goes to a draw from the prior
+  double neighbour_share = 0.2;  // probability that it goes to a neighbour of one of the best
   double diversity = 0.2;  // energy that a copy of a picked candidate would lose; less for less similar ones
 };
 
 struct BatchSource {
   // A draw from the prior that the validator accepts; none if it could not find one.
   std::function<std::optional<Candidate>()> draw;
+  // One of the best measured programs with another decision at one site, that the validator accepts.
+  std::function<std::optional<Candidate>()> neighbour;
   // The structural hash of the candidate's program; none if it turns out not to be valid.
   std::function<std::optional<std::string>(const Candidate&)> hash;
 };

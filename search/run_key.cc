@@ -31,6 +31,7 @@ Json OptionsJson(const TuneOptions& options) {
           {"from-prior", p.from_prior},
           {"archive", p.archive},
           {"random-share", options.random_share},
+          {"neighbour-share", options.neighbour_share},
           {"diversity", options.diversity},
           {"finalists", options.finalists}};
 }

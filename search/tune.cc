@@ -19,6 +19,8 @@ namespace {
 constexpr uint64_t kSelect =
     100;  // the purpose of the engine that selects a batch; others are the population's
 
+constexpr int kCentres = 4;  // measured programs whose neighbours are tried
+
 }  // namespace
 
 absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
@@ -85,11 +87,25 @@ absl::StatusOr<std::vector<Candidate>> Tuner::Search(int task) {
   return tasks_[task].population->Round(tasks_[task].round, *model_, best, options_.stop);
 }
 
+std::optional<Candidate> Tuner::NeighbourOfBest(int task, Dice& dice) {
+  const std::vector<const Measured*> best = knowledge_.Best(task, kCentres);
+  if (best.empty()) return std::nullopt;
+  const Measured& centre = *best[dice.Below(static_cast<int64_t>(best.size()))];
+  const absl::StatusOr<Point> from = PointOf(*tasks_[task].space, judge_, centre.candidate);
+  if (!from.ok()) return std::nullopt;
+  const Move move = Propose(*tasks_[task].space, judge_, *from, /*structure=*/0, dice);
+  if (move.to == nullptr) return std::nullopt;
+  return CandidateOf(*move.to, 0);
+}
+
 absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task, std::vector<Candidate> candidates) {
   Task& t = tasks_[task];
   std::map<std::string, Point> points;
   int draws = 0;
+  RandomDice dice(
+      Engine{options_.seed, static_cast<uint64_t>(task), static_cast<uint64_t>(t.round), 0, 0, kSelect});
   const BatchSource source{.draw = [&] { return t.population->Draw(t.round, draws++); },
+                           .neighbour = [&] { return NeighbourOfBest(task, dice); },
                            .hash = [&](const Candidate& candidate) -> std::optional<std::string> {
                              absl::StatusOr<Point> point = PointOf(*t.space, judge_, candidate);
                              if (!point.ok()) return std::nullopt;
@@ -99,9 +115,8 @@ absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task, std::vector<Candidate
                            }};
   const BatchOptions how{.size = std::min(BatchSize(t.trials), options_.trials - TotalTrials()),
                          .random_share = options_.random_share,
+                         .neighbour_share = options_.neighbour_share,
                          .diversity = options_.diversity};
-  RandomDice dice(
-      Engine{options_.seed, static_cast<uint64_t>(task), static_cast<uint64_t>(t.round), 0, 0, kSelect});
   std::vector<Trial> batch;
   for (Picked& picked : SelectBatch(std::move(candidates), source, how, dice, knowledge_.hashes(task))) {
     batch.push_back({std::move(picked.candidate), picked.hash, std::move(points.at(picked.hash)), {}});

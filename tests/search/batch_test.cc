@@ -17,11 +17,12 @@ Candidate At(int64_t x, int64_t y, double energy, int sketch = 0) {
   return {sketch, {Decision{x}, Decision{y}}, energy};
 }
 
-// Programs are told apart by x + y; draws count upwards from (100, 0).
+// Programs are told apart by x + y; draws count upwards from (100, 0), neighbours from (0, 500).
 struct Fake {
-  int draws = 0;
+  int draws = 0, neighbours = 0;
   BatchSource source() {
     return {.draw = [this]() -> std::optional<Candidate> { return At(100 + draws++, 0, 0); },
+            .neighbour = [this]() -> std::optional<Candidate> { return At(0, 500 + neighbours++, 0); },
             .hash = [](const Candidate& c) -> std::optional<std::string> {
               if (c.decisions[0][0] < 0) return std::nullopt;
               return absl::StrCat(c.sketch, ":", c.decisions[0][0] + c.decisions[1][0]);
@@ -49,25 +50,26 @@ TEST(Batch, GrowsWithWhatIsDone) {
 }
 
 TEST(Batch, TakesTheLowestEnergies) {
-  const auto batch =
-      Select({At(1, 0, 3), At(2, 0, 1), At(3, 0, 2)}, {.size = 2, .random_share = 0, .diversity = 0});
+  const auto batch = Select({At(1, 0, 3), At(2, 0, 1), At(3, 0, 2)},
+                            {.size = 2, .random_share = 0, .neighbour_share = 0, .diversity = 0});
   EXPECT_THAT(Hashes(batch), ElementsAre("0:2", "0:3"));
 }
 
 TEST(Batch, NeverTakesAProgramTwiceOrOneThatWasMeasured) {
   const auto batch = Select({At(1, 1, 1), At(2, 0, 2), At(3, 0, 3), At(4, 0, 4)},
-                            {.size = 2, .random_share = 0, .diversity = 0}, {"0:3"});
+                            {.size = 2, .random_share = 0, .neighbour_share = 0, .diversity = 0}, {"0:3"});
   EXPECT_THAT(Hashes(batch), ElementsAre("0:2", "0:4"));
 }
 
 TEST(Batch, PrefersWhatIsUnlikeThePicked) {
   const auto batch = Select({At(1, 1, 0), At(1, 2, 0.1), At(7, 8, 0.2), At(1, 3, 0.15, 1)},
-                            {.size = 3, .random_share = 0, .diversity = 0.4});
+                            {.size = 3, .random_share = 0, .neighbour_share = 0, .diversity = 0.4});
   EXPECT_THAT(Hashes(batch), ElementsAre("0:2", "1:4", "0:15"));
 }
 
 TEST(Batch, FillsUpWithDrawsFromThePrior) {
-  const auto batch = Select({At(1, 1, 0)}, {.size = 3, .random_share = 0, .diversity = 0});
+  const auto batch =
+      Select({At(1, 1, 0)}, {.size = 3, .random_share = 0, .neighbour_share = 0, .diversity = 0});
   EXPECT_THAT(Hashes(batch), ElementsAre("0:2", "0:100", "0:101"));
   EXPECT_FALSE(batch[0].random);
   EXPECT_TRUE(batch[1].random);
@@ -77,23 +79,37 @@ TEST(Batch, GivesAShareToThePrior) {
   std::vector<Candidate> candidates;
   for (int i = 0; i < 2000; ++i) candidates.push_back(At(1000 + i, i, i));
   int random = 0;
-  for (const Picked& picked : Select(candidates, {.size = 1000, .random_share = 0.05, .diversity = 0}))
+  for (const Picked& picked :
+       Select(candidates, {.size = 1000, .random_share = 0.05, .neighbour_share = 0, .diversity = 0}))
     random += picked.random;
   EXPECT_GT(random, 25);
   EXPECT_LT(random, 80);
 }
 
+TEST(Batch, GivesAShareToNeighboursOfTheBest) {
+  std::vector<Candidate> candidates;
+  for (int i = 0; i < 2000; ++i) candidates.push_back(At(10000 + i, 0, i));
+  int neighbours = 0;
+  const BatchOptions options{.size = 1000, .random_share = 0, .neighbour_share = 0.2, .diversity = 0};
+  for (const Picked& picked : Select(candidates, options))
+    neighbours += picked.candidate.decisions[0][0] == 0;
+  EXPECT_GT(neighbours, 150);
+  EXPECT_LT(neighbours, 250);
+}
+
 TEST(Batch, EndsWhenThereIsNothingNew) {
   absl::flat_hash_set<std::string> measured{"0:1"};
   const BatchSource source{.draw = [] { return std::optional<Candidate>(At(1, 0, 0)); },
+                           .neighbour = [] { return std::optional<Candidate>(At(0, 1, 0)); },
                            .hash = [](const Candidate&) { return std::optional<std::string>("0:1"); }};
   RandomDice dice(Engine{1});
   EXPECT_THAT(SelectBatch({At(1, 0, 0)}, source, {.size = 4}, dice, measured), IsEmpty());
 }
 
 TEST(Batch, LeavesOutWhatCannotBeBuiltAgain) {
-  EXPECT_THAT(Hashes(Select({At(-1, 0, 0), At(5, 0, 1)}, {.size = 1, .random_share = 0})),
-              ElementsAre("0:5"));
+  EXPECT_THAT(
+      Hashes(Select({At(-1, 0, 0), At(5, 0, 1)}, {.size = 1, .random_share = 0, .neighbour_share = 0})),
+      ElementsAre("0:5"));
 }
 
 TEST(TaskScheduler, TakesTurnsUntilAllAreExhausted) {

@@ -119,7 +119,7 @@ void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
   for (auto load = loads_.begin(); load != loads_.end();) {
     load = load->first.buffer == buffer ? loads_.erase(load) : std::next(load);
   }
-  if (at.uniform()) {
+  if (at.uniform() && !mask) {
     if (mlir::isa<mlir::VectorType>(value.getType())) {
       value = mlir::vector::ExtractOp::create(b_, loc_, value, llvm::ArrayRef<int64_t>{lanes_ - 1});
     }

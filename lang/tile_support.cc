@@ -109,20 +109,7 @@ Decision WithFirst(const TileBounds& bounds, int64_t inner, const Decision& rest
   return tile;
 }
 
-}  // namespace
-
-bool IsBoundedTile(const TileBounds& bounds, absl::Span<const int64_t> tile) {
-  if (static_cast<int>(tile.size()) != bounds.parts || Product(tile) != bounds.extent) return false;
-  for (int level = 0; level < bounds.parts; ++level) {
-    if (!Keeps(bounds, level, Product(tile.last(level + 1)))) return false;
-  }
-  return true;
-}
-
-double CountBoundedTiles(const TileBounds& bounds) { return Memo(bounds, CountChains).total; }
-
-Decision SampleBoundedTile(const TileBounds& bounds, Dice& dice) {
-  const ChainTable& table = Memo(bounds, CountChains);
+Decision SampleChain(const TileBounds& bounds, const ChainTable& table, Dice& dice) {
   Decision tile(bounds.parts, 1);
   int64_t product = 1;
   std::vector<double> weights;
@@ -136,6 +123,22 @@ Decision SampleBoundedTile(const TileBounds& bounds, Dice& dice) {
     product = next;
   }
   return tile;
+}
+
+}  // namespace
+
+bool IsBoundedTile(const TileBounds& bounds, absl::Span<const int64_t> tile) {
+  if (static_cast<int>(tile.size()) != bounds.parts || Product(tile) != bounds.extent) return false;
+  for (int level = 0; level < bounds.parts; ++level) {
+    if (!Keeps(bounds, level, Product(tile.last(level + 1)))) return false;
+  }
+  return true;
+}
+
+double CountBoundedTiles(const TileBounds& bounds) { return Memo(bounds, CountChains).total; }
+
+Decision SampleBoundedTile(const TileBounds& bounds, Dice& dice) {
+  return SampleChain(bounds, Memo(bounds, CountChains), dice);
 }
 
 void ForEachBoundedTile(const TileBounds& bounds, const std::function<void(const Decision&)>& visit) {
@@ -180,7 +183,9 @@ double CountCeilTiles(const TileBounds& bounds) { return Memo(bounds, CountCeil)
 Decision SampleCeilTile(const TileBounds& bounds, Dice& dice) {
   const CeilTable& table = Memo(bounds, CountCeil);
   const int64_t inner = table.inner[dice.Pick(table.ways)];
-  return WithFirst(bounds, inner, SampleBoundedTile(bounds.Inner(inner), dice));
+  // There are many inner products, each drawn rarely: their tables are not kept.
+  const TileBounds rest = bounds.Inner(inner);
+  return WithFirst(bounds, inner, SampleChain(rest, CountChains(rest), dice));
 }
 
 void ForEachCeilTile(const TileBounds& bounds, const std::function<void(const Decision&)>& visit) {

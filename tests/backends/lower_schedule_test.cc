@@ -165,6 +165,15 @@ TEST(Lower, FusesLoopsIntoLanes) {
   }
 }
 
+TEST(Lower, StoresOneElementFromTheLanesThatExist) {
+  Grid g;
+  const Id X = g.b.Input("X", kF32, {1}), Y = g.b.Output("Y", kF32, {1});
+  g.b.Compute("y", {{"i", 1}}, {Y, {Sum::Constant(0)}}, g.b.Load(X, {g.i}));
+  Array<float> x(1, 5.f), y(1, 9.f);
+  CallGrid(Vectorized(g.b.Finish(), "y", 0, 3), {x.data(), y.data()});
+  EXPECT_EQ(y[0], 5.f);
+}
+
 TEST(Lower, KeepsOnlyWhatIsLiveBelowALoop) {
   Grid g;
   const Id X = g.b.Input("X", kF32, {64, 48}), T = g.b.Temporary("T", kF32, {64, 48}),

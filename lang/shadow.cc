@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -22,7 +24,16 @@ Hash128 operator+(Hash128 a, Hash128 b) {
   return {a.high + b.high + (low < a.low), low};
 }
 
-enum Tag : uint64_t { kTagInput = 1, kTagKnown, kTagApply, kTagCast, kTagBag, kTagTuple, kTagMonoid };
+enum Tag : uint64_t {
+  kTagInput = 1,
+  kTagKnown,
+  kTagApply,
+  kTagCast,
+  kTagBag,
+  kTagTuple,
+  kTagMonoid,
+  kTagGather
+};
 
 struct Term {
   enum class Kind : uint8_t { kUnwritten, kOpaque, kKnown, kBag };
@@ -43,6 +54,18 @@ struct Strand {
   int64_t loop = 0;  // counts how often such loops are entered
   bool lane = false;
 };
+
+// The outputs in the order of the parameters, then the status.
+std::vector<Id> Results(const Program& p) {
+  std::vector<Id> results;
+  for (const Id buffer : p.parameters) {
+    if (p.buffers[buffer].role == Role::kOutput) results.push_back(buffer);
+  }
+  for (size_t b = 0; b < p.buffers.size(); ++b) {
+    if (p.buffers[b].role == Role::kStatus) results.push_back(static_cast<Id>(b));
+  }
+  return results;
+}
 
 // Values are terms.
 class Terms {
@@ -76,6 +99,7 @@ class Terms {
     if (Apart(to->strand) != nullptr) return "reads what another iteration of a parallel loop wrote";
     return nullptr;
   }
+  const char* Gather(const CodeAccess& access, const int* which, const Term* registers, Term* to);
   void Store(Id buffer, int64_t at, const Term& value) {
     Term& to = memory_[buffer][at];
     to = value;
@@ -116,6 +140,7 @@ class Terms {
   const Program& p_;
   std::vector<std::vector<Term>> memory_;  // by buffer; empty: an input
   std::vector<Hash128> inputs_;            // by buffer
+  std::map<Id, Hash128> contents_;         // of inputs that are gathered from
   std::vector<Id> same_monoid_;            // the first that is equal
   std::vector<Hash128> monoids_;
   std::vector<std::vector<Hash128>> sets_;
@@ -130,8 +155,7 @@ Terms::Terms(const Program& program) : p_(program) {
   inputs_.resize(p_.buffers.size());
   for (size_t b = 0; b < p_.buffers.size(); ++b) {
     const Buffer& buffer = p_.buffers[b];
-    if (buffer.role == Role::kTemporary || buffer.role == Role::kOutput)
-      memory_[b].resize(ElementsOf(p_, static_cast<Id>(b)));
+    if (!IsGiven(buffer.role)) memory_[b].resize(ElementsOf(p_, static_cast<Id>(b)));
     if (buffer.data == kNone) continue;
     Mixer mixer;
     for (const char c : (*p_.constants)[buffer.data]) mixer.Add(static_cast<unsigned char>(c));
@@ -149,6 +173,7 @@ Terms::Terms(const Program& program) : p_(program) {
     struct Pure {
       const Terms& terms;
       static bool Load(const CodeAccess&, int64_t, Term*) { return false; }
+      static bool Gather(const CodeAccess&, const int*, const Term*, Term*) { return false; }
       Term Apply(Op op, DType type, ScalarFunction f, const Term& a, const Term& b, const Term& c) const {
         return terms.Apply(op, type, f, a, b, c);
       }
@@ -206,6 +231,46 @@ Term Terms::Apply(Op op, DType type, ScalarFunction function, const Term& a, con
     mixer.Add(h.low);
   }
   return Opaque(mixer.Finish());
+}
+
+// At indices that are terms it may be any element: the term is that of all of them.
+const char* Terms::Gather(const CodeAccess& access, const int* which, const Term* registers, Term* to) {
+  const int rank = static_cast<int>(access.dims.size());
+  std::vector<Scalar> index;
+  Mixer mixer;
+  mixer.Add(kTagGather);
+  const auto add = [](Mixer& mixed, Hash128 h) {
+    mixed.Add(h.high);
+    mixed.Add(h.low);
+  };
+  for (int d = 0; d < rank; ++d) {
+    const Term& term = registers[which[d]];
+    if (term.kind == Term::Kind::kKnown) index.push_back(term.known);
+    add(mixer, HashOf(term));
+  }
+  if (static_cast<int>(index.size()) == rank) {
+    std::vector<int> all(rank);
+    std::iota(all.begin(), all.end(), 0);
+    return Load(access.buffer, access.Nearest(all.data(), index.data()), to);
+  }
+  const bool given = memory_[access.buffer].empty();
+  const auto known = contents_.find(access.buffer);
+  Hash128 contents;
+  if (given && known != contents_.end()) {
+    contents = known->second;
+  } else {
+    Mixer all;
+    for (int64_t at = 0; at < ElementsOf(p_, access.buffer); ++at) {
+      Term element;
+      if (const char* wrong = Load(access.buffer, at, &element)) return wrong;
+      add(all, HashOf(element));
+    }
+    contents = all.Finish();
+    if (given) contents_[access.buffer] = contents;
+  }
+  add(mixer, contents);
+  *to = Opaque(mixer.Finish());
+  return nullptr;
 }
 
 Term Terms::BagOf(Id monoid, const Tuple& values) const {
@@ -316,8 +381,7 @@ const Strand* Terms::Apart(int32_t other) const {
 
 Shadow Terms::Outputs() const {
   Shadow outputs;
-  for (const Id buffer : p_.parameters) {
-    if (p_.buffers[buffer].role != Role::kOutput) continue;
+  for (const Id buffer : Results(p_)) {
     outputs.emplace_back();
     for (const Term& term : memory_[buffer]) outputs.back().push_back({HashOf(term), term.count});
   }
@@ -338,8 +402,7 @@ absl::Status CheckShadow(const Program& program, const Shadow& wanted, const Int
   const absl::StatusOr<Shadow> found = RunShadow(program, options);
   if (!found.ok()) return found.status();
   size_t output = 0;
-  for (const Id buffer : program.parameters) {
-    if (program.buffers[buffer].role != Role::kOutput) continue;
+  for (const Id buffer : Results(program)) {
     const std::vector<ShadowElement>&has = (*found)[output], &should = wanted[output];
     ++output;
     const auto at = std::mismatch(has.begin(), has.end(), should.begin(), should.end());

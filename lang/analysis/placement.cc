@@ -14,6 +14,10 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
+std::string Gathered(const Program& p, Id block, Id buffer) {
+  return absl::StrCat(Describe(p, block), " reads ", p.Text(p.buffers[buffer].name), " at computed indices");
+}
+
 absl::Status CheckLeaf(const Program& p, Id block) {
   if (p.nodes[block].first != kNone) return No(absl::StrCat(Describe(p, block), " has blocks within"));
   return absl::OkStatus();
@@ -184,6 +188,12 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
     }
   }
   if (!any) return No(absl::StrCat("it reads nothing that is written below ", Describe(program, loop)));
+  for (const Id gather : Gathers(program, block)) {
+    const Id buffer = BufferRead(program.exprs[gather]);
+    for (const Id producer : Writers(program, buffer)) {
+      if (IsAncestor(program, loop, producer)) return No(Gathered(program, block, buffer));
+    }
+  }
   // Each index that reads what is written below must be an iter, or a constant, the same in all reads;
   // reductions must be whole.
   for (const Id load : Loads(program, block)) {
@@ -274,6 +284,7 @@ absl::Status CheckComputeInline(const Program& program, Id block) {
   for (const Id consumer : consumers) {
     if (EnclosingBlock(program, consumer) != EnclosingBlock(program, block))
       return No("a reader is in another scope");
+    if (GathersFrom(program, consumer, dest.buffer)) return No(Gathered(program, consumer, dest.buffer));
   }
   return absl::OkStatus();
 }
@@ -300,9 +311,9 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
     return No(absl::StrCat(program.Text(program.buffers[buffer].name), " has other readers"));
   if (EnclosingBlock(program, producer) != EnclosingBlock(program, block))
     return No("its producer is in another scope");
-  for (const Id load : Loads(program, block)) {
+  if (GathersFrom(program, block, buffer)) return No(Gathered(program, block, buffer));
+  for (const Id other : ReadBuffers(program, block)) {
     // What else it reads must be there when the producer runs.
-    const Id other = program.exprs[load].a;
     if (other == buffer) continue;
     for (const Id writer : Writers(program, other)) {
       if (!Before(program, writer, producer))

@@ -44,14 +44,18 @@ std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const E
   return range;
 }
 
+// An index of kNone touches the whole dimension.
 Region Touched(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index,
                const Bindings& bindings, Id at) {
   const Extents extents(p, EnclosingBlock(p, block));
   const auto shape = p.Dims(p.buffers[buffer].shape);
   Region region;
   for (size_t d = 0; d < index.size(); ++d) {
-    std::optional<Sum> value = Substitute(
-        p.SumOf(index[d]), [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, extents);
+    std::optional<Sum> value;
+    if (index[d] != kNone) {
+      value = Substitute(
+          p.SumOf(index[d]), [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, extents);
+    }
     std::optional<DimRange> range;
     if (value.has_value()) range = Bound(p, *value, at, extents);
     region.push_back(range.value_or(DimRange{Sum::Constant(0), shape[d].max}));
@@ -101,6 +105,12 @@ Region ReadRegion(const Program& program, Id block, Id buffer, Id at) {
     region = Union(program, buffer, region,
                    Touched(program, block, buffer, program.List({e.b, e.c}), bindings, at));
   }
+  for (const Id gather : Gathers(program, block)) {
+    const Expr& e = program.exprs[gather];
+    if (e.bits != buffer) continue;
+    region = Union(program, buffer, region,
+                   Touched(program, block, buffer, GatherMarks(program, block, e), bindings, at));
+  }
   return region;
 }
 
@@ -113,6 +123,20 @@ Region WrittenRegion(const Program& program, Id block, Id buffer, Id at) {
                    Touched(program, block, buffer, program.List(dest.index), bindings, at));
   }
   return region;
+}
+
+std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& gather) {
+  const auto shape = program.Dims(program.buffers[gather.bits].shape);
+  const Extents extents(program, block);
+  std::vector<int32_t> marks;
+  for (const Id index : program.GatherIndex(gather)) {
+    const Expr& e = program.exprs[index];
+    const Extent extent = shape[marks.size()];
+    const bool affine = e.op == Op::kIndex;
+    const Interval bounds = affine ? Bounds(Simplify(program.SumOf(e.a), extents), extents) : Interval();
+    marks.push_back(affine && bounds.min >= 0 && bounds.max < extent.max ? e.a : kNone);
+  }
+  return marks;
 }
 
 std::optional<SimpleIndex> AsSimpleIndex(const Program& program, Id mark) {

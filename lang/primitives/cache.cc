@@ -55,6 +55,10 @@ absl::Status CacheRead(Call& call) {
   const absl::StatusOr<Storage> storage = StorageOf(call.Text(1));
   if (!storage.ok()) return storage.status();
   const Id buffer = read[operand];
+  if (GathersFrom(p, block, buffer)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, block), " reads ", p.Text(p.buffers[buffer].name), " at computed indices"));
+  }
   const Id enclosing = EnclosingBlock(p, block);
   Id scope = enclosing == kNone ? kRoot : enclosing;  // the innermost that the block shares with a writer
   for (const Id writer : Writers(p, buffer)) {
@@ -147,7 +151,8 @@ const Primitive kCacheRead{
         "Copies what a block reads of its operand-th buffer (in order of first use) to a new buffer, from "
         "which it then reads.\n"
         "C[..] = f(A[g(i)])\n->\nA.cache[j] = A[j]; C[..] = f(A.cache[g(i)])\n"
-        "Does not apply when something after the block writes the buffer.",
+        "Does not apply when something after the block writes the buffer, or when it is read at computed "
+        "indices.",
     .apply = CacheRead,
 };
 KILN_PRIMITIVE(kCacheRead);

@@ -45,8 +45,8 @@ absl::Status DecomposeReduction(Call& call) {
     }
   }
 
-  const absl::Status once =
-      CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(at), loops.end()});
+  absl::Status once = CheckReducesInScope(p, block);
+  if (once.ok()) once = CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(at), loops.end()});
   if (!once.ok()) return once;
 
   std::map<Id, Id> copies;

@@ -97,7 +97,7 @@ class Maker {
   void AddBlock() {
     const Id from = Pick();
     const std::vector<Extent> shape = ShapeOf(from);
-    switch (dice_.Below(11)) {
+    switch (dice_.Below(13)) {
       case 0:
       case 1:
         return Elementwise(from, shape);
@@ -117,6 +117,10 @@ class Maker {
         return shape.empty() ? Elementwise(from, shape) : Contraction(from, shape);
       case 9:
         return shape.size() < 2 ? Elementwise(from, shape) : Transpose(from, shape);
+      case 10:
+        return Gather(from, shape);
+      case 11:
+        return shape.empty() ? Elementwise(from, shape) : ArgMax(from, shape);
       default:
         return shape.size() > 2 || Points(shape) > kMaxElements ? Elementwise(from, shape)
                                                                 : Broadcast(from, shape);
@@ -205,6 +209,40 @@ class Maker {
     std::vector<Sum> index = Index(out.size());
     index.insert(index.begin() + static_cast<int64_t>(d), Builder::Iter(static_cast<int>(out.size())));
     Finish(out, iters, b_.Load(from, index));
+  }
+
+  // One index of a table is the value of `from`, the others are iters, or the same value.
+  void Gather(Id from, const std::vector<Extent>& shape) {
+    const Id table = Pick();
+    const size_t rank = ShapeOf(table).size();
+    if (rank == 0) return Elementwise(from, shape);
+    const std::vector<Sum> index = Index(shape.size());
+    const Id computed = b_.Cast(DType::kIndex, b_.Load(from, index));
+    const size_t where = dice_.Below(static_cast<int64_t>(rank));
+    std::vector<Id> at;
+    for (size_t d = 0; d < rank; ++d) {
+      const bool same = d == where || index.empty() || dice_.Flip(0.2);
+      at.push_back(same ? computed : b_.Index(index[dice_.Below(static_cast<int64_t>(index.size()))]));
+    }
+    Finish(shape, IterSpecs(shape), b_.Gather(table, at));
+  }
+
+  // The greatest value over a dimension, and where it stands, which is an output.
+  void ArgMax(Id from, std::vector<Extent> shape) {
+    const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
+    std::vector<Extent> out = shape;
+    out.erase(out.begin() + static_cast<int64_t>(d));
+    Iters iters = IterSpecs(out);
+    iters.push_back({"r", shape[d], IterKind::kReduction});
+    std::vector<Sum> index = Index(out.size());
+    const Sum r = Builder::Iter(static_cast<int>(out.size()));
+    const std::vector<Sum> dest = index;
+    index.insert(index.begin() + static_cast<int64_t>(d), r);
+    const Id values = NewTensor(out), where = b_.Temporary("where", DType::kI64, out);
+    const Monoid::Kind kind = dice_.Flip(0.5) ? Monoid::Kind::kMax : Monoid::Kind::kMin;
+    b_.Reduce("arg", iters, b_.ArgMonoid(kind, type_, DType::kI64, dice_.Flip(0.5)),
+              {{values, dest}, {where, dest}}, {b_.Load(from, index), b_.Cast(DType::kI64, b_.Index(r))});
+    b_.MakeOutput(where);
   }
 
   void Transpose(Id from, std::vector<Extent> shape) {

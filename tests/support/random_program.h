@@ -1,7 +1,7 @@
 // Small programs for tests that look for wrong schedules: one to four blocks among elementwise operations,
-// contractions, stencils and copies with padding, strided, reversed and transposed accesses, broadcasts and
-// reductions, odd extents, several consumers and outputs; some hundred instances. Element types and values
-// keep every sum exact in any order.
+// contractions, stencils and copies with padding, strided, reversed and transposed accesses, gathers,
+// broadcasts, reductions of one and of two results, odd extents, several consumers and outputs; some hundred
+// instances. Element types and values keep every sum exact in any order.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ namespace kiln {
 struct DefaultSearch {
   explicit DefaultSearch(Program program) {
     space.original = std::move(program);
-    space.target.cores = 8;
+    space.target.cores = 1;  // as `kiln tune` has it by default
     space.make_judge = [this] { return MakeJudge(space.target); };
     const Space function = ParseSpace(DefaultSpace(space.target)).value();
     const Enumeration sketches = Enumerate(function, space.original, space.target).value();

@@ -87,15 +87,14 @@ absl::StatusOr<std::vector<Candidate>> Tuner::Search(int task) {
   return tasks_[task].population->Round(tasks_[task].round, *model_, best, options_.stop);
 }
 
-std::optional<Candidate> Tuner::NeighbourOfBest(int task, Dice& dice) {
-  const std::vector<const Measured*> best = knowledge_.Best(task, kCentres);
-  if (best.empty()) return std::nullopt;
-  const Measured& centre = *best[dice.Below(static_cast<int64_t>(best.size()))];
-  const absl::StatusOr<Point> from = PointOf(*tasks_[task].space, judge_, centre.candidate);
-  if (!from.ok()) return std::nullopt;
-  const Move move = Propose(*tasks_[task].space, judge_, *from, /*structure=*/0, dice);
-  if (move.to == nullptr) return std::nullopt;
-  return CandidateOf(*move.to, 0);
+std::vector<Point> Tuner::Centres(int task) const {
+  std::vector<Point> centres;
+  if (!trained_) return centres;  // the whole batch is drawn from the prior
+  for (const Measured* best : knowledge_.Best(task, kCentres)) {
+    absl::StatusOr<Point> point = PointOf(*tasks_[task].space, judge_, best->candidate);
+    if (point.ok()) centres.push_back(*std::move(point));
+  }
+  return centres;
 }
 
 absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task, std::vector<Candidate> candidates) {
@@ -104,8 +103,15 @@ absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task, std::vector<Candidate
   int draws = 0;
   RandomDice dice(
       Engine{options_.seed, static_cast<uint64_t>(task), static_cast<uint64_t>(t.round), 0, 0, kSelect});
+  const std::vector<Point> centres = Centres(task);
+  const auto neighbour = [&]() -> std::optional<Candidate> {
+    const Point& centre = centres[dice.Below(static_cast<int64_t>(centres.size()))];
+    const Move move = Propose(*t.space, judge_, centre, /*structure=*/0, dice);
+    if (move.to == nullptr) return std::nullopt;
+    return CandidateOf(*move.to, 0);
+  };
   const BatchSource source{.draw = [&] { return t.population->Draw(t.round, draws++); },
-                           .neighbour = [&] { return NeighbourOfBest(task, dice); },
+                           .neighbour = neighbour,
                            .hash = [&](const Candidate& candidate) -> std::optional<std::string> {
                              absl::StatusOr<Point> point = PointOf(*t.space, judge_, candidate);
                              if (!point.ok()) return std::nullopt;
@@ -115,7 +121,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task, std::vector<Candidate
                            }};
   const BatchOptions how{.size = std::min(BatchSize(t.trials), options_.trials - TotalTrials()),
                          .random_share = options_.random_share,
-                         .neighbour_share = options_.neighbour_share,
+                         .neighbour_share = centres.empty() ? 0 : options_.neighbour_share,
                          .diversity = options_.diversity};
   std::vector<Trial> batch;
   for (Picked& picked : SelectBatch(std::move(candidates), source, how, dice, knowledge_.hashes(task))) {

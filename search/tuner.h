@@ -66,7 +66,7 @@ class Tuner {
   absl::Status Learn();
   absl::Status Round(int task);
   absl::StatusOr<std::vector<Candidate>> Search(int task);
-  std::optional<Candidate> NeighbourOfBest(int task, Dice& dice);
+  std::vector<Point> Centres(int task) const;  // the best programs measured, whose neighbours are tried
   absl::StatusOr<std::vector<Trial>> Choose(int task, std::vector<Candidate> candidates);
   absl::Status Measure(int task, std::vector<Trial>& batch);
   absl::Status Record(int task, const std::vector<Trial>& batch);

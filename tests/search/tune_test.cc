@@ -65,6 +65,21 @@ TEST(Tune, FindsAFasterProgramThanRandomSearch) {
   EXPECT_LT(annealed, random);
 }
 
+TEST(Tune, DrawsFromThePriorAloneInRandomSearch) {
+  const auto traces = [](double neighbour_share) {
+    SimulatedMachine machine{Target()};
+    const auto store = MakeMemoryStore();
+    TuneOptions options = Small(48, 1);
+    options.strategy = Strategy::kRandom;
+    options.neighbour_share = neighbour_share;
+    MustTune(options, machine, *store);
+    std::vector<std::string> traces;
+    for (const RecordRow& record : RecordsOf(*store)) traces.push_back(record.trace);
+    return traces;
+  };
+  EXPECT_EQ(traces(1), traces(0));
+}
+
 TEST(Tune, ReturnsTheProgramOfItsTraceAndItsRecord) {
   SimulatedMachine machine{Target()};
   const auto store = MakeMemoryStore();

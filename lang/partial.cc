@@ -13,7 +13,8 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-absl::Status CheckShape(const Program& p, Id block) {
+absl::Status CheckShape(const Program& p, const Bindings& bindings) {
+  const Id block = bindings.block;
   const BlockNode& b = p.block(block);
   if (b.monoid == kNone) return No(absl::StrCat(Describe(p, block), " is no reduction"));
   if (b.accumulates) return No(absl::StrCat(Describe(p, block), " is initialized by another block"));
@@ -23,7 +24,7 @@ absl::Status CheckShape(const Program& p, Id block) {
     if (Writers(p, dest.buffer).size() != 1)
       return No(absl::StrCat(p.Text(p.buffers[dest.buffer].name), " has other writers"));
   }
-  if (HasInnerGuards(p, ResolveBindings(p, block))) {
+  if (HasInnerGuards(p, bindings)) {
     return No(
         absl::StrCat("the tiles of ", Describe(p, block), " are imperfect at more than their last level"));
   }
@@ -52,12 +53,13 @@ absl::Status CheckBody(const Program& p, Id block, const Parts& parts) {
 }  // namespace
 
 absl::StatusOr<Parts> TakeApart(const Program& p, Id block, const std::function<bool(Id loop)>& is_outer) {
-  absl::Status status = CheckShape(p, block);
+  Parts parts;
+  parts.bindings = ResolveBindings(p, block);
+  absl::Status status = CheckShape(p, parts.bindings);
   if (!status.ok()) return status;
   const std::vector<Id> loops = LoopsAround(p, block);
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction),
                           spatial = Feeds(p, block, IterKind::kSpatial);
-  Parts parts;
   for (size_t i = 0; i < loops.size(); ++i) {
     if (!reduces[i]) continue;
     if (spatial[i]) return No(absl::StrCat(Describe(p, loops[i]), " feeds spatial and reduction iters"));
@@ -75,13 +77,12 @@ absl::StatusOr<Parts> TakeApart(const Program& p, Id block, const std::function<
       parts.extents.push_back(p.loop(loop).extent.max);
     }
   }
-  const Bindings bindings = ResolveBindings(p, block);
   for (size_t i = 0; i < iters.size(); ++i) {
     if (iters[i].kind == IterKind::kSpatial) {
       parts.old_iters.push_back(Sum::Of(Source::Iter(static_cast<int32_t>(next++))));
       continue;
     }
-    Sum sum = bindings.iters[i];
+    Sum sum = parts.bindings.iters[i];
     for (Split& split : sum.splits) {
       if (split.source.kind != Source::Kind::kLoop)
         return No("the reduction's index divides what cannot be divided");

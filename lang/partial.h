@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "lang/analysis/bindings.h"
 #include "lang/program.h"
 
 namespace kiln {
@@ -13,6 +14,7 @@ namespace kiln {
 // The loops that feed the reduction, outermost first: those whose iterations each have a partial result
 // (`outer`), and those that are reduced within (`inner`).
 struct Parts {
+  Bindings bindings;  // of the block as it is
   std::vector<Id> outer, inner;
   // The block's iters in terms of its new ones: the old spatial iters, then outer, then inner.
   std::vector<Sum> old_iters;

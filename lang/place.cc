@@ -7,6 +7,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/defect.h"
 #include "lang/rewrite.h"
 
 namespace kiln {
@@ -59,13 +60,16 @@ absl::StatusOr<Id> PlaceBelow(const Program& program, Id loop, const std::vector
 
 Id ScopeOfReaders(const Program& program, Id block) {
   Id scope = Outermost(program, block);
+  if (KILN_DEFECT("cache-write.late")) return scope;
   for (const Id buffer : WrittenBuffers(program, block))
     scope = SharedScope(program, block, Readers(program, buffer), scope);
   return scope;
 }
 
 Id ScopeOfWriters(const Program& program, Id block, Id buffer) {
-  return SharedScope(program, block, Writers(program, buffer), Outermost(program, block));
+  const Id outermost = Outermost(program, block);
+  if (KILN_DEFECT("cache-read.early")) return outermost;
+  return SharedScope(program, block, Writers(program, buffer), outermost);
 }
 
 }  // namespace kiln

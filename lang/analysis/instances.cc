@@ -36,6 +36,13 @@ void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& exte
   for (const Split& s : terms) digits.push_back({s.source.id, s.lower, s.extent});
 }
 
+std::vector<Digit> DigitsOf(const Program& p, const std::vector<Sum>& sums, const std::vector<Id>& loops) {
+  const Extents extents(p, loops.empty() ? kNone : EnclosingBlock(p, loops.front()));
+  std::vector<Digit> digits;
+  for (const Sum& sum : sums) AddDigits(sum, loops, extents, digits);
+  return digits;
+}
+
 bool Covered(Id loop, int64_t extent, const std::vector<Digit>& digits) {
   int64_t known = 1;  // the loop modulo this
   for (bool more = true; more && known < extent;) {
@@ -55,9 +62,7 @@ bool Covered(Id loop, int64_t extent, const std::vector<Digit>& digits) {
 }  // namespace
 
 bool Determine(const Program& program, const std::vector<Sum>& sums, const std::vector<Id>& loops) {
-  const Extents extents(program, loops.empty() ? kNone : EnclosingBlock(program, loops.front()));
-  std::vector<Digit> digits;
-  for (const Sum& sum : sums) AddDigits(sum, loops, extents, digits);
+  const std::vector<Digit> digits = DigitsOf(program, sums, loops);
   return std::all_of(loops.begin(), loops.end(),
                      [&](Id loop) { return Covered(loop, program.loop(loop).extent.max, digits); });
 }
@@ -70,10 +75,8 @@ bool TellsApart(const Program& program, Id block, Id loop) {
   std::vector<Id> loops = LoopsAround(program, block);
   loops.erase(loops.begin(), std::find(loops.begin(), loops.end(), loop));
   if (loops.empty()) return false;
-  const Extents extents(program, EnclosingBlock(program, block));
-  std::vector<Digit> digits;
-  for (const Sum& sum : ResolveBindings(program, block).iters) AddDigits(sum, loops, extents, digits);
-  return Covered(loop, program.loop(loop).extent.max, digits);
+  return Covered(loop, program.loop(loop).extent.max,
+                 DigitsOf(program, ResolveBindings(program, block).iters, loops));
 }
 
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops) {

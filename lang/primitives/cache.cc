@@ -14,6 +14,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/defect.h"
+#include "lang/place.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
@@ -56,26 +57,25 @@ absl::Status CacheRead(Call& call) {
   const absl::StatusOr<Storage> storage = StorageOf(call.Text(1));
   if (!storage.ok()) return storage.status();
   const Id buffer = read[operand];
-  const Id enclosing = EnclosingBlock(p, block);
-  Id scope = enclosing == kNone ? kRoot : enclosing;  // the innermost that the block shares with a writer
-  for (const Id writer : Writers(p, buffer)) {
+  const std::vector<Id> writers = Writers(p, buffer);
+  for (const Id writer : writers) {
     if (writer == block) return absl::FailedPreconditionError("the block writes it too");
     if (!Before(p, writer, block))
       return absl::FailedPreconditionError(absl::StrCat(Describe(p, writer), " writes it later"));
-    const Id shared = LowestCommonAncestor(p, {block, writer});
-    if (IsAncestor(p, scope, shared) && !KILN_DEFECT("cache-read.early")) scope = shared;
   }
+  const Id scope = ScopeOfWriters(p, block, buffer);
   const Bindings bindings = ResolveBindings(p, block);
   const Region region = ReadRegion(p, bindings, buffer, scope);
-  const bool gaps = !IsDense(region) || HasInnerGuards(p, bindings) ||
-                    !EmptyingIters(p, bindings, scope).empty() || p.block(block).domain.count != 0 ||
-                    ReadsLessThanRegion(p, bindings, buffer);
+  const bool gaps =
+      !writers.empty() &&
+      (!IsDense(region) || HasInnerGuards(p, bindings) || !EmptyingIters(p, bindings, scope).empty() ||
+       p.block(block).domain.count != 0 || ReadsLessThanRegion(p, bindings, buffer));
   if (gaps && !KILN_DEFECT("cache-read.gaps")) {
     if (p.IsLoop(scope)) {
       return absl::FailedPreconditionError(
           absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
     }
-    for (const Id writer : Writers(p, buffer)) {
+    for (const Id writer : writers) {
       if (WritesItsRegion(p, ResolveBindings(p, writer), buffer)) continue;
       return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " and ", Describe(p, writer),
                                                         " leave gaps in ", p.Text(p.buffers[buffer].name),
@@ -121,14 +121,7 @@ absl::Status CacheWrite(Call& call) {
   if (Writers(p, buffer).size() != 1) {
     return absl::FailedPreconditionError(absl::StrCat(p.Text(p.buffers[buffer].name), " has other writers"));
   }
-  // The innermost scope that the block shares with a reader: there the element is complete, and copied before
-  // it is read.
-  const Id enclosing = EnclosingBlock(p, block);
-  Id scope = enclosing == kNone ? kRoot : enclosing;
-  for (const Id reader : Readers(p, buffer)) {
-    const Id shared = LowestCommonAncestor(p, {block, reader});
-    if (IsAncestor(p, scope, shared) && !KILN_DEFECT("cache-write.late")) scope = shared;
-  }
+  const Id scope = ScopeOfReaders(p, block);
   const Bindings bindings = ResolveBindings(p, block);
   if (HasInnerGuards(p, bindings) || !EmptyingIters(p, bindings, scope).empty()) {
     return absl::FailedPreconditionError(absl::StrCat(

@@ -45,11 +45,10 @@ absl::Status Rfactor(Call& call) {
       CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(start), loops.end()});
   if (!once.ok()) return once;
   std::vector<DimRange> ranges;
-  const Bindings bindings = ResolveBindings(p, block);
   const auto iters = p.Iters(p.block(block).iters);
   for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
     if (iters[i].kind != IterKind::kSpatial) continue;
-    const std::optional<DimRange> range = IterRange(p, bindings, i, scope);
+    const std::optional<DimRange> range = IterRange(p, parts->bindings, i, scope);
     if (!range.has_value() || !range->dense) {
       return absl::FailedPreconditionError(absl::StrCat(
           "one iteration of ", Describe(p, scope), " has a part with gaps of iter ", p.Text(iters[i].name)));

@@ -103,15 +103,22 @@ absl::Status SampleCategorical(Call& call) {
   return call.Draw(weights.empty() ? Distribution::Uniform(values) : Distribution::Discrete(values, weights));
 }
 
+// In the order of TileAttribute.
+std::vector<AttributeDecl> TileBounds() {
+  return {{"n", int64_t{4}},        {"innermost", int64_t{64}},       {"budget", int64_t{0}},
+          {"bound", std::string()}, {"most", std::vector<int64_t>()}, {"multiple", std::vector<int64_t>()}};
+}
+
+std::vector<AttributeDecl> TileBoundsAndWaste() {
+  std::vector<AttributeDecl> attributes = TileBounds();
+  attributes.push_back({"waste", 0.25});
+  return attributes;
+}
+
 const Primitive kSamplePerfectTile{
     .name = "sample-perfect-tile",
     .operands = {{"loop", OperandKind::kLoop}, {"within", OperandKind::kFactor, true}},
-    .attributes = {{"n", int64_t{4}},
-                   {"innermost", int64_t{64}},
-                   {"budget", int64_t{0}},
-                   {"bound", std::string()},
-                   {"most", std::vector<int64_t>()},
-                   {"multiple", std::vector<int64_t>()}},
+    .attributes = TileBounds(),
     .result = HandleKind::kValue,
     .result_names = "factors",
     .sampling = true,
@@ -131,13 +138,7 @@ KILN_PRIMITIVE(kSamplePerfectTile);
 const Primitive kSampleTile{
     .name = "sample-tile",
     .operands = {{"loop", OperandKind::kLoop}, {"within", OperandKind::kFactor, true}},
-    .attributes = {{"n", int64_t{4}},
-                   {"innermost", int64_t{64}},
-                   {"budget", int64_t{0}},
-                   {"bound", std::string()},
-                   {"most", std::vector<int64_t>()},
-                   {"multiple", std::vector<int64_t>()},
-                   {"waste", 0.25}},
+    .attributes = TileBoundsAndWaste(),
     .result = HandleKind::kValue,
     .result_names = "factors",
     .sampling = true,

@@ -1,6 +1,7 @@
 #include "search/features.h"
 
 #include "search/features/columns.h"
+#include "search/features/roofline.h"
 #include "search/features/row.h"
 
 namespace kiln {
@@ -14,7 +15,9 @@ void FeatureExtractor::Extract(const Nests& nests, FeatureSet& features) {
     const size_t row = features.values.size();
     features.values.resize(row + kFeatureDim, 0.0f);
     FillRow(nests, footprints_, target_, static_cast<int>(b), features.values.data() + row);
+    FillRoofline(target_, features.values.data() + row);
   }
+  FillProgramCycles(absl::MakeSpan(features.values));
 }
 
 void FeatureExtractor::Append(const Nests& nests, FeatureBatch& batch) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/hash.h"
+#include "search/cost/analytic.h"
 #include "search/cost/rank.h"
 #include "search/cost/xgboost_model.h"
 #include "search/features.h"
@@ -58,9 +59,11 @@ absl::Status Tuner::MakeSketches() {
                                                         static_cast<int>(t), pool_);
   }
   absl::StatusOr<std::unique_ptr<CostModel>> model =
-      options_.model ? options_.model(FeatureDim()) : MakeXgboostModel(FeatureDim());
+      options_.model ? options_.model(FeatureDim())
+                     : MakeXgboostModel(FeatureDim(), {.guess = AnalyticScore});
   if (!model.ok()) return model.status();
   model_ = *std::move(model);
+  informed_ = model_->Informed() && options_.strategy != Strategy::kRandom;
   return absl::OkStatus();
 }
 
@@ -76,12 +79,12 @@ absl::Status Tuner::Round(int task) {
 absl::Status Tuner::Learn() {
   if (!news_ || options_.strategy == Strategy::kRandom) return absl::OkStatus();
   news_ = false;
-  trained_ = true;
+  informed_ = trained_ = true;
   return knowledge_.Teach(*model_);
 }
 
 absl::StatusOr<std::vector<Candidate>> Tuner::Search(int task) {
-  if (!trained_) return std::vector<Candidate>();  // the whole batch is drawn from the prior
+  if (!informed_) return std::vector<Candidate>();  // the whole batch is drawn from the prior
   std::vector<Candidate> best;
   for (const Measured* m : knowledge_.Best(task, options_.population.chains)) best.push_back(m->candidate);
   return tasks_[task].population->Round(tasks_[task].round, *model_, best, options_.stop);
@@ -120,7 +123,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task, std::vector<Candidate
                              return hash;
                            }};
   const BatchOptions how{.size = std::min(BatchSize(t.trials), options_.trials - TotalTrials()),
-                         .random_share = options_.random_share,
+                         .random_share = trained_ ? options_.random_share : options_.first_random_share,
                          .neighbour_share = centres.empty() ? 0 : options_.neighbour_share,
                          .diversity = options_.diversity};
   std::vector<Trial> batch;
@@ -169,7 +172,7 @@ absl::Status Tuner::Measure(int task, std::vector<Trial>& batch) {
 absl::Status Tuner::Record(int task, const std::vector<Trial>& batch) {
   Task& t = tasks_[task];
   TuneProgress progress;
-  if (trained_) {
+  if (informed_) {
     FeatureBatch features;
     std::vector<double> seconds;
     for (const Trial& trial : batch) {

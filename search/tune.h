@@ -77,15 +77,16 @@ struct TuneOptions {
   Strategy strategy = Strategy::kAnnealed;
   PopulationOptions population = {};
   EnumerateOptions sketches = {};
-  double random_share = 0.05;    // of a batch, drawn from the prior
-  double neighbour_share = 0.2;  // of a batch, one decision away from the best
-  double diversity = 0.2;        // see batch.h
-  int finalists = 3;             // race the best of earlier runs at the end; 0: no race
+  double random_share = 0.05;       // of a batch, drawn from the prior
+  double first_random_share = 0.5;  // the same while the model has learned nothing
+  double neighbour_share = 0.2;     // of a batch, one decision away from the best
+  double diversity = 0.2;           // see batch.h
+  int finalists = 3;                // race the best of earlier runs at the end; 0: no race
   int threads = 1;
   std::string command;  // what the user typed: kept with the run, and part of what makes it the same run
   std::string llvm_version;
   std::function<absl::StatusOr<std::unique_ptr<CostModel>>(int dim)> model =
-      nullptr;                             // default: boosted trees
+      nullptr;                             // default: boosted trees upon the analytic model
   std::function<Judge()> judge = nullptr;  // default: validator and features
   const Clock* clock = nullptr;            // default: the system's
   const std::atomic<bool>* stop = nullptr;

@@ -106,6 +106,7 @@ class Tuner {
   std::unique_ptr<CostModel> model_;
   Judge judge_;
   RowId run_ = 0, target_row_ = 0;
+  bool informed_ = false;  // the model knows something: it was trained, or has a base
   bool trained_ = false, raced_ = false;
   bool news_ = false;  // something was measured that the model has not learned from
   double spent_before_ = 0, started_ = 0;

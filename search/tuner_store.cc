@@ -102,6 +102,7 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   scheduler_.set_last(state.last_task);
   spent_before_ = state.seconds;
   trained_ = state.trained;
+  informed_ = informed_ || trained_;
   raced_ = state.raced;
   if (trained_) {
     const absl::Status loaded = model_->Load(state.model);

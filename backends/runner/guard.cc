@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kMinFrontCanary = 64;
+constexpr int64_t kHugePage = 2 << 20;
 constexpr char kCanary = static_cast<char>(0xc9);
 
 int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
@@ -53,18 +54,24 @@ std::unique_ptr<GuardedBuffer> GuardedBuffer::Make(int param, int64_t bytes) {
   const int64_t page = sysconf(_SC_PAGESIZE);
   const int64_t padded = RoundUp(bytes, kAlignment);
   const int64_t accessible = RoundUp(padded + kMinFrontCanary, page);
-  void* mapping = mmap(nullptr, static_cast<size_t>(accessible + 2 * page), PROT_NONE,
+  const bool huge = padded >= kHugePage;
+  const int64_t slack = huge ? kHugePage : 0;
+  void* mapping = mmap(nullptr, static_cast<size_t>(accessible + 2 * page + slack), PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
   auto buffer = std::make_unique<GuardedBuffer>();
   buffer->param_ = param;
   buffer->bytes_ = bytes;
   buffer->mapping_ = static_cast<char*>(mapping);
-  buffer->first_ = buffer->mapping_ + page;
-  buffer->last_ = buffer->first_ + accessible;
+  char* end = buffer->mapping_ + page + accessible + slack;
+  buffer->last_ = end - (huge ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(end)) % kHugePage : 0);
+  buffer->first_ = buffer->last_ - accessible;
   buffer->data_ = buffer->last_ - padded;
   buffer->end_ = buffer->last_ + page;
   if (mprotect(buffer->first_, static_cast<size_t>(accessible), PROT_READ | PROT_WRITE) != 0) return nullptr;
+  // Whether the kernel has huge pages at hand must not decide how fast a candidate seems: it is asked for
+  // them.
+  if (huge) madvise(buffer->first_, static_cast<size_t>(accessible), MADV_HUGEPAGE);
   std::fill(buffer->first_, buffer->data_, kCanary);
   std::fill(buffer->data_ + bytes, buffer->last_, kCanary);
   return buffer;

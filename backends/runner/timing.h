@@ -39,7 +39,9 @@ struct TimingOutcome {
 
 double MonotonicSeconds();
 
-// After `give_up` no new round is begun, but one round is always taken. `rounds` counts the finished ones.
+// A turn of one kernel among several begins with a run that is not timed, so that with warm caches it finds
+// its own data there and not another's; kernels that take long fill them anyway. After `give_up` no new round
+// is begun, but one round is always taken. `rounds` counts the finished ones.
 TimingOutcome TimeInTurns(const TimingPolicy& policy, Deadline give_up, std::vector<TimedKernel>* kernels,
                           std::atomic<int>* rounds);
 

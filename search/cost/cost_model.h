@@ -72,6 +72,9 @@ class CostModel {
   // One score for each program, higher is better. Zeros when nothing was learned yet.
   virtual absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const = 0;
 
+  // Whether scores tell programs apart before the first Update.
+  virtual bool Informed() const { return false; }
+
   // Learns from `programs`, which are all that is known, old and new: labels are relative to the best of a
   // task, so they change whenever a better program is found, and the caller gives them anew. The caller keeps
   // the features (append to one FeatureBatch); the model keeps none.

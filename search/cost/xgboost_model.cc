@@ -81,7 +81,7 @@ class XgboostModel final : public CostModel {
 
   absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const override {
     if (absl::Status s = CheckFeatures(programs, dim_); !s.ok()) return s;
-    if (state_.trees == 0 || programs.rows() == 0) return std::vector<double>(programs.programs(), 0.0);
+    if (state_.trees == 0 || programs.rows() == 0) return Guesses(programs);
     const bst_ulong* shape = nullptr;
     bst_ulong rank = 0;
     const float* rows = nullptr;
@@ -91,6 +91,8 @@ class XgboostModel final : public CostModel {
     KILN_CHECK(rank >= 1 && shape[0] == static_cast<bst_ulong>(programs.rows()));
     return SumRows(programs, rows);
   }
+
+  bool Informed() const override { return options_.guess != nullptr; }
 
   absl::Status Update(const FeatureBatch& programs, absl::Span<const TrainingLabel> labels) override {
     if (absl::Status s = CheckFeatures(programs, dim_); !s.ok()) return s;
@@ -135,6 +137,17 @@ class XgboostModel final : public CostModel {
   }
 
  private:
+  std::vector<double> Guesses(const FeatureBatch& programs) const {
+    std::vector<double> guesses(programs.programs(), 0.0);
+    if (!options_.guess) return guesses;
+    for (int p = 0; p < programs.programs(); ++p) {
+      const size_t begin = size_t(programs.first_row[p]) * dim_,
+                   end = size_t(programs.first_row[p + 1]) * dim_;
+      guesses[p] = options_.guess(absl::MakeConstSpan(programs.values).subspan(begin, end - begin));
+    }
+    return guesses;
+  }
+
   absl::StatusOr<Booster> MakeBooster(absl::string_view model) const {
     if (absl::Status s = Checked(XGBSetGlobalConfig(R"({"verbosity":0})"), "be silent"); !s.ok()) return s;
     BoosterHandle handle = nullptr;

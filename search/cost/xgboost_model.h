@@ -19,6 +19,7 @@
 // Threads and errors: search/cost/cost_model.h.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -38,6 +39,9 @@ struct XgboostOptions {
   int most_trees = 200;       // first_trees or more
   int depth = 6;              // of a tree, 1 to 16
   int bins = 16;              // distinct thresholds of a feature, 2 to 256
+  // The score of a program by its rows, higher is better, while no tree has grown: search/cost/analytic.h.
+  // Not saved.
+  std::function<double(absl::Span<const float>)> guess = nullptr;
 };
 
 // An untrained model for rows of `dim` features. kInvalidArgument names the option that is out of its range.

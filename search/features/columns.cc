@@ -85,8 +85,10 @@ constexpr const char* kNames[] = {
 };
 static_assert(sizeof(kNames) / sizeof(kNames[0]) == kIntensity);
 
-constexpr const char* kAllocNames[] = {"alloc.bytes", "alloc.total", "alloc.allocations", "alloc.instances"};
-static_assert(kAllocBytes + 4 == kBuffers);
+constexpr const char* kScalarNames[] = {"alloc.bytes",     "alloc.total",     "alloc.allocations",
+                                        "alloc.instances", "roofline.inside", "roofline.outside",
+                                        "roofline.cycles", "roofline.program"};
+static_assert(kAllocBytes + 8 == kBuffers);
 
 constexpr const char* kBufferNames[] = {
     "read",
@@ -111,7 +113,7 @@ static_assert(sizeof(kBufferNames) / sizeof(kBufferNames[0]) == kBufferColumns);
 std::vector<std::string> MakeNames() {
   std::vector<std::string> names(std::begin(kNames), std::end(kNames));
   for (int i = 1; i <= kIntensitySamples; ++i) names.push_back(absl::StrCat("intensity.", i));
-  names.insert(names.end(), std::begin(kAllocNames), std::end(kAllocNames));
+  names.insert(names.end(), std::begin(kScalarNames), std::end(kScalarNames));
   for (int slot = 0; slot < kBufferSlots; ++slot) {
     for (const char* name : kBufferNames) names.push_back(absl::StrCat("buffer", slot, ".", name));
   }

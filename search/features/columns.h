@@ -84,6 +84,10 @@ enum Column : int {
   kAllocTotal,
   kAllocations,
   kInstancesPerAllocation,
+  kRooflineInside,
+  kRooflineOutside,
+  kRooflineCycles,
+  kRooflineProgram,
   kBuffers,  // kBufferColumns for each of kBufferSlots
 };
 

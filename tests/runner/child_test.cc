@@ -123,6 +123,13 @@ TEST(Candidate, WhoseParametersAreTooLargeRunsOutOfMemory) {
   EXPECT_EQ(Name(RunOne(Request(kTwice, 60 << 20))), "out-of-memory");
 }
 
+TEST(Candidate, FindsLargeParametersOnHugePagesUpToTheirGuards) {
+  constexpr char kPast[] = "int f(float* a, float* b) { ((volatile float*)b)[1048592] = 1; return 0; }";
+  EXPECT_EQ(RunOne(Request(kPast, 1048592)).detail,
+            "access 0 bytes past the end of parameter 1 (output, 1048592 of f32), in the warm-up");
+  EXPECT_EQ(Name(RunOne(Request(kTwice, 1048592))), "ok");
+}
+
 TEST(Candidate, ThatWritesOneElementPastTheEndViolatesAGuard) {
   constexpr char kPast[] = "int f(float* a, float* b) { ((volatile float*)b)[1008] = 1; return 0; }";
   RunResult result = RunOne(Request(kPast, 1008));

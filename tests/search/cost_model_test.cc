@@ -144,6 +144,17 @@ INSTANTIATE_TEST_SUITE_P(Losses, XgboostModelLoss, testing::Values(Loss::kSquare
                            return info.param == Loss::kPairwise ? "Pairwise" : "SquaredError";
                          });
 
+TEST(XgboostModel, GivesItsGuessUntilItLearns) {
+  const auto guess = [](absl::Span<const float> rows) { return 7 - rows[3]; };
+  const Data data = Synthetic(64, 3);
+  const auto model = Make({.guess = guess});
+  EXPECT_TRUE(model->Informed());
+  EXPECT_FALSE(Make()->Informed());
+  EXPECT_EQ(model->Predict(data.programs).value()[0], 7 - data.programs.values[3]);
+  ASSERT_EQ(model->Update(data.programs, data.labels), absl::OkStatus());
+  EXPECT_EQ(model->Predict(data.programs).value(), Trained(data)->Predict(data.programs).value());
+}
+
 TEST(XgboostModel, ScoresTwoEqualRowsTwiceAsMuchAsOne) {
   const auto model = Trained(Synthetic(64, 1));
   const std::vector<float> row(kDim, 0.4f);

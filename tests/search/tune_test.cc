@@ -8,6 +8,7 @@
 #include <set>
 
 #include "lang/hash.h"
+#include "search/cost/analytic.h"
 #include "search/cost/xgboost_model.h"
 #include "search/database/memory_store.h"
 #include "search/recorded_measurer.h"
@@ -50,6 +51,19 @@ std::vector<TuneResult> MustTune(const TuneOptions& options, Measurer& measurer,
 std::vector<RecordRow> RecordsOf(Store& store) {
   std::vector<RecordRow> records = store.ReadAll()->records;
   return records;
+}
+
+TEST(Tune, BeginsWithWhatAnInformedModelPrefers) {
+  SimulatedMachine machine{Target()};
+  double informed = 0, blind = 0;
+  for (const uint64_t seed : {1, 2, 3}) {
+    const auto first = MakeMemoryStore(), second = MakeMemoryStore();
+    TuneOptions options = Small(16, seed);
+    blind += std::log(machine.Seconds(MustTune(options, machine, *first)[0].program));
+    options.model = [](int dim) { return MakeXgboostModel(dim, {.guess = AnalyticScore}); };
+    informed += std::log(machine.Seconds(MustTune(options, machine, *second)[0].program));
+  }
+  EXPECT_LT(informed, blind);
 }
 
 TEST(Tune, FindsAFasterProgramThanRandomSearch) {

@@ -1,0 +1,17 @@
+// How long a row takes by a roofline: the longest of what its arithmetic, its loads and its stores need when
+// each port is busy, and then the time in which bytes come from beyond each cache. What it does not know
+// (prefetching, conflicts of addresses, the front end) is for the cost model.
+#pragma once
+
+#include "absl/types/span.h"
+#include "lang/target.h"
+
+namespace kiln {
+
+// Fills the columns roofline.* of a row whose other columns are filled, but roofline.program.
+void FillRoofline(const Target& target, float* row);
+
+// Fills roofline.program of all rows of a program.
+void FillProgramCycles(absl::Span<float> rows);
+
+}  // namespace kiln

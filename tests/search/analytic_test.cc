@@ -1,0 +1,47 @@
+#include "search/cost/analytic.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "search/features.h"
+#include "tests/support/tiled_matmul.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kSize = 512;
+
+double Score(const Program& program) {
+  return AnalyticScore(FeatureExtractor(Target()).Extract(program).values);
+}
+
+double Tiled(const Tiles& tiles, bool pack = false) {
+  return Score(TiledMatmul(Matmul(kSize, kSize, kSize), Target(), tiles, pack).program());
+}
+
+const Tiles kGood{{8, 16, 4}, {2, 16, 16}, {2, 256}};
+
+TEST(Analytic, LikesRegisterTilesMoreThanNone) {
+  EXPECT_GT(Tiled(kGood), Score(Matmul(kSize, kSize, kSize)) + 1);
+}
+
+TEST(Analytic, WantsEnoughAccumulatorsToHideTheLatency) {
+  EXPECT_GT(Tiled(kGood), Tiled({{8, 64, 1}, {2, 32, 8}, {2, 256}}) + 0.5);
+}
+
+TEST(Analytic, KnowsThatTooManyAccumulatorsSpill) {
+  EXPECT_GT(Tiled(kGood), Tiled({{8, 4, 16}, {2, 8, 32}, {2, 256}}) + 0.2);
+}
+
+TEST(Analytic, CountsBytesThatComeFromBeyondTheCaches) {
+  EXPECT_GT(Tiled(kGood), Tiled({{128, 1, 4}, {32, 1, 16}, {1, 512}}));
+}
+
+TEST(Analytic, ScoresTheLogarithmOfThroughput) {
+  const double once = Score(Matmul(64, 64, 64)), eightTimes = Score(Matmul(64, 64, 512));
+  EXPECT_NEAR(once - eightTimes, std::log(8), 0.1);
+}
+
+}  // namespace
+}  // namespace kiln

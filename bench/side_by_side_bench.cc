@@ -26,7 +26,7 @@
 #include "build_info.h"
 #include "nlohmann/json.hpp"
 #include "trace/text.h"
-#include "validator/prover.h"
+#include "validator/tolerance.h"
 
 namespace kiln {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "lang/analysis/nests.h"
 #include "lang/random.h"
-#include "validator/prover.h"
+#include "validator/tolerance.h"
 
 namespace kiln {
 namespace {

@@ -1,43 +1,68 @@
-// Equivalence by running (design D9): where to look, and how far results of a correct program may be from the
-// original's: what runners and the interpreter's checks compare with. (Sums of floats may be made in any
-// order, and products and sums may be fused.)
+// Questions about integer points, which equivalence is reduced to (validator/proof.h), and who answers them.
 //
-// A found element agrees when |found - wanted| <= absolute + relative * |wanted|; integers must be equal.
+// The sets are those that loops, guards and indices make: points of a box whose sums (lang/index_map.h) lie
+// in ranges. The proof asks the algebra of index maps first, then looks at every point where these are few,
+// and asks a Prover last: give it one that decides Presburger sets (backends/prove) to decide the rest.
 //
-// The bounds are for inputs drawn from [-1, 1], and are made by carrying a typical magnitude and error
-// forward through the original's blocks: an operation adds the rounding of its dtype, n terms of random sign
-// with errors e sum to an error of e√n, of one sign to e·n. A reduction of n terms of magnitude m adds at
-// most ε·m·n. What is measured stays several times below; an element that lacks one of a thousand terms is
-// far above it in f32, and is not seen in f16 or bf16 sums of that length.
-//
-// Pure; any number of threads.
+// A prover never guesses: kYes and kNo are theorems, kUnknown is always allowed. Not thread safe unless it
+// says so.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "lang/program.h"
+#include "lang/index_map.h"
 
 namespace kiln {
 
-struct OutputTolerance {
-  Id buffer = kNone;
-  double absolute = 0, relative = 0;
-  int64_t longest_reduction = 0;  // terms on the longest chain of reductions that feeds it, added up
+// 0 <= value < extent.
+struct Condition {
+  Sum value;
+  int64_t extent = 1;
 };
 
-// One for each output, in the order of Program::parameters.
-std::vector<OutputTolerance> ToleranceFor(const Program& original);
+// The points (v0, v1, ...) with 0 <= v < extent for each variable that satisfy the conditions. Sums are over
+// Source::Iter(variable). A variable may be defined by those before it: points where its value is out of its
+// range are none.
+struct Points {
+  struct Variable {
+    int64_t extent = 1;
+    std::optional<Sum> value;
+  };
+  std::vector<Variable> variables;
+  std::vector<Condition> conditions;
 
-struct Element {
-  Id buffer = kNone;
-  std::vector<int64_t> index;
-  friend bool operator==(const Element& a, const Element& b) {
-    return a.buffer == b.buffer && a.index == b.index;
-  }
+  // As ExtentOf.
+  int64_t operator()(Source source) const { return variables[source.id].extent; }
+  // A new variable, as a sum.
+  Sum Add(int64_t extent);
+  Sum Define(const Sum& value, int64_t extent);  // or one that is there, with this definition
 };
 
-// n different elements of each output: up to a quarter of them its corners, up to a half where tiles of the
-// program begin and end, the others at random. All elements where there are no more than n.
-std::vector<Element> ChooseElements(const Program& scheduled, int n, uint64_t seed);
+// What the points give.
+struct Relation {
+  Points points;
+  std::vector<Sum> results;
+};
+
+enum class Answer : uint8_t { kYes, kNo, kUnknown };
+struct Reply {
+  Answer answer = Answer::kUnknown;
+  std::vector<int64_t> point = {};  // kNo: a point of the first argument that shows it
+};
+
+class Prover {
+ public:
+  virtual ~Prover() = default;
+
+  // There is no point.
+  virtual Reply Empty(const Points& points) = 0;
+  // The results of each point of f are those of some point of some g.
+  virtual Reply Covers(const Relation& f, const std::vector<Relation>& g) = 0;
+  // Two points (of all the f) with equal results are points of one f with equal `values`, which has a list
+  // for each f.
+  virtual Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<Sum>>& values) = 0;
+};
 
 }  // namespace kiln

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "lang/analysis/dataflow.h"
-#include "validator/prover.h"
+#include "validator/tolerance.h"
 
 namespace kiln {
 namespace {

@@ -17,7 +17,7 @@
 #include "lang/serialize.h"
 #include "search/measurer.h"
 #include "spdlog/spdlog.h"
-#include "validator/prover.h"
+#include "validator/tolerance.h"
 
 namespace kiln {
 namespace {

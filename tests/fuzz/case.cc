@@ -79,6 +79,8 @@ Broken CheckEnd(const Program& program, const Shadow& wanted, const Session& ses
   return CheckTrace(session.trace(), program, wanted, now, seed);
 }
 
+}  // namespace
+
 void CountProgram(const Program& program, const Program& now, Coverage* coverage) {
   if (coverage == nullptr) return;
   Nests nests;
@@ -98,8 +100,6 @@ void CountProgram(const Program& program, const Program& now, Coverage* coverage
   coverage->cases["no small factor"] += odd;
 }
 
-}  // namespace
-
 template <typename Draw>
 int64_t RecordedDice::Next(int64_t n, Draw draw) {
   if (next_ == drawn_.size()) drawn_.push_back(others_ == nullptr ? 0 : draw());
@@ -117,13 +117,31 @@ bool RecordedDice::Flip(double p) {
   return Next(2, [&] { return others_->Flip(p) ? 1 : 0; }) != 0;
 }
 
-std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage) {
+Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice) {
   RandomDice random(Engine({seed, 1}));
   RecordedDice recorded({}, &random);
-  const Program program = RandomProgram(recorded);
+  Program program = RandomProgram(recorded);
+  if (dice != nullptr) *dice = recorded.drawn();
+  return program;
+}
+
+Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage) {
+  RandomDice dice(Engine({seed, 2, static_cast<uint64_t>(trace)}));
+  Session session(program, coverage);
+  const int64_t tries = 1 + dice.Below(kTries);
+  for (int64_t i = 0; i < tries && !session.broken(); ++i) {
+    session.LookUp(dice);
+    session.Try(RandomStep(session.state(), session.trace().steps, true, dice), dice);
+  }
+  return session;
+}
+
+std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage) {
+  std::vector<int64_t> drawn;
+  const Program program = DrawProgram(seed, &drawn);
   std::vector<Outcome> outcomes;
   const auto finish = [&](const Trace& trace, const Broken& broken) {
-    outcomes.push_back({{seed, recorded.drawn(), program, trace}, broken, program});
+    outcomes.push_back({{seed, drawn, program, trace}, broken, program});
   };
   const absl::StatusOr<Shadow> wanted = RunShadow(program);
   if (!wanted.ok()) {
@@ -131,13 +149,7 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage) {
     return outcomes;
   }
   for (int t = 0; t < traces; ++t) {
-    RandomDice dice(Engine({seed, 2, static_cast<uint64_t>(t)}));
-    Session session(program, coverage);
-    const int64_t tries = 1 + dice.Below(kTries);
-    for (int64_t i = 0; i < tries && !session.broken(); ++i) {
-      session.LookUp(dice);
-      session.Try(RandomStep(session.state(), session.trace().steps, true, dice), dice);
-    }
+    const Session session = DrawTrace(program, seed, t, coverage);
     finish(session.trace(), session.broken() ? session.broken() : CheckEnd(program, *wanted, session, seed));
     CountProgram(program, session.state().program, coverage);
   }

@@ -40,6 +40,12 @@ struct Outcome {
   Program after;  // what the trace made of the program
 };
 
+// What a seed draws: a program (and the dice that made it), and a trace that applies to it.
+Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr);
+Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage);
+// Counts what kind of pair it is: "guard", "three blocks", "no small factor".
+void CountProgram(const Program& program, const Program& now, Coverage* coverage);
+
 // A program and `traces` traces of some steps each, everything drawn from the seed, and checked.
 std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage);
 

@@ -7,6 +7,8 @@
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
 //   kiln_fuzz --case SEED        the cases of one seed
 //   kiln_fuzz --defects          the fuzzer under each planted defect (tests/fuzz/defects.h)
+//   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]   N pairs are proven
+//   (tests/fuzz/proofs.h)
 //   kiln_fuzz --refusals         how often primitives refuse what is legal (tests/fuzz/refusals.h)
 #include <atomic>
 #include <cstdio>
@@ -25,10 +27,12 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "fmt/format.h"
+#include "lang/defect.h"
 #include "lang/mixer.h"
 #include "lang/text.h"
 #include "tests/fuzz/case.h"
 #include "tests/fuzz/defects.h"
+#include "tests/fuzz/proofs.h"
 #include "tests/fuzz/refusals.h"
 #include "tests/fuzz/shrink.h"
 
@@ -40,8 +44,8 @@ constexpr int64_t kSeedsPerChunk = 250, kSeedsPerDefect = 5000;
 constexpr double kShrinkSeconds = 20;
 
 struct Options {
-  int64_t pairs = 10000, seed = 1, threads = 1, failures = 5;
-  std::string results, replay, one;
+  int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0;
+  std::string results, replay, one, plant, seeds_of;
 };
 
 std::string ReadFile(const std::string& path) {
@@ -202,9 +206,13 @@ int Main(int argc, char** argv) {
   std::map<std::string, int64_t*> numbers = {{"--pairs", &options.pairs},
                                              {"--seed", &options.seed},
                                              {"--threads", &options.threads},
-                                             {"--failures", &options.failures}};
-  std::map<std::string, std::string*> texts = {
-      {"--results", &options.results}, {"--replay", &options.replay}, {"--case", &options.one}};
+                                             {"--failures", &options.failures},
+                                             {"--proofs", &options.proofs}};
+  std::map<std::string, std::string*> texts = {{"--results", &options.results},
+                                               {"--replay", &options.replay},
+                                               {"--case", &options.one},
+                                               {"--plant", &options.plant},
+                                               {"--seeds-of", &options.seeds_of}};
   for (int i = 1; i < argc; i += 2) {
     const std::string value = i + 1 < argc ? argv[i + 1] : "";
     if (texts.count(argv[i]) != 0) {
@@ -213,6 +221,10 @@ int Main(int argc, char** argv) {
       fmt::print(stderr, "{} {}: see the head of tests/fuzz/main.cc\n", argv[i], value);
       return 2;
     }
+  }
+  if (options.proofs > 0) {
+    PlantDefect(options.plant);
+    return StudyProofs(options.proofs, options.seed, options.seeds_of);
   }
   if (!options.replay.empty()) {
     const absl::StatusOr<Case> given = ParseCase(ReadFile(options.replay));

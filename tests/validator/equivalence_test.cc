@@ -8,7 +8,7 @@
 #include "lang/random.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
-#include "validator/prover.h"
+#include "validator/tolerance.h"
 
 namespace kiln {
 namespace {

@@ -1,0 +1,100 @@
+#include "tests/fuzz/proofs.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/time/clock.h"
+#include "fmt/format.h"
+#include "lang/shadow.h"
+#include "lang/text.h"
+#include "tests/fuzz/case.h"
+#include "trace/text.h"
+#include "validator/proof.h"
+
+namespace kiln::fuzz {
+namespace {
+
+constexpr int kTraces = 4;
+constexpr double kDecided = 0.95;
+
+// The reason without what is particular to a program.
+std::string KindOf(const std::string& reason) {
+  std::string kind;
+  bool quoted = false;
+  for (const char c : reason) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && !absl::ascii_isdigit(c)) kind += c;
+  }
+  return kind.substr(0, 90);
+}
+
+struct Study {
+  std::map<std::string, std::map<std::string, int64_t>> verdicts;  // by kind of pair
+  std::map<std::string, int64_t> too_hard;
+  std::vector<double> milliseconds;
+  int64_t contradictions = 0;
+
+  void Look(const Program& program, const Program& now, uint64_t seed, int trace,
+            const std::string& seeds_of) {
+    const absl::StatusOr<Shadow> wanted = RunShadow(program);
+    if (!wanted.ok()) return;
+    bool agrees = true;
+    for (const uint64_t shuffle : {uint64_t{0}, seed | 1})
+      agrees = agrees && CheckShadow(now, *wanted, {.shuffle = shuffle}).ok();
+    const absl::Time begin = absl::Now();
+    const Proof proof = Prove(program, now);
+    milliseconds.push_back(absl::ToDoubleMilliseconds(absl::Now() - begin));
+    const std::string verdict(ToString(proof.verdict));
+    Coverage coverage;
+    CountProgram(program, now, &coverage);
+    for (const auto& [kind, count] : coverage.cases) verdicts[kind][verdict] += count;
+    if (proof.verdict == Proof::Verdict::kTooHard) ++too_hard[KindOf(proof.reason)];
+    const bool contradicts = (proof.verdict == Proof::Verdict::kProven && !agrees) ||
+                             (proof.verdict == Proof::Verdict::kRefuted && agrees);
+    contradictions += contradicts;
+    if (contradicts || verdict == seeds_of) {
+      fmt::print("seed {} trace {}: {}{} {}\n", seed, trace, verdict, contradicts ? ", a contradiction" : "",
+                 proof.reason);
+    }
+  }
+};
+
+}  // namespace
+
+int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of) {
+  Study study;
+  for (int64_t i = 0; i < pairs / kTraces; ++i) {
+    const auto own = static_cast<uint64_t>(seed + i);
+    const Program program = DrawProgram(own);
+    for (int t = 0; t < kTraces; ++t) {
+      const Session session = DrawTrace(program, own, t, nullptr);
+      study.Look(program, session.state().program, own, t, seeds_of);
+    }
+  }
+  bool enough = true;
+  for (auto& [kind, verdicts] : study.verdicts) {
+    const auto all = static_cast<double>(verdicts["proven"] + verdicts["refuted"] + verdicts["too hard"]);
+    const double decided = 1 - static_cast<double>(verdicts["too hard"]) / std::max(1.0, all);
+    enough &= decided >= kDecided;
+    fmt::print("{:<16} {:>8} proven {:>7} refuted {:>7} too hard   {:.2f}% decided\n", kind,
+               verdicts["proven"], verdicts["refuted"], verdicts["too hard"], 100 * decided);
+  }
+  std::vector<std::pair<int64_t, std::string>> reasons;
+  for (const auto& [reason, count] : study.too_hard) reasons.emplace_back(count, reason);
+  std::sort(reasons.rbegin(), reasons.rend());
+  for (size_t i = 0; i < reasons.size() && i < 20; ++i)
+    fmt::print("{:>8}  {}\n", reasons[i].first, reasons[i].second);
+  std::sort(study.milliseconds.begin(), study.milliseconds.end());
+  const auto at = [&](double share) {
+    const size_t n = study.milliseconds.size();
+    return n == 0 ? 0.0
+                  : study.milliseconds[std::min(n - 1, static_cast<size_t>(share * static_cast<double>(n)))];
+  };
+  fmt::print("{} contradictions; median {:.2f} ms, 95% within {:.1f} ms, longest {:.0f} ms\n",
+             study.contradictions, at(0.5), at(0.95), at(1));
+  return study.contradictions == 0 && enough ? 0 : 1;
+}
+
+}  // namespace kiln::fuzz

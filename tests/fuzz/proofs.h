@@ -1,0 +1,13 @@
+// The proof of equivalence (validator/proof.h) on random pairs: it must never contradict the shadow run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace kiln::fuzz {
+
+// Prints verdicts by kind of pair, how long they took, and what was too hard; with `seeds_of` ("too hard")
+// the seeds that had that verdict. 1 if a verdict contradicts the shadow run, or fewer than 95% are decided.
+int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of);
+
+}  // namespace kiln::fuzz

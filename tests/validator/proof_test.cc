@@ -1,0 +1,125 @@
+#include "validator/proof.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/support/scheduled.h"
+#include "tests/support/tiled_matmul.h"
+
+namespace kiln {
+namespace {
+
+using Verdict = Proof::Verdict;
+
+#define EXPECT_PROVEN(original, scheduled)                              \
+  do {                                                                  \
+    const Proof proof = Prove(original, scheduled, {.most_points = 0}); \
+    EXPECT_EQ(ToString(proof.verdict), "proven") << proof.reason;       \
+  } while (false)
+
+TEST(Proof, KnowsThatAProgramIsItself) {
+  const Program p = Matmul(1024, 1000, 513);
+  EXPECT_PROVEN(p, p);
+}
+
+TEST(Proof, FollowsTilesCopiesAndPartialSumsOfAnyExtent) {
+  const Program p = Matmul(1024, 1024, 1024);
+  const Tiles tiles{{16, 16, 4}, {4, 16, 16}, {4, 256}};
+  EXPECT_PROVEN(p, TiledMatmul(p, Target(), tiles, true).program());
+}
+
+TEST(Proof, FollowsImperfectTiles) {
+  const Program p = Matmul(109, 97, 257);
+  Schedule s = Scheduled(p);
+  const Block matmul = s.GetBlock("matmul");
+  const auto loops = s.GetLoops(matmul);
+  const auto i = s.Split(loops[0], {kAuto, 16}), j = s.Split(loops[1], {kAuto, 8}),
+             k = s.Split(loops[2], {kAuto, 32});
+  s.Reorder({i[0], j[0], k[0], i[1], k[1], j[1]});
+  s.ComputeAt(s.CacheRead(matmul, 1), k[0]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_PROVEN(p, s.program());
+}
+
+TEST(Proof, FollowsPaddingThatIsFilledFirst) {
+  Builder b("pad");
+  const Id in = b.Input("in", DType::kF32, {1000}), out = b.Output("out", DType::kF32, {1003});
+  Sum inner = b.Iter(0);
+  inner.offset = -2;
+  b.Compute("pad", {{"i", 1003}}, {out, {b.Iter(0)}},
+            b.Within({{inner, 1000}}, b.Load(in, {inner}), b.Float(DType::kF32, 0)));
+  const Program p = b.Finish();
+  Schedule s = Scheduled(p);
+  const Block pad = s.GetBlock("pad");
+  s.DecomposePadding(pad, s.GetLoops(pad)[0]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_PROVEN(p, s.program());
+}
+
+TEST(Proof, FollowsSumsThatAreFactoredAndPadded) {
+  const Program p = Matmul(60, 50, 90);
+  Schedule s = Scheduled(p);
+  const Block matmul = s.GetBlock("matmul");
+  s.PadEinsum(matmul, {16, 16, 32});
+  const auto k = s.Split(s.GetLoops(matmul)[2], {kAuto, 8});
+  s.Rfactor(matmul, k[1]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_PROVEN(p, s.program());
+}
+
+// A matmul below loops whose kinds or bindings a wrong primitive has made.
+Program Broken(const std::function<void(Program&, Id block)>& tamper) {
+  Program p = Matmul(8, 8, 8);
+  for (size_t n = 0; n < p.nodes.size(); ++n) {
+    if (p.IsBlock(static_cast<Id>(n))) tamper(p, static_cast<Id>(n));
+  }
+  return p;
+}
+
+TEST(Proof, RefutesAnInstanceThatNeverEnters) {
+  const Program wrong =
+      Broken([](Program& p, Id block) { p.loop(p.nodes[block].parent).extent = Extent(7); });
+  const Proof proof = Prove(Matmul(8, 8, 8), wrong);
+  EXPECT_EQ(proof.verdict, Verdict::kRefuted);
+  EXPECT_NE(proof.reason.find("an instance of block \"matmul\" never enters at (i=0, j=0, k=0)"),
+            std::string::npos)
+      << proof.reason;
+}
+
+TEST(Proof, RefutesAReductionInParallel) {
+  const Program wrong =
+      Broken([](Program& p, Id block) { p.loop(p.nodes[block].parent).kind = LoopKind::kParallel; });
+  const Proof proof = Prove(Matmul(8, 8, 8), wrong);
+  EXPECT_EQ(proof.verdict, Verdict::kRefuted);
+  EXPECT_NE(proof.reason.find("iterations of loop k, which is parallel, make the same element"),
+            std::string::npos)
+      << proof.reason;
+}
+
+TEST(Proof, RefutesAnotherOperation) {
+  Program wrong = Matmul(8, 8, 8);
+  for (Expr& e : wrong.exprs) {
+    if (e.op == Op::kMul) e.op = Op::kSub;
+  }
+  const Proof proof = Prove(Matmul(8, 8, 8), wrong);
+  EXPECT_EQ(proof.verdict, Verdict::kRefuted);
+  EXPECT_NE(proof.reason.find("sub where the original has mul"), std::string::npos) << proof.reason;
+}
+
+TEST(Proof, IsTooHardRatherThanRefutedWhereTheProgramIsTooLargeToRun) {
+  Program wrong = Matmul(1024, 1024, 1024);
+  for (Expr& e : wrong.exprs) {
+    if (e.op == Op::kMul) e.op = Op::kSub;
+  }
+  const Proof proof = Prove(Matmul(1024, 1024, 1024), wrong);
+  EXPECT_EQ(proof.verdict, Verdict::kTooHard);
+  EXPECT_EQ(proof.reason, "sub where the original has mul");
+}
+
+TEST(Proof, KnowsPairsOfProgramsThatWereNotMadeFromEachOther) {
+  EXPECT_EQ(Prove(Matmul(8, 8, 8), Matmul(8, 8, 9)).verdict, Verdict::kTooHard);
+}
+
+}  // namespace
+}  // namespace kiln

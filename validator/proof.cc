@@ -1,0 +1,78 @@
+#include "validator/proof.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "lang/shadow.h"
+#include "validator/proof/obligations.h"
+
+namespace kiln {
+namespace {
+
+// The scheduled program has the original's buffers and parameters.
+bool SameBuffers(const Program& original, const Program& scheduled) {
+  if (original.parameters != scheduled.parameters || original.buffers.size() > scheduled.buffers.size())
+    return false;
+  for (size_t b = 0; b < original.buffers.size(); ++b) {
+    const Buffer &one = original.buffers[b], &other = scheduled.buffers[b];
+    const auto shape = original.Dims(one.shape), now = scheduled.Dims(other.shape);
+    if (one.dtype != other.dtype || one.role != other.role || one.data != other.data ||
+        !std::equal(shape.begin(), shape.end(), now.begin(), now.end()))
+      return false;
+  }
+  return original.constants == scheduled.constants ||
+         (original.constants != nullptr && scheduled.constants != nullptr &&
+          *original.constants == *scheduled.constants);
+}
+
+double Instances(const Model& model) {
+  double instances = 0;
+  for (const Id block : model.spaces().blocks()) {
+    double own = 1;
+    for (const Id loop : model.spaces().of(block).loops)
+      own *= static_cast<double>(model.program().loop(loop).extent.max);
+    instances += own;
+  }
+  return instances;
+}
+
+Finding Compare(Decider& decider, const Model& original, const Model& scheduled, int64_t most_steps) {
+  Comparison comparison(decider, original, most_steps);
+  Finding finding = Obligations(decider, comparison, original, original).Check();
+  if (finding.answer != Answer::kYes) {
+    finding.answer = Answer::kUnknown;
+    finding.why = absl::StrCat("of the original: ", finding.why);
+    return finding;
+  }
+  finding = SameOutputs(decider, scheduled, original);
+  if (finding.answer != Answer::kYes) return finding;
+  return Obligations(decider, comparison, scheduled, original).Check();
+}
+
+}  // namespace
+
+absl::string_view ToString(Proof::Verdict verdict) {
+  constexpr absl::string_view kNames[] = {"proven", "refuted", "too hard"};
+  return kNames[static_cast<int>(verdict)];
+}
+
+Proof Prove(const Program& original, const Program& scheduled, const ProofOptions& options) {
+  using Verdict = Proof::Verdict;
+  if (!SameBuffers(original, scheduled)) return {Verdict::kTooHard, "the programs have other buffers"};
+  const Model first(original), second(scheduled);
+  Decider decider(options.prover, options.most_points, absl::Now() + options.limit);
+  const Finding finding = Compare(decider, first, second, options.most_steps);
+  if (finding.answer == Answer::kYes) return {Verdict::kProven, ""};
+  if (Instances(first) + Instances(second) > static_cast<double>(options.most_instances))
+    return {Verdict::kTooHard, finding.why};
+  const absl::StatusOr<Shadow> wanted = RunShadow(original);
+  if (!wanted.ok()) return {Verdict::kTooHard, std::string(wanted.status().message()), true};
+  for (const uint64_t shuffle : {0, 1}) {
+    const absl::Status agrees = CheckShadow(scheduled, *wanted, {.shuffle = shuffle});
+    if (!agrees.ok()) return {Verdict::kRefuted, absl::StrCat(agrees.message(), "; ", finding.why), true};
+  }
+  return {Verdict::kTooHard, finding.why, true};
+}
+
+}  // namespace kiln

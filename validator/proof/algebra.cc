@@ -1,0 +1,276 @@
+#include "validator/proof/algebra.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+namespace kiln {
+namespace {
+
+// scale * digit, where digit = (variable / lower) % extent takes values 0 .. range - 1.
+struct Digit {
+  int variable = 0;
+  int64_t scale = 1, lower = 1, range = 1;
+};
+
+Digit DigitOf(const Points& points, const Split& split) {
+  return {split.source.id, split.scale, split.lower, SplitRange(split, points)};
+}
+
+// What is known of a variable: digits, lowest first.
+struct Known {
+  std::vector<std::pair<Digit, Sum>> digits;
+
+  const Sum* Find(const Digit& digit) const {
+    for (const auto& [d, value] : digits) {
+      if (d.lower == digit.lower && d.range == digit.range) return &value;
+    }
+    return nullptr;
+  }
+  std::optional<Sum> Whole(int64_t extent) const {
+    Sum whole;
+    int64_t known = 1;
+    for (bool more = true; more && known < extent;) {
+      more = false;
+      for (const auto& [d, value] : digits) {
+        if (d.lower != known || d.range == 1) continue;
+        whole = whole + value * d.lower;
+        known *= d.range;
+        more = true;
+        break;
+      }
+    }
+    return known >= extent ? std::optional<Sum>(whole) : std::nullopt;
+  }
+};
+
+// Sums that are 0 at every point: a definition less its variable.
+std::vector<Sum> Definitions(const Points& points) {
+  std::vector<Sum> zeros;
+  for (size_t v = 0; v < points.variables.size(); ++v) {
+    if (!points.variables[v].value.has_value()) continue;
+    const Sum variable = Sum::Of(Source::Iter(static_cast<int32_t>(v)), -1);
+    zeros.push_back(Simplify(*points.variables[v].value + variable, points));
+  }
+  return zeros;
+}
+
+class Solver {
+ public:
+  Solver(Points& points, const std::vector<Sum>& results, const Relation& g)
+      : points_(points), g_(g), known_(g.points.variables.size()), whole_(g.points.variables.size()) {
+    for (size_t i = 0; i < results.size(); ++i)
+      open_.push_back({results[i], Simplify(g.results[i], g.points)});
+    for (const Sum& zero : Definitions(g.points)) open_.push_back({Sum(), zero});
+  }
+
+  std::optional<std::vector<Sum>> Run() {
+    for (bool more = true; more;) {
+      const size_t before = open_.size();
+      for (size_t i = 0; i < open_.size();) {
+        if (Settle(open_[i])) {
+          open_.erase(open_.begin() + static_cast<int64_t>(i));
+        } else {
+          ++i;
+        }
+      }
+      more = open_.size() < before;
+    }
+    std::vector<Sum> values;
+    for (size_t v = 0; v < whole_.size(); ++v) {
+      if (whole_[v].has_value()) {
+        values.push_back(Simplify(*whole_[v], points_));
+      } else if (g_.points.variables[v].value.has_value()) {
+        const std::optional<Sum> value = Replace(
+            points_, *g_.points.variables[v].value, [&](Source s) { return values[s.id]; }, g_.points);
+        if (!value.has_value()) return std::nullopt;
+        values.push_back(*value);
+      } else if (known_[v].digits.empty()) {
+        values.emplace_back();
+      } else {
+        return std::nullopt;
+      }
+    }
+    return values;
+  }
+
+ private:
+  struct Equation {
+    Sum wanted, made;
+  };
+
+  std::optional<Sum> ValueOf(const Split& split) {
+    const Digit digit = DigitOf(g_.points, split);
+    if (const Sum* value = known_[digit.variable].Find(digit)) return *value * split.scale;
+    const std::optional<Sum>& whole = whole_[digit.variable];
+    if (!whole.has_value()) return std::nullopt;
+    Split alone = split;
+    alone.scale = 1;
+    const std::optional<Sum> value =
+        Replace(points_, Sum{0, {alone}}, [&](Source) { return *whole; }, g_.points);
+    return value.has_value() ? std::optional<Sum>(*value * split.scale) : std::nullopt;
+  }
+
+  // Finds the digits of an equation whose unknown ones are those of a number in a mixed radix.
+  bool Settle(const Equation& equation) {
+    Sum rest = equation.wanted;
+    rest.offset -= equation.made.offset;
+    std::vector<Digit> unknown;
+    for (const Split& split : equation.made.splits) {
+      if (const std::optional<Sum> value = ValueOf(split)) {
+        rest = rest + *value * -1;
+      } else {
+        unknown.push_back(DigitOf(g_.points, split));
+      }
+    }
+    rest = Simplify(rest, points_);
+    if (unknown.empty()) return true;
+    std::sort(unknown.begin(), unknown.end(),
+              [](const Digit& a, const Digit& b) { return std::abs(a.scale) < std::abs(b.scale); });
+    for (const Digit& d : unknown) {  // all counted upwards
+      if (d.scale < 0) rest.offset += -d.scale * (d.range - 1);
+    }
+    std::vector<Sum> found;
+    for (size_t i = 0; i < unknown.size(); ++i) {
+      const int64_t place = std::abs(unknown[i].scale);
+      int64_t radix = 0;
+      if (i + 1 < unknown.size()) {
+        const int64_t next = std::abs(unknown[i + 1].scale);
+        if (next % place != 0 || next / place < unknown[i].range) return false;
+        radix = next / place;
+      }
+      std::optional<Sum> value = DivMod(rest, place, radix, points_);
+      if (!value.has_value()) {
+        const Interval bounds = BoundsOn(points_, rest);
+        if (bounds.min < 0) return false;
+        const Sum whole = points_.Define(rest, bounds.max + 1);
+        value = Sum{0, {{whole.splits[0].source, 1, place, radix}}};
+      }
+      if (unknown[i].scale < 0) {
+        value = *value * -1;
+        value->offset += unknown[i].range - 1;
+      }
+      found.push_back(*value);
+    }
+    for (size_t i = 0; i < unknown.size(); ++i) {
+      const int v = unknown[i].variable;
+      known_[v].digits.emplace_back(unknown[i], found[i]);
+      whole_[v] = known_[v].Whole(g_.points.variables[v].extent);
+    }
+    return true;
+  }
+
+  Points& points_;
+  const Relation& g_;
+  std::vector<Equation> open_;
+  std::vector<Known> known_;
+  std::vector<std::optional<Sum>> whole_;
+};
+
+}  // namespace
+
+Sum Points::Add(int64_t extent) {
+  variables.push_back({extent, std::nullopt});
+  return Sum::Of(Source::Iter(static_cast<int32_t>(variables.size()) - 1));
+}
+
+Sum Points::Define(const Sum& value, int64_t extent) {
+  for (size_t v = 0; v < variables.size(); ++v) {
+    if (variables[v].extent == extent && variables[v].value == value)
+      return Sum::Of(Source::Iter(static_cast<int32_t>(v)));
+  }
+  const Sum variable = Add(extent);
+  variables.back().value = value;
+  return variable;
+}
+
+Interval BoundsOn(const Points& points, const Sum& value) {
+  Interval bounds = Bounds(Simplify(value, points), points);
+  const auto tighten = [&](const Sum& known, int64_t extent) {
+    const Interval apart = Bounds(Simplify(value + known * -1, points), points);
+    bounds.min = std::max(bounds.min, apart.min);
+    bounds.max = std::min(bounds.max, apart.max + extent - 1);
+    const Interval both = Bounds(Simplify(value + known, points), points);
+    bounds.min = std::max(bounds.min, both.min - extent + 1);
+    bounds.max = std::min(bounds.max, both.max);
+  };
+  for (const Condition& c : points.conditions) tighten(c.value, c.extent);
+  for (const Points::Variable& v : points.variables) {
+    if (v.value.has_value()) tighten(*v.value, v.extent);
+  }
+  return bounds;
+}
+
+std::optional<Sum> Replace(Points& points, const Sum& sum, absl::FunctionRef<Sum(Source)> value,
+                           ExtentOf extent_of) {
+  Sum result = Sum::Constant(sum.offset);
+  for (const Split& split : sum.splits) {
+    Sum part = value(split.source);
+    const int64_t extent = extent_of(split.source);
+    const bool rest = split.extent != 0 && split.lower * split.extent < extent;
+    if (split.lower != 1 || rest) {
+      const Interval bounds = BoundsOn(points, part);
+      if (bounds.min < 0) return std::nullopt;
+      std::optional<Sum> digit;
+      if (Bounds(Simplify(part, points), points).min >= 0)
+        digit = DivMod(part, split.lower, rest ? split.extent : 0, points);
+      if (!digit.has_value()) {
+        const Sum whole = points.Define(Simplify(part, points), bounds.max + 1);
+        digit = Sum{0, {{whole.splits[0].source, 1, split.lower, rest ? split.extent : 0}}};
+      }
+      part = *digit;
+    }
+    result = result + part * split.scale;
+  }
+  return Simplify(result, points);
+}
+
+std::optional<std::vector<Sum>> Solve(Points& points, const std::vector<Sum>& results, const Relation& g) {
+  return Solver(points, results, g).Run();
+}
+
+bool DeterminedBy(const Relation& f, const std::vector<Sum>& variables) {
+  std::vector<Known> known(f.points.variables.size());
+  std::vector<bool> whole(f.points.variables.size(), false);
+  std::vector<Sum> open;
+  for (const Sum& result : f.results) open.push_back(Simplify(result, f.points));
+  for (const Sum& zero : Definitions(f.points)) open.push_back(zero);
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < open.size(); ++i) {
+      std::vector<Digit> unknown;
+      for (const Split& split : open[i].splits) {
+        const Digit digit = DigitOf(f.points, split);
+        if (!whole[digit.variable] && known[digit.variable].Find(digit) == nullptr) unknown.push_back(digit);
+      }
+      std::sort(unknown.begin(), unknown.end(),
+                [](const Digit& a, const Digit& b) { return std::abs(a.scale) < std::abs(b.scale); });
+      int64_t reach = 0;
+      bool apart = !unknown.empty();
+      for (const Digit& d : unknown) {
+        apart &= std::abs(d.scale) > reach;
+        reach += std::abs(d.scale) * (d.range - 1);
+      }
+      if (!apart) continue;
+      for (const Digit& d : unknown) {
+        known[d.variable].digits.emplace_back(d, Sum());
+        whole[d.variable] = known[d.variable].Whole(f.points.variables[d.variable].extent).has_value();
+      }
+      more = true;
+    }
+  }
+  return std::all_of(variables.begin(), variables.end(), [&](const Sum& v) {
+    const int id = v.splits[0].source.id;
+    return whole[id] || f.points.variables[id].extent == 1;
+  });
+}
+
+bool Apart(const Relation& a, const Relation& b) {
+  for (size_t r = 0; r < a.results.size(); ++r) {
+    const Interval one = BoundsOn(a.points, a.results[r]), other = BoundsOn(b.points, b.results[r]);
+    if (one.max < other.min || other.max < one.min) return true;
+  }
+  return false;
+}
+
+}  // namespace kiln

@@ -1,0 +1,324 @@
+// That elements are read when they have their values.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "validator/proof/algebra.h"
+#include "validator/proof/obligations.h"
+
+namespace kiln {
+namespace {
+
+std::vector<int64_t> ValuesAt(const std::vector<Sum>& sums, const std::vector<int64_t>& point) {
+  std::vector<int64_t> values;
+  for (const Sum& sum : sums) values.push_back(Evaluate(sum, [&](Source s) { return point[s.id]; }));
+  return values;
+}
+
+}  // namespace
+
+Obligations::Obligations(Decider& decider, Comparison& comparison, const Model& model, const Model& reference)
+    : decider_(decider), comparison_(comparison), model_(model), reference_(reference), p_(model.program()) {
+  for (const Id block : model.spaces().blocks()) {
+    std::vector<Range> within;
+    for (const Range list : {p_.block(block).values, p_.block(block).initial}) {
+      for (const Id expr : p_.List(list)) CollectReads(block, expr, within, reads_);
+    }
+  }
+}
+
+void Obligations::CollectReads(Id block, Id expr, std::vector<Range>& within,
+                               std::vector<Read>& reads) const {
+  const Expr& e = p_.exprs[expr];
+  if (e.op == Op::kLoad) {
+    if (model_.IsWritten(e.a)) reads.push_back({block, e.a, {e.b, e.c}, within});
+    return;
+  }
+  const Id operands[] = {e.a, e.b, e.c};
+  for (int i = 0; i < Arity(e.op); ++i) {
+    const bool guarded = e.op == Op::kWithin && i == 0;
+    if (guarded) within.push_back(Program::WithinMarks(e));
+    CollectReads(block, operands[i], within, reads);
+    if (guarded) within.pop_back();
+  }
+}
+
+std::string Obligations::BlockText(Id block) const {
+  return absl::StrCat("block \"", p_.Text(p_.block(block).name), "\"");
+}
+
+std::string Obligations::At(Id block, const Reply& reply) const {
+  const Space& space = model_.spaces().of(block);
+  if (reply.point.size() < space.points.variables.size()) return "";
+  const std::vector<int64_t> values = ValuesAt(space.iters, reply.point);
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < values.size(); ++i)
+    parts.push_back(absl::StrCat(p_.Text(p_.Iters(p_.block(block).iters)[i].name), "=", values[i]));
+  return absl::StrCat(" at (", absl::StrJoin(parts, ", "), ")");
+}
+
+Finding Obligations::Fail(const Reply& reply, std::string why) const {
+  return {reply.answer, std::move(why), reply.point};
+}
+
+bool Obligations::Runs(const Unit& unit, Id block) const {
+  const int at = model_.spaces().place(block).begin;
+  return unit.stretch.begin <= at && at < unit.stretch.end;
+}
+
+Relation Obligations::Written(const Writer& writer, size_t around) const {
+  const Space& space = model_.spaces().of(writer.block);
+  Relation relation{space.points, {space.at.begin(), space.at.begin() + static_cast<int64_t>(around)}};
+  const auto index = IndicesAt(p_, writer.block, model_.Dest(writer).index, relation.points, space.iters);
+  relation.results.insert(relation.results.end(), index->begin(), index->end());
+  return relation;
+}
+
+Finding Obligations::Check() {
+  if (model_.problem().has_value()) return {Answer::kUnknown, *model_.problem(), {}};
+  for (Id b = 0; b < static_cast<Id>(p_.buffers.size()); ++b) {
+    Finding finding = Values(b);
+    if (finding.answer == Answer::kYes) finding = Layout(b);
+    if (finding.answer != Answer::kYes) return finding;
+  }
+  for (Id b = 0; b < static_cast<Id>(p_.buffers.size()); ++b) {
+    for (const Unit& unit : model_.units(b)) {
+      if (!unit.reduces) continue;
+      Finding finding = Parallel(b, unit);
+      if (finding.answer != Answer::kYes) return finding;
+      for (const Unit& other : model_.units(b)) {
+        for (const Writer& w : other.writers) {
+          if (&unit != &other && Runs(unit, w.block))
+            return {Answer::kUnknown,
+                    absl::StrCat("reductions into ", p_.Text(p_.buffers[b].name), " overlap"),
+                    {}};
+        }
+      }
+    }
+  }
+  for (size_t i = 0; i < incomplete_.size(); ++i) {
+    Finding finding = Parallel(incomplete_buffers_[i], incomplete_[i]);
+    if (finding.answer != Answer::kYes) return finding;
+  }
+  for (const Read& read : reads_) {
+    Finding finding = Reads(read);
+    if (finding.answer != Answer::kYes) return finding;
+  }
+  return {};
+}
+
+Finding Obligations::Reads(const Read& read) {
+  const Spaces& spaces = model_.spaces();
+  const Space& space = spaces.of(read.block);
+  std::vector<Writer> writers;
+  for (const Unit& unit : model_.units(read.buffer))
+    writers.insert(writers.end(), unit.first().begin(), unit.first().end());
+  size_t shared = 0;
+  for (const Writer& w : writers) shared = std::max(shared, spaces.Common(w.block, read.block));
+  Relation wanted{space.points, {space.at.begin(), space.at.begin() + static_cast<int64_t>(shared)}};
+  for (const Range marks : read.within) {
+    const auto conditions = ConditionsAt(p_, read.block, marks, wanted.points, space.iters);
+    for (const Condition& c : *conditions) wanted.points = With(wanted.points, c.value, c.extent);
+  }
+  const auto index = IndicesAt(p_, read.block, read.index, wanted.points, space.iters);
+  if (!index.has_value()) return {Answer::kUnknown, "an index divides a number that may be negative", {}};
+  for (const Unit& unit : model_.units(read.buffer)) {
+    if (!unit.reduces || !Runs(unit, read.block)) continue;
+    Finding finding = Complete(read, wanted.points, *index, unit);
+    if (finding.answer != Answer::kYes) return finding;
+  }
+  for (size_t i = 0; i < incomplete_.size(); ++i) {
+    if (incomplete_buffers_[i] != read.buffer || !Runs(incomplete_[i], read.block)) continue;
+    Finding finding = Complete(read, wanted.points, *index, incomplete_[i]);
+    if (finding.answer != Answer::kYes) return finding;
+  }
+  wanted.results.insert(wanted.results.end(), index->begin(), index->end());
+
+  // In the same iterations of the loops around both, then in earlier ones too.
+  std::vector<Relation> made;
+  Reply reply;
+  for (const bool earlier : {false, true}) {
+    for (const Writer& w : writers) {
+      const size_t common = spaces.Common(w.block, read.block);
+      const bool before = spaces.Before(w.block, read.block);
+      if (!earlier && !before) continue;
+      for (size_t k = earlier ? 0 : common; k < (earlier ? common : common + 1); ++k) {
+        if (k < common && MayRunAtOnce(p_.loop(space.loops[k]).kind)) continue;
+        Relation relation = Written(w, 0);
+        std::vector<Sum> around;
+        for (size_t l = 0; l < shared; ++l) {
+          const int64_t extent = p_.loop(space.loops[l]).extent.max;
+          if (l < k) {
+            around.push_back(spaces.of(w.block).at[l]);
+          } else if (l == k && k < common) {  // after iteration `at`
+            Sum after = spaces.of(w.block).at[l] + relation.points.Add(extent);
+            after.offset += 1;
+            around.push_back(after);
+          } else {
+            around.push_back(relation.points.Add(extent));
+          }
+        }
+        relation.results.insert(relation.results.begin(), around.begin(), around.end());
+        made.push_back(std::move(relation));
+      }
+    }
+    if (made.empty()) continue;
+    reply = decider_.Covers(wanted, made);
+    if (reply.answer == Answer::kYes) return {};
+  }
+  std::string element(p_.Text(p_.buffers[read.buffer].name));
+  if (!reply.point.empty())
+    element = absl::StrCat(element, "[", absl::StrJoin(ValuesAt(*index, reply.point), ", "), "]");
+  return Fail(reply, absl::StrCat(BlockText(read.block), At(read.block, reply), " reads ", element,
+                                  " before it is written"));
+}
+
+// In the iteration of the loops around a unit in which an element is read, nothing of the unit writes it
+// later.
+Finding Obligations::Complete(const Read& read, const Points& points, const std::vector<Sum>& index,
+                              const Unit& unit) {
+  const Spaces& spaces = model_.spaces();
+  const Space& space = spaces.of(read.block);
+  std::vector<Writer> writers = unit.writers;
+  writers.insert(writers.end(), unit.starters.begin(), unit.starters.end());
+  for (const Writer& w : writers) {
+    const size_t common = spaces.Common(w.block, read.block);
+    Relation written = Written(w, common);
+    Points both = points;
+    const auto shifted = [&](Sum sum) {
+      for (Split& s : sum.splits) s.source.id += static_cast<int32_t>(points.variables.size());
+      return sum;
+    };
+    for (const auto& [extent, value] : written.points.variables)
+      both.variables.push_back(
+          {extent, value.has_value() ? std::optional<Sum>(shifted(*value)) : std::nullopt});
+    for (const Condition& c : written.points.conditions) both = With(both, shifted(c.value), c.extent);
+    const auto equal = [&](const Sum& later, const Sum& now) {
+      both = With(both, shifted(later) + now * -1, 1);
+    };
+    for (size_t d = 0; d < index.size(); ++d) equal(written.results[common + d], index[d]);
+    for (size_t l = 0; l <= common; ++l) {
+      if (l >= unit.around) {
+        std::vector<Points> later;
+        if (l == common) {
+          if (!spaces.Before(w.block, read.block)) later.push_back(both);
+        } else {
+          const LoopNode& loop = p_.loop(space.loops[l]);
+          Sum ahead = shifted(written.results[l]) + space.at[l] * -1;
+          const Sum behind = ahead * -1 + Sum::Constant(-1);
+          ahead.offset -= 1;
+          later.push_back(With(both, ahead, loop.extent.max));
+          if (MayRunAtOnce(loop.kind)) later.push_back(With(both, behind, loop.extent.max));
+        }
+        for (const Points& some : later) {
+          Reply reply = decider_.Empty(some);
+          if (reply.answer != Answer::kYes)
+            return Fail(reply, absl::StrCat(BlockText(read.block), At(read.block, reply), " reads ",
+                                            p_.Text(p_.buffers[read.buffer].name), " before it is complete"));
+        }
+      }
+      if (l < common) equal(written.results[l], space.at[l]);
+    }
+  }
+  return {};
+}
+
+bool Obligations::IsPrivate(Id buffer, Id loop) const {
+  if (p_.buffers[buffer].role != Role::kTemporary) return false;
+  const Stretch& inside = model_.spaces().place(loop);
+  const auto below = [&](Id block) {
+    const int at = model_.spaces().place(block).begin;
+    return inside.begin <= at && at < inside.end;
+  };
+  for (const Unit& unit : model_.units(buffer)) {
+    for (const std::vector<Writer>* list : {&unit.writers, &unit.starters}) {
+      for (const Writer& w : *list) {
+        if (!below(w.block)) return false;
+      }
+    }
+  }
+  return std::all_of(reads_.begin(), reads_.end(),
+                     [&](const Read& r) { return r.buffer != buffer || below(r.block); });
+}
+
+// Of each loop whose iterations may run at once, one iteration makes an element.
+Finding Obligations::Parallel(Id buffer, const Unit& unit) {
+  std::vector<Writer> writers = unit.writers;
+  writers.insert(writers.end(), unit.starters.begin(), unit.starters.end());
+  for (const Writer& writer : writers) {
+    const Space& space = model_.spaces().of(writer.block);
+    for (size_t l = 0; l < space.loops.size(); ++l) {
+      const Id loop = space.loops[l];
+      const LoopKind kind = p_.loop(loop).kind;
+      if (!MayRunAtOnce(kind) || p_.loop(loop).extent.max == 1 || IsPrivate(buffer, loop)) continue;
+      const bool within = l >= unit.around;
+      if (within && unit.reduces && kind == LoopKind::kVectorized) continue;  // lanes are combined
+      if (within && writers.size() > 1 && std::count_if(writers.begin(), writers.end(), [&](const Writer& w) {
+                                            const std::vector<Id>& around = model_.spaces().of(w.block).loops;
+                                            return l < around.size() && around[l] == loop;
+                                          }) > 1)
+        return {Answer::kUnknown, "a parallel loop runs several parts of one reduction", {}};
+      Relation relation = Written(writer, l);
+      const Reply reply = decider_.Determines({relation}, {{space.at[l]}});
+      if (reply.answer != Answer::kYes)
+        return Fail(reply, absl::StrCat("iterations of loop ", p_.Text(p_.loop(loop).name), ", which is ",
+                                        ToString(kind), ", make the same element in ",
+                                        BlockText(writer.block), At(writer.block, reply)));
+    }
+  }
+  return {};
+}
+
+Finding Obligations::Layout(Id buffer) {
+  const Buffer& b = p_.buffers[buffer];
+  if (b.layout.axes.count == 0 || !model_.IsWritten(buffer)) return {};
+  Relation places;
+  std::vector<Sum> index;
+  for (const Extent& e : p_.Dims(b.shape)) index.push_back(places.points.Add(e.max));
+  for (const Id axis : p_.List(b.layout.axes)) {
+    const auto place = Replace(
+        places.points, p_.SumOf(axis), [&](Source s) { return index[s.id]; },
+        [&](Source s) { return p_.Dims(b.shape)[s.id].max; });
+    if (!place.has_value()) return {Answer::kUnknown, "a layout divides a number that may be negative", {}};
+    places.results.push_back(*place);
+  }
+  const Reply reply = decider_.Determines({places}, {index});
+  if (reply.answer == Answer::kYes) return {};
+  return Fail(reply, absl::StrCat("elements of ", p_.Text(b.name), " share a place"));
+}
+
+Finding SameOutputs(Decider& decider, const Model& made, const Model& original) {
+  const auto relations = [](const Model& model, Id buffer) {
+    std::vector<Relation> written;
+    for (const Unit& unit : model.units(buffer)) {
+      for (const Writer& w : unit.first()) {
+        const Space& space = model.spaces().of(w.block);
+        Relation relation{space.points, {}};
+        relation.results =
+            *IndicesAt(model.program(), w.block, model.Dest(w).index, relation.points, space.iters);
+        written.push_back(relation);
+      }
+    }
+    return written;
+  };
+  for (const Id buffer : original.program().parameters) {
+    if (original.program().buffers[buffer].role != Role::kOutput) continue;
+    const std::vector<Relation> one = relations(made, buffer), other = relations(original, buffer);
+    for (const bool missing : {true, false}) {
+      for (const Relation& relation : missing ? other : one) {
+        const Reply reply = decider.Covers(relation, missing ? one : other);
+        if (reply.answer == Answer::kYes) continue;
+        std::string element(original.program().Text(original.program().buffers[buffer].name));
+        if (!reply.point.empty())
+          element =
+              absl::StrCat(element, "[", absl::StrJoin(ValuesAt(relation.results, reply.point), ", "), "]");
+        return {reply.answer,
+                absl::StrCat(element, missing ? " is never written" : " is written, and was not"),
+                {}};
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace kiln

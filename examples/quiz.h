@@ -1,0 +1,37 @@
+// A quiz: each question is a few steps on a program, and the last of them is refused. Guess why, then run it.
+#pragma once
+
+#include <functional>
+#include <iostream>
+
+#include "absl/strings/match.h"
+#include "lang/builder.h"
+#include "lang/schedule.h"
+
+namespace kiln {
+
+struct Question {
+  const char* text;
+  Program program;
+  std::function<void(Schedule&)> steps;
+  const char* answer;  // part of what the refusal says
+};
+
+// Prints questions and answers; the exit code is 1 if an answer is not as foretold.
+inline int Ask(const std::vector<Question>& questions) {
+  RandomDice dice(Engine{0});
+  RandomChooser nobody(dice);
+  int wrong = 0;
+  for (const Question& question : questions) {
+    Schedule s(question.program, Target(), nobody);
+    question.steps(s);
+    std::cout << question.text << "\n  " << s.status().message() << "\n\n";
+    if (s.ok() || !absl::StrContains(s.status().message(), question.answer)) {
+      std::cout << "  expected: " << question.answer << "\n";
+      wrong = 1;
+    }
+  }
+  return wrong;
+}
+
+}  // namespace kiln

@@ -61,6 +61,7 @@ class Emitter {
   // ---------------------------------------------------------------------------
   void DeclareBuffers(const std::vector<Id>& blocks);
   Value Global(Id buffer);
+  Value Status();
 
   // --- emit_loops.cc: the tree
   // ------------------------------------------------------------------------------------------
@@ -102,6 +103,7 @@ class Emitter {
   // --- emit_access.cc
   // ------------------------------------------------------------------------------------------------------
   Value Load(Id buffer, const Sum& address, Value mask, Value otherwise);
+  Value Gather(Id expr, Value mask);
   void Store(Id buffer, const Sum& address, Value value, Value mask);
   Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc
   Value LoadWindow(Id buffer, const IndexValue& first, int64_t width);
@@ -140,9 +142,10 @@ class Emitter {
   Id vector_loop_ = kNone;
   bool slow_ = false;  // in the branch for incomplete tiles: no further versions
   int versions_ = 0;
-  const BlockPlan* block_ = nullptr;     // the block whose instance is emitted
-  std::unordered_map<Id, Value> exprs_;  // its values so far
-  std::map<LoadKey, Value> loads_;       // what memory holds
+  const BlockPlan* block_ = nullptr;             // the block whose instance is emitted
+  std::unordered_map<Id, Value> exprs_;          // its values so far
+  std::map<LoadKey, Value> loads_;               // what memory holds
+  std::unordered_map<Id, IndexValue> gathered_;  // computed indices, by the marks that stand for them
   std::string name_;
 };
 

@@ -112,6 +112,40 @@ mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value other
   return result;
 }
 
+// Computed indices are brought into their dimensions. What the address needs of them is made behind them, in
+// a level of their own.
+mlir::Value Emitter::Gather(Id id, Value mask) {
+  const Expr& e = p_.exprs[id];
+  const std::vector<Id> index = p_.GatherIndex(e);
+  const std::vector<Id>& marks = block_->gathers.at(id);
+  Level level{b_.getInsertionBlock(), nullptr, {}};
+  for (size_t d = 0; d < index.size(); ++d) {
+    if (marks[d] == kNone) continue;
+    const int64_t most = p_.marks[marks[d]].extent.max - 1;
+    Value value = EmitExpr(index[d], mask);
+    const auto constant = [&](int64_t number) {
+      const Value scalar = Constant(DType::kIndex, number);
+      return mlir::isa<mlir::VectorType>(value.getType()) ? AsVector(scalar) : scalar;
+    };
+    value = mlir::arith::MaxSIOp::create(b_, loc_, value, constant(0));
+    value = mlir::arith::MinSIOp::create(b_, loc_, value, constant(most));
+    value = mlir::arith::IndexCastOp::create(b_, loc_, Like(value.getType(), b_.getIndexType()), value);
+    level.last = value.getDefiningOp();
+    IndexValue computed;
+    if (mlir::isa<mlir::VectorType>(value.getType())) {
+      computed.vectors.assign({{value, 1, {0, most}}});
+    } else {
+      computed = IndexValue::OfAtom(AddAtom(value, static_cast<int>(levels_.size()), {0, most}));
+    }
+    gathered_[marks[d]] = std::move(computed);
+  }
+  const bool any = level.last != nullptr;
+  if (any) levels_.push_back(std::move(level));
+  const Value result = Load(static_cast<Id>(e.bits), block_->addresses.at(id), mask, Value());
+  if (any) levels_.pop_back();
+  return result;
+}
+
 void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
   const IndexValue at = Eval(address);
   const DType type = p_.buffers[buffer].dtype;

@@ -65,6 +65,9 @@ mlir::Value Emitter::EmitExpr(Id id, Value mask) {
     case Op::kLoad:
       result = Load(e.a, block_->addresses.at(id), mask, Value());
       break;
+    case Op::kGather:
+      result = Gather(id, mask);
+      break;
     case Op::kArg:
       KILN_CHECK(false, "an operand of a monoid in the body of a block");
       break;

@@ -1,6 +1,7 @@
 // Functions: parameters, temporaries, constants.
 #include "absl/strings/str_cat.h"
 #include "backends/emit.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,9 +53,16 @@ void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& param
     if (p_.nodes[child].prepare == prepare) EmitNode(child);
   }
   for (const Id id : allocated_) mlir::memref::DeallocOp::create(b_, loc_, buffers_[id]);
-  const Value zero = mlir::arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(0));
-  mlir::func::ReturnOp::create(b_, loc_, zero);
+  mlir::func::ReturnOp::create(b_, loc_, Status());
   levels_.pop_back();
+}
+
+mlir::Value Emitter::Status() {
+  for (size_t id = 0; id < buffers_.size(); ++id) {
+    if (p_.buffers[id].role == Role::kStatus && buffers_[id])
+      return mlir::memref::LoadOp::create(b_, loc_, buffers_[id], mlir::ValueRange{ConstantIndex(0)});
+  }
+  return mlir::arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(0));
 }
 
 // The temporaries and constants that these blocks use.
@@ -62,7 +70,8 @@ void Emitter::DeclareBuffers(const std::vector<Id>& blocks) {
   std::vector<bool> used(p_.buffers.size(), false);
   for (const Id block : blocks) {
     for (const Access& dest : p_.Accesses(p_.block(block).dests)) used[dest.buffer] = true;
-    for (const auto& [load, address] : plan_.blocks.at(block).addresses) used[p_.exprs[load].a] = true;
+    for (const auto& [load, address] : plan_.blocks.at(block).addresses)
+      used[BufferRead(p_.exprs[load])] = true;
   }
   for (size_t id = 0; id < p_.buffers.size(); ++id) {
     const BufferPlan& plan = plan_.buffers[id];

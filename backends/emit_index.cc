@@ -84,6 +84,8 @@ IndexValue Emitter::Eval(const Sum& sum) {
       const auto loop = loops_.find(split.source.id);
       KILN_CHECK(loop != loops_.end(), "loop ", split.source.id, " is used outside of its body");
       result.Add(Digit(loop->second, split.lower, split.extent), split.scale);
+    } else if (const auto computed = gathered_.find(split.source.id); computed != gathered_.end()) {
+      result.Add(Digit(computed->second, split.lower, split.extent), split.scale);
     } else {
       const auto mark = plan_.marks.find(split.source.id);
       KILN_CHECK(split.source.kind == Source::Kind::kMark && mark != plan_.marks.end(),

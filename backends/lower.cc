@@ -5,6 +5,8 @@
 #include "backends/emit.h"
 #include "backends/pass_printer.h"
 #include "backends/plan.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
 #include "lang/analysis/lowerable.h"
 #include "lang/text.h"
 #include "mlir/IR/Verifier.h"
@@ -13,13 +15,23 @@ namespace kiln {
 namespace {
 
 absl::Status Supported(const Program& p) {
-  for (const Extent& extent : p.dims) {
-    if (!extent.constant()) return absl::FailedPreconditionError("lowering needs constant extents");
+  const auto variable = [](absl::string_view what, absl::string_view name) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, " ", name, " has an extent that is a parameter; lowering needs constant extents"));
+  };
+  for (const Buffer& buffer : p.buffers) {
+    for (const Extent& extent : p.Dims(buffer.shape)) {
+      if (!extent.constant()) return variable("buffer", p.Text(buffer.name));
+    }
+  }
+  for (const Id block : Blocks(p)) {
+    if (p.block(block).monoid == kNone || p.block(block).accumulates) continue;
+    if (absl::Status status = CheckReducesInScope(p, block); !status.ok()) return status;
   }
   for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
     if (!p.IsLoop(node)) continue;
     const LoopNode& loop = p.loop(node);
-    if (!loop.extent.constant()) return absl::FailedPreconditionError("lowering needs constant extents");
+    if (!loop.extent.constant()) return variable("loop", p.Text(loop.name));
     if (loop.kind > LoopKind::kPipelined) {
       return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(loop.name), " is ",
                                                         ToString(loop.kind), ", which a CPU does not have"));

@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "backends/place_buffers.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/region.h"
 #include "lang/check.h"
 
 namespace kiln {
@@ -97,10 +99,26 @@ class Planner {
     return static_cast<int>(plan_.conditions.size()) - 1;
   }
 
-  void AddAccess(Id node, bool prepare, bool write, Id buffer, Range index, Sum* address) {
+  std::vector<Sum> Logical(Id node, Range index) {
     const std::vector<int32_t> marks(p_.List(index).begin(), p_.List(index).end());
     std::vector<Sum> logical;
     for (const Id mark : marks) logical.push_back(Ground(p_.SumOf(mark), node));
+    return logical;
+  }
+
+  // A computed index is a mark that nothing else defines.
+  std::vector<Sum> GatherIndex(Id node, const Expr& e, std::vector<Id>& computed) {
+    std::vector<Sum> logical;
+    for (const Id mark : GatherMarks(p_, node, e)) {
+      const Extent extent = p_.Dims(p_.buffers[e.bits].shape)[logical.size()];
+      computed.push_back(mark == kNone ? p_.AddMark(Sum::Constant(0), extent) : kNone);
+      logical.push_back(mark == kNone ? Sum::Of(Source::Mark(computed.back()))
+                                      : Ground(p_.SumOf(mark), node));
+    }
+    return logical;
+  }
+
+  void AddAccess(Id node, bool prepare, bool write, Id buffer, std::vector<Sum> logical, Sum* address) {
     std::vector<int32_t> axes(p_.List(p_.buffers[buffer].layout.axes).begin(),
                               p_.List(p_.buffers[buffer].layout.axes).end());
     std::vector<Sum> physical = logical;
@@ -123,7 +141,11 @@ class Planner {
       block.values.emplace(id, Ground(p_.SumOf(e.a), node));
     } else if (e.op == Op::kLoad) {
       const auto [at, fresh] = block.addresses.emplace(id, Sum());
-      if (fresh) AddAccess(node, prepare, false, e.a, {e.b, e.c}, &at->second);
+      if (fresh) AddAccess(node, prepare, false, e.a, Logical(node, {e.b, e.c}), &at->second);
+    } else if (e.op == Op::kGather) {
+      const auto [at, fresh] = block.addresses.emplace(id, Sum());
+      if (fresh)
+        AddAccess(node, prepare, false, BufferRead(e), GatherIndex(node, e, block.gathers[id]), &at->second);
     } else if (e.op == Op::kWithin && block.within.count(id) == 0) {
       std::vector<int> conditions;
       const Range range = Program::WithinMarks(e);
@@ -162,7 +184,7 @@ class Planner {
     block.dests.resize(body.dests.count);
     for (int r = 0; r < body.dests.count; ++r) {
       const Access dest = p_.accesses[body.dests.begin + r];
-      AddAccess(node, prepare, true, dest.buffer, dest.index, &block.dests[r]);
+      AddAccess(node, prepare, true, dest.buffer, Logical(node, dest.index), &block.dests[r]);
     }
   }
 

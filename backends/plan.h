@@ -20,12 +20,14 @@ struct Condition {
 };
 
 struct BlockPlan {
-  std::vector<int> guards;                          // the instance exists where all hold
-  std::unordered_map<Id, Sum> values;               // kIndex expressions
-  std::unordered_map<Id, Sum> addresses;            // kLoad expressions: elements from the buffer's start
+  std::vector<int> guards;                // the instance exists where all hold
+  std::unordered_map<Id, Sum> values;     // kIndex expressions
+  std::unordered_map<Id, Sum> addresses;  // kLoad and kGather expressions: elements from the buffer's start
   std::unordered_map<Id, std::vector<int>> within;  // kWithin expressions
-  std::vector<Sum> dests;                           // addresses, one per result
-  std::vector<Id> reduction_loops;                  // those around the block that feed a reduction iter
+  // kGather expressions: the marks that stand for computed indices, kNone for those that a Sum can say.
+  std::unordered_map<Id, std::vector<Id>> gathers;
+  std::vector<Sum> dests;           // addresses, one per result
+  std::vector<Id> reduction_loops;  // those around the block that feed a reduction iter
 };
 
 enum class Place { kParameter, kGlobal, kAlloca, kHeap };

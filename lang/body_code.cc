@@ -21,7 +21,8 @@ CodeAccess MakeAccess(const Program& program, Id buffer, absl::Span<const int32_
   for (const Extent& e : shape) stride *= e.max;
   for (size_t d = 0; d < shape.size(); ++d) {
     stride /= shape[d].max;
-    access.dims.push_back({MakeSum(program.SumOf(index[d]), variable_of), shape[d].max, stride});
+    CodeSum sum = index.empty() ? CodeSum() : MakeSum(program.SumOf(index[d]), variable_of);
+    access.dims.push_back({std::move(sum), shape[d].max, stride});
   }
   return access;
 }
@@ -59,6 +60,16 @@ int BodyCode::Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> var
       in.a = static_cast<int>(accesses_.size());
       accesses_.push_back(MakeAccess(p, e.a, p.List({e.b, e.c}), variable_of));
       break;
+    case Op::kGather: {
+      std::vector<int> registers;
+      for (const Id index : p.GatherIndex(e)) registers.push_back(Emit(p, index, variable_of, known));
+      in.kind = Kind::kGather;
+      in.a = static_cast<int>(accesses_.size());
+      in.b = static_cast<int>(gathered_.size());
+      gathered_.insert(gathered_.end(), registers.begin(), registers.end());
+      accesses_.push_back(MakeAccess(p, static_cast<Id>(e.bits), {}, variable_of));
+      break;
+    }
     default: {
       const int arity = Arity(e.op);
       in.a = Emit(p, e.a, variable_of, known);

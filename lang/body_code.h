@@ -2,6 +2,7 @@
 // part of theirs, of no use elsewhere.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct CodeAccess {
   struct Dim {
     CodeSum index;
     int64_t extent, stride;
+
+    int64_t Nearest(int64_t value) const { return std::clamp<int64_t>(value, 0, extent - 1); }
   };
   Id buffer = kNone;
   absl::InlinedVector<Dim, 4> dims;
@@ -57,8 +60,16 @@ struct CodeAccess {
     }
     return at;
   }
+
+  // The same at computed indices, which registers[which[d]] hold: of the nearest element.
+  int64_t Nearest(const int* which, const Scalar* registers) const {
+    int64_t at = 0;
+    for (const Dim& dim : dims) at += dim.Nearest(registers[*which++].i) * dim.stride;
+    return at;
+  }
 };
 
+// Without indices where they are computed (Nearest).
 CodeAccess MakeAccess(const Program& program, Id buffer, absl::Span<const int32_t> index,
                       absl::FunctionRef<int(Source)> variable_of);
 
@@ -85,8 +96,9 @@ class BodyCode {
     return RunIn(scalars, variables, registers);
   }
 
-  // The same over values of another kind. Domain has Load as above, and makes values by
-  // Apply(op, type, function, a, b, c), Cast(op, from, to, a) and Index(number).
+  // The same over values of another kind. Domain has Load as above, Gather(access, which, registers, to) for
+  // one whose indices are in registers[which[d]], and makes values by Apply(op, type, function, a, b, c),
+  // Cast(op, from, to, a) and Index(number).
   template <typename Domain, typename Value>
   bool RunIn(Domain& domain, const int64_t* variables, Value* registers) const {
     const size_t size = code_.size();
@@ -99,6 +111,9 @@ class BodyCode {
           break;
         case Kind::kLoad:
           if (!domain.Load(accesses_[in.a], accesses_[in.a](variables), to)) return false;
+          break;
+        case Kind::kGather:
+          if (!domain.Gather(accesses_[in.a], gathered_.data() + in.b, registers, to)) return false;
           break;
         case Kind::kIndex:
           *to = domain.Index(sums_[in.a](variables));
@@ -127,6 +142,9 @@ class BodyCode {
   struct ScalarDomain {
     LoadFunction& load;
     bool Load(const CodeAccess& access, int64_t at, Scalar* to) { return load(access, at, to); }
+    bool Gather(const CodeAccess& access, const int* which, const Scalar* registers, Scalar* to) {
+      return load(access, access.Nearest(which, registers), to);
+    }
     static Scalar Apply(Op, DType type, ScalarFunction function, Scalar a, Scalar b, Scalar c) {
       return RoundScalar(type, function(a, b, c));
     }
@@ -134,13 +152,14 @@ class BodyCode {
     static Scalar Index(int64_t value) { return {.i = value}; }
   };
 
-  enum class Kind : uint8_t { kApply, kLoad, kIndex, kCast, kCopy, kUnless, kJump };
+  enum class Kind : uint8_t { kApply, kLoad, kGather, kIndex, kCast, kCopy, kUnless, kJump };
   struct Instruction {
     Kind kind;
     Op op = Op::kConstant;
     DType type = DType::kF32, from = DType::kF32;
     int to = 0, a = 0, b = 0,
-        c = 0;  // registers; kLoad, kIndex, kUnless: a is an access or a sum; b a place in the code
+        c = 0;  // registers; kLoad, kGather, kIndex, kUnless: a is an access or a sum; b a place in the code,
+                // or in gathered_
     int64_t extent = 0;
     ScalarFunction function = nullptr;
   };
@@ -158,6 +177,7 @@ class BodyCode {
   std::vector<Instruction> code_;
   std::vector<CodeSum> sums_;
   std::vector<CodeAccess> accesses_;
+  std::vector<int> gathered_;  // registers of the indices of gathers
   std::vector<Scalar> initial_;
   std::vector<DType> types_;
   std::vector<int> results_;

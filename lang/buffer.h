@@ -21,9 +21,16 @@ struct Scope {
   friend bool operator==(Scope a, Scope b) { return a.storage == b.storage && a.owner == b.owner; }
 };
 
-// Parameters of the function are the buffers with a role other than kTemporary, in the order of
+// Parameters of the function are the buffers with a role other than kTemporary and kStatus, in the order of
 // Program::parameters.
-enum class Role : uint8_t { kInput, kOutput, kConstant, kScalar, kTemporary };
+// kScalar is an input of rank 0. kStatus is no parameter: an i32 of rank 0, at most one, that the function
+// returns; 0 means that all is well, and where it is not 0 the outputs mean nothing.
+enum class Role : uint8_t { kInput, kOutput, kConstant, kScalar, kTemporary, kStatus };
+
+// Whether the caller gives the contents, which no block writes.
+inline bool IsGiven(Role role) {
+  return role == Role::kInput || role == Role::kConstant || role == Role::kScalar;
+}
 
 // How the logical indices become an address: axes[i] (a mark over Source::Iter(dimension)) is the i-th output
 // axis, outermost first. Empty axes: row-major. An element that no logical index maps to holds `padding`.

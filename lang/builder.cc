@@ -37,6 +37,15 @@ void Builder::MakeOutput(Id buffer) {
   program_.parameters.push_back(buffer);
 }
 
+void Builder::MakeStatus(Id buffer) {
+  KILN_CHECK(program_.buffers[buffer].role == Role::kTemporary);
+  program_.buffers[buffer].role = Role::kStatus;
+}
+
+Id Builder::Scalar(absl::string_view name, DType dtype) {
+  return program_.AddBuffer(program_.FreshName(name), dtype, {}, Role::kScalar);
+}
+
 Id Builder::Float(DType dtype, double value) {
   KILN_CHECK(IsFloat(dtype));
   Expr e;
@@ -70,6 +79,14 @@ Id Builder::Load(Id buffer, const std::vector<Sum>& index) {
   return program_.AddExpr({Op::kLoad, program_.buffers[buffer].dtype, buffer, range.begin, range.count, 0});
 }
 
+Id Builder::Gather(Id buffer, const std::vector<Id>& index) {
+  KILN_CHECK(static_cast<int32_t>(index.size()) == program_.buffers[buffer].shape.count && !index.empty(),
+             "rank of ", program_.Text(program_.buffers[buffer].name));
+  Id all = index[0];
+  for (size_t d = 1; d < index.size(); ++d) all = Make(Op::kTuple, DType::kIndex, all, index[d]);
+  return program_.AddExpr({Op::kGather, program_.buffers[buffer].dtype, all, kNone, kNone, buffer});
+}
+
 Id Builder::Make(Op op, DType dtype, Id a, Id b, Id c) {
   KILN_CHECK(Arity(op) == (a != kNone) + (b != kNone) + (c != kNone), ToString(op));
   return program_.AddExpr({op, dtype, a, b, c, 0});
@@ -85,20 +102,26 @@ Id Builder::Within(const std::vector<Bound>& bounds, Id inside, Id outside) {
 }
 
 Id Builder::Compute(absl::string_view name, const std::vector<IterSpec>& iters, const Place& dest, Id value) {
-  return AddBlock(name, iters, kNone, dest, value, kNone);
+  return AddBlock(name, iters, kNone, {dest}, {value}, {});
 }
 
 Id Builder::Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Monoid::Kind monoid,
                    const Place& dest, Id lift, Id initial) {
-  return AddBlock(name, iters, program_.AddMonoid(monoid, program_.buffers[dest.buffer].dtype), dest, lift,
-                  initial);
+  const std::vector<Id> start = initial == kNone ? std::vector<Id>{} : std::vector<Id>{initial};
+  return Reduce(name, iters, program_.AddMonoid(monoid, program_.buffers[dest.buffer].dtype), {dest}, {lift},
+                start);
 }
 
-Id Builder::AddBlock(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid, const Place& dest,
-                     Id value, Id initial) {
+Id Builder::Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid,
+                   const std::vector<Place>& dests, const std::vector<Id>& lifts,
+                   const std::vector<Id>& initial) {
+  return AddBlock(name, iters, monoid, dests, lifts, initial);
+}
+
+Id Builder::AddBlock(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid,
+                     const std::vector<Place>& dests, const std::vector<Id>& values,
+                     const std::vector<Id>& initial) {
   Program& p = program_;
-  KILN_CHECK(p.exprs[value].dtype == p.buffers[dest.buffer].dtype, "block ", name,
-             ": dtype of value and destination");
   Id parent = kRoot;
   std::vector<kiln::Iter> list;
   for (const IterSpec& spec : iters) {
@@ -113,14 +136,18 @@ Id Builder::AddBlock(absl::string_view name, const std::vector<IterSpec>& iters,
   block.iters = {static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(list.size())};
   p.iters.insert(p.iters.end(), list.begin(), list.end());
   block.monoid = monoid;
-  std::vector<int32_t> marks;
-  const auto shape = p.Dims(p.buffers[dest.buffer].shape);
-  KILN_CHECK(shape.size() == dest.index.size(), "block ", name, ": rank of the destination");
-  for (size_t d = 0; d < shape.size(); ++d) marks.push_back(p.AddMark(dest.index[d], shape[d]));
-  block.dests = {static_cast<int32_t>(p.accesses.size()), 1};
-  p.accesses.push_back({dest.buffer, p.AddList(marks)});
-  block.values = p.AddList({value});
-  if (initial != kNone) block.initial = p.AddList({initial});
+  block.dests = {static_cast<int32_t>(p.accesses.size()), static_cast<int32_t>(dests.size())};
+  for (size_t r = 0; r < dests.size(); ++r) {
+    const Buffer& buffer = p.buffers[dests[r].buffer];
+    KILN_CHECK(p.exprs[values[r]].dtype == buffer.dtype, "block ", name, ": dtype of value and destination");
+    const auto shape = p.Dims(buffer.shape);
+    KILN_CHECK(shape.size() == dests[r].index.size(), "block ", name, ": rank of the destination");
+    std::vector<int32_t> marks;
+    for (size_t d = 0; d < shape.size(); ++d) marks.push_back(p.AddMark(dests[r].index[d], shape[d]));
+    p.accesses.push_back({dests[r].buffer, p.AddList(marks)});
+  }
+  block.values = p.AddList(values);
+  block.initial = p.AddList(initial);
   const Id node = p.AddBlock(block);
   p.block(node).provenance.origin = node;
   p.Append(parent, node);

@@ -42,8 +42,10 @@ class Builder {
   Id Temporary(absl::string_view name, DType dtype, const std::vector<Extent>& shape);
   // With the bytes (row-major), or without them where the caller passes the constant as an argument.
   Id Constant(absl::string_view name, DType dtype, const std::vector<Extent>& shape, std::string bytes = "");
-  // Turns a temporary into the next output parameter.
+  // Turns a temporary into the next output parameter; into what the function returns.
   void MakeOutput(Id buffer);
+  void MakeStatus(Id buffer);
+  Id Scalar(absl::string_view name, DType dtype);  // an input of rank 0
 
   static Sum Iter(int position) { return Sum::Of(Source::Iter(position)); }
 
@@ -51,24 +53,32 @@ class Builder {
   Id Integer(DType dtype, int64_t value);
   Id Index(const Sum& value);  // dtype index
   Id Load(Id buffer, const std::vector<Sum>& index);
+  Id Gather(Id buffer, const std::vector<Id>& index);  // expressions of dtype index
   Id Make(Op op, DType dtype, Id a, Id b = kNone, Id c = kNone);
   Id Within(const std::vector<Bound>& bounds, Id inside, Id outside);
   Id Add(Id a, Id b) { return Make(Op::kAdd, program_.exprs[a].dtype, a, b); }
   Id Mul(Id a, Id b) { return Make(Op::kMul, program_.exprs[a].dtype, a, b); }
   Id Cast(DType dtype, Id a) { return Make(Op::kCast, dtype, a); }
 
+  Id ArgMonoid(Monoid::Kind kind, DType value, DType index, bool last = false) {
+    return program_.AddArgMonoid(kind, value, index, last);
+  }
   // Each returns the block's node.
   Id Compute(absl::string_view name, const std::vector<IterSpec>& iters, const Place& dest, Id value);
   Id Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Monoid::Kind monoid,
             const Place& dest, Id lift, Id initial = kNone);
+  // Of a monoid with several results: a destination, lift and initial value (or none at all) for each.
+  Id Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid,
+            const std::vector<Place>& dests, const std::vector<Id>& lifts,
+            const std::vector<Id>& initial = {});
 
   const Program& program() const { return program_; }
   // Origins are set; the program passes Verify.
   Program Finish();
 
  private:
-  Id AddBlock(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid, const Place& dest,
-              Id value, Id initial);
+  Id AddBlock(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid,
+              const std::vector<Place>& dests, const std::vector<Id>& values, const std::vector<Id>& initial);
 
   Program program_;
   std::vector<std::string> constants_;

@@ -130,8 +130,7 @@ class ElementEvaluator::Impl {
   absl::StatusOr<Scalar> Evaluate(Id buffer, int64_t index) {
     const Buffer& b = p_.buffers[buffer];
     if (b.data != kNone) return LoadScalar(b.dtype, (*p_.constants)[b.data].data() + index * SizeOf(b.dtype));
-    if (writers_[buffer].empty() && b.role != Role::kOutput && b.role != Role::kTemporary)
-      return input_(buffer, index);
+    if (writers_[buffer].empty() && IsGiven(b.role)) return input_(buffer, index);
     const auto known = known_[buffer].find(index);
     if (known != known_[buffer].end()) return known->second;
     absl::StatusOr<Scalar> value = Compute(buffer, index);

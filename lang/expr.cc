@@ -14,6 +14,7 @@ struct Row {
 constexpr Row kRows[] = {
     {Op::kConstant, "const", 0},    {Op::kIndex, "index", 0},
     {Op::kLoad, "load", 0},         {Op::kArg, "arg", 0},
+    {Op::kGather, "gather", 1},     {Op::kTuple, "tuple", 2},
     {Op::kWithin, "within", 2},     {Op::kSelect, "select", 3},
     {Op::kCast, "cast", 1},         {Op::kCastUnsigned, "cast-unsigned", 1},
     {Op::kBitcast, "bitcast", 1},   {Op::kCmpEq, "eq", 2},

@@ -16,6 +16,11 @@ enum class Op : uint8_t {
   kIndex,     // value of mark a, as an index
   kLoad,      // buffer a at the marks of Range{b, c} in Program::lists
   kArg,       // in a monoid's combine: result r of the left (bits = r) or right (bits = results + r) operand
+  // A read at computed indices: the buffer `bits` at the index values that a is (Program::GatherIndex). An
+  // index
+  // outside of its dimension reads the nearest element, so that a gather is safe whatever the data.
+  kGather,
+  kTuple,  // the indices of a gather of rank 2 and more: those of a, then b; nothing else uses it
   // Lazy: value a where every mark of Range{lists} = (begin, count) packed in bits lies in its extent, else
   // b. a is not
   // evaluated elsewhere, so that its loads may be out of range there: how padding is said.

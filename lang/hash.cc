@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
 
 namespace kiln {
 namespace {
@@ -130,7 +131,7 @@ class Encoder {
     const Expr& e = p_.exprs[id];
     // Buffers and operands first, so that what they add lies outside of this expression's words.
     uint64_t buffer = 0;
-    if (e.op == Op::kLoad) buffer = static_cast<uint64_t>(BufferNumber(e.a));
+    if (BufferRead(e) != kNone) buffer = static_cast<uint64_t>(BufferNumber(BufferRead(e)));
     Hash128 operands[3];
     const int arity = Arity(e.op);
     if (arity > 0) operands[0] = ExprHash(e.a);
@@ -140,6 +141,7 @@ class Encoder {
     Add(static_cast<int>(e.op) << 8 | static_cast<int>(e.dtype));
     if (e.op == Op::kConstant || e.op == Op::kArg) Add(e.bits);
     if (e.op == Op::kIndex) AddSum(p_.SumOf(e.a), nullptr);
+    if (e.op == Op::kGather) Add(buffer);
     if (e.op == Op::kLoad) {
       Add(buffer);
       for (const Id mark : p_.List({e.b, e.c})) AddSum(p_.SumOf(mark), nullptr);

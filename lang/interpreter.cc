@@ -18,7 +18,7 @@ class Numbers {
 
   explicit Numbers(const Program& program) : p_(program) {}
   absl::Status SetInputs(absl::Span<const std::string> inputs);
-  std::vector<std::string> TakeOutputs();
+  absl::StatusOr<std::vector<std::string>> TakeOutputs();
 
   static Scalar Constant(DType, Scalar value) { return value; }
   static Scalar Apply(Op, DType type, ScalarFunction function, Scalar a, Scalar b, Scalar c) {
@@ -32,6 +32,9 @@ class Numbers {
     const DType type = p_.buffers[buffer].dtype;
     *to = LoadScalar(type, data.bytes.data() + at * SizeOf(type));
     return nullptr;
+  }
+  const char* Gather(const CodeAccess& access, const int* which, const Scalar* registers, Scalar* to) const {
+    return Load(access.buffer, access.Nearest(which, registers), to);
   }
   const char* Store(Id buffer, int64_t at, Scalar value) {
     Data& data = data_[buffer];
@@ -68,7 +71,7 @@ absl::Status Numbers::SetInputs(absl::Span<const std::string> inputs) {
   for (size_t b = 0; b < p_.buffers.size(); ++b) {
     const Buffer& buffer = p_.buffers[b];
     if (buffer.data != kNone) data_[b].bytes = (*p_.constants)[buffer.data];
-    if (buffer.role != Role::kTemporary && buffer.role != Role::kOutput) continue;
+    if (IsGiven(buffer.role)) continue;
     const int64_t bytes = BytesOf(p_, static_cast<Id>(b));
     data_[b].bytes.assign(bytes, '\xA5');
     data_[b].written.assign(bytes / SizeOf(buffer.dtype), 0);
@@ -92,7 +95,13 @@ const char* Numbers::Combine(const Place& block, const int64_t* at, Registers<Sc
   return nullptr;
 }
 
-std::vector<std::string> Numbers::TakeOutputs() {
+absl::StatusOr<std::vector<std::string>> Numbers::TakeOutputs() {
+  for (size_t b = 0; b < data_.size(); ++b) {
+    if (p_.buffers[b].role != Role::kStatus) continue;
+    if (const int64_t status = LoadScalar(p_.buffers[b].dtype, data_[b].bytes.data()).i; status != 0)
+      return absl::InvalidArgumentError(
+          absl::StrCat(p_.name, " returns status ", status, ": an assertion does not hold for these inputs"));
+  }
   std::vector<std::string> outputs;
   for (const Id buffer : p_.parameters) {
     if (p_.buffers[buffer].role == Role::kOutput) outputs.push_back(std::move(data_[buffer].bytes));

@@ -83,6 +83,37 @@ Id Program::AddMonoid(Monoid::Kind kind, DType dtype) {
   return static_cast<Id>(monoids.size()) - 1;
 }
 
+Id Program::AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last) {
+  KILN_CHECK(kind == Monoid::Kind::kMax || kind == Monoid::Kind::kMin, "no argument of a ", ToString(kind));
+  const bool max = kind == Monoid::Kind::kMax;
+  const auto arg = [&](DType type, int64_t number) {
+    return AddExpr({Op::kArg, type, kNone, kNone, kNone, number});
+  };
+  const auto make = [&](Op op, DType type, Id a, Id b, Id c = kNone) {
+    return AddExpr({op, type, a, b, c, 0});
+  };
+  const auto test = [&](Op op, Id a, Id b) { return make(op, DType::kI1, a, b); };
+  const Id lv = arg(value, 0), li = arg(index, 1), rv = arg(value, 2), ri = arg(index, 3);
+  Id better = test(max ? Op::kCmpGt : Op::kCmpLt, rv, lv);
+  Id as_good = test(max ? Op::kCmpGe : Op::kCmpLe, rv, lv);
+  if (IsFloat(value)) {
+    better =
+        make(Op::kAnd, DType::kI1, test(max ? Op::kCmpUGt : Op::kCmpULt, rv, lv), test(Op::kCmpOrd, lv, lv));
+    as_good = make(Op::kOr, DType::kI1, as_good, test(Op::kCmpUno, rv, rv));
+  }
+  const Id wins =
+      make(Op::kSelect, DType::kI1, test(last ? Op::kCmpGt : Op::kCmpLt, ri, li), as_good, better);
+  Monoid monoid;
+  monoid.kind = Monoid::Kind::kCustom;
+  monoid.idempotent = monoid.exact = true;
+  monoid.identity = AddList({AddExpr({Op::kConstant, value, kNone, kNone, kNone, IdentityBits(kind, value)}),
+                             AddExpr({Op::kConstant, index, kNone, kNone, kNone, Limit(index, last)})});
+  monoid.combine =
+      AddList({make(max ? Op::kMax : Op::kMin, value, lv, rv), make(Op::kSelect, index, wins, ri, li)});
+  monoids.push_back(monoid);
+  return static_cast<Id>(monoids.size()) - 1;
+}
+
 absl::string_view ToString(LoopKind kind) {
   constexpr absl::string_view names[] = {"serial",    "parallel", "vectorized", "unrolled",
                                          "pipelined", "block-x",  "block-y",    "block-z",

@@ -92,6 +92,7 @@ class Copier {
       e.a = buffers_[e.a];
       e.b = index.begin;
     }
+    if (e.op == Op::kGather) e.bits = buffers_[e.bits];
     if (e.op == Op::kWithin) {
       const Range marks = CopyMarks(Program::WithinMarks(e));
       e.bits = (static_cast<int64_t>(marks.begin) << 32) | marks.count;
@@ -184,12 +185,13 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
   for (const Id b : read) {
     if (Contains(written, b)) continue;
     const Role role = program.buffers[b].role;
-    copier.AddBuffer(b, role == Role::kTemporary || role == Role::kOutput ? Role::kInput : role);
+    copier.AddBuffer(b, IsGiven(role) ? role : Role::kInput);
     result.boundary.push_back(b);
   }
   for (const Id b : written) {
-    const bool crosses = program.buffers[b].role == Role::kOutput || Contains(used_outside, b);
-    copier.AddBuffer(b, crosses ? Role::kOutput : Role::kTemporary);
+    const Role role = program.buffers[b].role;
+    const bool crosses = role == Role::kOutput || Contains(used_outside, b);
+    copier.AddBuffer(b, role == Role::kStatus ? role : crosses ? Role::kOutput : Role::kTemporary);
     if (crosses) result.boundary.push_back(b);
   }
   for (Id nest = program.nodes[kRoot].first; nest != kNone; nest = program.nodes[nest].next) {

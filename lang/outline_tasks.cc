@@ -182,6 +182,22 @@ class Grouping {
   std::vector<Group> groups_;  // by their first unit
 };
 
+// Blocks that only serve the status: they write it, or what nothing but such blocks reads.
+std::set<Id> StatusBlocks(const Program& p) {
+  std::set<Id> found;
+  const std::vector<Id> blocks = Blocks(p);
+  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+    const std::vector<Id> written = WrittenBuffers(p, *block), readers = Consumers(p, *block);
+    const bool serves = std::all_of(written.begin(), written.end(), [&](Id b) {
+      return p.buffers[b].role == Role::kStatus ||
+             (p.buffers[b].role == Role::kTemporary && !readers.empty());
+    });
+    if (serves && std::all_of(readers.begin(), readers.end(), [&](Id r) { return found.count(r) > 0; }))
+      found.insert(*block);
+  }
+  return found;
+}
+
 std::string NameOf(const Program& p, const std::vector<Id>& blocks) {
   Id heaviest = blocks.front();
   const auto weight = [&](Id b) { return std::make_pair(HasReuse(p, b), Flops(p, b)); };
@@ -199,7 +215,12 @@ std::string NameOf(const Program& p, const std::vector<Id>& blocks) {
 }  // namespace
 
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program) {
-  const std::vector<std::vector<Id>> groups = Grouping(program).Run();
+  std::vector<std::vector<Id>> groups = Grouping(program).Run();
+  const std::set<Id> checks = StatusBlocks(program);
+  const auto only_checks = [&](const std::vector<Id>& group) {
+    return std::all_of(group.begin(), group.end(), [&](Id block) { return checks.count(block) > 0; });
+  };
+  groups.erase(std::remove_if(groups.begin(), groups.end(), only_checks), groups.end());
   if (groups.size() <= 1) {
     Outlined all{{}, Blocks(program), program.parameters};
     return std::vector<Task>{Task{program, {std::move(all)}}};

@@ -1,5 +1,6 @@
 #include "lang/program.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/container/inlined_vector.h"
@@ -30,6 +31,15 @@ Sum Program::SumOf(Id mark) const {
   sum.offset = m.offset;
   sum.splits.assign(list.begin(), list.end());
   return sum;
+}
+
+std::vector<Id> Program::GatherIndex(const Expr& e) const {
+  std::vector<Id> index;
+  Id at = e.a;
+  for (; exprs[at].op == Op::kTuple; at = exprs[at].a) index.push_back(exprs[at].b);
+  index.push_back(at);
+  std::reverse(index.begin(), index.end());
+  return index;
 }
 
 Id Program::Intern(absl::string_view name) {
@@ -83,7 +93,7 @@ Id Program::AddBuffer(absl::string_view name, DType dtype, absl::Span<const Exte
   buffer.scope = scope;
   buffer.shape = AddDims(shape);
   const Id id = Push(buffers, buffer);
-  if (role != Role::kTemporary) parameters.push_back(id);
+  if (role != Role::kTemporary && role != Role::kStatus) parameters.push_back(id);
   return id;
 }
 

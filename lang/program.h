@@ -93,6 +93,8 @@ struct Program {
   static Range WithinMarks(const Expr& e) {
     return {static_cast<int32_t>(e.bits >> 32), static_cast<int32_t>(e.bits)};
   }
+  // The index expressions of a kGather, one per dimension of its buffer.
+  std::vector<Id> GatherIndex(const Expr& e) const;
 
   // --- making: each returns the id or the range of what it appended (expressions, names and monoids are
   // shared) ---------
@@ -100,6 +102,10 @@ struct Program {
   Id AddMark(const Sum& sum, Extent extent);
   Id AddExpr(const Expr& expr);
   Id AddMonoid(Monoid::Kind kind, DType dtype);
+  // Argmax (kMax) and argmin (kMin): the greatest (least) value, and the index where it stands. NaN is
+  // greater (less) than all numbers; among equals the least index wins, or the greatest (`last`). So it is
+  // commutative, associative, idempotent and exact, whatever the values.
+  Id AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last = false);
   Range AddList(absl::Span<const int32_t> values);
   Range AddDims(absl::Span<const Extent> shape);
   Id AddBuffer(absl::string_view name, DType dtype, absl::Span<const Extent> shape, Role role,

@@ -179,7 +179,7 @@ class IdCheck {
   }
 
   void CheckBuffer(const Buffer& b) {
-    Name(b.name), Enum(b.dtype, DType::kIndex), Enum(b.role, Role::kTemporary), In(b.shape, p_.dims);
+    Name(b.name), Enum(b.dtype, DType::kIndex), Enum(b.role, Role::kStatus), In(b.shape, p_.dims);
     Enum(b.scope.storage, Storage::kWarpgroup), Enum(b.scope.owner, Owner::kGrid);
     Ids(b.layout.axes, p_.marks), List(b.layout.kinds), Index(b.layout.padding, p_.exprs);
     Require(b.data >= kNone &&
@@ -195,6 +195,7 @@ class IdCheck {
     for (int i = 0; i < Arity(e.op); ++i) Require(operands[i] >= 0 && operands[i] < id);
     if (e.op == Op::kIndex) Needed(e.a, p_.marks);
     if (e.op == Op::kLoad) Needed(e.a, p_.buffers), Ids({e.b, e.c}, p_.marks);
+    if (e.op == Op::kGather) Require(e.bits >= 0 && e.bits < static_cast<int64_t>(p_.buffers.size()));
     if (e.op == Op::kWithin) Ids(Program::WithinMarks(e), p_.marks);
   }
 

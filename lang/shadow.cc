@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -23,7 +24,16 @@ Hash128 operator+(Hash128 a, Hash128 b) {
   return {a.high + b.high + (low < a.low), low};
 }
 
-enum Tag : uint64_t { kTagInput = 1, kTagKnown, kTagApply, kTagCast, kTagBag, kTagTuple, kTagMonoid };
+enum Tag : uint64_t {
+  kTagInput = 1,
+  kTagKnown,
+  kTagApply,
+  kTagCast,
+  kTagBag,
+  kTagTuple,
+  kTagMonoid,
+  kTagGather
+};
 
 struct Term {
   enum class Kind : uint8_t { kUnwritten, kOpaque, kKnown, kBag };
@@ -45,6 +55,18 @@ struct Strand {
   Id node = kNone;
   bool lane = false;
 };
+
+// The outputs in the order of the parameters, then the status.
+std::vector<Id> Results(const Program& p) {
+  std::vector<Id> results;
+  for (const Id buffer : p.parameters) {
+    if (p.buffers[buffer].role == Role::kOutput) results.push_back(buffer);
+  }
+  for (size_t b = 0; b < p.buffers.size(); ++b) {
+    if (p.buffers[b].role == Role::kStatus) results.push_back(static_cast<Id>(b));
+  }
+  return results;
+}
 
 // Values are terms.
 class Terms {
@@ -78,6 +100,7 @@ class Terms {
     if (Apart(to->strand) != nullptr) return "reads what another iteration of a parallel loop wrote";
     return nullptr;
   }
+  const char* Gather(const CodeAccess& access, const int* which, const Term* registers, Term* to);
   const char* Store(Id buffer, int64_t at, const Term& value) {
     Term& to = memory_[buffer][at];
     const Strand* const apart = to.strand == strand_ ? nullptr : Apart(to.strand);
@@ -142,8 +165,7 @@ Terms::Terms(const Program& program) : p_(program) {
   inputs_.resize(p_.buffers.size());
   for (size_t b = 0; b < p_.buffers.size(); ++b) {
     const Buffer& buffer = p_.buffers[b];
-    if (buffer.role == Role::kTemporary || buffer.role == Role::kOutput)
-      memory_[b].resize(ElementsOf(p_, static_cast<Id>(b)));
+    if (!IsGiven(buffer.role)) memory_[b].resize(ElementsOf(p_, static_cast<Id>(b)));
     if (buffer.data == kNone) continue;
     Mixer mixer;
     for (const char c : (*p_.constants)[buffer.data]) mixer.Add(static_cast<unsigned char>(c));
@@ -161,6 +183,7 @@ Terms::Terms(const Program& program) : p_(program) {
     struct Pure {
       const Terms& terms;
       static bool Load(const CodeAccess&, int64_t, Term*) { return false; }
+      static bool Gather(const CodeAccess&, const int*, const Term*, Term*) { return false; }
       Term Apply(Op op, DType type, ScalarFunction f, const Term& a, const Term& b, const Term& c) const {
         return terms.Apply(op, type, f, a, b, c);
       }
@@ -218,6 +241,44 @@ Term Terms::Apply(Op op, DType type, ScalarFunction function, const Term& a, con
     mixer.Add(h.low);
   }
   return Opaque(mixer.Finish());
+}
+
+// At indices that are terms it may be any element that those which are known allow: the term is that of all.
+const char* Terms::Gather(const CodeAccess& access, const int* which, const Term* registers, Term* to) {
+  const int rank = static_cast<int>(access.dims.size());
+  Mixer mixer;
+  mixer.Add(kTagGather);
+  const auto add = [](Mixer& mixed, Hash128 h) {
+    mixed.Add(h.high);
+    mixed.Add(h.low);
+  };
+  std::vector<int64_t> places{0};  // of the elements that it may be
+  bool known = true;
+  for (int d = 0; d < rank; ++d) {
+    const Term& term = registers[which[d]];
+    add(mixer, HashOf(term));
+    const CodeAccess::Dim& dim = access.dims[d];
+    const bool here = term.kind == Term::Kind::kKnown;
+    known &= here;
+    std::vector<int64_t> next;
+    for (const int64_t place : places) {
+      const int64_t first = here ? dim.Nearest(term.known.i) : 0, end = here ? first + 1 : dim.extent;
+      for (int64_t i = first; i < end; ++i) next.push_back(place + i * dim.stride);
+    }
+    places = std::move(next);
+  }
+  if (known) return Load(access.buffer, places[0], to);
+  if (!memory_[access.buffer].empty()) {
+    for (const int64_t place : places) {
+      Term element;
+      if (const char* wrong = Load(access.buffer, place, &element)) return wrong;
+      add(mixer, HashOf(element));
+    }
+  } else {
+    add(mixer, inputs_[access.buffer]);
+  }
+  *to = Opaque(mixer.Finish());
+  return nullptr;
 }
 
 Term Terms::BagOf(Id monoid, const Tuple& values) const {
@@ -336,8 +397,7 @@ const Strand* Terms::Apart(int32_t other) const {
 
 Shadow Terms::Outputs() const {
   Shadow outputs;
-  for (const Id buffer : p_.parameters) {
-    if (p_.buffers[buffer].role != Role::kOutput) continue;
+  for (const Id buffer : Results(p_)) {
     outputs.emplace_back();
     for (const Term& term : memory_[buffer]) outputs.back().push_back({HashOf(term), term.count});
   }
@@ -358,8 +418,7 @@ absl::Status CheckShadow(const Program& program, const Shadow& wanted, const Int
   const absl::StatusOr<Shadow> found = RunShadow(program, options);
   if (!found.ok()) return found.status();
   size_t output = 0;
-  for (const Id buffer : program.parameters) {
-    if (program.buffers[buffer].role != Role::kOutput) continue;
+  for (const Id buffer : Results(program)) {
     const std::vector<ShadowElement>&has = (*found)[output], &should = wanted[output];
     ++output;
     const auto at = std::mismatch(has.begin(), has.end(), should.begin(), should.end());

@@ -28,7 +28,7 @@ struct ShadowElement {
   friend bool operator==(const ShadowElement& a, const ShadowElement& b) { return a.term == b.term; }
 };
 
-// Elements of the outputs, row-major, in the order of Program::parameters.
+// Elements of the outputs, row-major, in the order of Program::parameters; then the status.
 using Shadow = std::vector<std::vector<ShadowElement>>;
 
 // kInternal where the interpreter would fail, or iterations disturb each other.

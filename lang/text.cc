@@ -102,14 +102,16 @@ class Printer {
   }
 
   void PrintMonoids() {
+    int custom = 0;
     for (size_t m = 0; m < p_.monoids.size(); ++m) {
       const Monoid& monoid = p_.monoids[m];
       monoid_names_.push_back(std::string(ToString(monoid.kind)));
       if (monoid.kind != Monoid::Kind::kCustom) continue;
-      monoid_names_.back() = absl::StrCat("m", m);
+      monoid_names_.back() = absl::StrCat("m", custom++);
       results_ = monoid.identity.count;
-      Line(absl::StrCat("monoid m", m, monoid.idempotent ? " idempotent" : "", monoid.exact ? " exact" : "",
-                        " identity ", ExprsText(monoid.identity), " combine ", ExprsText(monoid.combine)));
+      Line(absl::StrCat("monoid ", monoid_names_.back(), monoid.idempotent ? " idempotent" : "",
+                        monoid.exact ? " exact" : "", " identity ", ExprsText(monoid.identity), " combine ",
+                        ExprsText(monoid.combine)));
     }
   }
 
@@ -301,6 +303,10 @@ class Printer {
         return absl::StrCat("index(", ToString(p_.SumOf(e.a), iter_name), ")");
       case Op::kLoad:
         return AccessText(e.a, p_.List({e.b, e.c}));
+      case Op::kGather: {
+        const auto one = [&](std::string* s, Id index) { absl::StrAppend(s, "{", ExprText(index), "}"); };
+        return absl::StrCat(buffers_[e.bits], "[", absl::StrJoin(p_.GatherIndex(e), ", ", one), "]");
+      }
       case Op::kArg:
         return e.bits < results_ ? absl::StrCat("l", e.bits) : absl::StrCat("r", e.bits - results_);
       case Op::kWithin:

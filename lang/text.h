@@ -24,8 +24,9 @@
 //
 //   text      = "kiln.program" "v1" "program" name ["parameters" name {"," name}] {buffer} {monoid} {node}
 //   buffer    = "buffer" name ":" dtype "[" [extent {"," extent}] "]" role [storage "/" owner] [layout]
-//   ["data" "\"" hex "\""] role      = "input" | "output" | "constant" | "scalar" | "temporary" owner     =
-//   "thread" | "warp" | "warpgroup" | "block" | "cluster" | "grid" layout    = "layout" marks over d0, d1,
+//   ["data" "\"" hex "\""] role      = "input" | "output" | "constant" | "scalar" | "temporary" | "status"
+//   owner     = "thread" | "warp" | "warpgroup" | "block" | "cluster" | "grid" layout    = "layout" marks
+//   over d0, d1,
 //   ...: the logical indices
 //               ["kinds" "(" kind {"," kind} ")"] ["swizzle" "(" int "," int "," int ")"] ["padding" expr]
 //   kind      = "address" | "register" | "lane" | "warp"
@@ -41,10 +42,10 @@
 //   maximum, divisor sum       = ["-"] term {("+" | "-") term};  term = int | name ["/" int] ["%" int] ["*"
 //   int] exprs     = expr | "(" expr "," expr {"," expr} ")"      one, or as many as there are results expr
 //   = expr ("+" | "-" | "*" | "/") expr        with the usual precedence, from the left; of one dtype
-//             | "(" expr ")" | access | dtype "(" number ")" | dtype [".unsigned" | ".bits"] "(" expr ")"
-//             | "index" "(" sum ")" | "within" "(" marks "," expr "," expr ")" | op "(" expr {"," expr} ")"
-//             | "l" int | "r" int                        in a monoid
-//             | "index.const" "(" int ")" | "index.cast" "(" expr ")"      instead of index(...), which is a
+//             | "(" expr ")" | access | name "[" "{" expr "}" {"," "{" expr "}"} "]" (a gather) | dtype "("
+//             number ")" | dtype [".unsigned" | ".bits"] "(" expr ")" | "index" "(" sum ")" | "within" "("
+//             marks "," expr "," expr ")" | op "(" expr {"," expr} ")" | "l" int | "r" int in a monoid |
+//             "index.const" "(" int ")" | "index.cast" "(" expr ")"      instead of index(...), which is a
 //             sum
 //   number    = a decimal integer or float | "inf" | "-inf" | "nan" | "bits" int
 //   name      = a letter or "_", then letters, digits, "_" and "."; any other, and keywords: in double

@@ -8,7 +8,8 @@
 namespace kiln {
 
 // By Role, Owner and AxisKind.
-inline constexpr absl::string_view kRoleNames[] = {"input", "output", "constant", "scalar", "temporary"};
+inline constexpr absl::string_view kRoleNames[] = {"input",  "output",    "constant",
+                                                   "scalar", "temporary", "status"};
 inline constexpr absl::string_view kOwnerNames[] = {"thread", "warp",    "warpgroup",
                                                     "block",  "cluster", "grid"};
 inline constexpr absl::string_view kAxisNames[] = {"address", "register", "lane", "warp"};

@@ -161,8 +161,8 @@ class Parser : private TokenReader {
     Keyword("(");
     const bool literal =
         Next().kind == Token::Kind::kNumber || Is("-") || Is("inf") || Is("nan") || Is("bits");
-    const Id result = literal && cast == Op::kCast ? ParseConstant(type)
-                                                   : p_.AddExpr({cast, type, ParseExpr(), kNone, kNone, 0});
+    const bool constant = literal && cast == Op::kCast;
+    const Id result = constant ? ParseConstant(type) : p_.AddExpr({cast, type, ParseExpr(), kNone, kNone, 0});
     Keyword(")");
     return result;
   }
@@ -178,6 +178,8 @@ class Parser : private TokenReader {
       Keyword(")");
       return inner;
     }
+    if (Next(1).text == "[" && Next(2).text == "{" && Next(2).kind == Token::Kind::kSign)
+      return ParseGather();
     if (Next(1).text == "[" && Next(1).kind == Token::Kind::kSign) {
       const Access a = ParseAccess();
       if (!ok()) return 0;
@@ -207,6 +209,22 @@ class Parser : private TokenReader {
       if (type.has_value() && (how == "cast" || how == "const")) return ParseTyped(*type, Op::kCast);
     }
     return ParseCall(name, token);
+  }
+  Id ParseGather() {
+    const Token token = Next();
+    const Id buffer = BufferCalled(Name("a buffer"), token);
+    Id all = kNone;
+    int count = 0;
+    for (Keyword("["); ok() && !Accept("]"); ++count) {
+      Keyword(count == 0 ? "{" : ",");
+      if (count > 0) Keyword("{");
+      const Id index = ParseExpr();
+      Keyword("}");
+      if (ok()) all = count == 0 ? index : p_.AddExpr({Op::kTuple, DType::kIndex, all, index, kNone, 0});
+    }
+    const int rank = ok() ? p_.buffers[buffer].shape.count : 0;
+    if (ok() && count != rank) FailAt(token, absl::StrCat("found ", count, " indices, wanted ", rank));
+    return ok() ? p_.AddExpr({Op::kGather, p_.buffers[buffer].dtype, all, kNone, kNone, buffer}) : 0;
   }
   Id ParseCall(const std::string& name, const Token& token) {
     int op = 0;
@@ -319,12 +337,13 @@ class Parser : private TokenReader {
       layout.kinds = p_.AddList(kinds);
     }
     if (Accept("swizzle")) {
-      Keyword("(");
-      layout.swizzle.from = static_cast<int8_t>(Id32("a bit"));
-      Keyword(",");
-      layout.swizzle.to = static_cast<int8_t>(Id32("a bit"));
-      Keyword(",");
-      layout.swizzle.bits = static_cast<int8_t>(Id32("a number of bits"));
+      Swizzle& z = layout.swizzle;
+      const char* before = "(";
+      for (int8_t* bit : {&z.from, &z.to, &z.bits}) {
+        Keyword(before);
+        *bit = static_cast<int8_t>(Id32("a number of bits"));
+        before = ",";
+      }
       Keyword(")");
     }
     if (Accept("padding")) layout.padding = ParseExpr();

@@ -153,6 +153,13 @@ class Verifier {
                       p_.buffers[e.a].dtype == e.dtype,
                   name(), " does not fit the rank or dtype of its buffer");
           break;
+        case Op::kGather:
+          Require(IsGather(e), name(), " does not fit the rank or dtype of its buffer");
+          break;
+        case Op::kTuple:
+          Require(e.dtype == DType::kIndex && type(e.a) == e.dtype && type(e.b) == e.dtype, name(),
+                  " is not of indices");
+          break;
         case Op::kWithin:
           Require(ListIn(Program::WithinMarks(e), p_.marks) && type(e.a) == e.dtype && type(e.b) == e.dtype,
                   name(), " has sides of another dtype");
@@ -176,6 +183,16 @@ class Verifier {
         }
       }
     }
+  }
+
+  // A row of indices that fits the buffer, which is not a tuple of tuples.
+  bool IsGather(const Expr& e) const {
+    if (e.bits < 0 || e.bits >= static_cast<int64_t>(p_.buffers.size())) return false;
+    const std::vector<Id> index = p_.GatherIndex(e);
+    return static_cast<int32_t>(index.size()) == p_.buffers[e.bits].shape.count &&
+           p_.buffers[e.bits].dtype == e.dtype && std::all_of(index.begin(), index.end(), [&](Id i) {
+             return p_.exprs[i].op != Op::kTuple && p_.exprs[i].dtype == DType::kIndex;
+           });
   }
 
   // --- the tree
@@ -220,12 +237,20 @@ class Verifier {
 
   void CheckParameters() {
     std::vector<int> count(p_.buffers.size(), 0);
+    int statuses = 0;
     for (const Id b : p_.parameters) {
       if (Require(In(b, p_.buffers), "parameter ", b, " is no buffer")) ++count[b];
     }
     for (size_t b = 0; b < p_.buffers.size() && ok(); ++b) {
       const Buffer& buffer = p_.buffers[b];
-      const int wanted = buffer.role != Role::kTemporary && buffer.data == kNone ? 1 : 0;
+      const bool local = buffer.role == Role::kTemporary || buffer.role == Role::kStatus;
+      const int wanted = !local && buffer.data == kNone ? 1 : 0;
+      if (buffer.role == Role::kScalar)
+        Require(buffer.shape.count == 0, "scalar ", p_.Text(buffer.name), " has dimensions");
+      if (buffer.role == Role::kStatus) {
+        Require(buffer.shape.count == 0 && buffer.dtype == DType::kI32 && ++statuses == 1, "buffer ",
+                p_.Text(buffer.name), " is no i32 of rank 0, or another status");
+      }
       Require(count[b] == wanted, "buffer ", p_.Text(buffer.name), " is ", count[b],
               " times among the parameters, wanted ", wanted);
     }
@@ -242,29 +267,35 @@ class Verifier {
       Require(ExtentOk(iter.extent), "iter ", name, " has an extent of ", iter.extent.max);
       Require(p_.marks[iter.binding].extent == iter.extent, "the binding of iter ", name,
               " has another extent");
-      CheckMark(iter.binding, block, name, 0);
+      CheckMark(iter.binding, block, iter, 0);
       reduces |= iter.kind == IterKind::kReduction;
     }
-    Require(!reduces || b.monoid != kNone, "it has a reduction iter and no monoid");
+    Require(!reduces || b.monoid != kNone || b.dests.count == 0, "it has a reduction iter and no monoid");
     CheckOwn(b.domain, b.iters.count, "its domain");
   }
 
-  void CheckMark(Id mark, Id block, absl::string_view name, size_t depth) {
+  void CheckMark(Id mark, Id block, const Iter& of, size_t depth) {
+    const absl::string_view name = p_.Text(of.name);
     if (!Require(depth <= p_.marks.size(), "the binding of iter ", name, " contains itself")) return;
     for (const Split& s : p_.Splits(p_.marks[mark].splits)) {
       if (!ok()) return;
       if (s.source.kind == Source::Kind::kMark) {
-        CheckMark(s.source.id, block, name, depth + 1);
+        CheckMark(s.source.id, block, of, depth + 1);
       } else if (s.source.kind == Source::Kind::kIter) {
         const Id around = EnclosingBlock(p_, block);
-        Require(around != kNone && s.source.id < p_.block(around).iters.count, "the binding of iter ", name,
-                " uses an iter that no block around has");
+        if (!Require(around != kNone && s.source.id < p_.block(around).iters.count, "the binding of iter ",
+                     name, " uses an iter that no block around has"))
+          return;
+        const Iter& from = p_.Iters(p_.block(around).iters)[s.source.id];
+        Require(of.kind == IterKind::kSpatial || from.kind == IterKind::kReduction || from.extent.max == 1,
+                "reduction iter ", name, " uses iter ", p_.Text(from.name),
+                " of the block around it, which is spatial");
       } else if (p_.nodes[s.source.id].kind == Node::Kind::kDead) {
         const Id definition = p_.loops[p_.nodes[s.source.id].index].definition;
         if (Require(In(definition, p_.marks), "the binding of iter ", name, " uses loop ",
                     p_.Text(p_.loops[p_.nodes[s.source.id].index].name),
                     ", which is gone without a definition")) {
-          CheckMark(definition, block, name, depth + 1);
+          CheckMark(definition, block, of, depth + 1);
         }
       } else {
         Id at = p_.nodes[block].parent;
@@ -305,6 +336,14 @@ class Verifier {
     for (const Id e : p_.List(b.initial)) CheckExpr(block, e, none, 0);
   }
 
+  bool SameIndex(const Access& a, const Access& b) const {
+    const auto shape_a = p_.Dims(p_.buffers[a.buffer].shape), shape_b = p_.Dims(p_.buffers[b.buffer].shape);
+    const auto index_a = p_.List(a.index), index_b = p_.List(b.index);
+    return shape_a == shape_b &&
+           std::equal(index_a.begin(), index_a.end(), index_b.begin(), index_b.end(),
+                      [&](Id one, Id other) { return p_.SumOf(one) == p_.SumOf(other); });
+  }
+
   void CheckDest(Id block, int r) {
     const BlockNode& b = p_.block(block);
     const Access& dest = p_.accesses[b.dests.begin + r];
@@ -313,8 +352,7 @@ class Verifier {
       return;
     const Buffer& buffer = p_.buffers[dest.buffer];
     const absl::string_view name = p_.Text(buffer.name);
-    Require(buffer.role == Role::kOutput || buffer.role == Role::kTemporary, "it writes ", name,
-            ", which is no output or temporary");
+    Require(!IsGiven(buffer.role), "it writes ", name, ", which is no output or temporary");
     Require(dest.index.count == buffer.shape.count, "it writes ", name, " with ", dest.index.count,
             " indices, wanted ", buffer.shape.count);
     const auto typed = [&](Range list) { return p_.exprs[p_.lists[list.begin + r]].dtype == buffer.dtype; };
@@ -323,6 +361,7 @@ class Verifier {
     if (b.monoid != kNone && ok()) {
       Require(typed(p_.monoids[b.monoid].identity) && typed(p_.monoids[b.monoid].combine),
               "its monoid has another dtype than ", name);
+      Require(SameIndex(p_.accesses[b.dests.begin], dest), "its results have different shapes or indices");
     }
     if (ok() && CheckOwn(dest.index, b.iters.count, "a destination's index"))
       CheckBounds(block, dest.buffer, dest.index, {});
@@ -399,8 +438,7 @@ class Verifier {
       return std::any_of(writers.begin(), writers.end(), comes_before);
     };
     for (const Id buffer : ReadBuffers(p_, block)) {
-      const Role role = p_.buffers[buffer].role;
-      if (role != Role::kOutput && role != Role::kTemporary) continue;
+      if (IsGiven(p_.buffers[buffer].role)) continue;
       Require(written(buffer), "it reads ", p_.Text(p_.buffers[buffer].name),
               ", which nothing before it writes");
     }

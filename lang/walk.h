@@ -9,6 +9,7 @@
 //   Value Apply(Op, DType, ScalarFunction, const Value& a, const Value& b, const Value& c);
 //   Value Cast(Op, DType from, DType to, const Value&);
 //   Value Index(int64_t);
+//   const char* Gather(const CodeAccess&, const int* which, const Value* registers, Value* to);   alike
 //   const char* Load(Id buffer, int64_t at, Value* to);             nullptr, or what is wrong with it
 //   const char* Store(Id buffer, int64_t at, const Value&);         the same
 //   const char* Combine(const Place& block, const int64_t* at, Registers<Value>&);   lifts are in the body's
@@ -80,6 +81,10 @@ class Walk {
     bool Load(const CodeAccess& access, int64_t at, Value* to) {
       if (at < 0) return walk.Fail(block, access, "reads out of bounds");
       const char* wrong = walk.domain_.Load(access.buffer, at, to);
+      return wrong == nullptr || walk.Fail(block, access, wrong);
+    }
+    bool Gather(const CodeAccess& access, const int* which, const Value* registers, Value* to) {
+      const char* wrong = walk.domain_.Gather(access, which, registers, to);
       return wrong == nullptr || walk.Fail(block, access, wrong);
     }
     Value Apply(Op op, DType type, ScalarFunction function, const Value& a, const Value& b, const Value& c) {

@@ -43,9 +43,7 @@ class Estimator {
   explicit Estimator(const Program& program)
       : p_(program), buffers_(program.buffers.size()), known_(program.exprs.size()) {
     for (size_t b = 0; b < buffers_.size(); ++b) {
-      const Role role = p_.buffers[b].role;
-      if (role == Role::kInput || role == Role::kConstant || role == Role::kScalar)
-        buffers_[b].guess.magnitude = 1;
+      if (IsGiven(p_.buffers[b].role)) buffers_[b].guess.magnitude = 1;
     }
   }
 
@@ -120,8 +118,8 @@ class Estimator {
   }
 
   Guess Make(const Expr& e) {
-    if (e.op == Op::kLoad) {
-      const Carried& from = buffers_[e.a];
+    if (BufferRead(e) != kNone) {
+      const Carried& from = buffers_[BufferRead(e)];
       chain_ = std::max(chain_, from.chain);
       epsilon_ = std::max(epsilon_, from.epsilon);
       return from.guess;

@@ -5,6 +5,7 @@
 #include "backends/cpu/context.h"
 #include "backends/cpu/link.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -56,6 +57,7 @@ void Bufferize(mlir::PassManager& passes) {
   passes.addNestedPass<mlir::func::FuncOp>(mlir::bufferization::createBufferHoistingPass());
   passes.addNestedPass<mlir::func::FuncOp>(mlir::createConvertLinalgToLoopsPass());
   passes.addPass(memref::createExpandStridedMetadataPass());
+  passes.addPass(mlir::arith::createArithExpandOpsPass());
   passes.addPass(mlir::createLowerAffinePass());
   passes.addPass(mlir::createCanonicalizerPass());
   passes.addPass(mlir::createCSEPass());

@@ -17,6 +17,7 @@ KernelParam::Role RoleOf(Role role) {
     case Role::kScalar:
       return KernelParam::kScalar;
     case Role::kTemporary:
+    case Role::kStatus:
       break;
   }
   KILN_CHECK(false, "a temporary is no parameter");

@@ -59,6 +59,7 @@ absl::string_view Word(Role role) {
     case Role::kScalar:
       return "scalar";
     case Role::kTemporary:
+    case Role::kStatus:
       break;
   }
   return "temporary";
@@ -69,6 +70,16 @@ std::string ShapeOf(const Program& program, const Buffer& buffer) {
   return absl::StrCat(
       "[", absl::StrJoin(dims, ", ", [](std::string* out, const Extent& e) { absl::StrAppend(out, e.max); }),
       "]");
+}
+
+constexpr absl::string_view kChecks =
+    "Functions return 0 if all is well, and otherwise 1:\n * an assertion of the model does not hold, and "
+    "outputs mean "
+    "nothing.";
+
+bool HasStatus(const Program& program) {
+  return std::any_of(program.buffers.begin(), program.buffers.end(),
+                     [](const Buffer& buffer) { return buffer.role == Role::kStatus; });
 }
 
 std::string Prototype(const std::string& function, const std::vector<HeaderParam>& params) {
@@ -121,9 +132,9 @@ std::string HeaderText(const Program& program, const BuildResult& built, const s
   absl::StrAppend(&text,
                   " *\n * The caller allocates all arrays: contiguous, row-major, and none overlaps another. "
                   "Any alignment"
-                  " will do;\n * 64 bytes is fastest. Functions return 0. They keep no state, and may be "
-                  "called from several"
-                  " threads at once.\n");
+                  " will do;\n * 64 bytes is fastest. ",
+                  HasStatus(program) ? kChecks : "Functions return 0.",
+                  " They keep no state, and may be called from several threads at once.\n");
   if (built.has_prepare) {
     absl::StrAppend(&text, " *\n * ", name,
                     "_prepare reads the constants and writes the prepared arrays. Call it before ", name,

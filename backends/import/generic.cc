@@ -1,21 +1,28 @@
 #include "backends/import/generic.h"
 
+#include <numeric>
+
 #include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "backends/import/arg_reduction.h"
 #include "backends/import/combiner.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AffineExpr.h"
 
 namespace kiln {
 namespace {
 
+// A block: of one result, or of the two of an argmax.
 struct Planned {
-  int result = 0;
+  std::vector<int> results;
   std::string name;
-  std::vector<Sum> dest;
-  Id value = kNone, initial = kNone;
-  std::optional<Monoid::Kind> monoid;
+  std::vector<std::vector<Sum>> dests;
+  std::vector<Id> values, initial;
+  std::optional<Monoid::Kind> kind;
+  Id monoid = kNone;  // with several results
 };
 
 std::optional<Sum> ToSum(mlir::AffineExpr expr, const std::vector<int64_t>& domain) {
@@ -65,12 +72,12 @@ class GenericTranslator {
       return mlir::success();
     }
     std::vector<Planned> planned;
-    for (unsigned r = 0; r < op_->getNumResults(); ++r) {
-      if (op_->getResult(r).use_empty()) continue;
-      auto plan = Plan(static_cast<int>(r));
+    for (const std::vector<int>& results : Blocks()) {
+      auto plan = Plan(results);
       if (mlir::failed(plan)) return mlir::failure();
       planned.push_back(*std::move(plan));
     }
+    if (mlir::failed(Assertions())) return mlir::failure();
     for (const Planned& plan : planned) Emit(plan);
     return mlir::success();
   }
@@ -78,6 +85,29 @@ class GenericTranslator {
  private:
   mlir::Value Yielded(unsigned result) { return op_.getBlock()->getTerminator()->getOperand(result); }
   bool IsReduction() { return op_.getNumReductionLoops() > 0; }
+
+  // The used results; a value and the index that is chosen with it are together.
+  std::vector<std::vector<int>> Blocks() {
+    const auto accumulators = op_.getRegionOutputArgs();
+    const int count = static_cast<int>(op_->getNumResults());
+    std::vector<int> value_of(count, -1);
+    std::vector<bool> taken(count, false);
+    for (int r = 0; r < count && IsReduction(); ++r) {
+      for (int v = 0; v < count && !op_->getResult(r).use_empty(); ++v) {
+        if (v != r && DependsOn(Yielded(r), accumulators[v])) value_of[r] = v;
+      }
+      if (value_of[r] >= 0) taken[value_of[r]] = true;
+    }
+    std::vector<std::vector<int>> blocks;
+    for (int r = 0; r < count; ++r) {
+      if (value_of[r] >= 0) {
+        blocks.push_back({value_of[r], r});
+      } else if (!taken[r] && !op_->getResult(r).use_empty()) {
+        blocks.push_back({r});
+      }
+    }
+    return blocks;
+  }
 
   mlir::LogicalResult Check() {
     if (!op_.hasPureTensorSemantics()) {
@@ -95,11 +125,15 @@ class GenericTranslator {
       if (extent < 1)
         return values_.Refuse(op_, "a loop without iterations, or of unknown extent",
                               "give every loop an extent");
-      domain_.push_back(extent);
+      place_.push_back(static_cast<int>(extents_.size()));
+      extents_.push_back(extent);
     }
+    domain_ = extents_;
     for (mlir::Operation& inner : op_.getBlock()->without_terminator()) {
-      if (inner.getNumResults() == 0 && !mlir::isPure(&inner)) {
-        effect_ = &inner;
+      if (auto assertion = llvm::dyn_cast<mlir::cf::AssertOp>(inner)) {
+        assertions_.push_back(assertion);
+      } else if (inner.getNumResults() == 0 && !mlir::isPure(&inner)) {
+        return values_.Refuse(&inner, "it has an effect", "export without it");
       }
     }
     return mlir::success();
@@ -115,18 +149,24 @@ class GenericTranslator {
   mlir::FailureOr<std::vector<Sum>> Index(mlir::AffineMap map) {
     std::vector<Sum> sums;
     for (mlir::AffineExpr expr : map.getResults()) {
-      const auto sum = ToSum(expr, domain_);
+      auto sum = ToSum(expr, extents_);
       if (!sum)
         return values_.Refuse(op_, "an indexing map that is not a sum of multiples",
                               "use maps such as d0 * 2 + d1");
-      sums.push_back(*sum);
+      for (Split& split : sum->splits) split.source.id = place_[split.source.id];
+      sums.push_back(*std::move(sum));
     }
     return sums;
   }
 
+  Sum IterOf(mlir::linalg::IndexOp index) { return Builder::Iter(place_[index.getDim()]); }
+
   mlir::FailureOr<Id> Leaf(mlir::Value value) {
-    if (auto index = value.getDefiningOp<mlir::linalg::IndexOp>())
-      return b_.Index(Builder::Iter(static_cast<int>(index.getDim())));
+    if (auto index = value.getDefiningOp<mlir::linalg::IndexOp>()) return b_.Index(IterOf(index));
+    auto extract = value.getDefiningOp<mlir::tensor::ExtractOp>();
+    if (extract && extract->getBlock() == op_.getBlock())
+      return values_.Extract(extract, domain_, scalars_,
+                             [this](mlir::linalg::IndexOp index) { return IterOf(index); });
     const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
     if (!argument || argument.getOwner() != op_.getBlock()) return values_.Leaf(value, op_);
     mlir::OpOperand& operand = op_->getOpOperand(argument.getArgNumber());
@@ -155,67 +195,62 @@ class GenericTranslator {
                           "write results by a permutation of the parallel loops");
   }
 
-  mlir::FailureOr<Planned> Plan(int result) {
-    mlir::OpOperand* out = op_.getDpsInitOperand(result);
-    const mlir::AffineMap map = op_.getMatchingIndexingMap(out);
-    if (mlir::failed(CheckDest(map))) return mlir::failure();
-    const auto dest = Index(map);
-    if (mlir::failed(dest)) return mlir::failure();
+  mlir::FailureOr<Planned> Plan(const std::vector<int>& results) {
     Planned plan;
-    plan.result = result;
-    plan.dest = *dest;
-    const mlir::LogicalResult done = IsReduction() ? PlanReduction(*out, plan) : PlanCompute(plan);
+    plan.results = results;
+    for (const int result : results) {
+      const mlir::AffineMap map = op_.getMatchingIndexingMap(op_.getDpsInitOperand(result));
+      if (mlir::failed(CheckDest(map))) return mlir::failure();
+      auto dest = Index(map);
+      if (mlir::failed(dest)) return mlir::failure();
+      plan.dests.push_back(*std::move(dest));
+    }
+    const mlir::LogicalResult done = results.size() > 1 ? PlanArg(plan)
+                                     : IsReduction() ? PlanReduction(*op_.getDpsInitOperand(results[0]), plan)
+                                                     : PlanCompute(plan);
     if (mlir::failed(done)) return mlir::failure();
-    if (effect_) return values_.Refuse(effect_, "it has an effect", "export without checks");
     if (plan.name.empty()) plan.name = OriginalName(op_);
     if (plan.name.empty()) plan.name = NameOf(plan);
     return plan;
   }
 
   mlir::LogicalResult PlanCompute(Planned& plan) {
-    const auto value = scalars_.Translate(Yielded(plan.result));
+    const auto value = scalars_.Translate(Yielded(plan.results[0]));
     if (mlir::failed(value)) return mlir::failure();
-    plan.value = *value;
+    plan.values.push_back(*value);
     return mlir::success();
+  }
+
+  mlir::LogicalResult RefuseReduction() {
+    return values_.Refuse(op_,
+                          "a reduction other than a sum, product, minimum, maximum, and, or, argmax, argmin",
+                          "split it into reductions of one of these kinds");
   }
 
   mlir::LogicalResult PlanReduction(mlir::OpOperand& out, Planned& plan) {
     const mlir::BlockArgument accumulator = op_.getMatchingBlockArgument(&out);
-    const auto combiner = Recognize(Yielded(plan.result), accumulator);
-    if (!combiner) {
-      return values_.Refuse(op_, "a reduction other than a sum, product, minimum, maximum, and, or",
-                            "split it into reductions of one of these kinds");
-    }
-    for (const mlir::BlockArgument other : op_.getRegionOutputArgs()) {
-      for (const Combiner::Term& term : combiner->terms) {
-        if (DependsOn(term.value, other)) {
-          return values_.Refuse(op_, "a reduction whose results depend on each other",
-                                "split it into independent reductions");
-        }
-      }
-    }
+    const auto combiner = Recognize(Yielded(plan.results[0]), accumulator);
+    if (!combiner) return RefuseReduction();
     const DType dtype = ElementOf(out.get());
-    const bool prefers_max = combiner->kind == Monoid::Kind::kMax;
+    Id value = kNone;
     for (const Combiner::Term& term : combiner->terms) {
       auto lift = scalars_.Translate(term.value);
       if (mlir::failed(lift)) return mlir::failure();
-      // A NaN that is skipped is the identity, and the identity is what maxnum and minnum make of it.
-      if (combiner->skips_nan)
-        lift =
-            b_.Make(prefers_max ? Op::kMaxNum : Op::kMinNum, dtype, *lift, Identity(combiner->kind, dtype));
-      if (plan.value == kNone) {
-        plan.value = term.negated ? Negated(dtype, *lift) : *lift;
+      if (combiner->skips_nan) lift = WithoutNaN(combiner->kind, dtype, *lift);
+      if (value == kNone) {
+        value = term.negated ? Negated(dtype, *lift) : *lift;
       } else {
-        plan.value = b_.Make(term.negated ? Op::kSub : CombineOp(combiner->kind), dtype, plan.value, *lift);
+        value = b_.Make(term.negated ? Op::kSub : CombineOp(combiner->kind), dtype, value, *lift);
       }
     }
-    plan.monoid = combiner->kind;
+    plan.values.push_back(value);
+    plan.kind = combiner->kind;
     return PlanInitial(out, dtype, *combiner, plan);
   }
 
   mlir::LogicalResult PlanInitial(mlir::OpOperand& out, DType dtype, const Combiner& combiner,
                                   Planned& plan) {
-    const auto initial = values_.Read(out.get(), plan.dest, domain_, scalars_, op_);
+    const auto initial = values_.Read(out.get(), plan.dests[0], domain_, scalars_, op_);
     if (mlir::failed(initial)) return mlir::failure();
     const Expr& e = b_.program().exprs[*initial];
     if (e.op == Op::kConstant && e.bits == IdentityBits(combiner.kind, dtype)) return mlir::success();
@@ -225,8 +260,122 @@ class GenericTranslator {
       return values_.Refuse(op_, "a maximum or minimum that skips NaN and starts from NaN or a tensor",
                             "start it from a number");
     }
-    plan.initial = *initial;
+    plan.initial.push_back(*initial);
     return mlir::success();
+  }
+
+  mlir::LogicalResult PlanArg(Planned& plan) {
+    const int v = plan.results[0], i = plan.results[1];
+    const auto accumulators = op_.getRegionOutputArgs();
+    const auto arg = RecognizeArg(Yielded(v), accumulators[v], Yielded(i), accumulators[i]);
+    if (!arg || plan.dests[0] != plan.dests[1]) return RefuseReduction();
+    for (const mlir::BlockArgument accumulator : accumulators) {
+      if (DependsOn(arg->value, accumulator) || DependsOn(arg->index, accumulator)) return RefuseReduction();
+    }
+    const bool grows = Grows(arg->index);
+    if (arg->by_order && !grows) {
+      return values_.Refuse(
+          op_, "an argmax that decides ties by an order that its index does not show",
+          "let the index be that of the one reduction loop (linalg.index), or compare indices");
+    }
+    const DType value_type = ElementOf(op_->getResult(v)), index_type = ElementOf(op_->getResult(i));
+    if (value_type == DType::kI1 || IsFloat(index_type) || index_type == DType::kI1) return RefuseReduction();
+    const auto value = scalars_.Translate(arg->value);
+    const auto index = mlir::failed(value) ? value : scalars_.Translate(arg->index);
+    if (mlir::failed(index)) return mlir::failure();
+    plan.monoid = b_.ArgMonoid(arg->kind, value_type, index_type, arg->last);
+    plan.values = {*value, *index};
+    if (arg->skips_nan) {  // loses against all
+      const Id nan = b_.Make(Op::kCmpUno, DType::kI1, *value, *value);
+      const auto worst = b_.program().List(b_.program().monoids[plan.monoid].identity);
+      const Id worst_index = worst[1];
+      plan.values = {WithoutNaN(arg->kind, value_type, *value),
+                     b_.Make(Op::kSelect, index_type, nan, worst_index, *index)};
+    }
+    plan.name = arg->kind == Monoid::Kind::kMax ? "argmax" : "argmin";
+    return PlanArgInitial(*arg, grows, plan);
+  }
+
+  // The first pair is an operand like the others. Ties with it go as the source says where its index comes
+  // before all others; from the worst value and index 0 it makes no difference.
+  mlir::LogicalResult PlanArgInitial(const ArgReduction& arg, bool grows, Planned& plan) {
+    for (size_t r = 0; r < 2; ++r) {
+      const auto initial =
+          values_.Read(op_.getDpsInitOperand(plan.results[r])->get(), plan.dests[r], domain_, scalars_, op_);
+      if (mlir::failed(initial)) return mlir::failure();
+      plan.initial.push_back(*initial);
+    }
+    const Expr value = b_.program().exprs[plan.initial[0]], index = b_.program().exprs[plan.initial[1]];
+    const bool constant = value.op == Op::kConstant && index.op == Op::kConstant;
+    const bool nan = constant && IsFloat(value.dtype) && std::isnan(absl::bit_cast<double>(value.bits));
+    if (((arg.by_order || arg.skips_nan) && !constant) || nan || (arg.by_order && index.bits > 0)) {
+      return values_.Refuse(op_, "an argmax that starts from a tensor, NaN or an index above 0",
+                            "start it from the worst value and index 0");
+    }
+    if (constant && value.bits == IdentityBits(arg.kind, value.dtype) && index.bits == 0 && grows)
+      plan.initial.clear();
+    return mlir::success();
+  }
+
+  // True if the index is that of the only loop that is reduced, as it is.
+  bool Grows(mlir::Value index) {
+    using namespace mlir::arith;  // NOLINT: the operations of one dialect
+    while (mlir::Operation* op = index.getDefiningOp()) {
+      if (!llvm::isa<IndexCastOp, IndexCastUIOp, TruncIOp, ExtSIOp, ExtUIOp>(op)) break;
+      index = op->getOperand(0);
+    }
+    auto loop = index.getDefiningOp<mlir::linalg::IndexOp>();
+    for (size_t d = 0; loop && d < domain_.size(); ++d) {
+      const bool reduced = op_.getIteratorTypesArray()[d] == mlir::utils::IteratorType::reduction;
+      if (reduced != (d == loop.getDim()) && domain_[d] > 1) return false;
+    }
+    return loop != nullptr;
+  }
+
+  // One block that says whether any assertion of the body fails, over the loops that they depend on.
+  mlir::LogicalResult Assertions() {
+    if (assertions_.empty()) return mlir::success();
+    std::vector<bool> used(domain_.size(), false);
+    for (mlir::cf::AssertOp assertion : assertions_) FindLoops(assertion.getArg(), used);
+    domain_.clear();
+    for (size_t d = 0; d < used.size(); ++d) {
+      place_[d] = static_cast<int>(domain_.size());
+      if (used[d]) domain_.push_back(extents_[d]);
+    }
+    scalars_.Forget();
+    Id fails = kNone;
+    for (mlir::cf::AssertOp assertion : assertions_) {
+      const auto holds = scalars_.Translate(assertion.getArg());
+      if (mlir::failed(holds)) return mlir::failure();
+      const Id bit =
+          b_.Make(Op::kSelect, DType::kI32, *holds, b_.Integer(DType::kI32, 0), b_.Integer(DType::kI32, 1));
+      fails = fails == kNone ? bit : b_.Make(Op::kOr, DType::kI32, fails, bit);
+    }
+    values_.AddAssertion(domain_, fails);
+    domain_ = extents_;
+    std::iota(place_.begin(), place_.end(), 0);
+    return mlir::success();
+  }
+
+  void FindLoops(mlir::Value value, std::vector<bool>& used) {
+    if (const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+      if (argument.getOwner() != op_.getBlock()) return;
+      const mlir::AffineMap map = op_.getMatchingIndexingMap(&op_->getOpOperand(argument.getArgNumber()));
+      for (size_t d = 0; d < used.size(); ++d)
+        used[d] = used[d] || map.isFunctionOfDim(static_cast<unsigned>(d));
+      return;
+    }
+    mlir::Operation* op = value.getDefiningOp();
+    if (op->getBlock() != op_.getBlock()) return;
+    if (auto index = llvm::dyn_cast<mlir::linalg::IndexOp>(op)) used[index.getDim()] = true;
+    for (const mlir::Value operand : op->getOperands()) FindLoops(operand, used);
+  }
+
+  // A NaN that is skipped is the identity, and the identity is what maxnum and minnum make of it.
+  Id WithoutNaN(Monoid::Kind kind, DType dtype, Id value) {
+    if (!IsFloat(dtype)) return value;
+    return b_.Make(kind == Monoid::Kind::kMax ? Op::kMaxNum : Op::kMinNum, dtype, value,
+                   Identity(kind, dtype));
   }
 
   Id Identity(Monoid::Kind kind, DType dtype) {
@@ -263,15 +412,14 @@ class GenericTranslator {
   // "contraction", "reduce_max"; for elementwise blocks the operation that makes the value, or what a plain
   // copy does.
   std::string NameOf(const Planned& plan) {
-    const Expr& e = b_.program().exprs[plan.value];
-    if (plan.monoid) {
-      const bool product = *plan.monoid == Monoid::Kind::kSum && e.op == Op::kMul && e.a != e.b;
-      return product ? "contraction"
-                     : absl::StrCat("reduce_", absl::string_view(kiln::ToString(*plan.monoid)));
+    const Expr& e = b_.program().exprs[plan.values[0]];
+    if (plan.kind) {
+      const bool product = *plan.kind == Monoid::Kind::kSum && e.op == Op::kMul && e.a != e.b;
+      return product ? "contraction" : absl::StrCat("reduce_", absl::string_view(kiln::ToString(*plan.kind)));
     }
     if (e.op == Op::kConstant) return "fill";
     if (e.op != Op::kLoad) return OperationName(e);
-    const mlir::Value yielded = Yielded(plan.result);
+    const mlir::Value yielded = Yielded(plan.results[0]);
     const auto argument = llvm::dyn_cast<mlir::BlockArgument>(yielded);
     if (!argument) return "copy";
     const mlir::AffineMap map = op_.getMatchingIndexingMap(&op_->getOpOperand(argument.getArgNumber()));
@@ -281,28 +429,36 @@ class GenericTranslator {
   }
 
   void Emit(const Planned& plan) {
-    const mlir::Value result = op_->getResult(plan.result);
     const std::string name = values_.UniqueName(plan.name);
-    const Id buffer = values_.Temporary(name, result);
+    std::vector<Builder::Place> dests;
+    for (size_t r = 0; r < plan.results.size(); ++r) {
+      const mlir::Value result = op_->getResult(plan.results[r]);
+      dests.push_back({values_.Temporary(name, result), plan.dests[r]});
+      values_.SetBuffer(result, dests.back().buffer);
+    }
     std::vector<Builder::IterSpec> iters = ItersOf(domain_);
     for (size_t d = 0; d < iters.size(); ++d) {
       if (op_.getIteratorTypesArray()[d] == mlir::utils::IteratorType::reduction)
         iters[d].kind = IterKind::kReduction;
     }
-    if (plan.monoid) {
-      b_.Reduce(name, iters, *plan.monoid, {buffer, plan.dest}, plan.value, plan.initial);
+    if (plan.kind) {
+      b_.Reduce(name, iters, *plan.kind, dests[0], plan.values[0],
+                plan.initial.empty() ? kNone : plan.initial[0]);
+    } else if (plan.monoid != kNone) {
+      b_.Reduce(name, iters, plan.monoid, dests, plan.values, plan.initial);
     } else {
-      b_.Compute(name, iters, {buffer, plan.dest}, plan.value);
+      b_.Compute(name, iters, dests[0], plan.values[0]);
     }
-    values_.SetBuffer(result, buffer);
   }
 
   mlir::linalg::GenericOp op_;
   Values& values_;
   Builder& b_;
   Scalars scalars_;
-  std::vector<int64_t> domain_;
-  mlir::Operation* effect_ = nullptr;
+  std::vector<int64_t> extents_;  // of the loops
+  std::vector<int64_t> domain_;   // of the block that is made: some or all of them
+  std::vector<int> place_;        // of a loop in the domain
+  std::vector<mlir::cf::AssertOp> assertions_;
 };
 
 }  // namespace

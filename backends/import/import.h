@@ -9,6 +9,14 @@
 // function's arguments in order (and constants without bytes), then its results in order. Blocks are called
 // after the operations they came from ("matmul", "pad", "reduce_sum").
 //
+// What the file leaves open, or Kiln says otherwise:
+// - tensor.extract at indices that are sums of loops is a load, else a gather. Out of bounds it is undefined
+// in the
+//   file; a gather reads the nearest element.
+// - cf.assert is the program's status, which the function returns: not 0 where any assertion fails.
+// - An argmax keeps the file's ties. Where its values propagate NaN, its index is that of the first NaN
+//   (backends/import/arg_reduction.h).
+//
 // Errors: kInvalidArgument with "FILE:LINE:COL: OP is not supported (WHY)" and a line that starts with
 // "hint:", for the first operation that Kiln cannot say; "FILE:LINE:COL: MESSAGE" for text that does not
 // parse. Threads: any number of calls at once; each makes its own MLIRContext without threads.

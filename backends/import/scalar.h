@@ -26,6 +26,8 @@ class Scalars {
   mlir::FailureOr<Id> Translate(mlir::Value value);
   mlir::FailureOr<Id> Constant(mlir::TypedAttr attribute, mlir::Operation* user);
   Id Number(DType dtype, double value);
+  // What `leaf` says from now on is something else.
+  void Forget() { known_.clear(); }
 
  private:
   mlir::FailureOr<Id> Make(mlir::Operation* op);

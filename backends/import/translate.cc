@@ -9,6 +9,7 @@
 #include "backends/import/values.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -62,7 +63,7 @@ class Translator {
       const int position = static_cast<int>(arg.getArgNumber());
       const std::string name = absl::StrCat("arg", position);
       if (const auto dtype = ToDType(arg.getType())) {
-        values_.SetScalar(arg, b_.Input(name, *dtype, {}));
+        values_.SetScalar(arg, b_.Scalar(name, *dtype));
         continue;
       }
       std::vector<int64_t> shape;
@@ -73,8 +74,10 @@ class Translator {
         refusal_.location = Where(arg.getLoc());
         return refused;
       }
-      values_.SetBuffer(arg, IsConstantArgument(position) ? b_.Constant(name, ElementOf(arg), Extents(shape))
-                                                          : b_.Input(name, ElementOf(arg), Extents(shape)));
+      const DType dtype = ElementOf(arg);
+      values_.SetBuffer(arg, IsConstantArgument(position) ? b_.Constant(name, dtype, Extents(shape))
+                             : shape.empty()              ? b_.Scalar(name, dtype)
+                                                          : b_.Input(name, dtype, Extents(shape)));
     }
     return mlir::success();
   }
@@ -85,11 +88,20 @@ class Translator {
       return TranslateConstant(constant, values_);
     if (llvm::isa_and_present<mlir::tensor::TensorDialect>(op->getDialect()))
       return TranslateTensorOp(op, values_);
+    if (auto assertion = llvm::dyn_cast<mlir::cf::AssertOp>(op)) return TranslateAssertion(assertion);
     const bool scalar =
         llvm::isa_and_present<mlir::arith::ArithDialect, mlir::math::MathDialect>(op->getDialect()) &&
         llvm::all_of(op->getResultTypes(), [](mlir::Type type) { return ToDType(type).has_value(); });
     if (scalar) return mlir::success();  // translated where it is used
     return values_.Refuse(op, "Kiln imports linalg on tensors", HintFor(op));
+  }
+
+  mlir::LogicalResult TranslateAssertion(mlir::cf::AssertOp op) {
+    const auto holds = values_.Outside(op).Translate(op.getArg());
+    if (mlir::failed(holds)) return mlir::failure();
+    const Id none = b_.Integer(DType::kI32, 0), one = b_.Integer(DType::kI32, 1);
+    values_.AddAssertion({}, b_.Make(Op::kSelect, DType::kI32, *holds, none, one));
+    return mlir::success();
   }
 
   void MakeBoundary(mlir::Operation* op) {
@@ -138,11 +150,11 @@ class Translator {
     for (const auto& [value, boundary] : operands_) {
       if (!values_.Has(value) || values_.at(value).kind != Tensor::Kind::kView) continue;
       const Role role = values_.RoleOf(value);
-      const bool known = role == Role::kInput || role == Role::kConstant ||
-                         (role == Role::kOutput && values_.IsWholeBuffer(value));
+      const bool known = IsGiven(role) || (role == Role::kOutput && values_.IsWholeBuffer(value));
       if (!known && mlir::failed(Output(value, end))) return mlir::failure();
       boundaries_[boundary].operands.push_back(NameOf(values_.at(value).buffer));
     }
+    values_.SetStatus();
     return mlir::success();
   }
 

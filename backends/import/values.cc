@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
 
@@ -53,6 +53,31 @@ std::vector<Sum> IdentityOf(size_t rank) {
   for (size_t d = 0; d < rank; ++d) sums.push_back(Builder::Iter(static_cast<int>(d)));
   return sums;
 }
+
+namespace {
+
+// Sums of loops and constants, and multiples of such.
+std::optional<Sum> AffineIndex(mlir::Value value, Values::IterOf iter_of) {
+  using namespace mlir::arith;  // NOLINT: the operations of one dialect
+  llvm::APInt constant;
+  if (mlir::matchPattern(value, mlir::m_ConstantInt(&constant)))
+    return Sum::Constant(constant.getSExtValue());
+  mlir::Operation* op = value.getDefiningOp();
+  if (auto index = llvm::dyn_cast_or_null<mlir::linalg::IndexOp>(op)) return iter_of(index);
+  const bool wide = value.getType().isIndex() || value.getType().isInteger(64);
+  if (!wide || !llvm::isa_and_present<AddIOp, SubIOp, MulIOp, IndexCastOp>(op)) return std::nullopt;
+  const auto left = AffineIndex(op->getOperand(0), iter_of);
+  if (!left || llvm::isa<IndexCastOp>(op)) return left;
+  const auto right = AffineIndex(op->getOperand(1), iter_of);
+  if (!right) return std::nullopt;
+  if (llvm::isa<AddIOp>(op)) return *left + *right;
+  if (llvm::isa<SubIOp>(op)) return *left + *right * -1;
+  if (right->IsConstant()) return *left * right->offset;
+  if (left->IsConstant()) return *right * left->offset;
+  return std::nullopt;
+}
+
+}  // namespace
 
 void Values::SetSplat(mlir::Value tensor, mlir::TypedAttr constant, mlir::Value scalar) {
   Tensor splat;
@@ -146,17 +171,67 @@ mlir::FailureOr<Id> Values::Leaf(mlir::Value scalar, mlir::Operation* user) {
               : Refuse(user, absl::StrCat("it uses a scalar of type ", Print(scalar.getType())),
                        "pass it as a tensor");
   }
-  std::vector<Sum> index;
-  for (mlir::Value position : extract.getIndices()) {
-    llvm::APInt constant;
-    if (!mlir::matchPattern(position, mlir::m_ConstantInt(&constant))) {
-      return Refuse(op, "it reads at an index that is computed",
-                    "gather before the tuned function, or read by an affine map");
-    }
-    index.push_back(Sum::Constant(constant.getSExtValue()));
-  }
   Scalars scalars = Outside(op);
-  return Read(extract.getTensor(), index, {}, scalars, op);
+  return Extract(extract, {}, scalars, [](mlir::linalg::IndexOp) { return Sum(); });
+}
+
+mlir::FailureOr<Id> Values::Extract(mlir::tensor::ExtractOp op, const std::vector<int64_t>& domain,
+                                    Scalars& scalars, IterOf iter_of) {
+  const mlir::Value tensor = op.getTensor();
+  std::vector<int64_t> shape;
+  std::string why;
+  if (!ShapeOf(tensor.getType(), &shape, &why)) return Refuse(op, why, kTypesHint);
+  const auto extent_of = [&](Source source) { return domain[source.id]; };
+  std::vector<std::optional<Sum>> sums;
+  bool plain = true;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    std::optional<Sum> sum = AffineIndex(op.getIndices()[d], iter_of);
+    if (sum) sum = Simplify(*sum, extent_of);
+    const Interval bounds = sum ? Bounds(*sum, extent_of) : Interval();
+    plain = plain && sum && bounds.min >= 0 && bounds.max < shape[d];
+    sums.push_back(std::move(sum));
+  }
+  if (plain) {
+    std::vector<Sum> index;
+    for (std::optional<Sum>& sum : sums) index.push_back(*std::move(sum));
+    return Read(tensor, index, domain, scalars, op);
+  }
+  if (mlir::failed(Check(tensor, op))) return mlir::failure();
+  if (at(tensor).kind != Tensor::Kind::kView) return Read(tensor, {}, domain, scalars, op);
+  if (!IsWholeBuffer(tensor) && mlir::failed(Materialize(tensor, op))) return mlir::failure();
+  std::vector<Id> index;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const mlir::FailureOr<Id> computed =
+        sums[d] ? mlir::FailureOr<Id>(b_.Index(*sums[d])) : scalars.Translate(op.getIndices()[d]);
+    if (mlir::failed(computed)) return mlir::failure();
+    index.push_back(*computed);
+  }
+  return b_.Gather(at(tensor).buffer, index);
+}
+
+void Values::AddAssertion(const std::vector<int64_t>& domain, Id fails) {
+  const std::string name = UniqueName("assert");
+  const Id buffer = b_.Temporary(absl::StrCat(name, "_out"), DType::kI32, {});
+  std::vector<Builder::IterSpec> iters = ItersOf(domain);
+  for (Builder::IterSpec& iter : iters) iter.kind = IterKind::kReduction;
+  if (iters.empty()) {
+    b_.Compute(name, iters, {buffer, {}}, fails);
+  } else {
+    b_.Reduce(name, iters, Monoid::Kind::kOr, {buffer, {}}, fails);
+  }
+  assertions_.push_back(buffer);
+}
+
+void Values::SetStatus() {
+  if (assertions_.empty()) return;
+  if (assertions_.size() == 1) return b_.MakeStatus(assertions_[0]);
+  Id any = b_.Load(assertions_[0], {});
+  for (size_t i = 1; i < assertions_.size(); ++i)
+    any = b_.Make(Op::kOr, DType::kI32, any, b_.Load(assertions_[i], {}));
+  const std::string name = UniqueName("status");
+  const Id buffer = b_.Temporary(absl::StrCat(name, "_out"), DType::kI32, {});
+  b_.Compute(name, {}, {buffer, {}}, any);
+  b_.MakeStatus(buffer);
 }
 
 Scalars Values::Outside(mlir::Operation* user) {

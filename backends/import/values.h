@@ -8,6 +8,8 @@
 #include "lang/builder.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Value.h"
 
 namespace kiln {
@@ -62,6 +64,11 @@ class Values {
   // A scalar that arith and math did not make: an argument, a boundary's result, a tensor's element at a
   // constant index.
   mlir::FailureOr<Id> Leaf(mlir::Value scalar, mlir::Operation* user);
+  // A tensor's element: a load where all indices are sums of loops (whose iters `iter_of` gives) and within
+  // the tensor, else a gather.
+  using IterOf = llvm::function_ref<Sum(mlir::linalg::IndexOp)>;
+  mlir::FailureOr<Id> Extract(mlir::tensor::ExtractOp op, const std::vector<int64_t>& domain,
+                              Scalars& scalars, IterOf iter_of);
   // Translates scalars outside of a body.
   Scalars Outside(mlir::Operation* user);
 
@@ -72,6 +79,10 @@ class Values {
 
   // A block that sets all of `tensor`, over its indices.
   void Compute(const std::string& wanted, mlir::Value tensor, Id value);
+  // `fails`, an i32 over `domain`, is 0 where all is well.
+  void AddAssertion(const std::vector<int64_t>& domain, Id fails);
+  // Makes what all assertions found the program's status. Called once, at the end.
+  void SetStatus();
   std::string UniqueName(const std::string& wanted);
   Id Temporary(const std::string& block, mlir::Value tensor);
 
@@ -83,6 +94,7 @@ class Values {
   llvm::DenseMap<mlir::Value, Tensor> tensors_;
   llvm::DenseMap<mlir::Value, Id> scalars_;
   llvm::StringMap<int> counts_;
+  std::vector<Id> assertions_;  // i32 of rank 0
 };
 
 }  // namespace kiln

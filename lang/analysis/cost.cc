@@ -29,7 +29,7 @@ bool IsCheap(const Program& program, Id block) {
 
 bool IsReadOnce(const Program& program, Id block) {
   const std::vector<Id> consumers = Consumers(program, block), written = WrittenBuffers(program, block);
-  if (consumers.size() != 1) return false;
+  if (consumers.size() != 1 || written.size() != 1) return false;
   const auto iters = program.Iters(program.block(consumers[0]).iters);
   int reads = 0;
   for (const Id load : Loads(program, consumers[0])) {

@@ -53,7 +53,7 @@ template <typename List>
 bool ReadsAny(const Program& p, Id block, const List& buffers) {
   const Exprs body = Body(p, block);
   return std::any_of(body.begin(), body.end(),
-                     [&](Id e) { return p.exprs[e].op == Op::kLoad && Contains(buffers, p.exprs[e].a); });
+                     [&](Id e) { return Contains(buffers, BufferRead(p.exprs[e])); });
 }
 
 template <typename Condition>
@@ -81,6 +81,10 @@ std::vector<Id> BlocksBelow(const Program& program, Id node) {
   return blocks;
 }
 
+Id BufferRead(const Expr& e) {
+  return e.op == Op::kLoad ? e.a : e.op == Op::kGather ? static_cast<Id>(e.bits) : kNone;
+}
+
 std::vector<Id> BodyExprs(const Program& program, Id block) {
   const Exprs order = Body(program, block);
   return {order.begin(), order.end()};
@@ -94,17 +98,30 @@ std::vector<Id> Loads(const Program& program, Id block) {
   return loads;
 }
 
+std::vector<Id> Gathers(const Program& program, Id block) {
+  std::vector<Id> gathers;
+  for (const Id e : Body(program, block)) {
+    if (program.exprs[e].op == Op::kGather) gathers.push_back(e);
+  }
+  return gathers;
+}
+
+bool GathersFrom(const Program& program, Id block, Id buffer) {
+  const std::vector<Id> gathers = Gathers(program, block);
+  return std::any_of(gathers.begin(), gathers.end(), [&](Id e) { return program.exprs[e].bits == buffer; });
+}
+
 bool ReadsInitially(const Program& program, Id block, Id buffer) {
   Exprs order;
   for (const Id e : program.List(program.block(block).initial)) Visit(program, e, order);
   return std::any_of(order.begin(), order.end(),
-                     [&](Id e) { return program.exprs[e].op == Op::kLoad && program.exprs[e].a == buffer; });
+                     [&](Id e) { return BufferRead(program.exprs[e]) == buffer; });
 }
 
 std::vector<Id> ReadBuffers(const Program& program, Id block) {
   std::vector<Id> buffers;
   for (const Id e : Body(program, block)) {
-    if (program.exprs[e].op == Op::kLoad) AddOnce(buffers, program.exprs[e].a);
+    if (const Id buffer = BufferRead(program.exprs[e]); buffer != kNone) AddOnce(buffers, buffer);
   }
   return buffers;
 }

@@ -16,8 +16,13 @@ std::vector<Id> BlocksBelow(const Program& program, Id node);
 // operands before users.
 std::vector<Id> BodyExprs(const Program& program, Id block);
 
-// The reads of a block: its kLoad expressions, in order of first use.
+// The reads of a block at indices that are marks, its kLoad expressions; and at computed ones, its kGather
+// expressions; in order of first use.
 std::vector<Id> Loads(const Program& program, Id block);
+std::vector<Id> Gathers(const Program& program, Id block);
+bool GathersFrom(const Program& program, Id block, Id buffer);
+// The buffer that an expression itself reads, of either kind, or kNone.
+Id BufferRead(const Expr& e);
 // Distinct buffers it reads, in order of first use; and writes.
 std::vector<Id> ReadBuffers(const Program& program, Id block);
 std::vector<Id> WrittenBuffers(const Program& program, Id block);

@@ -15,8 +15,9 @@ struct Digit {
   int64_t lower, extent;  // extent 0: the rest
 };
 
-// The digits of the loops that can be read off a sum, if it is written in a mixed radix of them.
-void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& extents,
+// The digits of the loops that can be read off a sum, if it is written in a mixed radix of them; `reach` is
+// how far something else may move it.
+void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& extents, int64_t reach,
                std::vector<Digit>& digits) {
   std::vector<Split> terms;
   for (const Split& s : sum.splits) {
@@ -28,7 +29,6 @@ void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& exte
   }
   std::sort(terms.begin(), terms.end(),
             [](const Split& a, const Split& b) { return std::abs(a.scale) < std::abs(b.scale); });
-  int64_t reach = 0;
   for (const Split& s : terms) {
     if (std::abs(s.scale) <= reach) return;
     reach += std::abs(s.scale) * (SplitRange(s, extents) - 1);
@@ -39,7 +39,7 @@ void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& exte
 std::vector<Digit> DigitsOf(const Program& p, const std::vector<Sum>& sums, const std::vector<Id>& loops) {
   const Extents extents(p, loops.empty() ? kNone : EnclosingBlock(p, loops.front()));
   std::vector<Digit> digits;
-  for (const Sum& sum : sums) AddDigits(sum, loops, extents, digits);
+  for (const Sum& sum : sums) AddDigits(sum, loops, extents, 0, digits);
   return digits;
 }
 
@@ -79,11 +79,42 @@ bool TellsApart(const Program& program, Id block, Id loop) {
                  DigitsOf(program, ResolveBindings(program, block).iters, loops));
 }
 
+bool TellsApart(const Program& program, const std::vector<DimRange>& ranges, const std::vector<Id>& loops) {
+  const Extents extents(program, EnclosingBlock(program, loops.front()));
+  std::vector<Digit> digits;
+  for (const DimRange& range : ranges) AddDigits(range.base, loops, extents, range.extent - 1, digits);
+  return Covered(loops.front(), program.loop(loops.front()).extent.max, digits);
+}
+
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops) {
   if (DistinctInstances(program, block, loops)) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("the loops from ", Describe(program, loops.front()), " on may run an instance of ",
                    Describe(program, block), " more than once, which its reduction would count twice"));
+}
+
+absl::Status CheckReducesInScope(const Program& program, Id block) {
+  const Id around = EnclosingBlock(program, block);
+  std::vector<Id> open;
+  for (const Iter& iter : program.Iters(program.block(block).iters)) {
+    if (iter.kind == IterKind::kReduction && around != kNone) open.push_back(iter.binding);
+  }
+  while (!open.empty()) {
+    const Id mark = open.back();
+    open.pop_back();
+    for (const Split& s : program.Splits(program.marks[mark].splits)) {
+      if (s.source.kind == Source::Kind::kMark) open.push_back(s.source.id);
+      if (s.source.kind == Source::Kind::kLoop && program.nodes[s.source.id].kind == Node::Kind::kDead)
+        open.push_back(program.loops[program.nodes[s.source.id].index].definition);
+      if (s.source.kind != Source::Kind::kIter) continue;
+      const Iter& from = program.Iters(program.block(around).iters)[s.source.id];
+      if (from.extent.max == 1) continue;
+      return absl::FailedPreconditionError(
+          absl::StrCat(Describe(program, block), " reduces over iter ", program.Text(from.name), " of ",
+                       Describe(program, around), ", outside of which it must be initialized"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 size_t ReductionStart(const Program& program, Id block) {

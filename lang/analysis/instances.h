@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "lang/analysis/region.h"
 #include "lang/program.h"
 
 namespace kiln {
@@ -19,10 +20,17 @@ bool Determine(const Program& program, const std::vector<Sum>& sums, const std::
 // True if proven: different iterations of the loop run different instances of the block, whatever the loops
 // below it do.
 bool TellsApart(const Program& program, Id block, Id loop);
+// The same for the first of `loops` of a block that is to run, below the last of them, for these ranges of
+// its iters.
+bool TellsApart(const Program& program, const std::vector<DimRange>& ranges, const std::vector<Id>& loops);
 
 // OK if the reduction can be initialized where the first of `loops` is entered, these being the loops from
 // there down to the block.
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops);
+
+// OK if the reduction is fed by loops of its own scope only, and not through a reduction iter of the block
+// around it: then it starts within that block.
+absl::Status CheckReducesInScope(const Program& program, Id block);
 
 // Position among `loops` (LoopsAround the block) of the outermost that feeds a reduction iter; their number
 // if none does.

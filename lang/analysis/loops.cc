@@ -31,8 +31,10 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
     if (p.loop(loop).extent.max == 1) continue;
     if (use.spatial || use.reduction) {
       // A store may be repeated; a reduction that two iterations run would be started over by one of them.
-      const Id dest = p.Accesses(p.block(block).dests)[0].buffer;
-      if (p.block(block).monoid == kNone || !UsedOutside(p, dest, loop) || TellsApart(p, block, loop) ||
+      const std::vector<Id> written = WrittenBuffers(p, block);
+      const bool outside = std::any_of(written.begin(), written.end(),
+                                       [&](Id buffer) { return UsedOutside(p, buffer, loop); });
+      if (p.block(block).monoid == kNone || !outside || TellsApart(p, block, loop) ||
           KILN_DEFECT("parallel.repeats"))
         continue;
       return absl::FailedPreconditionError(absl::StrCat("iterations of loop ", p.Text(p.loop(loop).name),

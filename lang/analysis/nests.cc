@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "lang/analysis/region.h"
+
 namespace kiln {
 namespace {
 
@@ -80,7 +82,7 @@ void Nests::AddBlock(Id node, int32_t loop, int32_t scope) {
   for (const Id value : program_->List(b.values)) AddBody(value, 0, own);
   for (const Id value : program_->List(b.initial)) AddBody(value, 0, own);
   for (const Access& dest : program_->Accesses(b.dests)) {
-    AddAccess(dest.buffer, dest.index, b.monoid != kNone, true, 0, own);
+    AddAccess(dest.buffer, ValuesOf(dest.index, own), b.monoid != kNone, true, 0);
   }
   block.accesses.count = static_cast<int32_t>(accesses_.size()) - block.accesses.begin;
   block.exprs.count = static_cast<int32_t>(exprs_.size()) - block.exprs.begin;
@@ -95,7 +97,7 @@ void Nests::AddBody(Id expr, uint64_t within, int32_t iters) {
   const Expr& e = program_->exprs[expr];
   uint64_t inside = within;
   if (e.op == Op::kLoad) {
-    AddAccess(e.a, {e.b, e.c}, true, false, within, iters);
+    AddAccess(e.a, ValuesOf({e.b, e.c}, iters), true, false, within);
   } else if (e.op == Op::kWithin) {
     for (const Id mark : program_->List(Program::WithinMarks(e)))
       inside |= Condition(mark, ValueOf(mark, iters));
@@ -104,10 +106,52 @@ void Nests::AddBody(Id expr, uint64_t within, int32_t iters) {
   if (arity > 0) AddBody(e.a, inside, iters);
   if (arity > 1) AddBody(e.b, within, iters);
   if (arity > 2) AddBody(e.c, within, iters);
+  if (e.op == Op::kGather) AddGather(e, within, iters);
   exprs_.push_back(expr);
 }
 
-void Nests::AddAccess(Id buffer, Range index, bool reads, bool writes, uint64_t within, int32_t iters) {
+Nests::Values Nests::ValuesOf(Range marks, int32_t iters) {
+  Values values;
+  for (const Id mark : program_->List(marks)) values.push_back(ValueOf(mark, iters));
+  return values;
+}
+
+// What a computed index moves with: all that it is computed from, by one element.
+Nests::Value Nests::Guess(Id index, int32_t iters) {
+  Values sources;
+  absl::InlinedVector<Id, 8> open{index};
+  while (!open.empty()) {
+    const Expr& e = program_->exprs[open.back()];
+    open.pop_back();
+    if (e.op == Op::kIndex) sources.push_back(ValueOf(e.a, iters));
+    if (e.op == Op::kLoad) {
+      const Values more = ValuesOf({e.b, e.c}, iters);
+      sources.insert(sources.end(), more.begin(), more.end());
+    }
+    const Id operands[] = {e.a, e.b, e.c};
+    open.insert(open.end(), operands, operands + Arity(e.op));
+  }
+  Value guess{0, {static_cast<int32_t>(terms_.size()), 0}, 0, false};
+  for (const Value& source : sources) {
+    for (int t = 0; t < source.terms.count; ++t) {
+      const NestTerm term = terms_[source.terms.begin + t];
+      terms_.push_back({term.loop, 1, 1, 0, term.values});
+    }
+  }
+  guess.terms.count = static_cast<int32_t>(terms_.size()) - guess.terms.begin;
+  return guess;
+}
+
+void Nests::AddGather(const Expr& gather, uint64_t within, int32_t iters) {
+  const std::vector<Id> index = program_->GatherIndex(gather);
+  const std::vector<int32_t> marks = GatherMarks(*program_, blocks_.back().node, gather);
+  Values values;
+  for (size_t d = 0; d < index.size(); ++d)
+    values.push_back(marks[d] == kNone ? Guess(index[d], iters) : ValueOf(marks[d], iters));
+  AddAccess(static_cast<Id>(gather.bits), std::move(values), true, false, within);
+}
+
+void Nests::AddAccess(Id buffer, Values values, bool reads, bool writes, uint64_t within) {
   const Buffer& b = program_->buffers[buffer];
   NestAccess access;
   access.buffer = buffer;
@@ -115,8 +159,6 @@ void Nests::AddAccess(Id buffer, Range index, bool reads, bool writes, uint64_t 
   access.reads = reads;
   access.writes = writes;
   access.within = within;
-  absl::InlinedVector<Value, 6> values;
-  for (const Id mark : program_->List(index)) values.push_back(ValueOf(mark, iters));
   const bool layout = b.layout.axes.count > 0;
   if (layout) {
     const int32_t logical = static_cast<int32_t>(values_.size());
@@ -174,7 +216,7 @@ Nests::Value Nests::ValueOfSource(Source source, int32_t iters) {
 
 Nests::Value Nests::ValueOf(Id mark, int32_t iters) {
   const Mark& m = program_->marks[mark];
-  absl::InlinedVector<Value, 6> sources;
+  Values sources;
   for (int i = 0; i < m.splits.count; ++i)
     sources.push_back(ValueOfSource(program_->splits[m.splits.begin + i].source, iters));
   if (sources.size() == 1 && m.offset == 0) {

@@ -115,7 +115,11 @@ class Nests {
   void Visit(Id node, int32_t loop, int32_t iters);
   void AddBlock(Id node, int32_t loop, int32_t scope);
   void AddBody(Id expr, uint64_t within, int32_t iters);
-  void AddAccess(Id buffer, Range index, bool reads, bool writes, uint64_t within, int32_t iters);
+  using Values = absl::InlinedVector<Value, 6>;
+  void AddAccess(Id buffer, Values index, bool reads, bool writes, uint64_t within);
+  void AddGather(const Expr& gather, uint64_t within, int32_t iters);
+  Values ValuesOf(Range marks, int32_t iters);
+  Value Guess(Id index, int32_t iters);
   Value ValueOf(Id mark, int32_t iters);
   Value ValueOfSource(Source source, int32_t iters);
   Value Checked(Id mark, int32_t iters);

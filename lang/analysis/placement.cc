@@ -15,6 +15,10 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
+std::string Gathered(const Program& p, Id block, Id buffer) {
+  return absl::StrCat(Describe(p, block), " reads ", p.Text(p.buffers[buffer].name), " at computed indices");
+}
+
 absl::Status CheckLeaf(const Program& p, Id block) {
   if (p.nodes[block].first != kNone) return No(absl::StrCat(Describe(p, block), " has blocks within"));
   return absl::OkStatus();
@@ -104,10 +108,29 @@ class ComputeAtConditions {
       status = CheckConsumer(consumer, loop);
       if (!status.ok()) return status;
     }
-    return absl::OkStatus();
+    return SamePart(loop) ? absl::OkStatus() : CheckGaps("its readers need different parts of it", loop);
   }
 
  private:
+  // What all consumers need has no gaps, if what each needs has none.
+  bool SamePart(Id loop) const {
+    if (written_.size() > 1) return false;
+    if (consumers_.size() == 1) return true;
+    Region all;
+    for (const Bindings& consumer : consumers_)
+      all = Union(p_, written_[0], all, ReadRegion(p_, consumer, written_[0], loop));
+    return IsDense(all);
+  }
+
+  // For elements that no consumer reads, what the block reads may not be there.
+  absl::Status CheckGaps(const std::string& what, Id loop) const {
+    for (const Id producer : Producers(p_, block_)) {
+      if (LowestCommonAncestor(p_, {producer, loop}) == kRoot || KILN_DEFECT("compute-at.gaps")) continue;
+      return No(absl::StrCat(what, ", where ", Describe(p_, producer), " may not run"));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status CheckConsumer(const Bindings& bindings, Id loop) const {
     const Id consumer = bindings.block;
     if (!IsAncestor(p_, loop, consumer) && !KILN_DEFECT("compute-at.reader-outside")) {
@@ -121,19 +144,12 @@ class ComputeAtConditions {
         return No(absl::StrCat(Describe(p_, consumer), " starts from it, before ", Describe(p_, at)));
       }
     }
-    // For elements that the consumer does not read, what the block reads may not be there.
     bool exact = !HasInnerGuards(p_, bindings) && EmptyingIters(p_, bindings, loop).empty();
     for (const Id buffer : written_)
       exact = exact && IsDense(ReadRegion(p_, bindings, buffer, loop)) &&
               !ReadsLessThanRegion(p_, bindings, buffer);
-    if (exact || KILN_DEFECT("compute-at.gaps")) return absl::OkStatus();
-    for (const Id producer : Producers(p_, block_)) {
-      if (LowestCommonAncestor(p_, {producer, loop}) != kRoot) {
-        return No(absl::StrCat(Describe(p_, consumer), " reads with gaps, where ", Describe(p_, producer),
-                               " may not run"));
-      }
-    }
-    return absl::OkStatus();
+    if (exact) return absl::OkStatus();
+    return CheckGaps(absl::StrCat(Describe(p_, consumer), " reads with gaps"), loop);
   }
 
   const Program& p_;
@@ -193,7 +209,7 @@ bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id bu
       }
     }
   }
-  return false;
+  return GathersFrom(program, bindings.block, buffer);
 }
 
 bool WritesItsRegion(const Program& program, const Bindings& bindings, Id buffer) {
@@ -236,6 +252,12 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
     }
   }
   if (!any) return No(absl::StrCat("it reads nothing that is written below ", Describe(program, loop)));
+  for (const Id gather : Gathers(program, block)) {
+    const Id buffer = BufferRead(program.exprs[gather]);
+    for (const Id producer : Writers(program, buffer)) {
+      if (IsAncestor(program, loop, producer)) return No(Gathered(program, block, buffer));
+    }
+  }
   // Each index that reads what is written below must be an iter, or a constant, the same in all reads;
   // reductions must be whole.
   for (const Id load : Loads(program, block)) {
@@ -331,6 +353,7 @@ absl::Status CheckComputeInline(const Program& program, Id block) {
   for (const Id consumer : consumers) {
     if (EnclosingBlock(program, consumer) != EnclosingBlock(program, block))
       return No("a reader is in another scope");
+    if (GathersFrom(program, consumer, dest.buffer)) return No(Gathered(program, consumer, dest.buffer));
     status = CheckMayLeave(program, block, consumer);
     if (!status.ok()) return status;
   }
@@ -359,9 +382,9 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
     return No(absl::StrCat(program.Text(program.buffers[buffer].name), " has other readers"));
   if (EnclosingBlock(program, producer) != EnclosingBlock(program, block))
     return No("its producer is in another scope");
-  for (const Id load : Loads(program, block)) {
+  if (GathersFrom(program, block, buffer)) return No(Gathered(program, block, buffer));
+  for (const Id other : ReadBuffers(program, block)) {
     // What else it reads must be there when the producer runs.
-    const Id other = program.exprs[load].a;
     if (other == buffer) continue;
     for (const Id writer : Writers(program, other)) {
       if (!Before(program, writer, producer) && !KILN_DEFECT("reverse-compute-inline.late-input"))

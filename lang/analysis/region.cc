@@ -44,19 +44,28 @@ std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const E
   return range;
 }
 
+// An index of kNone touches the whole dimension.
 Region Touched(const Program& p, Id buffer, absl::Span<const int32_t> index, const Bindings& bindings,
                Id at) {
   const Extents extents(p, bindings.enclosing);
   const auto shape = p.Dims(p.buffers[buffer].shape);
   Region region;
   for (size_t d = 0; d < index.size(); ++d) {
-    std::optional<Sum> value = Substitute(
-        p.SumOf(index[d]), [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, extents);
+    std::optional<Sum> value;
+    if (index[d] != kNone) {
+      value = Substitute(
+          p.SumOf(index[d]), [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, extents);
+    }
     std::optional<DimRange> range;
     if (value.has_value()) range = Bound(p, *value, at, extents);
     region.push_back(range.value_or(DimRange{Sum::Constant(0), shape[d].max}));
   }
   return region;
+}
+
+bool Contains(const DimRange& whole, const DimRange& part) {
+  return whole.base.splits == part.base.splits && whole.base.offset <= part.base.offset &&
+         whole.base.offset + whole.extent >= part.base.offset + part.extent;
 }
 
 }  // namespace
@@ -66,10 +75,11 @@ std::optional<DimRange> IterRange(const Program& program, const Bindings& bindin
 }
 
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b) {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
+  if (a.empty() || Contains(b, a)) return b;
+  if (b.empty() || Contains(a, b)) return a;
   const auto shape = program.Dims(program.buffers[buffer].shape);
   Region region;
+  int differ = 0;
   for (size_t d = 0; d < a.size(); ++d) {
     if (a[d].base.splits != b[d].base.splits) {
       region.push_back({Sum::Constant(0), shape[d].max});
@@ -79,12 +89,19 @@ Region Union(const Program& program, Id buffer, const Region& a, const Region& b
     const int64_t gap = std::max(a[d].base.offset, b[d].base.offset) -
                         std::min(a[d].base.offset + a[d].extent, b[d].base.offset + b[d].extent);
     range.dense = a[d].dense && b[d].dense && gap <= 0;
+    differ += !Contains(a[d], b[d]) || !Contains(b[d], a[d]);
     range.base.offset = std::min(a[d].base.offset, b[d].base.offset);
     range.extent =
         std::max(a[d].base.offset + a[d].extent, b[d].base.offset + b[d].extent) - range.base.offset;
     region.push_back(range);
   }
+  for (DimRange& range : region) range.dense = range.dense && differ <= 1;  // else corners may be missing
   return region;
+}
+
+bool Contains(const Region& whole, const Region& part) {
+  return std::equal(whole.begin(), whole.end(), part.begin(), part.end(),
+                    [](const DimRange& w, const DimRange& r) { return Contains(w, r); });
 }
 
 bool IsDense(const Region& region) {
@@ -98,6 +115,12 @@ Region ReadRegion(const Program& program, const Bindings& bindings, Id buffer, I
     if (e.a != buffer) continue;
     region = Union(program, buffer, region, Touched(program, buffer, program.List({e.b, e.c}), bindings, at));
   }
+  for (const Id gather : Gathers(program, bindings.block)) {
+    const Expr& e = program.exprs[gather];
+    if (e.bits != buffer) continue;
+    region = Union(program, buffer, region,
+                   Touched(program, buffer, GatherMarks(program, bindings.block, e), bindings, at));
+  }
   return region;
 }
 
@@ -108,6 +131,20 @@ Region WrittenRegion(const Program& program, const Bindings& bindings, Id buffer
     region = Union(program, buffer, region, Touched(program, buffer, program.List(dest.index), bindings, at));
   }
   return region;
+}
+
+std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& gather) {
+  const auto shape = program.Dims(program.buffers[gather.bits].shape);
+  const Extents extents(program, block);
+  std::vector<int32_t> marks;
+  for (const Id index : program.GatherIndex(gather)) {
+    const Expr& e = program.exprs[index];
+    const Extent extent = shape[marks.size()];
+    const bool affine = e.op == Op::kIndex;
+    const Interval bounds = affine ? Bounds(Simplify(program.SumOf(e.a), extents), extents) : Interval();
+    marks.push_back(affine && bounds.min >= 0 && bounds.max < extent.max ? e.a : kNone);
+  }
+  return marks;
 }
 
 std::optional<SimpleIndex> AsSimpleIndex(const Program& program, Id mark) {

@@ -28,6 +28,13 @@ Region WrittenRegion(const Program& program, const Bindings& bindings, Id buffer
 // bound it.
 std::optional<DimRange> IterRange(const Program& program, const Bindings& bindings, int iter, Id at);
 
+// The marks (over the iters of `block`) of the indices of a gather that are functions of the iters and within
+// their dimensions; kNone for the others, of which nothing is known.
+std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& gather);
+
+// True if every place that `part` spans is one that `whole` spans.
+bool Contains(const Region& whole, const Region& part);
+
 // The smallest region of this form that holds both.
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b);
 

@@ -38,8 +38,9 @@ absl::StatusOr<Partition> PartitionOf(const Program& p, Id block, Id loop) {
   if (b.accumulates)
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " is initialized by another block"));
-  if (b.dests.count != 1 || b.domain.count != 0)
-    return absl::FailedPreconditionError("the block's instances are not a box");
+  if (b.dests.count != 1)
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " has several results"));
+  if (b.domain.count != 0) return absl::FailedPreconditionError("the block's instances are not a box");
   const std::vector<Id> loops = LoopsAround(p, block);
   const auto at = std::find(loops.begin(), loops.end(), loop);
   if (at == loops.end())

@@ -121,13 +121,15 @@ absl::Status SetScope(Call& call) {
   const std::optional<Storage> storage = ParseStorage(call.Text(0));
   if (!storage.has_value())
     return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(0), "\""));
-  for (const Id id : WrittenBuffers(p, call.node(0))) {
-    Buffer& buffer = p.buffers[id];
-    if (buffer.role != Role::kTemporary) {
+  const std::vector<Id> written = WrittenBuffers(p, call.node(0));
+  for (const Id id : written) {
+    if (p.buffers[id].role != Role::kTemporary) {
       return absl::FailedPreconditionError(
-          absl::StrCat(p.Text(buffer.name), " is a parameter; it lies where the caller put it"));
+          absl::StrCat(p.Text(p.buffers[id].name), " is a parameter; it lies where the caller put it"));
     }
-    buffer.scope = {*storage, *storage == Storage::kGlobal ? Owner::kGrid : Owner::kThread};
+  }
+  for (const Id id : written) {
+    p.buffers[id].scope = {*storage, *storage == Storage::kGlobal ? Owner::kGrid : Owner::kThread};
   }
   return absl::OkStatus();
 }

@@ -8,6 +8,8 @@
 //
 // The copies are whole, in the innermost scope that holds everything concerned; compute-at and
 // reverse-compute-at then place them.
+#include <algorithm>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
@@ -36,13 +38,27 @@ Id AddCache(Program& p, Id buffer, absl::string_view suffix, Storage storage) {
                      {storage, Owner::kThread});
 }
 
-// Ranges of a copy block's iters: what one iteration of the loops at and around `at` touches.
-std::vector<DimRange> CopyRanges(const Program& p, Id copy, const Region& region) {
-  std::vector<DimRange> ranges = WholeRanges(p, copy);
-  for (size_t d = 0; d < ranges.size(); ++d) {
-    if (!region[d].base.IsConstant() || region[d].extent < ranges[d].extent) ranges[d] = region[d];
+// What one iteration of the loops at and around `at` touches of a buffer, without what lies outside of it.
+Region Clipped(const Program& p, Id buffer, Region region) {
+  const auto shape = p.Dims(p.buffers[buffer].shape);
+  for (size_t d = 0; d < region.size(); ++d) {
+    if (!region[d].base.IsConstant()) continue;
+    const int64_t end = std::min(region[d].base.offset + region[d].extent, shape[d].max);
+    region[d].base.offset = std::clamp<int64_t>(region[d].base.offset, 0, shape[d].max - 1);
+    region[d].extent = std::max<int64_t>(end - region[d].base.offset, 1);
   }
-  return ranges;
+  return region;
+}
+
+// Proven: together the writers write all of the buffer that the region spans.
+bool AllWritten(const Program& p, const std::vector<Id>& writers, Id buffer, const Region& region) {
+  Region written;
+  for (const Id writer : writers) {
+    const Bindings bindings = ResolveBindings(p, writer);
+    if (!WritesItsRegion(p, bindings, buffer)) return false;
+    written = Union(p, buffer, written, WrittenRegion(p, bindings, buffer, kRoot));
+  }
+  return IsDense(written) && Contains(written, region);
 }
 
 absl::Status CacheRead(Call& call) {
@@ -57,6 +73,10 @@ absl::Status CacheRead(Call& call) {
   const absl::StatusOr<Storage> storage = StorageOf(call.Text(1));
   if (!storage.ok()) return storage.status();
   const Id buffer = read[operand];
+  if (GathersFrom(p, block, buffer)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, block), " reads ", p.Text(p.buffers[buffer].name), " at computed indices"));
+  }
   const std::vector<Id> writers = Writers(p, buffer);
   for (const Id writer : writers) {
     if (writer == block) return absl::FailedPreconditionError("the block writes it too");
@@ -65,7 +85,7 @@ absl::Status CacheRead(Call& call) {
   }
   const Id scope = ScopeOfWriters(p, block, buffer);
   const Bindings bindings = ResolveBindings(p, block);
-  const Region region = ReadRegion(p, bindings, buffer, scope);
+  const Region region = Clipped(p, buffer, ReadRegion(p, bindings, buffer, scope));
   const bool gaps =
       !writers.empty() &&
       (!IsDense(region) || HasInnerGuards(p, bindings) || !EmptyingIters(p, bindings, scope).empty() ||
@@ -75,9 +95,8 @@ absl::Status CacheRead(Call& call) {
       return absl::FailedPreconditionError(
           absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
     }
-    for (const Id writer : writers) {
-      if (WritesItsRegion(p, ResolveBindings(p, writer), buffer)) continue;
-      return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " and ", Describe(p, writer),
+    if (!AllWritten(p, writers, buffer, region)) {
+      return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " and ", Describe(p, writers[0]),
                                                         " leave gaps in ", p.Text(p.buffers[buffer].name),
                                                         ", which a copy would read"));
     }
@@ -85,7 +104,7 @@ absl::Status CacheRead(Call& call) {
   const Id cache = AddCache(p, buffer, "cache", *storage);
   const Id copy = AddCopyBlock(p, p.Text(p.buffers[cache].name), buffer, cache);
   const Id before = ChildTowards(p, scope, block);
-  p.InsertBefore(before, NestOver(p, copy, CopyRanges(p, copy, region), AnyTainted(p, block)));
+  p.InsertBefore(before, NestOver(p, copy, region, AnyTainted(p, block)));
 
   BodyRewriter redirect(
       p,
@@ -127,7 +146,7 @@ absl::Status CacheWrite(Call& call) {
     return absl::FailedPreconditionError(absl::StrCat(
         "some tiles of ", Describe(p, block), " are empty, or imperfect at more than their last level"));
   }
-  const Region region = WrittenRegion(p, bindings, buffer, scope);
+  const Region region = Clipped(p, buffer, WrittenRegion(p, bindings, buffer, scope));
   if (!IsDense(region) && !KILN_DEFECT("cache-write.gaps")) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " writes with gaps in one iteration of ", Describe(p, scope)));
@@ -138,7 +157,7 @@ absl::Status CacheWrite(Call& call) {
   p.accesses.push_back({cache, p.Accesses(p.block(block).dests)[0].index});
   p.block(block).dests = dests;
   const Id copy = AddCopyBlock(p, absl::StrCat(p.Text(p.block(block).name), ".copy"), cache, buffer);
-  p.InsertAfter(after, NestOver(p, copy, CopyRanges(p, copy, region), AnyTainted(p, block)));
+  p.InsertAfter(after, NestOver(p, copy, region, AnyTainted(p, block)));
   call.Return(copy);
   return absl::OkStatus();
 }
@@ -153,7 +172,8 @@ const Primitive kCacheRead{
         "Copies what a block reads of its operand-th buffer (in order of first use) to a new buffer, from "
         "which it then reads.\n"
         "C[..] = f(A[g(i)])\n->\nA.cache[j] = A[j]; C[..] = f(A.cache[g(i)])\n"
-        "Does not apply when something after the block writes the buffer.",
+        "Does not apply when something after the block writes the buffer, or when it is read at computed "
+        "indices.",
     .apply = CacheRead,
 };
 KILN_PRIMITIVE(kCacheRead);

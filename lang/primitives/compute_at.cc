@@ -22,6 +22,7 @@ namespace {
 // What of each iter the consumers below `loop` need.
 std::vector<DimRange> NeededRanges(const Program& p, Id block, Id loop) {
   std::vector<DimRange> ranges = WholeRanges(p, block);
+  if (p.block(block).dests.count != 1) return ranges;
   const Access dest = p.Accesses(p.block(block).dests)[0];
   Region region;
   for (const Id consumer : Consumers(p, block)) {

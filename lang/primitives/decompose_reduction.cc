@@ -19,6 +19,20 @@
 namespace kiln {
 namespace {
 
+// What the reduction starts from must be there before the loop.
+absl::Status CheckInitial(const Program& p, Id block, Id loop) {
+  for (const Id buffer : ReadBuffers(p, block)) {
+    if (!ReadsInitially(p, block, buffer)) continue;
+    for (const Id writer : Writers(p, buffer)) {
+      if (Before(p, writer, loop) && !IsAncestor(p, loop, writer)) continue;
+      return absl::FailedPreconditionError(
+          absl::StrCat(Describe(p, block), " starts from ", p.Text(p.buffers[buffer].name), ", which ",
+                       Describe(p, writer), " does not write before ", Describe(p, loop)));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DecomposeReduction(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0), loop = call.node(1);
@@ -46,8 +60,10 @@ absl::Status DecomposeReduction(Call& call) {
     }
   }
 
-  const absl::Status once =
-      CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(at), loops.end()});
+  absl::Status once = CheckInitial(p, block, loop);
+  if (once.ok()) once = CheckReducesInScope(p, block);
+  if (!once.ok()) return once;
+  once = CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(at), loops.end()});
   if (!once.ok() && !KILN_DEFECT("decompose-reduction.twice")) return once;
 
   std::map<Id, Id> copies;
@@ -108,7 +124,9 @@ const Primitive kDecomposeReduction{
     .doc =
         "Makes the initialization of a reduction a block of its own, before a loop.\n"
         "for i: for k: C[i] sum= f(i, k)\n->\nfor i:\n  C[i] = 0\n  for k: C[i] += f(i, k)\n"
-        "Does not apply when a loop outside of the given one feeds the reduction.",
+        "Does not apply when a loop outside of the given one feeds the reduction, or when what it starts "
+        "from "
+        "is not there before the loop.",
     .apply = DecomposeReduction,
 };
 KILN_PRIMITIVE(kDecomposeReduction);

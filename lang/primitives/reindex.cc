@@ -39,6 +39,9 @@ absl::StatusOr<Reindexed> ReadOf(const Program& p, Id block, int64_t operand) {
     return No(
         absl::StrCat(Describe(p, block), " reads ", read.size(), " buffers; there is no operand ", operand));
   r.buffer = read[operand];
+  if (GathersFrom(p, block, r.buffer))
+    return No(absl::StrCat(Describe(p, block), " reads ", p.Text(p.buffers[r.buffer].name),
+                           " at computed indices"));
   bool first = true;
   for (const Id load : Loads(p, block)) {
     const Expr& e = p.exprs[load];

@@ -3,9 +3,13 @@
 //   for o in 0..I/4: for t in 0..4: B[4*o + t] = f        for o in 0..I/4:
 //   for i in 0..I: C[i] = g(B[i])                   ->      for t in 0..4: B[4*o + t] = f
 //                                                           for c in 0..4: C[4*o + c] = g(B[4*o + c])
+#include <algorithm>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
 #include "lang/place.h"
 #include "lang/primitive.h"
@@ -13,6 +17,12 @@
 
 namespace kiln {
 namespace {
+
+bool UsedOutside(const Program& p, Id block, Id loop) {
+  const std::vector<Id> readers = Consumers(p, block);
+  return WritesOutput(p, block) ||
+         std::any_of(readers.begin(), readers.end(), [&](Id r) { return !IsAncestor(p, loop, r); });
+}
 
 // Where others write what it writes, it may not change places with them, nor with those who read that.
 absl::Status CheckOthers(const Program& p, Id block, Id loop) {
@@ -28,6 +38,27 @@ absl::Status CheckOthers(const Program& p, Id block, Id loop) {
                                                         " and it, uses ", p.Text(p.buffers[buffer].name),
                                                         " too"));
     }
+  }
+  return absl::OkStatus();
+}
+
+// Iterations that run at once would each reduce into the same elements.
+absl::Status CheckRepeats(const Program& p, Id block, Id loop, std::vector<DimRange> ranges) {
+  if (p.block(block).monoid == kNone) return absl::OkStatus();
+  const auto iters = p.Iters(p.block(block).iters);
+  for (size_t i = ranges.size(); i-- > 0;) {
+    if (iters[i].kind == IterKind::kReduction) ranges.erase(ranges.begin() + static_cast<int64_t>(i));
+  }
+  std::vector<Id> loops;
+  for (Id at = loop; p.IsLoop(at); at = p.nodes[at].parent) {
+    loops.insert(loops.begin(), at);
+    const LoopKind kind = p.loop(at).kind;
+    if (kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || !UsedOutside(p, block, at) ||
+        TellsApart(p, ranges, loops))
+      continue;
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block),
+                                                      " would reduce the same in several iterations of ",
+                                                      Describe(p, at), ", which is ", ToString(kind)));
   }
   return absl::OkStatus();
 }
@@ -58,6 +89,8 @@ absl::Status ReverseComputeAt(Call& call) {
       }
     }
   }
+  status = CheckRepeats(p, block, loop, ranges);
+  if (!status.ok()) return status;
   RemoveWithEmptyLoops(p, block);
   const Id nest = NestOver(p, block, ranges, true);
   if (*before == kNone) {

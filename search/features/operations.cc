@@ -11,6 +11,8 @@ int KindOf(Op op, bool is_float) {
     case Op::kIndex:
     case Op::kLoad:
     case Op::kArg:
+    case Op::kGather:
+    case Op::kTuple:
     case Op::kBitcast:
       return kNothing;
     case Op::kWithin:

@@ -124,6 +124,33 @@ TEST(Export, TheHeaderSaysWhatToPass) {
   }
 }
 
+TEST(Export, AFailedAssertionIsTheStatusAndAScalarIsAnArgument) {
+  Builder b("checked");
+  const Id X = b.Input("X", DType::kF32, {8}), limit = b.Scalar("limit", DType::kF32),
+           Y = b.Output("Y", DType::kF32, {8}), status = b.Temporary("status", DType::kI32, {});
+  const Id x = b.Load(X, {b.Iter(0)}), most = b.Load(limit, {});
+  b.Compute("scaled", {{"i", 8}}, {Y, {b.Iter(0)}}, b.Mul(x, most));
+  const Id holds = b.Make(Op::kCmpLe, DType::kI1, x, most);
+  b.Reduce("assert", {{"i", 8, IterKind::kReduction}}, Monoid::Kind::kOr, {status, {}},
+           b.Make(Op::kSelect, DType::kI32, holds, b.Integer(DType::kI32, 0), b.Integer(DType::kI32, 1)));
+  b.MakeStatus(status);
+  const std::string folder = FreshFolder();
+  const auto exported = Export(b.Finish(), "checked", folder, Builders());
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  std::ofstream(folder + "/use.c") << "#include \"checked.h\"" << R"(
+    int main(void) {
+      float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, y[8], limit = 8;
+      if (checked(x, &limit, y) != 0 || y[7] != 64) return 2;
+      limit = 7;
+      return checked(x, &limit, y) == 1 ? 0 : 3;
+    })";
+  const Output output = Shell("cd " + folder + " && cc -Wall -Werror use.c checked.o -lm -o use && ./use");
+  EXPECT_EQ(output.status, 0) << output.text;
+  const std::string header = Read(folder + "/checked.h");
+  EXPECT_TRUE(absl::StrContains(header, " *   limit  scalar f32[]\n")) << header;
+  EXPECT_TRUE(absl::StrContains(header, "Functions return 0 if all is well, and otherwise 1:")) << header;
+}
+
 TEST(Export, PrepareIsAFunctionOfItsOwn) {
   const std::string folder = FreshFolder();
   const auto exported = Export(WithPrepare(40), "packed", folder, Builders());

@@ -131,7 +131,7 @@ TEST(ImportNumeric, EachImportedFileAgreesWithStockPasses) {
     Agree(file, text.str());
     ++files;
   }
-  EXPECT_EQ(files, 38);
+  EXPECT_EQ(files, 43);
 }
 
 TEST(ImportNumeric, SlicesReshapesAndReductionsOfAllKindsAgree) {
@@ -241,6 +241,141 @@ func.func @main(%a: tensor<4x6xf32>, %h: tensor<4x6xf16>, %b: tensor<4x6xbf16>, 
   } -> tensor<4x6xi1>
   return %mixed, %whole, %narrow, %bit : tensor<4x6xf32>, tensor<4x6xi32>, tensor<4x6xi8>, tensor<4x6xi1>
 })");
+}
+
+TEST(ImportNumeric, IntegerOperationsAgree) {
+  Agree("integers", R"(
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @main(%a: tensor<4x6xi32>, %b: tensor<4x6xi8>) -> (tensor<4x6xi32>, tensor<4x6xi32>, tensor<4x6xi8>) {
+  %e0 = tensor.empty() : tensor<4x6xi32>
+  %e2 = tensor.empty() : tensor<4x6xi8>
+  %quotients, %bits = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b : tensor<4x6xi32>, tensor<4x6xi8>) outs(%e0, %e0 : tensor<4x6xi32>, tensor<4x6xi32>) {
+  ^bb0(%u: i32, %v: i8, %o: i32, %p: i32):
+    %one = arith.constant 1 : i32
+    %many = arith.constant 37 : i32
+    %w = arith.extsi %v : i8 to i32
+    %d = arith.ori %w, %one : i32
+    %x = arith.muli %u, %many : i32
+    %y = arith.muli %x, %w : i32
+    %0 = arith.divsi %y, %d : i32
+    %1 = arith.remsi %y, %d : i32
+    %2 = arith.floordivsi %y, %d : i32
+    %3 = arith.ceildivsi %y, %d : i32
+    %4 = arith.divui %y, %d : i32
+    %5 = arith.remui %y, %d : i32
+    %6 = arith.addi %0, %1 : i32
+    %7 = arith.muli %2, %many : i32
+    %8 = arith.xori %3, %7 : i32
+    %9 = arith.addi %4, %5 : i32
+    %10 = arith.subi %8, %9 : i32
+    %11 = arith.addi %6, %10 : i32
+    %12 = arith.andi %u, %many : i32
+    %13 = arith.shli %y, %u : i32
+    %14 = arith.shrsi %y, %u : i32
+    %15 = arith.shrui %y, %u : i32
+    %16 = arith.maxui %13, %14 : i32
+    %17 = arith.minui %16, %15 : i32
+    %18 = arith.minsi %17, %y : i32
+    %19 = math.absi %18 : i32
+    %20 = arith.ori %19, %12 : i32
+    linalg.yield %11, %20 : i32, i32
+  } -> (tensor<4x6xi32>, tensor<4x6xi32>)
+  %narrow = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<4x6xi8>) outs(%e2 : tensor<4x6xi8>) {
+  ^bb0(%v: i8, %o: i8):
+    %three = arith.constant 3 : i8
+    %ninety = arith.constant 90 : i8
+    %0 = arith.muli %v, %ninety : i8
+    %1 = arith.divui %0, %three : i8
+    %2 = arith.shrui %0, %three : i8
+    %3 = arith.shrsi %0, %three : i8
+    %4 = arith.maxui %1, %2 : i8
+    %5 = arith.remsi %3, %three : i8
+    %6 = arith.floordivsi %0, %three : i8
+    %7 = arith.xori %4, %5 : i8
+    %8 = arith.addi %7, %6 : i8
+    linalg.yield %8 : i8
+  } -> tensor<4x6xi8>
+  return %quotients, %bits, %narrow : tensor<4x6xi32>, tensor<4x6xi32>, tensor<4x6xi8>
+})");
+}
+
+TEST(ImportNumeric, MaximaAndMinimaAgreeOnNaNElementwiseAndReduced) {
+  // Where the integer is 0, x is NaN.
+  Agree("nan", R"(
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+func.func @main(%n: tensor<8x6xi32>, %a: tensor<8x6xf32>)
+    -> (tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %low = arith.constant 0xFF800000 : f32
+  %high = arith.constant 0x7F800000 : f32
+  %e = tensor.empty() : tensor<8x6xf32>
+  %er = tensor.empty() : tensor<8xf32>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%n : tensor<8x6xi32>) outs(%e : tensor<8x6xf32>) {
+  ^bb0(%u: i32, %o: f32):
+    %0 = arith.sitofp %u : i32 to f32
+    %1 = arith.divf %0, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x6xf32>
+  %r:4 = linalg.generic {indexing_maps = [#id, #id, #id, #id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %a : tensor<8x6xf32>, tensor<8x6xf32>)
+      outs(%e, %e, %e, %e : tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32, %o1: f32, %o2: f32, %o3: f32):
+    %0 = arith.maximumf %u, %v : f32
+    %1 = arith.maxnumf %u, %v : f32
+    %2 = arith.minimumf %v, %u : f32
+    %3 = arith.minnumf %v, %u : f32
+    linalg.yield %0, %1, %2, %3 : f32, f32, f32, f32
+  } -> (tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>)
+  %fl = linalg.fill ins(%low : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %fh = linalg.fill ins(%high : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %most = linalg.reduce { arith.maximumf } ins(%x : tensor<8x6xf32>) outs(%fl : tensor<8xf32>) dimensions = [1]
+  %least = linalg.reduce { arith.minnumf } ins(%x : tensor<8x6xf32>) outs(%fh : tensor<8xf32>) dimensions = [1]
+  return %r#0, %r#1, %r#2, %r#3, %most, %least : tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<8xf32>, tensor<8xf32>
+})");
+}
+
+// The argmaxes that exporters write, of floats with ties; and with NaN where those that skip them are exact.
+TEST(ImportNumeric, ArgMaxAgreesWithItsSourceOnTies) {
+  for (const char* skips : {"%b = arith.cmpf ogt, %in, %out : f32\n %v = arith.select %b, %in, %out : f32",
+                            "%b = arith.cmpf oge, %in, %out : f32\n %v = arith.select %b, %in, %out : f32",
+                            "%b = arith.cmpf olt, %in, %out : f32\n %v = arith.select %b, %in, %out : f32"}) {
+    const bool max = std::string(skips).find("olt") == std::string::npos;
+    Agree(skips, absl::StrCat(R"(
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+func.func @main(%n: tensor<16x12xi32>) -> (tensor<16xf32>, tensor<16xi64>) {
+  %start = arith.constant )",
+                              max ? "0xFF800000" : "0x7F800000", R"( : f32
+  %none = arith.constant 0 : i64
+  %e = tensor.empty() : tensor<16x12xf32>
+  %er = tensor.empty() : tensor<16xf32>
+  %ei = tensor.empty() : tensor<16xi64>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%n : tensor<16x12xi32>) outs(%e : tensor<16x12xf32>) {
+  ^bb0(%u: i32, %o: f32):
+    %0 = arith.sitofp %u : i32 to f32
+    %1 = arith.mulf %0, %0 : f32
+    %2 = arith.divf %1, %0 : f32
+    linalg.yield %2 : f32
+  } -> tensor<16x12xf32>
+  %f = linalg.fill ins(%start : f32) outs(%er : tensor<16xf32>) -> tensor<16xf32>
+  %fi = linalg.fill ins(%none : i64) outs(%ei : tensor<16xi64>) -> tensor<16xi64>
+  %r:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<16x12xf32>) outs(%f, %fi : tensor<16xf32>, tensor<16xi64>) {
+  ^bb0(%in: f32, %out: f32, %pos: i64):
+    %k = linalg.index 1 : index
+    %at = arith.index_cast %k : index to i64
+    )",
+                              skips, R"(
+    %i = arith.select %b, %at, %pos : i64
+    linalg.yield %v, %i : f32, i64
+  } -> (tensor<16xf32>, tensor<16xi64>)
+  return %r#0, %r#1 : tensor<16xf32>, tensor<16xi64>
+})"));
+  }
 }
 
 }  // namespace

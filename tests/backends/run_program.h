@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "backends/lower.h"
+#include "gtest/gtest.h"
+#include "lang/interpreter.h"
 #include "lang/program.h"
 #include "tests/backends/loaded.h"
 
@@ -65,6 +67,27 @@ inline int32_t CallKernel(const Loaded& loaded, const std::string& name, std::ve
   using Function = int32_t(void*, void*, void*, void*, void*, void*);
   a.resize(6);
   return loaded.Get<Function>(name)(a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+// Runs compiled code; outputs start as 0xA5, as the interpreter's do. Returns the status.
+inline int32_t RunCompiled(const Program& p, const std::vector<std::string>& inputs,
+                           std::vector<std::string>* outputs) {
+  auto loaded = BuildProgram(p);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  if (!loaded.ok()) return -1;
+  std::vector<std::string> memory;
+  size_t next = 0;
+  for (const Id id : p.parameters) {
+    memory.push_back(p.buffers[id].role == Role::kOutput ? std::string(BytesOf(p, id), '\xA5')
+                                                         : inputs[next++]);
+  }
+  std::vector<void*> arguments;
+  for (std::string& bytes : memory) arguments.push_back(bytes.data());
+  const int32_t status = CallKernel(*loaded, p.name, arguments);
+  for (size_t i = 0; i < memory.size(); ++i) {
+    if (p.buffers[p.parameters[i]].role == Role::kOutput) outputs->push_back(memory[i]);
+  }
+  return status;
 }
 
 }  // namespace kiln

@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/region.h"
 #include "lang/primitive.h"
 #include "lang/text.h"
 #include "tests/support/random_program.h"
@@ -143,16 +145,24 @@ class Comparison {
   }
 
   void ExpectAccesses(const NestBlock& block, const Plain& plain, const Point& point) {
-    std::vector<std::pair<Id, Range>> logical;
-    for (const Id load : Loads(p_, block.node))
-      logical.push_back({p_.exprs[load].a, {p_.exprs[load].b, p_.exprs[load].c}});
+    std::vector<std::pair<Id, std::vector<int32_t>>> logical;
+    const auto list = [&](Range range) {
+      return std::vector<int32_t>(p_.List(range).begin(), p_.List(range).end());
+    };
+    for (const Id id : BodyExprs(p_, block.node)) {
+      const Expr& e = p_.exprs[id];
+      if (e.op == Op::kLoad) logical.push_back({e.a, list({e.b, e.c})});
+      if (e.op == Op::kGather) logical.push_back({BufferRead(e), GatherMarks(p_, block.node, e)});
+    }
     for (const Access& dest : p_.Accesses(p_.block(block.node).dests))
-      logical.push_back({dest.buffer, dest.index});
+      logical.push_back({dest.buffer, list(dest.index)});
     const auto accesses = nests_.accesses(block);
     ASSERT_EQ(accesses.size(), logical.size());
     for (size_t i = 0; i < accesses.size(); ++i) {
       ASSERT_EQ(accesses[i].buffer, logical[i].first);
-      const auto wanted = plain.Axes(logical[i].first, p_.List(logical[i].second), point);
+      const auto& marks = logical[i].second;
+      if (std::find(marks.begin(), marks.end(), kNone) != marks.end()) continue;  // a computed index
+      const auto wanted = plain.Axes(logical[i].first, marks, point);
       for (size_t a = 0; a < wanted.size(); ++a) ExpectAxis(block, accesses[i], a, wanted[a], point);
     }
   }

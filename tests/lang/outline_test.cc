@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/builder.h"
 #include "lang/hash.h"
@@ -132,6 +133,28 @@ TEST(ExtractTasks, TasksNeverWaitForEachOther) {
   b.Compute("add", {{"i", 8}, {"j", 16}}, {y, {i, j}}, b.Add(b.Load(h, {i, j}), b.Load(g, {i, j})));
   EXPECT_THAT(TasksOf(b.Finish()),
               ElementsAre(ElementsAre("dense_h", "relu_h"), ElementsAre("dense_g", "relu_g", "add")));
+}
+
+// Y[i, j] = 2 * X[i, j], where all X are positive; and more layers.
+Program Checked(int layers) {
+  Builder b("checked");
+  const Id X = b.Input("X", kF32, {8, 16}), bad = b.Temporary("bad", DType::kI32, {}),
+           status = b.Temporary("status_out", DType::kI32, {});
+  const Id fails = b.Make(Op::kSelect, DType::kI32,
+                          b.Make(Op::kCmpGt, DType::kI1, b.Load(X, {i, Sum::Constant(0)}), b.Float(kF32, 0)),
+                          b.Integer(DType::kI32, 0), b.Integer(DType::kI32, 1));
+  b.Reduce("assert", {{"i", 8, IterKind::kReduction}}, Monoid::Kind::kOr, {bad, {}}, fails);
+  b.Compute("status", {}, {status, {}}, b.Load(bad, {}));
+  b.MakeStatus(status);
+  Id at = X;
+  for (int layer = 0; layer < layers; ++layer) at = DenseRelu(b, at, 16, absl::StrCat("l", layer), true);
+  return b.Finish();
+}
+
+TEST(ExtractTasks, AssertionsStayWithAnOnlyTaskAndAreNoneOfTheirOwn) {
+  EXPECT_THAT(TasksOf(Checked(1)), ElementsAre(ElementsAre("assert", "status", "dense_l0", "relu_l0")));
+  EXPECT_THAT(TasksOf(Checked(2)),
+              ElementsAre(ElementsAre("dense_l0", "relu_l0"), ElementsAre("dense_l1", "relu_l1")));
 }
 
 TEST(ExtractTasks, AProgramOfOneTaskStaysAsItIs) {

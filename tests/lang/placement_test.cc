@@ -5,7 +5,7 @@
 
 #include "lang/builder.h"
 #include "lang/schedule.h"
-#include "tests/support/scheduled.h"
+#include "tests/support/same_results.h"
 
 namespace kiln {
 namespace {
@@ -97,6 +97,30 @@ TEST(CacheRead, RefusesElementsThatNobodyWrites) {
   EXPECT_THAT(s.status().message(), testing::HasSubstr("leave gaps in t, which a copy would read"));
 }
 
+TEST(CacheRead, RefusesElementsBeyondThoseWritten) {
+  // T[2i + 1] = x[i], i < 1;  y[i] = T[2i + 1]: its copy, in a tile of 2, spans T[2] too, which does not
+  // exist.
+  Builder b("apart");
+  const Id x = b.Input("x", DType::kI32, {1}), T = b.Temporary("T", DType::kI32, {4}),
+           y = b.Output("y", DType::kI32, {1});
+  const Sum odd = b.Iter(0) * 2 + Sum::Constant(1);
+  b.Compute("spread", {{"i", 1}}, {T, {odd}}, b.Load(x, {b.Iter(0)}));
+  b.Compute("pick", {{"i", 1}}, {y, {b.Iter(0)}}, b.Load(T, {odd}));
+  const Program p = b.Finish();
+  for (const int64_t tile : {1, 2}) {
+    Schedule s = Scheduled(p);
+    const Block copy = s.CacheWrite(s.GetBlock("spread"));
+    s.Split(s.GetLoops(copy)[0], {kAuto, tile});
+    s.CacheRead(copy, 0);
+    if (tile == 1) {
+      ASSERT_TRUE(s.ok()) << s.status();
+      ExpectSameResults(p, s.program());
+    } else {
+      EXPECT_THAT(Refusal(s), testing::HasSubstr("leave gaps in T.local, which a copy would read"));
+    }
+  }
+}
+
 TEST(ReverseComputeAt, RefusesToLoseThePaddingAroundWhatIsMade) {
   // B[i] = A[i] + 1;  C[i] = i < 8 ? B[i] : 0 for i < 10
   Builder b("pad");
@@ -109,6 +133,79 @@ TEST(ReverseComputeAt, RefusesToLoseThePaddingAroundWhatIsMade) {
   const Program p = b.Finish();
   EXPECT_EQ(CheckReverseComputeAt(p, pad, p.nodes[add].parent).message(),
             "its iter i also runs where block \"add\" writes nothing");
+}
+
+// T[i] = x[i] + 1;  y[i] = T[i] + Σ_k A[i, k], or Σ_k T[k] * A[i, k]
+Program SumFrom(bool start) {
+  Builder b("sums");
+  const Id a = b.Input("A", DType::kI32, {8, 8}), x = b.Input("x", DType::kI32, {8}),
+           y = b.Output("y", DType::kI32, {8}), t = b.Temporary("T", DType::kI32, {8});
+  const Sum i = b.Iter(0), k = b.Iter(1);
+  b.Compute("make", {{"i", 8}}, {t, {i}}, b.Add(b.Load(x, {i}), b.Integer(DType::kI32, 1)));
+  const Id factor = b.Load(a, {i, k});
+  b.Reduce("sum", {{"i", 8}, {"k", 8, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i}},
+           start ? factor : b.Mul(factor, b.Load(t, {k})), start ? b.Load(t, {i}) : kNone);
+  return b.Finish();
+}
+
+TEST(DecomposeReduction, RefusesToStartFromWhatIsNotMadeYet) {
+  for (const bool below : {false, true}) {
+    Schedule s = Scheduled(SumFrom(true));
+    const Block sum = s.GetBlock("sum");
+    const auto loops = s.GetLoops(sum);
+    s.ComputeAt(s.GetBlock("make"), loops[0]);
+    s.DecomposeReduction(sum, loops[below]);
+    if (below) {
+      ASSERT_TRUE(s.ok()) << s.status();
+      ExpectSameResults(SumFrom(true), s.program());
+    } else {
+      EXPECT_EQ(
+          Refusal(s).substr(0, Refusal(s).find('\n')),
+          "step 4 does not apply: block \"sum\" starts from T, which block \"make\" does not write before "
+          "loop i");
+    }
+  }
+}
+
+TEST(ReverseComputeAt, RefusesToRepeatAReductionInIterationsThatRunAtOnce) {
+  for (const bool parallel : {false, true}) {
+    Schedule s = Scheduled(SumFrom(false));
+    const Block sum = s.GetBlock("sum"), make = s.GetBlock("make");
+    const Loop outer = s.Split(s.GetLoops(sum)[0], {kAuto, 2})[0];
+    s.ComputeAt(make, outer);  // each iteration makes all of T
+    if (parallel) s.Parallel(outer);
+    s.ReverseComputeAt(sum, s.AddUnitLoop(s.GetLoops(make).back()));
+    if (!parallel) continue;
+    EXPECT_THAT(Refusal(s),
+                testing::HasSubstr("block \"sum\" would reduce the same in several iterations of loop "
+                                   "i_0, which is parallel"));
+  }
+}
+
+TEST(ComputeAt, RefusesReadersThatNeedPartsWithAGapBetweenThem) {
+  // x -> P -> T, of which one iteration of o reads two parts.
+  Builder b("parts");
+  const Id x = b.Input("x", DType::kI32, {24}), P = b.Temporary("P", DType::kI32, {24}),
+           T = b.Temporary("T", DType::kI32, {24}), y = b.Output("y", DType::kI32, {12}),
+           z = b.Output("z", DType::kI32, {12});
+  const Sum i = b.Iter(0);
+  b.Compute("first", {{"i", 24}}, {P, {i}}, b.Load(x, {i}));
+  b.Compute("make", {{"i", 24}}, {T, {i}}, b.Load(P, {i}));
+  b.Compute("low", {{"i", 12}}, {y, {i}}, b.Load(T, {i}));
+  b.Compute("high", {{"i", 12}}, {z, {i}}, b.Load(T, {i + Sum::Constant(12)}));
+  const Program p = b.Finish();
+  Schedule s = Scheduled(p);
+  const auto low = s.Split(s.GetLoops(s.GetBlock("low"))[0], {6, 2}),
+             high = s.Split(s.GetLoops(s.GetBlock("high"))[0], {6, 2});
+  const Loop o = s.Merge(low[0], high[0]);
+  const Loop t = s.Merge(low[1], high[1]);
+  s.ComputeAt(s.GetBlock("make"), o);
+  s.ComputeAt(s.GetBlock("first"), o);
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectSameResults(p, s.program());
+  s.ComputeAt(s.GetBlock("make"), t);
+  EXPECT_THAT(Refusal(s), testing::HasSubstr(
+                              "its readers need different parts of it, where block \"first\" may not run"));
 }
 
 }  // namespace

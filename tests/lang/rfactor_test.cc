@@ -127,7 +127,7 @@ TEST(Rfactor, ReductionsWithTwoResultsAreTakenApartTogether) {
   const Block block = s.GetBlock("sum");
   s.Rfactor(block, s.Split(s.GetLoops(block)[1], {kAuto, 4})[1]);
   ASSERT_TRUE(s.ok()) << s.status();
-  EXPECT_THAT(ToString(s.program()), HasSubstr("t[i], count[i] m1= (t.rf[r_1, i], count.rf[r_1, i])"));
+  EXPECT_THAT(ToString(s.program()), HasSubstr("t[i], count[i] m0= (t.rf[r_1, i], count.rf[r_1, i])"));
   ExpectSameResults(p, s.program());
 }
 

@@ -33,6 +33,24 @@ std::string Compare(const Program& program, const Program& original, uint64_t sh
   return std::string(CheckShadow(program, *wanted, {.shuffle = shuffle}).message());
 }
 
+// T[i] = A[0, i] for the first `rows`;  B[i] = the element of T that A[1, i] names.
+Program Gathered(int64_t rows, bool known) {
+  Builder b("gathered");
+  const Id A = b.Input("A", kType, {4, 6}), B = b.Output("B", kType, {4}), T = b.Temporary("T", kType, {4});
+  const Sum i = b.Iter(0);
+  b.Compute("make", {{"i", rows}}, {T, {i}}, b.Load(A, {Sum::Constant(0), i}));
+  const Id at = known ? b.Index(Sum::Constant(1)) : b.Cast(DType::kIndex, b.Load(A, {Sum::Constant(1), i}));
+  b.Compute("gather", {{"i", 4}}, {B, {i}}, b.Gather(T, {at}));
+  return b.Finish();
+}
+
+TEST(Shadow, LetsAGatherReadAnyElementThatItsKnownIndicesAllow) {
+  EXPECT_EQ(Compare(Gathered(4, false), Gathered(4, false)), "");
+  EXPECT_THAT(Compare(Gathered(3, false), Gathered(4, false)), HasSubstr("reads what is not written yet: T"));
+  EXPECT_EQ(Compare(Gathered(3, true), Gathered(4, true)), "");
+  EXPECT_NE(Compare(Gathered(4, true), Gathered(4, false)), "");
+}
+
 TEST(Shadow, CountsWhatEntersASum) {
   const Program sum = Rows(Monoid::Kind::kSum, 6, Element);
   EXPECT_EQ(Compare(sum, sum), "");

@@ -79,6 +79,18 @@ class Maker {
     for (size_t d = 0; d < rank; ++d) index.push_back(Builder::Iter(static_cast<int>(d)));
     return index;
   }
+  // What a reduction starts from: mostly the identity.
+  Id Start(const std::vector<Extent>& shape, Id dest) {
+    const int64_t start = dice_.Below(10);
+    if (start < 6) return kNone;
+    if (start < 8) return Number(3);
+    for (Tensor& t : tensors_) {
+      if (t.buffer == dest || ShapeOf(t.buffer) != shape) continue;
+      t.read = true;
+      return b_.Load(t.buffer, Index(shape.size()));
+    }
+    return b_.Load(NewInput(shape), Index(shape.size()));
+  }
   // dest[index of its own rank] = value, or a reduction of it.
   void Finish(const std::vector<Extent>& shape, const Iters& iters, Id value) {
     const bool reduces =
@@ -88,7 +100,7 @@ class Maker {
     const Id dest = NewTensor(wanted);
     if (reduces) {
       const Monoid::Kind kind = dice_.Flip(0.7) ? Monoid::Kind::kSum : Monoid::Kind::kMax;
-      b_.Reduce("reduce", iters, kind, {dest, index}, value, dice_.Flip(0.2) ? Number(3) : kNone);
+      b_.Reduce("reduce", iters, kind, {dest, index}, value, Start(shape, dest));
     } else {
       b_.Compute("map", iters, {dest, index}, value);
     }
@@ -97,7 +109,7 @@ class Maker {
   void AddBlock() {
     const Id from = Pick();
     const std::vector<Extent> shape = ShapeOf(from);
-    switch (dice_.Below(11)) {
+    switch (dice_.Below(15)) {
       case 0:
       case 1:
         return Elementwise(from, shape);
@@ -117,6 +129,14 @@ class Maker {
         return shape.empty() ? Elementwise(from, shape) : Contraction(from, shape);
       case 9:
         return shape.size() < 2 ? Elementwise(from, shape) : Transpose(from, shape);
+      case 10:
+        return Gather(from, shape);
+      case 11:
+        return shape.empty() ? Elementwise(from, shape) : ArgMax(from, shape);
+      case 12:
+        return shape.empty() ? Elementwise(from, shape) : Spread(from, shape);
+      case 13:
+        return shape.empty() ? Elementwise(from, shape) : Concatenation(from, shape);
       default:
         return shape.size() > 2 || Points(shape) > kMaxElements ? Elementwise(from, shape)
                                                                 : Broadcast(from, shape);
@@ -205,6 +225,71 @@ class Maker {
     std::vector<Sum> index = Index(out.size());
     index.insert(index.begin() + static_cast<int64_t>(d), Builder::Iter(static_cast<int>(out.size())));
     Finish(out, iters, b_.Load(from, index));
+  }
+
+  // One index of a table is the value of `from`, the others are iters, or the same value.
+  void Gather(Id from, const std::vector<Extent>& shape) {
+    const Id table = Pick();
+    const size_t rank = ShapeOf(table).size();
+    if (rank == 0) return Elementwise(from, shape);
+    const std::vector<Sum> index = Index(shape.size());
+    const Id computed = b_.Cast(DType::kIndex, b_.Load(from, index));
+    const size_t where = dice_.Below(static_cast<int64_t>(rank));
+    std::vector<Id> at;
+    for (size_t d = 0; d < rank; ++d) {
+      const bool same = d == where || index.empty() || dice_.Flip(0.2);
+      at.push_back(same ? computed : b_.Index(index[dice_.Below(static_cast<int64_t>(index.size()))]));
+    }
+    Finish(shape, IterSpecs(shape), b_.Gather(table, at));
+  }
+
+  // The greatest value over a dimension, and where it stands: an output, or what a gather reads.
+  void ArgMax(Id from, std::vector<Extent> shape) {
+    const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
+    std::vector<Extent> out = shape;
+    out.erase(out.begin() + static_cast<int64_t>(d));
+    Iters iters = IterSpecs(out);
+    iters.push_back({"r", shape[d], IterKind::kReduction});
+    std::vector<Sum> index = Index(out.size());
+    const Sum r = Builder::Iter(static_cast<int>(out.size()));
+    const std::vector<Sum> dest = index;
+    index.insert(index.begin() + static_cast<int64_t>(d), r);
+    const Id values = NewTensor(out), where = b_.Temporary("where", DType::kI64, out);
+    const Monoid::Kind kind = dice_.Flip(0.5) ? Monoid::Kind::kMax : Monoid::Kind::kMin;
+    b_.Reduce("arg", iters, b_.ArgMonoid(kind, type_, DType::kI64, dice_.Flip(0.5)),
+              {{values, dest}, {where, dest}}, {b_.Load(from, index), b_.Cast(DType::kI64, b_.Index(r))},
+              dice_.Flip(0.2) ? std::vector<Id>{Number(1), b_.Integer(DType::kI64, 0)} : std::vector<Id>());
+    if (dice_.Flip(0.5)) return b_.MakeOutput(where);
+    std::vector<Id> at;
+    for (size_t i = 0; i < shape.size(); ++i)
+      at.push_back(i == d ? b_.Cast(DType::kIndex, b_.Load(where, dest)) : b_.Index(dest[i - (i > d)]));
+    Finish(out, IterSpecs(out), dice_.Flip(0.5) ? b_.Gather(from, at) : b_.Cast(type_, b_.Load(where, dest)));
+  }
+
+  // Every other element of a buffer, which are then read.
+  void Spread(Id from, const std::vector<Extent>& shape) {
+    const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
+    std::vector<Extent> wide = shape;
+    wide[d] = 2 * shape[d].max;
+    std::vector<Sum> index = Index(shape.size());
+    const Id value = b_.Load(from, index), apart = b_.Temporary("apart", type_, wide);
+    index[d] = index[d] * 2;
+    index[d].offset = dice_.Below(2);
+    b_.Compute("spread", IterSpecs(shape), {apart, index}, value);
+    Finish(shape, IterSpecs(shape), b_.Add(b_.Load(apart, index), Number(1)));
+  }
+
+  // Two blocks that each write a part of a buffer.
+  void Concatenation(Id from, const std::vector<Extent>& shape) {
+    const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
+    std::vector<Extent> both = shape;
+    both[d] = 2 * shape[d].max;
+    if (Points(both) > kMaxElements) return Elementwise(from, shape);
+    std::vector<Sum> index = Index(shape.size());
+    const Id value = b_.Load(from, index), dest = NewTensor(both);
+    b_.Compute("left", IterSpecs(shape), {dest, index}, value);
+    index[d].offset = shape[d].max;
+    b_.Compute("right", IterSpecs(shape), {dest, index}, b_.Add(value, Number(1)));
   }
 
   void Transpose(Id from, std::vector<Extent> shape) {

@@ -1,0 +1,152 @@
+#include "backends/import/arg_reduction.h"
+
+#include "backends/import/combiner.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+namespace kiln {
+namespace {
+
+using mlir::arith::CmpFPredicate;
+using mlir::arith::CmpIPredicate;
+
+// How the new pair stands to the accumulated one: less, equal or greater; or which of the values are NaN.
+enum class Order { kLess, kEqual, kGreater, kNewNaN, kOldNaN };
+struct Case {
+  Order values;
+  int index;  // -1, 0, 1: the new index is less, equal, greater
+};
+
+struct Operands {
+  mlir::Value value, old_value, index, old_index;
+};
+
+bool Holds(CmpIPredicate p, int sign) {
+  switch (p) {
+    case CmpIPredicate::eq:
+      return sign == 0;
+    case CmpIPredicate::ne:
+      return sign != 0;
+    case CmpIPredicate::slt:
+      return sign < 0;
+    case CmpIPredicate::sle:
+      return sign <= 0;
+    case CmpIPredicate::sgt:
+      return sign > 0;
+    default:
+      return sign >= 0;
+  }
+}
+
+bool Holds(CmpFPredicate p, std::optional<int> sign) {
+  const int number = static_cast<int>(p);  // ordered ones are 1 for equal + 2 for greater + 4 for less
+  const bool ordered = p <= CmpFPredicate::ORD,
+             unordered = p >= CmpFPredicate::UEQ && p <= CmpFPredicate::UNE;
+  const int bits = ordered ? number : unordered ? number - 7 : p == CmpFPredicate::AlwaysTrue ? 7 : 0;
+  return sign ? (bits & (*sign == 0 ? 1 : *sign > 0 ? 2 : 4)) != 0 : !ordered;
+}
+
+// left compared with right: the sign, nullopt where unordered. False: not a comparison of these operands.
+bool Compare(const Operands& o, const Case& c, mlir::Value left, mlir::Value right,
+             std::optional<int>* sign) {
+  const auto is = [&](mlir::Value a, mlir::Value b) { return left == a && right == b; };
+  const int order = c.values == Order::kLess ? -1 : c.values == Order::kGreater ? 1 : 0;
+  const bool new_nan = c.values == Order::kNewNaN, old_nan = c.values == Order::kOldNaN;
+  const auto unless = [](bool nan, int value) { return nan ? std::nullopt : std::optional<int>(value); };
+  if (is(o.value, o.old_value)) return *sign = unless(new_nan || old_nan, order), true;
+  if (is(o.old_value, o.value)) return *sign = unless(new_nan || old_nan, -order), true;
+  if (is(o.value, o.value)) return *sign = unless(new_nan, 0), true;
+  if (is(o.old_value, o.old_value)) return *sign = unless(old_nan, 0), true;
+  if (is(o.index, o.old_index)) return *sign = c.index, true;
+  if (is(o.old_index, o.index)) return *sign = -c.index, true;
+  return false;
+}
+
+std::optional<bool> Truth(mlir::Value condition, const Operands& o, const Case& c) {
+  using namespace mlir::arith;  // NOLINT: the operations of one dialect
+  llvm::APInt constant;
+  if (mlir::matchPattern(condition, mlir::m_ConstantInt(&constant))) return !constant.isZero();
+  mlir::Operation* op = condition.getDefiningOp();
+  std::optional<int> sign;
+  if (auto compare = llvm::dyn_cast_or_null<CmpFOp>(op)) {
+    if (!Compare(o, c, compare.getLhs(), compare.getRhs(), &sign)) return std::nullopt;
+    return Holds(compare.getPredicate(), sign);
+  }
+  if (auto compare = llvm::dyn_cast_or_null<CmpIOp>(op)) {
+    if (compare.getPredicate() > CmpIPredicate::sge) return std::nullopt;
+    if (!Compare(o, c, compare.getLhs(), compare.getRhs(), &sign) || !sign) return std::nullopt;
+    return Holds(compare.getPredicate(), *sign);
+  }
+  if (!llvm::isa_and_present<AndIOp, OrIOp, XOrIOp>(op)) return std::nullopt;
+  const auto left = Truth(op->getOperand(0), o, c), right = Truth(op->getOperand(1), o, c);
+  if (!left || !right) return std::nullopt;
+  return llvm::isa<AndIOp>(op) ? *left && *right : llvm::isa<OrIOp>(op) ? *left || *right : *left != *right;
+}
+
+// select(condition, new, old) or the reverse; `term` is the new one.
+mlir::arith::SelectOp ChoiceOf(mlir::Value result, mlir::Value accumulator, mlir::Value* term) {
+  auto select = result.getDefiningOp<mlir::arith::SelectOp>();
+  if (!select || (select.getTrueValue() == accumulator) == (select.getFalseValue() == accumulator))
+    return nullptr;
+  *term = select.getTrueValue() == accumulator ? select.getFalseValue() : select.getTrueValue();
+  return DependsOn(*term, accumulator) ? nullptr : select;
+}
+
+// Whether the new one is taken: the same answer for all three orders of the indices, or nullopt.
+std::optional<bool> Takes(mlir::arith::SelectOp select, const Operands& o, mlir::Value term, Order values) {
+  std::optional<bool> takes;
+  for (const int index : {-1, 0, 1}) {
+    const auto truth = Truth(select.getCondition(), o, {values, index});
+    if (!truth || (takes && *takes != *truth)) return std::nullopt;
+    takes = truth;
+  }
+  return *takes == (select.getTrueValue() == term);
+}
+
+}  // namespace
+
+std::optional<ArgReduction> RecognizeArg(mlir::Value value, mlir::Value value_accumulator, mlir::Value index,
+                                         mlir::Value index_accumulator) {
+  ArgReduction arg;
+  auto value_choice = ChoiceOf(value, value_accumulator, &arg.value);
+  if (!value_choice) {
+    const auto combiner = Recognize(value, value_accumulator);
+    if (!combiner || combiner->terms.size() != 1 || combiner->terms[0].negated) return std::nullopt;
+    arg.kind = combiner->kind;
+    arg.value = combiner->terms[0].value;
+    arg.skips_nan = combiner->skips_nan;
+  }
+  auto index_choice = ChoiceOf(index, index_accumulator, &arg.index);
+  if (!index_choice || DependsOn(arg.index, value_accumulator)) return std::nullopt;
+  const Operands o{arg.value, value_accumulator, arg.index, index_accumulator};
+  if (value_choice) {
+    const auto greater = Takes(value_choice, o, arg.value, Order::kGreater),
+               less = Takes(value_choice, o, arg.value, Order::kLess);
+    if (!greater || !less || *greater == *less) return std::nullopt;
+    arg.kind = *greater ? Monoid::Kind::kMax : Monoid::Kind::kMin;
+    if (llvm::isa<mlir::FloatType>(arg.value.getType())) {
+      const auto new_nan = Takes(value_choice, o, arg.value, Order::kNewNaN),
+                 old_nan = Takes(value_choice, o, arg.value, Order::kOldNaN);
+      if (!new_nan || !old_nan || (*new_nan && *old_nan))
+        return std::nullopt;  // forgets what came before a NaN
+      arg.skips_nan = !*new_nan;
+    }
+  }
+  if (arg.kind != Monoid::Kind::kMax && arg.kind != Monoid::Kind::kMin) return std::nullopt;
+  const bool max = arg.kind == Monoid::Kind::kMax;
+  if (Takes(index_choice, o, arg.index, max ? Order::kGreater : Order::kLess) != true) return std::nullopt;
+  if (Takes(index_choice, o, arg.index, max ? Order::kLess : Order::kGreater) != false) return std::nullopt;
+  if (arg.skips_nan && Takes(index_choice, o, arg.index, Order::kNewNaN) != false) return std::nullopt;
+  const auto tie = [&](int order) -> std::optional<bool> {
+    const auto truth = Truth(index_choice.getCondition(), o, {Order::kEqual, order});
+    if (!truth) return std::nullopt;
+    return *truth == (index_choice.getTrueValue() == arg.index);
+  };
+  const auto before = tie(-1), after = tie(1);
+  if (!before || !after) return std::nullopt;
+  arg.by_order = *before == *after;
+  arg.last = *after;
+  return arg;
+}
+
+}  // namespace kiln

@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 
-#include "absl/time/clock.h"
 #include "fmt/format.h"
+#include "lang/check.h"
 #include "lang/defect.h"
+#include "nlohmann/json.hpp"
 #include "test_paths.h"
 #include "tests/fuzz/case.h"
 
@@ -19,6 +21,17 @@ namespace kiln::fuzz {
 namespace {
 
 constexpr int kTraces = 4;
+
+struct Found {
+  int64_t pairs = 0;
+  char property[24] = "";
+};
+
+// A child that looks for one defect, and writes what it found to its end of a pipe.
+struct Search {
+  std::string defect;
+  int end;
+};
 
 std::set<std::string> Names() {
   std::set<std::string> names;
@@ -38,11 +51,6 @@ std::set<std::string> Names() {
   return names;
 }
 
-struct Found {
-  int64_t pairs = 0;
-  char property[24] = "";
-};
-
 Found Fuzz(int64_t seeds) {
   Found found;
   for (int64_t seed = 1; seed <= seeds; ++seed) {
@@ -56,44 +64,65 @@ Found Fuzz(int64_t seeds) {
   return found;
 }
 
-// In a child; one that dies has found it.
-Found FuzzApart(const std::string& defect, int64_t seeds) {
+pid_t Start(Search& search, int64_t seeds) {
   int ends[2];
-  if (pipe(ends) != 0) return {};
+  KILN_CHECK(pipe(ends) == 0, "no pipe");
   const pid_t child = fork();
   if (child == 0) {
-    PlantDefect(defect);
+    PlantDefect(search.defect);
     close(STDERR_FILENO);
     const Found found = Fuzz(seeds);
     _exit(write(ends[1], &found, sizeof found) == sizeof found ? 0 : 1);
   }
   close(ends[1]);
+  search.end = ends[0];
+  return child;
+}
+
+// A child that dies has found it.
+Found Finish(const Search& search) {
   Found found;
-  if (read(ends[0], &found, sizeof found) != sizeof found) found = {0, "crash"};
-  close(ends[0]);
-  waitpid(child, nullptr, 0);
+  if (read(search.end, &found, sizeof found) != sizeof found) found = {0, "crash"};
+  close(search.end);
   return found;
 }
 
 }  // namespace
 
-int FindDefects(int64_t seeds) {
+int FindDefects(const std::string& only, int64_t seeds, int64_t threads, const std::string& results) {
   if (!HasDefects()) {
     fmt::print("this build has no defects to plant; the instrumented one has\n");
     return 2;
   }
-  int missed = 0, all = 0;
-  for (const std::string& name : Names()) {
-    const absl::Time begin = absl::Now();
-    const Found found = FuzzApart(name, seeds);
+  std::map<pid_t, Search> running;
+  nlohmann::ordered_json rows = nlohmann::json::array();
+  std::map<std::string, Found> all;
+  const auto wait = [&] {
+    const auto done = running.find(waitpid(-1, nullptr, 0));
+    KILN_CHECK(done != running.end(), "an unknown child ended");
+    const Found found = Finish(done->second);
     const bool known = found.property[0] != '\0';
-    fmt::print("{:<36} {:<16} {:>7} pairs {:>7.1f} s\n", name, known ? found.property : "NOT FOUND",
-               found.pairs, absl::ToDoubleSeconds(absl::Now() - begin));
+    fmt::print("{:<36} {:<16} {:>7} pairs\n", done->second.defect, known ? found.property : "NOT FOUND",
+               found.pairs);
     std::fflush(stdout);
-    ++all;
-    missed += !known;
+    all[done->second.defect] = found;
+    running.erase(done);
+  };
+  for (const std::string& name : Names()) {
+    if (!only.empty() && name.find(only) == std::string::npos) continue;
+    if (static_cast<int64_t>(running.size()) >= threads) wait();
+    Search search{name, -1};
+    const pid_t child = Start(search, seeds);
+    running.emplace(child, search);
   }
-  fmt::print("{} of {} found\n", all - missed, all);
+  while (!running.empty()) wait();
+  int missed = 0;
+  for (const auto& [name, found] : all) {
+    missed += found.property[0] == '\0';
+    rows.push_back({{"defect", name}, {"property", found.property}, {"pairs", found.pairs}});
+  }
+  if (!results.empty()) std::ofstream(results) << rows.dump(1) << "\n";
+  fmt::print("{} of {} found\n", all.size() - missed, all.size());
   return missed == 0 ? 0 : 1;
 }
 

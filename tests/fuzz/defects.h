@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace kiln::fuzz {
 
-// Prints, for each defect named in the sources, the property that found it and after how many pairs; 0 if all
-// were found within `seeds` seeds.
-int FindDefects(int64_t seeds);
+// Prints, for each defect named in the sources (only those whose names hold `only`), the property that found
+// it and after how many pairs; 0 if all were found within `seeds` seeds. `threads` defects are looked for at
+// once. With a file of `results`, what was found is written there as JSON: [{"defect", "property", "pairs"}].
+int FindDefects(const std::string& only, int64_t seeds, int64_t threads, const std::string& results);
 
 }  // namespace kiln::fuzz

@@ -6,7 +6,8 @@
 //     left out.
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
 //   kiln_fuzz --case SEED        the cases of one seed
-//   kiln_fuzz --defects          the fuzzer under each planted defect (tests/fuzz/defects.h)
+//   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE]
+//     The fuzzer under each planted defect (tests/fuzz/defects.h).
 //   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]   N pairs are proven
 //   (tests/fuzz/proofs.h)
 //   kiln_fuzz --refusals         how often primitives refuse what is legal (tests/fuzz/refusals.h)
@@ -44,7 +45,7 @@ constexpr int64_t kSeedsPerChunk = 250, kSeedsPerDefect = 5000;
 constexpr double kShrinkSeconds = 20;
 
 struct Options {
-  int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0;
+  int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, seeds = kSeedsPerDefect;
   std::string results, replay, one, plant, seeds_of;
 };
 
@@ -201,11 +202,11 @@ int ReportRefusals() {
 
 int Main(int argc, char** argv) {
   if (argc == 2 && absl::string_view(argv[1]) == "--refusals") return ReportRefusals();
-  if (argc == 2 && absl::string_view(argv[1]) == "--defects") return FindDefects(kSeedsPerDefect);
   Options options;
   std::map<std::string, int64_t*> numbers = {{"--pairs", &options.pairs},
                                              {"--seed", &options.seed},
                                              {"--threads", &options.threads},
+                                             {"--seeds", &options.seeds},
                                              {"--failures", &options.failures},
                                              {"--proofs", &options.proofs}};
   std::map<std::string, std::string*> texts = {{"--results", &options.results},
@@ -213,7 +214,9 @@ int Main(int argc, char** argv) {
                                                {"--case", &options.one},
                                                {"--plant", &options.plant},
                                                {"--seeds-of", &options.seeds_of}};
-  for (int i = 1; i < argc; i += 2) {
+  const bool defects = argc > 1 && absl::string_view(argv[1]) == "--defects";
+  const bool named = defects && argc > 2 && argv[2][0] != '-';
+  for (int i = 1 + int{defects} + int{named}; i < argc; i += 2) {
     const std::string value = i + 1 < argc ? argv[i + 1] : "";
     if (texts.count(argv[i]) != 0) {
       *texts[argv[i]] = value;
@@ -226,6 +229,7 @@ int Main(int argc, char** argv) {
     PlantDefect(options.plant);
     return StudyProofs(options.proofs, options.seed, options.seeds_of);
   }
+  if (defects) return FindDefects(named ? argv[2] : "", options.seeds, options.threads, options.results);
   if (!options.replay.empty()) {
     const absl::StatusOr<Case> given = ParseCase(ReadFile(options.replay));
     if (given.ok()) return Tell(Check(*given));

@@ -25,7 +25,9 @@ class Maker {
       if (b_.program().buffers[t.buffer].role != Role::kTemporary) continue;
       if (!t.read || dice_.Flip(0.1)) b_.MakeOutput(t.buffer);
     }
-    return b_.Finish();
+    Program program = b_.Finish();
+    if (dice_.Flip(0.15)) Repeat(program);
+    return program;
   }
 
  private:
@@ -290,6 +292,15 @@ class Maker {
     b_.Compute("left", IterSpecs(shape), {dest, index}, value);
     index[d].offset = shape[d].max;
     b_.Compute("right", IterSpecs(shape), {dest, index}, b_.Add(value, Number(1)));
+  }
+
+  // A nest in a loop that does all of it again.
+  void Repeat(Program& p) {
+    Id nest = p.nodes[kRoot].first;
+    for (int64_t i = dice_.Below(4); i > 0 && p.nodes[nest].next != kNone; --i) nest = p.nodes[nest].next;
+    const Id again = p.AddLoop("again", 2);
+    p.Replace(nest, again);
+    p.Append(again, nest);
   }
 
   void Transpose(Id from, std::vector<Extent> shape) {

@@ -1,0 +1,51 @@
+// Indices and expressions of programs as text (the grammar is that of lang/text.h). A part of the parser, of
+// no use elsewhere.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lang/program.h"
+#include "lang/text_tokens.h"
+
+namespace kiln {
+
+// Recursive descent. After the first error every method returns at once, with some value.
+class ExprReader : protected TokenReader {
+ protected:
+  struct Named {
+    std::string name;
+    Source source;
+  };
+  using Scope = std::vector<Named>;
+
+  explicit ExprReader(absl::string_view text) : TokenReader(text) {}
+
+  Id BufferCalled(const std::string& name, const Token& token);
+  Extent ParseExtent();
+  Sum ParseSum(const Scope& scope);
+  Range ParseMarks(const Scope& scope);
+  Access ParseAccess();
+  Id ParseExpr();
+  Range ParseExprs(size_t count);
+
+  Program p_;
+  Scope body_;                  // the iters of the block being parsed
+  std::vector<DType> results_;  // of the monoid being parsed
+  std::map<std::string, Id> buffers_;
+
+ private:
+  Id ParseConstant(DType type);
+  Id ParseTyped(DType type, Op cast);
+  Id ParsePrimary();
+  Id ParsePrimaryWithin();
+  Id ParseGather();
+  Id ParseCall(const std::string& name, const Token& token);
+  Id Infix(Op op, Id left, Id right);
+  Id ParseProduct();
+
+  int depth_ = 0;
+};
+
+}  // namespace kiln

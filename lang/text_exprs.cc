@@ -1,5 +1,7 @@
 #include "lang/text_exprs.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -7,6 +9,11 @@
 #include "absl/strings/str_cat.h"
 
 namespace kiln {
+namespace {
+
+constexpr double kLargest = int64_t{1} << 40;  // of extents, indices and buffers: products of two fit
+
+}  // namespace
 
 Id ExprReader::BufferCalled(const std::string& name, const Token& token) {
   const auto it = buffers_.find(name);
@@ -16,42 +23,54 @@ Id ExprReader::BufferCalled(const std::string& name, const Token& token) {
 }
 
 Extent ExprReader::ParseExtent() {
-  if (Next().kind == Token::Kind::kNumber) return Extent(Integer("an extent"));
   const Token token = Next();
   Extent extent;
-  extent.param = BufferCalled(Name("an extent"), token);
-  Keyword("{");
-  extent.min = Integer("a minimum");
-  Keyword("..");
-  extent.max = Integer("a maximum");
-  Keyword("/");
-  extent.divisor = Integer("a divisor");
-  Keyword("}");
+  if (token.kind == Token::Kind::kNumber) {
+    extent = Extent(Integer("an extent"));
+  } else {
+    extent.param = BufferCalled(Name("an extent"), token);
+    Keyword("{");
+    extent.min = Integer("a minimum");
+    Keyword("..");
+    extent.max = Integer("a maximum");
+    Keyword("/");
+    extent.divisor = Integer("a divisor");
+    Keyword("}");
+  }
+  CheckSize(static_cast<double>(std::max(extent.max, extent.divisor)), token);
   return extent;
+}
+
+void ExprReader::CheckSize(double size, const Token& token) {
+  if (std::abs(size) > kLargest) FailAt(token, "the number, or what it is multiplied with, is beyond 2^40");
 }
 
 Sum ExprReader::ParseSum(const Scope& scope) {
   Sum sum;
+  reach_ = 0;
   bool negative = Accept("-");
   do {
     const Token token = Next();
     if (token.kind == Token::Kind::kNumber) {
       const int64_t value = Integer("a number");
-      sum.offset += negative ? -value : value;
+      reach_ += static_cast<double>(value);
+      CheckSize(reach_, token);
+      if (ok()) sum.offset += negative ? -value : value;
     } else {
       const std::string name = Name("an index");
       Split split;
-      bool known = false;
-      for (const Named& n : scope) {
-        if (n.name != name) continue;
-        split.source = n.source;
-        known = true;
-      }
-      if (!known) FailAt(token, absl::StrCat("\"", name, "\" is no index here"));
+      const auto named =
+          std::find_if(scope.rbegin(), scope.rend(), [&](const Named& n) { return n.name == name; });
+      if (named != scope.rend()) split.source = named->source;
+      if (named == scope.rend()) FailAt(token, absl::StrCat("\"", name, "\" is no index here"));
       if (Accept("/")) split.lower = Integer("a divisor");
       if (Accept("%")) split.extent = Integer("a remainder's extent");
       if (Accept("*")) split.scale = Integer("a factor");
       if (split.lower < 1 || split.extent < 0) FailAt(token, "a divisor is not positive");
+      if (!ok()) return sum;
+      CheckSize(static_cast<double>(split.lower) * std::max(1.0, static_cast<double>(split.extent)), token);
+      reach_ += named->reach * std::abs(static_cast<double>(split.scale));
+      CheckSize(std::max(reach_, std::abs(static_cast<double>(split.scale))), token);
       if (negative) split.scale = -split.scale;
       sum.splits.push_back(split);
     }

@@ -17,12 +17,15 @@ class ExprReader : protected TokenReader {
   struct Named {
     std::string name;
     Source source;
+    double reach = 0;  // no value of it is larger
   };
   using Scope = std::vector<Named>;
 
   explicit ExprReader(absl::string_view text) : TokenReader(text) {}
 
   Id BufferCalled(const std::string& name, const Token& token);
+  // Fails if the number is so large that products of two would overflow.
+  void CheckSize(double size, const Token& token);
   Extent ParseExtent();
   Sum ParseSum(const Scope& scope);
   Range ParseMarks(const Scope& scope);
@@ -34,6 +37,7 @@ class ExprReader : protected TokenReader {
   Scope body_;                  // the iters of the block being parsed
   std::vector<DType> results_;  // of the monoid being parsed
   std::map<std::string, Id> buffers_;
+  double reach_ = 0;  // of the sum parsed last
 
  private:
   Id ParseConstant(DType type);

@@ -5,6 +5,7 @@
 #include "lang/text.h"
 #include "lang/text_exprs.h"
 #include "lang/text_names.h"
+#include "lang/verify.h"
 
 namespace kiln {
 namespace {
@@ -35,8 +36,10 @@ class Parser : private ExprReader {
       p_.constants = std::make_shared<const std::vector<std::string>>(std::move(constants_));
     if (!ok()) return status();
     const absl::Status valid = Verify(p_);
-    if (!valid.ok()) return absl::InvalidArgumentError(valid.message());
-    return std::move(p_);
+    if (valid.ok()) return std::move(p_);
+    const std::optional<Id> node = BlockOf(valid);
+    FailAt(node.has_value() ? blocks_[*node] : tokens_[0], valid.message());
+    return status();
   }
 
  private:
@@ -49,11 +52,14 @@ class Parser : private ExprReader {
     if (!type.has_value()) return Wanted("a dtype");
     ++at_;
     std::vector<Extent> shape;
+    double elements = 1;
     Keyword("[");
     while (ok() && !Accept("]")) {
       if (!shape.empty()) Keyword(",");
       shape.push_back(ParseExtent());
+      elements *= static_cast<double>(shape.back().max);
     }
+    CheckSize(elements, token);
     const Role role = static_cast<Role>(OneOf(kRoleNames, "a role"));
     const Id id = p_.AddBuffer(name, type.value_or(DType::kF32), shape, role);
     if (!buffers_.emplace(name, id).second)
@@ -75,7 +81,8 @@ class Parser : private ExprReader {
   void ParseLayout(Id id, size_t rank) {
     Scope scope;
     for (size_t d = 0; d < rank; ++d)
-      scope.push_back({absl::StrCat("d", d), Source::Iter(static_cast<int32_t>(d))});
+      scope.push_back({absl::StrCat("d", d), Source::Iter(static_cast<int32_t>(d)),
+                       static_cast<double>(p_.dims[p_.buffers[id].shape.begin + static_cast<int>(d)].max)});
     Layout layout;
     layout.axes = ParseMarks(scope);
     if (Accept("kinds")) {
@@ -164,11 +171,12 @@ class Parser : private ExprReader {
     p_.loop(node).tainted = Accept("tainted");
     p_.loop(node).annotations = ParseNotes();
     Keyword("{");
-    scope.push_back({name, Source::Loop(node)});
+    scope.push_back({name, Source::Loop(node), static_cast<double>(extent.max)});
     ParseChildren(node, block, scope, depth);
     return node;
   }
   Id ParseBlock(Id parent, Id, Scope scope, int depth) {
+    const Token place = Next();
     BlockNode b;
     b.name = p_.Intern(Name("a block's name"));
     b.annotations = ParseNotes();
@@ -178,7 +186,8 @@ class Parser : private ExprReader {
       Keyword("=");
       const Sum sum = ParseSum(scope);
       Keyword("<");
-      scope.push_back({name, Source::Mark(p_.AddMark(sum, ParseExtent()))});
+      const double reach = reach_;
+      scope.push_back({name, Source::Mark(p_.AddMark(sum, ParseExtent())), reach});
     }
     std::vector<Iter> iters;
     body_.clear();
@@ -186,10 +195,11 @@ class Parser : private ExprReader {
       Iter iter;
       iter.kind = Accept("spatial") ? IterKind::kSpatial : (Accept("reduction"), IterKind::kReduction);
       const std::string name = Name("an iter's name");
-      body_.push_back({name, Source::Iter(static_cast<int32_t>(iters.size()))});
       iter.name = p_.Intern(name);
       Keyword("<");
       iter.extent = ParseExtent();
+      body_.push_back(
+          {name, Source::Iter(static_cast<int32_t>(iters.size())), static_cast<double>(iter.extent.max)});
       Keyword("=");
       Sum sum = ParseSum(scope);
       if (Accept("where")) {
@@ -210,6 +220,7 @@ class Parser : private ExprReader {
     if (Is("[", 1)) ParseBody(b);
     if (Accept("from")) ParseOrigin(b);
     const Id node = p_.AddBlock(b);
+    blocks_[node] = place;
     p_.Append(parent, node);
     const Scope inner = body_;
     ParseChildren(node, node, inner, depth);
@@ -251,6 +262,7 @@ class Parser : private ExprReader {
   }
 
   std::map<std::string, Id> monoids_;
+  std::map<Id, Token> blocks_;  // where their names stand
   std::vector<std::string> constants_;
 };
 

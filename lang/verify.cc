@@ -1,14 +1,19 @@
 #include <algorithm>
 
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/program.h"
 #include "lang/scalar.h"
+#include "lang/verify.h"
 
 namespace kiln {
 namespace {
+
+constexpr absl::string_view kBlock = "kiln.block";
 
 class Verifier {
  public:
@@ -25,7 +30,9 @@ class Verifier {
       CheckIters(block);
       if (ok()) CheckBody(block);
       if (ok()) CheckOrder(block);
-      if (!ok()) break;
+      if (ok()) continue;
+      status_.SetPayload(kBlock, absl::Cord(absl::StrCat(block)));
+      break;
     }
     return status_;
   }
@@ -458,5 +465,12 @@ class Verifier {
 }  // namespace
 
 absl::Status Verify(const Program& program) { return Verifier(program).Run(); }
+
+std::optional<Id> BlockOf(const absl::Status& error) {
+  const absl::optional<absl::Cord> payload = error.GetPayload(kBlock);
+  Id block = kNone;
+  if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &block)) return std::nullopt;
+  return block;
+}
 
 }  // namespace kiln

@@ -78,7 +78,7 @@ class Parser : private SpaceTokens {
   }
 
   absl::Status Wrong(const std::string& what) const {
-    return absl::InvalidArgumentError(absl::StrCat("space, column ", column(), ": ", what));
+    return absl::InvalidArgumentError(absl::StrCat("space:", line(), ":", column(), ": ", what));
   }
   absl::Status Unknown(const std::string& name) const {
     return Wrong(absl::StrCat("there is no module \"", name, "\"; known are each-block, ",

@@ -1,6 +1,7 @@
 // The characters and words of a space string.
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 
@@ -12,7 +13,9 @@ class SpaceTokens {
  public:
   explicit SpaceTokens(absl::string_view text) : text_(text) {}
 
-  size_t column() const { return at_ + 1; }
+  // Of the next character.
+  size_t line() const { return 1 + std::count(text_.begin(), text_.begin() + at_, '\n'); }
+  size_t column() const { return 1 + at_ - (text_.substr(0, at_).rfind('\n') + 1); }
 
   // The next character that is no blank; '\0' at the end.
   char Peek() {

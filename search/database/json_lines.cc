@@ -246,6 +246,19 @@ class Importer {
   StoreContents contents_;
 };
 
+// Where what is wrong stands: the name that the message begins with, where the line has it; or where the line
+// is no longer JSON.
+size_t Column(const std::string& line, absl::string_view message) {
+  try {
+    static_cast<void>(Json::parse(line));
+  } catch (const Json::parse_error& error) {
+    return std::max<size_t>(error.byte, 1);
+  }
+  const size_t end = message.empty() || message[0] != '"' ? 0 : message.find('"', 1);
+  const size_t at = end == 0 ? std::string::npos : line.find(std::string(message.substr(0, end + 1)));
+  return at == std::string::npos ? 1 : at + 1;
+}
+
 template <typename Row>
 void WriteRows(std::ostream& out, const char* kind, const std::vector<Row>& rows) {
   for (const Row& row : rows) out << Json{{kind, ToJson(row)}}.dump() << '\n';
@@ -272,12 +285,13 @@ absl::StatusOr<MergeResult> ImportJson(Store& store, std::istream& in, absl::str
   for (int number = 1; std::getline(in, line); ++number) {
     if (absl::StripAsciiWhitespace(line).empty()) continue;
     if (const absl::Status read = importer.ReadLine(line); !read.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(name, ":", number, ": ", read.message()));
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, ":", number, ":", Column(line, read.message()), ": ", read.message()));
     }
   }
   if (in.bad()) return absl::UnavailableError(absl::StrCat(name, " could not be read to its end"));
   if (!importer.header_seen())
-    return absl::InvalidArgumentError(absl::StrCat(name, ":1: the input is empty"));
+    return absl::InvalidArgumentError(absl::StrCat(name, ":1:1: the input is empty"));
   return store.Merge(importer.contents());
 }
 

@@ -29,7 +29,7 @@ namespace kiln {
 
 absl::Status ExportJson(Store& store, std::ostream& out);
 
-// All or nothing. A malformed line is kInvalidArgument, "NAME:LINE: what is wrong", where `name` is that of
+// All or nothing. A malformed line is kInvalidArgument, "NAME:LINE:COLUMN: what is wrong", where `name` is that of
 // the input.
 absl::StatusOr<MergeResult> ImportJson(Store& store, std::istream& in, absl::string_view name);
 

@@ -61,25 +61,24 @@ TEST(Space, OptionsReachTheModule) {
 
 TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
   EXPECT_EQ(ErrorOf("each-block(auto-inlin)"),
-            "space, column 22: there is no module \"auto-inlin\"; known are each-block, auto-inline, cpu, "
+            "space:1:22: there is no module \"auto-inlin\"; known are each-block, auto-inline, cpu, "
             "multi-level-tiling,"
             " parallelize-vectorize-unroll, random-compute-location");
   EXPECT_EQ(ErrorOf("auto-inline"),
-            "space, column 12: auto-inline is a module of a block; write each-block(auto-inline)");
+            "space:1:12: auto-inline is a module of a block; write each-block(auto-inline)");
   EXPECT_EQ(ErrorOf("each-block(cpu)"),
-            "space, column 15: cpu is a module of a program; it stands outside of each-block");
-  EXPECT_EQ(ErrorOf("each-block(auto-inline"), "space, column 23: wanted | or )");
-  EXPECT_EQ(ErrorOf("cpu cpu"), "space, column 8: wanted = after cpu");
+            "space:1:15: cpu is a module of a program; it stands outside of each-block");
+  EXPECT_EQ(ErrorOf("each-block(auto-inline"), "space:1:23: wanted | or )");
+  EXPECT_EQ(ErrorOf("cpu cpu"), "space:1:8: wanted = after cpu");
   EXPECT_EQ(ErrorOf("parallelize-vectorize-unroll max-vector=wide"),
-            "space, column 45: option max-vector of module parallelize-vectorize-unroll is \"wide\"; it "
+            "space:1:45: option max-vector of module parallelize-vectorize-unroll is \"wide\"; it "
             "takes a number");
   EXPECT_EQ(ErrorOf("each-block(multi-level-tiling levels=3)"),
-            "space, column 39: module multi-level-tiling has no option \"levels\"; it has structure, "
+            "space:1:39: module multi-level-tiling has no option \"levels\"; it has structure, "
             "max-innermost");
-  EXPECT_EQ(
-      ErrorOf(""),
-      "space, column 1: there is no module \"\"; known are each-block, auto-inline, cpu, multi-level-tiling,"
-      " parallelize-vectorize-unroll, random-compute-location");
+  EXPECT_EQ(ErrorOf(""),
+            "space:1:1: there is no module \"\"; known are each-block, auto-inline, cpu, multi-level-tiling,"
+            " parallelize-vectorize-unroll, random-compute-location");
 }
 
 }  // namespace

@@ -35,10 +35,10 @@ class Parser : private ExprReader {
     if (!constants_.empty())
       p_.constants = std::make_shared<const std::vector<std::string>>(std::move(constants_));
     if (!ok()) return status();
-    const absl::Status valid = Verify(p_);
+    Id broken = kNone;
+    const absl::Status valid = Verify(p_, broken);
     if (valid.ok()) return std::move(p_);
-    const std::optional<Id> node = BlockOf(valid);
-    FailAt(node.has_value() ? blocks_[*node] : tokens_[0], valid.message());
+    FailAt(broken != kNone ? blocks_[broken] : tokens_[0], valid.message());
     return status();
   }
 

@@ -1,7 +1,5 @@
 #include <algorithm>
 
-#include "absl/strings/cord.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
@@ -13,13 +11,12 @@
 namespace kiln {
 namespace {
 
-constexpr absl::string_view kBlock = "kiln.block";
-
 class Verifier {
  public:
   explicit Verifier(const Program& program) : p_(program) {}
 
-  absl::Status Run() {
+  absl::Status Run(Id& broken) {
+    broken = kNone;
     CheckPools();
     if (ok()) CheckExprs();
     if (ok()) CheckTree();
@@ -31,7 +28,7 @@ class Verifier {
       if (ok()) CheckBody(block);
       if (ok()) CheckOrder(block);
       if (ok()) continue;
-      status_.SetPayload(kBlock, absl::Cord(absl::StrCat(block)));
+      broken = block;
       break;
     }
     return status_;
@@ -464,13 +461,11 @@ class Verifier {
 
 }  // namespace
 
-absl::Status Verify(const Program& program) { return Verifier(program).Run(); }
-
-std::optional<Id> BlockOf(const absl::Status& error) {
-  const absl::optional<absl::Cord> payload = error.GetPayload(kBlock);
-  Id block = kNone;
-  if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &block)) return std::nullopt;
-  return block;
+absl::Status Verify(const Program& program) {
+  Id broken = kNone;
+  return Verify(program, broken);
 }
+
+absl::Status Verify(const Program& program, Id& broken) { return Verifier(program).Run(broken); }
 
 }  // namespace kiln

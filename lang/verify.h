@@ -1,14 +1,12 @@
-// Where an error of Verify (lang/program.h) is: for those who know where blocks came from.
+// Verify (lang/program.h) for those who know where blocks came from.
 #pragma once
 
-#include <optional>
-
 #include "absl/status/status.h"
-#include "lang/ids.h"
+#include "lang/program.h"
 
 namespace kiln {
 
-// The node of the block that the error is about, if it is about one.
-std::optional<Id> BlockOf(const absl::Status& error);
+// `broken` is the block that an error is about, or kNone.
+absl::Status Verify(const Program& program, Id& broken);
 
 }  // namespace kiln

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
 
 namespace kiln {
@@ -26,15 +27,20 @@ std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool red
     const bool reduces = (block.reduction & Nests::Bit(depth)) != 0;
     if (reduces && reductions)
       return absl::StrCat(BlockText(nests, block), " reduces over ", LoopText(nests, loop));
-    if (reduces || (block.spatial & Nests::Bit(depth)) != 0) continue;
+    if (reduces) continue;
+    const bool depends = (block.spatial & Nests::Bit(depth)) != 0;
+    const bool repeats = nests.program().block(block.node).monoid != kNone &&
+                         !TellsApart(nests.program(), block.node, nests.loops()[loop].node);
+    if (depends && !repeats) continue;
     for (const NestAccess& access : nests.accesses(block)) {
       const bool outside = nests.program().buffers[access.buffer].role != Role::kTemporary ||
                            nests.buffers()[access.buffer].shared <= depth;
-      if (access.writes && outside) {
-        return absl::StrCat(BlockText(nests, block), " writes the same elements of ",
-                            BufferText(nests, access.buffer), " in every iteration of ",
-                            LoopText(nests, loop));
-      }
+      if (!access.writes || !outside) continue;
+      return depends ? absl::StrCat("iterations of ", LoopText(nests, loop), " repeat what others reduce in ",
+                                    BlockText(nests, block))
+                     : absl::StrCat(BlockText(nests, block), " writes the same elements of ",
+                                    BufferText(nests, access.buffer), " in every iteration of ",
+                                    LoopText(nests, loop));
     }
   }
   return std::nullopt;

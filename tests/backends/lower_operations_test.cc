@@ -35,6 +35,17 @@ Program Reduction(Monoid::Kind kind, DType type) {
   return b.Finish();
 }
 
+// The bits of a NaN are free.
+std::vector<std::string> WithOneNaN(const Program& p, std::vector<std::string> outputs) {
+  for (std::string& bytes : outputs) {
+    if (p.buffers[p.parameters.back()].dtype != DType::kF32) continue;
+    std::vector<float> values = ValuesOf<float>(bytes);
+    for (float& value : values) value = std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : value;
+    bytes = BytesOfValues(values);
+  }
+  return outputs;
+}
+
 void ExpectCompiledAgrees(const Program& p, const std::vector<std::string>& inputs) {
   const Id block = p.nodes[p.nodes[kRoot].first].first;
   for (const int64_t lanes : {1, 4, 5, 13}) {
@@ -46,7 +57,7 @@ void ExpectCompiledAgrees(const Program& p, const std::vector<std::string>& inpu
     ASSERT_TRUE(wanted.ok()) << wanted.status();
     std::vector<std::string> found;
     EXPECT_EQ(RunCompiled(s.program(), inputs, &found), 0);
-    EXPECT_EQ(found, *wanted) << lanes << " lanes";
+    EXPECT_EQ(WithOneNaN(p, found), WithOneNaN(p, *wanted)) << lanes << " lanes";
   }
 }
 

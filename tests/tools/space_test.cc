@@ -48,7 +48,7 @@ TEST(Space, EverySingleOperationIsOneTask) {
   }
 }
 
-TEST(Space, ListsTheTasksOfAModelWithTheirOccurrencesAndWhatIsNotTunable) {
+TEST(Space, ListsTheTasksOfAModelWithTheirOccurrences) {
   const nlohmann::json json =
       RunKiln({"space", kSource + "/tests/inputs/models/torch_resnet18.mlir", "--limit", "1", "--json"})
           .json();
@@ -63,8 +63,8 @@ TEST(Space, ListsTheTasksOfAModelWithTheirOccurrencesAndWhatIsNotTunable) {
 
   const Ran gan = RunKiln({"space", kSource + "/tests/inputs/models/onnx_dcgan.mlir", "--limit", "1"});
   EXPECT_EQ(gan.exit_code, 0) << gan.err;
-  EXPECT_THAT(gan.out, HasSubstr("not tunable:\n"));
-  EXPECT_THAT(gan.out, HasSubstr("onnx_dcgan.mlir:16:20: tensor.extract"));
+  EXPECT_THAT(gan.out, HasSubstr("main_graph_conv_2d_nchw_fchw_5  1 "));
+  EXPECT_THAT(gan.out, Not(HasSubstr("not tunable")));
 }
 
 class Plugin : public testing::Test {

@@ -42,6 +42,21 @@ TEST(Proof, FollowsImperfectTiles) {
   EXPECT_PROVEN(p, s.program());
 }
 
+TEST(Proof, ClaimsNothingOfReadsAtComputedIndices) {
+  const auto rows = [](int table) {
+    Builder b("rows");
+    const Id tables[] = {b.Input("A", DType::kF32, {7}), b.Input("B", DType::kF32, {7})},
+             at = b.Input("at", DType::kI64, {1000}), out = b.Output("out", DType::kF32, {1000});
+    b.Compute("rows", {{"i", 1000}}, {out, {b.Iter(0)}},
+              b.Gather(tables[table], {b.Cast(DType::kIndex, b.Load(at, {b.Iter(0)}))}));
+    return b.Finish();
+  };
+  const ProofOptions options = {.most_points = 0, .most_instances = 0};
+  EXPECT_EQ(ToString(Prove(rows(0), rows(1), options).verdict), "too hard");
+  EXPECT_EQ(Prove(rows(0), rows(0), options).reason,
+            "of the original: block \"rows\": a read at computed indices");
+}
+
 TEST(Proof, FollowsPaddingThatIsFilledFirst) {
   Builder b("pad");
   const Id in = b.Input("in", DType::kF32, {1000}), out = b.Output("out", DType::kF32, {1003});

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lang/text.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {
@@ -74,6 +75,17 @@ TEST(Validate, RefusesAParallelLoopThatWritesTheSameElements) {
   p.Append(loop, i);
   ExpectRefused(p, Avx2(), "parallel",
                 "block \"copy\" writes the same elements of buffer B in every iteration of loop again");
+}
+
+TEST(Validate, RefusesIterationsAtOnceThatRepeatAReduction) {
+  constexpr char kRepeated[] = R"(kiln.program v1 program p parameters A, B
+    buffer A: f32[2, 3] input  buffer B: f32[2] output
+    for a < 4 { for r < 3 { block sum { spatial i < 2 = a%2  reduction r < 3 = r  B[i] sum= A[i, r] } } })";
+  Program p = ParseProgram(kRepeated).value();
+  p.loop(LoopCalled(p, "a")).kind = LoopKind::kVectorized;
+  ExpectRefused(p, Avx2(), "vectorized", "iterations of loop a repeat what others reduce in block \"sum\"");
+  p.loop(LoopCalled(p, "a")).kind = LoopKind::kParallel;
+  ExpectRefused(p, Avx2(), "parallel", "iterations of loop a repeat what others reduce in block \"sum\"");
 }
 
 TEST(Validate, RefusesNestedParallelLoops) {

@@ -48,6 +48,7 @@ Look LookAt(Decider& decider, Points& points, Value value) {
     Look look;
     look.value = value;
     look.kind = Look::Kind::kOperation;
+    if (e.op == Op::kGather) return Unknown("a read at computed indices");
     if (e.op != Op::kLoad) return look;
     auto index = IndicesAt(p, value.block, {e.b, e.c}, points, *value.iters);
     if (!index.has_value()) return Unknown("an index divides a number that may be negative");

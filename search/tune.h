@@ -45,6 +45,10 @@
 
 namespace kiln {
 
+namespace proof {
+class Prover;
+}
+
 struct TuneTask {
   std::string name;
   Program program;
@@ -88,6 +92,7 @@ struct TuneOptions {
   std::function<absl::StatusOr<std::unique_ptr<CostModel>>(int dim)> model =
       nullptr;                             // default: boosted trees upon the analytic model
   std::function<Judge()> judge = nullptr;  // default: validator and features
+  proof::Prover* prover = nullptr;         // of finalists, beside the algebra (validator/proof.h)
   const Clock* clock = nullptr;            // default: the system's
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const TuneProgress&)> progress = nullptr;

@@ -6,6 +6,7 @@
 #include "lang/hash.h"
 #include "search/tuner.h"
 #include "trace/text.h"
+#include "validator/proof.h"
 
 namespace kiln::internal {
 
@@ -20,13 +21,21 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   if (incumbent != fastest.end() && std::find(racing.begin(), racing.end(), *incumbent) == racing.end())
     racing.push_back(*incumbent);
   std::vector<Trial> trials;
-  if (racing.size() < 2) return trials;
+  std::vector<RowId> records;
   for (const Measured* m : racing) {
     absl::StatusOr<Point> point = PointOf(*t.space, judge_, m->candidate);
     if (!point.ok()) return point.status();
+    const Proof proof = Prove(t.space->original, point->replayed.program(), {.prover = options_.prover});
+    if (proof.verdict == Proof::Verdict::kRefuted) {
+      const absl::Status status = store_.SetVerdict(m->record, false, outcome::kWrongResult, proof.reason);
+      if (!status.ok()) return status;
+      continue;
+    }
+    records.push_back(m->record);
     const std::string hash = ToString(HashOf(point->replayed.program()));
     trials.push_back({m->candidate, hash, *std::move(point), {}});
   }
+  if (trials.size() < 2) return std::vector<Trial>();
   std::vector<MeasureRequest> requests;
   for (const Trial& trial : trials) requests.push_back(RequestOf(task, trial.point));
   std::vector<MeasureResult> results = measurer_.Race(requests);
@@ -36,7 +45,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
       return absl::CancelledError("a race was interrupted");
     if (trials[i].result.ok()) continue;
     const absl::Status status =
-        store_.SetVerdict(racing[i]->record, false, trials[i].result.status, trials[i].result.error);
+        store_.SetVerdict(records[i], false, trials[i].result.status, trials[i].result.error);
     if (!status.ok()) return status;
   }
   return trials;

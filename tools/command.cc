@@ -28,6 +28,8 @@ constexpr Subcommand kSubcommands[] = {
      "kiln replay --db kiln.db 17", AddReplay},
     {"export", "Write a record as a header, an object, a shared library, MLIR and its trace",
      "kiln export --db kiln.db 17 -o out/", AddExport},
+    {"check", "Prove that a schedule computes what the original does", "kiln check model.mlir model.trace",
+     AddCheck},
     {"space", "List the tasks of a file and their sketches: traces, sites, size of the support",
      "kiln space examples/matmul.mlir", AddSpace},
 };
@@ -39,6 +41,7 @@ std::string Version() {
 int Report(const absl::Status& status, bool json) {
   if (status.ok()) return kExitOk;
   const std::string message(status.message());
+  if (IsTold(status)) return ExitCode(status);
   if (json && !absl::IsCancelled(status))
     Print(Json{{"error", message}, {"kind", absl::StatusCodeToString(status.code())}});
   std::fprintf(stderr, "kiln: %s\n", message.c_str());
@@ -56,7 +59,7 @@ int RunKiln(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.footer(
       "Example: kiln tune examples/matmul.mlir\n"
-      "Exit codes: 0 ok, 1 failed, 2 usage, 3 interrupted with partial results");
+      "Exit codes: 0 ok, 1 failed, 2 usage, 3 interrupted with partial results, 4 undecided (check)");
 
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Subcommand& subcommand : kSubcommands) {

@@ -15,7 +15,13 @@
 namespace kiln::tools {
 namespace {
 
-constexpr absl::string_view kUsagePayload = "kiln.usage";
+constexpr absl::string_view kUsagePayload = "kiln.usage", kUndecidedPayload = "kiln.undecided",
+                            kToldPayload = "kiln.told";
+
+absl::Status With(absl::Status status, absl::string_view payload) {
+  if (!status.ok()) status.SetPayload(payload, absl::Cord("1"));
+  return status;
+}
 
 std::string& Name() {
   static auto* name = new std::string("kiln");
@@ -35,14 +41,15 @@ std::string Quoted(const std::string& word) {
   return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
-absl::Status Usage(absl::Status status) {
-  if (!status.ok()) status.SetPayload(kUsagePayload, absl::Cord("1"));
-  return status;
-}
+absl::Status Usage(absl::Status status) { return With(std::move(status), kUsagePayload); }
+absl::Status Undecided(absl::Status status) { return With(std::move(status), kUndecidedPayload); }
+absl::Status Told(absl::Status status) { return With(std::move(status), kToldPayload); }
+bool IsTold(const absl::Status& status) { return status.GetPayload(kToldPayload).has_value(); }
 
 int ExitCode(const absl::Status& status) {
   if (status.ok()) return kExitOk;
   if (status.GetPayload(kUsagePayload).has_value()) return kExitUsage;
+  if (status.GetPayload(kUndecidedPayload).has_value()) return kExitUndecided;
   return absl::IsCancelled(status) ? kExitInterrupted : kExitFailed;
 }
 

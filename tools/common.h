@@ -14,7 +14,7 @@
 
 namespace kiln::tools {
 
-inline constexpr int kExitOk = 0, kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 3;
+inline constexpr int kExitOk = 0, kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 3, kExitUndecided = 4;
 
 using Json = nlohmann::ordered_json;
 
@@ -23,7 +23,12 @@ using Action = std::function<absl::Status()>;
 
 // The same error as a mistake in the command line: exit code 2.
 absl::Status Usage(absl::Status status);
-// 0; 2 for Usage, 3 for kCancelled, 1 for all else.
+// The same status with exit code 4.
+absl::Status Undecided(absl::Status status);
+// The same error, of which standard output has said all: it is not printed.
+absl::Status Told(absl::Status status);
+bool IsTold(const absl::Status& status);
+// 0; 2 for Usage, 3 for kCancelled, 4 for Undecided, 1 for all else.
 int ExitCode(const absl::Status& status);
 
 // How kiln was called, so that commands in messages can be typed as they stand.

@@ -1,9 +1,11 @@
 #include "backends/export/export.h"
-
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "backends/prove/presburger.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/workers.h"
+#include "validator/proof.h"
 
 namespace kiln::tools {
 namespace {
@@ -23,6 +25,12 @@ absl::Status ExportRecord(const Options& options) {
                                          (row.error.empty() ? "" : ": " + row.error) +
                                          "); `kiln best` lists what did not");
   }
+  proof::PresburgerProver prover;
+  const Proof proof = Prove(record->original, record->scheduled, {.prover = &prover});
+  if (proof.verdict == Proof::Verdict::kRefuted) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "record ", row.id, " does not compute what the original does, and is not exported: ", proof.reason));
+  }
   auto builder = StartBuilder();
   if (!builder.ok()) return builder.status();
   ExportOptions exporting;
@@ -33,11 +41,16 @@ absl::Status ExportRecord(const Options& options) {
       Export(record->scheduled, name, options.folder, **builder, exporting);
   if (!exported.ok()) return exported.status();
   if (options.json) {
-    Print(Json{
-        {"id", row.id}, {"name", exported->name}, {"verified", row.verified}, {"files", exported->files}});
+    Print(Json{{"id", row.id},
+               {"name", exported->name},
+               {"verified", row.verified},
+               {"proof", std::string(ToString(proof.verdict))},
+               {"files", exported->files}});
   } else {
     for (const std::string& file : exported->files) std::printf("%s\n", file.c_str());
   }
+  if (proof.verdict == Proof::Verdict::kTooHard)
+    std::fprintf(stderr, "kiln: note: not proven equal to the original: %s\n", proof.reason.c_str());
   if (!row.verified)
     std::fprintf(stderr, "kiln: note: the record was not compared with the original; see `kiln replay`\n");
   return absl::OkStatus();

@@ -10,6 +10,7 @@ Action AddBest(CLI::App& command);
 Action AddShow(CLI::App& command);
 Action AddReplay(CLI::App& command);
 Action AddExport(CLI::App& command);
+Action AddCheck(CLI::App& command);
 Action AddSpace(CLI::App& command);
 
 }  // namespace kiln::tools

@@ -10,6 +10,7 @@
 #include "backends/cpu/cores.h"
 #include "backends/cpu/measurer.h"
 #include "backends/export/export.h"
+#include "backends/prove/presburger.h"
 #include "backends/version.h"
 #include "lang/analysis/cost.h"
 #include "search/database/sqlite_store.h"
@@ -119,6 +120,8 @@ class TuneCommand {
     tuning.threads = static_cast<int>(UsableCores().size());
     tuning.command = CommandText(o_);
     tuning.llvm_version = LlvmVersion();
+    proof::PresburgerProver prover;
+    tuning.prover = &prover;
     tuning.stop = interrupt.flag();
     tuning.progress = [&](const TuneProgress& round) { progress.Show(round); };
     return Tune(tasks_, space.space, measurer.target(), tuning, measurer, store);

@@ -8,6 +8,7 @@
 #include "validator/proof/obligations.h"
 
 namespace kiln {
+namespace proof {
 namespace {
 
 // The scheduled program has the original's buffers and parameters.
@@ -51,6 +52,7 @@ Finding Compare(Decider& decider, const Model& original, const Model& scheduled,
 }
 
 }  // namespace
+}  // namespace proof
 
 absl::string_view ToString(Proof::Verdict verdict) {
   constexpr absl::string_view kNames[] = {"proven", "refuted", "too hard"};
@@ -59,6 +61,7 @@ absl::string_view ToString(Proof::Verdict verdict) {
 
 Proof Prove(const Program& original, const Program& scheduled, const ProofOptions& options) {
   using Verdict = Proof::Verdict;
+  using namespace proof;  // NOLINT
   if (!SameBuffers(original, scheduled)) return {Verdict::kTooHard, "the programs have other buffers"};
   const Model first(original), second(scheduled);
   Decider decider(options.prover, options.most_points, absl::Now() + options.limit);

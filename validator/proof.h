@@ -27,10 +27,12 @@
 
 namespace kiln {
 
+namespace proof {
 class Prover;
+}
 
 struct ProofOptions {
-  Prover* prover = nullptr;  // asked what the algebra does not know of sets too large to be looked at
+  proof::Prover* prover = nullptr;  // asked what the algebra does not know of sets too large to be looked at
   absl::Duration limit = absl::Seconds(2);  // a question that has begun is finished
   int64_t most_points = 100'000;            // looked at for one question
   int64_t most_steps = 20'000;              // of comparing expressions

@@ -14,7 +14,7 @@
 
 #include "lang/index_map.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 // 0 <= value < extent.
 struct Condition {
@@ -65,4 +65,4 @@ class Prover {
   virtual Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<Sum>>& values) = 0;
 };
 
-}  // namespace kiln
+}  // namespace kiln::proof

@@ -1,12 +1,17 @@
 #include "backends/prove/presburger.h"
 
-#include <algorithm>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <map>
 
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "mlir/Analysis/Presburger/PresburgerRelation.h"
 
-namespace kiln {
+namespace kiln::proof {
 namespace {
 
 using mlir::presburger::BoundType;
@@ -90,13 +95,6 @@ class Polyhedron {
   Quotients quotients_;
 };
 
-int Size(const Relation& f) {
-  Quotients quotients;
-  for (const Sum& sum : f.results) AddQuotients(sum, quotients);
-  for (const Condition& c : f.points.conditions) AddQuotients(c.value, quotients);
-  return static_cast<int>(f.results.size() + f.points.variables.size() + quotients.size());
-}
-
 std::vector<int64_t> Part(llvm::ArrayRef<llvm::DynamicAPInt> sample, size_t from, size_t count) {
   std::vector<int64_t> part;
   for (size_t i = from; i < from + count; ++i) part.push_back(static_cast<int64_t>(sample[i]));
@@ -106,7 +104,7 @@ std::vector<int64_t> Part(llvm::ArrayRef<llvm::DynamicAPInt> sample, size_t from
 // A point of f with these results.
 Reply PointOf(const Relation& f, const std::vector<int64_t>& results) {
   const auto sample = Polyhedron(f, results).set().findIntegerSample();
-  if (!sample.has_value()) return {Answer::kYes};
+  if (!sample.has_value()) return {Answer::kYes};  // of an empty f
   return {Answer::kNo, Part(*sample, f.results.size(), f.points.variables.size())};
 }
 
@@ -127,29 +125,118 @@ Points Product(const Relation& f, const Relation& g) {
   return both;
 }
 
-}  // namespace
-
-Reply PresburgerProver::Empty(const Points& points) {
-  const Relation all{points, {}};
-  return Size(all) > options_.most_variables ? Reply{} : PointOf(all, {});
+// What `ask` replies in a child.
+Reply Apart(const PresburgerOptions& options, absl::FunctionRef<Reply()> ask) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  const pid_t child = fork();
+  if (child == 0) {
+    const Reply reply = ask();
+    std::vector<int64_t> words = {static_cast<int64_t>(reply.answer)};
+    words.insert(words.end(), reply.point.begin(), reply.point.end());
+    const size_t bytes = words.size() * sizeof(int64_t);
+    _exit(write(ends[1], words.data(), bytes) == static_cast<ssize_t>(bytes) ? 0 : 1);
+  }
+  close(ends[1]);
+  Reply reply;
+  pollfd ready{ends[0], POLLIN, 0};
+  if (child > 0 && poll(&ready, 1, static_cast<int>(absl::ToInt64Milliseconds(options.limit))) == 1) {
+    int64_t words[512];
+    const ssize_t bytes = read(ends[0], words, sizeof words);
+    if (bytes >= static_cast<ssize_t>(sizeof words[0]))
+      reply = {static_cast<Answer>(words[0]), {words + 1, words + bytes / sizeof words[0]}};
+  }
+  close(ends[0]);
+  if (child > 0) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  return reply;
 }
 
-Reply PresburgerProver::Covers(const Relation& f, const std::vector<Relation>& g) {
-  if (Size(f) > options_.most_variables || g.empty()) return {};
-  for (const Relation& relation : g) {
-    if (Size(relation) > options_.most_variables) return {};
+Reply EmptyHere(const Points& points) { return PointOf({points, {}}, {}); }
+
+constexpr unsigned kNoColumn = ~0U;
+
+std::vector<llvm::DynamicAPInt> RowOf(llvm::ArrayRef<llvm::DynamicAPInt> given, unsigned dims,
+                                      const std::vector<unsigned>& locals, unsigned columns) {
+  std::vector<llvm::DynamicAPInt> row(columns, llvm::DynamicAPInt(0));
+  for (unsigned c = 0; c < dims; ++c) row[c] = given[c];
+  for (size_t l = 0; l < locals.size(); ++l) {
+    if (given[dims + l] != 0) row[locals[l]] = given[dims + l];
   }
+  row.back() = given.back();
+  return row;
+}
+
+// The set without those of `g` from the i-th on, whose local variables are quotients: a point, or nothing; an
+// error where a quotient is not known. (The library's difference goes wrong where two inequalities say more
+// of a local variable than that it is a quotient.)
+std::optional<std::vector<int64_t>> Outside(const IntegerRelation& f, llvm::ArrayRef<IntegerRelation> g,
+                                            bool& unknown) {
+  if (unknown) return std::nullopt;
+  if (g.empty()) {
+    const auto sample = f.findIntegerSample();
+    if (!sample.has_value()) return std::nullopt;
+    return Part(*sample, 0, f.getNumDimVars());
+  }
+  if (f.isIntegerEmpty()) return std::nullopt;
+  const IntegerRelation& cut = g[0];
+  const unsigned dims = cut.getNumDimVars();
+  IntegerRelation rest = f;
+  const mlir::presburger::DivisionRepr quotients = cut.getLocalReprs();
+  std::vector<unsigned> locals(cut.getNumLocalVars(), kNoColumn);
+  for (size_t added = 0; added < locals.size();) {
+    const size_t before = added;
+    for (size_t l = 0; l < locals.size(); ++l) {
+      if (locals[l] != kNoColumn || !quotients.hasRepr(static_cast<unsigned>(l))) continue;
+      const auto dividend = quotients.getDividend(static_cast<unsigned>(l));
+      bool known = true;
+      for (size_t m = 0; m < locals.size(); ++m) known &= dividend[dims + m] == 0 || locals[m] != kNoColumn;
+      if (!known) continue;
+      locals[l] = rest.addLocalFloorDiv(RowOf(dividend, dims, locals, rest.getNumCols()),
+                                        quotients.getDenom(static_cast<unsigned>(l)));
+      ++added;
+    }
+    if (added != before) continue;
+    unknown = true;
+    return std::nullopt;
+  }
+  const auto without = [&](std::vector<llvm::DynamicAPInt> row) {
+    for (llvm::DynamicAPInt& c : row) c = -c;
+    row.back() -= 1;
+    IntegerRelation part = rest;
+    part.addInequality(row);
+    return Outside(part, g.drop_front(), unknown);
+  };
+  for (unsigned i = 0; i < cut.getNumEqualities() + cut.getNumInequalities(); ++i) {
+    const bool equality = i < cut.getNumEqualities();
+    const auto given = equality ? cut.getEquality(i) : cut.getInequality(i - cut.getNumEqualities());
+    std::vector<llvm::DynamicAPInt> row = RowOf(given, dims, locals, rest.getNumCols());
+    if (auto point = without(row)) return point;
+    if (equality) {
+      std::vector<llvm::DynamicAPInt> other = row;
+      for (llvm::DynamicAPInt& c : other) c = -c;
+      if (auto point = without(other)) return point;
+      rest.addEquality(row);
+    } else {
+      rest.addInequality(row);
+    }
+  }
+  return std::nullopt;
+}
+
+Reply CoversHere(const Relation& f, const std::vector<Relation>& g) {
   PresburgerRelation covering(Polyhedron(g[0], {}).Image());
   for (size_t i = 1; i < g.size(); ++i) covering.unionInPlace(Polyhedron(g[i], {}).Image());
   covering = covering.computeReprWithOnlyDivLocals();
-  PresburgerRelation left = PresburgerRelation(Polyhedron(f, {}).Image()).subtract(covering);
-  llvm::SmallVector<llvm::DynamicAPInt> sample;
-  if (!left.findIntegerSample(sample)) return {Answer::kYes};
-  return PointOf(f, Part(sample, 0, f.results.size()));
+  bool unknown = false;
+  const auto results = Outside(Polyhedron(f, {}).Image(), covering.getAllDisjuncts(), unknown);
+  if (unknown) return {};
+  return results.has_value() ? PointOf(f, *results) : Reply{Answer::kYes};
 }
 
-Reply PresburgerProver::Determines(const std::vector<Relation>& f,
-                                   const std::vector<std::vector<Sum>>& values) {
+Reply DeterminesHere(const std::vector<Relation>& f, const std::vector<std::vector<Sum>>& values) {
   for (size_t i = 0; i < f.size(); ++i) {
     for (size_t j = 0; j <= i; ++j) {
       const Points both = Product(f[i], f[j]);
@@ -167,7 +254,7 @@ Reply PresburgerProver::Determines(const std::vector<Relation>& f,
         wrong.push_back(some);
       }
       for (const Points& points : wrong) {
-        Reply reply = Empty(points);
+        Reply reply = EmptyHere(points);
         if (reply.answer == Answer::kYes) continue;
         if (reply.answer == Answer::kNo) reply.point.resize(first);
         return reply;
@@ -177,4 +264,20 @@ Reply PresburgerProver::Determines(const std::vector<Relation>& f,
   return {Answer::kYes};
 }
 
-}  // namespace kiln
+}  // namespace
+
+Reply PresburgerProver::Empty(const Points& points) {
+  return Apart(options_, [&] { return EmptyHere(points); });
+}
+
+Reply PresburgerProver::Covers(const Relation& f, const std::vector<Relation>& g) {
+  if (g.empty()) return Empty(f.points);
+  return Apart(options_, [&] { return CoversHere(f, g); });
+}
+
+Reply PresburgerProver::Determines(const std::vector<Relation>& f,
+                                   const std::vector<std::vector<Sum>>& values) {
+  return Apart(options_, [&] { return DeterminesHere(f, values); });
+}
+
+}  // namespace kiln::proof

@@ -1,15 +1,16 @@
 // A prover that decides sets of integer points with MLIR's Presburger library, whatever their extents.
 //
-// Questions with too many variables are kUnknown: the library's time grows exponentially, and it cannot be
-// interrupted. Milliseconds for the usual question. Not thread safe.
+// Milliseconds for the usual question. The library's time grows exponentially with some, and it cannot be
+// interrupted: each question is asked in a child process, which ends with its limit. Not thread safe.
 #pragma once
 
+#include "absl/time/time.h"
 #include "validator/prover.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 struct PresburgerOptions {
-  int most_variables = 24;  // quotients count
+  absl::Duration limit = absl::Seconds(1);  // of a question; beyond, the answer is kUnknown
 };
 
 class PresburgerProver final : public Prover {
@@ -24,4 +25,4 @@ class PresburgerProver final : public Prover {
   PresburgerOptions options_;
 };
 
-}  // namespace kiln
+}  // namespace kiln::proof

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
-namespace kiln {
+namespace kiln::proof {
 namespace {
 
 // scale * digit, where digit = (variable / lower) % extent takes values 0 .. range - 1.
@@ -273,4 +273,4 @@ bool Apart(const Relation& a, const Relation& b) {
   return false;
 }
 
-}  // namespace kiln
+}  // namespace kiln::proof

@@ -4,7 +4,7 @@
 
 #include "validator/prover.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 // Bounds of a sum over the points, from the box and from conditions that differ from it by little. Both
 // inclusive; too wide at worst.
@@ -27,4 +27,4 @@ bool DeterminedBy(const Relation& f, const std::vector<Sum>& variables);
 // Proven: no point of one relation has the results of a point of the other.
 bool Apart(const Relation& a, const Relation& b);
 
-}  // namespace kiln
+}  // namespace kiln::proof

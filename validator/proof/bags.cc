@@ -5,7 +5,7 @@
 #include "validator/proof/algebra.h"
 #include "validator/proof/compare.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 // A block of which every instance at these points (those of the element, and more variables) enters.
 struct Comparison::Part {
@@ -309,4 +309,4 @@ Finding Comparison::SameInstances(Points& points, const Part& given, const Look&
   return {};
 }
 
-}  // namespace kiln
+}  // namespace kiln::proof

@@ -3,7 +3,7 @@
 #include "validator/proof/algebra.h"
 #include "validator/proof/obligations.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 Look Obligations::Wanted(Id buffer, const std::vector<Sum>& index, const Value& writer) const {
   const bool shared = buffer < static_cast<Id>(reference_.program().buffers.size());
@@ -191,4 +191,4 @@ Finding Obligations::Instances(const Unit& unit) {
   return {};
 }
 
-}  // namespace kiln
+}  // namespace kiln::proof

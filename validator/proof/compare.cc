@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "validator/proof/algebra.h"
 
-namespace kiln {
+namespace kiln::proof {
 namespace {
 
 Finding Unknown(std::string why) { return {Answer::kUnknown, std::move(why), {}}; }
@@ -129,4 +129,4 @@ Finding Comparison::SameOperation(Points& points, const Value& a, const Value& b
   return {};
 }
 
-}  // namespace kiln
+}  // namespace kiln::proof

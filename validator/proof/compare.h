@@ -9,7 +9,7 @@
 
 #include "validator/proof/values.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 struct Finding {
   Answer answer = Answer::kYes;
@@ -53,4 +53,4 @@ class Comparison {
   int64_t steps_;
 };
 
-}  // namespace kiln
+}  // namespace kiln::proof

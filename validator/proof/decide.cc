@@ -6,7 +6,7 @@
 #include "validator/proof/algebra.h"
 #include "validator/proof/enumerate.h"
 
-namespace kiln {
+namespace kiln::proof {
 namespace {
 
 // By bounds alone.
@@ -115,4 +115,4 @@ bool Decider::Equal(const Points& points, const Sum& a, const Sum& b) {
   return Holds(points, difference, 1) == Truth::kAlways;
 }
 
-}  // namespace kiln
+}  // namespace kiln::proof

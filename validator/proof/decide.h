@@ -7,7 +7,7 @@
 #include "absl/time/time.h"
 #include "validator/prover.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 enum class Truth : uint8_t { kAlways, kNever, kUnknown };
 
@@ -38,4 +38,4 @@ class Decider final : public Prover {
 Points With(const Points& points, const Sum& value, int64_t extent);
 std::vector<Points> Without(const Points& points, const Sum& value, int64_t extent);
 
-}  // namespace kiln
+}  // namespace kiln::proof

@@ -5,7 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 
-namespace kiln {
+namespace kiln::proof {
 namespace {
 
 using Tuple = absl::InlinedVector<int64_t, 8>;
@@ -135,4 +135,4 @@ Reply EnumeratingProver::Determines(const std::vector<Relation>& f,
   return {Answer::kYes};
 }
 
-}  // namespace kiln
+}  // namespace kiln::proof

@@ -4,7 +4,7 @@
 
 #include "validator/prover.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 class EnumeratingProver final : public Prover {
  public:
@@ -19,4 +19,4 @@ class EnumeratingProver final : public Prover {
   int64_t limit_;
 };
 
-}  // namespace kiln
+}  // namespace kiln::proof

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 Model::Model(const Program& program) : spaces_(program), units_(program.buffers.size()) {
   std::vector<std::vector<Writer>> writers(program.buffers.size());
@@ -121,4 +121,4 @@ std::vector<Unit> Model::Reductions(const std::vector<Writer>& writers) {
   return units;
 }
 
-}  // namespace kiln
+}  // namespace kiln::proof

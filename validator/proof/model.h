@@ -15,7 +15,7 @@
 
 #include "validator/proof/spaces.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 struct Writer {
   Id block = kNone;
@@ -57,4 +57,4 @@ class Model {
   std::optional<std::string> problem_;
 };
 
-}  // namespace kiln
+}  // namespace kiln::proof

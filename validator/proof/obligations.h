@@ -11,7 +11,7 @@
 
 #include "validator/proof/compare.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 class Obligations {
  public:
@@ -62,4 +62,4 @@ class Obligations {
 // What the outputs of one program have is written by the other.
 Finding SameOutputs(Decider& decider, const Model& made, const Model& original);
 
-}  // namespace kiln
+}  // namespace kiln::proof

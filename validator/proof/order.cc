@@ -6,7 +6,7 @@
 #include "validator/proof/algebra.h"
 #include "validator/proof/obligations.h"
 
-namespace kiln {
+namespace kiln::proof {
 namespace {
 
 std::vector<int64_t> ValuesAt(const std::vector<Sum>& sums, const std::vector<int64_t>& point) {
@@ -321,4 +321,4 @@ Finding SameOutputs(Decider& decider, const Model& made, const Model& original) 
   return {};
 }
 
-}  // namespace kiln
+}  // namespace kiln::proof

@@ -4,7 +4,7 @@
 
 #include "validator/proof/algebra.h"
 
-namespace kiln {
+namespace kiln::proof {
 namespace {
 
 // Resolves what bindings name.
@@ -177,4 +177,4 @@ std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id bl
   return conditions;
 }
 
-}  // namespace kiln
+}  // namespace kiln::proof

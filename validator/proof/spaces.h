@@ -8,7 +8,7 @@
 #include "lang/program.h"
 #include "validator/prover.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 struct Space {
   Id block = kNone;
@@ -57,4 +57,4 @@ std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id bl
 
 bool MayRunAtOnce(LoopKind kind);  // iterations may not see each other
 
-}  // namespace kiln
+}  // namespace kiln::proof

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "validator/proof/algebra.h"
 
-namespace kiln {
+namespace kiln::proof {
 namespace {
 
 Look Unknown(std::string why) {
@@ -120,4 +120,4 @@ Look Follow(Decider& decider, Points& points, const Look& element) {
   return Unknown("no writer");
 }
 
-}  // namespace kiln
+}  // namespace kiln::proof

@@ -7,7 +7,7 @@
 #include "validator/proof/decide.h"
 #include "validator/proof/model.h"
 
-namespace kiln {
+namespace kiln::proof {
 
 using Iters = std::shared_ptr<const std::vector<Sum>>;
 
@@ -50,4 +50,4 @@ std::optional<std::vector<Sum>> ItersOf(Decider& decider, Points& points, const 
 std::optional<std::vector<Condition>> Exists(Points& points, const Model& model, Id block,
                                              const std::vector<Sum>& iters);
 
-}  // namespace kiln
+}  // namespace kiln::proof

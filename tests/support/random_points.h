@@ -1,0 +1,20 @@
+// Random questions for provers.
+#pragma once
+
+#include <string>
+
+#include "lang/random.h"
+#include "validator/prover.h"
+
+namespace kiln::proof {
+
+// Whether f has no point, whether g covers it, and whether its results determine its variables.
+struct RandomQuestion {
+  Relation f;
+  std::vector<Relation> g;
+  std::vector<Sum> variables;
+};
+RandomQuestion DrawQuestion(Dice& dice);
+std::string ToString(const RandomQuestion& question);
+
+}  // namespace kiln::proof

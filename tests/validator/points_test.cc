@@ -1,0 +1,57 @@
+// Questions about points: the algebra against brute force.
+#include <gtest/gtest.h>
+
+#include "tests/support/random_points.h"
+#include "validator/proof/algebra.h"
+#include "validator/proof/decide.h"
+#include "validator/proof/enumerate.h"
+
+namespace kiln::proof {
+namespace {
+
+// The algebra alone.
+Decider Algebra() { return Decider(nullptr, 0, absl::InfiniteFuture()); }
+
+TEST(Points, TilesCoverWhatTheyAreMadeFrom) {
+  Relation tiles, all;
+  const Sum outer = tiles.points.Add(7), inner = tiles.points.Add(16);
+  tiles.results = {outer * 16 + inner};
+  tiles.points.conditions.push_back({tiles.results[0], 109});
+  all.results = {all.points.Add(109)};
+  EXPECT_EQ(Algebra().Covers(all, {tiles}).answer, Answer::kYes);
+  EXPECT_EQ(Algebra().Determines({tiles}, {{outer, inner}}).answer, Answer::kYes);
+  all.points.variables[0].extent = 113;
+  EXPECT_EQ(Algebra().Covers(all, {tiles}).answer, Answer::kUnknown);
+  const Reply reply = EnumeratingProver(1000).Covers(all, {tiles});
+  EXPECT_EQ(reply.answer, Answer::kNo);
+  EXPECT_EQ(reply.point, std::vector<int64_t>{109});
+}
+
+TEST(Points, AConditionMayContradictAnother) {
+  Points points;
+  const Sum i = points.Add(1 << 30), j = points.Add(1 << 30);
+  points.conditions = {{i + j * -1, 1}, {i + j * -1 + Sum::Constant(-1), 1 << 30}};
+  EXPECT_EQ(Algebra().Empty(points).answer, Answer::kYes);
+}
+
+TEST(Points, TheAlgebraAgreesWithBruteForce) {
+  RandomDice dice(Engine({3}));
+  EnumeratingProver brute(1 << 20);
+  Decider algebra = Algebra();
+  int yes = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const RandomQuestion q = DrawQuestion(dice);
+    const Answer empty = algebra.Empty(q.f.points).answer, covers = algebra.Covers(q.f, q.g).answer,
+                 determines = algebra.Determines({q.f}, {q.variables}).answer;
+    if (empty == Answer::kYes) EXPECT_EQ(brute.Empty(q.f.points).answer, Answer::kYes) << ToString(q);
+    if (covers == Answer::kYes) EXPECT_EQ(brute.Covers(q.f, q.g).answer, Answer::kYes) << ToString(q);
+    if (determines == Answer::kYes) {
+      EXPECT_EQ(brute.Determines({q.f}, {q.variables}).answer, Answer::kYes) << ToString(q);
+    }
+    yes += (empty == Answer::kYes) + (covers == Answer::kYes) + (determines == Answer::kYes);
+  }
+  EXPECT_GT(yes, 2000);
+}
+
+}  // namespace
+}  // namespace kiln::proof

@@ -5,9 +5,8 @@
 #include "backends/emit.h"
 #include "backends/pass_printer.h"
 #include "backends/plan.h"
-#include "lang/analysis/dataflow.h"
-#include "lang/analysis/instances.h"
 #include "lang/analysis/lowerable.h"
+#include "lang/dissolve.h"
 #include "lang/text.h"
 #include "mlir/IR/Verifier.h"
 
@@ -23,10 +22,6 @@ absl::Status Supported(const Program& p) {
     for (const Extent& extent : p.Dims(buffer.shape)) {
       if (!extent.constant()) return variable("buffer", p.Text(buffer.name));
     }
-  }
-  for (const Id block : Blocks(p)) {
-    if (p.block(block).monoid == kNone || p.block(block).accumulates) continue;
-    if (absl::Status status = CheckReducesInScope(p, block); !status.ok()) return status;
   }
   for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
     if (!p.IsLoop(node)) continue;
@@ -70,6 +65,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   PassPrinter print(options.print_after_all);
   Program p = program;
   print("program", [&] { return ToString(p); });
+  DissolveNests(p);
+  print("dissolve-nests", [&] { return ToString(p); });
   DecomposeReductions(p);
   print("decompose-reductions", [&] { return ToString(p); });
   const Plan plan = MakePlan(p);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "lang/step.h"
 
@@ -25,6 +26,13 @@ struct Factor {
   Factor(int64_t number) : operand{Operand::Kind::kInt, number} {}  // NOLINT: factors are written as numbers
   Factor(int number) : Factor(int64_t{number}) {}                   // NOLINT
   Factor(Value value) : operand{Operand::Kind::kValue, value.number} {}  // NOLINT
+};
+
+// A structural choice that was made.
+struct StructuralChoice {
+  std::string name;
+  int n = 1, picked = 0;
+  friend bool operator==(const StructuralChoice&, const StructuralChoice&) = default;
 };
 
 }  // namespace kiln

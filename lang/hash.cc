@@ -176,7 +176,8 @@ class Encoder {
   void Children(Id parent, Id scope, int depth) {
     for (Id n = p_.nodes[parent].first; n != kNone; n = p_.nodes[n].next) {
       const bool is_block = p_.IsBlock(n);
-      Add((is_block ? 2 : 1) | (p_.nodes[n].prepare ? 4 : 0));
+      const bool intrinsic = is_block && p_.block(n).intrinsic != kNone;
+      Add((is_block ? 2 : 1) | (p_.nodes[n].prepare ? 4 : 0) | (intrinsic ? 8 : 0));
       if (is_block) {
         Block(n, scope);
         Children(n, n, 0);
@@ -195,6 +196,7 @@ class Encoder {
   void Block(Id node, Id scope) {
     const BlockNode& b = p_.block(node);
     AddAnnotations(b.annotations);
+    if (b.intrinsic != kNone) AddText(p_.Text(b.intrinsic));
     Resolver resolver(p_, scope);
     Add(b.iters.count);
     for (const Iter& iter : p_.Iters(b.iters)) {

@@ -84,6 +84,7 @@ struct BlockNode {
   bool accumulates = false;  // the destinations were initialized by another block
   Provenance provenance;
   Range annotations;
+  Id intrinsic = kNone;  // a name: a block around others whose inside is a call of it (lang/intrinsic.h)
 };
 
 // A place in the tree. `index` is into Program::loops or Program::blocks.

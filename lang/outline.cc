@@ -147,6 +147,7 @@ class Copier {
     block.values = CopyExprs(block.values);
     block.initial = CopyExprs(block.initial);
     block.annotations = CopyAnnotations(block.annotations);
+    if (block.intrinsic != kNone) block.intrinsic = to_.Intern(from_.Text(block.intrinsic));
     block.provenance = {Provenance::Kind::kCompute, nodes_[node], {}};
     to_.block(nodes_[node]) = block;
   }

@@ -4,7 +4,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/defect.h"
@@ -19,11 +18,6 @@ Id SharedScope(const Program& p, Id block, const std::vector<Id>& others, Id sco
     if (IsAncestor(p, scope, shared)) scope = shared;
   }
   return scope;
-}
-
-Id Outermost(const Program& p, Id block) {
-  const Id enclosing = EnclosingBlock(p, block);
-  return enclosing == kNone ? kRoot : enclosing;
 }
 
 }  // namespace
@@ -59,7 +53,7 @@ absl::StatusOr<Id> PlaceBelow(const Program& program, Id loop, const std::vector
 }
 
 Id ScopeOfReaders(const Program& program, Id block) {
-  Id scope = Outermost(program, block);
+  Id scope = kRoot;
   if (KILN_DEFECT("cache-write.late")) return scope;
   for (const Id buffer : WrittenBuffers(program, block))
     scope = SharedScope(program, block, Readers(program, buffer), scope);
@@ -67,9 +61,8 @@ Id ScopeOfReaders(const Program& program, Id block) {
 }
 
 Id ScopeOfWriters(const Program& program, Id block, Id buffer) {
-  const Id outermost = Outermost(program, block);
-  if (KILN_DEFECT("cache-read.early")) return outermost;
-  return SharedScope(program, block, Writers(program, buffer), outermost);
+  if (KILN_DEFECT("cache-read.early")) return kRoot;
+  return SharedScope(program, block, Writers(program, buffer), kRoot);
 }
 
 }  // namespace kiln

@@ -291,6 +291,17 @@ void Schedule::SetScope(Block block, absl::string_view storage, Where where) {
   Do("set-scope", {Of(block)}, {std::string(storage)}, where);
 }
 
+Block Schedule::Blockize(Loop loop, Where where) { return BlockOf(Do("blockize", {Of(loop)}, {}, where)); }
+void Schedule::Tensorize(Block tile, absl::string_view intrinsic, Where where) {
+  Do("tensorize", {Of(tile)}, {std::string(intrinsic)}, where);
+}
+void Schedule::Tensorize(Loop loop, absl::string_view intrinsic, Where where) {
+  Tensorize(Blockize(loop, where), intrinsic, where);
+}
+std::array<Loop, 3> Schedule::Einsum(Block block, const std::vector<int64_t>& to, Where where) {
+  return First<3>(ListOf<Loop>(Do("einsum", {Of(block)}, {to}, where)));
+}
+
 Block Schedule::Rfactor(Block block, Loop loop, int axis, absl::string_view storage, Where where) {
   return BlockOf(Do("rfactor", {Of(block), Of(loop)}, {int64_t{axis}, std::string(storage)}, where));
 }

@@ -28,12 +28,7 @@ using Where = std::source_location;
 
 class Schedule {
  public:
-  // A structural choice that was made.
-  struct Choice {
-    std::string name;
-    int n = 1, picked = 0;
-    friend bool operator==(const Choice&, const Choice&) = default;
-  };
+  using Choice = StructuralChoice;
 
   Schedule(Program program, const Target& target, Chooser& chooser);
 
@@ -149,12 +144,17 @@ class Schedule {
   void SetScope(Block block, absl::string_view storage, Where where = Where::current());
 
   // --- reductions
-  // Partial results, one for each iteration of `loop`, in a workspace with that loop as dimension `axis` (-1:
-  // the last); the block that combines them.
+  // Partial results of each iteration of `loop`, a workspace's dimension `axis`; the block that combines.
   Block Rfactor(Block block, Loop loop, int axis = 0, absl::string_view storage = "global",
                 Where where = Where::current());
   // Initialization as a block of its own, before `loop`; that block.
   Block DecomposeReduction(Block block, Loop loop, Where where = Where::current());
+
+  // --- intrinsics: what is below a loop as a block; that as a call; a contraction as loops m, n and k
+  Block Blockize(Loop loop, Where where = Where::current());
+  void Tensorize(Block tile, absl::string_view intrinsic, Where where = Where::current());
+  void Tensorize(Loop loop, absl::string_view intrinsic, Where where = Where::current());
+  std::array<Loop, 3> Einsum(Block block, const std::vector<int64_t>& to, Where where = Where::current());
 
   // --- annotations
   void Annotate(Block block, absl::string_view key, int64_t value, Where where = Where::current());

@@ -170,8 +170,8 @@ class IdCheck {
   }
 
   void CheckBlock(const BlockNode& b) {
-    Name(b.name), In(b.iters, p_.iters), Ids(b.domain, p_.marks), Index(b.monoid, p_.monoids),
-        In(b.dests, p_.accesses);
+    Name(b.name), Name(b.intrinsic), In(b.iters, p_.iters), Ids(b.domain, p_.marks),
+        Index(b.monoid, p_.monoids), In(b.dests, p_.accesses);
     Ids(b.values, p_.exprs), Ids(b.initial, p_.exprs), List(b.annotations);
     Enum(b.provenance.kind, Provenance::Kind::kPadding), Require(b.provenance.origin >= kNone),
         Ids(b.provenance.map, p_.marks);

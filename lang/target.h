@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace kiln {
+
+struct IntrinsicFamily;
 
 struct Target {
   std::string name = "cpu";  // kind of default space
@@ -17,6 +20,9 @@ struct Target {
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
   int64_t max_unrolled = 1024;  // instances of blocks in one straight line of code
   std::string fingerprint;      // identity of the machine; records are never served for another
+
+  // What it has for products of matrices, by name (lang/intrinsic.h).
+  std::vector<const IntrinsicFamily*> matrix_intrinsics() const;
 };
 
 }  // namespace kiln

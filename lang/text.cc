@@ -148,7 +148,9 @@ class Printer {
 
   void PrintBlock(Id node, const std::string& prepare, Id scope_block, Names& scope) {
     const BlockNode& b = p_.block(node);
-    Line(absl::StrCat(prepare, "block ", QuotedName(p_.Text(b.name)), Notes(b.annotations), " {"));
+    const std::string intrinsic =
+        b.intrinsic == kNone ? "" : absl::StrCat(" intrinsic ", QuotedName(p_.Text(b.intrinsic)));
+    Line(absl::StrCat(prepare, "block ", QuotedName(p_.Text(b.name)), intrinsic, Notes(b.annotations), " {"));
     ++depth_;
     const size_t mark = scope.size();
     PrintIters(node, scope_block, scope);

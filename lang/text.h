@@ -32,10 +32,11 @@
 //   kind      = "address" | "register" | "lane" | "warp"
 //   monoid    = "monoid" name ["idempotent"] ["exact"] "identity" exprs "combine" exprs    over l0, l1, ...,
 //   r0, r1, ... node      = ["prepare"] (loop | block) loop      = "for" name "<" extent [loop-kind]
-//   ["tainted"] notes "{" {node} "}" block     = "block" name notes "{" {guard} {iter} ["domain" marks]
-//   [body] ["from" origin] {node} "}" notes     = {"@" name "=" int} guard     = "let" name "=" sum "<"
-//   extent           over the loops around, the enclosing block's iters, guards above iter      = ("spatial"
-//   | "reduction") name "<" extent "=" sum ["where" name {"," name}] body      = access {"," access} ("=" |
+//   ["tainted"] notes "{" {node} "}" block     = "block" name ["intrinsic" name] notes "{" {guard} {iter}
+//   ["domain" marks] [body] ["from" origin] {node} "}" notes     = {"@" name "=" int} guard     = "let" name
+//   "=" sum "<" extent           over the loops around, the enclosing block's iters, guards above iter      =
+//   ("spatial" | "reduction") name "<" extent "=" sum ["where" name {"," name}] body      = access {","
+//   access} ("=" |
 //   ["accumulate"] monoid-name "=") exprs ["initial" exprs] access    = name "[" [sum {"," sum}] "]" origin
 //   = ("compute" | "init" | "partial" | "padding") int [marks] | "copy" name [marks] marks     = "(" [sum "<"
 //   extent {"," sum "<" extent}] ")" extent    = int | name "{" int ".." int "/" int "}"  parameter, minimum,

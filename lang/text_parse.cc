@@ -179,6 +179,7 @@ class Parser : private ExprReader {
     const Token place = Next();
     BlockNode b;
     b.name = p_.Intern(Name("a block's name"));
+    if (Accept("intrinsic")) b.intrinsic = p_.Intern(Name("an intrinsic's name"));
     b.annotations = ParseNotes();
     Keyword("{");
     while (ok() && Accept("let")) {

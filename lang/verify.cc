@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/match.h"
 #include "lang/analysis/placement.h"
 #include "lang/program.h"
 #include "lang/scalar.h"
@@ -30,6 +31,11 @@ class Verifier {
       if (ok()) continue;
       broken = block;
       break;
+    }
+    where_.clear();
+    if (ok() && HasCalls(p_)) {
+      const absl::Status calls = CheckCalls(p_);
+      Require(calls.ok(), calls.message());
     }
     return status_;
   }
@@ -231,7 +237,9 @@ class Verifier {
         const BlockNode& b = p_.block(n);
         Require(In(b.name, p_.names) && In(b.iters, p_.iters) && ListIn(b.domain, p_.marks) &&
                     In(b.dests, p_.accesses) && ListIn(b.values, p_.exprs) && ListIn(b.initial, p_.exprs) &&
-                    ListIn(b.provenance.map, p_.marks) && (b.monoid == kNone || In(b.monoid, p_.monoids)),
+                    ListIn(b.provenance.map, p_.marks) &&
+                    (b.intrinsic == kNone || In(b.intrinsic, p_.names)) &&
+                    (b.monoid == kNone || In(b.monoid, p_.monoids)),
                 "block node ", n, " has ids out of range");
       }
       if (ok()) CheckChildren(n, depth + 1);

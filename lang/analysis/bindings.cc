@@ -92,9 +92,33 @@ Sum Resolver::ResolveChecked(Id mark) {
   return value;
 }
 
+namespace {
+
+// What a sum over the iters of a block is over the loops around that block.
+Sum Outside(const Program& program, const Bindings& around, const Sum& sum) {
+  const Extents extents(program);
+  Sum outside = Sum::Constant(sum.offset);
+  for (const Split& split : sum.splits) {
+    if (split.source.kind != Source::Kind::kIter) {
+      outside.splits.push_back(split);
+      continue;
+    }
+    const Iter& iter = program.Iters(program.block(around.block).iters)[split.source.id];
+    const int64_t extent = split.lower * split.extent < iter.extent.max ? split.extent : 0;
+    std::optional<Sum> value = around.iters[split.source.id];
+    if (split.lower != 1 || extent != 0) value = DivMod(*value, split.lower, extent, extents);
+    if (!value.has_value()) value = Sum{0, {Split{Source::Mark(iter.binding), 1, split.lower, extent}}};
+    outside = std::move(outside) + std::move(*value) * split.scale;
+  }
+  return Simplify(outside, extents);
+}
+
+}  // namespace
+
 Bindings ResolveBindings(const Program& program, Id block) {
-  Bindings result{block, EnclosingBlock(program, block), {}, {}};
-  Resolver resolver(program, result.enclosing);
+  Bindings result{block, {}, {}};
+  const Id enclosing = EnclosingBlock(program, block);
+  Resolver resolver(program, enclosing);
   result.iters.reserve(program.block(block).iters.count);
   for (const Iter& iter : program.Iters(program.block(block).iters)) {
     result.iters.push_back(resolver.ResolveChecked(iter.binding));
@@ -109,6 +133,16 @@ Bindings ResolveBindings(const Program& program, Id block) {
     const int64_t extent = program.marks[mark].extent.max;
     if (bounds.min < 0 || bounds.max >= extent) result.guards.push_back({*value, extent});
   }
+  if (enclosing == kNone) return result;
+  Bindings around = ResolveBindings(program, enclosing);
+  for (Sum& iter : result.iters) iter = Outside(program, around, iter);
+  for (const Guard& guard : result.guards) {
+    const Sum value = Outside(program, around, guard.value);
+    const auto same = [&](const Guard& g) { return g.extent == guard.extent && g.value == value; };
+    if (std::none_of(around.guards.begin(), around.guards.end(), same))
+      around.guards.push_back({value, guard.extent});
+  }
+  result.guards = std::move(around.guards);
   return result;
 }
 
@@ -121,9 +155,11 @@ Id EnclosingBlock(const Program& program, Id node) {
 std::vector<Id> LoopsAround(const Program& program, Id node) {
   size_t depth = 0;
   const Id innermost = program.nodes[node].parent;
-  for (Id at = innermost; at != kNone && program.IsLoop(at); at = program.nodes[at].parent) ++depth;
+  for (Id at = innermost; at != kNone; at = program.nodes[at].parent) depth += program.IsLoop(at);
   std::vector<Id> loops(depth);
-  for (Id at = innermost; depth > 0; at = program.nodes[at].parent) loops[--depth] = at;
+  for (Id at = innermost; depth > 0; at = program.nodes[at].parent) {
+    if (program.IsLoop(at)) loops[--depth] = at;
+  }
   return loops;
 }
 
@@ -131,24 +167,30 @@ std::vector<bool> Feeds(const Program& program, Id block, IterKind kind) {
   const std::vector<Id> loops = LoopsAround(program, block);
   std::vector<bool> feeds(loops.size(), false);
   // Follows definitions without simplifying: what a binding names is what it may depend on.
-  absl::InlinedVector<Source, 16> work;
-  const auto push = [&](Id mark) {
-    for (const Split& s : program.Splits(program.marks[mark].splits)) work.push_back(s.source);
+  struct Use {
+    Source source;
+    Id scope;  // the block whose iters it may be
+  };
+  absl::InlinedVector<Use, 16> work;
+  const auto push = [&](Id mark, Id scope) {
+    for (const Split& s : program.Splits(program.marks[mark].splits)) work.push_back({s.source, scope});
   };
   for (const Iter& iter : program.Iters(program.block(block).iters)) {
-    if (iter.kind == kind) push(iter.binding);
+    if (iter.kind == kind) push(iter.binding, EnclosingBlock(program, block));
   }
   while (!work.empty()) {
-    const Source s = work.back();
+    const auto [s, scope] = work.back();
     work.pop_back();
     if (s.kind == Source::Kind::kMark) {
-      push(s.id);
-    } else if (s.kind == Source::Kind::kLoop) {
+      push(s.id, scope);
+    } else if (s.kind == Source::Kind::kIter) {
+      push(program.Iters(program.block(scope).iters)[s.id].binding, EnclosingBlock(program, scope));
+    } else {
       const auto at = std::find(loops.begin(), loops.end(), s.id);
       if (at != loops.end()) {
         feeds[at - loops.begin()] = true;
       } else if (program.nodes[s.id].kind == Node::Kind::kDead && !KILN_DEFECT("bindings.feeds")) {
-        push(program.loops[program.nodes[s.id].index].definition);
+        push(program.loops[program.nodes[s.id].index].definition, scope);
       }
     }
   }

@@ -49,10 +49,11 @@ class Resolver {
   std::vector<Guard> guards_;
 };
 
-// The iters of a block as sums over live loops (and iters of the enclosing block), and the guards of its
-// existence, its domain marks included. Making them is most of what an analysis of regions costs: ask once.
+// The iters of a block as sums over live loops, through the iters of the blocks around it, and the guards of
+// its existence, domain marks and those of the blocks around it included. Making them is most of what an
+// analysis of regions costs: ask once.
 struct Bindings {
-  Id block = kNone, enclosing = kNone;  // enclosing: the block around it
+  Id block = kNone;
   std::vector<Sum> iters;
   std::vector<Guard> guards;
 };
@@ -61,7 +62,7 @@ Bindings ResolveBindings(const Program& program, Id block);
 // The innermost block around a node, or kNone.
 Id EnclosingBlock(const Program& program, Id node);
 
-// The loops around a node up to its enclosing block, outermost first.
+// The loops around a node, those around its enclosing blocks included, outermost first.
 std::vector<Id> LoopsAround(const Program& program, Id node);
 
 // The live loops that feed the iters of a kind, as flags by node id of `LoopsAround(block)` order.

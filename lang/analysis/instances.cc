@@ -37,7 +37,7 @@ void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& exte
 }
 
 std::vector<Digit> DigitsOf(const Program& p, const std::vector<Sum>& sums, const std::vector<Id>& loops) {
-  const Extents extents(p, loops.empty() ? kNone : EnclosingBlock(p, loops.front()));
+  const Extents extents(p);
   std::vector<Digit> digits;
   for (const Sum& sum : sums) AddDigits(sum, loops, extents, 0, digits);
   return digits;
@@ -91,30 +91,6 @@ absl::Status CheckReducesOnce(const Program& program, Id block, const std::vecto
   return absl::FailedPreconditionError(
       absl::StrCat("the loops from ", Describe(program, loops.front()), " on may run an instance of ",
                    Describe(program, block), " more than once, which its reduction would count twice"));
-}
-
-absl::Status CheckReducesInScope(const Program& program, Id block) {
-  const Id around = EnclosingBlock(program, block);
-  std::vector<Id> open;
-  for (const Iter& iter : program.Iters(program.block(block).iters)) {
-    if (iter.kind == IterKind::kReduction && around != kNone) open.push_back(iter.binding);
-  }
-  while (!open.empty()) {
-    const Id mark = open.back();
-    open.pop_back();
-    for (const Split& s : program.Splits(program.marks[mark].splits)) {
-      if (s.source.kind == Source::Kind::kMark) open.push_back(s.source.id);
-      if (s.source.kind == Source::Kind::kLoop && program.nodes[s.source.id].kind == Node::Kind::kDead)
-        open.push_back(program.loops[program.nodes[s.source.id].index].definition);
-      if (s.source.kind != Source::Kind::kIter) continue;
-      const Iter& from = program.Iters(program.block(around).iters)[s.source.id];
-      if (from.extent.max == 1) continue;
-      return absl::FailedPreconditionError(
-          absl::StrCat(Describe(program, block), " reduces over iter ", program.Text(from.name), " of ",
-                       Describe(program, around), ", outside of which it must be initialized"));
-    }
-  }
-  return absl::OkStatus();
 }
 
 size_t ReductionStart(const Program& program, Id block) {

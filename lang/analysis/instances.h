@@ -28,10 +28,6 @@ bool TellsApart(const Program& program, const std::vector<DimRange>& ranges, con
 // there down to the block.
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops);
 
-// OK if the reduction is fed by loops of its own scope only, and not through a reduction iter of the block
-// around it: then it starts within that block.
-absl::Status CheckReducesInScope(const Program& program, Id block);
-
 // Position among `loops` (LoopsAround the block) of the outermost that feeds a reduction iter; their number
 // if none does.
 size_t ReductionStart(const Program& program, Id block);

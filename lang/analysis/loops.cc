@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
+#include "lang/analysis/region.h"
 #include "lang/defect.h"
 
 namespace kiln {
@@ -19,6 +20,30 @@ bool UsedOutside(const Program& p, Id buffer, Id loop) {
          std::any_of(writers.begin(), writers.end(), outside);
 }
 
+// Of a buffer that the loop alone uses: proven that in a dimension that moves with the loop, an iteration
+// reads beside what every block there writes for it.
+bool ReadsBeside(const Program& p, Id buffer, Id loop) {
+  std::vector<Region> written;
+  for (const Id writer : Writers(p, buffer))
+    written.push_back(WrittenRegion(p, ResolveBindings(p, writer), buffer, loop));
+  for (const Id reader : Readers(p, buffer)) {
+    const Region read = ReadRegion(p, ResolveBindings(p, reader), buffer, loop);
+    const auto beside = [&](const Region& region) {
+      for (size_t d = 0; d < read.size(); ++d) {
+        const DimRange &r = read[d], &w = region[d];
+        const auto moves = [&](const Split& s) { return s.source == Source::Loop(loop); };
+        if (r.base.splits == w.base.splits &&
+            std::any_of(r.base.splits.begin(), r.base.splits.end(), moves) &&
+            (r.base.offset < w.base.offset || r.base.offset + r.extent > w.base.offset + w.extent))
+          return true;
+      }
+      return false;
+    };
+    if (std::all_of(written.begin(), written.end(), beside)) return true;
+  }
+  return false;
+}
+
 absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
   for (const Id block : BlocksBelow(p, loop)) {
     if (p.nodes[block].first != kNone) continue;
@@ -29,6 +54,12 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
                                                         p.Text(p.block(block).name), "\""));
     }
     if (p.loop(loop).extent.max == 1) continue;
+    for (const Id buffer : WrittenBuffers(p, block)) {
+      if (UsedOutside(p, buffer, loop) || !ReadsBeside(p, buffer, loop)) continue;
+      return absl::FailedPreconditionError(absl::StrCat("iterations of loop ", p.Text(p.loop(loop).name),
+                                                        " read of ", p.Text(p.buffers[buffer].name),
+                                                        " what other iterations write"));
+    }
     if (use.spatial || use.reduction) {
       // A store may be repeated; a reduction that two iterations run would be started over by one of them.
       const std::vector<Id> written = WrittenBuffers(p, block);
@@ -112,7 +143,7 @@ std::vector<Id> LoopsBelow(const Program& program, Id node) {
 
 std::optional<int64_t> Stride(const Program& program, const Bindings& bindings, Id buffer,
                               absl::Span<const int32_t> index, Id loop) {
-  const Extents extents(program, bindings.enclosing);
+  const Extents extents(program);
   const auto shape = program.Dims(program.buffers[buffer].shape);
   int64_t stride = 0, row = 1;
   for (size_t d = index.size(); d-- > 0;) {

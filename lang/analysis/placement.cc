@@ -46,6 +46,7 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
   if (EnclosingBlock(p, block) != EnclosingBlock(p, loop)) {
     return No(absl::StrCat(Describe(p, block), " and ", Describe(p, loop), " are in different scopes"));
   }
+  if (const absl::Status status = CheckNotWithin(p, loop); !status.ok()) return status;
   if (IsAncestor(p, loop, block))
     return No(absl::StrCat(Describe(p, loop), " is around ", Describe(p, block), " already"));
   for (Id at = loop; at != kNone && p.IsLoop(at); at = p.nodes[at].parent) {
@@ -167,6 +168,26 @@ std::string Describe(const Program& program, Id node) {
   return "the root";
 }
 
+absl::Status CheckNotWithin(const Program& program, Id node) {
+  for (Id at = node; at != kRoot && at != kNone; at = program.nodes[at].parent) {
+    if (!program.IsBlock(at) || (at == node && program.nodes[at].first == kNone)) continue;
+    return No(absl::StrCat(at == node ? "" : absl::StrCat(Describe(program, node), " is within "),
+                           Describe(program, at), at == node ? " is around others" : "",
+                           "; nothing is placed in such a block"));
+  }
+  return absl::OkStatus();
+}
+
+Id InnerBlock(const Program& program, Id block) {
+  Id inner = program.nodes[block].first == kNone ? block : kNone;
+  for (const Id below : BlocksBelow(program, block)) {
+    if (program.nodes[below].first != kNone) continue;
+    if (inner != kNone) return kNone;
+    inner = below;
+  }
+  return inner;
+}
+
 bool HasInnerGuards(const Program& program, const Bindings& bindings) {
   const auto iters = program.Iters(program.block(bindings.block).iters);
   for (const Guard& guard : bindings.guards) {
@@ -181,7 +202,7 @@ bool HasInnerGuards(const Program& program, const Bindings& bindings) {
 
 std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at) {
   std::vector<int> emptying;
-  const Extents extents(program, bindings.enclosing);
+  const Extents extents(program);
   const auto iters = program.Iters(program.block(bindings.block).iters);
   for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
     const std::optional<DimRange> range = IterRange(program, bindings, i, at);

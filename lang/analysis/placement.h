@@ -16,6 +16,13 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop);
 absl::Status CheckComputeInline(const Program& program, Id block);
 absl::Status CheckReverseComputeInline(const Program& program, Id block);
 
+// kFailedPrecondition if the node is a block around others, or within one: nothing is placed there.
+absl::Status CheckNotWithin(const Program& program, Id node);
+
+// The block that computes: the block itself, or the only one that is not around others within it (kNone if
+// there are several).
+Id InnerBlock(const Program& program, Id block);
+
 // "block \"name\"", "loop i"; for messages.
 std::string Describe(const Program& program, Id node);
 

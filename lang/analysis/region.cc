@@ -47,7 +47,7 @@ std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const E
 // An index of kNone touches the whole dimension.
 Region Touched(const Program& p, Id buffer, absl::Span<const int32_t> index, const Bindings& bindings,
                Id at) {
-  const Extents extents(p, bindings.enclosing);
+  const Extents extents(p);
   const auto shape = p.Dims(p.buffers[buffer].shape);
   Region region;
   for (size_t d = 0; d < index.size(); ++d) {
@@ -71,7 +71,7 @@ bool Contains(const DimRange& whole, const DimRange& part) {
 }  // namespace
 
 std::optional<DimRange> IterRange(const Program& program, const Bindings& bindings, int iter, Id at) {
-  return Bound(program, bindings.iters[iter], at, Extents(program, bindings.enclosing));
+  return Bound(program, bindings.iters[iter], at, Extents(program));
 }
 
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b) {

@@ -41,6 +41,7 @@ absl::StatusOr<Partition> PartitionOf(const Program& p, Id block, Id loop) {
   if (b.dests.count != 1)
     return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " has several results"));
   if (b.domain.count != 0) return absl::FailedPreconditionError("the block's instances are not a box");
+  if (const absl::Status status = CheckNotWithin(p, block); !status.ok()) return status;
   const std::vector<Id> loops = LoopsAround(p, block);
   const auto at = std::find(loops.begin(), loops.end(), loop);
   if (at == loops.end())

@@ -61,9 +61,17 @@ bool AllWritten(const Program& p, const std::vector<Id>& writers, Id buffer, con
   return IsDense(written) && Contains(written, region);
 }
 
+absl::StatusOr<Id> Computes(const Program& p, Id block) {
+  const Id inner = InnerBlock(p, block);
+  if (inner != kNone) return inner;
+  return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is around several blocks"));
+}
+
 absl::Status CacheRead(Call& call) {
   Program& p = call.program();
-  const Id block = call.node(0);
+  const absl::StatusOr<Id> computes = Computes(p, call.node(0));
+  if (!computes.ok()) return computes.status();
+  const Id block = *computes;
   const std::vector<Id> read = ReadBuffers(p, block);
   const int64_t operand = call.Int(0);
   if (operand < 0 || operand >= static_cast<int64_t>(read.size())) {
@@ -84,6 +92,7 @@ absl::Status CacheRead(Call& call) {
       return absl::FailedPreconditionError(absl::StrCat(Describe(p, writer), " writes it later"));
   }
   const Id scope = ScopeOfWriters(p, block, buffer);
+  if (const absl::Status status = CheckNotWithin(p, scope); !status.ok()) return status;
   const Bindings bindings = ResolveBindings(p, block);
   const Region region = Clipped(p, buffer, ReadRegion(p, bindings, buffer, scope));
   const bool gaps =
@@ -131,7 +140,9 @@ absl::Status CacheRead(Call& call) {
 
 absl::Status CacheWrite(Call& call) {
   Program& p = call.program();
-  const Id block = call.node(0);
+  const absl::StatusOr<Id> computes = Computes(p, call.node(0));
+  if (!computes.ok()) return computes.status();
+  const Id block = *computes;
   const absl::StatusOr<Storage> storage = StorageOf(call.Text(0));
   if (!storage.ok()) return storage.status();
   if (p.block(block).dests.count != 1)
@@ -141,6 +152,7 @@ absl::Status CacheWrite(Call& call) {
     return absl::FailedPreconditionError(absl::StrCat(p.Text(p.buffers[buffer].name), " has other writers"));
   }
   const Id scope = ScopeOfReaders(p, block);
+  if (const absl::Status status = CheckNotWithin(p, scope); !status.ok()) return status;
   const Bindings bindings = ResolveBindings(p, block);
   if (HasInnerGuards(p, bindings) || !EmptyingIters(p, bindings, scope).empty()) {
     return absl::FailedPreconditionError(absl::StrCat(

@@ -27,6 +27,7 @@ absl::Status CheckPadding(const Program& p, Id block, Id loop) {
   if (value.op != Op::kWithin || p.exprs[value.b].op != Op::kConstant)
     return No(absl::StrCat(Describe(p, block), " does not pad what it stores with a constant"));
   if (Writers(p, p.Accesses(b.dests)[0].buffer).size() != 1) return No("the padded buffer has other writers");
+  if (const absl::Status status = CheckNotWithin(p, block); !status.ok()) return status;
   const std::vector<Id> loops = LoopsAround(p, block);
   if (std::find(loops.begin(), loops.end(), loop) == loops.end())
     return No(absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));

@@ -44,6 +44,7 @@ absl::Status DecomposeReduction(Call& call) {
         absl::StrCat(Describe(p, block), " is initialized by another block already"));
   }
   if (old.domain.count != 0) return absl::FailedPreconditionError("the block's instances are not a box");
+  if (const absl::Status status = CheckNotWithin(p, block); !status.ok()) return status;
   const std::vector<Id> loops = LoopsAround(p, block);
   size_t at = 0;
   while (at < loops.size() && loops[at] != loop) ++at;
@@ -61,7 +62,6 @@ absl::Status DecomposeReduction(Call& call) {
   }
 
   absl::Status once = CheckInitial(p, block, loop);
-  if (once.ok()) once = CheckReducesInScope(p, block);
   if (!once.ok()) return once;
   once = CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(at), loops.end()});
   if (!once.ok() && !KILN_DEFECT("decompose-reduction.twice")) return once;

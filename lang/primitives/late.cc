@@ -10,6 +10,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
+#include "lang/analysis/match.h"
 #include "lang/defect.h"
 #include "lang/primitive.h"
 
@@ -96,6 +97,7 @@ absl::Status VectorizeInner(Call& call) {
   for (const Id block : Blocks(p)) {
     const Id loop = p.nodes[block].parent;
     if (p.nodes[block].first != kNone || !p.IsLoop(loop) || p.loop(loop).kind != LoopKind::kSerial) continue;
+    if (CallAround(p, block) != kNone) continue;
     const int64_t extent = p.loop(loop).extent.max;
     if (extent == 1 || !CheckVectorizable(p, loop).ok()) continue;
     const std::vector<Id> blocks = BlocksBelow(p, loop);

@@ -24,7 +24,11 @@ absl::Status GetBlock(Call& call) {
 }
 
 absl::Status GetLoops(Call& call) {
-  for (const Id loop : LoopsAround(call.program(), call.node(0))) call.Return(loop);
+  const Program& p = call.program();
+  const Id enclosing = EnclosingBlock(p, call.node(0));
+  for (const Id loop : LoopsAround(p, call.node(0))) {
+    if (EnclosingBlock(p, loop) == enclosing) call.Return(loop);
+  }
   return absl::OkStatus();
 }
 

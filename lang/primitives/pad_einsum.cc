@@ -10,7 +10,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/place.h"
@@ -69,6 +68,7 @@ absl::Status CheckBlock(const Program& p, Id block, Einsum& einsum) {
     }
     scopes.push_back(ScopeOfWriters(p, block, buffer));
   }
+  if (const absl::Status status = CheckNotWithin(p, block); !status.ok()) return status;
   for (const Id scope : scopes) {
     if (p.IsLoop(scope))
       return No(
@@ -162,7 +162,6 @@ absl::Status PadEinsum(Call& call) {
   const BlockNode old = p.block(block);
   const bool tainted = AnyTainted(p, block);
   const auto outermost = [&](Id scope) { return ChildTowards(p, scope, block); };
-  const Id root = EnclosingBlock(p, block) == kNone ? kRoot : EnclosingBlock(p, block);
   // What the extents of a buffer with these indices are, padded and not; false if they are the same.
   const auto padded = [&](Range index, std::vector<Extent>& shape, std::vector<Extent>& limits) {
     for (const int i : ItersOf(p, index)) {
@@ -190,7 +189,7 @@ absl::Status PadEinsum(Call& call) {
     Id pad = kNone;
     const std::string name(p.Text(p.buffers[buffer].name));
     const Id nest = CopyNest(p, name, e.a, buffer, shape, limits, tainted, pad);
-    p.InsertBefore(outermost(root), nest);
+    p.InsertBefore(outermost(kRoot), nest);
     const Range index = index_of({e.b, e.c}, shape);
     replaced.emplace_back(load, p.AddExpr({Op::kLoad, e.dtype, buffer, index.begin, index.count, 0}));
     call.Return(pad);
@@ -218,7 +217,7 @@ absl::Status PadEinsum(Call& call) {
     Id crop = kNone;
     const std::string name = absl::StrCat(p.Text(old.name), ".crop");
     const Id nest = CopyNest(p, name, buffer, dest.buffer, cropped, cropped, tainted, crop);
-    p.InsertAfter(outermost(root), nest);
+    p.InsertAfter(outermost(kRoot), nest);
     call.Return(crop);
   }
   std::vector<int32_t> map;

@@ -90,6 +90,7 @@ absl::StatusOr<Reindexed> WriteOf(const Program& p, Id block) {
 
 absl::Status Complete(const Program& p, Id block, Reindexed& r) {
   if (p.block(block).domain.count != 0) return No("the block's instances are not a box");
+  if (const absl::Status status = CheckNotWithin(p, r.scope); !status.ok()) return status;
   const std::vector<int64_t> extents = IterExtents(p, block);
   const auto shape = p.Dims(p.buffers[r.buffer].shape);
   std::vector<bool> named(extents.size(), false);

@@ -23,6 +23,7 @@ namespace {
 absl::Status Rfactor(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0), loop = call.node(1);
+  if (const absl::Status status = CheckNotWithin(p, block); !status.ok()) return status;
   const std::vector<Id> loops = LoopsAround(p, block);
   const auto position = std::find(loops.begin(), loops.end(), loop) - loops.begin();
   if (position == static_cast<int64_t>(loops.size())) {

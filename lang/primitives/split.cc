@@ -21,6 +21,16 @@
 namespace kiln {
 namespace {
 
+// Stores what a reduction below the loop goes on from.
+bool Initializes(const Program& p, Id block, Id loop) {
+  for (const Id buffer : WrittenBuffers(p, block)) {
+    for (const Id writer : Writers(p, buffer)) {
+      if (p.block(writer).accumulates && IsAncestor(p, loop, writer)) return true;
+    }
+  }
+  return false;
+}
+
 absl::Status Split(Call& call) {
   Program& p = call.program();
   const Id loop = call.node(0);
@@ -58,11 +68,12 @@ absl::Status Split(Call& call) {
     // What does not depend on the loop has no guard, and runs more often: too often within a reduction.
     for (const Id block : BlocksBelow(p, loop)) {
       const LoopUse use = UseOf(p, block, loop);
-      if (use.spatial || use.reduction || p.block(block).monoid == kNone) continue;
+      const bool stores = p.block(block).monoid == kNone;
+      if (use.spatial || use.reduction || (stores && !Initializes(p, block, loop))) continue;
       if (KILN_DEFECT("split.repeats")) continue;
       const std::vector<Id> around = LoopsAround(p, block);
       const size_t position = std::find(around.begin(), around.end(), loop) - around.begin();
-      if (!p.block(block).accumulates && position < ReductionStart(p, block)) continue;
+      if (!stores && !p.block(block).accumulates && position < ReductionStart(p, block)) continue;
       return absl::FailedPreconditionError(absl::StrCat(
           "factors ", absl::StrJoin(factors, " "), " give ", known, ", more than the extent ", extent,
           " of loop ", p.Text(old.name), ", on which ", Describe(p, block), " does not depend"));

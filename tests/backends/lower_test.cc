@@ -233,6 +233,8 @@ buffer y: f32[3] output
     }
   }
 }
+// ----- dissolve-nests -----
+(unchanged)
 // ----- decompose-reductions -----
 )" + buffers + R"(for i < 3 {
   block sum.init {

@@ -4,6 +4,7 @@
 #include "lang/builder.h"
 #include "lang/check.h"
 #include "lang/interpreter.h"
+#include "lang/text.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/values.h"
 
@@ -58,6 +59,41 @@ TEST(Split, RefusesToOvershootALoopThatABlockBelowDoesNotDependOn) {
   s.Split(unit, {-1, 5});
   EXPECT_THAT(Message(s),
               HasSubstr("more than the extent 1 of loop u, on which block \"sum\" does not depend"));
+}
+
+TEST(Split, RefusesToInitializeAgainWhatIsReduced) {
+  // for i < 1 { t = 0; t += A }, where the store does not name i.
+  Program p = ParseProgram(R"(kiln.program v1
+program init
+parameters A, t
+buffer A: f64[1, 4] input
+buffer t: f64[1] output
+for i < 1 {
+  block init { spatial o < 1 = 0 t[o] = f64(0) }
+  for r < 4 { block sum { spatial o < 1 = i reduction k < 4 = r t[o] accumulate sum= A[o, k] } }
+}
+)")
+                  .value();
+  Schedule s = Scheduled(std::move(p));
+  s.Split(s.GetLoops(s.GetBlock("sum"))[0], {1, 2});
+  EXPECT_THAT(Message(s),
+              HasSubstr("more than the extent 1 of loop i, on which block \"init\" does not depend"));
+}
+
+TEST(Parallel, RefusesToReadWhatAnotherIterationWrites) {
+  // t = A; B[i] = i > 0 ? t[i - 1] : 0, in one loop.
+  Builder b("beside");
+  const Id A = b.Input("A", DType::kF64, {8}), t = b.Temporary("t", DType::kF64, {8}),
+           B = b.Output("B", DType::kF64, {8});
+  const Sum i = b.Iter(0), before = i + Sum::Constant(-1);
+  b.Compute("make", {{"i", 8}}, {t, {i}}, b.Load(A, {i}));
+  b.Compute("use", {{"i", 8}}, {B, {i}},
+            b.Within({{before, 8}}, b.Load(t, {before}), b.Float(DType::kF64, 0)));
+  Schedule s = Scheduled(b.Finish());
+  const Loop merged = s.Merge(s.GetLoops(s.GetBlock("make"))[0], s.GetLoops(s.GetBlock("use"))[0]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.Parallel(merged);
+  EXPECT_THAT(Message(s), HasSubstr("iterations of loop i read of t what other iterations write"));
 }
 
 // for u < 2: for i: for r: sum, where u feeds nothing.

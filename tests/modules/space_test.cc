@@ -63,7 +63,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
   EXPECT_EQ(ErrorOf("each-block(auto-inlin)"),
             "space:1:22: there is no module \"auto-inlin\"; known are each-block, auto-inline, cpu, "
             "multi-level-tiling,"
-            " parallelize-vectorize-unroll, random-compute-location");
+            " parallelize-vectorize-unroll, random-compute-location, use-matrix-unit");
   EXPECT_EQ(ErrorOf("auto-inline"),
             "space:1:12: auto-inline is a module of a block; write each-block(auto-inline)");
   EXPECT_EQ(ErrorOf("each-block(cpu)"),
@@ -78,7 +78,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
             "max-innermost");
   EXPECT_EQ(ErrorOf(""),
             "space:1:1: there is no module \"\"; known are each-block, auto-inline, cpu, multi-level-tiling,"
-            " parallelize-vectorize-unroll, random-compute-location");
+            " parallelize-vectorize-unroll, random-compute-location, use-matrix-unit");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
+#include "lang/analysis/match.h"
+#include "tests/support/tiny_intrinsics.h"
 
 namespace kiln {
 namespace {
@@ -23,7 +25,7 @@ class Maker {
     Step step;
     step.primitive = PickPrimitive(sampling);
     for (size_t i = 0; i < step.primitive->operands.size(); ++i) AddOperands(step, i);
-    for (const AttributeDecl& decl : step.primitive->attributes) step.attributes.push_back(Value(decl));
+    for (const AttributeDecl& decl : step.primitive->attributes) step.attributes.push_back(Value(decl, step));
     if (step.primitive->sampling) step.site = absl::StrCat("s", before_.size());
     return step;
   }
@@ -101,7 +103,12 @@ class Maker {
       return;
     }
     if (decl.kind == OperandKind::kBlock) {
-      step.operands.push_back(Any(blocks_));
+      Handles tiles;
+      if (absl::string_view(decl.name) == "tile" && dice_.Flip(0.9)) {
+        for (const Operand block : blocks_)
+          if (state_.program.nodes[state_.blocks[block.number]].first != kNone) tiles.push_back(block);
+      }
+      step.operands.push_back(Any(tiles.empty() ? blocks_ : tiles));
     } else if (decl.kind == OperandKind::kLoop) {
       if (decl.variadic) return AddLoops(step);
       if (!step.operands.empty() && step.operands[0].kind == Operand::Kind::kLoop && dice_.Flip(0.8)) {
@@ -136,7 +143,7 @@ class Maker {
   }
 
   // By the type of the attribute, and its fallback.
-  Attribute Value(const AttributeDecl& decl) {
+  Attribute Value(const AttributeDecl& decl, const Step& step) {
     if (std::holds_alternative<int64_t>(decl.fallback))
       return dice_.Flip(0.3) ? decl.fallback : Attribute(dice_.Below(5) - 1);
     if (std::holds_alternative<std::string>(decl.fallback)) {
@@ -149,6 +156,16 @@ class Maker {
         constexpr const char* kMaps[] = {"(i) -> (i%2, i/2)", "(i, j) -> (j, i)", "(i, j) -> (j/4, i, j%4)",
                                          "(i, j, k) -> (k, i, j)", "(i, j) -> (i, j"};
         return std::string(kMaps[dice_.Below(5)]);
+      }
+      if (absl::string_view(decl.name) == "intrinsic") {
+        std::vector<std::string> names = TinyIntrinsics();
+        const Id tile = state_.blocks[step.operands[0].number];
+        const auto misses = [&](const std::string& name) {
+          return !MatchIntrinsic(state_.program, tile, *FindIntrinsic(name)).ok();
+        };
+        if (dice_.Flip(0.9) && !std::all_of(names.begin(), names.end(), misses))
+          names.erase(std::remove_if(names.begin(), names.end(), misses), names.end());
+        return names[Below(names.size())];
       }
       constexpr const char* kWords[][6] = {
           {"place", "", "first", "last", "0", "1"},

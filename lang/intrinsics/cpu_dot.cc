@@ -1,0 +1,57 @@
+// Dot products of neighbours: a vector of 32-bit sums, to each of which 4 products of bytes (VNNI) or 2 of
+// bf16 are added. B is read by columns: packed so that a column's k lie together, it is one load.
+#include "absl/strings/match.h"
+#include "absl/strings/substitute.h"
+#include "lang/intrinsic.h"
+
+namespace kiln {
+namespace {
+
+// $0 sums of $1 products; dtypes of A, B and the sum, and how A is widened.
+constexpr char kDot[] = R"(kiln.program v1
+program dot
+parameters A, B, C
+buffer A: $2[$1] input
+buffer B: $3[$0, $1] input
+buffer C: $4[$0] output
+for k < $1 unrolled {
+  for j < $0 vectorized {
+    block dot {
+      spatial j < $0 = j
+      reduction k < $1 = k
+      C[j] sum= $5(A[k])*$4(B[j, k])
+    }
+  }
+}
+)";
+
+bool Has(const Target& target, absl::string_view feature, int bytes) {
+  return target.name == "cpu" && target.vector_bytes == bytes &&
+         absl::StrContains(target.features, absl::StrCat("+", feature));
+}
+
+struct Dot {
+  const char* name;
+  int64_t sums, products;
+  const char *a, *b, *c, *widened;
+  bool (*has)(const Target&);
+};
+
+DeclareIntrinsics Declare(const Dot& dot) {
+  IntrinsicFamily family{dot.name, 1, dot.sums, dot.products, std::string(dot.name) + ".compute"};
+  family.has = dot.has;
+  return {
+      family,
+      {{family.compute, absl::Substitute(kDot, dot.sums, dot.products, dot.a, dot.b, dot.c, dot.widened)}}};
+}
+
+const DeclareIntrinsics kVnni256 =
+    Declare({"vnni.8x4", 8, 4, "i8", "i8", "i32", "i32.unsigned",
+             [](const Target& t) { return Has(t, "avxvnni", 32) || Has(t, "avx512vnni", 32); }});
+const DeclareIntrinsics kVnni512 = Declare({"vnni.16x4", 16, 4, "i8", "i8", "i32", "i32.unsigned",
+                                            [](const Target& t) { return Has(t, "avx512vnni", 64); }});
+const DeclareIntrinsics kBf16 = Declare({"bf16.16x2", 16, 2, "bf16", "bf16", "f32", "f32",
+                                         [](const Target& t) { return Has(t, "avx512bf16", 64); }});
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,93 @@
+// blockize
+//
+//   for io: for jo:                          for io: for jo:
+//     for ii in 0..4: for ji in 0..8:          block C.tile(i = io, j = jo):
+//       C[io*4 + ii, jo*8 + ji] = ..   ->        for ii in 0..4: for ji in 0..8:
+//                                                  C[i*4 + ii, j*8 + ji] = ..
+//
+// The block around has an iter for each of the block's iters that loops outside feed: which tile it is.
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "lang/analysis/tile.h"
+#include "lang/defect.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+namespace {
+
+absl::StatusOr<Id> OnlyBlock(const Program& p, Id loop) {
+  Id at = loop;
+  while (p.IsLoop(at)) {
+    if (p.nodes[at].first != p.nodes[at].last) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          Describe(p, at), " has several children; ", Describe(p, loop), " must be around one block alone"));
+    }
+    at = p.nodes[at].first;
+  }
+  return at;
+}
+
+// Marks that must lie in their extents, named in a sum to which they add nothing.
+Sum With(Program& p, Sum sum, const std::vector<Guard>& guards) {
+  for (const Guard& guard : guards)
+    sum.splits.push_back({Source::Mark(p.AddMark(guard.value, guard.extent)), 0});
+  return sum;
+}
+
+absl::Status Blockize(Call& call) {
+  Program& p = call.program();
+  const Id loop = call.node(0);
+  const absl::StatusOr<Id> block = OnlyBlock(p, loop);
+  if (!block.ok()) return block.status();
+  const absl::StatusOr<Tile> tile = TileBelow(p, *block, loop);
+  if (!tile.ok()) return tile.status();
+
+  BlockNode around;
+  around.name = p.Intern(p.FreshName(absl::StrCat(p.Text(p.block(*block).name), ".tile")));
+  std::vector<Iter> iters;
+  const Range own = p.block(*block).iters;
+  for (int i = 0; i < own.count; ++i) {
+    const TilePart& part = tile->parts[i];
+    Iter iter = p.iters[own.begin + i];
+    Sum inner = part.inner;
+    if (!part.outer.splits.empty() || part.outer.offset != 0 || !part.outside.empty()) {
+      const Extent extent = (iter.extent.max + part.tile - 1) / part.tile;
+      inner = inner + Sum::Of(Source::Iter(static_cast<int32_t>(iters.size())),
+                              part.tile + (KILN_DEFECT("blockize.stride") && part.tile > 1));
+      const Sum outer = KILN_DEFECT("blockize.guard") ? part.outer : With(p, part.outer, part.outside);
+      const IterKind kind = KILN_DEFECT("blockize.kind") ? IterKind::kSpatial : iter.kind;
+      iters.push_back({iter.name, extent, kind, p.AddMark(outer, extent)});
+    }
+    p.iters[own.begin + i].binding = p.AddMark(With(p, inner, part.inside), iter.extent);
+  }
+  around.iters = {static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(iters.size())};
+  p.iters.insert(p.iters.end(), iters.begin(), iters.end());
+  const Id node = p.AddBlock(around);
+  p.nodes[node].prepare = p.nodes[loop].prepare;
+  p.nodes[loop].prepare = false;
+  p.Replace(loop, node);
+  p.Append(node, loop);
+  call.Return(node);
+  return absl::OkStatus();
+}
+
+const Primitive kBlockize{
+    .name = "blockize",
+    .operands = {{"loop", OperandKind::kLoop}},
+    .attributes = {},
+    .result = HandleKind::kBlock,
+    .result_names = "tile",
+    .doc =
+        "Makes a block of what is below a loop, the loop included: a tile, which iters of its own number. "
+        "The block within keeps its handle.\n"
+        "for io: for ii in 0..4: C[io*4 + ii] = f(io*4 + ii)\n->\n"
+        "for io: block C.tile(i = io): for ii in 0..4: C[i*4 + ii] = f(i*4 + ii)\n"
+        "Does not apply when several blocks are below the loop, when an iter is no multiple of the tile plus "
+        "a place in it, or when a tile is imperfect.",
+    .apply = Blockize,
+};
+KILN_PRIMITIVE(kBlockize);
+
+}  // namespace
+}  // namespace kiln

@@ -29,8 +29,8 @@ namespace kiln {
 
 absl::Status ExportJson(Store& store, std::ostream& out);
 
-// All or nothing. A malformed line is kInvalidArgument, "NAME:LINE:COLUMN: what is wrong", where `name` is that of
-// the input.
+// All or nothing. A malformed line is kInvalidArgument, "NAME:LINE:COLUMN: what is wrong", where `name` is
+// that of the input.
 absl::StatusOr<MergeResult> ImportJson(Store& store, std::istream& in, absl::string_view name);
 
 }  // namespace kiln

@@ -1,8 +1,8 @@
 // Small programs for tests that look for wrong schedules: one to four blocks among elementwise operations,
 // contractions, stencils and copies with padding, strided, reversed and transposed accesses, gathers,
 // broadcasts, buffers with gaps and of two writers, reductions of one and of two results that start from
-// numbers and from what is loaded, loops that repeat a nest, odd extents, several consumers and outputs; some hundred instances.
-// Element types and values keep every sum exact in any order.
+// numbers and from what is loaded, loops that repeat a nest, odd extents, several consumers and outputs; some
+// hundred instances. Element types and values keep every sum exact in any order.
 #pragma once
 
 #include <string>

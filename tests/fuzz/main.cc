@@ -203,12 +203,9 @@ int ReportRefusals() {
 int Main(int argc, char** argv) {
   if (argc == 2 && absl::string_view(argv[1]) == "--refusals") return ReportRefusals();
   Options options;
-  std::map<std::string, int64_t*> numbers = {{"--pairs", &options.pairs},
-                                             {"--seed", &options.seed},
-                                             {"--threads", &options.threads},
-                                             {"--seeds", &options.seeds},
-                                             {"--failures", &options.failures},
-                                             {"--proofs", &options.proofs}};
+  std::map<std::string, int64_t*> numbers = {
+      {"--pairs", &options.pairs}, {"--seed", &options.seed},         {"--threads", &options.threads},
+      {"--seeds", &options.seeds}, {"--failures", &options.failures}, {"--proofs", &options.proofs}};
   std::map<std::string, std::string*> texts = {{"--results", &options.results},
                                                {"--replay", &options.replay},
                                                {"--case", &options.one},

@@ -37,10 +37,12 @@ Finding Obligations::Overwritten(const Unit& unit, size_t writer, Points points,
                       wanted.value.iters};
     return comparison_.Same(points, value, wanted);
   }
-  const auto iters = ItersOf(decider_, points, model_, unit.writers[later], wanted.index);
+  std::vector<Condition> open;
+  const auto iters = ItersOf(decider_, points, model_, unit.writers[later], wanted.index, &open);
   auto exists = iters.has_value() ? Exists(points, model_, unit.writers[later].block, *iters) : std::nullopt;
   if (!exists.has_value())
     return {Answer::kUnknown, "the index at which a block overwrites cannot be inverted", {}};
+  exists->insert(exists->end(), open.begin(), open.end());
   for (const Condition& c : *exists) {
     for (const Points& part : Without(points, c.value, c.extent)) {
       if (decider_.Empty(part).answer == Answer::kYes) continue;

@@ -106,11 +106,41 @@ Finding Comparison::Same(Points& points, const Look& one, const Look& other) {
   return a.kind == Kind::kReduction ? SameReduction(points, a, b) : SameOperation(points, a.value, b.value);
 }
 
+Finding Comparison::SameBuffers(const Value& a, const Value& b) {
+  const auto whole = [](const Value& gather, Points* points) {
+    const Program& p = gather.model->program();
+    Look look;
+    look.kind = Look::Kind::kElement;
+    look.value = gather;
+    look.buffer = static_cast<Id>(p.exprs[gather.expr].bits);
+    for (const Extent& e : p.Dims(p.buffers[look.buffer].shape)) {
+      if (points != nullptr) points->Add(e.max);
+      look.index.push_back(Sum::Of(Source::Iter(static_cast<int32_t>(look.index.size()))));
+    }
+    return look;
+  };
+  Points elements;
+  const Look one = whole(a, &elements), other = whole(b, nullptr);
+  if (one.index.size() != other.index.size()) return Unknown("gathers of buffers of other ranks");
+  for (size_t d = 0; d < one.index.size(); ++d) {
+    const auto extent = [&](const Look& look) {
+      const Program& p = look.value.model->program();
+      return p.Dims(p.buffers[look.buffer].shape)[d].max;
+    };
+    if (extent(one) != extent(other)) return Unknown("gathers of buffers of other shapes");
+  }
+  return Same(elements, one, other);
+}
+
 Finding Comparison::SameOperation(Points& points, const Value& a, const Value& b) {
   const Program &p = a.model->program(), &q = b.model->program();
   const Expr &one = p.exprs[a.expr], &other = q.exprs[b.expr];
   bool same = one.op == other.op && one.dtype == other.dtype;
   if (same && (one.op == Op::kConstant || one.op == Op::kArg)) same = one.bits == other.bits;
+  if (same && one.op == Op::kGather) {
+    const Finding finding = SameBuffers(a, b);
+    if (finding.answer != Answer::kYes) return finding;
+  }
   if (same && Arity(one.op) > 0) same = p.exprs[one.a].dtype == q.exprs[other.a].dtype;
   if (same && one.op == Op::kIndex) {
     const std::optional<Sum> x = IndexAt(points, a), y = IndexAt(points, b);

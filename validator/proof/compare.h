@@ -40,6 +40,7 @@ class Comparison {
   Finding Cases(Points& points, Looker look, Then then);
   Finding Differ(const Points& points, std::string why);
   Finding SameOperation(Points& points, const Value& a, const Value& b);
+  Finding SameBuffers(const Value& a, const Value& b);  // of gathers: all their elements
   // What enters reductions (bags.cc).
   Finding SameReduction(Points& points, const Look& a, const Look& b);
   Finding SameInitial(Points& points, const Look& a, const Look& b);

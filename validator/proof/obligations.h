@@ -25,8 +25,9 @@ class Obligations {
  private:
   struct Read {
     Id block, buffer;
-    Range index;
+    Range index;  // of any element if it is a gather
     std::vector<Range> within;
+    bool gathers = false;
   };
 
   Finding Values(Id buffer);

@@ -31,9 +31,11 @@ void Obligations::CollectReads(Id block, Id expr, std::vector<Range>& within,
                                std::vector<Read>& reads) const {
   const Expr& e = p_.exprs[expr];
   if (e.op == Op::kLoad) {
-    if (model_.IsWritten(e.a)) reads.push_back({block, e.a, {e.b, e.c}, within});
+    if (model_.IsWritten(e.a)) reads.push_back({block, e.a, {e.b, e.c}, within, false});
     return;
   }
+  if (e.op == Op::kGather && model_.IsWritten(static_cast<Id>(e.bits)))
+    reads.push_back({block, static_cast<Id>(e.bits), {}, within, true});
   const Id operands[] = {e.a, e.b, e.c};
   for (int i = 0; i < Arity(e.op); ++i) {
     const bool guarded = e.op == Op::kWithin && i == 0;
@@ -120,7 +122,11 @@ Finding Obligations::Reads(const Read& read) {
     const auto conditions = ConditionsAt(p_, read.block, marks, wanted.points, space.iters);
     for (const Condition& c : *conditions) wanted.points = With(wanted.points, c.value, c.extent);
   }
-  const auto index = IndicesAt(p_, read.block, read.index, wanted.points, space.iters);
+  auto index = IndicesAt(p_, read.block, read.index, wanted.points, space.iters);
+  if (read.gathers) {
+    index->clear();
+    for (const Extent& e : p_.Dims(p_.buffers[read.buffer].shape)) index->push_back(wanted.points.Add(e.max));
+  }
   if (!index.has_value()) return {Answer::kUnknown, "an index divides a number that may be negative", {}};
   for (const Unit& unit : model_.units(read.buffer)) {
     if (!unit.reduces || !Runs(unit, read.block)) continue;

@@ -48,7 +48,6 @@ Look LookAt(Decider& decider, Points& points, Value value) {
     Look look;
     look.value = value;
     look.kind = Look::Kind::kOperation;
-    if (e.op == Op::kGather) return Unknown("a read at computed indices");
     if (e.op != Op::kLoad) return look;
     auto index = IndicesAt(p, value.block, {e.b, e.c}, points, *value.iters);
     if (!index.has_value()) return Unknown("an index divides a number that may be negative");
@@ -60,7 +59,8 @@ Look LookAt(Decider& decider, Points& points, Value value) {
 }
 
 std::optional<std::vector<Sum>> ItersOf(Decider& decider, Points& points, const Model& model,
-                                        const Writer& writer, const std::vector<Sum>& index) {
+                                        const Writer& writer, const std::vector<Sum>& index,
+                                        std::vector<Condition>* open) {
   const Program& p = model.program();
   const auto own = p.Iters(p.block(writer.block).iters);
   Relation dest;
@@ -72,7 +72,10 @@ std::optional<std::vector<Sum>> ItersOf(Decider& decider, Points& points, const 
   for (size_t d = 0; d < index.size(); ++d) {
     const std::optional<Sum> made =
         Replace(points, dest.results[d], [&](Source s) { return (*iters)[s.id]; }, dest.points);
-    if (!made.has_value() || !decider.Equal(points, *made, index[d])) return std::nullopt;
+    if (!made.has_value()) return std::nullopt;
+    if (decider.Equal(points, *made, index[d])) continue;
+    if (open == nullptr) return std::nullopt;
+    open->push_back({Simplify(*made + index[d] * -1, points), 1});
   }
   iters->resize(own.size());
   return iters;
@@ -96,13 +99,15 @@ Look Follow(Decider& decider, Points& points, const Look& element) {
   const Unit& unit = units[0];
   for (size_t w = unit.reduces ? 1 : unit.writers.size(); w-- > 0;) {
     const Writer& writer = unit.writers[w];
-    auto iters = ItersOf(decider, points, model, writer, element.index);
+    std::vector<Condition> open;
+    auto iters = ItersOf(decider, points, model, writer, element.index, w > 0 ? &open : nullptr);
     if (!iters.has_value())
       return Unknown(absl::StrCat("the index at which block \"", p.Text(p.block(writer.block).name),
                                   "\" writes cannot be inverted"));
     if (w > 0) {
       auto conditions = Exists(points, model, writer.block, *iters);
       if (!conditions.has_value()) return Unknown("a domain divides a number that may be negative");
+      conditions->insert(conditions->end(), open.begin(), open.end());
       const Truth truth = DecideAll(decider, points, *conditions);
       if (truth == Truth::kNever) continue;
       if (truth == Truth::kUnknown) return SplitAt(*conditions);

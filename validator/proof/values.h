@@ -43,9 +43,11 @@ Look LookAt(Decider& decider, Points& points, Value value);
 Look Follow(Decider& decider, Points& points, const Look& element);
 
 // Iters of a block that writes the element at `index`; iters that the index does not name are 0. nullopt
-// where they cannot be expressed.
+// where they cannot be expressed. The element may be one that the block does not write: `open` gets the
+// conditions under which it does; without it, that too is nullopt.
 std::optional<std::vector<Sum>> ItersOf(Decider& decider, Points& points, const Model& model,
-                                        const Writer& writer, const std::vector<Sum>& index);
+                                        const Writer& writer, const std::vector<Sum>& index,
+                                        std::vector<Condition>* open = nullptr);
 // Conditions under which a writer has an instance with these iters.
 std::optional<std::vector<Condition>> Exists(Points& points, const Model& model, Id block,
                                              const std::vector<Sum>& iters);

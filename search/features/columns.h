@@ -1,7 +1,13 @@
 // The columns of a feature row, in order. What each means stands in search/features.h.
 #pragma once
 
+#include <cmath>
+
 namespace kiln {
+
+// How a column that is not plain holds a number, and back.
+inline float Log(double x) { return std::log2(1.0f + static_cast<float>(x)); }
+inline double Exp(float x) { return std::exp2(static_cast<double>(x)) - 1; }
 
 enum Column : int {
   kFloatAdd,

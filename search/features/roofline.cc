@@ -14,9 +14,6 @@ constexpr double kDivide = 8, kSpecial = 12;  // cycles of a vector's worth
 constexpr double kIteration = 2;              // cycles of a loop that runs
 constexpr double kBytesFromL2 = 24, kBytesFromL3 = 10, kBytesFromMemory = 5;
 
-float Log(double x) { return std::log2(1.0f + static_cast<float>(x)); }
-double Exp(float x) { return std::exp2(static_cast<double>(x)) - 1; }
-
 }  // namespace
 
 void FillRoofline(const Target& target, float* row) {

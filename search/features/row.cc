@@ -9,8 +9,6 @@
 namespace kiln {
 namespace {
 
-float Log(double x) { return std::log2(1.0f + static_cast<float>(x)); }
-
 class Row {
  public:
   Row(const Nests& nests, const Footprints& footprints, const Target& target, int number, float* row)

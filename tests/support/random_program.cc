@@ -218,15 +218,27 @@ class Maker {
     Finish(out, IterSpecs(out), b_.Load(from, index));
   }
 
-  void Reduction(Id from, std::vector<Extent> shape) {
+  // A reduction over one dimension of a shape: what is left, and how it is read.
+  struct Along {
+    size_t dimension;
+    std::vector<Extent> out;
+    Iters iters;
+    std::vector<Sum> dest, index;
+  };
+  Along AlongOne(const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
-    std::vector<Extent> out = shape;
-    out.erase(out.begin() + static_cast<int64_t>(d));
-    Iters iters = IterSpecs(out);
-    iters.push_back({"r", shape[d], IterKind::kReduction});
-    std::vector<Sum> index = Index(out.size());
-    index.insert(index.begin() + static_cast<int64_t>(d), Builder::Iter(static_cast<int>(out.size())));
-    Finish(out, iters, b_.Load(from, index));
+    Along a{d, shape, {}, Index(shape.size() - 1), {}};
+    a.out.erase(a.out.begin() + static_cast<int64_t>(d));
+    a.iters = IterSpecs(a.out);
+    a.iters.push_back({"r", shape[d], IterKind::kReduction});
+    a.index = a.dest;
+    a.index.insert(a.index.begin() + static_cast<int64_t>(d), Builder::Iter(static_cast<int>(a.out.size())));
+    return a;
+  }
+
+  void Reduction(Id from, const std::vector<Extent>& shape) {
+    const Along a = AlongOne(shape);
+    Finish(a.out, a.iters, b_.Load(from, a.index));
   }
 
   // One index of a table is the value of `from`, the others are iters, or the same value.
@@ -246,16 +258,9 @@ class Maker {
   }
 
   // The greatest value over a dimension, and where it stands: an output, or what a gather reads.
-  void ArgMax(Id from, std::vector<Extent> shape) {
-    const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
-    std::vector<Extent> out = shape;
-    out.erase(out.begin() + static_cast<int64_t>(d));
-    Iters iters = IterSpecs(out);
-    iters.push_back({"r", shape[d], IterKind::kReduction});
-    std::vector<Sum> index = Index(out.size());
+  void ArgMax(Id from, const std::vector<Extent>& shape) {
+    const auto [d, out, iters, dest, index] = AlongOne(shape);
     const Sum r = Builder::Iter(static_cast<int>(out.size()));
-    const std::vector<Sum> dest = index;
-    index.insert(index.begin() + static_cast<int64_t>(d), r);
     const Id values = NewTensor(out), where = b_.Temporary("where", DType::kI64, out);
     const Monoid::Kind kind = dice_.Flip(0.5) ? Monoid::Kind::kMax : Monoid::Kind::kMin;
     b_.Reduce("arg", iters, b_.ArgMonoid(kind, type_, DType::kI64, dice_.Flip(0.5)),

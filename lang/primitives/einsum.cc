@@ -1,13 +1,14 @@
 // einsum
 //
-//   for i in 0..6: for j in 0..8: for r in 0..3:      for m in 0..8: for k in 0..4: A.mk[m, k] = (m < 6, k <
-//   3 ?
-//     C[i, j] sum= A[i + r] * B[r, j]                   A[m + k] : 0)
-//                                                     for k in 0..4: for n in 0..8: B.kn[k, n] = (k < 3 ?
-//                                                     B[k, n] : 0)
-//        -- einsum multiples=[4 8 2] -->              for m in 0..8: for n in 0..8: for k in 0..4:
-//                                                       C.mn[m, n] sum= A.mk[m, k] * B.kn[k, n]
-//                                                     for i in 0..6: for j in 0..8: C[i, j] = C.mn[i, j]
+//   for i in 0..6: for j in 0..8: for r in 0..3:
+//     C[i, j] sum= A[i + r] * B[r, j]
+//
+//   -- einsum multiples=[4 8 2] -->
+//
+//   for m in 0..8: for k in 0..4: A.mk[m, k] = (m < 6, k < 3 ? A[m + k] : 0)
+//   for k in 0..4: for n in 0..8: B.kn[k, n] = (k < 3 ? B[k, n] : 0)
+//   for m in 0..8: for n in 0..8: for k in 0..4: C.mn[m, n] sum= A.mk[m, k] * B.kn[k, n]
+//   for i in 0..6: for j in 0..8: C[i, j] = C.mn[i, j]
 //
 // Any contraction becomes a product of matrices (in a batch): its iters fused to m, n and k, and padded.
 #include <algorithm>

@@ -1,0 +1,25 @@
+// What must hold of any error of a parser: it is the caller's, and says where: NAME:LINE:COLUMN: what is
+// wrong.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/strip.h"
+#include "lang/check.h"
+
+namespace kiln {
+
+inline bool SkipNumber(absl::string_view& text) {
+  const size_t before = text.size();
+  while (!text.empty() && absl::ascii_isdigit(text[0])) text.remove_prefix(1);
+  return text.size() != before && absl::ConsumePrefix(&text, ":");
+}
+
+// `name` with its colon, or nothing.
+inline void CheckPlaced(const absl::Status& error, absl::string_view name) {
+  KILN_CHECK(absl::IsInvalidArgument(error), error.ToString());
+  absl::string_view text = error.message();
+  KILN_CHECK(absl::ConsumePrefix(&text, name) && SkipNumber(text) && SkipNumber(text), error.ToString());
+}
+
+}  // namespace kiln

@@ -55,7 +55,7 @@ absl::Status Split(Call& call) {
     }
   }
   if (open >= 0) {
-    factors[open] = (extent + known - 1) / known + KILN_DEFECT("split.one-more");
+    factors[open] = (extent + known - 1) / known;
     known *= factors[open];
   }
   if (known < extent && !KILN_DEFECT("split.too-few")) {

@@ -125,18 +125,19 @@ Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice) {
   return program;
 }
 
-Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage) {
+Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
+                  const Primitive* favored) {
   RandomDice dice(Engine({seed, 2, static_cast<uint64_t>(trace)}));
   Session session(program, coverage);
   const int64_t tries = 1 + dice.Below(kTries);
   for (int64_t i = 0; i < tries && !session.broken(); ++i) {
     session.LookUp(dice);
-    session.Try(RandomStep(session.state(), session.trace().steps, true, dice), dice);
+    session.Try(RandomStep(session.state(), session.trace().steps, true, dice, favored), dice);
   }
   return session;
 }
 
-std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage) {
+std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage, const Primitive* favored) {
   std::vector<int64_t> drawn;
   const Program program = DrawProgram(seed, &drawn);
   std::vector<Outcome> outcomes;
@@ -149,7 +150,7 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage) {
     return outcomes;
   }
   for (int t = 0; t < traces; ++t) {
-    const Session session = DrawTrace(program, seed, t, coverage);
+    const Session session = DrawTrace(program, seed, t, coverage, favored);
     finish(session.trace(), session.broken() ? session.broken() : CheckEnd(program, *wanted, session, seed));
     CountProgram(program, session.state().program, coverage);
   }

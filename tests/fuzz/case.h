@@ -42,12 +42,14 @@ struct Outcome {
 
 // What a seed draws: a program (and the dice that made it), and a trace that applies to it.
 Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr);
-Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage);
+Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
+                  const Primitive* favored = nullptr);
 // Counts what kind of pair it is: "guard", "three blocks", "no small factor".
 void CountProgram(const Program& program, const Program& now, Coverage* coverage);
 
 // A program and `traces` traces of some steps each, everything drawn from the seed, and checked.
-std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage);
+std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
+                             const Primitive* favored = nullptr);
 
 // Runs the case's steps (those that apply), and checks everything.
 Outcome Check(const Case& given, const std::vector<bool>& skip = {});

@@ -1,8 +1,10 @@
 #include "tests/fuzz/defects.h"
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -27,10 +29,9 @@ struct Found {
   char property[24] = "";
 };
 
-// A child that looks for one defect, and writes what it found to its end of a pipe.
 struct Search {
   std::string defect;
-  int end;
+  Found* found;
 };
 
 std::set<std::string> Names() {
@@ -51,39 +52,40 @@ std::set<std::string> Names() {
   return names;
 }
 
-Found Fuzz(int64_t seeds) {
-  Found found;
+// Where the defect is in a primitive, that one is drawn more often.
+void Fuzz(const std::string& defect, int64_t seeds, Found& found) {
+  const Primitive* const favored = FindPrimitive(defect.substr(0, defect.find('.')));
   for (int64_t seed = 1; seed <= seeds; ++seed) {
-    for (const Outcome& outcome : RunSeed(static_cast<uint64_t>(seed), kTraces, nullptr)) {
+    found.pairs = (seed - 1) * kTraces + 1;
+    for (const Outcome& outcome : RunSeed(static_cast<uint64_t>(seed), kTraces, nullptr, favored)) {
+      if (outcome.broken) {
+        outcome.broken.property.copy(found.property, sizeof found.property - 1);
+        return;
+      }
       ++found.pairs;
-      if (!outcome.broken) continue;
-      outcome.broken.property.copy(found.property, sizeof found.property - 1);
-      return found;
     }
   }
-  return found;
 }
 
+// In a child, which writes what it finds to memory that both share.
 pid_t Start(Search& search, int64_t seeds) {
-  int ends[2];
-  KILN_CHECK(pipe(ends) == 0, "no pipe");
+  void* const shared =
+      mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  KILN_CHECK(shared != MAP_FAILED, "no memory");
+  search.found = new (shared) Found();
   const pid_t child = fork();
-  if (child == 0) {
-    PlantDefect(search.defect);
-    close(STDERR_FILENO);
-    const Found found = Fuzz(seeds);
-    _exit(write(ends[1], &found, sizeof found) == sizeof found ? 0 : 1);
-  }
-  close(ends[1]);
-  search.end = ends[0];
-  return child;
+  if (child != 0) return child;
+  PlantDefect(search.defect);
+  close(STDERR_FILENO);
+  Fuzz(search.defect, seeds, *search.found);
+  _exit(0);
 }
 
 // A child that dies has found it.
-Found Finish(const Search& search) {
-  Found found;
-  if (read(search.end, &found, sizeof found) != sizeof found) found = {0, "crash"};
-  close(search.end);
+Found Finish(const Search& search, int status) {
+  Found found = *search.found;
+  munmap(search.found, sizeof(Found));
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) std::strcpy(found.property, "crash");
   return found;
 }
 
@@ -98,9 +100,10 @@ int FindDefects(const std::string& only, int64_t seeds, int64_t threads, const s
   nlohmann::ordered_json rows = nlohmann::json::array();
   std::map<std::string, Found> all;
   const auto wait = [&] {
-    const auto done = running.find(waitpid(-1, nullptr, 0));
+    int status = 0;
+    const auto done = running.find(waitpid(-1, &status, 0));
     KILN_CHECK(done != running.end(), "an unknown child ended");
-    const Found found = Finish(done->second);
+    const Found found = Finish(done->second, status);
     const bool known = found.property[0] != '\0';
     fmt::print("{:<36} {:<16} {:>7} pairs\n", done->second.defect, known ? found.property : "NOT FOUND",
                found.pairs);
@@ -111,7 +114,7 @@ int FindDefects(const std::string& only, int64_t seeds, int64_t threads, const s
   for (const std::string& name : Names()) {
     if (!only.empty() && name.find(only) == std::string::npos) continue;
     if (static_cast<int64_t>(running.size()) >= threads) wait();
-    Search search{name, -1};
+    Search search{name, nullptr};
     const pid_t child = Start(search, seeds);
     running.emplace(child, search);
   }

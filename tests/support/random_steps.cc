@@ -14,8 +14,8 @@ namespace {
 
 class Maker {
  public:
-  Maker(const State& state, absl::Span<const Step> before, Dice& dice)
-      : state_(state), before_(before), dice_(dice) {
+  Maker(const State& state, absl::Span<const Step> before, Dice& dice, const Primitive* favored)
+      : state_(state), before_(before), dice_(dice), favored_(favored) {
     blocks_ = Live(Operand::Kind::kBlock, state.blocks);
     loops_ = Live(Operand::Kind::kLoop, state.loops);
     if (!before.empty() && before.back().primitive->sampling && dice.Flip(0.7)) drawn_ = &before.back();
@@ -61,6 +61,8 @@ class Maker {
       if (drawn_ != nullptr && !Continues(*p)) continue;
       some.push_back(p);
     }
+    if (favored_ != nullptr && std::count(some.begin(), some.end(), favored_) != 0 && dice_.Flip(0.3))
+      return favored_;
     return some[Below(some.size())];
   }
   // Can use what was drawn, for what it was drawn for.
@@ -153,9 +155,10 @@ class Maker {
         return std::string(kStorages[dice_.Below(4)]);
       }
       if (absl::string_view(decl.name) == "map") {
-        constexpr const char* kMaps[] = {"(i) -> (i%2, i/2)", "(i, j) -> (j, i)", "(i, j) -> (j/4, i, j%4)",
-                                         "(i, j, k) -> (k, i, j)", "(i, j) -> (i, j"};
-        return std::string(kMaps[dice_.Below(5)]);
+        constexpr const char* kMaps[] = {
+            "(i) -> (i%2, i/2)", "(i, j) -> (j, i)",   "(i, j) -> (j/4, i, j%4)", "(i, j, k) -> (k, i, j)",
+            "(i) -> (i/2)",      "(i, j) -> (i%2, j)", "(i, j) -> (i, j"};
+        return std::string(kMaps[dice_.Below(7)]);
       }
       if (absl::string_view(decl.name) == "intrinsic") {
         std::vector<std::string> names = TinyIntrinsics();
@@ -189,6 +192,7 @@ class Maker {
   const State& state_;
   absl::Span<const Step> before_;
   Dice& dice_;
+  const Primitive* favored_;
   Handles blocks_, loops_;
   const Step* drawn_ = nullptr;  // the step before, if it drew what this one is to use
 };
@@ -200,8 +204,9 @@ void RefreshHandles(State& state) {
   state.loops = LoopsBelow(state.program, kRoot);
 }
 
-Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling, Dice& dice) {
-  return Maker(state, before, dice).Make(sampling);
+Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling, Dice& dice,
+                const Primitive* favored) {
+  return Maker(state, before, dice, favored).Make(sampling);
 }
 
 }  // namespace kiln

@@ -11,6 +11,8 @@ void RefreshHandles(State& state);
 
 // A step on live handles of the state. `before`: the steps that led there; what they drew is often used. A
 // sampling step (drawn only if `sampling`) has a site called after their number.
-Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling, Dice& dice);
+// With a favored primitive, that one more often.
+Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling, Dice& dice,
+                const Primitive* favored = nullptr);
 
 }  // namespace kiln

@@ -33,8 +33,7 @@ class Parser : private SpaceTokens {
       if (!space.ok()) return Wrong(std::string(space.status().message()));
       items.emplace_back(name, *std::move(space));
     } while (Take('|'));
-    if (Peek() != '\0')
-      return Wrong(absl::StrCat("found '", std::string(1, Peek()), "', wanted | or the end"));
+    if (!AtEnd()) return Wrong(absl::StrCat("found '", std::string(1, Peek()), "', wanted | or the end"));
     return Space([items](Schedule& s) {
       for (const auto& [name, space] : items) {
         if (name.empty()) {

@@ -23,6 +23,11 @@ class SpaceTokens {
     return at_ < text_.size() ? text_[at_] : '\0';
   }
 
+  bool AtEnd() {
+    Peek();
+    return at_ == text_.size();
+  }
+
   bool Take(char c) {
     if (Peek() != c) return false;
     ++at_;

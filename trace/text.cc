@@ -1,6 +1,7 @@
 #include "trace/text.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "absl/container/flat_hash_set.h"
@@ -37,15 +38,19 @@ int Distance(absl::string_view a, absl::string_view b) {
   return row[b.size()];
 }
 
-// ", did you mean X?", or nothing if no name is near.
+// "; did you mean X?", or nothing if no name is near.
 std::string Nearest(absl::string_view wrong, const std::vector<absl::string_view>& names) {
-  const auto nearest = std::min_element(
-      names.begin(), names.end(),
-      [&](absl::string_view a, absl::string_view b) { return Distance(wrong, a) < Distance(wrong, b); });
-  if (nearest == names.end() ||
-      Distance(wrong, *nearest) > std::max<int>(2, static_cast<int>(wrong.size()) / 3))
-    return "";
-  return absl::StrCat("; did you mean ", *nearest, "?");
+  const auto size = static_cast<int>(wrong.size());
+  int least = std::max(2, size / 3) + 1;
+  absl::string_view nearest;
+  for (const absl::string_view name : names) {
+    if (std::abs(static_cast<int>(name.size()) - size) >= least) continue;
+    const int distance = Distance(wrong, name);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = name;
+  }
+  return nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?");
 }
 
 struct Token {

@@ -1,11 +1,13 @@
 #include "search/database/json_lines.h"
 
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <string>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "nlohmann/json.hpp"
 
@@ -160,8 +162,17 @@ class Reader {
 class Importer {
  public:
   absl::Status ReadLine(const std::string& line) {
-    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (json.is_discarded()) return absl::InvalidArgumentError("the line is not JSON (is it cut off?)");
+    Json json;
+    try {
+      json = Json::parse(line);
+    } catch (const Json::parse_error& error) {
+      column_ = std::max<size_t>(error.byte, 1);
+      return absl::InvalidArgumentError("the line is not JSON (is it cut off?)");
+    } catch (const Json::out_of_range& error) {  // it quotes the number
+      const std::vector<std::string> words = absl::StrSplit(error.what(), '\'');
+      if (words.size() > 1) column_ = line.find(words[1]) + 1;
+      return absl::InvalidArgumentError("the line has a number that no double holds");
+    }
     if (!json.is_object()) return absl::InvalidArgumentError("an object is expected");
     if (!header_seen_) return ReadHeader(json);
     if (json.size() != 1)
@@ -170,6 +181,8 @@ class Importer {
   }
 
   bool header_seen() const { return header_seen_; }
+  // Where a line is no longer JSON; 0 if it is.
+  size_t column() const { return column_; }
   const StoreContents& contents() const { return contents_; }
 
  private:
@@ -242,18 +255,13 @@ class Importer {
   }
 
   bool header_seen_ = false;
+  size_t column_ = 0;
   std::set<RowId> workloads_, targets_, runs_;
   StoreContents contents_;
 };
 
-// Where what is wrong stands: the name that the message begins with, where the line has it; or where the line
-// is no longer JSON.
+// Where the name stands that the message begins with, if the line has it.
 size_t Column(const std::string& line, absl::string_view message) {
-  try {
-    static_cast<void>(Json::parse(line));
-  } catch (const Json::parse_error& error) {
-    return std::max<size_t>(error.byte, 1);
-  }
   const size_t end = message.empty() || message[0] != '"' ? 0 : message.find('"', 1);
   const size_t at = end == 0 ? std::string::npos : line.find(std::string(message.substr(0, end + 1)));
   return at == std::string::npos ? 1 : at + 1;
@@ -285,8 +293,8 @@ absl::StatusOr<MergeResult> ImportJson(Store& store, std::istream& in, absl::str
   for (int number = 1; std::getline(in, line); ++number) {
     if (absl::StripAsciiWhitespace(line).empty()) continue;
     if (const absl::Status read = importer.ReadLine(line); !read.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name, ":", number, ":", Column(line, read.message()), ": ", read.message()));
+      const size_t column = importer.column() != 0 ? importer.column() : Column(line, read.message());
+      return absl::InvalidArgumentError(absl::StrCat(name, ":", number, ":", column, ": ", read.message()));
     }
   }
   if (in.bad()) return absl::UnavailableError(absl::StrCat(name, " could not be read to its end"));

@@ -81,5 +81,9 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
             " parallelize-vectorize-unroll, random-compute-location, use-matrix-unit");
 }
 
+TEST(Space, EndsAtItsLastCharacterAndNotAtAZero) {
+  EXPECT_FALSE(ParseSpace(absl::string_view("cpu\0 | nonsense", 15)).ok());
+}
+
 }  // namespace
 }  // namespace kiln

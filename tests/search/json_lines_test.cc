@@ -79,6 +79,7 @@ TEST(JsonLines, NamesTheMalformedLineAndImportsNothing) {
        "in.jsonl:5:1: record of task 0, trial 3: sample -0.5 is no time in seconds"},
       {"/w==", "/w=", "in.jsonl:5:96: \"trace\" is not a string, nor {\"base64\":\"...\"}"},
       {"\"created\":1700000000003}}", "\"crea", "in.jsonl:5:284: the line is not JSON (is it cut off?)"},
+      {"5e-324]", "5e324]", "in.jsonl:5:187: the line has a number that no double holds"},
       {kText, "", "in.jsonl:1:1: the input is empty"},
   };
   const auto store = MakeMemoryStore();

@@ -107,6 +107,9 @@ class Emitter {
   void Store(Id buffer, const Sum& address, Value value, Value mask);
   Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc
   Value LoadWindow(Id buffer, const IndexValue& first, int64_t width);
+  // The address in memory of one in the buffer's layout. Where lanes are not next to each other then, they
+  // are gathered and scattered.
+  IndexValue Swizzle(Id buffer, const IndexValue& at);  // emit_swizzle.cc
   Value FromMemory(Value value, DType type);
   Value ToMemory(Value value, DType type);
   Saved EnterRegion(bool loop);

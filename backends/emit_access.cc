@@ -58,7 +58,7 @@ mlir::Value Emitter::ToMemory(Value value, DType type) {
 
 // `otherwise` is what lanes outside of the mask receive; null: anything that no operation traps on.
 mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value otherwise) {
-  const IndexValue at = Eval(address);
+  const IndexValue at = Swizzle(buffer, Eval(address));
   const DType type = p_.buffers[buffer].dtype;
   const Value memory = buffers_[buffer];
   KILN_CHECK(memory, "buffer ", p_.Text(p_.buffers[buffer].name), " is not there");
@@ -147,7 +147,7 @@ mlir::Value Emitter::Gather(Id id, Value mask) {
 }
 
 void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
-  const IndexValue at = Eval(address);
+  const IndexValue at = Swizzle(buffer, Eval(address));
   const DType type = p_.buffers[buffer].dtype;
   const Value memory = buffers_[buffer];
   for (auto load = loads_.begin(); load != loads_.end();) {

@@ -32,12 +32,6 @@ absl::Status Supported(const Program& p) {
                                                         ToString(loop.kind), ", which a CPU does not have"));
     }
   }
-  for (const Buffer& buffer : p.buffers) {
-    if (buffer.layout.swizzle.bits != 0) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("buffer ", p.Text(buffer.name), " is swizzled, which needs a GPU"));
-    }
-  }
   return absl::OkStatus();
 }
 

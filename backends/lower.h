@@ -9,7 +9,10 @@
 // the root that are marked `prepare` go to a second entry point NAME_prepare; temporaries that these write
 // and the others read become further parameters of both, after the program's own, in the order of their ids.
 //
-// Parallel loops run one iteration after another: the module is for one thread.
+// Parallel loops run one iteration after another: the module is for one thread. Pipelined loops run their
+// children in turn, which is one of the orders that they allow, with one copy of what rings carry. Fragments
+// are memory, with an address for each register of each lane. Lanes whose swizzled addresses are not next to
+// each other are gathered and scattered.
 //
 // Replace a pass by another function of the same kind. Not thread-safe: one MLIRContext, one thread.
 #pragma once
@@ -31,7 +34,7 @@ struct LowerOptions {
   std::ostream* print_after_all = nullptr;  // pass_printer.h
 };
 
-// kFailedPrecondition: the program uses what this machine does not have (a GPU's loops, swizzled layouts), or
+// kFailedPrecondition: the program uses what this machine does not have (a GPU's loops), or
 // an extent that is not constant, or does not pass lang/analysis/lowerable.h. It must pass Verify.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options = {});

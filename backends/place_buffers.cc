@@ -87,9 +87,23 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
     }
   }
 
+  std::vector<Axis> axes;
+  const auto place = [&] {
+    axes.clear();
+    int64_t elements = 1;
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+      axes.push_back(PlaceAxis(p, accesses, axis, extents[axis], outer));
+      elements *= axes.back().extent;
+    }
+    return elements;
+  };
+  const Swizzle s = buffer.layout.swizzle;
+  if (place() % (int64_t{1} << (std::max(s.from, s.to) + s.bits)) != 0 && s.bits > 0) {
+    outer.clear();  // as a whole, the memory is large enough for its swizzle
+    place();
+  }
   std::vector<Sum> addresses(accesses.size());
-  for (size_t axis = 0; axis < extents.size(); ++axis) {
-    Axis placed = PlaceAxis(p, accesses, axis, extents[axis], outer);
+  for (Axis& placed : axes) {
     for (size_t i = 0; i < accesses.size(); ++i) {
       addresses[i] = std::move(addresses[i]) * placed.extent + std::move(placed.rests[i]);
     }

@@ -21,6 +21,10 @@ struct Scope {
   friend bool operator==(Scope a, Scope b) { return a.storage == b.storage && a.owner == b.owner; }
 };
 
+// A storage with its owner: global is the grid's, shared a block's, warp and warpgroup (fragments, spread
+// over the registers of their lanes) theirs, stack (local memory) and register a thread's.
+Scope ScopeOf(Storage storage);
+
 // Parameters of the function are the buffers with a role other than kTemporary and kStatus, in the order of
 // Program::parameters.
 // kScalar is an input of rank 0. kStatus is no parameter: an i32 of rank 0, at most one, that the function
@@ -34,8 +38,12 @@ inline bool IsGiven(Role role) {
 
 // How the logical indices become an address: axes[i] (a mark over Source::Iter(dimension)) is the i-th output
 // axis, outermost first. Empty axes: row-major. An element that no logical index maps to holds `padding`.
+// Fragments have lane axes (32 at most, of a warp or warpgroup), warp axes (4 at most, of a warpgroup) and
+// register axes, and no address axes.
 enum class AxisKind : uint8_t { kAddress, kRegister, kLane, kWarp };
-struct Swizzle {  // address bits [to, to+bits) ^= address bits [from, from+bits)
+// Address bits [to, to+bits) ^= address bits [from, from+bits), which are others; the address counts
+// elements, in a memory whose size is a multiple of 2^(max(from, to) + bits): one to one. bits 0: none.
+struct Swizzle {
   int8_t from = 0, to = 0, bits = 0;
 };
 struct Layout {

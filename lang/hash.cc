@@ -173,6 +173,16 @@ class Encoder {
     }
   }
 
+  void AddPipeline(const LoopNode& loop) {
+    Add(loop.stages.count);
+    for (const PipelineStage& s : p_.Stages(loop.stages)) Add(s.stage), Add(s.order), Add(s.role);
+    Add(loop.rings.count);
+    for (const Ring& r : p_.Rings(loop.rings)) {
+      const int buffer = BufferNumber(r.buffer);
+      Add(buffer), Add(r.depth), Add(r.transport);
+    }
+  }
+
   void Children(Id parent, Id scope, int depth) {
     for (Id n = p_.nodes[parent].first; n != kNone; n = p_.nodes[n].next) {
       const bool is_block = p_.IsBlock(n);
@@ -187,6 +197,7 @@ class Encoder {
         AddExtent(loop.extent);
         Add(static_cast<int>(loop.kind));
         AddAnnotations(loop.annotations);
+        if (loop.kind == LoopKind::kPipelined) AddPipeline(loop);
         Children(n, scope, depth + 1);
       }
     }

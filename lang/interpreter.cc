@@ -28,6 +28,7 @@ class Numbers {
   static Scalar Index(int64_t value) { return {.i = value}; }
   const char* Load(Id buffer, int64_t at, Scalar* to) const {
     const Data& data = data_[buffer];
+    at += first_[buffer];
     if (!data.written.empty() && data.written[at] == 0) return "reads what is not written yet";
     const DType type = p_.buffers[buffer].dtype;
     *to = LoadScalar(type, data.bytes.data() + at * SizeOf(type));
@@ -38,23 +39,27 @@ class Numbers {
   }
   const char* Store(Id buffer, int64_t at, Scalar value) {
     Data& data = data_[buffer];
+    at += first_[buffer];
     const DType type = p_.buffers[buffer].dtype;
     StoreScalar(type, value, data.bytes.data() + at * SizeOf(type));
     data.written[at] = 1;
     return nullptr;
   }
   const char* Combine(const Place& block, const int64_t* at, Registers<Scalar>& registers);
+  void Turn(Id buffer, int64_t copy) { first_[buffer] = copy * ElementsOf(p_, buffer); }
   static void BeginLoop(const Place&) {}
-  static void Iterate() {}
+  static void Iterate(int64_t) {}
   static void EndLoop() {}
 
  private:
   const Program& p_;
   std::vector<Data> data_;
+  std::vector<int64_t> first_;  // element of the copy that is meant
 };
 
 absl::Status Numbers::SetInputs(absl::Span<const std::string> inputs) {
   data_.resize(p_.buffers.size());
+  first_.resize(p_.buffers.size(), 0);
   size_t next = 0;
   for (const Id buffer : p_.parameters) {
     if (p_.buffers[buffer].role == Role::kOutput) continue;
@@ -72,7 +77,7 @@ absl::Status Numbers::SetInputs(absl::Span<const std::string> inputs) {
     const Buffer& buffer = p_.buffers[b];
     if (buffer.data != kNone) data_[b].bytes = (*p_.constants)[buffer.data];
     if (IsGiven(buffer.role)) continue;
-    const int64_t bytes = BytesOf(p_, static_cast<Id>(b));
+    const int64_t bytes = BytesOf(p_, static_cast<Id>(b)) * CopiesOf(p_, static_cast<Id>(b));
     data_[b].bytes.assign(bytes, '\xA5');
     data_[b].written.assign(bytes / SizeOf(buffer.dtype), 0);
   }
@@ -121,7 +126,7 @@ absl::StatusOr<std::vector<std::string>> Run(const Program& program, absl::Span<
   absl::Status status = numbers.SetInputs(inputs);
   if (!status.ok()) return status;
   const WalkPlan plan(program);
-  status = Walk<Numbers>(plan, options.shuffle, numbers).Run();
+  status = Walk<Numbers>(plan, options, numbers).Run();
   if (!status.ok()) return status;
   return numbers.TakeOutputs();
 }

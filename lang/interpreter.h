@@ -3,8 +3,8 @@
 // million block instances a second.
 //
 // Kinds of loops change nothing: all run in order, or, on request, those whose iterations may run at once in
-// a random one, which finds loops that may not. For single elements of large programs see
-// lang/element_evaluator.h.
+// a random one, and pipelined ones in another of theirs, which finds loops that may not. For single elements
+// of large programs see lang/element_evaluator.h.
 //
 // Buffers are bytes: elements row-major by the logical shape, whatever the layout; SizeOf(dtype) each, little
 // endian. Pure; any number of threads may run the same program.
@@ -19,9 +19,14 @@
 
 namespace kiln {
 
+// Which of the orders that a pipelined loop allows: iteration by iteration; early stages as soon, or as late,
+// as may be; or (with `shuffle` as seed) a random one.
+enum class PipelineOrder { kInTurn, kEager, kLate, kRandom };
+
 struct InterpreterOptions {
   // Not 0: a seed; parallel, vectorized and GPU loops run in a random order.
   uint64_t shuffle = 0;
+  PipelineOrder pipelines = PipelineOrder::kInTurn;
 };
 
 // `inputs`: the parameters that are no outputs, in the order of Program::parameters. Returns the outputs, in

@@ -121,6 +121,11 @@ absl::string_view ToString(LoopKind kind) {
   return names[static_cast<int>(kind)];
 }
 
+absl::string_view ToString(Transport transport) {
+  constexpr absl::string_view names[] = {"sync", "async", "bulk"};
+  return names[static_cast<int>(transport)];
+}
+
 absl::string_view ToString(Provenance::Kind kind) {
   constexpr absl::string_view names[] = {"compute", "copy", "init", "partial", "padding"};
   return names[static_cast<int>(kind)];

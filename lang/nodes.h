@@ -31,6 +31,23 @@ enum class LoopKind : uint8_t {
 };
 absl::string_view ToString(LoopKind kind);
 
+// A pipelined loop: of each child, in the order of the children, when it runs; of each buffer that one child
+// writes and others read, how it travels. Barriers and tokens follow from these, and are lowering's to
+// derive.
+enum class PipelineRole : int32_t { kConsumer, kProducer };  // a producer writes only what rings carry
+struct PipelineStage {
+  int32_t stage = 0;  // iterations that the child lags behind the first stage
+  int32_t order = 0;  // its position among the children in one turn: a permutation of 0 .. children-1
+  PipelineRole role = PipelineRole::kConsumer;
+};
+enum class Transport : int32_t { kSync, kAsync, kBulk };  // loads and stores; copies that are waited for
+absl::string_view ToString(Transport transport);
+struct Ring {
+  Id buffer = kNone;
+  int32_t depth = 1;  // copies of the buffer: iteration i uses copy i % depth
+  Transport transport = Transport::kSync;
+};
+
 struct LoopNode {
   Id name = kNone;
   Extent extent;
@@ -38,6 +55,8 @@ struct LoopNode {
   bool tainted = false;   // the extent depends on a draw
   Id definition = kNone;  // of a dead loop: the mark that stands for it
   Range annotations;      // (name, value) pairs in Program::lists
+  Range stages;           // of a pipelined loop: Program::stages, one per child
+  Range rings;            // of a pipelined loop: Program::rings
 };
 
 enum class IterKind : uint8_t { kSpatial, kReduction };
@@ -91,7 +110,7 @@ struct BlockNode {
 struct Node {
   enum class Kind : uint8_t { kRoot, kLoop, kBlock, kDead };
   Kind kind = Kind::kRoot;
-  bool prepare = false;  // children of the root: runs once per constants, apart
+  bool prepare = false;  // children of the root: runs once per constants, apart, before all others
   Id index = kNone;
   Id parent = kNone, prev = kNone, next = kNone, first = kNone, last = kNone;
 };

@@ -122,6 +122,11 @@ class Copier {
     const Id copy = to_.AddLoop(from_.Text(loop.name), CopyExtent(loop.extent), loop.kind);
     to_.loop(copy).tainted = loop.tainted;
     to_.loop(copy).annotations = CopyAnnotations(loop.annotations);
+    if (loop.kind == LoopKind::kPipelined) {
+      std::vector<Ring> rings(from_.Rings(loop.rings).begin(), from_.Rings(loop.rings).end());
+      for (Ring& ring : rings) ring.buffer = buffers_[ring.buffer];
+      to_.SetPipeline(copy, from_.Stages(loop.stages), rings);
+    }
     return copy;
   }
 

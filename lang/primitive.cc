@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/analysis/match.h"
+#include "lang/analysis/restrictions.h"
 #include "lang/check.h"
 #include "lang/defect.h"
 
@@ -172,18 +174,20 @@ absl::Status Run(State& state, const Target& target, const Step& step, int step_
   absl::Status status = Resolve(state, step);
   if (!status.ok()) return At(status, step, step_index);
   Call call(state, target, step, step_index, chooser);
-  const bool keeps_calls = step.primitive->reads_only || step.primitive->sampling || !HasCalls(state.program);
+  const bool moves = !step.primitive->sampling && !step.primitive->reads_only;
+  const bool calls = moves && HasCalls(state.program);
+  const bool restricted = moves && (step.primitive->restricts || Restricted(state.program));
   std::optional<State> before;
-  if (!keeps_calls) before = state;
+  if (calls || restricted) before = state;
   status = step.primitive->apply(call);
-  if (status.ok() && before.has_value() && !KILN_DEFECT("tensorize.changed")) {
+  if (status.ok() && calls && !KILN_DEFECT("tensorize.changed")) {
     status = CheckCalls(state.program);
-    if (!status.ok()) {
-      state = *std::move(before);
+    if (!status.ok())
       status = absl::FailedPreconditionError(
           absl::StrCat("it would change the inside of a call: ", status.message()));
-    }
   }
+  if (status.ok() && restricted) status = CheckRestrictions(state.program);
+  if (!status.ok() && before.has_value()) state = *std::move(before);
   if (!status.ok()) return At(AsRefusal(status, step), step, step_index);
   if (num_results != nullptr) *num_results = call.num_results();
   if (decision != nullptr && step.primitive->sampling) *decision = call.decision();

@@ -90,8 +90,9 @@ struct Primitive {
   const char* result_names;  // "outer inner" for the page; "" if there are none
   bool sampling = false;
   bool reads_only =
-      false;        // does not change the program: removable when its results are unused (as sampling is)
-  const char* doc;  // what it does, before -> after, and when it does not apply
+      false;  // does not change the program: removable when its results are unused (as sampling is)
+  bool restricts = false;  // makes what all later steps must keep (analysis/restrictions.h)
+  const char* doc;         // what it does, before -> after, and when it does not apply
   absl::Status (*apply)(Call& call);
 };
 
@@ -100,8 +101,8 @@ const Primitive* FindPrimitive(absl::string_view name);
 std::vector<const Primitive*> AllPrimitives();  // sorted by name
 
 // Runs one step: resolves the handles (a dead or missing one is kFailedPrecondition), applies, and appends
-// the results to the state. On success `decision` (if not null) gets what a sampling step decided. Messages
-// name step_index and the step.
+// the results to the state. A step that breaks a restriction (analysis/restrictions.h) is taken back. On
+// success `decision` (if not null) gets what a sampling step decided. Messages name step_index and the step.
 absl::Status Run(State& state, const Target& target, const Step& step, int step_index, Chooser* chooser,
                  int* num_results, Decision* decision);
 

@@ -115,6 +115,15 @@ Id Program::AddBlock(const BlockNode& block) {
   return Push(nodes, node);
 }
 
+void Program::SetPipeline(Id node, absl::Span<const PipelineStage> of_children,
+                          absl::Span<const Ring> carried) {
+  loop(node).kind = LoopKind::kPipelined;
+  loop(node).stages = {static_cast<int32_t>(stages.size()), static_cast<int32_t>(of_children.size())};
+  stages.insert(stages.end(), of_children.begin(), of_children.end());
+  loop(node).rings = {static_cast<int32_t>(rings.size()), static_cast<int32_t>(carried.size())};
+  rings.insert(rings.end(), carried.begin(), carried.end());
+}
+
 std::string Program::FreshName(absl::string_view wanted) const {
   const auto taken = [&](const std::string& name) {
     const auto is = [&](Id known) { return std::strcmp(names.c_str() + known, name.c_str()) == 0; };
@@ -135,6 +144,7 @@ void Program::Append(Id parent, Id node) {
   Node& n = nodes[node];
   Node& p = nodes[parent];
   KILN_CHECK(n.parent == kNone, "node ", node, " is in the tree already");
+  n.prepare = n.prepare && parent == kRoot;
   n.parent = parent;
   n.prev = p.last;
   n.next = kNone;
@@ -146,6 +156,7 @@ void Program::InsertBefore(Id sibling, Id node) {
   Node& n = nodes[node];
   Node& s = nodes[sibling];
   KILN_CHECK(n.parent == kNone && s.parent != kNone, "node ", node, " before ", sibling);
+  n.prepare = s.prepare;
   n.parent = s.parent;
   n.prev = s.prev;
   n.next = sibling;
@@ -156,6 +167,7 @@ void Program::InsertBefore(Id sibling, Id node) {
 void Program::InsertAfter(Id sibling, Id node) {
   const Id next = nodes[sibling].next;
   next == kNone ? Append(nodes[sibling].parent, node) : InsertBefore(next, node);
+  nodes[node].prepare = nodes[sibling].prepare;
 }
 
 void Program::Detach(Id node) {

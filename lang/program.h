@@ -21,6 +21,17 @@
 // the same steps
 //   on the same program give the same ids. A loop that was split or fused is dead, and `definition` (a mark)
 //   says its value in terms of the loops that replaced it; bindings that name it stay as they are.
+// - Prepared children of the root stand before the others. They read constants and what prepared ones write,
+//   and run once per set of constants.
+// - Threads: a child of the root with a block or thread axis below is a kernel. Iterations of an axis are
+//   independent of each other, but that those of a thread axis may combine into one element (complete at the
+//   loop's end); outside of thread axes one thread runs. Siblings run one after the other: what threads
+//   wrote, all may read after the loop's end, if the buffer's owner holds them all. A buffer lives as long as
+//   its owner: what a thread, a warp, a block wrote in it, only the same one reads, in the same kernel.
+// - Pipelined loops: instances (child, iteration) run in any order in which each child's iterations are in
+//   order, a child comes after those that write what it reads in the same iteration, and a ring's copy is
+//   written again after all who read it. Stages, orders, depths and transports choose among these orders and
+//   never change a result; running the children in turn, iteration by iteration, is one of them.
 // - Buffers are logical: bodies index the logical shape, whatever the layout. Scalars are buffers of rank 0.
 //
 // Copying is a few memory copies. Not thread safe while written; any number of threads may read.
@@ -58,6 +69,8 @@ struct Program {
   std::vector<Monoid> monoids;
   std::vector<Extent> dims;
   std::vector<int32_t> lists;
+  std::vector<PipelineStage> stages;
+  std::vector<Ring> rings;
   std::string names;  // interned, each ended by '\0'; a name's id is its offset
   std::shared_ptr<const std::vector<std::string>> constants;  // bytes of constant buffers
 
@@ -84,6 +97,12 @@ struct Program {
   }
   absl::Span<const Access> Accesses(Range r) const {
     return {accesses.data() + r.begin, static_cast<size_t>(r.count)};
+  }
+  absl::Span<const PipelineStage> Stages(Range r) const {
+    return {stages.data() + r.begin, static_cast<size_t>(r.count)};
+  }
+  absl::Span<const Ring> Rings(Range r) const {
+    return {rings.data() + r.begin, static_cast<size_t>(r.count)};
   }
   absl::Span<const Extent> Dims(Range r) const {
     return {dims.data() + r.begin, static_cast<size_t>(r.count)};
@@ -112,9 +131,10 @@ struct Program {
                Scope scope = {});
   Id AddLoop(absl::string_view name, Extent extent, LoopKind kind = LoopKind::kSerial);  // detached
   Id AddBlock(const BlockNode& block);                                                   // detached
+  void SetPipeline(Id loop, absl::Span<const PipelineStage> of_children, absl::Span<const Ring> carried);
   std::string FreshName(absl::string_view wanted) const;  // unique among the buffers' and live blocks' names
 
-  // --- the tree
+  // --- the tree: next to a prepared child of the root, a node is prepared too
   // ---------------------------------------------------------------------------------------------------------
   void Append(Id parent, Id node);
   void InsertBefore(Id sibling, Id node);
@@ -128,8 +148,8 @@ struct Program {
 // Checks every invariant of the structs above: tree links, ids in range, bindings of live loops in scope,
 // extents and shapes positive, accesses of the right rank and within bounds (guards considered), dtypes of
 // expressions, monoids, parameters, one writer per buffer element order (a block reads only what a block
-// before it, or an outer iteration, wrote), registers indexed by unrolled or vectorized loops only. kInternal
-// with the node and the rule on a violation.
+// before it, or an outer iteration, wrote), prepared nests and pipelines (analysis/restrictions.h).
+// kInternal with the node and the rule on a violation.
 absl::Status Verify(const Program& program);
 
 }  // namespace kiln

@@ -1,5 +1,7 @@
 #include "lang/rewrite.h"
 
+#include <map>
+
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/check.h"
@@ -12,6 +14,28 @@ std::optional<Sum> Rewritten(const Program& p, Id mark, const BodyRewriter::Iter
   return Substitute(
       p.SumOf(mark), [&](Source s) { return std::optional<Sum>(iter(s.id)); },
       [&](Source s) { return extents[s.id]; });
+}
+
+// A mark that is reached twice is cloned once: its digits stay those of one source.
+Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace,
+             std::map<Id, Id>& clones) {
+  const auto known = clones.find(mark);
+  if (known != clones.end()) return known->second;
+  Sum sum = program.SumOf(mark);
+  for (Split& split : sum.splits) {
+    if (split.source.kind == Source::Kind::kMark) {
+      split.source = Source::Mark(CloneMark(program, split.source.id, replace, clones));
+    } else if (split.source.kind == Source::Kind::kLoop) {
+      const Node& node = program.nodes[split.source.id];
+      if (node.kind == Node::Kind::kDead) {
+        split.source =
+            Source::Mark(CloneMark(program, program.loops[node.index].definition, replace, clones));
+      } else {
+        split.source = replace(split.source.id);
+      }
+    }
+  }
+  return clones[mark] = program.AddMark(sum, program.marks[mark].extent);
 }
 
 Range MarksOf(const Expr& e) { return e.op == Op::kLoad ? Range{e.b, e.c} : Program::WithinMarks(e); }
@@ -131,20 +155,8 @@ std::vector<DimRange> WholeRanges(const Program& program, Id block) {
 }
 
 Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace) {
-  Sum sum = program.SumOf(mark);
-  for (Split& split : sum.splits) {
-    if (split.source.kind == Source::Kind::kMark) {
-      split.source = Source::Mark(CloneMark(program, split.source.id, replace));
-    } else if (split.source.kind == Source::Kind::kLoop) {
-      const Node& node = program.nodes[split.source.id];
-      if (node.kind == Node::Kind::kDead) {
-        split.source = Source::Mark(CloneMark(program, program.loops[node.index].definition, replace));
-      } else {
-        split.source = replace(split.source.id);
-      }
-    }
-  }
-  return program.AddMark(sum, program.marks[mark].extent);
+  std::map<Id, Id> clones;
+  return CloneMark(program, mark, replace, clones);
 }
 
 Id AddCopyBlock(Program& program, absl::string_view name, Id source, Id dest) {

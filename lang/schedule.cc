@@ -1,10 +1,5 @@
 #include "lang/schedule.h"
 
-#include <algorithm>
-
-#include "absl/strings/str_cat.h"
-#include "lang/check.h"
-
 namespace kiln {
 namespace {
 
@@ -17,11 +12,6 @@ std::vector<Operand> Of(const std::vector<Loop>& loops) {
   for (const Loop loop : loops) operands.push_back(Of(loop));
   return operands;
 }
-
-// An inert schedule gives more inert handles than code is likely to index.
-constexpr int kInertHandles = 64;
-
-bool Inert(Operand o) { return o.kind != Operand::Kind::kInt && o.number < 0; }
 
 std::vector<Operand> TileOperands(Loop loop, const Schedule::TileOptions& options) {
   std::vector<Operand> operands{Of(loop)};
@@ -46,131 +36,7 @@ std::vector<Operand> WithFactors(Loop loop, const std::vector<Factor>& factors) 
   return operands;
 }
 
-struct FixedChooser final : Chooser {
-  explicit FixedChooser(const Decision& decision) : decision(decision) {}
-  Decision Choose(const Site&) override { return decision; }
-  int ChooseStructure(absl::string_view, int) override { return 0; }
-  const Decision& decision;
-};
-
-// The names in use are numbered from the second on: "a", "a#1", ...
-template <typename List, typename NameOf>
-std::string Numbered(const std::string& base, const List& list, NameOf name_of) {
-  std::string name = base;
-  const auto taken = [&](const auto& item) { return name_of(item) == name; };
-  for (int i = 1; std::any_of(list.begin(), list.end(), taken); ++i) name = absl::StrCat(base, "#", i);
-  return name;
-}
-
 }  // namespace
-
-Schedule::Schedule(Program program, const Target& target, Chooser& chooser)
-    : target_(target), chooser_(&chooser) {
-  state_.program = std::move(program);
-}
-
-void Schedule::Fail(const absl::Status& status) {
-  if (status_.ok()) status_ = status;
-}
-
-int64_t Schedule::ExtentOf(Loop loop) {
-  if (!ok()) return 0;
-  const Id id = node(loop);
-  KILN_CHECK(id != kNone, "an inert handle of a schedule that is not inert");
-  const LoopNode& l = program().loops[program().nodes[id].index];
-  if (l.tainted) {
-    Fail(absl::InvalidArgumentError(
-        absl::StrCat("\"", section_, "\" asks for the extent of loop ", program().Text(l.name),
-                     ", which depends on a sampled value; only recorded steps may use it")));
-    return 0;
-  }
-  return l.extent.max;
-}
-
-Schedule::Section::Section(Schedule& schedule, absl::string_view name)
-    : schedule_(schedule), length_(schedule.section_.size()) {
-  absl::StrAppend(&schedule.section_, name, "/");
-}
-
-Schedule::Section::~Section() { schedule_.section_.resize(length_); }
-
-int Schedule::Choose(absl::string_view name, int n) {
-  if (!ok() || n <= 1) return 0;
-  const std::string full = Numbered(absl::StrCat(section_, name), choices_,
-                                    [](const Choice& c) -> const std::string& { return c.name; });
-  const int picked = chooser_->ChooseStructure(full, n);
-  KILN_CHECK(picked >= 0 && picked < n, "choice ", full);
-  choices_.push_back({full, n, picked});
-  return picked;
-}
-
-std::string Schedule::SiteName(absl::string_view label) const {
-  return Numbered(absl::StrCat(section_, label), steps_,
-                  [](const Step& s) -> const std::string& { return s.site; });
-}
-
-Schedule::Results Schedule::Do(absl::string_view name, std::vector<Operand> operands,
-                               std::vector<Attribute> attributes, Where where, absl::string_view label) {
-  if (!ok()) return {};
-  const Primitive* primitive = FindPrimitive(name);
-  KILN_CHECK(primitive != nullptr, name);
-  Step step;
-  step.primitive = primitive;
-  step.operands.assign(operands.begin(), operands.end());
-  step.attributes.assign(attributes.begin(), attributes.end());
-  for (size_t i = attributes.size(); i < primitive->attributes.size(); ++i) {
-    step.attributes.push_back(primitive->attributes[i].fallback);
-  }
-  step.file = where.file_name();
-  step.line = static_cast<int>(where.line());
-  if (primitive->sampling) step.site = SiteName(label);
-  const auto inert = std::find_if(operands.begin(), operands.end(), Inert);
-  if (inert != operands.end()) {
-    Fail(absl::InvalidArgumentError(absl::StrCat(name, " at ", step.file, ":", step.line,
-                                                 ": an operand is an inert handle; no step returned it")));
-    return {};
-  }
-  return Take(std::move(step), *chooser_);
-}
-
-Schedule::Results Schedule::Take(Step step, Chooser& chooser) {
-  const HandleKind kind = step.primitive->result;
-  step.first_result = static_cast<int>(kind == HandleKind::kBlock  ? state_.blocks.size()
-                                       : kind == HandleKind::kLoop ? state_.loops.size()
-                                                                   : state_.values.size());
-  const int index = static_cast<int>(steps_.size());
-  const absl::Status status = Run(state_, target_, step, index, &chooser, &step.num_results, &step.decision);
-  if (!status.ok()) {
-    Fail(WithHistory(status, state_, steps_, step));
-    return {};
-  }
-  steps_.push_back(std::move(step));
-  return {steps_.back().first_result, steps_.back().num_results};
-}
-
-void Schedule::Apply(absl::Span<const Step> steps, absl::Span<const Choice> choices) {
-  KILN_CHECK(steps_.empty() && choices_.empty(), "the schedule has taken steps already");
-  choices_.assign(choices.begin(), choices.end());
-  for (const Step& step : steps) {
-    if (!ok()) return;
-    FixedChooser recorded(step.decision);
-    Chooser& chooser = step.decision.empty() ? *chooser_ : static_cast<Chooser&>(recorded);
-    const Results results = Take(step, chooser);
-    if (ok() && results.count != step.num_results) {
-      Fail(absl::FailedPreconditionError(
-          absl::StrCat("step ", steps_.size() - 1, " does not apply: it gives ", results.count,
-                       " results here, but the trace names ", step.num_results)));
-    }
-  }
-}
-
-template <typename Handle>
-std::vector<Handle> Schedule::ListOf(Results results) {
-  if (results.first < 0) return std::vector<Handle>(kInertHandles);
-  std::vector<Handle> handles;
-  for (int i = 0; i < results.count; ++i) handles.push_back({results.first + i});
-  return handles;
-}
 
 Block Schedule::GetBlock(absl::string_view name, Where where) {
   return BlockOf(Do("get-block", {}, {std::string(name)}, where));
@@ -252,6 +118,12 @@ void Schedule::Bind(Loop loop, LoopKind axis, Where where) {
   Do("bind", {Of(loop)}, {std::string(ToString(axis))}, where);
 }
 
+void Schedule::Pipeline(Loop loop, PipelineOptions options, Where where) {
+  Do("pipeline", {Of(loop)},
+     {options.stages, options.order, options.depths, options.transport, options.producers}, where);
+}
+void Schedule::Prepare(Block block, Where where) { Do("prepare", {Of(block)}, {}, where); }
+
 void Schedule::ComputeAt(Block block, Loop loop, absl::string_view place, Where where) {
   Do("compute-at", {Of(block), Of(loop)}, {std::string(place)}, where);
 }
@@ -287,6 +159,17 @@ Block Schedule::DecomposePadding(Block block, Loop loop, Where where) {
 void Schedule::TransformLayout(Block block, int operand, absl::string_view map, Where where) {
   Do("transform-layout", {Of(block)}, {int64_t{operand}, std::string(map)}, where);
 }
+void Schedule::TransformLayout(Block block, int operand, absl::string_view map, Swizzle swizzle,
+                               Where where) {
+  Do("transform-layout", {Of(block)},
+     {int64_t{operand}, std::string(map), std::vector<int64_t>{swizzle.from, swizzle.to, swizzle.bits}},
+     where);
+}
+void Schedule::TransformLayout(Block block, int operand, absl::string_view map, absl::string_view kinds,
+                               Where where) {
+  Do("transform-layout", {Of(block)},
+     {int64_t{operand}, std::string(map), std::vector<int64_t>(), std::string(kinds)}, where);
+}
 void Schedule::SetScope(Block block, absl::string_view storage, Where where) {
   Do("set-scope", {Of(block)}, {std::string(storage)}, where);
 }
@@ -321,6 +204,12 @@ void Schedule::ParallelizeOuter(Factor limit, Where where) {
 }
 void Schedule::VectorizeInner(Factor lanes, Where where) {
   Do("vectorize-inner", {lanes.operand}, {}, where);
+}
+void Schedule::CooperativeFetch(Block block, Factor vector, Where where) {
+  Do("cooperative-fetch", {Of(block), vector.operand}, {}, where);
+}
+void Schedule::BindRest(Factor blocks, Factor threads, Where where) {
+  Do("bind-rest", {blocks.operand, threads.operand}, {}, where);
 }
 void Schedule::UnrollUpTo(Factor steps, Where where) { Do("unroll-up-to", {steps.operand}, {}, where); }
 

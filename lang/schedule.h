@@ -13,59 +13,18 @@
 #pragma once
 
 #include <array>
-#include <source_location>
 #include <string>
 #include <vector>
 
-#include "lang/chooser.h"
-#include "lang/handle.h"
-#include "lang/primitive.h"
+#include "lang/pipeline_options.h"
+#include "lang/schedule_core.h"
 #include "lang/tile_options.h"
 
 namespace kiln {
 
-using Where = std::source_location;
-
-class Schedule {
+class Schedule : public ScheduleCore {
  public:
-  using Choice = StructuralChoice;
-
-  Schedule(Program program, const Target& target, Chooser& chooser);
-
-  const absl::Status& status() const { return status_; }
-  bool ok() const { return status_.ok(); }
-  const Program& program() const { return state_.program; }
-  const Target& target() const { return target_; }
-  const std::vector<Step>& steps() const { return steps_; }
-  const std::vector<Choice>& choices() const { return choices_; }
-  // Node of a live handle, kNone for an inert one.
-  Id node(Block block) const { return block.number < 0 ? kNone : state_.blocks[block.number]; }
-  Id node(Loop loop) const { return loop.number < 0 ? kNone : state_.loops[loop.number]; }
-  // Constant extent of a loop that no draw determines; 0 (and an inert schedule) otherwise.
-  int64_t ExtentOf(Loop loop);
-  // Makes the schedule inert with this failure; modules say so when they cannot go on.
-  void Fail(const absl::Status& status);
-
-  // Takes the steps of a trace, and with them the choices that led to them: recorded decisions are kept,
-  // missing ones drawn. The schedule must be fresh, as the steps name handles by number.
-  void Apply(absl::Span<const Step> steps, absl::Span<const Choice> choices);
-
-  // Names of sites and choices made while a section is open start with "name/".
-  class Section {
-   public:
-    Section(Schedule& schedule, absl::string_view name);
-    ~Section();
-    Section(const Section&) = delete;
-    Section& operator=(const Section&) = delete;
-
-   private:
-    Schedule& schedule_;
-    size_t length_;
-  };
-
-  // --- structure
-  // A number 0 .. n-1 that host code may branch on. 0 without asking when n <= 1.
-  int Choose(absl::string_view name, int n);
+  using ScheduleCore::ScheduleCore;
 
   // --- looking up
   Block GetBlock(absl::string_view name, Where where = Where::current());
@@ -112,6 +71,9 @@ class Schedule {
   void Vectorize(Loop loop, Where where = Where::current());
   void Unroll(Loop loop, Where where = Where::current());
   void Bind(Loop loop, LoopKind axis, Where where = Where::current());
+  // Lets the children of a loop overlap: each runs its iterations in order, a stage ahead of those that wait
+  // for it.
+  void Pipeline(Loop loop, PipelineOptions options = {}, Where where = Where::current());
 
   // --- placement
   // `place` below the loop: "first" is right after the last producer, "last" right before the first consumer
@@ -122,6 +84,9 @@ class Schedule {
   void ReverseComputeInline(Block block, Where where = Where::current());
   // At a sampled location (SampleComputeLocation).
   void ComputeAtLocation(Block block, Value location, Where where = Where::current());
+
+  // Runs the whole nest of a block, which reads constants only, once per constants, before all others.
+  void Prepare(Block block, Where where = Where::current());
 
   // --- buffers
   // Copies what `block` reads of its n-th buffer (in order of first use) to a new buffer; the copying block.
@@ -139,8 +104,13 @@ class Schedule {
   // A block that pads with a constant fills first, and then stores within the bounds only; the filling block.
   Block DecomposePadding(Block block, Loop loop, Where where = Where::current());
   // Sets the layout of a buffer of the block (operand n-th read, or -1 its destination) from a map in text,
-  // "(i, j) -> (j/16, i, j%16)".
+  // "(i, j) -> (j/16, i, j%16)"; address bits [to, to + bits) become their XOR with bits [from, from + bits).
   void TransformLayout(Block block, int operand, absl::string_view map, Where where = Where::current());
+  void TransformLayout(Block block, int operand, absl::string_view map, Swizzle swizzle,
+                       Where where = Where::current());
+  // The axes of a fragment are of kinds "register", "lane" and "warp": "lane, lane, register".
+  void TransformLayout(Block block, int operand, absl::string_view map, absl::string_view kinds,
+                       Where where = Where::current());
   void SetScope(Block block, absl::string_view storage, Where where = Where::current());
 
   // --- reductions
@@ -165,35 +135,12 @@ class Schedule {
   void ParallelizeOuter(Factor limit, Where where = Where::current());
   // Vectorizes the innermost loop of every block where its accesses allow, up to `lanes` elements.
   void VectorizeInner(Factor lanes, Where where = Where::current());
+  // Spreads a block that copies over the threads of its nest, each of them `vector` elements at a time.
+  void CooperativeFetch(Block block, Factor vector, Where where = Where::current());
+  // Binds the outer data parallel loops of every nest that no axis has yet to `blocks` blocks, of `threads`.
+  void BindRest(Factor blocks, Factor threads, Where where = Where::current());
   // Unrolls inner loops while a nest's straight line stays within `steps` instances.
   void UnrollUpTo(Factor steps, Where where = Where::current());
-
- private:
-  // Records and runs a step of the primitive called `name`; results are handles first .. first + count - 1.
-  struct Results {
-    int first = -1, count = 0;
-  };
-  Results Do(absl::string_view name, std::vector<Operand> operands, std::vector<Attribute> attributes,
-             Where where, absl::string_view label = "");
-  Results Take(Step step, Chooser& chooser);
-  std::string SiteName(absl::string_view label) const;
-  template <typename Handle>
-  static std::vector<Handle> ListOf(Results results);
-  Block BlockOf(Results results) const { return {results.first}; }
-  template <size_t N>
-  static std::array<Loop, N> First(const std::vector<Loop>& loops) {
-    std::array<Loop, N> first{};
-    for (size_t i = 0; i < N && i < loops.size(); ++i) first[i] = loops[i];
-    return first;
-  }
-
-  State state_;
-  Target target_;
-  Chooser* chooser_;
-  absl::Status status_;
-  std::vector<Step> steps_;
-  std::vector<Choice> choices_;
-  std::string section_;
 };
 
 }  // namespace kiln

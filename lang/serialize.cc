@@ -9,13 +9,13 @@ namespace kiln {
 namespace {
 
 constexpr absl::string_view kMagic = "KILNPROG";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 
 template <typename P, typename F>
 void ForEachVector(P& p, F&& f) {
   f(p.nodes), f(p.loops), f(p.blocks), f(p.buffers), f(p.parameters), f(p.iters), f(p.marks), f(p.splits),
       f(p.exprs);
-  f(p.accesses), f(p.monoids), f(p.dims), f(p.lists);
+  f(p.accesses), f(p.monoids), f(p.dims), f(p.lists), f(p.stages), f(p.rings);
 }
 
 uint64_t Checksum(absl::string_view bytes) {
@@ -109,8 +109,10 @@ class IdCheck {
     for (const Node& n : p_.nodes) CheckNode(n);
     for (const LoopNode& l : p_.loops) {
       Name(l.name), Size(l.extent), Enum(l.kind, LoopKind::kVirtualThread), Index(l.definition, p_.marks),
-          List(l.annotations);
+          List(l.annotations), In(l.stages, p_.stages), In(l.rings, p_.rings);
     }
+    for (const PipelineStage& s : p_.stages) Enum(s.role, PipelineRole::kProducer);
+    for (const Ring& r : p_.rings) Needed(r.buffer, p_.buffers), Enum(r.transport, Transport::kBulk);
     for (const BlockNode& b : p_.blocks) CheckBlock(b);
     for (const Buffer& b : p_.buffers) CheckBuffer(b);
     for (const Id id : p_.parameters) Needed(id, p_.buffers);

@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/restrictions.h"
+#include "lang/owner_now.h"
 #include "lang/walk.h"
 
 namespace kiln {
@@ -95,24 +97,31 @@ class Terms {
       *to = Opaque(Mix(kTagInput, base.high, base.low, at));
       return nullptr;
     }
+    at += first_[buffer];
     *to = memory_[buffer][at];
     if (to->kind == Term::Kind::kUnwritten) return "reads what is not written yet";
     if (Apart(to->strand) != nullptr) return "reads what another iteration of a parallel loop wrote";
+    if (owners_.Owned(buffer) && stamps_[buffer][at] != owners_.Now(buffer))
+      return "reads what another owner of it wrote";
     return nullptr;
   }
   const char* Gather(const CodeAccess& access, const int* which, const Term* registers, Term* to);
   const char* Store(Id buffer, int64_t at, const Term& value) {
+    at += first_[buffer];
     Term& to = memory_[buffer][at];
     const Strand* const apart = to.strand == strand_ ? nullptr : Apart(to.strand);
     if (apart != nullptr && !(HashOf(to) == HashOf(value)) && !PrivateTo(apart->node, buffer))
       return "writes what another iteration of a parallel loop wrote otherwise";
     Put(to, value);
+    if (owners_.Owned(buffer)) stamps_[buffer][at] = owners_.Now(buffer);
     return nullptr;
   }
   const char* Combine(const Place& block, const int64_t* at, Registers<Term>& registers);
   void BeginLoop(const Place& loop);
-  void Iterate();
+  void Iterate(int64_t iteration);
+  void Turn(Id buffer, int64_t copy) { first_[buffer] = copy * ElementsOf(p_, buffer); }
   void EndLoop() {
+    owners_.EndLoop(open_.back().node);
     strand_ = open_.back().before;
     open_.pop_back();
   }
@@ -124,7 +133,7 @@ class Terms {
   using Tuple = absl::InlinedVector<Term, 2>;
   struct OpenLoop {
     int32_t before;
-    int64_t number;  // 0: its iterations may see each other
+    int64_t number;
     Id node;
     bool lanes;
   };
@@ -149,28 +158,36 @@ class Terms {
   const Strand* Apart(int32_t strand) const;
 
   const Program& p_;
-  std::vector<std::vector<Term>> memory_;  // by buffer; empty: an input
-  std::vector<Hash128> inputs_;            // by buffer
-  std::vector<Id> same_monoid_;            // the first that is equal
+  std::vector<std::vector<Term>> memory_;      // by buffer; empty: an input
+  std::vector<int64_t> first_;                 // by buffer: the element of the copy that is meant
+  std::vector<std::vector<uint64_t>> stamps_;  // by buffer: the owners that wrote; empty: there are no axes
+  std::vector<Hash128> inputs_;                // by buffer
+  std::vector<Id> same_monoid_;                // the first that is equal
   std::vector<Hash128> monoids_;
   std::vector<std::vector<Hash128>> sets_;
   std::vector<Strand> strands_{1};
   std::vector<OpenLoop> open_;
   int32_t strand_ = 0;
   int64_t loops_ = 0;
+  OwnerNow owners_;
 };
 
-Terms::Terms(const Program& program) : p_(program) {
+Terms::Terms(const Program& program) : p_(program), owners_(program) {
   memory_.resize(p_.buffers.size());
   inputs_.resize(p_.buffers.size());
+  first_.resize(p_.buffers.size(), 0);
   for (size_t b = 0; b < p_.buffers.size(); ++b) {
     const Buffer& buffer = p_.buffers[b];
-    if (!IsGiven(buffer.role)) memory_[b].resize(ElementsOf(p_, static_cast<Id>(b)));
+    if (!IsGiven(buffer.role))
+      memory_[b].resize(ElementsOf(p_, static_cast<Id>(b)) * CopiesOf(p_, static_cast<Id>(b)));
     if (buffer.data == kNone) continue;
     Mixer mixer;
     for (const char c : (*p_.constants)[buffer.data]) mixer.Add(static_cast<unsigned char>(c));
     inputs_[b] = mixer.Finish();
   }
+  stamps_.resize(p_.buffers.size());
+  for (size_t b = 0; b < stamps_.size(); ++b)
+    if (owners_.Owned(static_cast<Id>(b))) stamps_[b].resize(memory_[b].size());
   for (size_t i = 0; i < p_.parameters.size(); ++i) inputs_[p_.parameters[i]] = Mix(kTagInput, i);
   for (const Monoid& monoid : p_.monoids) {
     // The combination, as a term of its arguments.
@@ -341,11 +358,14 @@ const char* Terms::Combine(const Place& block, const int64_t* at, Registers<Term
   const size_t results = block.dests.size();
   Tuple now, lifts;
   for (size_t r = 0; r < results; ++r) {
-    now.push_back(memory_[block.dests[r].buffer][at[r]]);
+    const Id buffer = block.dests[r].buffer;
+    now.push_back(memory_[buffer][first_[buffer] + at[r]]);
     if (now[r].kind == Term::Kind::kUnwritten) return "combines into what is not initialized";
     const Strand* const apart = Apart(now[r].strand);
     if (apart != nullptr && !apart->lane)
       return "combines into what another iteration of a parallel loop wrote";
+    if (owners_.Owned(buffer) && stamps_[buffer][first_[buffer] + at[r]] != owners_.Now(buffer))
+      return "combines into what another owner of it wrote";
     lifts.push_back(registers.body[block.body.result(static_cast<int>(r))]);
   }
   const Term added = BagOf(block.monoid, lifts);
@@ -353,25 +373,27 @@ const char* Terms::Combine(const Place& block, const int64_t* at, Registers<Term
   Term bag = Union(BagOf(block.monoid, now), added);
   for (size_t r = 0; r < results; ++r) {
     bag.result = static_cast<uint16_t>(r);
-    Put(memory_[block.dests[r].buffer][at[r]], bag);
+    const Id buffer = block.dests[r].buffer;
+    Put(memory_[buffer][first_[buffer] + at[r]], bag);
   }
   return nullptr;
 }
 
 void Terms::BeginLoop(const Place& loop) {
-  const bool threads = loop.kind >= LoopKind::kThreadX;  // may share memory, with barriers
-  open_.push_back({strand_, threads ? 0 : ++loops_, loop.node, loop.kind == LoopKind::kVectorized});
+  const bool lanes = loop.kind == LoopKind::kVectorized || IsThreadAxis(loop.kind);
+  open_.push_back({strand_, ++loops_, loop.node, lanes});
 }
 
-void Terms::Iterate() {
+void Terms::Iterate(int64_t iteration) {
   const OpenLoop& loop = open_.back();
-  if (loop.number == 0) return;
   strand_ = static_cast<int32_t>(strands_.size());
   strands_.push_back({loop.before, strands_[loop.before].depth + 1, loop.number, loop.node, loop.lanes});
+  owners_.Iterate(loop.node, iteration);
 }
 
 bool Terms::PrivateTo(Id loop, Id buffer) const {
   if (p_.buffers[buffer].role != Role::kTemporary) return false;
+  if (owners_.watches() && OnAxis(p_, loop) && !IsPrivateTo(p_, buffer, loop)) return false;
   const auto below = [&](Id block) { return IsAncestor(p_, loop, block); };
   const std::vector<Id> readers = Readers(p_, buffer), writers = Writers(p_, buffer);
   return std::all_of(readers.begin(), readers.end(), below) &&
@@ -409,7 +431,7 @@ Shadow Terms::Outputs() const {
 absl::StatusOr<Shadow> RunShadow(const Program& program, const InterpreterOptions& options) {
   Terms terms(program);
   const WalkPlan plan(program);
-  const absl::Status status = Walk<Terms>(plan, options.shuffle, terms).Run();
+  const absl::Status status = Walk<Terms>(plan, options, terms).Run();
   if (!status.ok()) return status;
   return terms.Outputs();
 }

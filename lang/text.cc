@@ -124,6 +124,20 @@ class Printer {
     return text;
   }
 
+  std::string PipelineText(const LoopNode& loop) const {
+    const auto stage = [](std::string* s, const PipelineStage& child) {
+      absl::StrAppend(s, child.stage, " ", child.order,
+                      child.role == PipelineRole::kProducer ? " producer" : "");
+    };
+    const auto ring = [&](std::string* s, const Ring& r) {
+      absl::StrAppend(s, buffers_[r.buffer], " ", r.depth, " ", ToString(r.transport));
+    };
+    const auto stages = p_.Stages(loop.stages);
+    const auto rings = p_.Rings(loop.rings);
+    return absl::StrCat(" (", absl::StrJoin(stages, ", ", stage), rings.empty() ? ")" : "; ",
+                        absl::StrJoin(rings, ", ", ring), rings.empty() ? "" : ")");
+  }
+
   void PrintChildren(Id parent, Id scope_block, Names& scope) {
     for (Id n = p_.nodes[parent].first; n != kNone; n = p_.nodes[n].next) {
       const std::string prepare = p_.nodes[n].prepare ? "prepare " : "";
@@ -137,6 +151,7 @@ class Printer {
       sources_[n] = scope.Add(p_.Text(loop.name));
       std::string text = absl::StrCat(prepare, "for ", sources_[n], " < ", ExtentText(loop.extent));
       if (loop.kind != LoopKind::kSerial) absl::StrAppend(&text, " ", ToString(loop.kind));
+      if (loop.kind == LoopKind::kPipelined) absl::StrAppend(&text, PipelineText(loop));
       Line(absl::StrCat(text, loop.tainted ? " tainted" : "", Notes(loop.annotations), " {"));
       ++depth_;
       PrintChildren(n, scope_block, scope);

@@ -30,8 +30,12 @@
 //   ...: the logical indices
 //               ["kinds" "(" kind {"," kind} ")"] ["swizzle" "(" int "," int "," int ")"] ["padding" expr]
 //   kind      = "address" | "register" | "lane" | "warp"
+//   pipeline  = "(" stage {"," stage} [";" ring {"," ring}] ")"     of each child: its stage and its position
+//   stage     = int int ["producer"]
+//   ring      = name int ("sync" | "async" | "bulk")               copies of a buffer, and how it travels
 //   monoid    = "monoid" name ["idempotent"] ["exact"] "identity" exprs "combine" exprs    over l0, l1, ...,
-//   r0, r1, ... node      = ["prepare"] (loop | block) loop      = "for" name "<" extent [loop-kind]
+//   r0, r1, ... node      = ["prepare"] (loop | block) loop      = "for" name "<" extent [loop-kind
+//   [pipeline]]
 //   ["tainted"] notes "{" {node} "}" block     = "block" name ["intrinsic" name] notes "{" {guard} {iter}
 //   ["domain" marks] [body] ["from" origin] {node} "}" notes     = {"@" name "=" int} guard     = "let" name
 //   "=" sum "<" extent           over the loops around, the enclosing block's iters, guards above iter      =

@@ -7,11 +7,12 @@
 
 namespace kiln {
 
-// By Role, Owner and AxisKind.
+// By Role, Owner, Transport and AxisKind.
 inline constexpr absl::string_view kRoleNames[] = {"input",  "output",    "constant",
                                                    "scalar", "temporary", "status"};
 inline constexpr absl::string_view kOwnerNames[] = {"thread", "warp",    "warpgroup",
                                                     "block",  "cluster", "grid"};
+inline constexpr absl::string_view kTransportNames[] = {"sync", "async", "bulk"};
 inline constexpr absl::string_view kAxisNames[] = {"address", "register", "lane", "warp"};
 
 // True for a character of a name: the first, or a later one.

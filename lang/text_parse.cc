@@ -93,16 +93,7 @@ class Parser : private ExprReader {
       Keyword(")");
       layout.kinds = p_.AddList(kinds);
     }
-    if (Accept("swizzle")) {
-      Swizzle& z = layout.swizzle;
-      const char* before = "(";
-      for (int8_t* bit : {&z.from, &z.to, &z.bits}) {
-        Keyword(before);
-        *bit = static_cast<int8_t>(Id32("a number of bits"));
-        before = ",";
-      }
-      Keyword(")");
-    }
+    if (Accept("swizzle")) layout.swizzle = SwizzleBits();
     if (Accept("padding")) layout.padding = ParseExpr();
     p_.buffers[id].layout = layout;
   }
@@ -149,6 +140,23 @@ class Parser : private ExprReader {
   void ParseChildren(Id node, Id block, const Scope& scope, int depth) {
     while (ok() && !Accept("}")) ParseNode(node, block, scope, depth + 1);
   }
+  void ParsePipeline(Id node) {
+    std::vector<Ring> rings;
+    Keyword("(");
+    const std::vector<PipelineStage> stages = Stages();
+    if (Accept(";")) {
+      do {
+        Ring ring;
+        const Token token = Next();
+        ring.buffer = BufferCalled(Name("a buffer"), token);
+        ring.depth = Id32("a number of copies");
+        ring.transport = static_cast<Transport>(OneOf(kTransportNames, "a transport"));
+        rings.push_back(ring);
+      } while (ok() && Accept(","));
+    }
+    Keyword(")");
+    if (ok()) p_.SetPipeline(node, stages, rings);
+  }
   Id ParseLoop(Id parent, Id block, Scope scope, int depth) {
     const std::string name = Name("a loop's name");
     Keyword("<");
@@ -156,17 +164,8 @@ class Parser : private ExprReader {
     const Id node = p_.AddLoop(name, extent);
     p_.Append(parent, node);
     if (!Is("tainted") && Next().kind == Token::Kind::kName) {
-      std::string kind = Next().text;
-      if (Is("-", 1)) absl::StrAppend(&kind, "-", Next(2).text);
-      int k = 0;
-      constexpr int kKinds = static_cast<int>(LoopKind::kVirtualThread) + 1;
-      while (k < kKinds && ToString(static_cast<LoopKind>(k)) != kind) ++k;
-      if (k == kKinds) {
-        Wanted("a loop's kind");
-        return node;
-      }
-      at_ += kind == Next().text ? 1 : 3;
-      p_.loop(node).kind = static_cast<LoopKind>(k);
+      p_.loop(node).kind = KindOfLoop();
+      if (p_.loop(node).kind == LoopKind::kPipelined) ParsePipeline(node);
     }
     p_.loop(node).tainted = Accept("tainted");
     p_.loop(node).annotations = ParseNotes();

@@ -125,4 +125,45 @@ Id TokenReader::Id32(absl::string_view what) {
   return static_cast<Id>(value);
 }
 
+LoopKind TokenReader::KindOfLoop() {
+  std::string kind = Next().text;
+  if (Is("-", 1)) absl::StrAppend(&kind, "-", Next(2).text);
+  for (int k = 0; k <= static_cast<int>(LoopKind::kVirtualThread); ++k) {
+    if (ToString(static_cast<LoopKind>(k)) != kind) continue;
+    at_ += kind == Next().text ? 1 : 3;
+    return static_cast<LoopKind>(k);
+  }
+  Wanted("a loop's kind");
+  return LoopKind::kSerial;
+}
+
+Swizzle TokenReader::SwizzleBits() {
+  Swizzle swizzle;
+  const auto bit = [&](const char* before, int8_t* to) {
+    Keyword(before);
+    const Token token = Next();
+    const Id number = Id32("a bit");
+    if (ok() && (number < 0 || number > 64))
+      FailAt(token, absl::StrCat("bit ", number, "; an address has 64"));
+    *to = static_cast<int8_t>(number);
+  };
+  bit("(", &swizzle.from);
+  bit(",", &swizzle.to);
+  bit(",", &swizzle.bits);
+  Keyword(")");
+  return swizzle;
+}
+
+std::vector<PipelineStage> TokenReader::Stages() {
+  std::vector<PipelineStage> stages;
+  do {
+    PipelineStage stage;
+    stage.stage = Id32("a stage");
+    stage.order = Id32("a position");
+    if (Accept("producer")) stage.role = PipelineRole::kProducer;
+    stages.push_back(stage);
+  } while (ok() && Accept(","));
+  return stages;
+}
+
 }  // namespace kiln

@@ -7,7 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "lang/buffer.h"
 #include "lang/ids.h"
+#include "lang/nodes.h"
 
 namespace kiln {
 
@@ -38,6 +40,11 @@ class TokenReader {
   std::string Name(absl::string_view what);
   int64_t Integer(absl::string_view what);
   Id Id32(absl::string_view what);
+  LoopKind KindOfLoop();
+  // (from, to, bits)
+  Swizzle SwizzleBits();
+  // Stages of a pipeline's children.
+  std::vector<PipelineStage> Stages();
   template <size_t N>
   int OneOf(const absl::string_view (&names)[N], absl::string_view what) {
     for (size_t i = 0; i < N; ++i) {

@@ -5,6 +5,8 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/match.h"
 #include "lang/analysis/placement.h"
+#include "lang/analysis/restrictions.h"
+#include "lang/layout.h"
 #include "lang/program.h"
 #include "lang/scalar.h"
 #include "lang/verify.h"
@@ -36,6 +38,10 @@ class Verifier {
     if (ok() && HasCalls(p_)) {
       const absl::Status calls = CheckCalls(p_);
       Require(calls.ok(), calls.message());
+    }
+    if (ok() && Restricted(p_)) {
+      const absl::Status kept = CheckRestrictions(p_);
+      Require(kept.ok(), kept.message());
     }
     return status_;
   }
@@ -122,6 +128,9 @@ class Verifier {
                 (b.layout.kinds.count == b.layout.axes.count && In(b.layout.kinds, p_.lists)),
             "the layout of buffer ", name, " has ", b.layout.kinds.count, " kinds of ", b.layout.axes.count,
             " axes");
+    if (!ok()) return;
+    const absl::Status laid = CheckLayout(p_, id);
+    Require(laid.ok(), laid.message());
     Require(b.layout.padding == kNone ||
                 (In(b.layout.padding, p_.exprs) && p_.exprs[b.layout.padding].op == Op::kConstant),
             "the padding of buffer ", name, " is no constant");
@@ -230,6 +239,10 @@ class Verifier {
         Require(ExtentOk(p_.loop(n).extent), "loop ", p_.Text(p_.loop(n).name), " has an extent of ",
                 p_.loop(n).extent.max);
         Require(node.first != kNone, "loop ", p_.Text(p_.loop(n).name), " is empty");
+        Require(In(p_.loop(n).stages, p_.stages) && In(p_.loop(n).rings, p_.rings), "loop ",
+                p_.Text(p_.loop(n).name), " has a pipeline out of range");
+        for (const Ring& ring : p_.Rings(p_.loop(n).rings))
+          Require(In(ring.buffer, p_.buffers), "a ring of loop ", p_.Text(p_.loop(n).name), " has no buffer");
       } else {
         if (!Require(node.kind == Node::Kind::kBlock && In(node.index, p_.blocks), "node ", n,
                      " in the tree is no loop or block"))

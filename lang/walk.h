@@ -13,13 +13,16 @@
 //   const char* Load(Id buffer, int64_t at, Value* to);             nullptr, or what is wrong with it
 //   const char* Store(Id buffer, int64_t at, const Value&);         the same
 //   const char* Combine(const Place& block, const int64_t* at, Registers<Value>&);   lifts are in the body's
-//   void BeginLoop(const Place&), Iterate(), EndLoop();                         of loops whose iterations may
-//   run at once
+//   void Turn(Id buffer, int64_t copy);             which copy of a buffer that a ring carries is meant from
+//   now on void BeginLoop(const Place&), Iterate(int64_t iteration), EndLoop();        of loops whose
+//   iterations may run at once
 #pragma once
 
 #include <numeric>
 #include <vector>
 
+#include "lang/check.h"
+#include "lang/interpreter.h"
 #include "lang/random.h"
 #include "lang/walk_plan.h"
 
@@ -33,9 +36,8 @@ struct Registers {
 template <typename Domain>
 class Walk {
  public:
-  // shuffle: not 0: a seed; loops whose iterations may run at once run in a random order.
-  Walk(const WalkPlan& plan, uint64_t shuffle, Domain& domain)
-      : plan_(plan), shuffle_(shuffle), domain_(domain), dice_(Engine({shuffle})) {
+  Walk(const WalkPlan& plan, const InterpreterOptions& options, Domain& domain)
+      : plan_(plan), options_(options), domain_(domain), dice_(Engine({options.shuffle})) {
     variables_.assign(plan.variables(), 0);
     generation_.assign(plan.reductions().size(), 0);
     for (const int64_t elements : plan.reductions()) generation_of_.emplace_back(elements, 0);
@@ -66,12 +68,18 @@ class Walk {
 
   bool Execute(const std::vector<Place>& places) {
     for (const Place& place : places) {
-      if (!(place.variable >= 0 ? ExecuteLoop(place) : ExecuteBlock(place))) return false;
+      if (!Execute(place)) return false;
     }
     return true;
   }
+  bool Execute(const Place& place) { return place.variable >= 0 ? ExecuteLoop(place) : ExecuteBlock(place); }
 
   bool ExecuteLoop(const Place& loop);
+  bool ExecutePipeline(const Place& loop);
+  // To the copies that iteration i uses.
+  void TurnTo(const Place& loop, int64_t i) {
+    for (const Ring& ring : plan_.program().Rings(loop.rings)) domain_.Turn(ring.buffer, i % ring.depth);
+  }
   bool ExecuteBlock(const Place& block);
 
   // A block's code, with loads that are checked.
@@ -95,7 +103,7 @@ class Walk {
   };
 
   const WalkPlan& plan_;
-  uint64_t shuffle_;
+  InterpreterOptions options_;
   Domain& domain_;
   RandomDice dice_;
   absl::Status status_;
@@ -108,8 +116,9 @@ class Walk {
 template <typename Domain>
 bool Walk<Domain>::ExecuteLoop(const Place& loop) {
   for (const int reduction : loop.starts) ++generation_[reduction];
+  if (loop.kind == LoopKind::kPipelined) return ExecutePipeline(loop);
   std::vector<int64_t> order;
-  if (loop.at_once && shuffle_ != 0) {
+  if (loop.at_once && options_.shuffle != 0) {
     order.resize(loop.extent);
     std::iota(order.begin(), order.end(), 0);
     for (int64_t i = loop.extent; i > 1; --i) std::swap(order[i - 1], order[dice_.Below(i)]);
@@ -117,10 +126,31 @@ bool Walk<Domain>::ExecuteLoop(const Place& loop) {
   if (loop.at_once) domain_.BeginLoop(loop);
   for (int64_t i = 0; i < loop.extent; ++i) {
     variables_[loop.variable] = order.empty() ? i : order[i];
-    if (loop.at_once) domain_.Iterate();
+    if (loop.at_once) domain_.Iterate(variables_[loop.variable]);
     if (!Execute(loop.children)) return false;
   }
   if (loop.at_once) domain_.EndLoop();
+  return true;
+}
+
+template <typename Domain>
+bool Walk<Domain>::ExecutePipeline(const Place& loop) {
+  if (options_.pipelines == PipelineOrder::kInTurn) {
+    for (int64_t i = 0; i < loop.extent; ++i) {
+      variables_[loop.variable] = i;
+      TurnTo(loop, i);
+      if (!Execute(loop.children)) return false;
+    }
+    return true;
+  }
+  std::vector<int64_t> done(loop.children.size(), 0);
+  const auto next = [&] { return NextChild(loop, done, options_.pipelines, dice_); };
+  for (int child = next(); child >= 0; child = next()) {
+    variables_[loop.variable] = done[child];
+    TurnTo(loop, done[child]++);
+    if (!Execute(loop.children[child])) return false;
+  }
+  for (const int64_t iterations : done) KILN_CHECK(iterations == loop.extent, "a pipeline is stuck");
   return true;
 }
 

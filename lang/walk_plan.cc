@@ -1,8 +1,12 @@
 #include "lang/walk_plan.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "lang/analysis/restrictions.h"
 #include "lang/check.h"
+#include "lang/defect.h"
 
 namespace kiln {
 namespace {
@@ -27,6 +31,31 @@ int64_t ElementsOf(const Program& program, Id buffer) {
   int64_t elements = 1;
   for (const Extent& e : program.Dims(program.buffers[buffer].shape)) elements *= e.max;
   return elements;
+}
+
+int NextChild(const Place& loop, const std::vector<int64_t>& done, PipelineOrder order, Dice& dice) {
+  std::vector<int> ready;
+  for (const int child : loop.early) {
+    const int64_t n = done[child];
+    const auto& waits = loop.waits[child];
+    if (n < loop.extent &&
+        std::all_of(
+            waits.begin(), waits.end(), [&](const Place::Wait& w) { return done[w.other] > n - w.lag; }))
+      ready.push_back(child);
+  }
+  if (ready.empty()) return -1;
+  if (order == PipelineOrder::kRandom) return ready[dice.Below(static_cast<int64_t>(ready.size()))];
+  return order == PipelineOrder::kEager ? ready.front() : ready.back();
+}
+
+int64_t CopiesOf(const Program& program, Id buffer) {
+  int64_t copies = 1;
+  for (const Node& node : program.nodes) {
+    if (node.kind != Node::Kind::kLoop) continue;
+    for (const Ring& ring : program.Rings(program.loops[node.index].rings))
+      if (ring.buffer == buffer) copies = std::max<int64_t>(copies, ring.depth);
+  }
+  return copies;
 }
 
 WalkPlan::WalkPlan(const Program& program) : p_(program) {
@@ -56,10 +85,32 @@ std::vector<Place> WalkPlan::CompileChildren(Id node, Id scope_block, Scope& sco
     scope[{Source::Kind::kLoop, n}] = place.variable;
     loops[n] = &place;
     place.children = CompileChildren(n, scope_block, scope, loops);
+    if (place.kind == LoopKind::kPipelined) CompilePipeline(n, place);
     loops.erase(n);
     scope.erase({Source::Kind::kLoop, n});
   }
   return places;
+}
+
+void WalkPlan::CompilePipeline(Id loop, Place& place) const {
+  const auto stages = p_.Stages(p_.loop(loop).stages);
+  const auto rings = p_.Rings(p_.loop(loop).rings);
+  place.rings = p_.loop(loop).rings;
+  place.waits.resize(place.children.size());
+  for (const Carried& carried : CarriedBuffers(p_, loop)) {
+    const auto ring =
+        std::find_if(rings.begin(), rings.end(), [&](const Ring& r) { return r.buffer == carried.buffer; });
+    KILN_CHECK(ring != rings.end(), "a buffer without a ring");
+    for (const int reader : carried.readers) {
+      place.waits[reader].push_back({carried.writer, 0});
+      place.waits[carried.writer].push_back({reader, ring->depth + KILN_DEFECT("pipeline.overrun")});
+    }
+  }
+  for (size_t c = 0; c < stages.size(); ++c) place.early.push_back(static_cast<int>(c));
+  std::sort(place.early.begin(), place.early.end(), [&](int a, int b) {
+    return std::make_pair(stages[a].stage, stages[a].order) <
+           std::make_pair(stages[b].stage, stages[b].order);
+  });
 }
 
 int WalkPlan::MarkVariable(Id mark, Scope& scope, Place& place) {

@@ -6,6 +6,8 @@
 
 #include "absl/status/status.h"
 #include "lang/body_code.h"
+#include "lang/interpreter.h"
+#include "lang/random.h"
 
 namespace kiln {
 
@@ -25,7 +27,15 @@ struct Place {
   int variable = -1;
   int64_t extent = 0;
   LoopKind kind = LoopKind::kSerial;
-  bool at_once = false;     // its iterations may run at once
+  bool at_once = false;  // its iterations may run at once
+  // of a pipelined loop: before child c runs iteration n, child `other` has run iteration n - lag
+  struct Wait {
+    int other = 0;
+    int64_t lag = 0;
+  };
+  std::vector<std::vector<Wait>> waits;  // by child
+  std::vector<int> early;                // the children, early stages first
+  Range rings;
   std::vector<int> starts;  // reductions whose destinations are set anew when the loop is entered
   // block
   int number = -1;  // among the blocks
@@ -58,6 +68,7 @@ class WalkPlan {
   void CompileBlock(Id node, Id scope_block, Scope& scope, std::map<Id, Place*>& loops, Place& place);
   int VariableOf(Source source, Scope& scope, Place& place);
   int MarkVariable(Id mark, Scope& scope, Place& place);
+  void CompilePipeline(Id loop, Place& place) const;
   void FindStart(Id node, std::map<Id, Place*>& loops, Place& place);
   int NewVariable(int64_t extent) {
     variable_extents_.push_back(extent);
@@ -71,7 +82,13 @@ class WalkPlan {
   std::vector<const Place*> blocks_;
 };
 
+// The child of a pipelined loop that runs its next iteration, of those that may; -1 if all are done. `done`:
+// the iterations that each has run.
+int NextChild(const Place& loop, const std::vector<int64_t>& done, PipelineOrder order, Dice& dice);
+
 int64_t ElementsOf(const Program& program, Id buffer);
+// How often a buffer is there: the depth of the ring that carries it, or 1.
+int64_t CopiesOf(const Program& program, Id buffer);
 
 // kInternal: `block "b" what: A[3, 4]`.
 absl::Status AccessError(const Program& program, const Place& block, const CodeAccess& access,

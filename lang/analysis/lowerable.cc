@@ -1,7 +1,10 @@
 #include "lang/analysis/lowerable.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/placement.h"
+#include "lang/analysis/restrictions.h"
 
 namespace kiln {
 
@@ -31,7 +34,11 @@ absl::Status VerifyLowerable(const Nests& nests) {
       }
     }
   }
-  return absl::OkStatus();
+  const auto on_axis = [](const NestLoop& loop) {
+    return loop.extent > 1 && (IsBlockAxis(loop.kind) || IsThreadAxis(loop.kind));
+  };
+  const bool axes = std::any_of(nests.loops().begin(), nests.loops().end(), on_axis);
+  return axes ? CheckOwners(p) : absl::OkStatus();
 }
 
 }  // namespace kiln

@@ -335,6 +335,18 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
       }
     }
   }
+  for (const Id buffer : WrittenBuffers(program, block)) {
+    for (const Id writer : Writers(program, buffer)) {
+      for (Id at = program.nodes[block].parent; program.IsLoop(at); at = program.nodes[at].parent) {
+        if (writer == block || IsAncestor(program, at, loop) || !IsAncestor(program, at, writer) ||
+            TellsApart(program, block, at))
+          continue;
+        return No(absl::StrCat("iterations of ", Describe(program, at), " repeat it before ",
+                               Describe(program, writer), ", which writes ",
+                               program.Text(program.buffers[buffer].name), " too"));
+      }
+    }
+  }
   for (const Id consumer : Consumers(program, block)) {
     if (KILN_DEFECT("reverse-compute-at.early-reader")) break;
     if (!Before(program, loop, consumer) || IsAncestor(program, loop, consumer)) {

@@ -146,8 +146,8 @@ absl::Status AccumulateAt(Call& call) {
   for (const Id l : partition->outer) acc_shape.push_back(p.loop(l).extent);
   acc_shape.insert(acc_shape.end(), shape.begin(), shape.end());
   const std::string acc_name = p.FreshName(absl::StrCat(p.Text(p.buffers[dest.buffer].name), ".acc"));
-  const Id acc = p.AddBuffer(acc_name, p.buffers[dest.buffer].dtype, acc_shape, Role::kTemporary,
-                             {*storage, Owner::kThread});
+  const Id acc =
+      p.AddBuffer(acc_name, p.buffers[dest.buffer].dtype, acc_shape, Role::kTemporary, ScopeOf(*storage));
 
   BodyRewriter rewriter(p, nullptr, iter_rule, extents);
   std::vector<int32_t> acc_index, dest_index;

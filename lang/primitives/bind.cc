@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
+#include "lang/analysis/restrictions.h"
 #include "lang/primitive.h"
 
 namespace kiln {
@@ -14,9 +15,6 @@ namespace {
 constexpr LoopKind kAxes[] = {LoopKind::kParallel, LoopKind::kBlockX,       LoopKind::kBlockY,
                               LoopKind::kBlockZ,   LoopKind::kThreadX,      LoopKind::kThreadY,
                               LoopKind::kThreadZ,  LoopKind::kVirtualThread};
-
-bool IsBlockAxis(LoopKind kind) { return kind >= LoopKind::kBlockX && kind <= LoopKind::kBlockZ; }
-bool IsThreadAxis(LoopKind kind) { return kind >= LoopKind::kThreadX && kind <= LoopKind::kThreadZ; }
 
 // What an axis may not have around it.
 bool Clashes(LoopKind around, LoopKind within) {

@@ -11,8 +11,11 @@
 #include "absl/strings/strip.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/analysis/restrictions.h"
 #include "lang/defect.h"
+#include "lang/layout.h"
 #include "lang/primitive.h"
+#include "lang/text_names.h"
 
 namespace kiln {
 namespace {
@@ -81,6 +84,25 @@ absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int6
   return map;
 }
 
+// "lane, lane, register": a kind for each axis, or none.
+absl::StatusOr<std::vector<int32_t>> ParseKinds(absl::string_view text, size_t axes) {
+  std::vector<int32_t> kinds;
+  if (text.empty()) return kinds;
+  for (absl::string_view word : absl::StrSplit(text, ',')) {
+    const auto kind =
+        std::find(std::begin(kAxisNames), std::end(kAxisNames), absl::StripAsciiWhitespace(word));
+    if (kind == std::end(kAxisNames)) {
+      return absl::InvalidArgumentError(absl::StrCat("there is no kind of axis \"",
+                                                     absl::StripAsciiWhitespace(word),
+                                                     "\"; address, register, lane and warp are known"));
+    }
+    kinds.push_back(static_cast<int32_t>(kind - std::begin(kAxisNames)));
+  }
+  if (kinds.size() == axes) return kinds;
+  return absl::FailedPreconditionError(
+      absl::StrCat(kinds.size(), " kinds of axes are given, and there are ", axes));
+}
+
 absl::Status TransformLayout(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0);
@@ -110,10 +132,29 @@ absl::Status TransformLayout(Call& call) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the map \"", call.Text(1), "\" is not one to one on the shape of ", p.Text(buffer.name)));
   }
+  const std::vector<int64_t>& bits = call.Ints(2);
+  if (!bits.empty() && bits.size() != 3)
+    return absl::InvalidArgumentError("a swizzle is three numbers: from, to, bits");
+  Layout layout;
+  for (size_t i = 0; i < bits.size(); ++i) {
+    if (bits[i] < 0 || bits[i] > 64)
+      return absl::InvalidArgumentError(absl::StrCat("bit ", bits[i], " of a swizzle; an address has 64"));
+    (i == 0   ? layout.swizzle.from
+     : i == 1 ? layout.swizzle.to
+              : layout.swizzle.bits) = static_cast<int8_t>(bits[i]);
+  }
+  absl::StatusOr<std::vector<int32_t>> kinds = ParseKinds(call.Text(3), sizes.size());
+  if (!kinds.ok()) return kinds.status();
   std::vector<int32_t> axes;
+  const Program before = p;
   for (size_t i = 0; i < sizes.size(); ++i) axes.push_back(p.AddMark(map->results[i], sizes[i]));
-  buffer.layout.axes = p.AddList(axes);
-  return absl::OkStatus();
+  layout.axes = p.AddList(axes);
+  layout.kinds = p.AddList(*kinds);
+  layout.padding = buffer.layout.padding;
+  buffer.layout = layout;
+  const absl::Status status = CheckLayout(p, candidates[position]);
+  if (!status.ok()) p = before;
+  return status;
 }
 
 absl::Status SetScope(Call& call) {
@@ -128,8 +169,17 @@ absl::Status SetScope(Call& call) {
           absl::StrCat(p.Text(p.buffers[id].name), " is a parameter; it lies where the caller put it"));
     }
   }
+  std::vector<Scope> before;
   for (const Id id : written) {
-    p.buffers[id].scope = {*storage, *storage == Storage::kGlobal ? Owner::kGrid : Owner::kThread};
+    before.push_back(p.buffers[id].scope);
+    p.buffers[id].scope = ScopeOf(*storage);
+  }
+  for (const Id id : written) {
+    absl::Status status = CheckLayout(p, id);
+    if (status.ok()) status = CheckOwner(p, id);
+    if (status.ok()) continue;
+    for (size_t i = 0; i < written.size(); ++i) p.buffers[written[i]].scope = before[i];
+    return status;
   }
   return absl::OkStatus();
 }
@@ -137,7 +187,10 @@ absl::Status SetScope(Call& call) {
 const Primitive kTransformLayout{
     .name = "transform-layout",
     .operands = {{"block", OperandKind::kBlock}},
-    .attributes = {{"operand", int64_t{-1}}, {"map", std::string()}},
+    .attributes = {{"operand", int64_t{-1}},
+                   {"map", std::string()},
+                   {"swizzle", std::vector<int64_t>()},
+                   {"kinds", std::string()}},
     .result = HandleKind::kBlock,
     .result_names = "",
     .doc =
@@ -145,7 +198,16 @@ const Primitive kTransformLayout{
         "the one it writes.\n"
         "A[i, j] row-major\n-> transform-layout \"(i, j) -> (j/16, i, j%16)\"\nA[i, j] in panels of 16 "
         "columns\n"
-        "Does not apply to parameters, or when the map is not one to one.",
+        "`swizzle` from to bits: address bits to .. to+bits-1 become their XOR with bits from .. "
+        "from+bits-1, so "
+        "that a column lies in different banks of shared memory. `kinds` says what the axes of a fragment "
+        "are: "
+        "\"lane, lane, register\".\n"
+        "Does not apply to parameters, or when the map or the swizzle is not one to one: the swizzled bits "
+        "must "
+        "be others than those read, and the size of the memory a multiple of the part that they permute. "
+        "Lanes "
+        "(32 at most), warps (4 at most) and registers are axes of buffers in warp or warpgroup memory only.",
     .apply = TransformLayout,
 };
 KILN_PRIMITIVE(kTransformLayout);
@@ -157,7 +219,15 @@ const Primitive kSetScope{
     .result = HandleKind::kBlock,
     .result_names = "",
     .doc =
-        "Sets the storage of what a block writes: global, stack or register. Does not apply to parameters.",
+        "Sets the storage of what a block writes, and so whose it is: global (the grid's), shared (a "
+        "block's), "
+        "warpgroup, warp (fragments), stack or register (a thread's).\n"
+        "T global/grid\n-> set-scope \"shared\"\nT shared/block\n"
+        "Does not apply to parameters; to what is prepared for others; to fragments, other than between warp "
+        "and "
+        "warpgroup; or when one thread, warp or block would use what another one wrote, or a kernel what "
+        "another "
+        "one did.",
     .apply = SetScope,
 };
 KILN_PRIMITIVE(kSetScope);

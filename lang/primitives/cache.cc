@@ -35,7 +35,7 @@ Id AddCache(Program& p, Id buffer, absl::string_view suffix, Storage storage) {
   const auto shape = p.Dims(old.shape);
   const std::string name = p.FreshName(absl::StrCat(p.Text(old.name), ".", suffix));
   return p.AddBuffer(name, old.dtype, std::vector<Extent>(shape.begin(), shape.end()), Role::kTemporary,
-                     {storage, Owner::kThread});
+                     ScopeOf(storage));
 }
 
 // What one iteration of the loops at and around `at` touches of a buffer, without what lies outside of it.

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
@@ -31,6 +32,14 @@ absl::Status CheckPadding(const Program& p, Id block, Id loop) {
   const std::vector<Id> loops = LoopsAround(p, block);
   if (std::find(loops.begin(), loops.end(), loop) == loops.end())
     return No(absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
+  for (Id at = p.nodes[loop].parent; p.IsLoop(at); at = p.nodes[at].parent) {
+    const LoopKind kind = p.loop(at).kind;
+    const bool in_turn =
+        kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kPipelined;
+    if (in_turn || p.loop(at).extent.max == 1 || TellsApart(p, block, at)) continue;
+    return No(absl::StrCat("iterations of ", Describe(p, at), ", which is ", ToString(kind),
+                           ", repeat it: one would fill what others have stored"));
+  }
   return absl::OkStatus();
 }
 
@@ -136,7 +145,9 @@ const Primitive kDecomposePadding{
         "that fills all with the constant; and the block itself, which then stores within the bounds only.\n"
         "for i in 0..12: B[i] = (0 <= i-2 < 8 ? A[i-2] : 0)\n->\n"
         "for i in 0..12: B[i] = 0\nfor i in 0..8: B[i+2] = A[i]\n"
-        "Does not apply when the block stores anything else, or its buffer has other writers.",
+        "Does not apply when the block stores anything else, its buffer has other writers, or iterations "
+        "that run at "
+        "once repeat it.",
     .apply = DecomposePadding,
 };
 KILN_PRIMITIVE(kDecomposePadding);

@@ -12,31 +12,10 @@
 #include "lang/analysis/loops.h"
 #include "lang/analysis/match.h"
 #include "lang/defect.h"
-#include "lang/primitive.h"
+#include "lang/nested.h"
 
 namespace kiln {
 namespace {
-
-// Runs another primitive on nodes; its results are the new loops. The step itself returns no handles.
-absl::Status Nested(Call& call, const char* name, const std::vector<Id>& loops,
-                    const std::vector<int64_t>& numbers, std::vector<Id>* results) {
-  State state;
-  std::swap(state.program, call.program());
-  Step step;
-  step.primitive = FindPrimitive(name);
-  for (const Id loop : loops) {
-    step.operands.push_back({Operand::Kind::kLoop, static_cast<int64_t>(state.loops.size())});
-    state.loops.push_back(loop);
-  }
-  for (const int64_t number : numbers) step.operands.push_back({Operand::Kind::kInt, number});
-  const size_t known = state.loops.size();
-  Call nested(state, call.target(), step, 0, nullptr);
-  const absl::Status status = step.primitive->apply(nested);
-  if (results != nullptr)
-    results->assign(state.loops.begin() + static_cast<int64_t>(known), state.loops.end());
-  std::swap(state.program, call.program());
-  return status;
-}
 
 absl::Status ParallelizeOuter(Call& call) {
   Program& p = call.program();
@@ -56,7 +35,7 @@ absl::Status ParallelizeOuter(Call& call) {
     if (product == 1) continue;
     std::vector<Id> fused = outer;
     if (outer.size() > 1) {
-      const absl::Status status = Nested(call, "fuse", outer, {}, &fused);
+      const absl::Status status = RunNested(call, "fuse", outer, {}, {}, &fused);
       if (!status.ok()) return status;
     }
     p.loop(fused[0]).kind = LoopKind::kParallel;
@@ -113,7 +92,7 @@ absl::Status VectorizeInner(Call& call) {
     const int64_t lanes = LaneCount(extent, limit, std::max<int64_t>(2, call.target().vector_bytes / widest));
     std::vector<Id> parts{loop};
     if (lanes < extent) {
-      const absl::Status status = Nested(call, "split", {loop}, {-1, lanes}, &parts);
+      const absl::Status status = RunNested(call, "split", {loop}, {-1, lanes}, {}, &parts);
       if (!status.ok()) return status;
     }
     p.loop(parts.back()).kind = LoopKind::kVectorized;

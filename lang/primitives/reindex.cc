@@ -188,7 +188,7 @@ absl::Status Reindex(Call& call) {
   for (const int i : r->iters) shape.push_back(p.iters[p.block(block).iters.begin + i].extent);
   const std::string name = p.FreshName(absl::StrCat(p.Text(p.buffers[r->buffer].name), ".reindex"));
   const Id reindexed =
-      p.AddBuffer(name, p.buffers[r->buffer].dtype, shape, Role::kTemporary, {*storage, Owner::kThread});
+      p.AddBuffer(name, p.buffers[r->buffer].dtype, shape, Role::kTemporary, ScopeOf(*storage));
   const bool tainted = AnyTainted(p, block);
   const Id copy = AddCopy(p, block, *r, reindexed, reads);
   std::vector<int32_t> own;

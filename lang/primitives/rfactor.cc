@@ -73,7 +73,7 @@ absl::Status Rfactor(Call& call) {
   const int64_t axis = call.Int(0) < 0 ? call.Int(0) + rank + 1 : call.Int(0);
   const bool tainted = AnyTainted(p, block);
   const Id after = ChildTowards(p, scope, block);
-  const Id combine = MakePartial(p, block, *parts, ".rf", {*storage, Owner::kThread}, static_cast<int>(axis));
+  const Id combine = MakePartial(p, block, *parts, ".rf", ScopeOf(*storage), static_cast<int>(axis));
   p.InsertAfter(after, NestOver(p, combine, ranges, tainted));
   call.Return(combine);
   return absl::OkStatus();

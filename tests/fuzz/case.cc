@@ -7,7 +7,9 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/nests.h"
+#include "lang/analysis/restrictions.h"
 #include "lang/hash.h"
+#include "lang/layout.h"
 #include "lang/shadow.h"
 #include "lang/text.h"
 #include "tests/fuzz/trace_properties.h"
@@ -22,6 +24,18 @@ namespace {
 constexpr int kTries = 24;
 constexpr char kTraceBegins[] = "kiln.trace v1";
 
+// The address, which must lie in the memory.
+int64_t SwizzledPlace(const Program& program, const Buffer& buffer, const std::vector<int64_t>& place) {
+  int64_t address = 0, elements = 1;
+  for (size_t i = 0; i < place.size(); ++i) {
+    const int64_t extent = program.marks[program.List(buffer.layout.axes)[i]].extent.max;
+    address = address * extent + place[i];
+    elements *= extent;
+  }
+  const int64_t swizzled = Swizzled(buffer.layout.swizzle, address);
+  return swizzled < elements ? swizzled : 0;  // outside of it, as good as on top of another
+}
+
 // Different elements lie at different places.
 Broken CheckLayouts(const Program& program) {
   for (const Buffer& buffer : program.buffers) {
@@ -33,6 +47,7 @@ Broken CheckLayouts(const Program& program) {
       std::vector<int64_t> place;
       for (const Id axis : program.List(buffer.layout.axes))
         place.push_back(Evaluate(program.SumOf(axis), [&](Source s) { return index[s.id]; }));
+      if (buffer.layout.swizzle.bits != 0) place = {SwizzledPlace(program, buffer, place)};
       if (!places.insert(place).second)
         return {"layout", absl::StrCat("elements of ", program.Text(buffer.name), " share a place")};
       more = false;
@@ -62,9 +77,20 @@ Broken CheckValidator(Program program, const Shadow& wanted, Dice& dice) {
 // What must hold of a program and a trace that applies to it.
 Broken CheckEnd(const Program& program, const Shadow& wanted, const Session& session, uint64_t seed) {
   const Program& now = session.state().program;
-  for (const uint64_t shuffle : {uint64_t{0}, seed | 1}) {
-    const absl::Status agrees = CheckShadow(now, wanted, {.shuffle = shuffle});
-    if (!agrees.ok()) return {shuffle == 0 ? "shadow" : "shuffled shadow", std::string(agrees.message())};
+  const std::vector<Id> loops = LoopsBelow(now, kRoot);
+  const bool pipelined = std::any_of(loops.begin(), loops.end(),
+                                     [&](Id loop) { return now.loop(loop).kind == LoopKind::kPipelined; });
+  const struct {
+    const char* property;
+    InterpreterOptions options;
+  } kRuns[] = {{"shadow", {}},
+               {"shuffled shadow", {.shuffle = seed | 1, .pipelines = PipelineOrder::kRandom}},
+               {"eager shadow", {.pipelines = PipelineOrder::kEager}},
+               {"late shadow", {.pipelines = PipelineOrder::kLate}}};
+  for (const auto& run : kRuns) {
+    if (run.options.shuffle == 0 && run.options.pipelines != PipelineOrder::kInTurn && !pipelined) continue;
+    const absl::Status agrees = CheckShadow(now, wanted, run.options);
+    if (!agrees.ok()) return {run.property, std::string(agrees.message())};
   }
   const Broken layout = CheckLayouts(now);
   if (layout) return layout;
@@ -95,6 +121,17 @@ void CountProgram(const Program& program, const Program& now, Coverage* coverage
       odd |= iter.extent.max > 4 && iter.extent.max % 2 != 0 && iter.extent.max % 3 != 0;
   }
   ++coverage->cases["pairs"];
+  bool rings = false, axes = false, prepared = false, swizzled = false;
+  for (const Id loop : LoopsBelow(now, kRoot)) {
+    rings |= now.loop(loop).rings.count > 0;
+    axes |= OnAxis(now, loop);
+    prepared |= now.nodes[loop].prepare;
+  }
+  for (const Buffer& buffer : now.buffers) swizzled |= buffer.layout.swizzle.bits != 0;
+  coverage->cases["with rings"] += rings;
+  coverage->cases["with axes"] += axes;
+  coverage->cases["with a prepare phase"] += prepared;
+  coverage->cases["with a swizzle"] += swizzled;
   coverage->cases["guard"] += guard;
   coverage->cases["three blocks"] += Blocks(program).size() >= 3;
   coverage->cases["no small factor"] += odd;

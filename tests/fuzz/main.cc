@@ -23,6 +23,7 @@
 #include <string>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -154,6 +155,9 @@ class Fuzzer {
     for (const auto& [name, count] : coverage_.steps)
       fmt::print("{:<44} {:>9} {:>9}\n", name, count.applied, count.refused);
     const bool shares = int{Share("guard")} + int{Share("three blocks")} + int{Share("no small factor")} == 3;
+    for (const auto& [what, count] : coverage_.cases) {
+      if (absl::StartsWith(what, "with ")) fmt::print("{:>6} {}\n", count, what);
+    }
     const double seconds = absl::ToDoubleSeconds(absl::Now() - begin_);
     const int64_t pairs = coverage_.cases["pairs"];
     fmt::print("{} pairs ({} before), {} failures, {:.1f} s, {:.0f} pairs/s\n", pairs,

@@ -173,6 +173,16 @@ TEST(DecomposePadding, RefusesLoopsOfOtherBlocks) {
   EXPECT_THAT(Refusal(s), HasSubstr("loop i is not around block \"pad\""));
 }
 
+TEST(DecomposePadding, RefusesWhatIterationsThatRunAtOnceRepeat) {
+  Program p = Padded();
+  const Id nest = p.nodes[kRoot].first, again = p.AddLoop("again", 2, LoopKind::kParallel);
+  p.Replace(nest, again);
+  p.Append(again, nest);
+  Schedule s = Scheduled(std::move(p));
+  s.DecomposePadding(s.GetBlock("pad"), s.GetLoops(s.GetBlock("pad"))[1]);
+  EXPECT_THAT(Refusal(s), HasSubstr("iterations of loop again, which is parallel, repeat it"));
+}
+
 TEST(DecomposePadding, RefusesToPadTwice) {
   Schedule s = Scheduled(Padded());
   const Block pad = s.GetBlock("pad");

@@ -319,6 +319,27 @@ TEST(CacheRead, CopiesAfterTheNearestWriter) {
   ExpectSameResults(SumAndCopy(), s.program());
 }
 
+TEST(ReverseComputeAt, RefusesToLeaveALoopThatRepeatsItBeforeAnotherWriter) {
+  // T[i] = A[i];  for again < 2: { B[i] = T[i]; B[i] += A[i] }
+  Builder b("again");
+  const Id A = b.Input("A", DType::kF64, {12}), T = b.Temporary("T", DType::kF64, {12}),
+           B = b.Output("B", DType::kF64, {12});
+  const Sum i = b.Iter(0), r = b.Iter(1);
+  b.Compute("make", {{"i", 12}}, {T, {i}}, b.Load(A, {i}));
+  const Id sum = b.Reduce("sum", {{"i", 12}, {"r", 1, IterKind::kReduction}}, Monoid::Kind::kSum, {B, {i}},
+                          b.Load(A, {i + r}), b.Load(T, {i}));
+  Program p = b.Finish();
+  const Id nest = p.nodes[p.nodes[sum].parent].parent, again = p.AddLoop("again", 2);
+  p.Replace(nest, again);
+  p.Append(again, nest);
+  Schedule s = Scheduled(std::move(p));
+  const Block start = s.DecomposeReduction(s.GetBlock("sum"), s.GetLoops(s.GetBlock("sum"))[1]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.ReverseComputeAt(start, s.GetLoops(s.GetBlock("make"))[0]);
+  EXPECT_THAT(Message(s),
+              HasSubstr("iterations of loop again repeat it before block \"sum\", which writes B too"));
+}
+
 TEST(Fuse, KeepsIndicesExpressibleWhenTheFusedLoopIsSplitImperfectly) {
   Schedule s = Scheduled(SumAndCopy());
   const Block sum = s.GetBlock("sum");

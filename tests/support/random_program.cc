@@ -19,6 +19,7 @@ class Maker {
     std::vector<Extent> shape;
     for (int64_t d = 0; d < rank; ++d) shape.push_back(Size(kMaxElements / Points(shape)));
     tensors_.push_back({b_.Input("in", type_, shape), true});
+    if (dice_.Flip(0.3)) tensors_.push_back({b_.Constant("const", type_, shape), true});
     const int64_t blocks = 1 + dice_.Below(4);
     for (int64_t i = 0; i < blocks; ++i) AddBlock();
     for (Tensor& t : tensors_) {

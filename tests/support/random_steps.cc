@@ -119,6 +119,14 @@ class Maker {
             return step.operands.push_back(next);
         }
       }
+      if (step.operands.empty() && dice_.Flip(0.2)) {  // one with several children, where there is one
+        Handles several;
+        for (const Operand o : loops_) {
+          const Node& node = state_.program.nodes[state_.loops[o.number]];
+          if (node.first != node.last) several.push_back(o);
+        }
+        if (!several.empty()) return step.operands.push_back(Any(several));
+      }
       Handles around;  // half of the time, of the block that the step is about
       if (!step.operands.empty() && step.operands[0].kind == Operand::Kind::kBlock && dice_.Flip(0.5))
         around = Around(state_.blocks[step.operands[0].number]);
@@ -151,8 +159,8 @@ class Maker {
     if (std::holds_alternative<std::string>(decl.fallback)) {
       const std::string& text = std::get<std::string>(decl.fallback);
       if (ParseStorage(text).has_value()) {
-        constexpr const char* kStorages[] = {"global", "stack", "register", "shared"};
-        return std::string(kStorages[dice_.Below(4)]);
+        constexpr const char* kStorages[] = {"global", "stack", "register", "shared", "warp", "warpgroup"};
+        return std::string(kStorages[dice_.Below(6)]);
       }
       if (absl::string_view(decl.name) == "map") {
         constexpr const char* kMaps[] = {
@@ -173,13 +181,24 @@ class Maker {
       constexpr const char* kWords[][6] = {
           {"place", "", "first", "last", "0", "1"},
           {"to", "thread-x", "thread-y", "block-x", "virtual-thread", "parallel"},
-          {"bound", "", "registers", "unrolled", "l1", "l2"}};
+          {"bound", "", "registers", "unrolled", "l1", "l2"},
+          {"kinds", "", "", "", "lane, register", "register, lane, address"},
+          {"transport", "sync", "async", "bulk", "sync", "fast"}};
       for (const auto& words : kWords) {
         if (absl::string_view(decl.name) == words[0]) return std::string(words[1 + dice_.Below(5)]);
       }
       return text.empty() && dice_.Flip(0.9) ? Attribute(std::string("note")) : decl.fallback;
     }
     if (std::holds_alternative<std::vector<int64_t>>(decl.fallback)) {
+      const std::vector<std::pair<absl::string_view, std::vector<std::vector<int64_t>>>> kLists = {
+          {"swizzle", {{}, {}, {}, {1, 0, 1}, {2, 0, 1}, {0, 1, 1}, {2, 0, 2}, {0, 0, 1}}},
+          {"stages", {{}, {}, {0, 1}, {0, 2}, {0, 0, 1}, {0, 1, 2}, {1, 0}, {0}}},
+          {"order", {{}, {}, {}, {}, {1, 0}, {0, 2, 1}}},
+          {"depths", {{}, {}, {}, {1}, {2}, {3}, {2, 3}}},
+          {"producers", {{}, {}, {}, {0}, {1}}}};
+      for (const auto& [name, lists] : kLists) {
+        if (decl.name == name) return lists[dice_.Flip(0.6) ? 0 : Below(lists.size())];
+      }
       std::vector<int64_t> list;
       for (int64_t i = dice_.Below(4); i >= 0; --i) list.push_back(1 + i * (1 + dice_.Below(3)));
       return list;

@@ -1,0 +1,222 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/loops.h"
+#include "lang/analysis/placement.h"
+#include "lang/analysis/region.h"
+#include "lang/analysis/restrictions.h"
+#include "lang/defect.h"
+
+namespace kiln {
+namespace {
+
+constexpr int32_t kMostStages = 64;
+
+absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
+
+std::vector<Id> BlocksOf(const Program& p, Id node) {
+  std::vector<Id> blocks = BlocksBelow(p, node);
+  if (p.IsBlock(node)) blocks.insert(blocks.begin(), node);
+  return blocks;
+}
+
+bool Contains(const std::vector<Id>& list, Id id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+class PipelineCheck {
+ public:
+  PipelineCheck(const Program& program, Id loop) : p_(program), loop_(loop) {
+    for (Id child = p_.nodes[loop].first; child != kNone; child = p_.nodes[child].next)
+      children_.push_back(BlocksOf(p_, child));
+    stages_ = p_.Stages(p_.loop(loop).stages);
+    rings_ = p_.Rings(p_.loop(loop).rings);
+  }
+
+  absl::Status Run() {
+    absl::Status status = CheckStages();
+    if (status.ok()) status = CheckWriters();
+    if (!status.ok()) return status;
+    const std::vector<Carried> carried = CarriedBuffers(p_, loop_);
+    for (const Carried& c : carried) {
+      const auto ring =
+          std::find_if(rings_.begin(), rings_.end(), [&](const Ring& r) { return r.buffer == c.buffer; });
+      if (ring == rings_.end())
+        return No(absl::StrCat("child ", c.writer, " of ", Describe(p_, loop_), " writes ", Name(c.buffer),
+                               ", which child ", c.readers[0], " reads, but it has no ring"));
+      status = CheckCarried(c);
+      if (status.ok()) status = CheckRing(c, *ring);
+      if (!status.ok()) return status;
+    }
+    if (rings_.size() != carried.size()) {
+      return No(absl::StrCat(Describe(p_, loop_), " has ", rings_.size(), " rings for ", carried.size(),
+                             " buffers that its children carry"));
+    }
+    return CheckRoles(carried);
+  }
+
+ private:
+  absl::string_view Name(Id buffer) const { return p_.Text(p_.buffers[buffer].name); }
+
+  absl::Status CheckStages() const {
+    if (stages_.size() != children_.size()) {
+      return No(absl::StrCat(Describe(p_, loop_), " is pipelined with ", stages_.size(),
+                             " children, and would have ", children_.size()));
+    }
+    std::vector<bool> taken(stages_.size(), false);
+    for (const PipelineStage& s : stages_) {
+      if (s.stage < 0 || s.stage > kMostStages)
+        return No(absl::StrCat("a stage is 0 .. ", kMostStages, ", not ", s.stage));
+      if (s.order < 0 || s.order >= static_cast<int32_t>(taken.size()) || taken[s.order])
+        return No(absl::StrCat("orders are a permutation of 0 .. ", taken.size() - 1, "; ", s.order,
+                               " is not, or is there twice"));
+      taken[s.order] = true;
+    }
+    return absl::OkStatus();
+  }
+
+  // Two children that write one buffer would have to take turns.
+  absl::Status CheckWriters() const {
+    for (size_t c = 0; c < children_.size(); ++c) {
+      for (const Id block : children_[c]) {
+        for (const Id buffer : WrittenBuffers(p_, block)) {
+          for (size_t other = 0; other < c; ++other) {
+            for (const Id writer : children_[other]) {
+              if (!Contains(WrittenBuffers(p_, writer), buffer)) continue;
+              return No(absl::StrCat("children ", other, " and ", c, " of ", Describe(p_, loop_),
+                                     " both write ", Name(buffer)));
+            }
+          }
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Each iteration has it for itself: made anew by one block, and read where that made it.
+  absl::Status CheckCarried(const Carried& c) const {
+    const std::string what = absl::StrCat(Name(c.buffer), ", which child ", c.writer, " of ",
+                                          Describe(p_, loop_), " makes for others, ");
+    if (p_.buffers[c.buffer].role != Role::kTemporary) return No(absl::StrCat(what, "is no temporary"));
+    const std::vector<Id> writers = Writers(p_, c.buffer), readers = Readers(p_, c.buffer);
+    for (const auto* users : {&writers, &readers}) {
+      for (const Id user : *users) {
+        if (!IsAncestor(p_, loop_, user))
+          return No(absl::StrCat(what, "is used outside of it, by ", Describe(p_, user)));
+        if (EnclosingBlock(p_, user) != EnclosingBlock(p_, loop_))
+          return No(absl::StrCat(what, "is used within another block"));
+      }
+    }
+    const Id writer = writers[0];
+    if (writers.size() != 1) return No(absl::StrCat(what, "has ", writers.size(), " writers"));
+    if (p_.block(writer).accumulates) return No(absl::StrCat(what, "is accumulated into"));
+    for (Id at = loop_; at != kNone && p_.IsLoop(at); at = p_.nodes[at].parent) {
+      if (UseOf(p_, writer, at).reduction && !KILN_DEFECT("pipeline.reduction"))
+        return No(
+            absl::StrCat(what, "is reduced over ", Describe(p_, at), ": it is not anew in each iteration"));
+    }
+    const Bindings bindings = ResolveBindings(p_, writer);
+    const Region made = WrittenRegion(p_, bindings, c.buffer, loop_);
+    if (!IsDense(made) || HasInnerGuards(p_, bindings) || !EmptyingIters(p_, bindings, loop_).empty() ||
+        p_.block(writer).domain.count != 0) {
+      return No(absl::StrCat(what, "may have gaps in one iteration"));
+    }
+    for (const Id reader : readers) {
+      const Region read = ReadRegion(p_, ResolveBindings(p_, reader), c.buffer, loop_);
+      if (kiln::Contains(made, read) || KILN_DEFECT("pipeline.iterations")) continue;
+      return No(absl::StrCat(what, "is read by ", Describe(p_, reader),
+                             " where other iterations may have made it"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRing(const Carried& c, const Ring& ring) const {
+    const PipelineStage& from = stages_[c.writer];
+    for (const int reader : c.readers) {
+      const PipelineStage& to = stages_[reader];
+      const std::string who = absl::StrCat("child ", reader, " of ", Describe(p_, loop_), " reads ",
+                                           Name(c.buffer), ", which child ", c.writer, " makes");
+      if (reader < c.writer) return No(absl::StrCat(who, " after it"));
+      if (to.stage < from.stage || (to.stage == from.stage && to.order < from.order)) {
+        return No(absl::StrCat(who, " in stage ", from.stage, " at position ", from.order,
+                               "; but it is in stage ", to.stage, " at position ", to.order));
+      }
+      const int32_t wanted = to.stage - from.stage + 1;
+      if (ring.depth < wanted || ring.depth > kMostStages + 1) {
+        return No(absl::StrCat(who, " ", wanted - 1, " stages before: its ring needs ", wanted,
+                               " copies, and has ", ring.depth));
+      }
+    }
+    return ring.transport == Transport::kSync ? absl::OkStatus() : CheckTransport(c, ring.transport);
+  }
+
+  absl::Status CheckTransport(const Carried& c, Transport transport) const {
+    const Id writer = Writers(p_, c.buffer)[0];
+    const BlockNode& b = p_.block(writer);
+    const Expr& value = p_.exprs[p_.List(b.values)[0]];
+    const std::string what = absl::StrCat(Name(c.buffer), " cannot travel ", ToString(transport), ": ");
+    if (b.monoid != kNone || b.dests.count != 1 || value.op != Op::kLoad)
+      return No(absl::StrCat(what, Describe(p_, writer), " is no plain copy"));
+    if (transport != Transport::kBulk) return absl::OkStatus();
+    const auto box = [&](Range index) {
+      const auto marks = p_.List(index);
+      return std::all_of(marks.begin(), marks.end(), [&](Id mark) {
+        return p_.marks[mark].splits.count == 0 || AsSimpleIndex(p_, mark).has_value();
+      });
+    };
+    if (box({value.b, value.c}) && box(p_.Accesses(b.dests)[0].index)) return absl::OkStatus();
+    return No(absl::StrCat(what, Describe(p_, writer), " copies no box"));
+  }
+
+  absl::Status CheckRoles(const std::vector<Carried>& carried) const {
+    for (size_t c = 0; c < children_.size(); ++c) {
+      if (stages_[c].role != PipelineRole::kProducer) continue;
+      for (const Id block : children_[c]) {
+        for (const Id buffer : WrittenBuffers(p_, block)) {
+          const auto same = [&](const Carried& other) { return other.buffer == buffer; };
+          if (std::any_of(carried.begin(), carried.end(), same)) continue;
+          return No(absl::StrCat("child ", c, " of ", Describe(p_, loop_), " is a producer, but writes ",
+                                 Name(buffer), ", which no ring carries"));
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const Program& p_;
+  Id loop_;
+  std::vector<std::vector<Id>> children_;  // their blocks
+  absl::Span<const PipelineStage> stages_;
+  absl::Span<const Ring> rings_;
+};
+
+}  // namespace
+
+std::vector<Carried> CarriedBuffers(const Program& program, Id loop) {
+  std::vector<Carried> carried;
+  std::vector<std::vector<Id>> children;
+  for (Id child = program.nodes[loop].first; child != kNone; child = program.nodes[child].next)
+    children.push_back(BlocksOf(program, child));
+  for (size_t c = 0; c < children.size(); ++c) {
+    for (const Id block : children[c]) {
+      for (const Id buffer : WrittenBuffers(program, block)) {
+        const auto same = [&](const Carried& other) { return other.buffer == buffer; };
+        if (std::any_of(carried.begin(), carried.end(), same)) continue;
+        Carried next{buffer, static_cast<int>(c), {}};
+        for (size_t reader = 0; reader < children.size(); ++reader) {
+          const auto reads = [&](Id b) { return Contains(ReadBuffers(program, b), buffer); };
+          if (reader != c && std::any_of(children[reader].begin(), children[reader].end(), reads))
+            next.readers.push_back(static_cast<int>(reader));
+        }
+        if (!next.readers.empty()) carried.push_back(std::move(next));
+      }
+    }
+  }
+  return carried;
+}
+
+absl::Status CheckPipeline(const Program& program, Id loop) { return PipelineCheck(program, loop).Run(); }
+
+}  // namespace kiln

@@ -1,0 +1,89 @@
+#include "lang/layout.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "lang/defect.h"
+#include "lang/text_names.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kWarpLanes = 32, kGroupWarps = 4;
+constexpr int kAddressBits = 40;
+
+absl::Status CheckSwizzle(const Program& p, Id buffer) {
+  const Swizzle s = p.buffers[buffer].layout.swizzle;
+  if (s.bits == 0 && s.from == 0 && s.to == 0) return absl::OkStatus();
+  const std::string what = absl::StrCat("the swizzle (", int{s.from}, ", ", int{s.to}, ", ", int{s.bits},
+                                        ") of buffer ", p.Text(p.buffers[buffer].name), " ");
+  const int top = std::max(s.from, s.to) + s.bits;
+  if (s.from < 0 || s.to < 0 || s.bits < 1 || top > kAddressBits)
+    return absl::FailedPreconditionError(absl::StrCat(what, "is of bits that no address has"));
+  if (std::abs(s.from - s.to) < s.bits)
+    return absl::FailedPreconditionError(absl::StrCat(what, "changes bits that it reads"));
+  if (p.buffers[buffer].layout.axes.count == 0)
+    return absl::FailedPreconditionError(absl::StrCat(what, "is of a layout without axes"));
+  const int64_t elements = LayoutElements(p, buffer), chunk = int64_t{1} << top;
+  if (elements % chunk != 0 && !KILN_DEFECT("transform-layout.swizzle")) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, "needs a multiple of ", chunk, " elements, and there are ", elements));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckKinds(const Program& p, Id buffer) {
+  const Buffer& b = p.buffers[buffer];
+  if (b.layout.kinds.count == 0) return absl::OkStatus();
+  int64_t lanes = 1, warps = 1;
+  bool addresses = false, spread = false;
+  for (int i = 0; i < b.layout.kinds.count; ++i) {
+    const int32_t kind = p.lists[b.layout.kinds.begin + i];
+    const int64_t extent = p.marks[p.lists[b.layout.axes.begin + i]].extent.max;
+    if (kind < 0 || kind > static_cast<int32_t>(AxisKind::kWarp))
+      return absl::FailedPreconditionError(absl::StrCat("there is no kind ", kind, " of axis"));
+    addresses |= kind == static_cast<int32_t>(AxisKind::kAddress);
+    spread |= kind != static_cast<int32_t>(AxisKind::kAddress);
+    if (kind == static_cast<int32_t>(AxisKind::kLane)) lanes *= extent;
+    if (kind == static_cast<int32_t>(AxisKind::kWarp)) warps *= extent;
+  }
+  const std::string what = absl::StrCat("the layout of buffer ", p.Text(b.name), " ");
+  if (!spread) return absl::OkStatus();
+  if (addresses) return absl::FailedPreconditionError(absl::StrCat(what, "mixes addresses with other axes"));
+  if (b.layout.swizzle.bits != 0)
+    return absl::FailedPreconditionError(absl::StrCat(what, "swizzles what has no address"));
+  if (b.scope.storage != Storage::kWarp && b.scope.storage != Storage::kWarpgroup) {
+    return absl::FailedPreconditionError(absl::StrCat(what, "is that of a fragment; but it is in ",
+                                                      ToString(b.scope.storage),
+                                                      " memory, not in warp or warpgroup"));
+  }
+  if (lanes > kWarpLanes)
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, "has ", lanes, " lanes; a warp has ", kWarpLanes));
+  const int64_t most = b.scope.storage == Storage::kWarpgroup ? kGroupWarps : 1;
+  if (warps > most) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, "has ", warps, " warps; a ", ToString(b.scope.storage), " has ", most));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int64_t LayoutElements(const Program& program, Id buffer) {
+  const Buffer& b = program.buffers[buffer];
+  int64_t elements = 1;
+  for (const Id axis : program.List(b.layout.axes)) elements *= program.marks[axis].extent.max;
+  if (b.layout.axes.count == 0) {
+    for (const Extent& extent : program.Dims(b.shape)) elements *= extent.max;
+  }
+  return elements;
+}
+
+absl::Status CheckLayout(const Program& program, Id buffer) {
+  const absl::Status status = CheckSwizzle(program, buffer);
+  return status.ok() ? CheckKinds(program, buffer) : status;
+}
+
+}  // namespace kiln

@@ -1,0 +1,117 @@
+// bind-rest
+//
+//   for i in 0..I: for j in 0..J: S(i, j)     ->     block-x b in 0..B: thread-x t in 0..T: S(f / J, f % J)
+//                                                    where f = b*T + t
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/loops.h"
+#include "lang/analysis/restrictions.h"
+#include "lang/defect.h"
+#include "lang/nested.h"
+
+namespace kiln {
+namespace {
+
+struct Nest {
+  std::vector<Id> outer;                 // serial, independent, each the only child of the one before
+  bool blocks = false, threads = false;  // has such axes already
+};
+
+Nest Look(const Program& p, Id node) {
+  Nest nest;
+  std::vector<Id> all = LoopsBelow(p, node);
+  if (p.IsLoop(node)) all.push_back(node);
+  for (const Id loop : all) {
+    nest.blocks |= IsBlockAxis(p.loop(loop).kind);
+    nest.threads |= IsThreadAxis(p.loop(loop).kind);
+  }
+  for (Id at = node; p.IsLoop(at); at = p.nodes[at].first) {
+    const LoopKind kind = p.loop(at).kind;
+    if (kind == LoopKind::kSerial && p.loop(at).extent.constant() &&
+        (CheckDataParallel(p, at).ok() || KILN_DEFECT("bind-rest.unchecked"))) {
+      nest.outer.push_back(at);
+    } else if (!IsBlockAxis(kind) || !nest.outer.empty()) {
+      break;
+    }
+    if (p.nodes[at].first != p.nodes[at].last) break;
+  }
+  return nest;
+}
+
+absl::Status BindNest(Call& call, const Nest& nest, int64_t blocks, int64_t threads) {
+  Program& p = call.program();
+  std::vector<Id> fused = nest.outer;
+  absl::Status status;
+  const auto run = [&](const char* name, Id loop, std::vector<int64_t> numbers, LoopKind axis) {
+    std::vector<Id> parts;
+    const std::vector<Attribute> attributes = absl::string_view(name) == "bind"
+                                                  ? std::vector<Attribute>{std::string(ToString(axis))}
+                                                  : std::vector<Attribute>();
+    if (!attributes.empty() && KILN_DEFECT("bind-rest.unchecked")) {
+      p.loop(loop).kind = axis;
+      return parts;
+    }
+    if (status.ok()) status = RunNested(call, name, {loop}, numbers, attributes, &parts);
+    return parts;
+  };
+  if (fused.size() > 1) status = RunNested(call, "fuse", nest.outer, {}, {}, &fused);
+  if (!status.ok()) return status;
+  Id outer = fused[0];
+  if (!nest.threads) {
+    const int64_t lanes = std::min(threads, p.loop(outer).extent.max);
+    const std::vector<Id> parts = run("split", outer, {-1, lanes}, {});
+    if (!status.ok()) return status;
+    outer = parts[0];
+    run("bind", parts[1], {}, LoopKind::kThreadX);
+  }
+  if (nest.blocks) return status;
+  if (p.loop(outer).extent.max > blocks) {
+    const std::vector<Id> parts = run("split", outer, {blocks, -1}, {});
+    if (!status.ok()) return status;
+    outer = parts[0];
+  }
+  run("bind", outer, {}, LoopKind::kBlockX);
+  return status;
+}
+
+absl::Status BindRest(Call& call) {
+  Program& p = call.program();
+  const int64_t blocks = call.numbers(0)[0], threads = call.numbers(1)[0];
+  if (blocks < 1 || threads < 1)
+    return absl::InvalidArgumentError(absl::StrCat("limits are positive, not ", blocks, " and ", threads));
+  std::vector<Id> nests;
+  for (Id child = p.nodes[kRoot].first; child != kNone; child = p.nodes[child].next) nests.push_back(child);
+  for (const Id node : nests) {
+    const Nest nest = Look(p, node);
+    if (nest.outer.empty() || (nest.blocks && nest.threads)) continue;
+    Program before = p;
+    const bool owned = CheckOwners(p).ok();
+    absl::Status status = BindNest(call, nest, blocks, threads);
+    if (status.ok() && owned) status = CheckOwners(p);
+    if (!status.ok()) p = std::move(before);
+  }
+  return absl::OkStatus();
+}
+
+const Primitive kBindRest{
+    .name = "bind-rest",
+    .operands = {{"blocks", OperandKind::kFactor}, {"threads", OperandKind::kFactor}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "",
+    .doc =
+        "Late. In each nest, fuses the outer serial loops whose iterations are independent, and binds them "
+        "to the "
+        "axes block-x and thread-x, as far as the nest has none: up to `threads` threads, and up to `blocks` "
+        "blocks, which share what is more.\n"
+        "for i in 0..I: for j in 0..J: S(i, j)\n->\nblock-x b: thread-x t in 0..T: S(f / J, f % J)    where "
+        "f = "
+        "b*T + t\n"
+        "A nest stays as it is where a binding would not apply.",
+    .apply = BindRest,
+};
+KILN_PRIMITIVE(kBindRest);
+
+}  // namespace
+}  // namespace kiln

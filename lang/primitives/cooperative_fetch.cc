@@ -1,0 +1,120 @@
+// cooperative-fetch
+//
+//   for a in 0..A: for b in 0..B: S[a, b] = X[a, b]
+//   thread-y y in 0..Y: thread-x x in 0..T: .. S[..] ..
+//   ->
+//   for o: thread-y y in 0..Y: thread-x x in 0..T: vectorized v in 0..V: S[f / B, f % B] = X[f / B, f % B]
+//   thread-y y in 0..Y: thread-x x in 0..T: .. S[..] ..
+//   where f = ((o*Y + y)*T + x)*V + v
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/loops.h"
+#include "lang/analysis/placement.h"
+#include "lang/analysis/restrictions.h"
+#include "lang/defect.h"
+#include "lang/nested.h"
+
+namespace kiln {
+namespace {
+
+// The loops around the block that hold nothing else, are serial, and may run at once; outermost first.
+std::vector<Id> OwnLoops(const Program& p, Id block) {
+  std::vector<Id> loops;
+  for (Id at = block; p.IsLoop(p.nodes[at].parent); at = p.nodes[at].parent) {
+    const Id loop = p.nodes[at].parent;
+    if (p.nodes[loop].first != p.nodes[loop].last || p.loop(loop).kind != LoopKind::kSerial ||
+        !p.loop(loop).extent.constant() || !CheckDataParallel(p, loop).ok())
+      break;
+    loops.insert(loops.begin(), loop);
+  }
+  return loops;
+}
+
+// The threads of the nest by axis, in the order z, y, x.
+std::map<LoopKind, int64_t, std::greater<>> Threads(const Program& p, Id nest) {
+  std::map<LoopKind, int64_t, std::greater<>> threads;
+  std::vector<Id> loops = LoopsBelow(p, nest);
+  loops.push_back(nest);
+  for (const Id loop : loops) {
+    if (!p.IsLoop(loop) || !OnAxis(p, loop) || !IsThreadAxis(p.loop(loop).kind)) continue;
+    int64_t& count = threads[p.loop(loop).kind];
+    count = std::max(count, p.loop(loop).extent.max);
+  }
+  return threads;
+}
+
+absl::Status CooperativeFetch(Call& call) {
+  Program& p = call.program();
+  const Id block = call.node(0);
+  const int64_t vector = call.numbers(1)[0];
+  if (vector < 1 || vector > 64)
+    return absl::InvalidArgumentError(absl::StrCat("vectors have 1 .. 64 elements, not ", vector));
+  if (p.block(block).monoid != kNone || p.nodes[block].first != kNone)
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no plain store"));
+  for (Id at = p.nodes[block].parent; at != kRoot; at = p.nodes[at].parent) {
+    if (p.IsLoop(at) && IsThreadAxis(p.loop(at).kind)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(Describe(p, block), " is spread over threads already, by ", Describe(p, at)));
+    }
+  }
+  const std::vector<Id> own = OwnLoops(p, block);
+  if (own.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, block), " has no serial loop of its own whose iterations are independent"));
+  }
+  const auto threads = Threads(p, NestOf(p, block));
+  int64_t extent = 1;
+  for (const Id loop : own) extent *= p.loop(loop).extent.max;
+  const int64_t lanes = extent % vector == 0 ? vector : 1;
+
+  const Program before = p;
+  const bool owned = CheckOwners(p).ok();
+  std::vector<Id> fused = own;
+  if (own.size() > 1) {
+    const absl::Status status = RunNested(call, "fuse", own, {}, {}, &fused);
+    if (!status.ok()) return status;
+  }
+  std::vector<int64_t> factors{-1};
+  for (const auto& [axis, count] : threads) factors.push_back(count);
+  factors.push_back(lanes);
+  std::vector<Id> parts;
+  absl::Status status = RunNested(call, "split", fused, factors, {}, &parts);
+  if (status.ok() && KILN_DEFECT("cooperative-fetch.short") && p.loop(parts[0]).extent.max > 1)
+    p.loop(parts[0]).extent = p.loop(parts[0]).extent.max - 1;
+  size_t part = 1;
+  for (const auto& [axis, count] : threads) {
+    if (status.ok())
+      status = RunNested(call, "bind", {parts[part++]}, {}, {std::string(ToString(axis))}, nullptr);
+  }
+  if (status.ok() && lanes > 1 && CheckVectorizable(p, parts.back()).ok())
+    p.loop(parts.back()).kind = LoopKind::kVectorized;
+  if (status.ok() && owned) status = CheckOwners(p);
+  if (!status.ok()) p = before;
+  return status;
+}
+
+const Primitive kCooperativeFetch{
+    .name = "cooperative-fetch",
+    .operands = {{"block", OperandKind::kBlock}, {"vector", OperandKind::kFactor}},
+    .attributes = {},
+    .result = HandleKind::kLoop,
+    .result_names = "",
+    .doc =
+        "Late. Spreads a plain store, usually a copy to shared memory, over the threads that its nest has "
+        "elsewhere, `vector` elements at a time where that divides: fuses the serial loops that are its own, "
+        "and "
+        "splits and binds the result.\n"
+        "for a in 0..A: for b in 0..B: S[a, b] = X[a, b]\nthread-x x in 0..T: .. S[..] ..\n->\n"
+        "for o: thread-x x in 0..T: vectorized v in 0..V: S[f / B, f % B] = X[f / B, f % B]\n"
+        "thread-x x in 0..T: .. S[..] ..\nwhere f = (o*T + x)*V + v\n"
+        "Does not apply to a reduction, below a thread axis, or when the block has no serial loop of its own "
+        "whose iterations are independent.",
+    .apply = CooperativeFetch,
+};
+KILN_PRIMITIVE(kCooperativeFetch);
+
+}  // namespace
+}  // namespace kiln

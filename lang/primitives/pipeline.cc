@@ -1,0 +1,115 @@
+// pipeline
+//
+//   for k in 0..K:                      pipelined k in 0..K (0, 1; S in 2 copies):
+//     S[..] = A[.., k]           ->       S[..] = A[.., k]          stage 0: an iteration ahead
+//     C[..] += S[..]                      C[..] += S[..]            stage 1
+#include <algorithm>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/placement.h"
+#include "lang/analysis/restrictions.h"
+#include "lang/defect.h"
+#include "lang/primitive.h"
+#include "lang/text_names.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kMost = 1 << 20;
+
+// One number for each of `count` things.
+absl::Status CheckList(const std::vector<int64_t>& list, size_t count, absl::string_view what) {
+  if (!list.empty() && list.size() != count)
+    return absl::FailedPreconditionError(
+        absl::StrCat(list.size(), " ", what, " are given, and there are ", count));
+  for (const int64_t number : list) {
+    if (number < 0 || number > kMost)
+      return absl::InvalidArgumentError(absl::StrCat(number, " among the ", what));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Pipeline(Call& call) {
+  Program& p = call.program();
+  const Id loop = call.node(0);
+  if (p.loop(loop).kind != LoopKind::kSerial) {
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, loop), " is ", ToString(p.loop(loop).kind),
+                                                      "; only a serial loop can be pipelined"));
+  }
+  const std::vector<Carried> carried = CarriedBuffers(p, loop);
+  size_t children = 0;
+  for (Id child = p.nodes[loop].first; child != kNone; child = p.nodes[child].next) ++children;
+  const auto &stage = call.Ints(0), &order = call.Ints(1), &depth = call.Ints(2), &producers = call.Ints(4);
+  absl::Status status = CheckList(stage, children, "stages of children");
+  if (status.ok()) status = CheckList(order, children, "positions of children");
+  if (status.ok()) status = CheckList(depth, carried.size(), "depths of buffers that children carry");
+  if (!status.ok()) return status;
+  const auto transport = std::find(std::begin(kTransportNames), std::end(kTransportNames), call.Text(3));
+  if (transport == std::end(kTransportNames))
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no transport \"", call.Text(3), "\"; sync, async and bulk are known"));
+
+  std::vector<PipelineStage> stages(children);
+  for (size_t c = 0; c < children; ++c) {
+    stages[c].order = static_cast<int32_t>(order.empty() ? static_cast<int64_t>(c) : order[c]);
+    if (!stage.empty()) stages[c].stage = static_cast<int32_t>(stage[c]);
+    if (!stage.empty()) continue;
+    for (const Carried& other : carried) {
+      if (std::count(other.readers.begin(), other.readers.end(), c) > 0)
+        stages[c].stage = std::max(stages[c].stage, stages[other.writer].stage + 1);
+    }
+  }
+  for (const int64_t c : producers) {
+    if (c < 0 || c >= static_cast<int64_t>(children))
+      return absl::FailedPreconditionError(absl::StrCat("there is no child ", c, " of ", Describe(p, loop)));
+    stages[c].role = PipelineRole::kProducer;
+  }
+  std::vector<Ring> rings;
+  for (size_t i = 0; i < carried.size(); ++i) {
+    Ring ring{carried[i].buffer, 1, static_cast<Transport>(transport - std::begin(kTransportNames))};
+    for (const int reader : carried[i].readers)
+      ring.depth = std::max(ring.depth, stages[reader].stage - stages[carried[i].writer].stage + 1);
+    if (!depth.empty()) ring.depth = static_cast<int32_t>(depth[i]);
+    rings.push_back(ring);
+  }
+  p.SetPipeline(loop, stages, rings);
+  return absl::OkStatus();
+}
+
+const Primitive kPipeline{
+    .name = "pipeline",
+    .operands = {{"loop", OperandKind::kLoop}},
+    .attributes = {{"stages", std::vector<int64_t>()},
+                   {"order", std::vector<int64_t>()},
+                   {"depths", std::vector<int64_t>()},
+                   {"transport", std::string("sync")},
+                   {"producers", std::vector<int64_t>()}},
+    .result = HandleKind::kLoop,
+    .result_names = "",
+    .restricts = true,
+    .doc =
+        "Lets the children of a serial loop overlap: a child in stage s runs an iteration while one in stage "
+        "0 "
+        "runs the s-th after it, in the given order. What one child makes for others is kept in as many "
+        "copies "
+        "as stages need, or `depths` say (by buffer, as the children write them), and travels by loads and "
+        "stores (sync), or by copies that are waited for (async, bulk). `producers` are children that only "
+        "make what others read, and may run on threads of their own. Empty lists: a child is one stage "
+        "behind "
+        "those whose results it reads.\n"
+        "for k:\n  S[..] = A[.., k]\n  C[..] += S[..]\n-> pipeline stages=[0, 1]\n"
+        "pipelined k (S in 2 copies):\n  S[..] = A[.., k]    an iteration ahead\n  C[..] += S[..]\n"
+        "Does not apply when two children write one buffer; when what a child makes for others is used "
+        "outside "
+        "of the loop, is not made anew in each iteration by one block, or is read where other iterations may "
+        "have made it; when a stage is before that of what it reads; when there are fewer copies than stages "
+        "between and one; when what travels otherwise than sync is no plain copy (bulk: of a box). Later "
+        "steps "
+        "on the loop that would break this do not apply either.",
+    .apply = Pipeline,
+};
+KILN_PRIMITIVE(kPipeline);
+
+}  // namespace
+}  // namespace kiln

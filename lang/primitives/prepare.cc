@@ -1,0 +1,56 @@
+// prepare
+//
+//   for i: Y[i] = X[i]                              prepare for j: P[j] = W[j]     once per constants
+//   for j: P[j] = W[j]    (W a constant)     ->     for i: Y[i] = X[i]
+//   for i: Z[i] = Y[i]*P[i]                         for i: Z[i] = Y[i]*P[i]
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/placement.h"
+#include "lang/analysis/restrictions.h"
+#include "lang/primitive.h"
+
+namespace kiln {
+namespace {
+
+absl::Status Prepare(Call& call) {
+  Program& p = call.program();
+  const Id nest = NestOf(p, call.node(0));
+  if (p.nodes[nest].prepare)
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, call.node(0)), " is prepared already"));
+  Id after = kNone;  // the last that is prepared
+  for (Id child = p.nodes[kRoot].first; child != kNone && p.nodes[child].prepare; child = p.nodes[child].next)
+    after = child;
+  if (after != kNone) {
+    p.Detach(nest);
+    p.InsertAfter(after, nest);
+  } else if (p.nodes[kRoot].first != nest) {
+    p.Detach(nest);
+    p.InsertBefore(p.nodes[kRoot].first, nest);
+  }
+  p.nodes[nest].prepare = true;
+  return absl::OkStatus();
+}
+
+const Primitive kPrepare{
+    .name = "prepare",
+    .operands = {{"block", OperandKind::kBlock}},
+    .attributes = {},
+    .result = HandleKind::kBlock,
+    .result_names = "",
+    .restricts = true,
+    .doc =
+        "Puts the whole nest of a block in the prepare phase, which runs once per set of constants, before "
+        "all "
+        "others, and is exported apart as NAME_prepare.\n"
+        "for i: Y[i] = X[i]\nfor j: P[j] = W[j]    (W a constant)\n->\nprepare for j: P[j] = W[j]\nfor i: "
+        "Y[i] = "
+        "X[i]\n"
+        "Does not apply when a block of the nest reads what is no constant and not prepared, or writes a "
+        "result, "
+        "or a buffer that blocks outside of the phase write too; nor when what it writes for these is not in "
+        "global memory.",
+    .apply = Prepare,
+};
+KILN_PRIMITIVE(kPrepare);
+
+}  // namespace
+}  // namespace kiln

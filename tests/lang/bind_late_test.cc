@@ -1,0 +1,123 @@
+// cooperative-fetch and bind-rest: what they do to the program as it then stands.
+#include "gmock/gmock.h"
+#include "lang/shadow.h"
+#include "lang/text.h"
+#include "tests/lang/restricted.h"
+#include "tests/support/golden.h"
+#include "tests/support/tiled_matmul.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+// block-x: for k: { copy of a 4 by 6 tile of B to shared memory;  thread-y, thread-x: multiply }
+struct Tiled {
+  explicit Tiled(int64_t threads = 4) {
+    const auto loops = s.GetLoops(matmul);
+    const auto i = s.Split(loops[0], {2, kAuto}), j = s.Split(loops[1], {2, threads}),
+               k = s.Split(loops[2], {3, 4});
+    s.Reorder({i[0], j[0], k[0], i[1], j[1], k[1]});
+    s.Bind(i[0], LoopKind::kBlockY);
+    s.Bind(j[0], LoopKind::kBlockX);
+    s.Bind(i[1], LoopKind::kThreadY);
+    s.Bind(j[1], LoopKind::kThreadX);
+    copy = s.CacheRead(matmul, 1, "shared");
+    s.ComputeAt(copy, k[0]);
+  }
+  Program before = Matmul(4, 8, 12);
+  Schedule s = Scheduled(before);
+  Block matmul = s.GetBlock("matmul"), copy;
+};
+
+void ExpectSame(const Program& before, const Program& after) {
+  for (const uint64_t shuffle : {0, 1, 2})
+    EXPECT_TRUE(CheckShadow(after, *RunShadow(before), {.shuffle = shuffle}).ok());
+}
+
+TEST(CooperativeFetch, SpreadsACopyOverTheThreadsOfItsNest) {
+  Tiled t;
+  t.s.CooperativeFetch(t.copy, 2);
+  ASSERT_TRUE(t.s.ok()) << t.s.status();
+  const std::string text = ToString(t.s.program());
+  for (const char* loop : {"c0_c1_1 < 2 thread-y", "c0_c1_2 < 4 thread-x", "c0_c1_3 < 2 vectorized"})
+    EXPECT_THAT(text, HasSubstr(loop));
+  EXPECT_THAT(text, HasSubstr("spatial c0 < 12 = k_0*4 + c0_c1_1*2 + c0_c1_2/2"));
+  ExpectSame(t.before, t.s.program());
+}
+
+TEST(CooperativeFetch, CopiesSingleElementsWhereVectorsDoNotDivide) {
+  Tiled t(3);  // 8 columns in two tiles of 3 would not do; tiles overlap the end
+  t.s.CooperativeFetch(t.copy, 5);
+  if (t.s.ok()) {
+    EXPECT_EQ(ToString(t.s.program()).find("vectorized"), std::string::npos);
+    ExpectSame(t.before, t.s.program());
+  }
+}
+
+TEST(CooperativeFetch, FollowsTheThreadsThatThereAreAtReplay) {
+  for (const int64_t threads : {2, 4}) {
+    Schedule s = Scheduled(Fed());
+    const Block load = s.GetBlock("load"), sum = s.GetBlock("sum");
+    const auto loops = s.GetLoops(sum);
+    const auto i = s.Split(loops[0], {kAuto, threads});
+    s.Reorder({i[0], loops[1], i[1]});
+    s.ComputeAt(load, loops[1]);
+    s.Bind(i[1], LoopKind::kThreadX);
+    s.CooperativeFetch(load, 1);
+    ASSERT_TRUE(s.ok()) << s.status();
+    EXPECT_THAT(ToString(s.program()), HasSubstr(absl::StrCat("_1 < ", threads, " thread-x {")));
+    ExpectSame(Fed(), s.program());
+  }
+}
+
+TEST(CooperativeFetch, IsRefusedWithTheReason) {
+  Refusals refusals;
+  refusals.Add("a reduction", Fed(), [](Schedule& s) { s.CooperativeFetch(s.GetBlock("sum"), 1); });
+  refusals.Add("threads around it", Fed(), [](Schedule& s) {
+    s.Bind(s.GetLoops(s.GetBlock("load"))[0], LoopKind::kThreadX);
+    s.CooperativeFetch(s.GetBlock("load"), 1);
+  });
+  refusals.Add("no loop of its own", Fed(), [](Schedule& s) {
+    const auto loops = s.GetLoops(s.GetBlock("load"));
+    s.Parallel(loops[0]);
+    s.Unroll(loops[1]);
+    s.CooperativeFetch(s.GetBlock("load"), 1);
+  });
+  refusals.Add("no vector", Fed(), [](Schedule& s) { s.CooperativeFetch(s.GetBlock("load"), 0); });
+  refusals.Add("no limit", Fed(), [](Schedule& s) { s.BindRest(0, 4); });
+  ExpectGolden("lang/bind_late_refusals.txt", refusals.text());
+}
+
+TEST(BindRest, BindsOuterLoopsOfEveryNest) {
+  Schedule s = Scheduled(Fed());
+  s.BindRest(4, 8);
+  ASSERT_TRUE(s.ok()) << s.status();
+  const std::string text = ToString(s.program());
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "for k_i_0_0 < 4 block-x {\n  for k_i_0_1 < 2 {\n    for k_i_1 < 8 thread-x {\n      block load"));
+  EXPECT_THAT(text,
+              HasSubstr("for i_0 < 1 block-x {\n  for i_1 < 8 thread-x {\n    for k < 6 {\n      block sum"));
+  ExpectSame(Fed(), s.program());
+}
+
+TEST(BindRest, LeavesThreadsThatThereAre) {
+  Tiled t;
+  t.s.BindRest(256, 32);
+  ASSERT_TRUE(t.s.ok()) << t.s.status();
+  EXPECT_EQ(ToString(t.s.program()), ToString(Tiled().s.program()));
+}
+
+TEST(BindRest, LeavesNestsWhoseBuffersCouldNotBeReached) {
+  Schedule s = Scheduled(Fed());
+  s.SetScope(s.GetBlock("load"), "shared");
+  const std::string before = ToString(s.program());
+  s.BindRest(4, 8);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(ToString(s.program()), before);
+}
+
+}  // namespace
+}  // namespace kiln

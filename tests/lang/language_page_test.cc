@@ -1,0 +1,103 @@
+// docs/language.md: the declarations of all primitives as a page, with the errors that goldens hold.
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "lang/primitive.h"
+#include "test_paths.h"
+#include "tests/support/golden.h"
+
+namespace kiln {
+namespace {
+
+constexpr absl::string_view kHead =
+    "# The language\n\n"
+    "Every primitive, as it is declared (`lang/primitives/`). This page is made from the declarations:\n"
+    "`kiln_lang_test --gtest_filter='LanguagePage.*' --update-goldens` writes it.\n\n"
+    "A step of a trace is `results = primitive operands attribute=value`; in C++ it is a method of "
+    "`Schedule`\n"
+    "(`lang/schedule.h`). Operands are blocks, loops, and factors: numbers, or values that a step before "
+    "drew.\n"
+    "A primitive that does not apply leaves the program as it was, and says what it found, what it wanted, "
+    "and\n"
+    "where. What a program means is said in `lang/program.h`, its text form in `lang/text.h`.\n\n"
+    "A late step looks at the program as it stands when the step is replayed. Once a program has prepared "
+    "nests\n"
+    "or pipelined loops, every step keeps their rules (`lang/analysis/restrictions.h`), or does not apply. "
+    "That a\n"
+    "buffer is used by its owner alone is asked by `set-scope`, and of the finished program.\n";
+
+std::string TextOf(const Attribute& value) {
+  if (const auto* number = std::get_if<int64_t>(&value)) return absl::StrCat(*number);
+  if (const auto* number = std::get_if<double>(&value)) return absl::StrCat(*number);
+  if (const auto* text = std::get_if<std::string>(&value)) return absl::StrCat("\"", *text, "\"");
+  if (const auto* list = std::get_if<std::vector<int64_t>>(&value))
+    return absl::StrCat("[", absl::StrJoin(*list, " "), "]");
+  return "[]";
+}
+
+// Prose ends with a full stop; what does not is an example, before -> after.
+std::string Described(absl::string_view doc) {
+  std::string page;
+  bool example = false;
+  for (const absl::string_view line : absl::StrSplit(doc, '\n')) {
+    const bool prose = absl::EndsWith(line, ".");
+    if (prose == example) {
+      absl::StrAppend(&page, example ? "```\n" : "\n```\n");
+      example = !prose;
+    }
+    absl::StrAppend(&page, prose ? "\n" : "", line, "\n");
+  }
+  return page + (example ? "```\n" : "");
+}
+
+using Errors = std::map<std::string, std::vector<std::string>>;  // by primitive
+
+Errors GoldenErrors() {
+  Errors errors;
+  const std::filesystem::path folder = std::filesystem::path(KILN_SOURCE_DIR) / "tests/golden/lang";
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  for (const std::filesystem::path& file : files) {
+    if (!absl::EndsWith(file.string(), "_refusals.txt")) continue;
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+      if (line.empty() || line[0] == '#') continue;
+      const std::pair<std::string, std::string> parts = absl::StrSplit(line, absl::MaxSplits(": ", 1));
+      errors[parts.first].push_back(parts.second);
+    }
+  }
+  return errors;
+}
+
+std::string Page() {
+  std::string page(kHead);
+  const Errors errors = GoldenErrors();
+  for (const Primitive* p : AllPrimitives()) {
+    const auto operand = [](std::string* s, const OperandDecl& o) {
+      absl::StrAppend(s, o.name, o.variadic ? "..." : "");
+    };
+    absl::StrAppend(&page, "\n## ", p->name, "\n\n`", *p->result_names == '\0' ? "" : p->result_names,
+                    *p->result_names == '\0' ? "" : " = ", p->name, p->operands.empty() ? "" : " ",
+                    absl::StrJoin(p->operands, " ", operand));
+    for (const AttributeDecl& a : p->attributes) absl::StrAppend(&page, " ", a.name, "=", TextOf(a.fallback));
+    absl::StrAppend(&page, "`", p->sampling ? ", a random choice" : "", "\n", Described(p->doc));
+    const auto found = errors.find(p->name);
+    if (found == errors.end()) continue;
+    absl::StrAppend(&page, "\nErrors, such as:\n\n");
+    for (const std::string& error : found->second) absl::StrAppend(&page, "- ", error, "\n");
+  }
+  return page;
+}
+
+TEST(LanguagePage, IsWhatTheDeclarationsSay) { ExpectGolden("../../docs/language.md", Page()); }
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,110 @@
+#include "lang/layout.h"
+
+#include <set>
+
+#include "gmock/gmock.h"
+#include "lang/hash.h"
+#include "lang/serialize.h"
+#include "lang/shadow.h"
+#include "lang/text.h"
+#include "tests/lang/restricted.h"
+#include "tests/support/golden.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kSame[] = "(i, j) -> (i, j)";
+
+// T[i, j] = A[i, j];  C[j, i] = T[i, j].  8 by 8.
+Program Transposed(int64_t rows = 8) {
+  Builder b("transposed");
+  const Id A = b.Input("A", DType::kF32, {rows, 8}), C = b.Output("C", DType::kF32, {8, rows}),
+           T = b.Temporary("T", DType::kF32, {rows, 8});
+  const Sum i = b.Iter(0), j = b.Iter(1);
+  b.Compute("make", {{"i", rows}, {"j", 8}}, {T, {i, j}}, b.Load(A, {i, j}));
+  b.Compute("use", {{"j", 8}, {"i", rows}}, {C, {i, j}}, b.Load(T, {j, i}));
+  return b.Finish();
+}
+
+TEST(Swizzle, PermutesTheAddresses) {
+  for (const Swizzle s : {Swizzle{3, 0, 3}, Swizzle{0, 3, 3}, Swizzle{4, 1, 2}}) {
+    std::set<int64_t> addresses;
+    for (int64_t a = 0; a < 64; ++a) addresses.insert(Swizzled(s, a));
+    EXPECT_EQ(addresses.size(), 64u);
+    EXPECT_EQ(*addresses.rbegin(), 63);
+  }
+  EXPECT_EQ(Swizzled({3, 0, 3}, 0b101110), 0b101011);
+}
+
+TEST(TransformLayout, TakesASwizzle) {
+  const Program before = Transposed();
+  Schedule s = Scheduled(before);
+  s.TransformLayout(s.GetBlock("make"), -1, kSame, Swizzle{3, 0, 3});
+  ASSERT_TRUE(s.ok()) << s.status();
+  const std::string text = ToString(s.program());
+  EXPECT_THAT(text, HasSubstr("layout (d0 < 8, d1 < 8) swizzle (3, 0, 3)"));
+  EXPECT_EQ(ToString(*ParseProgram(text)), text);
+  EXPECT_TRUE(Equal(*ParseProgram(text), s.program()));
+  EXPECT_TRUE(Equal(*Deserialize(Serialize(s.program())), s.program()));
+  EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(before)).ok());
+  Schedule plain = Scheduled(before);
+  plain.TransformLayout(plain.GetBlock("make"), -1, kSame);
+  EXPECT_FALSE(Equal(plain.program(), s.program()));
+}
+
+TEST(TransformLayout, GivesFragmentsTheirAxes) {
+  Schedule s = Scheduled(Transposed());
+  s.SetScope(s.GetBlock("make"), "warp");
+  s.TransformLayout(s.GetBlock("make"), -1, "(i, j) -> (i, j/2, j%2)", "lane, lane, register");
+  ASSERT_TRUE(s.ok()) << s.status();
+  const std::string text = ToString(s.program());
+  EXPECT_THAT(text, HasSubstr("warp/warp layout (d0 < 8, d1/2 < 4, d1%2 < 2) kinds (lane, lane, register)"));
+  EXPECT_TRUE(Equal(*ParseProgram(text), s.program()));
+}
+
+TEST(TransformLayout, IsRefusedWhereElementsHaveNoPlace) {
+  Refusals refusals;
+  const auto swizzle = [](Swizzle bits) {
+    return [=](Schedule& s) { s.TransformLayout(s.GetBlock("make"), -1, kSame, bits); };
+  };
+  refusals.Add("bits that it reads would change", Transposed(), swizzle({2, 0, 3}));
+  refusals.Add("the memory is no multiple of what is permuted", Transposed(6), swizzle({3, 0, 3}));
+  refusals.Add("no bits", Transposed(), swizzle({3, 0, 0}));
+  refusals.Add("more bits than an address has", Transposed(), swizzle({50, 0, 3}));
+  const auto fragment = [](const char* storage, const char* map, const char* kinds) {
+    return [=](Schedule& s) {
+      s.SetScope(s.GetBlock("make"), storage);
+      s.TransformLayout(s.GetBlock("make"), -1, map, kinds);
+    };
+  };
+  refusals.Add("lanes are of warps", Transposed(), fragment("shared", kSame, "lane, register"));
+  refusals.Add("too many lanes", Transposed(), fragment("warp", kSame, "lane, lane"));
+  refusals.Add("too many warps", Transposed(), fragment("warpgroup", kSame, "warp, lane"));
+  refusals.Add("a warp has no warps", Transposed(),
+               fragment("warp", "(i, j) -> (i/4, i%4, j)", "warp, lane, lane"));
+  refusals.Add("addresses among registers", Transposed(), fragment("warp", kSame, "lane, address"));
+  refusals.Add("other axes", Transposed(), fragment("warp", kSame, "lane"));
+  refusals.Add("another kind", Transposed(), fragment("warp", kSame, "lane, tape"));
+  refusals.Add("a fragment elsewhere", Transposed(), [&](Schedule& s) {
+    fragment("warp", kSame, "lane, register")(s);
+    s.SetScope(s.GetBlock("make"), "global");
+  });
+  refusals.Add("a parameter", Transposed(),
+               [](Schedule& s) { s.TransformLayout(s.GetBlock("use"), -1, kSame, Swizzle{3, 0, 3}); });
+  ExpectGolden("lang/layout_refusals.txt", refusals.text());
+}
+
+TEST(Verify, HoldsSwizzlesOneToOne) {
+  Schedule s = Scheduled(Transposed());
+  s.TransformLayout(s.GetBlock("make"), -1, kSame, Swizzle{3, 0, 3});
+  Program p = s.program();
+  for (Buffer& b : p.buffers) {
+    if (b.layout.swizzle.bits != 0) b.layout.swizzle.bits = 4;
+  }
+  EXPECT_THAT(std::string(Verify(p).message()), HasSubstr("changes bits that it reads"));
+}
+
+}  // namespace
+}  // namespace kiln

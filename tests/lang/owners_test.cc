@@ -1,0 +1,124 @@
+#include "gmock/gmock.h"
+#include "lang/analysis/lowerable.h"
+#include "lang/analysis/nests.h"
+#include "lang/shadow.h"
+#include "lang/text.h"
+#include "tests/lang/restricted.h"
+#include "tests/support/golden.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+// T[i] = A[i], i < n + window - 1;  C[i] = T[i] (+ T[i + 1]), i < n.
+Program Window(int64_t n, int64_t window) {
+  Builder b("window");
+  const Id A = b.Input("A", DType::kF32, {n + window - 1}), C = b.Output("C", DType::kF32, {n}),
+           T = b.Temporary("T", DType::kF32, {n + window - 1});
+  const Sum i = b.Iter(0);
+  b.Compute("make", {{"i", n + window - 1}}, {T, {i}}, b.Load(A, {i}));
+  Sum next = i;
+  next.offset = window - 1;
+  b.Compute("use", {{"i", n}}, {C, {i}}, b.Add(b.Load(T, {i}), b.Load(T, {next})));
+  return b.Finish();
+}
+
+// block-x b < 2: { thread-x: make a part of T;  thread-x: use it }
+void InOneKernel(Schedule& s, const char* storage) {
+  const Block make = s.GetBlock("make"), use = s.GetBlock("use");
+  const auto parts = s.Split(s.GetLoops(use)[0], {2, kAuto});
+  s.ComputeAt(make, parts[0]);
+  s.Bind(parts[0], LoopKind::kBlockX);
+  s.Bind(s.GetLoops(make).back(), LoopKind::kThreadX);
+  s.Bind(parts[1], LoopKind::kThreadX);
+  s.SetScope(make, storage);
+}
+
+TEST(Owners, AThreadReadsWhatItWroteInAnEarlierLoop) {
+  const Program before = Window(8, 1);
+  for (const char* storage : {"register", "stack", "warp", "warpgroup", "shared", "global"}) {
+    Schedule s = Scheduled(before);
+    InOneKernel(s, storage);
+    ASSERT_TRUE(s.ok()) << s.status();
+    EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(before), {.shuffle = 3}).ok());
+  }
+}
+
+TEST(Owners, ThreadsOfABlockShareItsMemory) {
+  const Program before = Window(8, 2);
+  Schedule s = Scheduled(before);
+  InOneKernel(s, "shared");
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(s.program()), HasSubstr("buffer T: f32[9] temporary shared/block"));
+  EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(before), {.shuffle = 3}).ok());
+}
+
+TEST(Owners, AFragmentIsOfOneWarp) {
+  Schedule one = Scheduled(Window(64, 2));
+  InOneKernel(one, "warpgroup");  // 33 threads make, 32 use
+  EXPECT_TRUE(one.ok()) << one.status();
+}
+
+TEST(Owners, AreAskedForByScopes) {
+  Refusals refusals;
+  const auto kernel = [](const char* storage) { return [=](Schedule& s) { InOneKernel(s, storage); }; };
+  const auto bound = [](const char* storage, LoopKind axis) {
+    return [=](Schedule& s) {
+      const Block make = s.GetBlock("make"), use = s.GetBlock("use");
+      s.ComputeAt(make, s.AddUnitLoop(s.GetLoops(use)[0]));
+      s.Bind(s.GetLoops(make).back(), axis);
+      s.SetScope(make, storage);
+    };
+  };
+  refusals.Add("threads would need what others have", Window(8, 2), kernel("register"));
+  refusals.Add("local memory is a thread's too", Window(8, 2), kernel("stack"));
+  refusals.Add("threads of another warp", Window(64, 2), kernel("warp"));
+  refusals.Add("shared memory does not outlive its kernel", Window(8, 1), [](Schedule& s) {
+    s.Bind(s.GetLoops(s.GetBlock("make"))[0], LoopKind::kBlockX);
+    s.SetScope(s.GetBlock("make"), "shared");
+  });
+  refusals.Add("one block would use what others wrote", Window(8, 1), bound("shared", LoopKind::kBlockX));
+  refusals.Add("one thread outside of the others'", Window(8, 1), bound("register", LoopKind::kThreadX));
+  refusals.Add("a parameter does not move", Window(8, 1),
+               [](Schedule& s) { s.SetScope(s.GetBlock("use"), "shared"); });
+  refusals.Add("there is no such storage", Window(8, 1),
+               [](Schedule& s) { s.SetScope(s.GetBlock("make"), "attic"); });
+  ExpectGolden("lang/owners_refusals.txt", refusals.text());
+}
+
+TEST(Owners, AreAskedForAtTheEnd) {
+  Schedule s = Scheduled(Window(8, 2));
+  InOneKernel(s, "shared");
+  ASSERT_TRUE(s.ok()) << s.status();
+  Nests nests;
+  nests.Read(s.program());
+  EXPECT_TRUE(VerifyLowerable(nests).ok());
+  Program p = s.program();
+  for (Buffer& buffer : p.buffers) {
+    if (buffer.scope.storage == Storage::kShared) buffer.scope = ScopeOf(Storage::kStack);
+  }
+  nests.Read(p);
+  EXPECT_THAT(std::string(VerifyLowerable(nests).message()),
+              HasSubstr("buffer T is in stack memory: each thread"));
+}
+
+TEST(Owners, NoTwoThreadsReduceIntoOnePlaceThatTheyShare) {
+  // Each iteration of i makes S anew from A, in several steps.
+  Builder b("repeated");
+  const Id A = b.Input("A", DType::kF32, {4}), C = b.Output("C", DType::kF32, {8}),
+           S = b.Temporary("S", DType::kF32, {});
+  b.Reduce("sum", {{"k", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {S, {}}, b.Load(A, {b.Iter(0)}));
+  b.Compute("spread", {{"i", 8}}, {C, {b.Iter(0)}}, b.Load(S, {}));
+  for (const char* storage : {"stack", "shared"}) {
+    Schedule s = Scheduled(b.program());
+    const Loop i = s.GetLoops(s.GetBlock("spread"))[0];
+    s.ComputeAt(s.GetBlock("sum"), i);
+    s.Bind(i, LoopKind::kThreadX);
+    s.SetScope(s.GetBlock("sum"), storage);
+    EXPECT_EQ(s.ok(), storage == std::string("stack")) << s.status();
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,133 @@
+#include "gmock/gmock.h"
+#include "lang/hash.h"
+#include "lang/interpreter.h"
+#include "lang/serialize.h"
+#include "lang/shadow.h"
+#include "lang/text.h"
+#include "tests/lang/restricted.h"
+#include "tests/support/golden.h"
+#include "tests/support/values.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+// for k: { S[k, :] = A[k, :];  C[:] += S[k, :] }; the loop k.
+Loop Feed(Schedule& s) {
+  const auto loops = s.GetLoops(s.GetBlock("sum"));
+  s.Reorder({loops[1], loops[0]});
+  s.ComputeAt(s.GetBlock("load"), loops[1]);
+  return loops[1];
+}
+
+Program Pipelined(const PipelineOptions& options) {
+  Schedule s = Scheduled(Fed());
+  s.Pipeline(Feed(s), options);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+// T[i] = A[i];  U[i] = T[i - back] (0 outside);  V[i] = T[i].  8 elements.
+Program Twice(int64_t back) {
+  Builder b("twice");
+  const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8});
+  const Id U = b.Output("U", DType::kF32, {8}), V = b.Output("V", DType::kF32, {8});
+  const Sum i = b.Iter(0);
+  Sum before = i;
+  before.offset = -back;
+  b.Compute("make", {{"i", 8}}, {T, {i}}, b.Load(A, {i}));
+  b.Compute("first", {{"i", 8}}, {U, {i}},
+            b.Within({{before, 8}}, b.Load(T, {before}), b.Float(DType::kF32, 0)));
+  b.Compute("second", {{"i", 8}}, {V, {i}}, b.Load(T, {i}));
+  return b.Finish();
+}
+
+constexpr PipelineOrder kOrders[] = {PipelineOrder::kInTurn, PipelineOrder::kEager, PipelineOrder::kLate,
+                                     PipelineOrder::kRandom};
+
+TEST(Pipeline, PrintsStagesAndRingsWhichParse) {
+  const Program p = Pipelined({.stages = {0, 2}, .depths = {4}, .transport = "async", .producers = {0}});
+  const std::string text = ToString(p);
+  EXPECT_THAT(text, HasSubstr("for k < 6 pipelined (0 0 producer, 2 1; S 4 async) {"));
+  const absl::StatusOr<Program> parsed = ParseProgram(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(ToString(*parsed), text);
+  EXPECT_TRUE(Equal(*parsed, p));
+  EXPECT_TRUE(Equal(*Deserialize(Serialize(p)), p));
+}
+
+TEST(Pipeline, TellsProgramsApartByEachOfItsNumbers) {
+  const Program p = Pipelined({.stages = {0, 1}, .depths = {3}});
+  for (const PipelineOptions& other :
+       {PipelineOptions{.stages = {0, 2}, .depths = {3}}, PipelineOptions{.stages = {0, 1}, .depths = {2}},
+        PipelineOptions{.stages = {0, 1}, .order = {1, 0}, .depths = {3}},
+        PipelineOptions{.stages = {0, 1}, .depths = {3}, .transport = "bulk"},
+        PipelineOptions{.stages = {0, 1}, .depths = {3}, .producers = {0}}})
+    EXPECT_FALSE(Equal(p, Pipelined(other)));
+}
+
+TEST(Pipeline, StagesAndDepthsFollowFromWhatIsRead) {
+  EXPECT_THAT(ToString(Pipelined({})), HasSubstr("pipelined (0 0, 1 1; S 2 sync)"));
+}
+
+TEST(Pipeline, GivesTheSameInEveryOrder) {
+  const Shadow wanted = *RunShadow(Fed());
+  std::vector<float> a;
+  for (int i = 0; i < 48; ++i) a.push_back(static_cast<float>(i % 7));
+  const auto result = kiln::Run(Fed(), {BytesOfValues(a)});
+  for (const int64_t depth : {3, 5}) {
+    const Program p = Pipelined({.stages = {0, 2}, .depths = {depth}});
+    for (const PipelineOrder order : kOrders) {
+      EXPECT_TRUE(CheckShadow(p, wanted, {.shuffle = 7, .pipelines = order}).ok());
+      const auto found = kiln::Run(p, {BytesOfValues(a)}, {.shuffle = 7, .pipelines = order});
+      ASSERT_TRUE(found.ok()) << found.status();
+      EXPECT_EQ(*found, *result);
+    }
+  }
+}
+
+TEST(Pipeline, IsRefusedWhereOrdersWouldDiffer) {
+  Refusals refusals;
+  const auto pipeline = [](const PipelineOptions& options) {
+    return [=](Schedule& s) { s.Pipeline(Feed(s), options); };
+  };
+  refusals.Add("a stage is before that of what it reads", Fed(), pipeline({.stages = {1, 0}}));
+  refusals.Add("the same stage, in the wrong order", Fed(), pipeline({.stages = {0, 0}, .order = {1, 0}}));
+  refusals.Add("too few copies", Fed(), pipeline({.stages = {0, 2}, .depths = {2}}));
+  refusals.Add("stages for other children", Fed(), pipeline({.stages = {0, 1, 2}}));
+  refusals.Add("positions that are no permutation", Fed(), pipeline({.order = {1, 1}}));
+  refusals.Add("depths for other buffers", Fed(), pipeline({.depths = {2, 2}}));
+  refusals.Add("a producer that writes results", Fed(), pipeline({.producers = {1}}));
+  refusals.Add("a child that is not there", Fed(), pipeline({.producers = {2}}));
+  refusals.Add("a transport that there is not", Fed(), pipeline({.transport = "truck"}));
+  refusals.Add("the loop is not serial", Fed(), [](Schedule& s) {
+    const Loop k = Feed(s);
+    s.Unroll(k);
+    s.Pipeline(k);
+  });
+  refusals.Add("the buffer is used outside of the loop", Twice(0), [](Schedule& s) {
+    s.Pipeline(s.Merge(s.GetLoops(s.GetBlock("make"))[0], s.GetLoops(s.GetBlock("first"))[0]));
+  });
+  refusals.Add("other iterations may have made it", Twice(1), [](Schedule& s) {
+    s.ReverseComputeAt(s.GetBlock("second"), s.GetLoops(s.GetBlock("make"))[0]);
+    s.Pipeline(s.Merge(s.GetLoops(s.GetBlock("make"))[0], s.GetLoops(s.GetBlock("first"))[0]));
+  });
+  refusals.Add("what is not copied cannot be asynchronous", Packed(), [](Schedule& s) {
+    s.ComputeAt(s.GetBlock("pack"), s.GetLoops(s.GetBlock("square"))[0]);
+    s.Pipeline(s.GetLoops(s.GetBlock("square"))[0], {.transport = "async"});
+  });
+  refusals.Add("several blocks write it", Fed(), [](Schedule& s) {
+    const Loop k = Feed(s);
+    s.LoopPartition(s.GetLoops(s.GetBlock("load")).back(), {3, 5});
+    s.Pipeline(k);
+  });
+  refusals.Add("another child later", Fed(), [](Schedule& s) {
+    s.Pipeline(Feed(s));
+    s.CacheRead(s.GetBlock("sum"), 0);
+  });
+  ExpectGolden("lang/pipeline_refusals.txt", refusals.text());
+}
+
+}  // namespace
+}  // namespace kiln

@@ -38,12 +38,6 @@ double Instances(const Model& model) {
   return instances;
 }
 
-bool Pipelined(const Program& program) {
-  return std::any_of(program.nodes.begin(), program.nodes.end(), [&](const Node& node) {
-    return node.kind == Node::Kind::kLoop && program.loops[node.index].kind == LoopKind::kPipelined;
-  });
-}
-
 Finding Compare(Decider& decider, const Model& original, const Model& scheduled, int64_t most_steps) {
   Comparison comparison(decider, original, most_steps);
   Finding finding = Obligations(decider, comparison, original, original).Check();
@@ -71,16 +65,18 @@ Proof Prove(const Program& original, const Program& scheduled, const ProofOption
   if (!SameBuffers(original, scheduled)) return {Verdict::kTooHard, "the programs have other buffers"};
   const Model first(original), second(scheduled);
   Decider decider(options.prover, options.most_points, absl::Now() + options.limit);
-  Finding finding = Compare(decider, first, second, options.most_steps);
-  if (finding.answer == Answer::kYes && Pipelined(scheduled))
-    finding = {Answer::kUnknown, "the orders in which pipelined loops may run are not compared", {}};
+  const Finding finding = Compare(decider, first, second, options.most_steps);
   if (finding.answer == Answer::kYes) return {Verdict::kProven, ""};
   if (Instances(first) + Instances(second) > static_cast<double>(options.most_instances))
     return {Verdict::kTooHard, finding.why};
   const absl::StatusOr<Shadow> wanted = RunShadow(original);
   if (!wanted.ok()) return {Verdict::kTooHard, std::string(wanted.status().message()), true};
-  for (const uint64_t shuffle : {0, 1}) {
-    const absl::Status agrees = CheckShadow(scheduled, *wanted, {.shuffle = shuffle});
+  const InterpreterOptions runs[] = {{},
+                                     {.shuffle = 1, .pipelines = PipelineOrder::kRandom},
+                                     {.pipelines = PipelineOrder::kEager},
+                                     {.pipelines = PipelineOrder::kLate}};
+  for (const InterpreterOptions& run : runs) {
+    const absl::Status agrees = CheckShadow(scheduled, *wanted, run);
     if (!agrees.ok()) return {Verdict::kRefuted, absl::StrCat(agrees.message(), "; ", finding.why), true};
   }
   return {Verdict::kTooHard, finding.why, true};

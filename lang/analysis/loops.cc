@@ -6,6 +6,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
 #include "lang/analysis/region.h"
+#include "lang/analysis/restrictions.h"
 #include "lang/defect.h"
 
 namespace kiln {
@@ -44,7 +45,9 @@ bool ReadsBeside(const Program& p, Id buffer, Id loop) {
   return false;
 }
 
-absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
+// shared: nothing is private to an iteration.
+absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too, bool shared) {
+  const auto used_outside = [&](Id buffer) { return shared || UsedOutside(p, buffer, loop); };
   for (const Id block : BlocksBelow(p, loop)) {
     if (p.nodes[block].first != kNone) continue;
     const LoopUse use = UseOf(p, block, loop);
@@ -55,7 +58,7 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
     }
     if (p.loop(loop).extent.max == 1) continue;
     for (const Id buffer : WrittenBuffers(p, block)) {
-      if (UsedOutside(p, buffer, loop) || !ReadsBeside(p, buffer, loop)) continue;
+      if (used_outside(buffer) || !ReadsBeside(p, buffer, loop)) continue;
       return absl::FailedPreconditionError(absl::StrCat("iterations of loop ", p.Text(p.loop(loop).name),
                                                         " read of ", p.Text(p.buffers[buffer].name),
                                                         " what other iterations write"));
@@ -63,8 +66,7 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
     if (use.spatial || use.reduction) {
       // A store may be repeated; a reduction that two iterations run would be started over by one of them.
       const std::vector<Id> written = WrittenBuffers(p, block);
-      const bool outside = std::any_of(written.begin(), written.end(),
-                                       [&](Id buffer) { return UsedOutside(p, buffer, loop); });
+      const bool outside = std::any_of(written.begin(), written.end(), used_outside);
       if (p.block(block).monoid == kNone || !outside || TellsApart(p, block, loop) ||
           KILN_DEFECT("parallel.repeats"))
         continue;
@@ -73,7 +75,7 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too) {
                                                         p.Text(p.block(block).name), "\""));
     }
     for (const Id buffer : WrittenBuffers(p, block)) {
-      if (UsedOutside(p, buffer, loop) && !KILN_DEFECT("parallel.shared-write")) {
+      if (used_outside(buffer) && !KILN_DEFECT("parallel.shared-write")) {
         return absl::FailedPreconditionError(absl::StrCat(
             "block \"", p.Text(p.block(block).name), "\" writes ", p.Text(p.buffers[buffer].name),
             ", which does not depend on loop ", p.Text(p.loop(loop).name), " and is used outside of it"));
@@ -121,7 +123,12 @@ LoopUse UseOf(const Program& program, Id block, Id loop) {
 }
 
 absl::Status CheckDataParallel(const Program& program, Id loop) {
-  return CheckIndependent(program, loop, false);
+  return CheckIndependent(program, loop, false, false);
+}
+
+absl::Status CheckShared(const Program& program, Id loop) {
+  const LoopKind kind = program.loop(loop).kind;
+  return CheckIndependent(program, loop, kind == LoopKind::kVectorized || IsThreadAxis(kind), true);
 }
 
 absl::Status CheckVectorizable(const Program& program, Id loop) {
@@ -132,7 +139,7 @@ absl::Status CheckVectorizable(const Program& program, Id loop) {
           absl::StrCat("loop ", program.Text(program.loop(below).name), " below is ", ToString(kind)));
     }
   }
-  return CheckIndependent(program, loop, true);
+  return CheckIndependent(program, loop, true, false);
 }
 
 std::vector<Id> LoopsBelow(const Program& program, Id node) {

@@ -17,6 +17,10 @@ absl::Status CheckDataParallel(const Program& program, Id loop);
 // allows lanes), and nothing below is parallel or vectorized.
 absl::Status CheckVectorizable(const Program& program, Id loop);
 
+// OK if the iterations of a loop that run at once would stay independent where what each has for itself (what
+// only the loop uses) were one buffer of all.
+absl::Status CheckShared(const Program& program, Id loop);
+
 // Kinds of iter that a loop feeds in a block below it.
 struct LoopUse {
   bool spatial = false, reduction = false;

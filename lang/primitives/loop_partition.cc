@@ -12,6 +12,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
+#include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
@@ -56,6 +57,15 @@ absl::Status CheckPartition(const Program& p, Id loop) {
   if (node.kind != LoopKind::kSerial) {
     return absl::FailedPreconditionError(absl::StrCat(Describe(p, loop), " is ", ToString(node.kind),
                                                       "; only a serial loop can be partitioned"));
+  }
+  for (const Id below : LoopsBelow(p, loop)) {
+    const LoopKind kind = p.loop(below).kind;
+    if (kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kPipelined) continue;
+    const absl::Status shared = CheckShared(p, below);
+    if (shared.ok()) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("copies of ", Describe(p, below), ", which is ", ToString(kind),
+                     ", would share what each iteration has for itself: ", shared.message()));
   }
   for (const Id block : BlocksBelow(p, loop)) {
     if (p.block(block).monoid == kNone || p.block(block).accumulates) continue;
@@ -141,9 +151,9 @@ const Primitive kLoopPartition{
         "-1 "
         "stands for what is left. The first of two parts, or the middle one, keeps the blocks.\n"
         "for i in 0..E: S(i)\n->\nfor i0 in 0..e0: S(i0)\nfor i1 in 0..e1: S(e0 + i1)\n"
-        "Does not apply when the sizes do not add up to the extent, or when the loop is at or below the one "
-        "at "
-        "which a reduction starts.",
+        "Does not apply when the sizes do not add up to the extent, when the loop is at or below the one at "
+        "which a reduction starts, or when iterations of a parallel loop below have a buffer for themselves, "
+        "which the copies would share.",
     .apply = LoopPartition,
 };
 KILN_PRIMITIVE(kLoopPartition);

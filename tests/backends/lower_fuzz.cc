@@ -30,7 +30,7 @@ namespace kiln {
 namespace {
 
 constexpr uint64_t kChunk = 50;       // seeds
-constexpr size_t kParameters = 6;     // that a call here passes
+constexpr size_t kParameters = 12;    // that a call here passes
 constexpr double kLeastShare = 0.08;  // of the seeds, that must come to run
 
 // Shared with the process that runs a chunk.
@@ -46,12 +46,30 @@ struct Ran {
   std::string wrong = {};
 };
 
+// The first element that differs; a zero may have either sign.
+template <typename T>
+std::string Difference(const char* found, const std::string& wanted) {
+  for (size_t at = 0; at < wanted.size(); at += sizeof(T)) {
+    T one, other;
+    std::memcpy(&one, found + at, sizeof(T));
+    std::memcpy(&other, wanted.data() + at, sizeof(T));
+    if (one == other || (one != one && other != other)) continue;
+    return absl::StrCat("element ", at / sizeof(T), " is ", one, ", not ", other);
+  }
+  return "";
+}
+
+std::string Difference(DType type, const char* found, const std::string& wanted) {
+  if (type == DType::kF64) return Difference<double>(found, wanted);
+  if (type == DType::kF32) return Difference<float>(found, wanted);
+  return std::memcmp(found, wanted.data(), wanted.size()) == 0 ? "" : "an element is not the interpreter's";
+}
+
 Ran RunSeed(uint64_t seed) {
   RandomDice dice(Engine({seed, 78}));
   State state;
   state.program = RandomProgram(dice);
   const Program& p = state.program;
-  if (p.parameters.size() > kParameters) return {};
   const std::vector<std::string> inputs = RandomInputs(p, dice), wanted = Run(p, inputs).value();
   std::string steps;
   for (int tries = 0; tries < 30; ++tries) {
@@ -65,9 +83,11 @@ Ran RunSeed(uint64_t seed) {
   const auto told = [&](absl::string_view what) {
     return Ran{true, absl::StrCat(what, "\n", steps, ToString(p))};
   };
-  const auto loaded = BuildProgram(p);
+  std::vector<size_t> prepared;
+  const auto loaded = BuildProgram(p, {}, &prepared);
   if (absl::IsFailedPrecondition(loaded.status())) return {};  // storages of a GPU
   if (!loaded.ok()) return told(loaded.status().ToString());
+  if (p.parameters.size() + prepared.size() > kParameters) return {};
   std::vector<Array<char>> buffers;
   std::vector<void*> arguments;
   size_t input = 0, output = 0;
@@ -78,13 +98,13 @@ Ran RunSeed(uint64_t seed) {
     ++input;
   }
   for (Array<char>& buffer : buffers) arguments.push_back(buffer.data());
-  if (CallKernel(*loaded, p.name, arguments) != 0)
+  if (CallProgram(*loaded, p, arguments, prepared) != 0)
     return told("the kernel returned a status that is not zero");
   for (size_t i = 0; i < p.parameters.size(); ++i) {
     if (p.buffers[p.parameters[i]].role != Role::kOutput) continue;
-    const std::string& bytes = wanted[output++];
-    if (std::memcmp(buffers[i].data(), bytes.data(), bytes.size()) != 0)
-      return told(absl::StrCat("parameter ", i, " differs from the interpreter's"));
+    const DType type = p.buffers[p.parameters[i]].dtype;
+    const std::string difference = Difference(type, buffers[i].data(), wanted[output++]);
+    if (!difference.empty()) return told(absl::StrCat("parameter ", i, ": ", difference));
   }
   return {true};
 }

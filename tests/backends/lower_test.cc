@@ -181,11 +181,16 @@ TEST(Lower, PreparesConstantsApart) {
   EXPECT_EQ(EntryPoints(p), (std::vector<std::string>{"scaled", "scaled_prepare"}));
   auto w = Random<float>(4, 1), x = Random<float>(4, 2);
   Array<float> y(4), t(4);
-  const auto loaded = BuildProgram(p);
+  std::vector<size_t> prepared;
+  const auto loaded = BuildProgram(p, {}, &prepared);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(prepared, std::vector<size_t>{16});
   EXPECT_EQ(CallKernel(*loaded, "scaled_prepare", {w.data(), x.data(), y.data(), t.data()}), 0);
   EXPECT_EQ(CallKernel(*loaded, "scaled", {w.data(), x.data(), y.data(), t.data()}), 0);
   for (int n = 0; n < 4; ++n) EXPECT_EQ(y[n], 2 * w[n] * x[n]);
+  Array<float> again(4);
+  EXPECT_EQ(CallProgram(*loaded, p, {w.data(), x.data(), again.data()}, prepared), 0);
+  for (int n = 0; n < 4; ++n) EXPECT_EQ(again[n], y[n]);
 }
 
 TEST(Lower, RefusesTheLoopsOfAGpu) {

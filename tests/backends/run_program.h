@@ -12,13 +12,25 @@
 #include "gtest/gtest.h"
 #include "lang/interpreter.h"
 #include "lang/program.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tests/backends/loaded.h"
 
 namespace kiln {
 
-inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOptions& options = {}) {
+// `prepared`: the bytes of each array that the prepare phase makes, parameters after the program's.
+inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOptions& options = {},
+                                           std::vector<size_t>* prepared = nullptr) {
   auto module = Lower(program, Context(), options);
   if (!module.ok()) return module.status();
+  if (prepared != nullptr) {
+    const auto types = (*module)->lookupSymbol<mlir::func::FuncOp>(program.name).getArgumentTypes();
+    for (const mlir::Type type : llvm::drop_begin(types, program.parameters.size())) {
+      const auto memref = mlir::cast<mlir::MemRefType>(type);
+      const mlir::Type element = memref.getElementType();
+      prepared->push_back(memref.getNumElements() *
+                          (element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8));
+    }
+  }
   CodegenOptions codegen;
   LinkOptions link;
   for (const std::string& name : EntryPoints(program)) {
@@ -64,15 +76,34 @@ Array<T> Random(size_t count, int seed, int least = -4, int most = 4) {
 }
 
 inline int32_t CallKernel(const Loaded& loaded, const std::string& name, std::vector<void*> a) {
-  using Function = int32_t(void*, void*, void*, void*, void*, void*);
-  a.resize(6);
-  return loaded.Get<Function>(name)(a[0], a[1], a[2], a[3], a[4], a[5]);
+  using Function =
+      int32_t(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*);
+  a.resize(12);
+  return loaded.Get<Function>(name)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+}
+
+// Calls what prepares, if the program has it, with its constants alone; then the kernel.
+inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<void*> arguments,
+                           const std::vector<size_t>& prepared) {
+  std::vector<void*> constants(arguments.size(), nullptr);
+  for (size_t i = 0; i < p.parameters.size(); ++i)
+    if (p.buffers[p.parameters[i]].role == Role::kConstant) constants[i] = arguments[i];
+  std::vector<Array<char>> arrays;
+  for (const size_t bytes : prepared) arrays.emplace_back(bytes, '\xA5');
+  for (Array<char>& array : arrays)
+    for (auto* list : {&constants, &arguments}) list->push_back(array.data());
+  for (const std::string& name : EntryPoints(p)) {
+    if (name == p.name) continue;
+    if (const int32_t status = CallKernel(loaded, name, constants); status != 0) return status;
+  }
+  return CallKernel(loaded, p.name, arguments);
 }
 
 // Runs compiled code; outputs start as 0xA5, as the interpreter's do. Returns the status.
 inline int32_t RunCompiled(const Program& p, const std::vector<std::string>& inputs,
                            std::vector<std::string>* outputs) {
-  auto loaded = BuildProgram(p);
+  std::vector<size_t> prepared;
+  auto loaded = BuildProgram(p, {}, &prepared);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
   if (!loaded.ok()) return -1;
   std::vector<std::string> memory;
@@ -83,7 +114,7 @@ inline int32_t RunCompiled(const Program& p, const std::vector<std::string>& inp
   }
   std::vector<void*> arguments;
   for (std::string& bytes : memory) arguments.push_back(bytes.data());
-  const int32_t status = CallKernel(*loaded, p.name, arguments);
+  const int32_t status = CallProgram(*loaded, p, arguments, prepared);
   for (size_t i = 0; i < memory.size(); ++i) {
     if (p.buffers[p.parameters[i]].role == Role::kOutput) outputs->push_back(memory[i]);
   }

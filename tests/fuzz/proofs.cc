@@ -41,8 +41,10 @@ struct Study {
     const absl::StatusOr<Shadow> wanted = RunShadow(program);
     if (!wanted.ok()) return;
     bool agrees = true;
-    for (const uint64_t shuffle : {uint64_t{0}, seed | 1})
-      agrees = agrees && CheckShadow(now, *wanted, {.shuffle = shuffle}).ok();
+    for (const PipelineOrder order :
+         {PipelineOrder::kInTurn, PipelineOrder::kRandom, PipelineOrder::kEager, PipelineOrder::kLate})
+      for (const uint64_t shuffle : {uint64_t{0}, seed | 1})
+        agrees = agrees && CheckShadow(now, *wanted, {.shuffle = shuffle, .pipelines = order}).ok();
     const absl::Time begin = absl::Now();
     const Proof proof = Prove(program, now);
     milliseconds.push_back(absl::ToDoubleMilliseconds(absl::Now() - begin));

@@ -174,6 +174,29 @@ TEST(LoopPartition, RefusesALoopThatIsNotSerial) {
   EXPECT_THAT(Refusal(s), HasSubstr("loop i is vectorized; only a serial loop can be partitioned"));
 }
 
+TEST(LoopPartition, RefusesCopiesThatWouldShareWhatLanesHaveForThemselves) {
+  Builder b("outer");
+  const Id A = b.Input("A", DType::kF32, {3, 4}), B = b.Input("B", DType::kF32, {2});
+  const Id T = b.Temporary("T", DType::kF32, {3}), C = b.Output("C", DType::kF32, {3, 2});
+  b.Reduce("row", {{"i", 3}, {"r", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {T, {b.Iter(0)}},
+           b.Load(A, {b.Iter(0), b.Iter(1)}));
+  b.Compute("scale", {{"i", 3}, {"k", 2}}, {C, {b.Iter(0), b.Iter(1)}},
+            b.Mul(b.Load(T, {b.Iter(0)}), b.Load(B, {b.Iter(1)})));
+  const Program before = b.Finish();
+  Schedule s = Scheduled(before);
+  const auto loops = s.GetLoops(s.GetBlock("scale"));
+  s.ComputeAt(s.GetBlock("row"), loops[1]);
+  Schedule t = s;
+  s.Vectorize(loops[1]);
+  s.LoopPartition(loops[0], {1, 2});
+  EXPECT_THAT(Refusal(s),
+              HasSubstr("copies of loop k, which is vectorized, would share what each iteration has for "
+                        "itself: block \"row\" writes T, which does not depend on loop k"));
+  t.LoopPartition(loops[0], {1, 2});
+  ASSERT_TRUE(t.ok()) << t.status();
+  ExpectSameResults(before, t.program());
+}
+
 TEST(Bind, RunsIterationsAtOnce) {
   const Program before = Padded();
   Schedule s = Scheduled(before);

@@ -119,7 +119,8 @@ class Maker {
             return step.operands.push_back(next);
         }
       }
-      if (step.operands.empty() && dice_.Flip(0.2)) {  // one with several children, where there is one
+      // One with several children, where there is one: mostly, where how these overlap is what it says.
+      if (step.operands.empty() && dice_.Flip(step.primitive->restricts ? 0.8 : 0.2)) {
         Handles several;
         for (const Operand o : loops_) {
           const Node& node = state_.program.nodes[state_.loops[o.number]];

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "tests/lang/restricted.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
 
@@ -133,6 +134,51 @@ TEST(Proof, IsTooHardRatherThanRefutedWhereTheProgramIsTooLargeToRun) {
 
 TEST(Proof, KnowsPairsOfProgramsThatWereNotMadeFromEachOther) {
   EXPECT_EQ(Prove(Matmul(8, 8, 8), Matmul(8, 8, 9)).verdict, Verdict::kTooHard);
+}
+
+// Fed() whose loop k loads a row, and adds it up.
+Schedule Piped() {
+  Schedule s = Scheduled(Fed());
+  const auto loops = s.GetLoops(s.GetBlock("sum"));
+  s.Reorder({loops[1], loops[0]});
+  s.ComputeAt(s.GetBlock("load"), loops[1]);
+  s.Pipeline(loops[1]);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s;
+}
+
+TEST(Proof, FollowsPipelinedLoops) { EXPECT_PROVEN(Fed(), Piped().program()); }
+
+TEST(Proof, IsTooHardWhereNoRingCarriesWhatChildrenShare) {
+  Program p = Piped().program();
+  for (LoopNode& loop : p.loops) loop.rings = {};
+  const Proof proof = Prove(Fed(), p, {.most_instances = 0});
+  EXPECT_EQ(ToString(proof.verdict), "too hard");
+  EXPECT_EQ(proof.reason, "children of the pipelined loop k share S, which no ring carries");
+}
+
+TEST(Proof, RefutesAReadOfWhatAnotherIterationPutIntoARing) {
+  Builder b("before");
+  const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
+           U = b.Output("U", DType::kF32, {8});
+  Sum last = b.Iter(0);
+  last.offset = -1;
+  b.Compute("make", {{"i", 8}}, {T, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
+  b.Compute("use", {{"i", 8}}, {U, {b.Iter(0)}},
+            b.Within({{last, 8}}, b.Load(T, {last}), b.Float(DType::kF32, 0)));
+  const Program before = b.Finish();
+  Schedule s = Scheduled(before);
+  const Loop loop = s.Merge(s.GetLoops(s.GetBlock("make"))[0], s.GetLoops(s.GetBlock("use"))[0]);
+  s.Annotate(loop, "note", 1);
+  Program p = s.program();
+  EXPECT_PROVEN(before, p);
+  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
+    if (!p.IsLoop(node) || p.loop(node).annotations.count == 0) continue;
+    p.SetPipeline(node, {{0, 0}, {1, 1}}, {{T, 2}});
+  }
+  const Proof proof = Prove(before, p);
+  EXPECT_EQ(ToString(proof.verdict), "refuted") << proof.reason;
+  EXPECT_EQ(ToString(Prove(before, p, {.most_instances = 0}).verdict), "too hard");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 //   reads       what a block reads was written before: in the same iterations of loops around both, or in an
 //               earlier one of a serial loop; not while it is incomplete
 //   parallel    elements of reductions are made by one iteration of a parallel loop, or are private to each
+//   pipelines   children of a pipelined loop share only what a ring carries, made anew in each iteration
 //   layouts     different elements lie at different places
 #pragma once
 
@@ -38,6 +39,8 @@ class Obligations {
   Finding Reads(const Read& read);
   Finding Complete(const Read& read, const Points& points, const std::vector<Sum>& index, const Unit& unit);
   Finding Parallel(Id buffer, const Unit& unit);
+  Finding Pipelines();
+  Finding Pipelined(Id buffer, Id loop);
   Finding Layout(Id buffer);
   Finding Fail(const Reply& reply, std::string why) const;
 
@@ -49,6 +52,9 @@ class Obligations {
   std::string At(Id block, const Reply& reply) const;  // " at (i=3, k=7)"
   bool Runs(const Unit& unit, Id block) const;         // within its stretch
   bool IsPrivate(Id buffer, Id loop) const;
+  bool Below(Id node, Id block) const;
+  // Number of loops around a block whose iterations each have the buffer anew, by a ring.
+  size_t Anew(Id buffer, Id block) const;
 
   Decider& decider_;
   Comparison& comparison_;

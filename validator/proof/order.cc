@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "lang/layout.h"
 #include "validator/proof/algebra.h"
 #include "validator/proof/obligations.h"
 
@@ -106,7 +107,7 @@ Finding Obligations::Check() {
     Finding finding = Reads(read);
     if (finding.answer != Answer::kYes) return finding;
   }
-  return {};
+  return Pipelines();
 }
 
 Finding Obligations::Reads(const Read& read) {
@@ -141,6 +142,7 @@ Finding Obligations::Reads(const Read& read) {
   wanted.results.insert(wanted.results.end(), index->begin(), index->end());
 
   // In the same iterations of the loops around both, then in earlier ones too.
+  const size_t anew = Anew(read.buffer, read.block);
   std::vector<Relation> made;
   Reply reply;
   for (const bool earlier : {false, true}) {
@@ -148,7 +150,7 @@ Finding Obligations::Reads(const Read& read) {
       const size_t common = spaces.Common(w.block, read.block);
       const bool before = spaces.Before(w.block, read.block);
       if (!earlier && !before) continue;
-      for (size_t k = earlier ? 0 : common; k < (earlier ? common : common + 1); ++k) {
+      for (size_t k = earlier ? anew : common; k < (earlier ? common : common + 1); ++k) {
         if (k < common && MayRunAtOnce(p_.loop(space.loops[k]).kind)) continue;
         Relation relation = Written(w, 0);
         std::vector<Sum> around;
@@ -229,13 +231,15 @@ Finding Obligations::Complete(const Read& read, const Points& points, const std:
   return {};
 }
 
+bool Obligations::Below(Id node, Id block) const {
+  const Stretch& inside = model_.spaces().place(node);
+  const int at = model_.spaces().place(block).begin;
+  return inside.begin <= at && at < inside.end;
+}
+
 bool Obligations::IsPrivate(Id buffer, Id loop) const {
   if (p_.buffers[buffer].role != Role::kTemporary) return false;
-  const Stretch& inside = model_.spaces().place(loop);
-  const auto below = [&](Id block) {
-    const int at = model_.spaces().place(block).begin;
-    return inside.begin <= at && at < inside.end;
-  };
+  const auto below = [&](Id block) { return Below(loop, block); };
   for (const Unit& unit : model_.units(buffer)) {
     for (const std::vector<Writer>* list : {&unit.writers, &unit.starters}) {
       for (const Writer& w : *list) {
@@ -258,7 +262,7 @@ Finding Obligations::Parallel(Id buffer, const Unit& unit) {
       const LoopKind kind = p_.loop(loop).kind;
       if (!MayRunAtOnce(kind) || p_.loop(loop).extent.max == 1 || IsPrivate(buffer, loop)) continue;
       const bool within = l >= unit.around;
-      if (within && unit.reduces && kind == LoopKind::kVectorized) continue;  // lanes are combined
+      if (within && unit.reduces && Combines(kind)) continue;  // lanes are combined
       if (within && writers.size() > 1 && std::count_if(writers.begin(), writers.end(), [&](const Writer& w) {
                                             const std::vector<Id>& around = model_.spaces().of(w.block).loops;
                                             return l < around.size() && around[l] == loop;
@@ -277,6 +281,10 @@ Finding Obligations::Parallel(Id buffer, const Unit& unit) {
 
 Finding Obligations::Layout(Id buffer) {
   const Buffer& b = p_.buffers[buffer];
+  const Swizzle s = b.layout.swizzle;
+  if (s.bits != 0 && (std::abs(s.from - s.to) < s.bits ||
+                      LayoutElements(p_, buffer) % (int64_t{1} << (std::max(s.from, s.to) + s.bits)) != 0))
+    return {Answer::kUnknown, absl::StrCat("the swizzle of ", p_.Text(b.name), " is not one to one"), {}};
   if (b.layout.axes.count == 0 || !model_.IsWritten(buffer)) return {};
   Relation places;
   std::vector<Sum> index;

@@ -58,17 +58,11 @@ class Maker {
 }  // namespace
 
 bool MayRunAtOnce(LoopKind kind) {
-  switch (kind) {
-    case LoopKind::kSerial:
-    case LoopKind::kUnrolled:
-    case LoopKind::kPipelined:
-    case LoopKind::kThreadX:
-    case LoopKind::kThreadY:
-    case LoopKind::kThreadZ:
-      return false;
-    default:
-      return true;
-  }
+  return kind != LoopKind::kSerial && kind != LoopKind::kUnrolled && kind != LoopKind::kPipelined;
+}
+
+bool Combines(LoopKind kind) {
+  return kind == LoopKind::kVectorized || (kind >= LoopKind::kThreadX && kind <= LoopKind::kThreadZ);
 }
 
 Spaces::Spaces(const Program& program) : p_(program) {

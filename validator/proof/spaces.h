@@ -56,5 +56,6 @@ std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id bl
                                                    Points& points, const std::vector<Sum>& iters);
 
 bool MayRunAtOnce(LoopKind kind);  // iterations may not see each other
+bool Combines(LoopKind kind);      // of these, but for what they reduce, which is combined at the end
 
 }  // namespace kiln::proof

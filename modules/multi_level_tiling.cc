@@ -1,8 +1,7 @@
 // Multi-Level-Tiling: tiles for every level of the memory hierarchy (NeurIPS'22, section 3.2).
 //
 //   for i, j, k: C[i,j] += A[i,k] * B[k,j]
-//   ->
-//   for i0, j0, i1, j1, k0, i2, j2, k1, i3, j3: C[..] += A[..] * B[..]
+//   -> for i0, j0, i1, j1, k0, i2, j2, k1, i3, j3: C[..] += A[..] * B[..]
 //
 // Applies to: reductions that reuse what they load (HasReuse). The structure is data: S a level of spatial
 // tiles, R of reduction tiles. The innermost fit the vector registers together, the last as whole vectors.
@@ -22,7 +21,7 @@ namespace {
 
 struct Tiles {
   std::vector<std::vector<Loop>> levels;  // loops of each level of the structure
-  Loop last_before_reduction, first_reduction, last_before_inner;
+  Loop last_before_reduction = {}, first_reduction = {}, last_before_inner = {};
 };
 
 // The innermost `count` of the loops; the last of them is left to become lanes.
@@ -37,15 +36,15 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
   const int64_t lanes = s.target().vector_bytes / SizeOf(type);
   const int64_t budget = std::max(4, s.target().vector_registers - 4) * lanes;
   const std::vector<Loop> loops = s.GetLoops(block);
-  Tiles tiles{std::vector<std::vector<Loop>>(structure.size()), {}, {}, {}};
+  Tiles tiles{.levels = std::vector<std::vector<Loop>>(structure.size())};
   std::vector<Value> inner;
   for (size_t i = loops.size(); i-- > 0;) {  // innermost first: the vector's tile comes before the rows'
     const char kind = reduces[i] ? 'R' : 'S';
     const int parts = static_cast<int>(std::count(structure.begin(), structure.end(), kind));
     std::vector<Loop> split{loops[i]};
     if (parts > 1 && s.ExtentOf(loops[i]) > 1) {
-      Schedule::TileOptions tile{.parts = parts, .innermost = options.max_innermost};
-      if (!reduces[i]) tile.budget = budget, tile.within = inner;
+      Schedule::TileOptions tile{.parts = parts, .innermost = options.max_reduction};
+      if (!reduces[i]) tile.innermost = options.max_innermost, tile.budget = budget, tile.within = inner;
       if (!reduces[i] && inner.empty() && s.ExtentOf(loops[i]) % lanes == 0) tile.multiple = {lanes};
       const Value factors = s.SamplePerfectTile(loops[i], tile, absl::StrCat(std::string(1, kind), i));
       if (!reduces[i]) inner.push_back(factors);
@@ -79,8 +78,8 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             if (ReadsInitially(s.program(), s.node(block), operands.back())) operands.pop_back();
             const int read = s.Choose("read-reuse", 1 + static_cast<int>(operands.size()));
             const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
-            const bool fuse = s.Choose("epilogue", may_fuse ? 2 : 1) == 1;
-            const std::vector<Block> epilogue = fuse ? s.GetConsumers(block) : std::vector<Block>();
+            std::vector<Block> epilogue;
+            if (s.Choose("epilogue", may_fuse ? 2 : 1) == 1) epilogue = s.GetConsumers(block);
 
             const Tiles tiles = TileLoops(s, block, options);
             if (write > 0) {
@@ -94,6 +93,7 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
 }
 
 KILN_MODULE("multi-level-tiling", MultiLevelTiling, Option("structure", &MultiLevelTilingOptions::structure),
-            Option("max-innermost", &MultiLevelTilingOptions::max_innermost));
+            Option("max-innermost", &MultiLevelTilingOptions::max_innermost),
+            Option("max-reduction", &MultiLevelTilingOptions::max_reduction));
 
 }  // namespace kiln

@@ -9,7 +9,8 @@ void AutoInline(Schedule& s, Block block);
 
 struct MultiLevelTilingOptions {
   std::string structure = "SSRSRS";  // levels of spatial and reduction tiles, outermost first
-  int64_t max_innermost = 64;        // bound of the innermost factor of a loop
+  int64_t max_innermost = 64;        // bound of the innermost factor of a spatial loop
+  int64_t max_reduction = 256;       // and of a reduction: the length of a packed panel
 };
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options = {});
 

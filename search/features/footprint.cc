@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace kiln {
 namespace {
 
 constexpr int kMaxAxes = 12;
+constexpr double kFreeWays = 3;  // of a set's eight or more, for one buffer among several
 
 double Reach(const NestTerm& t) {
   return std::abs(static_cast<double>(t.scale)) * static_cast<double>(t.values - 1);
@@ -21,6 +23,7 @@ void Footprints::Read(const Nests& nests) {
   lines_.clear();
   totals_.clear();
   instances_.clear();
+  rows_.clear();
   for (const NestBlock& block : nests.blocks()) {
     Footprint footprint;
     footprint.touches.begin = static_cast<int32_t>(touches_.size());
@@ -99,6 +102,7 @@ void Footprints::Measure(const Nests& nests, const NestBlock& block, Touch& touc
   touch.first = static_cast<int32_t>(bytes_.size());
   bytes_.resize(bytes_.size() + depth + 1);
   lines_.resize(bytes_.size());
+  rows_.resize(bytes_.size());
   for (int level = depth; level >= 0; --level) {
     if (level < depth) {
       bool changed = false;
@@ -110,23 +114,42 @@ void Footprints::Measure(const Nests& nests, const NestBlock& block, Touch& touc
       if (!changed) {
         bytes_[touch.first + level] = bytes_[touch.first + level + 1];
         lines_[touch.first + level] = lines_[touch.first + level + 1];
+        rows_[touch.first + level] = rows_[touch.first + level + 1];
         continue;
       }
     }
     double elements = 1, span = 1, run = 1, rows = 1;
+    Rows apart;
     bool contiguous = true;  // everything inside of this axis is touched whole
     for (int x = rank; x-- > 0;) {
       const double size = static_cast<double>(axes[x].size), extent = std::min(spread[x], size);
       elements *= extent;
       span += (extent - 1) * static_cast<double>(axes[x].stride);
+      if (!contiguous && extent > 1 && apart.count == 1)
+        apart = {.count = extent, .stride = static_cast<double>(axes[x].stride) * touch.element_bytes};
       (contiguous ? run : rows) *= extent;
       contiguous &= extent == size;
     }
     const double bytes = touch.element_bytes;
+    apart.run = run * bytes;
+    rows_[touch.first + level] = apart;
     bytes_[touch.first + level] = elements * bytes;
     lines_[touch.first + level] =
         std::min(rows * std::ceil(run * bytes / kLineBytes), std::ceil(span * bytes / kLineBytes));
   }
+}
+
+double Footprints::Held(int block, int level, int64_t way_bytes) const {
+  double held = 0;
+  for (const Touch& touch : touches(block)) {
+    const Rows& rows = rows_[touch.first + level];
+    const double run = std::max(rows.run, kLineBytes), way = static_cast<double>(way_bytes);
+    const double apart = way / static_cast<double>(std::gcd(static_cast<int64_t>(rows.stride), way_bytes));
+    const double reached = std::min(way, run * std::min(rows.count, apart));
+    const double ways = run * rows.count / reached, spread = run * rows.count / way;
+    held += Bytes(touch, level) * std::max(1.0, ways / std::max(kFreeWays, spread));
+  }
+  return held;
 }
 
 }  // namespace kiln

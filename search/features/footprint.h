@@ -31,6 +31,11 @@ struct Footprint {
   int32_t first = 0;  // of its levels
 };
 
+// The innermost axis of a box that leaves gaps: `count` runs of bytes, `stride` bytes apart.
+struct Rows {
+  double run = 0, count = 1, stride = 0;
+};
+
 class Footprints {
  public:
   void Read(const Nests& nests);
@@ -43,6 +48,9 @@ class Footprints {
   double Lines(const Touch& touch, int level) const { return lines_[touch.first + level]; }
   // Of all buffers.
   double Bytes(int block, int level) const { return totals_[blocks_[block].first + level]; }
+  // The same, as a cache sees it that has `way_bytes` in each of its ways: more, where rows lie so far apart
+  // that they meet in few of its sets.
+  double Held(int block, int level, int64_t way_bytes) const;
   // Instances of the block at a level.
   double Instances(int block, int level) const { return instances_[blocks_[block].first + level]; }
 
@@ -53,6 +61,7 @@ class Footprints {
   std::vector<Footprint> blocks_;
   std::vector<Touch> touches_;
   std::vector<double> bytes_, lines_, totals_, instances_;
+  std::vector<Rows> rows_;
   std::vector<double> reach_, other_;  // scratch: by axis and depth
 };
 

@@ -12,7 +12,7 @@ namespace {
 constexpr double kArithmeticPorts = 2, kLoadPorts = 2, kStorePorts = 1, kLatency = 4;
 constexpr double kDivide = 8, kSpecial = 12;  // cycles of a vector's worth
 constexpr double kIteration = 2;              // cycles of a loop that runs
-constexpr double kBytesFromL2 = 24, kBytesFromL3 = 10, kBytesFromMemory = 5;
+constexpr double kBytesFromL2 = 16, kBytesFromL3 = 6, kBytesFromMemory = 3;
 
 }  // namespace
 

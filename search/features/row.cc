@@ -9,6 +9,8 @@
 namespace kiln {
 namespace {
 
+constexpr int64_t kWays = 8;  // of the first two levels of caches, or more
+
 class Row {
  public:
   Row(const Nests& nests, const Footprints& footprints, const Target& target, int number, float* row)
@@ -210,7 +212,9 @@ class Row {
     const int64_t sizes[] = {target_.l1_bytes, target_.l2_bytes, target_.l3_bytes};
     for (int c = 0; c < 3; ++c) {
       int level = depth_;
-      while (level > 0 && feet_.Bytes(number_, level - 1) <= static_cast<double>(sizes[c])) --level;
+      const int64_t way =
+          c < 2 ? sizes[c] / kWays : sizes[c];  // the last level spreads by a hash of the address
+      while (level > 0 && feet_.Held(number_, level - 1, way) <= static_cast<double>(sizes[c])) --level;
       // The next loop out keeps what it does not index.
       const int around = std::max(0, level - 1);
       double lines = 0;

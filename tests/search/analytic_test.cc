@@ -20,7 +20,7 @@ double Tiled(const Tiles& tiles, bool pack = false) {
   return Score(TiledMatmul(Matmul(kSize, kSize, kSize), Target(), tiles, pack).program());
 }
 
-const Tiles kGood{{8, 16, 4}, {2, 16, 16}, {2, 256}};
+const Tiles kGood{{8, 16, 4}, {2, 16, 16}, {2, 256}}, kPanels{{8, 16, 4}, {32, 1, 16}, {2, 256}};
 
 TEST(Analytic, LikesRegisterTilesMoreThanNone) {
   EXPECT_GT(Tiled(kGood), Score(Matmul(kSize, kSize, kSize)) + 1);
@@ -31,11 +31,21 @@ TEST(Analytic, WantsEnoughAccumulatorsToHideTheLatency) {
 }
 
 TEST(Analytic, KnowsThatTooManyAccumulatorsSpill) {
-  EXPECT_GT(Tiled(kGood), Tiled({{8, 4, 16}, {2, 8, 32}, {2, 256}}) + 0.2);
+  EXPECT_GT(Tiled(kPanels, true), Tiled({{8, 4, 16}, {16, 1, 32}, {2, 256}}, true) + 0.2);
 }
 
 TEST(Analytic, CountsBytesThatComeFromBeyondTheCaches) {
-  EXPECT_GT(Tiled(kGood), Tiled({{128, 1, 4}, {32, 1, 16}, {1, 512}}));
+  EXPECT_GT(Tiled(kPanels, true), Tiled({{128, 1, 4}, {32, 1, 16}, {1, 512}}, true));
+}
+
+TEST(Analytic, KnowsThatRowsAPowerOfTwoApartMeetInACache) {
+  const auto unpacked = [](int64_t columns) {  // a panel of B has 256 rows of 64 bytes
+    return Score(TiledMatmul(Matmul(512, columns, 512), Target(),
+                             {{8, 16, 4}, {columns / 256, 16, 16}, {2, 256}}, false)
+                     .program()) +
+           std::log(static_cast<double>(columns));
+  };
+  EXPECT_GT(unpacked(1024 + 256 * 3), unpacked(2048) + 0.1);
 }
 
 TEST(Analytic, ScoresTheLogarithmOfThroughput) {

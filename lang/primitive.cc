@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -175,6 +176,11 @@ absl::Status Run(State& state, const Target& target, const Step& step, int step_
   if (!status.ok()) return At(status, step, step_index);
   Call call(state, target, step, step_index, chooser);
   const bool moves = !step.primitive->sampling && !step.primitive->reads_only;
+  if (step.primitive->lemma && state.transformed)
+    return At(
+        absl::FailedPreconditionError("a lemma changes what is computed, and comes before the first step "
+                                      "that transforms the program"),
+        step, step_index);
   const bool calls = moves && HasCalls(state.program);
   const bool restricted = moves && (step.primitive->restricts || Restricted(state.program));
   std::optional<State> before;
@@ -189,6 +195,8 @@ absl::Status Run(State& state, const Target& target, const Step& step, int step_
   if (status.ok() && restricted) status = CheckRestrictions(state.program);
   if (!status.ok() && before.has_value()) state = *std::move(before);
   if (!status.ok()) return At(AsRefusal(status, step), step, step_index);
+  if (step.primitive->lemma) state.lemma = std::make_shared<Program>(state.program);
+  state.transformed |= moves && !step.primitive->lemma;
   if (num_results != nullptr) *num_results = call.num_results();
   if (decision != nullptr && step.primitive->sampling) *decision = call.decision();
 #ifdef KILN_VERIFY_EACH_STEP

@@ -91,6 +91,9 @@ struct Primitive {
   bool sampling = false;
   bool reads_only =
       false;  // does not change the program: removable when its results are unused (as sampling is)
+  // Changes what is computed, within a bound that it states: what it makes is what later steps must keep, and
+  // it comes before all that are no lemmas (design D9).
+  bool lemma = false;
   bool restricts = false;  // makes what all later steps must keep (analysis/restrictions.h)
   const char* doc;         // what it does, before -> after, and when it does not apply
   absl::Status (*apply)(Call& call);

@@ -88,6 +88,10 @@ class Schedule : public ScheduleCore {
   // Runs the whole nest of a block, which reads constants only, once per constants, before all others.
   void Prepare(Block block, Where where = Where::current());
 
+  // --- lemmas: what they make is the new reference; they come first
+  // Reduces in a wider type, and rounds once at the end; the block that rounds.
+  Block AccumulateIn(Block block, absl::string_view dtype, Where where = Where::current());
+
   // --- buffers
   // Copies what `block` reads of its n-th buffer (in order of first use) to a new buffer; the copying block.
   Block CacheRead(Block block, int operand, absl::string_view storage = "global",

@@ -4,6 +4,7 @@
 // same program give the same handles and the same ids.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -49,6 +50,12 @@ struct State {
   Program program;
   std::vector<Id> blocks, loops;  // nodes by handle number
   std::vector<Decision> values;   // by handle number
+  bool transformed = false;       // a step that is no lemma changed the program
+  // What the last lemma made of the original; null if there was none.
+  std::shared_ptr<const Program> lemma = nullptr;
+
+  // What the program must compute: the original, or what lemmas made of it.
+  const Program& Reference(const Program& original) const { return lemma == nullptr ? original : *lemma; }
 };
 
 // One line, from which trace/text reads the step back:

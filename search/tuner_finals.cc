@@ -25,7 +25,8 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   for (const Measured* m : racing) {
     absl::StatusOr<Point> point = PointOf(*t.space, judge_, m->candidate);
     if (!point.ok()) return point.status();
-    const Proof proof = Prove(t.space->original, point->replayed.program(), {.prover = options_.prover});
+    const Proof proof = Prove(point->replayed.state.Reference(t.space->original), point->replayed.program(),
+                              {.prover = options_.prover});
     if (proof.verdict == Proof::Verdict::kRefuted) {
       const absl::Status status = store_.SetVerdict(m->record, false, outcome::kWrongResult, proof.reason);
       if (!status.ok()) return status;

@@ -33,7 +33,7 @@ absl::StatusOr<Pair> OfRecord(const Options& options) {
         "\"", options.what, "\" is no record; give a file with a trace, or the number of a record")));
   absl::StatusOr<Rebuilt> rebuilt = Rebuild(record);
   if (!rebuilt.ok()) return rebuilt.status();
-  return Pair{std::move(rebuilt->original), std::move(rebuilt->scheduled)};
+  return Pair{std::move(rebuilt->reference), std::move(rebuilt->scheduled)};
 }
 
 absl::StatusOr<Pair> OfFiles(const Options& options) {
@@ -61,7 +61,7 @@ absl::StatusOr<Pair> OfFiles(const Options& options) {
   if (!replayed.ok())
     return absl::Status(replayed.status().code(),
                         absl::StrCat(options.trace, ": ", replayed.status().message()));
-  return Pair{found->program, replayed->program()};
+  return Pair{replayed->state.Reference(found->program), replayed->program()};
 }
 
 absl::Status CheckPair(const Options& options) {

@@ -26,7 +26,7 @@ absl::Status ExportRecord(const Options& options) {
                                          "); `kiln best` lists what did not");
   }
   proof::PresburgerProver prover;
-  const Proof proof = Prove(record->original, record->scheduled, {.prover = &prover});
+  const Proof proof = Prove(record->reference, record->scheduled, {.prover = &prover});
   if (proof.verdict == Proof::Verdict::kRefuted) {
     return absl::FailedPreconditionError(absl::StrCat(
         "record ", row.id, " does not compute what the original does, and is not exported: ", proof.reason));

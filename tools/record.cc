@@ -66,6 +66,7 @@ absl::StatusOr<Rebuilt> Rebuild(const RecordOption& option) {
   rebuilt.threads = target->cores;
   absl::StatusOr<Replayed> replayed = Replay(*trace, rebuilt.original, *target, {.snapshots = false});
   if (!replayed.ok()) return InRecord(option.id, "replay", replayed.status());
+  rebuilt.reference = replayed->state.Reference(rebuilt.original);
   rebuilt.scheduled = replayed->program();
   rebuilt.same_program = ToString(HashOf(rebuilt.scheduled)) == rebuilt.entry.record.program_hash;
   return rebuilt;

@@ -19,6 +19,7 @@ void AddRecordOption(CLI::App& command, RecordOption* option);
 struct Rebuilt {
   RecordEntry entry;
   Program original;          // the workload
+  Program reference;         // what the trace's lemmas made of it: what a proof compares with
   Program scheduled;         // after the trace
   int threads = 1;           // cores of its target
   bool same_program = true;  // it has the hash that was recorded

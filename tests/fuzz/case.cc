@@ -75,8 +75,12 @@ Broken CheckValidator(Program program, const Shadow& wanted, Dice& dice) {
 }
 
 // What must hold of a program and a trace that applies to it.
-Broken CheckEnd(const Program& program, const Shadow& wanted, const Session& session, uint64_t seed) {
+Broken CheckEnd(const Program& program, const Shadow& of_program, const Session& session, uint64_t seed) {
   const Program& now = session.state().program;
+  const absl::StatusOr<Shadow> wanted_now =
+      session.state().lemma == nullptr ? of_program : RunShadow(*session.state().lemma);
+  if (!wanted_now.ok()) return {"lemma", std::string(wanted_now.status().message())};
+  const Shadow& wanted = *wanted_now;
   const std::vector<Id> loops = LoopsBelow(now, kRoot);
   const bool pipelined = std::any_of(loops.begin(), loops.end(),
                                      [&](Id loop) { return now.loop(loop).kind == LoopKind::kPipelined; });

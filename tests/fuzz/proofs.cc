@@ -72,7 +72,7 @@ int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of) {
     const Program program = DrawProgram(own);
     for (int t = 0; t < kTraces; ++t) {
       const Session session = DrawTrace(program, own, t, nullptr);
-      study.Look(program, session.state().program, own, t, seeds_of);
+      study.Look(session.state().Reference(program), session.state().program, own, t, seeds_of);
     }
   }
   bool enough = true;

@@ -184,6 +184,7 @@ class Maker {
           {"to", "thread-x", "thread-y", "block-x", "virtual-thread", "parallel"},
           {"bound", "", "registers", "unrolled", "l1", "l2"},
           {"kinds", "", "", "", "lane, register", "register, lane, address"},
+          {"dtype", "f32", "f64", "i64", "i64", "i32"},
           {"transport", "sync", "async", "bulk", "sync", "fast"}};
       for (const auto& words : kWords) {
         if (absl::string_view(decl.name) == words[0]) return std::string(words[1 + dice_.Below(5)]);

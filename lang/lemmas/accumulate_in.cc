@@ -1,0 +1,122 @@
+// accumulate-in, a lemma
+//
+//   for i: for k: C[i] sum= f(i, k)   ->   for i: for k: acc[i] sum= wide(f(i, k))
+//                                          for i: C[i] = narrow(acc[i])
+//
+// The identity: narrow(⊕ wide(x_k)) = ⊕ x_k in exact arithmetic, for any monoid of one result. For integers,
+// and for minima and maxima, it holds to the bit: widening is exact, and narrowing is a homomorphism of sums
+// and products modulo 2^n. For sums and products of floats the left side rounds once where the right side
+// rounds each of its n combinations, so that both lie within ε·n·Σ|x_k| of each other (N. Higham, Accuracy
+// and Stability of Numerical Algorithms, section 4.2; ε of the narrow type): within what ToleranceFor
+// (validator/tolerance.h) grants the original.
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "lang/primitive.h"
+#include "lang/rewrite.h"
+
+namespace kiln {
+namespace {
+
+bool IsWider(DType narrow, DType wide) {
+  const auto is_int = [](DType t) {
+    return t == DType::kI8 || t == DType::kU8 || t == DType::kI32 || t == DType::kI64;
+  };
+  if (SizeOf(wide) <= SizeOf(narrow)) return false;
+  return (IsFloat(narrow) && IsFloat(wide)) || (is_int(narrow) && is_int(wide));
+}
+
+// The destination is indexed by the spatial iters, one a dimension, over its whole shape.
+bool WritesEachElementOnce(const Program& p, const BlockNode& b) {
+  const Access dest = p.Accesses(b.dests)[0];
+  const auto shape = p.Dims(p.buffers[dest.buffer].shape);
+  std::vector<bool> used(b.iters.count, false);
+  for (int d = 0; d < dest.index.count; ++d) {
+    const Sum sum = p.SumOf(p.List(dest.index)[d]);
+    if (sum.splits.size() != 1 || !(sum == Sum::Of(Source::Iter(sum.splits[0].source.id)))) return false;
+    const int iter = sum.splits[0].source.id;
+    if (used[iter] || p.Iters(b.iters)[iter].extent.max != shape[d].max) return false;
+    used[iter] = true;
+  }
+  return b.domain.count == 0;
+}
+
+absl::Status AccumulateIn(Call& call) {
+  Program& p = call.program();
+  const Id block = call.node(0);
+  const BlockNode old = p.block(block);
+  const std::optional<DType> wide = ParseDType(call.Text(0));
+  if (!wide.has_value())
+    return absl::InvalidArgumentError(absl::StrCat("there is no dtype \"", call.Text(0), "\""));
+  if (old.monoid == kNone)
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no reduction"));
+  const Monoid::Kind kind = p.monoids[old.monoid].kind;
+  if (kind == Monoid::Kind::kCustom || old.dests.count != 1)
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " has several results"));
+  const Access dest = p.Accesses(old.dests)[0];
+  const DType narrow = p.buffers[dest.buffer].dtype;
+  if (!IsWider(narrow, *wide)) {
+    return absl::FailedPreconditionError(absl::StrCat(ToString(*wide), " is not wider than ",
+                                                      ToString(narrow), ", in which ", Describe(p, block),
+                                                      " reduces"));
+  }
+  if (!WritesEachElementOnce(p, old))
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " does not write each element of ",
+                                                      p.Text(p.buffers[dest.buffer].name),
+                                                      " at its spatial iters"));
+  const Id nest = ChildTowards(p, kRoot, block);
+  for (const Id other : Blocks(p)) {
+    if (other != block && (ChildTowards(p, kRoot, other) == nest))
+      return absl::FailedPreconditionError(absl::StrCat(Describe(p, other), " is in the same nest"));
+  }
+  if (Writers(p, dest.buffer).size() != 1)
+    return absl::FailedPreconditionError("the destination has other writers");
+
+  const auto shape = p.Dims(p.buffers[dest.buffer].shape);
+  const std::string name =
+      p.FreshName(absl::StrCat(p.Text(p.buffers[dest.buffer].name), ".", ToString(*wide)));
+  const Id acc =
+      p.AddBuffer(name, *wide, std::vector<Extent>(shape.begin(), shape.end()), Role::kTemporary, {});
+  const auto cast = [&](DType to, Id value) { return p.AddExpr({Op::kCast, to, value, kNone, kNone, 0}); };
+  const auto widened = [&](Range list) {
+    return list.count == 0 ? Range() : p.AddList({cast(*wide, p.lists[list.begin])});
+  };
+  BlockNode reduction = old;
+  reduction.values = widened(old.values);
+  reduction.initial = widened(old.initial);
+  reduction.monoid = p.AddMonoid(kind, *wide);
+  reduction.dests = {static_cast<int32_t>(p.accesses.size()), 1};
+  p.accesses.push_back({acc, dest.index});
+  p.block(block) = reduction;
+
+  const Id rounds = AddCopyBlock(p, p.FreshName(absl::StrCat(p.Text(old.name), ".round")), acc, dest.buffer);
+  const Id load = p.List(p.block(rounds).values)[0];
+  const Range value = p.AddList({cast(narrow, load)});
+  p.block(rounds).values = value;
+  p.block(rounds).provenance = {Provenance::Kind::kCompute, rounds, {}};
+  p.InsertAfter(nest, NestOver(p, rounds, WholeRanges(p, rounds), false));
+  call.Return(rounds);
+  return absl::OkStatus();
+}
+
+const Primitive kAccumulateIn{
+    .name = "accumulate-in",
+    .operands = {{"block", OperandKind::kBlock}},
+    .attributes = {{"dtype", std::string("f32")}},
+    .result = HandleKind::kBlock,
+    .result_names = "rounds",
+    .lemma = true,
+    .doc =
+        "Reduces in a wider type of the same kind, and rounds once at the end. A lemma: what it makes is "
+        "what "
+        "later steps must keep.\n"
+        "for i: for k: C[i] sum= f(i, k)\n->\n"
+        "for i: for k: acc[i] sum= f32(f(i, k))\nfor i: C[i] = f16(acc[i])\n"
+        "Does not apply after a step that transforms the program, when the type is no wider, or the block "
+        "does not write each element at its spatial iters.",
+    .apply = AccumulateIn,
+};
+KILN_PRIMITIVE(kAccumulateIn);
+
+}  // namespace
+}  // namespace kiln

@@ -98,7 +98,7 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
     return elements;
   };
   const Swizzle s = buffer.layout.swizzle;
-  if (place() % (int64_t{1} << (std::max(s.from, s.to) + s.bits)) != 0 && s.bits > 0) {
+  if (place() % (int64_t{1} << (s.to + s.bits)) != 0 && s.bits > 0) {
     outer.clear();  // as a whole, the memory is large enough for its swizzle
     place();
   }

@@ -41,8 +41,8 @@ inline bool IsGiven(Role role) {
 // Fragments have lane axes (32 at most, of a warp or warpgroup), warp axes (4 at most, of a warpgroup) and
 // register axes, and no address axes.
 enum class AxisKind : uint8_t { kAddress, kRegister, kLane, kWarp };
-// Address bits [to, to+bits) ^= address bits [from, from+bits), which are others; the address counts
-// elements, in a memory whose size is a multiple of 2^(max(from, to) + bits): one to one. bits 0: none.
+// Address bits [to, to+bits) ^= address bits [from, from+bits), from != to; the address counts elements, in a
+// memory whose size is a multiple of 2^(to + bits): one to one. bits 0: none.
 struct Swizzle {
   int8_t from = 0, to = 0, bits = 0;
 };

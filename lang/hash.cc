@@ -174,10 +174,10 @@ class Encoder {
   }
 
   void AddPipeline(const LoopNode& loop) {
-    Add(loop.stages.count);
-    for (const PipelineStage& s : p_.Stages(loop.stages)) Add(s.stage), Add(s.order), Add(s.role);
-    Add(loop.rings.count);
-    for (const Ring& r : p_.Rings(loop.rings)) {
+    Add(p_.Stages(loop).size());
+    for (const PipelineStage& s : p_.Stages(loop)) Add(s.stage), Add(s.order), Add(s.role);
+    Add(p_.Rings(loop).size());
+    for (const Ring& r : p_.Rings(loop)) {
       const int buffer = BufferNumber(r.buffer);
       Add(buffer), Add(r.depth), Add(r.transport);
     }

@@ -1,7 +1,6 @@
 #include "lang/layout.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "lang/defect.h"
@@ -18,11 +17,11 @@ absl::Status CheckSwizzle(const Program& p, Id buffer) {
   if (s.bits == 0 && s.from == 0 && s.to == 0) return absl::OkStatus();
   const std::string what = absl::StrCat("the swizzle (", int{s.from}, ", ", int{s.to}, ", ", int{s.bits},
                                         ") of buffer ", p.Text(p.buffers[buffer].name), " ");
-  const int top = std::max(s.from, s.to) + s.bits;
-  if (s.from < 0 || s.to < 0 || s.bits < 1 || top > kAddressBits)
+  const int top = s.to + s.bits;
+  if (s.from < 0 || s.to < 0 || s.bits < 1 || std::max(s.from, s.to) + s.bits > kAddressBits)
     return absl::FailedPreconditionError(absl::StrCat(what, "is of bits that no address has"));
-  if (std::abs(s.from - s.to) < s.bits)
-    return absl::FailedPreconditionError(absl::StrCat(what, "changes bits that it reads"));
+  if (s.from == s.to)
+    return absl::FailedPreconditionError(absl::StrCat(what, "clears the bits that it reads"));
   if (p.buffers[buffer].layout.axes.count == 0)
     return absl::FailedPreconditionError(absl::StrCat(what, "is of a layout without axes"));
   const int64_t elements = LayoutElements(p, buffer), chunk = int64_t{1} << top;

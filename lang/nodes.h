@@ -48,15 +48,19 @@ struct Ring {
   Transport transport = Transport::kSync;
 };
 
+struct PipelineNode {
+  Range stages;  // Program::stages, one per child
+  Range rings;   // Program::rings
+};
+
 struct LoopNode {
   Id name = kNone;
+  Id pipeline = kNone;  // of a pipelined loop: in Program::pipelines
   Extent extent;
   LoopKind kind = LoopKind::kSerial;
   bool tainted = false;   // the extent depends on a draw
   Id definition = kNone;  // of a dead loop: the mark that stands for it
   Range annotations;      // (name, value) pairs in Program::lists
-  Range stages;           // of a pipelined loop: Program::stages, one per child
-  Range rings;            // of a pipelined loop: Program::rings
 };
 
 enum class IterKind : uint8_t { kSpatial, kReduction };

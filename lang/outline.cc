@@ -123,9 +123,9 @@ class Copier {
     to_.loop(copy).tainted = loop.tainted;
     to_.loop(copy).annotations = CopyAnnotations(loop.annotations);
     if (loop.kind == LoopKind::kPipelined) {
-      std::vector<Ring> rings(from_.Rings(loop.rings).begin(), from_.Rings(loop.rings).end());
+      std::vector<Ring> rings(from_.Rings(loop).begin(), from_.Rings(loop).end());
       for (Ring& ring : rings) ring.buffer = buffers_[ring.buffer];
-      to_.SetPipeline(copy, from_.Stages(loop.stages), rings);
+      to_.SetPipeline(copy, from_.Stages(loop), rings);
     }
     return copy;
   }

@@ -115,12 +115,25 @@ Id Program::AddBlock(const BlockNode& block) {
   return Push(nodes, node);
 }
 
+absl::Span<const PipelineStage> Program::Stages(const LoopNode& loop) const {
+  if (loop.pipeline == kNone) return {};
+  const Range r = pipelines[loop.pipeline].stages;
+  return {stages.data() + r.begin, static_cast<size_t>(r.count)};
+}
+
+absl::Span<const Ring> Program::Rings(const LoopNode& loop) const {
+  if (loop.pipeline == kNone) return {};
+  const Range r = pipelines[loop.pipeline].rings;
+  return {rings.data() + r.begin, static_cast<size_t>(r.count)};
+}
+
 void Program::SetPipeline(Id node, absl::Span<const PipelineStage> of_children,
                           absl::Span<const Ring> carried) {
   loop(node).kind = LoopKind::kPipelined;
-  loop(node).stages = {static_cast<int32_t>(stages.size()), static_cast<int32_t>(of_children.size())};
+  loop(node).pipeline = static_cast<Id>(pipelines.size());
+  pipelines.push_back({{static_cast<int32_t>(stages.size()), static_cast<int32_t>(of_children.size())},
+                       {static_cast<int32_t>(rings.size()), static_cast<int32_t>(carried.size())}});
   stages.insert(stages.end(), of_children.begin(), of_children.end());
-  loop(node).rings = {static_cast<int32_t>(rings.size()), static_cast<int32_t>(carried.size())};
   rings.insert(rings.end(), carried.begin(), carried.end());
 }
 

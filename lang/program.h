@@ -69,6 +69,7 @@ struct Program {
   std::vector<Monoid> monoids;
   std::vector<Extent> dims;
   std::vector<int32_t> lists;
+  std::vector<PipelineNode> pipelines;
   std::vector<PipelineStage> stages;
   std::vector<Ring> rings;
   std::string names;  // interned, each ended by '\0'; a name's id is its offset
@@ -98,12 +99,9 @@ struct Program {
   absl::Span<const Access> Accesses(Range r) const {
     return {accesses.data() + r.begin, static_cast<size_t>(r.count)};
   }
-  absl::Span<const PipelineStage> Stages(Range r) const {
-    return {stages.data() + r.begin, static_cast<size_t>(r.count)};
-  }
-  absl::Span<const Ring> Rings(Range r) const {
-    return {rings.data() + r.begin, static_cast<size_t>(r.count)};
-  }
+  // None of a loop that is not pipelined.
+  absl::Span<const PipelineStage> Stages(const LoopNode& loop) const;
+  absl::Span<const Ring> Rings(const LoopNode& loop) const;
   absl::Span<const Extent> Dims(Range r) const {
     return {dims.data() + r.begin, static_cast<size_t>(r.count)};
   }

@@ -15,7 +15,7 @@ template <typename P, typename F>
 void ForEachVector(P& p, F&& f) {
   f(p.nodes), f(p.loops), f(p.blocks), f(p.buffers), f(p.parameters), f(p.iters), f(p.marks), f(p.splits),
       f(p.exprs);
-  f(p.accesses), f(p.monoids), f(p.dims), f(p.lists), f(p.stages), f(p.rings);
+  f(p.accesses), f(p.monoids), f(p.dims), f(p.lists), f(p.pipelines), f(p.stages), f(p.rings);
 }
 
 uint64_t Checksum(absl::string_view bytes) {
@@ -109,8 +109,9 @@ class IdCheck {
     for (const Node& n : p_.nodes) CheckNode(n);
     for (const LoopNode& l : p_.loops) {
       Name(l.name), Size(l.extent), Enum(l.kind, LoopKind::kVirtualThread), Index(l.definition, p_.marks),
-          List(l.annotations), In(l.stages, p_.stages), In(l.rings, p_.rings);
+          List(l.annotations), Index(l.pipeline, p_.pipelines);
     }
+    for (const PipelineNode& l : p_.pipelines) In(l.stages, p_.stages), In(l.rings, p_.rings);
     for (const PipelineStage& s : p_.stages) Enum(s.role, PipelineRole::kProducer);
     for (const Ring& r : p_.rings) Needed(r.buffer, p_.buffers), Enum(r.transport, Transport::kBulk);
     for (const BlockNode& b : p_.blocks) CheckBlock(b);

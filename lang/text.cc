@@ -132,8 +132,8 @@ class Printer {
     const auto ring = [&](std::string* s, const Ring& r) {
       absl::StrAppend(s, buffers_[r.buffer], " ", r.depth, " ", ToString(r.transport));
     };
-    const auto stages = p_.Stages(loop.stages);
-    const auto rings = p_.Rings(loop.rings);
+    const auto stages = p_.Stages(loop);
+    const auto rings = p_.Rings(loop);
     return absl::StrCat(" (", absl::StrJoin(stages, ", ", stage), rings.empty() ? ")" : "; ",
                         absl::StrJoin(rings, ", ", ring), rings.empty() ? "" : ")");
   }

@@ -239,9 +239,13 @@ class Verifier {
         Require(ExtentOk(p_.loop(n).extent), "loop ", p_.Text(p_.loop(n).name), " has an extent of ",
                 p_.loop(n).extent.max);
         Require(node.first != kNone, "loop ", p_.Text(p_.loop(n).name), " is empty");
-        Require(In(p_.loop(n).stages, p_.stages) && In(p_.loop(n).rings, p_.rings), "loop ",
-                p_.Text(p_.loop(n).name), " has a pipeline out of range");
-        for (const Ring& ring : p_.Rings(p_.loop(n).rings))
+        const Id pipeline = p_.loop(n).pipeline;
+        if (!Require(pipeline == kNone || (In(pipeline, p_.pipelines) &&
+                                           In(p_.pipelines[pipeline].stages, p_.stages) &&
+                                           In(p_.pipelines[pipeline].rings, p_.rings)),
+                     "loop ", p_.Text(p_.loop(n).name), " has a pipeline out of range"))
+          return;
+        for (const Ring& ring : p_.Rings(p_.loop(n)))
           Require(In(ring.buffer, p_.buffers), "a ring of loop ", p_.Text(p_.loop(n).name), " has no buffer");
       } else {
         if (!Require(node.kind == Node::Kind::kBlock && In(node.index, p_.blocks), "node ", n,

@@ -78,7 +78,7 @@ class Walk {
   bool ExecutePipeline(const Place& loop);
   // To the copies that iteration i uses.
   void TurnTo(const Place& loop, int64_t i) {
-    for (const Ring& ring : plan_.program().Rings(loop.rings)) domain_.Turn(ring.buffer, i % ring.depth);
+    for (const Ring& ring : loop.rings) domain_.Turn(ring.buffer, i % ring.depth);
   }
   bool ExecuteBlock(const Place& block);
 

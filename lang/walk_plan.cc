@@ -52,7 +52,7 @@ int64_t CopiesOf(const Program& program, Id buffer) {
   int64_t copies = 1;
   for (const Node& node : program.nodes) {
     if (node.kind != Node::Kind::kLoop) continue;
-    for (const Ring& ring : program.Rings(program.loops[node.index].rings))
+    for (const Ring& ring : program.Rings(program.loops[node.index]))
       if (ring.buffer == buffer) copies = std::max<int64_t>(copies, ring.depth);
   }
   return copies;
@@ -93,9 +93,9 @@ std::vector<Place> WalkPlan::CompileChildren(Id node, Id scope_block, Scope& sco
 }
 
 void WalkPlan::CompilePipeline(Id loop, Place& place) const {
-  const auto stages = p_.Stages(p_.loop(loop).stages);
-  const auto rings = p_.Rings(p_.loop(loop).rings);
-  place.rings = p_.loop(loop).rings;
+  const auto stages = p_.Stages(p_.loop(loop));
+  const auto rings = p_.Rings(p_.loop(loop));
+  place.rings = rings;
   place.waits.resize(place.children.size());
   for (const Carried& carried : CarriedBuffers(p_, loop)) {
     const auto ring =

@@ -35,7 +35,7 @@ struct Place {
   };
   std::vector<std::vector<Wait>> waits;  // by child
   std::vector<int> early;                // the children, early stages first
-  Range rings;
+  absl::Span<const Ring> rings;
   std::vector<int> starts;  // reductions whose destinations are set anew when the loop is entered
   // block
   int number = -1;  // among the blocks

@@ -31,8 +31,8 @@ class PipelineCheck {
   PipelineCheck(const Program& program, Id loop) : p_(program), loop_(loop) {
     for (Id child = p_.nodes[loop].first; child != kNone; child = p_.nodes[child].next)
       children_.push_back(BlocksOf(p_, child));
-    stages_ = p_.Stages(p_.loop(loop).stages);
-    rings_ = p_.Rings(p_.loop(loop).rings);
+    stages_ = p_.Stages(p_.loop(loop));
+    rings_ = p_.Rings(p_.loop(loop));
   }
 
   absl::Status Run() {

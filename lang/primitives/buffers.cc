@@ -203,10 +203,8 @@ const Primitive kTransformLayout{
         "that a column lies in different banks of shared memory. `kinds` says what the axes of a fragment "
         "are: "
         "\"lane, lane, register\".\n"
-        "Does not apply to parameters, or when the map or the swizzle is not one to one: the swizzled bits "
-        "must "
-        "be others than those read, and the size of the memory a multiple of the part that they permute. "
-        "Lanes "
+        "Does not apply to parameters, or when the map or the swizzle is not one to one: a bit is "
+        "not XORed with itself, and the size of the memory is a multiple of the part that is permuted. Lanes "
         "(32 at most), warps (4 at most) and registers are axes of buffers in warp or warpgroup memory only.",
     .apply = TransformLayout,
 };

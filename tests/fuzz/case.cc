@@ -127,7 +127,7 @@ void CountProgram(const Program& program, const Program& now, Coverage* coverage
   ++coverage->cases["pairs"];
   bool rings = false, axes = false, prepared = false, swizzled = false;
   for (const Id loop : LoopsBelow(now, kRoot)) {
-    rings |= now.loop(loop).rings.count > 0;
+    rings |= !now.Rings(now.loop(loop)).empty();
     axes |= OnAxis(now, loop);
     prepared |= now.nodes[loop].prepare;
   }

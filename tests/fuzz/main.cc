@@ -191,12 +191,12 @@ int Tell(const Outcome& outcome) {
 int ReportRefusals() {
   constexpr double kMost = 0.01;
   int status = 0;
-  fmt::print("{:<12} {:>9} {:>9} {:>9} {:>7}\n", "primitive", "applied", "refused", "needless", "share");
+  fmt::print("{:<18} {:>9} {:>9} {:>9} {:>7}\n", "primitive", "applied", "refused", "needless", "share");
   for (const auto& [primitive, refusals] : StudyRefusals()) {
     int64_t needless = 0;
     for (const auto& [message, count] : refusals.needless) needless += count;
     const double share = static_cast<double>(needless) / static_cast<double>(refusals.applied + needless);
-    fmt::print("{:<12} {:>9} {:>9} {:>9} {:>6.1f}%\n", primitive, refusals.applied, refusals.refused,
+    fmt::print("{:<18} {:>9} {:>9} {:>9} {:>6.1f}%\n", primitive, refusals.applied, refusals.refused,
                needless, 100 * share);
     for (const auto& [message, count] : refusals.needless) fmt::print("  {:>7}  {}\n", count, message);
     status |= share > kMost;

@@ -1,10 +1,14 @@
 #include "tests/fuzz/refusals.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
+#include "lang/analysis/restrictions.h"
+#include "lang/layout.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 #include "lang/shadow.h"
@@ -110,18 +114,125 @@ bool BruteComputeAt(Program& p, const std::vector<Id>& nodes) {
   return true;
 }
 
+// As if no two children disturbed each other: a ring for all that they share.
+bool BrutePipeline(Program& p, const std::vector<Id>& loops) {
+  const std::vector<Carried> carried = CarriedBuffers(p, loops[0]);
+  std::vector<PipelineStage> stages;
+  for (Id child = p.nodes[loops[0]].first; child != kNone; child = p.nodes[child].next) {
+    const auto c = static_cast<int>(stages.size());
+    PipelineStage stage{0, c};
+    for (const Carried& other : carried) {
+      const bool reads = std::count(other.readers.begin(), other.readers.end(), c) > 0;
+      if (reads && other.writer > c) return false;  // children that wait for each other
+      if (reads) stage.stage = std::max(stage.stage, stages[other.writer].stage + 1);
+    }
+    stages.push_back(stage);
+  }
+  std::vector<Ring> rings;
+  for (const Carried& c : carried) rings.push_back({c.buffer, static_cast<int32_t>(stages.size()) + 1});
+  p.SetPipeline(loops[0], stages, rings);
+  return true;
+}
+
+// The prepare phase is run alone, where other inputs than constants are not there.
+bool BrutePrepare(Program& p, const std::vector<Id>& nodes) {
+  const Id nest = NestOf(p, nodes[0]);
+  std::vector<Id> blocks = BlocksBelow(p, nest);
+  if (p.IsBlock(nest)) blocks.push_back(nest);
+  for (const Id block : blocks) {
+    for (const Id buffer : WrittenBuffers(p, block))
+      if (p.buffers[buffer].role != Role::kTemporary) return false;
+  }
+  if (p.nodes[kRoot].first != nest) {
+    p.Detach(nest);
+    p.InsertBefore(p.nodes[kRoot].first, nest);
+  }
+  p.nodes[nest].prepare = true;
+  Program phase = p;
+  while (phase.nodes[nest].next != kNone) phase.Detach(phase.nodes[nest].next);
+  for (Buffer& buffer : phase.buffers)
+    if (buffer.role != Role::kConstant) buffer.role = Role::kTemporary;
+  return RunShadow(phase).ok();
+}
+
+int64_t ThreadsOf(const Program& p, Id nest) {
+  int64_t threads = 1;
+  for (const Id loop : LoopsBelow(p, nest))
+    if (p.loop(loop).kind == LoopKind::kThreadX) threads = std::max(threads, p.loop(loop).extent.max);
+  return threads;
+}
+
+// The innermost loop of a block, which holds nothing else, over the threads of the nest.
+bool BruteFetch(Program& p, const std::vector<Id>& nodes) {
+  const Id loop = p.nodes[nodes[0]].parent;
+  if (!p.IsLoop(loop) || !OnlyChild(p, nodes[0]) || p.loop(loop).kind != LoopKind::kSerial) return false;
+  const int64_t threads = ThreadsOf(p, NestOf(p, loop));
+  const Id inner = p.AddLoop("thread", threads, LoopKind::kThreadX);
+  const Id outer = p.AddLoop("outer", (p.loop(loop).extent.max + threads - 1) / threads);
+  p.Replace(loop, outer);
+  p.Append(outer, inner);
+  MoveChildren(p, loop, inner);
+  Define(p, loop, Sum::Of(Source::Loop(outer), threads) + Sum::Of(Source::Loop(inner)));
+  return true;
+}
+
+// Row-major, swizzled: each address is that of one element.
+bool OneToOne(const Program& p, Id buffer, Swizzle swizzle) {
+  const int64_t elements = LayoutElements(p, buffer);
+  std::set<int64_t> places;
+  for (int64_t address = 0; address < elements; ++address) places.insert(Swizzled(swizzle, address));
+  return static_cast<int64_t>(places.size()) == elements && *places.rbegin() < elements;
+}
+
 struct Asked {
   const char* primitive;
   std::vector<Operand> operands;
   std::vector<Id> nodes;  // of the operands that are loops and blocks
   bool (*brute)(Program& p, const std::vector<Id>& nodes);
+  std::vector<std::pair<size_t, Attribute>> attributes = {};  // by number; the others as declared
+  bool verified = true;  // what brute force makes must pass Verify too
 };
+
+// Of loops, an axis; of blocks beside threads, that these share their stores.
+void AskForThreads(const State& s, std::vector<Asked>& asked) {
+  for (size_t l = 0; l < s.loops.size(); ++l) {
+    if (s.program.loop(s.loops[l]).extent.max > 1 && ThreadsOf(s.program, kRoot) == 1)
+      asked.push_back({"bind",
+                       {{Operand::Kind::kLoop, static_cast<int64_t>(l)}},
+                       {s.loops[l]},
+                       BruteKind<LoopKind::kThreadX>});
+  }
+  for (size_t b = 0; b < s.blocks.size(); ++b) {
+    const Id block = s.blocks[b];
+    const std::vector<Id> around = LoopsAround(s.program, block);
+    const bool plain = s.program.block(block).monoid == kNone && s.program.nodes[block].first == kNone;
+    const bool spread = std::any_of(around.begin(), around.end(), [&](Id loop) {
+      return s.program.loop(loop).kind == LoopKind::kThreadX;
+    });
+    if (plain && !spread && ThreadsOf(s.program, NestOf(s.program, block)) > 1)
+      asked.push_back({"cooperative-fetch",
+                       {{Operand::Kind::kBlock, static_cast<int64_t>(b)}, {Operand::Kind::kInt, 1}},
+                       {block},
+                       BruteFetch});
+  }
+}
 
 std::vector<Asked> Questions(const State& s) {
   std::vector<Asked> asked;
   const auto handle = [&](size_t l) { return Operand{Operand::Kind::kLoop, static_cast<int64_t>(l)}; };
+  AskForThreads(s, asked);
+  for (size_t b = 0; b < s.blocks.size(); ++b) {
+    asked.push_back({"prepare",
+                     {{Operand::Kind::kBlock, static_cast<int64_t>(b)}},
+                     {s.blocks[b]},
+                     BrutePrepare,
+                     {},
+                     false});
+  }
   for (size_t l = 0; l < s.loops.size(); ++l) {
     const Id loop = s.loops[l];
+    if (s.program.loop(loop).extent.max > 1 && s.program.loop(loop).kind == LoopKind::kSerial)
+      asked.push_back({"pipeline", {handle(l)}, {loop}, BrutePipeline, {}, false});
     if (s.program.loop(loop).extent.max > 1) {  // whether a unit loop may be parallel must not hang on a draw
       asked.push_back({"parallel", {handle(l)}, {loop}, BruteKind<LoopKind::kParallel>});
       asked.push_back({"vectorize", {handle(l)}, {loop}, BruteKind<LoopKind::kVectorized>});
@@ -148,6 +259,7 @@ bool Apply(State& s, const Asked& asked, std::string* refusal) {
   step.primitive = FindPrimitive(asked.primitive);
   step.operands.assign(asked.operands.begin(), asked.operands.end());
   for (const AttributeDecl& decl : step.primitive->attributes) step.attributes.push_back(decl.fallback);
+  for (const auto& [number, value] : asked.attributes) step.attributes[number] = value;
   const absl::Status status = Run(s, Target(), step, 0, nullptr, nullptr, nullptr);
   if (refusal != nullptr) *refusal = Shape(status.message());
   return status.ok();
@@ -155,7 +267,11 @@ bool Apply(State& s, const Asked& asked, std::string* refusal) {
 
 bool Legal(const Program& p, const Shadow& wanted) {
   for (const uint64_t shuffle : {0, 1, 2}) {
-    if (!CheckShadow(p, wanted, {.shuffle = shuffle}).ok()) return false;
+    for (const PipelineOrder order :
+         {PipelineOrder::kInTurn, PipelineOrder::kEager, PipelineOrder::kLate, PipelineOrder::kRandom}) {
+      if (order != PipelineOrder::kInTurn && p.pipelines.empty()) continue;
+      if (!CheckShadow(p, wanted, {.shuffle = shuffle, .pipelines = order}).ok()) return false;
+    }
   }
   return true;
 }
@@ -171,7 +287,7 @@ void Ask(const State& state, const Shadow& wanted, std::map<std::string, Refusal
     }
     ++refusals.refused;
     Program forced = state.program;
-    if (asked.brute(forced, asked.nodes) && Verify(forced).ok() && Legal(forced, wanted))
+    if (asked.brute(forced, asked.nodes) && (!asked.verified || Verify(forced).ok()) && Legal(forced, wanted))
       ++refusals.needless[why];
   }
 }
@@ -184,8 +300,31 @@ void Visit(State state, const Shadow& wanted, int preparations, std::map<std::st
   for (const Asked& asked : Questions(state)) {
     State prepared = state;
     const absl::string_view name = asked.primitive;
-    if ((name == "split" || name == "compute-at") && Apply(prepared, asked, nullptr))
+    if ((name == "split" || name == "compute-at" || name == "bind") && Apply(prepared, asked, nullptr))
       Visit(std::move(prepared), wanted, preparations - 1, study);
+  }
+}
+
+// Of the temporary that each block writes.
+void AskForSwizzles(State state, std::map<std::string, Refusals>& study) {
+  RefreshHandles(state);
+  for (size_t b = 0; b < state.blocks.size(); ++b) {
+    const Id buffer = WrittenBuffers(state.program, state.blocks[b])[0];
+    if (state.program.buffers[buffer].role != Role::kTemporary) continue;
+    for (int64_t bits = 0; bits < 18; ++bits) {
+      const std::vector<int64_t> swizzle = {bits % 3, bits / 3 % 3, 1 + bits / 9};
+      Asked asked{"transform-layout", {{Operand::Kind::kBlock, static_cast<int64_t>(b)}}, {}, nullptr};
+      asked.attributes = {{1, std::string("(i, j) -> (i, j)")}, {2, swizzle}};
+      State tried = state;
+      std::string why;
+      Refusals& refusals = study[asked.primitive];
+      const bool applied = Apply(tried, asked, &why);
+      ++(applied ? refusals.applied : refusals.refused);
+      if (!applied && OneToOne(state.program, buffer,
+                               {static_cast<int8_t>(swizzle[0]), static_cast<int8_t>(swizzle[1]),
+                                static_cast<int8_t>(swizzle[2])}))
+        ++refusals.needless[why];
+    }
   }
 }
 
@@ -197,6 +336,16 @@ std::map<std::string, Refusals> StudyRefusals() {
     State state;
     state.program = program;
     Visit(state, RunShadow(program).value(), kPreparations, study);
+    AskForSwizzles(state, study);
+    for (size_t known = 1; known < size_t{1} << program.parameters.size(); ++known) {
+      bool inputs = true;  // a set of them
+      for (size_t i = 0; i < program.parameters.size(); ++i) {
+        Buffer& buffer = state.program.buffers[program.parameters[i]];
+        inputs &= (known >> i & 1) == 0 || buffer.role != Role::kOutput;
+        if (buffer.role != Role::kOutput) buffer.role = known >> i & 1 ? Role::kConstant : Role::kInput;
+      }
+      if (inputs) Visit(state, RunShadow(state.program).value(), 1, study);
+    }
   }
   return study;
 }

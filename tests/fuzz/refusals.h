@@ -14,7 +14,8 @@ struct Refusals {
   std::map<std::string, int64_t> needless;  // by message, without the names in it
 };
 
-// By primitive: parallel, vectorize, split, fuse, reorder, compute-at.
+// By primitive: parallel, vectorize, split, fuse, reorder, compute-at, bind, cooperative-fetch, pipeline,
+// prepare (with each set of inputs being constant), and transform-layout with swizzles.
 std::map<std::string, Refusals> StudyRefusals();
 
 }  // namespace kiln::fuzz

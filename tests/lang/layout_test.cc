@@ -29,7 +29,7 @@ Program Transposed(int64_t rows = 8) {
 }
 
 TEST(Swizzle, PermutesTheAddresses) {
-  for (const Swizzle s : {Swizzle{3, 0, 3}, Swizzle{0, 3, 3}, Swizzle{4, 1, 2}}) {
+  for (const Swizzle s : {Swizzle{3, 0, 3}, Swizzle{0, 3, 3}, Swizzle{4, 1, 2}, Swizzle{1, 0, 3}, Swizzle{0, 1, 3}}) {
     std::set<int64_t> addresses;
     for (int64_t a = 0; a < 64; ++a) addresses.insert(Swizzled(s, a));
     EXPECT_EQ(addresses.size(), 64u);
@@ -69,8 +69,8 @@ TEST(TransformLayout, IsRefusedWhereElementsHaveNoPlace) {
   const auto swizzle = [](Swizzle bits) {
     return [=](Schedule& s) { s.TransformLayout(s.GetBlock("make"), -1, kSame, bits); };
   };
-  refusals.Add("bits that it reads would change", Transposed(), swizzle({2, 0, 3}));
-  refusals.Add("the memory is no multiple of what is permuted", Transposed(6), swizzle({3, 0, 3}));
+  refusals.Add("bits that it reads would be cleared", Transposed(), swizzle({2, 2, 3}));
+  refusals.Add("the memory is no multiple of what is permuted", Transposed(6), swizzle({0, 3, 3}));
   refusals.Add("no bits", Transposed(), swizzle({3, 0, 0}));
   refusals.Add("more bits than an address has", Transposed(), swizzle({50, 0, 3}));
   const auto fragment = [](const char* storage, const char* map, const char* kinds) {
@@ -101,9 +101,9 @@ TEST(Verify, HoldsSwizzlesOneToOne) {
   s.TransformLayout(s.GetBlock("make"), -1, kSame, Swizzle{3, 0, 3});
   Program p = s.program();
   for (Buffer& b : p.buffers) {
-    if (b.layout.swizzle.bits != 0) b.layout.swizzle.bits = 4;
+    if (b.layout.swizzle.bits != 0) b.layout.swizzle.from = b.layout.swizzle.to;
   }
-  EXPECT_THAT(std::string(Verify(p).message()), HasSubstr("changes bits that it reads"));
+  EXPECT_THAT(std::string(Verify(p).message()), HasSubstr("clears the bits that it reads"));
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ TEST(Proof, FollowsPipelinedLoops) { EXPECT_PROVEN(Fed(), Piped().program()); }
 
 TEST(Proof, IsTooHardWhereNoRingCarriesWhatChildrenShare) {
   Program p = Piped().program();
-  for (LoopNode& loop : p.loops) loop.rings = {};
+  for (PipelineNode& pipeline : p.pipelines) pipeline.rings = {};
   const Proof proof = Prove(Fed(), p, {.most_instances = 0});
   EXPECT_EQ(ToString(proof.verdict), "too hard");
   EXPECT_EQ(proof.reason, "children of the pipelined loop k share S, which no ring carries");

@@ -282,8 +282,7 @@ Finding Obligations::Parallel(Id buffer, const Unit& unit) {
 Finding Obligations::Layout(Id buffer) {
   const Buffer& b = p_.buffers[buffer];
   const Swizzle s = b.layout.swizzle;
-  if (s.bits != 0 && (std::abs(s.from - s.to) < s.bits ||
-                      LayoutElements(p_, buffer) % (int64_t{1} << (std::max(s.from, s.to) + s.bits)) != 0))
+  if (s.bits != 0 && (s.from == s.to || LayoutElements(p_, buffer) % (int64_t{1} << (s.to + s.bits)) != 0))
     return {Answer::kUnknown, absl::StrCat("the swizzle of ", p_.Text(b.name), " is not one to one"), {}};
   if (b.layout.axes.count == 0 || !model_.IsWritten(buffer)) return {};
   Relation places;

@@ -16,7 +16,7 @@ size_t Obligations::Anew(Id buffer, Id block) const {
   const std::vector<Id>& loops = model_.spaces().of(block).loops;
   for (size_t l = loops.size(); l-- > 0;) {
     const LoopNode& loop = p_.loop(loops[l]);
-    const auto rings = p_.Rings(loop.rings);
+    const auto rings = p_.Rings(loop);
     if (loop.kind == LoopKind::kPipelined &&
         std::any_of(rings.begin(), rings.end(), [&](const Ring& ring) { return ring.buffer == buffer; }))
       return l + 1;
@@ -46,7 +46,7 @@ Finding Obligations::Pipelined(Id buffer, Id loop) {
   }
   for (const Read& read : reads_)
     if (read.buffer == buffer) note(read.block, false);
-  const auto rings = p_.Rings(p_.loop(loop).rings);
+  const auto rings = p_.Rings(p_.loop(loop));
   const bool carried = std::any_of(rings.begin(), rings.end(),
                                    [&](const Ring& r) { return r.buffer == buffer && r.depth > 0; });
   if (carried ? writers.size() == 1 && !outside && anew : writers.empty() || users.size() == 1) return {};

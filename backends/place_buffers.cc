@@ -4,6 +4,7 @@
 
 #include "lang/analysis/bindings.h"
 #include "lang/check.h"
+#include "lang/layout.h"
 
 namespace kiln {
 namespace {
@@ -98,7 +99,7 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
     return elements;
   };
   const Swizzle s = buffer.layout.swizzle;
-  if (place() % (int64_t{1} << (s.to + s.bits)) != 0 && s.bits > 0) {
+  if (!IsOneToOne(s, place())) {
     outer.clear();  // as a whole, the memory is large enough for its swizzle
     place();
   }

@@ -17,17 +17,16 @@ absl::Status CheckSwizzle(const Program& p, Id buffer) {
   if (s.bits == 0 && s.from == 0 && s.to == 0) return absl::OkStatus();
   const std::string what = absl::StrCat("the swizzle (", int{s.from}, ", ", int{s.to}, ", ", int{s.bits},
                                         ") of buffer ", p.Text(p.buffers[buffer].name), " ");
-  const int top = s.to + s.bits;
   if (s.from < 0 || s.to < 0 || s.bits < 1 || std::max(s.from, s.to) + s.bits > kAddressBits)
     return absl::FailedPreconditionError(absl::StrCat(what, "is of bits that no address has"));
   if (s.from == s.to)
     return absl::FailedPreconditionError(absl::StrCat(what, "clears the bits that it reads"));
   if (p.buffers[buffer].layout.axes.count == 0)
     return absl::FailedPreconditionError(absl::StrCat(what, "is of a layout without axes"));
-  const int64_t elements = LayoutElements(p, buffer), chunk = int64_t{1} << top;
-  if (elements % chunk != 0 && !KILN_DEFECT("transform-layout.swizzle")) {
+  const int64_t elements = LayoutElements(p, buffer), chunk = int64_t{1} << (s.to + s.bits);
+  if (!IsOneToOne(s, elements) && !KILN_DEFECT("transform-layout.swizzle")) {
     return absl::FailedPreconditionError(
-        absl::StrCat(what, "needs a multiple of ", chunk, " elements, and there are ", elements));
+        absl::StrCat(what, "leaves its ", elements, " elements, which are no multiple of ", chunk));
   }
   return absl::OkStatus();
 }
@@ -69,6 +68,15 @@ absl::Status CheckKinds(const Program& p, Id buffer) {
 }
 
 }  // namespace
+
+bool IsOneToOne(Swizzle s, int64_t elements) {
+  if (s.bits == 0) return true;
+  if (s.from == s.to) return false;
+  const int64_t whole = elements - elements % (int64_t{1} << (s.to + s.bits));  // is permuted in blocks
+  for (int64_t address = whole; address < elements; ++address)
+    if (Swizzled(s, address) >= elements) return false;
+  return true;
+}
 
 int64_t LayoutElements(const Program& program, Id buffer) {
   const Buffer& b = program.buffers[buffer];

@@ -17,4 +17,8 @@ inline int64_t Swizzled(Swizzle s, int64_t address) {
   return address ^ (((address >> s.from) & ((int64_t{1} << s.bits) - 1)) << s.to);
 }
 
+// Whether it permutes the addresses of a memory of so many elements: blocks of 2^(to + bits) are, and what is
+// left of the last one must stay within.
+bool IsOneToOne(Swizzle s, int64_t elements);
+
 }  // namespace kiln

@@ -240,9 +240,9 @@ class Verifier {
                 p_.loop(n).extent.max);
         Require(node.first != kNone, "loop ", p_.Text(p_.loop(n).name), " is empty");
         const Id pipeline = p_.loop(n).pipeline;
-        if (!Require(pipeline == kNone || (In(pipeline, p_.pipelines) &&
-                                           In(p_.pipelines[pipeline].stages, p_.stages) &&
-                                           In(p_.pipelines[pipeline].rings, p_.rings)),
+        if (!Require(pipeline == kNone ||
+                         (In(pipeline, p_.pipelines) && In(p_.pipelines[pipeline].stages, p_.stages) &&
+                          In(p_.pipelines[pipeline].rings, p_.rings)),
                      "loop ", p_.Text(p_.loop(n).name), " has a pipeline out of range"))
           return;
         for (const Ring& ring : p_.Rings(p_.loop(n)))

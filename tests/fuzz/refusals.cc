@@ -184,13 +184,19 @@ bool OneToOne(const Program& p, Id buffer, Swizzle swizzle) {
   return static_cast<int64_t>(places.size()) == elements && *places.rbegin() < elements;
 }
 
+bool Moves(const Program& p, Id buffer, Swizzle swizzle) {
+  for (int64_t address = 0; address < LayoutElements(p, buffer); ++address)
+    if (Swizzled(swizzle, address) != address) return true;
+  return false;
+}
+
 struct Asked {
   const char* primitive;
   std::vector<Operand> operands;
   std::vector<Id> nodes;  // of the operands that are loops and blocks
   bool (*brute)(Program& p, const std::vector<Id>& nodes);
   std::vector<std::pair<size_t, Attribute>> attributes = {};  // by number; the others as declared
-  bool verified = true;  // what brute force makes must pass Verify too
+  bool verified = true;                                       // what brute force makes must pass Verify too
 };
 
 // Of loops, an axis; of blocks beside threads, that these share their stores.
@@ -206,9 +212,8 @@ void AskForThreads(const State& s, std::vector<Asked>& asked) {
     const Id block = s.blocks[b];
     const std::vector<Id> around = LoopsAround(s.program, block);
     const bool plain = s.program.block(block).monoid == kNone && s.program.nodes[block].first == kNone;
-    const bool spread = std::any_of(around.begin(), around.end(), [&](Id loop) {
-      return s.program.loop(loop).kind == LoopKind::kThreadX;
-    });
+    const bool spread = std::any_of(around.begin(), around.end(),
+                                    [&](Id loop) { return s.program.loop(loop).kind == LoopKind::kThreadX; });
     if (plain && !spread && ThreadsOf(s.program, NestOf(s.program, block)) > 1)
       asked.push_back({"cooperative-fetch",
                        {{Operand::Kind::kBlock, static_cast<int64_t>(b)}, {Operand::Kind::kInt, 1}},
@@ -231,7 +236,8 @@ std::vector<Asked> Questions(const State& s) {
   }
   for (size_t l = 0; l < s.loops.size(); ++l) {
     const Id loop = s.loops[l];
-    if (s.program.loop(loop).extent.max > 1 && s.program.loop(loop).kind == LoopKind::kSerial)
+    if (s.program.loop(loop).kind != LoopKind::kSerial) continue;
+    if (s.program.loop(loop).extent.max > 1)
       asked.push_back({"pipeline", {handle(l)}, {loop}, BrutePipeline, {}, false});
     if (s.program.loop(loop).extent.max > 1) {  // whether a unit loop may be parallel must not hang on a draw
       asked.push_back({"parallel", {handle(l)}, {loop}, BruteKind<LoopKind::kParallel>});
@@ -241,6 +247,7 @@ std::vector<Asked> Questions(const State& s) {
         {"split", {handle(l), {Operand::Kind::kInt, -1}, {Operand::Kind::kInt, 2}}, {loop}, BruteSplit});
     for (size_t o = 0; o < s.loops.size(); ++o) {
       if (o == l || !IsAncestor(s.program, s.loops[o], loop)) continue;
+      if (s.program.loop(s.loops[o]).kind != LoopKind::kSerial) continue;
       asked.push_back({"reorder", {handle(l), handle(o)}, {loop, s.loops[o]}, BruteReorder});
       asked.push_back({"fuse", {handle(o), handle(l)}, {s.loops[o], loop}, BruteFuse});
     }
@@ -313,6 +320,9 @@ void AskForSwizzles(State state, std::map<std::string, Refusals>& study) {
     if (state.program.buffers[buffer].role != Role::kTemporary) continue;
     for (int64_t bits = 0; bits < 18; ++bits) {
       const std::vector<int64_t> swizzle = {bits % 3, bits / 3 % 3, 1 + bits / 9};
+      const Swizzle meant{static_cast<int8_t>(swizzle[0]), static_cast<int8_t>(swizzle[1]),
+                          static_cast<int8_t>(swizzle[2])};
+      if (!Moves(state.program, buffer, meant)) continue;
       Asked asked{"transform-layout", {{Operand::Kind::kBlock, static_cast<int64_t>(b)}}, {}, nullptr};
       asked.attributes = {{1, std::string("(i, j) -> (i, j)")}, {2, swizzle}};
       State tried = state;
@@ -320,10 +330,7 @@ void AskForSwizzles(State state, std::map<std::string, Refusals>& study) {
       Refusals& refusals = study[asked.primitive];
       const bool applied = Apply(tried, asked, &why);
       ++(applied ? refusals.applied : refusals.refused);
-      if (!applied && OneToOne(state.program, buffer,
-                               {static_cast<int8_t>(swizzle[0]), static_cast<int8_t>(swizzle[1]),
-                                static_cast<int8_t>(swizzle[2])}))
-        ++refusals.needless[why];
+      if (!applied && OneToOne(state.program, buffer, meant)) ++refusals.needless[why];
     }
   }
 }

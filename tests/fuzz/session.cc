@@ -35,8 +35,8 @@ bool SameBytes(const Program& a, const Program& b) {
   return SameBytes(a.nodes, b.nodes) && SameBytes(a.loops, b.loops) && SameBytes(a.blocks, b.blocks) &&
          SameBytes(a.buffers, b.buffers) && SameBytes(a.iters, b.iters) && SameBytes(a.marks, b.marks) &&
          SameBytes(a.splits, b.splits) && SameBytes(a.accesses, b.accesses) && SameBytes(a.lists, b.lists) &&
-         SameBytes(a.dims, b.dims) && SameBytes(a.pipelines, b.pipelines) && SameBytes(a.stages, b.stages) && SameBytes(a.rings, b.rings) &&
-         a.parameters == b.parameters && a.names == b.names;
+         SameBytes(a.dims, b.dims) && SameBytes(a.pipelines, b.pipelines) && SameBytes(a.stages, b.stages) &&
+         SameBytes(a.rings, b.rings) && a.parameters == b.parameters && a.names == b.names;
 }
 
 std::string TextOf(const Attribute& attribute) {

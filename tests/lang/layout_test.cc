@@ -29,13 +29,30 @@ Program Transposed(int64_t rows = 8) {
 }
 
 TEST(Swizzle, PermutesTheAddresses) {
-  for (const Swizzle s : {Swizzle{3, 0, 3}, Swizzle{0, 3, 3}, Swizzle{4, 1, 2}, Swizzle{1, 0, 3}, Swizzle{0, 1, 3}}) {
+  for (const Swizzle s :
+       {Swizzle{3, 0, 3}, Swizzle{0, 3, 3}, Swizzle{4, 1, 2}, Swizzle{1, 0, 3}, Swizzle{0, 1, 3}}) {
     std::set<int64_t> addresses;
     for (int64_t a = 0; a < 64; ++a) addresses.insert(Swizzled(s, a));
     EXPECT_EQ(addresses.size(), 64u);
     EXPECT_EQ(*addresses.rbegin(), 63);
   }
   EXPECT_EQ(Swizzled({3, 0, 3}, 0b101110), 0b101011);
+}
+
+TEST(Swizzle, IsOneToOneWhereNoAddressLeavesTheMemory) {
+  for (int bits = 0; bits < 32; ++bits) {
+    const Swizzle s{static_cast<int8_t>(bits % 4), static_cast<int8_t>(bits / 4 % 4),
+                    static_cast<int8_t>(1 + bits / 16)};
+    for (int64_t elements = 1; elements < 40; ++elements) {
+      std::set<int64_t> addresses;
+      for (int64_t a = 0; a < elements; ++a) addresses.insert(Swizzled(s, a));
+      const bool wanted =
+          static_cast<int64_t>(addresses.size()) == elements && *addresses.rbegin() == elements - 1;
+      if (s.from != s.to) {
+        EXPECT_EQ(IsOneToOne(s, elements), wanted) << elements;
+      }
+    }
+  }
 }
 
 TEST(TransformLayout, TakesASwizzle) {

@@ -87,6 +87,36 @@ TEST(Pipeline, GivesTheSameInEveryOrder) {
   }
 }
 
+TEST(Pipeline, TakesLoopsWhoseIterationsAreCutOff) {
+  Schedule s = Scheduled(Fed());
+  const auto loops = s.GetLoops(s.GetBlock("sum"));
+  s.Reorder({loops[1], loops[0]});
+  const Loop inner = s.Split(loops[1], {kAuto, 4})[1];
+  s.ComputeAt(s.GetBlock("load"), inner);
+  s.Pipeline(inner);
+  ASSERT_TRUE(s.ok()) << s.status();
+  for (const PipelineOrder order : kOrders)
+    EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(Fed()), {.pipelines = order}).ok());
+}
+
+TEST(Pipeline, TakesReadsThatReachOutOfABufferThatIsMadeWhole) {
+  Builder b("window");
+  const Id A = b.Input("A", DType::kF32, {2}), T = b.Temporary("T", DType::kF32, {2}),
+           C = b.Output("C", DType::kF32, {2});
+  const Sum at = b.Iter(0) + b.Iter(1);
+  b.Compute("make", {{"i", 2}}, {T, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
+  b.Reduce("sum", {{"i", 2}, {"k", 2, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {b.Iter(0)}},
+           b.Within({{at, 2}}, b.Load(T, {at}), b.Float(DType::kF32, 0)));
+  const Program before = b.Finish();
+  Schedule s = Scheduled(before);
+  const Loop i = s.GetLoops(s.GetBlock("sum"))[0];
+  s.ComputeAt(s.GetBlock("make"), i);
+  s.Pipeline(i);
+  ASSERT_TRUE(s.ok()) << s.status();
+  for (const PipelineOrder order : kOrders)
+    EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(before), {.pipelines = order}).ok());
+}
+
 TEST(Pipeline, IsRefusedWhereOrdersWouldDiffer) {
   Refusals refusals;
   const auto pipeline = [](const PipelineOptions& options) {

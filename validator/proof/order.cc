@@ -282,7 +282,7 @@ Finding Obligations::Parallel(Id buffer, const Unit& unit) {
 Finding Obligations::Layout(Id buffer) {
   const Buffer& b = p_.buffers[buffer];
   const Swizzle s = b.layout.swizzle;
-  if (s.bits != 0 && (s.from == s.to || LayoutElements(p_, buffer) % (int64_t{1} << (s.to + s.bits)) != 0))
+  if (!IsOneToOne(s, LayoutElements(p_, buffer)))
     return {Answer::kUnknown, absl::StrCat("the swizzle of ", p_.Text(b.name), " is not one to one"), {}};
   if (b.layout.axes.count == 0 || !model_.IsWritten(buffer)) return {};
   Relation places;

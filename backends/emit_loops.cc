@@ -3,6 +3,8 @@
 
 #include "backends/emit.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/loops.h"
 #include "lang/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,6 +16,15 @@ constexpr int kMostVersions = 3;  // of one nest inside each other
 
 bool Contains(const std::vector<Id>& list, Id id) {
   return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+// Lanes that a reduction combines into more than one element: neither one after the other nor across.
+bool ReducesToSeveral(const Program& p, Id loop) {
+  const std::vector<Id> blocks = kiln::BlocksBelow(p, loop);
+  return std::any_of(blocks.begin(), blocks.end(), [&](Id block) {
+    const LoopUse use = UseOf(p, block, loop);
+    return p.block(block).monoid != kNone && use.spatial && use.reduction;
+  });
 }
 
 }  // namespace
@@ -30,7 +41,8 @@ void Emitter::EmitLoop(Id loop) {
   if (extent == 1) {
     loops_[loop] = IndexValue::Constant(0);
     EmitBody(loop);
-  } else if (node.kind == LoopKind::kUnrolled) {
+  } else if (node.kind == LoopKind::kUnrolled ||
+             (node.kind == LoopKind::kVectorized && ReducesToSeveral(p_, loop))) {
     for (int64_t i = 0; i < extent; ++i) {
       loops_[loop] = IndexValue::Constant(i);
       EmitChildren(loop);

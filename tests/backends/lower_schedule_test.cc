@@ -108,6 +108,20 @@ TEST(Lower, ReducesAcrossLanes) {
   }
 }
 
+TEST(Lower, ReducesLanesToSeveralElements) {
+  Grid g;
+  const Id X = g.b.Input("X", kF32, {5, 3}), Y = g.b.Output("Y", kF32, {5});
+  g.b.Reduce("sum", {{"i", 5}, {"j", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {Y, {g.i}},
+             g.b.Load(X, {g.i, g.j}), g.b.Float(kF32, 1));
+  Schedule s = Scheduled(g.b.Finish());
+  s.Vectorize(s.Fuse(s.GetLoops(s.GetBlock("sum"))));
+  ASSERT_TRUE(s.ok()) << s.status();
+  auto x = Random<float>(15, 1);
+  Array<float> y(5);
+  CallGrid(s.program(), {x.data(), y.data()});
+  for (int r = 0; r < 5; ++r) EXPECT_EQ(y[r], 1 + x[3 * r] + x[3 * r + 1] + x[3 * r + 2]) << r;
+}
+
 TEST(Lower, PoolsAndPadsInLanes) {
   const int H = 9, W = 21;  // 3 wide, padding 1, along both dimensions; vectors along one of them
   for (const int loop : {0, 1}) {

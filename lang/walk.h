@@ -18,32 +18,24 @@
 //   iterations may run at once
 #pragma once
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include "lang/check.h"
 #include "lang/interpreter.h"
 #include "lang/random.h"
-#include "lang/walk_plan.h"
+#include "lang/walk_block.h"
 
 namespace kiln {
 
-template <typename Value>
-struct Registers {
-  std::vector<Value> body, initial, combine;
-};
-
 template <typename Domain>
-class Walk {
+class Walk : private BlockWalk<Domain> {
  public:
   Walk(const WalkPlan& plan, const InterpreterOptions& options, Domain& domain)
-      : plan_(plan), options_(options), domain_(domain), dice_(Engine({options.shuffle})) {
-    variables_.assign(plan.variables(), 0);
+      : BlockWalk<Domain>(plan, domain), options_(options), dice_(Engine({options.shuffle})) {
     generation_.assign(plan.reductions().size(), 0);
     for (const int64_t elements : plan.reductions()) generation_of_.emplace_back(elements, 0);
-    for (const Place* block : plan.blocks()) {
-      registers_.push_back({Fresh(block->body), Fresh(block->initial), Fresh(block->combine)});
-    }
   }
 
   absl::Status Run() {
@@ -52,19 +44,8 @@ class Walk {
   }
 
  private:
-  using Value = typename Domain::Value;
-
-  std::vector<Value> Fresh(const BodyCode& code) {
-    std::vector<Value> registers;
-    for (int r = 0; r < code.num_registers(); ++r)
-      registers.push_back(domain_.Constant(code.type(r), code.initial()[r]));
-    return registers;
-  }
-
-  bool Fail(const Place& block, const CodeAccess& access, const char* what) {
-    status_ = AccessError(plan_.program(), block, access, variables_.data(), what);
-    return false;
-  }
+  using BlockWalk<Domain>::plan_, BlockWalk<Domain>::domain_, BlockWalk<Domain>::status_,
+      BlockWalk<Domain>::variables_;
 
   bool Execute(const std::vector<Place>& places) {
     for (const Place& place : places) {
@@ -76,46 +57,29 @@ class Walk {
 
   bool ExecuteLoop(const Place& loop);
   bool ExecutePipeline(const Place& loop);
+  bool ExecuteBlock(const Place& block) {
+    if (!this->Exists(block)) return true;
+    return this->RunInstance(block) && Execute(block.children);
+  }
   // To the copies that iteration i uses.
   void TurnTo(const Place& loop, int64_t i) {
     for (const Ring& ring : loop.rings) domain_.Turn(ring.buffer, i % ring.depth);
   }
-  bool ExecuteBlock(const Place& block);
+  // Initializes what the instances here and below combine into, once an element.
+  bool Start(const Place& place, int reduction);
 
-  // A block's code, with loads that are checked.
-  struct Code {
-    Walk& walk;
-    const Place& block;
-    bool Load(const CodeAccess& access, int64_t at, Value* to) {
-      if (at < 0) return walk.Fail(block, access, "reads out of bounds");
-      const char* wrong = walk.domain_.Load(access.buffer, at, to);
-      return wrong == nullptr || walk.Fail(block, access, wrong);
-    }
-    bool Gather(const CodeAccess& access, const int* which, const Value* registers, Value* to) {
-      const char* wrong = walk.domain_.Gather(access, which, registers, to);
-      return wrong == nullptr || walk.Fail(block, access, wrong);
-    }
-    Value Apply(Op op, DType type, ScalarFunction function, const Value& a, const Value& b, const Value& c) {
-      return walk.domain_.Apply(op, type, function, a, b, c);
-    }
-    Value Cast(Op op, DType from, DType to, const Value& a) { return walk.domain_.Cast(op, from, to, a); }
-    Value Index(int64_t value) { return walk.domain_.Index(value); }
-  };
-
-  const WalkPlan& plan_;
   InterpreterOptions options_;
-  Domain& domain_;
   RandomDice dice_;
-  absl::Status status_;
-  std::vector<int64_t> variables_;
   std::vector<uint32_t> generation_;                  // by reduction
   std::vector<std::vector<uint32_t>> generation_of_;  // by reduction and element of its first destination
-  std::vector<Registers<Value>> registers_;           // by block
 };
 
 template <typename Domain>
 bool Walk<Domain>::ExecuteLoop(const Place& loop) {
-  for (const int reduction : loop.starts) ++generation_[reduction];
+  for (const int reduction : loop.starts) {
+    ++generation_[reduction];
+    if (!Start(loop, reduction)) return false;
+  }
   if (loop.kind == LoopKind::kPipelined) return ExecutePipeline(loop);
   std::vector<int64_t> order;
   if (loop.at_once && options_.shuffle != 0) {
@@ -155,45 +119,29 @@ bool Walk<Domain>::ExecutePipeline(const Place& loop) {
 }
 
 template <typename Domain>
-bool Walk<Domain>::ExecuteBlock(const Place& block) {
-  int64_t* const variables = variables_.data();
-  for (const MarkStep& mark : block.marks) {
-    const int64_t value = mark.value(variables);
-    if (value < 0 || value >= mark.extent) return true;
-    if (mark.variable >= 0) variables[mark.variable] = value;
-  }
-  Code code{*this, block};
-  Registers<Value>& registers = registers_[block.number];
-  if (!block.body.RunIn(code, variables, registers.body.data())) return false;
-  const int results = static_cast<int>(block.dests.size());
-  absl::InlinedVector<int64_t, 2> at(results);
-  for (int r = 0; r < results; ++r) {
-    at[r] = block.dests[r](variables);
-    if (at[r] < 0) return Fail(block, block.dests[r], "writes out of bounds");
-  }
-  const auto store = [&](const BodyCode& from, const std::vector<Value>& values) {
-    for (int r = 0; r < results; ++r) {
-      const char* wrong = domain_.Store(block.dests[r].buffer, at[r], values[from.result(r)]);
-      if (wrong != nullptr) return Fail(block, block.dests[r], wrong);
-    }
+bool Walk<Domain>::Start(const Place& place, int reduction) {
+  if (std::find(place.reductions.begin(), place.reductions.end(), reduction) == place.reductions.end())
     return true;
-  };
-  if (block.monoid == kNone) {
-    if (!store(block.body, registers.body)) return false;
-    return block.children.empty() || Execute(block.children);
+  if (place.variable < 0 && !this->Exists(place)) return true;
+  if (place.reduction == reduction) {
+    absl::InlinedVector<int64_t, 2> at;
+    if (!this->Locate(place, at)) return false;
+    uint32_t& own = generation_of_[reduction][at[0]];
+    if (own == generation_[reduction]) return true;
+    own = generation_[reduction];
+    return this->Initialize(place, at);
   }
-  if (!block.accumulates) {
-    uint32_t& own = generation_of_[block.reduction][at[0]];
-    if (block.starts_itself) ++generation_[block.reduction];
-    if (own != generation_[block.reduction]) {
-      own = generation_[block.reduction];
-      if (!block.initial.RunIn(code, variables, registers.initial.data())) return false;
-      if (!store(block.initial, registers.initial)) return false;
+  if (place.at_once) domain_.BeginLoop(place);
+  for (int64_t i = 0; i < place.extent; ++i) {
+    if (place.variable >= 0) variables_[place.variable] = i;
+    if (place.at_once) domain_.Iterate(i);
+    TurnTo(place, i);
+    for (const Place& child : place.children) {
+      if (!Start(child, reduction)) return false;
     }
   }
-  const char* wrong = domain_.Combine(block, at.data(), registers);
-  if (wrong != nullptr) return Fail(block, block.dests[0], wrong);
-  return block.children.empty() || Execute(block.children);
+  if (place.at_once) domain_.EndLoop();
+  return true;
 }
 
 }  // namespace kiln

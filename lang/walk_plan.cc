@@ -22,6 +22,9 @@ void ListBlocks(std::vector<Place>& places, std::vector<const Place*>& blocks) {
       blocks.push_back(&place);
     }
     ListBlocks(place.children, blocks);
+    if (place.reduction >= 0 && !place.starts_itself) place.reductions.push_back(place.reduction);
+    for (const Place& child : place.children)
+      place.reductions.insert(place.reductions.end(), child.reductions.begin(), child.reductions.end());
   }
 }
 

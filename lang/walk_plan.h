@@ -25,7 +25,7 @@ struct Place {
   std::vector<Place> children;
   // loop
   int variable = -1;
-  int64_t extent = 0;
+  int64_t extent = 1;
   LoopKind kind = LoopKind::kSerial;
   bool at_once = false;  // its iterations may run at once
   // of a pipelined loop: before child c runs iteration n, child `other` has run iteration n - lag
@@ -36,7 +36,8 @@ struct Place {
   std::vector<std::vector<Wait>> waits;  // by child
   std::vector<int> early;                // the children, early stages first
   absl::Span<const Ring> rings;
-  std::vector<int> starts;  // reductions whose destinations are set anew when the loop is entered
+  std::vector<int> starts;      // reductions whose destinations are set anew when the loop is entered
+  std::vector<int> reductions;  // of the blocks here and below, those that a loop starts
   // block
   int number = -1;  // among the blocks
   std::vector<MarkStep> marks;

@@ -113,7 +113,7 @@ class PipelineCheck {
     if (writers.size() != 1) return No(absl::StrCat(what, "has ", writers.size(), " writers"));
     if (p_.block(writer).accumulates) return No(absl::StrCat(what, "is accumulated into"));
     for (Id at = loop_; at != kNone && p_.IsLoop(at); at = p_.nodes[at].parent) {
-      if (UseOf(p_, writer, at).reduction && !KILN_DEFECT("pipeline.reduction"))
+      if (UseOf(p_, writer, at).reduction)
         return No(
             absl::StrCat(what, "is reduced over ", Describe(p_, at), ": it is not anew in each iteration"));
     }

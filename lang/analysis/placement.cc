@@ -42,6 +42,33 @@ absl::Status CheckMayLeave(const Program& p, Id block, Id to) {
   return absl::OkStatus();
 }
 
+// What moves may not pass who writes what it reads.
+absl::Status CheckOrder(const Program& p, Id block) {
+  for (const Id writer : Producers(p, block)) {
+    if (!Before(p, writer, block) && !KILN_DEFECT("compute-inline.late-writer"))
+      return No(absl::StrCat(Describe(p, writer), ", which writes what it reads, comes after ",
+                             Describe(p, block)));
+  }
+  return absl::OkStatus();
+}
+
+// Where others write what it writes, it may not change places with them, nor with those who read that.
+absl::Status CheckOthers(const Program& p, Id block, Id to) {
+  for (const Id buffer : WrittenBuffers(p, block)) {
+    const std::vector<Id> writers = Writers(p, buffer);
+    if (writers.size() == 1) continue;
+    std::vector<Id> others = Readers(p, buffer);
+    others.insert(others.end(), writers.begin(), writers.end());
+    for (const Id other : others) {
+      if (other == block || Before(p, block, other) || KILN_DEFECT("reverse-compute-at.order")) continue;
+      if (Before(p, other, to) && !IsAncestor(p, to, other)) continue;
+      return No(absl::StrCat(Describe(p, other), ", between ", Describe(p, to), " and it, uses ",
+                             p.Text(p.buffers[buffer].name), " too"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckPlace(const Program& p, Id block, Id loop) {
   if (EnclosingBlock(p, block) != EnclosingBlock(p, loop)) {
     return No(absl::StrCat(Describe(p, block), " and ", Describe(p, loop), " are in different scopes"));
@@ -54,7 +81,8 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
       return No(absl::StrCat(Describe(p, at), " is vectorized; nothing can be moved below it"));
     }
   }
-  const absl::Status status = CheckMayLeave(p, block, loop);
+  absl::Status status = CheckMayLeave(p, block, loop);
+  if (status.ok()) status = CheckOrder(p, block);
   return status.ok() ? CheckLeaf(p, block) : status;
 }
 
@@ -123,10 +151,24 @@ class ComputeAtConditions {
     return IsDense(all);
   }
 
+  // True if each of its instances exists where it stands now.
+  bool RunsWhole() const {
+    const Bindings own = ResolveBindings(p_, block_);
+    const auto iters = p_.Iters(p_.block(block_).iters);
+    for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
+      const std::optional<DimRange> range = IterRange(p_, own, i, kRoot);
+      if (!range.has_value() || !range->dense || range->base.offset > 0 ||
+          range->base.offset + range->extent < iters[i].extent.max)
+        return false;
+    }
+    return !HasInnerGuards(p_, own);
+  }
+
   // For elements that no consumer reads, what the block reads may not be there.
   absl::Status CheckGaps(const std::string& what, Id loop) const {
     for (const Id producer : Producers(p_, block_)) {
-      if (LowestCommonAncestor(p_, {producer, loop}) == kRoot || KILN_DEFECT("compute-at.gaps")) continue;
+      const bool done = LowestCommonAncestor(p_, {producer, loop}) == kRoot && RunsWhole();
+      if (done || KILN_DEFECT("compute-at.gaps")) continue;
       return No(absl::StrCat(what, ", where ", Describe(p_, producer), " may not run"));
     }
     return absl::OkStatus();
@@ -300,7 +342,15 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
                                " are empty, which its elements do not show"));
       }
       for (size_t d = 0; d < index.size(); ++d) {
-        if (program.marks[index[d]].splits.count == 0) continue;
+        const DimRange& part = region[d];
+        if (const Mark& mark = program.marks[index[d]]; mark.splits.count == 0) {
+          if (part.base.IsConstant() && part.base.offset <= mark.offset &&
+              mark.offset < part.base.offset + part.extent)
+            continue;
+          return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name), " at ", mark.offset,
+                                 " in dimension ", d, ", which ", Describe(program, producer),
+                                 " does not write in each iteration of ", Describe(program, loop)));
+        }
         const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
         if (!simple.has_value()) {
           return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name),
@@ -316,19 +366,19 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
           return No(absl::StrCat("its iter ", program.Text(iter.name), " also runs where ",
                                  Describe(program, producer), " writes nothing"));
         }
-        const bool whole = region[d].base.IsConstant() && region[d].base.offset <= 0 &&
-                           region[d].base.offset + region[d].extent >= iter.extent.max;
+        const bool whole = part.base.IsConstant() && part.base.offset <= 0 &&
+                           part.base.offset + part.extent >= iter.extent.max;
         if (iter.kind == IterKind::kReduction && !whole && !KILN_DEFECT("reverse-compute-at.part")) {
           return No(absl::StrCat("it reduces over ", program.Text(iter.name), ", of which one iteration of ",
                                  Describe(program, loop), " has only a part"));
         }
-        if (first[simple->iter] != nullptr && !(first[simple->iter]->base == region[d].base &&
-                                                first[simple->iter]->extent == region[d].extent)) {
+        if (first[simple->iter] != nullptr &&
+            !(first[simple->iter]->base == part.base && first[simple->iter]->extent == part.extent)) {
           return No(
               absl::StrCat("its producers have different parts of ", program.Text(iter.name), " there"));
         }
         if (first[simple->iter] == nullptr) {
-          regions.push_back({region[d]});
+          regions.push_back({part});
           if (regions.size() == regions.capacity()) return No("it reads too many buffers");
           first[simple->iter] = &regions.back()[0];
         }
@@ -347,13 +397,7 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
       }
     }
   }
-  for (const Id consumer : Consumers(program, block)) {
-    if (KILN_DEFECT("reverse-compute-at.early-reader")) break;
-    if (!Before(program, loop, consumer) || IsAncestor(program, loop, consumer)) {
-      return No(absl::StrCat(Describe(program, consumer), " reads what it writes"));
-    }
-  }
-  return absl::OkStatus();
+  return CheckOthers(program, block, loop);
 }
 
 absl::Status CheckComputeInline(const Program& program, Id block) {
@@ -381,6 +425,8 @@ absl::Status CheckComputeInline(const Program& program, Id block) {
       return No(absl::StrCat("iter ", program.Text(iters[i].name), " is no index of what it writes"));
     }
   }
+  status = CheckOrder(program, block);
+  if (!status.ok()) return status;
   const std::vector<Id> consumers = Consumers(program, block);
   if (consumers.empty()) return No(absl::StrCat("nothing reads what ", Describe(program, block), " writes"));
   for (const Id consumer : consumers) {
@@ -409,6 +455,8 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
   if (from.domain.count != 0 || from.dests.count != 1)
     return No(absl::StrCat(Describe(program, producer), " is not a plain store"));
   status = CheckOnlyWriter(program, producer);
+  if (status.ok()) status = CheckOrder(program, block);
+  if (status.ok()) status = CheckOthers(program, block, producer);
   if (!status.ok()) return status;
   const Id buffer = program.Accesses(from.dests)[0].buffer;
   if (Readers(program, buffer).size() != 1 && !KILN_DEFECT("reverse-compute-inline.reader"))
@@ -416,14 +464,6 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
   if (EnclosingBlock(program, producer) != EnclosingBlock(program, block))
     return No("its producer is in another scope");
   if (GathersFrom(program, block, buffer)) return No(Gathered(program, block, buffer));
-  for (const Id other : ReadBuffers(program, block)) {
-    // What else it reads must be there when the producer runs.
-    if (other == buffer) continue;
-    for (const Id writer : Writers(program, other)) {
-      if (!Before(program, writer, producer) && !KILN_DEFECT("reverse-compute-inline.late-input"))
-        return No(absl::StrCat(Describe(program, writer), " runs after its producer"));
-    }
-  }
   if (!ItersByElement(program, block, buffer).has_value()) {
     return No(
         absl::StrCat("it does not read ", program.Text(program.buffers[buffer].name), " element by element"));

@@ -24,24 +24,6 @@ bool UsedOutside(const Program& p, Id block, Id loop) {
          std::any_of(readers.begin(), readers.end(), [&](Id r) { return !IsAncestor(p, loop, r); });
 }
 
-// Where others write what it writes, it may not change places with them, nor with those who read that.
-absl::Status CheckOthers(const Program& p, Id block, Id loop) {
-  for (const Id buffer : WrittenBuffers(p, block)) {
-    const std::vector<Id> writers = Writers(p, buffer);
-    if (writers.size() == 1) continue;
-    std::vector<Id> others = Readers(p, buffer);
-    others.insert(others.end(), writers.begin(), writers.end());
-    for (const Id other : others) {
-      if (other == block || Before(p, block, other)) continue;
-      if (Before(p, other, loop) && !IsAncestor(p, loop, other)) continue;
-      return absl::FailedPreconditionError(absl::StrCat(Describe(p, other), ", between ", Describe(p, loop),
-                                                        " and it, uses ", p.Text(p.buffers[buffer].name),
-                                                        " too"));
-    }
-  }
-  return absl::OkStatus();
-}
-
 // Iterations that run at once would each reduce into the same elements.
 absl::Status CheckRepeats(const Program& p, Id block, Id loop, std::vector<DimRange> ranges) {
   if (p.block(block).monoid == kNone) return absl::OkStatus();
@@ -67,7 +49,6 @@ absl::Status ReverseComputeAt(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0), loop = call.node(1);
   absl::Status status = CheckReverseComputeAt(p, block, loop);
-  if (status.ok()) status = CheckOthers(p, block, loop);
   if (!status.ok()) return status;
   const std::string place = call.Text(0).empty() ? "first" : call.Text(0);
   const absl::StatusOr<Id> before = PlaceBelow(p, loop, Producers(p, block), {}, place);

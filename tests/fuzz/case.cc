@@ -81,6 +81,24 @@ Broken CheckEnd(const Program& program, const Shadow& of_program, const Session&
       session.state().lemma == nullptr ? of_program : RunShadow(*session.state().lemma);
   if (!wanted_now.ok()) return {"lemma", std::string(wanted_now.status().message())};
   const Shadow& wanted = *wanted_now;
+  const Broken runs = CheckRuns(now, wanted, seed);
+  if (runs) return runs;
+  const Broken layout = CheckLayouts(now);
+  if (layout) return layout;
+  RandomDice dice(Engine({seed, 5}));
+  const Broken validator = CheckValidator(now, wanted, dice);
+  if (validator) return validator;
+  const std::string text = kiln::ToString(now);
+  const absl::StatusOr<Program> parsed = ParseProgram(text);
+  if (!parsed.ok()) return {"program text", std::string(parsed.status().message())};
+  if (!Equal(*parsed, now) || kiln::ToString(*parsed) != text)
+    return {"program text", "what is printed parses as another program"};
+  return CheckTrace(session.trace(), program, wanted, now, seed);
+}
+
+}  // namespace
+
+Broken CheckRuns(const Program& now, const Shadow& wanted, uint64_t seed) {
   const std::vector<Id> loops = LoopsBelow(now, kRoot);
   const bool pipelined = std::any_of(loops.begin(), loops.end(),
                                      [&](Id loop) { return now.loop(loop).kind == LoopKind::kPipelined; });
@@ -96,20 +114,8 @@ Broken CheckEnd(const Program& program, const Shadow& of_program, const Session&
     const absl::Status agrees = CheckShadow(now, wanted, run.options);
     if (!agrees.ok()) return {run.property, std::string(agrees.message())};
   }
-  const Broken layout = CheckLayouts(now);
-  if (layout) return layout;
-  RandomDice dice(Engine({seed, 5}));
-  const Broken validator = CheckValidator(now, wanted, dice);
-  if (validator) return validator;
-  const std::string text = kiln::ToString(now);
-  const absl::StatusOr<Program> parsed = ParseProgram(text);
-  if (!parsed.ok()) return {"program text", std::string(parsed.status().message())};
-  if (!Equal(*parsed, now) || kiln::ToString(*parsed) != text)
-    return {"program text", "what is printed parses as another program"};
-  return CheckTrace(session.trace(), program, wanted, now, seed);
+  return {};
 }
-
-}  // namespace
 
 void CountProgram(const Program& program, const Program& now, Coverage* coverage) {
   if (coverage == nullptr) return;
@@ -158,16 +164,16 @@ bool RecordedDice::Flip(double p) {
   return Next(2, [&] { return others_->Flip(p) ? 1 : 0; }) != 0;
 }
 
-Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice) {
+Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice, bool once) {
   RandomDice random(Engine({seed, 1}));
   RecordedDice recorded({}, &random);
-  Program program = RandomProgram(recorded);
+  Program program = RandomProgram(recorded, once);
   if (dice != nullptr) *dice = recorded.drawn();
   return program;
 }
 
 Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
-                  const Primitive* favored) {
+                  absl::Span<const Primitive* const> favored) {
   RandomDice dice(Engine({seed, 2, static_cast<uint64_t>(trace)}));
   Session session(program, coverage);
   const int64_t tries = 1 + dice.Below(kTries);
@@ -178,7 +184,8 @@ Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* co
   return session;
 }
 
-std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage, const Primitive* favored) {
+std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
+                             absl::Span<const Primitive* const> favored) {
   std::vector<int64_t> drawn;
   const Program program = DrawProgram(seed, &drawn);
   std::vector<Outcome> outcomes;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
+#include "lang/shadow.h"
 #include "tests/fuzz/session.h"
 
 namespace kiln::fuzz {
@@ -41,15 +42,18 @@ struct Outcome {
 };
 
 // What a seed draws: a program (and the dice that made it), and a trace that applies to it.
-Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr);
+Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr, bool once = false);
 Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
-                  const Primitive* favored = nullptr);
+                  absl::Span<const Primitive* const> favored = {});
 // Counts what kind of pair it is: "guard", "three blocks", "no small factor".
 void CountProgram(const Program& program, const Program& now, Coverage* coverage);
 
 // A program and `traces` traces of some steps each, everything drawn from the seed, and checked.
 std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
-                             const Primitive* favored = nullptr);
+                             absl::Span<const Primitive* const> favored = {});
+
+// Whether the shadow run of what a trace made is that of the program, in every order that is allowed.
+Broken CheckRuns(const Program& now, const Shadow& wanted, uint64_t seed);
 
 // Runs the case's steps (those that apply), and checks everything.
 Outcome Check(const Case& given, const std::vector<bool>& skip = {});

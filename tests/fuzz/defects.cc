@@ -11,27 +11,33 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "fmt/format.h"
 #include "lang/check.h"
 #include "lang/defect.h"
+#include "lang/shadow.h"
+#include "lang/verify.h"
 #include "nlohmann/json.hpp"
 #include "test_paths.h"
 #include "tests/fuzz/case.h"
+#include "validator/proof.h"
 
 namespace kiln::fuzz {
 namespace {
 
 constexpr int kTraces = 4;
 
+// In memory that the child, which writes it, shares with its parent.
 struct Found {
-  int64_t pairs = 0;
+  int64_t seed = 0, pairs = 0;
+  int64_t disagreed = 0, proven = 0;  // of proofs
   char property[24] = "";
 };
 
 struct Search {
   std::string defect;
-  Found* found;
+  Found* found = nullptr;
 };
 
 std::set<std::string> Names() {
@@ -52,80 +58,142 @@ std::set<std::string> Names() {
   return names;
 }
 
-// Where the defect is in a primitive, that one is drawn more often.
-void Fuzz(const std::string& defect, int64_t seeds, Found& found) {
-  const Primitive* const favored = FindPrimitive(defect.substr(0, defect.find('.')));
-  for (int64_t seed = 1; seed <= seeds; ++seed) {
-    found.pairs = (seed - 1) * kTraces + 1;
-    for (const Outcome& outcome : RunSeed(static_cast<uint64_t>(seed), kTraces, nullptr, favored)) {
-      if (outcome.broken) {
-        outcome.broken.property.copy(found.property, sizeof found.property - 1);
-        return;
-      }
-      ++found.pairs;
-    }
+// What is drawn more often: the primitive that the defect is in, and what leads to where it shows.
+std::vector<const Primitive*> FavoredBy(const std::string& defect) {
+  const std::map<std::string, std::vector<const char*>> kLeads = {
+      {"parallel", {"compute-at", "parallel"}}, {"pipeline", {"compute-at", "merge", "pipeline"}},
+      {"tensorize", {"blockize", "tensorize"}}, {"blockize", {"split", "fuse", "blockize"}},
+      {"owners", {"bind", "set-scope"}},        {"bindings", {"split", "compute-at"}},
+      {"instances", {"reorder", "parallel"}}};
+  const std::string family = defect.substr(0, defect.find('.'));
+  const auto leads = kLeads.find(family);
+  std::vector<const Primitive*> favored;
+  for (const char* name : leads == kLeads.end() ? std::vector<const char*>{family.c_str()} : leads->second) {
+    if (const Primitive* primitive = FindPrimitive(name); primitive != nullptr) favored.push_back(primitive);
+  }
+  return favored;
+}
+
+// Of the next seed. False: it is found.
+bool FuzzSeed(const std::vector<const Primitive*>& favored, Found& found) {
+  for (const Outcome& outcome : RunSeed(static_cast<uint64_t>(found.seed), kTraces, nullptr, favored)) {
+    ++found.pairs;
+    if (!outcome.broken) continue;
+    outcome.broken.property.copy(found.property, sizeof found.property - 1);
+    return false;
+  }
+  return true;
+}
+
+// What is made with the defect is run and proven without it, which may be in what both are made of.
+void ProveSeed(const std::string& defect, const std::vector<const Primitive*>& favored, Found& found) {
+  const auto seed = static_cast<uint64_t>(found.seed);
+  const Program program = DrawProgram(seed);
+  for (int trace = 0; trace < kTraces; ++trace) {
+    PlantDefect(defect);
+    const Session session = DrawTrace(program, seed, trace, nullptr, favored);
+    PlantDefect("");
+    const Program &original = session.state().Reference(program), &now = session.state().program;
+    const absl::StatusOr<Shadow> wanted = RunShadow(original);
+    if (!wanted.ok() || session.broken() || !Verify(now).ok()) continue;
+    ++found.pairs;
+    if (!CheckRuns(now, *wanted, seed)) continue;
+    ++found.disagreed;
+    if (Prove(original, now).verdict != Proof::Verdict::kProven) continue;
+    ++found.proven;
+    fmt::print("{}: seed {} trace {} is proven\n", defect, seed, trace);
+    std::fflush(stdout);
   }
 }
 
-// In a child, which writes what it finds to memory that both share.
-pid_t Start(Search& search, int64_t seeds) {
-  void* const shared =
-      mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  KILN_CHECK(shared != MAP_FAILED, "no memory");
-  search.found = new (shared) Found();
+// In a child. A seed at which it dies is not run again.
+pid_t Start(const Search& search, const DefectStudy& study) {
   const pid_t child = fork();
   if (child != 0) return child;
-  PlantDefect(search.defect);
   close(STDERR_FILENO);
-  Fuzz(search.defect, seeds, *search.found);
+  const std::vector<const Primitive*> favored = FavoredBy(search.defect);
+  PlantDefect(search.defect);
+  while (search.found->seed < study.seeds) {
+    ++search.found->seed;
+    if (study.proofs) {
+      ProveSeed(search.defect, favored, *search.found);
+    } else if (!FuzzSeed(favored, *search.found)) {
+      break;
+    }
+  }
   _exit(0);
 }
 
-// A child that dies has found it.
-Found Finish(const Search& search, int status) {
-  Found found = *search.found;
-  munmap(search.found, sizeof(Found));
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) std::strcpy(found.property, "crash");
-  return found;
+// Of a file of results, those that are found within so many pairs.
+std::set<std::string> FoundWithin(const std::string& path, int64_t pairs) {
+  std::set<std::string> names;
+  std::ifstream file(path);
+  KILN_CHECK(file.good(), "there is no ", path);
+  for (const nlohmann::json& row : nlohmann::json::parse(file)) {
+    if (row["property"] != "" && row["pairs"] <= pairs) names.insert(row["defect"]);
+  }
+  return names;
+}
+
+std::string Row(const Found& found, bool proofs) {
+  if (proofs)
+    return fmt::format("{:>7} pairs {:>7} disagree {:>7} proven", found.pairs, found.disagreed, found.proven);
+  return fmt::format("{:<16} {:>7} pairs", found.property[0] != '\0' ? found.property : "NOT FOUND",
+                     found.pairs);
 }
 
 }  // namespace
 
-int FindDefects(const std::string& only, int64_t seeds, int64_t threads, const std::string& results) {
+int FindDefects(const DefectStudy& study) {
   if (!HasDefects()) {
     fmt::print("this build has no defects to plant; the instrumented one has\n");
     return 2;
   }
+  std::set<std::string> names = Names();
+  if (!study.known.empty()) names = FoundWithin(study.known, study.seeds * kTraces / 2);
   std::map<pid_t, Search> running;
-  nlohmann::ordered_json rows = nlohmann::json::array();
   std::map<std::string, Found> all;
   const auto wait = [&] {
     int status = 0;
     const auto done = running.find(waitpid(-1, &status, 0));
     KILN_CHECK(done != running.end(), "an unknown child ended");
-    const Found found = Finish(done->second, status);
-    const bool known = found.property[0] != '\0';
-    fmt::print("{:<36} {:<16} {:>7} pairs\n", done->second.defect, known ? found.property : "NOT FOUND",
-               found.pairs);
-    std::fflush(stdout);
-    all[done->second.defect] = found;
+    const Search search = done->second;
     running.erase(done);
+    const bool died = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    if (died && study.proofs && search.found->seed < study.seeds) {
+      running.emplace(Start(search, study), search);
+      return;
+    }
+    if (died) std::strcpy(search.found->property, "crash");
+    all[search.defect] = *search.found;
+    fmt::print("{:<36} {}\n", search.defect, Row(*search.found, study.proofs));
+    std::fflush(stdout);
+    munmap(search.found, sizeof(Found));
   };
-  for (const std::string& name : Names()) {
-    if (!only.empty() && name.find(only) == std::string::npos) continue;
-    if (static_cast<int64_t>(running.size()) >= threads) wait();
-    Search search{name, nullptr};
-    const pid_t child = Start(search, seeds);
-    running.emplace(child, search);
+  for (const std::string& name : names) {
+    if (!study.only.empty() && name.find(study.only) == std::string::npos) continue;
+    while (static_cast<int64_t>(running.size()) >= study.threads) wait();
+    void* const shared =
+        mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    KILN_CHECK(shared != MAP_FAILED, "no memory");
+    const Search search{name, new (shared) Found()};
+    running.emplace(Start(search, study), search);
   }
   while (!running.empty()) wait();
-  int missed = 0;
+  int64_t missed = 0, disagreed = 0, proven = 0;
+  nlohmann::ordered_json rows = nlohmann::json::array();
   for (const auto& [name, found] : all) {
     missed += found.property[0] == '\0';
+    disagreed += found.disagreed;
+    proven += found.proven;
     rows.push_back({{"defect", name}, {"property", found.property}, {"pairs", found.pairs}});
   }
-  if (!results.empty()) std::ofstream(results) << rows.dump(1) << "\n";
-  fmt::print("{} of {} found\n", all.size() - missed, all.size());
+  if (study.proofs) {
+    fmt::print("{} pairs disagree, {} of them are proven\n", disagreed, proven);
+    return proven == 0 ? 0 : 1;
+  }
+  if (!study.results.empty()) std::ofstream(study.results) << rows.dump(1) << "\n";
+  fmt::print("{} of {} found\n", static_cast<int64_t>(all.size()) - missed, all.size());
   return missed == 0 ? 0 : 1;
 }
 

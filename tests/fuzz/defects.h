@@ -6,9 +6,19 @@
 
 namespace kiln::fuzz {
 
-// Prints, for each defect named in the sources (only those whose names hold `only`), the property that found
-// it and after how many pairs; 0 if all were found within `seeds` seeds. `threads` defects are looked for at
-// once. With a file of `results`, what was found is written there as JSON: [{"defect", "property", "pairs"}].
-int FindDefects(const std::string& only, int64_t seeds, int64_t threads, const std::string& results);
+struct DefectStudy {
+  std::string only;     // of the defects named in the sources, those whose names hold this
+  int64_t seeds = 0;    // of a defect, at most
+  int64_t threads = 1;  // defects at once
+  std::string results;  // a file for what was found, as JSON: [{"defect", "property", "pairs"}]
+  std::string known;    // such a file: only those that took at most half as many pairs there
+  bool proofs = false;  // rather: what the proof (validator/proof.h) says of what they make
+};
+
+// Prints, for each defect, the property that found it and after how many pairs; 0 if all were found.
+//
+// Of proofs: how often the shadow run refused what the primitives made with the defect, and how often the
+// proof, which runs without it, was wrong: 0 if it never said proven of what the shadow run refuses.
+int FindDefects(const DefectStudy& study);
 
 }  // namespace kiln::fuzz

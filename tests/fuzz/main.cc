@@ -1,13 +1,14 @@
 // kiln_fuzz: random programs under random traces (tests/fuzz/case.h).
 //
-//   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--failures N]
+//   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--failures N] [--favor PRIMITIVE]
 //     Checks N (program, trace) pairs. A failure is shrunk, and printed with the command that runs it again.
 //     With a file of results, each chunk is appended as it lands, and chunks that this binary has done are
 //     left out.
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
 //   kiln_fuzz --case SEED        the cases of one seed
-//   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE]
-//     The fuzzer under each planted defect (tests/fuzz/defects.h).
+//   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE] [--known FILE]
+//     The fuzzer under each planted defect (tests/fuzz/defects.h). With --proofs N, the proof on what they
+//     make of N pairs.
 //   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]   N pairs are proven
 //   (tests/fuzz/proofs.h)
 //   kiln_fuzz --refusals         how often primitives refuse what is legal (tests/fuzz/refusals.h)
@@ -47,7 +48,11 @@ constexpr double kShrinkSeconds = 20;
 
 struct Options {
   int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, seeds = kSeedsPerDefect;
-  std::string results, replay, one, plant, seeds_of;
+  std::string results, replay, one, plant, seeds_of, favor, known;
+  std::vector<const Primitive*> favored() const {
+    const Primitive* const primitive = FindPrimitive(favor);
+    return primitive == nullptr ? std::vector<const Primitive*>() : std::vector{primitive};
+  }
 };
 
 std::string ReadFile(const std::string& path) {
@@ -108,7 +113,8 @@ class Fuzzer {
       Coverage coverage;
       int64_t failures = 0;
       for (int64_t i = 0; i < kSeedsPerChunk && failures_ < options_.failures; ++i) {
-        for (const Outcome& outcome : RunSeed(static_cast<uint64_t>(first + i), kTracesPerSeed, &coverage)) {
+        for (const Outcome& outcome :
+             RunSeed(static_cast<uint64_t>(first + i), kTracesPerSeed, &coverage, options_.favored())) {
           if (!outcome.broken) continue;
           ++failures;
           ++failures_;
@@ -210,11 +216,10 @@ int Main(int argc, char** argv) {
   std::map<std::string, int64_t*> numbers = {
       {"--pairs", &options.pairs}, {"--seed", &options.seed},         {"--threads", &options.threads},
       {"--seeds", &options.seeds}, {"--failures", &options.failures}, {"--proofs", &options.proofs}};
-  std::map<std::string, std::string*> texts = {{"--results", &options.results},
-                                               {"--replay", &options.replay},
-                                               {"--case", &options.one},
-                                               {"--plant", &options.plant},
-                                               {"--seeds-of", &options.seeds_of}};
+  std::map<std::string, std::string*> texts = {
+      {"--results", &options.results},  {"--replay", &options.replay}, {"--case", &options.one},
+      {"--plant", &options.plant},      {"--favor", &options.favor},   {"--known", &options.known},
+      {"--seeds-of", &options.seeds_of}};
   const bool defects = argc > 1 && absl::string_view(argv[1]) == "--defects";
   const bool named = defects && argc > 2 && argv[2][0] != '-';
   for (int i = 1 + int{defects} + int{named}; i < argc; i += 2) {
@@ -226,11 +231,16 @@ int Main(int argc, char** argv) {
       return 2;
     }
   }
-  if (options.proofs > 0) {
-    PlantDefect(options.plant);
-    return StudyProofs(options.proofs, options.seed, options.seeds_of);
+  PlantDefect(options.plant);
+  if (defects) {
+    return FindDefects({.only = named ? argv[2] : "",
+                        .seeds = options.proofs > 0 ? options.proofs / kTracesPerSeed : options.seeds,
+                        .threads = options.threads,
+                        .results = options.results,
+                        .known = options.known,
+                        .proofs = options.proofs > 0});
   }
-  if (defects) return FindDefects(named ? argv[2] : "", options.seeds, options.threads, options.results);
+  if (options.proofs > 0) return StudyProofs(options.proofs, options.seed, options.seeds_of);
   if (!options.replay.empty()) {
     const absl::StatusOr<Case> given = ParseCase(ReadFile(options.replay));
     if (given.ok()) return Tell(Check(*given));
@@ -241,7 +251,8 @@ int Main(int argc, char** argv) {
   if (options.one.empty()) return Fuzzer(options, argv[0]).Run();
   if (!absl::SimpleAtoi(options.one, &seed)) return 2;
   int status = 0;
-  for (const Outcome& outcome : RunSeed(seed, kTracesPerSeed, nullptr)) status |= Tell(outcome);
+  for (const Outcome& outcome : RunSeed(seed, kTracesPerSeed, nullptr, options.favored()))
+    status |= Tell(outcome);
   return status;
 }
 

@@ -61,6 +61,35 @@ TEST(ReverseComputeAt, RefusesToFollowOneOfTheBlocksThatShareTheWork) {
   EXPECT_THAT(s.status().message(), testing::HasSubstr("its iter i also runs where block"));
 }
 
+TEST(ComputeAt, RefusesToCopyElementsBetweenThoseThatAreWritten) {
+  Builder b("apart");
+  const Id a = b.Input("A", DType::kF32, {2}), t = b.Temporary("T", DType::kF32, {4}),
+           c = b.Output("C", DType::kF32, {2});
+  const Sum i = b.Iter(0);
+  b.Compute("spread", {{"i", 1}}, {t, {i * 2}}, b.Load(a, {i}));
+  b.Compute("use", {{"i", 1}}, {c, {i}}, b.Load(t, {i * 2}));
+  Schedule s = Scheduled(b.Finish());
+  const Block use = s.GetBlock("use");
+  const Block copy = s.CacheRead(use, 0);
+  const std::vector<Loop> parts = s.Split(s.GetLoops(use)[0], {1, 2});
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.ComputeAt(copy, parts[0]);
+  EXPECT_THAT(s.status().message(),
+              testing::HasSubstr("reads with gaps, where block \"spread\" may not run"));
+}
+
+TEST(ReverseComputeAt, RefusesToReadAnElementThatOneIterationMakesInAll) {
+  Builder b("pick");
+  const Id a = b.Input("A", DType::kF32, {4}), t = b.Temporary("T", DType::kF32, {4}),
+           c = b.Output("C", DType::kF32, {1});
+  const Id make = b.Compute("make", {{"i", 4}}, {t, {b.Iter(0)}}, b.Load(a, {b.Iter(0)}));
+  const Id pick = b.Compute("pick", {{"i", 1}}, {c, {b.Iter(0)}}, b.Load(t, {Sum::Constant(2)}));
+  const Program p = b.Finish();
+  EXPECT_EQ(
+      CheckReverseComputeAt(p, pick, p.nodes[make].parent).message(),
+      "it reads T at 2 in dimension 0, which block \"make\" does not write in each iteration of loop i");
+}
+
 TEST(ComputeInline, RefusesToLeaveAParallelLoopWhoseIterationsRepeatAReduction) {
   Builder b("shared");
   const Id a = b.Input("A", DType::kF32, {4, 8}), t = b.Temporary("t", DType::kF32, {4}),

@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 #include "lang/builder.h"
 #include "lang/schedule.h"
+#include "lang/text.h"
 
 namespace kiln {
 namespace {
@@ -177,6 +178,31 @@ TEST(Shadow, FindsWhatTheInterpreterFinds) {
   b.Compute("half", {{"i", 4}}, {T, {i}}, b.Load(A, {i}));
   b.Compute("all", {{"i", 8}}, {B, {i}}, b.Load(T, {i}));
   EXPECT_EQ(RunShadow(b.Finish()).status().message(), "block \"all\" reads what is not written yet: T[4]");
+}
+
+TEST(Shadow, StartsAReductionWhereItsOutermostLoopIsEntered) {
+  const absl::StatusOr<Program> p = ParseProgram(R"(kiln.program v1
+program sums
+parameters x, A, y
+buffer x: f32[2] input
+buffer A: f32[2, 3] input
+buffer y: f32[2] output
+buffer T: f32[2] temporary
+for i < 2 {
+  for k < 3 {
+    block start {
+      spatial i < 2 = i
+      T[i] = x[i]
+    }
+    block sum {
+      spatial i < 2 = i
+      reduction k < 3 = k
+      y[i] sum= A[i, k] initial T[i]
+    }
+  }
+})");
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_EQ(RunShadow(*p).status().message(), "block \"sum\" reads what is not written yet: T[0]");
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace {
 
 class Maker {
  public:
-  explicit Maker(Dice& dice) : dice_(dice), b_("random"), type_(dice.Flip(0.5) ? DType::kI32 : DType::kF64) {}
+  Maker(Dice& dice, bool once)
+      : dice_(dice), once_(once), b_("random"), type_(dice.Flip(0.5) ? DType::kI32 : DType::kF64) {}
 
   Program Make() {
     const int64_t rank = 1 + dice_.Below(3);
@@ -85,8 +86,8 @@ class Maker {
   // What a reduction starts from: mostly the identity.
   Id Start(const std::vector<Extent>& shape, Id dest) {
     const int64_t start = dice_.Below(10);
-    if (start < 6) return kNone;
-    if (start < 8) return Number(3);
+    if (start < 5) return kNone;
+    if (start < 6) return Number(3);
     for (Tensor& t : tensors_) {
       if (t.buffer == dest || ShapeOf(t.buffer) != shape) continue;
       t.read = true;
@@ -112,7 +113,7 @@ class Maker {
   void AddBlock() {
     const Id from = Pick();
     const std::vector<Extent> shape = ShapeOf(from);
-    switch (dice_.Below(15)) {
+    switch (dice_.Below(17)) {
       case 0:
       case 1:
         return Elementwise(from, shape);
@@ -140,6 +141,10 @@ class Maker {
         return shape.empty() ? Elementwise(from, shape) : Spread(from, shape);
       case 13:
         return shape.empty() ? Elementwise(from, shape) : Concatenation(from, shape);
+      case 14:
+        return shape.empty() ? Elementwise(from, shape) : Shifted(from, shape);
+      case 15:
+        return once_ ? Elementwise(from, shape) : Overwritten(from, shape);
       default:
         return shape.size() > 2 || Points(shape) > kMaxElements ? Elementwise(from, shape)
                                                                 : Broadcast(from, shape);
@@ -217,6 +222,19 @@ class Maker {
       index[d] = index[d] * 2;
     }
     Finish(out, IterSpecs(out), b_.Load(from, index));
+  }
+
+  // At an offset; mostly beside what is not.
+  void Shifted(Id from, const std::vector<Extent>& shape) {
+    const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
+    if (shape[d].max == 1) return Elementwise(from, shape);
+    std::vector<Sum> index = Index(shape.size());
+    const Id here = b_.Load(from, index);
+    index[d].offset = 1 + dice_.Below(std::min<int64_t>(2, shape[d].max - 1));
+    std::vector<Extent> out = shape;
+    out[d] = shape[d].max - index[d].offset;
+    const Id there = b_.Load(from, index);
+    Finish(out, IterSpecs(out), dice_.Flip(0.7) ? b_.Make(Op::kMax, type_, here, there) : there);
   }
 
   // A reduction over one dimension of a shape: what is left, and how it is read.
@@ -300,6 +318,16 @@ class Maker {
     b_.Compute("right", IterSpecs(shape), {dest, index}, b_.Add(value, Number(1)));
   }
 
+  // A buffer that is written, read, and written anew.
+  void Overwritten(Id from, const std::vector<Extent>& shape) {
+    const std::vector<Sum> index = Index(shape.size());
+    const Id value = b_.Load(from, index);
+    const Id first = NewTensor(shape), between = NewTensor(shape);
+    b_.Compute("first", IterSpecs(shape), {first, index}, b_.Add(value, Number(1)));
+    b_.Compute("between", IterSpecs(shape), {between, index}, b_.Load(first, index));
+    b_.Compute("again", IterSpecs(shape), {first, index}, b_.Load(dice_.Flip(0.5) ? between : from, index));
+  }
+
   // A nest in a loop that does all of it again.
   void Repeat(Program& p) {
     Id nest = p.nodes[kRoot].first;
@@ -323,6 +351,7 @@ class Maker {
   }
 
   Dice& dice_;
+  const bool once_;
   Builder b_;
   DType type_;
   std::vector<Tensor> tensors_;
@@ -330,7 +359,7 @@ class Maker {
 
 }  // namespace
 
-Program RandomProgram(Dice& dice) { return Maker(dice).Make(); }
+Program RandomProgram(Dice& dice, bool once) { return Maker(dice, once).Make(); }
 
 std::vector<std::string> RandomInputs(const Program& program, Dice& dice) {
   std::vector<std::string> inputs;

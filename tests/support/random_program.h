@@ -13,7 +13,8 @@
 
 namespace kiln {
 
-Program RandomProgram(Dice& dice);
+// once: each element is written by one block (lang/element_evaluator.h).
+Program RandomProgram(Dice& dice, bool once = false);
 
 // Bytes of small integers for each parameter that is no output.
 std::vector<std::string> RandomInputs(const Program& program, Dice& dice);

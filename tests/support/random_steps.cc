@@ -14,7 +14,8 @@ namespace {
 
 class Maker {
  public:
-  Maker(const State& state, absl::Span<const Step> before, Dice& dice, const Primitive* favored)
+  Maker(const State& state, absl::Span<const Step> before, Dice& dice,
+        absl::Span<const Primitive* const> favored)
       : state_(state), before_(before), dice_(dice), favored_(favored) {
     blocks_ = Live(Operand::Kind::kBlock, state.blocks);
     loops_ = Live(Operand::Kind::kLoop, state.loops);
@@ -61,8 +62,10 @@ class Maker {
       if (drawn_ != nullptr && !Continues(*p)) continue;
       some.push_back(p);
     }
-    if (favored_ != nullptr && std::count(some.begin(), some.end(), favored_) != 0 && dice_.Flip(0.3))
-      return favored_;
+    if (!favored_.empty() && dice_.Flip(0.4)) {
+      const Primitive* const favored = favored_[Below(favored_.size())];
+      if (std::count(some.begin(), some.end(), favored) != 0) return favored;
+    }
     return some[Below(some.size())];
   }
   // Can use what was drawn, for what it was drawn for.
@@ -128,9 +131,14 @@ class Maker {
         }
         if (!several.empty()) return step.operands.push_back(Any(several));
       }
-      Handles around;  // half of the time, of the block that the step is about
-      if (!step.operands.empty() && step.operands[0].kind == Operand::Kind::kBlock && dice_.Flip(0.5))
-        around = Around(state_.blocks[step.operands[0].number]);
+      Handles around;  // mostly of the block that the step is about, or of who reads or writes what it does
+      if (!step.operands.empty() && step.operands[0].kind == Operand::Kind::kBlock && dice_.Flip(0.8)) {
+        const Id block = state_.blocks[step.operands[0].number];
+        std::vector<Id> near =
+            dice_.Flip(0.5) ? Consumers(state_.program, block) : Producers(state_.program, block);
+        if (near.empty() || dice_.Flip(0.4)) near = {block};
+        around = Around(near[Below(near.size())]);
+      }
       step.operands.push_back(Any(around.empty() ? loops_ : around));
     } else if (drawn_ != nullptr) {
       step.operands.push_back({Operand::Kind::kValue, drawn_->first_result});
@@ -213,7 +221,7 @@ class Maker {
   const State& state_;
   absl::Span<const Step> before_;
   Dice& dice_;
-  const Primitive* favored_;
+  absl::Span<const Primitive* const> favored_;
   Handles blocks_, loops_;
   const Step* drawn_ = nullptr;  // the step before, if it drew what this one is to use
 };
@@ -226,7 +234,7 @@ void RefreshHandles(State& state) {
 }
 
 Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling, Dice& dice,
-                const Primitive* favored) {
+                absl::Span<const Primitive* const> favored) {
   return Maker(state, before, dice, favored).Make(sampling);
 }
 

@@ -11,8 +11,8 @@ void RefreshHandles(State& state);
 
 // A step on live handles of the state. `before`: the steps that led there; what they drew is often used. A
 // sampling step (drawn only if `sampling`) has a site called after their number.
-// With a favored primitive, that one more often.
+// Those that are favored are drawn more often.
 Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling, Dice& dice,
-                const Primitive* favored = nullptr);
+                absl::Span<const Primitive* const> favored = {});
 
 }  // namespace kiln

@@ -132,6 +132,23 @@ TEST(Proof, IsTooHardRatherThanRefutedWhereTheProgramIsTooLargeToRun) {
   EXPECT_EQ(proof.reason, "sub where the original has mul");
 }
 
+TEST(Proof, IsTooHardWhereABufferIsMadeOfWhatItHeldBefore) {
+  Builder b("again");
+  const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
+           U = b.Temporary("U", DType::kF32, {8}), C = b.Output("C", DType::kF32, {8});
+  const Sum i = b.Iter(0);
+  b.Compute("first", {{"i", 8}}, {T, {i}}, b.Load(A, {i}));
+  b.Compute("between", {{"i", 8}}, {U, {i}}, b.Add(b.Load(T, {i}), b.Float(DType::kF32, 1)));
+  b.Compute("again", {{"i", 8}}, {T, {i}}, b.Load(U, {i}));
+  b.Compute("use", {{"i", 8}}, {C, {i}}, b.Load(T, {i}));
+  const Program p = b.Finish();
+  Schedule s = Scheduled(p);
+  s.ComputeInline(s.CacheRead(s.GetBlock("use"), 0));
+  s.CacheWrite(s.GetBlock("use"));
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(Prove(p, s.program()).verdict, Proof::Verdict::kTooHard);
+}
+
 TEST(Proof, KnowsPairsOfProgramsThatWereNotMadeFromEachOther) {
   EXPECT_EQ(Prove(Matmul(8, 8, 8), Matmul(8, 8, 9)).verdict, Verdict::kTooHard);
 }

@@ -1,10 +1,13 @@
 #include "validator/proof/compare.h"
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "validator/proof/algebra.h"
 
 namespace kiln::proof {
 namespace {
+
+constexpr int kMostDepth = 500;  // of what is compared within what is compared
 
 Finding Unknown(std::string why) { return {Answer::kUnknown, std::move(why), {}}; }
 
@@ -44,7 +47,9 @@ Finding Comparison::Differ(const Points& points, std::string why) {
 }
 
 Finding Comparison::Cases(Points& points, Looker looker, Then then) {
-  if (--steps_ < 0) return Unknown("the expressions are too large");
+  if (--steps_ < 0 || depth_ > kMostDepth) return Unknown("the expressions are too large");
+  ++depth_;
+  const absl::Cleanup leave = [this] { --depth_; };
   if (decider_.late()) return Unknown("the time is up");
   const Look look = looker(points);
   if (look.kind == Look::Kind::kUnknown) return Unknown(look.why);

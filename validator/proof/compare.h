@@ -52,6 +52,7 @@ class Comparison {
   const Model& original_;
   Id shared_;
   int64_t steps_;
+  int depth_ = 0;
 };
 
 }  // namespace kiln::proof

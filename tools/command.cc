@@ -32,6 +32,7 @@ constexpr Subcommand kSubcommands[] = {
      AddCheck},
     {"space", "List the tasks of a file and their sketches: traces, sites, size of the support",
      "kiln space examples/matmul.mlir", AddSpace},
+    {"doctor", "Tell what on this machine disturbs timings", "kiln doctor", AddDoctor},
 };
 
 std::string Version() {

@@ -12,5 +12,6 @@ Action AddReplay(CLI::App& command);
 Action AddExport(CLI::App& command);
 Action AddCheck(CLI::App& command);
 Action AddSpace(CLI::App& command);
+Action AddDoctor(CLI::App& command);
 
 }  // namespace kiln::tools

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/instances.h"
+#include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
 
 namespace kiln {
@@ -27,6 +28,13 @@ std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool red
     const bool reduces = (block.reduction & Nests::Bit(depth)) != 0;
     if (reduces && reductions)
       return absl::StrCat(BlockText(nests, block), " reduces over ", LoopText(nests, loop));
+    for (const NestAccess& access : nests.accesses(block)) {
+      const bool inside = nests.program().buffers[access.buffer].role == Role::kTemporary &&
+                          nests.buffers()[access.buffer].shared > depth;
+      if (access.writes && inside && ReadsBeside(nests.program(), access.buffer, nests.loops()[loop].node))
+        return absl::StrCat("its iterations read of ", BufferText(nests, access.buffer),
+                            " what others write");
+    }
     if (reduces) continue;
     const bool depends = (block.spatial & Nests::Bit(depth)) != 0;
     const bool repeats = nests.program().block(block.node).monoid != kNone &&

@@ -10,7 +10,7 @@ namespace {
 void CollectBlocks(const Program& p, Id node, std::vector<Id>& blocks) {
   for (Id child = p.nodes[node].first; child != kNone; child = p.nodes[child].next) {
     if (p.IsBlock(child)) blocks.push_back(child);
-    CollectBlocks(p, child, blocks);
+    if (p.nodes[child].first != kNone) CollectBlocks(p, child, blocks);
   }
 }
 

@@ -21,30 +21,6 @@ bool UsedOutside(const Program& p, Id buffer, Id loop) {
          std::any_of(writers.begin(), writers.end(), outside);
 }
 
-// Of a buffer that the loop alone uses: proven that in a dimension that moves with the loop, an iteration
-// reads beside what every block there writes for it.
-bool ReadsBeside(const Program& p, Id buffer, Id loop) {
-  std::vector<Region> written;
-  for (const Id writer : Writers(p, buffer))
-    written.push_back(WrittenRegion(p, ResolveBindings(p, writer), buffer, loop));
-  for (const Id reader : Readers(p, buffer)) {
-    const Region read = ReadRegion(p, ResolveBindings(p, reader), buffer, loop);
-    const auto beside = [&](const Region& region) {
-      for (size_t d = 0; d < read.size(); ++d) {
-        const DimRange &r = read[d], &w = region[d];
-        const auto moves = [&](const Split& s) { return s.source == Source::Loop(loop); };
-        if (r.base.splits == w.base.splits &&
-            std::any_of(r.base.splits.begin(), r.base.splits.end(), moves) &&
-            (r.base.offset < w.base.offset || r.base.offset + r.extent > w.base.offset + w.extent))
-          return true;
-      }
-      return false;
-    };
-    if (std::all_of(written.begin(), written.end(), beside)) return true;
-  }
-  return false;
-}
-
 // shared: nothing is private to an iteration.
 absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too, bool shared) {
   const auto used_outside = [&](Id buffer) { return shared || UsedOutside(p, buffer, loop); };
@@ -106,6 +82,28 @@ bool DependsOn(const Program& p, Id mark, Id loop) {
 }
 
 }  // namespace
+
+bool ReadsBeside(const Program& p, Id buffer, Id loop) {
+  std::vector<Region> written;
+  for (const Id writer : Writers(p, buffer))
+    written.push_back(WrittenRegion(p, ResolveBindings(p, writer), buffer, loop));
+  for (const Id reader : Readers(p, buffer)) {
+    const Region read = ReadRegion(p, ResolveBindings(p, reader), buffer, loop);
+    const auto beside = [&](const Region& region) {
+      for (size_t d = 0; d < read.size(); ++d) {
+        const DimRange &r = read[d], &w = region[d];
+        const auto moves = [&](const Split& s) { return s.source == Source::Loop(loop); };
+        if (r.base.splits == w.base.splits &&
+            std::any_of(r.base.splits.begin(), r.base.splits.end(), moves) &&
+            (r.base.offset < w.base.offset || r.base.offset + r.extent > w.base.offset + w.extent))
+          return true;
+      }
+      return false;
+    };
+    if (std::all_of(written.begin(), written.end(), beside)) return true;
+  }
+  return false;
+}
 
 LoopUse UseOf(const Program& program, Id block, Id loop) {
   LoopUse use;

@@ -78,7 +78,6 @@ class Emitter {
   Test TestOf(int condition);
   Value InRange(const IndexValue& value, int64_t extent, int64_t least,
                 int64_t most);  // of value + least .. value + most
-  void BlocksBelow(Id node, std::vector<Id>& blocks) const;
   std::vector<int> OpenConditions(const std::vector<Id>& blocks) const;
   bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
   Sum UnboundPart(int condition, Sum* bound) const;

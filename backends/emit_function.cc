@@ -46,7 +46,8 @@ void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& param
   for (Id child = p_.nodes[kRoot].first; child != kNone; child = p_.nodes[child].next) {
     if (p_.nodes[child].prepare != prepare) continue;
     if (p_.IsBlock(child)) blocks.push_back(child);
-    BlocksBelow(child, blocks);
+    const std::vector<Id> below = BlocksBelow(p_, child);
+    blocks.insert(blocks.end(), below.begin(), below.end());
   }
   DeclareBuffers(blocks);
   for (Id child = p_.nodes[kRoot].first; child != kNone; child = p_.nodes[child].next) {

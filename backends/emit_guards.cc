@@ -3,6 +3,7 @@
 
 #include "backends/emit.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -86,13 +87,6 @@ Emitter::Test Emitter::TestOf(int condition) {
   return test;
 }
 
-void Emitter::BlocksBelow(Id node, std::vector<Id>& blocks) const {
-  for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
-    if (p_.IsBlock(child)) blocks.push_back(child);
-    BlocksBelow(child, blocks);
-  }
-}
-
 // The undecided conditions of these blocks.
 std::vector<int> Emitter::OpenConditions(const std::vector<Id>& blocks) const {
   std::vector<int> open;
@@ -150,8 +144,7 @@ bool Emitter::TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks
 
 // Null: as it is. The loop is not bound yet.
 mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
-  std::vector<Id> blocks;
-  BlocksBelow(loop, blocks);
+  const std::vector<Id> blocks = BlocksBelow(p_, loop);
   Value upper;
   for (const int condition : OpenConditions(blocks)) {
     if (!GuardsAll(condition, blocks)) continue;
@@ -184,8 +177,7 @@ mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
 // Whether the version for complete tiles belongs to a loop further in, which has conditions of its own and
 // all users of the candidates below it.
 bool Emitter::Postponed(Id loop, const std::vector<int>& candidates) const {
-  std::vector<Id> all;
-  BlocksBelow(loop, all);
+  const std::vector<Id> all = BlocksBelow(p_, loop);
   std::vector<Id> users;
   for (const Id block : all) {
     const std::vector<int> open = OpenConditions({block});
@@ -199,8 +191,7 @@ bool Emitter::Postponed(Id loop, const std::vector<int>& candidates) const {
   while (true) {
     Id inner = kNone;
     for (Id child = p_.nodes[at].first; child != kNone; child = p_.nodes[child].next) {
-      std::vector<Id> below;
-      BlocksBelow(child, below);
+      const std::vector<Id> below = BlocksBelow(p_, child);
       if (p_.IsLoop(child) &&
           std::all_of(users.begin(), users.end(), [&](Id user) { return Contains(below, user); }))
         inner = child;
@@ -209,8 +200,7 @@ bool Emitter::Postponed(Id loop, const std::vector<int>& candidates) const {
     at = inner;
     const LoopKind kind = p_.loop(at).kind;
     if (kind == LoopKind::kUnrolled || kind == LoopKind::kVectorized || p_.loop(at).extent.max == 1) continue;
-    std::vector<Id> below;
-    BlocksBelow(at, below);
+    const std::vector<Id> below = BlocksBelow(p_, at);
     for (const int c : OpenConditions(below)) {
       if (Contains(plan_.conditions[c].loops, at) && !TrimsExactly(c, at, below)) return true;
     }

@@ -20,7 +20,7 @@ bool Contains(const std::vector<Id>& list, Id id) {
 
 // Lanes that a reduction combines into more than one element: neither one after the other nor across.
 bool ReducesToSeveral(const Program& p, Id loop) {
-  const std::vector<Id> blocks = kiln::BlocksBelow(p, loop);
+  const std::vector<Id> blocks = BlocksBelow(p, loop);
   return std::any_of(blocks.begin(), blocks.end(), [&](Id block) {
     const LoopUse use = UseOf(p, block, loop);
     return p.block(block).monoid != kNone && use.spatial && use.reduction;
@@ -85,8 +85,7 @@ void Emitter::EmitSerial(Id loop) {
 //     if (the tile is complete) { children without conditions } else { children with conditions }
 //   }
 void Emitter::EmitBody(Id loop) {
-  std::vector<Id> blocks;
-  BlocksBelow(loop, blocks);
+  const std::vector<Id> blocks = BlocksBelow(p_, loop);
   std::vector<int> exact, versioned;
   bool mine = false;
   for (const int condition : OpenConditions(blocks)) {

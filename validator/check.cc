@@ -23,15 +23,17 @@ std::string BufferText(const Nests& nests, Id buffer) {
 
 std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool reductions) {
   const int depth = nests.loops()[loop].depth;
+  const auto inside = [&](Id buffer) {  // each iteration has it for itself
+    return nests.program().buffers[buffer].role == Role::kTemporary && nests.buffers()[buffer].shared > depth;
+  };
   for (const NestBlock& block : nests.blocks()) {
     if (!block.leaf || block.depth <= depth || nests.path(block)[depth] != loop) continue;
     const bool reduces = (block.reduction & Nests::Bit(depth)) != 0;
     if (reduces && reductions)
       return absl::StrCat(BlockText(nests, block), " reduces over ", LoopText(nests, loop));
     for (const NestAccess& access : nests.accesses(block)) {
-      const bool inside = nests.program().buffers[access.buffer].role == Role::kTemporary &&
-                          nests.buffers()[access.buffer].shared > depth;
-      if (access.writes && inside && ReadsBeside(nests.program(), access.buffer, nests.loops()[loop].node))
+      if (access.writes && inside(access.buffer) &&
+          ReadsBeside(nests.program(), access.buffer, nests.loops()[loop].node))
         return absl::StrCat("its iterations read of ", BufferText(nests, access.buffer),
                             " what others write");
     }
@@ -41,9 +43,7 @@ std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool red
                          !TellsApart(nests.program(), block.node, nests.loops()[loop].node);
     if (depends && !repeats) continue;
     for (const NestAccess& access : nests.accesses(block)) {
-      const bool outside = nests.program().buffers[access.buffer].role != Role::kTemporary ||
-                           nests.buffers()[access.buffer].shared <= depth;
-      if (!access.writes || !outside) continue;
+      if (!access.writes || inside(access.buffer)) continue;
       return depends ? absl::StrCat("iterations of ", LoopText(nests, loop), " repeat what others reduce in ",
                                     BlockText(nests, block))
                      : absl::StrCat(BlockText(nests, block), " writes the same elements of ",

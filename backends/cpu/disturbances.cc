@@ -11,10 +11,10 @@
 #include <numeric>
 #include <sstream>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "backends/cpu/cores.h"
 #include "backends/cpu/machine.h"
 #include "fmt/format.h"

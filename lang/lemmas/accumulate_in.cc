@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/analysis/restrictions.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
@@ -64,9 +65,9 @@ absl::Status AccumulateIn(Call& call) {
     return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " does not write each element of ",
                                                       p.Text(p.buffers[dest.buffer].name),
                                                       " at its spatial iters"));
-  const Id nest = ChildTowards(p, kRoot, block);
-  for (const Id other : Blocks(p)) {
-    if (other != block && (ChildTowards(p, kRoot, other) == nest))
+  const Id nest = NestOf(p, block);
+  for (const Id other : BlocksBelow(p, nest)) {
+    if (other != block)
       return absl::FailedPreconditionError(absl::StrCat(Describe(p, other), " is in the same nest"));
   }
   if (Writers(p, dest.buffer).size() != 1)
@@ -89,7 +90,7 @@ absl::Status AccumulateIn(Call& call) {
   p.accesses.push_back({acc, dest.index});
   p.block(block) = reduction;
 
-  const Id rounds = AddCopyBlock(p, p.FreshName(absl::StrCat(p.Text(old.name), ".round")), acc, dest.buffer);
+  const Id rounds = AddCopyBlock(p, absl::StrCat(p.Text(old.name), ".round"), acc, dest.buffer);
   const Id load = p.List(p.block(rounds).values)[0];
   const Range value = p.AddList({cast(narrow, load)});
   p.block(rounds).values = value;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/analysis/restrictions.h"
 #include "validator/proof/algebra.h"
 
 namespace kiln::proof {
@@ -61,9 +62,7 @@ bool MayRunAtOnce(LoopKind kind) {
   return kind != LoopKind::kSerial && kind != LoopKind::kUnrolled && kind != LoopKind::kPipelined;
 }
 
-bool Combines(LoopKind kind) {
-  return kind == LoopKind::kVectorized || (kind >= LoopKind::kThreadX && kind <= LoopKind::kThreadZ);
-}
+bool Combines(LoopKind kind) { return kind == LoopKind::kVectorized || IsThreadAxis(kind); }
 
 Spaces::Spaces(const Program& program) : p_(program) {
   std::vector<Id> around;

@@ -4,7 +4,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
 #include "lang/defect.h"
 #include "lang/rewrite.h"
@@ -55,9 +57,16 @@ absl::StatusOr<Id> PlaceBelow(const Program& program, Id loop, const std::vector
 Id ScopeOfReaders(const Program& program, Id block) {
   Id scope = kRoot;
   if (KILN_DEFECT("cache-write.late")) return scope;
-  for (const Id buffer : WrittenBuffers(program, block))
-    scope = SharedScope(program, block, Readers(program, buffer), scope);
-  return scope;
+  bool used = WritesOutput(program, block);
+  for (const Id buffer : WrittenBuffers(program, block)) {
+    const std::vector<Id> readers = Readers(program, buffer);
+    used |= !readers.empty();
+    scope = SharedScope(program, block, readers, scope);
+  }
+  if (used) return scope;
+  const std::vector<Id> loops = LoopsAround(program, block);
+  const size_t complete = std::min(ReductionStart(program, block), loops.size());
+  return complete == 0 ? kRoot : loops[complete - 1];
 }
 
 Id ScopeOfWriters(const Program& program, Id block, Id buffer) {

@@ -14,7 +14,8 @@ absl::StatusOr<Id> PlaceBelow(const Program& program, Id loop, const std::vector
                               const std::vector<Id>& after, const std::string& place);
 
 // The innermost loop, block or root that a block shares with all who read what it writes: at its end the
-// results are complete. And the one that it shares with all who write `buffer`.
+// results are complete. Of what nobody reads, which iterations that run at once may have for themselves: the
+// innermost loop at whose end they are complete. And the one that it shares with all who write `buffer`.
 Id ScopeOfReaders(const Program& program, Id block);
 Id ScopeOfWriters(const Program& program, Id block, Id buffer);
 

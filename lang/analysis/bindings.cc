@@ -44,9 +44,10 @@ Sum Resolver::Resolve(Id mark) {
       continue;
     }
     Sum value = ResolveChecked(definition);
-    // A remainder beyond the source's extent is none, even where the tiles are imperfect.
+    // A remainder beyond the source's extent is none, even where the tiles are imperfect; of one value, 0.
     const Source source = Source::Mark(definition);
-    const int64_t extent = split.lower * split.extent < extents_(source) ? split.extent : 0;
+    const bool whole = split.extent != 1 && split.lower * split.extent >= extents_(source);
+    const int64_t extent = whole ? 0 : split.extent;
     if (split.lower != 1 || extent != 0) {
       std::optional<Sum> digit = DivMod(value, split.lower, extent, extents_);
       value = digit.has_value() ? *std::move(digit) : Sum{0, {Split{source, 1, split.lower, extent}}};

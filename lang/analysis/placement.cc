@@ -52,7 +52,8 @@ absl::Status CheckOrder(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// Where others write what it writes, it may not change places with them, nor with those who read that.
+// Where others write what it writes, it may not change places with them, nor with those who read that, nor
+// leave a loop that repeats it before them.
 absl::Status CheckOthers(const Program& p, Id block, Id to) {
   for (const Id buffer : WrittenBuffers(p, block)) {
     const std::vector<Id> writers = Writers(p, buffer);
@@ -64,6 +65,15 @@ absl::Status CheckOthers(const Program& p, Id block, Id to) {
       if (Before(p, other, to) && !IsAncestor(p, to, other)) continue;
       return No(absl::StrCat(Describe(p, other), ", between ", Describe(p, to), " and it, uses ",
                              p.Text(p.buffers[buffer].name), " too"));
+    }
+    for (const Id writer : writers) {
+      for (Id at = p.nodes[block].parent; p.IsLoop(at); at = p.nodes[at].parent) {
+        if (writer == block || IsAncestor(p, at, to) || !IsAncestor(p, at, writer) ||
+            TellsApart(p, block, at))
+          continue;
+        return No(absl::StrCat("iterations of ", Describe(p, at), " repeat it before ", Describe(p, writer),
+                               ", which writes ", p.Text(p.buffers[buffer].name), " too"));
+      }
     }
   }
   return absl::OkStatus();
@@ -382,18 +392,6 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
           if (regions.size() == regions.capacity()) return No("it reads too many buffers");
           first[simple->iter] = &regions.back()[0];
         }
-      }
-    }
-  }
-  for (const Id buffer : WrittenBuffers(program, block)) {
-    for (const Id writer : Writers(program, buffer)) {
-      for (Id at = program.nodes[block].parent; program.IsLoop(at); at = program.nodes[at].parent) {
-        if (writer == block || IsAncestor(program, at, loop) || !IsAncestor(program, at, writer) ||
-            TellsApart(program, block, at))
-          continue;
-        return No(absl::StrCat("iterations of ", Describe(program, at), " repeat it before ",
-                               Describe(program, writer), ", which writes ",
-                               program.Text(program.buffers[buffer].name), " too"));
       }
     }
   }

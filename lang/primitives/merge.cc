@@ -5,6 +5,7 @@
 //                                      T(m)
 //
 // T(m) then runs before S(m+1), S(m+2), ...: it may not touch what these write, nor write what they touch.
+// Where T starts a reduction at the loop's entry, that is before S(0) too.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -80,7 +81,7 @@ absl::Status CheckMerge(const Program& p, Id first, Id second) {
                                                       p.loop(first).extent.max, ", and ", Describe(p, second),
                                                       " has ", p.loop(second).extent.max));
   }
-  if (p.loop(first).extent.max == 1) return absl::OkStatus();
+  const bool once = p.loop(first).extent.max == 1;
   const auto touched = [&](Id block, Id buffer, bool written, Id loop) {
     const Bindings bindings = ResolveBindings(p, block);
     return written ? WrittenRegion(p, bindings, buffer, loop) : ReadRegion(p, bindings, buffer, loop);
@@ -91,14 +92,14 @@ absl::Status CheckMerge(const Program& p, Id first, Id second) {
         const std::vector<Id> by_b = b_writes ? WrittenBuffers(p, b) : ReadBuffers(p, b);
         for (const Id buffer : a_writes ? WrittenBuffers(p, a) : ReadBuffers(p, a)) {
           if (std::find(by_b.begin(), by_b.end(), buffer) == by_b.end()) continue;
-          if (!(b_writes && StartsAt(p, b, second)) &&
-              NeverLater(p, touched(a, buffer, a_writes, first), touched(b, buffer, b_writes, second), first,
-                         second))
+          const bool at_entry = StartsAt(p, b, second) && (b_writes || ReadsInitially(p, b, buffer));
+          if (!at_entry && (once || NeverLater(p, touched(a, buffer, a_writes, first),
+                                               touched(b, buffer, b_writes, second), first, second)))
             continue;
-          return absl::FailedPreconditionError(
-              absl::StrCat(Describe(p, b), b_writes ? " writes " : " reads ", p.Text(p.buffers[buffer].name),
-                           ", which later iterations of ", Describe(p, first),
-                           a_writes ? " may write" : " may read", " in ", Describe(p, a)));
+          return absl::FailedPreconditionError(absl::StrCat(
+              Describe(p, b), b_writes ? " writes " : " reads ", p.Text(p.buffers[buffer].name),
+              at_entry ? " at the loop's entry" : "", ", which later iterations of ", Describe(p, first),
+              a_writes ? " may write" : " may read", " in ", Describe(p, a)));
         }
       }
     }

@@ -31,6 +31,11 @@ bool Initializes(const Program& p, Id block, Id loop) {
   return false;
 }
 
+bool DependsOn(const Program& p, Id block, Id loop) {
+  const LoopUse use = UseOf(p, block, loop);
+  return use.spatial || use.reduction;
+}
+
 absl::Status Split(Call& call) {
   Program& p = call.program();
   const Id loop = call.node(0);
@@ -65,12 +70,19 @@ absl::Status Split(Call& call) {
   }
 
   if (known > extent) {
-    // What does not depend on the loop has no guard, and runs more often: too often within a reduction.
+    // What does not depend on the loop has no guard, and runs more often: too often within a reduction, and
+    // where what it reads may not be there.
     for (const Id block : BlocksBelow(p, loop)) {
-      const LoopUse use = UseOf(p, block, loop);
+      if (DependsOn(p, block, loop) || KILN_DEFECT("split.repeats")) continue;
+      for (const Id producer : Producers(p, block)) {
+        if (!DependsOn(p, producer, loop)) continue;
+        return absl::FailedPreconditionError(
+            absl::StrCat("factors ", absl::StrJoin(factors, " "), " give ", known, ", more than the extent ",
+                         extent, " of loop ", p.Text(old.name), ", on which ", Describe(p, producer),
+                         " depends, but not ", Describe(p, block), ", which reads from it"));
+      }
       const bool stores = p.block(block).monoid == kNone;
-      if (use.spatial || use.reduction || (stores && !Initializes(p, block, loop))) continue;
-      if (KILN_DEFECT("split.repeats")) continue;
+      if (stores && !Initializes(p, block, loop)) continue;
       const std::vector<Id> around = LoopsAround(p, block);
       const size_t position = std::find(around.begin(), around.end(), loop) - around.begin();
       if (!stores && !p.block(block).accumulates && position < ReductionStart(p, block)) continue;

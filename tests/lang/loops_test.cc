@@ -111,6 +111,19 @@ TEST(Merge, RefusesLoopsThatAreNotSerial) {
   EXPECT_THAT(Refusal(s), HasSubstr("loop i is parallel; only serial loops can be merged"));
 }
 
+TEST(Merge, RefusesAReductionThatWouldStartBeforeWhatItStartsFrom) {
+  // T = max A;  B = T + the sum of A, over one element.
+  Builder b("start");
+  const Id A = b.Input("A", kI32, {1}), T = b.Temporary("T", kI32, {}), B = b.Output("B", kI32, {});
+  const std::vector<Builder::IterSpec> over{{"r", 1, IterKind::kReduction}};
+  b.Reduce("first", over, Monoid::Kind::kMax, {T, {}}, b.Load(A, {b.Iter(0)}));
+  b.Reduce("second", over, Monoid::Kind::kSum, {B, {}}, b.Load(A, {b.Iter(0)}), b.Load(T, {}));
+  Schedule s = Scheduled(b.Finish());
+  s.Merge(LoopOf(s, "first"), LoopOf(s, "second"));
+  EXPECT_THAT(Refusal(s), HasSubstr("block \"second\" reads T at the loop's entry, which later iterations of "
+                                    "loop r may write in block \"first\""));
+}
+
 TEST(LoopPartition, MakesGuardsKnownInTheMainPart) {
   const Program before = Chain(12);
   Schedule s = Scheduled(before);

@@ -49,6 +49,22 @@ for i < 8 {
   ExpectSameResults(Conv(), s.program());
 }
 
+TEST(Reindex, RefusesTilesOfAFusedLoopOfOneIterationThatAreEmpty) {
+  // y[i, j] = x[i] with i = i0 + f and j = f % 1, where f < 1 is fused and split in two.
+  Builder b("unit");
+  const Id A = b.Input("A", kI32, {4}), x = b.Temporary("x", kI32, {4}), B = b.Output("B", kI32, {4, 1});
+  b.Compute("make", {{"i", 4}}, {x, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
+  b.Compute("copy", {{"i", 4}, {"j", 1}}, {B, {b.Iter(0), b.Iter(1)}}, b.Load(x, {b.Iter(0)}));
+  Schedule s = Scheduled(b.Finish());
+  const auto loops = s.GetLoops(s.GetBlock("copy"));
+  const auto parts = s.Split(loops[0], {4, 1});
+  s.ComputeAt(s.GetBlock("make"), parts[0]);
+  s.Split(s.Fuse({parts[1], loops[1]}), {1, 2});
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.Reindex(s.GetBlock("copy"), 0);
+  EXPECT_THAT(Refusal(s), HasSubstr("some tiles of block \"copy\" are empty, or imperfect"));
+}
+
 TEST(Reindex, ABlockWritesByItsOwnIters) {
   Schedule s = Scheduled(Conv());
   const Block copy = s.Reindex(s.GetBlock("conv"), -1);

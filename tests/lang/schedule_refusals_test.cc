@@ -61,6 +61,19 @@ TEST(Split, RefusesToOvershootALoopThatABlockBelowDoesNotDependOn) {
               HasSubstr("more than the extent 1 of loop u, on which block \"sum\" does not depend"));
 }
 
+TEST(Split, RefusesToOvershootALoopThatABlockBelowDependsOnAndItsReaderDoesNot) {
+  // for i < 12: { for u < 1: for r < 9: t.acc[u, i] sum= A[i, r];  t[i] = t.acc[0, i] }, where only acc has
+  // u.
+  Schedule s = Scheduled(SumAndCopy());
+  const Block sum = s.GetBlock("sum");
+  const Loop one = s.Split(s.GetLoops(sum)[1], {1, 9})[0];
+  s.AccumulateAt(sum, one);
+  s.Reindex(s.GetBlock("sum.combine"), 0);
+  s.Split(one, {1, 2});
+  EXPECT_THAT(Message(s), HasSubstr("more than the extent 1 of loop r_0, on which block \"sum\" depends, but "
+                                    "not block \"t.acc.reindex.1\", which reads from it"));
+}
+
 TEST(Split, RefusesToInitializeAgainWhatIsReduced) {
   // for i < 1 { t = 0; t += A }, where the store does not name i.
   Program p = ParseProgram(R"(kiln.program v1
@@ -220,6 +233,26 @@ TEST(CacheWrite, CopiesBeforeTheNearestReader) {
   ExpectSameResults(p, s.program());
 }
 
+TEST(CacheWrite, LeavesNoParallelLoopWithWhatNobodyReads) {
+  // parallel again < 2: for r < 4: t[] sum= A[r];  B[] = A[0]
+  Program p = ParseProgram(R"(kiln.program v1
+program unread
+parameters A, B
+buffer A: f64[4] input
+buffer t: f64[] temporary
+buffer B: f64[] output
+for again < 2 parallel {
+  for r < 4 { block sum { reduction k < 4 = r t[] sum= A[k] } }
+}
+block copy { B[] = A[0] }
+)")
+                  .value();
+  Schedule s = Scheduled(std::move(p));
+  const Block copy = s.CacheWrite(s.GetBlock("sum"));
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(s.GetLoops(copy).size(), 1u);
+}
+
 TEST(CacheWrite, RefusesToCopyWhatIsNotWritten) {
   Schedule s = Scheduled(SumAndCopy());
   const Block copy = s.GetBlock("copy");
@@ -319,25 +352,37 @@ TEST(CacheRead, CopiesAfterTheNearestWriter) {
   ExpectSameResults(SumAndCopy(), s.program());
 }
 
+// T[i] = A[i];  for again < 2: { B[i] = T[i]; B[i] += A[i] }, the two blocks in nests of their own.
+Program StartsAgain() {
+  return ParseProgram(R"(kiln.program v1
+program again
+parameters A, B
+buffer A: f64[12] input
+buffer T: f64[12] temporary
+buffer B: f64[12] output
+for i < 12 { block make { spatial o < 12 = i T[o] = A[o] } }
+for again < 2 {
+  for i < 12 { block start { spatial o < 12 = i B[o] = T[o] } }
+  for i < 12 {
+    for r < 1 { block sum { spatial o < 12 = i reduction k < 1 = r B[o] accumulate sum= A[o + k] } }
+  }
+}
+)")
+      .value();
+}
+
+constexpr char kRepeats[] = "iterations of loop again repeat it before block \"sum\", which writes B too";
+
 TEST(ReverseComputeAt, RefusesToLeaveALoopThatRepeatsItBeforeAnotherWriter) {
-  // T[i] = A[i];  for again < 2: { B[i] = T[i]; B[i] += A[i] }
-  Builder b("again");
-  const Id A = b.Input("A", DType::kF64, {12}), T = b.Temporary("T", DType::kF64, {12}),
-           B = b.Output("B", DType::kF64, {12});
-  const Sum i = b.Iter(0), r = b.Iter(1);
-  b.Compute("make", {{"i", 12}}, {T, {i}}, b.Load(A, {i}));
-  const Id sum = b.Reduce("sum", {{"i", 12}, {"r", 1, IterKind::kReduction}}, Monoid::Kind::kSum, {B, {i}},
-                          b.Load(A, {i + r}), b.Load(T, {i}));
-  Program p = b.Finish();
-  const Id nest = p.nodes[p.nodes[sum].parent].parent, again = p.AddLoop("again", 2);
-  p.Replace(nest, again);
-  p.Append(again, nest);
-  Schedule s = Scheduled(std::move(p));
-  const Block start = s.DecomposeReduction(s.GetBlock("sum"), s.GetLoops(s.GetBlock("sum"))[1]);
-  ASSERT_TRUE(s.ok()) << s.status();
-  s.ReverseComputeAt(start, s.GetLoops(s.GetBlock("make"))[0]);
-  EXPECT_THAT(Message(s),
-              HasSubstr("iterations of loop again repeat it before block \"sum\", which writes B too"));
+  Schedule s = Scheduled(StartsAgain());
+  s.ReverseComputeAt(s.GetBlock("start"), s.GetLoops(s.GetBlock("make"))[0]);
+  EXPECT_THAT(Message(s), HasSubstr(kRepeats));
+}
+
+TEST(ReverseComputeInline, RefusesToLeaveALoopThatRepeatsItBeforeAnotherWriter) {
+  Schedule s = Scheduled(StartsAgain());
+  s.ReverseComputeInline(s.GetBlock("start"));
+  EXPECT_THAT(Message(s), HasSubstr(kRepeats));
 }
 
 TEST(Fuse, KeepsIndicesExpressibleWhenTheFusedLoopIsSplitImperfectly) {

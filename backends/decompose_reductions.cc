@@ -122,11 +122,11 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
     }
     if (!involved) continue;
     iters.push_back(
-        {p.Intern("guard"), guard.extent, IterKind::kSpatial, p.AddMark(rebind(guard.value), guard.extent)});
+        {p.AddName("guard"), guard.extent, IterKind::kSpatial, p.AddMark(rebind(guard.value), guard.extent)});
   }
 
   BlockNode init;
-  init.name = p.Intern(p.FreshName(absl::StrCat(p.Text(block.name), ".init")));
+  init.name = p.AddName(p.FreshName(absl::StrCat(p.Text(block.name), ".init")));
   init.iters = {static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(iters.size())};
   p.iters.insert(p.iters.end(), iters.begin(), iters.end());
   init.dests = block.dests;

@@ -129,10 +129,10 @@ Id Builder::AddBlock(absl::string_view name, const std::vector<IterSpec>& iters,
     p.Append(parent, loop);
     parent = loop;
     list.push_back(
-        {p.Intern(spec.name), spec.extent, spec.kind, p.AddMark(Sum::Of(Source::Loop(loop)), spec.extent)});
+        {p.AddName(spec.name), spec.extent, spec.kind, p.AddMark(Sum::Of(Source::Loop(loop)), spec.extent)});
   }
   BlockNode block;
-  block.name = p.Intern(p.FreshName(name));
+  block.name = p.AddName(p.FreshName(name));
   block.iters = {static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(list.size())};
   p.iters.insert(p.iters.end(), list.begin(), list.end());
   block.monoid = monoid;

@@ -55,7 +55,7 @@ class Dissolver {
     const auto must_hold = [&](IterKind kind, Id mark) {
       auto at = std::find_if(iters.begin(), iters.end(), [&](const Iter& i) { return i.kind == kind; });
       if (at == iters.end()) {
-        const Iter unit{p_.Intern("u"), Extent(1), kind, p_.AddMark(Sum::Constant(0), 1)};
+        const Iter unit{p_.AddName("u"), Extent(1), kind, p_.AddMark(Sum::Constant(0), 1)};
         at = iters.insert(iters.end(), unit);
       }
       Sum sum = p_.SumOf(at->binding);

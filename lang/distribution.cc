@@ -278,11 +278,15 @@ Distribution::Proposal Distribution::Propose(absl::Span<const int64_t> current, 
     return proposal;
   }
   if (kind_ == Kind::kBoundedTile) {
-    const std::vector<Decision> near = BoundedNeighbours(bounds(), current);
+    std::vector<Decision> near;
+    near.reserve(128);
+    ForEachBoundedNeighbour(bounds(), current, [&](const Decision& to) { near.push_back(to); });
     if (near.empty()) return proposal;
     proposal.to = near[dice.Below(static_cast<int64_t>(near.size()))];
+    int64_t back = 0;
+    ForEachBoundedNeighbour(bounds(), proposal.to, [&](const Decision&) { ++back; });
     proposal.log_forward = -std::log(near.size());
-    proposal.log_backward = -std::log(BoundedNeighbours(bounds(), proposal.to).size());
+    proposal.log_backward = -std::log(back);
     return proposal;
   }
   if (kind_ == Kind::kCeilTile) return ProposeCeil(current, dice);

@@ -205,8 +205,8 @@ Sum operator*(Sum a, int64_t factor) {
 }
 
 int64_t SplitRange(const Split& split, ExtentOf extent_of) {
-  const int64_t quotients =
-      split.lower == 1 ? extent_of(split.source) : (extent_of(split.source) + split.lower - 1) / split.lower;
+  const int64_t extent = extent_of(split.source);
+  const int64_t quotients = split.lower == 1 ? extent : (extent + split.lower - 1) / split.lower;
   return split.extent == 0 ? quotients : std::min(quotients, split.extent);
 }
 
@@ -226,8 +226,9 @@ Interval Bounds(const Sum& sum, ExtentOf extent_of) {
   return total;
 }
 
-Sum Simplify(const Sum& sum, ExtentOf extent_of) {
+Sum Simplify(const Sum& sum, ExtentOf extent_of, Interval* bounds) {
   Sum result{sum.offset, {}};
+  Interval reach{sum.offset, sum.offset};
   bool repeated = false;
   for (Split split : sum.splits) {
     const int64_t values = extent_of(split.source);
@@ -235,9 +236,14 @@ Sum Simplify(const Sum& sum, ExtentOf extent_of) {
     if (split.extent >= values || split.lower * split.extent >= values) split.extent = 0;
     repeated = repeated || HasSource(result.splits, result.splits.size(), split.source);
     result.splits.push_back(split);
+    if (bounds == nullptr) continue;
+    const int64_t most = split.lower == 1 ? values : (values + split.lower - 1) / split.lower;
+    (split.scale < 0 ? reach.min : reach.max) +=
+        split.scale * ((split.extent == 0 ? most : std::min(most, split.extent)) - 1);
   }
   if (repeated) result.splits = JoinRepeatedSources(result.splits);
   SortSplits(result.splits);
+  if (bounds != nullptr) *bounds = repeated ? Bounds(result, extent_of) : reach;
   return result;
 }
 
@@ -259,8 +265,12 @@ std::optional<Sum> DivMod(const Sum& sum, int64_t lower, int64_t extent, ExtentO
 std::optional<Sum> Substitute(const Sum& sum, absl::FunctionRef<std::optional<Sum>(Source)> definition,
                               ExtentOf extent_of) {
   const auto unbounded = [](Source) { return std::numeric_limits<int64_t>::max(); };
+  bool repeated = false;
+  for (size_t i = 1; i < sum.splits.size(); ++i)
+    repeated = repeated || HasSource(sum.splits, i, sum.splits[i].source);
+  const Sum joined = repeated ? Simplify(sum, unbounded) : Sum();
   Sum result{sum.offset, {}};
-  for (const Split& split : Simplify(sum, unbounded).splits) {
+  for (const Split& split : repeated ? joined.splits : sum.splits) {
     std::optional<Sum> value = definition(split.source);
     if (!value) {
       result.splits.push_back(split);

@@ -71,8 +71,8 @@ Interval Bounds(const Sum& sum, ExtentOf extent_of);
 // The canonical form: no zero and no constant splits, redundant remainders dropped, digits of one source
 // joined where adjacent (x/4*4 + x%4 = x) and taken apart where they overlap (x + x/4 = x/4*5 + x%4), splits
 // ordered by descending |scale|, then source, then lower. Two sums are equal at every point if and only if
-// their canonical forms are equal.
-Sum Simplify(const Sum& sum, ExtentOf extent_of);
+// their canonical forms are equal. `bounds` receives the Bounds of the sum.
+Sum Simplify(const Sum& sum, ExtentOf extent_of, Interval* bounds = nullptr);
 
 // (sum / lower) % extent in canonical form, extent 0 for no remainder; nullopt where the form cannot express
 // it. The sum must be >= 0 everywhere.

@@ -174,7 +174,7 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
     return range;
   };
   BlockNode combine;
-  combine.name = p.Intern(p.FreshName(absl::StrCat(p.Text(old.name), ".combine")));
+  combine.name = p.AddName(p.FreshName(absl::StrCat(p.Text(old.name), ".combine")));
   combine.iters = add_iters(spatial + outer);
   for (size_t i = 0; i < outer; ++i) p.iters[combine.iters.begin + spatial + i].kind = IterKind::kReduction;
   combine.monoid = old.monoid;

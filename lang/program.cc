@@ -53,6 +53,10 @@ Id Program::Intern(absl::string_view name) {
     if (at == names.data() || at[-1] == '\0') return static_cast<Id>(at - names.data());
     from = at + 1;
   }
+  return AddName(name);
+}
+
+Id Program::AddName(absl::string_view name) {
   const Id id = static_cast<Id>(names.size());
   names.append(name.data(), name.size());
   names.push_back('\0');
@@ -87,7 +91,7 @@ Range Program::AddDims(absl::Span<const Extent> shape) {
 Id Program::AddBuffer(absl::string_view name, DType dtype, absl::Span<const Extent> shape, Role role,
                       Scope scope) {
   Buffer buffer;
-  buffer.name = Intern(name);
+  buffer.name = AddName(name);
   buffer.dtype = dtype;
   buffer.role = role;
   buffer.scope = scope;
@@ -99,7 +103,7 @@ Id Program::AddBuffer(absl::string_view name, DType dtype, absl::Span<const Exte
 
 Id Program::AddLoop(absl::string_view name, Extent extent, LoopKind kind) {
   LoopNode loop;
-  loop.name = Intern(name);
+  loop.name = AddName(name);
   loop.extent = extent;
   loop.kind = kind;
   Node node;

@@ -72,7 +72,7 @@ struct Program {
   std::vector<PipelineNode> pipelines;
   std::vector<PipelineStage> stages;
   std::vector<Ring> rings;
-  std::string names;  // interned, each ended by '\0'; a name's id is its offset
+  std::string names;                                          // each ended by '\0'; a name's id is its offset
   std::shared_ptr<const std::vector<std::string>> constants;  // bytes of constant buffers
 
   Program();
@@ -113,9 +113,10 @@ struct Program {
   // The index expressions of a kGather, one per dimension of its buffer.
   std::vector<Id> GatherIndex(const Expr& e) const;
 
-  // --- making: each returns the id or the range of what it appended (expressions, names and monoids are
-  // shared) ---------
-  Id Intern(absl::string_view name);
+  // --- making: each returns the id or the range of what it appended (expressions and monoids are shared)
+  // ---------------------------------------------------------------------------------------------------------
+  Id AddName(absl::string_view name);
+  Id Intern(absl::string_view name);  // the name that is there, if one is
   Id AddMark(const Sum& sum, Extent extent);
   Id AddExpr(const Expr& expr);
   Id AddMonoid(Monoid::Kind kind, DType dtype);

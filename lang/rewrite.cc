@@ -163,11 +163,11 @@ Id AddCopyBlock(Program& program, absl::string_view name, Id source, Id dest) {
   const auto shape_span = program.Dims(program.buffers[source].shape);
   const std::vector<Extent> shape(shape_span.begin(), shape_span.end());
   BlockNode block;
-  block.name = program.Intern(program.FreshName(name));
+  block.name = program.AddName(program.FreshName(name));
   block.iters = {static_cast<int32_t>(program.iters.size()), static_cast<int32_t>(shape.size())};
   std::vector<int32_t> index;
   for (size_t d = 0; d < shape.size(); ++d) {
-    program.iters.push_back({program.Intern(absl::StrCat("c", d)), shape[d], IterKind::kSpatial, kNone});
+    program.iters.push_back({program.AddName(absl::StrCat("c", d)), shape[d], IterKind::kSpatial, kNone});
     index.push_back(program.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(d))), shape[d]));
   }
   const Range list = program.AddList(index);

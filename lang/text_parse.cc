@@ -177,7 +177,7 @@ class Parser : private ExprReader {
   Id ParseBlock(Id parent, Id, Scope scope, int depth) {
     const Token place = Next();
     BlockNode b;
-    b.name = p_.Intern(Name("a block's name"));
+    b.name = p_.AddName(Name("a block's name"));
     if (Accept("intrinsic")) b.intrinsic = p_.Intern(Name("an intrinsic's name"));
     b.annotations = ParseNotes();
     Keyword("{");
@@ -195,7 +195,7 @@ class Parser : private ExprReader {
       Iter iter;
       iter.kind = Accept("spatial") ? IterKind::kSpatial : (Accept("reduction"), IterKind::kReduction);
       const std::string name = Name("an iter's name");
-      iter.name = p_.Intern(name);
+      iter.name = p_.AddName(name);
       Keyword("<");
       iter.extent = ParseExtent();
       body_.push_back(

@@ -128,11 +128,15 @@ Decision SampleChain(const TileBounds& bounds, const ChainTable& table, Dice& di
 }  // namespace
 
 bool IsBoundedTile(const TileBounds& bounds, absl::Span<const int64_t> tile) {
-  if (static_cast<int>(tile.size()) != bounds.parts || Product(tile) != bounds.extent) return false;
+  if (static_cast<int>(tile.size()) != bounds.parts) return false;
+  int64_t product = 1;
   for (int level = 0; level < bounds.parts; ++level) {
-    if (!Keeps(bounds, level, Product(tile.last(level + 1)))) return false;
+    const int64_t factor = tile[bounds.parts - 1 - level];
+    if (factor < 1 || __builtin_mul_overflow(product, factor, &product) || product > bounds.extent ||
+        !Keeps(bounds, level, product))
+      return false;
   }
-  return true;
+  return product == bounds.extent;
 }
 
 double CountBoundedTiles(const TileBounds& bounds) { return Memo(bounds, CountChains).total; }
@@ -155,20 +159,21 @@ void ForEachBoundedTile(const TileBounds& bounds, const std::function<void(const
   fill(0, 1);
 }
 
-std::vector<Decision> BoundedNeighbours(const TileBounds& bounds, absl::Span<const int64_t> tile) {
-  std::vector<Decision> neighbours;
+void ForEachBoundedNeighbour(const TileBounds& bounds, absl::Span<const int64_t> tile,
+                             absl::FunctionRef<void(const Decision&)> visit) {
+  Decision to(tile.begin(), tile.end());
   for (size_t x = 0; x < tile.size(); ++x) {
     for (const int64_t d : Divisors(tile[x]).subspan(1)) {
+      to[x] = tile[x] / d;
       for (size_t y = 0; y < tile.size(); ++y) {
         if (x == y) continue;
-        Decision to(tile.begin(), tile.end());
-        to[x] /= d;
-        to[y] *= d;
-        if (IsBoundedTile(bounds, to)) neighbours.push_back(std::move(to));
+        to[y] = tile[y] * d;
+        if (IsBoundedTile(bounds, to)) visit(to);
+        to[y] = tile[y];
       }
     }
+    to[x] = tile[x];
   }
-  return neighbours;
 }
 
 bool IsCeilTile(const TileBounds& bounds, absl::Span<const int64_t> tile) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "lang/distribution.h"
 
 namespace kiln {
@@ -28,7 +29,8 @@ double CountBoundedTiles(const TileBounds& bounds);
 Decision SampleBoundedTile(const TileBounds& bounds, Dice& dice);
 void ForEachBoundedTile(const TileBounds& bounds, const std::function<void(const Decision&)>& visit);
 // A divisor of one factor moved to another; symmetric, and connects all.
-std::vector<Decision> BoundedNeighbours(const TileBounds& bounds, absl::Span<const int64_t> tile);
+void ForEachBoundedNeighbour(const TileBounds& bounds, absl::Span<const int64_t> tile,
+                             absl::FunctionRef<void(const Decision&)> visit);
 
 // Those whose first factor is ceil(extent / product of the others), and that product at most
 // Distribution::kCeilReach.

@@ -7,19 +7,6 @@
 
 namespace kiln {
 
-int64_t Extents::operator()(Source source) const {
-  switch (source.kind) {
-    case Source::Kind::kLoop:
-      return program_.loop(source.id).extent.max;
-    case Source::Kind::kMark:
-      return program_.marks[source.id].extent.max;
-    case Source::Kind::kIter:
-      KILN_CHECK(block_ != kNone, "an iter outside of any block");
-      return program_.Iters(program_.block(block_).iters)[source.id].extent.max;
-  }
-  return 0;
-}
-
 // The mark that a source stands for; kNone if it is a live loop or an iter.
 Id Resolver::Definition(Source source) const {
   if (source.kind == Source::Kind::kMark) return source.id;
@@ -33,7 +20,7 @@ Sum Resolver::Resolve(Source source) {
   return definition == kNone ? Sum::Of(source) : ResolveChecked(definition);
 }
 
-Sum Resolver::Resolve(Id mark) {
+Sum Resolver::Resolve(Id mark, Interval* bounds) {
   const Mark& m = program_.marks[mark];
   Sum sum = Sum::Constant(m.offset);
   bool divides_marks = false;
@@ -59,7 +46,7 @@ Sum Resolver::Resolve(Id mark) {
       divides_marks |= part.source.kind == Source::Kind::kMark;
     }
   }
-  sum = Simplify(sum, extents_);
+  sum = Simplify(sum, extents_, bounds);
   // Digits that stayed may have joined to some that can be expressed.
   for (size_t i = 0; divides_marks && i < sum.splits.size();) {
     const Split split = sum.splits[i++];
@@ -69,7 +56,7 @@ Sum Resolver::Resolve(Id mark) {
     if (!whole) value = DivMod(*value, split.lower, split.extent, extents_);
     if (!value.has_value()) continue;
     sum.splits.erase(sum.splits.begin() + static_cast<int64_t>(i) - 1);
-    sum = Simplify(std::move(sum) + std::move(*value) * split.scale, extents_);
+    sum = Simplify(std::move(sum) + std::move(*value) * split.scale, extents_, bounds);
     i = 0;
   }
   return sum;
@@ -83,9 +70,9 @@ Sum Resolver::ResolveChecked(Id mark) {
     if (definition != kNone && program_.marks[definition].extent.max == m.extent.max)
       return ResolveChecked(definition);
   }
-  Sum value = Resolve(mark);
+  Interval bounds;
+  Sum value = Resolve(mark, &bounds);
   const int64_t extent = m.extent.max;
-  const Interval bounds = Bounds(value, extents_);
   if (bounds.min < 0 || bounds.max >= extent + KILN_DEFECT("bindings.guard")) {
     const auto same = [&](const Guard& g) { return g.extent == extent && g.value == value; };
     if (std::none_of(guards_.begin(), guards_.end(), same)) guards_.push_back({value, extent});
@@ -145,6 +132,27 @@ Bindings ResolveBindings(const Program& program, Id block) {
   }
   result.guards = std::move(around.guards);
   return result;
+}
+
+std::optional<int64_t> StepOf(const Program& program, Id block, Id mark, Id loop) {
+  int64_t total = 0;
+  for (const Split& split : program.Splits(program.marks[mark].splits)) {
+    const Source source = split.source;
+    std::optional<int64_t> step;
+    if (source.kind == Source::Kind::kMark) {
+      step = StepOf(program, block, source.id, loop);
+    } else if (source.kind == Source::Kind::kIter) {
+      const Id binding = program.Iters(program.block(block).iters)[source.id].binding;
+      step = StepOf(program, EnclosingBlock(program, block), binding, loop);
+    } else if (const Id definition = program.loop(source.id).definition; definition != kNone) {
+      step = StepOf(program, block, definition, loop);
+    } else {
+      step = source.id == loop;
+    }
+    if (!step.has_value() || (*step != 0 && (split.lower != 1 || split.extent != 0))) return std::nullopt;
+    total += *step * split.scale;
+  }
+  return total;
 }
 
 Id EnclosingBlock(const Program& program, Id node) {

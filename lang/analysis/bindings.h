@@ -18,7 +18,11 @@ struct Guard {
 class Extents {
  public:
   explicit Extents(const Program& program, Id block = kNone) : program_(program), block_(block) {}
-  int64_t operator()(Source source) const;
+  int64_t operator()(Source source) const {
+    if (source.kind == Source::Kind::kLoop) return program_.loop(source.id).extent.max;
+    if (source.kind == Source::Kind::kMark) return program_.marks[source.id].extent.max;
+    return program_.Iters(program_.block(block_).iters)[source.id].extent.max;
+  }
 
  private:
   const Program& program_;
@@ -33,7 +37,7 @@ class Resolver {
   // `scope`: the enclosing block whose iters bindings may use, kNone at the root.
   explicit Resolver(const Program& program, Id scope = kNone) : program_(program), extents_(program, scope) {}
 
-  Sum Resolve(Id mark);
+  Sum Resolve(Id mark, Interval* bounds = nullptr);
   // What a source stands for: a live loop or an iter itself, a dead loop's definition, a mark's value.
   Sum Resolve(Source source);
   // Resolve for a mark that must lie in its extent for an instance to exist.
@@ -58,6 +62,10 @@ struct Bindings {
   std::vector<Guard> guards;
 };
 Bindings ResolveBindings(const Program& program, Id block);
+
+// How far a mark over the iters of a block (kNone: over loops alone) moves from one iteration of a live loop
+// to the next, all others standing still; nullopt where that is not seen without resolving.
+std::optional<int64_t> StepOf(const Program& program, Id block, Id mark, Id loop);
 
 // The innermost block around a node, or kNone.
 Id EnclosingBlock(const Program& program, Id node);

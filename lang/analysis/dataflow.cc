@@ -7,11 +7,19 @@
 namespace kiln {
 namespace {
 
-void CollectBlocks(const Program& p, Id node, std::vector<Id>& blocks) {
-  for (Id child = p.nodes[node].first; child != kNone; child = p.nodes[child].next) {
-    if (p.IsBlock(child)) blocks.push_back(child);
-    if (p.nodes[child].first != kNone) CollectBlocks(p, child, blocks);
-  }
+// In program order, calls `visit` with each block below a node.
+template <typename Visitor>
+void EachBlockBelow(const Program& p, Id node, const Visitor& visit) {
+  const Id top = node;
+  do {
+    if (p.nodes[node].first != kNone) {
+      node = p.nodes[node].first;
+    } else {
+      while (node != top && p.nodes[node].next == kNone) node = p.nodes[node].parent;
+      if (node != top) node = p.nodes[node].next;
+    }
+    if (node != top && p.IsBlock(node)) visit(node);
+  } while (node != top);
 }
 
 using Exprs = absl::InlinedVector<Id, 24>;
@@ -58,9 +66,10 @@ bool ReadsAny(const Program& p, Id block, const List& buffers) {
 
 template <typename Condition>
 std::vector<Id> BlocksIf(const Program& p, const Condition& condition) {
-  std::vector<Id> blocks = Blocks(p);
-  blocks.erase(std::remove_if(blocks.begin(), blocks.end(), [&](Id b) { return !condition(b); }),
-               blocks.end());
+  std::vector<Id> blocks;
+  EachBlockBelow(p, kRoot, [&](Id block) {
+    if (condition(block)) blocks.push_back(block);
+  });
   return blocks;
 }
 
@@ -77,7 +86,7 @@ std::vector<Id> Blocks(const Program& program) { return BlocksBelow(program, kRo
 std::vector<Id> BlocksBelow(const Program& program, Id node) {
   std::vector<Id> blocks;
   blocks.reserve(8);
-  CollectBlocks(program, node, blocks);
+  EachBlockBelow(program, node, [&](Id block) { blocks.push_back(block); });
   return blocks;
 }
 
@@ -92,6 +101,7 @@ std::vector<Id> BodyExprs(const Program& program, Id block) {
 
 std::vector<Id> Loads(const Program& program, Id block) {
   std::vector<Id> loads;
+  loads.reserve(4);
   for (const Id e : Body(program, block)) {
     if (program.exprs[e].op == Op::kLoad) loads.push_back(e);
   }
@@ -120,6 +130,7 @@ bool ReadsInitially(const Program& program, Id block, Id buffer) {
 
 std::vector<Id> ReadBuffers(const Program& program, Id block) {
   std::vector<Id> buffers;
+  buffers.reserve(4);
   for (const Id e : Body(program, block)) {
     if (const Id buffer = BufferRead(program.exprs[e]); buffer != kNone) AddOnce(buffers, buffer);
   }
@@ -132,12 +143,20 @@ std::vector<Id> WrittenBuffers(const Program& program, Id block) {
   return buffers;
 }
 
+bool Reads(const Program& program, Id block, Id buffer) {
+  return ReadsAny(program, block, absl::MakeConstSpan(&buffer, 1));
+}
+
+bool Writes(const Program& program, Id block, Id buffer) {
+  return WritesAny(program, block, absl::MakeConstSpan(&buffer, 1));
+}
+
 std::vector<Id> Writers(const Program& program, Id buffer) {
-  return BlocksIf(program, [&](Id b) { return WritesAny(program, b, absl::MakeConstSpan(&buffer, 1)); });
+  return BlocksIf(program, [&](Id b) { return Writes(program, b, buffer); });
 }
 
 std::vector<Id> Readers(const Program& program, Id buffer) {
-  return BlocksIf(program, [&](Id b) { return ReadsAny(program, b, absl::MakeConstSpan(&buffer, 1)); });
+  return BlocksIf(program, [&](Id b) { return Reads(program, b, buffer); });
 }
 
 std::vector<Id> Producers(const Program& program, Id block) {

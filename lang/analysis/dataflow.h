@@ -23,9 +23,11 @@ std::vector<Id> Gathers(const Program& program, Id block);
 bool GathersFrom(const Program& program, Id block, Id buffer);
 // The buffer that an expression itself reads, of either kind, or kNone.
 Id BufferRead(const Expr& e);
-// Distinct buffers it reads, in order of first use; and writes.
+// Distinct buffers it reads, in order of first use; and writes. Whether one is among them.
 std::vector<Id> ReadBuffers(const Program& program, Id block);
 std::vector<Id> WrittenBuffers(const Program& program, Id block);
+bool Reads(const Program& program, Id block, Id buffer);
+bool Writes(const Program& program, Id block, Id buffer);
 
 // True if a reduction starts from what is in the buffer: its initial values read it.
 bool ReadsInitially(const Program& program, Id block, Id buffer);

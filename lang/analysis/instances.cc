@@ -19,7 +19,7 @@ struct Digit {
 // how far something else may move it.
 void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& extents, int64_t reach,
                std::vector<Digit>& digits) {
-  std::vector<Split> terms;
+  absl::InlinedVector<Split, 8> terms;
   for (const Split& s : sum.splits) {
     if (s.source.kind == Source::Kind::kMark) return;
     if (s.source.kind == Source::Kind::kLoop &&
@@ -39,6 +39,7 @@ void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& exte
 std::vector<Digit> DigitsOf(const Program& p, const std::vector<Sum>& sums, const std::vector<Id>& loops) {
   const Extents extents(p);
   std::vector<Digit> digits;
+  digits.reserve(8);
   for (const Sum& sum : sums) AddDigits(sum, loops, extents, 0, digits);
   return digits;
 }
@@ -72,6 +73,11 @@ bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& 
 }
 
 bool TellsApart(const Program& program, Id block, Id loop) {
+  if (program.nodes[block].parent == loop) {
+    for (const Iter& iter : program.Iters(program.block(block).iters)) {
+      if (StepOf(program, EnclosingBlock(program, block), iter.binding, loop).value_or(0) != 0) return true;
+    }
+  }
   std::vector<Id> loops = LoopsAround(program, block);
   loops.erase(loops.begin(), std::find(loops.begin(), loops.end(), loop));
   if (loops.empty()) return false;

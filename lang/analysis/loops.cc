@@ -14,16 +14,15 @@ namespace {
 
 bool UsedOutside(const Program& p, Id buffer, Id loop) {
   if (p.buffers[buffer].role != Role::kTemporary) return true;
-  const auto outside = [&](Id block) { return !IsAncestor(p, loop, block); };
   if (KILN_DEFECT("parallel.used-outside")) return false;
-  const std::vector<Id> readers = Readers(p, buffer), writers = Writers(p, buffer);
-  return std::any_of(readers.begin(), readers.end(), outside) ||
-         std::any_of(writers.begin(), writers.end(), outside);
+  const std::vector<Id> blocks = Blocks(p);
+  return std::any_of(blocks.begin(), blocks.end(), [&](Id block) {
+    return !IsAncestor(p, loop, block) && (Writes(p, block, buffer) || Reads(p, block, buffer));
+  });
 }
 
 // shared: nothing is private to an iteration.
 absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too, bool shared) {
-  const auto used_outside = [&](Id buffer) { return shared || UsedOutside(p, buffer, loop); };
   for (const Id block : BlocksBelow(p, loop)) {
     if (p.nodes[block].first != kNone) continue;
     const LoopUse use = UseOf(p, block, loop);
@@ -33,30 +32,29 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too, bo
                                                         p.Text(p.block(block).name), "\""));
     }
     if (p.loop(loop).extent.max == 1) continue;
+    Id used_outside = kNone;  // a buffer that it writes
     for (const Id buffer : WrittenBuffers(p, block)) {
-      if (used_outside(buffer) || !ReadsBeside(p, buffer, loop)) continue;
-      return absl::FailedPreconditionError(absl::StrCat("iterations of loop ", p.Text(p.loop(loop).name),
-                                                        " read of ", p.Text(p.buffers[buffer].name),
-                                                        " what other iterations write"));
+      if (shared || UsedOutside(p, buffer, loop)) {
+        if (used_outside == kNone) used_outside = buffer;
+      } else if (ReadsBeside(p, buffer, loop)) {
+        return absl::FailedPreconditionError(absl::StrCat("iterations of loop ", p.Text(p.loop(loop).name),
+                                                          " read of ", p.Text(p.buffers[buffer].name),
+                                                          " what other iterations write"));
+      }
     }
+    if (used_outside == kNone) continue;
     if (use.spatial || use.reduction) {
       // A store may be repeated; a reduction that two iterations run would be started over by one of them.
-      const std::vector<Id> written = WrittenBuffers(p, block);
-      const bool outside = std::any_of(written.begin(), written.end(), used_outside);
-      if (p.block(block).monoid == kNone || !outside || TellsApart(p, block, loop) ||
-          KILN_DEFECT("parallel.repeats"))
+      if (p.block(block).monoid == kNone || TellsApart(p, block, loop) || KILN_DEFECT("parallel.repeats"))
         continue;
       return absl::FailedPreconditionError(absl::StrCat("iterations of loop ", p.Text(p.loop(loop).name),
                                                         " repeat what others reduce in block \"",
                                                         p.Text(p.block(block).name), "\""));
     }
-    for (const Id buffer : WrittenBuffers(p, block)) {
-      if (used_outside(buffer) && !KILN_DEFECT("parallel.shared-write")) {
-        return absl::FailedPreconditionError(absl::StrCat(
-            "block \"", p.Text(p.block(block).name), "\" writes ", p.Text(p.buffers[buffer].name),
-            ", which does not depend on loop ", p.Text(p.loop(loop).name), " and is used outside of it"));
-      }
-    }
+    if (KILN_DEFECT("parallel.shared-write")) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "block \"", p.Text(p.block(block).name), "\" writes ", p.Text(p.buffers[used_outside].name),
+        ", which does not depend on loop ", p.Text(p.loop(loop).name), " and is used outside of it"));
   }
   return absl::OkStatus();
 }
@@ -144,27 +142,6 @@ std::vector<Id> LoopsBelow(const Program& program, Id node) {
   std::vector<Id> loops;
   CollectLoops(program, node, loops);
   return loops;
-}
-
-std::optional<int64_t> Stride(const Program& program, const Bindings& bindings, Id buffer,
-                              absl::Span<const int32_t> index, Id loop) {
-  const Extents extents(program);
-  const auto shape = program.Dims(program.buffers[buffer].shape);
-  int64_t stride = 0, row = 1;
-  for (size_t d = index.size(); d-- > 0;) {
-    const std::optional<Sum> value = Substitute(
-        program.SumOf(index[d]), [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, extents);
-    if (!value.has_value()) return std::nullopt;
-    for (const Split& split : value->splits) {
-      if (split.source.kind == Source::Kind::kMark) return std::nullopt;
-      if (split.source != Source::Loop(loop)) continue;
-      if (split.lower != 1 || (split.extent != 0 && split.extent < program.loop(loop).extent.max))
-        return std::nullopt;
-      stride += split.scale * row;
-    }
-    row *= shape[d].max;
-  }
-  return stride;
 }
 
 }  // namespace kiln

@@ -34,9 +34,4 @@ LoopUse UseOf(const Program& program, Id block, Id loop);
 // Loops below a node, in program order.
 std::vector<Id> LoopsBelow(const Program& program, Id node);
 
-// What the loop adds to the flat row-major index of an access of a block, per iteration; nullopt if that is
-// no constant. `index` are the marks of a load or of a destination.
-std::optional<int64_t> Stride(const Program& program, const Bindings& bindings, Id buffer,
-                              absl::Span<const int32_t> index, Id loop);
-
 }  // namespace kiln

@@ -50,6 +50,7 @@ Region Touched(const Program& p, Id buffer, absl::Span<const int32_t> index, con
   const Extents extents(p);
   const auto shape = p.Dims(p.buffers[buffer].shape);
   Region region;
+  region.reserve(index.size());
   for (size_t d = 0; d < index.size(); ++d) {
     std::optional<Sum> value;
     if (index[d] != kNone) {

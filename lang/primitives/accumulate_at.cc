@@ -61,6 +61,7 @@ absl::StatusOr<Partition> PartitionOf(const Program& p, Id block, Id loop) {
     return absl::FailedPreconditionError(
         absl::StrCat("the tiles of ", Describe(p, block), " are imperfect at more than their last level"));
   }
+  partition.old_iters.reserve(b.iters.count);
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction),
                           spatial = Feeds(p, block, IterKind::kSpatial);
   for (size_t i = 0; i < loops.size(); ++i) {
@@ -110,6 +111,7 @@ absl::Status AccumulateAt(Call& call) {
   const BlockNode old = p.block(block);
   const Access dest = p.Accesses(old.dests)[0];
   std::vector<DimRange> ranges;  // of the spatial iters, in one iteration of the loop
+  ranges.reserve(old.iters.count);
   for (int i = 0; i < old.iters.count; ++i) {
     if (p.Iters(old.iters)[i].kind != IterKind::kSpatial) continue;
     const std::optional<DimRange> range = IterRange(p, partition->bindings, i, loop);
@@ -121,6 +123,7 @@ absl::Status AccumulateAt(Call& call) {
     ranges.push_back(*range);
   }
   std::vector<Iter> iters;
+  iters.reserve(old.iters.count + partition->outer.size() + partition->inner.size());
   for (const Iter& iter : p.Iters(old.iters)) {
     if (iter.kind == IterKind::kSpatial) iters.push_back(iter);
   }
@@ -134,6 +137,7 @@ absl::Status AccumulateAt(Call& call) {
   add(partition->outer, IterKind::kSpatial);
   add(partition->inner, IterKind::kReduction);
   std::vector<int64_t> extents;
+  extents.reserve(iters.size());
   for (const Iter& iter : iters) extents.push_back(iter.extent.max);
   const auto iter_rule = [&](int i) { return partition->old_iters[i]; };
   const Id value = p.List(old.values)[0];
@@ -143,6 +147,7 @@ absl::Status AccumulateAt(Call& call) {
   // acc[outer..., dest...]
   const auto shape = p.Dims(p.buffers[dest.buffer].shape);
   std::vector<Extent> acc_shape;
+  acc_shape.reserve(partition->outer.size() + shape.size());
   for (const Id l : partition->outer) acc_shape.push_back(p.loop(l).extent);
   acc_shape.insert(acc_shape.end(), shape.begin(), shape.end());
   const std::string acc_name = p.FreshName(absl::StrCat(p.Text(p.buffers[dest.buffer].name), ".acc"));
@@ -185,7 +190,7 @@ absl::Status AccumulateAt(Call& call) {
     return range;
   };
   BlockNode combine;  // spatial iters and the outer loops as its reduction
-  combine.name = p.Intern(p.FreshName(absl::StrCat(p.Text(old.name), ".combine")));
+  combine.name = p.AddName(p.FreshName(absl::StrCat(p.Text(old.name), ".combine")));
   combine.iters = add_iters(spatial + partition->outer.size());
   for (size_t i = 0; i < partition->outer.size(); ++i) {
     p.iters[combine.iters.begin + spatial + i].kind = IterKind::kReduction;

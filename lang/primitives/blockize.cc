@@ -44,7 +44,7 @@ absl::Status Blockize(Call& call) {
   if (!tile.ok()) return tile.status();
 
   BlockNode around;
-  around.name = p.Intern(p.FreshName(absl::StrCat(p.Text(p.block(*block).name), ".tile")));
+  around.name = p.AddName(p.FreshName(absl::StrCat(p.Text(p.block(*block).name), ".tile")));
   std::vector<Iter> iters;
   const Range own = p.block(*block).iters;
   for (int i = 0; i < own.count; ++i) {

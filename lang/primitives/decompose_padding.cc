@@ -62,7 +62,7 @@ Id AddFill(Program& p, Id block, Id loop, Id constant, Id& outermost) {
     parent = copy;
   }
   BlockNode fill = old;
-  fill.name = p.Intern(p.FreshName(absl::StrCat(p.Text(old.name), ".fill")));
+  fill.name = p.AddName(p.FreshName(absl::StrCat(p.Text(old.name), ".fill")));
   fill.values = p.AddList({constant});
   fill.provenance = {Provenance::Kind::kPadding, old.provenance.origin, old.provenance.map};
   fill.iters.begin = static_cast<int32_t>(p.iters.size());

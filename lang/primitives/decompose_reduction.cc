@@ -82,7 +82,7 @@ absl::Status DecomposeReduction(Call& call) {
     parent = copy;
   }
   BlockNode init;
-  init.name = p.Intern(p.FreshName(absl::StrCat(p.Text(old.name), ".init")));
+  init.name = p.AddName(p.FreshName(absl::StrCat(p.Text(old.name), ".init")));
   init.dests = old.dests;
   init.values = old.initial.count != 0 && !KILN_DEFECT("decompose-reduction.identity")
                     ? old.initial

@@ -218,7 +218,7 @@ Id Product::Factor(Id factor, const std::vector<int>& groups, const char* suffix
   std::vector<int32_t> bounds;
   for (size_t i = 0; i < groups.size(); ++i) {
     const Group& group = groups_[groups[i]];
-    p_.iters[p_.block(copy).iters.begin + static_cast<int>(i)].name = p_.Intern(group.name);
+    p_.iters[p_.block(copy).iters.begin + static_cast<int>(i)].name = p_.AddName(group.name);
     if (group.padded > group.size)
       bounds.push_back(p_.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(i))), group.size));
   }
@@ -256,7 +256,7 @@ void Product::Crop() {
   p_.accesses.push_back({buffer, IndexBy(p_, groups, Padded(groups))});
 
   BlockNode copy;
-  copy.name = p_.Intern(p_.FreshName(absl::StrCat(p_.Text(old_.name), ".crop")));
+  copy.name = p_.AddName(p_.FreshName(absl::StrCat(p_.Text(old_.name), ".crop")));
   std::vector<int> spatial, position(old_.iters.count, -1);
   for (int i = 0; i < old_.iters.count; ++i) {
     if (p_.iters[old_.iters.begin + i].kind != IterKind::kSpatial) continue;
@@ -322,7 +322,7 @@ std::vector<Id> Product::Make() {
   p_.block(block_).provenance.map = map_list;
   p_.block(block_).iters = {static_cast<int32_t>(p_.iters.size()), static_cast<int32_t>(groups_.size())};
   for (size_t g = 0; g < groups_.size(); ++g) {
-    p_.iters.push_back({p_.Intern(groups_[g].name), Extent(groups_[g].padded),
+    p_.iters.push_back({p_.AddName(groups_[g].name), Extent(groups_[g].padded),
                         g + 1 == groups_.size() ? IterKind::kReduction : IterKind::kSpatial, kNone});
   }
   const Id inner = p_.nodes[block_].parent;

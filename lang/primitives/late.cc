@@ -43,17 +43,43 @@ absl::Status ParallelizeOuter(Call& call) {
   return absl::OkStatus();
 }
 
+// How many elements an access of a block moves from one iteration of the loop to the next; nullopt where that
+// is not the same everywhere.
+std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index,
+                              Id loop) {
+  const auto shape = p.Dims(p.buffers[buffer].shape);
+  int64_t stride = 0, row = 1;
+  for (size_t d = index.size(); d-- > 0;) {
+    std::optional<int64_t> step = StepOf(p, block, index[d], loop);
+    if (!step.has_value()) {
+      const Bindings bindings = ResolveBindings(p, block);
+      const std::optional<Sum> value = Substitute(
+          p.SumOf(index[d]), [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, Extents(p));
+      if (!value.has_value()) return std::nullopt;
+      step = 0;
+      for (const Split& split : value->splits) {
+        if (split.source.kind == Source::Kind::kMark) return std::nullopt;
+        if (split.source != Source::Loop(loop)) continue;
+        if (split.lower != 1 || split.extent != 0) return std::nullopt;
+        *step += split.scale;
+      }
+    }
+    stride += *step * row;
+    row *= shape[d].max;
+  }
+  return stride;
+}
+
 // The accesses of a block step by 0, 1 or a little along the loop: lanes load and store few cache lines.
 bool Lanes(const Program& p, Id block, Id loop) {
-  const Bindings bindings = ResolveBindings(p, block);
+  const bool reduces = UseOf(p, block, loop).reduction;
   for (const Access& dest : p.Accesses(p.block(block).dests)) {
-    const std::optional<int64_t> stride = Stride(p, bindings, dest.buffer, p.List(dest.index), loop);
-    const bool reduces = UseOf(p, block, loop).reduction;
+    const std::optional<int64_t> stride = Stride(p, block, dest.buffer, p.List(dest.index), loop);
     if (!stride.has_value() || (reduces ? *stride != 0 : *stride != 1)) return false;
   }
   for (const Id load : Loads(p, block)) {
     const Expr& e = p.exprs[load];
-    const std::optional<int64_t> stride = Stride(p, bindings, e.a, p.List({e.b, e.c}), loop);
+    const std::optional<int64_t> stride = Stride(p, block, e.a, p.List({e.b, e.c}), loop);
     if (!stride.has_value() || *stride < 0 || *stride > 4) return false;
   }
   return true;
@@ -78,10 +104,11 @@ absl::Status VectorizeInner(Call& call) {
     if (p.nodes[block].first != kNone || !p.IsLoop(loop) || p.loop(loop).kind != LoopKind::kSerial) continue;
     if (CallAround(p, block) != kNone) continue;
     const int64_t extent = p.loop(loop).extent.max;
-    if (extent == 1 || !CheckVectorizable(p, loop).ok()) continue;
+    if (extent == 1) continue;
     const std::vector<Id> blocks = BlocksBelow(p, loop);
     if (!std::all_of(blocks.begin(), blocks.end(),
-                     [&](Id b) { return p.nodes[b].parent == loop && Lanes(p, b, loop); })) {
+                     [&](Id b) { return p.nodes[b].parent == loop && Lanes(p, b, loop); }) ||
+        !CheckVectorizable(p, loop).ok()) {
       continue;
     }
     int64_t widest = 1;

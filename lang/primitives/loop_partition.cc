@@ -32,7 +32,7 @@ Id CloneTree(Program& p, Id node, std::map<Id, Source>& sources) {
     sources[node] = Source::Loop(copy);
   } else {
     BlockNode block = p.block(node);
-    block.name = p.Intern(p.FreshName(p.Text(block.name)));
+    block.name = p.AddName(p.FreshName(p.Text(block.name)));
     const Range old = block.iters;
     block.iters.begin = static_cast<int32_t>(p.iters.size());
     for (int i = 0; i < old.count; ++i) {

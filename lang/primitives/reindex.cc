@@ -147,8 +147,8 @@ Id AddCopy(Program& p, Id block, const Reindexed& r, Id reindexed, bool reads) {
   }
   const Id source = reads ? r.buffer : reindexed, dest = reads ? reindexed : r.buffer;
   const Range from = p.AddList(reads ? given : own), to = p.AddList(reads ? own : given);
-  copy.name = p.Intern(p.FreshName(reads ? std::string(p.Text(p.buffers[reindexed].name))
-                                         : absl::StrCat(p.Text(p.block(block).name), ".copy")));
+  copy.name = p.AddName(p.FreshName(reads ? std::string(p.Text(p.buffers[reindexed].name))
+                                          : absl::StrCat(p.Text(p.block(block).name), ".copy")));
   copy.values =
       p.AddList({p.AddExpr({Op::kLoad, p.buffers[source].dtype, source, from.begin, from.count, 0})});
   copy.dests = {static_cast<int32_t>(p.accesses.size()), 1};

@@ -55,6 +55,7 @@ absl::Status Reorder(Call& call) {
     if (IsAncestor(p, innermost, loop)) innermost = loop;
   }
   std::vector<Id> chain;  // innermost first
+  chain.reserve(16);
   for (Id at = innermost;; at = p.nodes[at].parent) {
     if (at == kNone || !p.IsLoop(at)) {
       return absl::FailedPreconditionError("the loops are not on one chain");

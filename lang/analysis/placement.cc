@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/guards.h"
 #include "lang/analysis/instances.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/region.h"
@@ -91,8 +92,12 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
       return No(absl::StrCat(Describe(p, at), " is vectorized; nothing can be moved below it"));
     }
   }
-  absl::Status status = CheckMayLeave(p, block, loop);
-  if (status.ok()) status = CheckOrder(p, block);
+  return CheckMayLeave(p, block, loop);
+}
+
+// Wherever it is moved to.
+absl::Status CheckMoves(const Program& p, Id block) {
+  const absl::Status status = CheckOrder(p, block);
   return status.ok() ? CheckLeaf(p, block) : status;
 }
 
@@ -133,21 +138,24 @@ class ComputeAtConditions {
       : p_(program),
         block_(block),
         written_(WrittenBuffers(program, block)),
-        only_writer_(CheckOnlyWriter(program, block)) {
+        producers_(Producers(program, block)),
+        anywhere_(CheckMoves(program, block)) {
+    if (anywhere_.ok()) anywhere_ = CheckOnlyWriter(program, block);
     for (const Id consumer : Consumers(program, block))
       consumers_.push_back(ResolveBindings(program, consumer));
   }
 
   absl::Status Check(Id loop) const {
     absl::Status status = CheckPlace(p_, block_, loop);
-    if (status.ok()) status = only_writer_;
+    if (status.ok()) status = anywhere_;
     if (!status.ok()) return status;
     if (consumers_.empty()) return No(absl::StrCat("nothing reads what ", Describe(p_, block_), " writes"));
     for (const Bindings& consumer : consumers_) {
       status = CheckConsumer(consumer, loop);
       if (!status.ok()) return status;
     }
-    return SamePart(loop) ? absl::OkStatus() : CheckGaps("its readers need different parts of it", loop);
+    if (producers_.empty() || SamePart(loop)) return absl::OkStatus();
+    return CheckGaps("its readers need different parts of it", loop);
   }
 
  private:
@@ -176,7 +184,7 @@ class ComputeAtConditions {
 
   // For elements that no consumer reads, what the block reads may not be there.
   absl::Status CheckGaps(const std::string& what, Id loop) const {
-    for (const Id producer : Producers(p_, block_)) {
+    for (const Id producer : producers_) {
       const bool done = LowestCommonAncestor(p_, {producer, loop}) == kRoot && RunsWhole();
       if (done || KILN_DEFECT("compute-at.gaps")) continue;
       return No(absl::StrCat(what, ", where ", Describe(p_, producer), " may not run"));
@@ -197,6 +205,7 @@ class ComputeAtConditions {
         return No(absl::StrCat(Describe(p_, consumer), " starts from it, before ", Describe(p_, at)));
       }
     }
+    if (producers_.empty()) return absl::OkStatus();  // gaps would do no harm
     bool exact = !HasInnerGuards(p_, bindings) && EmptyingIters(p_, bindings, loop).empty();
     for (const Id buffer : written_)
       exact = exact && IsDense(ReadRegion(p_, bindings, buffer, loop)) &&
@@ -207,8 +216,8 @@ class ComputeAtConditions {
 
   const Program& p_;
   Id block_;
-  std::vector<Id> written_;
-  absl::Status only_writer_;
+  std::vector<Id> written_, producers_;
+  absl::Status anywhere_;
   std::vector<Bindings> consumers_;
 };
 
@@ -240,62 +249,13 @@ Id InnerBlock(const Program& program, Id block) {
   return inner;
 }
 
-bool HasInnerGuards(const Program& program, const Bindings& bindings) {
-  const auto iters = program.Iters(program.block(bindings.block).iters);
-  for (const Guard& guard : bindings.guards) {
-    bool own = false;
-    for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
-      own |= iters[i].extent.max == guard.extent && bindings.iters[i] == guard.value;
-    }
-    if (!own) return true;
-  }
-  return false;
-}
-
-std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at) {
-  std::vector<int> emptying;
-  const Extents extents(program);
-  const auto iters = program.Iters(program.block(bindings.block).iters);
-  for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
-    const std::optional<DimRange> range = IterRange(program, bindings, i, at);
-    if (!range.has_value() || Bounds(range->base, extents).max >= iters[i].extent.max) emptying.push_back(i);
-  }
-  return emptying;
-}
-
-bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id buffer) {
-  const auto iters = program.Iters(program.block(bindings.block).iters);
-  const auto shape = program.Dims(program.buffers[buffer].shape);
-  const auto guarded = [&](int i) {
-    return std::any_of(bindings.guards.begin(), bindings.guards.end(), [&](const Guard& guard) {
-      return guard.extent == iters[i].extent.max && guard.value == bindings.iters[i];
-    });
-  };
-  for (const Id load : Loads(program, bindings.block)) {
-    const Expr& e = program.exprs[load];
-    const auto index = program.List({e.b, e.c});
-    for (size_t d = 0; e.a == buffer && d < index.size(); ++d) {
-      const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
-      if (simple.has_value() && simple->offset == 0 && iters[simple->iter].extent == shape[d]) continue;
-      for (const Split& split : program.Splits(program.marks[index[d]].splits)) {
-        if (guarded(split.source.id)) return true;
-      }
-    }
-  }
-  return GathersFrom(program, bindings.block, buffer);
-}
-
-bool WritesItsRegion(const Program& program, const Bindings& bindings, Id buffer) {
-  return program.block(bindings.block).domain.count == 0 && !HasInnerGuards(program, bindings) &&
-         IsDense(WrittenRegion(program, bindings, buffer, kRoot));
-}
-
 absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
   return ComputeAtConditions(program, block).Check(loop);
 }
 
 absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
   absl::Status status = CheckPlace(program, block, loop);
+  if (status.ok()) status = CheckMoves(program, block);
   if (!status.ok()) return status;
   if (program.block(block).accumulates)
     return No(absl::StrCat(Describe(program, block), " is initialized elsewhere"));

@@ -51,11 +51,13 @@ absl::Status CheckPreparedBlock(const Program& p, Id block) {
 }  // namespace
 
 bool Restricted(const Program& program) {
-  for (const Node& node : program.nodes) {
-    if (node.kind == Node::Kind::kLoop && program.loops[node.index].kind == LoopKind::kPipelined) return true;
-    if (node.prepare && node.parent == kRoot) return true;
-  }
-  return false;
+  // Prepared children of the root stand before the others.
+  const Id first = program.nodes[kRoot].first;
+  if (first != kNone && program.nodes[first].prepare) return true;
+  return !program.pipelines.empty() &&
+         std::any_of(program.nodes.begin(), program.nodes.end(), [&](const Node& node) {
+           return node.kind == Node::Kind::kLoop && program.loops[node.index].kind == LoopKind::kPipelined;
+         });
 }
 
 absl::Status CheckRestrictions(const Program& program) {

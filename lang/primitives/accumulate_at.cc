@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/guards.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
 #include "lang/defect.h"

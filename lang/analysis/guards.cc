@@ -1,0 +1,67 @@
+#include "lang/analysis/guards.h"
+
+#include <algorithm>
+
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/region.h"
+
+namespace kiln {
+namespace {
+
+// True if the guard is that of an iter's own extent.
+bool Guards(const Program& p, const Bindings& bindings, const Guard& guard, int iter) {
+  return guard.extent == p.Iters(p.block(bindings.block).iters)[iter].extent.max &&
+         guard.value == bindings.iters[iter];
+}
+bool IsGuarded(const Program& p, const Bindings& bindings, int iter) {
+  return std::any_of(bindings.guards.begin(), bindings.guards.end(),
+                     [&](const Guard& guard) { return Guards(p, bindings, guard, iter); });
+}
+
+}  // namespace
+
+bool HasInnerGuards(const Program& program, const Bindings& bindings) {
+  const int iters = program.block(bindings.block).iters.count;
+  for (const Guard& guard : bindings.guards) {
+    bool own = false;
+    for (int i = 0; i < iters; ++i) own |= Guards(program, bindings, guard, i);
+    if (!own) return true;
+  }
+  return false;
+}
+
+std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at) {
+  std::vector<int> emptying;
+  const Extents extents(program);
+  const auto iters = program.Iters(program.block(bindings.block).iters);
+  for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
+    if (!IsGuarded(program, bindings, i)) continue;
+    const std::optional<DimRange> range = IterRange(program, bindings, i, at);
+    if (!range.has_value() || Bounds(range->base, extents).max >= iters[i].extent.max) emptying.push_back(i);
+  }
+  return emptying;
+}
+
+bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id buffer) {
+  const auto iters = program.Iters(program.block(bindings.block).iters);
+  const auto shape = program.Dims(program.buffers[buffer].shape);
+  for (const Id load : Loads(program, bindings.block)) {
+    const Expr& e = program.exprs[load];
+    const auto index = program.List({e.b, e.c});
+    for (size_t d = 0; e.a == buffer && d < index.size(); ++d) {
+      const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
+      if (simple.has_value() && simple->offset == 0 && iters[simple->iter].extent == shape[d]) continue;
+      for (const Split& split : program.Splits(program.marks[index[d]].splits)) {
+        if (IsGuarded(program, bindings, split.source.id)) return true;
+      }
+    }
+  }
+  return GathersFrom(program, bindings.block, buffer);
+}
+
+bool WritesItsRegion(const Program& program, const Bindings& bindings, Id buffer) {
+  return program.block(bindings.block).domain.count == 0 && !HasInnerGuards(program, bindings) &&
+         IsDense(WrittenRegion(program, bindings, buffer, kRoot));
+}
+
+}  // namespace kiln

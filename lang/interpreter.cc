@@ -47,6 +47,7 @@ class Numbers {
   }
   const char* Combine(const Place& block, const int64_t* at, Registers<Scalar>& registers);
   void Turn(Id buffer, int64_t copy) { first_[buffer] = copy * ElementsOf(p_, buffer); }
+  static void Forget(Id /*buffer*/) {}
   static void BeginLoop(const Place&) {}
   static void Iterate(int64_t) {}
   static void EndLoop() {}

@@ -120,6 +120,9 @@ class Terms {
   void BeginLoop(const Place& loop);
   void Iterate(int64_t iteration);
   void Turn(Id buffer, int64_t copy) { first_[buffer] = copy * ElementsOf(p_, buffer); }
+  void Forget(Id buffer) {
+    std::fill_n(memory_[buffer].begin() + first_[buffer], ElementsOf(p_, buffer), Term());
+  }
   void EndLoop() {
     owners_.EndLoop(open_.back().node);
     strand_ = open_.back().before;

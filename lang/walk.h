@@ -13,9 +13,11 @@
 //   const char* Load(Id buffer, int64_t at, Value* to);             nullptr, or what is wrong with it
 //   const char* Store(Id buffer, int64_t at, const Value&);         the same
 //   const char* Combine(const Place& block, const int64_t* at, Registers<Value>&);   lifts are in the body's
-//   void Turn(Id buffer, int64_t copy);             which copy of a buffer that a ring carries is meant from
-//   now on void BeginLoop(const Place&), Iterate(int64_t iteration), EndLoop();        of loops whose
-//   iterations may run at once
+//   void Turn(Id buffer, int64_t copy);             which copy of a buffer that a ring carries is meant now
+//   void Forget(Id buffer);                         what was in that copy: it is about to be made anew
+//   void BeginLoop(const Place&), Iterate(int64_t iteration), EndLoop();  of loops whose iterations may run
+//   at
+//                                                                         once
 #pragma once
 
 #include <algorithm>
@@ -65,6 +67,12 @@ class Walk : private BlockWalk<Domain> {
   void TurnTo(const Place& loop, int64_t i) {
     for (const Ring& ring : loop.rings) domain_.Turn(ring.buffer, i % ring.depth);
   }
+  bool ExecuteChild(const Place& loop, size_t child, int64_t i) {
+    variables_[loop.variable] = i;
+    TurnTo(loop, i);
+    for (const Id buffer : loop.makes[child]) domain_.Forget(buffer);
+    return Execute(loop.children[child]);
+  }
   // Initializes what the instances here and below combine into, once an element.
   bool Start(const Place& place, int reduction);
 
@@ -101,18 +109,16 @@ template <typename Domain>
 bool Walk<Domain>::ExecutePipeline(const Place& loop) {
   if (options_.pipelines == PipelineOrder::kInTurn) {
     for (int64_t i = 0; i < loop.extent; ++i) {
-      variables_[loop.variable] = i;
-      TurnTo(loop, i);
-      if (!Execute(loop.children)) return false;
+      for (size_t child = 0; child < loop.children.size(); ++child) {
+        if (!ExecuteChild(loop, child, i)) return false;
+      }
     }
     return true;
   }
   std::vector<int64_t> done(loop.children.size(), 0);
   const auto next = [&] { return NextChild(loop, done, options_.pipelines, dice_); };
   for (int child = next(); child >= 0; child = next()) {
-    variables_[loop.variable] = done[child];
-    TurnTo(loop, done[child]++);
-    if (!Execute(loop.children[child])) return false;
+    if (!ExecuteChild(loop, child, done[child]++)) return false;
   }
   for (const int64_t iterations : done) KILN_CHECK(iterations == loop.extent, "a pipeline is stuck");
   return true;

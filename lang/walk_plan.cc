@@ -100,10 +100,12 @@ void WalkPlan::CompilePipeline(Id loop, Place& place) const {
   const auto rings = p_.Rings(p_.loop(loop));
   place.rings = rings;
   place.waits.resize(place.children.size());
+  place.makes.resize(place.children.size());
   for (const Carried& carried : CarriedBuffers(p_, loop)) {
     const auto ring =
         std::find_if(rings.begin(), rings.end(), [&](const Ring& r) { return r.buffer == carried.buffer; });
     KILN_CHECK(ring != rings.end(), "a buffer without a ring");
+    place.makes[carried.writer].push_back(carried.buffer);
     for (const int reader : carried.readers) {
       place.waits[reader].push_back({carried.writer, 0});
       place.waits[carried.writer].push_back({reader, ring->depth + KILN_DEFECT("pipeline.overrun")});

@@ -35,6 +35,7 @@ struct Place {
   };
   std::vector<std::vector<Wait>> waits;  // by child
   std::vector<int> early;                // the children, early stages first
+  std::vector<std::vector<Id>> makes;    // by child, what rings carry from it
   absl::Span<const Ring> rings;
   std::vector<int> starts;      // reductions whose destinations are set anew when the loop is entered
   std::vector<int> reductions;  // of the blocks here and below, those that a loop starts

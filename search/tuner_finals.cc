@@ -14,24 +14,23 @@ namespace kiln::internal {
 absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   const Task& t = tasks_[task];
   std::vector<const Measured*> fastest = knowledge_.Best(task, std::numeric_limits<int>::max());
-  std::vector<const Measured*> racing(fastest.begin(),
-                                      fastest.begin() + std::min<size_t>(fastest.size(), options_.finalists));
-  const auto incumbent = std::find_if(fastest.begin(), fastest.end(),
-                                      [&](const Measured* m) { return m->record <= t.known_records; });
-  if (incumbent != fastest.end() && std::find(racing.begin(), racing.end(), *incumbent) == racing.end())
-    racing.push_back(*incumbent);
   std::vector<Trial> trials;
   std::vector<RowId> records;
-  for (const Measured* m : racing) {
+  bool incumbent = false;
+  for (const Measured* m : fastest) {
+    const bool earlier = m->record <= t.known_records;
+    if (records.size() >= static_cast<size_t>(options_.finalists) && (incumbent || !earlier)) continue;
     absl::StatusOr<Point> point = PointOf(*t.space, judge_, m->candidate);
     if (!point.ok()) return point.status();
     const Proof proof = Prove(point->replayed.state.Reference(t.space->original), point->replayed.program(),
                               {.prover = options_.prover});
-    if (proof.verdict == Proof::Verdict::kRefuted) {
-      const absl::Status status = store_.SetVerdict(m->record, false, outcome::kWrongResult, proof.reason);
+    if (const absl::Status refuted = TurnAwayRefuted(proof, "it"); !refuted.ok()) {
+      const absl::Status status =
+          store_.SetVerdict(m->record, false, outcome::kWrongResult, std::string(refuted.message()));
       if (!status.ok()) return status;
       continue;
     }
+    incumbent |= earlier;
     records.push_back(m->record);
     const std::string hash = ToString(HashOf(point->replayed.program()));
     trials.push_back({m->candidate, hash, *std::move(point), {}});

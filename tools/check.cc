@@ -81,7 +81,7 @@ absl::Status CheckPair(const Options& options) {
     case Proof::Verdict::kProven:
       return absl::OkStatus();
     case Proof::Verdict::kRefuted:
-      return Told(absl::FailedPreconditionError("the scheduled program is not the original"));
+      return Told(TurnAwayRefuted(proof, "the scheduled program"));
     case Proof::Verdict::kTooHard:
       return Told(Undecided(absl::UnknownError("it is not known whether the programs are equal")));
   }

@@ -27,10 +27,8 @@ absl::Status ExportRecord(const Options& options) {
   }
   proof::PresburgerProver prover;
   const Proof proof = Prove(record->reference, record->scheduled, {.prover = &prover});
-  if (proof.verdict == Proof::Verdict::kRefuted) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "record ", row.id, " does not compute what the original does, and is not exported: ", proof.reason));
-  }
+  const absl::Status status = TurnAwayRefuted(proof, absl::StrCat("record ", row.id, " is not exported: it"));
+  if (!status.ok()) return status;
   auto builder = StartBuilder();
   if (!builder.ok()) return builder.status();
   ExportOptions exporting;

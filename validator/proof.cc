@@ -59,6 +59,12 @@ absl::string_view ToString(Proof::Verdict verdict) {
   return kNames[static_cast<int>(verdict)];
 }
 
+absl::Status TurnAwayRefuted(const Proof& proof, absl::string_view what) {
+  if (proof.verdict != Proof::Verdict::kRefuted) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(what, " does not compute what the original does: ", proof.reason));
+}
+
 Proof Prove(const Program& original, const Program& scheduled, const ProofOptions& options) {
   using Verdict = Proof::Verdict;
   using namespace proof;  // NOLINT

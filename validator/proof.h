@@ -22,6 +22,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "lang/program.h"
 
@@ -47,6 +48,10 @@ struct Proof {
   bool by_run = false;  // both programs were run on terms
 };
 absl::string_view ToString(Proof::Verdict verdict);  // "proven", "refuted", "too hard"
+
+// kFailedPrecondition, "WHAT does not compute what the original does: ...", if it is refuted: what must not
+// be handed out.
+absl::Status TurnAwayRefuted(const Proof& proof, absl::string_view what);
 
 // `scheduled` was made from `original` by primitives; both pass Verify.
 Proof Prove(const Program& original, const Program& scheduled, const ProofOptions& options = {});

@@ -12,6 +12,7 @@
 #include "lang/layout.h"
 #include "lang/shadow.h"
 #include "lang/text.h"
+#include "tests/fuzz/bindings.h"
 #include "tests/fuzz/trace_properties.h"
 #include "tests/support/random_program.h"
 #include "tests/support/random_steps.h"
@@ -86,6 +87,8 @@ Broken CheckEnd(const Program& program, const Shadow& of_program, const Session&
   const Broken layout = CheckLayouts(now);
   if (layout) return layout;
   RandomDice dice(Engine({seed, 5}));
+  const Broken bindings = CheckBindings(now, dice);
+  if (bindings) return bindings;
   const Broken validator = CheckValidator(now, wanted, dice);
   if (validator) return validator;
   const std::string text = kiln::ToString(now);
@@ -189,18 +192,20 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
   std::vector<int64_t> drawn;
   const Program program = DrawProgram(seed, &drawn);
   std::vector<Outcome> outcomes;
-  const auto finish = [&](const Trace& trace, const Broken& broken) {
-    outcomes.push_back({{seed, drawn, program, trace}, broken, program});
+  const auto finish = [&](const Trace& trace, const Broken& broken, const Program& after) {
+    outcomes.push_back({{seed, drawn, program, trace}, broken, after});
   };
   const absl::StatusOr<Shadow> wanted = RunShadow(program);
   if (!wanted.ok()) {
-    finish({}, {"original", std::string(wanted.status().message())});
+    finish({}, {"original", std::string(wanted.status().message())}, program);
     return outcomes;
   }
   for (int t = 0; t < traces; ++t) {
     const Session session = DrawTrace(program, seed, t, coverage, favored);
-    finish(session.trace(), session.broken() ? session.broken() : CheckEnd(program, *wanted, session, seed));
-    CountProgram(program, session.state().program, coverage);
+    const Program& now = session.state().program;
+    finish(session.trace(), session.broken() ? session.broken() : CheckEnd(program, *wanted, session, seed),
+           now);
+    CountProgram(program, now, coverage);
   }
   return outcomes;
 }

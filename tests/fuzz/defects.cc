@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "fmt/format.h"
 #include "lang/check.h"
 #include "lang/defect.h"
@@ -32,12 +34,14 @@ constexpr int kTraces = 4;
 struct Found {
   int64_t seed = 0, pairs = 0;
   int64_t disagreed = 0, proven = 0;  // of proofs
+  double seconds = 0;
   char property[24] = "";
 };
 
 struct Search {
   std::string defect;
   Found* found = nullptr;
+  absl::Time begin = absl::Now();
 };
 
 std::set<std::string> Names() {
@@ -58,17 +62,26 @@ std::set<std::string> Names() {
   return names;
 }
 
-// What is drawn more often: the primitive that the defect is in, and what leads to where it shows.
+// What is drawn more often: the primitive that the defect is in, or what leads to where it shows.
 std::vector<const Primitive*> FavoredBy(const std::string& defect) {
   const std::map<std::string, std::vector<const char*>> kLeads = {
-      {"parallel", {"compute-at", "parallel"}}, {"pipeline", {"compute-at", "merge", "pipeline"}},
-      {"tensorize", {"blockize", "tensorize"}}, {"blockize", {"split", "fuse", "blockize"}},
-      {"owners", {"bind", "set-scope"}},        {"bindings", {"split", "compute-at"}},
-      {"instances", {"reorder", "parallel"}}};
+      {"bindings", {"split", "compute-at"}},
+      {"blockize", {"split", "fuse", "blockize"}},
+      {"compute-at.gaps", {"cache-write", "cache-read", "compute-at"}},
+      {"instances", {"reorder", "parallel"}},
+      {"owners", {"bind", "set-scope"}},
+      {"parallel", {"compute-at", "parallel"}},
+      {"parallel.repeats", {"fuse", "parallel"}},
+      {"pipeline", {"compute-at", "merge", "pipeline"}},
+      {"reverse-compute-at.unfinished", {"bind", "reverse-compute-at"}},
+      {"tensorize", {"blockize", "tensorize"}}};
   const std::string family = defect.substr(0, defect.find('.'));
-  const auto leads = kLeads.find(family);
+  std::vector<const char*> names = {family.c_str()};
+  for (const std::string& key : {family, defect}) {
+    if (const auto leads = kLeads.find(key); leads != kLeads.end()) names = leads->second;
+  }
   std::vector<const Primitive*> favored;
-  for (const char* name : leads == kLeads.end() ? std::vector<const char*>{family.c_str()} : leads->second) {
+  for (const char* name : names) {
     if (const Primitive* primitive = FindPrimitive(name); primitive != nullptr) favored.push_back(primitive);
   }
   return favored;
@@ -124,22 +137,11 @@ pid_t Start(const Search& search, const DefectStudy& study) {
   _exit(0);
 }
 
-// Of a file of results, those that are found within so many pairs.
-std::set<std::string> FoundWithin(const std::string& path, int64_t pairs) {
-  std::set<std::string> names;
-  std::ifstream file(path);
-  KILN_CHECK(file.good(), "there is no ", path);
-  for (const nlohmann::json& row : nlohmann::json::parse(file)) {
-    if (row["property"] != "" && row["pairs"] <= pairs) names.insert(row["defect"]);
-  }
-  return names;
-}
-
 std::string Row(const Found& found, bool proofs) {
   if (proofs)
     return fmt::format("{:>7} pairs {:>7} disagree {:>7} proven", found.pairs, found.disagreed, found.proven);
-  return fmt::format("{:<16} {:>7} pairs", found.property[0] != '\0' ? found.property : "NOT FOUND",
-                     found.pairs);
+  return fmt::format("{:<16} {:>7} pairs {:>7.1f} s",
+                     found.property[0] != '\0' ? found.property : "NOT FOUND", found.pairs, found.seconds);
 }
 
 }  // namespace
@@ -149,8 +151,7 @@ int FindDefects(const DefectStudy& study) {
     fmt::print("this build has no defects to plant; the instrumented one has\n");
     return 2;
   }
-  std::set<std::string> names = Names();
-  if (!study.known.empty()) names = FoundWithin(study.known, study.seeds * kTraces / 2);
+  const std::set<std::string> names = Names();
   std::map<pid_t, Search> running;
   std::map<std::string, Found> all;
   const auto wait = [&] {
@@ -165,6 +166,7 @@ int FindDefects(const DefectStudy& study) {
       return;
     }
     if (died) std::strcpy(search.found->property, "crash");
+    search.found->seconds = absl::ToDoubleSeconds(absl::Now() - search.begin);
     all[search.defect] = *search.found;
     fmt::print("{:<36} {}\n", search.defect, Row(*search.found, study.proofs));
     std::fflush(stdout);
@@ -186,7 +188,10 @@ int FindDefects(const DefectStudy& study) {
     missed += found.property[0] == '\0';
     disagreed += found.disagreed;
     proven += found.proven;
-    rows.push_back({{"defect", name}, {"property", found.property}, {"pairs", found.pairs}});
+    rows.push_back({{"defect", name},
+                    {"property", found.property},
+                    {"pairs", found.pairs},
+                    {"seconds", std::round(found.seconds * 10) / 10}});
   }
   if (study.proofs) {
     fmt::print("{} pairs disagree, {} of them are proven\n", disagreed, proven);

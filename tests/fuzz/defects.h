@@ -10,8 +10,7 @@ struct DefectStudy {
   std::string only;     // of the defects named in the sources, those whose names hold this
   int64_t seeds = 0;    // of a defect, at most
   int64_t threads = 1;  // defects at once
-  std::string results;  // a file for what was found, as JSON: [{"defect", "property", "pairs"}]
-  std::string known;    // such a file: only those that took at most half as many pairs there
+  std::string results;  // a file for what was found, as JSON: [{"defect", "property", "pairs", "seconds"}]
   bool proofs = false;  // rather: what the proof (validator/proof.h) says of what they make
 };
 

@@ -1,12 +1,12 @@
 // kiln_fuzz: random programs under random traces (tests/fuzz/case.h).
 //
-//   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--failures N] [--favor PRIMITIVE]
+//   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--failures N] [--favor PRIMITIVE,...]
 //     Checks N (program, trace) pairs. A failure is shrunk, and printed with the command that runs it again.
 //     With a file of results, each chunk is appended as it lands, and chunks that this binary has done are
 //     left out.
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
 //   kiln_fuzz --case SEED        the cases of one seed
-//   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE] [--known FILE]
+//   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE]
 //     The fuzzer under each planted defect (tests/fuzz/defects.h). With --proofs N, the proof on what they
 //     make of N pairs.
 //   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]   N pairs are proven
@@ -30,6 +30,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "fmt/format.h"
+#include "lang/check.h"
 #include "lang/defect.h"
 #include "lang/mixer.h"
 #include "lang/text.h"
@@ -48,10 +49,14 @@ constexpr double kShrinkSeconds = 20;
 
 struct Options {
   int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, seeds = kSeedsPerDefect;
-  std::string results, replay, one, plant, seeds_of, favor, known;
+  std::string results, replay, one, plant, seeds_of, favor;
   std::vector<const Primitive*> favored() const {
-    const Primitive* const primitive = FindPrimitive(favor);
-    return primitive == nullptr ? std::vector<const Primitive*>() : std::vector{primitive};
+    std::vector<const Primitive*> favored;
+    for (const absl::string_view name : absl::StrSplit(favor, ',', absl::SkipEmpty())) {
+      favored.push_back(FindPrimitive(std::string(name)));
+      KILN_CHECK(favored.back() != nullptr, "there is no primitive ", name);
+    }
+    return favored;
   }
 };
 
@@ -217,9 +222,8 @@ int Main(int argc, char** argv) {
       {"--pairs", &options.pairs}, {"--seed", &options.seed},         {"--threads", &options.threads},
       {"--seeds", &options.seeds}, {"--failures", &options.failures}, {"--proofs", &options.proofs}};
   std::map<std::string, std::string*> texts = {
-      {"--results", &options.results},  {"--replay", &options.replay}, {"--case", &options.one},
-      {"--plant", &options.plant},      {"--favor", &options.favor},   {"--known", &options.known},
-      {"--seeds-of", &options.seeds_of}};
+      {"--results", &options.results}, {"--replay", &options.replay}, {"--case", &options.one},
+      {"--plant", &options.plant},     {"--favor", &options.favor},   {"--seeds-of", &options.seeds_of}};
   const bool defects = argc > 1 && absl::string_view(argv[1]) == "--defects";
   const bool named = defects && argc > 2 && argv[2][0] != '-';
   for (int i = 1 + int{defects} + int{named}; i < argc; i += 2) {
@@ -237,7 +241,6 @@ int Main(int argc, char** argv) {
                         .seeds = options.proofs > 0 ? options.proofs / kTracesPerSeed : options.seeds,
                         .threads = options.threads,
                         .results = options.results,
-                        .known = options.known,
                         .proofs = options.proofs > 0});
   }
   if (options.proofs > 0) return StudyProofs(options.proofs, options.seed, options.seeds_of);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "lang/defect.h"
 #include "lang/hash.h"
 #include "search/cost/analytic.h"
 #include "search/cost/xgboost_model.h"
@@ -14,6 +15,8 @@
 #include "search/recorded_measurer.h"
 #include "search/simulated_machine.h"
 #include "tests/search/tiling_space.h"
+#include "trace/text.h"
+#include "validator/proof.h"
 
 namespace kiln {
 namespace {
@@ -120,6 +123,21 @@ TEST(Tune, RacesTheVeryTracesThatWereMeasured) {
     (IsOfRace(record) ? raced : measured).insert(record.trace);
   EXPECT_THAT(raced, SizeIs(6));
   for (const std::string& trace : raced) EXPECT_TRUE(measured.contains(trace)) << trace;
+}
+
+TEST(Tune, TurnsAwayFinalistsThatAreRefuted) {
+  if (!HasDefects()) GTEST_SKIP() << "schedules are wrong only where a defect is planted";
+  SimulatedMachine machine{Target()};
+  const std::vector<TuneTask> tasks = {{"matmul", Matmul(4, 8, 4), 256}};
+  const auto store = MakeMemoryStore();
+  PlantDefect("split.stride");
+  const TuneResult best = MustTune(Small(32, 1), machine, *store, tasks)[0];
+  PlantDefect("");
+  int refuted = 0;
+  for (const RecordRow& record : RecordsOf(*store)) refuted += record.status == outcome::kWrongResult;
+  EXPECT_GT(refuted, 0);
+  if (best.record == 0) return;
+  EXPECT_NE(Prove(tasks[0].program, best.program).verdict, Proof::Verdict::kRefuted) << Print(best.trace);
 }
 
 TEST(Tune, NeverMeasuresAProgramTwice) {

@@ -102,6 +102,19 @@ TEST(Proof, RefutesAnInstanceThatNeverEnters) {
       << proof.reason;
 }
 
+TEST(Proof, TurnsAwayWhatIsRefutedAndNothingElse) {
+  const Program p = Matmul(8, 8, 8);
+  const Program wrong =
+      Broken([](Program& p, Id block) { p.loop(p.nodes[block].parent).extent = Extent(7); });
+  const absl::Status status = TurnAwayRefuted(Prove(p, wrong), "record 3 is not exported: it");
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message().find("record 3 is not exported: it does not compute what the original does: "),
+            0)
+      << status;
+  EXPECT_TRUE(TurnAwayRefuted(Prove(p, p), "it").ok());
+  EXPECT_TRUE(TurnAwayRefuted({Verdict::kTooHard, "too large"}, "it").ok());
+}
+
 TEST(Proof, RefutesAReductionInParallel) {
   const Program wrong =
       Broken([](Program& p, Id block) { p.loop(p.nodes[block].parent).kind = LoopKind::kParallel; });

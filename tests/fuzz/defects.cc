@@ -67,9 +67,9 @@ std::vector<const Primitive*> FavoredBy(const std::string& defect) {
   const std::map<std::string, std::vector<const char*>> kLeads = {
       {"bindings", {"split", "compute-at"}},
       {"blockize", {"split", "fuse", "blockize"}},
-      {"compute-at.gaps", {"cache-write", "cache-read", "compute-at"}},
+      {"compute-at.gaps", {"merge", "merge", "compute-at"}},
       {"instances", {"reorder", "parallel"}},
-      {"owners", {"bind", "set-scope"}},
+      {"owners", {"bind", "compute-at"}},
       {"parallel", {"compute-at", "parallel"}},
       {"parallel.repeats", {"fuse", "parallel"}},
       {"pipeline", {"compute-at", "merge", "pipeline"}},

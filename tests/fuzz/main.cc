@@ -1,6 +1,7 @@
 // kiln_fuzz: random programs under random traces (tests/fuzz/case.h).
 //
-//   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--failures N] [--favor PRIMITIVE,...]
+//   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--failures N] [--shrink SECONDS]
+//             [--favor PRIMITIVE,...]
 //     Checks N (program, trace) pairs. A failure is shrunk, and printed with the command that runs it again.
 //     With a file of results, each chunk is appended as it lands, and chunks that this binary has done are
 //     left out.
@@ -45,10 +46,10 @@ namespace {
 
 constexpr int kTracesPerSeed = 4;
 constexpr int64_t kSeedsPerChunk = 250, kSeedsPerDefect = 5000;
-constexpr double kShrinkSeconds = 20;
 
 struct Options {
-  int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, seeds = kSeedsPerDefect;
+  int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, seeds = kSeedsPerDefect,
+          shrink = 20;
   std::string results, replay, one, plant, seeds_of, favor;
   std::vector<const Primitive*> favored() const {
     std::vector<const Primitive*> favored;
@@ -123,7 +124,7 @@ class Fuzzer {
           if (!outcome.broken) continue;
           ++failures;
           ++failures_;
-          Print(Shrink(outcome, kShrinkSeconds));
+          Print(Shrink(outcome, static_cast<double>(options_.shrink)));
         }
       }
       Land(first, failures, coverage);
@@ -218,9 +219,10 @@ int ReportRefusals() {
 int Main(int argc, char** argv) {
   if (argc == 2 && absl::string_view(argv[1]) == "--refusals") return ReportRefusals();
   Options options;
-  std::map<std::string, int64_t*> numbers = {
-      {"--pairs", &options.pairs}, {"--seed", &options.seed},         {"--threads", &options.threads},
-      {"--seeds", &options.seeds}, {"--failures", &options.failures}, {"--proofs", &options.proofs}};
+  std::map<std::string, int64_t*> numbers = {{"--pairs", &options.pairs},       {"--seed", &options.seed},
+                                             {"--threads", &options.threads},   {"--seeds", &options.seeds},
+                                             {"--failures", &options.failures}, {"--proofs", &options.proofs},
+                                             {"--shrink", &options.shrink}};
   std::map<std::string, std::string*> texts = {
       {"--results", &options.results}, {"--replay", &options.replay}, {"--case", &options.one},
       {"--plant", &options.plant},     {"--favor", &options.favor},   {"--seeds-of", &options.seeds_of}};

@@ -32,8 +32,7 @@ std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool red
     if (reduces && reductions)
       return absl::StrCat(BlockText(nests, block), " reduces over ", LoopText(nests, loop));
     for (const NestAccess& access : nests.accesses(block)) {
-      if (access.writes && inside(access.buffer) &&
-          ReadsBeside(nests.program(), access.buffer, nests.loops()[loop].node))
+      if (access.writes && ReadsBeside(nests.program(), access.buffer, nests.loops()[loop].node))
         return absl::StrCat("its iterations read of ", BufferText(nests, access.buffer),
                             " what others write");
     }

@@ -34,13 +34,11 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too, bo
     if (p.loop(loop).extent.max == 1) continue;
     Id used_outside = kNone;  // a buffer that it writes
     for (const Id buffer : WrittenBuffers(p, block)) {
-      if (shared || UsedOutside(p, buffer, loop)) {
-        if (used_outside == kNone) used_outside = buffer;
-      } else if (ReadsBeside(p, buffer, loop)) {
-        return absl::FailedPreconditionError(absl::StrCat("iterations of loop ", p.Text(p.loop(loop).name),
-                                                          " read of ", p.Text(p.buffers[buffer].name),
-                                                          " what other iterations write"));
-      }
+      if (used_outside == kNone && (shared || UsedOutside(p, buffer, loop))) used_outside = buffer;
+      if (!ReadsBeside(p, buffer, loop)) continue;
+      return absl::FailedPreconditionError(absl::StrCat("iterations of loop ", p.Text(p.loop(loop).name),
+                                                        " read of ", p.Text(p.buffers[buffer].name),
+                                                        " what other iterations write"));
     }
     if (used_outside == kNone) continue;
     if (use.spatial || use.reduction) {
@@ -82,10 +80,17 @@ bool DependsOn(const Program& p, Id mark, Id loop) {
 }  // namespace
 
 bool ReadsBeside(const Program& p, Id buffer, Id loop) {
+  const auto below = [&](std::vector<Id> blocks) {
+    const auto outside = [&](Id block) { return !IsAncestor(p, loop, block); };
+    blocks.erase(std::remove_if(blocks.begin(), blocks.end(), outside), blocks.end());
+    return blocks;
+  };
+  const std::vector<Id> readers = below(Readers(p, buffer));
+  if (readers.empty()) return false;
   std::vector<Region> written;
-  for (const Id writer : Writers(p, buffer))
+  for (const Id writer : below(Writers(p, buffer)))
     written.push_back(WrittenRegion(p, ResolveBindings(p, writer), buffer, loop));
-  for (const Id reader : Readers(p, buffer)) {
+  for (const Id reader : readers) {
     const Region read = ReadRegion(p, ResolveBindings(p, reader), buffer, loop);
     const auto beside = [&](const Region& region) {
       for (size_t d = 0; d < read.size(); ++d) {

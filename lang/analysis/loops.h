@@ -21,8 +21,8 @@ absl::Status CheckVectorizable(const Program& program, Id loop);
 // only the loop uses) were one buffer of all.
 absl::Status CheckShared(const Program& program, Id loop);
 
-// Of a buffer that the loop alone uses: proven that in a dimension that moves with the loop, an iteration
-// reads beside what every block there writes for it, and so what other iterations write.
+// Of a buffer that is written below the loop: proven that in a dimension that moves with the loop, an
+// iteration reads beside what every block there writes for it, and so what other iterations write.
 bool ReadsBeside(const Program& program, Id buffer, Id loop);
 
 // Kinds of iter that a loop feeds in a block below it.

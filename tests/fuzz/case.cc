@@ -134,8 +134,9 @@ void CountProgram(const Program& program, const Program& now, Coverage* coverage
       odd |= iter.extent.max > 4 && iter.extent.max % 2 != 0 && iter.extent.max % 3 != 0;
   }
   ++coverage->cases["pairs"];
-  bool rings = false, axes = false, prepared = false, swizzled = false;
+  bool rings = false, axes = false, prepared = false, swizzled = false, beside = false;
   for (const Id loop : LoopsBelow(now, kRoot)) {
+    for (const Carried& carried : CarriedBuffers(now, loop)) beside |= ReadsBeside(now, carried.buffer, loop);
     rings |= !now.Rings(now.loop(loop)).empty();
     axes |= OnAxis(now, loop);
     prepared |= now.nodes[loop].prepare;
@@ -143,6 +144,7 @@ void CountProgram(const Program& program, const Program& now, Coverage* coverage
   for (const Buffer& buffer : now.buffers) swizzled |= buffer.layout.swizzle.bits != 0;
   coverage->cases["with rings"] += rings;
   coverage->cases["with axes"] += axes;
+  coverage->cases["with reads beside what an iteration writes"] += beside;
   coverage->cases["with a prepare phase"] += prepared;
   coverage->cases["with a swizzle"] += swizzled;
   coverage->cases["guard"] += guard;
@@ -175,9 +177,21 @@ Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice, bool once) {
   return program;
 }
 
+// What a trace draws more often: nothing; what makes loops of which one child writes what another reads, and
+// lets these overlap; what changes where buffers lie.
+absl::Span<const Primitive* const> Theme(int64_t number) {
+  static const std::vector<const Primitive*> kOverlap{
+      FindPrimitive("merge"),         FindPrimitive("compute-at"), FindPrimitive("reverse-compute-at"),
+      FindPrimitive("accumulate-at"), FindPrimitive("pipeline"),   FindPrimitive("pipeline")},
+      kLayouts{FindPrimitive("cache-write"), FindPrimitive("transform-layout")};
+  if (number < 2) return kOverlap;
+  return number < 3 ? absl::MakeConstSpan(kLayouts) : absl::Span<const Primitive* const>();
+}
+
 Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
                   absl::Span<const Primitive* const> favored) {
   RandomDice dice(Engine({seed, 2, static_cast<uint64_t>(trace)}));
+  if (favored.empty()) favored = Theme(dice.Below(8));
   Session session(program, coverage);
   const int64_t tries = 1 + dice.Below(kTries);
   for (int64_t i = 0; i < tries && !session.broken(); ++i) {

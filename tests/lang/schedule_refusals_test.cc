@@ -95,18 +95,21 @@ for i < 1 {
 
 TEST(Parallel, RefusesToReadWhatAnotherIterationWrites) {
   // t = A; B[i] = i > 0 ? t[i - 1] : 0, in one loop.
-  Builder b("beside");
-  const Id A = b.Input("A", DType::kF64, {8}), t = b.Temporary("t", DType::kF64, {8}),
-           B = b.Output("B", DType::kF64, {8});
-  const Sum i = b.Iter(0), before = i + Sum::Constant(-1);
-  b.Compute("make", {{"i", 8}}, {t, {i}}, b.Load(A, {i}));
-  b.Compute("use", {{"i", 8}}, {B, {i}},
-            b.Within({{before, 8}}, b.Load(t, {before}), b.Float(DType::kF64, 0)));
-  Schedule s = Scheduled(b.Finish());
-  const Loop merged = s.Merge(s.GetLoops(s.GetBlock("make"))[0], s.GetLoops(s.GetBlock("use"))[0]);
-  ASSERT_TRUE(s.ok()) << s.status();
-  s.Parallel(merged);
-  EXPECT_THAT(Message(s), HasSubstr("iterations of loop i read of t what other iterations write"));
+  for (const bool output : {false, true}) {
+    Builder b("beside");
+    const Id A = b.Input("A", DType::kF64, {8}), t = b.Temporary("t", DType::kF64, {8}),
+             B = b.Output("B", DType::kF64, {8});
+    const Sum i = b.Iter(0), before = i + Sum::Constant(-1);
+    b.Compute("make", {{"i", 8}}, {t, {i}}, b.Load(A, {i}));
+    b.Compute("use", {{"i", 8}}, {B, {i}},
+              b.Within({{before, 8}}, b.Load(t, {before}), b.Float(DType::kF64, 0)));
+    if (output) b.MakeOutput(t);
+    Schedule s = Scheduled(b.Finish());
+    const Loop merged = s.Merge(s.GetLoops(s.GetBlock("make"))[0], s.GetLoops(s.GetBlock("use"))[0]);
+    ASSERT_TRUE(s.ok()) << s.status();
+    s.Parallel(merged);
+    EXPECT_THAT(Message(s), HasSubstr("iterations of loop i read of t what other iterations write"));
+  }
 }
 
 // for u < 2: for i: for r: sum, where u feeds nothing.

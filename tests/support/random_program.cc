@@ -113,7 +113,7 @@ class Maker {
   void AddBlock() {
     const Id from = Pick();
     const std::vector<Extent> shape = ShapeOf(from);
-    switch (dice_.Below(17)) {
+    switch (dice_.Below(18)) {
       case 0:
       case 1:
         return Elementwise(from, shape);
@@ -142,8 +142,9 @@ class Maker {
       case 13:
         return shape.empty() ? Elementwise(from, shape) : Concatenation(from, shape);
       case 14:
-        return shape.empty() ? Elementwise(from, shape) : Shifted(from, shape);
       case 15:
+        return shape.empty() ? Elementwise(from, shape) : Shifted(from, shape);
+      case 16:
         return once_ ? Elementwise(from, shape) : Overwritten(from, shape);
       default:
         return shape.size() > 2 || Points(shape) > kMaxElements ? Elementwise(from, shape)
@@ -224,16 +225,20 @@ class Maker {
     Finish(out, IterSpecs(out), b_.Load(from, index));
   }
 
-  // At an offset; mostly beside what is not.
+  // At an offset, after or before (which is an element that another iteration makes, once the loops are
+  // merged); mostly beside what is not.
   void Shifted(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     if (shape[d].max == 1) return Elementwise(from, shape);
     std::vector<Sum> index = Index(shape.size());
     const Id here = b_.Load(from, index);
-    index[d].offset = 1 + dice_.Below(std::min<int64_t>(2, shape[d].max - 1));
+    const int64_t offset = 1 + dice_.Below(std::min<int64_t>(2, shape[d].max - 1));
+    const bool before = dice_.Flip(0.5);
+    index[d].offset = before ? -offset : offset;
     std::vector<Extent> out = shape;
-    out[d] = shape[d].max - index[d].offset;
-    const Id there = b_.Load(from, index);
+    if (!before) out[d] = shape[d].max - offset;
+    Id there = b_.Load(from, index);
+    if (before) there = b_.Within({{index[d], shape[d].max}}, there, Number(dice_.Below(2)));
     Finish(out, IterSpecs(out), dice_.Flip(0.7) ? b_.Make(Op::kMax, type_, here, there) : there);
   }
 

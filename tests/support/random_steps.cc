@@ -7,6 +7,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/match.h"
+#include "lang/analysis/restrictions.h"
 #include "tests/support/tiny_intrinsics.h"
 
 namespace kiln {
@@ -101,6 +102,35 @@ class Maker {
     step.operands.insert(step.operands.end(), loops.begin(), loops.end());
   }
 
+  // Loops that a step may well be about, if any: one that another of its extent follows, for a step on two;
+  // one whose children share buffers, where how these overlap is what it says; one with several children.
+  Handles Fitting(const Primitive& primitive) {
+    const Program& p = state_.program;
+    const bool two = primitive.operands.size() == 2 && primitive.operands[1].kind == OperandKind::kLoop;
+    const bool carries = primitive.restricts && dice_.Flip(0.8);
+    if (!dice_.Flip(two || carries ? 0.9 : 0.2)) return {};
+    Handles fitting;
+    for (const Operand o : loops_) {
+      const Id loop = state_.loops[o.number], next = p.nodes[loop].next;
+      const bool followed = next != kNone && p.IsLoop(next) && p.loop(next).extent == p.loop(loop).extent;
+      if (two       ? followed
+          : carries ? !CarriedBuffers(p, loop).empty()
+                    : p.nodes[loop].first != p.nodes[loop].last)
+        fitting.push_back(o);
+    }
+    return fitting;
+  }
+
+  // Dimensions of the buffer that a step on a block names by its first attribute; -1 if there is none.
+  int64_t RankOf(const Step& step) const {
+    const Id block = state_.blocks[step.operands[0].number];
+    const int64_t operand = std::get<int64_t>(step.attributes[0]);
+    const std::vector<Id> buffers =
+        operand < 0 ? WrittenBuffers(state_.program, block) : ReadBuffers(state_.program, block);
+    const size_t at = static_cast<size_t>(std::max<int64_t>(operand, 0));
+    return at < buffers.size() ? state_.program.buffers[buffers[at]].shape.count : -1;
+  }
+
   void AddOperands(Step& step, size_t index) {
     const OperandDecl& decl = step.primitive->operands[index];
     if (drawn_ != nullptr && index == 0 && decl.kind != OperandKind::kFactor) {
@@ -122,15 +152,9 @@ class Maker {
             return step.operands.push_back(next);
         }
       }
-      // One with several children, where there is one: mostly, where how these overlap is what it says.
-      if (step.operands.empty() && dice_.Flip(step.primitive->restricts ? 0.8 : 0.2)) {
-        Handles several;
-        for (const Operand o : loops_) {
-          const Node& node = state_.program.nodes[state_.loops[o.number]];
-          if (node.first != node.last) several.push_back(o);
-        }
-        if (!several.empty()) return step.operands.push_back(Any(several));
-      }
+      if (const Handles fitting = step.operands.empty() ? Fitting(*step.primitive) : Handles();
+          !fitting.empty())
+        return step.operands.push_back(Any(fitting));
       Handles around;  // mostly of the block that the step is about, or of who reads or writes what it does
       if (!step.operands.empty() && step.operands[0].kind == Operand::Kind::kBlock && dice_.Flip(0.8)) {
         const Id block = state_.blocks[step.operands[0].number];
@@ -164,7 +188,7 @@ class Maker {
   // By the type of the attribute, and its fallback.
   Attribute Value(const AttributeDecl& decl, const Step& step) {
     if (std::holds_alternative<int64_t>(decl.fallback))
-      return dice_.Flip(0.3) ? decl.fallback : Attribute(dice_.Below(5) - 1);
+      return dice_.Flip(0.3) ? decl.fallback : Attribute(dice_.Below(dice_.Flip(0.5) ? 2 : 5) - 1);
     if (std::holds_alternative<std::string>(decl.fallback)) {
       const std::string& text = std::get<std::string>(decl.fallback);
       if (ParseStorage(text).has_value()) {
@@ -172,10 +196,14 @@ class Maker {
         return std::string(kStorages[dice_.Below(6)]);
       }
       if (absl::string_view(decl.name) == "map") {
-        constexpr const char* kMaps[] = {
-            "(i) -> (i%2, i/2)", "(i, j) -> (j, i)",   "(i, j) -> (j/4, i, j%4)", "(i, j, k) -> (k, i, j)",
-            "(i) -> (i/2)",      "(i, j) -> (i%2, j)", "(i, j) -> (i, j"};
-        return std::string(kMaps[dice_.Below(7)]);
+        constexpr const char* kMaps[][4] = {
+            {"(i) -> (i)", "(i) -> (i%2, i/2)", "(i) -> (i/2)", "(i, j) -> (i, j"},
+            {"(i, j) -> (i, j)", "(i, j) -> (j, i)", "(i, j) -> (j/4, i, j%4)", "(i, j) -> (i%2, j)"},
+            {"(i, j, k) -> (i, j, k)", "(i, j, k) -> (k, i, j)", "(i, j, k) -> (i, k, j/2, j%2)",
+             "() -> (0)"}};
+        const int64_t rank = RankOf(step);
+        const bool fits = rank >= 1 && rank <= 3 && dice_.Flip(0.9);
+        return std::string(kMaps[fits ? rank - 1 : dice_.Below(3)][dice_.Below(4)]);
       }
       if (absl::string_view(decl.name) == "intrinsic") {
         std::vector<std::string> names = TinyIntrinsics();
@@ -191,7 +219,7 @@ class Maker {
           {"place", "", "first", "last", "0", "1"},
           {"to", "thread-x", "thread-y", "block-x", "virtual-thread", "parallel"},
           {"bound", "", "registers", "unrolled", "l1", "l2"},
-          {"kinds", "", "", "", "lane, register", "register, lane, address"},
+          {"kinds", "", "", "", "", "lane, register"},
           {"dtype", "f32", "f64", "i64", "i64", "i32"},
           {"transport", "sync", "async", "bulk", "sync", "fast"}};
       for (const auto& words : kWords) {
@@ -201,13 +229,13 @@ class Maker {
     }
     if (std::holds_alternative<std::vector<int64_t>>(decl.fallback)) {
       const std::vector<std::pair<absl::string_view, std::vector<std::vector<int64_t>>>> kLists = {
-          {"swizzle", {{}, {}, {}, {1, 0, 1}, {2, 0, 1}, {0, 1, 1}, {2, 0, 2}, {0, 0, 1}}},
+          {"swizzle", {{}, {1, 0, 1}, {1, 0, 1}, {1, 0, 2}, {2, 0, 1}, {0, 1, 1}, {2, 0, 2}, {0, 0, 1}}},
           {"stages", {{}, {}, {0, 1}, {0, 2}, {0, 0, 1}, {0, 1, 2}, {1, 0}, {0}}},
           {"order", {{}, {}, {}, {}, {1, 0}, {0, 2, 1}}},
           {"depths", {{}, {}, {}, {1}, {2}, {3}, {2, 3}}},
           {"producers", {{}, {}, {}, {0}, {1}}}};
       for (const auto& [name, lists] : kLists) {
-        if (decl.name == name) return lists[dice_.Flip(0.6) ? 0 : Below(lists.size())];
+        if (decl.name == name) return lists[dice_.Flip(0.7) ? 0 : Below(lists.size())];
       }
       std::vector<int64_t> list;
       for (int64_t i = dice_.Below(4); i >= 0; --i) list.push_back(1 + i * (1 + dice_.Below(3)));

@@ -89,16 +89,18 @@ TEST(Validate, RefusesIterationsAtOnceThatRepeatAReduction) {
 }
 
 TEST(Validate, RefusesIterationsAtOnceThatReadWhatOthersWrite) {
-  constexpr char kShifted[] = R"(kiln.program v1 program p parameters A, B
-    buffer A: f32[4] input  buffer B: f32[4] output  buffer T: f32[4] temporary
+  constexpr char kShifted[] = R"(
+    buffer A: f32[4] input  buffer B: f32[4] output
     for i < 4 { block make { spatial i < 4 = i  T[i] = A[i] }
                 block use { spatial i < 4 = i  B[i] = within((i - 1 < 4), T[i - 1], f32(0)) } })";
-  Program p = ParseProgram(kShifted).value();
-  EXPECT_TRUE(Validate(p, Avx2()).ok);
-  p.loop(LoopCalled(p, "i")).kind = LoopKind::kParallel;
-  ExpectRefused(p, Avx2(), "parallel", "its iterations read of buffer T what others write");
-  p.loop(LoopCalled(p, "i")).kind = LoopKind::kVectorized;
-  ExpectRefused(p, Avx2(), "vectorized", "its iterations read of buffer T what others write");
+  for (const std::string head : {"A, B buffer T: f32[4] temporary", "A, B, T buffer T: f32[4] output"}) {
+    Program p = ParseProgram("kiln.program v1 program p parameters " + head + kShifted).value();
+    EXPECT_TRUE(Validate(p, Avx2()).ok);
+    p.loop(LoopCalled(p, "i")).kind = LoopKind::kParallel;
+    ExpectRefused(p, Avx2(), "parallel", "its iterations read of buffer T what others write");
+    p.loop(LoopCalled(p, "i")).kind = LoopKind::kVectorized;
+    ExpectRefused(p, Avx2(), "vectorized", "its iterations read of buffer T what others write");
+  }
 }
 
 TEST(Validate, RefusesNestedParallelLoops) {

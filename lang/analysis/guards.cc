@@ -37,7 +37,9 @@ std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings,
   for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
     if (!IsGuarded(program, bindings, i)) continue;
     const std::optional<DimRange> range = IterRange(program, bindings, i, at);
-    if (!range.has_value() || Bounds(range->base, extents).max >= iters[i].extent.max) emptying.push_back(i);
+    const Interval base = range.has_value() ? Bounds(range->base, extents) : Interval();
+    if (!range.has_value() || base.max >= iters[i].extent.max || base.min + range->extent <= 0)
+      emptying.push_back(i);
   }
   return emptying;
 }

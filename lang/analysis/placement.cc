@@ -155,18 +155,17 @@ class ComputeAtConditions {
       if (!status.ok()) return status;
     }
     if (producers_.empty() || SamePart(loop)) return absl::OkStatus();
-    return CheckGaps("its readers need different parts of it", loop);
+    return CheckGaps("its readers do not need all that it makes", loop);
   }
 
  private:
-  // What all consumers need has no gaps, if what each needs has none.
+  // What all consumers need has no gaps, if what each needs has none, and can be made alone.
   bool SamePart(Id loop) const {
     if (written_.size() > 1) return false;
-    if (consumers_.size() == 1) return true;
     Region all;
     for (const Bindings& consumer : consumers_)
       all = Union(p_, written_[0], all, ReadRegion(p_, consumer, written_[0], loop));
-    return IsDense(all);
+    return (consumers_.size() == 1 || IsDense(all)) && MakingOf(p_, block_, all).exact;
   }
 
   // True if each of its instances exists where it stands now.

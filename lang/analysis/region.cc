@@ -75,6 +75,14 @@ std::optional<DimRange> IterRange(const Program& program, const Bindings& bindin
   return Bound(program, bindings.iters[iter], at, Extents(program));
 }
 
+DimRange Clipped(DimRange range, int64_t extent) {
+  if (!range.base.IsConstant()) return range;
+  const int64_t end = std::min(range.base.offset + range.extent, extent);
+  range.base.offset = std::clamp<int64_t>(range.base.offset, 0, extent - 1);
+  range.extent = std::max<int64_t>(end - range.base.offset, 1);
+  return range;
+}
+
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b) {
   if (a.empty() || Contains(b, a)) return b;
   if (b.empty() || Contains(a, b)) return a;
@@ -132,6 +140,31 @@ Region WrittenRegion(const Program& program, const Bindings& bindings, Id buffer
     region = Union(program, buffer, region, Touched(program, buffer, program.List(dest.index), bindings, at));
   }
   return region;
+}
+
+Making MakingOf(const Program& program, Id block, const Region& region) {
+  Making making;
+  std::vector<bool> exact;
+  for (const Iter& iter : program.Iters(program.block(block).iters)) {
+    making.ranges.push_back({Sum::Constant(0), iter.extent.max});
+    exact.push_back(iter.kind == IterKind::kReduction || iter.extent.max == 1);
+  }
+  const auto index = program.List(program.Accesses(program.block(block).dests)[0].index);
+  for (size_t d = 0; d < index.size(); ++d) {
+    const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
+    if (!simple.has_value()) continue;
+    DimRange& range = making.ranges[simple->iter];
+    DimRange part = region[d];
+    part.base.offset -= simple->offset;
+    part = Clipped(part, range.extent);
+    if (part.extent >= range.extent && !part.base.IsConstant()) continue;
+    range = part;
+    exact[simple->iter] = true;
+    if (KILN_DEFECT("compute-at.region") && range.extent > 1) --range.extent;
+    if (KILN_DEFECT("compute-at.stale-base")) range.base.splits.clear();
+  }
+  making.exact = std::find(exact.begin(), exact.end(), false) == exact.end();
+  return making;
 }
 
 std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& gather) {

@@ -35,8 +35,18 @@ std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& g
 // True if every place that `part` spans is one that `whole` spans.
 bool Contains(const Region& whole, const Region& part);
 
+// Without what is known to lie outside of 0 .. extent-1; not empty.
+DimRange Clipped(DimRange range, int64_t extent);
+
 // The smallest region of this form that holds both.
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b);
+
+// For which ranges of its iters a block makes a region of its one result; `exact`: and nothing else.
+struct Making {
+  std::vector<DimRange> ranges;
+  bool exact = true;
+};
+Making MakingOf(const Program& program, Id block, const Region& region);
 
 // The iter that an index is, apart from an offset: index = iter + offset.
 struct SimpleIndex {

@@ -39,15 +39,10 @@ Id AddCache(Program& p, Id buffer, absl::string_view suffix, Storage storage) {
                      ScopeOf(storage));
 }
 
-// What one iteration of the loops at and around `at` touches of a buffer, without what lies outside of it.
+// Without what lies outside of the buffer.
 Region Clipped(const Program& p, Id buffer, Region region) {
   const auto shape = p.Dims(p.buffers[buffer].shape);
-  for (size_t d = 0; d < region.size(); ++d) {
-    if (!region[d].base.IsConstant()) continue;
-    const int64_t end = std::min(region[d].base.offset + region[d].extent, shape[d].max);
-    region[d].base.offset = std::clamp<int64_t>(region[d].base.offset, 0, shape[d].max - 1);
-    region[d].extent = std::max<int64_t>(end - region[d].base.offset, 1);
-  }
+  for (size_t d = 0; d < region.size(); ++d) region[d] = Clipped(region[d], shape[d].max);
   return region;
 }
 

@@ -11,7 +11,6 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
-#include "lang/defect.h"
 #include "lang/place.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
@@ -21,23 +20,12 @@ namespace {
 
 // What of each iter the consumers below `loop` need.
 std::vector<DimRange> NeededRanges(const Program& p, Id block, Id loop) {
-  std::vector<DimRange> ranges = WholeRanges(p, block);
-  if (p.block(block).dests.count != 1) return ranges;
-  const Access dest = p.Accesses(p.block(block).dests)[0];
+  if (p.block(block).dests.count != 1) return WholeRanges(p, block);
+  const Id buffer = p.Accesses(p.block(block).dests)[0].buffer;
   Region region;
-  for (const Id consumer : Consumers(p, block)) {
-    region = Union(p, dest.buffer, region, ReadRegion(p, ResolveBindings(p, consumer), dest.buffer, loop));
-  }
-  const auto index = p.List(dest.index);
-  for (size_t d = 0; d < index.size(); ++d) {
-    const std::optional<SimpleIndex> simple = AsSimpleIndex(p, index[d]);
-    if (!simple.has_value() || region[d].extent >= ranges[simple->iter].extent) continue;
-    ranges[simple->iter] = region[d];
-    ranges[simple->iter].base.offset -= simple->offset;
-    if (KILN_DEFECT("compute-at.region") && ranges[simple->iter].extent > 1) --ranges[simple->iter].extent;
-    if (KILN_DEFECT("compute-at.stale-base")) ranges[simple->iter].base.splits.clear();
-  }
-  return ranges;
+  for (const Id consumer : Consumers(p, block))
+    region = Union(p, buffer, region, ReadRegion(p, ResolveBindings(p, consumer), buffer, loop));
+  return MakingOf(p, block, region).ranges;
 }
 
 absl::Status Move(Program& p, Id block, Id loop, const std::string& place) {

@@ -120,9 +120,7 @@ absl::Status Complete(const Program& p, Id block, Reindexed& r) {
       return No(absl::StrCat("one iteration of ", Describe(p, r.scope), " has a part with gaps of iter ",
                              p.Text(p.Iters(p.block(block).iters)[i].name)));
     } else {
-      r.ranges.push_back(range->base.IsConstant() && range->extent >= extents[i]
-                             ? DimRange{Sum::Constant(0), extents[i]}
-                             : *range);
+      r.ranges.push_back(Clipped(*range, extents[i]));
     }
   }
   return absl::OkStatus();

@@ -7,6 +7,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/nests.h"
+#include "lang/analysis/region.h"
 #include "lang/analysis/restrictions.h"
 #include "lang/hash.h"
 #include "lang/layout.h"
@@ -120,6 +121,18 @@ Broken CheckRuns(const Program& now, const Shadow& wanted, uint64_t seed) {
   return {};
 }
 
+bool Overwrites(const Program& program) {
+  for (Id buffer = 0; buffer < static_cast<Id>(program.buffers.size()); ++buffer) {
+    Region whole;
+    for (const Id writer : Writers(program, buffer)) {
+      const Region own = WrittenRegion(program, ResolveBindings(program, writer), buffer, kRoot);
+      if (!whole.empty() && Contains(whole, own)) return true;
+      whole = own;
+    }
+  }
+  return false;
+}
+
 void CountProgram(const Program& program, const Program& now, Coverage* coverage) {
   if (coverage == nullptr) return;
   Nests nests;
@@ -147,6 +160,7 @@ void CountProgram(const Program& program, const Program& now, Coverage* coverage
   coverage->cases["with reads beside what an iteration writes"] += beside;
   coverage->cases["with a prepare phase"] += prepared;
   coverage->cases["with a swizzle"] += swizzled;
+  coverage->cases["with buffers that are overwritten"] += Overwrites(program);
   coverage->cases["guard"] += guard;
   coverage->cases["three blocks"] += Blocks(program).size() >= 3;
   coverage->cases["no small factor"] += odd;

@@ -78,6 +78,27 @@ TEST(ComputeAt, RefusesToCopyElementsBetweenThoseThatAreWritten) {
               testing::HasSubstr("reads with gaps, where block \"spread\" may not run"));
 }
 
+TEST(ComputeAt, RefusesToMakeWhatItsReadersDoNotNeedFromWhatIsNotMadeYet) {
+  // for i < 4: { t[i] = A[i];  B[i] = apart[2 i] }, where apart[2 i] = t[i] is made as a whole.
+  Builder b("spread");
+  const auto type = DType::kI32;
+  const Id A = b.Input("A", type, {4}), t = b.Temporary("t", type, {4}), B = b.Output("B", type, {4}),
+           apart = b.Temporary("apart", type, {8});
+  const Sum i = b.Iter(0);
+  b.Compute("make", {{"i", 4}}, {t, {i}}, b.Load(A, {i}));
+  b.Compute("spread", {{"i", 4}}, {apart, {i * 2}}, b.Load(t, {i}));
+  b.Compute("use", {{"i", 4}}, {B, {i}}, b.Load(apart, {i * 2}));
+  Schedule s = Scheduled(b.Finish());
+  const auto loop = [&](const char* block) { return s.GetLoops(s.GetBlock(block))[0]; };
+  s.Merge(loop("make"), s.Merge(loop("spread"), loop("use")));
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.AddUnitLoop(s.GetBlock("use"));
+  s.ComputeAt(s.GetBlock("spread"), s.GetLoops(s.GetBlock("use"))[1]);
+  EXPECT_THAT(Refusal(s),
+              ::testing::HasSubstr("its readers do not need all that it makes, where block \"make\" may "
+                                   "not run"));
+}
+
 TEST(ReverseComputeAt, RefusesToReadAnElementThatOneIterationMakesInAll) {
   Builder b("pick");
   const Id a = b.Input("A", DType::kF32, {4}), t = b.Temporary("T", DType::kF32, {4}),
@@ -233,8 +254,9 @@ TEST(ComputeAt, RefusesReadersThatNeedPartsWithAGapBetweenThem) {
   ASSERT_TRUE(s.ok()) << s.status();
   ExpectSameResults(p, s.program());
   s.ComputeAt(s.GetBlock("make"), t);
-  EXPECT_THAT(Refusal(s), testing::HasSubstr(
-                              "its readers need different parts of it, where block \"first\" may not run"));
+  EXPECT_THAT(
+      Refusal(s),
+      testing::HasSubstr("its readers do not need all that it makes, where block \"first\" may not run"));
 }
 
 }  // namespace

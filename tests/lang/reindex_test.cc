@@ -65,6 +65,22 @@ TEST(Reindex, RefusesTilesOfAFusedLoopOfOneIterationThatAreEmpty) {
   EXPECT_THAT(Refusal(s), HasSubstr("some tiles of block \"copy\" are empty, or imperfect"));
 }
 
+TEST(Reindex, CopiesNoMoreThanTilesThatBeginBeforeTheFirstElementHave) {
+  // x[i] = A[i];  B[i] = i > 0 ? x[i - 1] : 0, which never reads the last element.
+  Builder b("before");
+  const Id A = b.Input("A", kI32, {4}), x = b.Temporary("x", kI32, {4}), B = b.Output("B", kI32, {4});
+  const Sum i = b.Iter(0), before = i + Sum::Constant(-1);
+  b.Compute("make", {{"i", 4}}, {x, {i}}, b.Load(A, {i}));
+  b.Compute("use", {{"i", 4}}, {B, {i}}, b.Within({{before, 4}}, b.Load(x, {before}), b.Integer(kI32, 0)));
+  const Program program = b.Finish();
+  Schedule s = Scheduled(program);
+  s.ComputeAt(s.GetBlock("make"), s.GetLoops(s.GetBlock("use"))[0]);
+  s.CacheRead(s.GetBlock("make"), 0);
+  s.Reindex(s.GetBlock("make"), 0);
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectSameResults(program, s.program());
+}
+
 TEST(Reindex, ABlockWritesByItsOwnIters) {
   Schedule s = Scheduled(Conv());
   const Block copy = s.Reindex(s.GetBlock("conv"), -1);

@@ -64,7 +64,7 @@ TEST(TwoResults, AreNotComputedWholeWhereOnlyAPartOfWhatTheyReadIs) {
   ExpectSameResults(Picked(), s.program());
   s.ComputeAt(s.GetBlock("argmax"), i[1]);
   EXPECT_THAT(Refusal(s),
-              HasSubstr("its readers need different parts of it, where block \"twice\" may not run"));
+              HasSubstr("its readers do not need all that it makes, where block \"twice\" may not run"));
 }
 
 TEST(TwoResults, AreNotRepeatedByAParallelLoopWhereEitherIsUsedOutside) {

@@ -6,6 +6,7 @@
 #include "absl/time/clock.h"
 #include "lang/shadow.h"
 #include "validator/proof/obligations.h"
+#include "validator/proof/versions.h"
 
 namespace kiln {
 namespace proof {
@@ -27,18 +28,19 @@ bool SameBuffers(const Program& original, const Program& scheduled) {
           *original.constants == *scheduled.constants);
 }
 
-double Instances(const Model& model) {
+double Instances(const Program& program) {
+  const Spaces spaces(program);
   double instances = 0;
-  for (const Id block : model.spaces().blocks()) {
+  for (const Id block : spaces.blocks()) {
     double own = 1;
-    for (const Id loop : model.spaces().of(block).loops)
-      own *= static_cast<double>(model.program().loop(loop).extent.max);
+    for (const Id loop : spaces.of(block).loops) own *= static_cast<double>(program.loop(loop).extent.max);
     instances += own;
   }
   return instances;
 }
 
-Finding Compare(Decider& decider, const Model& original, const Model& scheduled, int64_t most_steps) {
+Finding Compare(Decider& decider, const Program& one, const Program& other, int64_t most_steps) {
+  const Model original(one), scheduled(other);
   Comparison comparison(decider, original, most_steps);
   Finding finding = Obligations(decider, comparison, original, original).Check();
   if (finding.answer != Answer::kYes) {
@@ -49,6 +51,11 @@ Finding Compare(Decider& decider, const Model& original, const Model& scheduled,
   finding = SameOutputs(decider, scheduled, original);
   if (finding.answer != Answer::kYes) return finding;
   return Obligations(decider, comparison, scheduled, original).Check();
+}
+
+Finding CompareVersions(Decider& decider, Program original, Program scheduled, int64_t most_steps) {
+  const Finding finding = TakeApart(decider, original, scheduled);
+  return finding.answer == Answer::kYes ? Compare(decider, original, scheduled, most_steps) : finding;
 }
 
 }  // namespace
@@ -69,11 +76,12 @@ Proof Prove(const Program& original, const Program& scheduled, const ProofOption
   using Verdict = Proof::Verdict;
   using namespace proof;  // NOLINT
   if (!SameBuffers(original, scheduled)) return {Verdict::kTooHard, "the programs have other buffers"};
-  const Model first(original), second(scheduled);
   Decider decider(options.prover, options.most_points, absl::Now() + options.limit);
-  const Finding finding = Compare(decider, first, second, options.most_steps);
+  const Finding finding = MayWriteAnew(original)
+                              ? CompareVersions(decider, original, scheduled, options.most_steps)
+                              : Compare(decider, original, scheduled, options.most_steps);
   if (finding.answer == Answer::kYes) return {Verdict::kProven, ""};
-  if (Instances(first) + Instances(second) > static_cast<double>(options.most_instances))
+  if (Instances(original) + Instances(scheduled) > static_cast<double>(options.most_instances))
     return {Verdict::kTooHard, finding.why};
   const absl::StatusOr<Shadow> wanted = RunShadow(original);
   if (!wanted.ok()) return {Verdict::kTooHard, std::string(wanted.status().message()), true};

@@ -183,10 +183,10 @@ bool RecordedDice::Flip(double p) {
   return Next(2, [&] { return others_->Flip(p) ? 1 : 0; }) != 0;
 }
 
-Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice, bool once) {
+Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice) {
   RandomDice random(Engine({seed, 1}));
   RecordedDice recorded({}, &random);
-  Program program = RandomProgram(recorded, once);
+  Program program = RandomProgram(recorded);
   if (dice != nullptr) *dice = recorded.drawn();
   return program;
 }

@@ -42,7 +42,7 @@ struct Outcome {
 };
 
 // What a seed draws: a program (and the dice that made it), and a trace that applies to it.
-Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr, bool once = false);
+Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr);
 Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
                   absl::Span<const Primitive* const> favored = {});
 // Counts what kind of pair it is: "guard", "three blocks", "no small factor".

@@ -69,7 +69,7 @@ int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of) {
   Study study;
   for (int64_t i = 0; i < pairs / kTraces; ++i) {
     const auto own = static_cast<uint64_t>(seed + i);
-    const Program program = DrawProgram(own, nullptr, /*once=*/true);
+    const Program program = DrawProgram(own);
     for (int t = 0; t < kTraces; ++t) {
       const Session session = DrawTrace(program, own, t, nullptr);
       study.Look(session.state().Reference(program), session.state().program, own, t, seeds_of);

@@ -6,6 +6,7 @@
 #include "lang/layout.h"
 #include "validator/proof/algebra.h"
 #include "validator/proof/obligations.h"
+#include "validator/proof/pairs.h"
 
 namespace kiln::proof {
 namespace {
@@ -191,32 +192,18 @@ Finding Obligations::Complete(const Read& read, const Points& points, const std:
   writers.insert(writers.end(), unit.starters.begin(), unit.starters.end());
   for (const Writer& w : writers) {
     const size_t common = spaces.Common(w.block, read.block);
-    Relation written = Written(w, common);
-    Points both = points;
-    const auto shifted = [&](Sum sum) {
-      for (Split& s : sum.splits) s.source.id += static_cast<int32_t>(points.variables.size());
-      return sum;
-    };
-    for (const auto& [extent, value] : written.points.variables)
-      both.variables.push_back(
-          {extent, value.has_value() ? std::optional<Sum>(shifted(*value)) : std::nullopt});
-    for (const Condition& c : written.points.conditions) both = With(both, shifted(c.value), c.extent);
-    const auto equal = [&](const Sum& later, const Sum& now) {
-      both = With(both, shifted(later) + now * -1, 1);
-    };
-    for (size_t d = 0; d < index.size(); ++d) equal(written.results[common + d], index[d]);
+    Relation now{points, {space.at.begin(), space.at.begin() + static_cast<int64_t>(common)}};
+    now.results.insert(now.results.end(), index.begin(), index.end());
+    Pairs pairs(now, Written(w, common), common);
     for (size_t l = 0; l <= common; ++l) {
       if (l >= unit.around) {
         std::vector<Points> later;
         if (l == common) {
-          if (!spaces.Before(w.block, read.block)) later.push_back(both);
+          if (!spaces.Before(w.block, read.block)) later.push_back(pairs.points());
         } else {
           const LoopNode& loop = p_.loop(space.loops[l]);
-          Sum ahead = shifted(written.results[l]) + space.at[l] * -1;
-          const Sum behind = ahead * -1 + Sum::Constant(-1);
-          ahead.offset -= 1;
-          later.push_back(With(both, ahead, loop.extent.max));
-          if (MayRunAtOnce(loop.kind)) later.push_back(With(both, behind, loop.extent.max));
+          later.push_back(pairs.Later(l, loop.extent.max));
+          if (MayRunAtOnce(loop.kind)) later.push_back(pairs.Earlier(l, loop.extent.max));
         }
         for (const Points& some : later) {
           Reply reply = decider_.Empty(some);
@@ -225,7 +212,7 @@ Finding Obligations::Complete(const Read& read, const Points& points, const std:
                                             p_.Text(p_.buffers[read.buffer].name), " before it is complete"));
         }
       }
-      if (l < common) equal(written.results[l], space.at[l]);
+      if (l < common) pairs.Equate(l);
     }
   }
   return {};

@@ -21,19 +21,23 @@
 namespace kiln {
 namespace {
 
-// Stores what a reduction below the loop goes on from.
-bool Initializes(const Program& p, Id block, Id loop) {
-  for (const Id buffer : WrittenBuffers(p, block)) {
-    for (const Id writer : Writers(p, buffer)) {
-      if (p.block(writer).accumulates && IsAncestor(p, loop, writer)) return true;
-    }
-  }
-  return false;
-}
-
 bool DependsOn(const Program& p, Id block, Id loop) {
   const LoopUse use = UseOf(p, block, loop);
   return use.spatial || use.reduction;
+}
+
+// Who writes what it reads, only where iterations exist, or after it; or also writes what it writes, where
+// they exist. kNone if nobody below the loop does.
+Id Disturber(const Program& p, Id block, Id loop) {
+  for (const Id other : BlocksBelow(p, loop)) {
+    const bool depends = DependsOn(p, other, loop);
+    for (const Id buffer : WrittenBuffers(p, other)) {
+      if ((Reads(p, block, buffer) && (depends || !Before(p, other, block))) ||
+          (depends && other != block && Writes(p, block, buffer)))
+        return other;
+    }
+  }
+  return kNone;
 }
 
 absl::Status Split(Call& call) {
@@ -71,24 +75,19 @@ absl::Status Split(Call& call) {
 
   if (known > extent) {
     // What does not depend on the loop has no guard, and runs more often: too often within a reduction, and
-    // where what it reads may not be there.
+    // where others write what it uses.
     for (const Id block : BlocksBelow(p, loop)) {
       if (DependsOn(p, block, loop) || KILN_DEFECT("split.repeats")) continue;
-      for (const Id producer : Producers(p, block)) {
-        if (!DependsOn(p, producer, loop)) continue;
-        return absl::FailedPreconditionError(
-            absl::StrCat("factors ", absl::StrJoin(factors, " "), " give ", known, ", more than the extent ",
-                         extent, " of loop ", p.Text(old.name), ", on which ", Describe(p, producer),
-                         " depends, but not ", Describe(p, block), ", which reads from it"));
-      }
-      const bool stores = p.block(block).monoid == kNone;
-      if (stores && !Initializes(p, block, loop)) continue;
+      const Id disturber = Disturber(p, block, loop);
       const std::vector<Id> around = LoopsAround(p, block);
       const size_t position = std::find(around.begin(), around.end(), loop) - around.begin();
-      if (!stores && !p.block(block).accumulates && position < ReductionStart(p, block)) continue;
+      const bool whole = p.block(block).monoid == kNone ||
+                         (!p.block(block).accumulates && position < ReductionStart(p, block));
+      if (whole && disturber == kNone) continue;
       return absl::FailedPreconditionError(absl::StrCat(
           "factors ", absl::StrJoin(factors, " "), " give ", known, ", more than the extent ", extent,
-          " of loop ", p.Text(old.name), ", on which ", Describe(p, block), " does not depend"));
+          " of loop ", p.Text(old.name), ", on which ", Describe(p, block), " does not depend",
+          whole ? absl::StrCat("; ", Describe(p, disturber), " writes what it uses") : ""));
     }
   }
 

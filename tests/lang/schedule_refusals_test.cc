@@ -70,8 +70,32 @@ TEST(Split, RefusesToOvershootALoopThatABlockBelowDependsOnAndItsReaderDoesNot) 
   s.AccumulateAt(sum, one);
   s.Reindex(s.GetBlock("sum.combine"), 0);
   s.Split(one, {1, 2});
-  EXPECT_THAT(Message(s), HasSubstr("more than the extent 1 of loop r_0, on which block \"sum\" depends, but "
-                                    "not block \"t.acc.reindex.1\", which reads from it"));
+  EXPECT_THAT(Message(s),
+              HasSubstr("more than the extent 1 of loop r_0, on which block \"t.acc.reindex.1\" does not "
+                        "depend; block \"sum\" writes what it uses"));
+}
+
+TEST(Split, RefusesToOvershootALoopInWhichWhatIsReadIsWrittenAnew) {
+  // for u < 1: for i < 8: { B[i] = t[i];  t[i] = A[i] + 1 }, after t = A.
+  Program p = ParseProgram(R"(kiln.program v1
+program anew
+parameters A, B
+buffer A: f64[8] input
+buffer t: f64[8] temporary
+buffer B: f64[8] output
+for i < 8 { block first { spatial o < 8 = i t[o] = A[o] } }
+for u < 1 {
+  for i < 8 {
+    block between { spatial o < 8 = i B[o] = t[o] }
+    block again { spatial o < 8 = i t[o] = A[o] + f64(1) }
+  }
+}
+)")
+                  .value();
+  Schedule s = Scheduled(std::move(p));
+  s.Split(s.GetLoops(s.GetBlock("between"))[0], {2});
+  EXPECT_THAT(Message(s),
+              HasSubstr("block \"between\" does not depend; block \"again\" writes what it uses"));
 }
 
 TEST(Split, RefusesToInitializeAgainWhatIsReduced) {

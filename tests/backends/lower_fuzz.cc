@@ -1,4 +1,4 @@
-// kiln_lower_fuzz [--programs N] [--seed N] [--processes N] [--results FILE]
+// kiln_lower_fuzz [--programs N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
 //
 // Random programs under random steps of every primitive, compiled where the validator lets them pass, until N
 // ran: each element must be the interpreter's. The numbers are small integers, so that floats are exact in
@@ -10,20 +10,23 @@
 
 #include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "fmt/format.h"
+#include "lang/analysis/loops.h"
 #include "lang/interpreter.h"
 #include "lang/text.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/random_program.h"
 #include "tests/support/random_steps.h"
+#include "tests/support/summary.h"
 #include "validator/validate.h"
 
 namespace kiln {
@@ -33,10 +36,13 @@ constexpr uint64_t kChunk = 50;       // seeds
 constexpr size_t kParameters = 12;    // that a call here passes
 constexpr double kLeastShare = 0.08;  // of the seeds, that must come to run
 
+constexpr const char* kClasses[] = {"vectorized", "unrolled", "parallel", "pipelined", "prepared"};
+
 // Shared with the process that runs a chunk.
 struct Progress {
   uint64_t seed = 0;
   int ran = 0;
+  int of_class[std::size(kClasses)] = {};
   bool failed = false;
 };
 
@@ -44,7 +50,17 @@ struct Progress {
 struct Ran {
   bool ran = false;
   std::string wrong = {};
+  bool of_class[std::size(kClasses)] = {};
 };
+
+void Classify(const Program& p, Ran& ran) {
+  constexpr LoopKind kKinds[] = {LoopKind::kVectorized, LoopKind::kUnrolled, LoopKind::kParallel,
+                                 LoopKind::kPipelined};
+  for (const Id loop : LoopsBelow(p, kRoot)) {
+    for (size_t k = 0; k < std::size(kKinds); ++k) ran.of_class[k] |= p.loop(loop).kind == kKinds[k];
+    ran.of_class[std::size(kKinds)] |= p.nodes[loop].prepare;
+  }
+}
 
 // The first element that differs; a zero may have either sign.
 template <typename T>
@@ -106,7 +122,9 @@ Ran RunSeed(uint64_t seed) {
     const std::string difference = Difference(type, buffers[i].data(), wanted[output++]);
     if (!difference.empty()) return told(absl::StrCat("parameter ", i, ": ", difference));
   }
-  return {true};
+  Ran ran{true};
+  Classify(p, ran);
+  return ran;
 }
 
 [[noreturn]] void RunChunk(uint64_t first, Progress* progress) {
@@ -114,6 +132,7 @@ Ran RunSeed(uint64_t seed) {
     progress->seed = seed;
     const Ran result = RunSeed(seed);
     progress->ran += result.ran;
+    for (size_t c = 0; c < std::size(kClasses); ++c) progress->of_class[c] += result.of_class[c];
     if (result.wrong.empty()) continue;
     fmt::print("seed {}: {}\n", seed, result.wrong);
     std::fflush(stdout);
@@ -125,7 +144,7 @@ Ran RunSeed(uint64_t seed) {
 struct Options {
   int programs = 500, processes = 2;
   uint64_t seed = 1;
-  std::string results;
+  RunFiles files;
 };
 
 class Fuzzer {
@@ -133,10 +152,12 @@ class Fuzzer {
   explicit Fuzzer(const Options& options) : options_(options) {}
 
   int Run() {
-    ReadResults();
-    const absl::Time begin = absl::Now();
-    for (uint64_t first = options_.seed; (ran_ < options_.programs || !running_.empty()) && failures_ < 5;) {
-      if (ran_ >= options_.programs || static_cast<int>(running_.size()) >= options_.processes) {
+    for (const Json& chunk : ReadChunks(options_.files)) {
+      if (done_.insert(chunk.value("first", uint64_t{0})).second) AddNumbers(chunk["found"], found_);
+    }
+    for (uint64_t first = options_.seed;
+         (Count("programs") < options_.programs || !running_.empty()) && failures_ < 5;) {
+      if (Count("programs") >= options_.programs || static_cast<int>(running_.size()) >= options_.processes) {
         Wait();
       } else {
         if (done_.count(first) == 0) Start(first);
@@ -144,26 +165,24 @@ class Fuzzer {
       }
     }
     while (!running_.empty()) Wait();
-    fmt::print("{} programs of {} seeds ran, {} failures, {:.1f} s\n", ran_, seeds_, failures_,
-               absl::ToDoubleSeconds(absl::Now() - begin));
-    return failures_ == 0 && ran_ >= kLeastShare * static_cast<double>(seeds_) ? 0 : 1;
+    const double seconds = found_.value("seconds", 0.0);
+    fmt::print("{} programs of {} seeds ran, {} failures, {:.1f} s of a process\n", Count("programs"),
+               Count("seeds"), failures_, seconds);
+    Json summary = {{"failures", failures_}, {"processes", options_.processes}};
+    summary.update(found_);
+    WriteSummary(options_.files, "compiled programs", summary);
+    const double least = kLeastShare * static_cast<double>(Count("seeds"));
+    return failures_ == 0 && static_cast<double>(Count("programs")) >= least ? 0 : 1;
   }
 
  private:
   struct Chunk {
     uint64_t first;
     Progress* progress;
+    absl::Time begin;
   };
 
-  void ReadResults() {
-    std::ifstream file(options_.results);
-    uint64_t first = 0;
-    for (int ran = 0; file >> first >> ran;) {
-      done_[first] = ran;
-      ran_ += ran;
-      seeds_ += kChunk;
-    }
-  }
+  int64_t Count(const char* what) const { return found_.value(what, int64_t{0}); }
 
   void Start(uint64_t first) {
     void* shared = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -171,7 +190,7 @@ class Fuzzer {
     std::fflush(stdout);
     const pid_t child = fork();
     if (child == 0) RunChunk(first, progress);
-    running_[child] = {first, progress};
+    running_[child] = {first, progress, absl::Now()};
   }
 
   void Wait() {
@@ -182,19 +201,24 @@ class Fuzzer {
     const bool crashed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     if (crashed) fmt::print("seed {}: crashed, status {}\n", chunk.progress->seed, status);
     failures_ += crashed || chunk.progress->failed;
-    ran_ += chunk.progress->ran;
-    seeds_ += kChunk;
-    if (!options_.results.empty() && !crashed && !chunk.progress->failed)
-      std::ofstream(options_.results, std::ios::app)
-          << chunk.first << " " << chunk.progress->ran << std::endl;
+    Json classes;
+    for (size_t c = 0; c < std::size(kClasses); ++c) classes[kClasses[c]] = chunk.progress->of_class[c];
+    const Json found = {{"programs", chunk.progress->ran},
+                        {"seeds", kChunk},
+                        {"seconds", absl::ToDoubleSeconds(absl::Now() - chunk.begin)},
+                        {"classes", classes}};
+    AddNumbers(found, found_);
+    if (!crashed)
+      AppendChunk(options_.files,
+                  {{"first", chunk.first}, {"failures", int{chunk.progress->failed}}, {"found", found}});
     munmap(chunk.progress, sizeof(Progress));
   }
 
   const Options options_;
-  std::map<uint64_t, int> done_;
+  std::set<uint64_t> done_;  // first seeds of chunks
   std::map<pid_t, Chunk> running_;
-  int ran_ = 0, failures_ = 0;
-  uint64_t seeds_ = 0;
+  int failures_ = 0;
+  Json found_ = Json::object();  // added up
 };
 
 int Main(int argc, char** argv) {
@@ -205,7 +229,9 @@ int Main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "The first")->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_option("--processes", options.processes)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--results", options.results, "Lines of a seed and how many programs its chunk ran");
+  app.add_option("--results", options.files.results, "Lines of JSON, one for each chunk that was done");
+  app.add_option("--summary", options.files.summary, "What was found in all, as JSON");
+  app.add_option("--commit", options.files.commit, "Of the sources, for the summary");
   CLI11_PARSE(app, argc, argv);
   return Fuzzer(options).Run();
 }

@@ -1,6 +1,7 @@
 // kiln_fuzz: random programs under random traces (tests/fuzz/case.h).
 //
-//   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--failures N] [--shrink SECONDS]
+//   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--summary FILE]
+//             [--commit ID] [--failures N] [--shrink SECONDS]
 //             [--favor PRIMITIVE,...]
 //     Checks N (program, trace) pairs. A failure is shrunk, and printed with the command that runs it again.
 //     With a file of results, each chunk is appended as it lands, and chunks that this binary has done are
@@ -33,13 +34,13 @@
 #include "fmt/format.h"
 #include "lang/check.h"
 #include "lang/defect.h"
-#include "lang/mixer.h"
 #include "lang/text.h"
 #include "tests/fuzz/case.h"
 #include "tests/fuzz/defects.h"
 #include "tests/fuzz/proofs.h"
 #include "tests/fuzz/refusals.h"
 #include "tests/fuzz/shrink.h"
+#include "tests/support/summary.h"
 
 namespace kiln::fuzz {
 namespace {
@@ -50,7 +51,8 @@ constexpr int64_t kSeedsPerChunk = 250, kSeedsPerDefect = 5000;
 struct Options {
   int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, seeds = kSeedsPerDefect,
           shrink = 20;
-  std::string results, replay, one, plant, seeds_of, favor;
+  RunFiles files;
+  std::string replay, one, plant, seeds_of, favor;
   std::vector<const Primitive*> favored() const {
     std::vector<const Primitive*> favored;
     for (const absl::string_view name : absl::StrSplit(favor, ',', absl::SkipEmpty())) {
@@ -66,21 +68,6 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// What names this program: another one does other cases.
-std::string Fingerprint() {
-  Mixer mixer;
-  std::set<std::string> files;
-  std::istringstream maps(ReadFile("/proc/self/maps"));
-  for (std::string line; std::getline(maps, line);) {
-    const size_t at = line.find('/');
-    if (at != std::string::npos && line.find("kiln") != std::string::npos) files.insert(line.substr(at));
-  }
-  for (const std::string& path : files) {
-    for (const char c : ReadFile(path)) mixer.Add(static_cast<unsigned char>(c));
-  }
-  return fmt::format("{:016x}", mixer.Finish().low);
-}
-
 class Fuzzer {
  public:
   Fuzzer(const Options& options, std::string program) : options_(options), program_(std::move(program)) {}
@@ -89,7 +76,6 @@ class Fuzzer {
     ReadResults();
     const int64_t seeds = (options_.pairs + kTracesPerSeed - 1) / kTracesPerSeed;
     chunks_ = (seeds + kSeedsPerChunk - 1) / kSeedsPerChunk;
-    begin_ = absl::Now();
     std::vector<std::thread> threads;
     for (int64_t t = 0; t < options_.threads; ++t) threads.emplace_back([this] { Work(); });
     for (std::thread& thread : threads) thread.join();
@@ -98,17 +84,12 @@ class Fuzzer {
 
  private:
   void ReadResults() {
-    if (options_.results.empty()) return;
-    binary_ = Fingerprint();
-    const std::string text = ReadFile(options_.results);
-    for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-      const std::vector<absl::string_view> words = absl::StrSplit(line, ' ');
-      int64_t first = 0, failures = 0;
-      if (words.size() < 4 || words[0] != binary_ || !absl::SimpleAtoi(words[1], &first) ||
-          !absl::SimpleAtoi(words[3], &failures) || failures != 0)
-        continue;
-      done_.insert(first);
-      coverage_.cases["pairs, done before"] += kSeedsPerChunk * kTracesPerSeed;
+    for (const Json& chunk : ReadChunks(options_.files)) {
+      if (!done_.insert(chunk.value("first", int64_t{0})).second) continue;
+      for (const auto& [what, count] : chunk["cases"].items()) coverage_.cases[what] += count.get<int64_t>();
+      for (const auto& [step, count] : chunk["applied"].items())
+        coverage_.steps[step].applied += count.get<int64_t>();
+      seconds_ += chunk.value("seconds", 0.0);
     }
   }
 
@@ -116,6 +97,7 @@ class Fuzzer {
     for (int64_t chunk = next_++; chunk < chunks_ && failures_ < options_.failures; chunk = next_++) {
       const int64_t first = options_.seed + chunk * kSeedsPerChunk;
       if (done_.count(first) != 0) continue;
+      const absl::Time begin = absl::Now();
       Coverage coverage;
       int64_t failures = 0;
       for (int64_t i = 0; i < kSeedsPerChunk && failures_ < options_.failures; ++i) {
@@ -127,16 +109,25 @@ class Fuzzer {
           Print(Shrink(outcome, static_cast<double>(options_.shrink)));
         }
       }
-      Land(first, failures, coverage);
+      Land(first, failures, coverage, absl::ToDoubleSeconds(absl::Now() - begin));
     }
   }
 
-  void Land(int64_t first, int64_t failures, const Coverage& coverage) {
+  void Land(int64_t first, int64_t failures, const Coverage& coverage, double seconds) {
     const std::lock_guard<std::mutex> lock(mutex_);
     coverage_.Add(coverage);
-    if (options_.results.empty() || failures_ >= options_.failures) return;
-    std::ofstream(options_.results, std::ios::app)
-        << binary_ << " " << first << " " << kSeedsPerChunk * kTracesPerSeed << " " << failures << "\n";
+    seconds_ += seconds;
+    if (failures_ >= options_.failures) return;
+    Json applied = Json::object();
+    for (const Primitive* p : AllPrimitives()) {
+      const auto step = coverage.steps.find(p->name);
+      if (step != coverage.steps.end() && step->second.applied > 0) applied[p->name] = step->second.applied;
+    }
+    AppendChunk(options_.files, {{"first", first},
+                                 {"failures", failures},
+                                 {"seconds", seconds},
+                                 {"cases", coverage.cases},
+                                 {"applied", applied}});
   }
 
   void Print(const Outcome& outcome) {
@@ -170,11 +161,16 @@ class Fuzzer {
     for (const auto& [what, count] : coverage_.cases) {
       if (absl::StartsWith(what, "with ")) fmt::print("{:>6} {}\n", count, what);
     }
-    const double seconds = absl::ToDoubleSeconds(absl::Now() - begin_);
     const int64_t pairs = coverage_.cases["pairs"];
-    fmt::print("{} pairs ({} before), {} failures, {:.1f} s, {:.0f} pairs/s\n", pairs,
-               coverage_.cases["pairs, done before"], failures_.load(), seconds,
-               static_cast<double>(pairs) / seconds);
+    fmt::print("{} pairs ({} before), {} failures, {:.1f} s of a thread, {:.0f} pairs/s\n", pairs,
+               static_cast<int64_t>(done_.size()) * kSeedsPerChunk * kTracesPerSeed, failures_.load(),
+               seconds_, static_cast<double>(pairs) / seconds_);
+    WriteSummary(options_.files, "pairs",
+                 {{"pairs", pairs},
+                  {"failures", failures_.load()},
+                  {"seconds", seconds_},
+                  {"threads", options_.threads},
+                  {"classes", coverage_.cases}});
     if (!reached) fmt::print("a primitive was never applied\n");
     if (!shares) fmt::print("a share is below 30%\n");
     return failures_ == 0 && reached && shares ? 0 : 1;
@@ -182,13 +178,12 @@ class Fuzzer {
 
   const Options options_;
   const std::string program_;
-  std::string binary_;
   std::set<int64_t> done_;  // first seeds of chunks
   std::atomic<int64_t> next_ = 0, failures_ = 0;
   int64_t chunks_ = 0;
   std::mutex mutex_;
   Coverage coverage_;
-  absl::Time begin_;
+  double seconds_ = 0;  // of all threads
 };
 
 int Tell(const Outcome& outcome) {
@@ -223,9 +218,14 @@ int Main(int argc, char** argv) {
                                              {"--threads", &options.threads},   {"--seeds", &options.seeds},
                                              {"--failures", &options.failures}, {"--proofs", &options.proofs},
                                              {"--shrink", &options.shrink}};
-  std::map<std::string, std::string*> texts = {
-      {"--results", &options.results}, {"--replay", &options.replay}, {"--case", &options.one},
-      {"--plant", &options.plant},     {"--favor", &options.favor},   {"--seeds-of", &options.seeds_of}};
+  std::map<std::string, std::string*> texts = {{"--results", &options.files.results},
+                                               {"--summary", &options.files.summary},
+                                               {"--commit", &options.files.commit},
+                                               {"--replay", &options.replay},
+                                               {"--case", &options.one},
+                                               {"--plant", &options.plant},
+                                               {"--favor", &options.favor},
+                                               {"--seeds-of", &options.seeds_of}};
   const bool defects = argc > 1 && absl::string_view(argv[1]) == "--defects";
   const bool named = defects && argc > 2 && argv[2][0] != '-';
   for (int i = 1 + int{defects} + int{named}; i < argc; i += 2) {
@@ -242,10 +242,10 @@ int Main(int argc, char** argv) {
     return FindDefects({.only = named ? argv[2] : "",
                         .seeds = options.proofs > 0 ? options.proofs / kTracesPerSeed : options.seeds,
                         .threads = options.threads,
-                        .results = options.results,
+                        .results = options.files.results,
                         .proofs = options.proofs > 0});
   }
-  if (options.proofs > 0) return StudyProofs(options.proofs, options.seed, options.seeds_of);
+  if (options.proofs > 0) return StudyProofs(options.proofs, options.seed, options.seeds_of, options.files);
   if (!options.replay.empty()) {
     const absl::StatusOr<Case> given = ParseCase(ReadFile(options.replay));
     if (given.ok()) return Tell(Check(*given));

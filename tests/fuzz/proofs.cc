@@ -65,7 +65,8 @@ struct Study {
 
 }  // namespace
 
-int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of) {
+int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of, const RunFiles& files) {
+  const absl::Time begin = absl::Now();
   Study study;
   for (int64_t i = 0; i < pairs / kTraces; ++i) {
     const auto own = static_cast<uint64_t>(seed + i);
@@ -76,12 +77,14 @@ int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of) {
     }
   }
   bool enough = true;
+  Json classes;
   for (auto& [kind, verdicts] : study.verdicts) {
     const auto all = static_cast<double>(verdicts["proven"] + verdicts["refuted"] + verdicts["too hard"]);
     const double decided = 1 - static_cast<double>(verdicts["too hard"]) / std::max(1.0, all);
     enough &= decided >= kDecided;
     fmt::print("{:<16} {:>8} proven {:>7} refuted {:>7} too hard   {:.2f}% decided\n", kind,
                verdicts["proven"], verdicts["refuted"], verdicts["too hard"], 100 * decided);
+    classes[kind] = verdicts;
   }
   std::vector<std::pair<int64_t, std::string>> reasons;
   for (const auto& [reason, count] : study.too_hard) reasons.emplace_back(count, reason);
@@ -96,6 +99,14 @@ int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of) {
   };
   fmt::print("{} contradictions; median {:.2f} ms, 95% within {:.1f} ms, longest {:.0f} ms\n",
              study.contradictions, at(0.5), at(0.95), at(1));
+  WriteSummary(files, "proofs",
+               {{"pairs", study.milliseconds.size()},
+                {"contradictions", study.contradictions},
+                {"seconds", absl::ToDoubleSeconds(absl::Now() - begin)},
+                {"threads", 1},
+                {"milliseconds", {{"median", at(0.5)}, {"95%", at(0.95)}, {"longest", at(1)}}},
+                {"classes", classes},
+                {"too hard", study.too_hard}});
   return study.contradictions == 0 && enough ? 0 : 1;
 }
 

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <string>
 
+#include "tests/support/summary.h"
+
 namespace kiln::fuzz {
 
 // Prints verdicts by kind of pair, how long they took, and what was too hard; with `seeds_of` ("too hard")
 // the seeds that had that verdict. 1 if a verdict contradicts the shadow run, or fewer than 95% are decided.
-int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of);
+int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of, const RunFiles& files);
 
 }  // namespace kiln::fuzz

@@ -30,14 +30,35 @@ std::string KindOf(const std::string& reason) {
   return kind.substr(0, 90);
 }
 
+// What steps do not make: neighbours change places, or the iterations of a loop run at once.
+Program Disturbed(Program p, Dice& dice) {
+  std::vector<Id> nodes;
+  const bool swap = dice.Flip(0.6);
+  for (Id node = 1; node < static_cast<Id>(p.nodes.size()); ++node) {
+    const Node& n = p.nodes[node];
+    if (n.kind == Node::Kind::kDead || n.parent == kNone) continue;
+    const bool swaps = n.next != kNone && n.prepare == p.nodes[n.next].prepare;
+    if (swap ? swaps : p.IsLoop(node) && p.loop(node).kind == LoopKind::kSerial) nodes.push_back(node);
+  }
+  if (nodes.empty()) return p;
+  const Id node = nodes[dice.Below(static_cast<int64_t>(nodes.size()))], next = p.nodes[node].next;
+  if (swap) {
+    p.Detach(node);
+    p.InsertAfter(next, node);
+  } else {
+    p.loop(node).kind = LoopKind::kParallel;
+  }
+  return p;
+}
+
 struct Study {
   std::map<std::string, std::map<std::string, int64_t>> verdicts;  // by kind of pair
   std::map<std::string, int64_t> too_hard;
   std::vector<double> milliseconds;
   int64_t contradictions = 0;
 
-  void Look(const Program& program, const Program& now, uint64_t seed, int trace,
-            const std::string& seeds_of) {
+  void Look(const Program& program, const Program& now, uint64_t seed, int trace, const std::string& seeds_of,
+            bool disturbed) {
     const absl::StatusOr<Shadow> wanted = RunShadow(program);
     if (!wanted.ok()) return;
     bool agrees = true;
@@ -51,6 +72,7 @@ struct Study {
     const std::string verdict(ToString(proof.verdict));
     Coverage coverage;
     CountProgram(program, now, &coverage);
+    if (disturbed) coverage.cases = {{"disturbed", 1}};
     for (const auto& [kind, count] : coverage.cases) verdicts[kind][verdict] += count;
     if (proof.verdict == Proof::Verdict::kTooHard) ++too_hard[KindOf(proof.reason)];
     const bool contradicts = (proof.verdict == Proof::Verdict::kProven && !agrees) ||
@@ -73,7 +95,11 @@ int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of, const 
     const Program program = DrawProgram(own);
     for (int t = 0; t < kTraces; ++t) {
       const Session session = DrawTrace(program, own, t, nullptr);
-      study.Look(session.state().Reference(program), session.state().program, own, t, seeds_of);
+      const Program &reference = session.state().Reference(program), &now = session.state().program;
+      study.Look(reference, now, own, t, seeds_of, false);
+      RandomDice dice(Engine({own, 6, static_cast<uint64_t>(t)}));
+      const Program disturbed = Disturbed(now, dice);
+      if (Verify(disturbed).ok()) study.Look(reference, disturbed, own, t, seeds_of, true);
     }
   }
   bool enough = true;

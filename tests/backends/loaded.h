@@ -24,10 +24,11 @@ class Loaded {
     const int file = memfd_create("kiln-test", 0);
     if (write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
       return absl::InternalError("memfd");
+    // Open as long as it is loaded: the loader takes a path that it has seen for the library of that time.
     void* handle = dlopen(absl::StrCat("/proc/self/fd/", file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle != nullptr) return Loaded(handle, file);
     close(file);
-    if (handle == nullptr) return absl::InternalError(dlerror());
-    return Loaded(handle);
+    return absl::InternalError(dlerror());
   }
 
   template <typename Function>
@@ -37,9 +38,10 @@ class Loaded {
 
  private:
   struct Close {
-    void operator()(void* handle) const { dlclose(handle); }
+    int file;
+    void operator()(void* handle) const { dlclose(handle), close(file); }
   };
-  explicit Loaded(void* handle) : handle_(handle) {}
+  Loaded(void* handle, int file) : handle_(handle, Close{file}) {}
   std::unique_ptr<void, Close> handle_;
 };
 

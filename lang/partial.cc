@@ -98,6 +98,21 @@ absl::StatusOr<Parts> TakeApart(const Program& p, Id block, const std::function<
   return parts;
 }
 
+absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& p, const Parts& parts, Id scope) {
+  std::vector<DimRange> ranges;
+  const auto iters = p.Iters(p.block(parts.bindings.block).iters);
+  for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
+    if (iters[i].kind != IterKind::kSpatial) continue;
+    const std::optional<DimRange> range = IterRange(p, parts.bindings, i, scope);
+    if (!range.has_value() || !range->dense) {
+      return No(absl::StrCat("one iteration of ", Describe(p, scope), " has a part with gaps of iter ",
+                             p.Text(iters[i].name)));
+    }
+    ranges.push_back(*range);
+  }
+  return ranges;
+}
+
 Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffix, Scope scope, int axis) {
   const BlockNode old = p.block(block);
   const auto& extents = parts.extents;

@@ -1,5 +1,5 @@
 // Reductions taken apart: partial results, one for each iteration of some loops, in a workspace that a second
-// block combines. What rfactor is made of.
+// block combines. What rfactor and accumulate-at are made of.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/region.h"
 #include "lang/program.h"
 
 namespace kiln {
@@ -26,9 +27,13 @@ struct Parts {
 absl::StatusOr<Parts> TakeApart(const Program& program, Id block,
                                 const std::function<bool(Id loop)>& is_outer);
 
+// What one iteration of `scope`, a node around the block, runs of its spatial iters; kFailedPrecondition if
+// that has gaps.
+absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& program, const Parts& parts, Id scope);
+
 // Lets the block, in its place, write its partial results to new buffers, with the extents of the outer loops
 // as dimensions from `axis` on; a plain store if there is no inner loop. Returns the combining block,
-// detached: its iters are the spatial ones, and the outer loops as its reduction; all unbound.
+// detached: its iters are the spatial ones, yet to be bound, and the outer loops as its reduction.
 Id MakePartial(Program& program, Id block, const Parts& parts, absl::string_view suffix, Scope scope,
                int axis);
 

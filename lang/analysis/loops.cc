@@ -80,16 +80,16 @@ bool DependsOn(const Program& p, Id mark, Id loop) {
 }  // namespace
 
 bool ReadsBeside(const Program& p, Id buffer, Id loop) {
-  const auto below = [&](std::vector<Id> blocks) {
-    const auto outside = [&](Id block) { return !IsAncestor(p, loop, block); };
-    blocks.erase(std::remove_if(blocks.begin(), blocks.end(), outside), blocks.end());
-    return blocks;
-  };
-  const std::vector<Id> readers = below(Readers(p, buffer));
-  if (readers.empty()) return false;
+  std::vector<Id> readers;
   std::vector<Region> written;
-  for (const Id writer : below(Writers(p, buffer)))
-    written.push_back(WrittenRegion(p, ResolveBindings(p, writer), buffer, loop));
+  const std::vector<Id> blocks = BlocksBelow(p, loop);
+  std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(readers),
+               [&](Id block) { return Reads(p, block, buffer); });
+  if (readers.empty()) return false;
+  for (const Id block : blocks) {
+    if (Writes(p, block, buffer))
+      written.push_back(WrittenRegion(p, ResolveBindings(p, block), buffer, loop));
+  }
   for (const Id reader : readers) {
     const Region read = ReadRegion(p, ResolveBindings(p, reader), buffer, loop);
     const auto beside = [&](const Region& region) {

@@ -45,18 +45,9 @@ absl::Status Rfactor(Call& call) {
   const absl::Status once =
       CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(start), loops.end()});
   if (!once.ok()) return once;
-  std::vector<DimRange> ranges;
-  const auto iters = p.Iters(p.block(block).iters);
-  for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
-    if (iters[i].kind != IterKind::kSpatial) continue;
-    const std::optional<DimRange> range = IterRange(p, parts->bindings, i, scope);
-    if (!range.has_value() || !range->dense) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "one iteration of ", Describe(p, scope), " has a part with gaps of iter ", p.Text(iters[i].name)));
-    }
-    ranges.push_back(*range);
-  }
-  ranges.push_back({Sum::Constant(0), p.loop(loop).extent.max});
+  absl::StatusOr<std::vector<DimRange>> ranges = SpatialRanges(p, *parts, scope);
+  if (!ranges.ok()) return ranges.status();
+  ranges->push_back({Sum::Constant(0), p.loop(loop).extent.max});
   const std::optional<Storage> storage = ParseStorage(call.Text(1));
   if (!storage.has_value())
     return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(1), "\""));
@@ -74,7 +65,7 @@ absl::Status Rfactor(Call& call) {
   const bool tainted = AnyTainted(p, block);
   const Id after = ChildTowards(p, scope, block);
   const Id combine = MakePartial(p, block, *parts, ".rf", ScopeOf(*storage), static_cast<int>(axis));
-  p.InsertAfter(after, NestOver(p, combine, ranges, tainted));
+  p.InsertAfter(after, NestOver(p, combine, *ranges, tainted));
   call.Return(combine);
   return absl::OkStatus();
 }

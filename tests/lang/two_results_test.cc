@@ -67,6 +67,16 @@ TEST(TwoResults, AreNotComputedWholeWhereOnlyAPartOfWhatTheyReadIs) {
               HasSubstr("its readers do not need all that it makes, where block \"twice\" may not run"));
 }
 
+TEST(TwoResults, AreAccumulatedBelowALoop) {
+  Schedule s = Scheduled(Picked());
+  const Block block = s.GetBlock("argmax");
+  const auto k = s.Split(s.GetLoops(block)[1], {kAuto, 4});
+  s.AccumulateAt(block, k[0]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(s.program()), HasSubstr("V[i], P[i] m0= (V.acc[k_0, i], P.acc[k_0, i])"));
+  ExpectSameResults(Picked(), s.program());
+}
+
 TEST(TwoResults, AreNotRepeatedByAParallelLoopWhereEitherIsUsedOutside) {
   constexpr char kOverlapping[] = R"(
 kiln.program v1
@@ -131,7 +141,6 @@ TEST(TwoResults, AreRefusedByNameWhereAStepNeedsOne) {
   const auto several = HasSubstr("block \"argmax\" has several results");
   EXPECT_THAT(refused([](Schedule& s, Block b) { s.Reindex(b, -1); }), several);
   EXPECT_THAT(refused([](Schedule& s, Block b) { s.CacheWrite(b); }), several);
-  EXPECT_THAT(refused([](Schedule& s, Block b) { s.AccumulateAt(b, s.GetLoops(b)[1]); }), several);
   EXPECT_THAT(refused([](Schedule& s, Block b) { s.PadEinsum(b, {4, 4}); }), HasSubstr("no sum of products"));
   EXPECT_THAT(refused([](Schedule& s, Block b) { s.ComputeInline(b); }), HasSubstr("is a reduction"));
   EXPECT_THAT(refused([](Schedule& s, Block b) { s.DecomposePadding(b, s.GetLoops(b)[0]); }),

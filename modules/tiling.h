@@ -11,6 +11,7 @@ struct MultiLevelTilingOptions {
   std::string structure = "SSRSRS";  // levels of spatial and reduction tiles, outermost first
   int64_t max_innermost = 64;        // bound of the innermost factor of a spatial loop
   int64_t max_reduction = 256;       // and of a reduction: the length of a packed panel
+  int64_t waste_percent = 10;        // of rows: how much of the extent may be run in vain; 0: perfect tiles
 };
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options = {});
 

@@ -25,7 +25,7 @@
 //   tile.*                  accumulators (registers of results in the straight line), (r) registers needed / there are,
 //                           in the straight line: (r) loads per operation, (r) stores per operation, vector loads,
 //                           broadcasts or scalars, lanes loaded apart; whether the result stands still in the innermost
-//                           loop that runs
+//                           loop that runs, or in an unrolled one
 //   masked.*                whether a guard depends on the lanes, on unrolled loops, on the innermost loop that runs, on
 //                           others; whether a load under `within` depends on lanes or inner loops, on others
 //   access.*                (r) shares of the accesses that are contiguous, stand still, are strided along the lanes

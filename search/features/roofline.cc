@@ -9,7 +9,9 @@ namespace kiln {
 namespace {
 
 // Of a core of the last ten years, in vector instructions or bytes a cycle.
-constexpr double kArithmeticPorts = 2, kLoadPorts = 2, kStorePorts = 1, kLatency = 4;
+constexpr double kArithmeticPorts = 2, kLoadPorts = 2, kStorePorts = 1;
+// From one step of a sum to the next: four cycles and one that a load is late, or through memory.
+constexpr double kLatency = 5, kLatencyInMemory = 12;
 constexpr double kDivide = 8, kSpecial = 12;  // cycles of a vector's worth
 constexpr double kIteration = 2;              // cycles of a loop that runs
 constexpr double kBytesFromL2 = 16, kBytesFromL3 = 6, kBytesFromMemory = 3;
@@ -34,7 +36,8 @@ void FillRoofline(const Target& target, float* row) {
   const double straight = std::max(1.0, Exp(row[kStraightLine]));
   if (row[kStoreReduces] != 0 && row[kResultStands] != 0) {
     const double chains = std::max(1.0, Exp(row[kAccumulators]));
-    arithmetic = std::max(arithmetic, steps * kLatency / chains);
+    const bool stays = row[kStoreRegister] != 0 && row[kRegisterNeed] <= 1;
+    arithmetic = std::max(arithmetic, steps * (stays ? kLatency : kLatencyInMemory) / chains);
   }
   const double loads = steps * row[kLoadsPerOperation] / kLoadPorts;
   const double stores = steps * row[kStoresPerOperation] / kStorePorts;

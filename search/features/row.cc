@@ -141,7 +141,10 @@ class Row {
       if (number == dest_) {
         row_[kAccumulators] = Log(copies * (vector ? registers : 1));
         accumulators_ = copies * (vector ? registers : 1);
-        row_[kResultStands] = line_ > 0 && (indexed & Nests::Bit(line_ - 1)) == 0;
+        for (int d = std::max(0, line_ - 1); d < depth_; ++d) {
+          const bool runs = At(d).extent > 1 && At(d).kind != LoopKind::kVectorized;
+          if (runs && (indexed & Nests::Bit(d)) == 0) row_[kResultStands] = 1;
+        }
       }
       if (p_.buffers[access.buffer].scope.storage == Storage::kRegister) continue;
       if (access.writes) stores += copies * (vector && stride != 1 ? lanes_ : vector ? registers : 1);

@@ -21,7 +21,7 @@ constexpr int kTraces = 48;  // of each program; 2,000 in all
 
 TEST(DefaultSpace, ComputesWhatTheInputsCompute) {
   int total = 0;
-  proof::PresburgerProver prover;
+  proof::PresburgerProver prover({.limit = absl::Seconds(20)});
   const std::string folder = absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/ops");
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     const auto imported = ImportFile(file.path().string());
@@ -40,7 +40,8 @@ TEST(DefaultSpace, ComputesWhatTheInputsCompute) {
     for (int draws = 0; traces < kTraces && draws < 20 * kTraces; ++draws) {
       const absl::StatusOr<Point> point = DrawPoint(space, judge, dice);
       if (!point.ok()) continue;
-      const Proof proof = Prove(space.original, point->replayed.program(), {.prover = &prover});
+      const Proof proof =
+          Prove(space.original, point->replayed.program(), {.prover = &prover, .limit = absl::Seconds(60)});
       const bool by_run = proof.verdict == Proof::Verdict::kTooHard && proof.by_run;
       EXPECT_TRUE(proof.verdict == Proof::Verdict::kProven || by_run)
           << file.path() << ": " << ToString(proof.verdict) << ": " << proof.reason << "\n"

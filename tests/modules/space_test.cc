@@ -75,7 +75,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
             "takes a number");
   EXPECT_EQ(ErrorOf("each-block(multi-level-tiling levels=3)"),
             "space:1:39: module multi-level-tiling has no option \"levels\"; it has structure, "
-            "max-innermost, max-reduction");
+            "max-innermost, max-reduction, waste-percent");
   EXPECT_EQ(ErrorOf(""),
             "space:1:1: there is no module \"\"; known are each-block, auto-inline, cpu, multi-level-tiling,"
             " parallelize-vectorize-unroll, random-compute-location, use-matrix-unit");

@@ -34,6 +34,14 @@ TEST(Points, AConditionMayContradictAnother) {
   EXPECT_EQ(Algebra().Empty(points).answer, Answer::kYes);
 }
 
+TEST(Points, AConditionBoundsItsMultiples) {
+  Points points;
+  const Sum row = points.Add(7) * 17 + points.Add(17);
+  points.conditions = {{row, 112}};
+  EXPECT_EQ(BoundsOn(points, row * 2 + points.Add(7)).max, 2 * 111 + 6);
+  EXPECT_EQ(BoundsOn(points, row * -3).min, -3 * 111);
+}
+
 TEST(Points, TheAlgebraAgreesWithBruteForce) {
   RandomDice dice(Engine({3}));
   EnumeratingProver brute(1 << 20);

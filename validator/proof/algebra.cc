@@ -44,6 +44,20 @@ struct Known {
   }
 };
 
+// How often `known` may be a part of the sum: as often as a digit of both says, and once or less.
+absl::InlinedVector<int64_t, 4> Multiples(const Sum& sum, const Sum& known) {
+  absl::InlinedVector<int64_t, 4> multiples{1, -1};
+  for (const Split& s : sum.splits) {
+    for (const Split& k : known.splits) {
+      if (s.source != k.source || s.lower != k.lower || s.extent != k.extent || s.scale % k.scale != 0)
+        continue;
+      const int64_t times = s.scale / k.scale;
+      if (std::find(multiples.begin(), multiples.end(), times) == multiples.end()) multiples.push_back(times);
+    }
+  }
+  return multiples;
+}
+
 // Sums that are 0 at every point: a definition less its variable.
 std::vector<Sum> Definitions(const Points& points) {
   std::vector<Sum> zeros;
@@ -185,14 +199,15 @@ Sum Points::Define(const Sum& value, int64_t extent) {
 }
 
 Interval BoundsOn(const Points& points, const Sum& value) {
-  Interval bounds = Bounds(Simplify(value, points), points);
+  const Sum sum = Simplify(value, points);
+  Interval bounds = Bounds(sum, points);
   const auto tighten = [&](const Sum& known, int64_t extent) {
-    const Interval apart = Bounds(Simplify(value + known * -1, points), points);
-    bounds.min = std::max(bounds.min, apart.min);
-    bounds.max = std::min(bounds.max, apart.max + extent - 1);
-    const Interval both = Bounds(Simplify(value + known, points), points);
-    bounds.min = std::max(bounds.min, both.min - extent + 1);
-    bounds.max = std::min(bounds.max, both.max);
+    for (const int64_t times : Multiples(sum, known)) {
+      const Interval apart = Bounds(Simplify(sum + known * -times, points), points);
+      const int64_t reach = times * (extent - 1);
+      bounds.min = std::max(bounds.min, apart.min + std::min<int64_t>(0, reach));
+      bounds.max = std::min(bounds.max, apart.max + std::max<int64_t>(0, reach));
+    }
   };
   for (const Condition& c : points.conditions) tighten(c.value, c.extent);
   for (const Points::Variable& v : points.variables) {

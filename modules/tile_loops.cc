@@ -1,0 +1,57 @@
+#include "modules/tile_loops.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+
+namespace kiln {
+
+void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count) {
+  for (size_t i = loops.size() - std::min(count, loops.size()); i + 1 < loops.size(); ++i) s.Unroll(loops[i]);
+}
+
+Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options) {
+  const std::string& structure = options.structure;
+  const std::vector<bool> reduces = Feeds(s.program(), s.node(block), IterKind::kReduction);
+  const DType type = s.program().buffers[WrittenBuffers(s.program(), s.node(block))[0]].dtype;
+  const int64_t lanes = s.target().vector_bytes / SizeOf(type);
+  const int64_t budget = std::max(4, s.target().vector_registers - 4) * lanes;
+  const std::vector<Loop> loops = s.GetLoops(block);
+  Tiles tiles{.levels = std::vector<std::vector<Loop>>(structure.size())};
+  std::vector<Value> inner;
+  for (size_t i = loops.size(); i-- > 0;) {  // innermost first: the vector's tile comes before the rows'
+    const char kind = reduces[i] ? 'R' : 'S';
+    const int parts = static_cast<int>(std::count(structure.begin(), structure.end(), kind));
+    std::vector<Loop> split{loops[i]};
+    if (parts > 1 && s.ExtentOf(loops[i]) > 1) {
+      Schedule::TileOptions tile{.parts = parts, .innermost = options.max_reduction};
+      if (!reduces[i]) tile.innermost = options.max_innermost, tile.budget = budget, tile.within = inner;
+      if (!reduces[i] && inner.empty() && s.ExtentOf(loops[i]) % lanes == 0) tile.multiple = {lanes};
+      const bool rows = !reduces[i] && !inner.empty() && options.waste_percent > 0;
+      tile.waste = static_cast<double>(options.waste_percent) / 100;
+      const std::string label = absl::StrCat(std::string(1, kind), i);
+      const Value factors =
+          rows ? s.SampleTile(loops[i], tile, label) : s.SamplePerfectTile(loops[i], tile, label);
+      if (!reduces[i]) inner.push_back(factors);
+      split = s.Split(loops[i], {factors});
+    }
+    size_t part = 0;
+    for (size_t level = 0; level < structure.size() && part < split.size(); ++level)
+      if (structure[level] == kind) tiles.levels[level].insert(tiles.levels[level].begin(), split[part++]);
+  }
+  std::vector<Loop> order;
+  for (const auto& level : tiles.levels) order.insert(order.end(), level.begin(), level.end());
+  s.Reorder(order);
+  for (size_t level = 0; level < structure.size(); ++level) {
+    if (tiles.levels[level].empty()) continue;
+    if (level == structure.find('R')) tiles.first_reduction = tiles.levels[level].back();
+    if (level < structure.find('R')) tiles.last_before_reduction = tiles.levels[level].back();
+    if (level < structure.rfind('R')) tiles.last_before_inner = tiles.levels[level].back();
+  }
+  UnrollInner(s, tiles.levels.back(), tiles.levels.back().size());
+  return tiles;
+}
+
+}  // namespace kiln

@@ -13,12 +13,4 @@ void SetAnnotation(Program& program, Range& annotations, absl::string_view key, 
   annotations = program.AddList(pairs);
 }
 
-std::optional<int64_t> GetAnnotation(const Program& program, Range annotations, absl::string_view key) {
-  const auto pairs = program.List(annotations);
-  for (size_t i = 0; i < pairs.size(); i += 2) {
-    if (program.Text(pairs[i]) == key) return pairs[i + 1];
-  }
-  return std::nullopt;
-}
-
 }  // namespace kiln

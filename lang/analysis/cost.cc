@@ -93,9 +93,7 @@ double Flops(const Program& program, Id block) {
   double instances = 1, work = b.monoid == kNone ? 0 : 1;
   for (const Iter& iter : program.Iters(b.iters)) instances *= static_cast<double>(iter.extent.max);
   for (const Id e : BodyExprs(program, block)) {
-    const Expr& expr = program.exprs[e];
-    if (expr.op >= Op::kAdd && IsFloat(expr.dtype)) work += 1;
-    if (expr.op >= Op::kAdd && !IsFloat(expr.dtype)) work += 1;
+    work += program.exprs[e].op >= Op::kAdd;
   }
   return instances * work;
 }

@@ -71,6 +71,13 @@ TEST(TransformLayout, TakesASwizzle) {
   EXPECT_FALSE(Equal(plain.program(), s.program()));
 }
 
+TEST(TransformLayout, MultipliesInMaps) {
+  Schedule s = Scheduled(Transposed());
+  s.TransformLayout(s.GetBlock("make"), -1, "(i, j) -> (j*8 + i)");
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(s.program()), HasSubstr("layout (d1*8 + d0 < 64)"));
+}
+
 TEST(TransformLayout, GivesFragmentsTheirAxes) {
   Schedule s = Scheduled(Transposed());
   s.SetScope(s.GetBlock("make"), "warp");

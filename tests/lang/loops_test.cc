@@ -50,6 +50,22 @@ for i < 12 {
   ExpectSameResults(before, s.program());
 }
 
+TEST(Merge, OfATaintedLoopIsTainted) {
+  for (const char* drawn : {"first", "second"}) {
+    Schedule s = Scheduled(Chain(12));
+    for (const char* block : {"first", "second"}) {
+      if (block == std::string(drawn)) {
+        s.Split(LoopOf(s, block), {kAuto, s.SampleCategorical({3})});
+      } else {
+        s.Split(LoopOf(s, block), {kAuto, 3});
+      }
+    }
+    const Loop merged = s.Merge(LoopOf(s, "first"), LoopOf(s, "second"));
+    ASSERT_TRUE(s.ok()) << s.status();
+    EXPECT_TRUE(s.program().loop(s.node(merged)).tainted) << drawn;
+  }
+}
+
 TEST(Merge, ReadsOfEarlierIterationsMayRunInOneLoop) {
   // B[i] = t[11 - i] with both tiled by 6: the second tile reads the first.
   const Program before = Chain(12, -1, 11);
@@ -122,6 +138,14 @@ TEST(Merge, RefusesAReductionThatWouldStartBeforeWhatItStartsFrom) {
   s.Merge(LoopOf(s, "first"), LoopOf(s, "second"));
   EXPECT_THAT(Refusal(s), HasSubstr("block \"second\" reads T at the loop's entry, which later iterations of "
                                     "loop r may write in block \"first\""));
+}
+
+TEST(LoopPartition, OfATaintedLoopIsTainted) {
+  Schedule s = Scheduled(Chain(12));
+  const auto tile = s.Split(LoopOf(s, "first"), {kAuto, s.SampleCategorical({3})});
+  const auto parts = s.LoopPartition(tile[0], {1, kAuto});
+  ASSERT_TRUE(s.ok()) << s.status();
+  for (const Loop part : parts) EXPECT_TRUE(s.program().loop(s.node(part)).tainted);
 }
 
 TEST(LoopPartition, MakesGuardsKnownInTheMainPart) {

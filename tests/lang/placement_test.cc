@@ -99,6 +99,18 @@ TEST(ComputeAt, RefusesToMakeWhatItsReadersDoNotNeedFromWhatIsNotMadeYet) {
                                    "not run"));
 }
 
+TEST(ReverseComputeInline, RefusesABlockThatReadsTwoElements) {
+  Builder b("both");
+  const Id A = b.Input("A", DType::kF32, {8}), t = b.Temporary("t", DType::kF32, {8}),
+           B = b.Output("B", DType::kF32, {8});
+  const Sum i = b.Iter(0);
+  b.Compute("make", {{"i", 8}}, {t, {i}}, b.Load(A, {i}));
+  b.Compute("add", {{"i", 8}}, {B, {i}}, b.Add(b.Load(t, {i}), b.Load(t, {i * -1 + Sum::Constant(7)})));
+  Schedule s = Scheduled(b.Finish());
+  s.ReverseComputeInline(s.GetBlock("add"));
+  EXPECT_THAT(Refusal(s), testing::HasSubstr("it does not read t element by element"));
+}
+
 TEST(ReverseComputeAt, RefusesToReadAnElementThatOneIterationMakesInAll) {
   Builder b("pick");
   const Id a = b.Input("A", DType::kF32, {4}), t = b.Temporary("T", DType::kF32, {4}),

@@ -180,6 +180,11 @@ TEST(Rfactor, RefusesAnAxisThatTheWorkspaceLacks) {
   s.Rfactor(sum, s.GetLoops(sum)[1], 2);
   EXPECT_EQ(s.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(s.status().message()), HasSubstr("axis 2 of a workspace for t: wanted -2 .. 1"));
+  for (const int axis : {-2, 1}) {
+    Schedule last = Scheduled(Rows(Monoid::Kind::kSum));
+    last.Rfactor(last.GetBlock("sum"), last.GetLoops(last.GetBlock("sum"))[1], axis);
+    EXPECT_TRUE(last.ok()) << last.status();
+  }
 }
 
 }  // namespace

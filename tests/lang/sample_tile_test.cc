@@ -36,6 +36,15 @@ TEST_F(SampledTest, SampleTileFeedsAnImperfectSplit) {
   }
 }
 
+TEST_F(SampledTest, RefusesAWasteThatIsNone) {
+  for (const double waste : {-0.1, 16.5}) {
+    Schedule s = On(10);
+    s.SampleTile(s.GetLoops(s.GetBlock("twice"))[0], {.parts = 2, .waste = waste});
+    EXPECT_EQ(s.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(s.status().message()), HasSubstr("waste="));
+  }
+}
+
 TEST_F(SampledTest, TheTargetBoundsABudget) {
   // 4 registers of 32 bytes hold 32 floats, or 16 doubles.
   for (const auto& [type, most] : {std::pair(DType::kF32, 32), std::pair(DType::kF64, 16)}) {

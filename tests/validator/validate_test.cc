@@ -122,7 +122,12 @@ TEST(Validate, AllowsReductionsAcrossLanes) {
 }
 
 TEST(Validate, RefusesOneLaneAndMoreThanSixtyFour) {
-  for (const int64_t lanes : {1, 128}) {
+  for (const int64_t lanes : {2, 64}) {
+    Program p = Matmul(16, lanes, 16);
+    p.loop(LoopCalled(p, "j")).kind = LoopKind::kVectorized;
+    EXPECT_TRUE(Validate(p, Avx2()).ok) << lanes;
+  }
+  for (const int64_t lanes : {1, 65, 128}) {
     Program p = Matmul(16, lanes, 16);
     p.loop(LoopCalled(p, "j")).kind = LoopKind::kVectorized;
     ExpectRefused(p, Avx2(), "vectorized",
@@ -157,26 +162,46 @@ TEST(Validate, RefusesMoreStackThanThereIs) {
                 "buffers on the stack and in registers take 524544 bytes; 262144 are allowed");
 }
 
-TEST(Validate, RefusesTemporariesBeyondTheMemory) {
+Program Large(int64_t n) {
   Builder b("large");
-  const int64_t n = int64_t{1} << 29;
   const Id A = b.Input("A", DType::kF32, {1}), T = b.Temporary("T", DType::kF32, {n}),
            B = b.Output("B", DType::kF32, {n});
   b.Compute("t", {{"i", n}}, {T, {b.Iter(0)}}, b.Load(A, {Sum::Constant(0)}));
   b.Compute("b", {{"i", n}}, {B, {b.Iter(0)}}, b.Load(T, {b.Iter(0)}));
-  ExpectRefused(b.Finish(), Avx2(), "memory", "temporaries take 2147483648 bytes; 1073741824 are allowed");
+  return b.Finish();
 }
 
-TEST(Validate, RefusesNestsThatAreTooDeep) {
+TEST(Validate, AllowsAsMuchStackAsThereIs) {
+  for (const int64_t floats : {65536, 65537}) {
+    Program p = Large(floats);
+    for (Buffer& buffer : p.buffers) {
+      if (buffer.role == Role::kTemporary) buffer.scope.storage = Storage::kStack;
+    }
+    EXPECT_EQ(Validate(p, Avx2()).check == "stack", floats == 65537);
+  }
+}
+
+TEST(Validate, RefusesTemporariesBeyondTheMemory) {
+  EXPECT_TRUE(Validate(Large(int64_t{1} << 28), Avx2()).ok);
+  ExpectRefused(Large(int64_t{1} << 29), Avx2(), "memory",
+                "temporaries take 2147483648 bytes; 1073741824 are allowed");
+}
+
+Program Deep(int depth) {
   Program p = Matmul(2, 2, 2);
   Id outer = LoopCalled(p, "i");
-  for (int d = 0; d < 60; ++d) {
+  for (int d = 3; d < depth; ++d) {
     const Id loop = p.AddLoop("unit", 1);
     p.Replace(outer, loop);
     p.Append(loop, outer);
     outer = loop;
   }
-  ExpectRefused(p, Avx2(), "depth", "block \"matmul\" has 63 loops around it; 60 are allowed");
+  return p;
+}
+
+TEST(Validate, RefusesNestsThatAreTooDeep) {
+  EXPECT_TRUE(Validate(Deep(60), Avx2()).ok);
+  ExpectRefused(Deep(61), Avx2(), "depth", "block \"matmul\" has 61 loops around it; 60 are allowed");
 }
 
 TEST(Validate, RunsVerifyOnProgramsThatNoPrimitiveMade) {

@@ -1,0 +1,71 @@
+// parallelize-outer, vectorize-inner and unroll-up-to: what they do to the program as it then stands.
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "lang/builder.h"
+#include "lang/text.h"
+#include "tests/support/scheduled.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Program Copied(int64_t extent) {
+  Builder b("copied");
+  const Id A = b.Input("A", DType::kF32, {extent}), B = b.Output("B", DType::kF32, {extent});
+  b.Compute("copy", {{"i", extent}}, {B, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
+  return b.Finish();
+}
+
+std::string Vectorized(int64_t extent, int64_t most) {
+  Target target;
+  target.vector_bytes = 32;
+  Schedule s = Scheduled(Copied(extent), target);
+  s.VectorizeInner(most);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return ToString(s.program());
+}
+
+TEST(VectorizeInner, SplitsLoopsThatAreLongerThanTheLimit) {
+  EXPECT_THAT(Vectorized(48, 64), HasSubstr("for i < 48 vectorized {"));
+  EXPECT_THAT(Vectorized(48, 32), HasSubstr("for i_0 < 2 {\n  for i_1 < 24 vectorized {"));
+  EXPECT_THAT(Vectorized(47, 32), HasSubstr("for i_0 < 6 {\n  for i_1 < 8 vectorized {"));
+  EXPECT_THAT(Vectorized(48, 4), HasSubstr("for i_0 < 12 {\n  for i_1 < 4 vectorized {"));
+}
+
+TEST(VectorizeInner, LeavesLoopsWithinTheLimitWhole) {
+  EXPECT_THAT(Vectorized(8, 8), HasSubstr("for i < 8 vectorized {"));
+}
+
+TEST(VectorizeInner, DoesNothingWithFewerThanTwoLanes) {
+  EXPECT_THAT(Vectorized(8, 1), Not(HasSubstr("vectorized")));
+  EXPECT_THAT(Vectorized(1, 64), Not(HasSubstr("vectorized")));
+}
+
+std::string Unrolled(int64_t most, bool vectorized = false) {
+  Builder b("nest");
+  const Id A = b.Input("A", DType::kF32, {3, 4, 5}), B = b.Output("B", DType::kF32, {3, 4, 5});
+  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  b.Compute("copy", {{"i", 3}, {"j", 4}, {"k", 5}}, {B, {i, j, k}}, b.Load(A, {i, j, k}));
+  Schedule s = Scheduled(b.Finish());
+  if (vectorized) s.Vectorize(s.GetLoops(s.GetBlock("copy"))[2]);
+  s.UnrollUpTo(most);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return ToString(s.program());
+}
+
+TEST(UnrollUpTo, UnrollsWhileTheLineIsShort) {
+  EXPECT_THAT(Unrolled(4), HasSubstr("for i < 3 {\n  for j < 4 {\n    for k < 5 {"));
+  EXPECT_THAT(Unrolled(5), HasSubstr("for i < 3 {\n  for j < 4 {\n    for k < 5 unrolled {"));
+  EXPECT_THAT(Unrolled(20), HasSubstr("for i < 3 {\n  for j < 4 unrolled {\n    for k < 5 unrolled {"));
+  EXPECT_THAT(Unrolled(60), HasSubstr("for i < 3 unrolled {"));
+}
+
+TEST(UnrollUpTo, CountsAVectorOnce) {
+  EXPECT_THAT(Unrolled(4, true),
+              HasSubstr("for i < 3 {\n  for j < 4 unrolled {\n    for k < 5 vectorized {"));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lang/text.h"
+#include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {
@@ -109,6 +110,20 @@ TEST(Validate, RefusesNestedParallelLoops) {
   ExpectRefused(p, Avx2(), "parallel", "loop j is parallel inside of loop i, which is parallel too");
 }
 
+TEST(Validate, AllowsAParallelLoopWithinOneOfOneIteration) {
+  Program p = Matmul(1, 16, 16);
+  for (const char* loop : {"i", "j"}) p.loop(LoopCalled(p, loop)).kind = LoopKind::kParallel;
+  EXPECT_TRUE(Validate(p, Avx2()).ok);
+}
+
+TEST(Validate, NamesTheOutermostLoopThatIsUnrolled) {
+  Program p = Matmul(8, 8, 8);
+  for (const char* loop : {"i", "j", "k"}) p.loop(LoopCalled(p, loop)).kind = LoopKind::kUnrolled;
+  Target target = Avx2();
+  target.max_unrolled = 8;
+  ExpectRefused(p, target, "unrolled", "loop i writes out");
+}
+
 TEST(Validate, RefusesNestedVectorizedLoops) {
   Program p = Matmul(16, 16, 16);
   p.loop(LoopCalled(p, "i")).kind = p.loop(LoopCalled(p, "j")).kind = LoopKind::kVectorized;
@@ -153,6 +168,14 @@ TEST(Validate, RefusesTilesThatSpill) {
                 "block \"matmul\" needs 16 registers for what it holds and 3 for its operands; there are 16");
 }
 
+TEST(Validate, AllowsTilesThatFillTheRegisters) {
+  Target target = Avx2();
+  for (const int registers : {14, 15}) {
+    target.vector_registers = registers;
+    EXPECT_EQ(Validate(Tiled({{2, 1, 6}, {1, 1, 16}, {2, 4}}), target).ok, registers == 15);
+  }
+}
+
 TEST(Validate, RefusesMoreStackThanThereIs) {
   Target wide = Avx2();
   EXPECT_TRUE(Validate(Tiled({{2, 1, 4}, {1, 4, 16}, {2, 512}}, true), wide).check != "stack");
@@ -185,6 +208,26 @@ TEST(Validate, RefusesTemporariesBeyondTheMemory) {
   EXPECT_TRUE(Validate(Large(int64_t{1} << 28), Avx2()).ok);
   ExpectRefused(Large(int64_t{1} << 29), Avx2(), "memory",
                 "temporaries take 2147483648 bytes; 1073741824 are allowed");
+}
+
+TEST(Validate, CountsWhatEachCoreHasForItself) {
+  Builder b("each");
+  const int64_t n = int64_t{1} << 27;
+  const Id A = b.Input("A", DType::kF32, {1}), T = b.Temporary("T", DType::kF32, {n}),
+           B = b.Output("B", DType::kF32, {2, n});
+  b.Compute("t", {{"j", n}}, {T, {b.Iter(0)}}, b.Load(A, {Sum::Constant(0)}));
+  b.Compute("b", {{"i", 2}, {"j", n}}, {B, {b.Iter(0), b.Iter(1)}}, b.Load(T, {b.Iter(1)}));
+  Schedule s = Scheduled(b.Finish());
+  const Loop i = s.GetLoops(s.GetBlock("b"))[0];
+  s.ComputeAt(s.GetBlock("t"), i);
+  Target target = Avx2();
+  target.cores = 4;
+  EXPECT_TRUE(Validate(s.program(), target).ok);
+  s.Parallel(i);
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectRefused(s.program(), target, "memory", "temporaries take 2147483648 bytes; 1073741824 are allowed");
+  target.cores = 1;
+  EXPECT_TRUE(Validate(s.program(), target).ok);
 }
 
 Program Deep(int depth) {

@@ -125,6 +125,18 @@ TEST(Proof, RefutesAReductionInParallel) {
       << proof.reason;
 }
 
+TEST(Proof, RefutesAReductionInParallelThatNobodyReads) {
+  Builder b("unread");
+  const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {}),
+           B = b.Output("B", DType::kF32, {8});
+  b.Reduce("sum", {{"r", 8, IterKind::kReduction}}, Monoid::Kind::kSum, {T, {}}, b.Load(A, {b.Iter(0)}));
+  b.Compute("copy", {{"i", 8}}, {B, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
+  const Program p = b.Finish();
+  Program wrong = p;
+  wrong.loop(wrong.nodes[kRoot].first).kind = LoopKind::kParallel;
+  EXPECT_EQ(ToString(Prove(p, wrong).verdict), "refuted");
+}
+
 TEST(Proof, RefutesAnotherOperation) {
   Program wrong = Matmul(8, 8, 8);
   for (Expr& e : wrong.exprs) {

@@ -247,9 +247,10 @@ Finding Obligations::Parallel(Id buffer, const Unit& unit) {
     for (size_t l = 0; l < space.loops.size(); ++l) {
       const Id loop = space.loops[l];
       const LoopKind kind = p_.loop(loop).kind;
-      if (!MayRunAtOnce(kind) || p_.loop(loop).extent.max == 1 || IsPrivate(buffer, loop)) continue;
+      if (!MayRunAtOnce(kind) || p_.loop(loop).extent.max == 1) continue;
       const bool within = l >= unit.around;
-      if (within && unit.reduces && Combines(kind)) continue;  // lanes are combined
+      const bool reduced = within && unit.reduces;  // over the loop: by lanes, which are combined
+      if (reduced ? Combines(kind) : IsPrivate(buffer, loop)) continue;
       if (within && writers.size() > 1 && std::count_if(writers.begin(), writers.end(), [&](const Writer& w) {
                                             const std::vector<Id>& around = model_.spaces().of(w.block).loops;
                                             return l < around.size() && around[l] == loop;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/loops.h"
 #include "lang/check.h"
 #include "lang/layout.h"
 
@@ -19,7 +20,7 @@ std::vector<Id> PathFromRoot(const Program& p, Id node) {
 }
 
 // The nodes from the root to the innermost one around all accesses, cut before the first vectorized loop:
-// lanes live at the same time.
+// lanes live at the same time; and before a loop in which an iteration reads what others wrote.
 std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
   std::vector<Id> common = PathFromRoot(p, p.nodes[accesses[0]->node].parent);
   for (const PlannedAccess* access : accesses) {
@@ -27,10 +28,11 @@ std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
     const auto end = std::mismatch(common.begin(), common.end(), path.begin(), path.end()).first;
     common.erase(end, common.end());
   }
-  const auto vectorized = std::find_if(common.begin(), common.end(), [&](Id node) {
-    return p.IsLoop(node) && p.loop(node).kind == LoopKind::kVectorized && p.loop(node).extent.max > 1;
+  const auto shared = std::find_if(common.begin(), common.end(), [&](Id node) {
+    return p.IsLoop(node) && p.loop(node).extent.max > 1 &&
+           (p.loop(node).kind == LoopKind::kVectorized || ReadsBeside(p, accesses[0]->buffer, node));
   });
-  common.erase(vectorized, common.end());
+  common.erase(shared, common.end());
   return common;
 }
 

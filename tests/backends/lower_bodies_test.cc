@@ -166,6 +166,25 @@ TEST(LowerBodies, StepsThatNeedOneResultRefuseArgMaxByName) {
             std::string::npos);
 }
 
+TEST(LowerBodies, MergedLoopsKeepWhatLaterIterationsRead) {
+  // for i: for j: { T[i, j] = A[i, j];  B[i, j] = i > 0 ? T[i - 1, j] : 0 }
+  Builder b("before");
+  const Id A = b.Input("A", kF32, {6, 5}), T = b.Temporary("T", kF32, {6, 5}),
+           B = b.Output("B", kF32, {6, 5});
+  const Sum i = b.Iter(0), j = b.Iter(1), before = i + Sum::Constant(-1);
+  b.Compute("make", {{"i", 6}, {"j", 5}}, {T, {i, j}}, b.Load(A, {i, j}));
+  b.Compute("use", {{"i", 6}, {"j", 5}}, {B, {i, j}},
+            b.Within({{before, 6}}, b.Load(T, {before, j}), b.Float(kF32, 0)));
+  const Program p = b.Finish();
+  const Program scheduled = Scheduled(p, [](Schedule& s) {
+    const auto make = s.GetLoops(s.GetBlock("make")), use = s.GetLoops(s.GetBlock("use"));
+    s.Merge(make[0], use[0]);
+    s.Merge(make[1], use[1]);
+  });
+  auto a = Random<float>(30, 3);
+  ExpectAgreement(p, scheduled, {BytesOfValues(std::vector<float>(a.data(), a.data() + 30))});
+}
+
 // --- gather
 
 // T[i, j] = W[i, j] + 1;  Y[i, j] = T[at[i], j];  Z[i] = T[at[i], at[i]], with indices outside of both

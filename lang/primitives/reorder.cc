@@ -10,6 +10,8 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
+#include "lang/analysis/loops.h"
+#include "lang/analysis/placement.h"
 #include "lang/defect.h"
 #include "lang/primitive.h"
 
@@ -37,6 +39,28 @@ absl::Status CheckReductions(const Program& p, const std::vector<Id>& chain, con
       continue;
     const absl::Status status = CheckReducesOnce(p, block, {start, after.end()});
     if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// What an iteration reads of earlier ones must have been written: loops over which the two are apart keep
+// their order.
+absl::Status CheckDependences(const Program& p, const std::vector<Id>& chain, const std::vector<Id>& order) {
+  const std::vector<Id> blocks = BlocksBelow(p, chain.back());
+  if (blocks.size() < 2) return absl::OkStatus();
+  for (const Id block : blocks) {
+    for (const Id buffer : WrittenBuffers(p, block)) {
+      std::vector<Id> apart[2];
+      for (const bool now : {false, true}) {
+        for (const Id loop : now ? order : chain) {
+          if (p.loop(loop).extent.max > 1 && ReadsBeside(p, buffer, loop)) apart[now].push_back(loop);
+        }
+      }
+      if (apart[0] == apart[1]) continue;
+      return absl::FailedPreconditionError(absl::StrCat("iterations of ", Describe(p, apart[0].front()),
+                                                        " read of ", p.Text(p.buffers[buffer].name),
+                                                        " what earlier iterations write"));
+    }
   }
   return absl::OkStatus();
 }
@@ -77,6 +101,7 @@ absl::Status Reorder(Call& call) {
   if (next != wanted.size()) return absl::FailedPreconditionError("the loops are not on one chain");
   const absl::Status once = CheckReductions(p, chain, order);
   if (!once.ok() && !KILN_DEFECT("reorder.restart")) return once;
+  if (const absl::Status kept = CheckDependences(p, chain, order); !kept.ok()) return kept;
 
   // The nodes stay where they are; the loops they hold change places. Handles and bindings name nodes, so
   // move the nodes.

@@ -145,6 +145,23 @@ Program Repeated() {
   return p;
 }
 
+TEST(Reorder, RefusesToReadWhatIsNotWrittenYet) {
+  // t = A; B[i] = i > 0 ? t[i - 1] : 0, in one loop.
+  Builder b("before");
+  const Id A = b.Input("A", DType::kF64, {8}), t = b.Temporary("t", DType::kF64, {8}),
+           B = b.Output("B", DType::kF64, {8});
+  const Sum i = b.Iter(0), before = i + Sum::Constant(-1);
+  b.Compute("make", {{"i", 8}}, {t, {i}}, b.Load(A, {i}));
+  b.Compute("use", {{"i", 8}}, {B, {i}},
+            b.Within({{before, 8}}, b.Load(t, {before}), b.Float(DType::kF64, 0)));
+  Schedule s = Scheduled(b.Finish());
+  const auto parts =
+      s.Split(s.Merge(s.GetLoops(s.GetBlock("make"))[0], s.GetLoops(s.GetBlock("use"))[0]), {2, 4});
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.Reorder({parts[1], parts[0]});
+  EXPECT_THAT(Message(s), HasSubstr("iterations of loop i_0 read of t what earlier iterations write"));
+}
+
 TEST(Reorder, RefusesToMoveARepetitionIntoAReduction) {
   Schedule s = Scheduled(Repeated());
   const auto loops = s.GetLoops(s.GetBlock("sum"));

@@ -52,6 +52,19 @@ TEST(Gather, ReadsTheRowThatTheDataNames) {
   EXPECT_THAT(RunOn(Embedding(3, 2, 4)), ElementsAre(10, 12, 2, 4, 6, 8, 10, 12));
 }
 
+TEST(Gather, IsOfUnknownElementsWhereItsIndexMayBeOutside) {
+  const auto known = [](int64_t iterations) {
+    Builder b("rows");
+    const Id X = b.Input("X", DType::kF32, {4}), Y = b.Output("Y", DType::kF32, {iterations});
+    const Id block =
+        b.Compute("gather", {{"i", iterations}}, {Y, {b.Iter(0)}}, b.Gather(X, {b.Index(b.Iter(0))}));
+    const Program p = b.Finish();
+    return GatherMarks(p, block, p.exprs[Gathers(p, block)[0]])[0] != kNone;
+  };
+  EXPECT_TRUE(known(4));
+  EXPECT_FALSE(known(5));
+}
+
 TEST(Gather, ReadsTheNearestElementWhereAnIndexIsOutside) {
   Builder b("nearest");
   const Id X = b.Input("X", DType::kF32, {3}), Y = b.Output("Y", DType::kF32, {5});

@@ -74,6 +74,7 @@ TEST(Tolerance, IsCarriedThroughLaterBlocks) {
   b.Reduce("all", {{"i", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {Sum::Constant(0)}},
            b.Load(T, {b.Iter(0)}));
   const OutputTolerance tolerance = ToleranceFor(b.Finish())[0];
+  EXPECT_EQ(tolerance.buffer, C);
   EXPECT_EQ(tolerance.longest_reduction, 128);
   EXPECT_GT(tolerance.absolute, ToleranceFor(DotProducts(DType::kF32, 1, 64))[0].absolute);
 }

@@ -42,6 +42,14 @@ TEST(Points, AConditionBoundsItsMultiples) {
   EXPECT_EQ(BoundsOn(points, row * -3).min, -3 * 111);
 }
 
+TEST(Points, WhatHoldsAtSomePointsIsNotKnown) {
+  Points points;
+  const Sum i = points.Add(10);
+  EXPECT_EQ(Algebra().Holds(points, i, 10), Truth::kAlways);
+  EXPECT_EQ(Algebra().Holds(points, i, 5), Truth::kUnknown);
+  EXPECT_EQ(Algebra().Holds(points, i + Sum::Constant(5), 5), Truth::kNever);
+}
+
 TEST(Points, TheAlgebraAgreesWithBruteForce) {
   RandomDice dice(Engine({3}));
   EnumeratingProver brute(1 << 20);

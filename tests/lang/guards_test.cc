@@ -4,25 +4,18 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "lang/builder.h"
-#include "lang/schedule.h"
 #include "lang/text.h"
+#include "tests/support/scheduled.h"
 
 namespace kiln {
 namespace {
-
-class NoChoices : public Chooser {
- public:
-  Decision Choose(const Site&) override { return {}; }
-  int ChooseStructure(absl::string_view, int) override { return 0; }
-};
 
 // C[i] = T[i + 1], i < 10 in tiles of `tile`.
 bool ReadsLess(int64_t tile) {
   Builder b("shifted");
   const Id C = b.Output("C", DType::kF32, {10}), T = b.Input("T", DType::kF32, {11});
   b.Compute("shift", {{"i", 10}}, {C, {b.Iter(0)}}, b.Load(T, {b.Iter(0) + Sum::Constant(1)}));
-  NoChoices none;
-  Schedule s(b.Finish(), Target(), none);
+  Schedule s = Scheduled(b.Finish());
   const Block block = s.GetBlock("shift");
   s.Split(s.GetLoops(block)[0], {kAuto, tile});
   return ReadsLessThanRegion(s.program(), ResolveBindings(s.program(), s.node(block)), T);

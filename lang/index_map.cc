@@ -35,6 +35,12 @@ void SortSplits(Splits& splits) {
   }
 }
 
+// How many values the remainder takes, of a source with this extent.
+int64_t RangeWithin(const Split& split, int64_t extent) {
+  const int64_t quotients = split.lower == 1 ? extent : (extent + split.lower - 1) / split.lower;
+  return split.extent == 0 ? quotients : std::min(quotients, split.extent);
+}
+
 // What one source contributes to a sum, as Σ factor * floor(source / lower). From (s / l) % e = s/l - e *
 // (s/(l*e)), every sum has this form, and only one: floor(s / l) is first nonzero at s = l, so these
 // functions are independent.
@@ -205,9 +211,7 @@ Sum operator*(Sum a, int64_t factor) {
 }
 
 int64_t SplitRange(const Split& split, ExtentOf extent_of) {
-  const int64_t extent = extent_of(split.source);
-  const int64_t quotients = split.lower == 1 ? extent : (extent + split.lower - 1) / split.lower;
-  return split.extent == 0 ? quotients : std::min(quotients, split.extent);
+  return RangeWithin(split, extent_of(split.source));
 }
 
 Interval Bounds(const Sum& sum, ExtentOf extent_of) {
@@ -237,9 +241,7 @@ Sum Simplify(const Sum& sum, ExtentOf extent_of, Interval* bounds) {
     repeated = repeated || HasSource(result.splits, result.splits.size(), split.source);
     result.splits.push_back(split);
     if (bounds == nullptr) continue;
-    const int64_t most = split.lower == 1 ? values : (values + split.lower - 1) / split.lower;
-    (split.scale < 0 ? reach.min : reach.max) +=
-        split.scale * ((split.extent == 0 ? most : std::min(most, split.extent)) - 1);
+    (split.scale < 0 ? reach.min : reach.max) += split.scale * (RangeWithin(split, values) - 1);
   }
   if (repeated) result.splits = JoinRepeatedSources(result.splits);
   SortSplits(result.splits);

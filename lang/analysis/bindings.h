@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "lang/check.h"
 #include "lang/program.h"
 
 namespace kiln {
@@ -21,6 +22,7 @@ class Extents {
   int64_t operator()(Source source) const {
     if (source.kind == Source::Kind::kLoop) return program_.loop(source.id).extent.max;
     if (source.kind == Source::Kind::kMark) return program_.marks[source.id].extent.max;
+    KILN_CHECK(block_ != kNone, "an iter outside of any block");
     return program_.Iters(program_.block(block_).iters)[source.id].extent.max;
   }
 

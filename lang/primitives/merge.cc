@@ -61,8 +61,7 @@ bool NeverLater(const Program& p, const Region& a, const Region& b, Id first, Id
 bool StartsAt(const Program& p, Id block, Id loop) {
   if (p.block(block).monoid == kNone || p.block(block).accumulates) return false;
   const std::vector<Id> loops = LoopsAround(p, block);
-  const size_t start = ReductionStart(p, block);
-  return start < loops.size() && loops[start] == loop;
+  return loops.begin() + ReductionStart(p, block) == std::find(loops.begin(), loops.end(), loop);
 }
 
 absl::Status CheckMerge(const Program& p, Id first, Id second) {

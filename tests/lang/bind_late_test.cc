@@ -71,6 +71,39 @@ TEST(CooperativeFetch, FollowsTheThreadsThatThereAreAtReplay) {
   }
 }
 
+TEST(CooperativeFetch, MayComeBeforeBuffersHaveTheirOwners) {
+  Schedule s = Scheduled(Fed());
+  const Block load = s.GetBlock("load"), sum = s.GetBlock("sum");
+  const auto loops = s.GetLoops(sum);
+  s.Reorder({loops[1], loops[0]});
+  s.ComputeAt(load, loops[1]);
+  s.SetScope(load, "register");
+  s.Bind(loops[0], LoopKind::kThreadX);
+  s.CooperativeFetch(load, 2);  // which gives a thread what others use
+  EXPECT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(s.program()), HasSubstr("_2 < 2 vectorized"));
+}
+
+TEST(CooperativeFetch, IsRefusedWhereAThreadWouldHaveWhatAllUse) {
+  // for i: { T = A;  thread-x: B = A + A;  C = T + T }
+  Builder b("own");
+  const Id A = b.Input("A", DType::kF32, {4, 8}), T = b.Temporary("T", DType::kF32, {4, 8}),
+           B = b.Output("B", DType::kF32, {4, 8}), C = b.Output("C", DType::kF32, {4, 8});
+  const std::vector<Sum> at = {b.Iter(0), b.Iter(1)};
+  const std::vector<Builder::IterSpec> all = {{"i", 4}, {"j", 8}};
+  b.Compute("load", all, {T, at}, b.Load(A, at));
+  b.Compute("other", all, {B, at}, b.Add(b.Load(A, at), b.Load(A, at)));
+  b.Compute("use", all, {C, at}, b.Add(b.Load(T, at), b.Load(T, at)));
+  Schedule s = Scheduled(b.Finish());
+  const auto outer = [&](const char* block) { return s.GetLoops(s.GetBlock(block))[0]; };
+  s.Merge(outer("load"), s.Merge(outer("other"), outer("use")));
+  s.SetScope(s.GetBlock("load"), "register");
+  s.Bind(s.GetLoops(s.GetBlock("other"))[1], LoopKind::kThreadX);
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.CooperativeFetch(s.GetBlock("load"), 1);
+  EXPECT_THAT(std::string(s.status().message()), HasSubstr("buffer T is in register memory: each thread"));
+}
+
 TEST(CooperativeFetch, IsRefusedWithTheReason) {
   Refusals refusals;
   refusals.Add("a reduction", Fed(), [](Schedule& s) { s.CooperativeFetch(s.GetBlock("sum"), 1); });
@@ -101,6 +134,19 @@ TEST(BindRest, BindsOuterLoopsOfEveryNest) {
   EXPECT_THAT(text,
               HasSubstr("for i_0 < 1 block-x {\n  for i_1 < 8 thread-x {\n    for k < 6 {\n      block sum"));
   ExpectSame(Fed(), s.program());
+}
+
+TEST(BindRest, LeavesBlocksThatThereAreAndAddsThreads) {
+  for (const LoopKind axis : {LoopKind::kBlockX, LoopKind::kBlockY}) {
+    Schedule s = Scheduled(Fed());
+    s.Bind(s.GetLoops(s.GetBlock("load"))[0], axis);
+    s.BindRest(4, 2);
+    ASSERT_TRUE(s.ok()) << s.status();
+    EXPECT_THAT(ToString(s.program()),
+                HasSubstr(absl::StrCat("for k < 6 ", ToString(axis),
+                                       " {\n  for i_0 < 4 {\n    for i_1 < 2 thread-x {")));
+    ExpectSame(Fed(), s.program());
+  }
 }
 
 TEST(BindRest, LeavesThreadsThatThereAre) {

@@ -54,6 +54,36 @@ TEST(Owners, ThreadsOfABlockShareItsMemory) {
   EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(before), {.shuffle = 3}).ok());
 }
 
+TEST(Owners, ABlockOfManyWarpgroupsSharesItsMemoryAndNoFragment) {
+  for (const char* storage : {"shared", "warpgroup"}) {
+    Schedule s = Scheduled(Window(512, 2));
+    InOneKernel(s, storage);  // 257 threads make, 256 use
+    EXPECT_EQ(s.ok(), storage == std::string("shared")) << s.status();
+  }
+}
+
+TEST(Owners, AThreadsStepIsWiderThanWhatItUses) {
+  // T = A;  C[i] = T[2*i] + ... + T[2*i + window - 1];  thread i makes T[2*i] and T[2*i + 1].
+  for (const int64_t window : {2, 3}) {
+    Builder b("steps");
+    const Id A = b.Input("A", DType::kF32, {10}), C = b.Output("C", DType::kF32, {5}),
+             T = b.Temporary("T", DType::kF32, {10});
+    const Sum i = b.Iter(0), at = i * 2 + b.Iter(1);
+    b.Compute("make", {{"i", 10}}, {T, {i}}, b.Load(A, {i}));
+    b.Reduce("use", {{"i", 5}, {"r", window, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i}},
+             b.Within({{at, 10}}, b.Load(T, {at}), b.Float(DType::kF32, 0)));
+    Schedule s = Scheduled(b.Finish());
+    const Block make = s.GetBlock("make"), use = s.GetBlock("use");
+    const Loop thread = s.GetLoops(use)[0];
+    s.ComputeAt(make, s.AddUnitLoop(thread));
+    s.Bind(s.Split(s.GetLoops(make).back(), {5, 2})[0], LoopKind::kThreadX);
+    s.Bind(thread, LoopKind::kThreadX);
+    ASSERT_TRUE(s.ok()) << s.status();
+    s.SetScope(make, "register");
+    EXPECT_EQ(s.ok(), window == 2) << s.status();
+  }
+}
+
 TEST(Owners, AFragmentIsOfOneWarp) {
   Schedule one = Scheduled(Window(64, 2));
   InOneKernel(one, "warpgroup");  // 33 threads make, 32 use

@@ -117,6 +117,22 @@ TEST(Pipeline, TakesReadsThatReachOutOfABufferThatIsMadeWhole) {
     EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(before), {.pipelines = order}).ok());
 }
 
+TEST(Pipeline, IsRefusedWhereEachIterationMakesALittleFromTheEndOn) {
+  // for i: { T[7 - i] = A[i];  U[i] = i > 0 ? T[8 - i] : 0 }, which the iteration before has made
+  Builder b("down");
+  const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
+           U = b.Output("U", DType::kF32, {8});
+  const Sum i = b.Iter(0), made = i * -1 + Sum::Constant(7), used = i * -1 + Sum::Constant(8);
+  b.Compute("make", {{"i", 8}}, {T, {made}}, b.Load(A, {i}));
+  b.Compute("use", {{"i", 8}}, {U, {i}}, b.Within({{used, 8}}, b.Load(T, {used}), b.Float(DType::kF32, 0)));
+  Schedule s = Scheduled(b.Finish());
+  const Loop loop = s.Merge(s.GetLoops(s.GetBlock("make"))[0], s.GetLoops(s.GetBlock("use"))[0]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.Pipeline(loop);
+  EXPECT_THAT(std::string(s.status().message()),
+              HasSubstr("is read by block \"use\" where other iterations may have made it"));
+}
+
 TEST(Pipeline, IsRefusedWhereOrdersWouldDiffer) {
   Refusals refusals;
   const auto pipeline = [](const PipelineOptions& options) {

@@ -27,6 +27,16 @@ TEST(Points, TilesCoverWhatTheyAreMadeFrom) {
   EXPECT_EQ(reply.point, std::vector<int64_t>{109});
 }
 
+TEST(Points, ASumThatFillsTilesIsWithinThem) {
+  Relation tiles;
+  tiles.results = {tiles.points.Add(4) * 4 + tiles.points.Add(4)};
+  Points points;
+  const Sum sum = points.Add(8) + points.Add(9);  // 0 .. 15
+  const auto values = Solve(points, {sum}, tiles);
+  ASSERT_TRUE(values.has_value());
+  for (const Sum& value : *values) EXPECT_EQ(BoundsOn(points, value).max, 3);
+}
+
 TEST(Points, AConditionMayContradictAnother) {
   Points points;
   const Sum i = points.Add(1 << 30), j = points.Add(1 << 30);

@@ -207,6 +207,45 @@ TEST(Proof, RefutesWhatIsWrittenAnewBeforeItIsRead) {
   EXPECT_EQ(proof.reason, "versions of T are not proven to be apart");
 }
 
+// T = the sum of A;  B = T.
+Program SumAndUse() {
+  Builder b("used");
+  const Id A = b.Input("A", DType::kF32, {4}), T = b.Temporary("T", DType::kF32, {}),
+           B = b.Output("B", DType::kF32, {1});
+  b.Reduce("sum", {{"r", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {T, {}}, b.Load(A, {b.Iter(0)}));
+  b.Compute("use", {{"i", 1}}, {B, {b.Iter(0)}}, b.Load(T, {}));
+  return b.Finish();
+}
+
+// for r: { T += A[r];  if r = `at`: B = T }, or the other way round.
+Proof ProveUsed(int64_t at, bool after) {
+  Schedule s = Scheduled(SumAndUse());
+  const Id r = s.node(s.GetLoops(s.GetBlock("sum"))[0]), i = s.node(s.GetLoops(s.GetBlock("use"))[0]);
+  Program p = s.program();
+  const Id sum = p.nodes[r].first, use = p.nodes[i].first;
+  p.Detach(use);
+  p.Kill(i);
+  p.Append(r, use);
+  if (!after) {
+    p.Detach(sum);
+    p.Append(r, sum);
+  }
+  p.iters[p.block(use).iters.begin].binding = p.AddMark(Sum::Of(Source::Loop(r)) + Sum::Constant(-at), 1);
+  return Prove(SumAndUse(), p, {.most_points = 0});
+}
+
+TEST(Proof, FollowsAReductionWhoseLoopUsesItWhenItIsComplete) {
+  EXPECT_EQ(ToString(ProveUsed(3, true).verdict), "proven") << ProveUsed(3, true).reason;
+}
+
+TEST(Proof, RefutesAUseOfAReductionBeforeItIsComplete) {
+  for (const auto& [at, after] : {std::pair(0, true), {2, true}, {3, false}}) {
+    const Proof proof = ProveUsed(at, after);
+    EXPECT_EQ(ToString(proof.verdict), "refuted") << at;
+    EXPECT_NE(proof.reason.find("reads T before it is complete"), std::string::npos) << proof.reason;
+  }
+}
+
 TEST(Proof, KnowsPairsOfProgramsThatWereNotMadeFromEachOther) {
   EXPECT_EQ(Prove(Matmul(8, 8, 8), Matmul(8, 8, 9)).verdict, Verdict::kTooHard);
 }

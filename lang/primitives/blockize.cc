@@ -64,8 +64,6 @@ absl::Status Blockize(Call& call) {
   around.iters = {static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(iters.size())};
   p.iters.insert(p.iters.end(), iters.begin(), iters.end());
   const Id node = p.AddBlock(around);
-  p.nodes[node].prepare = p.nodes[loop].prepare;
-  p.nodes[loop].prepare = false;
   p.Replace(loop, node);
   p.Append(node, loop);
   call.Return(node);

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::HasSubstr, ::testing::Not;
 
 TEST(Prepare, PutsNestsThatReadConstantsFirst) {
   const Program before = Packed();
@@ -35,6 +35,17 @@ TEST(Prepare, CoversWhatLaterStepsMakeOfANest) {
   s.CacheRead(pack, 0);
   ASSERT_TRUE(s.ok()) << s.status();
   EXPECT_THAT(ToString(s.program()), HasSubstr("prepare for c0 < 8 {\n  block W.cache.1 {"));
+  EXPECT_TRUE(Verify(s.program()).ok());
+}
+
+TEST(Prepare, IsOfTheBlockThatANestBecomes) {
+  Schedule s = Scheduled(Packed());
+  const Block pack = s.GetBlock("pack");
+  s.Prepare(pack);
+  s.Blockize(s.GetLoops(pack)[0]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(s.program()), HasSubstr("prepare block pack"));
+  EXPECT_THAT(ToString(s.program()), Not(HasSubstr("prepare for")));
   EXPECT_TRUE(Verify(s.program()).ok());
 }
 

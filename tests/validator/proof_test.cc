@@ -72,6 +72,17 @@ TEST(Proof, FollowsPaddingThatIsFilledFirst) {
   EXPECT_PROVEN(p, s.program());
 }
 
+TEST(Proof, FollowsSumsThatAreStartedByABlockOfTheirOwn) {
+  const Program p = Matmul(60, 50, 90);
+  Schedule s = Scheduled(p);
+  const Block matmul = s.GetBlock("matmul");
+  const auto loops = s.GetLoops(matmul);
+  s.Reorder({loops[2], loops[1]});
+  s.DecomposeReduction(matmul, loops[2]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_PROVEN(p, s.program());
+}
+
 TEST(Proof, FollowsSumsThatAreFactoredAndPadded) {
   const Program p = Matmul(60, 50, 90);
   Schedule s = Scheduled(p);

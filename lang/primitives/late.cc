@@ -127,28 +127,48 @@ absl::Status VectorizeInner(Call& call) {
   return absl::OkStatus();
 }
 
-// Instances in the straight line that a node is, or 0 if it holds a loop that runs.
-int64_t UnrollBelow(Program& p, Id node, int64_t limit) {
-  if (p.IsBlock(node)) return p.nodes[node].first == kNone ? 1 : 0;
-  int64_t line = 0;
-  bool straight = true;
-  for (Id child = p.nodes[node].first; child != kNone; child = p.nodes[child].next) {
-    const int64_t below = UnrollBelow(p, child, limit);
-    straight &= below > 0;
-    line += below;
+// The loop repeats a reduction of its body for other elements.
+bool RepeatsReduction(const Program& p, Id loop) {
+  for (const Id block : BlocksBelow(p, loop)) {
+    if (p.block(block).monoid == kNone || UseOf(p, block, loop).reduction) continue;
+    for (Id at = p.nodes[block].parent; at != loop; at = p.nodes[at].parent)
+      if (p.IsLoop(at) && p.loop(at).extent.max > 1 && UseOf(p, block, at).reduction) return true;
   }
-  if (node == kRoot || !straight) return 0;
-  LoopNode& loop = p.loop(node);
-  if (loop.kind == LoopKind::kVectorized) return line;
-  line *= loop.extent.max;
-  if (loop.kind == LoopKind::kUnrolled || loop.extent.max == 1) return line;
-  if (loop.kind != LoopKind::kSerial || line > limit) return 0;
-  loop.kind = LoopKind::kUnrolled;
-  return line;
+  return false;
 }
 
+class Unroller {
+ public:
+  Unroller(Program& p, int64_t limit, int64_t registers) : p_(p), limit_(limit), registers_(registers) {}
+
+  // Instances in the straight line that a node becomes, or 0 if it holds a loop that runs.
+  int64_t Below(Id node) {
+    if (p_.IsBlock(node)) return p_.nodes[node].first == kNone ? 1 : 0;
+    int64_t line = 0;
+    bool straight = true;
+    for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
+      const int64_t below = Below(child);
+      straight &= below > 0;
+      line += below;
+    }
+    if (node == kRoot || !straight) return 0;
+    LoopNode& loop = p_.loop(node);
+    if (loop.kind == LoopKind::kVectorized) return line;
+    const int64_t all = line * loop.extent.max;
+    if (loop.kind == LoopKind::kUnrolled || loop.extent.max == 1) return all;
+    if (loop.kind != LoopKind::kSerial || all > limit_) return 0;
+    if (line > registers_ && RepeatsReduction(p_, node)) return 0;
+    loop.kind = LoopKind::kUnrolled;
+    return all;
+  }
+
+ private:
+  Program& p_;
+  const int64_t limit_, registers_;
+};
+
 absl::Status UnrollUpTo(Call& call) {
-  UnrollBelow(call.program(), kRoot, call.numbers(0)[0]);
+  Unroller(call.program(), call.numbers(0)[0], call.target().vector_registers).Below(kRoot);
   return absl::OkStatus();
 }
 
@@ -188,7 +208,8 @@ const Primitive kUnrollUpTo{
     .result_names = "",
     .doc =
         "Late. Unrolls inner loops while the straight line that results has at most `steps` instances of "
-        "blocks.\n"
+        "blocks. A loop that repeats a longer reduction than the target has vector registers stays: what its "
+        "iterations load alike would be kept from one to the next, and there is no place for it.\n"
         "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",
     .apply = UnrollUpTo,
 };

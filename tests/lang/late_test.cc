@@ -67,5 +67,21 @@ TEST(UnrollUpTo, CountsAVectorOnce) {
               HasSubstr("for i < 3 {\n  for j < 4 unrolled {\n    for k < 5 vectorized {"));
 }
 
+std::string SumsUnrolled(int64_t terms) {  // the default target has 16 vector registers
+  Builder b("sums");
+  const Id A = b.Input("A", DType::kF32, {4, terms}), B = b.Output("B", DType::kF32, {4});
+  const Sum i = b.Iter(0), k = b.Iter(1);
+  b.Reduce("sum", {{"i", 4}, {"k", terms, IterKind::kReduction}}, Monoid::Kind::kSum, {B, {i}}, b.Load(A, {i, k}));
+  Schedule s = Scheduled(b.Finish());
+  s.UnrollUpTo(512);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return ToString(s.program());
+}
+
+TEST(UnrollUpTo, RepeatsNoReductionThatIsLongerThanTheRegisters) {
+  EXPECT_THAT(SumsUnrolled(16), HasSubstr("for i < 4 unrolled {\n  for k < 16 unrolled {"));
+  EXPECT_THAT(SumsUnrolled(17), HasSubstr("for i < 4 {\n  for k < 17 unrolled {"));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -4,6 +4,7 @@
 #include "backends/decompose_reductions.h"
 #include "backends/emit.h"
 #include "backends/pass_printer.h"
+#include "backends/pin_loads.h"
 #include "backends/plan.h"
 #include "lang/analysis/lowerable.h"
 #include "lang/dissolve.h"
@@ -74,6 +75,15 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   for (const std::string& name : EntryPoints(p)) {
     Emitter(p, plan, options, *module).EmitFunction(name, parameters, name != program.name);
   }
+  const auto text = [&] {
+    std::string result;
+    llvm::raw_string_ostream stream(result);
+    module->print(stream);
+    return result;
+  };
+  print("emit", text);
+  PinLoads(*module, options.vector_registers);
+  print("pin-loads", text);
   return module;
 }
 

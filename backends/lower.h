@@ -3,6 +3,7 @@
 //   decompose-reductions   derived initializations become blocks               (Program -> Program)
 //   plan                   indices, layouts, conditions, places of buffers     (Program -> Plan)
 //   emit                   func, scf, arith, math, vector and 1-D memref       (Program, Plan -> module)
+//   pin-loads              loads stay in loops that have no registers for them (module)
 //
 // The module holds an entry point NAME with one memref<Nxtype> for each of Program::parameters, in order,
 // row-major or as the buffer's layout says; i1 takes a byte, index is i64. It returns 0 (i32). Children of
@@ -29,8 +30,9 @@
 namespace kiln {
 
 struct LowerOptions {
-  bool contract = true;                     // sum += a * b as one fused operation
-  int64_t vector_bytes = 32;                // of a register: the unit of loads whose lanes are shuffled
+  bool contract = true;       // sum += a * b as one fused operation
+  int64_t vector_bytes = 32;  // of a register: the unit of loads whose lanes are shuffled
+  int vector_registers = 16;
   std::ostream* print_after_all = nullptr;  // pass_printer.h
 };
 

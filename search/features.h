@@ -31,8 +31,9 @@
 //   access.*                (r) shares of the accesses that are contiguous, stand still, are strided along the lanes
 //   store.*                 scope and kind of the block, as flags; bytes of an element
 //   parallel_chunks, parallel_imbalance (r)   iterations per core, and what the busiest core has over the mean
-//   traffic.l1 ..           bytes from beyond each cache, if it holds what the largest nest that fits touches
-//   inside.l1 ..            instances in that nest
+//   traffic.l1 ..           bytes from beyond each cache (features/traffic.h)
+//   scattered.l1 ..         of these, the bytes of lines that are not fetched ahead
+//   inside.l1 ..            instances in the largest nest that loses nothing of what it touches
 //   intensity.1 .. 10       operations per byte touched, at equal steps of log2 of the instances run
 //   alloc.*                 of the destination after compaction: bytes, bytes times allocations, allocations, instances
 //                           for each

@@ -85,7 +85,7 @@ struct TuneOptions {
   double first_random_share = 0.5;  // the same while the model has learned nothing
   double neighbour_share = 0.2;     // of a batch, one decision away from the best
   double diversity = 0.2;           // see batch.h
-  int finalists = 3;                // race the best of earlier runs at the end; 0: no race
+  int finalists = 3;                // race at the end, and as many that the model likes; 0: no race
   int threads = 1;
   std::string command;  // what the user typed: kept with the run, and part of what makes it the same run
   std::string llvm_version;

@@ -72,6 +72,7 @@ class Tuner {
   absl::Status Record(int task, const std::vector<Trial>& batch);
   RecordRow RowOf(int task, const Trial& trial);
   absl::Status RaceAndFinish();
+  absl::StatusOr<std::vector<const Measured*>> ByModel(int task, const std::vector<const Measured*>& fastest);
   absl::StatusOr<std::vector<Trial>> Race(int task);
   absl::StatusOr<std::vector<TuneResult>> Results(bool interrupted);
 

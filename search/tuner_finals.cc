@@ -9,31 +9,70 @@
 #include "validator/proof.h"
 
 namespace kiln::internal {
+namespace {
 
-// The fastest of a task against each other and against the best of earlier runs.
+constexpr size_t kFastEnough = 10;  // of so many for each finalist the model chooses
+
+}  // namespace
+
+// The fastest of a task in the model's order: what it expects of a program, all measurements considered,
+// where the program's own were made in a lucky moment.
+absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
+                                                            const std::vector<const Measured*>& fastest) {
+  if (const absl::Status status = Learn(); !status.ok()) return status;
+  if (!trained_) return fastest;
+  const size_t count = std::min(fastest.size(), kFastEnough * options_.finalists);
+  FeatureBatch features;
+  for (size_t i = 0; i < count; ++i) {
+    const absl::StatusOr<Point> point = PointOf(*tasks_[task].space, judge_, fastest[i]->candidate);
+    if (!point.ok()) return point.status();
+    features.Append(point->features);
+  }
+  const auto scores = model_->Predict(features);
+  if (!scores.ok()) return scores.status();
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < count; ++i) order.emplace_back(-(*scores)[i], i);
+  std::sort(order.begin(), order.end());
+  std::vector<const Measured*> ordered;
+  for (const auto& [score, i] : order) ordered.push_back(fastest[i]);
+  return ordered;
+}
+
+// The fastest of a task, as many that the model likes best of the fast ones, and the best of earlier runs.
 absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   const Task& t = tasks_[task];
-  std::vector<const Measured*> fastest = knowledge_.Best(task, std::numeric_limits<int>::max());
   std::vector<Trial> trials;
   std::vector<RowId> records;
-  bool incumbent = false;
-  for (const Measured* m : fastest) {
-    const bool earlier = m->record <= t.known_records;
-    if (records.size() >= static_cast<size_t>(options_.finalists) && (incumbent || !earlier)) continue;
+  const auto enter = [&](const Measured* m) -> absl::Status {
+    if (std::find(records.begin(), records.end(), m->record) != records.end()) return absl::OkStatus();
     absl::StatusOr<Point> point = PointOf(*t.space, judge_, m->candidate);
     if (!point.ok()) return point.status();
     const Proof proof = Prove(point->replayed.state.Reference(t.space->original), point->replayed.program(),
                               {.prover = options_.prover});
-    if (const absl::Status refuted = TurnAwayRefuted(proof, "it"); !refuted.ok()) {
-      const absl::Status status =
-          store_.SetVerdict(m->record, false, outcome::kWrongResult, std::string(refuted.message()));
-      if (!status.ok()) return status;
-      continue;
-    }
-    incumbent |= earlier;
+    if (const absl::Status refuted = TurnAwayRefuted(proof, "it"); !refuted.ok())
+      return store_.SetVerdict(m->record, false, outcome::kWrongResult, std::string(refuted.message()));
     records.push_back(m->record);
     const std::string hash = ToString(HashOf(point->replayed.program()));
     trials.push_back({m->candidate, hash, *std::move(point), {}});
+    return absl::OkStatus();
+  };
+  const auto finalists = static_cast<size_t>(options_.finalists);
+  const std::vector<const Measured*> fastest = knowledge_.Best(task, std::numeric_limits<int>::max());
+  const absl::StatusOr<std::vector<const Measured*>> likely = ByModel(task, fastest);
+  if (!likely.ok()) return likely.status();
+  const auto enter_until = [&](size_t count, const std::vector<const Measured*>& list) {
+    for (const Measured* m : list) {
+      if (records.size() >= count) break;
+      if (const absl::Status status = enter(m); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  };
+  if (const absl::Status status = enter_until(finalists, fastest); !status.ok()) return status;
+  if (const absl::Status status = enter_until(2 * finalists, *likely); !status.ok()) return status;
+  const auto earlier = std::find_if(fastest.begin(), fastest.end(),
+                                    [&](const Measured* m) { return m->record <= t.known_records; });
+  if (earlier != fastest.end()) {
+    if (const absl::Status status = enter(*earlier); !status.ok()) return status;
   }
   if (trials.size() < 2) return std::vector<Trial>();
   std::vector<MeasureRequest> requests;

@@ -19,7 +19,8 @@ double FlopsOf(const WorkloadRow& workload) {
 std::string TargetName(const TargetRow& target) {
   const Json json = Json::parse(target.text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("cpu") || !json["cpu"].is_string()) return target.fingerprint;
-  const int cores = json.value("cores", 1);
+  const int cores =
+      json.contains("cores") && json["cores"].is_number_integer() ? json["cores"].get<int>() : 1;
   return json["cpu"].get<std::string>() + (cores == 1 ? ", 1 core" : ", " + std::to_string(cores) + " cores");
 }
 

@@ -91,6 +91,7 @@ class Job {
     LowerOptions options;
     options.contract = request_.contract;
     options.vector_bytes = codegen_->machine().vector_bytes;
+    options.vector_registers = codegen_->machine().vector_registers;
     if (printing()) options.print_after_all = &passes_;
     auto module = Lower(program_, Context(), options);
     if (module.ok()) NotePrepared(**module);

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace kiln {
 namespace {
 
 constexpr int kMaxAxes = 12;
-constexpr double kFreeWays = 3;  // of a set's eight or more, for one buffer among several
 
 double Reach(const NestTerm& t) {
   return std::abs(static_cast<double>(t.scale)) * static_cast<double>(t.values - 1);
@@ -137,19 +135,6 @@ void Footprints::Measure(const Nests& nests, const NestBlock& block, Touch& touc
     lines_[touch.first + level] =
         std::min(rows * std::ceil(run * bytes / kLineBytes), std::ceil(span * bytes / kLineBytes));
   }
-}
-
-double Footprints::Held(int block, int level, int64_t way_bytes) const {
-  double held = 0;
-  for (const Touch& touch : touches(block)) {
-    const Rows& rows = rows_[touch.first + level];
-    const double run = std::max(rows.run, kLineBytes), way = static_cast<double>(way_bytes);
-    const double apart = way / static_cast<double>(std::gcd(static_cast<int64_t>(rows.stride), way_bytes));
-    const double reached = std::min(way, run * std::min(rows.count, apart));
-    const double ways = run * rows.count / reached, spread = run * rows.count / way;
-    held += Bytes(touch, level) * std::max(1.0, ways / std::max(kFreeWays, spread));
-  }
-  return held;
 }
 
 }  // namespace kiln

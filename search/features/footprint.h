@@ -46,11 +46,9 @@ class Footprints {
   }
   double Bytes(const Touch& touch, int level) const { return bytes_[touch.first + level]; }
   double Lines(const Touch& touch, int level) const { return lines_[touch.first + level]; }
+  const Rows& At(const Touch& touch, int level) const { return rows_[touch.first + level]; }
   // Of all buffers.
   double Bytes(int block, int level) const { return totals_[blocks_[block].first + level]; }
-  // The same, as a cache sees it that has `way_bytes` in each of its ways: more, where rows lie so far apart
-  // that they meet in few of its sets.
-  double Held(int block, int level, int64_t way_bytes) const;
   // Instances of the block at a level.
   double Instances(int block, int level) const { return instances_[blocks_[block].first + level]; }
 

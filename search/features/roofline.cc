@@ -9,12 +9,14 @@ namespace kiln {
 namespace {
 
 // Of a core of the last ten years, in vector instructions or bytes a cycle.
-constexpr double kArithmeticPorts = 2, kLoadPorts = 2, kStorePorts = 1;
-// From one step of a sum to the next: four cycles and one that a load is late, or through memory.
-constexpr double kLatency = 5, kLatencyInMemory = 12;
+constexpr double kArithmeticPorts = 2, kLoadPorts = 3, kStorePorts = 1, kIssued = 5;
+// From one step of a sum to the next: four cycles and what a load is late now and then, or through memory.
+constexpr double kLatency = 4.5, kLatencyInMemory = 16;
 constexpr double kDivide = 8, kSpecial = 12;  // cycles of a vector's worth
-constexpr double kIteration = 2;              // cycles of a loop that runs
-constexpr double kBytesFromL2 = 16, kBytesFromL3 = 6, kBytesFromMemory = 3;
+constexpr double kIteration = 2;              // instructions of a loop that runs
+// From beyond each cache: lines in a row, which are fetched ahead, and lines by themselves.
+constexpr double kStreamed[] = {32, 12, 6}, kScattered[] = {16, 6, 3};
+constexpr double kOverlap = 0.3;  // of the shorter of computing and fetching
 
 }  // namespace
 
@@ -39,19 +41,23 @@ void FillRoofline(const Target& target, float* row) {
     const bool stays = row[kStoreRegister] != 0 && row[kRegisterNeed] <= 1;
     arithmetic = std::max(arithmetic, steps * (stays ? kLatency : kLatencyInMemory) / chains);
   }
-  const double loads = steps * row[kLoadsPerOperation] / kLoadPorts;
-  const double stores = steps * row[kStoresPerOperation] / kStorePorts;
+  const double loads = steps * row[kLoadsPerOperation], stores = steps * row[kStoresPerOperation];
+  const double issued = vectors * (simple + fma) + loads + stores + kIteration * steps / straight;
   const double spills = steps * std::clamp(row[kRegisterNeed] - 1.0, 0.0, 1.0);
-  const double iterations = kIteration * steps / straight;
-  const double inside = std::max({arithmetic, loads, stores}) + spills + iterations;
-  const double outside = Exp(row[kTrafficL1]) / kBytesFromL2 + Exp(row[kTrafficL2]) / kBytesFromL3 +
-                         Exp(row[kTrafficL3]) / kBytesFromMemory;
+  const double inside =
+      std::max({arithmetic, loads / kLoadPorts, stores / kStorePorts, issued / kIssued}) + spills;
+  double outside = 0;
+  for (int c = 0; c < 3; ++c) {
+    const double all = Exp(row[kTrafficL1 + c]), scattered = Exp(row[kScatteredL1 + c]);
+    outside += std::max(0.0, all - scattered) / kStreamed[c] + scattered / kScattered[c];
+  }
+  const double cycles = std::max(inside, outside) + (1 - kOverlap) * std::min(inside, outside);
   const double parallel = std::max(1.0, Exp(row[kParallelProduct]));
   const double cores = std::min<double>(parallel, std::max(1, target.cores));
   const double busiest = std::max(1.0f, row[kParallelImbalance]) / cores;
   row[kRooflineInside] = Log(inside * busiest);
   row[kRooflineOutside] = Log(outside * busiest);
-  row[kRooflineCycles] = Log((inside + outside) * busiest);
+  row[kRooflineCycles] = Log(cycles * busiest);
 }
 
 void FillProgramCycles(absl::Span<float> rows) {

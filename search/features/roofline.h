@@ -1,6 +1,7 @@
-// How long a row takes by a roofline: the longest of what its arithmetic, its loads and its stores need when
-// each port is busy, and then the time in which bytes come from beyond each cache. What it does not know
-// (prefetching, conflicts of addresses, the front end) is for the cost model.
+// How long a row takes by a roofline: the longest of what its arithmetic, its loads, its stores and the front
+// end need when each is busy, and the time in which bytes come from beyond each cache, some of which passes
+// at the same time. What it does not know (the order of instructions, addresses that collide) is for the cost
+// model.
 #pragma once
 
 #include "absl/types/span.h"

@@ -5,6 +5,7 @@
 
 #include "search/features/columns.h"
 #include "search/features/operations.h"
+#include "search/features/traffic.h"
 
 namespace kiln {
 namespace {
@@ -214,16 +215,13 @@ class Row {
   void FillCaches() {
     const int64_t sizes[] = {target_.l1_bytes, target_.l2_bytes, target_.l3_bytes};
     for (int c = 0; c < 3; ++c) {
-      int level = depth_;
-      const int64_t way =
-          c < 2 ? sizes[c] / kWays : sizes[c];  // the last level spreads by a hash of the address
-      while (level > 0 && feet_.Held(number_, level - 1, way) <= static_cast<double>(sizes[c])) --level;
-      // The next loop out keeps what it does not index.
-      const int around = std::max(0, level - 1);
-      double lines = 0;
-      for (const Touch& touch : feet_.touches(number_)) lines += feet_.Lines(touch, around);
-      row_[kTrafficL1 + c] = Log(lines * kLineBytes * Instances(0) / Instances(around));
-      row_[kInsideL1 + c] = Log(Instances(level));
+      const auto bytes = static_cast<double>(sizes[c]);
+      const double way =
+          c < 2 ? bytes / kWays : kLineBytes;  // the last level spreads by a hash of the address
+      const Traffic traffic = TrafficBeyond(feet_, number_, depth_, {.bytes = bytes, .way_bytes = way});
+      row_[kTrafficL1 + c] = Log(traffic.streamed + traffic.scattered);
+      row_[kScatteredL1 + c] = Log(traffic.scattered);
+      row_[kInsideL1 + c] = Log(Instances(traffic.inside));
     }
   }
 

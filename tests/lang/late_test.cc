@@ -71,7 +71,8 @@ std::string SumsUnrolled(int64_t terms) {  // the default target has 16 vector r
   Builder b("sums");
   const Id A = b.Input("A", DType::kF32, {4, terms}), B = b.Output("B", DType::kF32, {4});
   const Sum i = b.Iter(0), k = b.Iter(1);
-  b.Reduce("sum", {{"i", 4}, {"k", terms, IterKind::kReduction}}, Monoid::Kind::kSum, {B, {i}}, b.Load(A, {i, k}));
+  b.Reduce("sum", {{"i", 4}, {"k", terms, IterKind::kReduction}}, Monoid::Kind::kSum, {B, {i}},
+           b.Load(A, {i, k}));
   Schedule s = Scheduled(b.Finish());
   s.UnrollUpTo(512);
   EXPECT_TRUE(s.ok()) << s.status();

@@ -1,0 +1,74 @@
+// pin-loads: what a loop has no registers for is loaded where it is used.
+#include "backends/pin_loads.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/lower.h"
+#include "tests/backends/run_program.h"
+#include "tests/support/scheduled.h"
+#include "tests/support/tiled_matmul.h"
+
+namespace kiln {
+namespace {
+
+// for j < 4: all of k written out, so that a row of A stands still in j.
+Program RowsWrittenOut(int64_t k) {
+  Schedule s = Scheduled(Matmul(3, 4, k));
+  s.Unroll(s.GetLoops(s.GetBlock("matmul"))[2]);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+std::string Module(const Program& program) {
+  const auto module = Lower(program, Context(), {.vector_registers = 16});
+  EXPECT_TRUE(module.ok()) << module.status();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (**module)->print(stream);
+  return text;
+}
+
+int Count(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(PinLoads, PinsMoreLoadsThanThereAreRegisters) {
+  EXPECT_EQ(Count(Module(RowsWrittenOut(16)), "llvm.inline_asm"), 0);
+  EXPECT_EQ(Count(Module(RowsWrittenOut(17)), "llvm.inline_asm"), 1);
+}
+
+// for j: the sums of 20 columns are in memory that the loop stores to, and stay where registers can take
+// them.
+TEST(PinLoads, LeavesWhatTheLoopStoresTo) {
+  Schedule s = Scheduled(Matmul(20, 4, 8));
+  const auto loops = s.GetLoops(s.GetBlock("matmul"));
+  s.Reorder({loops[2], loops[0], loops[1]});
+  s.Unroll(loops[0]);
+  s.Unroll(loops[1]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  const std::string text = Module(s.program());
+  EXPECT_EQ(Count(text, "llvm.inline_asm"), 0);
+  EXPECT_GE(Count(text, "memref.load"), 80);
+}
+
+TEST(PinLoads, ChangesNoResult) {
+  const Program p = RowsWrittenOut(40);
+  auto loaded = BuildProgram(p);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  auto a = Random<float>(3 * 40, 1), b = Random<float>(40 * 4, 2);
+  Array<float> c(3 * 4);
+  EXPECT_EQ(CallKernel(*loaded, "matmul", {a.data(), b.data(), c.data()}), 0);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      float sum = 0;
+      for (int k = 0; k < 40; ++k) sum += a[i * 40 + k] * b[k * 4 + j];
+      EXPECT_EQ(c[i * 4 + j], sum) << i << " " << j;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,5 +1,6 @@
 // The end of a run: the fastest race each other, and the results are told.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +12,7 @@
 namespace kiln::internal {
 namespace {
 
-constexpr size_t kFastEnough = 10;  // of so many for each finalist the model chooses
+constexpr size_t kFastEnough = 10;  // programs, for each finalist, that the model chooses from
 
 }  // namespace
 
@@ -43,8 +44,9 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   const Task& t = tasks_[task];
   std::vector<Trial> trials;
   std::vector<RowId> records;
+  std::set<RowId> seen;
   const auto enter = [&](const Measured* m) -> absl::Status {
-    if (std::find(records.begin(), records.end(), m->record) != records.end()) return absl::OkStatus();
+    if (!seen.insert(m->record).second) return absl::OkStatus();
     absl::StatusOr<Point> point = PointOf(*t.space, judge_, m->candidate);
     if (!point.ok()) return point.status();
     const Proof proof = Prove(point->replayed.state.Reference(t.space->original), point->replayed.program(),

@@ -1,6 +1,7 @@
 #include "search/features/row.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "search/features/columns.h"
@@ -216,8 +217,9 @@ class Row {
     const int64_t sizes[] = {target_.l1_bytes, target_.l2_bytes, target_.l3_bytes};
     for (int c = 0; c < 3; ++c) {
       const auto bytes = static_cast<double>(sizes[c]);
+      // Sets are a power of two; the last level spreads by a hash of the address.
       const double way =
-          c < 2 ? bytes / kWays : kLineBytes;  // the last level spreads by a hash of the address
+          c < 2 ? static_cast<double>(std::bit_floor(static_cast<uint64_t>(sizes[c] / kWays))) : kLineBytes;
       const Traffic traffic = TrafficBeyond(feet_, number_, depth_, {.bytes = bytes, .way_bytes = way});
       row_[kTrafficL1 + c] = Log(traffic.streamed + traffic.scattered);
       row_[kScatteredL1 + c] = Log(traffic.scattered);

@@ -50,19 +50,21 @@ Traffic TrafficBeyond(const Footprints& feet, int block, int depth, const Cache&
   absl::InlinedVector<int, 8> kept(touches.size(), 0);  // the level of what comes again
   Traffic traffic = {.inside = depth};
   bool all = true;
-  for (int level = depth; level-- > 0;) {
-    const double extent = feet.Instances(block, level) / feet.Instances(block, level + 1);
+  for (int level = depth; level >= 0; --level) {
     for (size_t t = 0; t < touches.size(); ++t)
-      sets[t] = Occupied(feet.At(touches[t], level + 1), feet.Lines(touches[t], level + 1), cache);
+      sets[t] = Occupied(feet.At(touches[t], level), feet.Lines(touches[t], level), cache);
     for (size_t t = 0; t < touches.size(); ++t) {
       const double lost = Lost(sets, t, ways);
-      const double grown =
-          std::min(extent, feet.Lines(touches[t], level) / feet.Lines(touches[t], level + 1));
-      lines[t] *= grown + (extent - grown) * lost;
-      if (lost > 0) kept[t] = std::max(kept[t], level + 1);
       all &= lost == 0;
+      if (level == 0) continue;
+      // The loop around brings again what it does not index.
+      const double extent = feet.Instances(block, level - 1) / feet.Instances(block, level);
+      const double grown =
+          std::min(extent, feet.Lines(touches[t], level - 1) / feet.Lines(touches[t], level));
+      lines[t] *= grown + (extent - grown) * lost;
+      if (lost > 0) kept[t] = std::max(kept[t], level);
     }
-    if (all) traffic.inside = level + 1;
+    if (all) traffic.inside = level;
   }
   for (size_t t = 0; t < touches.size(); ++t) {
     const bool stream = feet.At(touches[t], kept[t]).run >= kStream * kLineBytes;

@@ -1,6 +1,6 @@
 // The source files of Kiln as the tests of this folder read them: every .h and .cc with its lines. Paths are
-// relative to the root of the repository and use '/'. What a build writes (build/, out/) and hidden folders
-// are left out.
+// relative to the root of the repository and use '/'. What a build and `kiln tune` write (build/, out/, *.db)
+// is left out.
 #pragma once
 
 #include <filesystem>
@@ -22,6 +22,10 @@ struct TextFile {
   bool IsSource() const { return absl::EndsWith(path, ".h") || absl::EndsWith(path, ".cc"); }
 };
 
+inline bool IsDatabase(absl::string_view path) {
+  return absl::EndsWith(path, ".db") || absl::EndsWith(path, ".db-wal") || absl::EndsWith(path, ".db-shm");
+}
+
 // Every text file of the repository; IsSource() tells those of C++.
 inline std::vector<TextFile> ReadTree() {
   namespace fs = std::filesystem;
@@ -33,7 +37,7 @@ inline std::vector<TextFile> ReadTree() {
       if (path == ".git" || path == "build" || path == "out") it.disable_recursion_pending();
       continue;
     }
-    if (path == ".git") continue;  // of a worktree
+    if (path == ".git" || IsDatabase(path)) continue;  // .git: of a worktree
     TextFile file{path, {}};
     std::ifstream in(it->path());
     for (std::string line; std::getline(in, line);) file.lines.push_back(line);

@@ -1,6 +1,8 @@
 #include "lang/analysis/cost.h"
 #include "lang/text.h"
+#include "tools/record.h"
 #include "tools/subcommands.h"
+#include "tools/target_option.h"
 
 namespace kiln::tools {
 namespace {
@@ -16,13 +18,13 @@ double FlopsOf(const WorkloadRow& workload) {
   return program.ok() ? Flops(*program) : 0;
 }
 
-std::string TargetName(const TargetRow& target) {
-  const Json json = Json::parse(target.text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("cpu") || !json["cpu"].is_string()) return target.fingerprint;
-  const int cores =
-      json.contains("cores") && json["cores"].is_number_integer() ? json["cores"].get<int>() : 1;
-  return json["cpu"].get<std::string>() + (cores == 1 ? ", 1 core" : ", " + std::to_string(cores) + " cores");
+std::string TargetName(const TargetRow& row) {
+  const absl::StatusOr<Target> target = TargetOf(row);
+  if (!target.ok() || target->cpu.empty()) return row.fingerprint;
+  return MachineText(*target);
 }
+
+bool MeasuredHere(const RecordEntry& e) { return e.target.fingerprint == Host().fingerprint; }
 
 absl::Status Best(const Options& options) {
   auto store = OpenExistingStore(options.database);
@@ -37,6 +39,7 @@ absl::Status Best(const Options& options) {
                       {"workload_hash", e.workload.hash},
                       {"target", TargetName(e.target)},
                       {"fingerprint", e.target.fingerprint},
+                      {"measured_here", MeasuredHere(e)},
                       {"seconds", Seconds(e.record)},
                       {"gflops", FlopsOf(e.workload) / Seconds(e.record) * 1e-9},
                       {"verified", e.record.verified},
@@ -52,7 +55,8 @@ absl::Status Best(const Options& options) {
   }
   std::vector<std::vector<std::string>> rows{{"id", "workload", "target", "latency", "rate", "verified"}};
   for (const RecordEntry& e : *entries) {
-    rows.push_back({std::to_string(e.record.id), e.workload.name, TargetName(e.target),
+    rows.push_back({std::to_string(e.record.id), e.workload.name,
+                    TargetName(e.target) + (MeasuredHere(e) ? "" : ", another machine"),
                     TimeText(Seconds(e.record)), RateText(FlopsOf(e.workload), Seconds(e.record)),
                     e.record.verified ? "yes" : "no"});
   }

@@ -3,11 +3,11 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/measurer.h"
 #include "backends/prove/presburger.h"
 #include "tools/input.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
+#include "tools/target_option.h"
 #include "trace/replay.h"
 #include "trace/text.h"
 #include "validator/proof.h"
@@ -16,7 +16,7 @@ namespace kiln::tools {
 namespace {
 
 struct Options {
-  std::string what, trace, database = "kiln.db", task;
+  std::string what, trace, database = "kiln.db", task, target = "host";
   double seconds = 10;
   bool json = false;
 };
@@ -56,8 +56,9 @@ absl::StatusOr<Pair> OfFiles(const Options& options) {
   if (found == nullptr)
     return Usage(
         absl::InvalidArgumentError(absl::StrCat(options.what, " has no task \"", options.task, "\"")));
-  const Target target = CpuTarget(1);
-  const absl::StatusOr<Replayed> replayed = Replay(*trace, found->program, target, {.snapshots = false});
+  const absl::StatusOr<Target> target = NamedTarget(options.target);
+  if (!target.ok()) return target.status();
+  const absl::StatusOr<Replayed> replayed = Replay(*trace, found->program, *target, {.snapshots = false});
   if (!replayed.ok())
     return absl::Status(replayed.status().code(),
                         absl::StrCat(options.trace, ": ", replayed.status().message()));
@@ -96,6 +97,8 @@ Action AddCheck(CLI::App& command) {
   command.add_option("TRACE", options->trace, "The trace of the file's schedule; none for a record");
   AddDatabase(command, &options->database);
   command.add_option("--task", options->task, "The task of the file that the trace is for");
+  AddTarget(command, &options->target, "The machine that the file's trace was made for")
+      ->capture_default_str();
   command.add_option("--time", options->seconds, "Seconds after which no new question is asked")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();

@@ -4,6 +4,7 @@
 #include "backends/prove/presburger.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
+#include "tools/target_option.h"
 #include "tools/workers.h"
 #include "validator/proof.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 struct Options {
   RecordOption record;
-  std::string folder = ".", name;
+  std::string folder = ".", name, target;
   bool json = false;
 };
 
@@ -25,6 +26,8 @@ absl::Status ExportRecord(const Options& options) {
                                          (row.error.empty() ? "" : ": " + row.error) +
                                          "); `kiln best` lists what did not");
   }
+  const absl::StatusOr<Target> target = TargetOfRecord(options.target, record->target);
+  if (!target.ok()) return target.status();
   proof::PresburgerProver prover;
   const Proof proof = Prove(record->reference, record->scheduled, {.prover = &prover});
   const absl::Status status = TurnAwayRefuted(proof, absl::StrCat("record ", row.id, " is not exported: it"));
@@ -34,18 +37,30 @@ absl::Status ExportRecord(const Options& options) {
   ExportOptions exporting;
   exporting.trace = row.trace;
   exporting.contract = absl::StrContains(row.flags, "contract");
+  MakeFor(*target, &exporting);
   const std::string name = options.name.empty() ? record->entry.workload.name : options.name;
   const absl::StatusOr<Exported> exported =
       Export(record->scheduled, name, options.folder, **builder, exporting);
   if (!exported.ok()) return exported.status();
+  const std::string& made_for = options.target.empty() ? target->cpu : options.target;
   if (options.json) {
     Print(Json{{"id", row.id},
                {"name", exported->name},
                {"verified", row.verified},
+               {"target", made_for},
+               {"measured_on", record->target.cpu},
+               {"measured_here", IsHost(record->target)},
                {"proof", std::string(ToString(proof.verdict))},
                {"files", exported->files}});
   } else {
     for (const std::string& file : exported->files) std::printf("%s\n", file.c_str());
+  }
+  if (target->fingerprint != record->target.fingerprint) {
+    std::fprintf(stderr, "kiln: note: made for %s, as wished; it was tuned on %s and may be slow there\n",
+                 made_for.c_str(), record->entry.target.fingerprint.c_str());
+  } else if (!IsHost(*target)) {
+    std::fprintf(stderr, "kiln: note: made for the machine that it was tuned on, which is not this one: %s\n",
+                 record->entry.target.fingerprint.c_str());
   }
   if (proof.verdict == Proof::Verdict::kTooHard)
     std::fprintf(stderr, "kiln: note: not proven equal to the original: %s\n", proof.reason.c_str());
@@ -63,6 +78,8 @@ Action AddExport(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--name", options->name,
                      "Name of the function and the files; the workload's by default");
+  AddTarget(command, &options->target,
+            "The machine that code is made for; the one it was tuned on by default");
   AddJson(command, &options->json);
   return [options] { return ExportRecord(*options); };
 }

@@ -10,7 +10,13 @@
 namespace kiln::tools {
 namespace {
 
-// The reverse of TargetText (search/run_key.h).
+absl::Status InRecord(RowId id, absl::string_view what, const absl::Status& status) {
+  return absl::Status(absl::IsFailedPrecondition(status) ? status.code() : absl::StatusCode::kDataLoss,
+                      absl::StrCat("record ", id, ", ", what, ": ", status.message()));
+}
+
+}  // namespace
+
 absl::StatusOr<Target> TargetOf(const TargetRow& row) {
   const Json json = Json::parse(row.text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return absl::DataLossError("the text of its target is no JSON");
@@ -37,13 +43,6 @@ absl::StatusOr<Target> TargetOf(const TargetRow& row) {
   return target;
 }
 
-absl::Status InRecord(RowId id, absl::string_view what, const absl::Status& status) {
-  return absl::Status(absl::IsFailedPrecondition(status) ? status.code() : absl::StatusCode::kDataLoss,
-                      absl::StrCat("record ", id, ", ", what, ": ", status.message()));
-}
-
-}  // namespace
-
 void AddRecordOption(CLI::App& command, RecordOption* option) {
   command.add_option("ID", option->id, "A record, as `kiln tune` and `kiln best` name them")->required();
   AddDatabase(command, &option->database);
@@ -61,10 +60,10 @@ absl::StatusOr<Rebuilt> Rebuild(const RecordOption& option) {
   rebuilt.original = *std::move(original);
   const absl::StatusOr<Trace> trace = ParseTrace(rebuilt.entry.record.trace);
   if (!trace.ok()) return InRecord(option.id, "trace", trace.status());
-  const absl::StatusOr<Target> target = TargetOf(rebuilt.entry.target);
+  absl::StatusOr<Target> target = TargetOf(rebuilt.entry.target);
   if (!target.ok()) return InRecord(option.id, "target", target.status());
-  rebuilt.threads = target->cores;
-  absl::StatusOr<Replayed> replayed = Replay(*trace, rebuilt.original, *target, {.snapshots = false});
+  rebuilt.target = *std::move(target);
+  absl::StatusOr<Replayed> replayed = Replay(*trace, rebuilt.original, rebuilt.target, {.snapshots = false});
   if (!replayed.ok()) return InRecord(option.id, "replay", replayed.status());
   rebuilt.reference = replayed->state.Reference(rebuilt.original);
   rebuilt.scheduled = replayed->program();

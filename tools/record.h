@@ -6,6 +6,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "lang/program.h"
+#include "lang/target.h"
 #include "search/database/store.h"
 
 namespace kiln::tools {
@@ -16,12 +17,15 @@ struct RecordOption {
 };
 void AddRecordOption(CLI::App& command, RecordOption* option);
 
+// The reverse of TargetText (search/run_key.h). kDataLoss: the text is no JSON.
+absl::StatusOr<Target> TargetOf(const TargetRow& row);
+
 struct Rebuilt {
   RecordEntry entry;
   Program original;          // the workload
   Program reference;         // what the trace's lemmas made of it: what a proof compares with
   Program scheduled;         // after the trace
-  int threads = 1;           // cores of its target
+  Target target;             // the machine that it was measured on
   bool same_program = true;  // it has the hash that was recorded
 };
 

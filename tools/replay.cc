@@ -5,12 +5,14 @@
 #include "tools/interrupt.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
+#include "tools/target_option.h"
 
 namespace kiln::tools {
 namespace {
 
 struct Options {
   RecordOption record;
+  std::string target;
   bool json = false;
 };
 
@@ -33,8 +35,14 @@ absl::Status ReplayRecord(const Options& options) {
   const absl::StatusOr<Rebuilt> record = Rebuild(options.record);
   if (!record.ok()) return record.status();
   const RecordRow& row = record->entry.record;
+  const bool same_machine = IsHost(record->target);
+  if (!same_machine && options.target.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "record ", row.id, " was measured on another machine (", record->entry.target.fingerprint,
+        "; this is ", Host().fingerprint, "); --target host runs it here all the same"));
+  }
   CpuMeasurerOptions measuring;
-  measuring.threads = record->threads;
+  measuring.threads = record->target.cores;
   measuring.contract = absl::StrContains(row.flags, "contract");
   measuring.run_seconds = 60;
   auto measurer = CpuMeasurer::Start(measuring);
@@ -48,7 +56,6 @@ absl::Status ReplayRecord(const Options& options) {
     Interrupt interrupt([&] { measurer->Interrupt(); });
     result = measurer->Measure({request})[0];
   }
-  const bool same_machine = measurer->target().fingerprint == record->entry.target.fingerprint;
   RecordRow now;
   now.samples = result.samples;
   const double before = Seconds(row), after = Seconds(now), flops = Flops(record->original);
@@ -82,6 +89,9 @@ absl::Status ReplayRecord(const Options& options) {
 Action AddReplay(CLI::App& command) {
   auto options = std::make_shared<Options>();
   AddRecordOption(command, &options->record);
+  command
+      .add_option("--target", options->target, "host: run it here though it was measured on another machine")
+      ->check(CLI::IsMember({"host"}));
   AddJson(command, &options->json);
   return [options] { return ReplayRecord(*options); };
 }

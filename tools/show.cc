@@ -3,6 +3,7 @@
 #include "lang/text.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
+#include "tools/target_option.h"
 #include "tools/workers.h"
 
 namespace kiln::tools {
@@ -10,31 +11,34 @@ namespace {
 
 struct Options {
   RecordOption record;
-  std::string stage = "program";
+  std::string stage = "program", target;
   bool print_after_all = false;
   bool json = false;
 };
 
-absl::StatusOr<std::string> Compiled(const Rebuilt& record, BuildOutput output, bool passes) {
+absl::StatusOr<std::string> Compiled(const Options& options, const Rebuilt& record, BuildOutput output) {
+  const absl::StatusOr<Target> target = TargetOfRecord(options.target, record.target);
+  if (!target.ok()) return target.status();
   auto builder = StartBuilder();
   if (!builder.ok()) return builder.status();
   BuildRequest request;
   request.program = Serialize(record.scheduled);
   request.outputs = {output};
   request.contract = absl::StrContains(record.entry.record.flags, "contract");
-  request.print_after_all = passes;
+  request.print_after_all = options.print_after_all;
+  MakeFor(*target, &request);
   request.limits.seconds = 120;
   BuildResult built = (*builder)->RunAll({request})[0];
   if (!built.ok()) return absl::FailedPreconditionError(built.error);
-  return passes ? built.passes : built.outputs[0];
+  return options.print_after_all ? built.passes : built.outputs[0];
 }
 
 absl::StatusOr<std::string> TextOf(const Options& options, const Rebuilt& record) {
-  if (options.print_after_all) return Compiled(record, BuildOutput::kObject, true);
+  if (options.print_after_all) return Compiled(options, record, BuildOutput::kObject);
   if (options.stage == "trace") return record.entry.record.trace;
-  if (options.stage == "mlir") return Compiled(record, BuildOutput::kMlir, false);
-  if (options.stage == "llvm") return Compiled(record, BuildOutput::kLlvm, false);
-  if (options.stage == "asm") return Compiled(record, BuildOutput::kAssembly, false);
+  if (options.stage == "mlir") return Compiled(options, record, BuildOutput::kMlir);
+  if (options.stage == "llvm") return Compiled(options, record, BuildOutput::kLlvm);
+  if (options.stage == "asm") return Compiled(options, record, BuildOutput::kAssembly);
   return ToString(record.scheduled);
 }
 
@@ -64,6 +68,8 @@ Action AddShow(CLI::App& command) {
       ->capture_default_str();
   command.add_flag("--print-after-all", options->print_after_all,
                    "Print what every pass of the lowering makes");
+  AddTarget(command, &options->target,
+            "The machine that code is made for; the one it was measured on by default");
   AddJson(command, &options->json);
   return [options] { return Show(*options); };
 }

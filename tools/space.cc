@@ -4,12 +4,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "backends/cpu/measurer.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "tools/input.h"
 #include "tools/space_option.h"
 #include "tools/subcommands.h"
+#include "tools/target_option.h"
 #include "trace/enumerate.h"
 #include "trace/text.h"
 
@@ -17,7 +17,7 @@ namespace kiln::tools {
 namespace {
 
 struct Options {
-  std::string file, task;
+  std::string file, task, target = "host";
   SpaceOption space;
   int threads = 1, limit = 256;
   bool json = false;
@@ -88,12 +88,14 @@ Json ToJson(const Boundary& boundary) {
 absl::Status ShowSpace(const Options& options) {
   absl::StatusOr<Input> input = LoadInput(options.file);
   if (!input.ok()) return input.status();
-  const Target target = CpuTarget(options.threads);
-  const absl::StatusOr<NamedSpace> space = ResolveSpace(options.space, target);
+  const absl::StatusOr<Target> target = NamedTarget(options.target, options.threads);
+  if (!target.ok()) return target.status();
+  const absl::StatusOr<NamedSpace> space = ResolveSpace(options.space, *target);
   if (!space.ok()) return space.status();
 
   Json json = {{"file", options.file},
                {"space", space->text},
+               {"target", options.target},
                {"tasks", Json::array()},
                {"boundaries", Json::array()}};
   std::vector<std::vector<std::string>> rows{
@@ -104,7 +106,7 @@ absl::Status ShowSpace(const Options& options) {
     if (!options.task.empty() && task.program.name != options.task) continue;
     found = true;
     absl::StatusOr<Enumeration> sketches =
-        Enumerate(space->space, task.program, target, {.space = space->text, .limit = options.limit});
+        Enumerate(space->space, task.program, *target, {.space = space->text, .limit = options.limit});
     if (!sketches.ok()) return sketches.status();
     rows.push_back({task.program.name, absl::StrCat(task.occurrences.size()),
                     absl::StrCat(sketches->sketches.size(), sketches->complete ? "" : "+"),
@@ -138,6 +140,7 @@ Action AddSpace(CLI::App& command) {
   command.add_option("FILE", options->file, "Linalg on tensors, as MLIR text")->required();
   command.add_option("--task", options->task, "Only this task");
   AddSpaceOption(command, &options->space);
+  AddTarget(command, &options->target, "The machine that sketches are made for")->capture_default_str();
   command.add_option("--threads", options->threads, "Cores of the target; 0: all")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "backends/cpu/cores.h"
 #include "backends/cpu/measurer.h"
+#include "backends/cpu/targets.h"
 #include "backends/export/export.h"
 #include "backends/prove/presburger.h"
 #include "backends/version.h"

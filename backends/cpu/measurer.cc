@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/cores.h"
 #include "backends/cpu/kernel.h"
-#include "backends/cpu/machine.h"
 #include "backends/cpu/reference.h"
 #include "backends/cpu/scratch_folder.h"
+#include "backends/cpu/targets.h"
 #include "backends/runner/pool.h"
 #include "lang/hash.h"
 #include "lang/serialize.h"
@@ -41,24 +41,6 @@ MeasureResult Failure(const Reference& reference) {
 }
 
 }  // namespace
-
-Target CpuTarget(int threads) {
-  const MachineTarget& host = Host();
-  Target target;
-  target.triple = host.triple;
-  target.cpu = host.cpu;
-  target.features = host.features;
-  const int usable = static_cast<int>(UsableCores().size());
-  target.cores = threads <= 0 ? usable : std::min(threads, usable);
-  target.vector_bytes = host.vector_bytes;
-  target.vector_registers = host.vector_registers;
-  target.fma = host.fma;
-  if (host.l1_bytes > 0) target.l1_bytes = host.l1_bytes;
-  if (host.l2_bytes > 0) target.l2_bytes = host.l2_bytes;
-  if (host.l3_bytes > 0) target.l3_bytes = host.l3_bytes;
-  target.fingerprint = host.fingerprint;
-  return target;
-}
 
 class CpuMeasurer::Impl {
  public:

@@ -77,7 +77,4 @@ class CpuMeasurer final : public Measurer {
   std::unique_ptr<Impl> impl_;
 };
 
-// This machine, as the search sees it, for programs on `threads` cores (0: all).
-Target CpuTarget(int threads = 1);
-
 }  // namespace kiln

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "backends/cpu/cores.h"
 #include "backends/cpu/scratch_folder.h"
+#include "backends/cpu/targets.h"
 #include "tests/backends/workers.h"
 #include "tests/runner/kernels.h"
 #include "tests/support/scheduled.h"

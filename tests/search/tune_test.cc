@@ -170,6 +170,25 @@ TEST(Tune, KnowsWhatEarlierRunsHaveMeasured) {
   EXPECT_EQ(hashes.size(), 96);
 }
 
+TEST(Tune, TakesNothingFromRecordsOfAnotherMachine) {
+  SimulatedMachine machine{Target()};
+  const auto begin = [&](Store& store, const std::string& fingerprint) {
+    Target target;
+    target.fingerprint = fingerprint;
+    const auto results = Tune(OneTask(), TilingSpace, target, Small(16, 1), machine, store);
+    EXPECT_TRUE(results.ok()) << results.status();
+    const auto rows = RecordsOf(store);
+    std::vector<std::string> traces;
+    for (const RecordRow& row : rows) {
+      if (row.target == rows.back().target) traces.push_back(row.trace);
+    }
+    return traces;
+  };
+  const auto fresh = MakeMemoryStore(), used = MakeMemoryStore();
+  begin(*used, "a machine");
+  EXPECT_EQ(begin(*used, "another"), begin(*fresh, "another"));
+}
+
 TEST(Tune, DoesTheSameWithAnyNumberOfThreads) {
   SimulatedMachine machine{Target()};
   Recording recording;

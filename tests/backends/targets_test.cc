@@ -1,0 +1,53 @@
+// Machines by name.
+#include "backends/cpu/targets.h"
+
+#include <gmock/gmock.h>
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Targets, EachNameDescribesAMachineThatLlvmKnows) {
+  for (const std::string& name : TargetNames()) {
+    const auto target = NamedTarget(name);
+    ASSERT_TRUE(target.ok()) << target.status();
+    EXPECT_EQ(IsHost(*target), name == "host");
+    EXPECT_EQ(target->cores, 1) << name;
+    EXPECT_LT(target->l1_bytes, target->l2_bytes) << name;
+    EXPECT_LT(target->l2_bytes, target->l3_bytes) << name;
+    EXPECT_EQ(target->fingerprint.empty(), name != "host") << name;
+  }
+}
+
+struct Vectors {
+  const char* name;
+  int bytes, registers;
+  bool fma;
+};
+
+TEST(Targets, VectorsAreThoseOfTheMachine) {
+  const Vectors all[] = {{"x86-64-v2", 16, 16, false},     {"x86-64-v3", 32, 16, true},
+                         {"x86-64-v4", 64, 32, true},      {"icelake-server", 64, 32, true},
+                         {"sapphirerapids", 64, 32, true}, {"znver3", 32, 16, true},
+                         {"znver4", 64, 32, true},         {"aarch64", 16, 32, true},
+                         {"cortex-a76", 16, 32, true},     {"neoverse-n1", 16, 32, true}};
+  EXPECT_EQ(std::size(all) + 1, TargetNames().size());
+  for (const Vectors& v : all) {
+    const Target target = NamedTarget(v.name, 4).value();
+    EXPECT_EQ(target.vector_bytes, v.bytes) << v.name;
+    EXPECT_EQ(target.vector_registers, v.registers) << v.name;
+    EXPECT_EQ(target.fma, v.fma) << v.name;
+    EXPECT_EQ(target.cores, 4) << v.name;
+  }
+}
+
+TEST(Targets, AnUnknownNameListsTheKnownOnes) {
+  const absl::Status status = NamedTarget("toaster").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("there is no target \"toaster\"; known are host, x86-64-v2, x86-64-v3, "));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,20 @@
+#include "tools/target_option.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace kiln::tools {
+
+CLI::Option* AddTarget(CLI::App& command, std::string* name, const std::string& help) {
+  return command.add_option("--target", *name, help)->check(CLI::IsMember(TargetNames()));
+}
+
+absl::StatusOr<Target> TargetOfRecord(const std::string& name, const Target& measured) {
+  if (name.empty()) return measured;
+  return NamedTarget(name, measured.cores);
+}
+
+std::string MachineText(const Target& target) {
+  return absl::StrCat(target.cpu, ", ", target.cores, target.cores == 1 ? " core" : " cores");
+}
+
+}  // namespace kiln::tools

@@ -82,7 +82,7 @@ mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value other
       Value rest = otherwise ? ToMemory(AsVector(otherwise), type) : Value();
       if (!rest)
         rest = Splat(
-            IsFloat(type) ? mlir::Attribute(b_.getFloatAttr(element, 1)) : b_.getIntegerAttr(element, 1),
+            IsFloat(type) ? mlir::Attribute(b_.getFloatAttr(element, 0)) : b_.getIntegerAttr(element, 1),
             vector);
       if (mask && stride == 1) {
         result = mlir::vector::MaskedLoadOp::create(b_, loc_, vector, memory,

@@ -5,6 +5,7 @@
 
 #include "backends/emit.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace kiln {
@@ -86,7 +87,7 @@ Emitter::Value Emitter::LoadStrided(Id buffer, const IndexValue& at) {
     if (count == lanes_) return part;
     if (!result) {
       const auto whole = mlir::VectorType::get({lanes_}, MemoryType(b_, type));
-      result = mlir::vector::BroadcastOp::create(b_, loc_, whole, Constant(type, 0));
+      result = mlir::ub::PoisonOp::create(b_, loc_, whole);
     }
     result = mlir::vector::InsertStridedSliceOp::create(
         b_, loc_, part, result, llvm::ArrayRef<int64_t>{begin}, llvm::ArrayRef<int64_t>{1});

@@ -9,6 +9,7 @@
 #include "backends/cpu/context.h"
 #include "backends/cpu/convert_to_llvm.h"
 #include "backends/cpu/expand_math.h"
+#include "backends/cpu/masked_memory.h"
 #include "backends/cpu/narrow_floats.h"
 #include "backends/pass_printer.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -228,6 +229,10 @@ absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipel
     return absl::InternalError(llvm::toString(std::move(error)));
   }
   passes.run(module, modules);
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration()) ExpandMaskedMemory(function, *target);
+  }
+  if (sink) sink("masked-memory", Printed([&](auto& os) { module.print(os, nullptr); }));
   return absl::OkStatus();
 }
 

@@ -6,7 +6,8 @@
 //   kMath         f16 and bf16 arithmetic done in f32, math expanded (narrow_floats.h, expand_math.h)
 //   kLlvmDialect  scf -> cf, then one conversion of everything; memrefs are bare pointers
 //   kLlvm         LLVM IR with the attributes of the machine and of the entry points
-//   kOptimized    after the pipeline: kMinimal promotes register tiles and hoists, no more; kO3 is LLVM's
+//   kOptimized    after the pipeline: kMinimal promotes register tiles and hoists, no more; kO3 is LLVM's;
+//                 then masks for which there is no instruction (masked_memory.h)
 //   kAssembly     what the object holds
 //
 // An entry point becomes `int32_t NAME(void* ...)`, one pointer for each memref: a func without results

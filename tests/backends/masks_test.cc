@@ -1,0 +1,162 @@
+// Guards of vectorized loops become vector masks: what instructions they are on each machine.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <regex>
+
+#include "backends/cpu/targets.h"
+#include "lang/builder.h"
+#include "tests/backends/run_program.h"
+#include "tests/support/scheduled.h"
+
+namespace kiln {
+namespace {
+
+std::string Assembly(const Program& program, const std::string& name) {
+  const Target target = NamedTarget(name).value();
+  const auto codegen = Codegen::Create(Named(target.triple, target.cpu, target.features).value()).value();
+  auto module = Lower(program, Context(),
+                      {.vector_bytes = target.vector_bytes, .vector_registers = target.vector_registers});
+  EXPECT_TRUE(module.ok()) << module.status();
+  CodegenOptions options;
+  options.entries.push_back({.name = program.name, .noalias = true});
+  const auto text = codegen->Text(**module, options, Stage::kAssembly);
+  EXPECT_TRUE(text.ok()) << text.status();
+  return text.value_or("");
+}
+
+// y[i] = x[stride * i] + x[stride * i], in vectors of `lanes` of which the last is not full.
+Program Doubled(DType type, int64_t n, int64_t lanes, int64_t stride = 1) {
+  Builder b("doubled");
+  const Id x = b.Input("x", type, {n * stride}), y = b.Output("y", type, {n});
+  const Sum i = b.Iter(0);
+  const Id load = b.Load(x, {i * stride});
+  b.Compute("double", {{"i", n}}, {y, {i}},
+            type == DType::kI1 ? b.Make(Op::kNot, type, load) : b.Add(load, load));
+  Schedule s = Scheduled(b.Finish());
+  const auto tiles = s.Split(s.GetLoops(s.GetBlock("double"))[0], {kAuto, lanes});
+  s.Vectorize(tiles[1]);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+// y[i] = x[i], with nothing in between.
+Program Copied(DType type, int64_t n) {
+  Builder b("doubled");
+  const Id x = b.Input("x", type, {n}), y = b.Output("y", type, {n});
+  b.Compute("copy", {{"i", n}}, {y, {b.Iter(0)}}, b.Load(x, {b.Iter(0)}));
+  Schedule s = Scheduled(b.Finish());
+  s.Vectorize(s.Split(s.GetLoops(s.GetBlock("copy"))[0], {kAuto, 8})[1]);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+// y[i] = x[i - 1], 0 outside of x: what padding is.
+Program Shifted(int64_t n, int64_t lanes) {
+  Builder b("shifted");
+  const Id x = b.Input("x", DType::kF32, {n}), y = b.Output("y", DType::kF32, {n});
+  const Sum at = b.Iter(0) + Sum::Constant(-1);
+  b.Compute("shift", {{"i", n}}, {y, {b.Iter(0)}},
+            b.Within({{at, n}}, b.Load(x, {at}), b.Float(DType::kF32, 0)));
+  Schedule s = Scheduled(b.Finish());
+  s.Vectorize(s.Split(s.GetLoops(s.GetBlock("shift"))[0], {kAuto, lanes})[1]);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+int Count(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern);
+  return static_cast<int>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
+}
+
+constexpr char kMaskMove[] = "\tv(p?)maskmov", kMasked[] = "\\{%k[0-7]\\}";
+// Of loops and of their versions for complete vectors, with what they jump over.
+constexpr int kBranchesOfLoops = 6;
+
+struct Case {
+  const char* target;
+  DType type;
+  int64_t lanes, stride;
+  const char* pattern;  // of the instructions that take a mask
+  int least;            // of these
+};
+
+TEST(Masks, AreInstructionsWhereTheMachineHasThem) {
+  const Case cases[] = {{"x86-64-v3", DType::kF32, 8, 1, kMaskMove, 2},
+                        {"x86-64-v3", DType::kF32, 16, 1, kMaskMove, 4},
+                        {"x86-64-v3", DType::kF32, 6, 1, kMaskMove, 2},
+                        {"x86-64-v3", DType::kF64, 4, 1, kMaskMove, 2},
+                        {"x86-64-v3", DType::kI32, 8, 3, kMaskMove, 1},
+                        {"x86-64-v4", DType::kF32, 16, 1, kMasked, 2},
+                        {"x86-64-v4", DType::kF32, 8, 1, kMasked, 2},
+                        {"x86-64-v4", DType::kF64, 8, 1, kMasked, 2},
+                        {"x86-64-v4", DType::kF16, 8, 1, kMasked, 2},
+                        {"x86-64-v4", DType::kBF16, 16, 1, kMasked, 2},
+                        {"x86-64-v4", DType::kI8, 64, 1, kMasked, 2},
+                        {"x86-64-v4", DType::kI1, 16, 1, kMasked, 2},
+                        {"x86-64-v4", DType::kI32, 8, 3, "\tvpgather.*\\{%k[0-7]\\}", 1}};
+  for (const Case& c : cases) {
+    const std::string assembly = Assembly(Doubled(c.type, 1000 + c.lanes - 1, c.lanes, c.stride), c.target);
+    EXPECT_GE(Count(assembly, c.pattern), c.least)
+        << c.target << " " << ToString(c.type) << " x " << c.lanes << "\n"
+        << assembly;
+  }
+  EXPECT_GE(Count(Assembly(Shifted(1000, 8), "x86-64-v3"), "\tvmaskmovps\t.*\\(%rdi"), 1);
+  EXPECT_GE(Count(Assembly(Shifted(1000, 16), "x86-64-v4"), "\tvmovups\t.*\\{%k[0-7]\\} \\{z\\}"), 1);
+}
+
+TEST(Masks, AreNeverABranchForEachLane) {
+  for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"}) {
+    for (const DType type : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kI1}) {
+      for (const int64_t stride : {1, 3}) {
+        const std::string assembly = Assembly(Doubled(type, 1007, 16, stride), target);
+        EXPECT_LE(Count(assembly, "\n\t(j[a-z]+|b\\.[a-z]+|b|tbn?z|cbn?z)\t"), kBranchesOfLoops)
+            << target << " " << ToString(type) << " apart " << stride << "\n"
+            << assembly;
+      }
+    }
+  }
+}
+
+// Two pages between two that fault; the array ends with them.
+struct Pages {
+  static constexpr size_t kPage = 4096;
+  Pages() : all(static_cast<char*>(mmap(nullptr, 4 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    mprotect(all + kPage, 2 * kPage, PROT_READ | PROT_WRITE);
+  }
+  ~Pages() { munmap(all, 4 * kPage); }
+  char* End() const { return all + 3 * kPage; }
+  char* all;
+};
+
+// On this machine, for it and for one of its kind without masks.
+TEST(Masks, KeepWhatIsOutside) {
+  const bool x86 = Host().triple.rfind("x86_64", 0) == 0;
+  for (const bool plain : {false, true}) {
+    const auto codegen =
+        Codegen::Create(plain && x86 ? Named(Host().triple, "x86-64-v2").value() : Host()).value();
+    for (const DType type : {DType::kI8, DType::kI32, DType::kI64, DType::kBF16}) {
+      for (const int64_t n : {1, 7, 13, 21}) {
+        const bool copied = type == DType::kBF16;
+        auto module = Lower(copied ? Copied(type, n) : Doubled(type, n, 8), Context());
+        ASSERT_TRUE(module.ok()) << module.status();
+        const EntryPoint entry{.name = "doubled", .noalias = true, .alignment = 1};
+        const auto object = codegen->Compile(**module, {.entries = {entry}});
+        ASSERT_TRUE(object.ok()) << object.status();
+        const auto code = Loaded::FromBytes(LinkShared({object->bytes}, {.exports = {"doubled"}}).value());
+        ASSERT_TRUE(code.ok()) << code.status();
+        const size_t bytes = n * SizeOf(type);
+        const Pages x, y;
+        std::fill(x.End() - bytes, x.End(), 3);
+        std::fill(y.End() - bytes - 64, y.End(), 99);
+        EXPECT_EQ(CallKernel(*code, "doubled", {x.End() - bytes, y.End() - bytes}), 0);
+        EXPECT_EQ(std::string(y.End() - bytes - 64, y.End()),
+                  std::string(64, 99) + std::string(bytes, copied ? 3 : 6))
+            << ToString(type) << " x " << n << (plain ? ", plain" : "");
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -93,6 +93,7 @@ class Emitter {
   Value EmitWithin(Id expr, Value mask);
   Value Reduce(const Monoid& monoid, Values& lifts, Value mask);  // lanes of each result to one
   Value Apply(const Expr& e, Value a, Value b, Value c);
+  Value Marked(Value result);  // as fast, if the block is
   Value Compare(const Expr& e, Value a, Value b, DType operands);
   Value Cast(Value a, DType from, DType to, bool as_unsigned);
   Value Constant(DType type, int64_t bits);
@@ -145,6 +146,7 @@ class Emitter {
   bool slow_ = false;  // in the branch for incomplete tiles: no further versions
   int versions_ = 0;
   const BlockPlan* block_ = nullptr;             // the block whose instance is emitted
+  bool fast_ = false;                            // it says fast-math
   std::unordered_map<Id, Value> exprs_;          // its values so far
   std::map<LoadKey, Value> loads_;               // what memory holds
   std::unordered_map<Id, IndexValue> gathered_;  // computed indices, by the marks that stand for them

@@ -7,11 +7,13 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace kiln {
 namespace {
 
 bool IsVector(mlir::Value value) { return mlir::isa<mlir::VectorType>(value.getType()); }
+bool IsFloat(mlir::Value value) { return mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(value)); }
 
 }  // namespace
 
@@ -79,7 +81,7 @@ mlir::Value Emitter::EmitExpr(Id id, Value mask) {
       const Value a = EmitExpr(e.a, mask);
       const Value b = arity > 1 ? EmitExpr(e.b, mask) : Value();
       const Value c = arity > 2 ? EmitExpr(e.c, mask) : Value();
-      result = Apply(e, a, b, c);
+      result = Marked(Apply(e, a, b, c));
       break;
     }
   }
@@ -151,7 +153,15 @@ mlir::Value Emitter::EmitCombine(Id id, const Values& left, const Values& right,
       }
     }
   }
-  return Apply(e, a, b, c);
+  return Marked(Apply(e, a, b, c));
+}
+
+mlir::Value Emitter::Marked(Value result) {
+  mlir::Operation* op = result.getDefiningOp();
+  if (fast_ && op != nullptr && mlir::isa<mlir::math::MathDialect>(op->getDialect()) && IsFloat(result))
+    op->setAttr("fastmath",
+                mlir::arith::FastMathFlagsAttr::get(b_.getContext(), mlir::arith::FastMathFlags::afn));
+  return result;
 }
 
 // Halves, then halves of halves; what does not halve, lane by lane.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/emit.h"
+#include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
@@ -184,6 +185,7 @@ void Emitter::EmitInstance(Id id, Value mask) {
   const BlockNode& block = p_.block(id);
   const BlockPlan& plan = *block_;
   const auto dests = p_.Accesses(block.dests);
+  fast_ = AnnotationOf(p_, block.annotations, kFastMath) != 0;
   Values values;
   for (const Id value : p_.List(block.values)) values.push_back(EmitExpr(value, mask));
   if (block.monoid != kNone) {

@@ -274,7 +274,7 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   }
   ExpandNarrowFloats(module, machine.half);
   after_mlir("narrow-floats");
-  if (mlir::failed(math.Run(module, options.polynomials)))
+  if (mlir::failed(math.Run(module, options.polynomials, machine.fma)))
     return absl::InternalError(diagnostics.After("cannot expand math"));
   lap(result.times.math);
   if (done(Stage::kMath, print_mlir)) return result;

@@ -1,5 +1,6 @@
 #include "backends/cpu/expand_math.h"
 
+#include "backends/cpu/vector_math.h"
 #include "llvm/ADT/StringSet.h"
 #include "mlir/Conversion/MathToFuncs/MathToFuncs.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
@@ -50,7 +51,14 @@ MathExpander::MathExpander(mlir::MLIRContext& context) {
   libm_ = std::move(libm);
 }
 
-mlir::LogicalResult MathExpander::Run(mlir::ModuleOp module, bool polynomials) const {
+mlir::LogicalResult MathExpander::Run(mlir::ModuleOp module, bool polynomials, bool fma) const {
+  if (polynomials && fma) {
+    llvm::SmallVector<mlir::Operation*> ops;
+    module.walk([&](mlir::Operation* op) {
+      if (mlir::isa<mlir::math::MathDialect>(op->getDialect())) ops.push_back(op);
+    });
+    for (mlir::Operation* op : ops) ExpandVectorMath(op);
+  }
   const auto first = [&](mlir::Operation* op) {
     return mlir::isa<mlir::math::FPowIOp>(op) ||
            (polynomials && PolynomialOps().contains(op->getName().getStringRef()) &&

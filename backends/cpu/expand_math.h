@@ -1,6 +1,8 @@
 // Which form each operation of the math dialect takes before conversion to LLVM.
 //
-//   f32, polynomials on      exp expm1 log log1p log2 tanh erf: inlined polynomials, at most 5 ULP off
+//   f32, polynomials on      exp log tanh sin cos powf: vector_math.h; expm1 log1p log2 erf, and where the
+//   machine
+//                            has no fused multiply-add exp log tanh: inlined polynomials, at most 5 ULP off
 //   no good LLVM intrinsic   erf erfc cbrt acosh asinh atanh expm1 log1p: a libm call per lane
 //   fpowi                    a chain of products for a constant exponent, else powf
 //   ipowi                    a function in the module
@@ -19,7 +21,7 @@ namespace kiln {
 class MathExpander {
  public:
   explicit MathExpander(mlir::MLIRContext& context);
-  mlir::LogicalResult Run(mlir::ModuleOp module, bool polynomials) const;
+  mlir::LogicalResult Run(mlir::ModuleOp module, bool polynomials, bool fma) const;
 
  private:
   mlir::FrozenRewritePatternSet polynomials_;

@@ -13,4 +13,12 @@ void SetAnnotation(Program& program, Range& annotations, absl::string_view key, 
   annotations = program.AddList(pairs);
 }
 
+int64_t AnnotationOf(const Program& program, Range annotations, absl::string_view key) {
+  const auto pairs = program.List(annotations);
+  for (size_t at = 0; at < pairs.size(); at += 2) {
+    if (program.Text(pairs[at]) == key) return pairs[at + 1];
+  }
+  return 0;
+}
+
 }  // namespace kiln

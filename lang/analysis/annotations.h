@@ -5,6 +5,12 @@
 
 namespace kiln {
 
+// 0 where it is not set.
+int64_t AnnotationOf(const Program& program, Range annotations, absl::string_view key);
+
+// Of a block: its functions may be a few units of the last place less accurate, and faster.
+inline constexpr absl::string_view kFastMath = "fast-math";
+
 void SetAnnotation(Program& program, Range& annotations, absl::string_view key, int64_t value);
 
 }  // namespace kiln

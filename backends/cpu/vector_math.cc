@@ -1,0 +1,278 @@
+#include "backends/cpu/vector_math.h"
+
+#include <cmath>
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace kiln {
+namespace {
+
+namespace arith = mlir::arith;
+namespace math = mlir::math;
+using mlir::Type;
+using mlir::Value;
+using Coefficients = llvm::ArrayRef<double>;  // of x^0, x^1, ...
+
+constexpr double kLn2 = 0.693147180559945309, kPi = 3.14159265358979323846;
+constexpr float kLn2High = 0.693147182f, kLn2Low = -1.90465421e-09f;
+constexpr float kHalfPi[] = {1.57079637f, -4.37113883e-08f, -1.71512451e-15f};
+constexpr double kMostReduced = 1e5;
+// (e^r - 1 - r) / r^2, |r| <= ln(2)/2
+constexpr double kExp[] = {0.5, 0.166666672, 0.0416664556, 0.00833331048, 0.00139345415, 0.000198919806};
+// (ln(1 + f) - f + f^2/2) / f^3, |f| <= 1/3
+constexpr double kLog[] = {0.333333343,  -0.25,       0.199998528,   -0.166665301, 0.142961785,
+                           -0.125097394, 0.108532876, -0.0976008996, 0.11612165,   -0.106783174};
+// (sin r - r) / r^3 and (cos r - 1 + r^2/2) / r^4 in r^2, |r| <= pi/4
+constexpr double kSin[] = {-0.166666642, 0.00833272468, -0.00019582831};
+constexpr double kCos[] = {0.0416666642, -0.00138882792, 2.4542871e-05};
+// 2^f, |f| <= 1/2, with relative errors of 10^-14 and of 4 * 10^-11
+constexpr double kExp2[] = {1.0000000000000135,    0.69314718055994617,    0.24022650695640341,
+                            0.05550410866465167,   0.0096181291939343126,  0.0013333558200794592,
+                            0.0001540343375125101, 1.5252672924850737e-05, 1.3259645244887111e-06,
+                            1.0205905413765595e-07};
+constexpr double kShortExp2[] = {0.99999999995956179,    0.69314718055683244,   0.24022651213498092,
+                                 0.055504109063258665,   0.009618025613318034,  0.0013333478473685416,
+                                 0.00015469729214118296, 1.5303700711365693e-05};
+// log2((1 + z) / (1 - z)) / z in z^2, |z| <= 0.1716, with a relative error of 5 * 10^-12
+constexpr double kLog2[] = {2.8853900817906308, 0.96179667257934898, 0.57708374316282618, 0.41166257659583899,
+                            0.34092833327090954};
+
+// Arithmetic on values of one shape, in f32 or f64.
+class Lanes {
+ public:
+  explicit Lanes(mlir::Operation* op) : b_(op->getLoc(), op), shape_(op->getResult(0).getType()) {}
+
+  Value Exp(Value x) {
+    x = Clamp(x, -104, 89);
+    const Value shifted = Fma(x, F(1 / kLn2), F(kRound32));
+    const Value n = Sub(shifted, F(kRound32));
+    const Value r = Fma(n, F(-kLn2Low), Fma(n, F(-kLn2High), x));
+    const Value p = Add(Fma(Mul(r, r), Polynomial(r, kExp), r), F(1));
+    const Value power = SubI(Bits(shifted), I(std::bit_cast<int32_t>(static_cast<float>(kRound32))));
+    const Value half = arith::ShRSIOp::create(b_, power, I(1));
+    return Mul(Mul(p, PowerOf2(half)), PowerOf2(SubI(power, half)));
+  }
+
+  Value Log(Value x) {
+    const Value denormal = Less(x, F(0x1p-126));
+    const Value scaled = Select(denormal, Mul(x, F(0x1p23)), x);
+    const Value bits = Bits(scaled);
+    const Value exponent = AndI(SubI(bits, I(0x3f2aaaab)), I(static_cast<int32_t>(0xff800000)));
+    const Value f = Sub(FromBits(SubI(bits, exponent)), F(1));
+    const Value count = arith::SIToFPOp::create(b_, f.getType(), exponent);
+    const Value n = Fma(count, F(0x1p-23), Select(denormal, F(-23), F(0)));
+    const Value square = Mul(f, f);
+    const Value tail = Fma(square, F(-0.5), Fma(n, F(kLn2Low), Mul(Mul(square, f), Polynomial(f, kLog))));
+    const Value result = Fma(n, F(kLn2High), Add(f, tail));
+    // Infinities and NaN stay; 0 and what is below: -infinity and NaN.
+    const Value positive = Select(Less(x, F(HUGE_VAL)), result, x);
+    const Value zero = Compare(arith::CmpFPredicate::OEQ, x, F(0));
+    return Select(Less(x, F(0)), F(NAN), Select(zero, F(-HUGE_VAL), positive));
+  }
+
+  // In f64: 1 - 2 / (e^2x + 1).
+  Value Tanh(Value x) {
+    const Value size = math::AbsFOp::create(b_, x);
+    const Value wide = Clamp(Wide(size), 0, 10);
+    const Value power = Exp2(Mul(wide, D(2 / kLn2)), kExp2);
+    const Value result = Narrow(Sub(D(1), Div(D(2), Add(power, D(1)))));
+    return Select(Less(size, F(0x1p-15)), x, math::CopySignOp::create(b_, result, x));
+  }
+
+  // sin(x + quadrant * pi/2), quadrants counted from zero.
+  Value Sine(Value x, int quadrant) {
+    const Value shifted = Fma(x, F(2 / kPi), F(kRound32));
+    const Value n = Sub(shifted, F(kRound32));
+    Value r = x;
+    for (const float part : kHalfPi) r = Fma(n, F(-part), r);
+    const Value square = Mul(r, r);
+    const Value sine = Fma(Mul(r, square), Polynomial(square, kSin), r);
+    const Value cosine = Fma(Mul(square, square), Polynomial(square, kCos), Fma(square, F(-0.5), F(1)));
+    const Value turn = AddI(Bits(shifted), I(quadrant));
+    const Value odd = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, AndI(turn, I(1)), I(0));
+    const Value sign = arith::ShLIOp::create(b_, AndI(turn, I(2)), I(30));
+    return FromBits(arith::XOrIOp::create(b_, Bits(Select(odd, cosine, sine)), sign));
+  }
+
+  // In f64: 2^(y * log2 x); x is positive.
+  Value Power(Value x, Value y) {
+    const Value bits = Bits(Wide(x));
+    const Value one = I64(int64_t{1023} << 52);
+    const Value above = AddI(SubI(bits, I64(0x3fe6a09e667f3bcd)), one);  // of sqrt(1/2)
+    const Value exponent = AndI(above, I64(static_cast<int64_t>(0xfff0000000000000)));
+    const Value m = FromBits(AddI(SubI(bits, exponent), one));
+    const Value counted = OrI(arith::ShRUIOp::create(b_, above, I64(52)), I64(int64_t{0x433} << 52));
+    const Value n = Sub(FromBits(counted), D(0x1p52 + 1023));
+    const Value z = Div(Sub(m, D(1)), Add(m, D(1)));
+    const Value log2 = Fma(z, Polynomial(Mul(z, z), kLog2), n);
+    return Narrow(Exp2(Clamp(Mul(Wide(y), log2), -300, 300), kShortExp2));
+  }
+
+  // exact(lane) on each lane where `special` holds for one of them, else `usual`.
+  Value Unless(Value special, llvm::function_ref<Value()> usual, llvm::function_ref<Value(int64_t)> exact) {
+    const Value any = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, special);
+    auto branch = mlir::scf::IfOp::create(b_, mlir::TypeRange{shape_}, any, true, true);
+    const mlir::OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToEnd(branch.thenBlock());
+    llvm::SmallVector<Value> lanes;
+    for (int64_t lane = 0; lane < mlir::cast<mlir::VectorType>(shape_).getNumElements(); ++lane)
+      lanes.push_back(exact(lane));
+    mlir::scf::YieldOp::create(b_, mlir::vector::FromElementsOp::create(b_, shape_, lanes).getResult());
+    b_.setInsertionPointToEnd(branch.elseBlock());
+    mlir::scf::YieldOp::create(b_, usual());
+    return branch.getResult(0);
+  }
+
+  Value Lane(Value x, int64_t lane) {
+    return mlir::vector::ExtractOp::create(b_, x, llvm::ArrayRef<int64_t>{lane});
+  }
+  Value Beyond(Value x, double limit) {  // NaN is not
+    return Compare(arith::CmpFPredicate::OGT, math::AbsFOp::create(b_, x), F(limit));
+  }
+  Value NotFinite(Value x) {
+    return Compare(arith::CmpFPredicate::UEQ, math::AbsFOp::create(b_, x), F(HUGE_VAL));
+  }
+  Value NotPositive(Value x) { return Compare(arith::CmpFPredicate::ULE, x, F(0)); }
+  Value Or(Value x, Value y) { return arith::OrIOp::create(b_, x, y); }
+  Value Mul(Value x, Value y) { return arith::MulFOp::create(b_, x, y); }
+  mlir::ImplicitLocOpBuilder& builder() { return b_; }
+
+ private:
+  static constexpr double kRound32 = 0x1.8p23, kRound64 = 0x1.8p52;  // adding it rounds to a whole number
+
+  Value Exp2(Value x, Coefficients coefficients) {
+    const Value shifted = Add(x, D(kRound64));
+    const Value f = Sub(x, Sub(shifted, D(kRound64)));
+    const Value scale = arith::ShLIOp::create(b_, AddI(Bits(shifted), I64(1023)), I64(52));
+    return Mul(Polynomial(f, coefficients), FromBits(scale));
+  }
+  Value PowerOf2(Value n) { return FromBits(arith::ShLIOp::create(b_, AddI(n, I(127)), I(23))); }
+  // f32: one term after the other, for accuracy; f64: in a tree, whose steps do not wait for each other.
+  Value Polynomial(Value x, Coefficients c) {
+    llvm::SmallVector<Value> terms;
+    for (const double a : c) terms.push_back(Like(a, x));
+    const bool tree = mlir::getElementTypeOrSelf(x).isF64();
+    for (; terms.size() > 1; x = tree ? Mul(x, x) : x) {
+      if (!tree) {
+        const Value last = terms.pop_back_val();
+        terms.back() = Fma(last, x, terms.back());
+        continue;
+      }
+      for (size_t t = 0; t < terms.size(); t += 2)
+        terms[t / 2] = t + 1 < terms.size() ? Fma(terms[t + 1], x, terms[t]) : terms[t];
+      terms.resize((terms.size() + 1) / 2);
+    }
+    return terms[0];
+  }
+  // NaN stays.
+  Value Clamp(Value x, double least, double most) {
+    const Value low = Like(least, x), high = Like(most, x);
+    x = Select(Less(x, low), low, x);
+    return Select(Less(high, x), high, x);
+  }
+
+  Type Of(Type element) {
+    auto vector = mlir::dyn_cast<mlir::VectorType>(shape_);
+    return vector ? Type(vector.clone(element)) : element;
+  }
+  Value Constant(mlir::TypedAttr scalar) {
+    auto vector = mlir::dyn_cast<mlir::VectorType>(Of(scalar.getType()));
+    if (!vector) return arith::ConstantOp::create(b_, scalar);
+    return arith::ConstantOp::create(b_, mlir::DenseElementsAttr::get(vector, mlir::Attribute(scalar)));
+  }
+  Value F(double value) { return Constant(b_.getF32FloatAttr(static_cast<float>(value))); }
+  Value D(double value) { return Constant(b_.getF64FloatAttr(value)); }
+  Value I(int32_t value) { return Constant(b_.getI32IntegerAttr(value)); }
+  Value I64(int64_t value) { return Constant(b_.getI64IntegerAttr(value)); }
+  Value Like(double value, Value x) { return mlir::getElementTypeOrSelf(x).isF64() ? D(value) : F(value); }
+  Value Wide(Value x) { return arith::ExtFOp::create(b_, Of(b_.getF64Type()), x); }
+  Value Narrow(Value x) { return arith::TruncFOp::create(b_, Of(b_.getF32Type()), x); }
+  Value Bits(Value x) {
+    const bool wide = mlir::getElementTypeOrSelf(x).isF64();
+    return arith::BitcastOp::create(b_, Of(wide ? b_.getI64Type() : b_.getI32Type()), x);
+  }
+  Value FromBits(Value x) {
+    const bool wide = mlir::getElementTypeOrSelf(x).isInteger(64);
+    return arith::BitcastOp::create(b_, Of(wide ? b_.getF64Type() : b_.getF32Type()), x);
+  }
+  Value Add(Value x, Value y) { return arith::AddFOp::create(b_, x, y); }
+  Value Sub(Value x, Value y) { return arith::SubFOp::create(b_, x, y); }
+  Value Div(Value x, Value y) { return arith::DivFOp::create(b_, x, y); }
+  Value Fma(Value x, Value y, Value z) { return math::FmaOp::create(b_, x, y, z); }
+  Value AddI(Value x, Value y) { return arith::AddIOp::create(b_, x, y); }
+  Value SubI(Value x, Value y) { return arith::SubIOp::create(b_, x, y); }
+  Value AndI(Value x, Value y) { return arith::AndIOp::create(b_, x, y); }
+  Value OrI(Value x, Value y) { return arith::OrIOp::create(b_, x, y); }
+  Value Select(Value c, Value x, Value y) { return arith::SelectOp::create(b_, c, x, y); }
+  Value Compare(arith::CmpFPredicate p, Value x, Value y) { return arith::CmpFOp::create(b_, p, x, y); }
+  Value Less(Value x, Value y) { return Compare(arith::CmpFPredicate::OLT, x, y); }
+
+  mlir::ImplicitLocOpBuilder b_;
+  Type shape_;
+};
+
+template <typename Op>
+Value SineOrLibm(Op op, Lanes& lanes, int quadrant) {
+  const Value x = op.getOperand();
+  if (IsFast(op)) return lanes.Sine(x, quadrant);
+  return lanes.Unless(
+      lanes.Beyond(x, kMostReduced), [&] { return lanes.Sine(x, quadrant); },
+      [&](int64_t lane) { return Op::create(lanes.builder(), lanes.Lane(x, lane)).getResult(); });
+}
+
+// Null: has no such code.
+Value PowerOrLibm(math::PowFOp op, Lanes& lanes, bool vector) {
+  const Value x = op.getLhs(), y = op.getRhs();
+  mlir::FloatAttr exponent;
+  if (auto constant = y.getDefiningOp<arith::ConstantOp>()) {
+    auto dense = mlir::dyn_cast<mlir::SplatElementsAttr>(constant.getValue());
+    exponent =
+        dense ? dense.getSplatValue<mlir::FloatAttr>() : mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
+  }
+  const double n = exponent ? exponent.getValueAsDouble() : 0;
+  if (n == 2) return lanes.Mul(x, x);
+  if (n == 3) return lanes.Mul(lanes.Mul(x, x), x);
+  if (!vector) return {};
+  if (IsFast(op)) return lanes.Exp(lanes.Mul(y, lanes.Log(x)));
+  const Value special = lanes.Or(lanes.Or(lanes.NotPositive(x), lanes.NotFinite(x)), lanes.NotFinite(y));
+  return lanes.Unless(
+      special, [&] { return lanes.Power(x, y); },
+      [&](int64_t lane) {
+        return math::PowFOp::create(lanes.builder(), lanes.Lane(x, lane), lanes.Lane(y, lane)).getResult();
+      });
+}
+
+}  // namespace
+
+bool IsFast(mlir::Operation* op) {
+  auto flags = mlir::dyn_cast<arith::ArithFastMathInterface>(op);
+  return flags && bitEnumContainsAny(flags.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::afn);
+}
+
+bool ExpandVectorMath(mlir::Operation* op) {
+  if (op->getNumResults() != 1 || !mlir::getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+    return false;
+  const bool vector = mlir::isa<mlir::VectorType>(op->getResult(0).getType());
+  Lanes lanes(op);
+  const Value result =
+      llvm::TypeSwitch<mlir::Operation*, Value>(op)
+          .Case([&](math::ExpOp e) { return IsFast(e) ? Value() : lanes.Exp(e.getOperand()); })
+          .Case([&](math::LogOp e) { return IsFast(e) ? Value() : lanes.Log(e.getOperand()); })
+          .Case([&](math::TanhOp e) { return IsFast(e) ? Value() : lanes.Tanh(e.getOperand()); })
+          .Case([&](math::SinOp e) { return vector ? SineOrLibm(e, lanes, 0) : Value(); })
+          .Case([&](math::CosOp e) { return vector ? SineOrLibm(e, lanes, 1) : Value(); })
+          .Case([&](math::PowFOp e) { return PowerOrLibm(e, lanes, vector); })
+          .Default(Value());
+  if (!result) return false;
+  op->getResult(0).replaceAllUsesWith(result);
+  op->erase();
+  return true;
+}
+
+}  // namespace kiln

@@ -1,0 +1,32 @@
+// exp, log, tanh, sin, cos and powf on f32 as straight vector code that is right everywhere: over the whole
+// range, with infinities, NaN and denormal operands and results. Largest errors, in units of the last place
+// (tests/backends/vector_math_test.cc; over all 2^32 operands where there is one):
+//
+//           accurate   fast
+//   exp     1          1.1; denormal results are 0      f32, 2^n times a polynomial
+//   log     1          2; denormals are taken for the least normal number
+//   tanh    0.6        5; the same                       accurate in f64
+//   sin     1.6        1.6 up to 10^5, then unknown        f32, three-part pi/2
+//   cos     1.6        1.6 up to 10^5, then unknown
+//   powf    0.6        200; of a positive base           accurate in f64
+//   erf     5          5
+//   rsqrt   1.5        1.5
+//
+// Accurate sin and cos of vectors with a lane beyond 10^5, and powf of those with a base or an exponent that
+// is not a positive or a finite number, call libm for each lane. Powers of 2 and 3 are products everywhere.
+// Fast is what `fastmath<afn>` on the operation asks for: annotate-block key="fast-math" value=1 puts it on
+// all operations of a block, and the trace keeps it.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+
+namespace kiln {
+
+// Replaces the operation by such code, if this file has some for it and for its type: f32, and for those that
+// have a way through libm vectors alone. The machine must fuse multiplication and addition.
+bool ExpandVectorMath(mlir::Operation* op);
+
+// Whether `fastmath<afn>` is on it.
+bool IsFast(mlir::Operation* op);
+
+}  // namespace kiln

@@ -1,0 +1,115 @@
+// Functions on vectors of f32 (backends/cpu/vector_math.h) beside scalar libm, one after the other in every
+// iteration on 4096 elements: `bench/vector_math_bench`. Counters: nanoseconds an element, and medians of how
+// many times as long libm took.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <numeric>
+
+#include "absl/strings/str_replace.h"
+#include "lang/check.h"
+#include "tests/backends/run_program.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kCount = 4096;
+
+struct Function {
+  const char *op, *body;
+  float least, most;
+};
+
+const Function kFunctions[] = {
+    {"exp", "%r = math.exp %x FLAGS : TYPE", -80, 80},
+    {"log", "%r = math.log %x FLAGS : TYPE", 0.01f, 100},
+    {"tanh", "%r = math.tanh %x FLAGS : TYPE", -5, 5},
+    {"erf", "%r = math.erf %x FLAGS : TYPE", -3, 3},
+    {"sigmoid",
+     "%m = arith.negf %x : TYPE\n%e = math.exp %m FLAGS : TYPE\n%d = arith.addf %e, %one : TYPE\n"
+     "%r = arith.divf %one, %d : TYPE",
+     -10, 10},
+    {"rsqrt", "%q = math.sqrt %x FLAGS : TYPE\n%r = arith.divf %one, %q : TYPE", 0.01f, 100},
+    {"powf", "%r = math.powf %x, %y FLAGS : TYPE", 0.1f, 10},
+    {"sin", "%r = math.sin %x FLAGS : TYPE", -50, 50},
+    {"cos", "%r = math.cos %x FLAGS : TYPE", -50, 50},
+};
+
+Loaded Kernel(const Function& f, int64_t lanes, const char* flags, bool polynomials) {
+  const bool vector = lanes > 1;
+  const std::string type = vector ? absl::StrCat("vector<", lanes, "xf32>") : "f32";
+  const std::string text = absl::StrReplaceAll(absl::StrReplaceAll(R"(
+    func.func @f(%px: memref<4096xf32>, %py: memref<4096xf32>, %pz: memref<4096xf32>) {
+      %c0 = arith.constant 0 : index
+      %n = arith.constant 4096 : index
+      %s = arith.constant LANES : index
+      %one = arith.constant ONE : TYPE
+      scf.for %i = %c0 to %n step %s {
+        %x = WHERE.load %px[%i] : memref<4096xf32> VECTOR
+        %y = WHERE.load %py[%i] : memref<4096xf32> VECTOR
+        BODY
+        WHERE.store %r, %pz[%i] : memref<4096xf32> VECTOR
+      }
+      return
+    })",
+                                                                   {{"BODY", f.body}}),
+                                               {{"LANES", absl::StrCat(lanes)},
+                                                {"ONE", vector ? "dense<1.0>" : "1.0"},
+                                                {"WHERE", vector ? "vector" : "memref"},
+                                                {"VECTOR", vector ? absl::StrCat(", ", type) : ""},
+                                                {"TYPE", type},
+                                                {"FLAGS", flags}});
+  auto loaded = Build(text, {.entries = {{.name = "f", .noalias = true}}, .polynomials = polynomials});
+  KILN_CHECK(loaded.ok(), loaded.status().ToString());
+  return *std::move(loaded);
+}
+
+// Of this thread's processor time: other work on the machine does not count.
+double Now() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+double Median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+void VectorMath(benchmark::State& state) {
+  const Function& f = kFunctions[state.range(0)];
+  state.SetLabel(f.op);
+  const int64_t lanes = Host().vector_bytes / 4;
+  const Loaded kernels[] = {Kernel(f, lanes, "", true), Kernel(f, lanes, "fastmath<afn>", true),
+                            Kernel(f, 1, "", false)};
+  Array<float> x(kCount), y(kCount), z(kCount);
+  for (int i = 0; i < kCount; ++i) {
+    x[i] = f.least + (f.most - f.least) * static_cast<float>(i * 2654435761u % kCount) / kCount;
+    y[i] = -3 + 6 * static_cast<float>(i * 40503u % kCount) / kCount;
+  }
+  std::vector<double> times[3], ratios[2];
+  for (auto _ : state) {
+    double took[3];
+    for (int k = 0; k < 3; ++k) {
+      const double start = Now();
+      for (int repeat = 0; repeat < 4; ++repeat) CallKernel(kernels[k], "f", {x.data(), y.data(), z.data()});
+      took[k] = (Now() - start) / (4 * kCount);
+      times[k].push_back(took[k]);
+    }
+    for (int k = 0; k < 2; ++k) ratios[k].push_back(took[2] / took[k]);
+  }
+  state.counters["ns"] = Median(times[0]);
+  state.counters["ns fast"] = Median(times[1]);
+  state.counters["ns libm"] = Median(times[2]);
+  state.counters["ratio"] = Median(ratios[0]);
+  state.counters["ratio fast"] = Median(ratios[1]);
+}
+BENCHMARK(VectorMath)
+    ->DenseRange(0, std::size(kFunctions) - 1)
+    ->Iterations(301)
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace kiln

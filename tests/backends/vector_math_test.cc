@@ -1,0 +1,168 @@
+// exp, log, tanh, erf, sin, cos, powf and rsqrt on vectors of f32, accurate and fast, over the whole range of
+// floats with infinities, NaN and denormals, against libm in double.
+#include "backends/cpu/vector_math.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "absl/strings/str_replace.h"
+#include "lang/builder.h"
+#include "tests/backends/run_program.h"
+#include "tests/support/scheduled.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kCount = 1 << 14;
+// Bit patterns from one operand to the next: 1 tries all 2^32, in a quarter of an hour.
+constexpr uint64_t kStep = 4001;
+
+using Kernel = int(const float*, const float*, float*);
+
+Loaded BuildKernels(const std::vector<std::string>& ops, const std::string& flags) {
+  std::string text;
+  CodegenOptions options;
+  for (const std::string& op : ops) {
+    const bool two = op == "powf";
+    text += absl::StrReplaceAll(R"(
+      func.func @OP(%x: memref<16384xf32>, %y: memref<16384xf32>, %z: memref<16384xf32>) {
+        %c0 = arith.constant 0 : index
+        %n = arith.constant 16384 : index
+        %s = arith.constant 8 : index
+        scf.for %i = %c0 to %n step %s {
+          %a = vector.load %x[%i] : memref<16384xf32>, vector<8xf32>
+          %b = vector.load %y[%i] : memref<16384xf32>, vector<8xf32>
+          %r = math.OP ARGS FLAGS : vector<8xf32>
+          vector.store %r, %z[%i] : memref<16384xf32>, vector<8xf32>
+        }
+        return
+      })",
+                                {{"OP", op}, {"ARGS", two ? "%a, %b" : "%a"}, {"FLAGS", flags}});
+    options.entries.push_back({.name = op, .noalias = true});
+  }
+  auto loaded = Build(text, options);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  return *std::move(loaded);
+}
+
+double ErrorInUlp(double want, float got) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got) ? 0 : HUGE_VAL;
+  if (std::isinf(static_cast<float>(want)) && std::isinf(got)) return want * got > 0 ? 0 : HUGE_VAL;
+  if (std::isinf(got)) return HUGE_VAL;
+  const int exponent = want == 0 ? -126 : std::clamp(std::ilogb(want), -126, 127);
+  return std::fabs(got - want) * std::ldexp(1.0, 23 - exponent);
+}
+
+struct Worst {
+  double ulp = 0;
+  float x = 0, y = 0, got = 0;
+  void See(double want, float in_x, float in_y, float result) {
+    const double error = ErrorInUlp(want, result);
+    if (error > ulp) *this = {error, in_x, in_y, result};
+  }
+};
+
+struct Function {
+  const char* name;
+  double (*right)(double);
+  double accurate, fast;
+  double fast_least, fast_most;  // magnitudes where the fast bound holds
+};
+
+constexpr double kNormal = 0x1p-126;
+const Function kFunctions[] = {{"exp", std::exp, 1, 1.1, 0, 87},
+                               {"log", std::log, 1, 2, kNormal, HUGE_VAL},
+                               {"tanh", std::tanh, 0.6, 5, kNormal, HUGE_VAL},
+                               {"erf", std::erf, 5, 5, kNormal, HUGE_VAL},
+                               {"sin", std::sin, 1.6, 1.6, 0, 1e5},
+                               {"cos", std::cos, 1.6, 1.6, 0, 1e5},
+                               {"rsqrt", [](double x) { return 1 / std::sqrt(x); }, 1.5, 1.5, 0, HUGE_VAL}};
+
+void CheckAll(bool fast) {
+  if (!Host().fma) GTEST_SKIP() << "no FMA";
+  std::vector<std::string> names;
+  for (const Function& f : kFunctions) names.emplace_back(f.name);
+  const Loaded code = BuildKernels(names, fast ? "fastmath<afn>" : "");
+  Array<float> x(kCount), y(kCount, 0.f), z(kCount);
+  for (const Function& f : kFunctions) {
+    auto* kernel = code.Get<Kernel>(f.name);
+    Worst worst;
+    for (uint64_t bits = 0; bits < uint64_t{1} << 32;) {
+      // Operands and, in between, where functions turn: signed zero, infinities, NaN, the least numbers.
+      for (int i = 0; i < kCount; ++i, bits += kStep)
+        x[i] = std::bit_cast<float>(static_cast<uint32_t>(bits));
+      const float special[] = {0.f,    -0.f,    HUGE_VALF, -HUGE_VALF, NAN,
+                               1e-45f, -1e-45f, 0x1p-126f, -104.f,     88.73f};
+      std::copy(std::begin(special), std::end(special), x.data());
+      ASSERT_EQ(kernel(x.data(), y.data(), z.data()), 0);
+      for (int i = 0; i < kCount; ++i) {
+        const double size = std::fabs(x[i]);
+        if (fast && !(size >= f.fast_least && size <= f.fast_most)) continue;
+        worst.See(f.right(x[i]), x[i], 0, z[i]);
+      }
+    }
+    EXPECT_LE(worst.ulp, fast ? f.fast : f.accurate) << f.name << "(" << worst.x << ") is not " << worst.got;
+    std::printf("%s %s: %.4f ULP at %.9g\n", fast ? "fast" : "accurate", f.name, worst.ulp, worst.x);
+  }
+}
+
+TEST(VectorMath, AccurateFunctionsAreRightEverywhere) { CheckAll(false); }
+TEST(VectorMath, FastFunctionsAreRightWhereTheySaySo) { CheckAll(true); }
+
+TEST(VectorMath, PowersAreRightForAllPairsOfNumbers) {
+  if (!Host().fma) GTEST_SKIP() << "no FMA";
+  const Loaded accurate = BuildKernels({"powf"}, ""), fast = BuildKernels({"powf"}, "fastmath<afn>");
+  Array<float> x(kCount), y(kCount), z(kCount);
+  std::mt19937 random(3);
+  Worst worst, worst_fast;
+  for (int round = 0; round < 40; ++round) {
+    std::uniform_real_distribution<float> near_one(0.5f, 2), exponent(-40, 40);
+    for (int i = 0; i < kCount; ++i) {
+      // Vectors of any bits, of whatever is in range, and of what overflows.
+      const bool any = i / 8 % 4 == 0;
+      x[i] = any ? std::bit_cast<float>(static_cast<uint32_t>(random()))
+                 : std::exp2(exponent(random)) * near_one(random);
+      y[i] = any ? std::bit_cast<float>(static_cast<uint32_t>(random()))
+                 : exponent(random) / (i / 8 % 4 == 1 ? 1 : 16);
+    }
+    const float odd[] = {0, -0.f, 1, -1, 2, -3, 0.5f, HUGE_VALF, -HUGE_VALF, NAN, 1e-45f, 3e38f};
+    for (int i = 0; i < 144; ++i) x[i] = odd[i / 12], y[i] = odd[i % 12];
+    accurate.Get<Kernel>("powf")(x.data(), y.data(), z.data());
+    for (int i = 0; i < kCount; ++i) worst.See(std::pow(double{x[i]}, double{y[i]}), x[i], y[i], z[i]);
+    fast.Get<Kernel>("powf")(x.data(), y.data(), z.data());
+    for (int i = 0; i < kCount; ++i) {
+      const double want = std::pow(double{x[i]}, double{y[i]});
+      if (x[i] >= kNormal && x[i] < HUGE_VALF && std::isfinite(y[i]) && want > kNormal && want < 0x1p127)
+        worst_fast.See(want, x[i], y[i], z[i]);
+    }
+  }
+  EXPECT_LE(worst.ulp, 0.6) << "powf(" << worst.x << ", " << worst.y << ") is not " << worst.got;
+  EXPECT_LE(worst_fast.ulp, 200) << "powf(" << worst_fast.x << ", " << worst_fast.y << ")";
+  std::printf("accurate powf: %.4f ULP, fast powf: %.1f ULP\n", worst.ulp, worst_fast.ulp);
+}
+
+TEST(VectorMath, AnAnnotationOfTheBlockChooses) {
+  if (!Host().fma) GTEST_SKIP() << "no FMA";
+  for (const bool fast : {false, true}) {
+    Builder b("f");
+    const Id x = b.Input("x", DType::kF32, {16}), y = b.Output("y", DType::kF32, {16});
+    b.Compute("exp", {{"i", 16}}, {y, {b.Iter(0)}}, b.Make(Op::kExp, DType::kF32, b.Load(x, {b.Iter(0)})));
+    Schedule s = Scheduled(b.Finish());
+    const Block block = s.GetBlock("exp");
+    s.Vectorize(s.GetLoops(block)[0]);
+    if (fast) s.Annotate(block, "fast-math", 1);
+    ASSERT_TRUE(s.ok()) << s.status();
+    const auto code = BuildProgram(s.program());
+    ASSERT_TRUE(code.ok()) << code.status();
+    Array<float> in(16, -100.f), out(16);
+    CallKernel(*code, "f", {in.data(), out.data()});
+    EXPECT_EQ(out[3] != 0, !fast) << "a denormal result";
+  }
+}
+
+}  // namespace
+}  // namespace kiln

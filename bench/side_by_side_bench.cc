@@ -5,9 +5,9 @@
 // Each file is tuned, and the fastest schedule found runs in turns with the same file through stock passes
 // and LLVM -O3 (backends/cpu/baseline.h) and with the machine's FMA peak: one thread, one process, twenty
 // rounds. Printed and appended to the results as a line of JSON as soon as it is known: the median of the
-// twenty ratios, and GFLOP/s with their share of the peak. A file that has a line already, of this version,
-// machine, trials and seed, is not run again, so the same command goes on where it was stopped. It fails if a
-// RATIO is not reached.
+// twenty ratios with its 95% interval, and GFLOP/s with their share of the peak. A file that has a line
+// already, of this version, machine, trials and seed, is not run again, so the same command goes on where it
+// was stopped. It fails if a RATIO is not reached.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,16 +17,14 @@
 #include <sstream>
 
 #include "CLI/CLI.hpp"
-#include "backends/cpu/baseline.h"
-#include "backends/cpu/scratch_folder.h"
+#include "backends/cpu/beside.h"
 #include "backends/import/import.h"
 #include "backends/version.h"
-#include "bench/beside.h"
 #include "bench/fma_probe.h"
+#include "bench/tune_alone.h"
 #include "build_info.h"
 #include "nlohmann/json.hpp"
 #include "trace/text.h"
-#include "validator/tolerance.h"
 
 namespace kiln {
 namespace {
@@ -50,13 +48,6 @@ std::string ReadAll(const std::string& path) {
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
-}
-
-std::vector<Tolerance> TolerancesOf(const Program& program) {
-  std::vector<Tolerance> tolerances;
-  for (const OutputTolerance& t : ToleranceFor(program))
-    tolerances.push_back({.relative = t.relative, .absolute = t.absolute});
-  return tolerances;
 }
 
 // What a result is known by.
@@ -92,48 +83,32 @@ absl::StatusOr<Json> Measure(const std::string& file, const Options& o) {
   if (!tuned.ok()) return tuned.status();
   const double tuning = SecondsSince(start);
 
-  const std::vector<Tolerance> tolerances = TolerancesOf(original);
-  auto kernel = BuildKernel(tuned->program, tolerances, *measurer);
+  auto kernel = BuildKernel(original, tuned->program, measurer->builders());
   if (!kernel.ok()) return kernel.status();
-  KernelObject peer;
-  auto shared = CompileBaseline(ReadAll(file), HostCodegen());
-  if (!shared.ok()) return shared.status();
-  peer.shared_object = *std::move(shared);
-  peer.symbol = "baseline";
-  peer.params = ParamsOf(original, tolerances);
+  const auto stock = StockKernel(ReadAll(file), original);
+  if (!stock.ok()) return stock.status();
   const auto probe = MakeFmaProbe();
   if (!probe.ok()) return probe.status();
-
-  const auto scratch = ScratchFolder::Make();
-  if (!scratch.ok()) return scratch.status();
-  const std::string outputs = absl::StrCat((*scratch)->path(), "/outputs");
-  RunRequest once;
-  once.kernel = peer;
-  once.timing.runs = 0;
-  once.write_reference_to = outputs;
-  if (const auto ran = RunAlone(once); !ran.ok()) return ran.status();
   RunRequest turns;
   turns.kernel = *std::move(kernel);
-  turns.peers = {peer, probe->kernel};
+  turns.peers = {*stock, probe->kernel};
   turns.timing.runs = kPairs;
-  turns.reference = outputs;
-  const auto ran = RunAlone(turns);
+  turns.limits.seconds = 600;
+  const auto ran = RunBeside(*stock, std::move(turns));
   if (!ran.ok()) return ran.status();
 
-  std::vector<double> ratios;
-  for (size_t i = 0; i < ran->seconds.size(); ++i)
-    ratios.push_back(ran->peer_seconds[0][i] / ran->seconds[i]);
-  const double seconds = Median(ran->seconds), gflops = 1e-9 * Flops(original) / seconds;
-  const double peak = 1e-9 * probe->flops / Median(ran->peer_seconds[1]);
+  const MedianInterval ratio = RatioOf(ran->peer_seconds[0], ran->seconds);
+  const double seconds = MedianOf(ran->seconds).median, gflops = 1e-9 * Flops(original) / seconds;
+  const double peak = 1e-9 * probe->flops / MedianOf(ran->peer_seconds[1]).median;
   double load = 0;
   getloadavg(&load, 1);
   Json result = KeyOf(file, o);
   result.update({{"cpu", Host().cpu},
                  {"llvm", LlvmVersion()},
-                 {"ratio", Median(ratios)},
-                 {"least_ratio", Least(ratios)},
+                 {"ratio", ratio.median},
+                 {"ratio_interval", {ratio.low, ratio.high}},
                  {"seconds", seconds},
-                 {"peer_seconds", Median(ran->peer_seconds[0])},
+                 {"peer_seconds", MedianOf(ran->peer_seconds[0]).median},
                  {"gflops", gflops},
                  {"peak_gflops", peak},
                  {"share_of_peak", gflops / peak},

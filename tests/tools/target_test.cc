@@ -86,6 +86,16 @@ TEST_F(Target, BestSaysWhichRecordsAreOfAnotherMachine) {
   EXPECT_THAT(RunKiln({"best", "--db", There()}).out, HasSubstr("x86-64-v4, 1 core, another machine"));
 }
 
+TEST_F(Target, BenchTakesNoRecordOfAnotherMachine) {
+  const auto record = [](const std::string& database) {
+    const Ran ran = RunKiln({"bench", *folder_ / "add.mlir", "--db", database, "--rounds", "2", "--json"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return ran.json()["tasks"][0]["record"].get<int64_t>();
+  };
+  EXPECT_GT(record(Here()), 0);
+  EXPECT_EQ(record(There()), 0);
+}
+
 TEST_F(Target, CodeIsForTheMachineOfTheRecordUnlessAnotherIsWished) {
   const auto assembly = [](const std::string& database, std::vector<std::string> more) {
     more.insert(more.begin(), {"show", "--stage", "asm"});

@@ -1,0 +1,40 @@
+// Kernels that compute the same, timed in turns: in one process on the core of timed runs, never at the same
+// time as anything else of ours. What `kiln bench` and the benchmarks share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "backends/builder/pool.h"
+#include "backends/runner/runner.h"
+#include "lang/program.h"
+
+namespace kiln {
+
+// A scheduled program as a kernel; `original` says how far its outputs may be off.
+absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program& scheduled,
+                                         BuilderPool& builders);
+
+// The function of a file through stock passes (baseline.h), which has the parameters of `original`.
+absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Program& original);
+
+// One request on a runner of its own, at `runner_path`; empty: beside the running executable. kInternal: the
+// run did not end well; the message says how.
+absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path = "");
+
+// The same, after `trusted` was run once, with whose outputs all others are compared.
+absl::StatusOr<RunResult> RunBeside(const KernelObject& trusted, RunRequest request,
+                                    const std::string& runner_path = "");
+
+// The median, and where 95 of 100 medians of samples drawn from the samples lie.
+struct MedianInterval {
+  double median = 0, low = 0, high = 0;
+};
+MedianInterval MedianOf(const std::vector<double>& samples);
+
+// Of over[i] / under[i].
+MedianInterval RatioOf(const std::vector<double>& over, const std::vector<double>& under);
+
+}  // namespace kiln

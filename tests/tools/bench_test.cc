@@ -1,0 +1,52 @@
+// `kiln bench`: what was found beside what there was.
+#include <gmock/gmock.h>
+
+#include "tests/support/run_kiln.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kProduct[] =
+    R"(func.func @product(%a: tensor<32x32xf32>, %b: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<32x32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32x32xf32>) -> tensor<32x32xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<32x32xf32>, tensor<32x32xf32>) outs(%f : tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %c : tensor<32x32xf32>
+})";
+
+void ExpectInterval(const nlohmann::json& json) {
+  EXPECT_GT(json["low"], 0);
+  EXPECT_LE(json["low"], json["median"]);
+  EXPECT_LE(json["median"], json["high"]);
+}
+
+TEST(Bench, ComparesTheRecordWithTheProgramAsItCameAndWithStockPasses) {
+  const TemporaryFolder folder;
+  const std::string file = folder.Write("product.mlir", kProduct), db = folder / "kiln.db";
+  const Ran missing = RunKiln({"bench", file, "--db", db});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("there is no such database"));
+
+  ASSERT_EQ(RunKiln({"tune", file, "--trials", "4", "--db", db}).exit_code, 0);
+  const Ran ran = RunKiln({"bench", file, "--db", db, "--rounds", "6", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const nlohmann::json task = ran.json()["tasks"][0];
+  EXPECT_EQ(task["task"], "product");
+  EXPECT_GT(task["record"], 0);
+  EXPECT_EQ(task["rounds"], 6);
+  ExpectInterval(task["seconds"]);
+  for (const char* name : {"untuned", "stock"}) {
+    ExpectInterval(task["beside"][name]["seconds"]);
+    ExpectInterval(task["beside"][name]["ratio"]);
+  }
+  const Ran text = RunKiln({"bench", file, "--db", db, "--rounds", "2"});
+  EXPECT_THAT(text.out, HasSubstr("task     record"));
+  EXPECT_EQ(RunKiln({"bench", file, "--db", db, "--task", "nobody"}).exit_code, 2);
+  EXPECT_EQ(RunKiln({"bench", file, "--db", db, "--rounds", "1"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace kiln

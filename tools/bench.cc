@@ -1,0 +1,183 @@
+// kiln bench: what is best so far beside what there was before.
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "backends/cpu/beside.h"
+#include "backends/cpu/kernel.h"
+#include "lang/analysis/cost.h"
+#include "lang/hash.h"
+#include "lang/text.h"
+#include "tools/input.h"
+#include "tools/record.h"
+#include "tools/subcommands.h"
+#include "tools/target_option.h"
+#include "tools/workers.h"
+
+namespace kiln::tools {
+namespace {
+
+struct Options {
+  std::string file, database = "kiln.db", task;
+  int rounds = 50;
+  double seconds = 60;
+  bool json = false;
+};
+
+struct Beside {
+  std::string name;
+  MedianInterval seconds, ratio;  // ratio: how many times as long as the program of the record
+};
+
+struct Timed {
+  std::string task;
+  double flops = 0;
+  RowId record = 0;             // 0: none
+  MedianInterval seconds = {};  // of the record's program
+  std::vector<Beside> beside = {};
+  std::string stock = {};  // why stock passes are not among them
+  size_t rounds = 0;
+};
+
+// The fastest record of the task on this machine.
+absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task) {
+  const auto entries = store.BestAll();
+  if (!entries.ok()) return entries.status();
+  const std::string hash = ToString(HashOf(task)), text = ToString(task);
+  const RecordEntry* best = nullptr;
+  for (const RecordEntry& e : *entries) {
+    const bool same = e.workload.hash == hash && e.workload.program == text;
+    if (!same || e.target.fingerprint != Host().fingerprint) continue;
+    if (best == nullptr || Seconds(e.record) < Seconds(best->record)) best = &e;
+  }
+  return best == nullptr ? std::nullopt : std::optional<RowId>(best->record.id);
+}
+
+// Stock passes take the file whole: it must be one task, with the parameters of its function.
+absl::StatusOr<KernelObject> Stock(const Options& options, const Input& input) {
+  const auto whole = ImportFile(options.file);
+  if (!whole.ok() || input.tasks.size() != 1 || input.tasks[0].occurrences.size() > 1 ||
+      whole->program.parameters.size() != input.tasks[0].program.parameters.size())
+    return absl::FailedPreconditionError("the file is not one task");
+  std::ifstream file(options.file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return StockKernel(text, input.tasks[0].program);
+}
+
+absl::StatusOr<Timed> Time(const Options& options, const Program& task, std::optional<RowId> record,
+                           const absl::StatusOr<KernelObject>& stock, BuilderPool& builders) {
+  Timed timed{.task = task.name, .flops = Flops(task), .record = record.value_or(0)};
+  auto untuned = BuildKernel(task, task, builders);
+  if (!untuned.ok()) return untuned.status();
+  RunRequest request;
+  request.timing.runs = options.rounds;
+  request.limits.seconds = options.seconds;
+  std::vector<std::string> names;
+  if (record) {
+    const auto rebuilt = Rebuild({.database = options.database, .id = *record});
+    if (!rebuilt.ok()) return rebuilt.status();
+    auto tuned = BuildKernel(task, rebuilt->scheduled, builders);
+    if (!tuned.ok()) return tuned.status();
+    request.kernel = *std::move(tuned);
+    request.peers = {*untuned};
+    names = {"untuned"};
+  } else {
+    request.kernel = *untuned;
+  }
+  if (stock.ok()) {
+    request.peers.push_back(*stock);
+    names.push_back("stock");
+  } else {
+    timed.stock = std::string(stock.status().message());
+  }
+  const auto ran = RunBeside(*untuned, std::move(request));
+  if (!ran.ok()) return ran.status();
+  timed.rounds = ran->seconds.size();
+  timed.seconds = MedianOf(ran->seconds);
+  for (size_t i = 0; i < names.size(); ++i)
+    timed.beside.push_back(
+        {names[i], MedianOf(ran->peer_seconds[i]), RatioOf(ran->peer_seconds[i], ran->seconds)});
+  return timed;
+}
+
+Json ToJson(const MedianInterval& m) { return {{"median", m.median}, {"low", m.low}, {"high", m.high}}; }
+
+Json ToJson(const Timed& t) {
+  Json json = {{"task", t.task},
+               {"record", t.record},
+               {"rounds", t.rounds},
+               {"seconds", ToJson(t.seconds)},
+               {"gflops", t.flops / t.seconds.median * 1e-9}};
+  for (const Beside& b : t.beside)
+    json["beside"][b.name] = {{"seconds", ToJson(b.seconds)}, {"ratio", ToJson(b.ratio)}};
+  if (!t.stock.empty()) json["no_stock"] = t.stock;
+  return json;
+}
+
+std::string RatioCell(const Timed& t, const char* name) {
+  for (const Beside& b : t.beside) {
+    if (b.name == name)
+      return absl::StrFormat("%s, %.2fx [%.2f, %.2f]", TimeText(b.seconds.median), b.ratio.median,
+                             b.ratio.low, b.ratio.high);
+  }
+  return "-";
+}
+
+absl::Status Bench(const Options& options) {
+  absl::StatusOr<Input> input = LoadInput(options.file);
+  if (!input.ok()) return input.status();
+  const auto store = OpenExistingStore(options.database);
+  if (!store.ok()) return store.status();
+  const auto builders = StartBuilder();
+  if (!builders.ok()) return builders.status();
+  const absl::StatusOr<KernelObject> stock = Stock(options, *input);
+
+  Json list = Json::array();
+  std::vector<std::vector<std::string>> rows{{"task", "record", "latency", "rate", "untuned", "stock"}};
+  for (const Task& task : input->tasks) {
+    if (!options.task.empty() && task.program.name != options.task) continue;
+    const auto record = BestHere(**store, task.program);
+    if (!record.ok()) return record.status();
+    const auto timed = Time(options, task.program, *record, stock, **builders);
+    if (!timed.ok())
+      return absl::Status(timed.status().code(),
+                          absl::StrCat("task ", task.program.name, ": ", timed.status().message()));
+    list.push_back(ToJson(*timed));
+    rows.push_back({timed->task, *record ? absl::StrCat(**record) : "none: untuned",
+                    TimeText(timed->seconds.median), RateText(timed->flops, timed->seconds.median),
+                    RatioCell(*timed, "untuned"), RatioCell(*timed, "stock")});
+  }
+  if (list.empty())
+    return Usage(
+        absl::InvalidArgumentError(absl::StrCat(options.file, " has no task \"", options.task, "\"")));
+  if (options.json) {
+    Print(Json{{"file", options.file}, {"machine", Host().fingerprint}, {"tasks", std::move(list)}});
+    return absl::OkStatus();
+  }
+  std::printf(
+      "%s\nIn turns, on one core: medians, and how many times as long as the record, with 95%% intervals.\n",
+      Table(rows).c_str());
+  if (!stock.ok()) std::printf("stock passes: %s\n", std::string(stock.status().message()).c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Action AddBench(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  command.add_option("FILE", options->file, "Linalg on tensors, as MLIR text")->required();
+  AddDatabase(command, &options->database);
+  command.add_option("--task", options->task, "Only this task");
+  command.add_option("--rounds", options->rounds, "Samples of each program, taken in turns")
+      ->check(CLI::Range(2, 100000))
+      ->capture_default_str();
+  command.add_option("--time", options->seconds, "Seconds for a task, after which no new round begins")
+      ->check(CLI::Range(1.0, 1e5))
+      ->capture_default_str();
+  AddJson(command, &options->json);
+  return [options] { return Bench(*options); };
+}
+
+}  // namespace kiln::tools

@@ -30,7 +30,8 @@ std::vector<Operand> Of(const std::vector<Factor>& factors) {
   return operands;
 }
 
-std::vector<Operand> WithFactors(Loop loop, const std::vector<Factor>& factors) {
+template <class Handle>
+std::vector<Operand> WithFactors(Handle loop, const std::vector<Factor>& factors) {
   std::vector<Operand> operands = Of(factors);
   operands.insert(operands.begin(), Of(loop));
   return operands;
@@ -162,6 +163,11 @@ Block Schedule::DecomposePadding(Block block, Loop loop, Where where) {
 void Schedule::TransformLayout(Block block, int operand, absl::string_view map, Where where) {
   Do("transform-layout", {Of(block)}, {int64_t{operand}, std::string(map)}, where);
 }
+void Schedule::TransformLayout(Block block, int operand, absl::string_view map,
+                               const std::vector<Factor>& numbers, Where where) {
+  Do("transform-layout", WithFactors(block, numbers), {int64_t{operand}, std::string(map)}, where);
+}
+
 void Schedule::TransformLayout(Block block, int operand, absl::string_view map, Swizzle swizzle,
                                Where where) {
   Do("transform-layout", {Of(block)},

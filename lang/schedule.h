@@ -108,8 +108,11 @@ class Schedule : public ScheduleCore {
   // A block that pads with a constant fills first, and then stores within the bounds only; the filling block.
   Block DecomposePadding(Block block, Loop loop, Where where = Where::current());
   // Sets the layout of a buffer of the block (operand n-th read, or -1 its destination) from a map in text,
-  // "(i, j) -> (j/16, i, j%16)"; address bits [to, to + bits) become their XOR with bits [from, from + bits).
+  // "(i, j) -> (j/16, i, j%16)", in which $0 is the first of `numbers`; address bits [to, to + bits) become
+  // their XOR with bits [from, from + bits).
   void TransformLayout(Block block, int operand, absl::string_view map, Where where = Where::current());
+  void TransformLayout(Block block, int operand, absl::string_view map, const std::vector<Factor>& numbers,
+                       Where where = Where::current());
   void TransformLayout(Block block, int operand, absl::string_view map, Swizzle swizzle,
                        Where where = Where::current());
   // The axes of a fragment are of kinds "register", "lane" and "warp": "lane, lane, register".

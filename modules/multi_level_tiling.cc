@@ -7,11 +7,11 @@
 // tiles, R of reduction tiles. The innermost fit the vector registers together, the last as whole vectors;
 // rows (the others) need not divide the extent: six rows of two vectors keep twelve sums.
 // Structure:  write-reuse = none | registers above the last R level | those, and a cache above the first
-//             read-reuse  = none | copy one operand below the first R level
+//             read-reuse  = none | pack one operand | pack all (pack_operands.h)
 //             epilogue    = apart | the consumer above the first reduction level
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
-#include "modules/tile_loops.h"
+#include "modules/pack_operands.h"
 
 namespace kiln {
 
@@ -22,7 +22,10 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             const int write = s.Choose("write-reuse", 3);
             std::vector<Id> operands = ReadBuffers(s.program(), s.node(block));  // initial values last
             if (ReadsInitially(s.program(), s.node(block), operands.back())) operands.pop_back();
-            const int read = s.Choose("read-reuse", 1 + static_cast<int>(operands.size()));
+            const int count = static_cast<int>(operands.size());
+            const int read = s.Choose("read-reuse", count > 1 ? count + 2 : count + 1);
+            std::vector<OperandIndex> indices;
+            for (const Id operand : operands) indices.push_back(IndexOf(s.program(), s.node(block), operand));
             const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
             std::vector<Block> epilogue;
             if (s.Choose("epilogue", may_fuse ? 2 : 1) == 1) epilogue = s.GetConsumers(block);
@@ -33,7 +36,8 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
               UnrollInner(s, s.GetLoops(combine), tiles.levels.back().size());
               if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
             }
-            if (read > 0) s.ComputeAt(s.CacheRead(block, read - 1), tiles.first_reduction);
+            for (int i = 0; i < count; ++i)
+              if (read == i + 1 || read > count) PackOperand(s, block, i, indices[i], tiles);
             for (const Block consumer : epilogue) s.ReverseComputeAt(consumer, tiles.last_before_reduction);
           }};
 }

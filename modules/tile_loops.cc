@@ -19,7 +19,10 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
   const int64_t lanes = s.target().vector_bytes / SizeOf(type);
   const int64_t budget = std::max(4, s.target().vector_registers - 4) * lanes;
   const std::vector<Loop> loops = s.GetLoops(block);
-  Tiles tiles{.levels = std::vector<std::vector<Loop>>(structure.size())};
+  Tiles tiles;
+  tiles.levels.resize(structure.size());
+  tiles.parts.resize(loops.size());
+  tiles.width.resize(loops.size());
   std::vector<Value> inner;
   for (size_t i = loops.size(); i-- > 0;) {  // innermost first: the vector's tile comes before the rows'
     const char kind = reduces[i] ? 'R' : 'S';
@@ -34,21 +37,25 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
       const std::string label = absl::StrCat(std::string(1, kind), i);
       const Value factors =
           rows ? s.SampleTile(loops[i], tile, label) : s.SamplePerfectTile(loops[i], tile, label);
-      if (!reduces[i]) inner.push_back(factors);
+      if (!reduces[i]) inner.push_back(factors), tiles.width[i] = s.Part(factors, -1);
       split = s.Split(loops[i], {factors});
     }
     size_t part = 0;
     for (size_t level = 0; level < structure.size() && part < split.size(); ++level)
       if (structure[level] == kind) tiles.levels[level].insert(tiles.levels[level].begin(), split[part++]);
+    tiles.parts[i] = std::move(split);
   }
   std::vector<Loop> order;
   for (const auto& level : tiles.levels) order.insert(order.end(), level.begin(), level.end());
   s.Reorder(order);
+  const size_t first = structure.find('R'), last = structure.rfind('R');
   for (size_t level = 0; level < structure.size(); ++level) {
-    if (tiles.levels[level].empty()) continue;
-    if (level == structure.find('R')) tiles.first_reduction = tiles.levels[level].back();
-    if (level < structure.find('R')) tiles.last_before_reduction = tiles.levels[level].back();
-    if (level < structure.rfind('R')) tiles.last_before_inner = tiles.levels[level].back();
+    const std::vector<Loop>& here = tiles.levels[level];
+    if (here.empty()) continue;
+    if (level == first) tiles.first_reduction = here.back();
+    if (level < first) tiles.last_before_reduction = here.back();
+    if (level < last) tiles.last_before_inner = here.back();
+    if (first < level && level < last) tiles.between.insert(tiles.between.end(), here.begin(), here.end());
   }
   UnrollInner(s, tiles.levels.back(), tiles.levels.back().size());
   return tiles;

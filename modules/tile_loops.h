@@ -1,6 +1,7 @@
 // The loops of a block, split into tiles for every level of a structure, and put in its order.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "modules/tiling.h"
@@ -10,6 +11,12 @@ namespace kiln {
 struct Tiles {
   std::vector<std::vector<Loop>> levels;  // loops of each level of the structure
   Loop last_before_reduction = {}, first_reduction = {}, last_before_inner = {};
+  std::vector<Loop> between;  // the first and the last reduction level, from outside
+
+  // By position among the block's loops as they were: what became of each, from outside; and the innermost
+  // factor of those that are spatial and were split.
+  std::vector<std::vector<Loop>> parts;
+  std::vector<std::optional<Value>> width;
 };
 
 // Samples the tiles (sites R0, S1, .. by the loop's position), splits, reorders, and unrolls the innermost.

@@ -11,6 +11,7 @@
 #include "backends/cpu/cores.h"
 #include "backends/cpu/kernel.h"
 #include "backends/cpu/reference.h"
+#include "backends/cpu/reference_kernel.h"
 #include "backends/cpu/scratch_folder.h"
 #include "backends/cpu/targets.h"
 #include "backends/runner/pool.h"
@@ -23,6 +24,7 @@ namespace {
 constexpr char kSymbol[] = "kernel";
 constexpr double kThoroughSpread = 0.05;
 constexpr double kLeastRunSeconds = 5;
+constexpr int kReferenceKernelSamples = 2000;  // of which the least is undisturbed; 20 us each
 
 int64_t HalfOfMemory() { return int64_t{sysconf(_SC_PHYS_PAGES)} / 2 * sysconf(_SC_PAGESIZE); }
 
@@ -74,7 +76,7 @@ class CpuMeasurer::Impl {
                                                       .run_bytes = options_.run_bytes,
                                                       .build = Build("")},
                                      builders_.get(), [this](const RunRequest& run) { return Run(run); });
-    return absl::OkStatus();
+    return StartReferenceKernel();
   }
 
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) {
@@ -153,6 +155,22 @@ class CpuMeasurer::Impl {
             .limits = options_.build_limits};
   }
 
+  absl::Status StartReferenceKernel() {
+    if (!options_.reference_kernel) return absl::OkStatus();
+    const Program program = ReferenceKernelProgram(target_);
+    const BuildResult built = builders_->Submit(Build(Serialize(program))).get();
+    if (!built.ok()) return absl::InternalError(absl::StrCat("the reference kernel: ", built.error));
+    ReferenceKernel kernel{.kernel = KernelOf(program, built, kSymbol, {Tolerance{}})};
+    for (KernelParam& param : kernel.kernel.params)
+      if (param.role == KernelParam::kOutput) param.role = KernelParam::kWorkspace;
+    const RunResult ran = Run(
+        {.kernel = kernel.kernel, .timing = {.runs = kReferenceKernelSamples}, .limits = {.seconds = 60}});
+    if (ran.seconds.empty()) return absl::InternalError(absl::StrCat("the reference kernel: ", ran.detail));
+    kernel.seconds = *std::min_element(ran.seconds.begin(), ran.seconds.end());
+    reference_kernel_ = std::move(kernel);
+    return absl::OkStatus();
+  }
+
   // References, and builds on their way.
   std::vector<Candidate> Prepare(absl::Span<const MeasureRequest> requests) {
     started_at_ = interrupts_;
@@ -197,6 +215,7 @@ class CpuMeasurer::Impl {
     run.data_seed = options_.data_seed;
     run.limits = {.seconds = SecondsFor(candidate), .bytes = options_.run_bytes};
     run.timing.cold_cache = options_.cold_cache;
+    run.reference_kernel = reference_kernel_;
     run.reference = candidate.reference->file;
     return run;
   }
@@ -272,8 +291,9 @@ class CpuMeasurer::Impl {
   }
 
   std::string Flags(const Candidate& candidate) const {
-    std::string flags = absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
-                                     options_.cold_cache ? " cold-cache" : "");
+    std::string flags =
+        absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
+                     options_.cold_cache ? " cold-cache" : "", reference_kernel_ ? " relative" : "");
     if (candidate.reference->file.empty()) flags += " spot-checked";
     if (candidate.kernel.prepare_symbol) flags += " prepare";
     return flags;
@@ -285,6 +305,7 @@ class CpuMeasurer::Impl {
   int files_ = 0;
   std::atomic<int> interrupts_{0};
   int started_at_ = 0;
+  std::optional<ReferenceKernel> reference_kernel_;
   std::unique_ptr<ScratchFolder> scratch_;
   std::unique_ptr<BuilderPool> builders_;
   std::unique_ptr<RunnerPool> runners_;

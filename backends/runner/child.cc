@@ -53,10 +53,15 @@ class Child {
       : request_(request),
         note_(note),
         give_up_(SecondsFromNow(kShareForRuns * request.limits.seconds)),
-        kernels_(1 + request.peers.size()) {
-    for (size_t k = 0; k < kernels_.size(); ++k) {
+        timed_(1 + request.peers.size()),
+        kernels_(timed_ + (request.reference_kernel ? 1 : 0)) {
+    for (size_t k = 0; k < timed_; ++k) {
       kernels_[k].object = k == 0 ? &request.kernel : &request.peers[k - 1];
       kernels_[k].name = k == 0 ? "" : absl::StrCat("peer ", k - 1, ": ");
+    }
+    if (request.reference_kernel) {
+      kernels_.back().object = &request.reference_kernel->kernel;
+      kernels_.back().name = "the reference kernel: ";
     }
   }
 
@@ -85,6 +90,8 @@ class Child {
     if (!(limits.seconds > 0 && limits.seconds < 1e6 && limits.bytes > 0)) {
       return Failure{.detail = "limits must be positive, and below a million seconds"};
     }
+    if (request_.reference_kernel && !(request_.reference_kernel->seconds > 0))
+      return Failure{.detail = "the time of the reference kernel must be positive"};
     for (const Loaded& kernel : kernels_) {
       const auto& params = kernel.object->params;
       if (params.size() > kMaxKernelParams)
@@ -284,11 +291,16 @@ class Child {
   MaybeFailure Time() {
     note_->phase = RunPhase::kTiming;
     std::vector<TimedKernel> timed;
-    for (const Loaded& kernel : kernels_) timed.push_back(kernel.timed);
-    const TimingOutcome outcome = TimeInTurns(request_.timing, give_up_, &timed, &note_->samples);
+    for (size_t k = 0; k < timed_; ++k) timed.push_back(kernels_[k].timed);
+    TimedReference reference;
+    if (request_.reference_kernel)
+      reference = {kernels_.back().timed.kernel, request_.reference_kernel->seconds};
+    const TimingOutcome outcome = TimeInTurns(
+        request_.timing, request_.reference_kernel ? &reference : nullptr, give_up_, &timed, &note_->samples);
     if (outcome.status != 0)
       return NonZero(kernels_[static_cast<size_t>(outcome.failed)], "the kernel", outcome.status);
     result_.lower_bound = outcome.lower_bound;
+    result_.slowdown = outcome.slowdown;
     result_.seconds = timed.front().seconds;
     for (size_t k = 1; k < timed.size(); ++k) result_.peer_seconds.push_back(timed[k].seconds);
     return std::nullopt;
@@ -298,7 +310,7 @@ class Child {
   MaybeFailure CheckAgain() {
     if (request_.timing.runs <= 0) return std::nullopt;
     for (const Loaded& kernel : kernels_) {
-      if (kernels_.size() > 1) {
+      if (timed_ > 1) {
         if (const int status = kernel.timed.kernel.Run(); status != 0)
           return NonZero(kernel, "the kernel", status);
       }
@@ -320,7 +332,7 @@ class Child {
   }
 
   MaybeFailure CompareOutputs(const Loaded& kernel) {
-    if (!has_reference_) return std::nullopt;
+    if (!has_reference_ || &kernel - kernels_.data() == static_cast<ptrdiff_t>(timed_)) return std::nullopt;
     const char* wanted = reference_;
     for (size_t i = 0; i < kernel.buffers.size(); ++i) {
       const KernelParam& param = kernel.object->params[i];
@@ -344,6 +356,7 @@ class Child {
   const RunRequest& request_;
   RunNote* note_;
   Deadline give_up_;
+  size_t timed_;  // of kernels_; what follows is the reference kernel
   std::vector<Loaded> kernels_;
   std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
   int64_t output_bytes_ = 0;

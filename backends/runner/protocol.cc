@@ -35,14 +35,16 @@ struct RunFields {
     } else if constexpr (std::is_same_v<T, TimingPolicy>) {
       visit(value.warmups, value.runs, value.stop_rules, value.target_spread, value.max_samples,
             value.max_seconds, value.cold_cache);
+    } else if constexpr (std::is_same_v<T, ReferenceKernel>) {
+      visit(value.kernel, value.seconds);
     } else if constexpr (std::is_same_v<T, RunLimits>) {
       visit(value.seconds, value.bytes);
     } else if constexpr (std::is_same_v<T, RunRequest>) {
-      visit(value.kernel, value.peers, value.data_seed, value.timing, value.limits, value.reference,
-            value.write_reference_to);
+      visit(value.kernel, value.peers, value.data_seed, value.timing, value.limits, value.reference_kernel,
+            value.reference, value.write_reference_to);
     } else {
       static_assert(std::is_same_v<T, RunResult>);
-      visit(value.status, value.detail, value.signal, value.seconds, value.peer_seconds,
+      visit(value.status, value.detail, value.signal, value.seconds, value.slowdown, value.peer_seconds,
             value.prepare_seconds, value.lower_bound, value.max_error);
     }
   }

@@ -69,6 +69,14 @@ struct TimingPolicy {
   bool cold_cache = false;
 };
 
+// A kernel that always does the same (design D12): it runs before and after each sample, and the sample is
+// divided by how much longer than `seconds` that took, so that clocks that change, and others who take a part
+// of the core, matter less. It finds its own data in the caches; what it computes is not looked at.
+struct ReferenceKernel {
+  KernelObject kernel = {};
+  double seconds = 0;  // of one run when nothing disturbs
+};
+
 struct RunLimits {
   double seconds = 10;               // wall-clock time of the whole request, from fork to answer
   int64_t bytes = int64_t{4} << 30;  // memory that parameters and kernel may have
@@ -83,6 +91,7 @@ struct RunRequest {
   uint64_t data_seed = 0;
   TimingPolicy timing = {};
   RunLimits limits = {};
+  std::optional<ReferenceKernel> reference_kernel = {};
   // A file with the bytes of all outputs, one after the other in the order of parameters. Empty: nothing is
   // compared.
   std::string reference = {};
@@ -110,6 +119,7 @@ struct RunResult {
   std::string detail = {};           // one line for a person; empty when ok
   int signal = 0;                    // when crashed by one
   std::vector<double> seconds = {};  // one sample for each timed run, in the order taken
+  double slowdown = 1;               // of the reference kernel around the samples, their median
   std::vector<std::vector<double>> peer_seconds =
       {};  // of each peer; sample i was taken right after seconds[i]
   double prepare_seconds = 0;

@@ -18,6 +18,7 @@ constexpr double kSurelyLonger = 1e-3;     // a warm-up this long needs no calib
 constexpr int kMaxRepeats = 1 << 20;
 constexpr double kFillsCaches = 0.1;  // a run this long has filled them before it matters
 constexpr int64_t kCacheLine = 64;
+constexpr int kReferenceRuns = 4;
 
 template <size_t>
 using Pointer = void*;
@@ -78,11 +79,23 @@ int RepeatsFor(const TimedKernel& timed, const TimingPolicy& policy) {
   return repeats;
 }
 
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  return n == 0 ? 1 : (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
 double Spread(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   const size_t n = seconds.size();
-  const double median = (seconds[(n - 1) / 2] + seconds[n / 2]) / 2;
+  const double median = Median(seconds);
   return median > 0 ? (seconds[n - 1 - n / 4] - seconds[n / 4]) / median : 0;
+}
+
+// How many times longer than undisturbed the reference takes now.
+double SlowdownNow(const TimedReference* reference) {
+  if (reference == nullptr) return 1;
+  return RunBatch(reference->kernel, kReferenceRuns).seconds / (kReferenceRuns * reference->seconds);
 }
 
 bool StopRuleHolds(const TimingPolicy& policy, const std::vector<double>& seconds) {
@@ -110,30 +123,35 @@ double MonotonicSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-TimingOutcome TimeInTurns(const TimingPolicy& policy, Deadline give_up, std::vector<TimedKernel>* kernels,
-                          std::atomic<int>* rounds) {
+TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* reference, Deadline give_up,
+                          std::vector<TimedKernel>* kernels, std::atomic<int>* rounds) {
   TimingOutcome outcome;
   if (policy.runs <= 0) return outcome;
+  std::vector<double> slowdowns;
   std::vector<int> repeats;
   for (const TimedKernel& timed : *kernels) repeats.push_back(RepeatsFor(timed, policy));
   double spent = 0;
   do {
     for (size_t k = 0; k < kernels->size(); ++k) {
       TimedKernel& timed = (*kernels)[k];
+      const double before = SlowdownNow(reference);
       if (policy.cold_cache) Evict(timed);
-      if (!policy.cold_cache && kernels->size() > 1 && timed.warm_up_seconds < kFillsCaches) {
+      const double filled = kernels->size() > 1 ? kFillsCaches : reference != nullptr ? kSurelyLonger : 0;
+      if (!policy.cold_cache && timed.warm_up_seconds < filled) {
         if (const int status = timed.kernel.Run(); status != 0)
           return {.status = status, .failed = static_cast<int>(k)};
       }
       const Batch batch = RunBatch(timed.kernel, repeats[k]);
       if (batch.status != 0) return {.status = batch.status, .failed = static_cast<int>(k)};
       spent += batch.seconds;
-      timed.seconds.push_back(batch.seconds / repeats[k]);
+      slowdowns.push_back((before + SlowdownNow(reference)) / 2);
+      timed.seconds.push_back(batch.seconds / repeats[k] / slowdowns.back());
     }
     ++*rounds;
     outcome.lower_bound = StopRuleHolds(policy, kernels->front().seconds);
   } while (!outcome.lower_bound && !EnoughSamples(policy, *kernels, spent) &&
            std::chrono::steady_clock::now() < give_up);
+  outcome.slowdown = Median(slowdowns);
   return outcome;
 }
 

@@ -31,18 +31,25 @@ struct TimedKernel {
   std::vector<double> seconds;  // the samples, appended here
 };
 
+// RunRequest::reference_kernel.
+struct TimedReference {
+  BoundKernel kernel;
+  double seconds = 0;
+};
+
 struct TimingOutcome {
   int status = 0;            // the first one that was not 0; it ends the timing
   int failed = -1;           // the kernel that returned it
   bool lower_bound = false;  // a stop rule held for the first kernel
+  double slowdown = 1;       // of the reference, the median
 };
 
 double MonotonicSeconds();
 
 // A turn of one kernel among several begins with a run that is not timed, so that with warm caches it finds
 // its own data there and not another's; kernels that take long fill them anyway. After `give_up` no new round
-// is begun, but one round is always taken. `rounds` counts the finished ones.
-TimingOutcome TimeInTurns(const TimingPolicy& policy, Deadline give_up, std::vector<TimedKernel>* kernels,
-                          std::atomic<int>* rounds);
+// is begun, but one round is always taken. `rounds` counts the finished ones. `reference` may be null.
+TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* reference, Deadline give_up,
+                          std::vector<TimedKernel>* kernels, std::atomic<int>* rounds);
 
 }  // namespace kiln

@@ -33,32 +33,33 @@ void Nests::Read(const Program& program) {
   position_.assign(program.nodes.size(), -1);
   known_.assign(program.nodes.size(), -1);
   seen_.assign(program.exprs.size(), -1);
-  Visit(kRoot, -1, -1);
+  Visit(kRoot, -1, -1, 0);
   for (size_t b = 0; b < buffers_.size(); ++b) {
     if (buffers_[b].first >= 0) Place(buffers_[b], program.buffers[b].role == Role::kTemporary);
   }
 }
 
-void Nests::Visit(Id node, int32_t loop, int32_t iters) {
+void Nests::Visit(Id node, int32_t loop, int32_t iters, uint64_t guarded) {
   for (Id child = program_->nodes[node].first; child != kNone; child = program_->nodes[child].next) {
     if (!program_->IsLoop(child)) {
-      AddBlock(child, loop, iters);
+      AddBlock(child, loop, iters, guarded);
       continue;
     }
     const LoopNode& l = program_->loop(child);
     const int32_t position = static_cast<int32_t>(loops_.size());
     position_[child] = position;
     loops_.push_back({child, loop, loop < 0 ? 0 : loops_[loop].depth + 1, l.extent.max, l.kind});
-    Visit(child, position, iters);
+    Visit(child, position, iters, guarded);
   }
 }
 
-void Nests::AddBlock(Id node, int32_t loop, int32_t scope) {
+void Nests::AddBlock(Id node, int32_t loop, int32_t scope, uint64_t guarded) {
   const BlockNode& b = program_->block(node);
   const int32_t number = static_cast<int32_t>(blocks_.size());
   NestBlock block;
   block.node = node;
   block.loop = loop;
+  block.guarded = guarded;
   block.depth = loop < 0 ? 0 : loops_[loop].depth + 1;
   block.leaf = program_->nodes[node].first == kNone;
   block.path = {static_cast<int32_t>(path_.size()), block.depth};
@@ -87,7 +88,7 @@ void Nests::AddBlock(Id node, int32_t loop, int32_t scope) {
   block.accesses.count = static_cast<int32_t>(accesses_.size()) - block.accesses.begin;
   block.exprs.count = static_cast<int32_t>(exprs_.size()) - block.exprs.begin;
   blocks_[number] = block;
-  if (!block.leaf) Visit(node, loop, own);
+  if (!block.leaf) Visit(node, loop, own, block.guarded);
 }
 
 void Nests::AddBody(Id expr, uint64_t within, int32_t iters) {

@@ -112,8 +112,8 @@ class Nests {
     return {pool.data() + r.begin, static_cast<size_t>(r.count)};
   }
   // `iters`: where in values_ those begin that Source::Iter means.
-  void Visit(Id node, int32_t loop, int32_t iters);
-  void AddBlock(Id node, int32_t loop, int32_t scope);
+  void Visit(Id node, int32_t loop, int32_t iters, uint64_t guarded);
+  void AddBlock(Id node, int32_t loop, int32_t scope, uint64_t guarded);
   void AddBody(Id expr, uint64_t within, int32_t iters);
   using Values = absl::InlinedVector<Value, 6>;
   void AddAccess(Id buffer, Values index, bool reads, bool writes, uint64_t within);

@@ -20,8 +20,11 @@
 namespace kiln {
 namespace {
 
-// A sum of terms name, name/number, name%number, name/number%number, each with an optional *number.
-std::optional<Sum> ParseSum(absl::string_view text, const std::vector<std::string>& names) {
+using Numbers = absl::Span<const int64_t>;
+
+// A sum of terms name, name/number, name%number, name/number%number, each with an optional *number; $n is the
+// n-th of `numbers`.
+std::optional<Sum> ParseSum(absl::string_view text, const std::vector<std::string>& names, Numbers numbers) {
   Sum sum;
   for (absl::string_view term : absl::StrSplit(text, '+')) {
     kiln::Split split;
@@ -34,10 +37,13 @@ std::optional<Sum> ParseSum(absl::string_view text, const std::vector<std::strin
     while (at < t.size()) {
       const char op = t[at++];
       int64_t number = 0;
-      const size_t from = at;
+      const bool given = at < t.size() && t[at] == '$';
+      const size_t from = at += given;
       while (at < t.size() && std::isdigit(static_cast<unsigned char>(t[at])) && at - from < 12)
         number = number * 10 + (t[at++] - '0');
-      if (at == from || number < 1) return std::nullopt;
+      if (at == from || (given && number >= static_cast<int64_t>(numbers.size()))) return std::nullopt;
+      if (given) number = numbers[number];
+      if (number < 1) return std::nullopt;
       if (op == '/' && split.extent == 0) {
         split.lower *= number;
       } else if (op == '%' && split.extent == 0) {
@@ -54,10 +60,12 @@ std::optional<Sum> ParseSum(absl::string_view text, const std::vector<std::strin
 }
 
 // "(i, j) -> (j/16, i, j%16)" over a shape.
-absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int64_t>& shape) {
+absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int64_t>& shape,
+                                  Numbers numbers) {
   const auto malformed = [&](absl::string_view why) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the map \"", text, "\": ", why, "; a map looks like \"(i, j) -> (j/16, i, j%16)\""));
+        absl::StrCat("the map \"", text, "\" with ", numbers.size(), " numbers: ", why,
+                     "; a map looks like \"(i, j) -> (j/16, i, j%16)\", and $0 is the first number"));
   };
   const std::vector<absl::string_view> sides = absl::StrSplit(text, "->");
   if (sides.size() != 2) return malformed("there is no single ->");
@@ -77,9 +85,20 @@ absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int6
   IndexMap map = IndexMap::Identity(shape);
   map.results.clear();
   for (const std::string& item : lists[1]) {
-    const std::optional<Sum> sum = ParseSum(item, lists[0]);
+    const std::optional<Sum> sum = ParseSum(item, lists[0], numbers);
     if (!sum.has_value()) return malformed(absl::StrCat("\"", item, "\" is no index"));
     map.results.push_back(*sum);
+  }
+  return map;
+}
+
+// The domain with room for whole tiles: an index that is divided by n gets a multiple of n.
+IndexMap WithWholeTiles(IndexMap map) {
+  for (const Sum& sum : map.results) {
+    for (const kiln::Split& split : sum.splits) {
+      int64_t& extent = map.domain[split.source.id];
+      extent = (extent + split.lower - 1) / split.lower * split.lower;
+    }
   }
   return map;
 }
@@ -120,8 +139,10 @@ absl::Status TransformLayout(Call& call) {
   }
   std::vector<int64_t> shape;
   for (const Extent& e : p.Dims(buffer.shape)) shape.push_back(e.max);
-  absl::StatusOr<IndexMap> map = ParseMap(call.Text(1), shape);
+  const auto numbers = call.numbers(1);
+  absl::StatusOr<IndexMap> map = ParseMap(call.Text(1), shape, numbers);
   if (!map.ok()) return map.status();
+  *map = WithWholeTiles(*std::move(map));
   const auto extents = map->extents();
   std::vector<int64_t> sizes;
   for (Sum& sum : map->results) {
@@ -186,7 +207,7 @@ absl::Status SetScope(Call& call) {
 
 const Primitive kTransformLayout{
     .name = "transform-layout",
-    .operands = {{"block", OperandKind::kBlock}},
+    .operands = {{"block", OperandKind::kBlock}, {"numbers", OperandKind::kFactor, true}},
     .attributes = {{"operand", int64_t{-1}},
                    {"map", std::string()},
                    {"swizzle", std::vector<int64_t>()},
@@ -198,6 +219,8 @@ const Primitive kTransformLayout{
         "the one it writes.\n"
         "A[i, j] row-major\n-> transform-layout \"(i, j) -> (j/16, i, j%16)\"\nA[i, j] in panels of 16 "
         "columns\n"
+        "$0, $1, .. of the map are the numbers that follow the block, which may be sampled: \"j/$0\". A last "
+        "tile that is not full keeps its room. "
         "`swizzle` from to bits: address bits to .. to+bits-1 become their XOR with bits from .. "
         "from+bits-1, so "
         "that a column lies in different banks of shared memory. `kinds` says what the axes of a fragment "

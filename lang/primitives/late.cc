@@ -85,14 +85,33 @@ bool Lanes(const Program& p, Id block, Id loop) {
   return true;
 }
 
-// How many of `extent` iterations become lanes: all up to `limit`, else the largest divisor that fills whole
-// vectors, else a vector.
-int64_t LaneCount(int64_t extent, int64_t limit, int64_t vector) {
-  if (extent <= limit) return extent;
-  for (int64_t lanes = limit; lanes >= vector; --lanes) {
+// How many lanes lie next to each other in memory, as far as layouts say: those of the last axis, if the loop
+// moves along it; a vector, if it moves along others.
+int64_t Together(const Program& p, Id block, Id loop, int64_t limit, int64_t vector) {
+  const auto visit = [&](Id id, absl::Span<const int32_t> index) {
+    const auto axes = p.List(p.buffers[id].layout.axes);
+    if (axes.empty()) return;
+    const Sum& last = p.SumOf(axes.back());
+    for (size_t d = 0; d < index.size(); ++d) {
+      if (StepOf(p, block, index[d], loop) == 0) continue;
+      const bool along = last.splits.size() == 1 && last.splits[0].lower == 1 &&
+                         last.splits[0].source == Source::Iter(static_cast<int32_t>(d));
+      limit = std::min(limit, along ? p.marks[axes.back()].extent.max : vector);
+    }
+  };
+  for (const Access& dest : p.Accesses(p.block(block).dests)) visit(dest.buffer, p.List(dest.index));
+  for (const Id load : Loads(p, block)) visit(p.exprs[load].a, p.List({p.exprs[load].b, p.exprs[load].c}));
+  return limit;
+}
+
+// How many of `extent` iterations become lanes: all up to `together`, else the largest divisor that fills
+// whole vectors, else all up to `limit`, else a vector.
+int64_t LaneCount(int64_t extent, int64_t together, int64_t limit, int64_t vector) {
+  if (extent <= together) return extent;
+  for (int64_t lanes = together; lanes >= vector; --lanes) {
     if (extent % lanes == 0 && lanes % vector == 0) return lanes;
   }
-  return std::min(vector, limit);
+  return extent <= limit ? extent : std::min(vector, limit);
 }
 
 absl::Status VectorizeInner(Call& call) {
@@ -116,7 +135,10 @@ absl::Status VectorizeInner(Call& call) {
       for (const Access& dest : p.Accesses(p.block(b).dests))
         widest = std::max(widest, SizeOf(p.buffers[dest.buffer].dtype));
     }
-    const int64_t lanes = LaneCount(extent, limit, std::max<int64_t>(2, call.target().vector_bytes / widest));
+    const int64_t vector = std::max<int64_t>(2, call.target().vector_bytes / widest);
+    int64_t together = limit;
+    for (const Id b : blocks) together = Together(p, b, loop, together, vector);
+    const int64_t lanes = LaneCount(extent, together, limit, vector);
     std::vector<Id> parts{loop};
     if (lanes < extent) {
       const absl::Status status = RunNested(call, "split", {loop}, {-1, lanes}, {}, &parts);

@@ -89,7 +89,7 @@ TEST(CpuMeasurer, TimesWhatComputesTheSame) {
     EXPECT_GT(*std::min_element(result.samples.begin(), result.samples.end()), 0);
     EXPECT_TRUE(result.verified);
     EXPECT_FALSE(result.lower_bound);
-    EXPECT_EQ(result.flags, "threads=1 contract");
+    EXPECT_EQ(result.flags, "threads=1 contract relative");
   }
 }
 
@@ -135,7 +135,7 @@ TEST(CpuMeasurer, RunsThePreparePhase) {
   const Program p = WithPrepare(100);
   const MeasureResult result = Shared().Measure({{.original = &p, .scheduled = &p}}).front();
   EXPECT_TRUE(result.ok()) << result.error;
-  EXPECT_EQ(result.flags, "threads=1 contract prepare");
+  EXPECT_EQ(result.flags, "threads=1 contract relative prepare");
 }
 
 TEST(CpuMeasurer, GivesEachMisfortuneItsClass) {
@@ -207,7 +207,7 @@ TEST(CpuMeasurer, ComparesChosenElementsWhereTheOriginalIsTooSlow) {
   for (int i = 0; i < 2; ++i) {
     const auto results = i == 0 ? measurer.Measure(requests) : measurer.Race(requests);
     EXPECT_EQ(results[0].status, outcome::kOk) << results[0].error;
-    EXPECT_EQ(results[0].flags, "threads=1 contract spot-checked");
+    EXPECT_EQ(results[0].flags, "threads=1 contract relative spot-checked");
     EXPECT_EQ(results[1].status, outcome::kWrongResult);
     EXPECT_TRUE(absl::StrContains(results[1].error, "but the interpreter says")) << results[1].error;
   }

@@ -78,6 +78,15 @@ TEST(TransformLayout, MultipliesInMaps) {
   EXPECT_THAT(ToString(s.program()), HasSubstr("layout (d1*8 + d0 < 64)"));
 }
 
+TEST(TransformLayout, CutsBySampledNumbersAndKeepsRoomForTheLastTile) {
+  Schedule s = Scheduled(Transposed(7));
+  const Block make = s.GetBlock("make");
+  s.TransformLayout(make, -1, "(i, j) -> (i/$0, j/$1, i%$0, j%$1)", {s.SampleCategorical({3}), 4});
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(s.program()), HasSubstr("layout (d0/3 < 3, d1/4 < 2, d0%3 < 3, d1%4 < 4)"));
+  EXPECT_EQ(LayoutElements(s.program(), 2), 9 * 8);
+}
+
 TEST(TransformLayout, GivesFragmentsTheirAxes) {
   Schedule s = Scheduled(Transposed());
   s.SetScope(s.GetBlock("make"), "warp");
@@ -114,6 +123,9 @@ TEST(TransformLayout, IsRefusedWhereElementsHaveNoPlace) {
   refusals.Add("a fragment elsewhere", Transposed(), [&](Schedule& s) {
     fragment("warp", kSame, "lane, register")(s);
     s.SetScope(s.GetBlock("make"), "global");
+  });
+  refusals.Add("there is no such number", Transposed(), [](Schedule& s) {
+    s.TransformLayout(s.GetBlock("make"), -1, "(i, j) -> (j/$1, i, j%$1)", {Factor(4)});
   });
   refusals.Add("a parameter", Transposed(),
                [](Schedule& s) { s.TransformLayout(s.GetBlock("use"), -1, kSame, Swizzle{3, 0, 3}); });

@@ -16,6 +16,8 @@
 #include "lang/text.h"
 #include "tests/support/random_program.h"
 #include "tests/support/random_steps.h"
+#include "tests/support/scheduled.h"
+#include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {
@@ -193,6 +195,19 @@ class Comparison {
   int compared_ = 0, inexact_ = 0;
 };
 
+TEST(Nests, GuardsABlockByWhatGuardsThoseAroundIt) {
+  Schedule s = Scheduled(Matmul(1, 4, 4));
+  const auto loops = s.GetLoops(s.GetBlock("matmul"));
+  s.Split(loops[0], {5, 1});  // four of five iterations are in vain
+  s.Blockize(loops[1]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  Nests nests;
+  nests.Read(s.program());
+  ASSERT_EQ(nests.blocks().size(), 2u);
+  EXPECT_EQ(nests.blocks()[0].guarded, Nests::Bit(0));
+  EXPECT_EQ(nests.blocks()[1].guarded, Nests::Bit(0));
+}
+
 TEST(Nests, AgreesWithResolvedBindingsUnderRandomSteps) {
   int compared = 0, inexact = 0;
   for (uint64_t seed = 1; seed <= 300 && !testing::Test::HasFailure(); ++seed) {
@@ -212,7 +227,7 @@ TEST(Nests, AgreesWithResolvedBindingsUnderRandomSteps) {
       if (testing::Test::HasFailure()) ADD_FAILURE() << "seed " << seed << "\n" << ToString(state.program);
     }
   }
-  EXPECT_GT(compared, 20 * inexact);
+  EXPECT_GT(compared, 15 * inexact);  // layouts cut by numbers that divide nothing are among them
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ RunRequest FullRequest() {
   request.peers = {request.kernel, {.symbol = "g"}};
   request.timing.stop_rules = {{.after_runs = 1, .over_seconds = 0.5}};
   request.limits.seconds = 3;
+  request.reference_kernel = ReferenceKernel{.kernel = {.symbol = "r"}, .seconds = 5};
   request.reference = "here";
   return request;
 }
@@ -28,11 +29,13 @@ TEST(Protocol, WhatIsEncodedIsDecoded) {
   EXPECT_EQ(Encode(decoded), Encode(FullRequest()));
   EXPECT_EQ(decoded.kernel.prepare_symbol, "p");
   EXPECT_EQ(decoded.peers[1].prepare_symbol, std::nullopt);
+  EXPECT_EQ(decoded.reference_kernel->kernel.symbol, "r");
   EXPECT_EQ(decoded.kernel.params[0].role, KernelParam::kPrepared);
 
   const RunResult result{.status = RunStatus::kTimedOut,
                          .detail = "x",
                          .seconds = {1, 2},
+                         .slowdown = 3,
                          .peer_seconds = {{3}, {}},
                          .max_error = 4};
   RunResult same;

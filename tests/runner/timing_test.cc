@@ -32,6 +32,21 @@ TEST(Timing, OfAKnownSpinIsWithinTenPercent) {
   }
 }
 
+TEST(Timing, IsRelativeToAReferenceKernelThatTakesTwiceAsLongAsUndisturbed) {
+  RunRequest request = Spin(500e-6);
+  request.timing.runs = 41;
+  request.reference_kernel = ReferenceKernel{.kernel = Spin(20e-6).kernel, .seconds = 10e-6};
+  const RunResult result = RunOne(request);
+  ASSERT_EQ(Name(result), "ok") << result.detail;
+  EXPECT_NEAR(result.slowdown, 2, 0.2);
+  std::vector<double> seconds = result.seconds;
+  std::sort(seconds.begin(), seconds.end());
+  EXPECT_NEAR(seconds[20], 250e-6, 25e-6);
+
+  request.reference_kernel->seconds = 0;
+  EXPECT_EQ(RunOne(request).detail, "the time of the reference kernel must be positive");
+}
+
 TEST(Timing, OfAShortKernelDoesNotDependOnTheResolutionOfTheClock) {
   RunRequest request = Request("int f(float* a, float* b) { return 0; }");
   request.timing.runs = 20;

@@ -16,11 +16,11 @@ double Score(const Program& program) {
   return AnalyticScore(FeatureExtractor(Target()).Extract(program).values);
 }
 
-double Tiled(const Tiles& tiles, bool pack = false) {
+double Tiled(const TileFactors& tiles, bool pack = false) {
   return Score(TiledMatmul(Matmul(kSize, kSize, kSize), Target(), tiles, pack).program());
 }
 
-const Tiles kGood{{8, 16, 4}, {2, 16, 16}, {2, 256}}, kPanels{{8, 16, 4}, {32, 1, 16}, {2, 256}};
+const TileFactors kGood{{8, 16, 4}, {2, 16, 16}, {2, 256}}, kPanels{{8, 16, 4}, {32, 1, 16}, {2, 256}};
 
 TEST(Analytic, LikesRegisterTilesMoreThanNone) {
   EXPECT_GT(Tiled(kGood), Score(Matmul(kSize, kSize, kSize)) + 1);

@@ -20,7 +20,7 @@ Target SmallTarget() {
 }
 
 // i: 2 x 2 x 4, j: 1 x 2 x 16, k: 2 x 4; the tile has 4 x 16 elements, 8 registers.
-const Tiles kTiles{{2, 2, 4}, {1, 2, 16}, {2, 4}};
+const TileFactors kTiles{{2, 2, 4}, {1, 2, 16}, {2, 4}};
 
 class Table {
  public:

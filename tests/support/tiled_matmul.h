@@ -21,14 +21,14 @@ inline Program Matmul(int64_t m, int64_t n, int64_t k, const char* prefix = "") 
 }
 
 // Factors of the tiles: i0 j0 | k0 | i1 j1 | k1 | i2 j2, the last two unrolled and vectorized.
-struct Tiles {
+struct TileFactors {
   std::array<int64_t, 3> i, j;
   std::array<int64_t, 2> k;
 };
 
 // Accumulates below j1 in registers; copies B below k0 if `pack`.
 struct TiledMatmul {
-  TiledMatmul(Program program, const Target& target, const Tiles& t, bool pack, const char* prefix = "")
+  TiledMatmul(Program program, const Target& target, const TileFactors& t, bool pack, const char* prefix = "")
       : chooser(dice), s(std::move(program), target, chooser) {
     matmul = s.GetBlock(std::string(prefix) + "matmul");
     const auto loops = s.GetLoops(matmul);

@@ -26,7 +26,7 @@ TEST(Proof, KnowsThatAProgramIsItself) {
 
 TEST(Proof, FollowsTilesCopiesAndPartialSumsOfAnyExtent) {
   const Program p = Matmul(1024, 1024, 1024);
-  const Tiles tiles{{16, 16, 4}, {4, 16, 16}, {4, 256}};
+  const TileFactors tiles{{16, 16, 4}, {4, 16, 16}, {4, 256}};
   EXPECT_PROVEN(p, TiledMatmul(p, Target(), tiles, true).program());
 }
 

@@ -19,9 +19,9 @@ Target Avx2() {
   return target;
 }
 
-const Tiles kTiles{{2, 2, 4}, {1, 2, 16}, {2, 4}};
+const TileFactors kTiles{{2, 2, 4}, {1, 2, 16}, {2, 4}};
 
-Program Tiled(Tiles tiles = kTiles, bool pack = false) {
+Program Tiled(TileFactors tiles = kTiles, bool pack = false) {
   const auto product = [](const auto& factors) {
     int64_t p = 1;
     for (const int64_t f : factors) p *= f;

@@ -1,0 +1,81 @@
+#include "modules/pack_operands.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+
+namespace kiln {
+namespace {
+
+bool IsPlain(const Sum& sum) {
+  return sum.offset == 0 && sum.splits.size() == 1 && sum.splits[0].scale == 1 && sum.splits[0].lower == 1 &&
+         sum.splits[0].extent == 0;
+}
+
+}  // namespace
+
+OperandIndex IndexOf(const Program& p, Id block, Id buffer) {
+  const std::vector<Id> around = LoopsAround(p, block);
+  const Bindings bindings = ResolveBindings(p, block);
+  OperandIndex index;
+  index.dims.assign(p.buffers[buffer].shape.count, -2);
+  for (const Id load : Loads(p, block)) {
+    const Expr& e = p.exprs[load];
+    if (e.a != buffer) continue;
+    for (size_t d = 0; d < index.dims.size(); ++d) {
+      const Sum& sum = p.SumOf(p.List({e.b, e.c})[d]);
+      int alone = -1;
+      for (const Split& split : sum.splits) {
+        if (split.source.kind != Source::Kind::kIter) continue;
+        const Sum& iter = bindings.iters[split.source.id];
+        for (const Split& part : iter.splits) {
+          const auto loop = std::find(around.begin(), around.end(), part.source.id);
+          if (part.source.kind != Source::Kind::kLoop || loop == around.end()) continue;
+          index.loops.insert(static_cast<int>(loop - around.begin()));
+          if (IsPlain(sum) && IsPlain(iter)) alone = static_cast<int>(loop - around.begin());
+        }
+      }
+      index.dims[d] = index.dims[d] == -2 || index.dims[d] == alone ? alone : -1;
+    }
+  }
+  return index;
+}
+
+void PackOperand(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles) {
+  const auto reads = [&](Loop loop) {
+    return std::any_of(index.loops.begin(), index.loops.end(), [&](int position) {
+      const std::vector<Loop>& parts = tiles.parts[position];
+      return std::any_of(parts.begin(), parts.end(), [&](Loop l) { return l.number == loop.number; });
+    });
+  };
+  const auto again = std::find_if_not(tiles.between.begin(), tiles.between.end(), reads);
+  const bool deeper = again != tiles.between.begin() && again != tiles.between.end();
+  const Block copy = s.CacheRead(block, operand);
+  s.ComputeAt(copy, deeper ? *(again - 1) : tiles.first_reduction);
+
+  std::vector<std::string> names, panels, whole, inner;
+  std::vector<Factor> widths;
+  for (const int position : index.dims) {
+    const std::string name = absl::StrCat("d", names.size()), number = absl::StrCat("$", widths.size());
+    const bool cut = position >= 0 && tiles.width[position].has_value();
+    names.push_back(name);
+    if (!cut) {
+      whole.push_back(name);
+      continue;
+    }
+    panels.push_back(absl::StrCat(name, "/", number));
+    inner.push_back(absl::StrCat(name, "%", number));
+    widths.push_back(*tiles.width[position]);
+  }
+  if (widths.empty()) return;
+  panels.insert(panels.end(), whole.begin(), whole.end());
+  panels.insert(panels.end(), inner.begin(), inner.end());
+  s.TransformLayout(block, operand,
+                    absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(panels, ", "), ")"),
+                    widths);
+}
+
+}  // namespace kiln

@@ -1,0 +1,30 @@
+// What multi-level tiling copies of an operand, where, and in which order.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "modules/tile_loops.h"
+
+namespace kiln {
+
+// How a block that is not tiled yet reads an operand, in positions of its loops.
+struct OperandIndex {
+  std::set<int> loops;    // that some index depends on
+  std::vector<int> dims;  // the loop that alone is the index, by dimension; -1: not a single one
+};
+OperandIndex IndexOf(const Program& program, Id block, Id buffer);
+
+// Pack-Operands: a copy of the operand-th buffer that a tiled block reads, in panels as wide as its innermost
+// tiles, made above the loops that read it again:
+//
+//   for k0: for i1, j1: for k1: for i2, j2: C[..] += A[..] * B[k, j]
+//   -> for k0: for j, k1, j2: B.cache[j, k1, j2] = B[..];  for i1, j1: for k1: for i2, j2: .. B.cache[..]
+//
+// A dimension whose index is a tiled loop is cut by that loop's innermost factor, a random variable; others
+// stay whole. The copy is made below the first reduction level and, from there, below the loops that it
+// depends on, up to the first one that it does not (K. Goto, R. van de Geijn, "Anatomy of High-Performance
+// Matrix Multiplication", TOMS 2008, section 4).
+void PackOperand(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles);
+
+}  // namespace kiln

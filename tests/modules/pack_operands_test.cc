@@ -1,0 +1,82 @@
+// Packed operands: what the copies look like, and where they go.
+#include "modules/pack_operands.h"
+
+#include "absl/strings/match.h"
+#include "gmock/gmock.h"
+#include "lang/text.h"
+#include "tests/support/golden.h"
+#include "tests/support/scheduled.h"
+#include "tests/support/tiled_matmul.h"
+#include "trace/enumerate.h"
+#include "trace/replay.h"
+#include "trace/text.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::ElementsAre;
+
+// The sketch of the default space that accumulates in registers and packs what `read_reuse` says.
+Trace SketchOf(const Program& program, int read_reuse) {
+  const auto enumeration = Enumerate(CpuSpace, program, Target());
+  KILN_CHECK(enumeration.ok(), enumeration.status().ToString());
+  for (const Sketch& sketch : enumeration->sketches) {
+    bool wanted = true;
+    for (const auto& choice : sketch.trace.choices) {
+      if (absl::EndsWith(choice.name, "write-reuse")) wanted &= choice.picked == 1;
+      if (absl::EndsWith(choice.name, "read-reuse")) wanted &= choice.picked == read_reuse;
+    }
+    if (wanted) return sketch.trace;
+  }
+  KILN_CHECK(false, "no such sketch");
+}
+
+TEST(PackOperands, MakesPanelsAsWideAsTheInnermostTiles) {
+  const Program program = Matmul(20, 64, 32);
+  Trace trace = SketchOf(program, 3);
+  for (Step& step : trace.steps) {
+    if (absl::EndsWith(step.site, "R2")) step.decision = {2, 16};
+    if (absl::EndsWith(step.site, "S1")) step.decision = {1, 2, 2, 16};
+    if (absl::EndsWith(step.site, "S0")) step.decision = {2, 1, 2, 5};
+    if (absl::EndsWith(step.site, "max-unroll")) step.decision = {0};
+  }
+  const auto replayed = Replay(trace, program, Target());
+  ASSERT_TRUE(replayed.ok()) << replayed.status();
+  ExpectGolden("modules/pack_operands.txt", Print(trace) + "\n" + ToString(replayed->program()));
+}
+
+TEST(PackOperands, CutsOnlyWhatIsOneTiledLoop) {
+  Builder b("conv");  // y[o, h] += x[c, 2 h + k] * w[o, c, k]
+  const Id x = b.Input("x", DType::kF32, {4, 19}), w = b.Input("w", DType::kF32, {6, 4, 3}),
+           y = b.Output("y", DType::kF32, {6, 9});
+  const Sum o = Builder::Iter(0), h = Builder::Iter(1), c = Builder::Iter(2), k = Builder::Iter(3);
+  b.Reduce("conv", {{"o", 6}, {"h", 9}, {"c", 4, IterKind::kReduction}, {"k", 3, IterKind::kReduction}},
+           Monoid::Kind::kSum, {y, {o, h}}, b.Mul(b.Load(x, {c, h * 2 + k}), b.Load(w, {o, c, k})));
+  const Program p = b.Finish();
+  Schedule s = Scheduled(p);
+  const Id block = s.node(s.GetBlock("conv"));
+  EXPECT_THAT(IndexOf(p, block, x).dims, ElementsAre(2, -1));
+  EXPECT_THAT(IndexOf(p, block, x).loops, ElementsAre(1, 2, 3));
+  EXPECT_THAT(IndexOf(p, block, w).dims, ElementsAre(0, 2, 3));
+  EXPECT_THAT(IndexOf(p, block, w).loops, ElementsAre(0, 2, 3));
+}
+
+TEST(PackOperands, AUserOfOneOperandHasNoChoiceOfAll) {
+  Builder b("squares");
+  const Id x = b.Input("x", DType::kF32, {16, 16}), y = b.Output("y", DType::kF32, {16, 16});
+  const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  b.Reduce("square", {{"i", 16}, {"j", 16}, {"k", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i, j}},
+           b.Mul(b.Load(x, {i, k}), b.Load(x, {k, j})));
+  const auto enumeration = Enumerate(CpuSpace, b.Finish(), Target());
+  ASSERT_TRUE(enumeration.ok()) << enumeration.status();
+  for (const Sketch& sketch : enumeration->sketches) {
+    for (const auto& choice : sketch.trace.choices) {
+      if (absl::EndsWith(choice.name, "read-reuse")) {
+        EXPECT_EQ(choice.n, 2);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -22,7 +22,10 @@ const Primitive kAnnotateBlock{
     .attributes = {{"key", std::string()}, {"value", int64_t{0}}},
     .result = HandleKind::kBlock,
     .result_names = "",
-    .doc = "Sets a named number on a block; it changes no meaning.",
+    .doc =
+        "Sets a named number on a block; it changes no meaning. `fast-math` other than 0: functions such as "
+        "tanh and "
+        "powf may be less accurate there, and faster (backends/cpu/vector_math.h).",
     .apply = AnnotateBlock,
 };
 KILN_PRIMITIVE(kAnnotateBlock);

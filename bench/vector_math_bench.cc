@@ -1,6 +1,6 @@
 // Functions on vectors of f32 (backends/cpu/vector_math.h) beside scalar libm, one after the other in every
-// iteration on 4096 elements, in vectors of two registers: `bench/vector_math_bench`. Counters: nanoseconds an
-// element, and medians of how many times as long libm took.
+// iteration on 4096 elements, in vectors of two registers: `bench/vector_math_bench`. Counters: nanoseconds
+// an element, and medians of how many times as long libm took.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -18,6 +18,7 @@ namespace kiln {
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
   return {"multi-level-tiling", [options](Schedule& s, Block block) {
             if (!s.ok() || !HasReuse(s.program(), s.node(block))) return;
+            OrderByResult(s, block);
             const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
             const int write = s.Choose("write-reuse", 3);
             std::vector<Id> operands = ReadBuffers(s.program(), s.node(block));  // initial values last

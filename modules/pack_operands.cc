@@ -26,7 +26,7 @@ OperandIndex IndexOf(const Program& p, Id block, Id buffer) {
     const Expr& e = p.exprs[load];
     if (e.a != buffer) continue;
     for (size_t d = 0; d < index.dims.size(); ++d) {
-      const Sum& sum = p.SumOf(p.List({e.b, e.c})[d]);
+      const Sum sum = p.SumOf(p.List({e.b, e.c})[d]);
       int alone = -1;
       for (const Split& split : sum.splits) {
         if (split.source.kind != Source::Kind::kIter) continue;

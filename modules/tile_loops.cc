@@ -7,9 +7,41 @@
 #include "lang/analysis/dataflow.h"
 
 namespace kiln {
+namespace {
+
+bool MovesWith(const Program& p, const Bindings& bindings, Id mark, Id loop) {
+  const Sum index = p.SumOf(mark);
+  return std::any_of(index.splits.begin(), index.splits.end(), [&](const Split& split) {
+    if (split.source.kind != Source::Kind::kIter) return false;
+    const Sum& iter = bindings.iters[split.source.id];
+    return std::any_of(iter.splits.begin(), iter.splits.end(),
+                       [&](const Split& part) { return part.source == Source::Loop(loop); });
+  });
+}
+
+}  // namespace
 
 void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count) {
   for (size_t i = loops.size() - std::min(count, loops.size()); i + 1 < loops.size(); ++i) s.Unroll(loops[i]);
+}
+
+void OrderByResult(Schedule& s, Block block) {
+  if (!s.ok()) return;
+  const Program& p = s.program();
+  const std::vector<Loop> loops = s.GetLoops(block);
+  const Bindings bindings = ResolveBindings(p, s.node(block));
+  std::vector<std::pair<size_t, size_t>> order;  // dimension (reductions: beyond all), position
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const auto index = p.List(p.Accesses(p.block(s.node(block)).dests)[0].index);
+    size_t dim = 0;
+    while (dim < index.size() && !MovesWith(p, bindings, index[dim], s.node(loops[i]))) ++dim;
+    order.push_back({dim, i});
+  }
+  if (std::is_sorted(order.begin(), order.end())) return;
+  std::sort(order.begin(), order.end());
+  std::vector<Loop> sorted;
+  for (const auto& [dim, position] : order) sorted.push_back(loops[position]);
+  s.Reorder(sorted);
 }
 
 Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options) {

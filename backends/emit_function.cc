@@ -1,5 +1,6 @@
 // Functions: parameters, temporaries, constants.
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/outline_parallel.h"
 #include "backends/emit.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/check.h"
@@ -87,6 +88,7 @@ void Emitter::DeclareBuffers(const std::vector<Id>& blocks) {
       buffers_[id] = mlir::memref::AllocOp::create(b_, loc_, type, alignment);
       allocated_.push_back(static_cast<Id>(id));
     }
+    if (plan.per_iteration) buffers_[id].getDefiningOp()->setAttr(kPerIterationAttribute, b_.getUnitAttr());
   }
 }
 

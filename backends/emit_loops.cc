@@ -1,6 +1,7 @@
 // The tree: loops that run, loops that are written out, lanes, and the instances of blocks.
 #include <algorithm>
 
+#include "backends/cpu/outline_parallel.h"
 #include "backends/emit.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
@@ -68,6 +69,7 @@ void Emitter::EmitSerial(Id loop) {
   const int64_t extent = p_.loop(loop).extent.max;
   const Value end = upper ? upper : ConstantIndex(extent);
   auto run = mlir::scf::ForOp::create(b_, loc_, ConstantIndex(0), end, ConstantIndex(1));
+  if (RunsOnThreads(p_, loop)) run->setAttr(kParallelAttribute, b_.getUnitAttr());
   mlir::OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(run.getBody());
   levels_.push_back({run.getBody(), nullptr, {}});

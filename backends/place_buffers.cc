@@ -19,8 +19,7 @@ std::vector<Id> PathFromRoot(const Program& p, Id node) {
   return path;
 }
 
-// The nodes from the root to the innermost one around all accesses, cut before the first vectorized loop:
-// lanes live at the same time; and before a loop in which an iteration reads what others wrote.
+// The nodes from the root to the innermost one around all accesses.
 std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
   std::vector<Id> common = PathFromRoot(p, p.nodes[accesses[0]->node].parent);
   for (const PlannedAccess* access : accesses) {
@@ -28,9 +27,15 @@ std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
     const auto end = std::mismatch(common.begin(), common.end(), path.begin(), path.end()).first;
     common.erase(end, common.end());
   }
+  return common;
+}
+
+// Cut before the first vectorized loop, for lanes live at the same time; and before a loop in which an iteration
+// reads what others wrote.
+std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
   const auto shared = std::find_if(common.begin(), common.end(), [&](Id node) {
     return p.IsLoop(node) && p.loop(node).extent.max > 1 &&
-           (p.loop(node).kind == LoopKind::kVectorized || ReadsBeside(p, accesses[0]->buffer, node));
+           (p.loop(node).kind == LoopKind::kVectorized || ReadsBeside(p, buffer, node));
   });
   common.erase(shared, common.end());
   return common;
@@ -85,7 +90,9 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
     bool in_prepare = false, in_main = false;
     for (const PlannedAccess* access : accesses) (access->prepare ? in_prepare : in_main) = true;
     plan.crosses = in_prepare && in_main;
-    for (const Id node : CommonPath(p, accesses)) {
+    const std::vector<Id> common = CommonPath(p, accesses);
+    plan.per_iteration = std::any_of(common.begin(), common.end(), [&](Id node) { return RunsOnThreads(p, node); });
+    for (const Id node : InTurns(p, id, common)) {
       if (p.IsLoop(node)) outer.push_back(node);
     }
   }

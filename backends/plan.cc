@@ -197,6 +197,11 @@ class Planner {
 
 }  // namespace
 
+bool RunsOnThreads(const Program& program, Id node) {
+  return program.IsLoop(node) && program.loop(node).kind == LoopKind::kParallel &&
+         program.loop(node).extent.max > 1;
+}
+
 Plan MakePlan(Program& program, const PlanOptions& options) { return Planner(program, options).Run(); }
 
 std::string ToString(const Program& program, const Plan& plan) {
@@ -210,7 +215,8 @@ std::string ToString(const Program& program, const Plan& plan) {
     const BufferPlan& buffer = plan.buffers[i];
     if (!buffer.used) continue;
     absl::StrAppend(&text, "buffer ", program.Text(program.buffers[i].name), ": ", buffer.elements,
-                    " elements, ", kPlaces[static_cast<int>(buffer.place)], "\n");
+                    " elements, ", kPlaces[static_cast<int>(buffer.place)],
+                    buffer.per_iteration ? " per iteration" : "", "\n");
   }
   for (size_t i = 0; i < plan.conditions.size(); ++i) {
     absl::StrAppend(&text, "condition ", i, ": 0 <= ", ToString(plan.conditions[i].value, name), " < ",

@@ -37,6 +37,7 @@ struct BufferPlan {
   Place place = Place::kParameter;
   int64_t elements = 1;  // of the address space, after layout and compaction
   bool crosses = false;  // a temporary that the prepare phase writes and the main phase reads
+  bool per_iteration = false;  // of the parallel loop around all accesses: threads must not share it
 };
 
 struct Plan {
@@ -49,6 +50,9 @@ struct Plan {
 struct PlanOptions {
   int64_t stack_bytes = 32 * 1024;  // of one buffer; larger ones, unless in registers, are allocated
 };
+
+// A parallel loop of more than one iteration.
+bool RunsOnThreads(const Program& program, Id node);
 
 // Adds marks to the program where an index cannot be expressed otherwise.
 Plan MakePlan(Program& program, const PlanOptions& options = {});

@@ -12,6 +12,8 @@
 #include "backends/cpu/context.h"
 #include "backends/cpu/link.h"
 #include "backends/cpu/machine.h"
+#include "backends/cpu/outline_parallel.h"
+#include "backends/cpu/pool_files.h"
 #include "backends/lower.h"
 #include "lang/serialize.h"
 #include "lang/text.h"
@@ -62,6 +64,7 @@ class Job {
     }
     result->has_prepare = entries_.size() > 1;
     result->prepared = prepared_;
+    result->takes_threads = takes_threads_;
     result->passes = passes_.str();
     return absl::OkStatus();
   }
@@ -84,7 +87,11 @@ class Job {
     }
     auto object = Object();
     if (!object.ok()) return object.status();
-    return LinkShared({*object}, {.exports = entries_});
+    std::vector<std::string> objects{*object}, exports = entries_;
+    if (takes_threads_) exports.push_back(ThreadsSymbol(entries_.front()));
+    const bool pool = takes_threads_ && request_.own_pool;
+    if (pool) objects.push_back(PoolObject());
+    return LinkShared(objects, {.exports = exports, .stays_loaded = pool});
   }
 
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lowered() {
@@ -119,6 +126,7 @@ class Job {
     if (!module.ok()) return module.status();
     auto object = codegen_->Compile(**module, Options());
     if (!object.ok()) return object.status();
+    takes_threads_ = object->takes_threads;
     return object_ = std::move(object->bytes);
   }
 
@@ -140,7 +148,7 @@ class Job {
   std::vector<PreparedParam> prepared_;
   std::string object_;
   std::ostringstream passes_;
-  bool printed_ = false;
+  bool printed_ = false, takes_threads_ = false;
   Codegen* codegen_ = nullptr;
 };
 

@@ -11,6 +11,7 @@
 #include "backends/cpu/expand_math.h"
 #include "backends/cpu/masked_memory.h"
 #include "backends/cpu/narrow_floats.h"
+#include "backends/cpu/outline_parallel.h"
 #include "backends/pass_printer.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -184,6 +185,7 @@ void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options
     const auto entry =
         llvm::find_if(options.entries, [&](const EntryPoint& e) { return function.getName() == e.name; });
     if (entry == options.entries.end()) {
+      if (!options.entries.empty() && function.getName() == ThreadsSymbol(options.entries.front().name)) continue;
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
       continue;
     }
@@ -279,6 +281,13 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   lap(result.times.math);
   if (done(Stage::kMath, print_mlir)) return result;
 
+  const auto promise_of = [&](const std::string& function) {
+    const auto entry = llvm::find_if(options.entries, [&](const EntryPoint& e) { return e.name == function; });
+    return entry == options.entries.end() ? Promise() : Promise{entry->noalias, entry->alignment};
+  };
+  result.takes_threads =
+      OutlineParallel(module, options.entries.empty() ? "kernel" : options.entries.front().name, promise_of);
+  after_mlir("outline-parallel");
   const bool converted = mlir::succeeded(converter.Run(module, after_mlir));
   if (absl::Status status = OnlyLlvm(module); !status.ok() || !converted) {
     return absl::InvalidArgumentError(

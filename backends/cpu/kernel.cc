@@ -1,6 +1,7 @@
 #include "backends/cpu/kernel.h"
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/outline_parallel.h"
 #include "lang/check.h"
 
 namespace kiln {
@@ -52,6 +53,7 @@ KernelObject KernelOf(const Program& program, const BuildResult& built, const st
   kernel.shared_object = built.outputs.front();
   kernel.symbol = symbol;
   if (built.has_prepare) kernel.prepare_symbol = absl::StrCat(symbol, "_prepare");
+  if (built.takes_threads) kernel.threads_symbol = ThreadsSymbol(symbol);
   kernel.params = ParamsOf(program, tolerances);
   for (const PreparedParam& prepared : built.prepared) {
     kernel.params.push_back(

@@ -50,7 +50,9 @@ absl::Status Collect(const std::string& bytes, Symbols& symbols) {
       return absl::InvalidArgumentError("malformed symbol table");
     }
     if (name->empty() || (*flags & llvm::object::SymbolRef::SF_FormatSpecific) != 0) continue;
+    const bool weak = (*flags & llvm::object::SymbolRef::SF_Weak) != 0;
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) != 0) {
+      if (weak) continue;
       symbols.undefined.insert(name->str());
     } else if ((*flags & llvm::object::SymbolRef::SF_Global) != 0) {
       symbols.defined.insert(name->str());
@@ -170,6 +172,7 @@ absl::StatusOr<std::string> LinkShared(absl::Span<const std::string> objects, co
                                         absl::StrCat("--version-script=", script),
                                         "-o",
                                         output};
+  if (options.stays_loaded) arguments.push_back("-znodelete");
   if (!options.soname.empty()) arguments.push_back(absl::StrCat("-soname=", options.soname));
   const std::string global =
       options.exports.empty() ? "" : absl::StrCat("global: ", absl::StrJoin(options.exports, "; "), "; ");

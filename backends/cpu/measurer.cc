@@ -214,6 +214,7 @@ class CpuMeasurer::Impl {
     run.kernel = candidate.kernel;
     run.data_seed = options_.data_seed;
     run.limits = {.seconds = SecondsFor(candidate), .bytes = options_.run_bytes};
+    run.threads = target_.cores;
     run.timing.cold_cache = options_.cold_cache;
     run.reference_kernel = reference_kernel_;
     run.reference = candidate.reference->file;

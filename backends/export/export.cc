@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/machine.h"
+#include "backends/cpu/pool_files.h"
 #include "backends/export/header.h"
 #include "lang/serialize.h"
 
@@ -80,6 +81,7 @@ absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, 
                        .outputs = {BuildOutput::kObject, BuildOutput::kMlir},
                        .contract = options.contract,
                        .alignment = 1,
+                       .own_pool = true,
                        .triple = options.triple,
                        .cpu = options.cpu,
                        .features = options.features,
@@ -101,6 +103,7 @@ absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, 
   files.push_back({path("", ".o"), built.outputs[0]});
   files.push_back({path("", ".mlir"), built.outputs[1]});
   if (built.outputs.size() > 2) files.push_back({path("lib", ".so"), built.outputs[2]});
+  if (built.takes_threads) files.push_back({(base / "kiln_pool.c").string(), PoolSource()});
   if (!options.trace.empty()) files.push_back({path("", ".trace"), options.trace});
   if (absl::Status status = WriteFiles(files); !status.ok()) return status;
   for (const File& file : files) exported.files.push_back(file.path);

@@ -5,10 +5,12 @@
 //   libNAME.so  and as a shared library
 //   NAME.mlir   the scheduled program in func, scf, arith, math, vector and memref operations
 //   NAME.trace  how the program was made
+//   kiln_pool.c where loops run on threads: NAME.o uses this pool if it is linked too, libNAME.so holds it
 //
 // One bare pointer for each parameter; the caller allocates everything, and arrays do not overlap; no
 // alignment is needed. The function returns 0. It needs libc and libm only. Where the program has a prepare
-// phase, there is NAME_prepare too, with the same parameters, to be called once per set of constants.
+// phase, there is NAME_prepare too, with the same parameters, to be called once per set of constants. Where it has
+// parallel loops, NAME_set_threads(int) says on how many threads they run, one at first.
 //
 // Replace it to hand programs out in another form. Threads: any, as for BuilderPool.
 #pragma once

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/cpu/outline_parallel.h"
 #include "backends/export/export.h"
 #include "build_info.h"
 
@@ -133,8 +134,14 @@ std::string HeaderText(const Program& program, const BuildResult& built, const s
                   " *\n * The caller allocates all arrays: contiguous, row-major, and none overlaps another. "
                   "Any alignment"
                   " will do;\n * 64 bytes is fastest. ",
-                  HasStatus(program) ? kChecks : "Functions return 0.",
-                  " They keep no state, and may be called from several threads at once.\n");
+                  HasStatus(program) ? kChecks : "Functions return 0.", built.takes_threads ? "" : " They keep no state.",
+                  " Any may be called from several threads at once.\n");
+  if (built.takes_threads) {
+    absl::StrAppend(&text, " *\n * ", name, "_set_threads says how many threads share the work of a call, 1 at first. lib",
+                    name, ".so starts them itself.\n * With ", name,
+                    ".o, compile kiln_pool.c into the program, once for all that Kiln exported; without it calls\n"
+                    " * use the caller's thread alone, and so does a call while another one uses the pool.\n");
+  }
   if (built.has_prepare) {
     absl::StrAppend(&text, " *\n * ", name,
                     "_prepare reads the constants and writes the prepared arrays. Call it before ", name,
@@ -145,6 +152,7 @@ std::string HeaderText(const Program& program, const BuildResult& built, const s
   absl::StrAppend(&text, " */\n#ifndef ", guard, "\n#define ", guard,
                   "\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
   if (built.has_prepare) absl::StrAppend(&text, Prototype(absl::StrCat(name, "_prepare"), params), "\n");
+  if (built.takes_threads) absl::StrAppend(&text, "void ", ThreadsSymbol(name), "(int threads);\n\n");
   absl::StrAppend(&text, Prototype(name, params), "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
   return text;
 }

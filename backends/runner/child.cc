@@ -17,6 +17,7 @@
 #include "backends/runner/data.h"
 #include "backends/runner/limits.h"
 #include "backends/runner/protocol.h"
+#include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
 
 namespace kiln {
@@ -67,8 +68,9 @@ class Child {
 
   RunResult Run() {
     constexpr MaybeFailure (Child::* kSteps[])() = {
-        &Child::Check,      &Child::OpenFiles, &Child::MakeBuffers,    &Child::Limit, &Child::Load,
-        &Child::RunPrepare, &Child::WarmUp,    &Child::WriteReference, &Child::Time,  &Child::CheckAgain};
+        &Child::Check, &Child::OpenFiles,  &Child::MakeBuffers, &Child::StartThreads,   &Child::Limit,
+        &Child::Load,  &Child::RunPrepare, &Child::WarmUp,      &Child::WriteReference, &Child::Time,
+        &Child::CheckAgain};
     for (const auto step : kSteps) {
       if (MaybeFailure failure = (this->*step)()) {
         result_.status = failure->status;
@@ -206,6 +208,16 @@ class Child {
     buffer->Protect();
   }
 
+  // Before the limits, which are for what candidates take.
+  MaybeFailure StartThreads() {
+    if (request_.threads < 1 || request_.threads > kMaxThreads)
+      return Failure{.detail = absl::StrCat(request_.threads, " threads; there are 1 to ", kMaxThreads)};
+    if (request_.threads == 1) return std::nullopt;
+    const int started = kiln::StartThreads(request_.threads);
+    if (started == request_.threads) return std::nullopt;
+    return Failure{.detail = absl::StrCat("only ", started, " of ", request_.threads, " threads run")};
+  }
+
   MaybeFailure Load() {
     RestrictSystemCalls();
     note_->phase = RunPhase::kLoad;
@@ -216,6 +228,11 @@ class Child {
       if (MaybeFailure failure =
               Find(library, kernel.name, kernel.object->symbol, &kernel.timed.kernel.function))
         return failure;
+      if (kernel.object->threads_symbol) {
+        void* set = nullptr;
+        if (MaybeFailure failure = Find(library, kernel.name, *kernel.object->threads_symbol, &set)) return failure;
+        reinterpret_cast<void (*)(int)>(set)(request_.threads);
+      }
       if (!kernel.object->prepare_symbol) continue;
       if (MaybeFailure failure = Find(library, kernel.name, *kernel.object->prepare_symbol, &kernel.prepare))
         return failure;

@@ -28,7 +28,10 @@ RunNote* g_note = nullptr;
 
 class FaultHandler {
  public:
+  // Of several threads that fault, one tells.
   static void Handle(int signal_number, siginfo_t* info, void*) {
+    static std::atomic_flag telling = ATOMIC_FLAG_INIT;
+    while (telling.test_and_set()) pause();
     const char* address = static_cast<const char*>(info->si_addr);
     g_note->address = reinterpret_cast<uint64_t>(address);
     g_note->fault = FaultKind::kElsewhere;
@@ -87,14 +90,18 @@ void NoteRefusedAllocation() {
   if (g_note != nullptr) g_note->allocation_refused = true;
 }
 
+void UseSignalStack() {
+  constexpr size_t kBytes = 64 << 10;
+  stack_t stack = {};
+  stack.ss_sp = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack.ss_size = kBytes;
+  if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
+}
+
 void InstallFaultHandler(const std::vector<std::unique_ptr<GuardedBuffer>>* buffers, RunNote* note) {
   g_buffers = buffers;
   g_note = note;
-  static char alternate_stack[64 << 10];
-  stack_t stack = {};
-  stack.ss_sp = alternate_stack;
-  stack.ss_size = sizeof(alternate_stack);
-  sigaltstack(&stack, nullptr);
+  UseSignalStack();
   struct sigaction action = {};
   action.sa_sigaction = FaultHandler::Handle;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

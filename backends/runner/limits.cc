@@ -123,6 +123,7 @@ class Filter {
   }
   int Load() {
     if (error_ == 0) error_ = seccomp_attr_set(context_, SCMP_FLTATR_CTL_SSB, 1);
+    if (error_ == 0) error_ = seccomp_attr_set(context_, SCMP_FLTATR_CTL_TSYNC, 1);  // all threads
     return error_ != 0 ? error_ : seccomp_load(context_);
   }
 

@@ -29,7 +29,7 @@ struct RunFields {
     } else if constexpr (std::is_same_v<T, KernelParam>) {
       visit(value.dtype, value.elements, value.role, value.data, value.tolerance);
     } else if constexpr (std::is_same_v<T, KernelObject>) {
-      visit(value.shared_object, value.symbol, value.prepare_symbol, value.params);
+      visit(value.shared_object, value.symbol, value.prepare_symbol, value.threads_symbol, value.params);
     } else if constexpr (std::is_same_v<T, StopRule>) {
       visit(value.after_runs, value.over_seconds);
     } else if constexpr (std::is_same_v<T, TimingPolicy>) {
@@ -40,8 +40,8 @@ struct RunFields {
     } else if constexpr (std::is_same_v<T, RunLimits>) {
       visit(value.seconds, value.bytes);
     } else if constexpr (std::is_same_v<T, RunRequest>) {
-      visit(value.kernel, value.peers, value.data_seed, value.timing, value.limits, value.reference_kernel,
-            value.reference, value.write_reference_to);
+      visit(value.kernel, value.peers, value.data_seed, value.threads, value.timing, value.limits,
+            value.reference_kernel, value.reference, value.write_reference_to);
     } else {
       static_assert(std::is_same_v<T, RunResult>);
       visit(value.status, value.detail, value.signal, value.seconds, value.slowdown, value.peer_seconds,

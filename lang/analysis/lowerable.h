@@ -3,7 +3,7 @@
 // later steps.
 //
 //   Rules: the loops that index a buffer in registers are unrolled or vectorized (registers have no address);
-//   no vectorized loop is inside of another; what belongs to a thread, warp or block is used by it alone
+//   no vectorized loop is inside of another, and no parallel loop inside of a parallel or vectorized one; what belongs to a thread, warp or block is used by it alone
 //   (lang/analysis/restrictions.h).
 //
 // One implementation: the validator's check `registers` and lowering both ask here.
@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// kFailedPrecondition: which block indexes which buffer by which loop, or which loops are vectorized.
+// kFailedPrecondition: which block indexes which buffer by which loop, or which loops are inside of which.
 absl::Status VerifyLowerable(const Nests& nests);
 
 }  // namespace kiln

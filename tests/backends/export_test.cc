@@ -167,6 +167,108 @@ TEST(Export, PrepareIsAFunctionOfItsOwn) {
   EXPECT_EQ(output.status, 0) << output.text << Read(folder + "/packed.h");
 }
 
+// Y[i, j] = 2 * X[i, 511 - j] through a row that each iteration of the parallel loop has for itself.
+Program ParallelRows() {
+  Builder b("rows");
+  const Id X = b.Input("X", DType::kF32, {64, 512}), Y = b.Output("Y", DType::kF32, {64, 512}),
+           T = b.Temporary("T", DType::kF32, {64, 512});
+  const Sum i = b.Iter(0), j = b.Iter(1);
+  b.Compute("twice", {{"i", 64}, {"j", 512}}, {T, {i, j}}, b.Add(b.Load(X, {i, j}), b.Load(X, {i, j})));
+  b.Compute("back", {{"i", 64}, {"j", 512}}, {Y, {i, j}},
+            b.Load(T, {i, Sum::Constant(511) + j * -1}));
+  Schedule s = Scheduled(b.Finish());
+  const auto loops = s.GetLoops(s.GetBlock("back"));
+  s.ComputeAt(s.GetBlock("twice"), loops[0]);
+  s.Parallel(loops[0]);
+  KILN_CHECK(s.ok(), s.status().ToString());
+  return s.program();
+}
+
+// Three callers at the same time, and how many threads ran in all.
+constexpr char kUseRows[] =
+    "#include \"rows.h\""
+    R"(
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+static float x[64 * 512];
+static void *call(void *unused) {
+  static _Thread_local float y[64 * 512];
+  for (int round = 0; round < 300; ++round) {
+    if (rows(x, y) != 0) return "status";
+    for (int i = 0; i < 64 * 512; ++i)
+      if (y[i] != 2 * x[i / 512 * 512 + 511 - i % 512]) return "wrong";
+  }
+  (void)unused;
+  return "right";
+}
+int main(void) {
+  for (int i = 0; i < 64 * 512; ++i) x[i] = (float)(i % 1000);
+  rows_set_threads(3);
+  pthread_t callers[2];
+  for (int i = 0; i < 2; ++i) pthread_create(&callers[i], 0, call, 0);
+  void *said[3] = {0, 0, call(0)};
+  for (int i = 0; i < 2; ++i) pthread_join(callers[i], &said[i]);
+  int threads = -2;
+  DIR *tasks = opendir("/proc/self/task");
+  while (readdir(tasks)) ++threads;
+  printf("%s %s %s %d\n", (char *)said[0], (char *)said[1], (char *)said[2], threads);
+  return 0;
+}
+)";
+
+TEST(Export, ParallelLoopsRunOnThePoolThatIsThere) {
+  const std::string folder = FreshFolder();
+  const auto exported = Export(ParallelRows(), "rows", folder, Builders());
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  EXPECT_TRUE(fs::exists(folder + "/kiln_pool.c"));
+  std::ofstream(folder + "/use.c") << kUseRows;
+  const std::string cc = "cd " + folder + " && cc -std=gnu11 -Wall -Wextra -Werror use.c ";
+  EXPECT_EQ(Shell(cc + "rows.o -lm -lpthread -o alone && ./alone").text, "right right right 1\n");
+  EXPECT_EQ(Shell(cc + "rows.o kiln_pool.c -lm -lpthread -o with && ./with").text, "right right right 3\n");
+  EXPECT_EQ(Shell(cc + "-L. -lrows -Wl,-rpath,. -lpthread -o shared && ./shared").text, "right right right 3\n");
+  const Output symbols = Shell("cd " + folder + " && nm -g rows.o | sed 's/^[0-9a-f ]*//' | sort | tr '\\n' ' '");
+  EXPECT_EQ(symbols.text, "T rows T rows_set_threads w kiln_parallel_for ");
+  const Output shared = Shell("cd " + folder + " && nm -D --defined-only librows.so | awk '{print $3}' | sort");
+  EXPECT_EQ(shared.text, "rows\nrows_set_threads\n");
+  const std::string header = Read(folder + "/rows.h");
+  EXPECT_TRUE(absl::StrContains(header, "\nvoid rows_set_threads(int threads);\n")) << header;
+  EXPECT_TRUE(absl::StrContains(header, " * rows_set_threads says how many threads share the work of a call, 1 at "
+                                        "first.")) << header;
+}
+
+// Its threads are in its code still.
+TEST(Export, ALibraryWithThreadsStaysWhenItIsClosed) {
+  const std::string folder = FreshFolder();
+  ASSERT_TRUE(Export(ParallelRows(), "rows", folder, Builders()).ok());
+  std::ofstream(folder + "/use.c") << R"(
+    #include <dlfcn.h>
+    #include <unistd.h>
+    int main(void) {
+      static float x[64 * 512], y[64 * 512];
+      for (int i = 0; i < 3; ++i) {
+        void* library = dlopen("./librows.so", RTLD_NOW);
+        ((void (*)(int))dlsym(library, "rows_set_threads"))(2);
+        if (((int (*)(float*, float*))dlsym(library, "rows"))(x, y) != 0) return 2;
+        dlclose(library);
+        usleep(20000);
+      }
+      return 0;
+    })";
+  const Output output = Shell("cd " + folder + " && cc -Wall -Werror use.c -ldl -o use && ./use");
+  EXPECT_EQ(output.status, 0) << output.text;
+}
+
+TEST(Export, AnObjectForAnotherMachineTakesThreadsToo) {
+  const std::string folder = FreshFolder();
+  ASSERT_TRUE(Export(ParallelRows(), "rows", folder, Builders(), {.triple = "aarch64-linux-gnu"}).ok());
+  EXPECT_TRUE(fs::exists(folder + "/kiln_pool.c"));
+  const Output symbols = Shell("nm -g " + folder + "/rows.o | sed 's/^[0-9a-f ]*//' | sort | tr '\\n' ' '");
+  EXPECT_TRUE(absl::StrContains(symbols.text, "T rows_set_threads") &&
+              absl::StrContains(symbols.text, "w kiln_parallel_for"))
+      << symbols.text;
+}
+
 TEST(Export, TheMlirIsTheSameProgram) {
   const std::string folder = FreshFolder();
   Program p = Matmul(8, 16, 8);
@@ -249,6 +351,8 @@ TEST(Export, StockMlirRunsATiledMatmul) {
   ExpectMlirComputes(
       TiledMatmul(Matmul(16, 32, 8), Target(), {{2, 2, 4}, {1, 2, 16}, {2, 4}}, true).program());
 }
+
+TEST(Export, StockMlirRunsParallelLoopsInTurn) { ExpectMlirComputes(ParallelRows()); }
 
 // Y[h, w, c] = sum over a window of X, with zeros around it; lanes over c.
 TEST(Export, StockMlirRunsAPaddedConvolution) {

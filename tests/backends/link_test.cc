@@ -76,6 +76,21 @@ TEST(Link, NamesSymbolsThatAreDefinedNowhere) {
             "undefined symbols that neither libc nor libm has: memrefCopy, missing");
 }
 
+TEST(Link, LeavesWeakSymbolsToTheLoader) {
+  const char maybe[] = R"(
+    llvm.func extern_weak @nowhere_at_all()
+    llvm.func @f() -> i32 {
+      %f = llvm.mlir.addressof @nowhere_at_all : !llvm.ptr
+      %null = llvm.mlir.zero : !llvm.ptr
+      %there = llvm.icmp "ne" %f, %null : !llvm.ptr
+      %result = llvm.zext %there : i1 to i32
+      llvm.return %result : i32
+    })";
+  auto module = Parse(maybe);
+  const std::string object = HostCodegen().Compile(*module, {}).value().bytes;
+  EXPECT_TRUE(LinkShared({object}, {}).ok());
+}
+
 TEST(Link, NamesExportsThatNoObjectDefines) {
   const auto shared = LinkShared({Object(kTwo, {"f"})}, {.exports = {"f", "h"}});
   EXPECT_EQ(shared.status().message(), "no object defines what is to be exported: h");

@@ -13,6 +13,7 @@
 #include "backends/cpu/codegen.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/link.h"
+#include "backends/cpu/outline_parallel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 
@@ -64,6 +65,7 @@ inline absl::StatusOr<Loaded> Build(const std::string& text, const CodegenOption
   if (!object.ok()) return object.status();
   LinkOptions link;
   for (const EntryPoint& entry : options.entries) link.exports.push_back(entry.name);
+  if (object->takes_threads) link.exports.push_back(ThreadsSymbol(options.entries.front().name));
   auto shared = LinkShared({object->bytes}, link);
   if (!shared.ok()) return shared.status();
   return Loaded::FromBytes(*shared);

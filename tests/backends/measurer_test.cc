@@ -93,6 +93,22 @@ TEST(CpuMeasurer, TimesWhatComputesTheSame) {
   }
 }
 
+TEST(CpuMeasurer, RunsParallelLoopsOnAsManyThreadsAsItHasCores) {
+  CpuMeasurerOptions options = Options();
+  options.threads = 2;
+  CpuMeasurer measurer = StartMeasurer(options);
+  const Program original = Matmul(64, 64, 64);
+  Program parallel = original;
+  parallel.loop(1).kind = LoopKind::kParallel;
+  const MeasureRequest request{.original = &original, .scheduled = &parallel};
+  const int cores = measurer.target().cores;
+  EXPECT_EQ(cores, std::min<int>(2, static_cast<int>(UsableCores().size())));
+  for (const MeasureResult& result : {measurer.Measure({request}).front(), measurer.Race({request}).front()}) {
+    EXPECT_EQ(result.status, outcome::kOk) << result.error;
+    EXPECT_EQ(result.flags, absl::StrCat("threads=", cores, " contract"));
+  }
+}
+
 TEST(CpuMeasurer, StopsWhatIsFarFromTheBest) {
   const Program p = Matmul(64, 64, 64);
   const MeasureRequest slow{.original = &p, .scheduled = &p, .best_seconds = 1e-7};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/outline_parallel.h"
 #include "backends/lower.h"
 #include "gtest/gtest.h"
 #include "lang/interpreter.h"
@@ -39,6 +40,7 @@ inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOp
   }
   auto object = HostCodegen().Compile(**module, codegen);
   if (!object.ok()) return object.status();
+  if (object->takes_threads) link.exports.push_back(ThreadsSymbol(program.name));
   auto shared = LinkShared({object->bytes}, link);
   if (!shared.ok()) return shared.status();
   return Loaded::FromBytes(*shared);
@@ -82,9 +84,11 @@ inline int32_t CallKernel(const Loaded& loaded, const std::string& name, std::ve
   return loaded.Get<Function>(name)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
 }
 
-// Calls what prepares, if the program has it, with its constants alone; then the kernel.
+// Calls what prepares, if the program has it, with its constants alone; then the kernel. Parallel loops run on so
+// many threads.
 inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<void*> arguments,
-                           const std::vector<size_t>& prepared) {
+                           const std::vector<size_t>& prepared, int threads = 2) {
+  if (auto* set = loaded.Get<void(int)>(ThreadsSymbol(p.name))) set(threads);
   std::vector<void*> constants(arguments.size(), nullptr);
   for (size_t i = 0; i < p.parameters.size(); ++i)
     if (p.buffers[p.parameters[i]].role == Role::kConstant) constants[i] = arguments[i];
@@ -101,7 +105,7 @@ inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<v
 
 // Runs compiled code; outputs start as 0xA5, as the interpreter's do. Returns the status.
 inline int32_t RunCompiled(const Program& p, const std::vector<std::string>& inputs,
-                           std::vector<std::string>* outputs) {
+                           std::vector<std::string>* outputs, int threads = 2) {
   std::vector<size_t> prepared;
   auto loaded = BuildProgram(p, {}, &prepared);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
@@ -114,7 +118,7 @@ inline int32_t RunCompiled(const Program& p, const std::vector<std::string>& inp
   }
   std::vector<void*> arguments;
   for (std::string& bytes : memory) arguments.push_back(bytes.data());
-  const int32_t status = CallProgram(*loaded, p, arguments, prepared);
+  const int32_t status = CallProgram(*loaded, p, arguments, prepared, threads);
   for (size_t i = 0; i < memory.size(); ++i) {
     if (p.buffers[p.parameters[i]].role == Role::kOutput) outputs->push_back(memory[i]);
   }

@@ -10,11 +10,11 @@
 // the root that are marked `prepare` go to a second entry point NAME_prepare; temporaries that these write
 // and the others read become further parameters of both, after the program's own, in the order of their ids.
 //
-// A parallel loop is an scf.for with an attribute, and what each of its iterations has for itself is allocated once,
-// with another (backends/cpu/outline_parallel.h): who knows neither runs iterations in turn. Pipelined loops run their
-// children in turn, which is one of the orders that they allow, with one copy of what rings carry. Fragments
-// are memory, with an address for each register of each lane. Lanes whose swizzled addresses are not next to
-// each other are gathered and scattered.
+// A parallel loop is an scf.for with an attribute, and what each of its iterations has for itself is
+// allocated once, with another (backends/cpu/outline_parallel.h): who knows neither runs iterations in turn.
+// Pipelined loops run their children in turn, which is one of the orders that they allow, with one copy of
+// what rings carry. Fragments are memory, with an address for each register of each lane. Lanes whose
+// swizzled addresses are not next to each other are gathered and scattered.
 //
 // Replace a pass by another function of the same kind. Not thread-safe: one MLIRContext, one thread.
 #pragma once

@@ -30,8 +30,8 @@ std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
   return common;
 }
 
-// Cut before the first vectorized loop, for lanes live at the same time; and before a loop in which an iteration
-// reads what others wrote.
+// Cut before the first vectorized loop, for lanes live at the same time; and before a loop in which an
+// iteration reads what others wrote.
 std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
   const auto shared = std::find_if(common.begin(), common.end(), [&](Id node) {
     return p.IsLoop(node) && p.loop(node).extent.max > 1 &&
@@ -91,7 +91,8 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
     for (const PlannedAccess* access : accesses) (access->prepare ? in_prepare : in_main) = true;
     plan.crosses = in_prepare && in_main;
     const std::vector<Id> common = CommonPath(p, accesses);
-    plan.per_iteration = std::any_of(common.begin(), common.end(), [&](Id node) { return RunsOnThreads(p, node); });
+    plan.per_iteration =
+        std::any_of(common.begin(), common.end(), [&](Id node) { return RunsOnThreads(p, node); });
     for (const Id node : InTurns(p, id, common)) {
       if (p.IsLoop(node)) outer.push_back(node);
     }

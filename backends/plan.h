@@ -35,8 +35,8 @@ enum class Place { kParameter, kGlobal, kAlloca, kHeap };
 struct BufferPlan {
   bool used = false;
   Place place = Place::kParameter;
-  int64_t elements = 1;  // of the address space, after layout and compaction
-  bool crosses = false;  // a temporary that the prepare phase writes and the main phase reads
+  int64_t elements = 1;        // of the address space, after layout and compaction
+  bool crosses = false;        // a temporary that the prepare phase writes and the main phase reads
   bool per_iteration = false;  // of the parallel loop around all accesses: threads must not share it
 };
 

@@ -242,9 +242,7 @@ Action AddTune(CLI::App& command) {
       ->capture_default_str();
   AddDatabase(command, &o->database);
   command.add_option("-o,--output", o->output, "Folder to which the best of each task is exported");
-  command
-      .add_option("--threads", o->threads,
-                  "Cores of the target; 0: all. Programs run on one of them in this version")
+  command.add_option("--threads", o->threads, "Cores that programs run on, with a thread on each; 0: all")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   AddSpaceOption(command, &o->space);

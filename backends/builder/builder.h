@@ -3,8 +3,8 @@
 //
 // A build is Lower -> Codegen -> LinkShared. The entry points of what comes out are SYMBOL and, where the
 // program has a prepare phase, SYMBOL_prepare; both take the program's parameters in order and then what
-// prepare writes (BuildResult::prepared), each as a bare pointer, and return 0. Where loops run on threads, they do
-// on as many as SYMBOL_set_threads(int) was told, one at first (backends/cpu/outline_parallel.h).
+// prepare writes (BuildResult::prepared), each as a bare pointer, and return 0. Where loops run on threads,
+// they do on as many as SYMBOL_set_threads(int) was told, one at first (backends/cpu/outline_parallel.h).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ struct BuildRequest {
   std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject};
   bool contract = true;  // sum += a * b as one fused operation
   int alignment = 64;    // that callers promise for every pointer, in bytes; 1 promises nothing
-  bool own_pool = false;  // a shared object with parallel loops holds a thread pool, else whoever loads it has one
+  bool own_pool =
+      false;  // a shared object with parallel loops holds a thread pool, else whoever loads it has one
   // The machine that code is made for (backends/cpu/machine.h). An empty triple: this one.
   std::string triple = {}, cpu = {}, features = {};
   bool print_after_all = false;
@@ -63,8 +64,8 @@ struct BuildResult {
   bool has_prepare = false;
   std::vector<PreparedParam> prepared = {};
   bool takes_threads = false;  // there is SYMBOL_set_threads; told where object code was made
-  std::string passes = {};  // with print_after_all: the result of each pass
-  double seconds = 0;       // of the build, without waiting
+  std::string passes = {};     // with print_after_all: the result of each pass
+  double seconds = 0;          // of the build, without waiting
 
   bool ok() const { return status == BuildStatus::kOk; }
 };

@@ -185,7 +185,8 @@ void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options
     const auto entry =
         llvm::find_if(options.entries, [&](const EntryPoint& e) { return function.getName() == e.name; });
     if (entry == options.entries.end()) {
-      if (!options.entries.empty() && function.getName() == ThreadsSymbol(options.entries.front().name)) continue;
+      if (!options.entries.empty() && function.getName() == ThreadsSymbol(options.entries.front().name))
+        continue;
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
       continue;
     }
@@ -282,7 +283,8 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   if (done(Stage::kMath, print_mlir)) return result;
 
   const auto promise_of = [&](const std::string& function) {
-    const auto entry = llvm::find_if(options.entries, [&](const EntryPoint& e) { return e.name == function; });
+    const auto entry =
+        llvm::find_if(options.entries, [&](const EntryPoint& e) { return e.name == function; });
     return entry == options.entries.end() ? Promise() : Promise{entry->noalias, entry->alignment};
   };
   result.takes_threads =

@@ -4,7 +4,8 @@
 // layout) operations; LLVM dialect operations may be mixed in. What happens to it, one line a Stage:
 //   kMlir         the module as given, verified
 //   kMath         f16 and bf16 arithmetic done in f32, math expanded (narrow_floats.h, expand_math.h)
-//   kLlvmDialect  parallel loops made functions (outline_parallel.h), scf -> cf, then one conversion of everything;
+//   kLlvmDialect  parallel loops made functions (outline_parallel.h), scf -> cf, then one conversion of
+//   everything;
 //                 memrefs are bare pointers
 //   kLlvm         LLVM IR with the attributes of the machine and of the entry points
 //   kOptimized    after the pipeline: kMinimal promotes register tiles and hoists, no more; kO3 is LLVM's;
@@ -12,15 +13,16 @@
 //   kAssembly     what the object holds
 //
 // An entry point becomes `int32_t NAME(void* ...)`, one pointer for each memref: a func without results
-// returns 0. All other functions become private to the object, but `void NAME_set_threads(int32_t)`, NAME being that
-// of the first entry point, where loops run on threads. A memref<Nxi1> holds a byte for each element
-// in scalar code, and bits in vector code: use i8 in memory.
+// returns 0. All other functions become private to the object, but `void NAME_set_threads(int32_t)`, NAME
+// being that of the first entry point, where loops run on threads. A memref<Nxi1> holds a byte for each
+// element in scalar code, and bits in vector code: use i8 in memory.
 //
-// Results call nothing but libc (memcpy, malloc) and libm, which link.h checks, and the weak kiln_parallel_for.
+// Results call nothing but libc (memcpy, malloc) and libm, which link.h checks, and the weak
+// kiln_parallel_for.
 //
 // A body that is called through a pointer: func.constant, and LLVM dialect operations joined to the rest by
-// unrealized_conversion_cast, fold away here; `{llvm.noalias, llvm.align = 64}` on a memref argument of any function
-// is kept. outline_parallel.h makes such bodies.
+// unrealized_conversion_cast, fold away here; `{llvm.noalias, llvm.align = 64}` on a memref argument of any
+// function is kept. outline_parallel.h makes such bodies.
 //
 // Measured for a candidate (CPU ms on Zen 3, warm; matmul with a register tile of 4 rows x 2 vectors,
 // kMinimal): verify 0.2, math 0.0, convert 1.3, translate 0.6, optimize 0.7, emit 4.5; 7.6 together, and 1.7
@@ -72,7 +74,7 @@ struct StageTimes {
 struct ObjectCode {
   std::string bytes;           // a relocatable object, position independent
   bool takes_threads = false;  // it defines NAME_set_threads
-  StageTimes times;   // with print_after_all, printing is not counted
+  StageTimes times;            // with print_after_all, printing is not counted
 };
 
 class Codegen {

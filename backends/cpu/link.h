@@ -3,9 +3,9 @@
 // lld runs inside the process as a library, on files in a temporary directory. Measured on Zen 3 (CPU time
 // for a small kernel): 1.7 ms in process, 26 ms through a child; a thousand links and failed ones leave the
 // process well. Before linking, the undefined symbols of the objects are looked up in this process's libc and
-// libm, so an unknown one is an error that names it, and libraries that nothing needs are not recorded. A weak one
-// that no object defines stays: the loader finds it, or it is null. Only for objects of the machine that Kiln runs
-// on.
+// libm, so an unknown one is an error that names it, and libraries that nothing needs are not recorded. A
+// weak one that no object defines stays: the loader finds it, or it is null. Only for objects of the machine
+// that Kiln runs on.
 //
 // Thread-safe: links are serialized by a lock, for lld keeps its state in globals.
 #pragma once

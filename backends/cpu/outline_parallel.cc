@@ -131,8 +131,8 @@ class Outliner {
 
   func::FuncOp MakeFunction(const std::string& what, int number, llvm::ArrayRef<mlir::Type> types) {
     b_.setInsertionPointToEnd(module_.getBody());
-    auto function = func::FuncOp::create(b_, loc_, absl::StrCat(name_, ".", what, number),
-                                         b_.getFunctionType(types, {}));
+    auto function =
+        func::FuncOp::create(b_, loc_, absl::StrCat(name_, ".", what, number), b_.getFunctionType(types, {}));
     function.setPrivate();
     b_.setInsertionPointToStart(function.addEntryBlock());
     return function;
@@ -169,9 +169,10 @@ class Outliner {
     const mlir::Value zero = arith::ConstantIndexOp::create(b_, loc_, 0);
     for (size_t i = 0; i < captured.size(); ++i) {
       const mlir::Value argument = tile.getArgument(static_cast<unsigned>(i + 2));
-      inside.map(captured[i], argument.getType() == captured[i].getType()
-                                  ? argument
-                                  : memref::LoadOp::create(b_, loc_, argument, mlir::ValueRange{zero}).getResult());
+      inside.map(captured[i],
+                 argument.getType() == captured[i].getType()
+                     ? argument
+                     : memref::LoadOp::create(b_, loc_, argument, mlir::ValueRange{zero}).getResult());
     }
     const mlir::Value one = arith::ConstantIndexOp::create(b_, loc_, 1);
     auto run = scf::ForOp::create(b_, loc_, tile.getArgument(0), tile.getArgument(1), one);
@@ -226,8 +227,8 @@ class Outliner {
       LLVM::StoreOp::create(b_, loc_, pointer, ArgumentAt(args, i));
     }
     const mlir::Value total = arith::IndexCastOp::create(b_, loc_, i64_, loop.getUpperBound());
-    const mlir::Value function = Cast(
-        func::ConstantOp::create(b_, loc_, body.getFunctionType(), body.getName()).getResult(), ptr_);
+    const mlir::Value function =
+        Cast(func::ConstantOp::create(b_, loc_, body.getFunctionType(), body.getName()).getResult(), ptr_);
     LLVM::CallOp::create(b_, loc_, mlir::TypeRange(), absl::StrCat(name_, ".fork"),
                          mlir::ValueRange{total, function, args});
   }

@@ -9,8 +9,8 @@
 //
 // One bare pointer for each parameter; the caller allocates everything, and arrays do not overlap; no
 // alignment is needed. The function returns 0. It needs libc and libm only. Where the program has a prepare
-// phase, there is NAME_prepare too, with the same parameters, to be called once per set of constants. Where it has
-// parallel loops, NAME_set_threads(int) says on how many threads they run, one at first.
+// phase, there is NAME_prepare too, with the same parameters, to be called once per set of constants. Where
+// it has parallel loops, NAME_set_threads(int) says on how many threads they run, one at first.
 //
 // Replace it to hand programs out in another form. Threads: any, as for BuilderPool.
 #pragma once

@@ -134,13 +134,16 @@ std::string HeaderText(const Program& program, const BuildResult& built, const s
                   " *\n * The caller allocates all arrays: contiguous, row-major, and none overlaps another. "
                   "Any alignment"
                   " will do;\n * 64 bytes is fastest. ",
-                  HasStatus(program) ? kChecks : "Functions return 0.", built.takes_threads ? "" : " They keep no state.",
+                  HasStatus(program) ? kChecks : "Functions return 0.",
+                  built.takes_threads ? "" : " They keep no state.",
                   " Any may be called from several threads at once.\n");
   if (built.takes_threads) {
-    absl::StrAppend(&text, " *\n * ", name, "_set_threads says how many threads share the work of a call, 1 at first. lib",
-                    name, ".so starts them itself.\n * With ", name,
-                    ".o, compile kiln_pool.c into the program, once for all that Kiln exported; without it calls\n"
-                    " * use the caller's thread alone, and so does a call while another one uses the pool.\n");
+    absl::StrAppend(
+        &text, " *\n * ", name,
+        "_set_threads says how many threads share the work of a call, 1 at first. lib", name,
+        ".so starts them itself.\n * With ", name,
+        ".o, compile kiln_pool.c into the program, once for all that Kiln exported; without it calls\n"
+        " * use the caller's thread alone, and so does a call while another one uses the pool.\n");
   }
   if (built.has_prepare) {
     absl::StrAppend(&text, " *\n * ", name,

@@ -68,9 +68,9 @@ class Child {
 
   RunResult Run() {
     constexpr MaybeFailure (Child::* kSteps[])() = {
-        &Child::Check, &Child::OpenFiles,  &Child::MakeBuffers, &Child::StartThreads,   &Child::Limit,
-        &Child::Load,  &Child::RunPrepare, &Child::WarmUp,      &Child::WriteReference, &Child::Time,
-        &Child::CheckAgain};
+        &Child::Check,          &Child::OpenFiles, &Child::MakeBuffers, &Child::StartThreads,
+        &Child::Limit,          &Child::Load,      &Child::RunPrepare,  &Child::WarmUp,
+        &Child::WriteReference, &Child::Time,      &Child::CheckAgain};
     for (const auto step : kSteps) {
       if (MaybeFailure failure = (this->*step)()) {
         result_.status = failure->status;
@@ -230,7 +230,8 @@ class Child {
         return failure;
       if (kernel.object->threads_symbol) {
         void* set = nullptr;
-        if (MaybeFailure failure = Find(library, kernel.name, *kernel.object->threads_symbol, &set)) return failure;
+        if (MaybeFailure failure = Find(library, kernel.name, *kernel.object->threads_symbol, &set))
+          return failure;
         reinterpret_cast<void (*)(int)>(set)(request_.threads);
       }
       if (!kernel.object->prepare_symbol) continue;

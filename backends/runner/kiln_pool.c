@@ -1,11 +1,11 @@
 /* The threads of functions that Kiln made: compile this file and link it into the program, once.
  *
- * kiln_parallel_for calls body(begin, end, args) for disjoint ranges that together are 0 .. total, on the calling
- * thread and on up to threads - 1 others, and returns when all calls have returned. Ranges shrink as the end comes
- * near, but not below `chunk`. Any thread may call it; while one call is under way, others (and those that a body
- * makes) run on their own thread alone. Threads are started when they are first needed and never end; without work
- * they spin for a fraction of a millisecond and then sleep. If one cannot be started, or in a child made by fork,
- * the threads that are there do everything.
+ * kiln_parallel_for calls body(begin, end, args) for disjoint ranges that together are 0 .. total, on the
+ * calling thread and on up to threads - 1 others, and returns when all calls have returned. Ranges shrink as
+ * the end comes near, but not below `chunk`. Any thread may call it; while one call is under way, others (and
+ * those that a body makes) run on their own thread alone. Threads are started when they are first needed and
+ * never end; without work they spin for a fraction of a millisecond and then sleep. If one cannot be started,
+ * or in a child made by fork, the threads that are there do everything.
  *
  * It needs Linux, C11 and libc. */
 #define _GNU_SOURCE
@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-typedef void (*body_function)(int64_t begin, int64_t end, void **args);
+typedef void (*body_function)(int64_t begin, int64_t end, void** args);
 
 enum { kMostThreads = 1024, kSpins = 10000, kStackBytes = 8 << 20 };
 
@@ -30,7 +30,7 @@ static struct {
   int threads;
   int64_t total, chunk;
   body_function body;
-  void **args;
+  void** args;
   _Alignas(64) atomic_uint gate; /* 1: workers may enter; and 2 for each that is inside */
   _Atomic int64_t next;          /* the first iteration that nobody has taken */
   _Alignas(64) atomic_int asleep;
@@ -86,7 +86,7 @@ static int enter(void) {
   return 0;
 }
 
-static void *work(void *number) {
+static void* work(void* number) {
   unsigned seen = 0;
   for (;;) {
     seen = wait_for_ticket(seen);
@@ -108,7 +108,7 @@ static void start_workers(int wanted) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (pool.workers < wanted && pool.workers < pool.most) {
     pthread_t thread;
-    if (pthread_create(&thread, &attributes, work, (void *)(intptr_t)(pool.workers + 1)) != 0) {
+    if (pthread_create(&thread, &attributes, work, (void*)(intptr_t)(pool.workers + 1)) != 0) {
       pool.most = pool.workers;
     } else {
       ++pool.workers;
@@ -118,7 +118,7 @@ static void start_workers(int wanted) {
   pthread_attr_destroy(&attributes);
 }
 
-void kiln_parallel_for(int threads, int64_t total, int64_t chunk, body_function body, void **args) {
+void kiln_parallel_for(int threads, int64_t total, int64_t chunk, body_function body, void** args) {
   if (total <= 0) return;
   if (threads < 2 || total <= chunk || atomic_flag_test_and_set_explicit(&pool.busy, memory_order_acquire)) {
     body(0, total, args);

@@ -47,7 +47,8 @@ struct KernelObject {
   // A function of the same parameters, called once before the kernel: fills the prepared parameters from
   // constants.
   std::optional<std::string> prepare_symbol = {};
-  // `void f(int)`, told RunRequest::threads before anything else; it calls kiln_parallel_for, which the runner has.
+  // `void f(int)`, told RunRequest::threads before anything else; it calls kiln_parallel_for, which the
+  // runner has.
   std::optional<std::string> threads_symbol = {};
   std::vector<KernelParam> params = {};
 };
@@ -91,7 +92,8 @@ struct RunRequest {
   // reference; the first failure is that of the request.
   std::vector<KernelObject> peers = {};
   uint64_t data_seed = 0;
-  int threads = 1;  // of the pool that kernels run on, each kept to a core of the runner's of its own, in turn
+  int threads =
+      1;  // of the pool that kernels run on, each kept to a core of the runner's of its own, in turn
   TimingPolicy timing = {};
   RunLimits limits = {};
   std::optional<ReferenceKernel> reference_kernel = {};
@@ -104,10 +106,10 @@ struct RunRequest {
 
 enum class RunStatus {
   kOk,
-  kCrashed,        // a signal, or it ended the process itself
-  kTimedOut,       // stopped at limits.seconds
-  kOutOfMemory,    // failed after an allocation beyond limits.bytes was refused, or its parameters are larger
-  kWrongResult,    // outputs differ from the reference
+  kCrashed,      // a signal, or it ended the process itself
+  kTimedOut,     // stopped at limits.seconds
+  kOutOfMemory,  // failed after an allocation beyond limits.bytes was refused, or its parameters are larger
+  kWrongResult,  // outputs differ from the reference
   kLoadFailed,  // no ELF shared object, no such symbol, no thread to be had, or a request that makes no sense
   kGuardViolated,  // touched memory outside its parameters, or wrote to an input
   kNonZeroStatus,  // the kernel returned something else than 0

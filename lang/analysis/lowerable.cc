@@ -15,11 +15,12 @@ absl::Status VerifyLowerable(const Nests& nests) {
     if ((!parallel && loop.kind != LoopKind::kVectorized) || loop.extent == 1) continue;
     for (int32_t around = loop.parent; around >= 0; around = nests.loops()[around].parent) {
       const NestLoop& outer = nests.loops()[around];
-      const bool refused = outer.kind == LoopKind::kVectorized || (parallel && outer.kind == LoopKind::kParallel);
+      const bool refused =
+          outer.kind == LoopKind::kVectorized || (parallel && outer.kind == LoopKind::kParallel);
       if (!refused || outer.extent == 1) continue;
-      return absl::FailedPreconditionError(
-          absl::StrCat(Describe(p, loop.node), " is ", ToString(loop.kind), " inside of ", Describe(p, outer.node),
-                       ", which is ", ToString(outer.kind), outer.kind == loop.kind ? " too" : ""));
+      return absl::FailedPreconditionError(absl::StrCat(
+          Describe(p, loop.node), " is ", ToString(loop.kind), " inside of ", Describe(p, outer.node),
+          ", which is ", ToString(outer.kind), outer.kind == loop.kind ? " too" : ""));
     }
   }
   for (const NestAccess& access : nests.accesses()) {

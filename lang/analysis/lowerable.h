@@ -3,8 +3,8 @@
 // later steps.
 //
 //   Rules: the loops that index a buffer in registers are unrolled or vectorized (registers have no address);
-//   no vectorized loop is inside of another, and no parallel loop inside of a parallel or vectorized one; what belongs to a thread, warp or block is used by it alone
-//   (lang/analysis/restrictions.h).
+//   no vectorized loop is inside of another, and no parallel loop inside of a parallel or vectorized one;
+//   what belongs to a thread, warp or block is used by it alone (lang/analysis/restrictions.h).
 //
 // One implementation: the validator's check `registers` and lowering both ask here.
 #pragma once

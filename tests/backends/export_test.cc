@@ -174,8 +174,7 @@ Program ParallelRows() {
            T = b.Temporary("T", DType::kF32, {64, 512});
   const Sum i = b.Iter(0), j = b.Iter(1);
   b.Compute("twice", {{"i", 64}, {"j", 512}}, {T, {i, j}}, b.Add(b.Load(X, {i, j}), b.Load(X, {i, j})));
-  b.Compute("back", {{"i", 64}, {"j", 512}}, {Y, {i, j}},
-            b.Load(T, {i, Sum::Constant(511) + j * -1}));
+  b.Compute("back", {{"i", 64}, {"j", 512}}, {Y, {i, j}}, b.Load(T, {i, Sum::Constant(511) + j * -1}));
   Schedule s = Scheduled(b.Finish());
   const auto loops = s.GetLoops(s.GetBlock("back"));
   s.ComputeAt(s.GetBlock("twice"), loops[0]);
@@ -226,15 +225,20 @@ TEST(Export, ParallelLoopsRunOnThePoolThatIsThere) {
   const std::string cc = "cd " + folder + " && cc -std=gnu11 -Wall -Wextra -Werror use.c ";
   EXPECT_EQ(Shell(cc + "rows.o -lm -lpthread -o alone && ./alone").text, "right right right 1\n");
   EXPECT_EQ(Shell(cc + "rows.o kiln_pool.c -lm -lpthread -o with && ./with").text, "right right right 3\n");
-  EXPECT_EQ(Shell(cc + "-L. -lrows -Wl,-rpath,. -lpthread -o shared && ./shared").text, "right right right 3\n");
-  const Output symbols = Shell("cd " + folder + " && nm -g rows.o | sed 's/^[0-9a-f ]*//' | sort | tr '\\n' ' '");
+  EXPECT_EQ(Shell(cc + "-L. -lrows -Wl,-rpath,. -lpthread -o shared && ./shared").text,
+            "right right right 3\n");
+  const Output symbols =
+      Shell("cd " + folder + " && nm -g rows.o | sed 's/^[0-9a-f ]*//' | sort | tr '\\n' ' '");
   EXPECT_EQ(symbols.text, "T rows T rows_set_threads w kiln_parallel_for ");
-  const Output shared = Shell("cd " + folder + " && nm -D --defined-only librows.so | awk '{print $3}' | sort");
+  const Output shared =
+      Shell("cd " + folder + " && nm -D --defined-only librows.so | awk '{print $3}' | sort");
   EXPECT_EQ(shared.text, "rows\nrows_set_threads\n");
   const std::string header = Read(folder + "/rows.h");
   EXPECT_TRUE(absl::StrContains(header, "\nvoid rows_set_threads(int threads);\n")) << header;
-  EXPECT_TRUE(absl::StrContains(header, " * rows_set_threads says how many threads share the work of a call, 1 at "
-                                        "first.")) << header;
+  EXPECT_TRUE(absl::StrContains(header,
+                                " * rows_set_threads says how many threads share the work of a call, 1 at "
+                                "first."))
+      << header;
 }
 
 // Its threads are in its code still.

@@ -2,8 +2,9 @@
 //
 // Random programs under random steps of every primitive, compiled where the validator lets them pass, until N
 // ran: each element must be the interpreter's. The numbers are small integers, so that floats are exact in
-// any order. Parallel loops run on two threads, two neighbouring iterations at the same time. Chunks of seeds run in processes of their own: one that crashes is told by its seed. With a file
-// of results, each chunk is appended as it lands, and the same command goes on where it was stopped.
+// any order. Parallel loops run on two threads, two neighbouring iterations at the same time. Chunks of seeds
+// run in processes of their own: one that crashes is told by its seed. With a file of results, each chunk is
+// appended as it lands, and the same command goes on where it was stopped.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,10 +33,10 @@
 #include "tests/support/summary.h"
 #include "validator/validate.h"
 
-// In place of the pool, which gives what little there is to do here to the caller alone: iterations 2n and 2n + 1
-// begin together, each on its thread.
-void kiln_parallel_for(int /*threads*/, int64_t total, int64_t /*chunk*/, void (*body)(int64_t, int64_t, void**),
-                       void** args) {
+// In place of the pool, which gives what little there is to do here to the caller alone: iterations 2n and 2n
+// + 1 begin together, each on its thread.
+void kiln_parallel_for(int /*threads*/, int64_t total, int64_t /*chunk*/,
+                       void (*body)(int64_t, int64_t, void**), void** args) {
   std::atomic<int64_t> begun{0};
   const auto run = [&](int64_t first) {
     for (int64_t i = first; i < total; i += 2) {

@@ -1,5 +1,5 @@
-// Parallel loops: compiled code on several threads gives what the interpreter gives, and who knows no threads runs
-// the same module in turn.
+// Parallel loops: compiled code on several threads gives what the interpreter gives, and who knows no threads
+// runs the same module in turn.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -152,10 +152,16 @@ TEST(LowerParallel, ProgramsWithoutParallelLoopsHaveNothingOfIt) {
 
 TEST(LowerParallel, RefusesParallelLoopsInsideOfOthers) {
   const auto refusal = [](const std::string& outer) {
-    return Lower(Parsed(absl::StrCat(R"(program nested parameters A, Y
+    return Lower(
+               Parsed(absl::StrCat(
+                   R"(program nested parameters A, Y
       buffer A: f32[4, 8] input  buffer Y: f32[4, 8] output
-      for i < 4 )", outer, R"( { for j < 8 parallel { block copy { spatial y < 4 = i  spatial x < 8 = j  Y[y, x] = A[y, x] } } })")),
-                 Context()).status().ToString();
+      for i < 4 )",
+                   outer,
+                   R"( { for j < 8 parallel { block copy { spatial y < 4 = i  spatial x < 8 = j  Y[y, x] = A[y, x] } } })")),
+               Context())
+        .status()
+        .ToString();
   };
   EXPECT_EQ(refusal("parallel"),
             "FAILED_PRECONDITION: loop j is parallel inside of loop i, which is parallel too");

@@ -103,7 +103,8 @@ TEST(CpuMeasurer, RunsParallelLoopsOnAsManyThreadsAsItHasCores) {
   const MeasureRequest request{.original = &original, .scheduled = &parallel};
   const int cores = measurer.target().cores;
   EXPECT_EQ(cores, std::min<int>(2, static_cast<int>(UsableCores().size())));
-  for (const MeasureResult& result : {measurer.Measure({request}).front(), measurer.Race({request}).front()}) {
+  for (const MeasureResult& result :
+       {measurer.Measure({request}).front(), measurer.Race({request}).front()}) {
     EXPECT_EQ(result.status, outcome::kOk) << result.error;
     EXPECT_EQ(result.flags, absl::StrCat("threads=", cores, " contract"));
   }

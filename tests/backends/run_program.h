@@ -84,8 +84,8 @@ inline int32_t CallKernel(const Loaded& loaded, const std::string& name, std::ve
   return loaded.Get<Function>(name)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
 }
 
-// Calls what prepares, if the program has it, with its constants alone; then the kernel. Parallel loops run on so
-// many threads.
+// Calls what prepares, if the program has it, with its constants alone; then the kernel. Parallel loops run
+// on so many threads.
 inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<void*> arguments,
                            const std::vector<size_t>& prepared, int threads = 2) {
   if (auto* set = loaded.Get<void(int)>(ThreadsSymbol(p.name))) set(threads);

@@ -106,7 +106,8 @@ TEST(KilnPool, CallersAtTheSameTimeAreAllServed) {
 TEST(KilnPool, ABodyMayCallItToo) {
   std::atomic<int> ran{0};
   For(2, 8, 1, [&](int64_t begin, int64_t end) {
-    For(2, (end - begin) * 10, 1, [&](int64_t first, int64_t last) { ran += static_cast<int>(last - first); });
+    For(2, (end - begin) * 10, 1,
+        [&](int64_t first, int64_t last) { ran += static_cast<int>(last - first); });
   });
   EXPECT_EQ(ran, 80);
 }

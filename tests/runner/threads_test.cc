@@ -16,7 +16,8 @@ RunRequest OnTwoThreads(const std::string& body) {
   RunRequest request = Request(
       "#include <sched.h>\n#include <errno.h>\n#include <fcntl.h>\n#include <stdint.h>\n"
       "#include <sys/syscall.h>\n"
-      "__attribute__((weak)) void kiln_parallel_for(int, int64_t, int64_t, void (*)(int64_t, int64_t, void**), "
+      "__attribute__((weak)) void kiln_parallel_for(int, int64_t, int64_t, void (*)(int64_t, int64_t, "
+      "void**), "
       "void**);\n"
       "static int threads = 1, caller;\nstatic volatile int arrived;\n"
       "void set(int count) { threads = count; }\n"
@@ -48,9 +49,10 @@ TEST(Threads, ACandidateRunsOnAsManyAsTheRequestSays) {
 TEST(Threads, EachKeepsToACoreOfTheRunnerOfItsOwn) {
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "one core";
   auto pool = StartPool({.cores = {{0, 1}}});
-  const RunResult result = pool->RunAll({OnTwoThreads(
-      "cpu_set_t s; sched_getaffinity(0, sizeof s, &s);\n"
-      "b[second] = CPU_COUNT(&s) == 1 ? 1 + CPU_ISSET(1, &s) : 0;")}).front();
+  const RunResult result =
+      pool->RunAll({OnTwoThreads("cpu_set_t s; sched_getaffinity(0, sizeof s, &s);\n"
+                                 "b[second] = CPU_COUNT(&s) == 1 ? 1 + CPU_ISSET(1, &s) : 0;")})
+          .front();
   EXPECT_EQ(Name(result), "ok") << result.detail;
 }
 
@@ -66,9 +68,9 @@ TEST(Threads, ASecondThreadThatFaultsIsToldAsTheFirstWouldBe) {
 }
 
 TEST(Threads, ASecondThreadWhoseStackOverflowsCrashed) {
-  const RunResult result = RunOne(OnTwoThreads(
-      "volatile char big[4096]; big[0] = 0; void* again[] = {args[0], args[1], (void*)big};\n"
-      "if (second) each(begin, end, again);"));
+  const RunResult result = RunOne(
+      OnTwoThreads("volatile char big[4096]; big[0] = 0; void* again[] = {args[0], args[1], (void*)big};\n"
+                   "if (second) each(begin, end, again);"));
   EXPECT_EQ(Name(result), "crashed") << result.detail;
   EXPECT_THAT(result.detail, HasSubstr("SIGSEGV at address"));
 }

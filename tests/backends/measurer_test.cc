@@ -96,6 +96,12 @@ TEST(CpuMeasurer, TimesWhatComputesTheSame) {
 TEST(CpuMeasurer, RunsParallelLoopsOnAsManyThreadsAsItHasCores) {
   CpuMeasurerOptions options = Options();
   options.threads = 2;
+  bool told = false;
+  options.before_run = [&](const MeasureRequest&, KernelObject* kernel) {
+    if (told)
+      kernel->shared_object =
+          CompileC("int n; void kernel_set_threads(int t) { n = t; } int kernel() { return n; }");
+  };
   CpuMeasurer measurer = StartMeasurer(options);
   const Program original = Matmul(64, 64, 64);
   Program parallel = original;
@@ -108,6 +114,8 @@ TEST(CpuMeasurer, RunsParallelLoopsOnAsManyThreadsAsItHasCores) {
     EXPECT_EQ(result.status, outcome::kOk) << result.error;
     EXPECT_EQ(result.flags, absl::StrCat("threads=", cores, " contract"));
   }
+  told = true;
+  EXPECT_EQ(measurer.Measure({request}).front().error, absl::StrCat("the kernel returned ", cores));
 }
 
 TEST(CpuMeasurer, StopsWhatIsFarFromTheBest) {

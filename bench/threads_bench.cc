@@ -1,24 +1,30 @@
-// What threads cost and gain, on two threads kept to two cores:
+// What threads cost and gain, each kept to a core:
 //
-//   threads_bench                                           what a fork and join takes
-//   threads_bench [--trials 128] [--seed 0] [--threads 2] FILE.mlir...    and what it gains
+//   threads_bench                                                              what a fork and join takes
+//   threads_bench [--trials 128] [--seed 0] [--threads 2] FILE.mlir[=TRACE]... and what it gains
 //
 // Fork and join: of a body in which every thread waits for the others, so that all take part; right after the
 // one before, and after the pool has gone to sleep. Medians and tenths of 20,000 (400), in microseconds.
-// Gain: each file is tuned for these threads, and the best schedule found runs in turns with itself on one
-// thread and on all, in this process: 3 runs of 50 pairs, of which the median of the ratios, and of the runs
-// the median.
+// Gain: each file is tuned for these threads, or has a trace, and the schedule runs in turns with itself on
+// one thread and on all: 3 runs of 50 pairs, of each the median of the ratios. Around each pair the machine's
+// FMA peak runs on one and on all in the same way: cores that share units, or that others use, gain less
+// there too. A pair is clean if that gains at least 95% of the threads.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <fstream>
+#include <sstream>
 
 #include "CLI/CLI.hpp"
+#include "backends/cpu/targets.h"
 #include "backends/import/import.h"
 #include "backends/runner/kiln_pool.h"
 #include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
 #include "bench/beside.h"
+#include "bench/fma_probe.h"
 #include "tests/backends/run_program.h"
+#include "trace/replay.h"
 #include "trace/text.h"
 
 namespace kiln {
@@ -68,50 +74,132 @@ void ReportForks(const char* what, int threads, int count, double idle) {
               at(0.9));
 }
 
-absl::StatusOr<TuneResult> TuneFile(const std::string& file, const Options& o) {
-  const auto imported = ImportFile(file);
+// The schedule of FILE or FILE=TRACE, with its trace.
+absl::StatusOr<TuneResult> ScheduleOf(const std::string& argument, const Options& o) {
+  const size_t equals = argument.find('=');
+  const auto imported = ImportFile(argument.substr(0, equals));
   if (!imported.ok()) return imported.status();
-  auto measurer = CpuMeasurer::Start({.threads = o.threads});
-  if (!measurer.ok()) return measurer.status();
-  return TuneAlone(imported->program, o.trials, o.seed, *measurer);
+  if (equals == std::string::npos) {
+    auto measurer = CpuMeasurer::Start({.threads = o.threads});
+    if (!measurer.ok()) return measurer.status();
+    return TuneAlone(imported->program, o.trials, o.seed, *measurer);
+  }
+  std::stringstream text;
+  text << std::ifstream(argument.substr(equals + 1)).rdbuf();
+  auto trace = ParseTrace(text.str(), argument.substr(equals + 1));
+  if (!trace.ok()) return trace.status();
+  const Target target = CpuTarget(o.threads);
+  const auto replayed = kiln::Replay(*trace, imported->program, target);
+  if (!replayed.ok()) return replayed.status();
+  TuneResult result;
+  result.name = imported->program.name;
+  result.trace = *std::move(trace);
+  result.program = replayed->program();
+  return result;
 }
 
-absl::Status ReportGain(const TuneResult& tuned, const Options& o) {
-  const Program& best = tuned.program;
-  std::vector<size_t> prepared;
-  const auto loaded = BuildProgram(best, {}, &prepared);
-  if (!loaded.ok()) return loaded.status();
-  auto* set_threads = loaded->Get<void(int)>(ThreadsSymbol(best.name));
-  if (set_threads == nullptr) return absl::FailedPreconditionError("the best schedule has no parallel loop");
-  std::vector<Array<float>> buffers;
-  std::vector<void*> arguments;
-  for (const Id parameter : best.parameters)
-    buffers.push_back(Random<float>(static_cast<size_t>(BytesOf(best, parameter) / 4), 1));
-  for (const size_t bytes : prepared) buffers.emplace_back(bytes / 4 + 1);
-  for (auto& buffer : buffers) arguments.push_back(buffer.data());
-  if (!prepared.empty()) CallKernel(*loaded, absl::StrCat(best.name, "_prepare"), arguments);
+// How much faster all threads are than one where nothing is shared: the FMA peak, as often as makes
+// milliseconds.
+class Peak {
+ public:
+  explicit Peak(int threads) : threads_(threads), probe_(MakeFmaProbe().value()) {
+    loaded_ = Loaded::FromBytes(probe_.kernel.shared_object).value();
+  }
 
-  std::vector<double> ratios, seconds[2];  // on one thread, on all
+  double Gain() const { return Seconds(1) / Seconds(threads_); }
+
+ private:
+  double Seconds(int threads) const {
+    void* args[] = {const_cast<Peak*>(this)};
+    const double start = MonotonicSeconds();
+    kiln_parallel_for(
+        threads, 2 * threads_, 2,
+        [](int64_t begin, int64_t end, void** given) {
+          const auto& peak = *static_cast<const Peak*>(given[0]);
+          Array<float> registers(static_cast<size_t>(peak.probe_.kernel.params[0].elements));
+          for (int64_t i = begin; i < end; ++i) CallKernel(*peak.loaded_, "probe", {registers.data()});
+        },
+        args);
+    return MonotonicSeconds() - start;
+  }
+
+  const int threads_;
+  const FmaProbe probe_;
+  std::optional<Loaded> loaded_;
+};
+
+// Calls on one thread and on all, in turns.
+class Turns {
+ public:
+  static absl::StatusOr<Turns> Of(const Program& program) {
+    Turns turns(program);
+    std::vector<size_t> prepared;
+    auto loaded = BuildProgram(program, {}, &prepared);
+    if (!loaded.ok()) return loaded.status();
+    turns.loaded_ = *std::move(loaded);
+    turns.set_threads_ = turns.loaded_->Get<void(int)>(ThreadsSymbol(program.name));
+    if (turns.set_threads_ == nullptr)
+      return absl::FailedPreconditionError("no loop of the schedule is parallel");
+    for (const Id parameter : program.parameters)
+      turns.buffers_.push_back(Random<float>(static_cast<size_t>(BytesOf(program, parameter) / 4), 1));
+    for (const size_t bytes : prepared) turns.buffers_.emplace_back(bytes / 4 + 1);
+    if (!prepared.empty())
+      CallKernel(*turns.loaded_, absl::StrCat(program.name, "_prepare"), turns.Arguments());
+    return turns;
+  }
+
+  // Seconds of the second of two calls.
+  double Seconds(int threads) {
+    set_threads_(threads);
+    CallKernel(*loaded_, name_, Arguments());
+    const double start = MonotonicSeconds();
+    CallKernel(*loaded_, name_, Arguments());
+    return MonotonicSeconds() - start;
+  }
+
+ private:
+  explicit Turns(const Program& program) : name_(program.name) {}
+  std::vector<void*> Arguments() {
+    std::vector<void*> arguments;
+    for (auto& buffer : buffers_) arguments.push_back(buffer.data());
+    return arguments;
+  }
+
+  std::string name_;
+  std::optional<Loaded> loaded_;
+  void (*set_threads_)(int) = nullptr;
+  std::vector<Array<float>> buffers_;
+};
+
+absl::Status ReportGain(const TuneResult& tuned, const Options& o) {
+  absl::StatusOr<Turns> turns = Turns::Of(tuned.program);
+  if (!turns.ok()) return turns.status();
+  const Peak peak(o.threads);
+  std::vector<double> ratios, peaks, clean, one, all;
   for (int run = 0; run < kRuns; ++run) {
     std::vector<double> of_run;
     for (int pair = 0; pair < kPairs; ++pair) {
+      const double before = peak.Gain();
+      double seconds[2];
       for (int turn = 0; turn < 2; ++turn) {
-        const bool all = (turn + pair) % 2 != 0;
-        set_threads(all ? o.threads : 1);
-        CallKernel(*loaded, best.name, arguments);
-        const double start = MonotonicSeconds();
-        CallKernel(*loaded, best.name, arguments);
-        seconds[all].push_back(MonotonicSeconds() - start);
+        const bool on_all = (turn + pair) % 2 != 0;
+        seconds[on_all] = turns->Seconds(on_all ? o.threads : 1);
       }
-      of_run.push_back(seconds[0].back() / seconds[1].back());
+      const double after = peak.Gain(), ratio = seconds[0] / seconds[1];
+      one.push_back(seconds[0]);
+      all.push_back(seconds[1]);
+      of_run.push_back(ratio);
+      peaks.push_back(before);
+      if (std::min(before, after) >= 0.95 * o.threads) clean.push_back(ratio);
     }
     ratios.push_back(Median(of_run));
   }
   std::printf(
-      "%s: %d threads are %.2f times as fast as one (runs: %.2f %.2f %.2f; least of each: %.2f), %.3f "
-      "ms\n%s\n",
-      best.name.c_str(), o.threads, Median(ratios), ratios[0], ratios[1], ratios[2],
-      Least(seconds[0]) / Least(seconds[1]), 1e3 * Median(seconds[1]), Print(tuned.trace).c_str());
+      "%s: %d threads are %.2f times as fast as one (runs: %.2f %.2f %.2f; %zu clean pairs of %d: %.2f; the "
+      "FMA peak: %.2f), %.3f ms and %.3f ms\n%s\n",
+      tuned.name.c_str(), o.threads, Median(ratios), ratios[0], ratios[1], ratios[2], clean.size(),
+      kRuns * kPairs, Median(clean), Median(peaks), 1e3 * Median(one), 1e3 * Median(all),
+      Print(tuned.trace).c_str());
   return absl::OkStatus();
 }
 
@@ -121,11 +209,11 @@ int Main(int argc, char** argv) {
   app.add_option("--trials", o.trials)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--seed", o.seed)->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_option("--threads", o.threads)->check(CLI::Range(2, kMaxThreads))->capture_default_str();
-  app.add_option("FILE", o.files, "To be tuned");
+  app.add_option("FILE", o.files, "FILE.mlir, or FILE.mlir=TRACE");
   CLI11_PARSE(app, argc, argv);
   std::vector<TuneResult> tuned;  // all before this thread is kept to one core
   for (const std::string& file : o.files) {
-    auto result = TuneFile(file, o);
+    auto result = ScheduleOf(file, o);
     if (!result.ok())
       return std::fprintf(stderr, "%s: %s\n", file.c_str(), result.status().ToString().c_str()), 1;
     tuned.push_back(*std::move(result));

@@ -16,13 +16,14 @@
 #include <sstream>
 
 #include "CLI/CLI.hpp"
+#include "backends/cpu/beside.h"
 #include "backends/cpu/targets.h"
 #include "backends/import/import.h"
 #include "backends/runner/kiln_pool.h"
 #include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
-#include "bench/beside.h"
 #include "bench/fma_probe.h"
+#include "bench/tune_alone.h"
 #include "tests/backends/run_program.h"
 #include "trace/replay.h"
 #include "trace/text.h"
@@ -192,14 +193,14 @@ absl::Status ReportGain(const TuneResult& tuned, const Options& o) {
       peaks.push_back(before);
       if (std::min(before, after) >= 0.95 * o.threads) clean.push_back(ratio);
     }
-    ratios.push_back(Median(of_run));
+    ratios.push_back(MedianOf(of_run).median);
   }
   std::printf(
       "%s: %d threads are %.2f times as fast as one (runs: %.2f %.2f %.2f; %zu clean pairs of %d: %.2f; the "
       "FMA peak: %.2f), %.3f ms and %.3f ms\n%s\n",
-      tuned.name.c_str(), o.threads, Median(ratios), ratios[0], ratios[1], ratios[2], clean.size(),
-      kRuns * kPairs, Median(clean), Median(peaks), 1e3 * Median(one), 1e3 * Median(all),
-      Print(tuned.trace).c_str());
+      tuned.name.c_str(), o.threads, MedianOf(ratios).median, ratios[0], ratios[1], ratios[2], clean.size(),
+      kRuns * kPairs, MedianOf(clean).median, MedianOf(peaks).median, 1e3 * MedianOf(one).median,
+      1e3 * MedianOf(all).median, Print(tuned.trace).c_str());
   return absl::OkStatus();
 }
 

@@ -81,6 +81,7 @@ absl::StatusOr<Timed> Time(const Options& options, const Program& task, std::opt
     auto tuned = BuildKernel(task, rebuilt->scheduled, builders);
     if (!tuned.ok()) return tuned.status();
     request.kernel = *std::move(tuned);
+    request.threads = rebuilt->target.cores;
     request.peers = {*untuned};
     names = {"untuned"};
   } else {

@@ -55,7 +55,8 @@ absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Prog
 absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path) {
   const auto path = runner_path.empty() ? FindRunner() : absl::StatusOr<std::string>(runner_path);
   if (!path.ok()) return path.status();
-  auto runners = RunnerPool::Start({.runner_path = *path, .cores = {ShareCores(UsableCores(), 1).timed}});
+  auto runners =
+      RunnerPool::Start({.runner_path = *path, .cores = {ShareCores(UsableCores(), request.threads).timed}});
   if (!runners.ok()) return runners.status();
   RunResult result = (*runners)->Submit(std::move(request)).get();
   if (result.status == RunStatus::kOk) return result;

@@ -1,5 +1,6 @@
-// Kernels that compute the same, timed in turns: in one process on the core of timed runs, never at the same
-// time as anything else of ours. What `kiln bench` and the benchmarks share.
+// Kernels that compute the same, timed in turns: in one process on the cores of timed runs, as many as the
+// request has threads, never at the same time as anything else of ours. What `kiln bench` and the benchmarks
+// share.
 #pragma once
 
 #include <string>

@@ -6,11 +6,22 @@
 #include <random>
 
 #include "tests/backends/workers.h"
+#include "tests/runner/kernels.h"
 
 namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
+
+TEST(Beside, KernelsAreToldHowManyThreadsTheyHave) {
+  RunRequest request = Request(
+      "static int threads;\nvoid set(int count) { threads = count; }\n"
+      "int f(float* a, float* b) { return 10 * threads; }");
+  request.kernel.threads_symbol = "set";
+  request.threads = 2;
+  EXPECT_EQ(RunAlone(request, ProgramPath("kiln-runner")).status().message(),
+            "non-zero-status: the kernel returned 20");
+}
 
 TEST(Beside, AMedianHasTheIntervalOfItsResamples) {
   EXPECT_EQ(MedianOf({3}).low, 3);

@@ -112,7 +112,7 @@ TEST(CpuMeasurer, RunsParallelLoopsOnAsManyThreadsAsItHasCores) {
   for (const MeasureResult& result :
        {measurer.Measure({request}).front(), measurer.Race({request}).front()}) {
     EXPECT_EQ(result.status, outcome::kOk) << result.error;
-    EXPECT_EQ(result.flags, absl::StrCat("threads=", cores, " contract"));
+    EXPECT_EQ(result.flags, absl::StrCat("threads=", cores, " contract relative"));
   }
   told = true;
   EXPECT_EQ(measurer.Measure({request}).front().error, absl::StrCat("the kernel returned ", cores));

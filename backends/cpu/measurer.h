@@ -7,10 +7,10 @@
 //
 // Timing: one warm-up and three runs; a candidate stops as a lower bound when its fastest run takes more than
 // five times the best (after one) or twice (after two); a thorough one is timed until its spread is 5%. Race
-// times finalists in turns. Timed runs own `threads` cores, with a thread on each for parallel loops; the next
-// candidates are built on the others meanwhile, or before, if there are no others. Times are relative to a
-// reference kernel (reference_kernel.h) that runs before and after each sample, and are stated in seconds of a
-// machine that nothing disturbs.
+// times finalists in turns. Timed runs own `threads` cores, with a thread on each for parallel loops; the
+// next candidates are built on the others meanwhile, or before, if there are no others. Times are relative to
+// a reference kernel (reference_kernel.h) that runs before and after each sample, and are stated in seconds
+// of a machine that nothing disturbs.
 //
 // A runner or builder that dies is started again, and what it was at, a candidate or an original, run once
 // more; a second time counts against that. A failure of the original itself is the result of all its

@@ -1,6 +1,6 @@
 // exp, log, tanh, sin, cos and powf on f32 as straight vector code that is right everywhere: over the whole
 // range, with infinities, NaN and denormal operands and results. Largest errors, in units of the last place
-// (tests/backends/vector_math_test.cc; over all 2^32 operands where there is one):
+// (tests/backends/vector_math_test.cc; bounds of what was seen on every seventh of all operands):
 //
 //           accurate   fast
 //   exp     1          1.1; denormal results are 0      f32, 2^n times a polynomial

@@ -18,7 +18,7 @@ namespace kiln {
 namespace {
 
 constexpr int kCount = 1 << 14;
-// Bit patterns from one operand to the next: 1 tries all 2^32, in a quarter of an hour.
+// Bit patterns from one operand to the next; 7 tries 600 million operands of each, in ten minutes.
 constexpr uint64_t kStep = 4001;
 
 using Kernel = int(const float*, const float*, float*);

@@ -20,7 +20,7 @@ void RandomComputeLocation(Schedule& s);
 struct ParallelizeVectorizeUnrollOptions {
   int64_t max_jobs_per_core = 16;
   int64_t max_vector = 64;                             // elements
-  std::vector<int64_t> max_unroll = {0, 16, 64, 512};  // instances of blocks in a straight line
+  std::vector<int64_t> max_unroll = {0, 16, 64, 256};  // instances of blocks in a straight line
 };
 Space ParallelizeVectorizeUnroll(ParallelizeVectorizeUnrollOptions options = {});
 

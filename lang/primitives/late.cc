@@ -91,7 +91,7 @@ int64_t Together(const Program& p, Id block, Id loop, int64_t limit, int64_t vec
   const auto visit = [&](Id id, absl::Span<const int32_t> index) {
     const auto axes = p.List(p.buffers[id].layout.axes);
     if (axes.empty()) return;
-    const Sum& last = p.SumOf(axes.back());
+    const Sum last = p.SumOf(axes.back());
     for (size_t d = 0; d < index.size(); ++d) {
       if (StepOf(p, block, index[d], loop) == 0) continue;
       const bool along = last.splits.size() == 1 && last.splits[0].lower == 1 &&
@@ -161,9 +161,10 @@ bool RepeatsReduction(const Program& p, Id loop) {
 
 class Unroller {
  public:
-  Unroller(Program& p, int64_t limit, int64_t registers) : p_(p), limit_(limit), registers_(registers) {}
+  Unroller(Program& p, int64_t limit, const Target& target) : p_(p), limit_(limit), target_(target) {}
 
-  // Instances in the straight line that a node becomes, or 0 if it holds a loop that runs.
+  // Instances in the straight line that a node becomes, one for each vector register that lanes fill; or 0 if
+  // it holds a loop that runs.
   int64_t Below(Id node) {
     if (p_.IsBlock(node)) return p_.nodes[node].first == kNone ? 1 : 0;
     int64_t line = 0;
@@ -175,22 +176,33 @@ class Unroller {
     }
     if (node == kRoot || !straight) return 0;
     LoopNode& loop = p_.loop(node);
-    if (loop.kind == LoopKind::kVectorized) return line;
+    if (loop.kind == LoopKind::kVectorized) return line * Vectors(node);
     const int64_t all = line * loop.extent.max;
     if (loop.kind == LoopKind::kUnrolled || loop.extent.max == 1) return all;
     if (loop.kind != LoopKind::kSerial || all > limit_) return 0;
-    if (line > registers_ && RepeatsReduction(p_, node)) return 0;
+    if (line > target_.vector_registers && RepeatsReduction(p_, node)) return 0;
     loop.kind = LoopKind::kUnrolled;
     return all;
   }
 
  private:
+  // Registers that one value in each lane of the loop fills.
+  int64_t Vectors(Id loop) const {
+    int64_t widest = 1;
+    for (const Id block : BlocksBelow(p_, loop)) {
+      for (const Access& dest : p_.Accesses(p_.block(block).dests))
+        widest = std::max(widest, SizeOf(p_.buffers[dest.buffer].dtype));
+    }
+    return (p_.loop(loop).extent.max * widest + target_.vector_bytes - 1) / target_.vector_bytes;
+  }
+
   Program& p_;
-  const int64_t limit_, registers_;
+  const int64_t limit_;
+  const Target& target_;
 };
 
 absl::Status UnrollUpTo(Call& call) {
-  Unroller(call.program(), call.numbers(0)[0], call.target().vector_registers).Below(kRoot);
+  Unroller(call.program(), call.numbers(0)[0], call.target()).Below(kRoot);
   return absl::OkStatus();
 }
 
@@ -230,7 +242,7 @@ const Primitive kUnrollUpTo{
     .result_names = "",
     .doc =
         "Late. Unrolls inner loops while the straight line that results has at most `steps` instances of "
-        "blocks. A loop that repeats a longer reduction than the target has vector registers stays: what its "
+        "blocks, counted once for each vector register that their lanes fill. A loop that repeats a longer reduction than the target has vector registers stays: what its "
         "iterations load alike would be kept from one to the next, and there is no place for it.\n"
         "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",
     .apply = UnrollUpTo,

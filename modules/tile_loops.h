@@ -19,8 +19,8 @@ struct Tiles {
   std::vector<std::optional<Value>> width;
 };
 
-// Puts the loops of a block in the order of the dimensions that they walk along in its result, reductions last:
-// the lanes of the innermost are then next to each other.
+// Puts the loops of a block in the order of the dimensions that they walk along in its result, reductions
+// last: the lanes of the innermost are then next to each other.
 void OrderByResult(Schedule& s, Block block);
 
 // Samples the tiles (sites R0, S1, .. by the loop's position), splits, reorders, and unrolls the innermost.

@@ -242,7 +242,8 @@ const Primitive kUnrollUpTo{
     .result_names = "",
     .doc =
         "Late. Unrolls inner loops while the straight line that results has at most `steps` instances of "
-        "blocks, counted once for each vector register that their lanes fill. A loop that repeats a longer reduction than the target has vector registers stays: what its "
+        "blocks, counted once for each vector register that their lanes fill. A loop that repeats a longer "
+        "reduction than the target has vector registers stays: what its "
         "iterations load alike would be kept from one to the next, and there is no place for it.\n"
         "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",
     .apply = UnrollUpTo,

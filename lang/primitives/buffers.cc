@@ -21,14 +21,15 @@ namespace kiln {
 namespace {
 
 using Numbers = absl::Span<const int64_t>;
+using Names = absl::InlinedVector<absl::string_view, 8>;
 
 // A sum of terms name, name/number, name%number, name/number%number, each with an optional *number; $n is the
 // n-th of `numbers`.
-std::optional<Sum> ParseSum(absl::string_view text, const std::vector<std::string>& names, Numbers numbers) {
+std::optional<Sum> ParseSum(absl::string_view text, const Names& names, Numbers numbers) {
   Sum sum;
   for (absl::string_view term : absl::StrSplit(text, '+')) {
     kiln::Split split;
-    const std::string t(absl::StripAsciiWhitespace(term));
+    const absl::string_view t = absl::StripAsciiWhitespace(term);
     size_t at = 0;
     while (at < t.size() && (std::isalnum(static_cast<unsigned char>(t[at])) || t[at] == '_')) ++at;
     const auto name = std::find(names.begin(), names.end(), t.substr(0, at));
@@ -69,14 +70,13 @@ absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int6
   };
   const std::vector<absl::string_view> sides = absl::StrSplit(text, "->");
   if (sides.size() != 2) return malformed("there is no single ->");
-  std::vector<std::vector<std::string>> lists;
-  for (absl::string_view side : sides) {
-    side = absl::StripAsciiWhitespace(side);
+  Names lists[2];
+  for (int i = 0; i < 2; ++i) {
+    absl::string_view side = absl::StripAsciiWhitespace(sides[i]);
     if (!absl::ConsumePrefix(&side, "(") || !absl::ConsumeSuffix(&side, ")"))
       return malformed("a side is not in parentheses");
-    lists.emplace_back();
-    for (absl::string_view item : absl::StrSplit(side, ','))
-      lists.back().emplace_back(absl::StripAsciiWhitespace(item));
+    for (const absl::string_view item : absl::StrSplit(side, ','))
+      lists[i].push_back(absl::StripAsciiWhitespace(item));
   }
   if (lists[0].size() != shape.size()) {
     return absl::FailedPreconditionError(absl::StrCat("the map \"", text, "\" is of ", lists[0].size(),
@@ -84,7 +84,7 @@ absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int6
   }
   IndexMap map = IndexMap::Identity(shape);
   map.results.clear();
-  for (const std::string& item : lists[1]) {
+  for (const absl::string_view item : lists[1]) {
     const std::optional<Sum> sum = ParseSum(item, lists[0], numbers);
     if (!sum.has_value()) return malformed(absl::StrCat("\"", item, "\" is no index"));
     map.results.push_back(*sum);
@@ -167,14 +167,15 @@ absl::Status TransformLayout(Call& call) {
   absl::StatusOr<std::vector<int32_t>> kinds = ParseKinds(call.Text(3), sizes.size());
   if (!kinds.ok()) return kinds.status();
   std::vector<int32_t> axes;
-  const Program before = p;
+  std::optional<Program> before;
+  if (!bits.empty() || !kinds->empty()) before = p;  // only these may be refused below
   for (size_t i = 0; i < sizes.size(); ++i) axes.push_back(p.AddMark(map->results[i], sizes[i]));
   layout.axes = p.AddList(axes);
   layout.kinds = p.AddList(*kinds);
   layout.padding = buffer.layout.padding;
   buffer.layout = layout;
   const absl::Status status = CheckLayout(p, candidates[position]);
-  if (!status.ok()) p = before;
+  if (!status.ok()) p = *before;
   return status;
 }
 

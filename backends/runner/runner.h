@@ -87,9 +87,9 @@ struct RunLimits {
 
 struct RunRequest {
   KernelObject kernel = {};
-  // Timed in turns with `kernel` in one process: kernel, peers[0], peers[1], kernel, ... Parameters at the
-  // same position that are equal in all fields share their memory. All are checked against the same
-  // reference; the first failure is that of the request.
+  // Timed in turns with `kernel` in one process: kernel, peers[0], peers[1], then backwards, and so on.
+  // Parameters at the same position that are equal in all fields share their memory. All are checked against
+  // the same reference; the first failure is that of the request.
   std::vector<KernelObject> peers = {};
   uint64_t data_seed = 0;
   int threads =
@@ -126,7 +126,7 @@ struct RunResult {
   std::vector<double> seconds = {};  // one sample for each timed run, in the order taken
   double slowdown = 1;               // of the reference kernel around the samples, their median
   std::vector<std::vector<double>> peer_seconds =
-      {};  // of each peer; sample i was taken right after seconds[i]
+      {};  // of each peer; sample i is of the same round as seconds[i]
   double prepare_seconds = 0;
   bool lower_bound = false;  // a stop rule ended the timing
   // The largest |found - wanted| / (absolute + relative * |wanted|) over all outputs: 1 is the limit.

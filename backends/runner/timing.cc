@@ -132,7 +132,9 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
   for (const TimedKernel& timed : *kernels) repeats.push_back(RepeatsFor(timed, policy));
   double spent = 0;
   do {
-    for (size_t k = 0; k < kernels->size(); ++k) {
+    const bool backwards = kernels->front().seconds.size() % 2 == 1;
+    for (size_t turn = 0; turn < kernels->size(); ++turn) {
+      const size_t k = backwards ? kernels->size() - 1 - turn : turn;
       TimedKernel& timed = (*kernels)[k];
       const double before = SlowdownNow(reference);
       if (policy.cold_cache) Evict(timed);

@@ -131,6 +131,25 @@ TEST(Race, LetsEachKernelFindItsOwnDataInTheCaches) {
   EXPECT_GT(Fastest(result.seconds), 2.5e-3);
 }
 
+// The kernel takes three times as long when it is the one that ran before its turn.
+TEST(Race, AlternatesTheOrderOfTurns) {
+  const std::string spin =
+      "static void spin(double s) { struct timespec t; double now, end = 0; do { "
+      "clock_gettime(CLOCK_MONOTONIC, &t); "
+      "now = t.tv_sec + 1e-9 * t.tv_nsec; if (end == 0) end = now + s; } while (now < end); }\n";
+  RunRequest request =
+      Request(spin +
+              "int n, again; int f(float* a, float* b) { if (++n % 2 == 0) again = b[0] == 1; "
+              "b[0] = 1; spin(n % 2 && again ? 6e-3 : 2e-3); return 0; }");
+  request.peers = {Request(spin + "int f(float* a, float* b) { b[0] = 2; spin(2e-3); return 0; }").kernel};
+  request.timing.runs = 5;
+  const RunResult result = RunOne(request);
+  ASSERT_EQ(Name(result), "ok") << result.detail;
+  std::string order;
+  for (const double seconds : result.seconds) order += seconds > 5e-3 ? '3' : '1';
+  EXPECT_EQ(order, "11313");
+}
+
 TEST(Race, ChecksEveryPeer) {
   RunRequest request = Request(kTwice);
   request.reference = TwiceReference();

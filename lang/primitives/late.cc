@@ -118,6 +118,8 @@ absl::Status VectorizeInner(Call& call) {
   Program& p = call.program();
   const int64_t limit = call.numbers(0)[0];
   if (limit < 2) return absl::OkStatus();
+  const bool laid_out = std::any_of(p.buffers.begin(), p.buffers.end(),
+                                    [](const Buffer& buffer) { return buffer.layout.axes.count > 0; });
   for (const Id block : Blocks(p)) {
     const Id loop = p.nodes[block].parent;
     if (p.nodes[block].first != kNone || !p.IsLoop(loop) || p.loop(loop).kind != LoopKind::kSerial) continue;
@@ -137,7 +139,9 @@ absl::Status VectorizeInner(Call& call) {
     }
     const int64_t vector = std::max<int64_t>(2, call.target().vector_bytes / widest);
     int64_t together = limit;
-    for (const Id b : blocks) together = Together(p, b, loop, together, vector);
+    if (laid_out) {
+      for (const Id b : blocks) together = Together(p, b, loop, together, vector);
+    }
     const int64_t lanes = LaneCount(extent, together, limit, vector);
     std::vector<Id> parts{loop};
     if (lanes < extent) {

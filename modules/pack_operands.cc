@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 
 namespace kiln {
@@ -27,17 +26,13 @@ OperandIndex IndexOf(const Program& p, Id block, Id buffer) {
     if (e.a != buffer) continue;
     for (size_t d = 0; d < index.dims.size(); ++d) {
       const Sum sum = p.SumOf(p.List({e.b, e.c})[d]);
-      int alone = -1;
-      for (const Split& split : sum.splits) {
-        if (split.source.kind != Source::Kind::kIter) continue;
-        const Sum& iter = bindings.iters[split.source.id];
-        for (const Split& part : iter.splits) {
-          const auto loop = std::find(around.begin(), around.end(), part.source.id);
-          if (part.source.kind != Source::Kind::kLoop || loop == around.end()) continue;
-          index.loops.insert(static_cast<int>(loop - around.begin()));
-          if (IsPlain(sum) && IsPlain(iter)) alone = static_cast<int>(loop - around.begin());
-        }
-      }
+      std::vector<int> positions;
+      for (const Id loop : LoopsOfIndex(bindings, sum))
+        positions.push_back(static_cast<int>(std::find(around.begin(), around.end(), loop) - around.begin()));
+      index.loops.insert(positions.begin(), positions.end());
+      const bool plain =
+          !positions.empty() && IsPlain(sum) && IsPlain(bindings.iters[sum.splits[0].source.id]);
+      const int alone = plain ? positions[0] : -1;
       index.dims[d] = index.dims[d] == -2 || index.dims[d] == alone ? alone : -1;
     }
   }

@@ -3,23 +3,19 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 
 namespace kiln {
-namespace {
 
-bool MovesWith(const Program& p, const Bindings& bindings, Id mark, Id loop) {
-  const Sum index = p.SumOf(mark);
-  return std::any_of(index.splits.begin(), index.splits.end(), [&](const Split& split) {
-    if (split.source.kind != Source::Kind::kIter) return false;
-    const Sum& iter = bindings.iters[split.source.id];
-    return std::any_of(iter.splits.begin(), iter.splits.end(),
-                       [&](const Split& part) { return part.source == Source::Loop(loop); });
-  });
+std::vector<Id> LoopsOfIndex(const Bindings& bindings, const Sum& index) {
+  std::vector<Id> loops;
+  for (const Split& split : index.splits) {
+    if (split.source.kind != Source::Kind::kIter) continue;
+    for (const Split& part : bindings.iters[split.source.id].splits)
+      if (part.source.kind == Source::Kind::kLoop) loops.push_back(part.source.id);
+  }
+  return loops;
 }
-
-}  // namespace
 
 void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count) {
   for (size_t i = loops.size() - std::min(count, loops.size()); i + 1 < loops.size(); ++i) s.Unroll(loops[i]);
@@ -30,12 +26,15 @@ void OrderByResult(Schedule& s, Block block) {
   const Program& p = s.program();
   const std::vector<Loop> loops = s.GetLoops(block);
   const Bindings bindings = ResolveBindings(p, s.node(block));
+  std::vector<std::vector<Id>> dims;
+  for (const Id mark : p.List(p.Accesses(p.block(s.node(block)).dests)[0].index))
+    dims.push_back(LoopsOfIndex(bindings, p.SumOf(mark)));
   std::vector<std::pair<size_t, size_t>> order;  // dimension (reductions: beyond all), position
   for (size_t i = 0; i < loops.size(); ++i) {
-    const auto index = p.List(p.Accesses(p.block(s.node(block)).dests)[0].index);
-    size_t dim = 0;
-    while (dim < index.size() && !MovesWith(p, bindings, index[dim], s.node(loops[i]))) ++dim;
-    order.push_back({dim, i});
+    const auto dim = std::find_if(dims.begin(), dims.end(), [&](const std::vector<Id>& moving) {
+      return std::find(moving.begin(), moving.end(), s.node(loops[i])) != moving.end();
+    });
+    order.push_back({dim - dims.begin(), i});
   }
   if (std::is_sorted(order.begin(), order.end())) return;
   std::sort(order.begin(), order.end());

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "lang/analysis/bindings.h"
 #include "modules/tiling.h"
 
 namespace kiln {
@@ -18,6 +19,9 @@ struct Tiles {
   std::vector<std::vector<Loop>> parts;
   std::vector<std::optional<Value>> width;
 };
+
+// The loops that an index over the iters of a block depends on.
+std::vector<Id> LoopsOfIndex(const Bindings& bindings, const Sum& index);
 
 // Puts the loops of a block in the order of the dimensions that they walk along in its result, reductions
 // last: the lanes of the innermost are then next to each other.

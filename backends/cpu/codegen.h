@@ -4,8 +4,7 @@
 // layout) operations; LLVM dialect operations may be mixed in. What happens to it, one line a Stage:
 //   kMlir         the module as given, verified
 //   kMath         f16 and bf16 arithmetic done in f32, math expanded (narrow_floats.h, expand_math.h)
-//   kLlvmDialect  parallel loops made functions (outline_parallel.h), scf -> cf, then one conversion of
-//   everything;
+//   kLlvmDialect  parallel loops are functions (outline_parallel.h), scf -> cf, then one conversion of all;
 //                 memrefs are bare pointers
 //   kLlvm         LLVM IR with the attributes of the machine and of the entry points
 //   kOptimized    after the pipeline: kMinimal promotes register tiles and hoists, no more; kO3 is LLVM's;

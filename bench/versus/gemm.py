@@ -97,12 +97,12 @@ def compare(shape, options):
     a, b, found, wanted = aligned(m, k), aligned(k, n), aligned(m, n), aligned(m, n)
     for array in (a, b):
         array[:] = generator.uniform(-1, 1, array.shape)
-    pointer = lambda array: array.ctypes.data_as(ctypes.c_void_p)
     kernel = tuned(shape, options)
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(cores)})
+    pointer_a, pointer_b, pointer_found, pointer_wanted = (
+        array.ctypes.data_as(ctypes.c_void_p) for array in (a, b, found, wanted))
     ours = lambda: kernel(pointer_a, pointer_b, pointer_found)
-    pointer_a, pointer_b, pointer_found, pointer_wanted = map(pointer, (a, b, found, wanted))
     results = []
     for peer, sgemm in peers().items():
         one, zero = ctypes.c_float(1), ctypes.c_float(0)

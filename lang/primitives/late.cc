@@ -85,6 +85,16 @@ bool Lanes(const Program& p, Id block, Id loop) {
   return true;
 }
 
+// Bytes of the widest element that one of the blocks writes.
+int64_t WidestResult(const Program& p, const std::vector<Id>& blocks) {
+  int64_t widest = 1;
+  for (const Id block : blocks) {
+    for (const Access& dest : p.Accesses(p.block(block).dests))
+      widest = std::max(widest, SizeOf(p.buffers[dest.buffer].dtype));
+  }
+  return widest;
+}
+
 // How many lanes lie next to each other in memory, as far as layouts say: those of the last axis, if the loop
 // moves along it; a vector, if it moves along others.
 int64_t Together(const Program& p, Id block, Id loop, int64_t limit, int64_t vector) {
@@ -132,12 +142,7 @@ absl::Status VectorizeInner(Call& call) {
         !CheckVectorizable(p, loop).ok()) {
       continue;
     }
-    int64_t widest = 1;
-    for (const Id b : blocks) {
-      for (const Access& dest : p.Accesses(p.block(b).dests))
-        widest = std::max(widest, SizeOf(p.buffers[dest.buffer].dtype));
-    }
-    const int64_t vector = std::max<int64_t>(2, call.target().vector_bytes / widest);
+    const int64_t vector = std::max<int64_t>(2, call.target().vector_bytes / WidestResult(p, blocks));
     int64_t together = limit;
     if (laid_out) {
       for (const Id b : blocks) together = Together(p, b, loop, together, vector);
@@ -192,12 +197,8 @@ class Unroller {
  private:
   // Registers that one value in each lane of the loop fills.
   int64_t Vectors(Id loop) const {
-    int64_t widest = 1;
-    for (const Id block : BlocksBelow(p_, loop)) {
-      for (const Access& dest : p_.Accesses(p_.block(block).dests))
-        widest = std::max(widest, SizeOf(p_.buffers[dest.buffer].dtype));
-    }
-    return (p_.loop(loop).extent.max * widest + target_.vector_bytes - 1) / target_.vector_bytes;
+    const int64_t bytes = p_.loop(loop).extent.max * WidestResult(p_, BlocksBelow(p_, loop));
+    return (bytes + target_.vector_bytes - 1) / target_.vector_bytes;
   }
 
   Program& p_;

@@ -10,12 +10,6 @@
 namespace kiln {
 namespace {
 
-Program Parsed(const std::string& text) {
-  auto p = ParseProgram("kiln.program v1 " + text);
-  EXPECT_TRUE(p.ok()) << p.status();
-  return *std::move(p);
-}
-
 // Runs both on small integers; the program has one output, its last parameter.
 void ExpectAgreement(const Program& p, int inputs) {
   std::vector<std::string> values;

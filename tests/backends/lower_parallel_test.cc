@@ -18,12 +18,6 @@
 namespace kiln {
 namespace {
 
-Program Parsed(const std::string& text) {
-  auto p = ParseProgram("kiln.program v1 " + text);
-  EXPECT_TRUE(p.ok()) << p.status();
-  return *std::move(p);
-}
-
 void ExpectAgreement(const Program& p) {
   std::vector<std::string> inputs;
   for (const Id id : p.parameters) {

@@ -13,10 +13,18 @@
 #include "gtest/gtest.h"
 #include "lang/interpreter.h"
 #include "lang/program.h"
+#include "lang/text.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tests/backends/loaded.h"
 
 namespace kiln {
+
+// The program of a text without its first line.
+inline Program Parsed(const std::string& text) {
+  auto p = ParseProgram("kiln.program v1 " + text);
+  EXPECT_TRUE(p.ok()) << p.status();
+  return *std::move(p);
+}
 
 // `prepared`: the bytes of each array that the prepare phase makes, parameters after the program's.
 inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOptions& options = {},

@@ -25,6 +25,10 @@ void FeatureBatch::Clear() {
   first_row.assign(1, 0);
 }
 
+absl::StatusOr<std::vector<double>> CostModel::Disagreement(const FeatureBatch& programs) const {
+  return std::vector<double>(programs.programs(), 0.0);
+}
+
 absl::Status CheckFeatures(const FeatureBatch& programs, int dim) {
   if (programs.programs() == 0) return absl::OkStatus();
   if (programs.dim != dim) {

@@ -72,6 +72,11 @@ class CostModel {
   // One score for each program, higher is better. Zeros when nothing was learned yet.
   virtual absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const = 0;
 
+  // How unsure the model is of each score: the standard deviation among its members, in the unit of scores,
+  // at least 0. Zeros from a model that has no members to ask, and before the first Update. A batch takes
+  // some of its programs where this is highest.
+  virtual absl::StatusOr<std::vector<double>> Disagreement(const FeatureBatch& programs) const;
+
   // Whether scores tell programs apart before the first Update.
   virtual bool Informed() const { return false; }
 

@@ -1,0 +1,17 @@
+func.func @CAP0(%x: tensor<1x16x16x4x4x32xf32>, %w: tensor<3x3x4x4x32x32xf32>) -> tensor<1x8x8x4x4x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.pad %x low[0, 1, 1, 0, 0, 0] high[0, 1, 1, 0, 0, 0] {
+    ^bb0(%p0: index, %p1: index, %p2: index, %p3: index, %p4: index, %p5: index):
+      tensor.yield %zero : f32
+    } : tensor<1x16x16x4x4x32xf32> to tensor<1x18x18x4x4x32xf32>
+  %1 = tensor.empty() : tensor<1x8x8x4x4x32xf32>
+  %2 = linalg.fill ins(%zero : f32) outs(%1 : tensor<1x8x8x4x4x32xf32>) -> tensor<1x8x8x4x4x32xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(n, h, w, i, j, f, y, x, c, m) -> (n, h * 2 + y, w * 2 + x, i, m, c)>, affine_map<(n, h, w, i, j, f, y, x, c, m) -> (y, x, m, j, c, f)>, affine_map<(n, h, w, i, j, f, y, x, c, m) -> (n, h, w, i, j, f)>],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]} ins(%0, %w : tensor<1x18x18x4x4x32xf32>, tensor<3x3x4x4x32x32xf32>) outs(%2 : tensor<1x8x8x4x4x32xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %product = arith.mulf %a, %b : f32
+      %sum = arith.addf %out, %product : f32
+      linalg.yield %sum : f32
+    } -> tensor<1x8x8x4x4x32xf32>
+  return %3 : tensor<1x8x8x4x4x32xf32>
+}

@@ -1,0 +1,7 @@
+func.func @MM_128x3072x768(%a: tensor<128x768xf32>, %b: tensor<768x3072xf32>) -> tensor<128x3072xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.empty() : tensor<128x3072xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<128x3072xf32>) -> tensor<128x3072xf32>
+  %2 = linalg.matmul ins(%a, %b : tensor<128x768xf32>, tensor<768x3072xf32>) outs(%1 : tensor<128x3072xf32>) -> tensor<128x3072xf32>
+  return %2 : tensor<128x3072xf32>
+}

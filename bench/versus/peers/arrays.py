@@ -1,0 +1,73 @@
+"""What every peer computes with: the same inputs, made from the operator's name, and where a result goes."""
+import ctypes
+import pathlib
+import zlib
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def input_shapes(operator):
+    s = operator.shape
+    if operator.kind == "conv":
+        k, rank = s["k"], len(s["spatial"])
+        if s["channels_first"]:
+            return [(1, s["ci"], *s["spatial"]), (s["co"], s["ci"], *[k] * rank)]
+        depthwise = s["groups"] == s["ci"]
+        weights = (*[k] * rank, s["ci"]) if depthwise else (*[k] * rank, s["ci"] // s["groups"], s["co"])
+        return [(1, *s["spatial"], s["ci"]), weights] + [(s["co"],)] * (3 if s["bn_relu"] else 0)
+    if operator.kind == "transposed":
+        return [(1, *s["spatial"], s["ci"]), (s["k"], s["k"], s["ci"], s["co"])]
+    if operator.kind == "capsule":
+        return [(1, *s["spatial"], 4, 4, s["ci"]), (s["k"], s["k"], 4, 4, s["ci"], s["co"])]
+    if operator.kind in ("matmul", "dense-gelu"):
+        batch = (1,) if s.get("batched") else ()
+        bias = [(s["n"],)] if operator.kind == "dense-gelu" else []
+        return [(*batch, s["m"], s["k"]), (*batch, s["k"], s["n"])] + bias
+    if operator.kind == "attention-scores":
+        return [(1, s["sequence"], s["heads"], s["width"])] * 2
+    return [(s["m"], s["n"])] if operator.kind == "softmax" else [(1, s["m"], s["n"])]
+
+
+def result_shape(operator):
+    s = operator.shape
+    if operator.kind in ("conv", "transposed"):
+        return (1, s["co"], *s["out"]) if s.get("channels_first") else (1, *s["out"], s["co"])
+    if operator.kind == "capsule":
+        return (1, *s["out"], 4, 4, s["co"])
+    if operator.kind in ("matmul", "dense-gelu"):
+        return (*((1,) if s.get("batched") else ()), s["m"], s["n"])
+    if operator.kind == "attention-scores":
+        return (1, s["heads"], s["sequence"], s["sequence"])
+    return (s["m"], s["n"]) if operator.kind == "softmax" else (1,)
+
+
+def aligned(shape):
+    """To cache lines, as allocators of tensors do."""
+    import numpy as np
+    size = int(np.prod(shape))
+    memory = np.zeros(size + 16, np.float32)
+    start = -memory.ctypes.data % 64 // 4
+    return memory[start:start + size].reshape(shape)
+
+
+def inputs(operator):
+    import numpy as np
+    generator = np.random.default_rng(zlib.crc32(operator.name.encode()))
+    made = []
+    for shape in input_shapes(operator):
+        made.append(aligned(shape))
+        made[-1][:] = generator.uniform(-1, 1, shape)
+    return made
+
+
+def empty_result(operator):
+    return aligned(result_shape(operator))
+
+
+def contiguous(array):
+    import numpy as np
+    return np.ascontiguousarray(array)
+
+
+def pointer(array):
+    return array.ctypes.data_as(ctypes.c_void_p)

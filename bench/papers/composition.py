@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Modules added one by one on fused dense (MetaSchedule, Fig. 10a).
+
+  bench/papers/composition.py [--trials 256] [--seeds 5] [OPERATOR...]
+
+Each space holds the modules of the one before and one more. The winners of all spaces and seeds are timed in turns in
+one run. bench/results/composition.json and .svg. Continues when typed again.
+"""
+import statistics
+
+import experiment
+from experiment import operators
+
+TILING = "multi-level-tiling structure=SSRSRS max-innermost=64"
+LATE = "random-compute-location | parallelize-vectorize-unroll max-vector=64"
+SPACES = {
+    "vectorize and unroll": "parallelize-vectorize-unroll max-vector=64",
+    "+ inline": "each-block(auto-inline) | parallelize-vectorize-unroll max-vector=64",
+    "+ compute location": f"each-block(auto-inline) | {LATE}",
+    "+ tiling with reuse": f"each-block(auto-inline | {TILING}) | {LATE}",
+    "default space": "cpu",
+}
+
+
+def main():
+    parser = experiment.start(__doc__)
+    parser.add_argument("operators", nargs="*", default=["FDN0"], metavar="OPERATOR")
+    options = parser.parse_args()
+    results = experiment.Results("composition")
+    for name in options.operators:
+        operator = operators.operators()[name]
+        key = f"{name}/trials:{options.trials}/seeds:{options.seeds}"
+        if key not in results.data["entries"]:
+            folders = {(label, seed): experiment.run("composition", operator, label.replace(" ", "_"), seed, options.trials, "--space", space)
+                       for label, space in SPACES.items() for seed in range(options.seeds)}
+            latencies = experiment.in_turns(operator, list(folders.values()), options.core)
+            results.put(key, {label: [latencies[folders[label, seed]] for seed in range(options.seeds)] for label in SPACES})
+        entry = results.data["entries"][key]
+        first = statistics.median(entry[next(iter(SPACES))])
+        for label in SPACES:
+            print(f"{name} {label:24} {statistics.median(entry[label]) * 1e6:10.1f} us  {first / statistics.median(entry[label]):6.2f}x")
+
+    def draw(figure):
+        for i, name in enumerate(options.operators):
+            entry = results.data["entries"][f"{name}/trials:{options.trials}/seeds:{options.seeds}"]
+            axes = figure.add_subplot(1, len(options.operators), i + 1, title=name, xlabel="speed beside the first", xscale="log")
+            medians = [statistics.median(entry[label]) for label in SPACES]
+            axes.barh(list(SPACES), [medians[0] / m for m in medians])
+            axes.invert_yaxis()
+
+    results.plot(draw, figsize=(7 * len(options.operators), 3))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""What the experiments share: runs of `kiln tune` that continue where they were stopped, their trials, winners timed in
+turns, JSON that grows, and plots."""
+import argparse
+import datetime
+import json
+import math
+import os
+import pathlib
+import random
+import sqlite3
+import statistics
+import struct
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT / "bench/versus"), str(ROOT / "bench/operators")]
+import compare  # noqa: E402
+import operators  # noqa: E402
+
+WORK = ROOT / "build" / "papers"
+PACKAGES = ["numpy", "matplotlib"]
+
+
+def start(document):
+    """A parser of the experiment's options, in an environment that has what plots need."""
+    venv = WORK / "venv"
+    if pathlib.Path(sys.prefix) != venv:
+        if not (venv / "ready").exists():
+            subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+            subprocess.run([venv / "bin/pip", "install", "--quiet", *PACKAGES], check=True)
+            (venv / "ready").touch()
+        os.execv(venv / "bin/python", [venv / "bin/python", *sys.argv])
+    parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=256)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
+    return parser
+
+
+def run(experiment, operator, label, seed, trials, *options):
+    """The folder with the database and the library of one run; a run that was stopped goes on."""
+    folder = WORK / experiment / f"{operator.name}-{label}-{trials}-{seed}"
+    if not (folder / "finished").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        print(f"{operator.name} {label} seed {seed}", flush=True)
+        subprocess.run([ROOT / "scripts/kiln", "tune", operator.file, "--trials", str(trials), "--seed", str(seed), "--db",
+                        folder / "kiln.db", "-o", folder, *options], check=True, stdout=subprocess.DEVNULL)
+        (folder / "finished").touch()
+    return folder
+
+
+def trials(folder):
+    """Seconds of each trial of the newest run, in order; infinity where a candidate failed or was stopped early."""
+    database = sqlite3.connect(f"file:{folder / 'kiln.db'}?mode=ro", uri=True)
+    rows = database.execute("SELECT samples, status, lower_bound, flags FROM record WHERE run = (SELECT max(run) FROM record) "
+                            "ORDER BY round, trial").fetchall()
+    database.close()
+    found = []
+    for samples, status, bound, flags in rows:
+        if "race" in flags.split():
+            continue
+        values = struct.unpack(f"<{len(samples) // 8}d", samples)
+        found.append(statistics.median(values) if status == "ok" and not bound and values else math.inf)
+    return found
+
+
+def best_so_far(times):
+    best, out = math.inf, []
+    for time in times:
+        best = min(best, time)
+        out.append(best)
+    return out
+
+
+def in_turns(operator, folders, core, rounds=40):
+    """Median seconds of the kernel of each folder: all of them in each round, in changing order, in one run."""
+    servers = {}
+    try:
+        for folder in folders:
+            servers[folder] = compare.Server("kiln", operator, folder, core)
+        repeats = max(1, int(compare.SHORTEST / max(server.seconds(1) for server in servers.values())))
+        times = {folder: [] for folder in folders}
+        for i in range(rounds):
+            for folder in random.sample(folders, len(folders)):
+                times[folder].append(servers[folder].seconds(repeats))
+    finally:
+        for server in servers.values():
+            server.close()
+    return {folder: statistics.median(values) for folder, values in times.items()}
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(math.log(v) for v in values))
+
+
+def interval(groups):
+    """95% of the geometric mean over groups of each group's geometric mean, by resampling within groups."""
+    draws = sorted(geometric_mean([geometric_mean(random.choices(group, k=len(group))) for group in groups]) for _ in range(2000))
+    return draws[50], draws[1949]
+
+
+class Results:
+    """A JSON file of entries with keys; each is written when it is there."""
+
+    def __init__(self, name):
+        self.path = ROOT / "bench/results" / f"{name}.json"
+        self.data = json.loads(self.path.read_text()) if self.path.exists() else {"context": {}, "entries": {}}
+
+    def put(self, key, entry):
+        commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=10", "HEAD"], check=True, capture_output=True, text=True)
+        cpu = next(line for line in open("/proc/cpuinfo") if line.startswith("model name")).split(":")[1].strip()
+        self.data["context"] = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "cpu": cpu}
+        self.data["entries"][key] = {**entry, "commit": commit.stdout.strip()}
+        self.path.write_text(json.dumps(self.data, indent=1) + "\n")
+
+    def plot(self, draw, **size):
+        """Writes the SVG beside the JSON: draw(figure)."""
+        import matplotlib
+        matplotlib.use("svg")
+        from matplotlib import pyplot
+        figure = pyplot.figure(layout="constrained", **size)
+        draw(figure)
+        figure.savefig(self.path.with_suffix(".svg"), metadata={"Date": None})
+        print(f"wrote {self.path.with_suffix('.svg').relative_to(ROOT)}")

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Strategies side by side on this machine (AutoTVM, Fig. 4: cost model against genetic algorithm and random search).
+
+  bench/papers/strategies.py [--trials 256] [--seeds 5] [--strategies annealed,random,genetic,simulated-annealing] [OPERATOR...]
+
+Every strategy tunes every operator with every seed; then all winners of an operator are timed in turns in one run, and
+the fastest is the best known. Told for each strategy: the latency beside the best known (geometric mean over seeds and
+operators, with a 95% bootstrap interval beside random), and the trials until a run first measured a program within 5%
+of its best known (runs that never do count as twice the budget). bench/results/strategies.json and .svg. Continues when
+typed again.
+"""
+import math
+import statistics
+
+import experiment
+from experiment import operators
+
+OPERATORS = ["GMM0", "MM_1024x1024x1024", "C2D2", "DEP0", "GRP0", "T2D0", "SFM0", "FDN0"]
+STRATEGIES = ["annealed", "random", "genetic", "simulated-annealing"]
+
+
+def compared(operator, options):
+    folders = {(strategy, seed): experiment.run("strategies", operator, strategy, seed, options.trials, "--strategy", strategy)
+               for strategy in options.strategies.split(",") for seed in range(options.seeds)}
+    latencies = experiment.in_turns(operator, list(folders.values()), options.core)
+    best = min(latencies.values())
+    entry = {}
+    for (strategy, seed), folder in folders.items():
+        curve = experiment.best_so_far(experiment.trials(folder))
+        correction = latencies[folder] / curve[-1]  # of what this run measured in its own hour
+        arrived = next((i + 1 for i, time in enumerate(curve) if time * correction <= best / 0.95), 2 * options.trials)
+        entry.setdefault(strategy, []).append({"seconds": latencies[folder], "beside_best": latencies[folder] / best, "arrived": arrived,
+                                               "curve": [best / (t * correction) if math.isfinite(t) else 0 for t in curve]})
+    return entry
+
+
+def summary(entries, strategies):
+    for strategy in strategies:
+        ratios = [[run["beside_best"] for run in entry[strategy]] for entry in entries.values()]
+        line = f"{strategy:20} latency / best known {experiment.geometric_mean(sum(ratios, [])):.3f}"
+        if strategy != "random" and all("random" in entry for entry in entries.values()):
+            beside = [[run["seconds"] / other["seconds"] for run in entry[strategy] for other in entry["random"]] for entry in entries.values()]
+            low, high = experiment.interval(beside)
+            line += f"  beside random {experiment.geometric_mean(sum(beside, [])):.3f} [{low:.3f}, {high:.3f}]"
+        arrived = experiment.geometric_mean([run["arrived"] for entry in entries.values() for run in entry[strategy]])
+        print(f"{line}  trials to 95% {arrived:.0f}")
+    for name, entry in entries.items():
+        print(f"  {name:20}", "  ".join(f"{s} {statistics.median(r['beside_best'] for r in entry[s]):.3f}" for s in strategies))
+
+
+def main():
+    parser = experiment.start(__doc__)
+    parser.add_argument("operators", nargs="*", default=OPERATORS, metavar="OPERATOR")
+    parser.add_argument("--strategies", default=",".join(STRATEGIES))
+    options = parser.parse_args()
+    results = experiment.Results("strategies")
+    strategies = options.strategies.split(",")
+    for name in options.operators:
+        key = f"{name}/trials:{options.trials}/seeds:{options.seeds}"
+        if set(strategies) - set(results.data["entries"].get(key, {})):
+            results.put(key, compared(operators.operators()[name], options))
+    tail = f"/trials:{options.trials}/seeds:{options.seeds}"
+    entries = {key.split("/")[0]: entry for key, entry in results.data["entries"].items() if key.endswith(tail)}
+    summary(entries, strategies)
+
+    def draw(figure):
+        for i, (name, entry) in enumerate(entries.items()):
+            axes = figure.add_subplot(-(-len(entries) // 4), min(4, len(entries)), i + 1, title=name, ylim=(0, 1.02), xlabel="trials")
+            for strategy in strategies:
+                curves = [run["curve"] for run in entry[strategy]]
+                axes.plot([statistics.fmean(at) for at in zip(*curves)], label=strategy)
+        figure.axes[0].set_ylabel("speed / best known")
+        figure.axes[0].legend()
+
+    results.plot(draw, figsize=(14, 3.2 * -(-len(entries) // 4)))
+
+
+if __name__ == "__main__":
+    main()

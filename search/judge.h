@@ -3,10 +3,11 @@
 #pragma once
 
 #include "search/chain.h"
+#include "search/features/kinds.h"
 
 namespace kiln {
 
 // Keeps its memory from program to program: one per thread.
-Judge MakeJudge(const Target& target);
+Judge MakeJudge(const Target& target, FeatureKind features = FeatureKind::kAnsor);
 
 }  // namespace kiln

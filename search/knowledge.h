@@ -16,7 +16,7 @@ namespace kiln {
 
 struct Measured {
   int task = 0;
-  Candidate candidate;  // its energy means nothing
+  Candidate candidate = {};  // its energy means nothing
   RowId record = 0;
   double seconds = 0;  // median; infinity if it failed
   bool lower_bound = false;

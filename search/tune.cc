@@ -6,10 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/hash.h"
-#include "search/cost/analytic.h"
+#include "search/cost/models.h"
 #include "search/cost/rank.h"
-#include "search/cost/xgboost_model.h"
-#include "search/features.h"
 #include "search/judge.h"
 #include "search/tuner.h"
 
@@ -41,7 +39,8 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
 absl::Status Tuner::MakeSketches() {
   const Target& target = target_;
   const std::function<Judge()> make_judge =
-      options_.judge ? options_.judge : [&target] { return MakeJudge(target); };
+      options_.judge ? options_.judge
+                     : [&target, kind = options_.features] { return MakeJudge(target, kind); };
   judge_ = make_judge();
   for (size_t t = 0; t < tasks_.size(); ++t) {
     const absl::StatusOr<Enumeration> sketches =
@@ -59,8 +58,8 @@ absl::Status Tuner::MakeSketches() {
                                                         static_cast<int>(t), pool_);
   }
   absl::StatusOr<std::unique_ptr<CostModel>> model =
-      options_.model ? options_.model(FeatureDim())
-                     : MakeXgboostModel(FeatureDim(), {.guess = AnalyticScore});
+      options_.model ? options_.model(FeatureDim(options_.features))
+                     : MakeCostModel("trees", {.features = options_.features});
   if (!model.ok()) return model.status();
   model_ = *std::move(model);
   informed_ = model_->Informed() && options_.strategy != Strategy::kRandom;

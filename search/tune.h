@@ -39,6 +39,7 @@
 #include "search/clock.h"
 #include "search/cost/cost_model.h"
 #include "search/database/store.h"
+#include "search/features/kinds.h"
 #include "search/measurer.h"
 #include "search/population.h"
 #include "trace/enumerate.h"
@@ -89,8 +90,9 @@ struct TuneOptions {
   int threads = 1;
   std::string command;  // what the user typed: kept with the run, and part of what makes it the same run
   std::string llvm_version;
+  FeatureKind features = FeatureKind::kAnsor;  // what the model sees
   std::function<absl::StatusOr<std::unique_ptr<CostModel>>(int dim)> model =
-      nullptr;                             // default: boosted trees upon the analytic model
+      nullptr;                             // default: "trees" (search/cost/models.h)
   std::function<Judge()> judge = nullptr;  // default: validator and features
   proof::Prover* prover = nullptr;         // of finalists, beside the algebra (validator/proof.h)
   const Clock* clock = nullptr;            // default: the system's

@@ -32,6 +32,8 @@ constexpr Subcommand kSubcommands[] = {
      "kiln bench model.mlir --db kiln.db", AddBench},
     {"check", "Prove that a schedule computes what the original does", "kiln check model.mlir model.trace",
      AddCheck},
+    {"train", "Train a cost model on a database, for searches of other programs to begin with",
+     "kiln train --db kiln.db -o model.kiln", AddTrain},
     {"space", "List the tasks of a file and their sketches: traces, sites, size of the support",
      "kiln space examples/matmul.mlir", AddSpace},
     {"doctor", "Tell what on this machine disturbs timings", "kiln doctor", AddDoctor},

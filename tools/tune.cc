@@ -15,6 +15,7 @@
 #include "backends/version.h"
 #include "lang/analysis/cost.h"
 #include "search/database/sqlite_store.h"
+#include "tools/cost_model_option.h"
 #include "tools/input.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
@@ -28,6 +29,7 @@ namespace {
 struct Options {
   std::string file, database = "kiln.db", output, target = "host", strategy = "annealed";
   SpaceOption space;
+  CostModelOption cost_model;
   int trials = 1000, threads = 1;
   double seconds = 0;
   uint64_t seed = 0;
@@ -44,6 +46,7 @@ std::string CommandText(const Options& o) {
   if (o.seconds > 0) absl::StrAppend(&text, " --time ", o.seconds);
   if (o.threads != 1) absl::StrAppend(&text, " --threads ", o.threads);
   if (o.strategy != "annealed") absl::StrAppend(&text, " --strategy ", o.strategy);
+  absl::StrAppend(&text, CommandText(o.cost_model));
   if (!o.space.space.empty()) absl::StrAppend(&text, " --space ", Quoted(o.space.space));
   for (const std::string& plugin : o.space.plugins)
     absl::StrAppend(&text, " --plugin ", Quoted(absolute(plugin)));
@@ -116,6 +119,7 @@ class TuneCommand {
     tuning.trials = o_.trials;
     tuning.seconds = o_.seconds;
     tuning.seed = o_.seed;
+    if (absl::Status status = UseCostModel(o_.cost_model, &tuning); !status.ok()) return status;
     tuning.strategy = o_.strategy == "random" ? Strategy::kRandom : Strategy::kAnnealed;
     tuning.sketches.space = space.text;
     tuning.threads = static_cast<int>(UsableCores().size());
@@ -252,6 +256,7 @@ Action AddTune(CLI::App& command) {
   command.add_option("--strategy", o->strategy, "annealed, or random: draws from the prior alone")
       ->check(CLI::IsMember({"annealed", "random"}))
       ->capture_default_str();
+  AddCostModelOption(command, &o->cost_model);
   command.add_flag("--quiet", o->quiet, "No progress");
   AddJson(command, &o->json);
   return [o] { return TuneCommand(*o).Run(); };

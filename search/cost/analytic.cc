@@ -2,12 +2,41 @@
 
 #include <numbers>
 
+#include "absl/strings/str_cat.h"
 #include "search/features/columns.h"
 
 namespace kiln {
+namespace {
+
+constexpr char kSaved[] = "kiln.roofline v1";
+
+}  // namespace
 
 double AnalyticScore(absl::Span<const float> rows) {
   return rows.empty() ? 0 : -std::numbers::ln2 * rows[kRooflineProgram];
+}
+
+absl::StatusOr<std::vector<double>> AnalyticModel::Predict(const FeatureBatch& programs) const {
+  if (absl::Status s = CheckFeatures(programs, kFeatureDim); !s.ok()) return s;
+  std::vector<double> scores;
+  for (int p = 0; p < programs.programs(); ++p) {
+    const size_t begin = size_t(programs.first_row[p]) * kFeatureDim,
+                 end = size_t(programs.first_row[p + 1]) * kFeatureDim;
+    scores.push_back(AnalyticScore(absl::MakeConstSpan(programs.values).subspan(begin, end - begin)));
+  }
+  return scores;
+}
+
+absl::Status AnalyticModel::Update(const FeatureBatch& programs, absl::Span<const TrainingLabel> labels) {
+  if (absl::Status s = CheckFeatures(programs, kFeatureDim); !s.ok()) return s;
+  return CheckLabels(programs, labels);
+}
+
+absl::StatusOr<std::string> AnalyticModel::Save() const { return kSaved; }
+
+absl::Status AnalyticModel::Load(absl::string_view bytes) {
+  if (bytes == kSaved) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the bytes are not '", kSaved, "'"));
 }
 
 }  // namespace kiln

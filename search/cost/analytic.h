@@ -2,11 +2,22 @@
 #pragma once
 
 #include "absl/types/span.h"
+#include "search/cost/cost_model.h"
 
 namespace kiln {
 
 // The negative logarithm of the cycles of a program whose rows are FeatureDim() numbers each: log throughput
 // up to a constant of the machine. Pure; any thread.
 double AnalyticScore(absl::Span<const float> rows);
+
+// It as a model, informed from the start. Update checks its input and learns nothing.
+class AnalyticModel final : public CostModel {
+ public:
+  absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const override;
+  bool Informed() const override { return true; }
+  absl::Status Update(const FeatureBatch& programs, absl::Span<const TrainingLabel> labels) override;
+  absl::StatusOr<std::string> Save() const override;  // "kiln.roofline v1"
+  absl::Status Load(absl::string_view bytes) override;
+};
 
 }  // namespace kiln

@@ -16,8 +16,10 @@ double Softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::
 
 }  // namespace
 
-SumLoss::SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> labels)
+SumLoss::SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> labels,
+                 absl::Span<const double> base)
     : programs_(static_cast<int>(labels.size())) {
+  KILN_CHECK(base.empty() || base.size() == labels.size());
   const auto weight = [&](const TrainingLabel& l) {
     return l.weight * std::max(l.throughput, options.least_throughput);
   };
@@ -30,14 +32,17 @@ SumLoss::SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> lab
       total += targets_.back().weight;
     }
     for (Target& t : targets_) t.weight *= total > 0 ? programs_ / total : 0;
+    if (!base.empty()) TakeOff(labels, base);
     return;
   }
 
   const auto add = [&](int a, int b) {
     if (labels[a].throughput < labels[b].throughput) std::swap(a, b);
-    if (labels[a].throughput == labels[b].throughput || labels[a].upper_bound) return;
+    if (labels[a].throughput == labels[b].throughput || (labels[a].upper_bound && labels[b].throughput > 0)) {
+      return;
+    }
     const double w = weight(labels[a]) * labels[b].weight * (labels[a].throughput - labels[b].throughput);
-    pairs_.push_back({a, b, w});
+    pairs_.push_back({a, b, w, base.empty() ? 0 : base[a] - base[b]});
     total += w;
   };
   std::map<int, std::vector<int>> groups;
@@ -59,6 +64,22 @@ SumLoss::SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> lab
   for (Pair& p : pairs_) p.weight *= total > 0 ? 2 * programs_ / total : 0;
 }
 
+// What the base leaves of the targets, apart from what it is off by in the mean of a task.
+void SumLoss::TakeOff(absl::Span<const TrainingLabel> labels, absl::Span<const double> base) {
+  std::map<int, std::pair<double, double>> tasks;  // sum of weighted differences, and of weights
+  for (size_t p = 0; p < targets_.size(); ++p) {
+    targets_[p].value -= base[p];
+    if (targets_[p].upper_bound) continue;
+    auto& [difference, weight] = tasks[labels[p].group];
+    difference += targets_[p].weight * targets_[p].value;
+    weight += targets_[p].weight;
+  }
+  for (size_t p = 0; p < targets_.size(); ++p) {
+    const auto& [difference, weight] = tasks[labels[p].group];
+    if (weight > 0) targets_[p].value -= difference / weight;
+  }
+}
+
 double SumLoss::Value(absl::Span<const double> sums) const {
   KILN_CHECK(static_cast<int>(sums.size()) == programs_);
   double value = 0;
@@ -67,7 +88,7 @@ double SumLoss::Value(absl::Span<const double> sums) const {
     if (error < 0 && targets_[p].upper_bound) continue;
     value += targets_[p].weight * error * error / 2;
   }
-  for (const Pair& p : pairs_) value += p.weight * Softplus(sums[p.slower] - sums[p.faster]);
+  for (const Pair& p : pairs_) value += p.weight * Softplus(sums[p.slower] - sums[p.faster] - p.ahead);
   return value;
 }
 
@@ -83,7 +104,7 @@ void SumLoss::Derivatives(absl::Span<const double> sums, std::vector<double>* fi
     (*second)[p] = targets_[p].weight;
   }
   for (const Pair& p : pairs_) {
-    const double wrong = Sigmoid(sums[p.slower] - sums[p.faster]);
+    const double wrong = Sigmoid(sums[p.slower] - sums[p.faster] - p.ahead);
     const double slope = p.weight * wrong;
     const double curvature = slope * (1 - wrong);
     (*first)[p.faster] -= slope;

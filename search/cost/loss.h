@@ -2,7 +2,9 @@
 // program.
 //
 //   squared error   w (s − log y)² / 2          y the throughput; 0 where y is an upper bound and s is below
-//   pairwise        w log(1 + exp(s_b − s_a))   for pairs of one task, where a is known to be faster than b
+//   pairwise        w log(1 + exp(s_b − s_a))   for pairs of one task, where a is known to be faster than b:
+//   what
+//                                               failed is slower than all that ran
 //
 // The target is log y, at most 0, and not y: rows then add losses, as their times add up, and a program does
 // not look better for having more of them. (With y as the target, programs whose numbers of rows differ were
@@ -30,7 +32,10 @@ struct LossOptions {
 
 class SumLoss {
  public:
-  SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> labels);
+  // With a base, a score is its number for the program and the sum; what a base is off by for a whole task
+  // does not matter. Invariant: one number for each label, or none.
+  SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> labels,
+          absl::Span<const double> base = {});
 
   double Value(absl::Span<const double> sums) const;
   // First and second derivative by each sum. Invariant: one sum for each label.
@@ -47,7 +52,10 @@ class SumLoss {
     int faster;
     int slower;
     double weight;
+    double ahead = 0;  // the base of the faster over that of the slower
   };
+
+  void TakeOff(absl::Span<const TrainingLabel> labels, absl::Span<const double> base);
 
   int programs_;
   std::vector<Target> targets_;

@@ -2,6 +2,8 @@
 
 #include <xgboost/c_api.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -10,12 +12,15 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "lang/check.h"
+#include "search/cost/forest.h"
+#include "search/cost/mix.h"
+#include "search/cost/xgboost_document.h"
 
 namespace kiln {
 namespace {
 
 constexpr absl::string_view kMagic = "kiln.xgboost";
-constexpr absl::string_view kVersion = "v1";
+constexpr absl::string_view kVersion = "v2";
 
 struct FreeBooster {
   using pointer = BoosterHandle;
@@ -35,14 +40,6 @@ absl::Status Checked(int return_code, absl::string_view what) {
       absl::StrCat("XGBoost failed to ", what, ": ", message.substr(0, message.find("\nStack trace"))));
 }
 
-std::string LibraryVersion() {
-  int major = 0;
-  int minor = 0;
-  int patch = 0;
-  XGBoostVersion(&major, &minor, &patch);
-  return absl::StrCat(major, ".", minor, ".", patch);
-}
-
 absl::string_view LossName(Loss loss) { return loss == Loss::kPairwise ? "pairwise" : "squared-error"; }
 
 std::string ArrayInterface(const FeatureBatch& batch) {
@@ -50,11 +47,8 @@ std::string ArrayInterface(const FeatureBatch& batch) {
                          reinterpret_cast<uintptr_t>(batch.values.data()), batch.rows(), batch.dim);
 }
 
-std::string PredictConfig(bool training) {
-  return absl::StrCat(
-      R"({"type":1,"training":)", training ? "true" : "false",
-      R"(,"iteration_begin":0,"iteration_end":0,"strict_shape":false,"cache_id":0,"missing":NaN})");
-}
+constexpr char kPredictConfig[] =
+    R"({"type":1,"training":true,"iteration_begin":0,"iteration_end":0,"strict_shape":false})";
 
 std::vector<double> SumRows(const FeatureBatch& batch, const float* rows) {
   std::vector<double> sums(batch.programs(), 0.0);
@@ -69,10 +63,22 @@ uint64_t Fnv1a(absl::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
   return hash;
 }
 
+// How often a program was drawn for a member that is trained on as many draws as there are programs: Poisson
+// with mean 1, a function of the two alone.
+int TimesDrawn(int member, int program) {
+  const uint64_t bits = MixBits(MixBits(static_cast<uint64_t>(member) + 1) + static_cast<uint64_t>(program));
+  const double u = static_cast<double>(bits >> 11) * 0x1p-53;
+  double below = std::exp(-1.0), term = below;
+  int times = 0;
+  while (u >= below && times < 8) below += term /= ++times;
+  return times;
+}
+
 struct State {
-  int trees = 0;
-  int rebuilt_at = 0;  // programs known when training last started from nothing
-  std::string model;   // the trees as the library saves them; empty without trees
+  std::vector<Forest> members;  // none, or options.members of them with as many trees each
+  int rebuilt_at = 0;           // programs known when training last started from nothing
+
+  int trees() const { return members.empty() ? 0 : members[0].trees(); }
 };
 
 class XgboostModel final : public CostModel {
@@ -81,80 +87,107 @@ class XgboostModel final : public CostModel {
 
   absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const override {
     if (absl::Status s = CheckFeatures(programs, dim_); !s.ok()) return s;
-    if (state_.trees == 0 || programs.rows() == 0) return Guesses(programs);
-    const bst_ulong* shape = nullptr;
-    bst_ulong rank = 0;
-    const float* rows = nullptr;
-    const int code = XGBoosterPredictFromDense(booster_.get(), ArrayInterface(programs).c_str(),
-                                               PredictConfig(false).c_str(), nullptr, &shape, &rank, &rows);
-    if (absl::Status s = Checked(code, "predict"); !s.ok()) return s;
-    KILN_CHECK(rank >= 1 && shape[0] == static_cast<bst_ulong>(programs.rows()));
-    return SumRows(programs, rows);
+    absl::StatusOr<std::vector<double>> scores = std::vector<double>();
+    if (options_.base != nullptr && (state_.trees() == 0 || options_.residual))
+      scores = options_.base->Predict(programs);
+    if (!scores.ok()) return scores;
+    scores->resize(programs.programs(), 0.0);
+    for (const Forest& member : state_.members) {
+      const std::vector<double> sums = Sums(member, programs);
+      for (size_t p = 0; p < sums.size(); ++p) (*scores)[p] += sums[p] / options_.members;
+    }
+    return scores;
   }
 
-  bool Informed() const override { return options_.guess != nullptr; }
+  absl::StatusOr<std::vector<double>> Disagreement(const FeatureBatch& programs) const override {
+    if (absl::Status s = CheckFeatures(programs, dim_); !s.ok()) return s;
+    std::vector<double> mean(programs.programs(), 0.0), spread(programs.programs(), 0.0);
+    double members = 0;
+    for (const Forest& member : state_.members) {
+      const std::vector<double> sums = Sums(member, programs);
+      ++members;
+      for (size_t p = 0; p < sums.size(); ++p) {
+        const double from_mean = sums[p] - mean[p];
+        mean[p] += from_mean / members;
+        spread[p] += from_mean * (sums[p] - mean[p]);
+      }
+    }
+    for (double& s : spread) s = members > 0 ? std::sqrt(s / members) : 0;
+    return spread;
+  }
+
+  bool Informed() const override { return options_.base != nullptr; }
 
   absl::Status Update(const FeatureBatch& programs, absl::Span<const TrainingLabel> labels) override {
     if (absl::Status s = CheckFeatures(programs, dim_); !s.ok()) return s;
     if (absl::Status s = CheckLabels(programs, labels); !s.ok()) return s;
     if (programs.rows() == 0) return absl::OkStatus();
+    absl::StatusOr<std::vector<double>> base = std::vector<double>();
+    if (options_.base != nullptr && options_.residual) base = options_.base->Predict(programs);
+    if (!base.ok()) return base.status();
 
-    const bool rebuild = state_.trees == 0 ||
+    const bool rebuild = state_.trees() == 0 ||
                          programs.programs() >= options_.rebuild_growth * state_.rebuilt_at ||
-                         state_.trees + options_.more_trees > options_.most_trees;
+                         state_.trees() + options_.more_trees > options_.most_trees;
+    DMatrixHandle handle = nullptr;
+    const int code =
+        XGDMatrixCreateFromDense(ArrayInterface(programs).c_str(), R"({"missing":NaN,"nthread":1})", &handle);
+    if (absl::Status s = Checked(code, "take the features"); !s.ok()) return s;
+    const Matrix matrix(handle);
     State next;
-    next.trees = rebuild ? options_.first_trees : state_.trees + options_.more_trees;
     next.rebuilt_at = rebuild ? programs.programs() : state_.rebuilt_at;
-
-    absl::StatusOr<Booster> booster = MakeBooster(rebuild ? "" : state_.model);
-    if (!booster.ok()) return booster.status();
-    absl::Status trained = Train(booster->get(), programs, labels, next.trees - (rebuild ? 0 : state_.trees));
-    if (!trained.ok()) return trained;
-
-    bst_ulong size = 0;
-    const char* bytes = nullptr;
-    const int code = XGBoosterSaveModelToBuffer(booster->get(), R"({"format":"ubj"})", &size, &bytes);
-    if (absl::Status s = Checked(code, "save its trees"); !s.ok()) return s;
-    next.model.assign(bytes, size);
-    return Become(std::move(next));
+    for (int m = 0; m < options_.members; ++m) {
+      std::vector<TrainingLabel> drawn(labels.begin(), labels.end());
+      for (int p = 0; options_.members > 1 && p < programs.programs(); ++p)
+        drawn[p].weight *= TimesDrawn(m, p);
+      absl::StatusOr<Forest> grown =
+          Grow(rebuild ? Forest() : state_.members[m], rebuild ? options_.first_trees : options_.more_trees,
+               matrix.get(), programs, SumLoss(options_.loss, drawn, *base));
+      if (!grown.ok()) return grown.status();
+      next.members.push_back(*std::move(grown));
+    }
+    state_ = std::move(next);
+    return absl::OkStatus();
   }
 
   absl::StatusOr<std::string> Save() const override {
-    const std::string head = absl::StrCat(kMagic, " ", kVersion, " xgboost=", LibraryVersion(), " dim=", dim_,
-                                          " loss=", LossName(options_.loss.kind), " trees=", state_.trees,
-                                          " programs=", state_.rebuilt_at, " bytes=", state_.model.size());
-    return absl::StrCat(head, absl::StrFormat(" check=%016x\n", Fnv1a(state_.model, Fnv1a(head))),
-                        state_.model);
+    std::string trees;
+    for (const Forest& member : state_.members) {
+      const std::string forest = Serialize(member);
+      absl::StrAppend(&trees, forest.size(), "\n", forest);
+    }
+    const std::string head =
+        absl::StrCat(kMagic, " ", kVersion, " dim=", dim_, " loss=", LossName(options_.loss.kind),
+                     " members=", state_.members.size(), " trees=", state_.trees(),
+                     " programs=", state_.rebuilt_at, " bytes=", trees.size());
+    return absl::StrCat(head, absl::StrFormat(" check=%016x\n", Fnv1a(trees, Fnv1a(head))), trees);
   }
 
   absl::Status Load(absl::string_view bytes) override {
     absl::StatusOr<State> state = Parse(bytes);
     if (!state.ok()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("cannot load the XGBoost cost model: ", state.status().message()));
+          absl::StrCat("cannot load the trees of a cost model: ", state.status().message()));
     }
-    return Become(*std::move(state));
+    state_ = *std::move(state);
+    return absl::OkStatus();
   }
 
  private:
-  std::vector<double> Guesses(const FeatureBatch& programs) const {
-    std::vector<double> guesses(programs.programs(), 0.0);
-    if (!options_.guess) return guesses;
-    for (int p = 0; p < programs.programs(); ++p) {
-      const size_t begin = size_t(programs.first_row[p]) * dim_,
-                   end = size_t(programs.first_row[p + 1]) * dim_;
-      guesses[p] = options_.guess(absl::MakeConstSpan(programs.values).subspan(begin, end - begin));
-    }
-    return guesses;
+  std::vector<double> Sums(const Forest& forest, const FeatureBatch& programs) const {
+    std::vector<float> rows(programs.rows(), 0.0f);
+    forest.AddTo(absl::MakeSpan(rows), programs.values, dim_);
+    return SumRows(programs, rows.data());
   }
 
-  absl::StatusOr<Booster> MakeBooster(absl::string_view model) const {
+  absl::StatusOr<Booster> MakeBooster(const Forest& forest) const {
     if (absl::Status s = Checked(XGBSetGlobalConfig(R"({"verbosity":0})"), "be silent"); !s.ok()) return s;
     BoosterHandle handle = nullptr;
     if (absl::Status s = Checked(XGBoosterCreate(nullptr, 0, &handle), "make a booster"); !s.ok()) return s;
     Booster booster(handle);
-    if (!model.empty()) {
-      const int code = XGBoosterLoadModelFromBuffer(handle, model.data(), model.size());
+    if (forest.trees() > 0) {
+      const std::string document = ToXgboost(forest, dim_);
+      const int code = XGBoosterLoadModelFromBuffer(handle, document.data(), document.size());
       if (absl::Status s = Checked(code, "load its trees"); !s.ok()) return s;
     }
     const std::pair<const char*, std::string> parameters[] = {
@@ -180,16 +213,13 @@ class XgboostModel final : public CostModel {
     return booster;
   }
 
-  // Rows of one program move together: n times the curvature of the sum bounds what n rows do at once.
-  absl::Status Train(BoosterHandle booster, const FeatureBatch& programs,
-                     absl::Span<const TrainingLabel> labels, int trees) const {
-    DMatrixHandle handle = nullptr;
-    int code =
-        XGDMatrixCreateFromDense(ArrayInterface(programs).c_str(), R"({"missing":NaN,"nthread":1})", &handle);
-    if (absl::Status s = Checked(code, "take the features"); !s.ok()) return s;
-    const Matrix matrix(handle);
-
-    const SumLoss loss(options_.loss, labels);
+  // The forest with so many trees more. Rows of one program move together: n times the curvature of the sum
+  // bounds what n rows do at once.
+  absl::StatusOr<Forest> Grow(const Forest& forest, int trees, DMatrixHandle matrix,
+                              const FeatureBatch& programs, const SumLoss& loss) const {
+    const absl::StatusOr<Booster> made = MakeBooster(forest);
+    if (!made.ok()) return made.status();
+    const BoosterHandle booster = made->get();
     std::vector<double> first;
     std::vector<double> second;
     std::vector<float> row_first(programs.rows());
@@ -198,7 +228,7 @@ class XgboostModel final : public CostModel {
       const bst_ulong* shape = nullptr;
       bst_ulong rank = 0;
       const float* rows = nullptr;
-      code = XGBoosterPredictFromDMatrix(booster, handle, PredictConfig(true).c_str(), &shape, &rank, &rows);
+      int code = XGBoosterPredictFromDMatrix(booster, matrix, kPredictConfig, &shape, &rank, &rows);
       if (absl::Status s = Checked(code, "predict in training"); !s.ok()) return s;
       loss.Derivatives(SumRows(programs, rows), &first, &second);
       for (int p = 0; p < programs.programs(); ++p) {
@@ -209,22 +239,14 @@ class XgboostModel final : public CostModel {
           row_second[r] = static_cast<float>(second[p] * (end - begin));
         }
       }
-      code = XGBoosterBoostOneIter(booster, handle, row_first.data(), row_second.data(), row_first.size());
+      code = XGBoosterBoostOneIter(booster, matrix, row_first.data(), row_second.data(), row_first.size());
       if (absl::Status s = Checked(code, "grow a tree"); !s.ok()) return s;
     }
-    return absl::OkStatus();
-  }
-
-  absl::Status Become(State next) {
-    Booster booster;
-    if (next.trees > 0) {
-      absl::StatusOr<Booster> made = MakeBooster(next.model);
-      if (!made.ok()) return made.status();
-      booster = *std::move(made);
-    }
-    state_ = std::move(next);
-    booster_ = std::move(booster);
-    return absl::OkStatus();
+    bst_ulong size = 0;
+    const char* bytes = nullptr;
+    const int code = XGBoosterSaveModelToBuffer(booster, R"({"format":"ubj"})", &size, &bytes);
+    if (absl::Status s = Checked(code, "save its trees"); !s.ok()) return s;
+    return FromXgboost({bytes, size}, dim_);
   }
 
   absl::StatusOr<State> Parse(absl::string_view bytes) const {
@@ -243,16 +265,21 @@ class XgboostModel final : public CostModel {
           absl::StrCat("it was saved with ", what, " '", found, "', this one has '", wanted, "'"));
     };
     if (absl::Status s = expect("version", fields.size() > 1 ? fields[1] : "", kVersion); !s.ok()) return s;
-    if (absl::Status s = expect("XGBoost", field(2, "xgboost"), LibraryVersion()); !s.ok()) return s;
-    if (absl::Status s = expect("features a row", field(3, "dim"), absl::StrCat(dim_)); !s.ok()) return s;
-    if (absl::Status s = expect("loss", field(4, "loss"), LossName(options_.loss.kind)); !s.ok()) return s;
+    if (absl::Status s = expect("features a row", field(2, "dim"), absl::StrCat(dim_)); !s.ok()) return s;
+    if (absl::Status s = expect("loss", field(3, "loss"), LossName(options_.loss.kind)); !s.ok()) return s;
 
     State state;
+    int members = 0, trees = 0;
     size_t size = 0;
-    if (fields.size() != 9 || !absl::SimpleAtoi(field(5, "trees"), &state.trees) || state.trees < 0 ||
-        !absl::SimpleAtoi(field(6, "programs"), &state.rebuilt_at) ||
+    if (fields.size() != 9 || !absl::SimpleAtoi(field(4, "members"), &members) ||
+        !absl::SimpleAtoi(field(5, "trees"), &trees) || trees < 0 ||
+        !absl::SimpleAtoi(field(6, "programs"), &state.rebuilt_at) || state.rebuilt_at < 0 ||
         !absl::SimpleAtoi(field(7, "bytes"), &size)) {
       return absl::InvalidArgumentError("its first line is damaged");
+    }
+    if (members != options_.members && (members != 0 || trees != 0)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("it was saved with ", members, " members, this one has ", options_.members));
     }
     if (size != halves.second.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -262,14 +289,31 @@ class XgboostModel final : public CostModel {
     if (field(8, "check") != absl::StrFormat("%016x", Fnv1a(halves.second, Fnv1a(head)))) {
       return absl::InvalidArgumentError("its check sum does not match: the bytes are damaged");
     }
-    state.model = std::string(halves.second);
+    absl::string_view rest = halves.second;
+    for (int m = 0; m < members; ++m) {
+      size_t bytes_of_member = 0;
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      if (!absl::SimpleAtoi(rest.substr(0, end), &bytes_of_member) || end == rest.size() ||
+          bytes_of_member > rest.size() - end - 1) {
+        return absl::InvalidArgumentError(absl::StrCat("member ", m, " does not say its size"));
+      }
+      absl::StatusOr<Forest> forest = ParseForest(rest.substr(end + 1, bytes_of_member), dim_);
+      if (!forest.ok()) return forest.status();
+      if (forest->trees() != trees || trees == 0) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("its first line promises ", trees, " trees, member ", m, " has ", forest->trees()));
+      }
+      state.members.push_back(*std::move(forest));
+      rest.remove_prefix(end + 1 + bytes_of_member);
+    }
+    if (!rest.empty())
+      return absl::InvalidArgumentError(absl::StrCat(rest.size(), " bytes follow the last member"));
     return state;
   }
 
   const int dim_;
   const XgboostOptions options_;
   State state_;
-  Booster booster_;  // made from state_; null without trees
 };
 
 }  // namespace
@@ -284,6 +328,7 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeXgboostModel(int dim, const Xgboo
       {options.more_trees >= 1, "more_trees must be at least 1"},
       {options.most_trees >= options.first_trees, "most_trees must be at least first_trees"},
       {options.depth >= 1 && options.depth <= 16, "depth must be in 1 to 16"},
+      {options.members >= 1 && options.members <= 64, "members must be in 1 to 64"},
       {options.bins >= 2 && options.bins <= 256, "bins must be in 2 to 256"},
       {options.loss.least_throughput > 0 && options.loss.least_throughput < 1,
        "loss.least_throughput must be in (0, 1)"},

@@ -14,12 +14,15 @@
 // Where 64 measurements take six seconds, training is about 4% of a run of 1,000 trials and 5% of one of
 // 2,000. Both losses cost the same.
 //
-// Determinism: one thread, no subsampling, and every update starts from the trees as Save writes them, so a
-// model that was saved and loaded goes on exactly as one that was not.
+// Ensembles. With `members`, each is trained on programs drawn with replacement (a program's weight is how
+// often it was drawn); the score is their mean, and the disagreement their standard deviation.
+//
+// Determinism: one thread, no subsampling of rows or columns, and every update starts from the trees as Save
+// writes them, so a model that was saved and loaded goes on exactly as one that was not.
+// What is loaded is checked: search/cost/forest.h.
 // Threads and errors: search/cost/cost_model.h.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -39,9 +42,11 @@ struct XgboostOptions {
   int most_trees = 200;       // first_trees or more
   int depth = 6;              // of a tree, 1 to 16
   int bins = 16;              // distinct thresholds of a feature, 2 to 256
-  // The score of a program by its rows, higher is better, while no tree has grown: search/cost/analytic.h.
-  // Not saved.
-  std::function<double(absl::Span<const float>)> guess = nullptr;
+  int members = 1;            // 1 to 64
+  // Scores programs while no tree has grown; with `residual` the trees learn what it leaves, and its scores
+  // are added to theirs. Not saved.
+  std::shared_ptr<const CostModel> base = nullptr;
+  bool residual = false;
 };
 
 // An untrained model for rows of `dim` features. kInvalidArgument names the option that is out of its range.

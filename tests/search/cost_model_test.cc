@@ -144,13 +144,13 @@ INSTANTIATE_TEST_SUITE_P(Losses, XgboostModelLoss, testing::Values(Loss::kSquare
                            return info.param == Loss::kPairwise ? "Pairwise" : "SquaredError";
                          });
 
-TEST(XgboostModel, GivesItsGuessUntilItLearns) {
-  const auto guess = [](absl::Span<const float> rows) { return 7 - rows[3]; };
+TEST(XgboostModel, GivesTheScoresOfItsBaseUntilItLearns) {
+  const auto base = std::make_shared<RandomModel>(7);
   const Data data = Synthetic(64, 3);
-  const auto model = Make({.guess = guess});
+  const auto model = Make({.base = base});
   EXPECT_TRUE(model->Informed());
   EXPECT_FALSE(Make()->Informed());
-  EXPECT_EQ(model->Predict(data.programs).value()[0], 7 - data.programs.values[3]);
+  EXPECT_EQ(model->Predict(data.programs).value(), base->Predict(data.programs).value());
   ASSERT_EQ(model->Update(data.programs, data.labels), absl::OkStatus());
   EXPECT_EQ(model->Predict(data.programs).value(), Trained(data)->Predict(data.programs).value());
 }
@@ -253,16 +253,16 @@ TEST(XgboostModel, RefusesBytesThatAreNotItsOwn) {
   refuses("", "do not begin with 'kiln.xgboost'");
   refuses("garbage\n\1\2\3", "do not begin with 'kiln.xgboost'");
   refuses("kiln.xgboost", "version ''");
-  refuses("kiln.xgboost v1", "XGBoost ''");
-  refuses(with(" v1 ", " v2 "), "saved with version 'v2', this one has 'v1'");
-  refuses(with("xgboost=1.", "xgboost=9."), "saved with XGBoost '9.");
+  refuses("kiln.xgboost v2", "features a row ''");
+  refuses(with(" v2 ", " v1 "), "saved with version 'v1', this one has 'v2'");
+  refuses(with("members=1", "members=3"), "saved with 3 members, this one has 1");
   refuses(with("dim=164", "dim=165"), "saved with features a row '165', this one has '164'");
   refuses(with("squared-error", "pairwise"), "saved with loss 'pairwise', this one has 'squared-error'");
   refuses(with("trees=60", "trees=xx"), "first line is damaged");
   refuses(with("trees=60", "trees=61"), "check sum does not match");
   refuses(saved.substr(0, saved.size() - 1), "bytes of trees, but");
   refuses(saved + "x", "bytes of trees, but");
-  refuses(saved.substr(0, 40), "saved with loss ''");
+  refuses(saved.substr(0, 40), "saved with loss 'squared-err'");
   std::string flipped = saved;
   flipped[flipped.size() / 2] ^= 1;
   refuses(flipped, "check sum does not match");
@@ -379,6 +379,30 @@ TEST(SumLoss, IgnoresPairsOfTwoTasksAndPairsWhoseOrderIsUnknown) {
       .Derivatives({0.0, 0.0}, &first, &second);
   EXPECT_LT(first[0], 0);
   EXPECT_GT(first[1], 0);
+}
+
+TEST(SumLoss, PutsWhatFailedBelowWhatWasStoppedEarly) {
+  std::vector<double> first, second;
+  SumLoss({.kind = Loss::kPairwise}, {{.throughput = 0.5, .upper_bound = true}, {.throughput = 0}})
+      .Derivatives({0.0, 0.0}, &first, &second);
+  EXPECT_LT(first[0], 0);
+  EXPECT_GT(first[1], 0);
+}
+
+TEST_P(SumLossKind, AsksNothingWhereTheBaseIsRightButForATask) {
+  const std::vector<double> logs = {-1, -0.5, 0, -2, 0};
+  std::vector<TrainingLabel> labels;
+  std::vector<double> base;
+  for (size_t p = 0; p < logs.size(); ++p) {
+    labels.push_back({.throughput = std::exp(logs[p]), .group = p > 2});
+    base.push_back(40 * logs[p] + (p > 2 ? 100 : 0));
+    if (GetParam() == Loss::kSquaredError) base.back() -= 39 * logs[p];
+  }
+  std::vector<double> first, second;
+  SumLoss({.kind = GetParam()}, labels, base).Derivatives(std::vector<double>(5, 0.0), &first, &second);
+  for (const double f : first) EXPECT_NEAR(f, 0, 1e-6);
+  SumLoss({.kind = GetParam()}, labels).Derivatives(std::vector<double>(5, 0.0), &first, &second);
+  EXPECT_GT(std::abs(first[0]), 0.01);
 }
 
 TEST(SumLoss, AsksNothingOfAScoreBelowAnUpperBound) {

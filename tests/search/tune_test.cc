@@ -9,7 +9,6 @@
 
 #include "lang/defect.h"
 #include "lang/hash.h"
-#include "search/cost/analytic.h"
 #include "search/cost/xgboost_model.h"
 #include "search/database/memory_store.h"
 #include "search/recorded_measurer.h"
@@ -63,7 +62,7 @@ TEST(Tune, BeginsWithWhatAnInformedModelPrefers) {
     const auto first = MakeMemoryStore(), second = MakeMemoryStore();
     TuneOptions options = Small(16, seed);
     blind += std::log(machine.Seconds(MustTune(options, machine, *first)[0].program));
-    options.model = [](int dim) { return MakeXgboostModel(dim, {.guess = AnalyticScore}); };
+    options.model = nullptr;
     informed += std::log(machine.Seconds(MustTune(options, machine, *second)[0].program));
   }
   EXPECT_LT(informed, blind);

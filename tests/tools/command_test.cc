@@ -22,7 +22,7 @@ TEST(Command, HelpNamesTheCommands) {
 TEST(Command, EveryCommandHasHelpWithAnExample) {
   std::string all;
   for (const char* command :
-       {"tune", "best", "show", "replay", "export", "bench", "check", "space", "doctor"}) {
+       {"tune", "best", "show", "replay", "export", "bench", "check", "train", "space", "doctor"}) {
     const Ran ran = RunKiln({command, "--help"});
     EXPECT_EQ(ran.exit_code, 0) << command;
     EXPECT_THAT(ran.out, HasSubstr(std::string("Example: kiln ") + command));
@@ -48,6 +48,8 @@ TEST(Command, MistakesInTheCommandLineExitWithTwo) {
       {"tune", kMatmul, "--time", "-3"},
       {"tune", kMatmul, "--target", "toaster"},
       {"tune", kMatmul, "--no-such-option"},
+      {"tune", kMatmul, "--cost-model", "oracle"},
+      {"tune", kMatmul, "--cost-model", "roofline", "--features", "configuration"},
       {"show", "seven"},
       {"show", "7", "--stage", "poem"},
       {"space", kMatmul, "--space", "cpu |"},

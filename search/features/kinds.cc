@@ -1,0 +1,62 @@
+#include "search/features/kinds.h"
+
+#include <algorithm>
+
+#include "search/features/columns.h"
+#include "search/features/configuration.h"
+#include "search/features/context.h"
+
+namespace kiln {
+
+static_assert(kFeatureDim != kContextDim && kContextDim != kConfigurationDim &&
+              kFeatureDim != kConfigurationDim);
+
+const std::vector<std::string>& FeatureKindNames() {
+  static const auto& names = *new std::vector<std::string>{"ansor", "context-relation", "configuration"};
+  return names;
+}
+
+std::optional<FeatureKind> FeatureKindOf(absl::string_view name) {
+  const std::vector<std::string>& names = FeatureKindNames();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<FeatureKind>(found - names.begin());
+}
+
+int FeatureDim(FeatureKind kind) {
+  switch (kind) {
+    case FeatureKind::kAnsor:
+      return kFeatureDim;
+    case FeatureKind::kContextRelation:
+      return kContextDim;
+    case FeatureKind::kConfiguration:
+      return kConfigurationDim;
+  }
+  return 0;
+}
+
+void KindExtractor::Extract(const Nests& nests, const Replayed& replayed, FeatureSet& features) {
+  if (kind_ == FeatureKind::kAnsor) return ansor_.Extract(nests, features);
+  features.dim = FeatureDim(kind_);
+  features.values.clear();
+  if (kind_ == FeatureKind::kConfiguration) {
+    features.values.resize(kConfigurationDim, 0.0f);
+    return FillConfigurationRow(replayed, features.values.data());
+  }
+  footprints_.Read(nests);
+  for (size_t b = 0; b < nests.blocks().size(); ++b) {
+    if (!nests.blocks()[b].leaf) continue;
+    const size_t row = features.values.size();
+    features.values.resize(row + kContextDim, 0.0f);
+    FillContextRow(nests, footprints_, static_cast<int>(b), features.values.data() + row);
+  }
+}
+
+FeatureSet KindExtractor::Extract(const Replayed& replayed) {
+  nests_.Read(replayed.program());
+  FeatureSet features;
+  Extract(nests_, replayed, features);
+  return features;
+}
+
+}  // namespace kiln

@@ -1,0 +1,42 @@
+// What a cost model may see of a scheduled program, by name:
+//
+//   ansor              a row for each store (search/features.h): the default, and what the analytic model
+//   reads context-relation   a row for each store, the same for any space (search/features/context.h)
+//   configuration      the decisions (search/features/configuration.h)
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "search/features.h"
+#include "trace/replay.h"
+
+namespace kiln {
+
+enum class FeatureKind { kAnsor, kContextRelation, kConfiguration };
+
+const std::vector<std::string>& FeatureKindNames();  // in the order of the enum
+std::optional<FeatureKind> FeatureKindOf(absl::string_view name);
+
+// Numbers in a row; no two kinds have as many.
+int FeatureDim(FeatureKind kind);
+
+// Keeps its memory: one per thread.
+class KindExtractor {
+ public:
+  KindExtractor(const Target& target, FeatureKind kind) : kind_(kind), ansor_(target) {}
+
+  // `nests` has read replayed.program().
+  void Extract(const Nests& nests, const Replayed& replayed, FeatureSet& features);
+  FeatureSet Extract(const Replayed& replayed);
+
+ private:
+  const FeatureKind kind_;
+  FeatureExtractor ansor_;
+  Footprints footprints_;
+  Nests nests_;
+};
+
+}  // namespace kiln

@@ -1,4 +1,4 @@
-func.func @RL1(%x: tensor<1x224x224x3xf32>, %w: tensor<7x7x3x64xf32>) -> tensor<1x112x112x64xf32> {
+func.func @RL1(%x: tensor<1x224x224x3xf32>, %w: tensor<7x7x3x64xf32> {kiln.constant}) -> tensor<1x112x112x64xf32> {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.pad %x low[0, 3, 3, 0] high[0, 3, 3, 0] {
     ^bb0(%p0: index, %p1: index, %p2: index, %p3: index):

@@ -1,4 +1,4 @@
-func.func @RL12(%x: tensor<1x28x28x512xf32>, %w: tensor<1x1x512x256xf32>) -> tensor<1x28x28x256xf32> {
+func.func @RL12(%x: tensor<1x28x28x512xf32>, %w: tensor<1x1x512x256xf32> {kiln.constant}) -> tensor<1x28x28x256xf32> {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.empty() : tensor<1x28x28x256xf32>
   %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<1x28x28x256xf32>) -> tensor<1x28x28x256xf32>

@@ -1,4 +1,4 @@
-func.func @RL23(%x: tensor<1x7x7x512xf32>, %w: tensor<3x3x512x512xf32>) -> tensor<1x7x7x512xf32> {
+func.func @RL23(%x: tensor<1x7x7x512xf32>, %w: tensor<3x3x512x512xf32> {kiln.constant}) -> tensor<1x7x7x512xf32> {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
     ^bb0(%p0: index, %p1: index, %p2: index, %p3: index):

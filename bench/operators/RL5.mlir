@@ -1,4 +1,4 @@
-func.func @RL5(%x: tensor<1x56x56x256xf32>, %w: tensor<1x1x256x64xf32>) -> tensor<1x56x56x64xf32> {
+func.func @RL5(%x: tensor<1x56x56x256xf32>, %w: tensor<1x1x256x64xf32> {kiln.constant}) -> tensor<1x56x56x64xf32> {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.empty() : tensor<1x56x56x64xf32>
   %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<1x56x56x64xf32>) -> tensor<1x56x56x64xf32>

@@ -7,7 +7,7 @@
 
 The suite of MetaSchedule's evaluation with the shapes of TVM's te_workload (C1D to FDN; channels last, float32, batch 1),
 the convolutions of ResNet-18 as AutoTVM numbers them (C1 to C12, channels first), the 23 of ResNet-50 with channels first
-(R1 to R23) and last (RL1 to RL23), and products of matrices (MM).
+(R1 to R23) and, with constant weights, last (RL1 to RL23), and products of matrices (MM).
 """
 import dataclasses
 import math
@@ -200,7 +200,8 @@ def conv_mlir(operator):
         shape, weights = [1, s["ci"], *s["spatial"]], [s["co"], s["ci"], *[k] * rank]
     else:
         shape = [1, *s["spatial"], s["ci"]]
-    arguments = [("x", tensor(*shape)), ("w", tensor(*weights))]
+    constant = " {kiln.constant}" if operator.name.startswith("RL") else ""
+    arguments = [("x", tensor(*shape)), ("w", tensor(*weights) + constant)]
     x, w = ("%x", tensor(*shape)), ("%w", tensor(*weights))
     if s["pad"]:
         around = [0, 0, *[s["pad"]] * rank] if s["channels_first"] else [0, *[s["pad"]] * rank, 0]

@@ -1,6 +1,7 @@
 """Kiln: what `kiln tune` finds in the default space."""
 import ctypes
 import os
+import re
 import subprocess
 import time
 
@@ -24,11 +25,16 @@ def tune(operator, trials, seed, folder):
 
 
 def make(operator, folder):
-    kernel = getattr(ctypes.CDLL(str(folder / f"lib{operator.name}.so")), operator.name)
+    library = ctypes.CDLL(str(folder / f"lib{operator.name}.so"))
+    kernel = getattr(library, operator.name)
     given, out = arrays.inputs(operator), arrays.empty_result(operator)
-    pointers = [arrays.pointer(array) for array in (*given, out)]
+    header = (folder / f"{operator.name}.h").read_text()
+    prepared = [arrays.aligned((int(size),)) for size in re.findall(r"prepared_\d+ +prepared f32\[(\d+)\]", header)]
+    pointers = [arrays.pointer(array) for array in (*given, out, *prepared)]
+    if prepared:
+        getattr(library, f"{operator.name}_prepare")(*pointers)
 
-    def call(times, keep=given):
+    def call(times, keep=(given, prepared)):
         for _ in range(times):
             kernel(*pointers)
 

@@ -21,15 +21,13 @@
 #include "backends/import/import.h"
 #include "backends/version.h"
 #include "bench/fma_probe.h"
+#include "bench/json_results.h"
 #include "bench/tune_alone.h"
 #include "build_info.h"
-#include "nlohmann/json.hpp"
 #include "trace/text.h"
 
 namespace kiln {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kPairs = 20;
 
@@ -57,19 +55,6 @@ Json KeyOf(const std::string& file, const Options& o) {
           {"machine", Host().fingerprint},
           {"trials", o.trials},
           {"seed", o.seed}};
-}
-
-std::optional<Json> FindResult(const Json& key, const std::string& path) {
-  std::ifstream lines(path);
-  std::optional<Json> found;
-  for (std::string line; std::getline(lines, line);) {
-    Json result = Json::parse(line, nullptr, false);
-    if (!result.is_object()) continue;
-    bool same = true;
-    for (const auto& [name, value] : key.items()) same = same && result.value(name, Json()) == value;
-    if (same) found = std::move(result);
-  }
-  return found;
 }
 
 absl::StatusOr<Json> Measure(const std::string& file, const Options& o) {
@@ -130,7 +115,7 @@ absl::StatusOr<bool> Report(const std::string& argument, const Options& o) {
     auto measured = Measure(file, o);
     if (!measured.ok()) return measured.status();
     result = *std::move(measured);
-    std::ofstream(o.results, std::ios::app) << result->dump() << std::endl;
+    AppendResult(*result, o.results);
   }
   const auto number = [&](const char* name) { return (*result)[name].get<double>(); };
   const bool reached = number("ratio") >= wanted;

@@ -131,7 +131,7 @@ absl::Status Bench(const Options& options) {
   if (!input.ok()) return input.status();
   const auto store = OpenExistingStore(options.database);
   if (!store.ok()) return store.status();
-  const auto builders = StartBuilder();
+  const auto builders = StartBuilder(options.database);
   if (!builders.ok()) return builders.status();
   const absl::StatusOr<KernelObject> stock = Stock(options, *input);
 

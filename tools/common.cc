@@ -98,7 +98,9 @@ std::string Table(const std::vector<std::vector<std::string>>& rows) {
 }
 
 void AddDatabase(CLI::App& command, std::string* path) {
-  command.add_option("--db", *path, "The database, one SQLite file")->capture_default_str();
+  command
+      .add_option("--db", *path, "The database, one SQLite file; code that was built is kept in FILE.objects")
+      ->capture_default_str();
 }
 
 absl::StatusOr<std::unique_ptr<Store>> OpenExistingStore(const std::string& path) {

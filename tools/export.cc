@@ -32,7 +32,7 @@ absl::Status ExportRecord(const Options& options) {
   const Proof proof = Prove(record->reference, record->scheduled, {.prover = &prover});
   const absl::Status status = TurnAwayRefuted(proof, absl::StrCat("record ", row.id, " is not exported: it"));
   if (!status.ok()) return status;
-  auto builder = StartBuilder();
+  auto builder = StartBuilder(options.record.database);
   if (!builder.ok()) return builder.status();
   ExportOptions exporting;
   exporting.trace = row.trace;

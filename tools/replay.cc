@@ -6,6 +6,7 @@
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/target_option.h"
+#include "tools/workers.h"
 
 namespace kiln::tools {
 namespace {
@@ -45,6 +46,7 @@ absl::Status ReplayRecord(const Options& options) {
   measuring.threads = record->target.cores;
   measuring.contract = absl::StrContains(row.flags, "contract");
   measuring.run_seconds = 60;
+  measuring.object_folder = ObjectFolder(options.record.database);
   auto measurer = CpuMeasurer::Start(measuring);
   if (!measurer.ok()) return measurer.status();
   MeasureRequest request;

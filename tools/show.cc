@@ -19,7 +19,7 @@ struct Options {
 absl::StatusOr<std::string> Compiled(const Options& options, const Rebuilt& record, BuildOutput output) {
   const absl::StatusOr<Target> target = TargetOfRecord(options.target, record.target);
   if (!target.ok()) return target.status();
-  auto builder = StartBuilder();
+  auto builder = StartBuilder(options.record.database);
   if (!builder.ok()) return builder.status();
   BuildRequest request;
   request.program = Serialize(record.scheduled);

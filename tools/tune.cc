@@ -21,6 +21,7 @@
 #include "tools/progress.h"
 #include "tools/space_option.h"
 #include "tools/subcommands.h"
+#include "tools/workers.h"
 #include "trace/text.h"
 
 namespace kiln::tools {
@@ -83,7 +84,7 @@ class TuneCommand {
     if (!space.ok()) return space.status();
     auto store = OpenStore(o_.database);
     if (!store.ok()) return store.status();
-    auto measurer = CpuMeasurer::Start({.threads = o_.threads});
+    auto measurer = CpuMeasurer::Start({.threads = o_.threads, .object_folder = ObjectFolder(o_.database)});
     if (!measurer.ok()) return measurer.status();
     Announce(*space, measurer->target());
 

@@ -2,11 +2,14 @@
 
 namespace kiln::tools {
 
-absl::StatusOr<std::unique_ptr<BuilderPool>> StartBuilder() {
+std::string ObjectFolder(const std::string& database) { return database + ".objects"; }
+
+absl::StatusOr<std::unique_ptr<BuilderPool>> StartBuilder(const std::string& database) {
   absl::StatusOr<std::string> path = FindBuilder();
   if (!path.ok()) return path.status();
   BuilderPoolOptions options;
   options.builder_path = *std::move(path);
+  options.object_folder = ObjectFolder(database);
   return BuilderPool::Start(options);
 }
 

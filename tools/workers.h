@@ -1,13 +1,17 @@
-// Builders for the subcommands that only compile.
+// Builders for the subcommands that only compile, and where what is built is kept.
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "backends/builder/pool.h"
 
 namespace kiln::tools {
 
-absl::StatusOr<std::unique_ptr<BuilderPool>> StartBuilder();
+// Beside the database: FILE.objects, a folder (backends/builder/object_cache.h).
+std::string ObjectFolder(const std::string& database);
+
+absl::StatusOr<std::unique_ptr<BuilderPool>> StartBuilder(const std::string& database);
 
 }  // namespace kiln::tools

@@ -1,5 +1,9 @@
 #include "backends/builder/build.h"
 
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -8,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/builder/object_cache.h"
 #include "backends/cpu/codegen.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/link.h"
@@ -15,6 +20,9 @@
 #include "backends/cpu/outline_parallel.h"
 #include "backends/cpu/pool_files.h"
 #include "backends/lower.h"
+#include "backends/version.h"
+#include "build_info.h"
+#include "lang/hash.h"
 #include "lang/serialize.h"
 #include "lang/text.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,6 +45,19 @@ absl::StatusOr<Codegen*> CodegenFor(const BuildRequest& request) {
   return codegen.get();
 }
 
+// Another build of Kiln, or of LLVM, may make other code.
+std::string BuilderIdentity() {
+  std::string identity = absl::StrCat(KILN_VERSION, " ", LlvmVersion());
+  Dl_info library = {};
+  dladdr(reinterpret_cast<const void*>(&Deserialize), &library);
+  for (const char* file : {"/proc/self/exe", library.dli_fname}) {
+    struct stat info = {};
+    if (file != nullptr && stat(file, &info) == 0)
+      absl::StrAppend(&identity, " ", info.st_size, " ", info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec);
+  }
+  return identity;
+}
+
 std::string NameOf(mlir::Type type) {
   if (type.isIndex()) return "index";
   std::string name;
@@ -57,6 +78,9 @@ class Job {
     auto codegen = CodegenFor(request_);
     if (!codegen.ok()) return codegen.status();
     codegen_ = *codegen;
+    std::optional<ObjectCache> cache;
+    if (!request_.object_folder.empty() && IsCacheable()) cache.emplace(request_.object_folder);
+    if (cache && FindIn(*cache, result)) return absl::OkStatus();
     for (const BuildOutput output : request_.outputs) {
       auto made = Make(output);
       if (!made.ok()) return made.status();
@@ -66,10 +90,37 @@ class Job {
     result->prepared = prepared_;
     result->takes_threads = takes_threads_;
     result->passes = passes_.str();
+    if (cache) {
+      if (const absl::Status kept = cache->Keep(Key(), Encode(*result)); !kept.ok())
+        result->remark = std::string(kept.message());
+    }
     return absl::OkStatus();
   }
 
  private:
+  bool IsCacheable() const {
+    return !request_.print_after_all &&
+           std::all_of(request_.outputs.begin(), request_.outputs.end(), [](BuildOutput output) {
+             return output == BuildOutput::kSharedObject || output == BuildOutput::kObject;
+           });
+  }
+
+  Hash128 Key() const {
+    const MachineTarget& machine = codegen_->machine();
+    std::string key =
+        absl::StrCat(BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol, "|",
+                     request_.contract, "|", request_.alignment, "|", request_.own_pool, "|", machine.triple,
+                     "|", machine.cpu, "|", machine.features, "|", machine.vector_bytes);
+    for (const BuildOutput output : request_.outputs) absl::StrAppend(&key, "|", static_cast<int>(output));
+    return HashOf(key);
+  }
+
+  bool FindIn(ObjectCache& cache, BuildResult* result) const {
+    const std::optional<std::string> bytes = cache.Find(Key());
+    if (!bytes || !Decode(*bytes, result)) return false;
+    return result->from_folder = true;
+  }
+
   absl::StatusOr<std::string> Make(BuildOutput output) {
     switch (output) {
       case BuildOutput::kProgram:

@@ -14,13 +14,14 @@ struct BuildFields {
       visit(value.seconds, value.bytes);
     } else if constexpr (std::is_same_v<T, BuildRequest>) {
       visit(value.program, value.symbol, value.outputs, value.contract, value.alignment, value.own_pool,
-            value.triple, value.cpu, value.features, value.print_after_all, value.limits, value.cache_key);
+            value.triple, value.cpu, value.features, value.print_after_all, value.limits, value.object_folder,
+            value.cache_key);
     } else if constexpr (std::is_same_v<T, PreparedParam>) {
       visit(value.dtype, value.elements);
     } else {
       static_assert(std::is_same_v<T, BuildResult>);
       visit(value.status, value.error, value.outputs, value.has_prepare, value.prepared, value.takes_threads,
-            value.passes, value.seconds);
+            value.passes, value.seconds, value.from_folder, value.remark);
     }
   }
 };

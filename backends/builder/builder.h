@@ -41,6 +41,9 @@ struct BuildRequest {
   std::string triple = {}, cpu = {}, features = {};
   bool print_after_all = false;
   BuildLimits limits = {};
+  // Not empty: objects are looked up there before they are built, and kept there (object_cache.h), under the
+  // structural hash of the program, the options above, the machine, and the builder's own identity.
+  std::string object_folder = {};
   // Not empty: the pool keeps the result under it and answers further requests with the same key from there,
   // whatever else they say. HashOf (lang/hash.h) and the options that vary make a good one.
   std::string cache_key = {};
@@ -66,6 +69,8 @@ struct BuildResult {
   bool takes_threads = false;  // there is SYMBOL_set_threads; told where object code was made
   std::string passes = {};     // with print_after_all: the result of each pass
   double seconds = 0;          // of the build, without waiting
+  bool from_folder = false;    // all is from object_folder
+  std::string remark = {};     // why it could not be kept there, if so
 
   bool ok() const { return status == BuildStatus::kOk; }
 };

@@ -13,6 +13,7 @@
 #include "backends/builder/exit_status.h"
 #include "backends/runner/worker_pool.h"
 #include "backends/runner/worker_process.h"
+#include "spdlog/spdlog.h"
 
 namespace kiln {
 namespace {
@@ -60,7 +61,10 @@ class BuilderProcess {
     BuildResult result;
     switch (answer.status) {
       case FrameStatus::kOk:
-        if (Decode(answer.bytes, &result)) return result;
+        if (Decode(answer.bytes, &result)) {
+          if (!result.remark.empty()) spdlog::warn("{}", result.remark);
+          return result;
+        }
         worker_.Stop();
         return Failed("the compiler gave a malformed answer");
       case FrameStatus::kTimedOut:
@@ -87,9 +91,11 @@ class BuilderProcess {
 
 class BuilderPool::Impl : public WorkerPool<BuilderProcess> {
  public:
-  explicit Impl(int cached_results) : capacity_(static_cast<size_t>(cached_results)) {}
+  explicit Impl(const BuilderPoolOptions& options)
+      : capacity_(static_cast<size_t>(options.cached_results)), object_folder_(options.object_folder) {}
 
   std::shared_future<BuildResult> SubmitCached(BuildRequest request) {
+    if (request.object_folder.empty()) request.object_folder = object_folder_;
     const std::string key = request.cache_key;
     if (key.empty()) return Submit(std::move(request)).share();
     std::lock_guard lock(cache_mutex_);
@@ -110,6 +116,7 @@ class BuilderPool::Impl : public WorkerPool<BuilderProcess> {
   }
 
   const size_t capacity_;
+  const std::string object_folder_;
   std::mutex cache_mutex_;
   absl::flat_hash_map<std::string, std::shared_future<BuildResult>> cache_;
   std::deque<std::string> order_;
@@ -119,7 +126,7 @@ BuilderPool::BuilderPool(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 BuilderPool::~BuilderPool() = default;
 
 absl::StatusOr<std::unique_ptr<BuilderPool>> BuilderPool::Start(const BuilderPoolOptions& options) {
-  auto impl = std::make_unique<Impl>(options.cached_results);
+  auto impl = std::make_unique<Impl>(options);
   const auto make = [&](int i, int stop_fd) {
     return std::make_unique<BuilderProcess>(options.builder_path, options.cores[static_cast<size_t>(i)],
                                             stop_fd);

@@ -26,7 +26,8 @@ struct BuilderPoolOptions {
   std::string builder_path = {};  // of kiln-builder; see FindBuilder
   // One builder for each set of cores; an empty set: any core. Keep them off the cores of timed runs.
   std::vector<std::vector<int>> cores = {{}};
-  int cached_results = 256;  // so many of the latest results with a cache key are kept
+  int cached_results = 256;        // so many of the latest results with a cache key are kept
+  std::string object_folder = {};  // of requests that name none; empty: objects are built each time
 };
 
 class BuilderPool {

@@ -72,6 +72,7 @@ absl::StatusOr<RunResult> RunBeside(const KernelObject& trusted, RunRequest requ
   once.kernel = trusted;
   once.timing.runs = 0;
   once.write_reference_to = request.reference;
+  once.data_seed = request.data_seed;
   once.limits = request.limits;
   if (const auto ran = RunAlone(std::move(once), runner_path); !ran.ok()) return ran.status();
   return RunAlone(std::move(request), runner_path);

@@ -23,6 +23,7 @@ namespace {
 
 constexpr char kSymbol[] = "kernel";
 constexpr double kThoroughSpread = 0.05;
+constexpr int kThoroughRetakes = 32;
 constexpr double kLeastRunSeconds = 5;
 constexpr int kReferenceKernelSamples = 2000;  // of which the least is undisturbed; 20 us each
 
@@ -63,7 +64,8 @@ class CpuMeasurer::Impl {
     if (!runner.ok()) return runner.status();
     const CoreShares shares = ShareCores(UsableCores(), options.threads);
     overlap_ = shares.apart;
-    auto builders = BuilderPool::Start({.builder_path = *builder, .cores = shares.builds});
+    auto builders = BuilderPool::Start(
+        {.builder_path = *builder, .cores = shares.builds, .object_folder = options.object_folder});
     if (!builders.ok()) return builders.status();
     builders_ = *std::move(builders);
     auto runners = RunnerPool::Start({.runner_path = *runner, .cores = {shares.timed}});
@@ -115,7 +117,7 @@ class CpuMeasurer::Impl {
       if (raced.status != RunStatus::kOk) continue;
       result.samples = i == 0 ? raced.seconds : raced.peer_seconds[i - 1];
       result.verified = true;
-      result.flags = Flags(*racing[i]);
+      result.flags = Flags(*racing[i], raced);
     }
     std::vector<MeasureResult> results;
     for (Candidate& candidate : candidates) results.push_back(std::move(candidate.result));
@@ -226,6 +228,7 @@ class CpuMeasurer::Impl {
     const double best = candidate.request->best_seconds;
     if (candidate.request->thorough) {
       run.timing.target_spread = kThoroughSpread;
+      run.timing.retakes = kThoroughRetakes;
     } else if (best > 0) {
       run.timing.stop_rules = {{.after_runs = 1, .over_seconds = 5 * best},
                                {.after_runs = 2, .over_seconds = 2 * best}};
@@ -266,7 +269,7 @@ class CpuMeasurer::Impl {
     result.samples = std::move(ran.seconds);
     result.lower_bound = ran.lower_bound;
     result.verified = true;
-    result.flags = Flags(candidate);
+    result.flags = Flags(candidate, ran);
   }
 
   // Runs it once, untimed; its result says what is wrong.
@@ -288,15 +291,18 @@ class CpuMeasurer::Impl {
     }
     run.limits.seconds = seconds;
     run.timing.runs = options_.race_rounds;
+    run.timing.retakes = options_.race_rounds;
     return Run(run);
   }
 
-  std::string Flags(const Candidate& candidate) const {
+  std::string Flags(const Candidate& candidate, const RunResult& ran) const {
     std::string flags =
         absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
                      options_.cold_cache ? " cold-cache" : "", reference_kernel_ ? " relative" : "");
     if (candidate.reference->file.empty()) flags += " spot-checked";
     if (candidate.kernel.prepare_symbol) flags += " prepare";
+    if (ran.retaken > 0) absl::StrAppend(&flags, " retaken=", ran.retaken);
+    if (ran.preempted > 0) absl::StrAppend(&flags, " preempted=", ran.preempted);
     return flags;
   }
 

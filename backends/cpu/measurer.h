@@ -10,7 +10,8 @@
 // times finalists in turns. Timed runs own `threads` cores, with a thread on each for parallel loops; the
 // next candidates are built on the others meanwhile, or before, if there are no others. Times are relative to
 // a reference kernel (reference_kernel.h) that runs before and after each sample, and are stated in seconds
-// of a machine that nothing disturbs.
+// of a machine that nothing disturbs. Samples during which another process had the core are taken again, some
+// of them: the flags say retaken=N, and preempted=N of those that stayed.
 //
 // A runner or builder that dies is started again, and what it was at, a candidate or an original, run once
 // more; a second time counts against that. A failure of the original itself is the result of all its
@@ -46,6 +47,8 @@ struct CpuMeasurerOptions {
   int64_t run_bytes = 0;          // memory of a run; 0: half of the machine's
   int race_rounds = 20;           // samples of each in a Race
   BuildLimits build_limits = {};
+  std::string object_folder =
+      {};  // where built code is kept (backends/builder/object_cache.h); empty: nowhere
 
   std::string builder_path = {}, runner_path = {};  // empty: beside the running executable
 

@@ -321,6 +321,8 @@ class Child {
       return NonZero(kernels_[static_cast<size_t>(outcome.failed)], "the kernel", outcome.status);
     result_.lower_bound = outcome.lower_bound;
     result_.slowdown = outcome.slowdown;
+    result_.retaken = outcome.retaken;
+    result_.preempted = outcome.preempted;
     result_.seconds = timed.front().seconds;
     for (size_t k = 1; k < timed.size(); ++k) result_.peer_seconds.push_back(timed[k].seconds);
     return std::nullopt;

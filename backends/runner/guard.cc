@@ -13,12 +13,21 @@ namespace {
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kMinFrontCanary = 64;
 constexpr int64_t kHugePage = 2 << 20;
-constexpr char kCanary = static_cast<char>(0xc9);
+// NaN in every type of floats, so that what reads it does not go unnoticed either.
+constexpr uint16_t kCanary = 0x7fff;
 
 int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
+char CanaryAt(const char* at) {
+  return static_cast<char>(reinterpret_cast<uintptr_t>(at) % 2 == 0 ? kCanary & 0xff : kCanary >> 8);
+}
+
+void FillCanary(char* begin, const char* end) {
+  for (; begin != end; ++begin) *begin = CanaryAt(begin);
+}
+
 bool AllCanary(const char* begin, const char* end) {
-  return std::all_of(begin, end, [](char byte) { return byte == kCanary; });
+  return std::all_of(begin, end, [](const char& byte) { return byte == CanaryAt(&byte); });
 }
 
 const std::vector<std::unique_ptr<GuardedBuffer>>* g_buffers = nullptr;
@@ -75,8 +84,8 @@ std::unique_ptr<GuardedBuffer> GuardedBuffer::Make(int param, int64_t bytes) {
   // Whether the kernel has huge pages at hand must not decide how fast a candidate seems: it is asked for
   // them.
   if (huge) madvise(buffer->first_, static_cast<size_t>(accessible), MADV_HUGEPAGE);
-  std::fill(buffer->first_, buffer->data_, kCanary);
-  std::fill(buffer->data_ + bytes, buffer->last_, kCanary);
+  FillCanary(buffer->first_, buffer->data_);
+  FillCanary(buffer->data_ + bytes, buffer->last_);
   return buffer;
 }
 

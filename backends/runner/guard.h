@@ -3,9 +3,10 @@
 //   | no access | canary bytes | parameter, 64-byte aligned | canary to the next 64 bytes | no access |
 //
 // An access past the last 64-byte line of a parameter, or far before it, faults at once; a write between is
-// found by CanaryIntact. A protected parameter faults when written. The handler puts what it finds into a
-// RunNote, which the parent process shares, and lets the fault end the process. Nothing is freed: the process
-// that runs a candidate is short-lived. One thread sets everything up; the handler may run on any.
+// found by CanaryIntact, and what is read between is no number. A protected parameter faults when written.
+// The handler puts what it finds into a RunNote, which the parent process shares, and lets the fault end the
+// process. Nothing is freed: the process that runs a candidate is short-lived. One thread sets everything up;
+// the handler may run on any.
 #pragma once
 
 #include <atomic>

@@ -34,7 +34,7 @@ struct RunFields {
       visit(value.after_runs, value.over_seconds);
     } else if constexpr (std::is_same_v<T, TimingPolicy>) {
       visit(value.warmups, value.runs, value.stop_rules, value.target_spread, value.max_samples,
-            value.max_seconds, value.cold_cache);
+            value.max_seconds, value.retakes, value.cold_cache);
     } else if constexpr (std::is_same_v<T, ReferenceKernel>) {
       visit(value.kernel, value.seconds);
     } else if constexpr (std::is_same_v<T, RunLimits>) {
@@ -44,8 +44,8 @@ struct RunFields {
             value.reference_kernel, value.reference, value.write_reference_to);
     } else {
       static_assert(std::is_same_v<T, RunResult>);
-      visit(value.status, value.detail, value.signal, value.seconds, value.slowdown, value.peer_seconds,
-            value.prepare_seconds, value.lower_bound, value.max_error);
+      visit(value.status, value.detail, value.signal, value.seconds, value.slowdown, value.retaken,
+            value.preempted, value.peer_seconds, value.prepare_seconds, value.lower_bound, value.max_error);
     }
   }
 };

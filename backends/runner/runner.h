@@ -68,6 +68,9 @@ struct TimingPolicy {
   double target_spread = 0;
   int max_samples = 100;
   double max_seconds = 1;
+  // So many samples in all are taken again, during which another process was given the core of one of our
+  // threads; of those taken for one, the least disturbed stays.
+  int retakes = 8;
   // Evicts the parameters from the caches before each run. A sample is then a single run, however short.
   bool cold_cache = false;
 };
@@ -125,6 +128,8 @@ struct RunResult {
   int signal = 0;                    // when crashed by one
   std::vector<double> seconds = {};  // one sample for each timed run, in the order taken
   double slowdown = 1;               // of the reference kernel around the samples, their median
+  int retaken = 0,
+      preempted = 0;  // samples taken again (TimingPolicy::retakes), and disturbed ones that stayed
   std::vector<std::vector<double>> peer_seconds =
       {};  // of each peer; sample i is of the same round as seconds[i]
   double prepare_seconds = 0;

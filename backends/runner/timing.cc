@@ -1,11 +1,13 @@
 #include "backends/runner/timing.h"
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -54,6 +56,13 @@ void Evict(const TimedKernel& timed) {
 #endif
 }
 
+// Of all threads of this process: how often another one was given their core.
+int64_t Preemptions() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nivcsw;
+}
+
 struct Batch {
   double seconds = 0;
   int status = 0;
@@ -98,6 +107,31 @@ double SlowdownNow(const TimedReference* reference) {
   return RunBatch(reference->kernel, kReferenceRuns).seconds / (kReferenceRuns * reference->seconds);
 }
 
+struct Sample {
+  double seconds = 0, slowdown = 1;
+  int64_t preemptions = 0;
+  int status = 0;
+};
+
+Sample TakeSample(const TimedKernel& timed, const TimedReference* reference, const TimingPolicy& policy,
+                  bool alone, int repeats) {
+  Sample sample;
+  const int64_t preempted = Preemptions();
+  const double before = SlowdownNow(reference);
+  if (policy.cold_cache) Evict(timed);
+  const double filled = !alone ? kFillsCaches : reference != nullptr ? kSurelyLonger : 0;
+  if (!policy.cold_cache && timed.warm_up_seconds < filled) {
+    sample.status = timed.kernel.Run();
+    if (sample.status != 0) return sample;
+  }
+  const Batch batch = RunBatch(timed.kernel, repeats);
+  sample.status = batch.status;
+  sample.slowdown = (before + SlowdownNow(reference)) / 2;
+  sample.seconds = batch.seconds / repeats / sample.slowdown;
+  sample.preemptions = Preemptions() - preempted;
+  return sample;
+}
+
 bool StopRuleHolds(const TimingPolicy& policy, const std::vector<double>& seconds) {
   const double fastest = *std::min_element(seconds.begin(), seconds.end());
   return std::any_of(policy.stop_rules.begin(), policy.stop_rules.end(), [&](const StopRule& rule) {
@@ -136,18 +170,18 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
     for (size_t turn = 0; turn < kernels->size(); ++turn) {
       const size_t k = backwards ? kernels->size() - 1 - turn : turn;
       TimedKernel& timed = (*kernels)[k];
-      const double before = SlowdownNow(reference);
-      if (policy.cold_cache) Evict(timed);
-      const double filled = kernels->size() > 1 ? kFillsCaches : reference != nullptr ? kSurelyLonger : 0;
-      if (!policy.cold_cache && timed.warm_up_seconds < filled) {
-        if (const int status = timed.kernel.Run(); status != 0)
-          return {.status = status, .failed = static_cast<int>(k)};
+      std::optional<Sample> kept;
+      while (true) {
+        const Sample sample = TakeSample(timed, reference, policy, kernels->size() == 1, repeats[k]);
+        if (sample.status != 0) return {.status = sample.status, .failed = static_cast<int>(k)};
+        spent += sample.seconds * sample.slowdown * repeats[k];
+        if (!kept || sample.preemptions < kept->preemptions) kept = sample;
+        if (kept->preemptions == 0 || outcome.retaken == policy.retakes) break;
+        ++outcome.retaken;
       }
-      const Batch batch = RunBatch(timed.kernel, repeats[k]);
-      if (batch.status != 0) return {.status = batch.status, .failed = static_cast<int>(k)};
-      spent += batch.seconds;
-      slowdowns.push_back((before + SlowdownNow(reference)) / 2);
-      timed.seconds.push_back(batch.seconds / repeats[k] / slowdowns.back());
+      if (kept->preemptions > 0) ++outcome.preempted;
+      slowdowns.push_back(kept->slowdown);
+      timed.seconds.push_back(kept->seconds);
     }
     ++*rounds;
     outcome.lower_bound = StopRuleHolds(policy, kernels->front().seconds);

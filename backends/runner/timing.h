@@ -42,6 +42,8 @@ struct TimingOutcome {
   int failed = -1;           // the kernel that returned it
   bool lower_bound = false;  // a stop rule held for the first kernel
   double slowdown = 1;       // of the reference, the median
+  int retaken = 0;           // samples that were taken again, as another process had the core meanwhile
+  int preempted = 0;         // samples that are such ones all the same
 };
 
 double MonotonicSeconds();

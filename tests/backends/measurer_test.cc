@@ -42,6 +42,11 @@ Program Unrolled(Program p) {
   return p;
 }
 
+// The flags, without what this machine was disturbed by.
+std::string HowMeasured(const MeasureResult& result) {
+  return result.flags.substr(0, std::min(result.flags.find(" retaken="), result.flags.find(" preempted=")));
+}
+
 // The scratch folders of this process, or the files in them whose names begin so.
 std::vector<std::filesystem::path> ScratchFiles(const std::string& prefix) {
   std::vector<std::filesystem::path> found;
@@ -89,7 +94,7 @@ TEST(CpuMeasurer, TimesWhatComputesTheSame) {
     EXPECT_GT(*std::min_element(result.samples.begin(), result.samples.end()), 0);
     EXPECT_TRUE(result.verified);
     EXPECT_FALSE(result.lower_bound);
-    EXPECT_EQ(result.flags, "threads=1 contract relative");
+    EXPECT_EQ(HowMeasured(result), "threads=1 contract relative");
   }
 }
 
@@ -112,7 +117,7 @@ TEST(CpuMeasurer, RunsParallelLoopsOnAsManyThreadsAsItHasCores) {
   for (const MeasureResult& result :
        {measurer.Measure({request}).front(), measurer.Race({request}).front()}) {
     EXPECT_EQ(result.status, outcome::kOk) << result.error;
-    EXPECT_EQ(result.flags, absl::StrCat("threads=", cores, " contract relative"));
+    EXPECT_EQ(HowMeasured(result), absl::StrCat("threads=", cores, " contract relative"));
   }
   told = true;
   EXPECT_EQ(measurer.Measure({request}).front().error, absl::StrCat("the kernel returned ", cores));
@@ -160,7 +165,7 @@ TEST(CpuMeasurer, RunsThePreparePhase) {
   const Program p = WithPrepare(100);
   const MeasureResult result = Shared().Measure({{.original = &p, .scheduled = &p}}).front();
   EXPECT_TRUE(result.ok()) << result.error;
-  EXPECT_EQ(result.flags, "threads=1 contract relative prepare");
+  EXPECT_EQ(HowMeasured(result), "threads=1 contract relative prepare");
 }
 
 TEST(CpuMeasurer, GivesEachMisfortuneItsClass) {
@@ -232,7 +237,7 @@ TEST(CpuMeasurer, ComparesChosenElementsWhereTheOriginalIsTooSlow) {
   for (int i = 0; i < 2; ++i) {
     const auto results = i == 0 ? measurer.Measure(requests) : measurer.Race(requests);
     EXPECT_EQ(results[0].status, outcome::kOk) << results[0].error;
-    EXPECT_EQ(results[0].flags, "threads=1 contract relative spot-checked");
+    EXPECT_EQ(HowMeasured(results[0]), "threads=1 contract relative spot-checked");
     EXPECT_EQ(results[1].status, outcome::kWrongResult);
     EXPECT_TRUE(absl::StrContains(results[1].error, "but the interpreter says")) << results[1].error;
   }

@@ -149,6 +149,22 @@ TEST(Candidate, ThatWritesBeforeTheStartViolatesAGuard) {
   EXPECT_EQ(Name(result), "guard-violated");
 }
 
+TEST(Candidate, ThatReadsBesideAParameterComputesNoNumber) {
+  RunRequest request = Request(kTwice);
+  request.reference = TwiceReference();
+  for (const char* beside : {"-1", "1000"}) {
+    request.kernel.shared_object =
+        Request(absl::StrCat("static float max(float x, float y) { return x > y ? x : y; }\n"
+                             "int f(float* a, float* b) { for (int i = 0; i < 1000; ++i) b[i] = 2 * a[i];\n"
+                             "b[0] = max(b[0], ((volatile float*)a)[",
+                             beside, "]); return 0; }"))
+            .kernel.shared_object;
+    const RunResult result = RunOne(request);
+    EXPECT_EQ(Name(result), "wrong-result");
+    EXPECT_THAT(result.detail, HasSubstr("element 0 is nan"));
+  }
+}
+
 TEST(Candidate, ThatWritesToAnInputViolatesAGuard) {
   const RunResult result =
       RunOne(Request("int f(float* a, float* b) { ((volatile float*)a)[3] = 1; return 0; }"));

@@ -36,6 +36,8 @@ TEST(Protocol, WhatIsEncodedIsDecoded) {
                          .detail = "x",
                          .seconds = {1, 2},
                          .slowdown = 3,
+                         .retaken = 5,
+                         .preempted = 6,
                          .peer_seconds = {{3}, {}},
                          .max_error = 4};
   RunResult same;

@@ -1,5 +1,6 @@
 // Samples: what they measure and when there are enough.
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -53,6 +54,20 @@ TEST(Timing, OfAShortKernelDoesNotDependOnTheResolutionOfTheClock) {
   const RunResult result = RunOne(request);
   EXPECT_LT(Fastest(result.seconds), 15e-9);
   EXPECT_GT(Fastest(result.seconds), 0);
+}
+
+// Two runners share a core, and both are busy for longer than a slice of time.
+TEST(Timing, TakesSamplesAgainDuringWhichAnotherHadTheCore) {
+  const int core = sched_getcpu();
+  const auto pool = StartPool({.cores = {{core}, {core}}});
+  RunRequest request = Spin(30e-3);
+  request.timing.runs = 10;
+  request.timing.retakes = 3;
+  const std::vector<RunResult> results = pool->RunAll({request, request});
+  for (const RunResult& result : results) ASSERT_EQ(Name(result), "ok") << result.detail;
+  EXPECT_EQ(results[0].seconds.size(), 10u);
+  EXPECT_EQ(results[0].retaken, 3);
+  EXPECT_GT(results[0].preempted, 0);
 }
 
 TEST(Timing, StopsByARuleAndSaysThatItIsALowerBound) {
@@ -143,6 +158,7 @@ TEST(Race, AlternatesTheOrderOfTurns) {
               "b[0] = 1; spin(n % 2 && again ? 6e-3 : 2e-3); return 0; }");
   request.peers = {Request(spin + "int f(float* a, float* b) { b[0] = 2; spin(2e-3); return 0; }").kernel};
   request.timing.runs = 5;
+  request.timing.retakes = 0;
   const RunResult result = RunOne(request);
   ASSERT_EQ(Name(result), "ok") << result.detail;
   std::string order;

@@ -1,0 +1,32 @@
+// Results as lines of JSON, appended as they land, so that the same command goes on where it was stopped.
+#pragma once
+
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "nlohmann/json.hpp"
+
+namespace kiln {
+
+using Json = nlohmann::ordered_json;
+
+// The last line that has all that the key says.
+inline std::optional<Json> FindResult(const Json& key, const std::string& path) {
+  std::ifstream lines(path);
+  std::optional<Json> found;
+  for (std::string line; std::getline(lines, line);) {
+    Json result = Json::parse(line, nullptr, false);
+    if (!result.is_object()) continue;
+    bool same = true;
+    for (const auto& [name, value] : key.items()) same = same && result.value(name, Json()) == value;
+    if (same) found = std::move(result);
+  }
+  return found;
+}
+
+inline void AppendResult(const Json& result, const std::string& path) {
+  std::ofstream(path, std::ios::app) << result.dump() << std::endl;
+}
+
+}  // namespace kiln

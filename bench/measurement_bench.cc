@@ -1,0 +1,223 @@
+// Whether a measured time can be trusted:
+//
+//   measurement_bench [--runs] [--race] [--injections] [--results FILE] [--commit ID] [--injected 200]
+//
+// --runs        each of three programs is measured 20 times, thoroughly, by measurers of their own: how far
+//               apart the medians are, the largest from the smallest
+// --race        100 races of a matmul with itself, one of which computes 5% of its rows twice: how often the
+//               median names the other
+// --injections  candidates of eight operators, random traces of the default space, with a defect injected
+//               into their code: a loop that misses its first or last iteration or has one too many, an
+//               access one element off, a store that is gone, a store one element before or past a parameter.
+//               A mutant that is let pass counts as missed, unless it is equivalent: its outputs for three
+//               other inputs are those of the candidate, bit for bit.
+//
+// Without flags: all. A line of JSON is appended for each program as it lands; one that has a line already,
+// of this version, machine and commit, is not run again.
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "backends/cpu/beside.h"
+#include "backends/cpu/measurer.h"
+#include "backends/cpu/targets.h"
+#include "bench/json_results.h"
+#include "bench/random_candidates.h"
+#include "build_info.h"
+#include "tests/backends/injections.h"
+#include "tests/support/tiled_matmul.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kRuns = 20, kRaces = 100;
+constexpr uint64_t kOtherInputs[] = {11, 12, 13};
+
+struct Options {
+  bool runs = false, race = false, injections = false;
+  int injected = 200;
+  std::string results = "bench/results/measurement.json", commit;
+};
+
+// --- The parts
+// ----------------------------------------------------------------------------------------------
+
+// A measurer that runs other code than it built, if there is any.
+struct Swapping {
+  std::vector<std::string> code;  // of the requests, in turn; empty: as built
+  std::vector<KernelObject> ran;
+  std::optional<CpuMeasurer> measurer;
+
+  Swapping() {
+    CpuMeasurerOptions options;
+    options.before_run = [this](const MeasureRequest&, KernelObject* kernel) {
+      const std::string& other = ran.size() < code.size() ? code[ran.size()] : "";
+      if (!other.empty()) kernel->shared_object = other;
+      ran.push_back(*kernel);
+    };
+    auto started = CpuMeasurer::Start(options);
+    KILN_CHECK(started.ok(), started.status().ToString());
+    measurer.emplace(*std::move(started));
+  }
+  void Next(std::vector<std::string> next) {
+    code = std::move(next);
+    ran.clear();
+  }
+};
+
+bool IsEquivalent(const KernelObject& candidate, KernelObject mutant) {
+  for (KernelParam& param : mutant.params) param.tolerance = {};
+  for (const uint64_t seed : kOtherInputs) {
+    const RunRequest request{.kernel = mutant, .data_seed = seed, .timing = {.runs = 1}};
+    if (!RunBeside(candidate, request).ok()) return false;
+  }
+  return true;
+}
+
+Json Injections(const std::string& name, int wanted) {
+  RandomCandidates candidates(name, CpuTarget());
+  Swapping swapping;
+  std::map<std::string, int> caught, missed;
+  std::vector<std::string> of_missed;
+  int equivalent = 0, injected = 0;
+  for (uint64_t seed = 0; injected < wanted; ++seed) {
+    Engine engine({seed, 5});
+    const Point point = candidates.Draw(seed);
+    const Program& program = point.replayed.program();
+    const Defect& kind = kDefects[seed % std::size(kDefects)];
+    const auto mutant = BuildChanged(program, [&](mlir::ModuleOp m) { return kind.inject(m, engine); });
+    if (!mutant.ok() || !*mutant) continue;
+    const MeasureRequest request{.original = &candidates.original(), .scheduled = &program};
+    swapping.Next({**mutant});
+    const MeasureResult result = swapping.measurer->Measure({request}).front();
+    if (swapping.ran.empty()) continue;
+    if (!result.ok()) {
+      ++injected;
+      ++caught[result.status];
+      continue;
+    }
+    const KernelObject passed = swapping.ran.front();
+    swapping.Next({""});
+    if (!swapping.measurer->Measure({request}).front().ok()) continue;
+    if (IsEquivalent(swapping.ran.front(), passed)) {
+      ++equivalent;
+      continue;
+    }
+    ++injected;
+    ++missed[kind.name];
+    of_missed.push_back(absl::StrCat(kind.name, ", seed ", seed));
+  }
+  return {{"injected", injected},
+          {"caught", injected - static_cast<int>(of_missed.size())},
+          {"caught_as", caught},
+          {"missed", of_missed},
+          {"equivalent", equivalent}};
+}
+
+Json Runs(const std::string& name) {
+  RandomCandidates candidates(name, CpuTarget());
+  const Point point = candidates.Draw(1);
+  std::vector<double> medians;
+  std::vector<int> samples;
+  for (int run = 0; run < kRuns; ++run) {
+    auto measurer = CpuMeasurer::Start();
+    KILN_CHECK(measurer.ok(), measurer.status().ToString());
+    const MeasureResult result = measurer
+                                     ->Measure({{.original = &candidates.original(),
+                                                 .scheduled = &point.replayed.program(),
+                                                 .thorough = true}})
+                                     .front();
+    KILN_CHECK(result.ok(), result.error);
+    medians.push_back(MedianOf(result.samples).median);
+    samples.push_back(static_cast<int>(result.samples.size()));
+  }
+  const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
+  const double middle = MedianOf(medians).median;
+  return {{"variation", (*most - *least) / middle},
+          {"median", middle},
+          {"medians", medians},
+          {"samples", samples}};
+}
+
+Json Races() {
+  const int64_t n = 320;
+  const Program original = Matmul(n, 256, 256);
+  const Program scheduled =
+      TiledMatmul(original, CpuTarget(), {{80, 1, 4}, {1, 16, 16}, {1, 256}}, false).program();
+  const auto slower = BuildChanged(scheduled, RepeatRows);
+  KILN_CHECK(slower.ok() && *slower, "the outermost loop has no multiple of 20 iterations");
+  Swapping swapping;
+  int named = 0;
+  std::vector<double> ratios;
+  const MeasureRequest request{.original = &original, .scheduled = &scheduled};
+  for (int race = 0; race < kRaces; ++race) {
+    const size_t handicapped = race % 2;
+    std::vector<std::string> code(2);
+    code[handicapped] = **slower;
+    swapping.Next(code);
+    const auto results = swapping.measurer->Race(std::vector{request, request});
+    for (const MeasureResult& result : results) KILN_CHECK(result.ok(), result.error);
+    const double slow = MedianOf(results[handicapped].samples).median,
+                 fast = MedianOf(results[1 - handicapped].samples).median;
+    ratios.push_back(slow / fast);
+    if (fast < slow) ++named;
+  }
+  return {{"named", named}, {"of", kRaces}, {"median_ratio", MedianOf(ratios).median}, {"ratios", ratios}};
+}
+
+void Report(const char* part, const std::string& name, const Options& o,
+            const std::function<Json()>& measure) {
+  const Json key = {{"part", part},
+                    {"name", name},
+                    {"kiln", KILN_VERSION},
+                    {"machine", Host().fingerprint},
+                    {"commit", o.commit}};
+  std::optional<Json> result = FindResult(key, o.results);
+  if (!result) {
+    result = key;
+    (*result)["date"] = absl::FormatTime("%Y-%m-%d %H:%M", absl::Now(), absl::UTCTimeZone());
+    double load = 0;
+    getloadavg(&load, 1);
+    (*result)["load_average"] = load;
+    result->update(measure());
+    AppendResult(*result, o.results);
+  }
+  Json shown = *result;
+  for (const char* too_long : {"kiln", "machine", "medians", "samples", "ratios"}) shown.erase(too_long);
+  std::printf("%s\n", shown.dump().c_str());
+  std::fflush(stdout);
+}
+
+int Main(int argc, char** argv) {
+  Options o;
+  CLI::App app("Whether a measured time can be trusted", "measurement_bench");
+  app.add_flag("--runs", o.runs);
+  app.add_flag("--race", o.race);
+  app.add_flag("--injections", o.injections);
+  app.add_option("--injected", o.injected, "Defects in all")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--results", o.results, "Lines of JSON, appended")->capture_default_str();
+  app.add_option("--commit", o.commit, "Stored with results");
+  CLI11_PARSE(app, argc, argv);
+  const bool all = !o.runs && !o.race && !o.injections;
+  if (all || o.injections) {
+    const int each = (o.injected + 7) / 8;
+    for (const char* name : kEightOperators)
+      Report("injections", name, o, [&] { return Injections(name, each); });
+  }
+  if (all || o.runs) {
+    for (const char* name : {"torch_matmul_1024", "torch_conv2d_depthwise", "torch_softmax"})
+      Report("runs", name, o, [&] { return Runs(name); });
+  }
+  if (all || o.race) Report("race", "matmul_320x256x256", o, Races);
+  return 0;
+}
+
+}  // namespace
+}  // namespace kiln
+
+int main(int argc, char** argv) { return kiln::Main(argc, argv); }

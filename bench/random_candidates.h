@@ -1,0 +1,56 @@
+// What a search proposes before it knows anything: random traces of the default space.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "backends/import/import.h"
+#include "lang/check.h"
+#include "modules/space.h"
+#include "search/chain.h"
+#include "search/judge.h"
+#include "trace/enumerate.h"
+
+namespace kiln {
+
+inline constexpr const char* kEightOperators[] = {"torch_matmul_1024",
+                                                  "jax_conv2d_nhwc_3x3_bias_relu",
+                                                  "torch_conv2d_nchw_3x3_bias",
+                                                  "torch_conv2d_depthwise",
+                                                  "jax_conv2d_group4",
+                                                  "torch_dense_bias_gelu",
+                                                  "torch_softmax",
+                                                  "torch_layernorm"};
+
+class RandomCandidates {
+ public:
+  // Of a file of tests/inputs/ops, found from the root of the sources.
+  RandomCandidates(const std::string& name, const Target& target) {
+    auto imported = ImportFile("tests/inputs/ops/" + name + ".mlir");
+    KILN_CHECK(imported.ok(), imported.status().ToString());
+    space_.original = std::move(imported->program);
+    space_.target = target;
+    space_.make_judge = [this] { return MakeJudge(space_.target); };
+    const auto sketches = Enumerate(ParseSpace(DefaultSpace(target)).value(), space_.original, target);
+    KILN_CHECK(sketches.ok(), sketches.status().ToString());
+    for (const Sketch& sketch : sketches->sketches) space_.sketches.push_back(sketch.trace);
+    judge_ = space_.make_judge();
+  }
+
+  const Program& original() const { return space_.original; }
+
+  // The first that the validator lets pass.
+  Point Draw(uint64_t seed) {
+    RandomDice dice(Engine{seed});
+    while (true) {
+      if (absl::StatusOr<Point> point = DrawPoint(space_, judge_, dice); point.ok()) return *std::move(point);
+    }
+  }
+
+ private:
+  SearchSpace space_;
+  Judge judge_;
+};
+
+}  // namespace kiln

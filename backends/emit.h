@@ -26,7 +26,9 @@ mlir::Type MemoryType(mlir::OpBuilder& b, DType type);
 
 class Emitter {
  public:
-  Emitter(const Program& program, const Plan& plan, const LowerOptions& options, mlir::ModuleOp module);
+  // `calls`: intrinsics by the outermost loops of their descriptions.
+  Emitter(const Program& program, const Plan& plan, const std::unordered_map<Id, std::string>& calls,
+          const LowerOptions& options, mlir::ModuleOp module);
 
   // A function NAME of `parameters`, whose body is the children of the root of the phase.
   void EmitFunction(const std::string& name, const std::vector<Id>& parameters, bool prepare);
@@ -68,6 +70,7 @@ class Emitter {
   void EmitNode(Id node);
   void EmitChildren(Id node);
   void EmitLoop(Id loop);
+  bool EmitCall(Id outer);  // emit_call.cc
   void EmitSerial(Id loop);
   void EmitBody(Id loop);
   void EmitBlock(Id block);
@@ -130,6 +133,7 @@ class Emitter {
 
   const Program& p_;
   const Plan& plan_;
+  const std::unordered_map<Id, std::string>& calls_;
   const LowerOptions& options_;
   mlir::ModuleOp module_;
   mlir::OpBuilder b_;

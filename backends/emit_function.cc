@@ -16,9 +16,11 @@ constexpr int64_t kAlignment = 64;
 
 }  // namespace
 
-Emitter::Emitter(const Program& program, const Plan& plan, const LowerOptions& options, mlir::ModuleOp module)
+Emitter::Emitter(const Program& program, const Plan& plan, const std::unordered_map<Id, std::string>& calls,
+                 const LowerOptions& options, mlir::ModuleOp module)
     : p_(program),
       plan_(plan),
+      calls_(calls),
       options_(options),
       module_(module),
       b_(module.getContext()),

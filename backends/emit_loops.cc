@@ -40,6 +40,7 @@ void Emitter::EmitChildren(Id node) {
 void Emitter::EmitLoop(Id loop) {
   const LoopNode& node = p_.loop(loop);
   const int64_t extent = node.extent.max;
+  if (EmitCall(loop)) return;
   if (extent == 1) {
     loops_[loop] = IndexValue::Constant(0);
     EmitBody(loop);

@@ -1,11 +1,14 @@
 #include "backends/lower.h"
 
+#include <unordered_map>
+
 #include "absl/strings/str_cat.h"
 #include "backends/decompose_reductions.h"
 #include "backends/emit.h"
 #include "backends/pass_printer.h"
 #include "backends/pin_loads.h"
 #include "backends/plan.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/analysis/lowerable.h"
 #include "lang/dissolve.h"
 #include "lang/text.h"
@@ -36,6 +39,16 @@ absl::Status Supported(const Program& p) {
   return absl::OkStatus();
 }
 
+// The outermost loops within tiles that are calls, and the names of the intrinsics.
+std::unordered_map<Id, std::string> Calls(const Program& p) {
+  std::unordered_map<Id, std::string> calls;
+  for (const Id block : Blocks(p)) {
+    if (p.block(block).intrinsic != kNone)
+      calls[p.nodes[block].first] = std::string(p.Text(p.block(block).intrinsic));
+  }
+  return calls;
+}
+
 bool HasPrepare(const Program& p) {
   for (Id child = p.nodes[kRoot].first; child != kNone; child = p.nodes[child].next) {
     if (p.nodes[child].prepare) return true;
@@ -60,6 +73,7 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   PassPrinter print(options.print_after_all);
   Program p = program;
   print("program", [&] { return ToString(p); });
+  const std::unordered_map<Id, std::string> calls = Calls(p);
   DissolveNests(p);
   print("dissolve-nests", [&] { return ToString(p); });
   DecomposeReductions(p);
@@ -73,7 +87,7 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   }
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
   for (const std::string& name : EntryPoints(p)) {
-    Emitter(p, plan, options, *module).EmitFunction(name, parameters, name != program.name);
+    Emitter(p, plan, calls, options, *module).EmitFunction(name, parameters, name != program.name);
   }
   const auto text = [&] {
     std::string result;

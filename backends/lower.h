@@ -34,6 +34,7 @@ struct LowerOptions {
   bool contract = true;       // sum += a * b as one fused operation
   int64_t vector_bytes = 32;  // of a register: the unit of loads whose lanes are shuffled
   int vector_registers = 16;
+  std::string features = {};  // LLVM's, +avx512vnni among them: which intrinsics are instructions
   std::ostream* print_after_all = nullptr;  // pass_printer.h
 };
 

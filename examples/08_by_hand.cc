@@ -1,5 +1,6 @@
-// Lesson 6: kernels by hand. A GEMM with packed operands, a convolution, a dense layer with its GELU, and a
-// softmax, each a straight program, measured on this machine and compared with what it was made from.
+// Lesson 6: kernels by hand. A GEMM with packed operands, convolutions in both layouts and a depthwise one, a
+// dense layer with its GELU, a softmax and a layer norm, each a straight program, measured on this machine
+// and compared with what it was made from.
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
@@ -12,13 +13,15 @@ using namespace kiln;
 namespace {
 
 // The sums of a tile in registers: `rows` and `lanes` are its loops. Below `loop`, one instance after the
-// other; their combination into the result is straight line too.
-void SumsInRegisters(Schedule& s, Block block, Loop loop, Loop rows, Loop lanes) {
+// other; their combination into the result is straight line too. It walks the dimensions of the result: of
+// rows and lanes, so many from the last are given.
+void SumsInRegisters(Schedule& s, Block block, Loop loop, Loop rows, Loop lanes, size_t row_dim = 1,
+                     size_t lane_dim = 0) {
   s.Unroll(rows);
   s.Vectorize(lanes);
   const std::vector<Loop> out = s.GetLoops(s.AccumulateAt(block, loop));
-  s.Unroll(out[out.size() - 2]);
-  s.Vectorize(out.back());
+  s.Unroll(out[out.size() - 1 - row_dim]);
+  s.Vectorize(out[out.size() - 1 - lane_dim]);
 }
 
 // Goto's order: a block of B is packed for each k0, in panels of two vectors; four rows of A meet each panel.
@@ -52,6 +55,37 @@ void Convolution(Schedule& s) {
   s.VectorizeInner(64);
 }
 
+// Columns are next to each other here, so they are the lanes: eight of them, which divide the row, for eight
+// channels. The rows that an output row needs are padded when it is made, and stay in the caches for all
+// channels.
+void ConvolutionOfPlanes(Schedule& s) {
+  const Block conv = s.GetBlock("conv_2d_nchw_fchw");
+  s.ComputeInline(s.GetBlock("broadcast"));
+  const auto loops = s.GetLoops(conv);  // n, channel, row, column, channel of the input, and the window
+  const auto [c0, c1] = s.Split<2>(loops[1], {kAuto, 8});
+  const auto [x0, x1] = s.Split<2>(loops[3], {kAuto, 8});
+  s.Reorder({loops[0], loops[2], c0, x0, loops[4], loops[5], loops[6], c1, x1});
+  s.ComputeAt(s.GetBlock("pad"), loops[2]);
+  SumsInRegisters(s, conv, x0, c1, x1, 2);
+  s.VectorizeInner(64);
+}
+
+// A channel has nine weights of its own: the window is written out, and a row that was loaded serves the
+// three output rows that see it.
+void Depthwise(Schedule& s) {
+  const int64_t lanes = s.target().vector_bytes / 4;
+  const Block conv = s.GetBlock("depthwise_conv_2d_nchw_chw");
+  const auto loops = s.GetLoops(conv);  // n, row, column, channel, and the window
+  const auto [y0, y1] = s.Split<2>(loops[1], {kAuto, 4});
+  const auto [x0, x1] = s.Split<2>(loops[2], {kAuto, 2 * lanes});
+  s.Reorder({loops[0], loops[3], y0, x0, loops[4], loops[5], y1, x1});
+  s.ComputeAt(s.GetBlock("pad"), y0);
+  s.Unroll(loops[4]);
+  s.Unroll(loops[5]);
+  SumsInRegisters(s, conv, x0, y1, x1, 2, 1);
+  s.VectorizeInner(64);
+}
+
 // The transposition of the weights is the packing: it is made where a panel is needed, and laid out as one.
 void DenseGelu(Schedule& s) {
   const int64_t lanes = s.target().vector_bytes / 4;
@@ -74,6 +108,17 @@ void Softmax(Schedule& s) {
   const Loop row = s.GetLoops(s.GetBlock("div"))[0];
   s.ComputeInline(s.GetBlock("sub"));
   for (const char* name : {"reduce_sum", "exp", "reduce_max"}) s.ComputeAt(s.GetBlock(name), row);
+  s.VectorizeInner(64);
+}
+
+// A row at a time again. What is one number a row is computed once for it; what is one for each element is
+// never stored.
+void LayerNorm(Schedule& s) {
+  const Loop row = s.GetLoops(s.GetBlock("add.1"))[1];
+  for (const char* name : {"cast", "sub", "mul", "sub.1", "mul.1", "mul.2", "div.1", "cast.1", "add"})
+    s.ComputeInline(s.GetBlock(name));
+  for (const char* name : {"rsqrt", "div.2", "reduce_sum.2", "reduce_sum.1", "div", "reduce_sum"})
+    s.ComputeAt(s.GetBlock(name), row);
   s.VectorizeInner(64);
 }
 
@@ -110,10 +155,14 @@ absl::Status Show(const Lesson& lesson, CpuMeasurer& measurer) {
 int main() {
   auto measurer = CpuMeasurer::Start();
   if (!measurer.ok()) return std::cerr << measurer.status() << "\n", 1;
-  for (const Lesson& lesson : {Lesson{"examples/matmul.mlir", PackedGemm},
-                               Lesson{"tests/inputs/ops/jax_conv2d_nhwc_3x3_bias_relu.mlir", Convolution},
-                               Lesson{"tests/inputs/ops/torch_dense_bias_gelu.mlir", DenseGelu},
-                               Lesson{"tests/inputs/ops/torch_softmax.mlir", Softmax}}) {
+  for (const Lesson& lesson :
+       {Lesson{"examples/matmul.mlir", PackedGemm},
+        Lesson{"tests/inputs/ops/jax_conv2d_nhwc_3x3_bias_relu.mlir", Convolution},
+        Lesson{"tests/inputs/ops/torch_conv2d_nchw_3x3_bias.mlir", ConvolutionOfPlanes},
+        Lesson{"tests/inputs/ops/torch_conv2d_depthwise.mlir", Depthwise},
+        Lesson{"tests/inputs/ops/torch_dense_bias_gelu.mlir", DenseGelu},
+        Lesson{"tests/inputs/ops/torch_softmax.mlir", Softmax},
+        Lesson{"tests/inputs/ops/torch_layernorm.mlir", LayerNorm}}) {
     if (const absl::Status shown = Show(lesson, *measurer); !shown.ok()) {
       std::cerr << lesson.file << ": " << shown << "\n";
       return 1;

@@ -150,6 +150,7 @@ class Job {
     options.contract = request_.contract;
     options.vector_bytes = codegen_->machine().vector_bytes;
     options.vector_registers = codegen_->machine().vector_registers;
+    options.features = codegen_->machine().features;
     if (printing()) options.print_after_all = &passes_;
     auto module = Lower(program_, Context(), options);
     if (module.ok()) NotePrepared(**module);

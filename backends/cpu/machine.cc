@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -29,6 +30,13 @@ void InitializeTargets() {
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
   });
+}
+
+// What a CPU has by its name is said too, where somebody asks for it: lang/intrinsics/.
+void AddIfThere(const llvm::MCSubtargetInfo& info, const char* feature, std::string* features) {
+  const std::string with = absl::StrCat("+", feature);
+  if (info.checkFeatures(with) && !absl::StrContains(absl::StrCat(*features, ","), with + ","))
+    absl::StrAppend(features, features->empty() ? "" : ",", with);
 }
 
 absl::StatusOr<MachineTarget> Describe(const std::string& triple, const std::string& cpu,
@@ -58,6 +66,12 @@ absl::StatusOr<MachineTarget> Describe(const std::string& triple, const std::str
     machine.vector_registers = 32;
     machine.fma = true;
     machine.half = true;
+  }
+  for (const char* dot : {"avxvnni", "avx512vnni", "avx512bf16"}) {
+    if (parsed.isX86()) AddIfThere(*info, dot, &machine.features);
+  }
+  for (const char* dot : {"dotprod", "i8mm"}) {
+    if (parsed.isAArch64()) AddIfThere(*info, dot, &machine.features);
   }
   return machine;
 }

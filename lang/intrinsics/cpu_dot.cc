@@ -1,5 +1,6 @@
-// Dot products of neighbours: a vector of 32-bit sums, to each of which 4 products of bytes (VNNI) or 2 of
-// bf16 are added. B is read by columns: packed so that a column's k lie together, it is one load.
+// Dot products of neighbours: a vector of 32-bit sums, to each of which 4 products of bytes (VNNI; SDOT and
+// USDOT on Arm) or 2 of bf16 are added. B is read by columns: packed so that a column's k lie together, it is
+// one load.
 #include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
 #include "lang/intrinsic.h"
@@ -52,6 +53,10 @@ const DeclareIntrinsics kVnni512 = Declare({"vnni.16x4", 16, 4, "i8", "i8", "i32
                                             [](const Target& t) { return Has(t, "avx512vnni", 64); }});
 const DeclareIntrinsics kBf16 = Declare({"bf16.16x2", 16, 2, "bf16", "bf16", "f32", "f32",
                                          [](const Target& t) { return Has(t, "avx512bf16", 64); }});
+const DeclareIntrinsics kSdot = Declare(
+    {"sdot.4x4", 4, 4, "i8", "i8", "i32", "i32", [](const Target& t) { return Has(t, "dotprod", 16); }});
+const DeclareIntrinsics kUsdot = Declare({"usdot.4x4", 4, 4, "i8", "i8", "i32", "i32.unsigned",
+                                          [](const Target& t) { return Has(t, "i8mm", 16); }});
 
 }  // namespace
 }  // namespace kiln

@@ -57,7 +57,7 @@ T Pick(const std::vector<T>& from, Engine& engine) {
   return from[engine() % from.size()];
 }
 
-inline mlir::Value Sum(mlir::OpBuilder& b, mlir::Value value, mlir::Value step, bool plus) {
+inline mlir::Value Moved(mlir::OpBuilder& b, mlir::Value value, mlir::Value step, bool plus) {
   if (plus) return mlir::arith::AddIOp::create(b, value.getLoc(), value, step);
   return mlir::arith::SubIOp::create(b, value.getLoc(), value, step);
 }
@@ -73,9 +73,9 @@ inline bool MoveBound(mlir::ModuleOp module, Engine& engine, bool lower, bool up
   mlir::scf::ForOp loop = Pick(loops, engine);
   mlir::OpBuilder b(loop);
   if (lower) {
-    loop.setLowerBound(Sum(b, loop.getLowerBound(), loop.getStep(), up));
+    loop.setLowerBound(Moved(b, loop.getLowerBound(), loop.getStep(), up));
   } else {
-    loop.setUpperBound(Sum(b, loop.getUpperBound(), loop.getStep(), up));
+    loop.setUpperBound(Moved(b, loop.getUpperBound(), loop.getStep(), up));
   }
   return true;
 }
@@ -92,7 +92,7 @@ inline bool MoveAccess(mlir::ModuleOp module, Engine& engine, bool up) {
   if (indices.empty()) return false;
   mlir::OpOperand* index = Pick(indices, engine);
   mlir::OpBuilder b(index->getOwner());
-  index->set(Sum(b, index->get(), Number(b, index->getOwner()->getLoc(), 1), up));
+  index->set(Moved(b, index->get(), Number(b, index->getOwner()->getLoc(), 1), up));
   return true;
 }
 

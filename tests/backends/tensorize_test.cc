@@ -1,9 +1,15 @@
 // Calls of intrinsics, compiled by their descriptions, against plain loops.
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/codegen.h"
+#include "backends/cpu/context.h"
+#include "build_info.h"
 #include "lang/builder.h"
 #include "lang/intrinsic.h"
 #include "tests/backends/run_program.h"
+#include "tests/support/run_kiln.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
 
@@ -106,6 +112,96 @@ TEST(LowerTensorize, FusedMultiplyAddsAccumulateInRegisters) {
         ASSERT_EQ(c[i * n + j], sum) << i << " " << j;
       }
     }
+  }
+}
+
+struct Instruction {
+  const char *unit, *triple, *cpu, *text;
+  DType a, c;
+  bool unsigned_a;
+};
+
+Program ProductOf(const Instruction& i, int64_t sums, int64_t products) {
+  const IntrinsicFamily unit = FamilyOf(i.unit, 1, sums, products);
+  return Tensorized(Product(unit, i.a, i.c, i.unsigned_a), "product", unit);
+}
+
+// Object code, or text.
+absl::StatusOr<std::string> CodeFor(const Program& p, const MachineTarget& machine, bool text) {
+  const auto codegen = Codegen::Create(machine);
+  if (!codegen.ok()) return codegen.status();
+  auto module = Lower(p, Context(),
+                      {.vector_bytes = machine.vector_bytes,
+                       .vector_registers = machine.vector_registers,
+                       .features = machine.features});
+  if (!module.ok()) return module.status();
+  const CodegenOptions options{.entries = {{.name = p.name, .noalias = true}}};
+  if (text) return (*codegen)->Text(**module, options, Stage::kAssembly);
+  auto object = (*codegen)->Compile(**module, options);
+  if (!object.ok()) return object.status();
+  return object->bytes;
+}
+
+constexpr char kX86[] = "x86_64-pc-linux-gnu", kArm[] = "aarch64-unknown-linux-gnu";
+
+TEST(LowerTensorize, CallsAreInstructionsOfMachinesThatHaveThem) {
+  const Instruction all[] = {
+      {"vnni.16x4", kX86, "icelake-server", "vpdpbusd", DType::kI8, DType::kI32, true},
+      {"vnni.8x4", kX86, "alderlake", "{vex}\tvpdpbusd", DType::kI8, DType::kI32, true},
+      {"vnni.8x4", kX86, "x86-64-v3", "", DType::kI8, DType::kI32, true},
+      {"bf16.16x2", kX86, "sapphirerapids", "vdpbf16ps", DType::kBF16, DType::kF32, false},
+      {"bf16.16x2", kX86, "icelake-server", "", DType::kBF16, DType::kF32, false},
+      {"sdot.4x4", kArm, "neoverse-n1", "sdot\t", DType::kI8, DType::kI32, false},
+      {"sdot.4x4", kArm, "generic", "", DType::kI8, DType::kI32, false},
+      {"usdot.4x4", kArm, "neoverse-v1", "usdot\t", DType::kI8, DType::kI32, true}};
+  for (const Instruction& i : all) {
+    SCOPED_TRACE(absl::StrCat(i.unit, " for ", i.cpu));
+    const std::string unit = i.unit;
+    const bool bf16 = i.a == DType::kBF16;
+    const int64_t sums = bf16 ? 16 : unit[0] != 'v' ? 4 : unit == "vnni.8x4" ? 8 : 16;
+    const auto code = CodeFor(ProductOf(i, sums, bf16 ? 2 : 4), Named(i.triple, i.cpu).value(), true);
+    ASSERT_TRUE(code.ok()) << code.status();
+    for (const char* dot : {"vpdpbusd", "vdpbf16ps", "dot\t"})
+      EXPECT_EQ(absl::StrContains(*code, dot), absl::StrContains(i.text, dot)) << dot;
+    EXPECT_TRUE(absl::StrContains(*code, i.text));
+  }
+}
+
+// The right sums, of bytes from -128 to 127 and 0 to 255.
+constexpr char kCheck[] = R"(
+int product(void*, void*, void*);
+static _Alignas(64) A a[2 * 12]; static _Alignas(64) signed char b[8 * 12]; static _Alignas(64) int c[2 * 8];
+int main(void) {
+  for (int i = 0; i < 2 * 12; ++i) a[i] = (A)(i * 37 + 200);
+  for (int i = 0; i < 8 * 12; ++i) b[i] = (signed char)(i * 91 + 128);
+  if (product(a, b, c) != 0) return 1;
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 8; ++j) {
+      int sum = 0;
+      for (int k = 0; k < 12; ++k) sum += a[i * 12 + k] * b[j * 12 + k];
+      if (c[i * 8 + j] != sum) return 2;
+    }
+  return 0;
+}
+)";
+
+TEST(LowerTensorize, InstructionsOfArmComputeTheProductUnderQemu) {
+  for (const Instruction& i :
+       {Instruction{"sdot.4x4", kArm, "neoverse-n1", "signed char", DType::kI8, DType::kI32, false},
+        Instruction{"usdot.4x4", kArm, "neoverse-v1", "unsigned char", DType::kI8, DType::kI32, true}}) {
+    const TemporaryFolder folder;
+    const auto code = CodeFor(ProductOf(i, 4, 4), Named(i.triple, i.cpu).value(), false);
+    ASSERT_TRUE(code.ok()) << code.status();
+    folder.Write("product.o", *code);
+    folder.Write("main.c", absl::StrCat("typedef ", i.text, " A;", kCheck));
+    const std::string in = absl::StrCat("cd ", folder.path(), " && ");
+    ASSERT_EQ(std::system(
+                  absl::StrCat(in, KILN_CXX_COMPILER,
+                               " --target=aarch64-linux-gnu -fuse-ld=lld -static -nostdlib++ -x c main.c -x "
+                               "none product.o -o main")
+                      .c_str()),
+              0);
+    EXPECT_EQ(std::system(absl::StrCat(in, "qemu-aarch64 -cpu max ./main").c_str()), 0) << i.unit;
   }
 }
 

@@ -153,7 +153,7 @@ absl::Status Show(const Lesson& lesson, CpuMeasurer& measurer) {
 }  // namespace
 
 int main() {
-  auto measurer = CpuMeasurer::Start();
+  auto measurer = CpuMeasurer::Start({.run_seconds = 60});  // as it is, one takes seconds
   if (!measurer.ok()) return std::cerr << measurer.status() << "\n", 1;
   for (const Lesson& lesson :
        {Lesson{"examples/matmul.mlir", PackedGemm},

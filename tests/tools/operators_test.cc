@@ -11,7 +11,8 @@ namespace {
 
 TEST(Operators, AreOneTaskEach) {
   int files = 0;
-  for (const auto& file : std::filesystem::directory_iterator(std::string(KILN_SOURCE_DIR) + "/bench/operators")) {
+  for (const auto& file :
+       std::filesystem::directory_iterator(std::string(KILN_SOURCE_DIR) + "/bench/operators")) {
     if (file.path().extension() != ".mlir") continue;
     const Ran ran = RunKiln({"space", file.path(), "--limit", "1", "--json"});
     ASSERT_EQ(ran.exit_code, 0) << file.path() << ": " << ran.err;

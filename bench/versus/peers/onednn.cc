@@ -1,6 +1,6 @@
-// oneDNN behind four C functions, for onednn.py: make a primitive from plain data, run it, read its result as plain
-// data, and say what went wrong. Layouts are oneDNN's choice (`free` = 1) or channels last (0); weights are always its
-// choice, and are reordered when a primitive is made.
+// oneDNN behind four C functions, for onednn.py: make a primitive from plain data, run it, read its result as
+// plain data, and say what went wrong. Layouts are oneDNN's choice (`free` = 1) or channels last (0); weights
+// are always its choice, and are reordered when a primitive is made.
 #include <functional>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
@@ -72,13 +72,15 @@ extern "C" {
 
 const char* onednn_error() { return message.c_str(); }
 
-// numbers: batch, in, out, kernel, stride, pad, dilation, groups, relu, transposed, then spatial extents in and out.
-Operator* onednn_convolution(int rank, const int64_t* numbers, int free_layouts, const float* x, const float* w,
-                             const float* bias) {
+// numbers: batch, in, out, kernel, stride, pad, dilation, groups, relu, transposed, then spatial extents in
+// and out.
+Operator* onednn_convolution(int rank, const int64_t* numbers, int free_layouts, const float* x,
+                             const float* w, const float* bias) {
   return Guarded([&] {
-    const auto [batch, ci, co, k, stride, pad, dilation, groups] =
-        std::tuple(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7]);
-    dims xs = {batch, ci}, ys = {batch, co}, ws = groups > 1 ? dims{groups, co / groups, ci / groups} : dims{co, ci};
+    const auto [batch, ci, co, k, stride, pad, dilation, groups] = std::tuple(
+        numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7]);
+    dims xs = {batch, ci}, ys = {batch, co},
+         ws = groups > 1 ? dims{groups, co / groups, ci / groups} : dims{co, ci};
     for (int i = 0; i < rank; ++i) {
       xs.push_back(numbers[10 + i]);
       ys.push_back(numbers[10 + rank + i]);
@@ -86,7 +88,8 @@ Operator* onednn_convolution(int rank, const int64_t* numbers, int free_layouts,
     }
     const dims strides(rank, stride), dilations(rank, dilation - 1), pads(rank, pad);
     const tag last = ChannelsLast(rank), layout = free_layouts ? tag::any : last;
-    const memory::desc xd(xs, kF32, layout), wd(ws, kF32, tag::any), yd(ys, kF32, layout), bd({co}, kF32, tag::a);
+    const memory::desc xd(xs, kF32, layout), wd(ws, kF32, tag::any), yd(ys, kF32, layout),
+        bd({co}, kF32, tag::a);
     primitive_attr attributes;
     if (numbers[8]) {
       post_ops relu;
@@ -99,36 +102,46 @@ Operator* onednn_convolution(int rank, const int64_t* numbers, int free_layouts,
       made.run = run;
       made.arguments = {
           {DNNL_ARG_SRC, Reordered(x, memory::desc(xs, kF32, last), descriptor.src_desc())},
-          {DNNL_ARG_WEIGHTS, Reordered(w, memory::desc(ws, kF32, TapsFirst(ws, rank, groups > 1)), descriptor.weights_desc())},
+          {DNNL_ARG_WEIGHTS,
+           Reordered(w, memory::desc(ws, kF32, TapsFirst(ws, rank, groups > 1)), descriptor.weights_desc())},
           {DNNL_ARG_DST, memory(descriptor.dst_desc(), Engine())}};
       if (bias) made.arguments.insert({DNNL_ARG_BIAS, Reordered(bias, bd, bd)});
     };
     if (numbers[9]) {
       const deconvolution_forward::primitive_desc descriptor(Engine(), prop_kind::forward_inference,
-          algorithm::deconvolution_direct, xd, wd, yd, strides, dilations, pads, pads);
+                                                             algorithm::deconvolution_direct, xd, wd, yd,
+                                                             strides, dilations, pads, pads);
       finish(descriptor, deconvolution_forward(descriptor));
     } else {
-      const auto descriptor = bias
-          ? convolution_forward::primitive_desc(Engine(), prop_kind::forward_inference, algorithm::convolution_direct, xd,
-                                                wd, bd, yd, strides, dilations, pads, pads, attributes)
-          : convolution_forward::primitive_desc(Engine(), prop_kind::forward_inference, algorithm::convolution_direct, xd,
-                                                wd, yd, strides, dilations, pads, pads, attributes);
+      const auto descriptor =
+          bias ? convolution_forward::primitive_desc(Engine(), prop_kind::forward_inference,
+                                                     algorithm::convolution_direct, xd, wd, bd, yd, strides,
+                                                     dilations, pads, pads, attributes)
+               : convolution_forward::primitive_desc(Engine(), prop_kind::forward_inference,
+                                                     algorithm::convolution_direct, xd, wd, yd, strides,
+                                                     dilations, pads, pads, attributes);
       finish(descriptor, convolution_forward(descriptor));
     }
     return made;
   });
 }
 
-// A product with the strides of both operands; bias and GELU where `bias` is given, whose weights are prepared then.
+// A product with the strides of both operands; bias and GELU where `bias` is given, whose weights are
+// prepared then.
 Operator* onednn_matmul(int rank, const int64_t* a_shape, const int64_t* a_strides, const int64_t* b_shape,
-                        const int64_t* b_strides, int prepared, const float* a, const float* b, const float* bias) {
+                        const int64_t* b_strides, int prepared, const float* a, const float* b,
+                        const float* bias) {
   return Guarded([&] {
     const auto list = [&](const int64_t* from) { return dims(from, from + rank); };
     dims ys = list(a_shape);
     ys.back() = b_shape[rank - 1];
     const memory::desc ad(list(a_shape), kF32, list(a_strides)), plain(list(b_shape), kF32, list(b_strides)),
         bd = prepared ? memory::desc(list(b_shape), kF32, tag::any) : plain,
-        yd(ys, kF32, rank == 2 ? tag::ab : rank == 3 ? tag::abc : tag::abcd), biases({1, ys.back()}, kF32, tag::ab);
+        yd(ys, kF32,
+           rank == 2   ? tag::ab
+           : rank == 3 ? tag::abc
+                       : tag::abcd),
+        biases({1, ys.back()}, kF32, tag::ab);
     primitive_attr attributes;
     if (bias) {
       post_ops gelu;
@@ -150,19 +163,22 @@ Operator* onednn_matmul(int rank, const int64_t* a_shape, const int64_t* a_strid
 Operator* onednn_softmax(int64_t m, int64_t n, const float* x) {
   return Guarded([&] {
     const memory::desc rows({m, n}, kF32, tag::ab);
-    const softmax_forward::primitive_desc descriptor(Engine(), prop_kind::forward_inference, algorithm::softmax_accurate,
-                                                     rows, rows, 1);
+    const softmax_forward::primitive_desc descriptor(Engine(), prop_kind::forward_inference,
+                                                     algorithm::softmax_accurate, rows, rows, 1);
     return Operator{softmax_forward(descriptor),
-                    {{DNNL_ARG_SRC, Reordered(x, rows, rows)}, {DNNL_ARG_DST, memory(rows, Engine())}}, rows};
+                    {{DNNL_ARG_SRC, Reordered(x, rows, rows)}, {DNNL_ARG_DST, memory(rows, Engine())}},
+                    rows};
   });
 }
 
 Operator* onednn_norm(int64_t elements, const float* x) {
   return Guarded([&] {
     const memory::desc all({1, elements}, kF32, tag::ab), one({1, 1}, kF32, tag::ab);
-    const reduction::primitive_desc descriptor(Engine(), algorithm::reduction_norm_lp_sum, all, one, 2.f, 0.f);
+    const reduction::primitive_desc descriptor(Engine(), algorithm::reduction_norm_lp_sum, all, one, 2.f,
+                                               0.f);
     return Operator{reduction(descriptor),
-                    {{DNNL_ARG_SRC, Reordered(x, all, all)}, {DNNL_ARG_DST, memory(one, Engine())}}, one};
+                    {{DNNL_ARG_SRC, Reordered(x, all, all)}, {DNNL_ARG_DST, memory(one, Engine())}},
+                    one};
   });
 }
 

@@ -68,6 +68,32 @@ std::string TargetText(const Target& target) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+absl::StatusOr<Target> TargetOf(const TargetRow& row) {
+  const Json json = Json::parse(row.text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return absl::DataLossError("the text of its target is no JSON");
+  Target target;
+  const auto text = [&](const char* key, std::string& value) {
+    if (json.contains(key) && json[key].is_string()) value = json[key];
+  };
+  const auto number = [&](const char* key, auto& value) {
+    if (json.contains(key) && json[key].is_number()) value = json[key];
+  };
+  text("name", target.name);
+  text("triple", target.triple);
+  text("cpu", target.cpu);
+  text("features", target.features);
+  number("cores", target.cores);
+  number("vector-bytes", target.vector_bytes);
+  number("vector-registers", target.vector_registers);
+  if (json.contains("fma") && json["fma"].is_boolean()) target.fma = json["fma"];
+  number("l1-bytes", target.l1_bytes);
+  number("l2-bytes", target.l2_bytes);
+  number("l3-bytes", target.l3_bytes);
+  number("max-unrolled", target.max_unrolled);
+  target.fingerprint = row.fingerprint;
+  return target;
+}
+
 std::string OptionsText(const TuneOptions& options) { return OptionsJson(options).dump(); }
 
 std::string SketchText(const Trace& trace) {

@@ -15,6 +15,8 @@ std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const s
 
 // As JSON.
 std::string TargetText(const Target& target);
+// The reverse of TargetText. kDataLoss: the text is no JSON.
+absl::StatusOr<Target> TargetOf(const TargetRow& row);
 std::string OptionsText(const TuneOptions& options);
 
 // "multi-level-tiling/matmul/write-reuse=1 ...": the structural choices of a trace.

@@ -1,5 +1,6 @@
 #include "lang/analysis/cost.h"
 #include "lang/text.h"
+#include "search/run_key.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/target_option.h"

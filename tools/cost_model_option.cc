@@ -34,7 +34,7 @@ void AddFeatures(CLI::App& command, std::string* features) {
 void AddCostModelOption(CLI::App& command, CostModelOption* option) {
   command
       .add_option("--cost-model", option->model,
-                  "trees, trees-rank, trees-residual, ensemble, roofline or random")
+                  "trees, trees-alone, trees-rank, trees-residual, ensemble, roofline or random")
       ->check(CLI::IsMember(CostModelNames()))
       ->capture_default_str();
   AddFeatures(command, &option->features);

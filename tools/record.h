@@ -17,9 +17,6 @@ struct RecordOption {
 };
 void AddRecordOption(CLI::App& command, RecordOption* option);
 
-// The reverse of TargetText (search/run_key.h). kDataLoss: the text is no JSON.
-absl::StatusOr<Target> TargetOf(const TargetRow& row);
-
 struct Rebuilt {
   RecordEntry entry;
   Program original;          // the workload

@@ -11,8 +11,8 @@
 namespace kiln {
 
 const std::vector<std::string>& CostModelNames() {
-  static const auto& names = *new std::vector<std::string>{"trees",    "trees-rank", "trees-residual",
-                                                           "ensemble", "roofline",   "random"};
+  static const auto& names = *new std::vector<std::string>{
+      "trees", "trees-alone", "trees-rank", "trees-residual", "ensemble", "roofline", "random"};
   return names;
 }
 
@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(absl::string_view name,
     how.most_trees = 60;
   }
   how.base = options.global;
-  if (how.base == nullptr && ansor) how.base = std::make_shared<AnalyticModel>();
+  if (how.base == nullptr && ansor && name != "trees-alone") how.base = std::make_shared<AnalyticModel>();
   how.residual = name == "trees-residual" || options.global != nullptr;
   return MakeXgboostModel(FeatureDim(options.features), how);
 }

@@ -1,6 +1,7 @@
 // The cost models by name, and the features that they see: the one place that makes them.
 //
 //   trees            boosted trees with squared error of log throughput; the roofline until they have grown
+//   trees-alone      the same without the roofline: nothing is known at first
 //   trees-rank       boosted trees with pairwise ranking
 //   trees-residual   boosted trees upon the roofline: they learn what it leaves
 //   ensemble         a bootstrap ensemble of boosted trees: the mean, and how much its members disagree

@@ -61,8 +61,8 @@ class Transfer {
       auto global = TrainGlobalModel(store->ReadAll().value(), kind);
       global_[kind] = std::move(global.value().model);
     }
-    for (const std::string& target : how_.targets) {
-      for (int seed = 0; seed < how_.seeds; ++seed) {
+    for (int seed = 0; seed < how_.seeds; ++seed) {
+      for (const std::string& target : how_.targets) {
         for (const char* model : kModels) SearchOnce(target, seed, model);
       }
     }

@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(ByName, EachModel,
 
 TEST(Models, AreMadeByTheirNamesAlone) {
   EXPECT_THAT(std::string(MakeCostModel("forest").status().message()),
-              HasSubstr("there is no cost model 'forest'; there are trees, trees-rank, "));
+              HasSubstr("there is no cost model 'forest'; there are trees, trees-alone, "));
 }
 
 TEST(Models, AnEnsembleDisagreesMostOfWhatIsUnlikeAllThatItHasSeen) {

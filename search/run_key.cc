@@ -22,6 +22,7 @@ Json OptionsJson(const TuneOptions& options) {
   return {{"trials", options.trials},
           {"seconds", options.seconds},
           {"strategy", options.strategy == Strategy::kRandom ? "random" : "annealed"},
+          {"features", FeatureKindNames()[static_cast<int>(options.features)]},
           {"chains", p.chains},
           {"steps", p.steps},
           {"steps-per-stage", p.steps_per_stage},

@@ -55,6 +55,9 @@ TEST(RunKey, DependsOnWhatTheSearchDependsOn) {
   options.population.floor = 0.5;
   EXPECT_NE(key(), before);
   options.population = {};
+  options.features = FeatureKind::kConfiguration;
+  EXPECT_NE(key(), before);
+  options.features = {};
   Target other;
   other.fingerprint = "another machine";
   EXPECT_NE(key(other), before);

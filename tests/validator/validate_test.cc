@@ -124,6 +124,17 @@ TEST(Validate, NamesTheOutermostLoopThatIsUnrolled) {
   ExpectRefused(p, target, "unrolled", "loop i writes out");
 }
 
+TEST(Validate, CountsLanesThatAreStoredOneByOne) {
+  Program p = ParseProgram(R"(kiln.program v1 program p parameters A, B
+    buffer A: f32[64, 16] input  buffer B: f32[64, 16] output
+    for i < 64 unrolled { for j < 16 vectorized { block copy {
+      spatial i < 64 = i  spatial j < 16 = j  B[i, j] = A[i, j] } } })")
+                  .value();
+  EXPECT_TRUE(Validate(p, Avx2()).ok);
+  std::swap(p.loop(LoopCalled(p, "i")).kind, p.loop(LoopCalled(p, "j")).kind);
+  ExpectRefused(p, Avx2(), "unrolled", "loop i writes out 1024 instances or more; 512 are allowed");
+}
+
 TEST(Validate, RefusesNestedVectorizedLoops) {
   Program p = Matmul(16, 16, 16);
   p.loop(LoopCalled(p, "i")).kind = p.loop(LoopCalled(p, "j")).kind = LoopKind::kVectorized;

@@ -1,10 +1,20 @@
 #include <algorithm>
+#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "validator/check.h"
 
 namespace kiln {
 namespace {
+
+// What one written out instance of all lanes stores: vectors, or lanes one by one where they are not next to
+// each other.
+int64_t Stores(const Nests& nests, const NestAccess& result, int vectorized, int64_t lanes,
+               const Target& target) {
+  if (vectorized >= 0 && std::abs(nests.Stride(result, vectorized)) > 1) return lanes;
+  const int64_t bytes = lanes * SizeOf(nests.program().buffers[result.buffer].dtype);
+  return std::max<int64_t>(1, (bytes + target.vector_bytes - 1) / target.vector_bytes);
+}
 
 // Blocks come in program order, so those below one loop are neighbours.
 std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
@@ -14,19 +24,20 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
     if (!block.leaf || block.accesses.count == 0) continue;
     int64_t copies = 1, lanes = 1;
     int32_t first = -1;
+    int depth = -1, vectorized = -1;
     for (const int32_t l : nests.path(block)) {
       const NestLoop& loop = nests.loops()[l];
+      ++depth;
       if (loop.extent == 1 || (loop.kind != LoopKind::kUnrolled && loop.kind != LoopKind::kVectorized))
         continue;
       if (first < 0) first = l;
+      if (loop.kind == LoopKind::kVectorized) vectorized = depth;
       (loop.kind == LoopKind::kVectorized ? lanes : copies) *= loop.extent;
       if (copies > target.max_unrolled) break;
     }
     if (first < 0) continue;
-    const Id result = nests.accesses(block).back().buffer;
-    const int64_t bytes = lanes * SizeOf(nests.program().buffers[result].dtype);
     written = (first == top ? written : 0) +
-              copies * std::max<int64_t>(1, (bytes + target.vector_bytes - 1) / target.vector_bytes);
+              copies * Stores(nests, nests.accesses(block).back(), vectorized, lanes, target);
     top = first;
     if (written > target.max_unrolled) {
       return absl::StrCat(LoopText(nests, top), " writes out ", written, " instances or more; ",

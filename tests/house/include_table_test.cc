@@ -49,6 +49,7 @@ const std::vector<Row> kTable = {
      {"hwloc.h", "hwloc/", "seccomp.h"}},
     {"tools/", kAllOfKiln, {"CLI/", "nlohmann/"}},
     {"bench/", kAllOfKiln, {"CLI/", "benchmark/", "nlohmann/"}},
+    {"bench/versus/", {}, {"oneapi/"}},
     {"examples/", kAllOfKiln, {}},
     {"tests/", kAllOfKiln, kTestTools},
 };

@@ -63,12 +63,12 @@ double NextTemperature(absl::Span<const double> energies, double temperature, do
 }
 
 Carried CarryOver(absl::Span<const double> old_energies, absl::Span<const double> new_energies,
-                  double temperature) {
+                  double temperature, double least) {
   Carried best;
   double best_size = -1;
   for (int i = 0; i <= kHeatings; ++i) {
-    const double raised =
-        i < kHeatings ? temperature * std::pow(1.25, i) : std::numeric_limits<double>::infinity();
+    const double raised = i < kHeatings ? std::max(temperature, least) * std::pow(1.25, i)
+                                        : std::numeric_limits<double>::infinity();
     Carried carried{raised, {}};
     for (size_t c = 0; c < old_energies.size(); ++c) {
       carried.log_weights.push_back(old_energies[c] / temperature - new_energies[c] / raised);

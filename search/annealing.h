@@ -24,14 +24,15 @@ double EffectiveSampleSize(absl::Span<const double> log_weights);
 // effective sample size; `floor` if even there they have more. T may be infinite.
 double NextTemperature(absl::Span<const double> energies, double temperature, double floor);
 
-// What carries samples of exp(-old / T) over to exp(-new / T'): T' = T, or as much higher as an effective
-// sample size of a third of their number needs (if none reaches it, where it is largest).
+// What carries samples of exp(-old / T) over to exp(-new / T'): T' = T or `least`, whichever is higher, or as
+// much higher as an effective sample size of a third of their number needs (if none reaches it, where it is
+// largest).
 struct Carried {
   double temperature = 1;
   std::vector<double> log_weights;  // old / T - new / T'
 };
 Carried CarryOver(absl::Span<const double> old_energies, absl::Span<const double> new_energies,
-                  double temperature);
+                  double temperature, double least = 0);
 
 // Systematic resampling: n = number of weights indices, ascending, index i expected n w_i / Σw times. u in
 // [0, 1) is the one random number.

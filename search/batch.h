@@ -1,9 +1,10 @@
 // Which candidates are measured next.
 //
-// Greedy by predicted energy, with three corrections. A small share of the slots goes to draws from the
+// Greedy by predicted energy, with four corrections. A small share of the slots goes to draws from the
 // prior, so that the model also learns where it does not look (epsilon-greedy). Another goes to neighbours of
-// the best programs that were measured, whatever the model says of them. And a candidate loses some of its
-// rank for being like one that is in the batch already: sixty-four variations of one program teach little.
+// the best programs that were measured, whatever the model says of them, and one to what the model doubts
+// most. And a candidate gains rank by each decision that the batch does not have yet (AutoTVM's submodular
+// objective, maximized greedily): sixty-four variations of one program teach little.
 //
 // No program is measured twice for one task: programs are told apart by their structural hash, since
 // different decisions often give equal programs. This is a rule of batches and never of chains, which must be
@@ -28,10 +29,8 @@ struct Candidate {
   int sketch = 0;
   std::vector<Decision> decisions;  // of the sketch's sites, in order
   double energy = 0;                // lower is better, in units of the prior's spread (design D8)
+  double doubt = 0;                 // of the model about it, in the same units
 };
-
-// The fraction of sites that both decide alike; 0 for different sketches.
-double Similarity(const Candidate& a, const Candidate& b);
 
 // Small at first, for the model must be used early: half of what is done, between 16 and 64.
 int BatchSize(int done);
@@ -40,7 +39,9 @@ struct BatchOptions {
   int size = 16;
   double random_share = 0.05;    // probability that a slot goes to a draw from the prior
   double neighbour_share = 0.2;  // probability that it goes to a neighbour of one of the best
-  double diversity = 0.2;  // energy that a copy of a picked candidate would lose; less for less similar ones
+  double doubt_share = 0;        // probability that it goes to what the model doubts most, if it doubts any
+  double diversity = 0.2;        // energy that a candidate gains if none of its decisions is in the batch yet
+  bool fill = true;              // with draws from the prior, when nothing else is left
 };
 
 struct BatchSource {

@@ -33,6 +33,7 @@ struct SearchSpace {
   Target target;
   std::vector<Trace> sketches;
   std::function<Judge()> make_judge;
+  double support = 0;  // about how many programs, of all sketches; 0: not known
 };
 
 struct Point {

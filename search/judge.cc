@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "lang/stopwatch.h"
 #include "validator/validate.h"
 
 namespace kiln {
@@ -17,12 +18,18 @@ struct Workspace {
 
 }  // namespace
 
-Judge MakeJudge(const Target& target, FeatureKind kind) {
-  return [w = std::make_shared<Workspace>(target, kind)](const Replayed& replayed, FeatureSet& features) {
+Judge MakeJudge(const Target& target, FeatureKind kind, std::atomic<int64_t>* feature_time) {
+  return [feature_time, w = std::make_shared<Workspace>(target, kind)](const Replayed& replayed,
+                                                                        FeatureSet& features) {
     w->nests.Read(replayed.program());
     const Verdict verdict = Validate(w->nests, w->target);
     if (!verdict.ok) return verdict.status();
-    w->extractor.Extract(w->nests, replayed, features);
+    double seconds = 0;
+    {
+      const Stopwatch watch(&seconds);
+      w->extractor.Extract(w->nests, replayed, features);
+    }
+    if (feature_time != nullptr) *feature_time += static_cast<int64_t>(seconds * 1e9);
     return absl::OkStatus();
   };
 }

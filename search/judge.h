@@ -2,12 +2,17 @@
 // program are read once for both.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 #include "search/chain.h"
 #include "search/features/kinds.h"
 
 namespace kiln {
 
-// Keeps its memory from program to program: one per thread.
-Judge MakeJudge(const Target& target, FeatureKind features = FeatureKind::kAnsor);
+// Keeps its memory from program to program: one per thread. The nanoseconds that features took are added to
+// *feature_time, which must outlive it, if it is given.
+Judge MakeJudge(const Target& target, FeatureKind features = FeatureKind::kAnsor,
+                std::atomic<int64_t>* feature_time = nullptr);
 
 }  // namespace kiln

@@ -36,18 +36,29 @@ absl::Status Knowledge::Teach(CostModel& model) const {
   return model.Update(features_, labels);
 }
 
-absl::StatusOr<Candidate> CandidateOfTrace(absl::string_view text, absl::Span<const Trace> sketches) {
-  const absl::StatusOr<Trace> trace = ParseTrace(text);
-  if (!trace.ok()) return trace.status();
+absl::StatusOr<Candidate> CandidateOfTrace(const Trace& trace, absl::Span<const Trace> sketches) {
   for (size_t k = 0; k < sketches.size(); ++k) {
-    if (!SameSketch(*trace, sketches[k])) continue;
+    if (!SameSketch(trace, sketches[k])) continue;
     Candidate candidate{static_cast<int>(k), {}, 0};
-    for (const Step& step : trace->steps) {
+    for (const Step& step : trace.steps) {
       if (step.primitive->sampling) candidate.decisions.push_back(step.decision);
     }
     return candidate;
   }
   return absl::NotFoundError("the trace is of no sketch of this space");
+}
+
+absl::StatusOr<Candidate> CandidateOfText(absl::string_view text, absl::Span<const Trace> sketches) {
+  const absl::StatusOr<Trace> trace = ParseTrace(text);
+  return trace.ok() ? CandidateOfTrace(*trace, sketches) : trace.status();
+}
+
+std::vector<int> Knowledge::PerSketch(int task, int sketches) const {
+  std::vector<int> counts(sketches, 0);
+  for (const Measured& m : all_) {
+    if (m.task == task) ++counts[m.candidate.sketch];
+  }
+  return counts;
 }
 
 std::vector<double> Throughputs(absl::Span<const double> seconds) {

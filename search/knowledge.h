@@ -36,6 +36,8 @@ class Knowledge {
   double best_seconds(int task) const { return best_seconds_[task]; }
   // The n fastest of a task that can be best, fastest first; ties go to the one measured first.
   std::vector<const Measured*> Best(int task, int n) const;
+  // How many of each sketch were measured.
+  std::vector<int> PerSketch(int task, int sketches) const;
   // Updates the model with all there is: throughputs relative to the best of each task.
   absl::Status Teach(CostModel& model) const;
 
@@ -46,9 +48,10 @@ class Knowledge {
   std::vector<double> best_seconds_;
 };
 
-// The candidate that the text of a trace stands for, among these sketches. kNotFound: it has steps of another
-// space.
-absl::StatusOr<Candidate> CandidateOfTrace(absl::string_view text, absl::Span<const Trace> sketches);
+// The candidate that a trace stands for among these sketches; of a text that is parsed first. kNotFound: it
+// has steps of another space.
+absl::StatusOr<Candidate> CandidateOfTrace(const Trace& trace, absl::Span<const Trace> sketches);
+absl::StatusOr<Candidate> CandidateOfText(absl::string_view text, absl::Span<const Trace> sketches);
 
 // The throughputs, relative to the best, of programs that took so many seconds (infinity: it failed).
 std::vector<double> Throughputs(absl::Span<const double> seconds);

@@ -58,6 +58,11 @@ struct MeasureResult {
   bool ok() const { return status == outcome::kOk; }
 };
 
+// Seconds that went to building and to running, since the measurer was made.
+struct MeasurerSeconds {
+  double build = 0, run = 0;
+};
+
 class Measurer {
  public:
   virtual ~Measurer() = default;
@@ -69,6 +74,9 @@ class Measurer {
   // Times candidates of one task in turns, so that drift of the machine meets all alike: sample i of each was
   // taken in turn i. One result for each request, in order, with equally many samples for all that are ok.
   virtual std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) = 0;
+
+  // Zeros if it does not count: all of its time is then told as running.
+  virtual MeasurerSeconds Spent() const { return {}; }
 };
 
 }  // namespace kiln

@@ -24,6 +24,7 @@
 
 #include "absl/status/status.h"
 #include "search/annealing.h"
+#include "search/archive.h"
 #include "search/chain.h"
 #include "search/thread_pool.h"
 
@@ -32,12 +33,14 @@ namespace kiln {
 struct PopulationOptions {
   int chains = 128;           // and draws from the prior that give energies their scale
   int steps = 16;             // of every chain in a round
-  int steps_per_stage = 2;    // between two falls of the temperature
+  int generations = 8;        // falls of the temperature in a round
+  double start = 0;           // a round begins at this temperature at least
   double floor = 0.1;         // the temperature does not fall below
   double structure = 0.05;    // probability that a step is structural
   double from_best = 0.0625;  // share of the chains that start a round from measured programs
   double from_prior = 0.125;  // share of the chains that start a round from the prior
   int archive = 512;
+  bool resample = true;  // false, for comparison: chains stay where they are when the temperature falls
 };
 
 struct RoundStats {
@@ -45,7 +48,8 @@ struct RoundStats {
   int64_t valid = 0;       // of these, programs that may be measured
   int64_t duplicates = 0;  // of these, seen before in the round
   int64_t accepted = 0;
-  double temperature = 0;
+  double temperature = 0;  // at the end
+  double effective = 0;    // the least effective sample size of a resampling, of all chains
 };
 
 class Population {
@@ -59,14 +63,11 @@ class Population {
   absl::Status Start();
 
   // One round. The archive: distinct candidates, best first. A set `stop` ends the round between two steps
-  // with kCancelled; the population is then of no further use.
+  // with kCancelled; the population is then of no further use. `steps` of every chain; 0: those of the
+  // options.
   absl::StatusOr<std::vector<Candidate>> Round(int round, const CostModel& model,
                                                absl::Span<const Candidate> best,
-                                               const std::atomic<bool>* stop);
-
-  // A draw from the prior that may be measured, keyed by (round, index), the sketches in turn; none if 100
-  // tries gave none.
-  std::optional<Candidate> Draw(int round, int index) const;
+                                               const std::atomic<bool>* stop, int steps = 0);
 
   // What goes on from round to round.
   struct State {
@@ -84,14 +85,13 @@ class Population {
     std::shared_ptr<const Point> at;
     double energy = 0;
   };
-  class Archive;
 
   absl::Status DrawPrior();
-  absl::StatusOr<Point> DrawValid(uint64_t round, uint64_t index, uint64_t purpose, int thread) const;
   absl::StatusOr<std::vector<double>> Energies(const CostModel& model, const FeatureBatch& features) const;
   absl::Status Reweigh(int round, const CostModel& model);
   absl::Status Restart(int round, const CostModel& model, absl::Span<const Candidate> best, Archive& archive);
   absl::Status Step(int round, int step, const CostModel& model, Archive& archive);
+  void Cool(int round, int step);
   void Resample(int round, int step, absl::Span<const double> log_weights);
 
   const SearchSpace& space_;

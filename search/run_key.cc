@@ -10,30 +10,48 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of the steps, whatever was drawn.
-std::string HashOfSketch(Trace sketch) {
-  for (Step& step : sketch.steps) step.decision.clear();
-  const absl::uint128 hash = Hash(sketch);
+std::string HexOf(absl::uint128 hash) {
   return absl::StrFormat("%016x%016x", absl::Uint128High64(hash), absl::Uint128Low64(hash));
 }
 
+// Of the steps, whatever was drawn.
+std::string HashOfSketch(Trace sketch) {
+  for (Step& step : sketch.steps) step.decision.clear();
+  return HexOf(Hash(sketch));
+}
+
 Json OptionsJson(const TuneOptions& options) {
-  const PopulationOptions& p = options.population;
+  const StrategyOptions& s = options.search;
+  const PopulationOptions& p = s.population;
+  Json replay = Json::array();
+  for (const Trace& trace : s.replay) replay.push_back(HexOf(Hash(trace)));
   return {{"trials", options.trials},
           {"seconds", options.seconds},
-          {"strategy", options.strategy == Strategy::kRandom ? "random" : "annealed"},
+          {"until-roofline", options.until_roofline},
+          {"least-gain", options.least_gain},
+          {"strategy", options.strategy},
+          {"scheduling", options.scheduling == Scheduling::kGradient ? "gradient" : "round-robin"},
           {"features", FeatureKindNames()[static_cast<int>(options.features)]},
           {"chains", p.chains},
           {"steps", p.steps},
-          {"steps-per-stage", p.steps_per_stage},
+          {"generations", p.generations},
+          {"start", p.start},
           {"floor", p.floor},
           {"structure", p.structure},
           {"from-best", p.from_best},
           {"from-prior", p.from_prior},
           {"archive", p.archive},
-          {"random-share", options.random_share},
-          {"neighbour-share", options.neighbour_share},
-          {"diversity", options.diversity},
+          {"resample", p.resample},
+          {"random-share", s.random_share},
+          {"first-random-share", s.first_random_share},
+          {"neighbour-share", s.neighbour_share},
+          {"doubt-share", s.doubt_share},
+          {"diversity", s.diversity},
+          {"descent", s.descent},
+          {"parents", s.parents},
+          {"mutation", s.mutation},
+          {"replay", std::move(replay)},
+          {"exhaustive-limit", s.exhaustive_limit},
           {"finalists", options.finalists}};
 }
 

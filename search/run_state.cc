@@ -9,7 +9,7 @@ namespace kiln {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 Json ToJson(const Candidate& candidate) {
   Json decisions = Json::array();
@@ -30,12 +30,10 @@ Candidate ToCandidate(const Json& json) {
 
 Json ToJson(const TaskRunState& task) {
   Json chains = Json::array();
-  for (const Candidate& chain : task.population.chains) chains.push_back(ToJson(chain));
-  return {{"round", task.round},
-          {"exhausted", task.exhausted},
-          {"known", task.known_records},
-          {"temperature", task.population.temperature},
-          {"chains", std::move(chains)}};
+  for (const Candidate& chain : task.strategy.chains) chains.push_back(ToJson(chain));
+  return {{"round", task.round},         {"exhausted", task.exhausted},
+          {"known", task.known_records}, {"temperature", task.strategy.temperature},
+          {"chains", std::move(chains)}, {"next", task.strategy.next}};
 }
 
 TaskRunState ToTask(const Json& json) {
@@ -43,8 +41,9 @@ TaskRunState ToTask(const Json& json) {
   task.round = json.at("round").get<int>();
   task.exhausted = json.at("exhausted").get<bool>();
   task.known_records = json.at("known").get<int64_t>();
-  task.population.temperature = json.at("temperature").get<double>();
-  for (const Json& chain : json.at("chains")) task.population.chains.push_back(ToCandidate(chain));
+  task.strategy.temperature = json.at("temperature").get<double>();
+  task.strategy.next = json.at("next").get<int64_t>();
+  for (const Json& chain : json.at("chains")) task.strategy.chains.push_back(ToCandidate(chain));
   return task;
 }
 

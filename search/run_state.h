@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "search/population.h"
+#include "search/strategies/strategy.h"
 
 namespace kiln {
 
 struct TaskRunState {
   int round = 0;  // the next one
   bool exhausted = false;
-  int64_t known_records = 0;     // those with greater ids are not of earlier runs
-  Population::State population;  // no chains: it has not started
+  int64_t known_records = 0;  // those with greater ids are not of earlier runs
+  StrategyState strategy;
 };
 
 struct RunState {

@@ -6,19 +6,23 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/hash.h"
+#include "lang/text.h"
 #include "search/cost/models.h"
 #include "search/cost/rank.h"
 #include "search/judge.h"
+#include "search/prior.h"
+#include "search/timed_model.h"
 #include "search/tuner.h"
 
 namespace kiln {
 namespace internal {
 namespace {
 
-constexpr uint64_t kSelect =
-    100;  // the purpose of the engine that selects a batch; others are the population's
+// Purposes of engines; others are those of the strategies.
+constexpr uint64_t kSelect = 100, kDraw = 101;
 
-constexpr int kCentres = 4;  // measured programs whose neighbours are tried
+constexpr int kCentres = 4;      // measured programs whose neighbours are tried
+constexpr int kGainTrials = 64;  // the last trials of a task, a quarter of all or so many, that must gain
 
 }  // namespace
 
@@ -27,8 +31,9 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
   if (status.ok()) status = BeginOrResume();
   while (status.ok() && !BudgetSpent()) {
     status = Learn();
-    const std::optional<int> task = status.ok() ? scheduler_.Next() : std::nullopt;
+    const std::optional<int> task = status.ok() ? NextTask() : std::nullopt;
     if (!task) break;
+    last_task_ = *task;
     status = Round(*task);
   }
   if (status.ok()) status = RaceAndFinish();
@@ -37,61 +42,116 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
 }
 
 absl::Status Tuner::MakeSketches() {
-  const Target& target = target_;
+  if (const absl::Status known = CheckStrategy(options_.strategy); !known.ok()) return known;
   const std::function<Judge()> make_judge =
       options_.judge ? options_.judge
-                     : [&target, kind = options_.features] { return MakeJudge(target, kind); };
+                     : [this] { return MakeJudge(target_, options_.features, &feature_nanos_); };
   judge_ = make_judge();
   for (size_t t = 0; t < tasks_.size(); ++t) {
+    Task& task = tasks_[t];
     const absl::StatusOr<Enumeration> sketches =
         Enumerate(space_, tasks_in_[t].program, target_, options_.sketches);
     if (!sketches.ok()) return sketches.status();
-    tasks_[t].tuned = &tasks_in_[t];
-    tasks_[t].space =
-        std::make_unique<SearchSpace>(SearchSpace{tasks_in_[t].program, target_, {}, make_judge});
-    for (const Sketch& sketch : sketches->sketches) tasks_[t].space->sketches.push_back(sketch.trace);
-    if (tasks_[t].space->sketches.empty()) {
+    task.tuned = &tasks_in_[t];
+    task.space = std::make_unique<SearchSpace>(SearchSpace{tasks_in_[t].program, target_, {}, make_judge});
+    for (const Sketch& sketch : sketches->sketches) {
+      task.space->sketches.push_back(sketch.trace);
+      task.space->support += std::exp(sketch.log_support);
+    }
+    for (const Trace& trace : options_.search.replay) {
+      if (!CandidateOfTrace(trace, task.space->sketches).ok()) task.space->sketches.push_back(trace);
+    }
+    if (task.space->sketches.empty()) {
       return absl::FailedPreconditionError(
           absl::StrCat("task ", tasks_in_[t].name, ": the space gives no sketch that applies"));
     }
-    tasks_[t].population = std::make_unique<Population>(*tasks_[t].space, options_.population, options_.seed,
-                                                        static_cast<int>(t), pool_);
+    auto strategy = MakeStrategy(options_.strategy,
+                                 {*task.space, options_.search, options_.seed, static_cast<int>(t), pool_});
+    if (!strategy.ok()) return strategy.status();
+    task.strategy = *std::move(strategy);
   }
   absl::StatusOr<std::unique_ptr<CostModel>> model =
       options_.model ? options_.model(FeatureDim(options_.features))
                      : MakeCostModel("trees", {.features = options_.features});
   if (!model.ok()) return model.status();
-  model_ = *std::move(model);
-  informed_ = model_->Informed() && options_.strategy != Strategy::kRandom;
+  model_ = std::make_unique<TimedModel>(*std::move(model), &spent_);
+  informed_ = model_->Informed() && tasks_[0].strategy->UsesModel();
   return absl::OkStatus();
 }
 
+std::optional<int> Tuner::NextTask() const {
+  std::vector<TaskStanding> standings;
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    const TuneTask& task = tasks_in_[t];
+    standings.push_back({task.weight, task.flops, tasks_[t].best, !Ended(static_cast<int>(t)).empty()});
+  }
+  return kiln::NextTask(options_.scheduling, standings, last_task_);
+}
+
+absl::string_view Tuner::Ended(int task) const {
+  const Task& t = tasks_[task];
+  if (t.exhausted) return "exhausted";
+  const double best = knowledge_.best_seconds(task), roofline = tasks_in_[task].roofline_seconds;
+  if (options_.until_roofline > 0 && roofline > 0 && best <= roofline * (1 + options_.until_roofline))
+    return "roofline";
+  if (options_.least_gain <= 0 || !std::isfinite(best)) return "";
+  const int since = t.trials - std::max(kGainTrials, t.trials / 4);
+  for (size_t r = t.best.size(); r-- > 0;) {
+    if (t.trials_by_round[r] > since) continue;
+    return t.best[r] <= best * (1 + options_.least_gain) ? "gain" : "";
+  }
+  return "";
+}
+
+void Tuner::NoteRound(int task, int round) {
+  Task& t = tasks_[task];
+  t.best.resize(round + 1, std::numeric_limits<double>::infinity());
+  t.trials_by_round.resize(round + 1, 0);
+  t.best[round] = knowledge_.best_seconds(task);
+  t.trials_by_round[round] = t.trials;
+}
+
 absl::Status Tuner::Round(int task) {
-  absl::StatusOr<std::vector<Candidate>> found = Search(task);
-  if (!found.ok()) return found.status();
-  absl::StatusOr<std::vector<Trial>> batch = Choose(task, *std::move(found));
-  if (!batch.ok() || batch->empty()) return batch.status();
-  const absl::Status measured = Measure(task, *batch);
-  return measured.ok() ? Record(task, *batch) : measured;
+  Task& t = tasks_[task];
+  std::vector<Trial> batch;
+  {
+    const Stopwatch watch(&spent_.propose);
+    do {
+      absl::StatusOr<Proposed> proposed = Search(task);
+      if (!proposed.ok()) return proposed.status();
+      batch = Choose(task, *std::move(proposed));
+    } while (batch.empty() && t.strategy->HasMore() && !Stopped());
+  }
+  if (Stopped()) return absl::CancelledError("stopped");
+  t.exhausted = batch.empty();
+  if (batch.empty()) return absl::OkStatus();
+  const absl::Status measured = Measure(task, batch);
+  return measured.ok() ? Record(task, batch) : measured;
 }
 
 absl::Status Tuner::Learn() {
-  if (!news_ || options_.strategy == Strategy::kRandom) return absl::OkStatus();
+  if (!news_ || !tasks_[0].strategy->UsesModel()) return absl::OkStatus();
   news_ = false;
   informed_ = trained_ = true;
   return knowledge_.Teach(*model_);
 }
 
-absl::StatusOr<std::vector<Candidate>> Tuner::Search(int task) {
-  if (!informed_) return std::vector<Candidate>();  // the whole batch is drawn from the prior
-  std::vector<Candidate> best;
-  for (const Measured* m : knowledge_.Best(task, options_.population.chains)) best.push_back(m->candidate);
-  return tasks_[task].population->Round(tasks_[task].round, *model_, best, options_.stop);
+absl::StatusOr<Proposed> Tuner::Search(int task) {
+  const Task& t = tasks_[task];
+  const Known known{
+      .round = t.round,
+      .size = std::min(BatchSize(t.trials), options_.trials - TotalTrials()),
+      .done = static_cast<double>(TotalTrials()) / options_.trials,
+      .model = informed_ ? model_.get() : nullptr,
+      .trained = trained_,
+      .fastest = knowledge_.Best(task, std::numeric_limits<int>::max()),
+      .stop = options_.stop,
+  };
+  return t.strategy->Propose(known);
 }
 
 std::vector<Point> Tuner::Centres(int task) const {
   std::vector<Point> centres;
-  if (!trained_) return centres;  // the whole batch is drawn from the prior
   for (const Measured* best : knowledge_.Best(task, kCentres)) {
     absl::StatusOr<Point> point = PointOf(*tasks_[task].space, judge_, best->candidate);
     if (point.ok()) centres.push_back(*std::move(point));
@@ -99,20 +159,31 @@ std::vector<Point> Tuner::Centres(int task) const {
   return centres;
 }
 
-absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task, std::vector<Candidate> candidates) {
-  Task& t = tasks_[task];
+std::vector<Trial> Tuner::Choose(int task, Proposed proposed) {
+  const Task& t = tasks_[task];
   std::map<std::string, Point> points;
-  int draws = 0;
-  RandomDice dice(
-      Engine{options_.seed, static_cast<uint64_t>(task), static_cast<uint64_t>(t.round), 0, 0, kSelect});
-  const std::vector<Point> centres = Centres(task);
+  const auto engine = [&](uint64_t index, uint64_t purpose) {
+    return Engine{options_.seed, static_cast<uint64_t>(task), static_cast<uint64_t>(t.round), index, 0,
+                  purpose};
+  };
+  RandomDice dice(engine(0, kSelect));
+  const std::vector<int> sketches = LeastMeasured(task);
+  uint64_t draws = 0;
+  const auto draw = [&]() -> std::optional<Candidate> {
+    RandomDice own(engine(draws, kDraw));
+    const int sketch = sketches[draws++ % sketches.size()];
+    const absl::StatusOr<Point> point = DrawValid(*t.space, judge_, sketch, own);
+    return point.ok() ? std::optional(CandidateOf(*point, 0)) : std::nullopt;
+  };
+  const std::vector<Point> centres =
+      proposed.batch.neighbour_share > 0 ? Centres(task) : std::vector<Point>();
   const auto neighbour = [&]() -> std::optional<Candidate> {
     const Point& centre = centres[dice.Below(static_cast<int64_t>(centres.size()))];
     const Move move = Propose(*t.space, judge_, centre, /*structure=*/0, dice);
     if (move.to == nullptr) return std::nullopt;
     return CandidateOf(*move.to, 0);
   };
-  const BatchSource source{.draw = [&] { return t.population->Draw(t.round, draws++); },
+  const BatchSource source{.draw = draw,
                            .neighbour = neighbour,
                            .hash = [&](const Candidate& candidate) -> std::optional<std::string> {
                              absl::StatusOr<Point> point = PointOf(*t.space, judge_, candidate);
@@ -121,23 +192,33 @@ absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task, std::vector<Candidate
                              points.try_emplace(hash, *std::move(point));
                              return hash;
                            }};
-  const BatchOptions how{.size = std::min(BatchSize(t.trials), options_.trials - TotalTrials()),
-                         .random_share = trained_ ? options_.random_share : options_.first_random_share,
-                         .neighbour_share = centres.empty() ? 0 : options_.neighbour_share,
-                         .diversity = options_.diversity};
+  if (centres.empty()) proposed.batch.neighbour_share = 0;
   std::vector<Trial> batch;
-  for (Picked& picked : SelectBatch(std::move(candidates), source, how, dice, knowledge_.hashes(task))) {
+  for (Picked& picked :
+       SelectBatch(std::move(proposed.candidates), source, proposed.batch, dice, knowledge_.hashes(task))) {
     batch.push_back({std::move(picked.candidate), picked.hash, std::move(points.at(picked.hash)), {}});
-  }
-  if (batch.empty()) {
-    t.exhausted = true;
-    scheduler_.SetExhausted(task);
   }
   return batch;
 }
 
+// The sketches of a task, those of which least was measured first; equal ones in turn from round to round.
+std::vector<int> Tuner::LeastMeasured(int task) const {
+  const int n = static_cast<int>(tasks_[task].space->sketches.size());
+  std::vector<int> order(n);
+  for (int k = 0; k < n; ++k) order[k] = (tasks_[task].round + k) % n;
+  if (!trained_) return order;
+  const std::vector<int> counts = knowledge_.PerSketch(task, n);
+  std::vector<std::pair<int, int>> ranked;  // measured, place in turn
+  for (int k = 0; k < n; ++k) ranked.emplace_back(counts[order[k]], k);
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<int> least;
+  for (const auto& [count, place] : ranked) least.push_back(order[place]);
+  return least;
+}
+
 // Everything quickly, then the fastest quarter thoroughly.
 absl::Status Tuner::Measure(int task, std::vector<Trial>& batch) {
+  const Stopwatch watch(&spent_.run);
   std::vector<MeasureRequest> requests;
   for (const Trial& trial : batch) requests.push_back(RequestOf(task, trial.point));
   std::vector<MeasureResult> results = measurer_.Measure(requests);
@@ -168,48 +249,46 @@ absl::Status Tuner::Measure(int task, std::vector<Trial>& batch) {
   return Stopped() ? absl::CancelledError("stopped") : absl::OkStatus();
 }
 
+absl::StatusOr<std::optional<double>> Tuner::Accuracy(const std::vector<Trial>& batch) const {
+  if (!informed_) return std::nullopt;
+  FeatureBatch features;
+  std::vector<double> seconds;
+  for (const Trial& trial : batch) {
+    features.Append(trial.point.features);
+    seconds.push_back(trial.seconds());
+  }
+  const auto scores = model_->Predict(features);
+  if (!scores.ok()) return scores.status();
+  return RankAccuracy(*scores, Throughputs(seconds));
+}
+
 absl::Status Tuner::Record(int task, const std::vector<Trial>& batch) {
   Task& t = tasks_[task];
-  TuneProgress progress;
-  if (informed_) {
-    FeatureBatch features;
-    std::vector<double> seconds;
-    for (const Trial& trial : batch) {
-      features.Append(trial.point.features);
-      seconds.push_back(trial.seconds());
-    }
-    const auto scores = model_->Predict(features);
-    if (!scores.ok()) return scores.status();
-    progress.rank_accuracy = RankAccuracy(*scores, Throughputs(seconds));
-  }
+  const absl::StatusOr<std::optional<double>> accuracy = Accuracy(batch);
+  if (!accuracy.ok()) return accuracy.status();
   std::vector<RecordRow> rows;
   for (const Trial& trial : batch) rows.push_back(RowOf(task, trial));
-  ++t.round;
-  const absl::StatusOr<RunState> state = StateNow();
-  if (!state.ok()) return state.status();
-  const auto ids = store_.AppendRecords(run_, rows, Serialize(*state));
-  if (!ids.ok()) return ids.status();
-  for (size_t i = 0; i < batch.size(); ++i) {
-    const Trial& trial = batch[i];
-    knowledge_.Add({task, trial.candidate, (*ids)[i], trial.seconds(), trial.result.lower_bound},
-                   trial.point.features);
-    if (!trial.result.ok()) ++t.failures[trial.result.status];
-  }
+  const int round = t.round++;
   t.trials += static_cast<int>(batch.size());
+  const RoundLog log = LogOf(task, batch, *accuracy);
+  spent_ = {};
+  {
+    const Stopwatch watch(&spent_.store);
+    const absl::StatusOr<RunState> state = StateNow();
+    if (!state.ok()) return state.status();
+    const RoundRow told{.task = task, .round = round, .trials = t.trials, .statistics = ToJson(log)};
+    const auto ids = store_.AppendRecords(run_, rows, Serialize(*state), {told});
+    if (!ids.ok()) return ids.status();
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const Trial& trial = batch[i];
+      knowledge_.Add({task, trial.candidate, (*ids)[i], trial.seconds(), trial.result.lower_bound},
+                     trial.point.features);
+      if (!trial.result.ok()) ++t.failures[trial.result.status];
+    }
+  }
+  NoteRound(task, round);
   news_ = true;
-  if (!options_.progress) return absl::OkStatus();
-
-  progress.task = task;
-  progress.name = t.tuned->name;
-  progress.round = t.round - 1;
-  progress.trials = t.trials;
-  progress.total_trials = TotalTrials();
-  progress.best_seconds = knowledge_.best_seconds(task);
-  progress.gflops = std::isfinite(progress.best_seconds) ? t.tuned->flops / progress.best_seconds / 1e9 : 0;
-  progress.failures = t.failures;
-  progress.chains = t.population->stats();
-  progress.seconds = Elapsed();
-  options_.progress(progress);
+  if (options_.progress) Report(task, log);
   return absl::OkStatus();
 }
 
@@ -218,7 +297,35 @@ absl::Status Tuner::Record(int task, const std::vector<Trial>& batch) {
 absl::StatusOr<std::vector<TuneResult>> Tune(const std::vector<TuneTask>& tasks, const SpaceFunction& space,
                                              const Target& target, const TuneOptions& options,
                                              Measurer& measurer, Store& store) {
-  return internal::Tuner(tasks, space, target, options, measurer, store).Run();
+  if (tasks.empty()) return std::vector<TuneResult>();
+  std::vector<TuneTask> distinct;
+  std::vector<size_t> distinct_of, first_of;
+  std::map<std::string, size_t> known;
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    const auto [same, fresh] = known.try_emplace(ToString(tasks[t].program), distinct.size());
+    distinct_of.push_back(same->second);
+    if (fresh) {
+      distinct.push_back(tasks[t]);
+      first_of.push_back(t);
+    } else {
+      distinct[same->second].weight += tasks[t].weight;
+    }
+  }
+  TuneOptions own = options;
+  if (options.progress) {
+    own.progress = [&](TuneProgress progress) {
+      progress.task = static_cast<int>(first_of[progress.task]);
+      options.progress(progress);
+    };
+  }
+  const auto found = internal::Tuner(distinct, space, target, own, measurer, store).Run();
+  if (!found.ok()) return found.status();
+  std::vector<TuneResult> results;
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    results.push_back((*found)[distinct_of[t]]);
+    results.back().name = tasks[t].name;
+  }
+  return results;
 }
 
 }  // namespace kiln

@@ -6,7 +6,11 @@
 // end the fastest race each other, so that none wins by a lucky sample.
 //
 // Budgets: trials (measured candidates, failed ones included) and seconds, for all tasks together; a run ends
-// between rounds only.
+// between rounds only. A task ends by itself when nothing new is left in its space, and where that is wished
+// when it is near its roofline, or when its last trials have gained too little.
+//
+// Many tasks: a scheduler gives each round to a task (task_scheduler.h). Tasks whose programs are equal are
+// tuned once, with the sum of their weights.
 //
 // Same seed, same search: with a measurer that repeats its answers, records are equal bit for bit with any
 // number of threads. The wall-clock budget and the records' times are the only things that depend on the
@@ -23,8 +27,9 @@
 // Threads: Tune is called from one thread, which calls measurer, store and progress; `threads` are used for
 // proposals.
 //
-// Errors: those of the store; kInvalidArgument for a space that branches on draws; kFailedPrecondition for a
-// task without any program that may be measured. A candidate that fails is a record, not an error.
+// Errors: those of the store; kInvalidArgument for a space that branches on draws, or that the strategy
+// cannot search; kFailedPrecondition for a task without any program that may be measured. A candidate that
+// fails is a record, not an error.
 #pragma once
 
 #include <atomic>
@@ -41,7 +46,9 @@
 #include "search/database/store.h"
 #include "search/features/kinds.h"
 #include "search/measurer.h"
-#include "search/population.h"
+#include "search/round_log.h"
+#include "search/strategies/strategy.h"
+#include "search/task_scheduler.h"
 #include "trace/enumerate.h"
 
 namespace kiln {
@@ -53,12 +60,9 @@ class Prover;
 struct TuneTask {
   std::string name;
   Program program;
-  double flops = 0;  // of one execution, for reports; 0: not known
-};
-
-enum class Strategy {
-  kAnnealed,  // chains, guided by the model
-  kRandom,    // draws from the prior alone: the baseline
+  double flops = 0;             // of one execution, for reports; 0: not known
+  double weight = 1;            // how often it occurs
+  double roofline_seconds = 0;  // the least that the machine could need; 0: not known
 };
 
 // What is known when a round has been recorded.
@@ -72,21 +76,21 @@ struct TuneProgress {
   std::map<std::string, int> failures;  // by class, of this task in this run
   std::optional<double> rank_accuracy;  // of the model on this batch, before it learned from it
   RoundStats chains;
-  double seconds = 0;  // of the run so far, earlier sittings included
+  PhaseSeconds phases;  // of this round
+  double seconds = 0;   // of the run so far, earlier sittings included
 };
 
 struct TuneOptions {
   int trials = 1000;
   double seconds = 0;  // 0: no limit
   uint64_t seed = 0;
-  Strategy strategy = Strategy::kAnnealed;
-  PopulationOptions population = {};
+  double until_roofline = 0;  // a task ends within this part of its roofline (0.1: 10% slower); 0: never
+  double least_gain = 0;      // a task ends when its last quarter of trials, or 64, gained less; 0: never
+  std::string strategy = "annealed";  // strategies/strategy.h
+  StrategyOptions search = {};
+  Scheduling scheduling = Scheduling::kGradient;
   EnumerateOptions sketches = {};
-  double random_share = 0.05;       // of a batch, drawn from the prior
-  double first_random_share = 0.5;  // the same while the model has learned nothing
-  double neighbour_share = 0.2;     // of a batch, one decision away from the best
-  double diversity = 0.2;           // see batch.h
-  int finalists = 3;                // race at the end, and as many that the model likes; 0: no race
+  int finalists = 3;  // race at the end, and as many that the model likes; 0: no race
   int threads = 1;
   std::string command;  // what the user typed: kept with the run, and part of what makes it the same run
   std::string llvm_version;
@@ -107,9 +111,11 @@ struct TuneResult {
   Trace trace;       // with its decisions
   Program program;   // scheduled
   RowId record = 0;  // 0 if nothing ran
+  RowId run = 0;     // of the store, whose rounds say how it went
   int trials = 0;
   std::map<std::string, int> failures;
   bool interrupted = false;
+  std::string ended;  // why it ended before the budget was spent: "exhausted", "roofline", "gain"; else empty
 };
 
 // One result for each task, in order.

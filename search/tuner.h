@@ -2,6 +2,7 @@
 // (what is kept in the store) and tuner_finals.cc (the race at the end). Use tune.h.
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -12,7 +13,6 @@
 
 #include "search/knowledge.h"
 #include "search/run_state.h"
-#include "search/task_scheduler.h"
 #include "search/tune.h"
 
 namespace kiln::internal {
@@ -33,10 +33,12 @@ struct Trial {
 struct Task {
   const TuneTask* tuned = nullptr;
   std::unique_ptr<SearchSpace> space;
-  std::unique_ptr<Population> population;
+  std::unique_ptr<Strategy> strategy;
   RowId workload = 0;
   int round = 0, trials = 0, next_trial = 0;
   bool exhausted = false;
+  std::vector<double> best;          // seconds after each round of this run
+  std::vector<int> trials_by_round;  // of this run, with the round's
   RowId known_records = 0;
   std::map<std::string, int> failures;
 };
@@ -53,7 +55,6 @@ class Tuner {
         store_(store),
         clock_(options.clock != nullptr ? *options.clock : system_clock_),
         pool_(std::max(1, options.threads)),
-        scheduler_(static_cast<int>(tasks.size())),
         knowledge_(static_cast<int>(tasks.size())),
         tasks_(tasks.size()) {}
 
@@ -65,11 +66,19 @@ class Tuner {
   absl::Status Recall(bool resumed, const RunState& state);
   absl::Status Learn();
   absl::Status Round(int task);
-  absl::StatusOr<std::vector<Candidate>> Search(int task);
+  absl::StatusOr<Proposed> Search(int task);
   std::vector<Point> Centres(int task) const;  // the best programs measured, whose neighbours are tried
-  absl::StatusOr<std::vector<Trial>> Choose(int task, std::vector<Candidate> candidates);
+  std::vector<Trial> Choose(int task, Proposed proposed);
+  std::vector<int> LeastMeasured(int task) const;
   absl::Status Measure(int task, std::vector<Trial>& batch);
   absl::Status Record(int task, const std::vector<Trial>& batch);
+  absl::StatusOr<std::optional<double>> Accuracy(const std::vector<Trial>& batch) const;
+  RoundLog LogOf(int task, const std::vector<Trial>& batch, std::optional<double> accuracy);
+  void Report(int task, const RoundLog& log) const;
+  std::optional<int> NextTask() const;
+  // Why a task needs no further round; empty if it does.
+  absl::string_view Ended(int task) const;
+  void NoteRound(int task, int round);
   RecordRow RowOf(int task, const Trial& trial);
   absl::Status RaceAndFinish();
   absl::StatusOr<std::vector<const Measured*>> ByModel(int task, const std::vector<const Measured*>& fastest);
@@ -101,13 +110,16 @@ class Tuner {
   SystemClock system_clock_;
   const Clock& clock_;
   ThreadPool pool_;
-  TaskScheduler scheduler_;
   Knowledge knowledge_;
-  std::vector<Task> tasks_;
   std::unique_ptr<CostModel> model_;
   Judge judge_;
+  std::vector<Task> tasks_;
   RowId run_ = 0, target_row_ = 0;
   bool informed_ = false;  // the model knows something: it was trained, or has a base
+  int last_task_ = -1;
+  PhaseSeconds spent_;               // since the last round was stored
+  MeasurerSeconds measured_before_;  // what the measurer had spent then
+  std::atomic<int64_t> feature_nanos_{0};
   bool trained_ = false, raced_ = false;
   bool news_ = false;  // something was measured that the model has not learned from
   double spent_before_ = 0, started_ = 0;

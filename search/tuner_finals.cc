@@ -117,9 +117,14 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Results(bool interrupted) {
   std::vector<TuneResult> results;
   for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
     const Task& task = tasks_[t];
-    TuneResult result{
-        task.tuned->name, std::numeric_limits<double>::infinity(), {}, {}, 0, task.trials, task.failures,
-        interrupted};
+    TuneResult result;
+    result.name = task.tuned->name;
+    result.latency = std::numeric_limits<double>::infinity();
+    result.trials = task.trials;
+    result.failures = task.failures;
+    result.interrupted = interrupted;
+    result.run = run_;
+    result.ended = std::string(Ended(t));
     const auto own = store_.Records(task.workload, target_row_, run_);
     if (!own.ok()) return own.status();
     std::optional<RecordRow> best;

@@ -87,8 +87,9 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     if (of_this_run) {
       ++task.trials;
       if (record.status != kRecordOk) ++task.failures[record.status];
+      NoteRound(record.task, record.round);
     }
-    const absl::StatusOr<Candidate> candidate = CandidateOfTrace(record.trace, task.space->sketches);
+    const absl::StatusOr<Candidate> candidate = CandidateOfText(record.trace, task.space->sketches);
     if (!candidate.ok()) continue;  // of another space
     knowledge_.hashes(record.task).insert(record.program_hash);
     const absl::StatusOr<Point> point = PointOf(*task.space, judge_, *candidate);
@@ -97,9 +98,10 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
                     record.status == kRecordOk ? Seconds(record) : std::numeric_limits<double>::infinity(),
                     record.lower_bound},
                    point->features);
+    if (of_this_run) NoteRound(record.task, record.round);
   }
   news_ = !knowledge_.empty();
-  scheduler_.set_last(state.last_task);
+  last_task_ = state.last_task;
   spent_before_ = state.seconds;
   trained_ = state.trained;
   informed_ = informed_ || trained_;
@@ -112,10 +114,8 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     const TaskRunState& saved = state.tasks[t];
     tasks_[t].round = saved.round;
     tasks_[t].exhausted = saved.exhausted;
-    if (saved.exhausted) scheduler_.SetExhausted(static_cast<int>(t));
-    const bool started = !saved.population.chains.empty();
-    const absl::Status status =
-        started ? tasks_[t].population->Restore(saved.population) : tasks_[t].population->Start();
+    Strategy& strategy = *tasks_[t].strategy;
+    const absl::Status status = resumed ? strategy.Restore(saved.strategy) : strategy.Start();
     if (!status.ok())
       return absl::Status(status.code(), absl::StrCat("task ", tasks_in_[t].name, ": ", status.message()));
   }
@@ -125,9 +125,9 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
 absl::StatusOr<RunState> Tuner::StateNow() const {
   RunState state;
   for (const Task& task : tasks_) {
-    state.tasks.push_back({task.round, task.exhausted, task.known_records, task.population->Save()});
+    state.tasks.push_back({task.round, task.exhausted, task.known_records, task.strategy->Save()});
   }
-  state.last_task = scheduler_.last();
+  state.last_task = last_task_;
   state.seconds = Elapsed();
   state.trained = trained_;
   state.raced = raced_;

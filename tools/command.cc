@@ -36,6 +36,8 @@ constexpr Subcommand kSubcommands[] = {
      "kiln train --db kiln.db -o model.kiln", AddTrain},
     {"space", "List the tasks of a file and their sketches: traces, sites, size of the support",
      "kiln space examples/matmul.mlir", AddSpace},
+    {"log", "Tell how runs went, round by round: acceptance, accuracy of the model, where the time went",
+     "kiln log kiln.db", AddLog},
     {"doctor", "Tell what on this machine disturbs timings", "kiln doctor", AddDoctor},
 };
 

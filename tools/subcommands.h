@@ -14,6 +14,7 @@ Action AddExport(CLI::App& command);
 Action AddCheck(CLI::App& command);
 Action AddBench(CLI::App& command);
 Action AddSpace(CLI::App& command);
+Action AddLog(CLI::App& command);
 Action AddDoctor(CLI::App& command);
 
 }  // namespace kiln::tools

@@ -18,8 +18,11 @@
 #include "tools/cost_model_option.h"
 #include "tools/input.h"
 #include "tools/interrupt.h"
+#include "tools/log.h"
 #include "tools/progress.h"
+#include "tools/roofline.h"
 #include "tools/space_option.h"
+#include "tools/strategy_option.h"
 #include "tools/subcommands.h"
 #include "tools/workers.h"
 #include "trace/text.h"
@@ -28,9 +31,10 @@ namespace kiln::tools {
 namespace {
 
 struct Options {
-  std::string file, database = "kiln.db", output, target = "host", strategy = "annealed";
+  std::string file, database = "kiln.db", output, target = "host";
   SpaceOption space;
   CostModelOption cost_model;
+  StrategyOption strategy;
   int trials = 1000, threads = 1;
   double seconds = 0;
   uint64_t seed = 0;
@@ -46,7 +50,7 @@ std::string CommandText(const Options& o) {
       absl::StrCat("kiln tune ", Quoted(absolute(o.file)), " --trials ", o.trials, " --seed ", o.seed);
   if (o.seconds > 0) absl::StrAppend(&text, " --time ", o.seconds);
   if (o.threads != 1) absl::StrAppend(&text, " --threads ", o.threads);
-  if (o.strategy != "annealed") absl::StrAppend(&text, " --strategy ", o.strategy);
+  text += TextOf(o.strategy);
   absl::StrAppend(&text, CommandText(o.cost_model));
   if (!o.space.space.empty()) absl::StrAppend(&text, " --space ", Quoted(o.space.space));
   for (const std::string& plugin : o.space.plugins)
@@ -58,6 +62,12 @@ std::string ResumeText(const Options& o) {
   std::string text = absl::StrCat(CommandText(o), " --db ", Quoted(o.database)).substr(sizeof("kiln") - 1);
   if (!o.output.empty()) absl::StrAppend(&text, " -o ", Quoted(o.output));
   return absl::StrCat(ProgramName(), text);
+}
+
+const char* EndedText(const std::string& ended) {
+  if (ended == "exhausted") return "; the space has nothing new";
+  if (ended == "roofline") return "; near the roofline";
+  return ended == "gain" ? "; the last ones gained too little" : "";
 }
 
 // A result with what is said about it.
@@ -74,11 +84,13 @@ class TuneCommand {
   explicit TuneCommand(const Options& options) : o_(options) {}
 
   absl::Status Run() {
+    if (const absl::Status applied = Apply(o_.strategy, &tuning_); !applied.ok()) return applied;
     absl::StatusOr<Input> input = LoadInput(o_.file);
     if (!input.ok()) return input.status();
     input_ = *std::move(input);
     for (const Task& task : input_.tasks) {
-      tasks_.push_back({task.program.name, task.program, Flops(task.program)});
+      tasks_.push_back({task.program.name, task.program, Flops(task.program),
+                        static_cast<double>(task.occurrences.size())});
     }
     const absl::StatusOr<NamedSpace> space = ResolveSpace(o_.space, CpuTarget(o_.threads));
     if (!space.ok()) return space.status();
@@ -87,11 +99,17 @@ class TuneCommand {
     auto measurer = CpuMeasurer::Start({.threads = o_.threads, .object_folder = ObjectFolder(o_.database)});
     if (!measurer.ok()) return measurer.status();
     Announce(*space, measurer->target());
+    for (TuneTask& task : tasks_) {
+      if (o_.strategy.until_roofline > 0) task.roofline_seconds = RooflineSeconds(task.program, *measurer);
+    }
 
     Interrupt interrupt([&] { measurer->Interrupt(); });
     absl::StatusOr<std::vector<TuneResult>> results = Search(*space, *measurer, **store, interrupt);
     if (!results.ok()) return results.status();
     interrupted_ = (*results)[0].interrupted;
+    absl::StatusOr<Json> rounds = RoundsOf(**store, (*results)[0].run);
+    if (!rounds.ok()) return rounds.status();
+    rounds_ = *std::move(rounds);
     for (TuneResult& result : *results) {
       const absl::Status status = Finish(std::move(result), *measurer, **store, interrupt);
       if (!status.ok()) return status;
@@ -114,14 +132,13 @@ class TuneCommand {
   }
 
   absl::StatusOr<std::vector<TuneResult>> Search(const NamedSpace& space, CpuMeasurer& measurer, Store& store,
-                                                 const Interrupt& interrupt) const {
+                                                 const Interrupt& interrupt) {
     Progress progress(stderr, Progress::StyleOf(stderr, o_.quiet), tasks_, o_.trials, o_.seconds);
-    TuneOptions tuning;
+    TuneOptions& tuning = tuning_;
     tuning.trials = o_.trials;
     tuning.seconds = o_.seconds;
     tuning.seed = o_.seed;
     if (absl::Status status = UseCostModel(o_.cost_model, &tuning); !status.ok()) return status;
-    tuning.strategy = o_.strategy == "random" ? Strategy::kRandom : Strategy::kAnnealed;
     tuning.sketches.space = space.text;
     tuning.threads = static_cast<int>(UsableCores().size());
     tuning.command = CommandText(o_);
@@ -175,8 +192,9 @@ class TuneCommand {
         std::printf("  best      %s\n", best.c_str());
         std::printf("  record    %ld, %s\n", static_cast<long>(r.record),
                     f.verified ? "verified against the original" : "not verified");
-        std::printf("  trials    %d%s\n", r.trials,
-                    r.failures.empty() ? "" : absl::StrCat(", of which ", FailuresText(r.failures)).c_str());
+        std::printf("  trials    %d%s%s\n", r.trials,
+                    r.failures.empty() ? "" : absl::StrCat(", of which ", FailuresText(r.failures)).c_str(),
+                    EndedText(r.ended));
         std::printf("  show      %s show %s\n", ProgramName().c_str(), id.c_str());
         std::printf("  replay    %s replay %s\n", ProgramName().c_str(), id.c_str());
         std::printf("  export    %s export %s -o out/\n", ProgramName().c_str(), id.c_str());
@@ -189,11 +207,9 @@ class TuneCommand {
     Json tasks = Json::array();
     for (size_t t = 0; t < found_.size(); ++t) {
       const Found& f = found_[t];
-      Json json = {{"name", f.result.name},
-                   {"occurrences", input_.tasks[t].occurrences.size()},
-                   {"trials", f.result.trials},
-                   {"failures", f.result.failures},
-                   {"record", f.result.record}};
+      Json json = {{"name", f.result.name},     {"occurrences", input_.tasks[t].occurrences.size()},
+                   {"trials", f.result.trials}, {"failures", f.result.failures},
+                   {"ended", f.result.ended},   {"record", f.result.record}};
       if (f.result.record != 0) {
         json["seconds"] = f.result.latency;
         json["gflops"] = f.flops / f.result.latency * 1e-9;
@@ -207,7 +223,8 @@ class TuneCommand {
     Json json = {{"file", o_.file},
                  {"database", o_.database},
                  {"interrupted", interrupted_},
-                 {"tasks", std::move(tasks)}};
+                 {"tasks", std::move(tasks)},
+                 {"rounds", rounds_}};
     if (interrupted_) json["resume"] = ResumeText(o_);
     tools::Print(json);
   }
@@ -227,7 +244,9 @@ class TuneCommand {
   const Options& o_;
   Input input_;
   std::vector<TuneTask> tasks_;
+  TuneOptions tuning_;
   std::vector<Found> found_;
+  Json rounds_;
   bool interrupted_ = false;
 };
 
@@ -254,9 +273,7 @@ Action AddTune(CLI::App& command) {
   command.add_option("--target", o->target, "The machine to tune for: host")
       ->check(CLI::IsMember({"host"}))
       ->capture_default_str();
-  command.add_option("--strategy", o->strategy, "annealed, or random: draws from the prior alone")
-      ->check(CLI::IsMember({"annealed", "random"}))
-      ->capture_default_str();
+  AddStrategyOption(command, &o->strategy);
   AddCostModelOption(command, &o->cost_model);
   command.add_flag("--quiet", o->quiet, "No progress");
   AddJson(command, &o->json);

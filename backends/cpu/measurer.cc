@@ -15,8 +15,10 @@
 #include "backends/cpu/scratch_folder.h"
 #include "backends/cpu/targets.h"
 #include "backends/runner/pool.h"
+#include "lang/analysis/cost.h"
 #include "lang/hash.h"
 #include "lang/serialize.h"
+#include "lang/stopwatch.h"
 
 namespace kiln {
 namespace {
@@ -82,11 +84,13 @@ class CpuMeasurer::Impl {
   }
 
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) {
+    const Stopwatch watch(&spent_);
     std::vector<Candidate> candidates = Prepare(requests);
     if (!overlap_) {
-      for (Candidate& candidate : candidates) candidate.built.wait();
+      for (Candidate& candidate : candidates) Await(candidate);
     }
     for (Candidate& candidate : candidates) {
+      Await(candidate);
       if (FindBuilt(candidate)) candidate.run = runners_->Submit(TimedRun(candidate));
     }
     std::vector<MeasureResult> results;
@@ -98,10 +102,11 @@ class CpuMeasurer::Impl {
   }
 
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> requests) {
+    const Stopwatch watch(&spent_);
     std::vector<Candidate> candidates = Prepare(requests);
     std::vector<Candidate*> racing;
     for (Candidate& candidate : candidates) {
-      candidate.built.wait();
+      Await(candidate);
       if (FindBuilt(candidate) && (!candidate.reference->file.empty() || Passes(candidate)))
         racing.push_back(&candidate);
     }
@@ -128,6 +133,12 @@ class CpuMeasurer::Impl {
     ++interrupts_;
     builders_->Interrupt();
     runners_->Interrupt();
+  }
+
+  MeasurerSeconds Spent() const { return {.build = built_, .run = spent_ - built_}; }
+
+  double ReferenceRate() const {
+    return reference_kernel_ ? Flops(ReferenceKernelProgram(target_)) / reference_kernel_->seconds : 0;
   }
 
   const Target& target() const { return target_; }
@@ -187,6 +198,11 @@ class CpuMeasurer::Impl {
       candidate.built = builders_->Submit(std::move(build));
     }
     return candidates;
+  }
+
+  void Await(Candidate& candidate) {
+    const Stopwatch watch(&built_);
+    candidate.built.wait();
   }
 
   bool FindBuilt(Candidate& candidate) {
@@ -310,6 +326,7 @@ class CpuMeasurer::Impl {
   Target target_;
   bool overlap_ = false;
   int files_ = 0;
+  double spent_ = 0, built_ = 0;  // seconds
   std::atomic<int> interrupts_{0};
   int started_at_ = 0;
   std::optional<ReferenceKernel> reference_kernel_;
@@ -328,6 +345,10 @@ absl::StatusOr<CpuMeasurer> CpuMeasurer::Start(const CpuMeasurerOptions& options
   if (absl::Status status = impl->Start(options); !status.ok()) return status;
   return CpuMeasurer(std::move(impl));
 }
+
+MeasurerSeconds CpuMeasurer::Spent() const { return impl_->Spent(); }
+
+double CpuMeasurer::ReferenceRate() const { return impl_->ReferenceRate(); }
 
 const Target& CpuMeasurer::target() const { return impl_->target(); }
 

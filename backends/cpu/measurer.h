@@ -67,6 +67,11 @@ class CpuMeasurer final : public Measurer {
 
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
+  // Builds that go on while something runs count as running.
+  MeasurerSeconds Spent() const override;
+
+  // Multiply-adds of one core, in flops a second, as the reference kernel reaches them; 0 without it.
+  double ReferenceRate() const;
 
   // What is being measured becomes interrupted, soon; a later call measures as usual.
   void Interrupt();

@@ -75,7 +75,8 @@ class MemoryStore : public Store {
   }
 
   absl::StatusOr<std::vector<RowId>> AppendRecords(RowId run, absl::Span<const RecordRow> records,
-                                                   absl::string_view state) override {
+                                                   absl::string_view state,
+                                                   absl::Span<const RoundRow> rounds) override {
     const StoreContents before = all_;
     std::vector<RowId> ids;
     absl::Status status = UpdateRunState(run, state);
@@ -89,9 +90,28 @@ class MemoryStore : public Store {
       }
       if (status.ok()) ids.push_back(Push(all_.records, std::move(record)));
     }
-    if (status.ok()) return ids;
-    all_ = before;
-    return status;
+    if (!status.ok()) {
+      all_ = before;
+      return status;
+    }
+    for (RoundRow round : rounds) {
+      round.run = run;
+      const auto same = [&](const RoundRow& r) {
+        return r.run == run && r.task == round.task && r.round == round.round;
+      };
+      if (std::none_of(rounds_.begin(), rounds_.end(), same)) rounds_.push_back(std::move(round));
+    }
+    return ids;
+  }
+
+  absl::StatusOr<std::vector<RunRow>> Runs() override { return all_.runs; }
+
+  absl::StatusOr<std::vector<RoundRow>> Rounds(RowId run) override {
+    if (const absl::Status found = Require(all_.runs, "run", run); !found.ok()) return found;
+    std::vector<RoundRow> rounds;
+    std::copy_if(rounds_.begin(), rounds_.end(), std::back_inserter(rounds),
+                 [run](const RoundRow& round) { return round.run == run; });
+    return rounds;
   }
 
   absl::Status SetVerdict(RowId record, bool verified, absl::string_view status,
@@ -234,6 +254,7 @@ class MemoryStore : public Store {
 
   StoreContents all_;
   std::vector<ModelRow> models_;
+  std::vector<RoundRow> rounds_;
 };
 
 }  // namespace

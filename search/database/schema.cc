@@ -80,6 +80,18 @@ CREATE TABLE model (
   UNIQUE (key, target)
 ) STRICT;
 )sql",
+    // Version 3: what is told of rounds.
+    R"sql(
+CREATE TABLE round (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run (id),
+  task INTEGER NOT NULL,
+  round INTEGER NOT NULL,
+  trials INTEGER NOT NULL,
+  statistics TEXT NOT NULL,
+  UNIQUE (run, task, round)
+) STRICT;
+)sql",
 };
 
 absl::StatusOr<int> FindVersion(sqlite::Connection& db) {

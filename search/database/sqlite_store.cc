@@ -82,6 +82,14 @@ RecordRow ReadRecord(const Query& q) {
           .created = q.Int(16)};
 }
 
+RoundRow ReadRound(const Query& q) {
+  return {.run = q.Int(0),
+          .task = static_cast<int>(q.Int(1)),
+          .round = static_cast<int>(q.Int(2)),
+          .trials = static_cast<int>(q.Int(3)),
+          .statistics = q.Text(4)};
+}
+
 template <typename Row>
 absl::StatusOr<std::vector<Row>> ReadRows(Query& query, Row (*read)(const Query&)) {
   std::vector<Row> rows;
@@ -140,7 +148,8 @@ class SqliteStore : public Store {
   }
 
   absl::StatusOr<std::vector<RowId>> AppendRecords(RowId run, absl::Span<const RecordRow> records,
-                                                   absl::string_view state) override {
+                                                   absl::string_view state,
+                                                   absl::Span<const RoundRow> rounds) override {
     return Changing<std::vector<RowId>>([&]() -> absl::StatusOr<std::vector<RowId>> {
       if (const auto set = SetState(run, state); !set.ok()) return set.status();
       std::vector<RowId> ids;
@@ -150,8 +159,28 @@ class SqliteStore : public Store {
         if (!id.ok()) return id.status();
         ids.push_back(*id);
       }
+      for (const RoundRow& round : rounds) {
+        const absl::Status added =
+            Query(*db_,
+                  "INSERT OR IGNORE INTO round (run, task, round, trials, statistics) VALUES (?, ?, ?, ?, ?)",
+                  run, round.task, round.round, round.trials, round.statistics)
+                .Run();
+        if (!added.ok()) return added;
+      }
       return ids;
     });
+  }
+
+  absl::StatusOr<std::vector<RunRow>> Runs() override {
+    Query query(*db_, absl::StrCat("SELECT ", kRunColumns, " FROM run ORDER BY id"));
+    return ReadRows(query, ReadRun);
+  }
+
+  absl::StatusOr<std::vector<RoundRow>> Rounds(RowId run) override {
+    if (const auto found = FindRun(run); !found.ok()) return found.status();
+    Query query(*db_, "SELECT run, task, round, trials, statistics FROM round WHERE run = ? ORDER BY id",
+                run);
+    return ReadRows(query, ReadRound);
   }
 
   absl::Status SetVerdict(RowId record, bool verified, absl::string_view status,

@@ -5,6 +5,7 @@
 //             what one CPU measured is never served for another
 //   run       one tuning command: options, seed, versions, and the state from which a killed run goes on
 //   record    one measured candidate of a run: sketch, trace, samples, how it ended
+//   round     what is told of a round of a run, for people
 //   model     the bytes of a trained cost model
 //
 // The store knows text, numbers and bytes: it does not parse programs, traces, options or states. Text may
@@ -91,6 +92,14 @@ struct RecordRow {
   bool operator==(const RecordRow&) const = default;
 };
 
+struct RoundRow {
+  RowId run = 0;
+  int task = 0, round = 0;   // (run, task, round) is unique
+  int trials = 0;            // of the task in this run, with this round's
+  std::string statistics{};  // JSON (search/round_log.h)
+  bool operator==(const RoundRow&) const = default;
+};
+
 struct ModelRow {
   RowId id = 0;
   std::string key{};  // a workload's hash, or a name such as "global"
@@ -108,7 +117,8 @@ struct RecordEntry {
   RunRow run;
 };
 
-// Everything but the models, each table in the order of its ids; ids refer to rows of the same contents.
+// Everything but the models and the rounds, each table in the order of its ids; ids refer to rows of the same
+// contents.
 struct StoreContents {
   std::vector<WorkloadRow> workloads;
   std::vector<TargetRow> targets;
@@ -160,12 +170,17 @@ class Store {
   virtual absl::Status UpdateRunState(RowId run, absl::string_view state) = 0;
   virtual absl::Status FinishRun(RowId run) = 0;
 
-  // Appends the batch and sets the run's state, as one transaction; returns the new ids in order. The id and
-  // run fields of the rows are ignored. kAlreadyExists if the run has one of these (task, trial) already,
-  // which is what the slower of two processes that resumed the same run sees; kFailedPrecondition if the run
-  // is finished.
+  // Appends the batch and its rounds and sets the run's state, as one transaction; returns the new ids in
+  // order. The id and run fields of the rows are ignored; a round that is there already stays. kAlreadyExists
+  // if the run has one of these (task, trial) already, which is what the slower of two processes that resumed
+  // the same run sees; kFailedPrecondition if the run is finished.
   virtual absl::StatusOr<std::vector<RowId>> AppendRecords(RowId run, absl::Span<const RecordRow> records,
-                                                           absl::string_view state) = 0;
+                                                           absl::string_view state,
+                                                           absl::Span<const RoundRow> rounds = {}) = 0;
+  // All runs, in the order of their ids, and what is told of the rounds of one in the order in which they
+  // were appended.
+  virtual absl::StatusOr<std::vector<RunRow>> Runs() = 0;
+  virtual absl::StatusOr<std::vector<RoundRow>> Rounds(RowId run) = 0;
   // What comparing a record's output with the reference has shown.
   virtual absl::Status SetVerdict(RowId record, bool verified, absl::string_view status,
                                   absl::string_view error) = 0;

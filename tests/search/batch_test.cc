@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "search/task_scheduler.h"
 
 namespace kiln {
 namespace {
@@ -112,17 +111,24 @@ TEST(Batch, LeavesOutWhatCannotBeBuiltAgain) {
       ElementsAre("0:5"));
 }
 
-TEST(TaskScheduler, TakesTurnsUntilAllAreExhausted) {
-  TaskScheduler scheduler(3);
-  EXPECT_EQ(scheduler.Next(), 0);
-  EXPECT_EQ(scheduler.Next(), 1);
-  scheduler.SetExhausted(2);
-  EXPECT_EQ(scheduler.Next(), 0);
-  scheduler.SetExhausted(0);
-  EXPECT_EQ(scheduler.Next(), 1);
-  EXPECT_EQ(scheduler.Next(), 1);
-  scheduler.SetExhausted(1);
-  EXPECT_EQ(scheduler.Next(), std::nullopt);
+TEST(Batch, GivesAShareToWhatTheModelDoubtsMost) {
+  std::vector<Candidate> candidates;
+  for (int i = 0; i < 400; ++i) {
+    candidates.push_back(At(10000 + i, i, i));
+    candidates.back().doubt = i;
+  }
+  int doubted = 0;
+  const BatchOptions options{
+      .size = 100, .random_share = 0, .neighbour_share = 0, .doubt_share = 0.2, .diversity = 0};
+  for (const Picked& picked : Select(candidates, options)) doubted += picked.candidate.energy >= 300;
+  EXPECT_GT(doubted, 10);
+  EXPECT_LT(doubted, 35);
+}
+
+TEST(Batch, MayLeaveSlotsEmpty) {
+  const auto batch =
+      Select({At(1, 1, 0)}, {.size = 3, .random_share = 0, .neighbour_share = 0, .fill = false});
+  EXPECT_THAT(Hashes(batch), ElementsAre("0:2"));
 }
 
 }  // namespace

@@ -104,19 +104,6 @@ TEST(Population, StaysInItsTargetWhenTheModelChanges) {
   for (const auto& [decisions, d] : difference) EXPECT_NEAR(d, 0, 0.06);
 }
 
-TEST(Population, DrawsFromEachSketchInTurn) {
-  const SearchSpace space = WithFeatures(toy::Structured());
-  ThreadPool pool(1);
-  const Population population(space, Exact(8, 8, 0.2), 1, 0, pool);
-  const int sketches = static_cast<int>(space.sketches.size());
-  ASSERT_GT(sketches, 1);
-  for (const int round : {0, 3}) {
-    std::vector<int> drawn(sketches);
-    for (int i = 0; i < 4 * sketches; ++i) ++drawn[population.Draw(round, i)->sketch];
-    EXPECT_THAT(drawn, Each(4));
-  }
-}
-
 TEST(Population, ArchivesDistinctCandidatesBestFirst) {
   const SearchSpace space = WithFeatures(toy::Nested());
   ThreadPool pool(1);

@@ -13,7 +13,7 @@ RunState Example() {
   RunState state;
   state.tasks.resize(2);
   state.tasks[0] = {3, true, 17, {0.1 + 0.2, {{1, {Decision{4, 8, 2}, Decision{-1}}, -1.0 / 3}}}};
-  state.tasks[1].population.temperature = std::numeric_limits<double>::infinity();
+  state.tasks[1].strategy.temperature = std::numeric_limits<double>::infinity();
   state.last_task = 1;
   state.seconds = 12.5;
   state.trained = true;
@@ -26,10 +26,10 @@ TEST(RunState, ComesBackBitForBit) {
   ASSERT_TRUE(back.ok()) << back.status();
   EXPECT_EQ(Serialize(*back), Serialize(Example()));
   ASSERT_EQ(back->tasks.size(), 2);
-  EXPECT_EQ(back->tasks[0].population.temperature, 0.1 + 0.2);
-  EXPECT_EQ(back->tasks[0].population.chains[0].energy, -1.0 / 3);
-  EXPECT_EQ(back->tasks[0].population.chains[0].decisions[0], (Decision{4, 8, 2}));
-  EXPECT_EQ(back->tasks[1].population.temperature, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(back->tasks[0].strategy.temperature, 0.1 + 0.2);
+  EXPECT_EQ(back->tasks[0].strategy.chains[0].energy, -1.0 / 3);
+  EXPECT_EQ(back->tasks[0].strategy.chains[0].decisions[0], (Decision{4, 8, 2}));
+  EXPECT_EQ(back->tasks[1].strategy.temperature, std::numeric_limits<double>::infinity());
   EXPECT_EQ(back->model, Example().model);
 }
 
@@ -52,9 +52,9 @@ TEST(RunKey, DependsOnWhatTheSearchDependsOn) {
   options.seed = 1;
   EXPECT_NE(key(), before);
   options.seed = 0;
-  options.population.floor = 0.5;
+  options.search.population.floor = 0.5;
   EXPECT_NE(key(), before);
-  options.population = {};
+  options.search.population = {};
   options.features = FeatureKind::kConfiguration;
   EXPECT_NE(key(), before);
   options.features = {};

@@ -74,6 +74,23 @@ INSERT INTO record VALUES (1, 1, 1, 1, 0, 0, 0, 9, 'ok', x'000000000000F03F00000
                            'dddddddddddddddddddddddddddddddd', 'sketch', 'trace', '');
 )sql";
 
+// The same as version 2 wrote it.
+const std::string kVersion2 = std::string(kVersion1) + R"sql(
+PRAGMA user_version = 2;
+ALTER TABLE record ADD COLUMN lower_bound INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE record ADD COLUMN flags TEXT NOT NULL DEFAULT '';
+ALTER TABLE record ADD COLUMN verified INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE model (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL,
+  target INTEGER NOT NULL REFERENCES target (id),
+  bytes BLOB NOT NULL,
+  note TEXT NOT NULL,
+  UNIQUE (key, target)
+) STRICT;
+INSERT INTO model VALUES (1, 'global', 1, x'62', 'note');
+)sql";
+
 void MakeFile(const std::string& path, const std::string& sql) {
   const auto db = Connection::Open(path, absl::Seconds(1));
   ASSERT_TRUE((*db)->Execute("BEGIN;" + sql + "; COMMIT").ok());
@@ -123,11 +140,27 @@ TEST(Schema, MigratesAnOlderFileAndKeepsACopyOfIt) {
 }
 
 TEST(Schema, OfAMigratedFileIsThatOfANewOne) {
+  for (const std::string& older : {std::string(kVersion1), kVersion2}) {
+    const TemporaryDirectory directory;
+    MakeFile(directory / "old.db", older);
+    ASSERT_TRUE(OpenStore(directory / "old.db").ok());
+    ASSERT_TRUE(OpenStore(directory / "new.db").ok());
+    EXPECT_EQ(Schema(directory / "old.db"), Schema(directory / "new.db"));
+  }
+}
+
+TEST(Schema, MigratesRunsThatHaveNoRounds) {
   const TemporaryDirectory directory;
-  MakeFile(directory / "old.db", kVersion1);
-  ASSERT_TRUE(OpenStore(directory / "old.db").ok());
-  ASSERT_TRUE(OpenStore(directory / "new.db").ok());
-  EXPECT_EQ(Schema(directory / "old.db"), Schema(directory / "new.db"));
+  const std::string path = directory / "kiln.db";
+  MakeFile(path, kVersion2);
+  const auto store = OpenStore(path).value();
+  EXPECT_EQ(Version(path), kSchemaVersion);
+  EXPECT_EQ(Version(path + ".v2.bak"), 2);
+  EXPECT_EQ(store->LoadModel("global", 1).value()->bytes, "b");
+  EXPECT_TRUE(store->Rounds(1).value().empty());
+  const RoundRow round{.run = 1, .trials = 1, .statistics = "{}"};
+  ASSERT_TRUE(store->AppendRecords(1, {ExampleRecord(1, 1, 1, {1})}, "state", {round}).ok());
+  EXPECT_EQ(store->Rounds(1).value(), std::vector<RoundRow>{round});
 }
 
 TEST(Schema, NeverOverwritesAnEarlierBackup) {
@@ -149,7 +182,7 @@ TEST(Schema, RefusesANewerFileAndLeavesItAsItIs) {
   EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
             path +
-                " has schema version 7, made by a newer Kiln; this Kiln reads versions up to 2: "
+                " has schema version 7, made by a newer Kiln; this Kiln reads versions up to 3: "
                 "use the newer Kiln, or choose another file");
   EXPECT_EQ(Bytes(path), before);
 }

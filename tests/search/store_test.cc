@@ -101,6 +101,21 @@ TEST_P(StoreContract, UpdatesTheStateOfARunUntilItIsFinished) {
   EXPECT_EQ(store_->FinishRun(7).code(), StatusCode::kNotFound);
 }
 
+TEST_P(StoreContract, KeepsRoundsOnceWithTheirRecords) {
+  const RoundRow first{.run = 1, .task = 0, .round = 0, .trials = 1, .statistics = "{\"batch\":1}"};
+  RoundRow second = first;
+  second.round = 1;
+  second.trials = 2;
+  ASSERT_TRUE(store_->AppendRecords(1, {ExampleRecord(1, 1, 0, {1})}, "s", {first}).ok());
+  ASSERT_TRUE(store_->AppendRecords(1, {ExampleRecord(1, 1, 1, {1})}, "s", {first, second}).ok());
+  EXPECT_EQ(store_->Rounds(1).value(), (std::vector<RoundRow>{first, second}));
+  EXPECT_FALSE(store_->AppendRecords(1, {ExampleRecord(1, 1, 1, {1})}, "s", {{.task = 5}}).ok());
+  EXPECT_EQ(store_->Rounds(1).value().size(), 2u);
+  EXPECT_EQ(store_->Rounds(9).status().code(), StatusCode::kNotFound);
+  ASSERT_EQ(store_->Runs().value().size(), 1u);
+  EXPECT_EQ(store_->Runs().value()[0].seed, ~uint64_t{0});
+}
+
 TEST_P(StoreContract, KeepsEveryFieldOfARecordAndTheStateOfItsRun) {
   RecordRow record{.workload = 1,
                    .target = 1,

@@ -27,8 +27,8 @@ absl::StatusOr<std::vector<TuneResult>> TuneOn(Store& store, uint64_t seed,
   TuneOptions options;
   options.trials = kTrials;
   options.seed = seed;
-  options.population.chains = 16;
-  options.population.steps = 4;
+  options.search.population.chains = 16;
+  options.search.population.steps = 4;
   options.clock = &clock;
   options.progress = progress;
   options.model = [](int dim) {

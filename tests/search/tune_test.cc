@@ -34,8 +34,8 @@ TuneOptions Small(int trials, uint64_t seed) {
   TuneOptions options;
   options.trials = trials;
   options.seed = seed;
-  options.population.chains = 32;
-  options.population.steps = 8;
+  options.search.population.chains = 32;
+  options.search.population.steps = 8;
   options.clock = &clock;
   options.model = [](int dim) {
     return MakeXgboostModel(dim, {.first_trees = 10, .more_trees = 3, .depth = 4});
@@ -75,7 +75,7 @@ TEST(Tune, FindsAFasterProgramThanRandomSearch) {
     const auto first = MakeMemoryStore(), second = MakeMemoryStore();
     TuneOptions options = Small(96, seed);
     annealed += std::log(machine.Seconds(MustTune(options, machine, *first)[0].program));
-    options.strategy = Strategy::kRandom;
+    options.strategy = "random";
     random += std::log(machine.Seconds(MustTune(options, machine, *second)[0].program));
   }
   EXPECT_LT(annealed, random);
@@ -86,8 +86,8 @@ TEST(Tune, DrawsFromThePriorAloneInRandomSearch) {
     SimulatedMachine machine{Target()};
     const auto store = MakeMemoryStore();
     TuneOptions options = Small(48, 1);
-    options.strategy = Strategy::kRandom;
-    options.neighbour_share = neighbour_share;
+    options.strategy = "random";
+    options.search.neighbour_share = neighbour_share;
     MustTune(options, machine, *store);
     std::vector<std::string> traces;
     for (const RecordRow& record : RecordsOf(*store)) traces.push_back(record.trace);
@@ -267,6 +267,7 @@ TEST(Tune, TakesTurnsBetweenTasks) {
   const auto store = MakeMemoryStore();
   std::vector<int> turns;
   TuneOptions options = Small(80, 1);
+  options.scheduling = Scheduling::kRoundRobin;
   options.progress = [&](const TuneProgress& p) { turns.push_back(p.task); };
   const auto results = MustTune(options, machine, *store, {OneTask()[0], {"wide", Matmul(32, 256, 64), 0}});
   EXPECT_THAT(turns, ElementsAre(0, 1, 0, 1, 0));

@@ -22,7 +22,7 @@ TEST(Command, HelpNamesTheCommands) {
 TEST(Command, EveryCommandHasHelpWithAnExample) {
   std::string all;
   for (const char* command :
-       {"tune", "best", "show", "replay", "export", "bench", "check", "train", "space", "doctor"}) {
+       {"tune", "best", "show", "replay", "export", "bench", "check", "train", "space", "log", "doctor"}) {
     const Ran ran = RunKiln({command, "--help"});
     EXPECT_EQ(ran.exit_code, 0) << command;
     EXPECT_THAT(ran.out, HasSubstr(std::string("Example: kiln ") + command));
@@ -55,6 +55,9 @@ TEST(Command, MistakesInTheCommandLineExitWithTwo) {
       {"space", kMatmul, "--space", "cpu |"},
       {"space", kMatmul, "--space", "each-block(bake)"},
       {"space", kMatmul, "--task", "nobody"},
+      {"tune", kMatmul, "--strategy", "luck"},
+      {"tune", kMatmul, "--until-roofline", "-1"},
+      {"log", "kiln.db", "--run", "-1"},
   };
   for (const std::vector<std::string>& line : lines) {
     const Ran ran = RunKiln(line);

@@ -1,0 +1,25 @@
+// Where the time goes, for reports: nothing is decided by it.
+#pragma once
+
+#include <chrono>
+
+namespace kiln {
+
+// Adds the seconds of its life to a total.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double* total) : total_(total) {}
+  ~Stopwatch() { *total_ += Seconds(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  double Seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  double* const total_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace kiln

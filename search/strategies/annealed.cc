@@ -1,0 +1,80 @@
+#include "search/descent.h"
+#include "search/strategies/strategies.h"
+
+namespace kiln {
+namespace {
+
+// The chains of a population; at the end, the neighbours of the best.
+class Annealed final : public Strategy {
+ public:
+  explicit Annealed(const StrategyContext& context)
+      : c_(context),
+        population_(context.space, context.options.population, context.seed, context.task, context.pool) {}
+
+  absl::Status Start() override { return population_.Start(); }
+  absl::Status Restore(const StrategyState& state) override {
+    return population_.Restore({state.temperature, state.chains});
+  }
+  StrategyState Save() const override {
+    Population::State state = population_.Save();
+    return {.temperature = state.temperature, .chains = std::move(state.chains)};
+  }
+  RoundStats stats() const override { return stats_; }
+
+  absl::StatusOr<Proposed> Propose(const Known& known) override {
+    stats_ = {};
+    const StrategyOptions& o = c_.options;
+    Proposed proposed{{},
+                      {.size = known.size,
+                       .random_share = known.trained ? o.random_share : o.first_random_share,
+                       .neighbour_share = known.trained ? o.neighbour_share : 0,
+                       .doubt_share = o.doubt_share,
+                       .diversity = o.diversity}};
+    if (known.model == nullptr) return proposed;  // the whole batch is drawn from the prior
+    if (known.trained && known.done >= 1 - o.descent && !known.fastest.empty()) return Descend(known);
+    std::vector<Candidate> best;
+    for (const Measured* measured : known.fastest) {
+      if (best.size() == kBest) break;
+      best.push_back(measured->candidate);
+    }
+    absl::StatusOr<std::vector<Candidate>> found = population_.Round(
+        known.round, *known.model, best, known.stop, o.population.steps * known.size / kLeastBatch);
+    if (!found.ok()) return found.status();
+    stats_ = population_.stats();
+    proposed.candidates = *std::move(found);
+    return proposed;
+  }
+
+ private:
+  static constexpr size_t kBest = 32;       // measured programs that chains start from
+  static constexpr int kLeastBatch = 16;    // for which the population's steps are meant
+  static constexpr size_t kCentres = 2;     // of the descent
+  static constexpr int kDescentBatch = 12;  // small, for the next one starts from what it has found
+
+  absl::StatusOr<Proposed> Descend(const Known& known) {
+    std::vector<Candidate> centres;
+    for (size_t i = 0; i < std::min(kCentres, known.fastest.size()); ++i)
+      centres.push_back(known.fastest[i]->candidate);
+    const DescentContext context{c_.space, c_.seed, c_.task, known.round, c_.pool};
+    absl::StatusOr<std::vector<Candidate>> found = Neighbourhood(context, centres, *known.model);
+    if (!found.ok()) return found.status();
+    stats_.proposed = stats_.valid = static_cast<int64_t>(found->size());
+    return Proposed{*std::move(found),
+                    {.size = std::min(known.size, kDescentBatch),
+                     .random_share = 0,
+                     .neighbour_share = 0,
+                     .diversity = c_.options.diversity}};
+  }
+
+  StrategyContext c_;
+  Population population_;
+  RoundStats stats_;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> MakeAnnealed(const StrategyContext& context) {
+  return std::make_unique<Annealed>(context);
+}
+
+}  // namespace kiln

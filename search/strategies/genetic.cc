@@ -1,0 +1,115 @@
+#include <cmath>
+
+#include "absl/container/flat_hash_map.h"
+#include "search/prior.h"
+#include "search/strategies/strategies.h"
+
+namespace kiln {
+namespace {
+
+constexpr uint64_t kBreed = 110;  // the purpose of its engines
+constexpr int kChildrenPerTrial = 4;
+
+using Genes = absl::flat_hash_map<std::string, Decision>;  // decisions by the names of their sites
+
+// Decisions of both parents, either one's where both have one; mutated ones, and those out of support, from
+// the prior.
+class Crossover final : public Chooser {
+ public:
+  Crossover(const Genes& mother, const Genes& father, double mutation, Dice& dice)
+      : parents_{&mother, &father}, mutation_(mutation), dice_(dice) {}
+
+  Decision Choose(const Site& site) override {
+    const int first = static_cast<int>(dice_.Below(2));
+    if (!dice_.Flip(mutation_)) {
+      for (const int parent : {first, 1 - first}) {
+        const auto gene = parents_[parent]->find(site.name);
+        if (gene != parents_[parent]->end() && site.distribution.Contains(gene->second)) return gene->second;
+      }
+    }
+    return site.distribution.Sample(dice_);
+  }
+  int ChooseStructure(absl::string_view, int) override { return 0; }
+
+ private:
+  const Genes* parents_[2];
+  double mutation_;
+  Dice& dice_;
+};
+
+class Genetic final : public Strategy {
+ public:
+  explicit Genetic(const StrategyContext& context)
+      : c_(context), judges_(MakeJudges(context.space, context.pool)) {}
+
+  absl::Status Start() override {
+    return DrawPrior(c_.space, judges_, 1, c_.seed, c_.task, c_.pool).status();
+  }
+  absl::Status Restore(const StrategyState&) override { return absl::OkStatus(); }
+  StrategyState Save() const override { return {}; }
+  bool UsesModel() const override { return false; }
+  RoundStats stats() const override { return stats_; }
+
+  absl::StatusOr<Proposed> Propose(const Known& known) override {
+    stats_ = {};
+    Proposed proposed{{}, {.size = known.size, .random_share = 0, .neighbour_share = 0, .diversity = 0}};
+    if (known.fastest.size() < 2) return proposed;  // the first generation is drawn from the prior
+    std::vector<const Measured*> parents = known.fastest;
+    parents.resize(std::min<size_t>(parents.size(), c_.options.parents));
+    std::vector<double> fitness;
+    for (const Measured* parent : parents) fitness.push_back(parents[0]->seconds / parent->seconds);
+    const int n = kChildrenPerTrial * known.size;
+    std::vector<std::optional<Candidate>> children(n);
+    c_.pool.For(n, [&](int i, int thread) {
+      RandomDice dice(Engine{c_.seed, static_cast<uint64_t>(c_.task), static_cast<uint64_t>(known.round),
+                             static_cast<uint64_t>(i), 0, kBreed});
+      const Candidate& mother = parents[dice.Pick(fitness)]->candidate;
+      const Candidate& father = parents[dice.Pick(fitness)]->candidate;
+      children[i] = Child(mother, father, judges_[thread], dice);
+    });
+    stats_.proposed = n;
+    for (std::optional<Candidate>& child : children) {
+      if (!child) continue;
+      ++stats_.valid;
+      proposed.candidates.push_back(*std::move(child));
+    }
+    return proposed;
+  }
+
+ private:
+  Genes GenesOf(const Candidate& candidate) const {
+    Genes genes;
+    size_t next = 0;
+    for (const Step& step : c_.space.sketches[candidate.sketch].steps) {
+      if (step.primitive->sampling && next < candidate.decisions.size())
+        genes.emplace(step.site, candidate.decisions[next++]);
+    }
+    return genes;
+  }
+
+  // Of the mother's sketch.
+  std::optional<Candidate> Child(const Candidate& mother, const Candidate& father, const Judge& judge,
+                                 Dice& dice) const {
+    const Genes hers = GenesOf(mother), his = GenesOf(father);
+    Crossover chooser(hers, his, c_.options.mutation, dice);
+    const absl::StatusOr<Replayed> replayed = Replay(c_.space.sketches[mother.sketch], c_.space.original,
+                                                     c_.space.target, chooser, {.snapshots = false});
+    FeatureSet features;
+    if (!replayed.ok() || !judge(*replayed, features).ok()) return std::nullopt;
+    Candidate child{mother.sketch, {}, 0};
+    for (const ReplayedSite& site : replayed->sites) child.decisions.push_back(site.decision);
+    return child;
+  }
+
+  StrategyContext c_;
+  std::vector<Judge> judges_;
+  RoundStats stats_;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> MakeGenetic(const StrategyContext& context) {
+  return std::make_unique<Genetic>(context);
+}
+
+}  // namespace kiln

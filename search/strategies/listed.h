@@ -1,0 +1,43 @@
+// A strategy that goes through a list: what `replay` and `exhaustive` are.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "search/strategies/strategy.h"
+
+namespace kiln {
+
+class Listed final : public Strategy {
+ public:
+  // `list` is called once, before the first round or when a run goes on, and gives the same each time.
+  explicit Listed(std::function<absl::StatusOr<std::vector<Candidate>>()> list) : list_(std::move(list)) {}
+
+  absl::Status Start() override { return Restore({}); }
+  absl::Status Restore(const StrategyState& state) override {
+    absl::StatusOr<std::vector<Candidate>> all = list_();
+    if (!all.ok()) return all.status();
+    all_ = *std::move(all);
+    next_ = static_cast<size_t>(state.next);
+    return absl::OkStatus();
+  }
+  StrategyState Save() const override { return {.next = static_cast<int64_t>(next_)}; }
+
+  absl::StatusOr<Proposed> Propose(const Known& known) override {
+    Proposed proposed{{}, {.size = known.size, .random_share = 0, .neighbour_share = 0, .diversity = 0}};
+    proposed.batch.fill = false;
+    while (HasMore() && static_cast<int>(proposed.candidates.size()) < known.size)
+      proposed.candidates.push_back(all_[next_++]);
+    return proposed;
+  }
+  bool HasMore() const override { return next_ < all_.size(); }
+  bool UsesModel() const override { return false; }
+
+ private:
+  std::function<absl::StatusOr<std::vector<Candidate>>()> list_;
+  std::vector<Candidate> all_;
+  size_t next_ = 0;
+};
+
+}  // namespace kiln

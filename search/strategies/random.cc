@@ -1,0 +1,33 @@
+#include "search/prior.h"
+#include "search/strategies/strategies.h"
+
+namespace kiln {
+namespace {
+
+// The batch's own draws from the prior are all there is.
+class Random final : public Strategy {
+ public:
+  explicit Random(const StrategyContext& context) : c_(context) {}
+
+  absl::Status Start() override {
+    return DrawPrior(c_.space, MakeJudges(c_.space, c_.pool), 1, c_.seed, c_.task, c_.pool).status();
+  }
+  absl::Status Restore(const StrategyState&) override { return absl::OkStatus(); }
+  StrategyState Save() const override { return {}; }
+  bool UsesModel() const override { return false; }
+
+  absl::StatusOr<Proposed> Propose(const Known& known) override {
+    return Proposed{{}, {.size = known.size, .random_share = 1, .neighbour_share = 0}};
+  }
+
+ private:
+  StrategyContext c_;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> MakeRandom(const StrategyContext& context) {
+  return std::make_unique<Random>(context);
+}
+
+}  // namespace kiln

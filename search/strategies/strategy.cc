@@ -1,0 +1,45 @@
+#include "search/strategies/strategy.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "search/strategies/strategies.h"
+
+namespace kiln {
+namespace {
+
+struct Entry {
+  const char* name;
+  std::unique_ptr<Strategy> (*make)(const StrategyContext&);
+};
+
+constexpr Entry kStrategies[] = {
+    {"annealed", MakeAnnealed}, {"simulated-annealing", MakeSimulatedAnnealing},
+    {"genetic", MakeGenetic},   {"random", MakeRandom},
+    {"replay", MakeReplay},     {"exhaustive", MakeExhaustive},
+};
+
+}  // namespace
+
+std::vector<std::string> StrategyNames() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kStrategies) names.push_back(entry.name);
+  return names;
+}
+
+absl::Status CheckStrategy(absl::string_view name) {
+  for (const Entry& entry : kStrategies) {
+    if (name == entry.name) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("there is no strategy \"", name, "\"; there are ", absl::StrJoin(StrategyNames(), ", ")));
+}
+
+absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(absl::string_view name,
+                                                       const StrategyContext& context) {
+  for (const Entry& entry : kStrategies) {
+    if (name == entry.name) return entry.make(context);
+  }
+  return CheckStrategy(name);
+}
+
+}  // namespace kiln

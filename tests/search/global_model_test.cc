@@ -18,7 +18,7 @@ TEST(GlobalModel, LearnsFromAllTasksOfAStore) {
   SimulatedMachine machine(Target(), {.crashes = 0.1});
   TuneOptions options;
   options.trials = 120;
-  options.strategy = Strategy::kRandom;
+  options.strategy = "random";
   const std::vector<TuneTask> tasks = {{"cube", Matmul(128, 128, 128), 0}, {"flat", Matmul(64, 256, 64), 0}};
   ASSERT_TRUE(Tune(tasks, TilingSpace, Target(), options, machine, *store).ok());
 

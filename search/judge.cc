@@ -20,7 +20,7 @@ struct Workspace {
 
 Judge MakeJudge(const Target& target, FeatureKind kind, std::atomic<int64_t>* feature_time) {
   return [feature_time, w = std::make_shared<Workspace>(target, kind)](const Replayed& replayed,
-                                                                        FeatureSet& features) {
+                                                                       FeatureSet& features) {
     w->nests.Read(replayed.program());
     const Verdict verdict = Validate(w->nests, w->target);
     if (!verdict.ok) return verdict.status();

@@ -43,9 +43,9 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
 
 absl::Status Tuner::MakeSketches() {
   if (const absl::Status known = CheckStrategy(options_.strategy); !known.ok()) return known;
-  const std::function<Judge()> make_judge =
-      options_.judge ? options_.judge
-                     : [this] { return MakeJudge(target_, options_.features, &feature_nanos_); };
+  const std::function<Judge()> make_judge = options_.judge ? options_.judge : [this] {
+    return MakeJudge(target_, options_.features, &feature_nanos_);
+  };
   judge_ = make_judge();
   for (size_t t = 0; t < tasks_.size(); ++t) {
     Task& task = tasks_[t];

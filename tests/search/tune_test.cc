@@ -9,6 +9,7 @@
 
 #include "lang/defect.h"
 #include "lang/hash.h"
+#include "nlohmann/json.hpp"
 #include "search/cost/xgboost_model.h"
 #include "search/database/memory_store.h"
 #include "search/recorded_measurer.h"
@@ -321,6 +322,72 @@ TEST(Tune, SaysWhichTaskHasNoProgramToMeasure) {
   const auto results = Tune(OneTask(), TilingSpace, Target(), options, machine, *store);
   EXPECT_EQ(results.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(results.status().message()), testing::HasSubstr("task matmul: none of 100 draws"));
+}
+
+TEST(Tune, TunesEqualTasksOnce) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  std::vector<TuneTask> tasks(3, OneTask()[0]);
+  tasks[1] = {"wide", Matmul(32, 256, 64), 0};
+  tasks[2].name = "again";
+  std::set<int> told;
+  TuneOptions options = Small(48, 1);
+  options.progress = [&](const TuneProgress& p) { told.insert(p.task); };
+  const auto results = MustTune(options, machine, *store, tasks);
+  EXPECT_THAT(told, ElementsAre(0, 1));
+  EXPECT_EQ(results[2].name, "again");
+  EXPECT_EQ(results[2].record, results[0].record);
+  EXPECT_EQ(results[0].trials + results[1].trials, 48);
+  EXPECT_THAT(store->ReadAll()->workloads, SizeIs(2));
+}
+
+TEST(Tune, GivesMostRoundsToTheTaskThatOccursMostOften) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  std::vector<TuneTask> tasks = {OneTask()[0], OneTask()[0]};
+  tasks[1].program = Matmul(128, 128, 64);
+  tasks[1].weight = 50;
+  const auto results = MustTune(Small(192, 1), machine, *store, tasks);
+  EXPECT_GT(results[1].trials, 2 * results[0].trials);
+}
+
+TEST(Tune, EndsATaskNearItsRoofline) {
+  SimulatedMachine machine{Target()};
+  const auto unlimited = MakeMemoryStore(), limited = MakeMemoryStore();
+  std::vector<TuneTask> tasks = OneTask();
+  TuneOptions options = Small(96, 1);
+  tasks[0].roofline_seconds = MustTune(options, machine, *unlimited, tasks)[0].latency;
+  options.until_roofline = 0.5;
+  const TuneResult best = MustTune(options, machine, *limited, tasks)[0];
+  EXPECT_EQ(best.ended, "roofline");
+  EXPECT_LT(best.trials, 96);
+  EXPECT_LE(best.latency, 1.55 * tasks[0].roofline_seconds);
+}
+
+TEST(Tune, EndsATaskWhoseLastTrialsGainedTooLittle) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  TuneOptions options = Small(2000, 1);
+  options.least_gain = 0.02;
+  const TuneResult best = MustTune(options, machine, *store)[0];
+  EXPECT_EQ(best.ended, "gain");
+  EXPECT_GT(best.trials, 64);
+  EXPECT_LT(best.trials, 1000);
+}
+
+TEST(Tune, KeepsWhatIsToldOfRounds) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  const TuneResult best = MustTune(Small(48, 1), machine, *store)[0];
+  const std::vector<RoundRow> rounds = store->Rounds(best.run).value();
+  ASSERT_THAT(rounds, SizeIs(3));
+  EXPECT_EQ(rounds[2].trials, 48);
+  const auto json = nlohmann::json::parse(rounds[2].statistics);
+  EXPECT_EQ(json["batch"], 16);
+  EXPECT_GT(json["rank_accuracy"], 0);
+  EXPECT_GT(json["chains"]["proposed"], 0);
+  for (const char* phase : {"propose", "features", "predict", "run", "train", "store"})
+    EXPECT_GT(json["seconds"][phase], 0) << phase;
 }
 
 }  // namespace

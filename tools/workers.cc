@@ -1,8 +1,13 @@
 #include "tools/workers.h"
 
+#include <filesystem>
+
 namespace kiln::tools {
 
-std::string ObjectFolder(const std::string& database) { return database + ".objects"; }
+std::string ObjectFolder(const std::string& database) {
+  std::error_code error;
+  return std::filesystem::exists(database, error) ? database + ".objects" : "";
+}
 
 absl::StatusOr<std::unique_ptr<BuilderPool>> StartBuilder(const std::string& database) {
   absl::StatusOr<std::string> path = FindBuilder();

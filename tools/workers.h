@@ -9,7 +9,8 @@
 
 namespace kiln::tools {
 
-// Beside the database: FILE.objects, a folder (backends/builder/object_cache.h).
+// Beside the database: FILE.objects, a folder (backends/builder/object_cache.h). Empty, which is nowhere,
+// where there is no such database.
 std::string ObjectFolder(const std::string& database);
 
 absl::StatusOr<std::unique_ptr<BuilderPool>> StartBuilder(const std::string& database);

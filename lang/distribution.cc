@@ -166,6 +166,31 @@ Distribution Distribution::Uniform(absl::Span<const int64_t> values) {
   return Discrete(values, std::vector<double>(values.size(), 1.0));
 }
 
+Distribution Distribution::Only(const Distribution& of, absl::Span<const int64_t> decisions) {
+  Distribution d;
+  d.kind_ = Kind::kListed;
+  d.parts_ = of.kind_ == Kind::kDiscrete ? 1 : of.parts_;
+  const auto parts = static_cast<size_t>(d.parts_);
+  for (size_t i = 0; i + parts <= decisions.size(); i += parts) {
+    const auto decision = decisions.subspan(i, parts);
+    if (!of.Contains(decision) || d.Contains(decision)) continue;
+    d.values_.insert(d.values_.end(), decision.begin(), decision.end());
+    d.weights_.push_back(std::exp(of.LogProb(decision)));
+  }
+  return d;
+}
+
+Decision Distribution::Listed(size_t index) const {
+  const auto first = values_.begin() + static_cast<int64_t>(index) * parts_;
+  return Decision(first, first + parts_);
+}
+
+size_t Distribution::IndexOf(absl::Span<const int64_t> decision) const {
+  size_t i = 0;
+  while (i < weights_.size() && absl::MakeConstSpan(values_).subspan(i * parts_, parts_) != decision) ++i;
+  return i;
+}
+
 TileBounds Distribution::bounds() const {
   const auto values = absl::MakeConstSpan(values_);
   return {extent_, static_cast<int>(parts_), values.first(parts_), values.last(parts_), waste_};
@@ -174,7 +199,8 @@ TileBounds Distribution::bounds() const {
 bool Distribution::Contains(absl::Span<const int64_t> decision) const {
   switch (kind_) {
     case Kind::kDiscrete:
-      return decision.size() == 1 && std::find(values_.begin(), values_.end(), decision[0]) != values_.end();
+    case Kind::kListed:
+      return IndexOf(decision) < weights_.size();
     case Kind::kBoundedTile:
       return IsBoundedTile(bounds(), decision);
     case Kind::kCeilTile:
@@ -194,7 +220,8 @@ bool Distribution::Contains(absl::Span<const int64_t> decision) const {
 double Distribution::SupportSize() const {
   switch (kind_) {
     case Kind::kDiscrete:
-      return static_cast<double>(values_.size());
+    case Kind::kListed:
+      return static_cast<double>(weights_.size());
     case Kind::kBoundedTile:
       return CountBoundedTiles(bounds());
     case Kind::kCeilTile: {
@@ -215,18 +242,16 @@ double Distribution::SupportSize() const {
 double Distribution::LogProb(absl::Span<const int64_t> decision) const {
   if (!Contains(decision)) return kNever;
   if (kind_ == Kind::kPerfectTile || kind_ == Kind::kBoundedTile) return -std::log(SupportSize());
-  double total = 0, own = 0;
   if (kind_ == Kind::kCeilTile) {
+    double own = 0;
     const double perfect = CountBoundedTiles(bounds()), first = PerfectShare();
     if (IsBoundedTile(bounds(), decision)) own += first / perfect;
     if (first < 1 && IsCeilTile(bounds(), decision)) own += (1 - first) / CountCeilTiles(bounds());
     return std::log(own);
   }
-  for (size_t i = 0; i < values_.size(); ++i) {
-    total += weights_[i];
-    if (values_[i] == decision[0]) own = weights_[i];
-  }
-  return std::log(own / total);
+  double total = 0;
+  for (const double weight : weights_) total += weight;
+  return std::log(weights_[IndexOf(decision)] / total);
 }
 
 // How often a ceil tile is drawn from the perfect ones.
@@ -236,7 +261,7 @@ double Distribution::PerfectShare() const {
 }
 
 Decision Distribution::Sample(Dice& dice) const {
-  if (kind_ == Kind::kDiscrete) return {values_[dice.Pick(weights_)]};
+  if (lists()) return Listed(dice.Pick(weights_));
   if (kind_ == Kind::kBoundedTile) return SampleBoundedTile(bounds(), dice);
   if (kind_ == Kind::kCeilTile) {
     return dice.Flip(PerfectShare()) ? SampleBoundedTile(bounds(), dice) : SampleCeilTile(bounds(), dice);
@@ -264,15 +289,15 @@ Decision Distribution::Sample(Dice& dice) const {
 Distribution::Proposal Distribution::Propose(absl::Span<const int64_t> current, Dice& dice) const {
   Proposal proposal;
   proposal.to.assign(current.begin(), current.end());
-  if (kind_ == Kind::kDiscrete) {
-    if (values_.size() == 1) return proposal;
+  if (lists()) {
+    if (weights_.size() == 1) return proposal;
     absl::InlinedVector<double, 6> others = weights_;
-    const size_t from = std::find(values_.begin(), values_.end(), current[0]) - values_.begin();
+    const size_t from = IndexOf(current);
     others[from] = 0;
     const int to = dice.Pick(others);
     double total = 0;
     for (const double w : weights_) total += w;
-    proposal.to[0] = values_[to];
+    proposal.to = Listed(to);
     proposal.log_forward = std::log(weights_[to] / (total - weights_[from]));
     proposal.log_backward = std::log(weights_[from] / (total - weights_[to]));
     return proposal;
@@ -336,10 +361,8 @@ Distribution::Proposal Distribution::ProposeCeil(absl::Span<const int64_t> curre
 }
 
 void Distribution::ForEach(const std::function<void(const Decision&)>& visit) const {
-  if (kind_ == Kind::kDiscrete) {
-    for (const int64_t value : values_) visit({value});
-    return;
-  }
+  for (size_t i = 0; lists() && i < weights_.size(); ++i) visit(Listed(i));
+  if (lists()) return;
   if (kind_ == Kind::kBoundedTile) return ForEachBoundedTile(bounds(), visit);
   if (kind_ == Kind::kCeilTile) {
     ForEachCeilTile(bounds(), visit);
@@ -363,7 +386,7 @@ void Distribution::ForEach(const std::function<void(const Decision&)>& visit) co
 }
 
 std::string Distribution::ToString() const {
-  if (kind_ == Kind::kDiscrete) return absl::StrCat("one of ", absl::StrJoin(values_, " "));
+  if (lists()) return absl::StrCat("one of ", absl::StrJoin(values_, " "));
   std::string bound = innermost_ > 0 ? absl::StrCat(", the last at most ", innermost_) : "";
   for (int64_t i = 0; kind_ != Kind::kPerfectTile && i < parts_; ++i) {
     const std::string which = i == 0 ? "the last" : absl::StrCat("the product of the last ", i + 1);

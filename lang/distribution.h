@@ -21,7 +21,7 @@ struct TileBounds;
 
 class Distribution {
  public:
-  enum class Kind : uint8_t { kPerfectTile, kBoundedTile, kCeilTile, kDiscrete };
+  enum class Kind : uint8_t { kPerfectTile, kBoundedTile, kCeilTile, kDiscrete, kListed };
 
   // Uniform over the ordered factorizations of extent into `parts` factors whose last is at most `innermost`
   // (0: any). Drawn exactly: the last factor with the number of ways to complete it as weight, then for each
@@ -44,6 +44,9 @@ class Distribution {
   // values[i] with probability weights[i] / Σ weights. Values are distinct, weights positive.
   static Distribution Discrete(absl::Span<const int64_t> values, absl::Span<const double> weights);
   static Distribution Uniform(absl::Span<const int64_t> values);
+  // A distribution given that one of `decisions`, listed one after the other, is drawn. Those outside of its
+  // support are left out; the support may be empty.
+  static Distribution Only(const Distribution& of, absl::Span<const int64_t> decisions);
 
   Kind kind() const { return kind_; }
   bool Contains(absl::Span<const int64_t> decision) const;
@@ -79,13 +82,17 @@ class Distribution {
 
  private:
   TileBounds bounds() const;
+  // Of those listed, the index of a decision; their number if it is not among them.
+  size_t IndexOf(absl::Span<const int64_t> decision) const;
+  Decision Listed(size_t index) const;
+  bool lists() const { return kind_ == Kind::kDiscrete || kind_ == Kind::kListed; }
   double PerfectShare() const;
   Proposal ProposeCeil(absl::Span<const int64_t> current, Dice& dice) const;
 
   Kind kind_ = Kind::kDiscrete;
   int64_t extent_ = 1, parts_ = 1, innermost_ = 0;
   double waste_ = 0;
-  absl::InlinedVector<int64_t, 6> values_;  // of tiles: the bounds, then the multiples
+  absl::InlinedVector<int64_t, 6> values_;  // of tiles: the bounds, then the multiples; listed: `parts_` each
   absl::InlinedVector<double, 6> weights_;
 };
 

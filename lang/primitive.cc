@@ -160,7 +160,13 @@ void Call::Return(Decision value) {
   state_.values.push_back(std::move(value));
 }
 
-absl::Status Call::Draw(const Distribution& distribution) {
+absl::Status Call::Draw(const Distribution& whole) {
+  const auto& only = Ints(static_cast<int>(step_.attributes.size()) - 1);
+  const Distribution distribution = only.empty() ? whole : Distribution::Only(whole, only);
+  if (distribution.SupportSize() == 0)
+    return absl::FailedPreconditionError(absl::StrCat("none of the decisions that are left, ",
+                                                      absl::StrJoin(only, " "),
+                                                      ", is one of the support: ", whole.ToString()));
   decision_ = chooser_->Choose({step_.site, step_index_, distribution});
   if (!distribution.Contains(decision_)) {
     return absl::FailedPreconditionError(absl::StrCat("the decision ", absl::StrJoin(decision_, " "),

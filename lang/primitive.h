@@ -35,6 +35,10 @@ struct AttributeDecl {
   Attribute fallback;  // its type is the attribute's type; a step that does not name it means this value
 };
 
+// The last attribute of every primitive that samples: the decisions that are left of the support, one after
+// the other (none: all). ScheduleCore::Pin sets it, Call::Draw keeps it.
+inline AttributeDecl Only() { return {"only", std::vector<int64_t>()}; }
+
 // What a primitive sees of its step and of the program.
 class Call {
  public:

@@ -142,6 +142,8 @@ class Schedule : public ScheduleCore {
   void ParallelizeOuter(Factor limit, Where where = Where::current());
   // Vectorizes the innermost loop of every block where its accesses allow, up to `lanes` elements.
   void VectorizeInner(Factor lanes, Where where = Where::current());
+  // Lets reductions along their innermost loop keep up to `lanes` partial results in vectors.
+  void RfactorRows(Factor lanes, Where where = Where::current());
   // Spreads a block that copies over the threads of its nest, each of them `vector` elements at a time.
   void CooperativeFetch(Block block, Factor vector, Where where = Where::current());
   // Binds the outer data parallel loops of every nest that no axis has yet to `blocks` blocks, of `threads`.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "lang/check.h"
 
@@ -62,10 +63,38 @@ int ScheduleCore::Choose(absl::string_view name, int n) {
   if (!ok() || n <= 1) return 0;
   const std::string full = Numbered(absl::StrCat(section_, name), choices_,
                                     [](const Choice& c) -> const std::string& { return c.name; });
-  const int picked = chooser_->ChooseStructure(full, n);
-  KILN_CHECK(picked >= 0 && picked < n, "choice ", full);
+  const std::vector<int64_t>* only = PinOf(full);
+  const int open = only == nullptr ? n : static_cast<int>(only->size());
+  int picked = chooser_->ChooseStructure(full, open);
+  KILN_CHECK(picked >= 0 && picked < open, "choice ", full);
+  if (only != nullptr) picked = static_cast<int>((*only)[picked]);
+  if (picked < 0 || picked >= n) {
+    Fail(absl::InvalidArgumentError(absl::StrCat("choice ", full, " is pinned to ", picked, ", but has ", n,
+                                                 " alternatives, from 0 on")));
+    return 0;
+  }
   choices_.push_back({full, n, picked});
   return picked;
+}
+
+bool ScheduleCore::Declines(const absl::Status& why) {
+  if (!ok()) return true;
+  if (why.ok()) return false;
+  const Declined note{section_.substr(0, section_.size() - !section_.empty()), std::string(why.message())};
+  if (std::find(declined_.begin(), declined_.end(), note) == declined_.end()) declined_.push_back(note);
+  return true;
+}
+
+void ScheduleCore::Pin(absl::string_view name, std::vector<int64_t> only) {
+  if (only.empty()) Fail(absl::InvalidArgumentError(absl::StrCat("the pin of ", name, " leaves nothing")));
+  pins_.push_back({std::string(name), std::move(only)});
+}
+
+const std::vector<int64_t>* ScheduleCore::PinOf(absl::string_view full) const {
+  const auto pin = std::find_if(pins_.rbegin(), pins_.rend(), [&](const Pinned& p) {
+    return full == p.name || absl::EndsWith(full, absl::StrCat("/", p.name));
+  });
+  return pin == pins_.rend() ? nullptr : &pin->only;
 }
 
 std::string ScheduleCore::SiteName(absl::string_view label) const {
@@ -88,7 +117,10 @@ ScheduleCore::Results ScheduleCore::Do(absl::string_view name, std::vector<Opera
   }
   step.file = where.file_name();
   step.line = static_cast<int>(where.line());
-  if (primitive->sampling) step.site = SiteName(label);
+  if (primitive->sampling) {
+    step.site = SiteName(label);
+    if (const std::vector<int64_t>* only = PinOf(step.site)) step.attributes.back() = *only;
+  }
   const auto inert = std::find_if(operands.begin(), operands.end(), Inert);
   if (inert != operands.end()) {
     Fail(absl::InvalidArgumentError(absl::StrCat(name, " at ", step.file, ":", step.line,

@@ -35,6 +35,21 @@ class ScheduleCore {
   // Makes the schedule inert with this failure; modules say so when they cannot go on.
   void Fail(const absl::Status& status);
 
+  // True, which notes why, if the module whose section is open leaves a block alone: the schedule is inert,
+  // or `why` is no OK. Modules begin with it; `kiln space` prints the notes.
+  bool Declines(const absl::Status& why);
+  struct Declined {
+    std::string where;  // module/block
+    std::string why;
+    friend bool operator==(const Declined&, const Declined&) = default;
+  };
+  const std::vector<Declined>& declined() const { return declined_; }
+
+  // Restricts what comes to a part of its support: sites and choices called `name`, or whose names end with
+  // "/name". A site has the decisions listed one after the other (as the attribute `only` of its step), a
+  // choice the alternatives. What names nothing does nothing.
+  void Pin(absl::string_view name, std::vector<int64_t> only);
+
   // Takes the steps of a trace, and with them the choices that led to them: recorded decisions are kept,
   // missing ones drawn. The schedule must be fresh, as the steps name handles by number.
   void Apply(absl::Span<const Step> steps, absl::Span<const Choice> choices);
@@ -84,6 +99,12 @@ class ScheduleCore {
 
   Results Take(Step step, Chooser& chooser);
   std::string SiteName(absl::string_view label) const;
+  struct Pinned {
+    std::string name;
+    std::vector<int64_t> only;
+  };
+  // What the last pin of a name says, nullptr if none does.
+  const std::vector<int64_t>* PinOf(absl::string_view full) const;
 
   State state_;
   Target target_;
@@ -91,6 +112,8 @@ class ScheduleCore {
   absl::Status status_;
   std::vector<Step> steps_;
   std::vector<Choice> choices_;
+  std::vector<Declined> declined_;
+  std::vector<Pinned> pins_;
   std::string section_;
 };
 

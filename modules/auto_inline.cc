@@ -2,27 +2,78 @@
 //
 //   B[i, j] = f(A[i, j]);  C[i, j] = g(B[i, j])      ->      C[i, j] = g(f(A[i, j]))
 //
-// Applies to: plain stores that cost little to compute again (no special functions, unless there is one
-// reader that reads each element once) and that do not permute what they read, so that no contiguous access
-// becomes a strided one.
+// Applies to: plain stores. A store that reads nothing always goes into its consumers; others do if they cost
+// little to compute again (no special function and no padding, unless there is one reader that reads each
+// element once), permute nothing that they read, so that no contiguous access becomes a strided one, and, if
+// it is asked for, read at their iters alone. Structure: none.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/analysis/region.h"
 #include "modules/tiling.h"
 
 namespace kiln {
+namespace {
 
-void AutoInline(Schedule& s, Block block) {
-  const Program& p = s.program();
-  const Id node = s.node(block);
-  if (!s.ok()) return;
-  if (CheckComputeInline(p, node).ok() && KeepsOrder(p, node) && (IsCheap(p, node) || IsReadOnce(p, node))) {
-    s.ComputeInline(block);
-  } else if (CheckReverseComputeInline(p, node).ok() && KeepsOrder(p, node)) {
-    s.ReverseComputeInline(block);
-  }
+absl::Status No(const Program& p, Id block, absl::string_view why) {
+  return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " ", why));
 }
 
-KILN_MODULE("auto-inline", AutoInline);
+// Every index of a read is an iter and an offset, or a constant.
+bool IsInjective(const Program& p, Id block) {
+  const std::vector<Id> loads = Loads(p, block);
+  return std::all_of(loads.begin(), loads.end(), [&](Id load) {
+    const auto index = p.List({p.exprs[load].b, p.exprs[load].c});
+    return std::all_of(index.begin(), index.end(), [&](Id mark) {
+      return p.marks[mark].splits.count == 0 || AsSimpleIndex(p, mark).has_value();
+    });
+  });
+}
+
+absl::Status CheckWanted(const Program& p, Id block, const AutoInlineOptions& options) {
+  const std::vector<Id> body = BodyExprs(p, block);
+  for (const absl::string_view op : absl::StrSplit(options.disallow, ',', absl::SkipEmpty())) {
+    if (std::any_of(body.begin(), body.end(), [&](Id e) { return ToString(p.exprs[e].op) == op; }))
+      return No(p, block, absl::StrCat("has ", op, " in its body"));
+  }
+  if (options.ordered != 0 && !KeepsOrder(p, block)) return No(p, block, "permutes what it reads");
+  if (options.injective != 0 && !IsInjective(p, block))
+    return No(p, block, "reads at more than its iters and offsets");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+BlockModule AutoInline(AutoInlineOptions options) {
+  return {"auto-inline", [options](Schedule& s, Block block) {
+            if (!s.ok()) return;
+            const Program& p = s.program();
+            const Id node = s.node(block);
+            const absl::Status into = options.into_consumer != 0
+                                          ? CheckComputeInline(p, node)
+                                          : No(p, node, "is not to go into its consumers");
+            const bool reads = !Loads(p, node).empty() || !Gathers(p, node).empty();
+            if (into.ok() && options.constants != 0 && !reads) return s.ComputeInline(block);
+            if (s.Declines(CheckWanted(p, node, options))) return;
+            const bool cheap = options.cheap == 0 || IsCheap(p, node) || IsReadOnce(p, node);
+            if (into.ok() && cheap) return s.ComputeInline(block);
+            const absl::Status onto = options.into_producer != 0
+                                          ? CheckReverseComputeInline(p, node)
+                                          : No(p, node, "is not to go into its producer");
+            if (onto.ok()) return s.ReverseComputeInline(block);
+            s.Declines(into.ok() ? No(p, node, "costs much and is read more than once") : into);
+          }};
+}
+
+KILN_MODULE("auto-inline", AutoInline, Option("into-consumer", &AutoInlineOptions::into_consumer),
+            Option("into-producer", &AutoInlineOptions::into_producer),
+            Option("constants", &AutoInlineOptions::constants), Option("cheap", &AutoInlineOptions::cheap),
+            Option("ordered", &AutoInlineOptions::ordered),
+            Option("injective", &AutoInlineOptions::injective),
+            Option("disallow", &AutoInlineOptions::disallow));
 
 }  // namespace kiln

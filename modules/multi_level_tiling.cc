@@ -7,17 +7,19 @@
 // tiles, R of reduction tiles. The innermost fit the vector registers together, the last as whole vectors;
 // rows (the others) need not divide the extent: six rows of two vectors keep twelve sums.
 // Structure:  write-reuse = none | registers above the last R level | those, and a cache above the first
-//             read-reuse  = none | pack one operand | pack all (pack_operands.h)
-//             epilogue    = apart | the consumer above the first reduction level
-#include "lang/analysis/cost.h"
+//             read-reuse  = none | pack one operand | pack all (pack_operands.h; constants:
+//             layout_rewrite.cc) epilogue    = apart | the consumer above the first reduction level
 #include "lang/analysis/dataflow.h"
 #include "modules/pack_operands.h"
+#include "modules/untouched.h"
 
 namespace kiln {
 
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
   return {"multi-level-tiling", [options](Schedule& s, Block block) {
-            if (!s.ok() || !HasReuse(s.program(), s.node(block))) return;
+            if (!s.ok() || s.Declines(CheckReuses(s.program(), s.node(block))) ||
+                s.Declines(CheckUntouched(s.program(), s.node(block))))
+              return;
             OrderByResult(s, block);
             const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
             const int write = s.Choose("write-reuse", 3);
@@ -26,7 +28,11 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             const int count = static_cast<int>(operands.size());
             const int read = s.Choose("read-reuse", count > 1 ? count + 2 : count + 1);
             std::vector<OperandIndex> indices;
-            for (const Id operand : operands) indices.push_back(IndexOf(s.program(), s.node(block), operand));
+            std::vector<bool> constant;
+            for (const Id operand : operands) {
+              indices.push_back(IndexOf(s.program(), s.node(block), operand));
+              constant.push_back(IsConstant(s.program(), operand));
+            }
             const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
             std::vector<Block> epilogue;
             if (s.Choose("epilogue", may_fuse ? 2 : 1) == 1) epilogue = s.GetConsumers(block);
@@ -37,8 +43,10 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
               UnrollInner(s, s.GetLoops(combine), tiles.levels.back().size());
               if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
             }
-            for (int i = 0; i < count; ++i)
-              if (read == i + 1 || read > count) PackOperand(s, block, i, indices[i], tiles);
+            for (int i = 0; i < count; ++i) {
+              if (read != i + 1 && read <= count) continue;
+              (constant[i] ? RewriteLayout : PackOperand)(s, block, i, indices[i], tiles);
+            }
             for (const Block consumer : epilogue) s.ReverseComputeAt(consumer, tiles.last_before_reduction);
           }};
 }

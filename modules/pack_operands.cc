@@ -50,7 +50,10 @@ void PackOperand(Schedule& s, Block block, int operand, const OperandIndex& inde
   const bool deeper = again != tiles.between.begin() && again != tiles.between.end();
   const Block copy = s.CacheRead(block, operand);
   s.ComputeAt(copy, deeper ? *(again - 1) : tiles.first_reduction);
+  LayOutPanels(s, block, operand, index, tiles);
+}
 
+void LayOutPanels(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles) {
   std::vector<std::string> names, panels, whole, inner;
   std::vector<Factor> widths;
   for (const int position : index.dims) {

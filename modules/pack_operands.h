@@ -27,4 +27,11 @@ OperandIndex IndexOf(const Program& program, Id block, Id buffer);
 // Matrix Multiplication", TOMS 2008, section 4).
 void PackOperand(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles);
 
+// Layout-Rewrite (layout_rewrite.cc): the same of a constant, made once, in the prepare phase.
+void RewriteLayout(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles);
+bool IsConstant(const Program& program, Id buffer);
+
+// The layout of the operand, a copy, in panels as wide as its innermost tiles.
+void LayOutPanels(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles);
+
 }  // namespace kiln

@@ -37,8 +37,9 @@ class SpaceTokens {
   std::string Word() {
     Peek();
     const size_t from = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '-' ||
-                                  text_[at_] == ',' || text_[at_] == '_')) {
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '-' || text_[at_] == ',' ||
+            text_[at_] == '_' || text_[at_] == '/' || text_[at_] == '.' || text_[at_] == '#')) {
       ++at_;
     }
     return std::string(text_.substr(from, at_ - from));

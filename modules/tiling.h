@@ -5,7 +5,18 @@
 
 namespace kiln {
 
-void AutoInline(Schedule& s, Block block);
+// How strict auto-inline is; 0 and 1 are no and yes.
+struct AutoInlineOptions {
+  int64_t into_consumer = 1, into_producer = 1;
+  int64_t constants = 1;  // what reads nothing goes into its consumers, whatever it costs
+  int64_t cheap = 1;      // only what costs little to compute again, or is read once
+  int64_t ordered = 1;    // only what reads in the order in which it writes
+  int64_t injective = 0;  // only what reads at its iters and offsets
+  std::string disallow;   // operations that keep a block, such as "exp,tanh"
+};
+BlockModule AutoInline(AutoInlineOptions options = {});
+
+void InlineConstantScalars(Schedule& s, Block block);
 
 struct MultiLevelTilingOptions {
   std::string structure = "SSRSRS";  // levels of spatial and reduction tiles, outermost first
@@ -15,6 +26,16 @@ struct MultiLevelTilingOptions {
 };
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options = {});
 
+struct AddRfactorOptions {
+  int64_t max_jobs_per_core = 16;  // with more spatial iterations a reduction keeps the cores busy
+};
+BlockModule AddRfactor(AddRfactorOptions options = {});
+
+struct PadToTileOptions {
+  int64_t waste_percent = 12;  // of an extent that is padded
+};
+BlockModule PadToTile(PadToTileOptions options = {});
+
 void RandomComputeLocation(Schedule& s);
 
 struct ParallelizeVectorizeUnrollOptions {
@@ -23,6 +44,17 @@ struct ParallelizeVectorizeUnrollOptions {
   std::vector<int64_t> max_unroll = {0, 16, 64, 256};  // instances of blocks in a straight line
 };
 Space ParallelizeVectorizeUnroll(ParallelizeVectorizeUnrollOptions options = {});
+
+struct VectorizeRowsOptions {
+  std::vector<int64_t> lanes = {0, 32, 64};  // elements
+};
+Space VectorizeRows(VectorizeRowsOptions options = {});
+
+struct PinOptions {
+  std::string site;
+  std::vector<int64_t> to;
+};
+Space Pin(PinOptions options);
 
 void CpuSpace(Schedule& s);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -41,6 +42,12 @@ std::string BlocksOf(const Program& program) {
   return absl::StrJoin(names, " ");
 }
 
+// "cpu/multi-level-tiling/relu" is module and block.
+std::string BlockOf(const Schedule::Declined& d) { return d.where.substr(d.where.rfind('/') + 1); }
+std::string ModuleOf(const Schedule::Declined& d) {
+  return d.where.substr(0, std::min(d.where.rfind('/'), d.where.size()));
+}
+
 Json ToJson(const Task& task, const Enumeration& space) {
   Json sketches = Json::array();
   for (const Sketch& sketch : space.sketches) {
@@ -55,10 +62,22 @@ Json ToJson(const Task& task, const Enumeration& space) {
   }
   Json dropped = Json::array();
   for (const DroppedSequence& d : space.dropped) dropped.push_back(std::string(d.reason.message()));
+  Json declined = Json::array();
+  for (const Schedule::Declined& d : space.declined)
+    declined.push_back({{"module", ModuleOf(d)}, {"block", BlockOf(d)}, {"why", d.why}});
   return {{"name", task.program.name},        {"occurrences", task.occurrences.size()},
           {"blocks", BlocksOf(task.program)}, {"flops", Flops(task.program)},
           {"support", SupportOf(space)},      {"complete", space.complete},
-          {"sketches", std::move(sketches)},  {"dropped", std::move(dropped)}};
+          {"sketches", std::move(sketches)},  {"dropped", std::move(dropped)},
+          {"declined", std::move(declined)}};
+}
+
+void PrintDeclined(const Enumeration& space) {
+  if (space.declined.empty()) return;
+  std::vector<std::vector<std::string>> rows{{"  block", "module", "left it alone, for"}};
+  for (const Schedule::Declined& d : space.declined)
+    rows.push_back({absl::StrCat("  ", BlockOf(d)), ModuleOf(d), d.why});
+  std::printf("\n%s", Table(rows).c_str());
 }
 
 void PrintSketches(const Enumeration& space) {
@@ -124,7 +143,10 @@ absl::Status ShowSpace(const Options& options) {
     return absl::OkStatus();
   }
   std::printf("space: %s\n\n%s", space->text.c_str(), Table(rows).c_str());
-  if (spaces.size() == 1) PrintSketches(spaces[0]);
+  if (spaces.size() == 1) {
+    PrintSketches(spaces[0]);
+    PrintDeclined(spaces[0]);
+  }
   if (!input->boundaries.empty()) std::printf("\nnot tunable:\n");
   for (const Boundary& b : input->boundaries) {
     std::printf("  %s: %s (%s)\n", b.location.c_str(), b.op.c_str(), b.reason.c_str());

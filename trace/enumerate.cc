@@ -82,12 +82,13 @@ class Enumerator {
   absl::StatusOr<Enumeration> Run() {
     absl::Status status = TryAll();
     if (status.ok() && !result_.complete) {
-      result_ = {{}, {}, false};
+      result_ = {{}, {}, {}, false};
       seen_.clear();
       status = TryBlockByBlock();
       if (status.ok()) status = TryAtRandom();
     }
     if (!status.ok()) return status;
+    result_.declined = std::move(declined_);
     return std::move(result_);
   }
 
@@ -184,6 +185,9 @@ class Enumerator {
       if (!chooser.other.empty())
         return Branches(absl::StrCat("it chooses ", chooser.other, " in another run"));
       if (!schedule.ok() && !absl::IsFailedPrecondition(schedule.status())) return schedule.status();
+      for (const Schedule::Declined& note : schedule.declined()) {
+        if (std::find(declined_.begin(), declined_.end(), note) == declined_.end()) declined_.push_back(note);
+      }
       const Trace trace = Trace::Of(schedule);
       if (!first.has_value()) {
         first = trace;
@@ -279,6 +283,7 @@ class Enumerator {
   const Target& target_;
   const EnumerateOptions& options_;
   Enumeration result_;
+  std::vector<Schedule::Declined> declined_;
   std::set<std::string> seen_;
   uint64_t next_ = 0;
 };

@@ -54,7 +54,8 @@ struct DroppedSequence {
 struct Enumeration {
   std::vector<Sketch> sketches;  // in the order of their first sequence
   std::vector<DroppedSequence> dropped;
-  bool complete = true;  // false: there are more sequences than the limit
+  std::vector<Schedule::Declined> declined;  // why modules left blocks alone in some sequence, each once
+  bool complete = true;                      // false: there are more sequences than the limit
 };
 
 absl::StatusOr<Enumeration> Enumerate(const SpaceFunction& space, const Program& program,

@@ -99,7 +99,7 @@ absl::Status SampleComputeLocation(Call& call) {
 const Primitive kSampleComputeLocation{
     .name = "sample-compute-location",
     .operands = {{"block", OperandKind::kBlock}},
-    .attributes = {},
+    .attributes = {Only()},
     .result = HandleKind::kValue,
     .result_names = "location",
     .sampling = true,

@@ -1,9 +1,8 @@
 // Late steps (design D3): what they do is computed, at every replay, from the program as it then stands.
 //
-// parallelize-outer   for i: for j: ...         ->   parallel f in 0..I*J: ...          outer data parallel
-// loops of each nest vectorize-inner     for j in 0..128: S        ->   for j0: vectorized j1 in 0..64: S
-// innermost loop of each block unroll-up-to        for i in 0..4: for v: S   ->   S; S; S; S inner loops,
-// while the straight line is short
+//   parallelize-outer   for i: for j: S           ->   parallel f in 0..I*J: S       outer loops of each nest
+//   vectorize-inner     for j in 0..128: S        ->   for j0: vectorized j1 in 0..64: S   of each block
+//   unroll-up-to        for i in 0..4: for v: S   ->   S; S; S; S            while the straight line is short
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +11,7 @@
 #include "lang/analysis/loops.h"
 #include "lang/analysis/match.h"
 #include "lang/defect.h"
+#include "lang/lanes.h"
 #include "lang/nested.h"
 
 namespace kiln {
@@ -41,87 +41,6 @@ absl::Status ParallelizeOuter(Call& call) {
     p.loop(fused[0]).kind = LoopKind::kParallel;
   }
   return absl::OkStatus();
-}
-
-// How many elements an access of a block moves from one iteration of the loop to the next; nullopt where that
-// is not the same everywhere.
-std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index,
-                              Id loop) {
-  const auto shape = p.Dims(p.buffers[buffer].shape);
-  int64_t stride = 0, row = 1;
-  for (size_t d = index.size(); d-- > 0;) {
-    std::optional<int64_t> step = StepOf(p, block, index[d], loop);
-    if (!step.has_value()) {
-      const Bindings bindings = ResolveBindings(p, block);
-      const std::optional<Sum> value = Substitute(
-          p.SumOf(index[d]), [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, Extents(p));
-      if (!value.has_value()) return std::nullopt;
-      step = 0;
-      for (const Split& split : value->splits) {
-        if (split.source.kind == Source::Kind::kMark) return std::nullopt;
-        if (split.source != Source::Loop(loop)) continue;
-        if (split.lower != 1 || split.extent != 0) return std::nullopt;
-        *step += split.scale;
-      }
-    }
-    stride += *step * row;
-    row *= shape[d].max;
-  }
-  return stride;
-}
-
-// The accesses of a block step by 0, 1 or a little along the loop: lanes load and store few cache lines.
-bool Lanes(const Program& p, Id block, Id loop) {
-  const bool reduces = UseOf(p, block, loop).reduction;
-  for (const Access& dest : p.Accesses(p.block(block).dests)) {
-    const std::optional<int64_t> stride = Stride(p, block, dest.buffer, p.List(dest.index), loop);
-    if (!stride.has_value() || (reduces ? *stride != 0 : *stride != 1)) return false;
-  }
-  for (const Id load : Loads(p, block)) {
-    const Expr& e = p.exprs[load];
-    const std::optional<int64_t> stride = Stride(p, block, e.a, p.List({e.b, e.c}), loop);
-    if (!stride.has_value() || *stride < 0 || *stride > 4) return false;
-  }
-  return true;
-}
-
-// Bytes of the widest element that one of the blocks writes.
-int64_t WidestResult(const Program& p, const std::vector<Id>& blocks) {
-  int64_t widest = 1;
-  for (const Id block : blocks) {
-    for (const Access& dest : p.Accesses(p.block(block).dests))
-      widest = std::max(widest, SizeOf(p.buffers[dest.buffer].dtype));
-  }
-  return widest;
-}
-
-// How many lanes lie next to each other in memory, as far as layouts say: those of the last axis, if the loop
-// moves along it; a vector, if it moves along others.
-int64_t Together(const Program& p, Id block, Id loop, int64_t limit, int64_t vector) {
-  const auto visit = [&](Id id, absl::Span<const int32_t> index) {
-    const auto axes = p.List(p.buffers[id].layout.axes);
-    if (axes.empty()) return;
-    const Sum last = p.SumOf(axes.back());
-    for (size_t d = 0; d < index.size(); ++d) {
-      if (StepOf(p, block, index[d], loop) == 0) continue;
-      const bool along = last.splits.size() == 1 && last.splits[0].lower == 1 &&
-                         last.splits[0].source == Source::Iter(static_cast<int32_t>(d));
-      limit = std::min(limit, along ? p.marks[axes.back()].extent.max : vector);
-    }
-  };
-  for (const Access& dest : p.Accesses(p.block(block).dests)) visit(dest.buffer, p.List(dest.index));
-  for (const Id load : Loads(p, block)) visit(p.exprs[load].a, p.List({p.exprs[load].b, p.exprs[load].c}));
-  return limit;
-}
-
-// How many of `extent` iterations become lanes: all up to `together`, else the largest divisor that fills
-// whole vectors, else all up to `limit`, else a vector.
-int64_t LaneCount(int64_t extent, int64_t together, int64_t limit, int64_t vector) {
-  if (extent <= together) return extent;
-  for (int64_t lanes = together; lanes >= vector; --lanes) {
-    if (extent % lanes == 0 && lanes % vector == 0) return lanes;
-  }
-  return extent <= limit ? extent : std::min(vector, limit);
 }
 
 absl::Status VectorizeInner(Call& call) {

@@ -109,16 +109,23 @@ std::vector<AttributeDecl> TileBounds() {
           {"bound", std::string()}, {"most", std::vector<int64_t>()}, {"multiple", std::vector<int64_t>()}};
 }
 
+std::vector<AttributeDecl> PerfectTileAttributes() {
+  std::vector<AttributeDecl> attributes = TileBounds();
+  attributes.push_back(Only());
+  return attributes;
+}
+
 std::vector<AttributeDecl> TileBoundsAndWaste() {
   std::vector<AttributeDecl> attributes = TileBounds();
   attributes.push_back({"waste", 0.25});
+  attributes.push_back(Only());
   return attributes;
 }
 
 const Primitive kSamplePerfectTile{
     .name = "sample-perfect-tile",
     .operands = {{"loop", OperandKind::kLoop}, {"within", OperandKind::kFactor, true}},
-    .attributes = TileBounds(),
+    .attributes = PerfectTileAttributes(),
     .result = HandleKind::kValue,
     .result_names = "factors",
     .sampling = true,
@@ -130,7 +137,9 @@ const Primitive kSamplePerfectTile{
         "of "
         "the last i factors is at most the i-th number of `most` and a multiple of the i-th of `multiple` "
         "(0: "
-        "any). Does not apply when nothing keeps these.",
+        "any). Does not apply when nothing keeps these. As at every site, `only` lists the decisions that "
+        "are "
+        "left of the support, one after the other (none: all).",
     .apply = SamplePerfectTile,
 };
 KILN_PRIMITIVE(kSamplePerfectTile);
@@ -157,7 +166,7 @@ KILN_PRIMITIVE(kSampleTile);
 const Primitive kSampleCategorical{
     .name = "sample-categorical",
     .operands = {},
-    .attributes = {{"values", std::vector<int64_t>()}, {"weights", std::vector<double>()}},
+    .attributes = {{"values", std::vector<int64_t>()}, {"weights", std::vector<double>()}, Only()},
     .result = HandleKind::kValue,
     .result_names = "value",
     .sampling = true,

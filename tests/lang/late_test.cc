@@ -2,6 +2,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/builder.h"
+#include "lang/shadow.h"
 #include "lang/text.h"
 #include "tests/support/scheduled.h"
 
@@ -82,6 +83,40 @@ std::string SumsUnrolled(int64_t terms) {  // the default target has 16 vector r
 TEST(UnrollUpTo, RepeatsNoReductionThatIsLongerThanTheRegisters) {
   EXPECT_THAT(SumsUnrolled(16), HasSubstr("for i < 4 unrolled {\n  for k < 16 unrolled {"));
   EXPECT_THAT(SumsUnrolled(17), HasSubstr("for i < 4 {\n  for k < 17 unrolled {"));
+}
+
+// Sums of rows, which may be computed below the rows of their reader.
+std::string Rows(int64_t columns, int64_t lanes, bool below_reader = false) {
+  Builder b("rows");
+  const Id A = b.Input("A", DType::kF32, {3, columns}), B = b.Output("B", DType::kF32, {3, columns});
+  const Id s = b.Temporary("s", DType::kF32, {3});
+  const Sum i = b.Iter(0), k = b.Iter(1);
+  b.Reduce("sum", {{"i", 3}, {"k", columns, IterKind::kReduction}}, Monoid::Kind::kSum, {s, {i}},
+           b.Load(A, {i, k}));
+  b.Compute("scale", {{"i", 3}, {"j", columns}}, {B, {i, k}}, b.Mul(b.Load(A, {i, k}), b.Load(s, {i})));
+  const Program original = b.Finish();
+  Schedule schedule = Scheduled(original);
+  if (below_reader)
+    schedule.ComputeAt(schedule.GetBlock("sum"), schedule.GetLoops(schedule.GetBlock("scale"))[0]);
+  schedule.RfactorRows(lanes);
+  EXPECT_TRUE(schedule.ok()) << schedule.status();
+  EXPECT_TRUE(CheckShadow(schedule.program(), RunShadow(original).value()).ok());
+  return ToString(schedule.program());
+}
+
+TEST(RfactorRows, CombinesLanesAtTheEndOfEachRow) {
+  EXPECT_THAT(Rows(64, 16), HasSubstr("for i < 3 {\n  for k_0 < 4 {\n    for k_1 < 16 vectorized {"));
+  EXPECT_THAT(Rows(64, 16), HasSubstr("buffer s.rf: f32[3, 16] register"));
+  EXPECT_THAT(Rows(64, 16, true), HasSubstr("for k_0 < 4 {\n      for k_1 < 16 vectorized {"));
+}
+
+TEST(RfactorRows, MasksTheLastLanesOfOddRows) {
+  EXPECT_THAT(Rows(37, 16), HasSubstr("for k_0 < 5 {\n    for k_1 < 8 vectorized {"));
+}
+
+TEST(RfactorRows, LeavesShortRowsAndZeroLanesAlone) {
+  EXPECT_THAT(Rows(8, 16), Not(HasSubstr("register")));
+  EXPECT_THAT(Rows(64, 0), Not(HasSubstr("register")));
 }
 
 }  // namespace

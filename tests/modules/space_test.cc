@@ -40,7 +40,7 @@ TEST(Space, StringMeansTheSameAsTheFunctionsItNames) {
       " parallelize-vectorize-unroll max-vector=64");
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const Space composed = [](Schedule& s) {
-    EachBlock(s, {AutoInline, MultiLevelTiling({.structure = "SSRSRS", .max_innermost = 64})});
+    EachBlock(s, {AutoInline(), MultiLevelTiling({.structure = "SSRSRS", .max_innermost = 64})});
     RunSpace(s, "random-compute-location", RandomComputeLocation);
     RunSpace(s, "parallelize-vectorize-unroll", ParallelizeVectorizeUnroll({.max_vector = 64}));
   };
@@ -60,10 +60,11 @@ TEST(Space, OptionsReachTheModule) {
 }
 
 TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
-  EXPECT_EQ(ErrorOf("each-block(auto-inlin)"),
-            "space:1:22: there is no module \"auto-inlin\"; known are each-block, auto-inline, cpu, "
-            "multi-level-tiling,"
-            " parallelize-vectorize-unroll, random-compute-location, use-matrix-unit");
+  EXPECT_EQ(
+      ErrorOf("each-block(auto-inlin)"),
+      "space:1:22: there is no module \"auto-inlin\"; known are each-block, add-rfactor, auto-inline, cpu, "
+      "cpu-avx2, cpu-avx512, inline-constant-scalars, multi-level-tiling, pad-to-tile, "
+      "parallelize-vectorize-unroll, pin, random-compute-location, use-matrix-unit, vectorize-rows");
   EXPECT_EQ(ErrorOf("auto-inline"),
             "space:1:12: auto-inline is a module of a block; write each-block(auto-inline)");
   EXPECT_EQ(ErrorOf("each-block(cpu)"),
@@ -77,8 +78,9 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
             "space:1:39: module multi-level-tiling has no option \"levels\"; it has structure, "
             "max-innermost, max-reduction, waste-percent");
   EXPECT_EQ(ErrorOf(""),
-            "space:1:1: there is no module \"\"; known are each-block, auto-inline, cpu, multi-level-tiling,"
-            " parallelize-vectorize-unroll, random-compute-location, use-matrix-unit");
+            "space:1:1: there is no module \"\"; known are each-block, add-rfactor, auto-inline, cpu, "
+            "cpu-avx2, cpu-avx512, inline-constant-scalars, multi-level-tiling, pad-to-tile, "
+            "parallelize-vectorize-unroll, pin, random-compute-location, use-matrix-unit, vectorize-rows");
 }
 
 TEST(Space, EndsAtItsLastCharacterAndNotAtAZero) {

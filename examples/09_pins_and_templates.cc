@@ -1,0 +1,84 @@
+// Lesson 7: how much of a space is left open. Without a random variable it is a plain schedule; with all of
+// them drawn up front, a template whose knobs are known before anything is transformed; and what a user pins
+// lies between the two.
+#include <iostream>
+
+#include "lang/builder.h"
+#include "modules/space.h"
+#include "trace/enumerate.h"
+
+using namespace kiln;
+
+namespace {
+
+Program Matmul() {
+  Builder b("matmul");
+  const Id x = b.Input("A", DType::kF32, {64, 64}), y = b.Input("B", DType::kF32, {64, 64}),
+           z = b.Output("C", DType::kF32, {64, 64});
+  const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  b.Reduce("matmul", {{"i", 64}, {"j", 64}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {z, {i, j}},
+           b.Mul(b.Load(x, {i, k}), b.Load(y, {k, j})));
+  return b.Finish();
+}
+
+// Everything is said: one sketch, one program.
+void ByHand(Schedule& s) {
+  const Block matmul = s.GetBlock("matmul");
+  const auto loops = s.GetLoops(matmul);
+  const auto [i0, i1] = s.Split(loops[0], {kAuto, 4});
+  const auto [j0, j1] = s.Split(loops[1], {kAuto, 16});
+  s.Reorder({i0, j0, loops[2], i1, j1});
+  s.Unroll(i1);
+  s.Vectorize(j1);
+}
+
+// Knobs first, then the schedule that they fill in.
+void Template(Schedule& s) {
+  const Value rows = s.SampleCategorical({1, 2, 4, 8}, {}, "rows"),
+              columns = s.SampleCategorical({8, 16, 32}, {}, "columns"),
+              unroll = s.SampleCategorical({0, 16}, {}, "unroll");
+  const Block matmul = s.GetBlock("matmul");
+  const auto loops = s.GetLoops(matmul);
+  const auto [i0, i1] = s.Split(loops[0], {kAuto, rows});
+  const auto [j0, j1] = s.Split(loops[1], {kAuto, columns});
+  s.Reorder({i0, j0, loops[2], i1, j1});
+  s.Unroll(i1);
+  s.Vectorize(j1);
+  s.UnrollUpTo(unroll);
+}
+
+// How many programs are in a space.
+double Size(const Space& space) {
+  const auto enumeration = Enumerate(space, Matmul(), Target());
+  if (!enumeration.ok()) return std::cerr << enumeration.status() << "\n", -1;
+  double size = 0;
+  for (const Sketch& sketch : enumeration->sketches) {
+    double support = 1;
+    for (const SketchSite& site : sketch.sites) support *= site.support;
+    size += support;
+  }
+  return size;
+}
+
+}  // namespace
+
+int main() {
+  const double by_hand = Size(ByHand), knobs = Size(Template);
+  std::cout << "by hand " << by_hand << ", a template " << knobs << "\n";
+
+  // What a user knows stands before what it restricts: a decision, a part of a support, an alternative.
+  const auto pinned = ParseSpace(
+      "pin site=matmul/read-reuse to=2 | pin site=matmul/write-reuse to=1 |"
+      " pin site=S1 to=1,2,2,16,2,2,1,16 | pin site=R2 to=1,64 | cpu");
+  if (!pinned.ok()) return std::cerr << pinned.status() << "\n", 1;
+  const double part = Size(*pinned), whole = Size(ParseSpace("cpu").value());
+  std::cout << "pinned " << part << ", whole " << whole << "\n";
+
+  // The same from C++, of any space.
+  const double knob = Size([](Schedule& s) {
+    s.Pin("columns", {16, 32});
+    Template(s);
+  });
+  std::cout << "a template without one of its values " << knob << "\n";
+  return by_hand == 1 && knobs == 24 && knob == 16 && part < whole / 100 ? 0 : 1;
+}

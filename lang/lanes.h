@@ -1,0 +1,24 @@
+// Which loops may well become lanes, and how many of their iterations. For late steps.
+#pragma once
+
+#include <vector>
+
+#include "lang/program.h"
+
+namespace kiln {
+
+// The accesses of a block step by 0, 1 or a little along the loop: lanes load and store few cache lines.
+bool Lanes(const Program& program, Id block, Id loop);
+
+// Bytes of the widest element that one of the blocks writes.
+int64_t WidestResult(const Program& program, const std::vector<Id>& blocks);
+
+// How many lanes lie next to each other in memory, as far as layouts say: those of the last axis, if the loop
+// moves along it; a vector, if it moves along others.
+int64_t Together(const Program& program, Id block, Id loop, int64_t limit, int64_t vector);
+
+// How many of `extent` iterations become lanes: all up to `together`, else the largest divisor that fills
+// whole vectors, else all up to `limit`, else a vector.
+int64_t LaneCount(int64_t extent, int64_t together, int64_t limit, int64_t vector);
+
+}  // namespace kiln

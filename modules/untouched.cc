@@ -1,0 +1,40 @@
+#include "modules/untouched.h"
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/cost.h"
+#include "lang/analysis/placement.h"
+
+namespace kiln {
+namespace {
+
+absl::Status No(const Program& p, Id node, absl::string_view why) {
+  return absl::FailedPreconditionError(absl::StrCat(Describe(p, node), " ", why));
+}
+
+}  // namespace
+
+absl::Status CheckUntouched(const Program& p, Id block) {
+  if (p.nodes[block].first != kNone) return No(p, block, "has blocks within");
+  for (const Id loop : LoopsAround(p, block)) {
+    if (!p.IsLoop(loop)) continue;
+    if (p.loop(loop).tainted) return No(p, loop, "has an extent that was drawn: its block is scheduled");
+    if (p.loop(loop).kind != LoopKind::kSerial) return No(p, loop, "is not serial");
+    if (p.nodes[loop].first != p.nodes[loop].last) return No(p, loop, "is shared with other blocks");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckReuses(const Program& p, Id block) {
+  if (p.block(block).monoid == kNone) return No(p, block, "is no reduction");
+  if (!HasReuse(p, block)) return No(p, block, "uses what it loads once: tiles reuse nothing");
+  return absl::OkStatus();
+}
+
+absl::Status CheckReduces(const Program& p, Id block) {
+  if (p.block(block).monoid == kNone) return No(p, block, "is no reduction");
+  if (p.block(block).accumulates) return No(p, block, "is initialized by another block");
+  return CheckUntouched(p, block);
+}
+
+}  // namespace kiln

@@ -1,0 +1,19 @@
+// What modules ask of a block before they schedule it.
+#pragma once
+
+#include "absl/status/status.h"
+#include "lang/program.h"
+
+namespace kiln {
+
+// OK if no module has scheduled the block yet: its loops are serial, of extents that no draw determines, and
+// a nest of its own. kFailedPrecondition says which loop is not so.
+absl::Status CheckUntouched(const Program& program, Id block);
+
+// OK if tiles of the block reuse what they load (HasReuse).
+absl::Status CheckReuses(const Program& program, Id block);
+
+// OK if the block is a reduction that may have partial results: it starts itself, in a nest of its own.
+absl::Status CheckReduces(const Program& program, Id block);
+
+}  // namespace kiln

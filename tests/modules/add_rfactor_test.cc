@@ -1,0 +1,48 @@
+// add-rfactor: chunks for cores, lanes for matrix times vector.
+#include <gtest/gtest.h>
+
+#include "tests/support/module_cases.h"
+#include "tests/support/tiled_matmul.h"
+
+namespace kiln {
+namespace {
+
+Program MatrixTimesVector(int64_t rows, int64_t columns) {
+  Builder b("matvec");
+  const Id a = b.Input("A", DType::kF32, {rows, columns}), x = b.Input("x", DType::kF32, {columns}),
+           y = b.Output("y", DType::kF32, {rows});
+  const Sum i = Builder::Iter(0), k = Builder::Iter(1);
+  b.Reduce("matvec", {{"i", rows}, {"k", columns, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i}},
+           b.Mul(b.Load(a, {i, k}), b.Load(x, {k})));
+  return b.Finish();
+}
+
+Target Cores(int cores) {
+  Target target;
+  target.cores = cores;
+  return target;
+}
+
+TEST(AddRfactor, TakesLanesOfTheReductionWhereRowsGiveNone) {
+  ExpectModule("add_rfactor_lanes", "each-block(add-rfactor)", MatrixTimesVector(20, 64));
+}
+
+TEST(AddRfactor, TakesChunksForIdleCores) {
+  ExpectModule("add_rfactor_chunks", "each-block(add-rfactor)", Matmul(2, 3, 48), Cores(4));
+}
+
+TEST(AddRfactor, LeavesWhatKeepsCoresAndLanesBusy) {
+  ExpectModule("add_rfactor_declined", "each-block(add-rfactor)", Matmul(16, 32, 8), Cores(4));
+}
+
+TEST(AddRfactor, ComputesTheSameBeforeTheOtherModules) {
+  constexpr char kSpace[] =
+      "each-block(auto-inline | add-rfactor | multi-level-tiling) | random-compute-location | vectorize-rows "
+      "|"
+      " parallelize-vectorize-unroll";
+  ExpectSketchesCompute(kSpace, MatrixTimesVector(20, 64), Cores(2));
+  ExpectSketchesCompute(kSpace, MatrixTimesVector(7, 61), Cores(4));
+}
+
+}  // namespace
+}  // namespace kiln

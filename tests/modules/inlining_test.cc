@@ -1,0 +1,46 @@
+// auto-inline under each of its options, and inline-constant-scalars.
+#include <gtest/gtest.h>
+
+#include "lang/builder.h"
+#include "tests/support/module_cases.h"
+
+namespace kiln {
+namespace {
+
+// B = exp(A), read twice; C = B transposed + c[], a scalar of 3; D = C + B.
+Program Chain() {
+  Builder b("chain");
+  const Id a = b.Input("A", DType::kF32, {4, 4}), d = b.Output("D", DType::kF32, {4, 4});
+  const Id e = b.Temporary("B", DType::kF32, {4, 4}), t = b.Temporary("C", DType::kF32, {4, 4}),
+           c = b.Temporary("c", DType::kF32, {});
+  const Sum i = Builder::Iter(0), j = Builder::Iter(1);
+  const std::vector<Builder::IterSpec> all{{"i", 4}, {"j", 4}};
+  b.Compute("three", {}, {c, {}}, b.Float(DType::kF32, 3));
+  b.Compute("exp", all, {e, {i, j}}, b.Make(Op::kExp, DType::kF32, b.Load(a, {i, j})));
+  b.Compute("transpose", all, {t, {i, j}}, b.Add(b.Load(e, {j, i}), b.Load(c, {})));
+  b.Compute("add", all, {d, {i, j}}, b.Add(b.Load(t, {i, j}), b.Load(e, {i, j})));
+  return b.Finish();
+}
+
+TEST(AutoInline, KeepsWhatCostsAndWhatPermutes) {
+  ExpectModule("auto_inline", "each-block(auto-inline)", Chain());
+}
+
+TEST(AutoInline, InlinesAllThatItMayUnderLaxOptions) {
+  ExpectModule("auto_inline_lax", "each-block(auto-inline cheap=0 ordered=0)", Chain());
+}
+
+TEST(AutoInline, KeepsWhatOptionsDisallow) {
+  ExpectModule("auto_inline_strict",
+               "each-block(auto-inline ordered=0 cheap=0 constants=0 disallow=exp,const injective=1)",
+               Chain());
+  ExpectModule("auto_inline_nowhere", "each-block(auto-inline into-consumer=0 into-producer=0 ordered=0)",
+               Chain());
+}
+
+TEST(InlineConstantScalars, InlinesScalarsAlone) {
+  ExpectModule("inline_constant_scalars", "each-block(inline-constant-scalars)", Chain());
+}
+
+}  // namespace
+}  // namespace kiln

@@ -7,8 +7,8 @@
 // tiles, R of reduction tiles. The innermost fit the vector registers together, the last as whole vectors;
 // rows (the others) need not divide the extent: six rows of two vectors keep twelve sums.
 // Structure:  write-reuse = none | registers above the last R level | those, and a cache above the first
-//             read-reuse  = none | pack one operand | pack all (pack_operands.h; constants:
-//             layout_rewrite.cc) epilogue    = apart | the consumer above the first reduction level
+//             read-reuse  = none | one operand packed | all (pack_operands.h; constants: layout_rewrite.cc)
+//             epilogue    = apart | the consumer below a level of the option (fuse_epilogue.cc)
 #include "lang/analysis/dataflow.h"
 #include "modules/pack_operands.h"
 #include "modules/untouched.h"
@@ -34,8 +34,10 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
               constant.push_back(IsConstant(s.program(), operand));
             }
             const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
+            const int places = may_fuse ? static_cast<int>(options.epilogue.size()) : 0;
+            const int place = s.Choose("epilogue", 1 + places);
             std::vector<Block> epilogue;
-            if (s.Choose("epilogue", may_fuse ? 2 : 1) == 1) epilogue = s.GetConsumers(block);
+            if (place > 0) epilogue = s.GetConsumers(block);
 
             const Tiles tiles = TileLoops(s, block, options);
             if (write > 0) {
@@ -47,13 +49,15 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
               if (read != i + 1 && read <= count) continue;
               (constant[i] ? RewriteLayout : PackOperand)(s, block, i, indices[i], tiles);
             }
-            for (const Block consumer : epilogue) s.ReverseComputeAt(consumer, tiles.last_before_reduction);
+            for (const Block consumer : epilogue)
+              FuseEpilogue(s, consumer, tiles, options.epilogue[place - 1]);
           }};
 }
 
 KILN_MODULE("multi-level-tiling", MultiLevelTiling, Option("structure", &MultiLevelTilingOptions::structure),
             Option("max-innermost", &MultiLevelTilingOptions::max_innermost),
             Option("max-reduction", &MultiLevelTilingOptions::max_reduction),
-            Option("waste-percent", &MultiLevelTilingOptions::waste_percent));
+            Option("waste-percent", &MultiLevelTilingOptions::waste_percent),
+            Option("epilogue", &MultiLevelTilingOptions::epilogue));
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// What multi-level tiling copies of an operand, where, and in which order.
+// What multi-level tiling copies of an operand, where, and in which order; and where it puts the epilogue.
 #pragma once
 
 #include <set>
@@ -30,6 +30,10 @@ void PackOperand(Schedule& s, Block block, int operand, const OperandIndex& inde
 // Layout-Rewrite (layout_rewrite.cc): the same of a constant, made once, in the prepare phase.
 void RewriteLayout(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles);
 bool IsConstant(const Program& program, Id buffer);
+
+// Fuse-Epilogue (fuse_epilogue.cc): an elementwise consumer below the level-th level of its producer's tiles,
+// or the last above the first reduction.
+void FuseEpilogue(Schedule& s, Block consumer, const Tiles& tiles, int64_t level);
 
 // The layout of the operand, a copy, in panels as wide as its innermost tiles.
 void LayOutPanels(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles);

@@ -7,40 +7,8 @@
 
 namespace kiln {
 
-std::vector<Id> LoopsOfIndex(const Bindings& bindings, const Sum& index) {
-  std::vector<Id> loops;
-  for (const Split& split : index.splits) {
-    if (split.source.kind != Source::Kind::kIter) continue;
-    for (const Split& part : bindings.iters[split.source.id].splits)
-      if (part.source.kind == Source::Kind::kLoop) loops.push_back(part.source.id);
-  }
-  return loops;
-}
-
 void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count) {
   for (size_t i = loops.size() - std::min(count, loops.size()); i + 1 < loops.size(); ++i) s.Unroll(loops[i]);
-}
-
-void OrderByResult(Schedule& s, Block block) {
-  if (!s.ok()) return;
-  const Program& p = s.program();
-  const std::vector<Loop> loops = s.GetLoops(block);
-  const Bindings bindings = ResolveBindings(p, s.node(block));
-  std::vector<std::vector<Id>> dims;
-  for (const Id mark : p.List(p.Accesses(p.block(s.node(block)).dests)[0].index))
-    dims.push_back(LoopsOfIndex(bindings, p.SumOf(mark)));
-  std::vector<std::pair<size_t, size_t>> order;  // dimension (reductions: beyond all), position
-  for (size_t i = 0; i < loops.size(); ++i) {
-    const auto dim = std::find_if(dims.begin(), dims.end(), [&](const std::vector<Id>& moving) {
-      return std::find(moving.begin(), moving.end(), s.node(loops[i])) != moving.end();
-    });
-    order.push_back({dim - dims.begin(), i});
-  }
-  if (std::is_sorted(order.begin(), order.end())) return;
-  std::sort(order.begin(), order.end());
-  std::vector<Loop> sorted;
-  for (const auto& [dim, position] : order) sorted.push_back(loops[position]);
-  s.Reorder(sorted);
 }
 
 Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options) {

@@ -23,6 +23,7 @@ struct MultiLevelTilingOptions {
   int64_t max_innermost = 64;        // bound of the innermost factor of a spatial loop
   int64_t max_reduction = 256;       // and of a reduction: the length of a packed panel
   int64_t waste_percent = 10;        // of rows: how much of the extent may be run in vain; 0: perfect tiles
+  std::vector<int64_t> epilogue = {2};  // levels below which an epilogue may be computed, from 1 on
 };
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options = {});
 
@@ -35,6 +36,13 @@ struct PadToTileOptions {
   int64_t waste_percent = 12;  // of an extent that is padded
 };
 BlockModule PadToTile(PadToTileOptions options = {});
+
+struct TilingWithIntrinsicOptions {
+  std::string family;                // how the names of families begin: "vnni"
+  std::string structure = "SSRSRS";  // around the intrinsic
+  int64_t max_innermost = 64, max_reduction = 256;
+};
+BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options = {});
 
 void RandomComputeLocation(Schedule& s);
 

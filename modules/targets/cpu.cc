@@ -3,19 +3,22 @@
 //
 // What stands in a default space applies seldom or always gains: each choice more is one that a search has to
 // try. A target takes what fits it: `cpu` is one of the others.
+#include "absl/strings/match.h"
 #include "modules/tiling.h"
 
 namespace kiln {
 namespace {
 
 struct Machine {
-  MultiLevelTilingOptions tiling = {};
   std::vector<int64_t> row_lanes = {0, 32, 64};
+  bool dots = false;  // of bytes: contractions of them are tiled with intrinsics too
 };
 
 void SpaceOf(Schedule& s, const Machine& machine) {
   EachBlock(s, {InlineConstantScalars, AutoInline()});
-  EachBlock(s, {AutoInline(), AddRfactor(), PadToTile(), MultiLevelTiling(machine.tiling)});
+  std::vector<BlockModule> tiling{AutoInline(), AddRfactor(), PadToTile(), MultiLevelTiling()};
+  if (machine.dots) tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({.family = "vnni"}));
+  EachBlock(s, tiling);
   RunSpace(s, "random-compute-location", RandomComputeLocation);
   RunSpace(s, "vectorize-rows", VectorizeRows({.lanes = machine.row_lanes}));
   RunSpace(s, "parallelize-vectorize-unroll", ParallelizeVectorizeUnroll({.max_vector = 64}));
@@ -27,10 +30,20 @@ void CpuAvx2Space(Schedule& s) { SpaceOf(s, {}); }
 
 void CpuAvx512Space(Schedule& s) { SpaceOf(s, {.row_lanes = {0, 64, 128}}); }
 
-void CpuSpace(Schedule& s) { s.target().vector_bytes == 64 ? CpuAvx512Space(s) : CpuAvx2Space(s); }
+void CpuVnniSpace(Schedule& s) {
+  SpaceOf(s, {.row_lanes = s.target().vector_bytes == 64 ? std::vector<int64_t>{0, 64, 128}
+                                                         : std::vector<int64_t>{0, 32, 64},
+              .dots = true});
+}
+
+void CpuSpace(Schedule& s) {
+  if (absl::StrContains(s.target().features, "vnni")) return CpuVnniSpace(s);
+  s.target().vector_bytes == 64 ? CpuAvx512Space(s) : CpuAvx2Space(s);
+}
 
 KILN_MODULE("cpu", CpuSpace);
 KILN_MODULE("cpu-avx2", CpuAvx2Space);
 KILN_MODULE("cpu-avx512", CpuAvx512Space);
+KILN_MODULE("cpu-vnni", CpuVnniSpace);
 
 }  // namespace kiln

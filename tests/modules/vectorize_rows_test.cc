@@ -37,7 +37,7 @@ TEST(VectorizeRows, HasOneSiteForAllRows) {
   ExpectModule("vectorize_rows", "random-compute-location | vectorize-rows lanes=0,8,16", Softmax(3, 48));
 }
 
-TEST(VectorizeRows, ComputesRowsThatLanesDoNotDivide) {
+TEST(VectorizeRows, ComputesRowsThatVectorsDoNotDivide) {
   ExpectSketchesCompute("random-compute-location | vectorize-rows lanes=16 | parallelize-vectorize-unroll",
                         Softmax(3, 37));
 }

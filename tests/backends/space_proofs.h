@@ -1,0 +1,53 @@
+// Random traces of a space, each proven to compute what the original computes, or run on terms
+// (validator/proof.h).
+#pragma once
+
+#include "absl/strings/str_cat.h"
+#include "backends/prove/presburger.h"
+#include "gtest/gtest.h"
+#include "modules/space.h"
+#include "search/chain.h"
+#include "search/judge.h"
+#include "trace/enumerate.h"
+#include "trace/text.h"
+#include "validator/proof.h"
+
+namespace kiln {
+
+struct ProvenTraces {
+  int traces = 0;   // that may be measured, all of them proven or run
+  int refused = 0;  // drawn, and refused by the checks of proposals
+};
+
+// `wanted` traces of the space (fewer where nearly all draws are refused).
+inline ProvenTraces ProveTraces(const std::string& what, const std::string& text, const Program& program,
+                                const Target& target, int wanted, proof::Prover& prover) {
+  ProvenTraces proven;
+  SearchSpace space;
+  space.original = program;
+  space.target = target;
+  space.make_judge = [&] { return MakeJudge(space.target); };
+  const auto sketches = Enumerate(ParseSpace(text).value(), space.original, space.target);
+  EXPECT_TRUE(sketches.ok()) << what << ": " << sketches.status();
+  if (!sketches.ok()) return proven;
+  for (const Sketch& sketch : sketches->sketches) space.sketches.push_back(sketch.trace);
+  const Judge judge = space.make_judge();
+  RandomDice dice(Engine({7}));
+  for (int draws = 0; proven.traces < wanted && draws < 20 * wanted; ++draws) {
+    const absl::StatusOr<Point> point = DrawPoint(space, judge, dice);
+    if (!point.ok()) {
+      ++proven.refused;
+      continue;
+    }
+    const Proof proof =
+        Prove(space.original, point->replayed.program(), {.prover = &prover, .limit = absl::Seconds(60)});
+    const bool by_run = proof.verdict == Proof::Verdict::kTooHard && proof.by_run;
+    EXPECT_TRUE(proof.verdict == Proof::Verdict::kProven || by_run)
+        << what << ": " << ToString(proof.verdict) << ": " << proof.reason << "\n"
+        << Print(*point->replayed.trace);
+    ++proven.traces;
+  }
+  return proven;
+}
+
+}  // namespace kiln

@@ -1,0 +1,52 @@
+// 2,000 random traces of every default space, of the inputs and of the published operators: none computes
+// anything else than its original, and at least 95% of what is drawn may be measured.
+#include <filesystem>
+
+#include "backends/import/import.h"
+#include "test_paths.h"
+#include "tests/backends/space_proofs.h"
+
+namespace kiln {
+namespace {
+
+struct Machine {
+  const char* space;
+  int vector_bytes, vector_registers, cores;
+  const char* features;
+};
+
+class DefaultSpaces : public testing::TestWithParam<Machine> {};
+
+TEST_P(DefaultSpaces, ComputeWhatTheOriginalsCompute) {
+  Target target;
+  target.vector_bytes = GetParam().vector_bytes;
+  target.vector_registers = GetParam().vector_registers;
+  target.cores = GetParam().cores;
+  target.features = GetParam().features;
+  proof::PresburgerProver prover({.limit = absl::Seconds(20)});
+  ProvenTraces total;
+  for (const char* folder : {"/tests/inputs/ops", "/bench/operators"}) {
+    for (const auto& file : std::filesystem::directory_iterator(absl::StrCat(KILN_SOURCE_DIR, folder))) {
+      if (file.path().extension() != ".mlir") continue;
+      const auto imported = ImportFile(file.path().string());
+      if (!imported.ok()) continue;
+      const ProvenTraces proven =
+          ProveTraces(file.path(), GetParam().space, imported->program, target, 16, prover);
+      total.traces += proven.traces;
+      total.refused += proven.refused;
+    }
+  }
+  RecordProperty("traces", total.traces);
+  RecordProperty("refused", total.refused);
+  std::cout << GetParam().space << ": " << total.traces << " traces, " << total.refused << " refused\n";
+  EXPECT_GE(total.traces, 2000);
+  EXPECT_LE(total.refused, total.traces / 19);
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, DefaultSpaces,
+                         testing::Values(Machine{"cpu-avx2", 32, 16, 1, ""},
+                                         Machine{"cpu-avx512", 64, 32, 4, ""},
+                                         Machine{"cpu-vnni", 64, 32, 1, "+avx512vnni"}));
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,58 @@
+// multi-level-tiling-with-intrinsic: the inner tile of a contraction is one intrinsic.
+#include <gtest/gtest.h>
+
+#include "tests/support/module_cases.h"
+#include "tests/support/tiled_matmul.h"
+
+namespace kiln {
+namespace {
+
+// u8 times i8, as VNNI multiplies.
+Program Bytes(int64_t m, int64_t n, int64_t k) {
+  Builder b("bytes");
+  const Id x = b.Input("A", DType::kI8, {m, k}), y = b.Input("B", DType::kI8, {k, n}),
+           z = b.Output("C", DType::kI32, {m, n});
+  const Sum i = Builder::Iter(0), j = Builder::Iter(1), r = Builder::Iter(2);
+  b.Reduce("bytes", {{"i", m}, {"j", n}, {"k", k, IterKind::kReduction}}, Monoid::Kind::kSum, {z, {i, j}},
+           b.Mul(b.Make(Op::kCastUnsigned, DType::kI32, b.Load(x, {i, r})),
+                 b.Cast(DType::kI32, b.Load(y, {r, j}))));
+  return b.Finish();
+}
+
+Target Vnni() {
+  Target target;
+  target.features = "+avx2,+avxvnni";
+  return target;
+}
+
+constexpr char kSpace[] = "each-block(multi-level-tiling-with-intrinsic)";
+
+TEST(MultiLevelTilingWithIntrinsic, TilesAMatmulForFusedMultiplyAdds) {
+  ExpectModule("multi_level_tiling_with_fma", kSpace, Matmul(12, 32, 8));
+}
+
+TEST(MultiLevelTilingWithIntrinsic, TilesBytesForDotProducts) {
+  ExpectModule("multi_level_tiling_with_vnni", kSpace, Bytes(6, 32, 16), Vnni());
+}
+
+TEST(MultiLevelTilingWithIntrinsic, PadsWhatDoesNotFit) {
+  ExpectSketchesCompute(kSpace, Matmul(7, 17, 5));
+  ExpectSketchesCompute(kSpace, Bytes(3, 11, 6), Vnni());
+}
+
+TEST(MultiLevelTilingWithIntrinsic, LeavesOtherBlocksAlone) {
+  Target scalar;
+  scalar.fma = false;
+  EXPECT_EQ(SketchesText(kSpace, Matmul(12, 32, 8), scalar).find("einsum"), std::string::npos);
+  EXPECT_EQ(SketchesText("each-block(multi-level-tiling-with-intrinsic family=vnni)", Matmul(12, 32, 8))
+                .find("einsum"),
+            std::string::npos);
+}
+
+TEST(DefaultSpaces, OfVnniHaveIntrinsicsForBytesAlone) {
+  EXPECT_NE(SketchesText("cpu", Bytes(6, 32, 16), Vnni()).find("vnni.8x4"), std::string::npos);
+  EXPECT_EQ(SketchesText("cpu", Matmul(12, 32, 8), Vnni()).find("tensorize"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln

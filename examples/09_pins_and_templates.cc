@@ -25,11 +25,10 @@ Program Matmul() {
 void ByHand(Schedule& s) {
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);
-  const auto [i0, i1] = s.Split(loops[0], {kAuto, 4});
-  const auto [j0, j1] = s.Split(loops[1], {kAuto, 16});
-  s.Reorder({i0, j0, loops[2], i1, j1});
-  s.Unroll(i1);
-  s.Vectorize(j1);
+  const auto i = s.Split(loops[0], {kAuto, 4}), j = s.Split(loops[1], {kAuto, 16});
+  s.Reorder({i[0], j[0], loops[2], i[1], j[1]});
+  s.Unroll(i[1]);
+  s.Vectorize(j[1]);
 }
 
 // Knobs first, then the schedule that they fill in.
@@ -39,11 +38,10 @@ void Template(Schedule& s) {
               unroll = s.SampleCategorical({0, 16}, {}, "unroll");
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);
-  const auto [i0, i1] = s.Split(loops[0], {kAuto, rows});
-  const auto [j0, j1] = s.Split(loops[1], {kAuto, columns});
-  s.Reorder({i0, j0, loops[2], i1, j1});
-  s.Unroll(i1);
-  s.Vectorize(j1);
+  const auto i = s.Split(loops[0], {kAuto, rows}), j = s.Split(loops[1], {kAuto, columns});
+  s.Reorder({i[0], j[0], loops[2], i[1], j[1]});
+  s.Unroll(i[1]);
+  s.Vectorize(j[1]);
   s.UnrollUpTo(unroll);
 }
 

@@ -68,7 +68,7 @@ TEST(Command, MistakesInTheCommandLineExitWithTwo) {
 
 TEST(Command, ASpaceThatDoesNotParseSaysWhere) {
   EXPECT_THAT(RunKiln({"space", kMatmul, "--space", "each-block(bake)"}).err,
-              HasSubstr("space:1:16: there is no module \"bake\"; known are each-block, auto-inline,"));
+              HasSubstr("space:1:16: there is no module \"bake\"; known are each-block, add-rfactor,"));
 }
 
 struct BadFile {

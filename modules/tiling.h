@@ -45,6 +45,7 @@ struct TilingWithIntrinsicOptions {
 BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options = {});
 
 void RandomComputeLocation(Schedule& s);
+void SkipZeros(Schedule& s);
 
 struct ParallelizeVectorizeUnrollOptions {
   int64_t max_jobs_per_core = 16;

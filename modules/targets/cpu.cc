@@ -15,6 +15,7 @@ struct Machine {
 };
 
 void SpaceOf(Schedule& s, const Machine& machine) {
+  RunSpace(s, "skip-zeros", SkipZeros);
   EachBlock(s, {InlineConstantScalars, AutoInline()});
   std::vector<BlockModule> tiling{AutoInline(), AddRfactor(), PadToTile(), MultiLevelTiling()};
   if (machine.dots) tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({.family = "vnni"}));

@@ -1,0 +1,65 @@
+#include "gmock/gmock.h"
+#include "lang/builder.h"
+#include "lang/schedule.h"
+#include "lang/text.h"
+#include "tests/lang/restricted.h"
+#include "tests/support/golden.h"
+#include "tests/support/same_results.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+// C[h] sum= Z[h + i] * W[i], where Z has an element of X at each y with y % step = at, and zeros elsewhere.
+Program Spread(int64_t h, int64_t i, int64_t step, int64_t at) {
+  Builder b("spread");
+  const int64_t wide = h + i - 1, elements = (wide - 1 - at) / step + 1;
+  const Id x = b.Input("X", DType::kF32, {elements}), w = b.Input("W", DType::kF32, {i}),
+           z = b.Temporary("Z", DType::kF32, {wide}), c = b.Output("C", DType::kF32, {h});
+  const Sum y = b.Iter(0);
+  const Sum offset = y + Sum::Constant(-at), element{-(at / step), {Split{Source::Iter(0), 1, step, 0}}};
+  b.Compute("spread", {{"y", wide}}, {z, {y}},
+          b.Within({{offset, wide}, {Sum{-(at % step), {Split{Source::Iter(0), 1, 1, step}}}, 1}},
+                   b.Load(x, {element}), b.Float(DType::kF32, 0)));
+  b.Reduce("sum", {{"h", h}, {"i", i, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {b.Iter(0)}},
+           b.Mul(b.Load(z, {b.Iter(0) + b.Iter(1)}), b.Load(w, {b.Iter(1)})));
+  return b.Finish();
+}
+
+void Skip(Schedule& s) { s.SkipZeros(s.GetBlock("sum")); }
+
+TEST(SkipZeros, LeavesOneTermOfEachStep) {
+  Schedule s = Scheduled(Spread(16, 4, 2, 0));
+  Skip(s);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(s.program()), HasSubstr("C[h*2 + h.r] sum= Z[h*2 + h.r*2 + i*2]*W[i*2 + h.r]"));
+}
+
+TEST(SkipZeros, ComputesTheSame) {
+  for (const auto& [h, i, step, at] : std::vector<std::array<int64_t, 4>>{
+           {16, 4, 2, 0}, {16, 4, 2, 1}, {8, 2, 2, 1}, {10, 6, 2, 0}, {12, 3, 3, 2}, {9, 6, 3, 2}}) {
+    const Program before = Spread(h, i, step, at);
+    Schedule s = Scheduled(before);
+    Skip(s);
+    ASSERT_TRUE(s.ok()) << s.status();
+    ExpectSameResults(before, s.program());
+  }
+}
+
+TEST(SkipZeros, IsRefusedWhereNoTermIsKnownToBeZero) {
+  Refusals refusals;
+  refusals.Add("a step has transformed the program", Spread(16, 4, 2, 0), [](Schedule& s) {
+    s.Split(s.GetLoops(s.GetBlock("sum"))[0], {4, 4});
+    Skip(s);
+  });
+  refusals.Add("the terms are no multiple of the distance", Spread(16, 3, 2, 0), Skip);
+  refusals.Add("the results are no multiple of the distance", Spread(15, 4, 2, 0), Skip);
+  refusals.Add("the term is no sum of iters", Spread(12, 3, 3, 1), Skip);
+  refusals.Add("the block is no contraction", Packed(),
+               [](Schedule& s) { s.SkipZeros(s.GetBlock("copy")); });
+  ExpectGolden("lang/skip_zeros_refusals.txt", refusals.text());
+}
+
+}  // namespace
+}  // namespace kiln

@@ -2,11 +2,12 @@
 //
 //   ablation_bench [--trials 256] [--seeds 30] [--results bench/results/ablation.json] [VARIANT]...
 //
-// The default space of an AVX2 machine over three programs is searched by the default strategy, by it without one
-// of its parts, and by other strategies. Each search appends a line of JSON: what was best after which trial. A
-// line that is there already is not made again, so the same command goes on where it was stopped. Then, for each
-// variant over the seeds that all have: the geometric mean of the latency found by that of the default, and
-// the trials (geometric mean; a search that never arrives counts as all of them) to 95% of the best known.
+// The default space of an AVX2 machine over three programs is searched by the default strategy, by it without
+// one of its parts, and by other strategies. Each search appends a line of JSON: what was best after which
+// trial. A line that is there already is not made again, so the same command goes on where it was stopped.
+// Then, for each variant over the seeds that all have: the geometric mean of the latency found by that of the
+// default, and the trials (geometric mean; a search that never arrives counts as all of them) to 95% of the
+// best known.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -43,8 +44,7 @@ const Variant kVariants[] = {
          return std::make_unique<RandomModel>(seed);
        };
      }},
-    {"no-anneal",
-     [](TuneOptions& o) { o.search.population.start = o.search.population.floor = kWarm; }},
+    {"no-anneal", [](TuneOptions& o) { o.search.population.start = o.search.population.floor = kWarm; }},
     {"no-resample", [](TuneOptions& o) { o.search.population.resample = false; }},
     {"no-sketch-moves", [](TuneOptions& o) { o.search.population.structure = 0; }},
     {"no-descent", [](TuneOptions& o) { o.search.descent = 0; }},
@@ -65,10 +65,14 @@ const Variant kVariants[] = {
 };
 
 Program Dense() { return ImportFile("tests/inputs/ops/torch_dense_bias_gelu.mlir").value().program; }
-Program Convolution() { return ImportFile("tests/inputs/ops/torch_conv2d_nchw_3x3_bias.mlir").value().program; }
+Program Convolution() {
+  return ImportFile("tests/inputs/ops/torch_conv2d_nchw_3x3_bias.mlir").value().program;
+}
 
 const std::pair<const char*, Program (*)()> kPrograms[] = {
-    {"matmul_1024", [] { return Matmul(1024, 1024, 1024); }}, {"conv2d_3x3", Convolution}, {"dense_gelu", Dense}};
+    {"matmul_1024", [] { return Matmul(1024, 1024, 1024); }},
+    {"conv2d_3x3", Convolution},
+    {"dense_gelu", Dense}};
 
 std::string KeyOf(const Json& line) {
   return absl::StrCat(line["program"].get<std::string>(), " ", line["variant"].get<std::string>(), " ",
@@ -139,7 +143,8 @@ int Main(int argc, char** argv) {
   std::vector<std::string> wanted;
   CLI::App app("Parts of the search on the simulated machine", "ablation_bench");
   app.add_option("--trials", trials, "Candidates of each search")->capture_default_str();
-  app.add_option("--seeds", seeds, "Searches of each variant and program; 0: only report")->capture_default_str();
+  app.add_option("--seeds", seeds, "Searches of each variant and program; 0: only report")
+      ->capture_default_str();
   app.add_option("--results", results, "Lines of JSON, to which results are appended")->capture_default_str();
   app.add_option("VARIANT", wanted, "Of which searches are made; all by default");
   CLI11_PARSE(app, argc, argv);
@@ -159,7 +164,8 @@ int Main(int argc, char** argv) {
     for (const auto& [name, make] : kPrograms) {
       const Program program = make();
       for (const Variant& variant : kVariants) {
-        if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), variant.name) == wanted.end()) continue;
+        if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), variant.name) == wanted.end())
+          continue;
         const Json key = {{"program", name}, {"variant", variant.name}, {"seed", seed}, {"trials", trials}};
         if (!done.insert(KeyOf(key)).second) continue;
         lines.push_back(Search(program, variant, key));

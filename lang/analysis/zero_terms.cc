@@ -81,7 +81,8 @@ absl::StatusOr<std::vector<std::optional<ZeroTerms>>> FindZeroTerms(const Progra
   }
   if (found) return of;
   return absl::FailedPreconditionError(
-      "no factor is zero but for one element of several in a row, in a dimension that a spatial and a reduction "
+      "no factor is zero but for one element of several in a row, in a dimension that a spatial and a "
+      "reduction "
       "iter walk along, both a multiple of the distance long");
 }
 

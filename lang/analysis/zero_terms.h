@@ -10,8 +10,8 @@
 
 namespace kiln {
 
-// Two iters that walk along a dimension of such a factor, which is read at h + i + a constant: of `step` terms
-// in a row of the reduction iter i one may be no zero, the one where i % step is `term`.
+// Two iters that walk along a dimension of such a factor, which is read at h + i + a constant: of `step`
+// terms in a row of the reduction iter i one may be no zero, the one where i % step is `term`.
 struct ZeroTerms {
   int h = 0, i = 0;  // positions of iters, whose extents are multiples of step
   int64_t step = 0;

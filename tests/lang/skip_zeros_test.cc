@@ -20,8 +20,8 @@ Program Spread(int64_t h, int64_t i, int64_t step, int64_t at) {
   const Sum y = b.Iter(0);
   const Sum offset = y + Sum::Constant(-at), element{-(at / step), {Split{Source::Iter(0), 1, step, 0}}};
   b.Compute("spread", {{"y", wide}}, {z, {y}},
-          b.Within({{offset, wide}, {Sum{-(at % step), {Split{Source::Iter(0), 1, 1, step}}}, 1}},
-                   b.Load(x, {element}), b.Float(DType::kF32, 0)));
+            b.Within({{offset, wide}, {Sum{-(at % step), {Split{Source::Iter(0), 1, 1, step}}}, 1}},
+                     b.Load(x, {element}), b.Float(DType::kF32, 0)));
   b.Reduce("sum", {{"h", h}, {"i", i, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {b.Iter(0)}},
            b.Mul(b.Load(z, {b.Iter(0) + b.Iter(1)}), b.Load(w, {b.Iter(1)})));
   return b.Finish();
@@ -56,8 +56,7 @@ TEST(SkipZeros, IsRefusedWhereNoTermIsKnownToBeZero) {
   refusals.Add("the terms are no multiple of the distance", Spread(16, 3, 2, 0), Skip);
   refusals.Add("the results are no multiple of the distance", Spread(15, 4, 2, 0), Skip);
   refusals.Add("the term is no sum of iters", Spread(12, 3, 3, 1), Skip);
-  refusals.Add("the block is no contraction", Packed(),
-               [](Schedule& s) { s.SkipZeros(s.GetBlock("copy")); });
+  refusals.Add("the block is no contraction", Packed(), [](Schedule& s) { s.SkipZeros(s.GetBlock("copy")); });
   ExpectGolden("lang/skip_zeros_refusals.txt", refusals.text());
 }
 

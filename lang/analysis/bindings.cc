@@ -82,9 +82,8 @@ Sum Resolver::ResolveChecked(Id mark) {
 
 namespace {
 
-// What a sum over the iters of a block is over the loops around that block.
-Sum Outside(const Program& program, const Bindings& around, const Sum& sum) {
-  const Extents extents(program);
+// What a sum over the iters of a block is over what their values are over.
+Sum Outside(const Program& program, const Bindings& around, const Sum& sum, ExtentOf extents) {
   Sum outside = Sum::Constant(sum.offset);
   for (const Split& split : sum.splits) {
     if (split.source.kind != Source::Kind::kIter) {
@@ -113,19 +112,16 @@ Bindings ResolveBindings(const Program& program, Id block) {
   }
   result.guards = resolver.guards();
   for (const Id mark : program.List(program.block(block).domain)) {
-    const std::optional<Sum> value = Substitute(
-        program.SumOf(mark), [&](Source s) { return std::optional<Sum>(result.iters[s.id]); },
-        resolver.extents());
-    KILN_CHECK(value.has_value(), "a domain mark divides what cannot be divided");
-    const Interval bounds = Bounds(*value, resolver.extents());
+    const Sum value = Outside(program, result, program.SumOf(mark), resolver.extents());
+    const Interval bounds = Bounds(value, resolver.extents());
     const int64_t extent = program.marks[mark].extent.max;
-    if (bounds.min < 0 || bounds.max >= extent) result.guards.push_back({*value, extent});
+    if (bounds.min < 0 || bounds.max >= extent) result.guards.push_back({value, extent});
   }
   if (enclosing == kNone) return result;
   Bindings around = ResolveBindings(program, enclosing);
-  for (Sum& iter : result.iters) iter = Outside(program, around, iter);
+  for (Sum& iter : result.iters) iter = Outside(program, around, iter, Extents(program));
   for (const Guard& guard : result.guards) {
-    const Sum value = Outside(program, around, guard.value);
+    const Sum value = Outside(program, around, guard.value, Extents(program));
     const auto same = [&](const Guard& g) { return g.extent == guard.extent && g.value == value; };
     if (std::none_of(around.guards.begin(), around.guards.end(), same))
       around.guards.push_back({value, guard.extent});

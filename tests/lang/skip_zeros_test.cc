@@ -47,6 +47,17 @@ TEST(SkipZeros, ComputesTheSame) {
   }
 }
 
+// y % 2, of a y that is 3*y0 + y1, cannot be said in terms of y0 and y1.
+TEST(DecomposePadding, OfElementsThatAreApartMayBeTiledAfterwards) {
+  const Program before = Spread(8, 3, 2, 0);
+  Schedule s = Scheduled(before);
+  const Block spread = s.GetBlock("spread");
+  s.DecomposePadding(spread, s.GetLoops(spread)[0]);
+  s.Split(s.GetLoops(spread)[0], {4, 3});
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectSameResults(before, s.program());
+}
+
 TEST(SkipZeros, IsRefusedWhereNoTermIsKnownToBeZero) {
   Refusals refusals;
   refusals.Add("a step has transformed the program", Spread(16, 4, 2, 0), [](Schedule& s) {

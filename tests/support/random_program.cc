@@ -113,7 +113,7 @@ class Maker {
   void AddBlock() {
     const Id from = Pick();
     const std::vector<Extent> shape = ShapeOf(from);
-    switch (dice_.Below(18)) {
+    switch (dice_.Below(19)) {
       case 0:
       case 1:
         return Elementwise(from, shape);
@@ -145,6 +145,8 @@ class Maker {
       case 15:
         return shape.empty() ? Elementwise(from, shape) : Shifted(from, shape);
       case 16:
+        return shape.empty() ? Elementwise(from, shape) : Transposed(from, shape);
+      case 17:
         return once_ ? Elementwise(from, shape) : Overwritten(from, shape);
       default:
         return shape.size() > 2 || Points(shape) > kMaxElements ? Elementwise(from, shape)
@@ -308,6 +310,29 @@ class Maker {
     index[d].offset = dice_.Below(2);
     b_.Compute("spread", IterSpecs(shape), {apart, index}, value);
     Finish(shape, IterSpecs(shape), b_.Add(b_.Load(apart, index), Number(1)));
+  }
+
+  // Elements with zeros between them, under a window.
+  void Transposed(Id from, const std::vector<Extent>& shape) {
+    const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
+    const int64_t size = shape[d].max, at = dice_.Below(2), window = 1 + dice_.Below(4);
+    std::vector<Extent> wide = shape, out = shape;
+    wide[d] = 2 * size + window - 1;
+    out[d] = 2 * size;
+    if (Points(out) * window > kMaxPoints) return Elementwise(from, shape);
+    std::vector<Sum> index = Index(shape.size()), element = index;
+    const Source y = Source::Iter(static_cast<int32_t>(d));
+    element[d] = {0, {Split{y, 1, 2, 0}}};
+    const Id apart = b_.Temporary("apart", type_, wide);
+    b_.Compute("apart", IterSpecs(wide), {apart, index},
+               b_.Within({{index[d] + Sum::Constant(-at), 2 * size - 1}, {{-at, {Split{y, 1, 1, 2}}}, 1}},
+                         b_.Load(from, element), Number(0)));
+    Iters iters = IterSpecs(out);
+    iters.push_back({"r", window, IterKind::kReduction});
+    const Sum r = Builder::Iter(static_cast<int>(out.size()));
+    const Id weights = NewInput({window});
+    index[d] = index[d] + r;
+    Finish(out, iters, b_.Mul(b_.Load(apart, index), b_.Load(weights, {r})));
   }
 
   // Two blocks that each write a part of a buffer.

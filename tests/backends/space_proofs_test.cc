@@ -21,7 +21,7 @@ TEST(DefaultSpace, ComputesWhatTheInputsCompute) {
     Target target;
     target.cores = 4;
     const ProvenTraces of_file =
-        ProveTraces(file.path(), DefaultSpace(target), imported->program, target, kTraces, prover);
+        ProveTraces(file.path(), DefaultSpace(target), imported->program, target, kTraces, prover, 0);
     total += of_file.traces;
     proven += of_file.proven;
   }

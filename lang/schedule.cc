@@ -20,8 +20,8 @@ std::vector<Operand> TileOperands(Loop loop, const Schedule::TileOptions& option
 }
 
 std::vector<Attribute> TileAttributes(const Schedule::TileOptions& options) {
-  return {int64_t{options.parts}, options.innermost, options.budget,
-          options.bound,          options.most,      options.multiple};
+  return {int64_t{options.parts}, options.innermost, options.budget, options.bound,
+          options.most,           options.multiple,  options.lanes};
 }
 
 std::vector<Operand> Of(const std::vector<Factor>& factors) {

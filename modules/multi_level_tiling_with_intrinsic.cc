@@ -44,9 +44,11 @@ void TileWithIntrinsic(Schedule& s, Block block, const IntrinsicFamily& unit,
   const int rows = static_cast<int>(std::count(levels.begin(), levels.end(), 'S'));
   const int steps = static_cast<int>(levels.size()) - rows;
   const int64_t lanes = s.target().vector_bytes / 4;  // sums are of 32 bits
-  const int64_t budget = std::max<int64_t>(1, (s.target().vector_registers - 4) * lanes / (unit.m * unit.n));
   const auto loops = s.Einsum(block, {unit.m, unit.n, unit.k});
-  Schedule::TileOptions tile{.innermost = options.max_innermost, .budget = budget};
+  Schedule::TileOptions tile{.innermost = options.max_innermost,
+                             .budget = std::max<int64_t>(1, (s.target().vector_registers - 1) * lanes /
+                                                                (unit.m * std::max(lanes, unit.n))),
+                             .lanes = std::max<int64_t>(1, lanes / unit.n)};
   const Tiled k = TileOf(s, loops[2], unit.k, steps, {.innermost = options.max_reduction}, "k");
   const Tiled n = TileOf(s, loops[1], unit.n, rows, tile, "n");
   tile.within = n.factors;

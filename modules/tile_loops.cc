@@ -16,7 +16,7 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
   const std::vector<bool> reduces = Feeds(s.program(), s.node(block), IterKind::kReduction);
   const DType type = s.program().buffers[WrittenBuffers(s.program(), s.node(block))[0]].dtype;
   const int64_t lanes = s.target().vector_bytes / SizeOf(type);
-  const int64_t budget = std::max(4, s.target().vector_registers - 4) * lanes;
+  const int64_t budget = std::max(4, s.target().vector_registers - 1);  // one holds what is broadcast
   const std::vector<Loop> loops = s.GetLoops(block);
   Tiles tiles;
   tiles.levels.resize(structure.size());
@@ -29,7 +29,8 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
     std::vector<Loop> split{loops[i]};
     if (parts > 1 && s.ExtentOf(loops[i]) > 1) {
       Schedule::TileOptions tile{.parts = parts, .innermost = options.max_reduction};
-      if (!reduces[i]) tile.innermost = options.max_innermost, tile.budget = budget, tile.within = inner;
+      if (!reduces[i])
+        tile.innermost = options.max_innermost, tile.budget = budget, tile.lanes = lanes, tile.within = inner;
       if (!reduces[i] && inner.empty() && s.ExtentOf(loops[i]) % lanes == 0) tile.multiple = {lanes};
       const bool rows = !reduces[i] && !inner.empty() && options.waste_percent > 0;
       tile.waste = static_cast<double>(options.waste_percent) / 100;

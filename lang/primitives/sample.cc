@@ -11,7 +11,7 @@ namespace kiln {
 namespace {
 
 // Attributes of both tiles, in order.
-enum TileAttribute { kParts, kInnermost, kBudget, kBound, kMost, kMultiple, kWaste };
+enum TileAttribute { kParts, kInnermost, kBudget, kBound, kMost, kMultiple, kLanes, kWaste };
 
 // Elements that `bound` of the target holds, of the widest type that blocks below the loop write.
 absl::StatusOr<int64_t> BoundOf(const Target& target, const Program& p, Id loop, absl::string_view bound) {
@@ -38,9 +38,13 @@ absl::StatusOr<int64_t> Innermost(const Call& call, const Program& p) {
     budget = budget == 0 ? *bound : std::min(budget, *bound);
   }
   if (budget == 0) return innermost;
+  const int64_t lanes = call.Int(kLanes);
+  if (lanes > 0 && call.num_operands() == 1) budget = budget / 2 * lanes;
   for (int i = 1; i < call.num_operands(); ++i) {
     if (!call.IsValue(i)) return absl::InvalidArgumentError("`within` names sampled tiles, not numbers");
-    budget /= std::max<int64_t>(1, call.value(i).back());
+    const int64_t last = std::max<int64_t>(1, call.value(i).back());
+    const bool vectors = lanes > 0 && i == 1;
+    budget = vectors ? budget / ((last + lanes - 1) / lanes) - 1 : budget / last;
   }
   budget = std::max<int64_t>(1, budget);
   return innermost == 0 ? budget : std::min(innermost, budget);
@@ -49,9 +53,9 @@ absl::StatusOr<int64_t> Innermost(const Call& call, const Program& p) {
 absl::Status SampleTile(Call& call, bool perfect) {
   const LoopNode& loop = call.program().loop(call.node(0));
   const int64_t parts = call.Int(kParts);
-  if (parts < 2 || parts > 8 || call.Int(kInnermost) < 0 || call.Int(kBudget) < 0) {
+  if (parts < 2 || parts > 8 || call.Int(kInnermost) < 0 || call.Int(kBudget) < 0 || call.Int(kLanes) < 0) {
     return absl::InvalidArgumentError(absl::StrCat("n=", parts, " innermost=", call.Int(kInnermost),
-                                                   " budget=", call.Int(kBudget),
+                                                   " budget=", call.Int(kBudget), " lanes=", call.Int(kLanes),
                                                    ": 2 <= n <= 8, the others >= 0"));
   }
   std::vector<int64_t> most = call.Ints(kMost), multiple = call.Ints(kMultiple);
@@ -106,7 +110,8 @@ absl::Status SampleCategorical(Call& call) {
 // In the order of TileAttribute.
 std::vector<AttributeDecl> TileBounds() {
   return {{"n", int64_t{4}},        {"innermost", int64_t{64}},       {"budget", int64_t{0}},
-          {"bound", std::string()}, {"most", std::vector<int64_t>()}, {"multiple", std::vector<int64_t>()}};
+          {"bound", std::string()}, {"most", std::vector<int64_t>()}, {"multiple", std::vector<int64_t>()},
+          {"lanes", int64_t{0}}};
 }
 
 std::vector<AttributeDecl> PerfectTileAttributes() {
@@ -133,9 +138,11 @@ const Primitive kSamplePerfectTile{
     .doc =
         "n factors whose product is the extent of the loop, the last at most `innermost` (0: any), uniformly."
         " With a budget, the product of the last factor and those of the tiles `within` stays within it; so "
-        "it does with a `bound` of the target: registers, unrolled, l1, l2 or l3, in elements. The product "
-        "of "
-        "the last i factors is at most the i-th number of `most` and a multiple of the i-th of `multiple` "
+        "it does with a `bound` of the target: registers, unrolled, l1, l2 or l3, in elements. With `lanes` "
+        "the "
+        "budget is in vectors of so many elements, which the last factor of the first of `within` (of this "
+        "tile, if there is none) fills, and holds a row of operands too. The product of the last i factors "
+        "is at most the i-th number of `most` and a multiple of the i-th of `multiple` "
         "(0: "
         "any). Does not apply when nothing keeps these. As at every site, `only` lists the decisions that "
         "are "

@@ -41,13 +41,13 @@ void TileWithIntrinsic(Schedule& s, Block block, const IntrinsicFamily& unit,
                        const TilingWithIntrinsicOptions& options) {
   const bool packed = s.Choose("packed", 2) == 1;
   const std::string& levels = options.structure;
-  const int rows = static_cast<int>(std::count(levels.begin(), levels.end(), 'S'));
-  const int steps = static_cast<int>(levels.size()) - rows;
-  const int64_t lanes = s.target().vector_bytes / 4;  // sums are of 32 bits
+  const int rows = static_cast<int>(std::count(levels.begin(), levels.end(), 'S')),
+            steps = static_cast<int>(levels.size()) - rows;
+  const int64_t lanes = s.target().vector_bytes / 4,     // sums are of 32 bits
+      fills = unit.m * std::max(lanes, unit.n) / lanes;  // registers
   const auto loops = s.Einsum(block, {unit.m, unit.n, unit.k});
   Schedule::TileOptions tile{.innermost = options.max_innermost,
-                             .budget = std::max<int64_t>(1, (s.target().vector_registers - 1) * lanes /
-                                                                (unit.m * std::max(lanes, unit.n))),
+                             .budget = std::max<int64_t>(1, (s.target().vector_registers - 1) / fills),
                              .lanes = std::max<int64_t>(1, lanes / unit.n)};
   const Tiled k = TileOf(s, loops[2], unit.k, steps, {.innermost = options.max_reduction}, "k");
   const Tiled n = TileOf(s, loops[1], unit.n, rows, tile, "n");
@@ -63,7 +63,7 @@ void TileWithIntrinsic(Schedule& s, Block block, const IntrinsicFamily& unit,
   }
   order.insert(order.end(), {m.tile, n.tile, k.tile});
   s.Reorder(order);
-  for (const Loop loop : {m.levels.back(), n.levels.back()}) s.Unroll(loop);
+  s.Unroll(m.levels.back()), s.Unroll(n.levels.back());
   const Storage sums = unit.result == Storage::kGlobal ? Storage::kStack : unit.result;
   const Block combine = s.AccumulateAt(block, before_inner, ToString(sums));
   const std::vector<Loop> result = s.GetLoops(combine);
@@ -80,18 +80,16 @@ void TileWithIntrinsic(Schedule& s, Block block, const IntrinsicFamily& unit,
 }  // namespace
 
 BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options) {
-  return {
-      "multi-level-tiling-with-intrinsic", [options](Schedule& s, Block block) {
-        if (!s.ok() || s.Declines(CheckUntouched(s.program(), s.node(block)))) return;
-        std::vector<const IntrinsicFamily*> fits;
-        for (const auto* unit : MatchContraction(s.program(), s.node(block), s.target().matrix_intrinsics()))
-          if (absl::StartsWith(unit->name, options.family)) fits.push_back(unit);
-        if (fits.empty()) {
-          s.Declines(absl::FailedPreconditionError("no intrinsic of the target does what it does"));
-        } else if (const int pick = s.Choose("intrinsic", 1 + static_cast<int>(fits.size())); pick > 0) {
-          TileWithIntrinsic(s, block, *fits[pick - 1], options);
-        }
-      }};
+  return {"multi-level-tiling-with-intrinsic", [options](Schedule& s, Block block) {
+            if (!s.ok() || s.Declines(CheckUntouched(s.program(), s.node(block)))) return;
+            auto fits = MatchContraction(s.program(), s.node(block), s.target().matrix_intrinsics());
+            std::erase_if(fits, [&](auto* unit) { return !absl::StartsWith(unit->name, options.family); });
+            if (fits.empty()) {
+              s.Declines(absl::FailedPreconditionError("no intrinsic of the target does what it does"));
+            } else if (const int pick = s.Choose("intrinsic", 1 + static_cast<int>(fits.size())); pick > 0) {
+              TileWithIntrinsic(s, block, *fits[pick - 1], options);
+            }
+          }};
 }
 
 KILN_MODULE("multi-level-tiling-with-intrinsic", MultiLevelTilingWithIntrinsic,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/guards.h"
@@ -168,10 +169,10 @@ class ComputeAtConditions {
     return (consumers_.size() == 1 || IsDense(all)) && MakingOf(p_, block_, all).exact;
   }
 
-  // True if each of its instances exists where it stands now.
-  bool RunsWhole() const {
-    const Bindings own = ResolveBindings(p_, block_);
-    const auto iters = p_.Iters(p_.block(block_).iters);
+  // True if each instance of a block exists where it stands now.
+  bool RunsWhole(Id block) const {
+    const Bindings own = ResolveBindings(p_, block);
+    const auto iters = p_.Iters(p_.block(block).iters);
     for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
       const std::optional<DimRange> range = IterRange(p_, own, i, kRoot);
       if (!range.has_value() || !range->dense || range->base.offset > 0 ||
@@ -181,10 +182,30 @@ class ComputeAtConditions {
     return !HasInnerGuards(p_, own);
   }
 
+  // True if it writes each element of its buffers where it stands now.
+  bool WritesWhole(Id producer) const {
+    if (p_.block(producer).domain.count != 0 || !RunsWhole(producer)) return false;
+    const auto iters = p_.Iters(p_.block(producer).iters);
+    for (const Access& dest : p_.Accesses(p_.block(producer).dests)) {
+      const auto shape = p_.Dims(p_.buffers[dest.buffer].shape);
+      const auto index = p_.List(dest.index);
+      absl::flat_hash_set<int> used;
+      for (size_t d = 0; d < shape.size(); ++d) {
+        if (shape[d].max == 1) continue;
+        const std::optional<SimpleIndex> simple = AsSimpleIndex(p_, index[d]);
+        if (!simple.has_value() || simple->offset != 0 || !used.insert(simple->iter).second ||
+            iters[simple->iter].extent.max < shape[d].max)
+          return false;
+      }
+    }
+    return true;
+  }
+
   // For elements that no consumer reads, what the block reads may not be there.
   absl::Status CheckGaps(const std::string& what, Id loop) const {
     for (const Id producer : producers_) {
-      const bool done = LowestCommonAncestor(p_, {producer, loop}) == kRoot && RunsWhole();
+      const bool done =
+          LowestCommonAncestor(p_, {producer, loop}) == kRoot && (RunsWhole(block_) || WritesWhole(producer));
       if (done || KILN_DEFECT("compute-at.gaps")) continue;
       return No(absl::StrCat(what, ", where ", Describe(p_, producer), " may not run"));
     }

@@ -9,33 +9,23 @@
 namespace kiln {
 namespace {
 
-struct Machine {
-  std::vector<int64_t> row_lanes = {0, 32, 64};
-  bool dots = false;  // of bytes: contractions of them are tiled with intrinsics too
-};
-
-void SpaceOf(Schedule& s, const Machine& machine) {
+// dots: contractions of bytes are tiled with intrinsics too.
+void SpaceOf(Schedule& s, bool dots) {
   RunSpace(s, "skip-zeros", SkipZeros);
   EachBlock(s, {InlineConstantScalars, AutoInline()});
   std::vector<BlockModule> tiling{AutoInline(), AddRfactor(), PadToTile(), MultiLevelTiling()};
-  if (machine.dots) tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({.family = "vnni"}));
+  if (dots) tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({.family = "vnni"}));
   EachBlock(s, tiling);
   RunSpace(s, "random-compute-location", RandomComputeLocation);
-  RunSpace(s, "vectorize-rows", VectorizeRows({.lanes = machine.row_lanes}));
+  RunSpace(s, "vectorize-rows", VectorizeRows());
   RunSpace(s, "parallelize-vectorize-unroll", ParallelizeVectorizeUnroll({.max_vector = 64}));
 }
 
 }  // namespace
 
-void CpuAvx2Space(Schedule& s) { SpaceOf(s, {}); }
-
-void CpuAvx512Space(Schedule& s) { SpaceOf(s, {.row_lanes = {0, 64, 128}}); }
-
-void CpuVnniSpace(Schedule& s) {
-  SpaceOf(s, {.row_lanes = s.target().vector_bytes == 64 ? std::vector<int64_t>{0, 64, 128}
-                                                         : std::vector<int64_t>{0, 32, 64},
-              .dots = true});
-}
+void CpuAvx2Space(Schedule& s) { SpaceOf(s, false); }
+void CpuAvx512Space(Schedule& s) { SpaceOf(s, false); }
+void CpuVnniSpace(Schedule& s) { SpaceOf(s, true); }
 
 void CpuSpace(Schedule& s) {
   if (absl::StrContains(s.target().features, "vnni")) return CpuVnniSpace(s);

@@ -164,8 +164,9 @@ class Row {
     row_[kContiguous] = static_cast<float>(contiguous / count);
     row_[kStanding] = static_cast<float>(standing / count);
     row_[kStrided] = static_cast<float>(strided / count);
+    const double row = accumulators_ > widest ? widest : 1;  // kept where several use it
     row_[kRegisterNeed] =
-        static_cast<float>((accumulators_ + widest + 1) / std::max(1, target_.vector_registers));
+        static_cast<float>((accumulators_ + row + 1) / std::max(1, target_.vector_registers));
     row_[kLoadsPerOperation] = static_cast<float>((vectors + broadcasts + gathers) / operations);
     row_[kStoresPerOperation] = static_cast<float>(stores / operations);
     row_[kVectorLoads] = Log(vectors);

@@ -78,6 +78,27 @@ TEST(ComputeAt, RefusesToCopyElementsBetweenThoseThatAreWritten) {
               testing::HasSubstr("reads with gaps, where block \"spread\" may not run"));
 }
 
+TEST(ComputeAt, CopiesElementsBetweenThoseThatAreReadWhereAllAreMadeBefore) {
+  // T[i] = A[i];  C[i] = T[2 i]: the copy makes 7 of the 9 elements, four of which are read.
+  for (const int64_t made : {9, 6}) {
+    Builder b("every other");
+    const Id a = b.Input("A", DType::kF32, {9}), t = b.Temporary("T", DType::kF32, {9}),
+             c = b.Output("C", DType::kF32, {4});
+    const Sum i = b.Iter(0);
+    b.Compute("make", {{"i", made}}, {t, {i}}, b.Load(a, {i}));
+    b.Compute("use", {{"i", made == 9 ? 4 : 3}}, {c, {i}}, b.Load(t, {i * 2}));
+    const Program p = b.Finish();
+    Schedule s = Scheduled(p);
+    const Block use = s.GetBlock("use");
+    const Block copy = s.CacheRead(use, 0);
+    const std::vector<Loop> parts = s.Split(s.GetLoops(use)[0], {kAuto, 2});
+    ASSERT_TRUE(s.ok()) << s.status();
+    s.ComputeAt(copy, parts[0]);
+    EXPECT_EQ(s.ok(), made == 9) << s.status();  // else T[6] to T[8] are not there
+    if (s.ok()) ExpectSameResults(p, s.program());
+  }
+}
+
 TEST(ComputeAt, RefusesToMakeWhatItsReadersDoNotNeedFromWhatIsNotMadeYet) {
   // for i < 4: { t[i] = A[i];  B[i] = apart[2 i] }, where apart[2 i] = t[i] is made as a whole.
   Builder b("spread");

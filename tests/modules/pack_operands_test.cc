@@ -45,6 +45,26 @@ TEST(PackOperands, MakesPanelsAsWideAsTheInnermostTiles) {
   ExpectGolden("modules/pack_operands.txt", Print(trace) + "\n" + ToString(replayed->program()));
 }
 
+TEST(MultiLevelTiling, WritesRegistersAlongTheResult) {
+  Builder b("depthwise");  // y[c, h] += x[c, h + k] * w[c, k], channels last among the loops
+  const Id x = b.Input("x", DType::kF32, {8, 34}), w = b.Input("w", DType::kF32, {8, 3}),
+           y = b.Output("y", DType::kF32, {8, 32});
+  const Sum h = Builder::Iter(0), c = Builder::Iter(1), k = Builder::Iter(2);
+  b.Reduce("sum", {{"h", 32}, {"c", 8}, {"k", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {c, h}},
+           b.Mul(b.Load(x, {c, h + k}), b.Load(w, {c, k})));
+  const Program program = b.Finish();
+  Trace trace = SketchOf(program, 0);
+  for (Step& step : trace.steps) {
+    if (absl::EndsWith(step.site, "S1")) step.decision = {1, 1, 2, 16};
+    if (absl::EndsWith(step.site, "S0")) step.decision = {1, 2, 1, 4};
+  }
+  const auto replayed = Replay(trace, program, Target());
+  ASSERT_TRUE(replayed.ok()) << replayed.status();
+  EXPECT_THAT(ToString(replayed->program()), testing::HasSubstr(R"(for c < 4 unrolled tainted {
+                for h < 16 vectorized tainted {
+                  block sum.combine)"));
+}
+
 TEST(PackOperands, CutsOnlyWhatIsOneTiledLoop) {
   Builder b("conv");  // y[o, h] += x[c, 2 h + k] * w[o, c, k]
   const Id x = b.Input("x", DType::kF32, {4, 19}), w = b.Input("w", DType::kF32, {6, 4, 3}),

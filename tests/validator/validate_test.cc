@@ -179,6 +179,10 @@ TEST(Validate, RefusesTilesThatSpill) {
                 "block \"matmul\" needs 16 registers for what it holds and 3 for its operands; there are 16");
 }
 
+TEST(Validate, LoadsTheOperandsOfASingleRowOneByOne) {
+  EXPECT_TRUE(Validate(Tiled({{16, 1, 1}, {1, 1, 64}, {2, 4}}), Avx2()).ok);
+}
+
 TEST(Validate, AllowsTilesThatFillTheRegisters) {
   Target target = Avx2();
   for (const int registers : {14, 15}) {

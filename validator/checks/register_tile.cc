@@ -20,7 +20,7 @@ int64_t Registers(int64_t lanes, int64_t bytes, const Target& target) {
 std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
   for (const NestBlock& block : nests.blocks()) {
     const int64_t lanes = LanesAround(nests, block);
-    int64_t held = 0, element = 1, loaded = 0;
+    int64_t held = 0, rows = 0, element = 1, loaded = 0;
     absl::InlinedVector<Id, 4> counted;
     for (const NestAccess& access : nests.accesses(block)) {
       const Buffer& buffer = nests.program().buffers[access.buffer];
@@ -32,11 +32,14 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
       if (std::find(counted.begin(), counted.end(), access.buffer) != counted.end()) continue;
       counted.push_back(access.buffer);
       const int64_t elements = nests.buffers()[access.buffer].elements;
-      held += std::max<int64_t>(1, elements / lanes) * Registers(lanes, SizeOf(buffer.dtype), target);
+      const int64_t here = std::max<int64_t>(1, elements / lanes);
+      rows = std::max(rows, here);
+      held += here * Registers(lanes, SizeOf(buffer.dtype), target);
     }
     if (held == 0) continue;
-    // What is loaded is widened to the type of the result.
-    const int64_t operands = loaded == 0 ? 0 : Registers(lanes, std::max(element, loaded), target) + 1;
+    // What is loaded is widened to the type of the result; a row that several use stays.
+    const int64_t row = rows > 1 ? Registers(lanes, std::max(element, loaded), target) : 1;
+    const int64_t operands = loaded == 0 ? 0 : row + 1;
     if (held + operands > target.vector_registers) {
       return absl::StrCat(BlockText(nests, block), " needs ", held, " registers for what it holds and ",
                           operands, " for its operands; there are ", target.vector_registers);

@@ -1,5 +1,6 @@
 // The tree: loops that run, loops that are written out, lanes, and the instances of blocks.
 #include <algorithm>
+#include <bit>
 
 #include "backends/cpu/outline_parallel.h"
 #include "backends/emit.h"
@@ -8,6 +9,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/check.h"
+#include "lang/lanes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -27,6 +29,18 @@ bool ReducesToSeveral(const Program& p, Id loop) {
     const LoopUse use = UseOf(p, block, loop);
     return p.block(block).monoid != kNone && use.spatial && use.reduction;
   });
+}
+
+// How many lanes are emitted at once: all that whole vectors hold, or a vector. LLVM takes neither 24 floats
+// nor 14 apart into registers, and keeps sums of them in memory. Lanes that reduce into one element stay
+// together.
+int64_t LanesAtOnce(const Program& p, Id loop, int64_t vector_bytes) {
+  const int64_t lanes = p.loop(loop).extent.max;
+  const std::vector<Id> blocks = BlocksBelow(p, loop);
+  const auto reduces = [&](Id block) { return UseOf(p, block, loop).reduction; };
+  const int64_t vector = std::max<int64_t>(1, vector_bytes / WidestResult(p, blocks));
+  const bool whole = lanes % vector == 0 && std::has_single_bit(static_cast<uint64_t>(lanes / vector));
+  return lanes <= vector || whole || std::any_of(blocks.begin(), blocks.end(), reduces) ? lanes : vector;
 }
 
 }  // namespace
@@ -52,10 +66,15 @@ void Emitter::EmitLoop(Id loop) {
     }
   } else if (node.kind == LoopKind::kVectorized) {
     KILN_CHECK(lanes_ == 0, "a vectorized loop inside another");
-    lanes_ = extent;
     vector_loop_ = loop;
-    loops_[loop] = IndexValue::Lanes(extent);
-    EmitChildren(loop);
+    const int64_t most = LanesAtOnce(p_, loop, options_.vector_bytes);
+    for (int64_t begin = 0; begin < extent; begin += most) {
+      lanes_ = std::min(most, extent - begin);
+      loops_[loop] = lanes_ == 1 ? IndexValue::Constant(0) : IndexValue::Lanes(lanes_);
+      loops_[loop].constant = begin;
+      if (lanes_ == 1) lanes_ = 0;
+      EmitChildren(loop);
+    }
     lanes_ = 0;
     vector_loop_ = kNone;
   } else {

@@ -25,6 +25,8 @@ Json OptionsJson(const TuneOptions& options) {
   const PopulationOptions& p = s.population;
   Json replay = Json::array();
   for (const Trace& trace : s.replay) replay.push_back(HexOf(Hash(trace)));
+  Json start = Json::array();
+  for (const Trace& trace : options.start) start.push_back(HexOf(Hash(trace)));
   return {{"trials", options.trials},
           {"seconds", options.seconds},
           {"until-roofline", options.until_roofline},
@@ -51,6 +53,7 @@ Json OptionsJson(const TuneOptions& options) {
           {"parents", s.parents},
           {"mutation", s.mutation},
           {"replay", std::move(replay)},
+          {"start-traces", std::move(start)},
           {"exhaustive-limit", s.exhaustive_limit},
           {"finalists", options.finalists}};
 }

@@ -61,6 +61,11 @@ absl::Status Tuner::MakeSketches() {
     for (const Trace& trace : options_.search.replay) {
       if (!CandidateOfTrace(trace, task.space->sketches).ok()) task.space->sketches.push_back(trace);
     }
+  }
+  for (const Trace& trace : options_.start)
+    if (const absl::Status taken = TakeStart(trace); !taken.ok()) return taken;
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    Task& task = tasks_[t];
     if (task.space->sketches.empty()) {
       return absl::FailedPreconditionError(
           absl::StrCat("task ", tasks_in_[t].name, ": the space gives no sketch that applies"));
@@ -77,6 +82,25 @@ absl::Status Tuner::MakeSketches() {
   model_ = std::make_unique<TimedModel>(*std::move(model), &spent_);
   informed_ = model_->Informed() && tasks_[0].strategy->UsesModel();
   return absl::OkStatus();
+}
+
+absl::Status Tuner::TakeStart(const Trace& trace) {
+  absl::Status why;
+  bool taken = false;
+  for (Task& task : tasks_) {
+    const absl::StatusOr<Replayed> replayed = Replay(trace, task.space->original, target_);
+    FeatureSet features;
+    const absl::Status fits = replayed.ok() ? judge_(*replayed, features) : replayed.status();
+    why.Update(fits);
+    if (!fits.ok()) continue;
+    taken = true;
+    std::vector<Trace>& sketches = task.space->sketches;
+    if (!CandidateOfTrace(trace, sketches).ok()) sketches.push_back(trace);
+    task.start.push_back(*CandidateOfTrace(trace, sketches));
+  }
+  if (taken) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a trace to start from fits none of the tasks: ", why.message()));
 }
 
 std::optional<int> Tuner::NextTask() const {
@@ -194,6 +218,13 @@ std::vector<Trial> Tuner::Choose(int task, Proposed proposed) {
                            }};
   if (centres.empty()) proposed.batch.neighbour_share = 0;
   std::vector<Trial> batch;
+  for (const Candidate& start : t.start) {
+    if (proposed.batch.size == 0) break;
+    const std::optional<std::string> hash = source.hash(start);
+    if (!hash || !knowledge_.hashes(task).insert(*hash).second) continue;
+    batch.push_back({start, *hash, std::move(points.at(*hash)), {}});
+    --proposed.batch.size;
+  }
   for (Picked& picked :
        SelectBatch(std::move(proposed.candidates), source, proposed.batch, dice, knowledge_.hashes(task))) {
     batch.push_back({std::move(picked.candidate), picked.hash, std::move(points.at(picked.hash)), {}});

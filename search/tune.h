@@ -88,6 +88,8 @@ struct TuneOptions {
   double least_gain = 0;      // a task ends when its last quarter of trials, or 64, gained less; 0: never
   std::string strategy = "annealed";  // strategies/strategy.h
   StrategyOptions search = {};
+  // Measured first, by each task of whose program the steps apply; of other sketches, they are sketches too.
+  std::vector<Trace> start = {};
   Scheduling scheduling = Scheduling::kGradient;
   EnumerateOptions sketches = {};
   int finalists = 3;  // race at the end, and as many that the model likes; 0: no race

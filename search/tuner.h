@@ -34,6 +34,7 @@ struct Task {
   const TuneTask* tuned = nullptr;
   std::unique_ptr<SearchSpace> space;
   std::unique_ptr<Strategy> strategy;
+  std::vector<Candidate> start;  // of options.start
   RowId workload = 0;
   int round = 0, trials = 0, next_trial = 0;
   bool exhausted = false;
@@ -62,6 +63,7 @@ class Tuner {
 
  private:
   absl::Status MakeSketches();
+  absl::Status TakeStart(const Trace& trace);
   absl::Status BeginOrResume();
   absl::Status Recall(bool resumed, const RunState& state);
   absl::Status Learn();

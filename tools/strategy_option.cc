@@ -71,6 +71,7 @@ void AddStrategyOption(CLI::App& command, StrategyOption* option) {
       ->capture_default_str();
   command.add_option("--replay", option->replay,
                      "For --strategy replay: a file of traces, one after the other, or a database");
+  command.add_option("--start", option->start, "Traces to be measured first: a file of them, or a database");
   command.add_option("--scheduler", option->scheduler, "Which task gets the next round")
       ->check(CLI::IsMember({"gradient", "round-robin"}))
       ->capture_default_str();
@@ -90,10 +91,13 @@ std::string TextOf(const StrategyOption& option) {
   const StrategyOption defaults;
   std::string text;
   if (option.strategy != defaults.strategy) absl::StrAppend(&text, " --strategy ", option.strategy);
-  if (!option.replay.empty()) {
-    const std::string path = std::filesystem::absolute(option.replay).lexically_normal().string();
-    absl::StrAppend(&text, " --replay ", Quoted(path));
-  }
+  const auto add_file = [&](absl::string_view name, const std::string& file) {
+    if (file.empty()) return;
+    absl::StrAppend(&text, " ", name, " ",
+                    Quoted(std::filesystem::absolute(file).lexically_normal().string()));
+  };
+  add_file("--replay", option.replay);
+  add_file("--start", option.start);
   if (option.scheduler != defaults.scheduler) absl::StrAppend(&text, " --scheduler ", option.scheduler);
   if (option.until_roofline > 0) absl::StrAppend(&text, " --until-roofline ", option.until_roofline);
   if (option.least_gain > 0) absl::StrAppend(&text, " --least-gain ", option.least_gain);
@@ -107,11 +111,14 @@ absl::Status Apply(const StrategyOption& option, TuneOptions* tuning) {
   tuning->scheduling = option.scheduler == "gradient" ? Scheduling::kGradient : Scheduling::kRoundRobin;
   tuning->until_roofline = option.until_roofline / 100;
   tuning->least_gain = option.least_gain / 100;
-  if (option.replay.empty()) return absl::OkStatus();
-  absl::StatusOr<std::vector<Trace>> traces = LoadTraces(option.replay);
-  if (!traces.ok()) return traces.status();
-  tuning->search.replay = *std::move(traces);
-  return absl::OkStatus();
+  const auto load = [](const std::string& file, std::vector<Trace>* into) {
+    if (file.empty()) return absl::OkStatus();
+    absl::StatusOr<std::vector<Trace>> traces = LoadTraces(file);
+    if (traces.ok()) *into = *std::move(traces);
+    return traces.status();
+  };
+  const absl::Status replay = load(option.replay, &tuning->search.replay);
+  return replay.ok() ? load(option.start, &tuning->start) : replay;
 }
 
 }  // namespace kiln::tools

@@ -11,7 +11,7 @@
 namespace kiln::tools {
 
 struct StrategyOption {
-  std::string strategy = "annealed", scheduler = "gradient", replay;
+  std::string strategy = "annealed", scheduler = "gradient", replay, start;
   double until_roofline = 0, least_gain = 0;  // percent
 };
 

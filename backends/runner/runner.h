@@ -69,7 +69,7 @@ struct TimingPolicy {
   int max_samples = 100;
   double max_seconds = 1;
   // So many samples in all are taken again, during which another process was given the core of one of our
-  // threads; of those taken for one, the least disturbed stays.
+  // threads; of those taken for one, the least disturbed stays. Samples of more than 10 ms are not.
   int retakes = 8;
   // Evicts the parameters from the caches before each run. A sample is then a single run, however short.
   bool cold_cache = false;

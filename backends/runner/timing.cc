@@ -21,6 +21,8 @@ constexpr int kMaxRepeats = 1 << 20;
 constexpr double kFillsCaches = 0.1;  // a run this long has filled them before it matters
 constexpr int64_t kCacheLine = 64;
 constexpr int kReferenceRuns = 4;
+constexpr double kSlice =
+    0.01;  // of a scheduler: what runs longer is preempted each time that others want the core
 
 template <size_t>
 using Pointer = void*;
@@ -174,9 +176,10 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
       while (true) {
         const Sample sample = TakeSample(timed, reference, policy, kernels->size() == 1, repeats[k]);
         if (sample.status != 0) return {.status = sample.status, .failed = static_cast<int>(k)};
-        spent += sample.seconds * sample.slowdown * repeats[k];
+        const double taken = sample.seconds * sample.slowdown * repeats[k];
+        spent += taken;
         if (!kept || sample.preemptions < kept->preemptions) kept = sample;
-        if (kept->preemptions == 0 || outcome.retaken == policy.retakes) break;
+        if (kept->preemptions == 0 || taken > kSlice || outcome.retaken == policy.retakes) break;
         ++outcome.retaken;
       }
       if (kept->preemptions > 0) ++outcome.preempted;

@@ -9,14 +9,15 @@ namespace kiln {
 namespace {
 
 // Of a core of the last ten years, in vector instructions or bytes a cycle.
-constexpr double kArithmeticPorts = 2, kLoadPorts = 3, kStorePorts = 1, kIssued = 5;
+constexpr double kArithmeticPorts = 2, kLoadPorts = 3, kStorePorts = 1, kIssued = 3;
 // From one step of a sum to the next: four cycles and what a load is late now and then, or through memory.
-constexpr double kLatency = 4.5, kLatencyInMemory = 16;
+constexpr double kLatency = 4.5, kLatencyInMemory = 20;
 constexpr double kDivide = 8, kSpecial = 12;  // cycles of a vector's worth
 constexpr double kIteration = 2;              // instructions of a loop that runs
 // From beyond each cache: lines in a row, which are fetched ahead, and lines by themselves.
-constexpr double kStreamed[] = {32, 12, 6}, kScattered[] = {16, 6, 3};
-constexpr double kOverlap = 0.3;  // of the shorter of computing and fetching
+constexpr double kStreamed[] = {128, 20, 12}, kScattered[] = {24, 16, 7};
+constexpr double kOverlap = 0.35;  // of the shorter of computing and fetching
+constexpr double kSpill = 1.5;
 
 }  // namespace
 
@@ -43,7 +44,7 @@ void FillRoofline(const Target& target, float* row) {
   }
   const double loads = steps * row[kLoadsPerOperation], stores = steps * row[kStoresPerOperation];
   const double issued = vectors * (simple + fma) + loads + stores + kIteration * steps / straight;
-  const double spills = steps * std::clamp(row[kRegisterNeed] - 1.0, 0.0, 1.0);
+  const double spills = kSpill * steps * std::clamp(row[kRegisterNeed] - 1.0, 0.0, 1.0);
   const double inside =
       std::max({arithmetic, loads / kLoadPorts, stores / kStorePorts, issued / kIssued}) + spills;
   double outside = 0;

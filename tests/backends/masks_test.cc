@@ -8,6 +8,7 @@
 #include "lang/builder.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/scheduled.h"
+#include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {
@@ -115,6 +116,26 @@ TEST(Masks, AreNeverABranchForEachLane) {
             << assembly;
       }
     }
+  }
+}
+
+// Sums of 24 lanes, or of 14, were neither in registers nor vectors.
+TEST(Lanes, ThatFillNoPowerOfVectorsAreEmittedByTheVector) {
+  for (const int64_t lanes : {24, 14, 56, 12}) {
+    const int64_t rows = lanes == 56 ? 1 : 4;
+    const Program p =
+        TiledMatmul(Matmul(8, 2 * lanes, 32), Target(), {{8 / rows, 1, rows}, {1, 2, lanes}, {2, 16}}, false)
+            .program();
+    const std::string assembly = Assembly(p, "x86-64-v3");
+    EXPECT_EQ(Count(assembly, "\tv(fmadd|mov)[^\n]*\\(%rsp\\)"), 0) << lanes << "\n" << assembly;
+    EXPECT_GE(Count(assembly, "\tvfmadd[0-9a-z]*ps\t"), rows * ((lanes + 7) / 8)) << lanes;
+    std::vector<std::string> inputs, compiled;
+    for (const size_t count : {size_t{8} * 32, size_t(32 * 2 * lanes)}) {
+      const Array<float> values = Random<float>(count, static_cast<int>(count));
+      inputs.emplace_back(reinterpret_cast<const char*>(&values[0]), count * sizeof(float));
+    }
+    EXPECT_EQ(RunCompiled(p, inputs, &compiled), 0);
+    EXPECT_EQ(compiled, kiln::Run(p, inputs).value()) << lanes;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "lang/defect.h"
 #include "lang/hash.h"
 #include "nlohmann/json.hpp"
@@ -95,6 +96,45 @@ TEST(Tune, DrawsFromThePriorAloneInRandomSearch) {
     return traces;
   };
   EXPECT_EQ(traces(1), traces(0));
+}
+
+TEST(Tune, BeginsWithTracesOfItsUsers) {
+  SimulatedMachine machine{Target()};
+  const auto before = MakeMemoryStore(), store = MakeMemoryStore();
+  MustTune(Small(16, 7), machine, *before);
+  const Trace known = ParseTrace(RecordsOf(*before)[9].trace).value();
+  const Trace own = ParseTrace(R"(kiln.trace v1
+b0 = get-block "matmul"
+l0, l1, l2 = get-loops b0
+v0 = sample-perfect-tile l1 n=2 innermost=64 @mine -> 4 32
+l3, l4 = split l1 v0
+reorder l2 l4
+vectorize l4
+)")
+                        .value();
+  TuneOptions options = Small(32, 1);
+  options.start = {known, own, known};
+  MustTune(options, machine, *store, {OneTask()[0], {"other", Matmul(60, 60, 60), 0}});
+  std::vector<std::string> first;
+  bool moved = false;  // the decision of one's own sketch is mutated as any other
+  for (const RecordRow& record : RecordsOf(*store)) {
+    if (record.task != 0) continue;
+    if (record.trial < 2) first.push_back(record.trace);
+    moved |= record.trial >= 2 && absl::StrContains(record.trace, "@mine");
+  }
+  EXPECT_THAT(first, ElementsAre(Print(known), Print(own)));
+  EXPECT_TRUE(moved);
+}
+
+TEST(Tune, SaysThatATraceToStartFromFitsNoTask) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  TuneOptions options = Small(16, 1);
+  options.start = {ParseTrace("kiln.trace v1\nb0 = get-block \"conv\"\n").value()};
+  const auto results = Tune(OneTask(), TilingSpace, Target(), options, machine, *store);
+  EXPECT_EQ(results.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(results.status().message(),
+              testing::HasSubstr("a trace to start from fits none of the tasks: "));
 }
 
 TEST(Tune, ReturnsTheProgramOfItsTraceAndItsRecord) {

@@ -93,6 +93,7 @@ TEST(StrategyOption, ReplayAndItsListGoTogether) {
     const Ran ran = RunKiln({"tune", kMatmul, "--strategy", "replay", "--replay", path});
     EXPECT_EQ(ran.exit_code, 1);
     EXPECT_THAT(ran.err, HasSubstr(message));
+    EXPECT_THAT(RunKiln({"tune", kMatmul, "--start", path}).err, HasSubstr(message));
   }
 }
 

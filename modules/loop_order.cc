@@ -1,4 +1,4 @@
-// The loops of a block in the order in which its result lies in memory.
+// The loops of a block, and of what combines its tiles, in the order in which its result lies in memory.
 #include <algorithm>
 
 #include "lang/analysis/dataflow.h"
@@ -36,6 +36,32 @@ void OrderByResult(Schedule& s, Block block) {
   std::vector<Loop> sorted;
   for (const auto& [dim, position] : order) sorted.push_back(loops[position]);
   s.Reorder(sorted);
+}
+
+Loop LayOutCombine(Schedule& s, Block combine, Loop above, const std::optional<Across>& across) {
+  if (!s.ok()) return {};
+  std::vector<Loop> loops = s.GetLoops(combine);
+  const auto at =
+      std::find_if(loops.begin(), loops.end(), [&](Loop l) { return s.node(l) == s.node(above); });
+  loops.erase(loops.begin(), at + 1);
+  const Program& p = s.program();
+  std::vector<int> walked, turned;  // iters
+  const auto index = p.List(p.Accesses(p.block(s.node(combine)).dests)[0].index);
+  for (size_t d = 0; d < index.size(); ++d)
+    for (const Split& split : p.SumOf(index[d]).splits)
+      (across && across->dim == d ? turned : walked).push_back(split.source.id);
+  walked.insert(walked.end(), turned.begin(), turned.end());
+  const auto walks = [&](int iter) { return std::find(walked.begin(), walked.end(), iter) - walked.begin(); };
+  std::vector<Loop> order;
+  for (int iter = 0; iter < std::ssize(loops); ++iter)
+    if (walks(iter) == std::ssize(walked)) order.push_back(loops[iter]);
+  for (int i = 0; i < std::ssize(walked); ++i)
+    if (walked[i] < std::ssize(loops) && walks(walked[i]) == i) order.push_back(loops[walked[i]]);
+  if (!std::equal(order.begin(), order.end(), loops.begin(),
+                  [](Loop a, Loop b) { return a.number == b.number; }))
+    s.Reorder(order);
+  UnrollInner(s, order, order.size());
+  return order.back();
 }
 
 }  // namespace kiln

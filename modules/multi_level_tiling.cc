@@ -8,42 +8,13 @@
 // rows (the others) need not divide the extent: six rows of two vectors keep twelve sums.
 // Structure:  write-reuse = none | registers above the last R level | those, and a cache above the first
 //             read-reuse  = none | one operand packed | all (pack_operands.h; constants: layout_rewrite.cc)
+//             lanes-across = no | along another dimension of the result (lanes_across.cc)
 //             epilogue    = apart | the consumer below a level of the option (fuse_epilogue.cc)
-#include <algorithm>
-
 #include "lang/analysis/dataflow.h"
 #include "modules/pack_operands.h"
 #include "modules/untouched.h"
 
 namespace kiln {
-
-namespace {
-
-// What combines a tile of registers has a loop for each of its iters: they follow the dimensions that the
-// iters walk along in the result, and are written out.
-void LayOutCombine(Schedule& s, Block combine, Loop above) {
-  if (!s.ok()) return;
-  std::vector<Loop> loops = s.GetLoops(combine);
-  const auto at =
-      std::find_if(loops.begin(), loops.end(), [&](Loop l) { return s.node(l) == s.node(above); });
-  loops.erase(loops.begin(), at + 1);
-  const Program& p = s.program();
-  std::vector<int> walked;  // iters
-  for (const Id mark : p.List(p.Accesses(p.block(s.node(combine)).dests)[0].index))
-    for (const Split& split : p.SumOf(mark).splits) walked.push_back(split.source.id);
-  const auto walks = [&](int iter) { return std::find(walked.begin(), walked.end(), iter) - walked.begin(); };
-  std::vector<Loop> order;
-  for (int iter = 0; iter < std::ssize(loops); ++iter)
-    if (walks(iter) == std::ssize(walked)) order.push_back(loops[iter]);
-  for (int i = 0; i < std::ssize(walked); ++i)
-    if (walked[i] < std::ssize(loops) && walks(walked[i]) == i) order.push_back(loops[walked[i]]);
-  if (!std::equal(order.begin(), order.end(), loops.begin(),
-                  [](Loop a, Loop b) { return a.number == b.number; }))
-    s.Reorder(order);
-  UnrollInner(s, order, order.size());
-}
-
-}  // namespace
 
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
   return {"multi-level-tiling", [options](Schedule& s, Block block) {
@@ -53,6 +24,9 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             OrderByResult(s, block);
             const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
             const int write = s.Choose("write-reuse", 3);
+            std::optional<Across> across = write > 0 ? FindAcross(s, block) : std::nullopt;
+            if (across && s.Choose("lanes-across", 2) == 0) across.reset();
+            if (across) TurnLoops(s, block, *across);
             std::vector<Id> operands = ReadBuffers(s.program(), s.node(block));  // initial values last
             if (ReadsInitially(s.program(), s.node(block), operands.back())) operands.pop_back();
             const int count = static_cast<int>(operands.size());
@@ -72,11 +46,17 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             const Tiles tiles = TileLoops(s, block, options);
             if (write > 0) {
               const Block combine = s.AccumulateAt(block, tiles.last_before_inner, "register");
-              LayOutCombine(s, combine, tiles.last_before_inner);
+              const Loop last = LayOutCombine(s, combine, tiles.last_before_inner, across);
+              if (across) {
+                LayOutSums(s, block, across->dim);
+                s.Vectorize(tiles.levels.back().back());
+                s.Vectorize(last);
+              }
               if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
             }
             for (int i = 0; i < count; ++i) {
-              if (read != i + 1 && read <= count) continue;
+              const bool lanes = across && indices[i].loops.contains(static_cast<int>(across->loop));
+              if (read != i + 1 && read <= count && !lanes) continue;
               (constant[i] ? RewriteLayout : PackOperand)(s, block, i, indices[i], tiles);
             }
             for (const Block consumer : epilogue)

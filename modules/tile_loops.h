@@ -27,6 +27,21 @@ std::vector<Id> LoopsOfIndex(const Bindings& bindings, const Sum& index);
 // last: the lanes of the innermost are then next to each other.
 void OrderByResult(Schedule& s, Block block);
 
+// A spatial loop that may become lanes in place of the last, and its dimension of the result.
+struct Across {
+  size_t loop, dim;
+};
+// Where the last dimension of the result fills no vectors: the last of the others that does.
+std::optional<Across> FindAcross(Schedule& s, Block block);
+// Makes it the innermost spatial loop, and says where it then is.
+void TurnLoops(Schedule& s, Block block, Across& across);
+// The sums that a block accumulates for another lie along that dimension.
+void LayOutSums(Schedule& s, Block block, size_t dim);
+
+// What combines a tile of registers has a loop for each of its iters: they follow the dimensions that the
+// iters walk along in the result, those of lanes across it last, and are written out. Returns the last.
+Loop LayOutCombine(Schedule& s, Block combine, Loop above, const std::optional<Across>& across);
+
 // Samples the tiles (sites R0, S1, .. by the loop's position), splits, reorders, and unrolls the innermost.
 Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options);
 

@@ -41,7 +41,8 @@ TEST_P(CompiledSpace, EverySketchComputesTheProduct) {
 INSTANTIATE_TEST_SUITE_P(Shapes, CompiledSpace,
                          testing::Values(std::array<int64_t, 3>{48, 64, 32},
                                          std::array<int64_t, 3>{37, 69, 23},
-                                         std::array<int64_t, 3>{7, 109, 40}));
+                                         std::array<int64_t, 3>{7, 109, 40},
+                                         std::array<int64_t, 3>{32, 7, 24}));
 
 }  // namespace
 }  // namespace kiln

@@ -24,16 +24,18 @@ Program Matmul() {
   return b.Finish();
 }
 
+template <int64_t channels>
 Program PaddedConv() {
   Builder b("conv");
-  const Id x = b.Input("X", DType::kF64, {4, 9}), w = b.Input("W", DType::kF64, {6, 4, 3}),
-           y = b.Output("Y", DType::kF64, {6, 9});
+  const Id x = b.Input("X", DType::kF64, {4, 9}), w = b.Input("W", DType::kF64, {channels, 4, 3}),
+           y = b.Output("Y", DType::kF64, {channels, 9});
   const Id p = b.Temporary("P", DType::kF64, {4, 11});
   const Sum o = Builder::Iter(0), h = Builder::Iter(1), c = Builder::Iter(2), k = Builder::Iter(3);
   const Sum shifted = h + Sum::Constant(-1);
   b.Compute("pad", {{"c", 4}, {"h", 11}}, {p, {o, h}},
             b.Within({{shifted, 9}}, b.Load(x, {o, shifted}), b.Float(DType::kF64, 0)));
-  b.Reduce("conv", {{"o", 6}, {"h", 9}, {"c", 4, IterKind::kReduction}, {"k", 3, IterKind::kReduction}},
+  b.Reduce("conv",
+           {{"o", channels}, {"h", 9}, {"c", 4, IterKind::kReduction}, {"k", 3, IterKind::kReduction}},
            Monoid::Kind::kSum, {y, {o, h}}, b.Mul(b.Load(p, {c, h + k}), b.Load(w, {o, c, k})));
   return b.Finish();
 }
@@ -78,7 +80,7 @@ TEST_P(DefaultSpace, EverySketchComputesWhatTheOriginalComputes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, DefaultSpace, testing::Values(&Matmul, &PaddedConv));
+INSTANTIATE_TEST_SUITE_P(Programs, DefaultSpace, testing::Values(&Matmul, &PaddedConv<6>, &PaddedConv<8>));
 
 }  // namespace
 }  // namespace kiln

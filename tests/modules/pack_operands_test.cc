@@ -17,13 +17,14 @@ namespace {
 using ::testing::ElementsAre;
 
 // The sketch of the default space that accumulates in registers and packs what `read_reuse` says.
-Trace SketchOf(const Program& program, int read_reuse) {
+Trace SketchOf(const Program& program, int read_reuse, bool across = false) {
   const auto enumeration = Enumerate(CpuSpace, program, Target());
   KILN_CHECK(enumeration.ok(), enumeration.status().ToString());
   for (const Sketch& sketch : enumeration->sketches) {
     bool wanted = true;
     for (const auto& choice : sketch.trace.choices) {
       if (absl::EndsWith(choice.name, "write-reuse")) wanted &= choice.picked == 1;
+      if (absl::EndsWith(choice.name, "lanes-across")) wanted &= (choice.picked == 1) == across;
       if (absl::EndsWith(choice.name, "read-reuse")) wanted &= choice.picked == read_reuse;
     }
     if (wanted) return sketch.trace;
@@ -43,6 +44,35 @@ TEST(PackOperands, MakesPanelsAsWideAsTheInnermostTiles) {
   const auto replayed = Replay(trace, program, Target());
   ASSERT_TRUE(replayed.ok()) << replayed.status();
   ExpectGolden("modules/pack_operands.txt", Print(trace) + "\n" + ToString(replayed->program()));
+}
+
+TEST(LanesAcross, GoAlongTheChannelsWhereColumnsFillNoVectors) {
+  Builder b("conv");  // y[o, h] += x[c, h + k] * w[o, c, k]
+  const Id x = b.Input("x", DType::kF32, {4, 9}), w = b.Input("w", DType::kF32, {32, 4, 3}),
+           y = b.Output("y", DType::kF32, {32, 7});
+  const Sum o = Builder::Iter(0), h = Builder::Iter(1), c = Builder::Iter(2), k = Builder::Iter(3);
+  b.Reduce("conv", {{"o", 32}, {"h", 7}, {"c", 4, IterKind::kReduction}, {"k", 3, IterKind::kReduction}},
+           Monoid::Kind::kSum, {y, {o, h}}, b.Mul(b.Load(x, {c, h + k}), b.Load(w, {o, c, k})));
+  const Program program = b.Finish();
+  Trace trace = SketchOf(program, 0, true);
+  for (Step& step : trace.steps) {
+    if (absl::EndsWith(step.site, "S1")) step.decision = {1, 2, 2, 8};
+    if (absl::EndsWith(step.site, "S0")) step.decision = {1, 1, 1, 7};
+    if (absl::EndsWith(step.site, "R2")) step.decision = {4, 1};
+    if (absl::EndsWith(step.site, "max-unroll")) step.decision = {0};
+  }
+  const auto replayed = Replay(trace, program, Target());
+  ASSERT_TRUE(replayed.ok()) << replayed.status();
+  ExpectGolden("modules/lanes_across.txt", Print(trace) + "\n" + ToString(replayed->program()));
+}
+
+TEST(LanesAcross, AreNoChoiceWhereTheLastDimensionFillsVectors) {
+  for (const Program& program : {Matmul(32, 16, 8), Matmul(7, 9, 8)}) {
+    const auto sketches = Enumerate(CpuSpace, program, Target());
+    ASSERT_TRUE(sketches.ok());
+    for (const Sketch& sketch : sketches->sketches)
+      EXPECT_THAT(Print(sketch.trace), testing::Not(testing::HasSubstr("lanes-across")));
+  }
 }
 
 TEST(MultiLevelTiling, WritesRegistersAlongTheResult) {

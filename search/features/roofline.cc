@@ -10,8 +10,10 @@ namespace {
 
 // Of a core of the last ten years, in vector instructions or bytes a cycle.
 constexpr double kArithmeticPorts = 2, kLoadPorts = 3, kStorePorts = 1, kIssued = 3;
-// From one step of a sum to the next: four cycles and what a load is late now and then, or through memory.
-constexpr double kLatency = 4.5, kLatencyInMemory = 20;
+// From one step of a sum to the next: four cycles and what a load is late now and then, where LLVM mostly
+// keeps in registers what the program has in memory, or through memory.
+constexpr double kLatency = 4.5, kLatencyKept = 7, kLatencyInMemory = 20;
+constexpr double kNotKept = 0.3;              // of the loads and stores of such sums
 constexpr double kDivide = 8, kSpecial = 12;  // cycles of a vector's worth
 constexpr double kIteration = 2;              // instructions of a loop that runs
 // From beyond each cache: lines in a row, which are fetched ahead, and lines by themselves.
@@ -37,12 +39,15 @@ void FillRoofline(const Target& target, float* row) {
       kDivide * (Exp(row[kFloatDiv]) + Exp(row[kIntDiv])) + kSpecial * Exp(row[kFloatSpecial]);
   double arithmetic = vectors * ((simple + fma) / kArithmeticPorts + heavy);
   const double straight = std::max(1.0, Exp(row[kStraightLine]));
-  if (row[kStoreReduces] != 0 && row[kResultStands] != 0) {
+  const bool sums = row[kStoreReduces] != 0 && row[kResultStands] != 0, fits = row[kRegisterNeed] <= 1;
+  const bool kept = sums && fits && row[kStoreRegister] == 0;
+  if (sums) {
     const double chains = std::max(1.0, Exp(row[kAccumulators]));
-    const bool stays = row[kStoreRegister] != 0 && row[kRegisterNeed] <= 1;
-    arithmetic = std::max(arithmetic, steps * (stays ? kLatency : kLatencyInMemory) / chains);
+    const double latency = kept ? kLatencyKept : fits ? kLatency : kLatencyInMemory;
+    arithmetic = std::max(arithmetic, steps * latency / chains);
   }
-  const double loads = steps * row[kLoadsPerOperation], stores = steps * row[kStoresPerOperation];
+  double loads = steps * row[kLoadsPerOperation], stores = steps * row[kStoresPerOperation];
+  if (kept) loads -= (1 - kNotKept) * std::min(loads, steps), stores *= kNotKept;
   const double issued = vectors * (simple + fma) + loads + stores + kIteration * steps / straight;
   const double spills = kSpill * steps * std::clamp(row[kRegisterNeed] - 1.0, 0.0, 1.0);
   const double inside =

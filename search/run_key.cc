@@ -46,6 +46,7 @@ Json OptionsJson(const TuneOptions& options) {
           {"resample", p.resample},
           {"random-share", s.random_share},
           {"first-random-share", s.first_random_share},
+          {"scouts", s.scouts},
           {"neighbour-share", s.neighbour_share},
           {"doubt-share", s.doubt_share},
           {"diversity", s.diversity},

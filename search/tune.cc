@@ -7,10 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "lang/hash.h"
 #include "lang/text.h"
+#include "search/cost/analytic.h"
 #include "search/cost/models.h"
 #include "search/cost/rank.h"
 #include "search/judge.h"
 #include "search/prior.h"
+#include "search/scout.h"
 #include "search/timed_model.h"
 #include "search/tuner.h"
 
@@ -19,7 +21,7 @@ namespace internal {
 namespace {
 
 // Purposes of engines; others are those of the strategies.
-constexpr uint64_t kSelect = 100, kDraw = 101;
+constexpr uint64_t kSelect = 100, kDraw = 101, kScout = 102;
 
 constexpr int kCentres = 4;      // measured programs whose neighbours are tried
 constexpr int kGainTrials = 64;  // the last trials of a task, a quarter of all or so many, that must gain
@@ -193,7 +195,16 @@ std::vector<Trial> Tuner::Choose(int task, Proposed proposed) {
   RandomDice dice(engine(0, kSelect));
   const std::vector<int> sketches = LeastMeasured(task);
   uint64_t draws = 0;
+  std::optional<Scout> scout;
+  if (trained_ && options_.search.scouts > 1 && proposed.batch.random_share > 0 && t.strategy->UsesModel() &&
+      options_.features == FeatureKind::kAnsor)
+    scout.emplace(
+        *t.space, judge_, [](const Point& p) { return AnalyticScore(p.features.values); },
+        knowledge_.PerSketch(task, static_cast<int>(sketches.size())), options_.search.scouts,
+        [&](uint64_t index) { return engine(index, kScout); });
   const auto draw = [&]() -> std::optional<Candidate> {
+    if (scout)
+      if (std::optional<Candidate> next = scout->Next()) return next;
     RandomDice own(engine(draws, kDraw));
     const int sketch = sketches[draws++ % sketches.size()];
     const absl::StatusOr<Point> point = DrawValid(*t.space, judge_, sketch, own);

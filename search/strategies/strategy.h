@@ -32,8 +32,9 @@ namespace kiln {
 
 struct StrategyOptions {
   PopulationOptions population = {};
-  double random_share = 0.05;       // of a batch, drawn from the prior: of the least measured sketch
+  double random_share = 0.1;        // of a batch, drawn from the prior (scout.h)
   double first_random_share = 0.5;  // the same while the model has learned nothing
+  int scouts = 16;                  // draws of each sketch that are looked at; 1: the least measured sketch's
   double neighbour_share = 0.2;     // one decision away from the best
   double doubt_share = 0.1;         // what the model is least sure of, where it says so
   double diversity = 0.2;           // see batch.h

@@ -23,6 +23,7 @@ constexpr double kLn2 = 0.693147180559945309, kPi = 3.14159265358979323846;
 constexpr float kLn2High = 0.693147182f, kLn2Low = -1.90465421e-09f;
 constexpr float kHalfPi[] = {1.57079637f, -4.37113883e-08f, -1.71512451e-15f};
 constexpr double kMostReduced = 1e5;
+constexpr double kMostDivisor = 0x1p100;  // whose reciprocal is taken, and 1 / it the least
 // e^r, |r| <= ln(2)/2, with a relative error of 3 * 10^-9
 constexpr double kExp[] = {1, 1, 0.49999994, 0.16666521, 0.041668266, 0.008368675, 0.0013820662};
 // (ln(1 + f) - f + f^2/2) / f^3, |f| <= 1/3
@@ -42,6 +43,11 @@ constexpr double kShortExp2[] = {0.99999999995956179,    0.69314718055683244,   
 // log2((1 + z) / (1 - z)) / z in z^2, |z| <= 0.1716, with a relative error of 5 * 10^-12
 constexpr double kLog2[] = {2.8853900817906308, 0.96179667257934898, 0.57708374316282618, 0.41166257659583899,
                             0.34092833327090954};
+
+// erf(x) / x = P(x^2) / Q(x^2) up to where erf is 1, with a relative error of 2 * 10^-8
+constexpr double kErfP[] = {1.1283791, 0.19037746, 0.05274557, 0.003764551, 0.00028489035, 2.0507348e-06};
+constexpr double kErfQ[] = {1, 0.50205034, 0.11409774, 0.014967067, 0.0011623352, 3.80988e-05};
+constexpr double kErfIsOne = 3.9192059;
 
 // Arithmetic on values of one shape, in f32 or f64.
 class Lanes {
@@ -85,6 +91,12 @@ class Lanes {
     return Select(Less(size, F(0x1p-15)), x, math::CopySignOp::create(b_, result, x));
   }
 
+  Value Erf(Value x) {
+    const Value square = Least(Mul(x, x), kErfIsOne * kErfIsOne), fourth = Mul(square, square);
+    const Value p = InPairs(square, fourth, kErfP), q = InPairs(square, fourth, kErfQ);
+    return Clamp(Div(Mul(x, p), q), -1, 1);
+  }
+
   // sin(x + quadrant * pi/2), quadrants counted from zero.
   Value Sine(Value x, int quadrant) {
     const Value shifted = Fma(x, F(2 / kPi), F(kRound32));
@@ -120,13 +132,18 @@ class Lanes {
       return arith::ConstantOp::create(b_, b_.getFloatAttr(divisor.getType(), value)).getResult();
     };
     const Value size = math::AbsFOp::create(b_, divisor);
-    const Value usual = And(Compare(arith::CmpFPredicate::OGE, size, number(0x1p-100)),
-                            Compare(arith::CmpFPredicate::OLE, size, number(0x1p100)));
+    const Value usual = And(Compare(arith::CmpFPredicate::OGE, size, number(1 / kMostDivisor)),
+                            Compare(arith::CmpFPredicate::OLE, size, number(kMostDivisor)));
     const Value inverse = Div(number(1), divisor);
     const auto lanes = [&](Value scalar) {
       return mlir::vector::BroadcastOp::create(b_, shape_, scalar).getResult();
     };
     return Either(usual, [&] { return Mul(x, lanes(inverse)); }, [&] { return Div(x, lanes(divisor)); });
+  }
+
+  Value Quotient(Value x, double divisor) {  // null: not usual
+    const double size = std::fabs(divisor);
+    return size >= 1 / kMostDivisor && size <= kMostDivisor ? Mul(x, F(1 / divisor)) : Value();
   }
 
   // exact(lane) on each lane where `special` holds for one of them, else `usual`.
@@ -222,11 +239,23 @@ class Lanes {
     }
     return terms[0];
   }
+  // (c0 + c1 x) + x^2 ((c2 + c3 x) + ...): fewer roundings add up where x is large.
+  Value InPairs(Value x, Value square, Coefficients c) {
+    Value sum;
+    for (size_t t = c.size(); t >= 2; t -= 2) {
+      const Value pair = Fma(Like(c[t - 1], x), x, Like(c[t - 2], x));
+      sum = sum ? Fma(sum, square, pair) : pair;
+    }
+    return sum;
+  }
   // NaN stays.
-  Value Clamp(Value x, double least, double most) {
-    const Value low = Like(least, x), high = Like(most, x);
-    x = Select(Less(x, low), low, x);
+  Value Least(Value x, double most) {
+    const Value high = Like(most, x);
     return Select(Less(high, x), high, x);
+  }
+  Value Clamp(Value x, double least, double most) {
+    const Value low = Like(least, x);
+    return Least(Select(Less(x, low), low, x), most);
   }
 
   Type Of(Type element) {
@@ -277,15 +306,19 @@ Value SineOrLibm(Op op, Lanes& lanes, int quadrant) {
       [&](int64_t lane) { return Op::create(lanes.builder(), lanes.Lane(x, lane)).getResult(); });
 }
 
+// Null: not one constant.
+mlir::FloatAttr SplatOf(Value x) {
+  auto constant = x.getDefiningOp<arith::ConstantOp>();
+  if (!constant) return {};
+  auto dense = mlir::dyn_cast<mlir::SplatElementsAttr>(constant.getValue());
+  return dense ? dense.getSplatValue<mlir::FloatAttr>()
+               : mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
+}
+
 // Null: has no such code.
 Value PowerOrLibm(math::PowFOp op, Lanes& lanes, bool vector) {
   const Value x = op.getLhs(), y = op.getRhs();
-  mlir::FloatAttr exponent;
-  if (auto constant = y.getDefiningOp<arith::ConstantOp>()) {
-    auto dense = mlir::dyn_cast<mlir::SplatElementsAttr>(constant.getValue());
-    exponent =
-        dense ? dense.getSplatValue<mlir::FloatAttr>() : mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
-  }
+  const mlir::FloatAttr exponent = SplatOf(y);
   const double n = exponent ? exponent.getValueAsDouble() : 0;
   if (n == 2) return lanes.Mul(x, x);
   if (n == 3) return lanes.Mul(lanes.Mul(x, x), x);
@@ -301,6 +334,8 @@ Value PowerOrLibm(math::PowFOp op, Lanes& lanes, bool vector) {
 
 // Null: the lanes have divisors of their own.
 Value QuotientByOne(arith::DivFOp op, Lanes& lanes) {
+  if (const auto constant = SplatOf(op.getRhs()); constant && mlir::isa<mlir::VectorType>(op.getType()))
+    return lanes.Quotient(op.getLhs(), constant.getValueAsDouble());
   auto divisor = op.getRhs().getDefiningOp<mlir::vector::BroadcastOp>();
   const bool one = divisor && mlir::isa<mlir::FloatType>(divisor.getSource().getType());
   return one ? lanes.Quotient(op.getLhs(), divisor.getSource()) : Value();
@@ -323,6 +358,7 @@ bool ExpandVectorMath(mlir::Operation* op) {
           .Case([&](math::ExpOp e) { return IsFast(e) ? Value() : lanes.Exp(e.getOperand()); })
           .Case([&](math::LogOp e) { return IsFast(e) ? Value() : lanes.Log(e.getOperand()); })
           .Case([&](math::TanhOp e) { return IsFast(e) ? Value() : lanes.Tanh(e.getOperand()); })
+          .Case([&](math::ErfOp e) { return lanes.Erf(e.getOperand()); })
           .Case([&](math::SinOp e) { return vector ? SineOrLibm(e, lanes, 0) : Value(); })
           .Case([&](math::CosOp e) { return vector ? SineOrLibm(e, lanes, 1) : Value(); })
           .Case([&](math::PowFOp e) { return PowerOrLibm(e, lanes, vector); })

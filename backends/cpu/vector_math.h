@@ -1,7 +1,7 @@
-// exp, log, tanh, sin, cos, powf and quotients by one number on f32 as vector code that is right everywhere:
-// over the whole range, with infinities, NaN and denormal operands and results. Largest errors, in units of
-// the last place (tests/backends/vector_math_test.cc; bounds of what was seen on every seventh of all
-// operands):
+// exp, log, tanh, erf, sin, cos, powf and quotients by one number on f32 as vector code that is right
+// everywhere: over the whole range, with infinities, NaN and denormal operands and results. Largest errors,
+// in units of the last place (tests/backends/vector_math_test.cc; bounds of what was seen on every seventh of
+// all operands):
 //
 //           accurate   fast
 //   exp     0.9        1.1; denormal results are 0      f32, 2^n times a polynomial
@@ -10,7 +10,7 @@
 //   sin     1.6        1.6 up to 10^5, then unknown        f32, three-part pi/2
 //   cos     1.6        1.6 up to 10^5, then unknown
 //   powf    0.6        200; of a positive base           accurate in f64
-//   erf     5          5
+//   erf     5          5                             a quotient of polynomials
 //   rsqrt   1.5        1.5
 //   x / y   1.5        1.5; one y for all lanes          a product with 1 / y
 //

@@ -1,0 +1,73 @@
+// Streams (emit_prefetch.cc): who prefetches what, and that results stay.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backends/cpu/context.h"
+#include "backends/lower.h"
+#include "lang/builder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "tests/backends/run_program.h"
+#include "tests/support/scheduled.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kRows = 8, kColumns = 64;
+
+// e[i, j] = exp(x[i, j]), y[i, j] = 2 * e[i, j], row by row.
+Program Rows(Op function) {
+  Builder b("rows");
+  const Id x = b.Input("x", DType::kF32, {kRows, kColumns}),
+           y = b.Output("y", DType::kF32, {kRows, kColumns});
+  const Id e = b.Temporary("e", DType::kF32, {kRows, kColumns});
+  const Sum i = b.Iter(0), j = b.Iter(1);
+  b.Compute("first", {{"i", kRows}, {"j", kColumns}}, {e, {i, j}},
+            b.Make(function, DType::kF32, b.Load(x, {i, j})));
+  b.Compute("second", {{"i", kRows}, {"j", kColumns}}, {y, {i, j}},
+            b.Mul(b.Load(e, {i, j}), b.Float(DType::kF32, 2)));
+  Schedule s = Scheduled(b.Finish());
+  s.ComputeAt(s.GetBlock("first"), s.GetLoops(s.GetBlock("second"))[0]);
+  s.VectorizeInner(32);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+int Count(const std::string& text, const std::string& word) {
+  int count = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+std::string Lowered(const Program& program, int64_t stream_bytes) {
+  auto module = Lower(program, Context(), {.stream_bytes = stream_bytes});
+  EXPECT_TRUE(module.ok()) << module.status();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (*module)->print(stream);
+  return text;
+}
+
+TEST(Prefetch, BlocksThatComputeMuchFetchTheNextRowAndWhatOthersStoreTo) {
+  const std::string text = Lowered(Rows(Op::kExp), kRows * kColumns * 4);
+  EXPECT_EQ(Count(text, "memref.prefetch"), 4) << text;  // two lines each
+  EXPECT_EQ(Count(text, ", write, "), 2) << text;
+}
+
+TEST(Prefetch, SmallBuffersAndCheapBlocksNeedNone) {
+  EXPECT_EQ(Count(Lowered(Rows(Op::kExp), kRows * kColumns * 4 + 1), "memref.prefetch"), 0);
+  EXPECT_EQ(Count(Lowered(Rows(Op::kExp), 0), "memref.prefetch"), 0);
+  EXPECT_EQ(Count(Lowered(Rows(Op::kNeg), 1), "memref.prefetch"), 0);
+}
+
+TEST(Prefetch, ResultsStay) {
+  const auto code = BuildProgram(Rows(Op::kExp), {.stream_bytes = 1});
+  ASSERT_TRUE(code.ok()) << code.status();
+  auto in = Random<float>(kRows * kColumns, 1);
+  Array<float> out(kRows * kColumns, 99.f);
+  EXPECT_EQ(CallKernel(*code, "rows", {in.data(), out.data()}), 0);
+  for (int n = 0; n < kRows * kColumns; ++n) ASSERT_NEAR(out[n], 2 * std::exp(in[n]), 1e-5);
+}
+
+}  // namespace
+}  // namespace kiln

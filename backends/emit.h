@@ -108,6 +108,9 @@ class Emitter {
   Value Load(Id buffer, const Sum& address, Value mask, Value otherwise);
   Value Gather(Id expr, Value mask);
   void Store(Id buffer, const Sum& address, Value value, Value mask);
+  int64_t NextOnWalk(const IndexValue& at, int64_t most) const;  // emit_prefetch.cc
+  std::vector<Id> StreamsStoredLater(int64_t elements) const;
+  void PrefetchStream(Id buffer, const IndexValue& at);
   Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc
   Value LoadWindow(Id buffer, const IndexValue& first, int64_t width);
   // The address in memory of one in the buffer's layout. Where lanes are not next to each other then, they
@@ -150,6 +153,7 @@ class Emitter {
   bool slow_ = false;  // in the branch for incomplete tiles: no further versions
   int versions_ = 0;
   const BlockPlan* block_ = nullptr;             // the block whose instance is emitted
+  Id instance_ = kNone;                          // its node
   bool fast_ = false;                            // it says fast-math
   std::unordered_map<Id, Value> exprs_;          // its values so far
   std::map<LoadKey, Value> loads_;               // what memory holds

@@ -93,6 +93,7 @@ mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value other
                                                 Vector(at), all, rest);
       }
     } else if (stride == 1) {
+      PrefetchStream(buffer, at);
       result = mlir::vector::LoadOp::create(b_, loc_, vector, memory, mlir::ValueRange{Scalar(at.Uniform())});
     } else if (!(result = LoadStrided(buffer, at))) {
       std::map<int64_t, Value> distinct;

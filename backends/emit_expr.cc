@@ -153,7 +153,12 @@ mlir::Value Emitter::EmitCombine(Id id, const Values& left, const Values& right,
       }
     }
   }
-  return Marked(Apply(e, a, b, c));
+  if (!IsFloat(e.dtype) || (e.op != Op::kMax && e.op != Op::kMin)) return Marked(Apply(e, a, b, c));
+  // Which zero is greater is left open, and whether what was combined so far is NaN need not be asked.
+  const Value extreme = Apply(e, b, a, c);
+  extreme.getDefiningOp()->setAttr(
+      "fastmath", mlir::arith::FastMathFlagsAttr::get(b_.getContext(), mlir::arith::FastMathFlags::nsz));
+  return extreme;
 }
 
 mlir::Value Emitter::Marked(Value result) {
@@ -164,7 +169,7 @@ mlir::Value Emitter::Marked(Value result) {
   return result;
 }
 
-// Halves, then halves of halves; what does not halve, lane by lane.
+// Halves, then halves of halves, as long as vectors remain; the rest lane by lane.
 mlir::Value Emitter::Reduce(const Monoid& monoid, Values& lifts, Value mask) {
   const auto identity = p_.List(monoid.identity), combine = p_.List(monoid.combine);
   for (size_t r = 0; r < lifts.size(); ++r) {
@@ -180,7 +185,7 @@ mlir::Value Emitter::Reduce(const Monoid& monoid, Values& lifts, Value mask) {
     return result;
   };
   int64_t count = lanes_;
-  for (; count > 1 && count % 2 == 0; count /= 2) {
+  for (; count > 2 && count % 2 == 0; count /= 2) {
     Values low, high;
     for (const Value v : lifts) {
       llvm::SmallVector<int64_t> first, second;

@@ -207,6 +207,7 @@ void Emitter::EmitInstance(Id id, Value mask) {
   const BlockNode& block = p_.block(id);
   const BlockPlan& plan = *block_;
   const auto dests = p_.Accesses(block.dests);
+  instance_ = id;
   fast_ = AnnotationOf(p_, block.annotations, kFastMath) != 0;
   Values values;
   for (const Id value : p_.List(block.values)) values.push_back(EmitExpr(value, mask));

@@ -34,6 +34,7 @@ struct LowerOptions {
   bool contract = true;       // sum += a * b as one fused operation
   int64_t vector_bytes = 32;  // of a register: the unit of loads whose lanes are shuffled
   int vector_registers = 16;
+  int64_t stream_bytes = 0;   // of buffers that are worth to be prefetched (emit_prefetch.cc); 0: none is
   std::string features = {};  // LLVM's, +avx512vnni among them: which intrinsics are instructions
   std::ostream* print_after_all = nullptr;  // pass_printer.h
 };

@@ -149,6 +149,7 @@ class Job {
     LowerOptions options;
     options.contract = request_.contract;
     options.vector_bytes = codegen_->machine().vector_bytes;
+    options.stream_bytes = codegen_->machine().l2_bytes;
     options.vector_registers = codegen_->machine().vector_registers;
     options.features = codegen_->machine().features;
     if (printing()) options.print_after_all = &passes_;

@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "mlir/Conversion/MathToFuncs/MathToFuncs.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -55,7 +56,8 @@ mlir::LogicalResult MathExpander::Run(mlir::ModuleOp module, bool polynomials, b
   if (polynomials && fma) {
     llvm::SmallVector<mlir::Operation*> ops;
     module.walk([&](mlir::Operation* op) {
-      if (mlir::isa<mlir::math::MathDialect>(op->getDialect())) ops.push_back(op);
+      if (mlir::isa<mlir::math::MathDialect>(op->getDialect()) || mlir::isa<mlir::arith::DivFOp>(op))
+        ops.push_back(op);
     });
     for (mlir::Operation* op : ops) ExpandVectorMath(op);
   }

@@ -1,7 +1,7 @@
 // Which form each operation of the math dialect takes before conversion to LLVM.
 //
-//   f32, polynomials on      exp log tanh sin cos powf: vector_math.h; expm1 log1p log2 erf, and exp log
-//                            tanh without fused multiply-add: inlined polynomials, at most 5 ULP off
+//   f32, polynomials on      exp log tanh erf sin cos powf: vector_math.h; expm1 log1p log2, and exp log
+//                            tanh erf without fused multiply-add: inlined polynomials, at most 5 ULP off
 //   no good LLVM intrinsic   erf erfc cbrt acosh asinh atanh expm1 log1p: a libm call per lane
 //   fpowi                    a chain of products for a constant exponent, else powf
 //   ipowi                    a function in the module

@@ -23,8 +23,9 @@ constexpr double kLn2 = 0.693147180559945309, kPi = 3.14159265358979323846;
 constexpr float kLn2High = 0.693147182f, kLn2Low = -1.90465421e-09f;
 constexpr float kHalfPi[] = {1.57079637f, -4.37113883e-08f, -1.71512451e-15f};
 constexpr double kMostReduced = 1e5;
-// (e^r - 1 - r) / r^2, |r| <= ln(2)/2
-constexpr double kExp[] = {0.5, 0.166666672, 0.0416664556, 0.00833331048, 0.00139345415, 0.000198919806};
+constexpr double kMostDivisor = 0x1p100;  // whose reciprocal is taken, and 1 / it the least
+// e^r, |r| <= ln(2)/2, with a relative error of 3 * 10^-9
+constexpr double kExp[] = {1, 1, 0.49999994, 0.16666521, 0.041668266, 0.008368675, 0.0013820662};
 // (ln(1 + f) - f + f^2/2) / f^3, |f| <= 1/3
 constexpr double kLog[] = {0.333333343,  -0.25,       0.199998528,   -0.166665301, 0.142961785,
                            -0.125097394, 0.108532876, -0.0976008996, 0.11612165,   -0.106783174};
@@ -43,27 +44,32 @@ constexpr double kShortExp2[] = {0.99999999995956179,    0.69314718055683244,   
 constexpr double kLog2[] = {2.8853900817906308, 0.96179667257934898, 0.57708374316282618, 0.41166257659583899,
                             0.34092833327090954};
 
+// erf(x) / x = P(x^2) / Q(x^2) up to where erf is 1, with a relative error of 2 * 10^-8
+constexpr double kErfP[] = {1.1283791, 0.19037746, 0.05274557, 0.003764551, 0.00028489035, 2.0507348e-06};
+constexpr double kErfQ[] = {1, 0.50205034, 0.11409774, 0.014967067, 0.0011623352, 3.80988e-05};
+constexpr double kErfIsOne = 3.9192059;
+
 // Arithmetic on values of one shape, in f32 or f64.
 class Lanes {
  public:
   explicit Lanes(mlir::Operation* op) : b_(op->getLoc(), op), shape_(op->getResult(0).getType()) {}
 
+  // Where no result is denormal or infinite, adding to the exponent is all that 2^n takes.
   Value Exp(Value x) {
-    x = Clamp(x, -104, 89);
-    const Value shifted = Fma(x, F(1 / kLn2), F(kRound32));
-    const Value n = Sub(shifted, F(kRound32));
-    const Value r = Fma(n, F(-kLn2Low), Fma(n, F(-kLn2High), x));
-    const Value p = Add(Fma(Mul(r, r), Polynomial(r, kExp), r), F(1));
-    const Value power = SubI(Bits(shifted), I(std::bit_cast<int32_t>(static_cast<float>(kRound32))));
-    const Value half = arith::ShRSIOp::create(b_, power, I(1));
-    return Mul(Mul(p, PowerOf2(half)), PowerOf2(SubI(power, half)));
+    if (!mlir::isa<mlir::VectorType>(shape_)) return ExpAnywhere(x);
+    const Value size = And(Bits(x), I(0x7fffffff));
+    const Value most = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::MAXUI, size);
+    const Value limit =
+        arith::ConstantOp::create(b_, b_.getI32IntegerAttr(std::bit_cast<int32_t>(kMostUsual)));
+    const Value usual = arith::CmpIOp::create(b_, arith::CmpIPredicate::ule, most, limit);
+    return Either(usual, [&] { return ExpOfUsual(x); }, [&] { return ExpAnywhere(x); });
   }
 
   Value Log(Value x) {
     const Value denormal = Less(x, F(0x1p-126));
     const Value scaled = Select(denormal, Mul(x, F(0x1p23)), x);
     const Value bits = Bits(scaled);
-    const Value exponent = AndI(SubI(bits, I(0x3f2aaaab)), I(static_cast<int32_t>(0xff800000)));
+    const Value exponent = And(SubI(bits, I(0x3f2aaaab)), I(static_cast<int32_t>(0xff800000)));
     const Value f = Sub(FromBits(SubI(bits, exponent)), F(1));
     const Value count = arith::SIToFPOp::create(b_, f.getType(), exponent);
     const Value n = Fma(count, F(0x1p-23), Select(denormal, F(-23), F(0)));
@@ -85,6 +91,12 @@ class Lanes {
     return Select(Less(size, F(0x1p-15)), x, math::CopySignOp::create(b_, result, x));
   }
 
+  Value Erf(Value x) {
+    const Value square = Least(Mul(x, x), kErfIsOne * kErfIsOne), fourth = Mul(square, square);
+    const Value p = InPairs(square, fourth, kErfP), q = InPairs(square, fourth, kErfQ);
+    return Clamp(Div(Mul(x, p), q), -1, 1);
+  }
+
   // sin(x + quadrant * pi/2), quadrants counted from zero.
   Value Sine(Value x, int quadrant) {
     const Value shifted = Fma(x, F(2 / kPi), F(kRound32));
@@ -95,8 +107,8 @@ class Lanes {
     const Value sine = Fma(Mul(r, square), Polynomial(square, kSin), r);
     const Value cosine = Fma(Mul(square, square), Polynomial(square, kCos), Fma(square, F(-0.5), F(1)));
     const Value turn = AddI(Bits(shifted), I(quadrant));
-    const Value odd = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, AndI(turn, I(1)), I(0));
-    const Value sign = arith::ShLIOp::create(b_, AndI(turn, I(2)), I(30));
+    const Value odd = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, And(turn, I(1)), I(0));
+    const Value sign = arith::ShLIOp::create(b_, And(turn, I(2)), I(30));
     return FromBits(arith::XOrIOp::create(b_, Bits(Select(odd, cosine, sine)), sign));
   }
 
@@ -105,7 +117,7 @@ class Lanes {
     const Value bits = Bits(Wide(x));
     const Value one = I64(int64_t{1023} << 52);
     const Value above = AddI(SubI(bits, I64(0x3fe6a09e667f3bcd)), one);  // of sqrt(1/2)
-    const Value exponent = AndI(above, I64(static_cast<int64_t>(0xfff0000000000000)));
+    const Value exponent = And(above, I64(static_cast<int64_t>(0xfff0000000000000)));
     const Value m = FromBits(AddI(SubI(bits, exponent), one));
     const Value counted = OrI(arith::ShRUIOp::create(b_, above, I64(52)), I64(int64_t{0x433} << 52));
     const Value n = Sub(FromBits(counted), D(0x1p52 + 1023));
@@ -114,19 +126,38 @@ class Lanes {
     return Narrow(Exp2(Clamp(Mul(Wide(y), log2), -300, 300), kShortExp2));
   }
 
+  // x / y with one divisor for all lanes: a product with its reciprocal, if that is a usual number.
+  Value Quotient(Value x, Value divisor) {
+    const auto number = [&](double value) {
+      return arith::ConstantOp::create(b_, b_.getFloatAttr(divisor.getType(), value)).getResult();
+    };
+    const Value size = math::AbsFOp::create(b_, divisor);
+    const Value usual = And(Compare(arith::CmpFPredicate::OGE, size, number(1 / kMostDivisor)),
+                            Compare(arith::CmpFPredicate::OLE, size, number(kMostDivisor)));
+    const Value inverse = Div(number(1), divisor);
+    const auto lanes = [&](Value scalar) {
+      return mlir::vector::BroadcastOp::create(b_, shape_, scalar).getResult();
+    };
+    return Either(usual, [&] { return Mul(x, lanes(inverse)); }, [&] { return Div(x, lanes(divisor)); });
+  }
+
+  Value Quotient(Value x, double divisor) {  // null: not usual
+    const double size = std::fabs(divisor);
+    return size >= 1 / kMostDivisor && size <= kMostDivisor ? Mul(x, F(1 / divisor)) : Value();
+  }
+
   // exact(lane) on each lane where `special` holds for one of them, else `usual`.
   Value Unless(Value special, llvm::function_ref<Value()> usual, llvm::function_ref<Value(int64_t)> exact) {
     const Value any = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, special);
-    auto branch = mlir::scf::IfOp::create(b_, mlir::TypeRange{shape_}, any, true, true);
-    const mlir::OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToEnd(branch.thenBlock());
-    llvm::SmallVector<Value> lanes;
-    for (int64_t lane = 0; lane < mlir::cast<mlir::VectorType>(shape_).getNumElements(); ++lane)
-      lanes.push_back(exact(lane));
-    mlir::scf::YieldOp::create(b_, mlir::vector::FromElementsOp::create(b_, shape_, lanes).getResult());
-    b_.setInsertionPointToEnd(branch.elseBlock());
-    mlir::scf::YieldOp::create(b_, usual());
-    return branch.getResult(0);
+    return Either(
+        any,
+        [&] {
+          llvm::SmallVector<Value> lanes;
+          for (int64_t lane = 0; lane < mlir::cast<mlir::VectorType>(shape_).getNumElements(); ++lane)
+            lanes.push_back(exact(lane));
+          return mlir::vector::FromElementsOp::create(b_, shape_, lanes).getResult();
+        },
+        usual);
   }
 
   Value Lane(Value x, int64_t lane) {
@@ -140,11 +171,49 @@ class Lanes {
   }
   Value NotPositive(Value x) { return Compare(arith::CmpFPredicate::ULE, x, F(0)); }
   Value Or(Value x, Value y) { return arith::OrIOp::create(b_, x, y); }
+  Value And(Value x, Value y) { return arith::AndIOp::create(b_, x, y); }
   Value Mul(Value x, Value y) { return arith::MulFOp::create(b_, x, y); }
   mlir::ImplicitLocOpBuilder& builder() { return b_; }
 
  private:
+  // Adding kScaled leaves kScale + n in the low bits, of which a shift by 23 keeps those of an exponent; the
+  // polynomial is 2^-kScale of e^r.
+  Value ExpOfUsual(Value x) {
+    const Value shifted = Fma(x, F(1 / kLn2), F(kScaled));
+    const Value r = Reduced(x, Sub(shifted, F(kScaled)));
+    llvm::SmallVector<double> scaled;
+    for (const double c : kExp) scaled.push_back(std::ldexp(static_cast<float>(c), -kScale));
+    const Value p = Bits(Polynomial(r, scaled));
+    return FromBits(AddI(p, arith::ShLIOp::create(b_, Bits(shifted), I(23))));
+  }
+
+  // 2^n is two factors, for results from the least to the largest: adding kHalves leaves n and twice the bias
+  // of an exponent in the low bits.
+  Value ExpAnywhere(Value x) {
+    x = Clamp(x, -104, 89);
+    const Value shifted = Fma(x, F(1 / kLn2), F(kHalves));
+    const Value p = Polynomial(Reduced(x, Sub(shifted, F(kHalves))), kExp);
+    const Value power = Bits(shifted);
+    const Value half = arith::ShRUIOp::create(b_, power, I(1));
+    return Mul(Mul(p, Exponent(half)), Exponent(SubI(power, half)));
+  }
+
+  Value Reduced(Value x, Value n) { return Fma(n, F(-kLn2Low), Fma(n, F(-kLn2High), x)); }
+
+  Value Either(Value condition, llvm::function_ref<Value()> yes, llvm::function_ref<Value()> no) {
+    auto branch = mlir::scf::IfOp::create(b_, mlir::TypeRange{shape_}, condition, true, true);
+    const mlir::OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToEnd(branch.thenBlock());
+    mlir::scf::YieldOp::create(b_, yes());
+    b_.setInsertionPointToEnd(branch.elseBlock());
+    mlir::scf::YieldOp::create(b_, no());
+    return branch.getResult(0);
+  }
+
+  static constexpr float kMostUsual = 86.5f;  // e^-86.5 is more than 2^-125
+  static constexpr int kScale = 64;
   static constexpr double kRound32 = 0x1.8p23, kRound64 = 0x1.8p52;  // adding it rounds to a whole number
+  static constexpr double kScaled = kRound32 + kScale, kHalves = kRound32 + 2 * 127;
 
   Value Exp2(Value x, Coefficients coefficients) {
     const Value shifted = Add(x, D(kRound64));
@@ -152,7 +221,7 @@ class Lanes {
     const Value scale = arith::ShLIOp::create(b_, AddI(Bits(shifted), I64(1023)), I64(52));
     return Mul(Polynomial(f, coefficients), FromBits(scale));
   }
-  Value PowerOf2(Value n) { return FromBits(arith::ShLIOp::create(b_, AddI(n, I(127)), I(23))); }
+  Value Exponent(Value biased) { return FromBits(arith::ShLIOp::create(b_, biased, I(23))); }
   // f32: one term after the other, for accuracy; f64: in a tree, whose steps do not wait for each other.
   Value Polynomial(Value x, Coefficients c) {
     llvm::SmallVector<Value> terms;
@@ -170,11 +239,23 @@ class Lanes {
     }
     return terms[0];
   }
+  // (c0 + c1 x) + x^2 ((c2 + c3 x) + ...): fewer roundings add up where x is large.
+  Value InPairs(Value x, Value square, Coefficients c) {
+    Value sum;
+    for (size_t t = c.size(); t >= 2; t -= 2) {
+      const Value pair = Fma(Like(c[t - 1], x), x, Like(c[t - 2], x));
+      sum = sum ? Fma(sum, square, pair) : pair;
+    }
+    return sum;
+  }
   // NaN stays.
-  Value Clamp(Value x, double least, double most) {
-    const Value low = Like(least, x), high = Like(most, x);
-    x = Select(Less(x, low), low, x);
+  Value Least(Value x, double most) {
+    const Value high = Like(most, x);
     return Select(Less(high, x), high, x);
+  }
+  Value Clamp(Value x, double least, double most) {
+    const Value low = Like(least, x);
+    return Least(Select(Less(x, low), low, x), most);
   }
 
   Type Of(Type element) {
@@ -207,7 +288,6 @@ class Lanes {
   Value Fma(Value x, Value y, Value z) { return math::FmaOp::create(b_, x, y, z); }
   Value AddI(Value x, Value y) { return arith::AddIOp::create(b_, x, y); }
   Value SubI(Value x, Value y) { return arith::SubIOp::create(b_, x, y); }
-  Value AndI(Value x, Value y) { return arith::AndIOp::create(b_, x, y); }
   Value OrI(Value x, Value y) { return arith::OrIOp::create(b_, x, y); }
   Value Select(Value c, Value x, Value y) { return arith::SelectOp::create(b_, c, x, y); }
   Value Compare(arith::CmpFPredicate p, Value x, Value y) { return arith::CmpFOp::create(b_, p, x, y); }
@@ -226,15 +306,19 @@ Value SineOrLibm(Op op, Lanes& lanes, int quadrant) {
       [&](int64_t lane) { return Op::create(lanes.builder(), lanes.Lane(x, lane)).getResult(); });
 }
 
+// Null: not one constant.
+mlir::FloatAttr SplatOf(Value x) {
+  auto constant = x.getDefiningOp<arith::ConstantOp>();
+  if (!constant) return {};
+  auto dense = mlir::dyn_cast<mlir::SplatElementsAttr>(constant.getValue());
+  return dense ? dense.getSplatValue<mlir::FloatAttr>()
+               : mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
+}
+
 // Null: has no such code.
 Value PowerOrLibm(math::PowFOp op, Lanes& lanes, bool vector) {
   const Value x = op.getLhs(), y = op.getRhs();
-  mlir::FloatAttr exponent;
-  if (auto constant = y.getDefiningOp<arith::ConstantOp>()) {
-    auto dense = mlir::dyn_cast<mlir::SplatElementsAttr>(constant.getValue());
-    exponent =
-        dense ? dense.getSplatValue<mlir::FloatAttr>() : mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
-  }
+  const mlir::FloatAttr exponent = SplatOf(y);
   const double n = exponent ? exponent.getValueAsDouble() : 0;
   if (n == 2) return lanes.Mul(x, x);
   if (n == 3) return lanes.Mul(lanes.Mul(x, x), x);
@@ -246,6 +330,15 @@ Value PowerOrLibm(math::PowFOp op, Lanes& lanes, bool vector) {
       [&](int64_t lane) {
         return math::PowFOp::create(lanes.builder(), lanes.Lane(x, lane), lanes.Lane(y, lane)).getResult();
       });
+}
+
+// Null: the lanes have divisors of their own.
+Value QuotientByOne(arith::DivFOp op, Lanes& lanes) {
+  if (const auto constant = SplatOf(op.getRhs()); constant && mlir::isa<mlir::VectorType>(op.getType()))
+    return lanes.Quotient(op.getLhs(), constant.getValueAsDouble());
+  auto divisor = op.getRhs().getDefiningOp<mlir::vector::BroadcastOp>();
+  const bool one = divisor && mlir::isa<mlir::FloatType>(divisor.getSource().getType());
+  return one ? lanes.Quotient(op.getLhs(), divisor.getSource()) : Value();
 }
 
 }  // namespace
@@ -265,9 +358,11 @@ bool ExpandVectorMath(mlir::Operation* op) {
           .Case([&](math::ExpOp e) { return IsFast(e) ? Value() : lanes.Exp(e.getOperand()); })
           .Case([&](math::LogOp e) { return IsFast(e) ? Value() : lanes.Log(e.getOperand()); })
           .Case([&](math::TanhOp e) { return IsFast(e) ? Value() : lanes.Tanh(e.getOperand()); })
+          .Case([&](math::ErfOp e) { return lanes.Erf(e.getOperand()); })
           .Case([&](math::SinOp e) { return vector ? SineOrLibm(e, lanes, 0) : Value(); })
           .Case([&](math::CosOp e) { return vector ? SineOrLibm(e, lanes, 1) : Value(); })
           .Case([&](math::PowFOp e) { return PowerOrLibm(e, lanes, vector); })
+          .Case([&](arith::DivFOp e) { return QuotientByOne(e, lanes); })
           .Default(Value());
   if (!result) return false;
   op->getResult(0).replaceAllUsesWith(result);

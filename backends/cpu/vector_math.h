@@ -1,17 +1,21 @@
-// exp, log, tanh, sin, cos and powf on f32 as straight vector code that is right everywhere: over the whole
-// range, with infinities, NaN and denormal operands and results. Largest errors, in units of the last place
-// (tests/backends/vector_math_test.cc; bounds of what was seen on every seventh of all operands):
+// exp, log, tanh, erf, sin, cos, powf and quotients by one number on f32 as vector code that is right
+// everywhere: over the whole range, with infinities, NaN and denormal operands and results. Largest errors,
+// in units of the last place (tests/backends/vector_math_test.cc; bounds of what was seen on every seventh of
+// all operands):
 //
 //           accurate   fast
-//   exp     1          1.1; denormal results are 0      f32, 2^n times a polynomial
+//   exp     0.9        1.1; denormal results are 0      f32, 2^n times a polynomial
 //   log     1          2; denormals are taken for the least normal number
 //   tanh    0.6        5; the same                       accurate in f64
 //   sin     1.6        1.6 up to 10^5, then unknown        f32, three-part pi/2
 //   cos     1.6        1.6 up to 10^5, then unknown
 //   powf    0.6        200; of a positive base           accurate in f64
-//   erf     5          5
+//   erf     5          5                             a quotient of polynomials
 //   rsqrt   1.5        1.5
+//   x / y   1.5        1.5; one y for all lanes          a product with 1 / y
 //
+// exp of vectors without a lane beyond 86.5 adds to the exponent; others, for whose lanes the result may be
+// denormal or infinite, multiply twice. The reciprocal is taken of divisors from 2^-100 to 2^100.
 // Accurate sin and cos of vectors with a lane beyond 10^5, and powf of those with a base or an exponent that
 // is not a positive or a finite number, call libm for each lane. Powers of 2 and 3 are products everywhere.
 // Fast is what `fastmath<afn>` on the operation asks for: annotate-block key="fast-math" value=1 puts it on

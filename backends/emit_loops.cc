@@ -10,6 +10,7 @@
 #include "lang/analysis/loops.h"
 #include "lang/check.h"
 #include "lang/lanes.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -221,6 +222,14 @@ void Emitter::EmitInstance(Id id, Value mask) {
       before.push_back(Load(dests[r].buffer, plan.dests[r], across ? Value() : mask, Value()));
     const bool sum = monoid.kind == Monoid::Kind::kSum;
     for (const Id expr : p_.List(monoid.combine)) after.push_back(EmitCombine(expr, before, values, sum));
+    llvm::SmallPtrSet<mlir::Operation*, 2> products;
+    for (const Value lift : values) {
+      if (auto product = lift.getDefiningOp<mlir::arith::MulFOp>()) products.insert(product);
+    }
+    exprs_.clear();
+    for (mlir::Operation* product : products) {
+      if (product->use_empty()) product->erase();  // became a multiply-add
+    }
     values = std::move(after);
     if (across) mask = Value();
   }

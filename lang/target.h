@@ -18,7 +18,7 @@ struct Target {
   int vector_registers = 16;  // of that width
   bool fma = true;
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
-  int64_t max_unrolled = 512;  // instances of blocks in one straight line of code
+  int64_t max_unrolled = 512;  // instructions on what is computed in one straight line (lang/analysis/cost.h)
   std::string fingerprint;     // identity of the machine; records are never served for another
 
   // What it has for products of matrices, by name (lang/intrinsic.h).

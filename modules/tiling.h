@@ -49,8 +49,8 @@ void SkipZeros(Schedule& s);
 
 struct ParallelizeVectorizeUnrollOptions {
   int64_t max_jobs_per_core = 16;
-  int64_t max_vector = 64;                             // elements
-  std::vector<int64_t> max_unroll = {0, 16, 64, 256};  // instances of blocks in a straight line
+  int64_t max_vector = 64;                        // elements
+  std::vector<int64_t> max_unroll = {0, 16, 64};  // instructions of a straight line
 };
 Space ParallelizeVectorizeUnroll(ParallelizeVectorizeUnrollOptions options = {});
 

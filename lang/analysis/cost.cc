@@ -13,6 +13,38 @@ bool IsSpecial(Op op) {
          op == Op::kAtan2 || op == Op::kWithin;
 }
 
+// With AVX2, roughly. Functions without a polynomial are a call for each lane.
+int64_t InstructionsOf(const Expr& e) {
+  constexpr int64_t kCalls = 100;
+  switch (e.op) {
+    case Op::kConstant:
+    case Op::kIndex:
+    case Op::kLoad:
+    case Op::kArg:
+    case Op::kTuple:
+    case Op::kBitcast:
+      return 0;
+    case Op::kMax:
+    case Op::kMin:
+      return IsFloat(e.dtype) ? 3 : 1;
+    case Op::kWithin:  // a mask, or versions of the instance
+      return 4;
+    case Op::kGather:
+      return 8;
+    case Op::kExp:
+    case Op::kExpm1:
+      return 30;
+    case Op::kLog:
+    case Op::kLog1p:
+      return 40;
+    case Op::kTanh:
+    case Op::kErf:
+      return 50;
+    default:
+      return IsSpecial(e.op) ? kCalls : 1;
+  }
+}
+
 bool Uses(const Program& p, Id mark, int iter) {
   for (const Split& s : p.Splits(p.marks[mark].splits)) {
     if (s.source == Source::Iter(iter)) return true;
@@ -86,6 +118,22 @@ bool HasReuse(const Program& program, Id block) {
     }
   }
   return false;
+}
+
+int64_t Instructions(const Program& program, Id block, absl::Span<const Id> exprs) {
+  const BlockNode& b = program.block(block);
+  int64_t count = 0;
+  for (const Id e : exprs) count += InstructionsOf(program.exprs[e]);
+  if (b.monoid != kNone) {
+    const Expr& lift = program.exprs[program.List(b.values)[0]];
+    const bool fused = program.monoids[b.monoid].kind == Monoid::Kind::kSum && lift.op == Op::kMul;
+    count += b.dests.count - (fused ? 1 : 0);
+  }
+  return std::max<int64_t>(1, count);
+}
+
+int64_t Instructions(const Program& program, Id block) {
+  return Instructions(program, block, BodyExprs(program, block));
 }
 
 double Flops(const Program& program, Id block) {

@@ -18,6 +18,12 @@ bool KeepsOrder(const Program& program, Id block);
 // A reduction in which some read does not depend on some spatial iter: tiles reuse what they load.
 bool HasReuse(const Program& program, Id block);
 
+// Machine instructions that an instance of a block becomes, for each register that its lanes fill: a
+// multiply-add is one, a function is as long as its polynomial or its calls, and a copy is one. Loads are not
+// counted: instances share them. `exprs`: what it evaluates, each once.
+int64_t Instructions(const Program& program, Id block);
+int64_t Instructions(const Program& program, Id block, absl::Span<const Id> exprs);
+
 // Instances of a block times what each does; for rates.
 double Flops(const Program& program, Id block);
 double Flops(const Program& program);

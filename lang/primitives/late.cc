@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/match.h"
@@ -43,6 +44,14 @@ absl::Status ParallelizeOuter(Call& call) {
   return absl::OkStatus();
 }
 
+// As many lanes as leave the line short: two registers of a function hide its latency, more only lengthen it.
+int64_t ShortLanes(const Program& p, const std::vector<Id>& blocks, int64_t vector) {
+  constexpr int64_t kShort = 128;
+  int64_t instructions = 0;
+  for (const Id block : blocks) instructions += Instructions(p, block);
+  return vector * std::max<int64_t>(1, kShort / instructions);
+}
+
 absl::Status VectorizeInner(Call& call) {
   Program& p = call.program();
   const int64_t limit = call.numbers(0)[0];
@@ -62,11 +71,12 @@ absl::Status VectorizeInner(Call& call) {
       continue;
     }
     const int64_t vector = std::max<int64_t>(2, call.target().vector_bytes / WidestResult(p, blocks));
-    int64_t together = limit;
+    const int64_t most = std::min(limit, ShortLanes(p, blocks, vector));
+    int64_t together = most;
     if (laid_out) {
       for (const Id b : blocks) together = Together(p, b, loop, together, vector);
     }
-    const int64_t lanes = LaneCount(extent, together, limit, vector);
+    const int64_t lanes = LaneCount(extent, together, most, vector);
     std::vector<Id> parts{loop};
     if (lanes < extent) {
       const absl::Status status = RunNested(call, "split", {loop}, {-1, lanes}, {}, &parts);
@@ -91,10 +101,10 @@ class Unroller {
  public:
   Unroller(Program& p, int64_t limit, const Target& target) : p_(p), limit_(limit), target_(target) {}
 
-  // Instances in the straight line that a node becomes, one for each vector register that lanes fill; or 0 if
+  // Instructions in the straight line that a node becomes, for each vector register that lanes fill; or 0 if
   // it holds a loop that runs.
   int64_t Below(Id node) {
-    if (p_.IsBlock(node)) return p_.nodes[node].first == kNone ? 1 : 0;
+    if (p_.IsBlock(node)) return p_.nodes[node].first == kNone ? Instructions(p_, node) : 0;
     int64_t line = 0;
     bool straight = true;
     for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
@@ -152,7 +162,7 @@ const Primitive kVectorizeInner{
     .result_names = "",
     .doc =
         "Late. Vectorizes the innermost loop of every block whose accesses step little along it, up to "
-        "`lanes` iterations.\n"
+        "`lanes` iterations; to fewer where each takes many instructions.\n"
         "for j in 0..128: S\n->\nfor j0 in 0..2: vectorized j1 in 0..64: S",
     .apply = VectorizeInner,
 };
@@ -165,8 +175,9 @@ const Primitive kUnrollUpTo{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Late. Unrolls inner loops while the straight line that results has at most `steps` instances of "
-        "blocks, counted once for each vector register that their lanes fill. A loop that repeats a longer "
+        "Late. Unrolls inner loops while the straight line that results has at most `steps` instructions: "
+        "multiply-adds, other operations and copies, once for each vector register that lanes fill. A loop "
+        "that repeats a longer "
         "reduction than the target has vector registers stays: what its "
         "iterations load alike would be kept from one to the next, and there is no place for it.\n"
         "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",

@@ -45,7 +45,7 @@ const TvmSchedule kSchedules[] = {
       {"R7", "2,1"},
       {"R8", "64,8"},
       {"insert_slice/location", "-1"},
-      {"max-unroll", "256"}}},
+      {"max-unroll", "64"}}},
     {"CAP0",
      32,
      {{"S0", "2,4,1,1"},

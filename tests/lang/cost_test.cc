@@ -39,6 +39,19 @@ TEST(IsCheap, IsFalseForFunctionsAndPadding) {
     EXPECT_TRUE(cheap(op)) << ToString(op);
 }
 
+TEST(Instructions, CountsAMultiplyAddOnceAndFunctionsAsWhatTheyAre) {
+  const auto mapped = [](Op op) {
+    const Program p = Mapped(op);
+    return Instructions(p, BlockOf(p, "map"));
+  };
+  EXPECT_EQ(mapped(Op::kAdd), 1);
+  EXPECT_EQ(mapped(Op::kMax), 3);  // NaN takes two more
+  EXPECT_GE(mapped(Op::kExp), 20);
+  EXPECT_GE(mapped(Op::kPow), 64);
+  const Program matmul = Matmul(8, 8, 8);
+  EXPECT_EQ(Instructions(matmul, BlockOf(matmul, "matmul")), 1);
+}
+
 // T is read once, U twice, and R by several instances.
 Program Read() {
   Builder b("read");

@@ -44,11 +44,24 @@ TEST(VectorizeInner, DoesNothingWithFewerThanTwoLanes) {
   EXPECT_THAT(Vectorized(1, 64), Not(HasSubstr("vectorized")));
 }
 
-std::string Unrolled(int64_t most, bool vectorized = false) {
+TEST(VectorizeInner, TakesFewerLanesOfFunctions) {
+  Builder b("functions");
+  const Id A = b.Input("A", DType::kF32, {64}), B = b.Output("B", DType::kF32, {64});
+  b.Compute("map", {{"i", 64}}, {B, {b.Iter(0)}}, b.Make(Op::kExp, DType::kF32, b.Load(A, {b.Iter(0)})));
+  Target target;
+  target.vector_bytes = 32;
+  Schedule s = Scheduled(b.Finish(), target);
+  s.VectorizeInner(64);
+  EXPECT_THAT(ToString(s.program()), HasSubstr("for i_0 < 2 {\n  for i_1 < 32 vectorized {"));
+}
+
+std::string Unrolled(int64_t most, bool vectorized = false, bool function = false) {
   Builder b("nest");
   const Id A = b.Input("A", DType::kF32, {3, 4, 5}), B = b.Output("B", DType::kF32, {3, 4, 5});
   const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
-  b.Compute("copy", {{"i", 3}, {"j", 4}, {"k", 5}}, {B, {i, j, k}}, b.Load(A, {i, j, k}));
+  const Id x = b.Load(A, {i, j, k});
+  b.Compute("copy", {{"i", 3}, {"j", 4}, {"k", 5}}, {B, {i, j, k}},
+            function ? b.Make(Op::kErf, DType::kF32, x) : x);
   Schedule s = Scheduled(b.Finish());
   if (vectorized) s.Vectorize(s.GetLoops(s.GetBlock("copy"))[2]);
   s.UnrollUpTo(most);
@@ -66,6 +79,11 @@ TEST(UnrollUpTo, UnrollsWhileTheLineIsShort) {
 TEST(UnrollUpTo, CountsAVectorOnce) {
   EXPECT_THAT(Unrolled(4, true),
               HasSubstr("for i < 3 {\n  for j < 4 unrolled {\n    for k < 5 vectorized {"));
+}
+
+TEST(UnrollUpTo, CountsInstructionsOfFunctions) {
+  EXPECT_THAT(Unrolled(64, true, true), HasSubstr("for i < 3 {\n  for j < 4 {"));
+  EXPECT_THAT(Unrolled(200, true, true), HasSubstr("for i < 3 {\n  for j < 4 unrolled {"));
 }
 
 std::string SumsUnrolled(int64_t terms) {  // the default target has 16 vector registers

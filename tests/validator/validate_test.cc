@@ -57,7 +57,7 @@ TEST(Validate, NamesTheCheckInItsStatus) {
   Target target = Avx2();
   target.max_unrolled = 4;
   EXPECT_EQ(Validate(Tiled(), target).status().message(),
-            "check unrolled: loop i_2 writes out 8 instances or more; 4 are allowed");
+            "check unrolled: loop i_2 writes out 8 instructions or more; 4 are allowed");
 }
 
 TEST(Validate, RefusesAParallelReduction) {
@@ -132,7 +132,19 @@ TEST(Validate, CountsLanesThatAreStoredOneByOne) {
                   .value();
   EXPECT_TRUE(Validate(p, Avx2()).ok);
   std::swap(p.loop(LoopCalled(p, "i")).kind, p.loop(LoopCalled(p, "j")).kind);
-  ExpectRefused(p, Avx2(), "unrolled", "loop i writes out 1024 instances or more; 512 are allowed");
+  ExpectRefused(p, Avx2(), "unrolled", "loop i writes out 1024 instructions or more; 512 are allowed");
+}
+
+TEST(Validate, CountsInstructionsOfFunctions) {
+  Builder b("functions");
+  const Id A = b.Input("A", DType::kF32, {32, 8}), B = b.Output("B", DType::kF32, {32, 8});
+  const Sum i = b.Iter(0), j = b.Iter(1);
+  b.Compute("map", {{"i", 32}, {"j", 8}}, {B, {i, j}}, b.Make(Op::kErf, DType::kF32, b.Load(A, {i, j})));
+  Program p = b.Finish();
+  p.loop(LoopCalled(p, "j")).kind = LoopKind::kVectorized;
+  EXPECT_TRUE(Validate(p, Avx2()).ok);
+  p.loop(LoopCalled(p, "i")).kind = LoopKind::kUnrolled;
+  ExpectRefused(p, Avx2(), "unrolled", "loop i writes out 1600 instructions or more; 512 are allowed");
 }
 
 TEST(Validate, RefusesNestedVectorizedLoops) {

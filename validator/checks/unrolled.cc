@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/cost.h"
 #include "validator/check.h"
 
 namespace kiln {
@@ -37,10 +38,11 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
     }
     if (first < 0) continue;
     written = (first == top ? written : 0) +
-              copies * Stores(nests, nests.accesses(block).back(), vectorized, lanes, target);
+              copies * Stores(nests, nests.accesses(block).back(), vectorized, lanes, target) *
+                  Instructions(nests.program(), block.node, nests.exprs(block));
     top = first;
     if (written > target.max_unrolled) {
-      return absl::StrCat(LoopText(nests, top), " writes out ", written, " instances or more; ",
+      return absl::StrCat(LoopText(nests, top), " writes out ", written, " instructions or more; ",
                           target.max_unrolled, " are allowed");
     }
   }

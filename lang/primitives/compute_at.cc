@@ -92,8 +92,28 @@ const Primitive kComputeAtLocation{
 };
 KILN_PRIMITIVE(kComputeAtLocation);
 
+// How often each instance of a block would run below a loop around its first consumer, in the mean.
+double Repeats(const Program& p, Id block, Id loop) {
+  double after = 1, now = 1;
+  for (Id at = loop; p.IsLoop(at); at = p.nodes[at].parent) after *= static_cast<double>(p.loop(at).extent.max);
+  for (const DimRange& range : NeededRanges(p, block, loop)) after *= static_cast<double>(range.extent);
+  for (const Iter& iter : p.Iters(p.block(block).iters)) now *= static_cast<double>(iter.extent.max);
+  return after / now;
+}
+
+// Halos and padding are made again where they overlap; what is made again for each element is never fast, and
+// takes a search as long as all the rest.
+constexpr double kMostRepeats = 16;
+
 absl::Status SampleComputeLocation(Call& call) {
-  return call.Draw(Distribution::Uniform(ComputeLocations(call.program(), call.node(0))));
+  const Program& p = call.program();
+  const Id block = call.node(0);
+  std::vector<int64_t> locations = ComputeLocations(p, block);
+  const std::vector<Id> consumers = Consumers(p, block);
+  const std::vector<Id> loops = consumers.empty() ? std::vector<Id>() : LoopsAround(p, consumers.front());
+  std::erase_if(locations,
+                [&](int64_t at) { return at >= 0 && Repeats(p, block, loops[at]) > kMostRepeats; });
+  return call.Draw(Distribution::Uniform(locations));
 }
 
 const Primitive kSampleComputeLocation{
@@ -107,7 +127,7 @@ const Primitive kSampleComputeLocation{
     .doc =
         "Where to compute a block, uniformly: -2 inline, -1 where it is, or the position of a loop of more "
         "than one iteration around"
-        " its first consumer at which compute-at applies.",
+        " its first consumer at which compute-at applies and runs each instance at most 16 times.",
     .apply = SampleComputeLocation,
 };
 KILN_PRIMITIVE(kSampleComputeLocation);

@@ -164,6 +164,34 @@ TEST(ComputeInline, RefusesToLeaveAParallelLoopWhoseIterationsRepeatAReduction) 
               testing::HasSubstr("reduces in block \"sum\" for itself; block \"twice\" cannot leave it"));
 }
 
+class SupportKeeper : public Chooser {
+ public:
+  Decision Choose(const Site& site) override {
+    site.distribution.ForEach([&](const Decision& decision) { support.push_back(decision[0]); });
+    return {-1};
+  }
+  int ChooseStructure(absl::string_view, int) override { return 0; }
+  std::vector<int64_t> support;
+};
+
+TEST(SampleComputeLocation, LeavesOutWhatIsMadeAgainForEachElement) {
+  for (const int64_t columns : {16, 17}) {  // M[i] = max_k X[i, k];  Y[i, j] = X[i, j] + M[i]
+    Builder b("rows");
+    const Id x = b.Input("X", DType::kF32, {4, columns}), m = b.Temporary("M", DType::kF32, {4}),
+             y = b.Output("Y", DType::kF32, {4, columns});
+    const Sum i = Builder::Iter(0), j = Builder::Iter(1);
+    b.Reduce("max", {{"i", 4}, {"k", columns, IterKind::kReduction}}, Monoid::Kind::kMax, {m, {i}},
+             b.Load(x, {i, j}));
+    b.Compute("plus", {{"i", 4}, {"j", columns}}, {y, {i, j}}, b.Add(b.Load(x, {i, j}), b.Load(m, {i})));
+    SupportKeeper keeper;
+    Schedule s(b.Finish(), Target(), keeper);
+    s.SampleComputeLocation(s.GetBlock("max"));
+    ASSERT_TRUE(s.ok()) << s.status();
+    const std::vector<int64_t> within_each_row = {-1, 0}, for_each_element = {-1, 0, 1};
+    EXPECT_EQ(keeper.support, columns == 16 ? for_each_element : within_each_row);
+  }
+}
+
 TEST(CacheRead, RefusesElementsThatNobodyWrites) {
   Builder b("every-other");
   const Id a = b.Input("A", DType::kF32, {8}), t = b.Temporary("t", DType::kF32, {8}),

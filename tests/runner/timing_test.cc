@@ -60,14 +60,26 @@ TEST(Timing, OfAShortKernelDoesNotDependOnTheResolutionOfTheClock) {
 TEST(Timing, TakesSamplesAgainDuringWhichAnotherHadTheCore) {
   const int core = sched_getcpu();
   const auto pool = StartPool({.cores = {{core}, {core}}});
-  RunRequest request = Spin(30e-3);
-  request.timing.runs = 10;
+  RunRequest request = Spin(6e-3);
+  request.timing.runs = 30;
   request.timing.retakes = 3;
   const std::vector<RunResult> results = pool->RunAll({request, request});
   for (const RunResult& result : results) ASSERT_EQ(Name(result), "ok") << result.detail;
-  EXPECT_EQ(results[0].seconds.size(), 10u);
+  EXPECT_EQ(results[0].seconds.size(), 30u);
   EXPECT_EQ(results[0].retaken, 3);
   EXPECT_GT(results[0].preempted, 0);
+}
+
+TEST(Timing, TakesSamplesLongerThanTheSliceOfASchedulerOnce) {
+  const int core = sched_getcpu();
+  const auto pool = StartPool({.cores = {{core}, {core}}});
+  RunRequest request = Spin(20e-3);
+  request.timing.runs = 10;
+  for (const RunResult& result : pool->RunAll({request, request})) {
+    ASSERT_EQ(Name(result), "ok") << result.detail;
+    EXPECT_EQ(result.retaken, 0);
+    EXPECT_GT(result.preempted, 0);
+  }
 }
 
 TEST(Timing, StopsByARuleAndSaysThatItIsALowerBound) {

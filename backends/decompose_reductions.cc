@@ -1,9 +1,11 @@
 #include "backends/decompose_reductions.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/check.h"
 
 namespace kiln {
@@ -138,12 +140,43 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
   p.block(node).initial = {};
 }
 
+// Whether each element's first instance is the one where all reduction loops are at 0.
+bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops, const std::vector<bool>& reduction) {
+  const auto depends = [&](const Sum& sum, bool on_reduction) {
+    return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const Split& split) {
+      if (split.source.kind != Source::Kind::kLoop) return true;
+      const size_t i = std::find(loops.begin(), loops.end(), split.source.id) - loops.begin();
+      return i == loops.size() || (reduction[i] == on_reduction && p.loop(loops[i]).extent.max > 1);
+    });
+  };
+  const Bindings bindings = ResolveBindings(p, node);
+  for (const Guard& guard : bindings.guards) {
+    if (depends(guard.value, true)) return false;
+  }
+  const auto iters = p.Iters(p.block(node).iters);
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const Sum& binding = bindings.iters[i];
+    if (depends(binding, iters[i].kind == IterKind::kSpatial)) return false;
+    if (iters[i].kind == IterKind::kReduction &&
+        (binding.offset < 0 || binding.offset >= iters[i].extent.max))
+      return false;
+  }
+  return true;
+}
+
 void Decompose(Program& p, Id node) {
   const std::vector<Id> loops = LoopsAround(p, node);
   const std::vector<bool> reduction = Feeds(p, node, IterKind::kReduction);
-  size_t outermost = 0;
-  while (outermost < loops.size() && !reduction[outermost]) ++outermost;
+  const auto repeats = [&](size_t i) { return reduction[i] && p.loop(loops[i]).extent.max > 1; };
+  size_t outermost = 0, innermost = loops.size();
+  while (outermost < loops.size() && !repeats(outermost)) ++outermost;
   if (outermost == loops.size()) return MakePlainStore(p, node);
+  while (!repeats(--innermost)) continue;
+  bool lanes = false;
+  for (size_t i = 0; i < loops.size(); ++i)
+    lanes |= repeats(i) && p.loop(loops[i]).kind == LoopKind::kVectorized;
+  const bool others = BlocksBelow(p, loops[innermost]).size() > 1;
+  if (others && !lanes && p.block(node).initial.count == 0 && FirstIsAtZero(p, node, loops, reduction)) return;
   InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial), reduction);
 }
 

@@ -5,7 +5,8 @@
 //
 // The initialization goes right before the outermost loop that feeds a reduction iter and keeps the kinds of
 // the loops it copies. A reduction without such a loop becomes a plain store of combine(identity or initial,
-// lift).
+// lift). One that combines what other blocks below its reduction loops made stays as it is (it does not
+// accumulate): where these loops are all at 0, the emitter stores instead of combining.
 #pragma once
 
 #include "lang/program.h"

@@ -69,6 +69,8 @@ class Emitter {
   // ------------------------------------------------------------------------------------------
   void EmitNode(Id node);
   void EmitChildren(Id node);
+  bool StartsHere(Id nest) const;
+  void EmitStart(Id nest);
   void EmitLoop(Id loop);
   bool EmitCall(Id outer);  // emit_call.cc
   void EmitSerial(Id loop);
@@ -111,6 +113,8 @@ class Emitter {
   int64_t NextOnWalk(const IndexValue& at, int64_t most) const;  // emit_prefetch.cc
   std::vector<Id> StreamsStoredLater(int64_t elements) const;
   void PrefetchStream(Id buffer, const IndexValue& at);
+  void PrefetchTiles(Id loop);
+  void PrefetchResults(Id nest);
   Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc
   Value LoadWindow(Id buffer, const IndexValue& first, int64_t width);
   // The address in memory of one in the buffer's layout. Where lanes are not next to each other then, they
@@ -155,6 +159,7 @@ class Emitter {
   const BlockPlan* block_ = nullptr;             // the block whose instance is emitted
   Id instance_ = kNone;                          // its node
   bool fast_ = false;                            // it says fast-math
+  std::optional<bool> starts_;                   // whether a reduction without initialization begins here
   std::unordered_map<Id, Value> exprs_;          // its values so far
   std::map<LoadKey, Value> loads_;               // what memory holds
   std::unordered_map<Id, IndexValue> gathered_;  // computed indices, by the marks that stand for them

@@ -49,7 +49,51 @@ int64_t LanesAtOnce(const Program& p, Id loop, int64_t vector_bytes) {
 void Emitter::EmitNode(Id node) { p_.IsLoop(node) ? EmitLoop(node) : EmitBlock(node); }
 
 void Emitter::EmitChildren(Id node) {
-  for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) EmitNode(child);
+  for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
+    PrefetchTiles(child);
+    StartsHere(child) ? EmitStart(child) : EmitNode(child);
+  }
+}
+
+// A nest of one reduction that has no initialization, below all of its reduction loops.
+bool Emitter::StartsHere(Id nest) const {
+  if (starts_.has_value()) return false;
+  const std::vector<Id> blocks = BlocksBelow(p_, nest);
+  if (blocks.size() != 1) return false;
+  const BlockNode& block = p_.block(blocks[0]);
+  const std::vector<Id>& loops = plan_.blocks.at(blocks[0]).reduction_loops;
+  return block.monoid != kNone && !block.accumulates && std::all_of(loops.begin(), loops.end(), [&](Id loop) {
+    return loops_.contains(loop) || p_.loop(loop).extent.max == 1;
+  });
+}
+
+// if (the reduction loops are at 0) { store } else { combine }
+void Emitter::EmitStart(Id nest) {
+  Value first;
+  starts_ = true;
+  for (const Id loop : plan_.blocks.at(BlocksBelow(p_, nest)[0]).reduction_loops) {
+    const auto at = loops_.find(loop);
+    if (at == loops_.end()) continue;
+    if (at->second.is_constant()) {
+      *starts_ &= at->second.constant == 0;
+    } else {
+      first = And(first, InRange(at->second, 1, 0, 0));
+    }
+  }
+  if (!*starts_ || !first) {
+    EmitNode(nest);
+  } else {
+    mlir::OpBuilder::InsertionGuard guard(b_);
+    auto either = mlir::scf::IfOp::create(b_, loc_, first, /*withElseRegion=*/true);
+    for (const bool starts : {true, false}) {
+      b_.setInsertionPointToStart(starts ? either.thenBlock() : either.elseBlock());
+      Saved inside = EnterRegion(false);
+      starts_ = starts;
+      EmitNode(nest);
+      LeaveRegion(std::move(inside));
+    }
+  }
+  starts_.reset();
 }
 
 void Emitter::EmitLoop(Id loop) {
@@ -210,6 +254,9 @@ void Emitter::EmitInstance(Id id, Value mask) {
   const auto dests = p_.Accesses(block.dests);
   instance_ = id;
   fast_ = AnnotationOf(p_, block.annotations, kFastMath) != 0;
+  const auto store = [&](const Values& stored) {
+    for (size_t r = 0; r < dests.size(); ++r) Store(dests[r].buffer, plan.dests[r], stored[r], mask);
+  };
   Values values;
   for (const Id value : p_.List(block.values)) values.push_back(EmitExpr(value, mask));
   if (block.monoid != kNone) {
@@ -217,9 +264,12 @@ void Emitter::EmitInstance(Id id, Value mask) {
     const bool across =
         lanes_ > 0 && Contains(plan.reduction_loops, vector_loop_) && Eval(plan.dests[0]).uniform();
     if (across) Reduce(monoid, values, mask);
+    if (across) mask = Value();
+    KILN_CHECK(block.accumulates || starts_.has_value(), "a reduction that begins nowhere");
+    if (!block.accumulates && *starts_) return store(values);
     Values before, after;
     for (size_t r = 0; r < dests.size(); ++r)
-      before.push_back(Load(dests[r].buffer, plan.dests[r], across ? Value() : mask, Value()));
+      before.push_back(Load(dests[r].buffer, plan.dests[r], mask, Value()));
     const bool sum = monoid.kind == Monoid::Kind::kSum;
     for (const Id expr : p_.List(monoid.combine)) after.push_back(EmitCombine(expr, before, values, sum));
     llvm::SmallPtrSet<mlir::Operation*, 2> products;
@@ -231,9 +281,8 @@ void Emitter::EmitInstance(Id id, Value mask) {
       if (product->use_empty()) product->erase();  // became a multiply-add
     }
     values = std::move(after);
-    if (across) mask = Value();
   }
-  for (size_t r = 0; r < dests.size(); ++r) Store(dests[r].buffer, plan.dests[r], values[r], mask);
+  store(values);
 }
 
 }  // namespace kiln

@@ -1,7 +1,10 @@
-// Streams: a block that computes much of each element that it loads, from a buffer larger than the caches of
-// a core, prefetches meanwhile what the next iteration around loads, and what others of its nest store to.
-// What the machine prefetches by itself stops at the end of a page, and blocks that compute little have no
-// time for it.
+// What is fetched while something else is computed, of buffers larger than the caches of a core.
+//
+// Streams: a block that computes much of each element that it loads prefetches meanwhile what the next
+// iteration around loads, and what others of its nest store to. What the machine prefetches by itself stops
+// at the end of a page, and blocks that compute little have no time for it.
+//
+// Tiles: before the loops that compute a tile in registers, the tile of the result that it is added to.
 #include "backends/emit.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
@@ -11,6 +14,18 @@ namespace kiln {
 namespace {
 
 constexpr int64_t kMostAhead = 16 << 10, kLine = 64;  // bytes
+
+// Whether a nest has a loop that is neither written out nor lanes.
+bool RunsBelow(const Program& p, Id node) {
+  if (!p.IsLoop(node)) return false;
+  const LoopNode& loop = p.loop(node);
+  const bool written = loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized;
+  if (loop.extent.max > 1 && !written) return true;
+  for (Id child = p.nodes[node].first; child != kNone; child = p.nodes[child].next) {
+    if (RunsBelow(p, child)) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -61,6 +76,41 @@ void Emitter::PrefetchStream(Id buffer, const IndexValue& at) {
   };
   prefetch(buffer, next, false);
   for (const Id stream : StreamsStoredLater(elements)) prefetch(stream, 0, true);
+}
+
+// A loop that runs, before a later sibling without loops that run combines what it made.
+void Emitter::PrefetchTiles(Id loop) {
+  if (options_.stream_bytes == 0 || slow_ || lanes_ > 0 || !RunsBelow(p_, loop)) return;
+  for (Id next = p_.nodes[loop].next; next != kNone; next = p_.nodes[next].next) {
+    if (!RunsBelow(p_, next)) PrefetchResults(next);
+  }
+}
+
+void Emitter::PrefetchResults(Id node) {
+  if (p_.IsLoop(node)) {
+    const LoopNode& loop = p_.loop(node);
+    const bool lanes = loop.kind == LoopKind::kVectorized && loop.extent.max > 1;
+    for (int64_t i = 0; i < (lanes ? 1 : loop.extent.max); ++i) {
+      loops_[node] = lanes ? IndexValue::Lanes(loop.extent.max) : IndexValue::Constant(i);
+      for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) PrefetchResults(child);
+    }
+    loops_.erase(node);
+    return;
+  }
+  const auto dests = p_.Accesses(p_.block(node).dests);
+  if (p_.block(node).monoid == kNone) return;
+  for (size_t r = 0; r < dests.size(); ++r) {
+    const Id buffer = dests[r].buffer;
+    const int64_t size = SizeOf(p_.buffers[buffer].dtype);
+    if (plan_.buffers[buffer].elements * size < options_.stream_bytes) continue;
+    const IndexValue at = Eval(plan_.blocks.at(node).dests[r]);
+    if (at.stride() != 1) continue;
+    for (size_t lane = 0; lane < at.lanes.size(); lane += static_cast<size_t>(kLine / size)) {
+      mlir::memref::PrefetchOp::create(b_, loc_, buffers_[buffer],
+                                       mlir::ValueRange{Scalar(LaneValue(at, lane))}, /*isWrite=*/true,
+                                       /*localityHint=*/3, /*isDataCache=*/true);
+    }
+  }
 }
 
 }  // namespace kiln

@@ -7,7 +7,8 @@
 // tiles, R of reduction tiles. The innermost fit the vector registers together, the last as whole vectors;
 // rows (the others) need not divide the extent: six rows of two vectors keep twelve sums.
 // Structure:  write-reuse = none | registers above the last R level | those, and a cache above the first
-//             read-reuse  = none | one operand packed | all (pack_operands.h; constants: layout_rewrite.cc)
+//             read-reuse  = none | one operand packed | all (pack_operands.h; constants: layout_rewrite.cc) | all,
+//                           walking down the rows of each panel of columns (Goto's order) instead of along them
 //             lanes-across = no | along another dimension of the result (lanes_across.cc)
 //             epilogue    = apart | the consumer below a level of the option (fuse_epilogue.cc)
 #include "lang/analysis/dataflow.h"
@@ -30,7 +31,7 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             std::vector<Id> operands = ReadBuffers(s.program(), s.node(block));  // initial values last
             if (ReadsInitially(s.program(), s.node(block), operands.back())) operands.pop_back();
             const int count = static_cast<int>(operands.size());
-            const int read = s.Choose("read-reuse", count > 1 ? count + 2 : count + 1);
+            const int read = s.Choose("read-reuse", count > 1 ? count + 3 : count + 1);
             std::vector<OperandIndex> indices;
             std::vector<bool> constant;
             for (const Id operand : operands) {
@@ -43,7 +44,7 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             std::vector<Block> epilogue;
             if (place > 0) epilogue = s.GetConsumers(block);
 
-            const Tiles tiles = TileLoops(s, block, options);
+            const Tiles tiles = TileLoops(s, block, options, /*columns_first=*/read == count + 2);
             if (write > 0) {
               const Block combine = s.AccumulateAt(block, tiles.last_before_inner, "register");
               const Loop last = LayOutCombine(s, combine, tiles.last_before_inner, across);

@@ -8,7 +8,7 @@
 // Applies to: untouched contractions whose innermost loop of the result (the lanes') is longer than a vector
 // and no multiple of one, or whose reductions of more than 64 have no tile of 4 to 64; each at most
 // waste-percent larger when it is padded. Rows need no padding: their tiles may be imperfect.
-// Structure:  pad = none | lanes to vectors and reductions to eights
+// Structure:  pad = none | lanes to pairs of vectors, or vectors where that wastes too much, and reductions to eights
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -52,12 +52,12 @@ std::vector<int64_t> MultiplesOf(const Program& p, Id block, int64_t lanes, int6
   for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
     const int64_t extent = iters[i].extent.max;
     const bool innermost = last.has_value() && last->iter == i;
+    const auto more = [&](int64_t multiple) { return (multiple - extent % multiple) % multiple; };
+    const auto fits = [&](int64_t multiple) { return more(multiple) * 100 <= extent * waste_percent; };
     int64_t multiple = 1;
-    if (innermost && extent > lanes) multiple = lanes;
+    if (innermost && extent > lanes && more(lanes) > 0) multiple = fits(2 * lanes) ? 2 * lanes : lanes;
     if (iters[i].kind == IterKind::kReduction && DividesBadly(extent)) multiple = 8;
-    const int64_t more = (multiple - extent % multiple) % multiple;
-    multiples.push_back(more * 100 <= extent * waste_percent ? multiple : 1);
-    if (more == 0) multiples.back() = 1;
+    multiples.push_back(more(multiple) > 0 && fits(multiple) ? multiple : 1);
   }
   return multiples;
 }

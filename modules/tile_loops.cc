@@ -11,7 +11,7 @@ void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count) {
   for (size_t i = loops.size() - std::min(count, loops.size()); i + 1 < loops.size(); ++i) s.Unroll(loops[i]);
 }
 
-Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options) {
+Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first) {
   const std::string& structure = options.structure;
   const std::vector<bool> reduces = Feeds(s.program(), s.node(block), IterKind::kReduction);
   const DType type = s.program().buffers[WrittenBuffers(s.program(), s.node(block))[0]].dtype;
@@ -45,10 +45,14 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
       if (structure[level] == kind) tiles.levels[level].insert(tiles.levels[level].begin(), split[part++]);
     tiles.parts[i] = std::move(split);
   }
+  const size_t first = structure.find('R'), last = structure.rfind('R');
+  for (size_t level = first; columns_first && level < last; ++level) {
+    std::vector<Loop>& here = tiles.levels[level];
+    if (structure[level] == 'S' && !here.empty()) std::rotate(here.begin(), here.end() - 1, here.end());
+  }
   std::vector<Loop> order;
   for (const auto& level : tiles.levels) order.insert(order.end(), level.begin(), level.end());
   s.Reorder(order);
-  const size_t first = structure.find('R'), last = structure.rfind('R');
   for (size_t level = 0; level < structure.size(); ++level) {
     const std::vector<Loop>& here = tiles.levels[level];
     if (here.empty()) continue;

@@ -43,7 +43,8 @@ void LayOutSums(Schedule& s, Block block, size_t dim);
 Loop LayOutCombine(Schedule& s, Block combine, Loop above, const std::optional<Across>& across);
 
 // Samples the tiles (sites R0, S1, .. by the loop's position), splits, reorders, and unrolls the innermost.
-Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options);
+// columns_first: between the reduction levels, the last spatial loop goes around the others.
+Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first = false);
 
 // The innermost `count` of the loops; the last of them is left to become lanes.
 void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count);

@@ -3,6 +3,7 @@
 //   parallelize-outer   for i: for j: S           ->   parallel f in 0..I*J: S       outer loops of each nest
 //   vectorize-inner     for j in 0..128: S        ->   for j0: vectorized j1 in 0..64: S   of each block
 //   unroll-up-to        for i in 0..4: for v: S   ->   S; S; S; S            while the straight line is short
+//                       for i in 0..9: for v: S   ->   for i in 0..3: S; S; S
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -117,11 +118,20 @@ class Unroller {
     if (loop.kind == LoopKind::kVectorized) return line * Vectors(node);
     const int64_t all = line * loop.extent.max;
     if (loop.kind == LoopKind::kUnrolled || loop.extent.max == 1) return all;
-    if (loop.kind != LoopKind::kSerial || all > limit_) return 0;
+    if (loop.kind != LoopKind::kSerial) return 0;
     if (line > target_.vector_registers && RepeatsReduction(p_, node)) return 0;
+    if (all > limit_) {
+      int64_t steps = std::max<int64_t>(1, limit_ / line);
+      while (loop.extent.max % steps != 0) --steps;
+      if (steps > 1) partly_.emplace_back(node, steps);
+      return 0;
+    }
     loop.kind = LoopKind::kUnrolled;
     return all;
   }
+
+  // Loops that are too long, and how many of their iterations are short enough; they divide the extent.
+  const std::vector<std::pair<Id, int64_t>>& partly() const { return partly_; }
 
  private:
   // Registers that one value in each lane of the loop fills.
@@ -133,10 +143,18 @@ class Unroller {
   Program& p_;
   const int64_t limit_;
   const Target& target_;
+  std::vector<std::pair<Id, int64_t>> partly_;
 };
 
 absl::Status UnrollUpTo(Call& call) {
-  Unroller(call.program(), call.numbers(0)[0], call.target()).Below(kRoot);
+  Unroller unroller(call.program(), call.numbers(0)[0], call.target());
+  unroller.Below(kRoot);
+  for (const auto& [loop, steps] : unroller.partly()) {
+    std::vector<Id> parts;
+    const absl::Status status = RunNested(call, "split", {loop}, {-1, steps}, {}, &parts);
+    if (!status.ok()) return status;
+    call.program().loop(parts.back()).kind = LoopKind::kUnrolled;
+  }
   return absl::OkStatus();
 }
 
@@ -176,8 +194,8 @@ const Primitive kUnrollUpTo{
     .result_names = "",
     .doc =
         "Late. Unrolls inner loops while the straight line that results has at most `steps` instructions: "
-        "multiply-adds, other operations and copies, once for each vector register that lanes fill. A loop "
-        "that repeats a longer "
+        "multiply-adds, other operations and copies, once for each vector register that lanes fill. Of a loop "
+        "that is longer, as many iterations as divide it. A loop that repeats a longer "
         "reduction than the target has vector registers stays: what its "
         "iterations load alike would be kept from one to the next, and there is no place for it.\n"
         "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",

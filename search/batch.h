@@ -2,7 +2,7 @@
 //
 // Greedy by predicted energy, with four corrections. A small share of the slots goes to draws from the
 // prior, so that the model also learns where it does not look (epsilon-greedy). Another goes to neighbours of
-// the best programs that were measured, whatever the model says of them, and one to what the model doubts
+// the best programs that were measured, other sketches among them, whatever the model says of them, and one to what the model doubts
 // most. And a candidate gains rank by each decision that the batch does not have yet (AutoTVM's submodular
 // objective, maximized greedily): sixty-four variations of one program teach little.
 //
@@ -47,7 +47,8 @@ struct BatchOptions {
 struct BatchSource {
   // A draw from the prior that the validator accepts; none if it could not find one.
   std::function<std::optional<Candidate>()> draw;
-  // One of the best measured programs with another decision at one site, that the validator accepts.
+  // One of the best measured programs with another decision at one site, or in another sketch, that the
+  // validator accepts.
   std::function<std::optional<Candidate>()> neighbour;
   // The structural hash of the candidate's program; none if it turns out not to be valid.
   std::function<std::optional<std::string>(const Candidate&)> hash;

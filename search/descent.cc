@@ -5,6 +5,7 @@
 #include "search/annealing.h"
 #include "search/archive.h"
 #include "search/prior.h"
+#include "trace/mutate.h"
 
 namespace kiln {
 namespace {
@@ -14,9 +15,12 @@ constexpr size_t kMostValues = 512;
 
 struct Change {
   const Point* centre = nullptr;
-  int site = 0;
+  int site = 0;  // kNoSite: the sketch is another
   Decision value;
+  int sketch = 0;
 };
+
+constexpr int kNoSite = -1;
 
 // The value at the first site asked for; at later ones what the centre has, if it still may.
 class Changed final : public Chooser {
@@ -73,17 +77,23 @@ absl::StatusOr<std::vector<Candidate>> Neighbourhood(const DescentContext& c,
     for (int i = 0; i < static_cast<int>(point.replayed.sites.size()); ++i) {
       RandomDice dice(engine(changes.size(), 0));
       for (Decision& value : ValuesOf(point.replayed.sites[i], dice))
-        changes.push_back({&point, i, std::move(value)});
+        changes.push_back({&point, i, std::move(value), point.sketch});
+    }
+    for (int sketch = 0; sketch < static_cast<int>(c.space.sketches.size()); ++sketch) {
+      if (sketch != point.sketch) changes.push_back({&point, kNoSite, {}, sketch});
     }
   }
   std::vector<std::optional<Point>> found(changes.size());
   c.pool.For(static_cast<int>(changes.size()), [&](int i, int thread) {
+    const Change& change = changes[i];
+    const Replayed& from = change.centre->replayed;
     RandomDice dice(engine(i, 1));
-    Changed chooser(changes[i], dice);
+    Changed chooser(change, dice);
     absl::StatusOr<Replayed> replayed =
-        ReplayFrom(changes[i].centre->replayed, changes[i].site, chooser, {.snapshots = false});
+        change.site == kNoSite ? ChangeSketch(from, c.space.sketches[change.sketch], c.space.original, dice)
+                               : ReplayFrom(from, change.site, chooser, {.snapshots = false});
     if (!replayed.ok()) return;
-    Point point{changes[i].centre->sketch, *std::move(replayed), {}};
+    Point point{change.sketch, *std::move(replayed), {}};
     if (judges[thread](point.replayed, point.features).ok()) found[i] = std::move(point);
   });
   FeatureBatch features;

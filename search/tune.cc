@@ -24,6 +24,7 @@ namespace {
 constexpr uint64_t kSelect = 100, kDraw = 101, kScout = 102;
 
 constexpr int kCentres = 4;      // measured programs whose neighbours are tried
+constexpr double kOther = 0.25;  // of these neighbours: the same decisions in another sketch
 constexpr int kGainTrials = 64;  // the last trials of a task, a quarter of all or so many, that must gain
 
 }  // namespace
@@ -214,7 +215,7 @@ std::vector<Trial> Tuner::Choose(int task, Proposed proposed) {
       proposed.batch.neighbour_share > 0 ? Centres(task) : std::vector<Point>();
   const auto neighbour = [&]() -> std::optional<Candidate> {
     const Point& centre = centres[dice.Below(static_cast<int64_t>(centres.size()))];
-    const Move move = Propose(*t.space, judge_, centre, /*structure=*/0, dice);
+    const Move move = Propose(*t.space, judge_, centre, kOther, dice);
     if (move.to == nullptr) return std::nullopt;
     return CandidateOf(*move.to, 0);
   };

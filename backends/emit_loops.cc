@@ -133,16 +133,23 @@ void Emitter::EmitSerial(Id loop) {
   const Value upper = TrimmedUpper(loop, established);
   const int64_t extent = p_.loop(loop).extent.max;
   const Value end = upper ? upper : ConstantIndex(extent);
-  auto run = mlir::scf::ForOp::create(b_, loc_, ConstantIndex(0), end, ConstantIndex(1));
+  const int64_t wanted = AnnotationOf(p_, p_.loop(loop).annotations, kUnrolledSteps);
+  const bool divides = wanted > 1 && extent % wanted == 0;
+  const int64_t steps = divides && !upper && p_.loop(loop).kind == LoopKind::kSerial ? wanted : 1;
+  auto run = mlir::scf::ForOp::create(b_, loc_, ConstantIndex(0), end, ConstantIndex(steps));
   if (RunsOnThreads(p_, loop)) run->setAttr(kParallelAttribute, b_.getUnitAttr());
   mlir::OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(run.getBody());
   levels_.push_back({run.getBody(), nullptr, {}});
-  loops_[loop] = IndexValue::OfAtom(
-      AddAtom(run.getInductionVar(), static_cast<int>(levels_.size()) - 1, {0, extent - 1}));
+  const int atom =
+      AddAtom(run.getInductionVar(), static_cast<int>(levels_.size()) - 1, {0, extent - steps});
   Saved saved = EnterRegion(true);
   for (const int condition : established) known_[condition] = true;
-  EmitBody(loop);
+  for (int64_t step = 0; step < steps; ++step) {
+    loops_[loop] = IndexValue::OfAtom(atom);
+    loops_[loop].constant = step;
+    EmitBody(loop);
+  }
   for (const int condition : established) known_[condition].reset();
   LeaveRegion(std::move(saved));
   levels_.pop_back();

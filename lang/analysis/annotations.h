@@ -11,6 +11,9 @@ int64_t AnnotationOf(const Program& program, Range annotations, absl::string_vie
 // Of a block: its functions may be a few units of the last place less accurate, and faster.
 inline constexpr absl::string_view kFastMath = "fast-math";
 
+// Of a serial loop: so many iterations are written out in each that runs, if they divide its extent.
+inline constexpr absl::string_view kUnrolledSteps = "unrolled-steps";
+
 void SetAnnotation(Program& program, Range& annotations, absl::string_view key, int64_t value);
 
 }  // namespace kiln

@@ -36,7 +36,9 @@ const Primitive kAnnotateLoop{
     .attributes = {{"key", std::string()}, {"value", int64_t{0}}},
     .result = HandleKind::kLoop,
     .result_names = "",
-    .doc = "Sets a named number on a loop; it changes no meaning.",
+    .doc =
+        "Sets a named number on a loop; it changes no meaning. `unrolled-steps`: so many iterations of a serial "
+        "loop are written out in each that runs, if they divide its extent.",
     .apply = AnnotateLoop,
 };
 KILN_PRIMITIVE(kAnnotateLoop);

@@ -3,10 +3,11 @@
 //   parallelize-outer   for i: for j: S           ->   parallel f in 0..I*J: S       outer loops of each nest
 //   vectorize-inner     for j in 0..128: S        ->   for j0: vectorized j1 in 0..64: S   of each block
 //   unroll-up-to        for i in 0..4: for v: S   ->   S; S; S; S            while the straight line is short
-//                       for i in 0..9: for v: S   ->   for i in 0..3: S; S; S
+//                       for i in 0..9: for v: S   ->   for i in 0..9 {unrolled-steps 3}: S
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
@@ -123,15 +124,12 @@ class Unroller {
     if (all > limit_) {
       int64_t steps = std::max<int64_t>(1, limit_ / line);
       while (loop.extent.max % steps != 0) --steps;
-      if (steps > 1) partly_.emplace_back(node, steps);
+      if (steps > 1) SetAnnotation(p_, loop.annotations, kUnrolledSteps, steps);
       return 0;
     }
     loop.kind = LoopKind::kUnrolled;
     return all;
   }
-
-  // Loops that are too long, and how many of their iterations are short enough; they divide the extent.
-  const std::vector<std::pair<Id, int64_t>>& partly() const { return partly_; }
 
  private:
   // Registers that one value in each lane of the loop fills.
@@ -143,18 +141,10 @@ class Unroller {
   Program& p_;
   const int64_t limit_;
   const Target& target_;
-  std::vector<std::pair<Id, int64_t>> partly_;
 };
 
 absl::Status UnrollUpTo(Call& call) {
-  Unroller unroller(call.program(), call.numbers(0)[0], call.target());
-  unroller.Below(kRoot);
-  for (const auto& [loop, steps] : unroller.partly()) {
-    std::vector<Id> parts;
-    const absl::Status status = RunNested(call, "split", {loop}, {-1, steps}, {}, &parts);
-    if (!status.ok()) return status;
-    call.program().loop(parts.back()).kind = LoopKind::kUnrolled;
-  }
+  Unroller(call.program(), call.numbers(0)[0], call.target()).Below(kRoot);
   return absl::OkStatus();
 }
 
@@ -194,8 +184,8 @@ const Primitive kUnrollUpTo{
     .result_names = "",
     .doc =
         "Late. Unrolls inner loops while the straight line that results has at most `steps` instructions: "
-        "multiply-adds, other operations and copies, once for each vector register that lanes fill. Of a loop "
-        "that is longer, as many iterations as divide it. A loop that repeats a longer "
+        "multiply-adds, other operations and copies, once for each vector register that lanes fill. A loop "
+        "that is longer is annotated to run as many iterations at a time as fit and divide it. A loop that repeats a longer "
         "reduction than the target has vector registers stays: what its "
         "iterations load alike would be kept from one to the next, and there is no place for it.\n"
         "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",

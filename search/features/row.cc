@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "lang/analysis/annotations.h"
 #include "search/features/columns.h"
 #include "search/features/operations.h"
 #include "search/features/traffic.h"
@@ -107,12 +108,15 @@ class Row {
   void FillNest() {
     row_[kInstances] = Log(Instances(0));
     row_[kLoops] = Log(loops_);
+    double steps = 1;
     if (line_ > 0) {
+      const Range annotations = p_.loop(At(line_ - 1).node).annotations;
+      steps = std::max(1.0, static_cast<double>(AnnotationOf(p_, annotations, kUnrolledSteps)));
       row_[kInnermostExtent] = Log(static_cast<double>(At(line_ - 1).extent));
       row_[kInnermostReduces] = (block_.reduction & Nests::Bit(line_ - 1)) != 0;
     }
-    row_[kStraightLine] = Log(unrolled_line_ * registers_);
-    row_[kUnrolledCode] = Log(code_ * registers_);
+    row_[kStraightLine] = Log(unrolled_line_ * registers_ * steps);
+    row_[kUnrolledCode] = Log(code_ * registers_ * steps);
     row_[kLanes] = Log(lanes_);
     row_[kLaneRegisters] = Log(registers_);
     row_[kLaneUse] =

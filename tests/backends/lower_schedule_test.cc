@@ -3,7 +3,11 @@
 
 #include <sstream>
 
+#include "backends/cpu/context.h"
+#include "backends/decompose_reductions.h"
 #include "backends/lower.h"
+#include "lang/analysis/annotations.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/builder.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/goto_matmul.h"
@@ -41,6 +45,33 @@ TEST(Lower, GuardsImperfectTiles) {
   CheckMatmul(GotoMatmul(32, 61, 48, {8, 4, 32, 16, 16}, false), 32, 61, 48);
   CheckMatmul(GotoMatmul(32, 64, 45, {8, 4, 32, 16, 16}, false), 32, 64, 45);
   CheckMatmul(GotoMatmul(31, 61, 45, {12, 6, 24, 8, 16}, false), 31, 61, 45);
+}
+
+TEST(Lower, StoresThePartOfASumThatComesFirstAndAddsTheOthers) {  // the results begin with 99 in CheckMatmul
+  for (const int64_t k : {48, 45}) {
+    Program program = GotoMatmul(32, 64, k, {8, 4, 32, 16, 16}, false);
+    DecomposeReductions(program);
+    std::vector<std::string> cleared;
+    for (const Id block : Blocks(program)) {
+      if (program.block(block).provenance.kind == Provenance::Kind::kInit)
+        cleared.push_back(std::string(program.Text(program.buffers[WrittenBuffers(program, block)[0]].name)));
+    }
+    EXPECT_EQ(cleared, std::vector<std::string>{"C.acc"});
+  }
+}
+
+TEST(Lower, WritesOutAsManyStepsOfALoopAsItSays) {
+  for (const int64_t steps : {4, 3}) {  // three do not divide sixteen: the loop runs them one by one
+    Schedule s = Scheduled(GotoMatmul(32, 64, 48, {8, 4, 32, 16, 16}, false));
+    s.Annotate(s.GetLoops(s.GetBlock("matmul"))[5], kUnrolledSteps, steps);
+    ASSERT_TRUE(s.ok()) << s.status();
+    CheckMatmul(s.program(), 32, 64, 48);
+    int multiply_adds = 0;
+    auto module = Lower(s.program(), Context());
+    ASSERT_TRUE(module.ok()) << module.status();
+    (*module)->walk([&](mlir::Operation* op) { multiply_adds += op->getName().getStringRef() == "vector.fma"; });
+    EXPECT_EQ(multiply_adds, steps == 4 ? 16 : 4);
+  }
 }
 
 // One block over i, j with both loops to be scheduled.

@@ -8,6 +8,7 @@
 #include "lang/builder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "tests/backends/run_program.h"
+#include "tests/support/goto_matmul.h"
 #include "tests/support/scheduled.h"
 
 namespace kiln {
@@ -57,6 +58,12 @@ TEST(Prefetch, SmallBuffersAndCheapBlocksNeedNone) {
     const Lines lines = Prefetched(Rows(function), bytes);
     EXPECT_EQ(lines.loaded + lines.stored, 0);
   }
+}
+
+TEST(Prefetch, TilesOfResultsAreFetchedBeforeTheSumsThatAreAddedToThem) {
+  const Program tiles = GotoMatmul(32, 64, 48, {8, 4, 32, 16, 16}, false);  // of 4 x 16
+  EXPECT_EQ(Prefetched(tiles, 32 * 64 * 4).stored, 4);
+  EXPECT_EQ(Prefetched(tiles, 32 * 64 * 4 + 1).stored, 0);
 }
 
 TEST(Prefetch, ResultsStay) {

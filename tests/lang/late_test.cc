@@ -76,6 +76,12 @@ TEST(UnrollUpTo, UnrollsWhileTheLineIsShort) {
   EXPECT_THAT(Unrolled(60), HasSubstr("for i < 3 unrolled {"));
 }
 
+TEST(UnrollUpTo, RunsAsManyIterationsOfALongerLoopAtATimeAsFitAndDivideIt) {
+  EXPECT_THAT(Unrolled(2), HasSubstr("    for k < 5 {"));
+  EXPECT_THAT(Unrolled(10), HasSubstr("  for j < 4 @\"unrolled-steps\"=2 {\n    for k < 5 unrolled {"));
+  EXPECT_THAT(Unrolled(19), HasSubstr("  for j < 4 @\"unrolled-steps\"=2 {\n    for k < 5 unrolled {"));
+}
+
 TEST(UnrollUpTo, CountsAVectorOnce) {
   EXPECT_THAT(Unrolled(4, true),
               HasSubstr("for i < 3 {\n  for j < 4 unrolled {\n    for k < 5 vectorized {"));

@@ -46,6 +46,20 @@ TEST(PackOperands, MakesPanelsAsWideAsTheInnermostTiles) {
   ExpectGolden("modules/pack_operands.txt", Print(trace) + "\n" + ToString(replayed->program()));
 }
 
+TEST(PackOperands, WalksDownTheRowsOfEachPanelOfColumns) {
+  const Program program = Matmul(20, 64, 32);
+  Trace trace = SketchOf(program, 4);
+  for (Step& step : trace.steps) {
+    if (absl::EndsWith(step.site, "R2")) step.decision = {2, 16};
+    if (absl::EndsWith(step.site, "S1")) step.decision = {1, 1, 4, 16};
+    if (absl::EndsWith(step.site, "S0")) step.decision = {1, 2, 2, 5};
+    if (absl::EndsWith(step.site, "max-unroll")) step.decision = {64};
+  }
+  const auto replayed = Replay(trace, program, Target());
+  ASSERT_TRUE(replayed.ok()) << replayed.status();
+  ExpectGolden("modules/pack_operands_goto.txt", Print(trace) + "\n" + ToString(replayed->program()));
+}
+
 TEST(LanesAcross, GoAlongTheChannelsWhereColumnsFillNoVectors) {
   Builder b("conv");  // y[o, h] += x[c, h + k] * w[o, c, k]
   const Id x = b.Input("x", DType::kF32, {4, 9}), w = b.Input("w", DType::kF32, {32, 4, 3}),

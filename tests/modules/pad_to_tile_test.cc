@@ -20,6 +20,11 @@ TEST(PadToTile, PadsNoMoreThanItsOptionSays) {
   EXPECT_EQ(text.find("pad-einsum"), std::string::npos) << text;
 }
 
+TEST(PadToTile, PadsToSingleVectorsWherePairsWasteTooMuch) {
+  const std::string text = SketchesText("each-block(pad-to-tile)", Matmul(5, 39, 64));
+  EXPECT_NE(text.find("multiples=[1 8 1]"), std::string::npos) << text;
+}
+
 TEST(PadToTile, TilesWhatItPadded) {
   ExpectSketchesCompute(
       "each-block(pad-to-tile | multi-level-tiling) | random-compute-location | parallelize-vectorize-unroll",

@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-TEST(Descent, VisitsEveryValueOfEverySiteOnce) {
+TEST(Descent, VisitsEveryValueOfEverySiteAndEverySketchOnce) {
   SearchSpace space = toy::Structured();
   space.make_judge = [target = space.target] { return MakeJudge(target); };
   ThreadPool pool(2);
@@ -22,8 +22,12 @@ TEST(Descent, VisitsEveryValueOfEverySiteOnce) {
   const auto found = Neighbourhood({space, 1, 0, 0, pool}, {CandidateOf(centre, 0)}, model);
   ASSERT_TRUE(found.ok()) << found.status();
   std::set<std::vector<Decision>> seen;
+  std::multiset<int> sketches;
   for (const Candidate& candidate : *found) {
-    EXPECT_EQ(candidate.sketch, centre.sketch);
+    if (candidate.sketch != centre.sketch) {
+      sketches.insert(candidate.sketch);
+      continue;
+    }
     int changed = 0;
     for (size_t i = 0; i < candidate.decisions.size(); ++i)
       changed += candidate.decisions[i] != centre.replayed.sites[i].decision;
@@ -33,6 +37,11 @@ TEST(Descent, VisitsEveryValueOfEverySiteOnce) {
   double values = 0;
   for (const ReplayedSite& site : centre.replayed.sites) values += site.distribution.SupportSize() - 1;
   EXPECT_EQ(static_cast<double>(seen.size()), values);
+  std::multiset<int> others;
+  for (int i = 0; i < static_cast<int>(space.sketches.size()); ++i) {
+    if (i != centre.sketch) others.insert(i);
+  }
+  EXPECT_EQ(sketches, others);
 }
 
 }  // namespace

@@ -165,13 +165,14 @@ class Child {
   }
 
   MaybeFailure MakeBuffers() {
-    using Key = std::tuple<size_t, std::string, int64_t, int, std::string>;
+    using Key = std::tuple<size_t, std::string, int64_t, int, std::string, const Loaded*>;
     std::map<Key, GuardedBuffer*> shared;
     for (Loaded& kernel : kernels_) {
       const auto& params = kernel.object->params;
       for (size_t i = 0; i < params.size(); ++i) {
         const KernelParam& param = params[i];
-        GuardedBuffer*& buffer = shared[Key(i, param.dtype, param.elements, param.role, param.data)];
+        const Loaded* owner = param.role == KernelParam::kPrepared ? &kernel : nullptr;
+        GuardedBuffer*& buffer = shared[Key(i, param.dtype, param.elements, param.role, param.data, owner)];
         if (buffer == nullptr) {
           param_bytes_ += Bytes(param);
           auto made = param_bytes_ > request_.limits.bytes

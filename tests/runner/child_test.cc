@@ -271,6 +271,24 @@ TEST(Candidate, WithAPreparePhaseReadsWhatItPrepared) {
   EXPECT_GT(result.prepare_seconds, 0);
 }
 
+TEST(Race, GivesEachKernelWhatItPreparedItself) {
+  const auto prepares = [](int sign) {
+    RunRequest request = Request(absl::StrCat(
+        "int p(float* a, float* w, float* b) { for (int i = 0; i < 1000; ++i) w[i] = ", sign,
+        " * a[i]; return 0; }\nint f(float* a, float* w, float* b) { for (int i = 0; i < 1000; ++i) b[i] = ",
+        2 * sign, " * w[i]; return 0; }"));
+    request.kernel.prepare_symbol = "p";
+    request.kernel.params.insert(request.kernel.params.begin() + 1,
+                                 {.dtype = "f32", .elements = 1000, .role = KernelParam::kPrepared});
+    return request;
+  };
+  RunRequest request = prepares(1);
+  request.peers = {prepares(-1).kernel};
+  request.reference = TwiceReference();
+  const RunResult result = RunOne(request);
+  EXPECT_EQ(Name(result), "ok") << result.detail;
+}
+
 TEST(Candidate, TakesConstantsWithGivenValuesAndScalarsByAddress) {
   RunRequest request;
   request.kernel = {

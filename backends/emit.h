@@ -69,8 +69,8 @@ class Emitter {
   // ------------------------------------------------------------------------------------------
   void EmitNode(Id node);
   void EmitChildren(Id node);
-  bool StartsHere(Id nest) const;
-  void EmitStart(Id nest);
+  Id StartsIn(Id nest) const;
+  void EmitStart(Id nest, Id block);
   void EmitLoop(Id loop);
   bool EmitCall(Id outer);  // emit_call.cc
   void EmitSerial(Id loop);

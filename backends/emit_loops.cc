@@ -51,27 +51,29 @@ void Emitter::EmitNode(Id node) { p_.IsLoop(node) ? EmitLoop(node) : EmitBlock(n
 void Emitter::EmitChildren(Id node) {
   for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
     PrefetchTiles(child);
-    StartsHere(child) ? EmitStart(child) : EmitNode(child);
+    const Id block = StartsIn(child);
+    block == kNone ? EmitNode(child) : EmitStart(child, block);
   }
 }
 
-// A nest of one reduction that has no initialization, below all of its reduction loops.
-bool Emitter::StartsHere(Id nest) const {
-  if (starts_.has_value()) return false;
-  const std::vector<Id> blocks = BlocksBelow(p_, nest);
-  if (blocks.size() != 1) return false;
+// The one block of a nest below all of its reduction loops, if it is a reduction without initialization.
+Id Emitter::StartsIn(Id nest) const {
+  if (starts_.has_value()) return kNone;
+  const std::vector<Id> blocks = p_.IsBlock(nest) ? std::vector<Id>{nest} : BlocksBelow(p_, nest);
+  if (blocks.size() != 1) return kNone;
   const BlockNode& block = p_.block(blocks[0]);
   const std::vector<Id>& loops = plan_.blocks.at(blocks[0]).reduction_loops;
-  return block.monoid != kNone && !block.accumulates && std::all_of(loops.begin(), loops.end(), [&](Id loop) {
+  const bool below = std::all_of(loops.begin(), loops.end(), [&](Id loop) {
     return loops_.contains(loop) || p_.loop(loop).extent.max == 1;
   });
+  return block.monoid != kNone && !block.accumulates && below ? blocks[0] : kNone;
 }
 
 // if (the reduction loops are at 0) { store } else { combine }
-void Emitter::EmitStart(Id nest) {
+void Emitter::EmitStart(Id nest, Id block) {
   Value first;
   starts_ = true;
-  for (const Id loop : plan_.blocks.at(BlocksBelow(p_, nest)[0]).reduction_loops) {
+  for (const Id loop : plan_.blocks.at(block).reduction_loops) {
     const auto at = loops_.find(loop);
     if (at == loops_.end()) continue;
     if (at->second.is_constant()) {

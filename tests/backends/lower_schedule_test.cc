@@ -60,6 +60,27 @@ TEST(Lower, StoresThePartOfASumThatComesFirstAndAddsTheOthers) {  // the results
   }
 }
 
+TEST(Lower, BeginsASumBesideWhatItAdds) {  // for k: T = 2 * A[k]; sum += T
+  Builder b("rows");
+  const Id a = b.Input("A", kF32, {8, 5}), t = b.Temporary("T", kF32, {8, 5}), c = b.Output("C", kF32, {8});
+  const Sum i = Builder::Iter(0), k = Builder::Iter(1);
+  b.Compute("twice", {{"i", 8}, {"k", 5}}, {t, {i, k}}, b.Mul(b.Load(a, {i, k}), b.Float(kF32, 2)));
+  b.Reduce("sum", {{"i", 8}, {"k", 5, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {i}}, b.Load(t, {i, k}));
+  Schedule s = Scheduled(b.Finish());
+  s.ComputeAt(s.GetBlock("twice"), s.GetLoops(s.GetBlock("sum"))[1]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  auto loaded = BuildProgram(s.program());
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  auto in = Random<float>(40, 1);
+  Array<float> out(8, 99.f);
+  EXPECT_EQ(CallKernel(*loaded, "rows", {in.data(), out.data()}), 0);
+  for (int row = 0; row < 8; ++row) {
+    float sum = 0;
+    for (int n = 0; n < 5; ++n) sum += 2 * in[row * 5 + n];
+    EXPECT_FLOAT_EQ(out[row], sum);
+  }
+}
+
 TEST(Lower, WritesOutAsManyStepsOfALoopAsItSays) {
   for (const int64_t steps : {4, 3}) {  // three do not divide sixteen: the loop runs them one by one
     Schedule s = Scheduled(GotoMatmul(32, 64, 48, {8, 4, 32, 16, 16}, false));

@@ -141,7 +141,8 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
 }
 
 // Whether each element's first instance is the one where all reduction loops are at 0.
-bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops, const std::vector<bool>& reduction) {
+bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
+                   const std::vector<bool>& reduction) {
   const auto depends = [&](const Sum& sum, bool on_reduction) {
     return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const Split& split) {
       if (split.source.kind != Source::Kind::kLoop) return true;
@@ -176,7 +177,8 @@ void Decompose(Program& p, Id node) {
   for (size_t i = 0; i < loops.size(); ++i)
     lanes |= repeats(i) && p.loop(loops[i]).kind == LoopKind::kVectorized;
   const bool others = BlocksBelow(p, loops[innermost]).size() > 1;
-  if (others && !lanes && p.block(node).initial.count == 0 && FirstIsAtZero(p, node, loops, reduction)) return;
+  if (others && !lanes && p.block(node).initial.count == 0 && FirstIsAtZero(p, node, loops, reduction))
+    return;
   InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial), reduction);
 }
 

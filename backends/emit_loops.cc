@@ -143,8 +143,7 @@ void Emitter::EmitSerial(Id loop) {
   mlir::OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(run.getBody());
   levels_.push_back({run.getBody(), nullptr, {}});
-  const int atom =
-      AddAtom(run.getInductionVar(), static_cast<int>(levels_.size()) - 1, {0, extent - steps});
+  const int atom = AddAtom(run.getInductionVar(), static_cast<int>(levels_.size()) - 1, {0, extent - steps});
   Saved saved = EnterRegion(true);
   for (const int condition : established) known_[condition] = true;
   for (int64_t step = 0; step < steps; ++step) {

@@ -92,7 +92,8 @@ void Emitter::PrefetchResults(Id node) {
     const bool lanes = loop.kind == LoopKind::kVectorized && loop.extent.max > 1;
     for (int64_t i = 0; i < (lanes ? 1 : loop.extent.max); ++i) {
       loops_[node] = lanes ? IndexValue::Lanes(loop.extent.max) : IndexValue::Constant(i);
-      for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) PrefetchResults(child);
+      for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next)
+        PrefetchResults(child);
     }
     loops_.erase(node);
     return;

@@ -2,9 +2,9 @@
 //
 // Greedy by predicted energy, with four corrections. A small share of the slots goes to draws from the
 // prior, so that the model also learns where it does not look (epsilon-greedy). Another goes to neighbours of
-// the best programs that were measured, other sketches among them, whatever the model says of them, and one to what the model doubts
-// most. And a candidate gains rank by each decision that the batch does not have yet (AutoTVM's submodular
-// objective, maximized greedily): sixty-four variations of one program teach little.
+// the best programs that were measured, other sketches among them, whatever the model says of them, and one
+// to what the model doubts most. And a candidate gains rank by each decision that the batch does not have yet
+// (AutoTVM's submodular objective, maximized greedily): sixty-four variations of one program teach little.
 //
 // No program is measured twice for one task: programs are told apart by their structural hash, since
 // different decisions often give equal programs. This is a rule of batches and never of chains, which must be

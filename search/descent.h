@@ -15,8 +15,9 @@ struct DescentContext {
 };
 
 // For each site of each centre all values of its support, or where these are more than 512 as many proposals
-// of its distribution; later sites keep their decisions where they can and are drawn elsewhere, and so do those
-// of every other sketch. What may be measured, by energy, with the median and spread of the neighbourhood as scale.
+// of its distribution; later sites keep their decisions where they can and are drawn elsewhere, and so do
+// those of every other sketch. What may be measured, by energy, with the median and spread of the
+// neighbourhood as scale.
 absl::StatusOr<std::vector<Candidate>> Neighbourhood(const DescentContext& context,
                                                      absl::Span<const Candidate> centres,
                                                      const CostModel& model);

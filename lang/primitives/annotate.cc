@@ -37,7 +37,8 @@ const Primitive kAnnotateLoop{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Sets a named number on a loop; it changes no meaning. `unrolled-steps`: so many iterations of a serial "
+        "Sets a named number on a loop; it changes no meaning. `unrolled-steps`: so many iterations of a "
+        "serial "
         "loop are written out in each that runs, if they divide its extent.",
     .apply = AnnotateLoop,
 };

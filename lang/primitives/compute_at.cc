@@ -95,7 +95,8 @@ KILN_PRIMITIVE(kComputeAtLocation);
 // How often each instance of a block would run below a loop around its first consumer, in the mean.
 double Repeats(const Program& p, Id block, Id loop) {
   double after = 1, now = 1;
-  for (Id at = loop; p.IsLoop(at); at = p.nodes[at].parent) after *= static_cast<double>(p.loop(at).extent.max);
+  for (Id at = loop; p.IsLoop(at); at = p.nodes[at].parent)
+    after *= static_cast<double>(p.loop(at).extent.max);
   for (const DimRange& range : NeededRanges(p, block, loop)) after *= static_cast<double>(range.extent);
   for (const Iter& iter : p.Iters(p.block(block).iters)) now *= static_cast<double>(iter.extent.max);
   return after / now;

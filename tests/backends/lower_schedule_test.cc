@@ -65,7 +65,8 @@ TEST(Lower, BeginsASumBesideWhatItAdds) {  // for k: T = 2 * A[k]; sum += T
   const Id a = b.Input("A", kF32, {8, 5}), t = b.Temporary("T", kF32, {8, 5}), c = b.Output("C", kF32, {8});
   const Sum i = Builder::Iter(0), k = Builder::Iter(1);
   b.Compute("twice", {{"i", 8}, {"k", 5}}, {t, {i, k}}, b.Mul(b.Load(a, {i, k}), b.Float(kF32, 2)));
-  b.Reduce("sum", {{"i", 8}, {"k", 5, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {i}}, b.Load(t, {i, k}));
+  b.Reduce("sum", {{"i", 8}, {"k", 5, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {i}},
+           b.Load(t, {i, k}));
   Schedule s = Scheduled(b.Finish());
   s.ComputeAt(s.GetBlock("twice"), s.GetLoops(s.GetBlock("sum"))[1]);
   ASSERT_TRUE(s.ok()) << s.status();
@@ -90,7 +91,8 @@ TEST(Lower, WritesOutAsManyStepsOfALoopAsItSays) {
     int multiply_adds = 0;
     auto module = Lower(s.program(), Context());
     ASSERT_TRUE(module.ok()) << module.status();
-    (*module)->walk([&](mlir::Operation* op) { multiply_adds += op->getName().getStringRef() == "vector.fma"; });
+    (*module)->walk(
+        [&](mlir::Operation* op) { multiply_adds += op->getName().getStringRef() == "vector.fma"; });
     EXPECT_EQ(multiply_adds, steps == 4 ? 16 : 4);
   }
 }

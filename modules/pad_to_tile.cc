@@ -8,8 +8,8 @@
 // Applies to: untouched contractions whose innermost loop of the result (the lanes') is longer than a vector
 // and no multiple of one, or whose reductions of more than 64 have no tile of 4 to 64; each at most
 // waste-percent larger when it is padded. Rows need no padding: their tiles may be imperfect.
-// Structure:  pad = none | lanes to pairs of vectors, or vectors where that wastes too much, and reductions
-// to eights
+// Structure:  pad = none | lanes to pairs of vectors (to single ones where these waste too much) and
+//             reductions to eights
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

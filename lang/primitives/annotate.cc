@@ -38,8 +38,7 @@ const Primitive kAnnotateLoop{
     .result_names = "",
     .doc =
         "Sets a named number on a loop; it changes no meaning. `unrolled-steps`: so many iterations of a "
-        "serial "
-        "loop are written out in each that runs, if they divide its extent.",
+        "serial loop are written out in each that runs, if they divide its extent.",
     .apply = AnnotateLoop,
 };
 KILN_PRIMITIVE(kAnnotateLoop);

@@ -186,8 +186,7 @@ const Primitive kUnrollUpTo{
         "Late. Unrolls inner loops while the straight line that results has at most `steps` instructions: "
         "multiply-adds, other operations and copies, once for each vector register that lanes fill. A loop "
         "that is longer is annotated to run as many iterations at a time as fit and divide it. A loop that "
-        "repeats a longer "
-        "reduction than the target has vector registers stays: what its "
+        "repeats a longer reduction than the target has vector registers stays: what its "
         "iterations load alike would be kept from one to the next, and there is no place for it.\n"
         "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",
     .apply = UnrollUpTo,

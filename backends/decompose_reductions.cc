@@ -162,6 +162,16 @@ bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
         (binding.offset < 0 || binding.offset >= iters[i].extent.max))
       return false;
   }
+  for (const Id mark : p.List(p.block(node).domain)) {
+    const Sum sum = p.SumOf(mark);
+    const auto of = [&](IterKind kind) {
+      return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const Split& split) {
+        return split.source.kind != Source::Kind::kIter || iters[split.source.id].kind == kind;
+      });
+    };
+    const bool in = sum.offset >= 0 && sum.offset < p.marks[mark].extent.max;
+    if (of(IterKind::kReduction) && (of(IterKind::kSpatial) || !in)) return false;
+  }
   return true;
 }
 

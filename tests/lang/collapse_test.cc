@@ -1,0 +1,103 @@
+#include "lang/collapse.h"
+
+#include "gmock/gmock.h"
+#include "lang/builder.h"
+#include "lang/serialize.h"
+#include "lang/text.h"
+#include "tests/support/same_results.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr DType kF32 = DType::kF32;
+const Sum h = Builder::Iter(0), w = Builder::Iter(1), f = Builder::Iter(2), c = Builder::Iter(3);
+
+// Y[h, w, f] sum= X[h, w, c] * W[c, f], and Z = max(Y, 0) at another stride.
+Program Pointwise(int64_t width_of_x = 7, int64_t stride = 1) {
+  Builder b("pointwise");
+  const Id x = b.Input("X", kF32, {6, width_of_x, 4}), weights = b.Constant("W", kF32, {4, 3}),
+           y = b.Temporary("Y", kF32, {6, 7, 3}), z = b.Output("Z", kF32, {6, 7, 3});
+  b.Reduce("conv", {{"h", 6}, {"w", 7}, {"f", 3}, {"c", 4, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {y, {h, w, f}}, b.Mul(b.Load(x, {h, w * stride, c}), b.Load(weights, {c, f})));
+  b.Compute("relu", {{"h", 6}, {"w", 7}, {"f", 3}}, {z, {h, w, f}},
+            b.Make(Op::kMax, kF32, b.Load(y, {h, w, f}), b.Float(kF32, 0)));
+  return b.Finish();
+}
+
+void ExpectUnchanged(const Program& program) { EXPECT_EQ(ToString(Collapse(program)), ToString(program)); }
+
+TEST(Collapse, JoinsRowsAndColumnsOfImagesUnderWindowsOfOneElement) {
+  const Program before = Pointwise(), after = Collapse(before);
+  EXPECT_THAT(ToString(after), HasSubstr("buffer X: f32[42, 4] input"));
+  EXPECT_THAT(ToString(after), HasSubstr("Y[hw, f] sum= X[hw, c]*W[c, f]"));
+  EXPECT_THAT(ToString(after), HasSubstr("Z[hw, f] = "));
+  ExpectSameResults(before, after);
+}
+
+TEST(Collapse, MakesAProgramThatCanBeStored) {
+  const Program after = Collapse(Pointwise());
+  const auto read = Deserialize(Serialize(after));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(ToString(*read), ToString(after));
+}
+
+TEST(Collapse, JoinsAllDimensionsOfWhatIsElementwise) {
+  Builder b("relu");
+  const Id x = b.Input("X", kF32, {2, 3, 4}), y = b.Output("Y", kF32, {2, 3, 4});
+  b.Compute("relu", {{"i", 2}, {"j", 3}, {"k", 4}}, {y, {h, w, f}}, b.Load(x, {h, w, f}));
+  EXPECT_THAT(ToString(Collapse(b.Finish())), HasSubstr("Y[ijk] = X[ijk]"));
+}
+
+TEST(Collapse, LooksPastItersOfExtentOne) {
+  Builder b("unit");
+  const Id x = b.Input("X", kF32, {6, 7}), k = b.Input("K", kF32, {1, 1}), y = b.Output("Y", kF32, {6, 7});
+  b.Reduce("conv", {{"h", 6}, {"w", 7}, {"p", 1, IterKind::kReduction}, {"q", 1, IterKind::kReduction}},
+           Monoid::Kind::kSum, {y, {h, w}}, b.Mul(b.Load(x, {h + f, w + c}), b.Load(k, {f, c})));
+  EXPECT_THAT(ToString(Collapse(b.Finish())), HasSubstr("Y[hw] sum= X[hw]*K[0, 0]"));
+}
+
+TEST(Collapse, LeavesStridesAndPartsOfRows) {
+  ExpectUnchanged(Pointwise(13, 2));
+  ExpectUnchanged(Pointwise(8));
+}
+
+TEST(Collapse, LeavesWhatAnotherBlockWalksOtherwise) {
+  Builder b("transposed");
+  const Id x = b.Input("X", kF32, {6, 7}), y = b.Temporary("Y", kF32, {6, 7}), z = b.Output("Z", kF32, {7, 6});
+  b.Compute("relu", {{"i", 6}, {"j", 7}}, {y, {h, w}}, b.Load(x, {h, w}));
+  b.Compute("turn", {{"i", 7}, {"j", 6}}, {z, {h, w}}, b.Load(y, {w, h}));
+  ExpectUnchanged(b.Finish());
+}
+
+TEST(Collapse, LeavesItersThatAreValuesOrGuards) {
+  Builder b("index");
+  const Id x = b.Input("X", kF32, {6, 7}), y = b.Output("Y", kF32, {6, 7}), z = b.Output("Z", DType::kI64, {6, 7});
+  b.Compute("guarded", {{"i", 6}, {"j", 7}}, {y, {h, w}}, b.Within({{w, 5}}, b.Load(x, {h, w}), b.Float(kF32, 0)));
+  b.Compute("value", {{"i", 6}, {"j", 7}}, {z, {h, w}}, b.Cast(DType::kI64, b.Index(h)));
+  ExpectUnchanged(b.Finish());
+}
+
+TEST(Collapse, LeavesGatheredBuffersAndSumsBesideRows) {
+  Builder b("kinds");
+  const Id x = b.Input("X", kF32, {6, 7}), y = b.Output("Y", kF32, {6});
+  b.Reduce("rows", {{"i", 6}, {"j", 7, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {h}}, b.Load(x, {h, w}));
+  const Id g = b.Output("G", kF32, {2, 3});
+  const Id t = b.Input("T", kF32, {2, 3});
+  b.Compute("gather", {{"i", 2}, {"j", 3}}, {g, {h, w}},
+            b.Add(b.Load(t, {h, w}), b.Gather(t, {b.Index(w), b.Index(h)})));
+  ExpectUnchanged(b.Finish());
+}
+
+TEST(Collapse, ComputesTheSame) {
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomDice dice(Engine({seed}));
+    const Program before = RandomProgram(dice);
+    ExpectSameResults(before, Collapse(before));
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,4 +1,4 @@
-func.func @R1(%x: tensor<1x3x224x224xf32>, %w: tensor<64x3x7x7xf32>) -> tensor<1x64x112x112xf32> {
+func.func @R1(%x: tensor<1x3x224x224xf32>, %w: tensor<64x3x7x7xf32> {kiln.constant}) -> tensor<1x64x112x112xf32> {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.pad %x low[0, 0, 3, 3] high[0, 0, 3, 3] {
     ^bb0(%p0: index, %p1: index, %p2: index, %p3: index):

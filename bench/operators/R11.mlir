@@ -1,4 +1,4 @@
-func.func @R11(%x: tensor<1x128x28x28xf32>, %w: tensor<128x128x3x3xf32>) -> tensor<1x128x28x28xf32> {
+func.func @R11(%x: tensor<1x128x28x28xf32>, %w: tensor<128x128x3x3xf32> {kiln.constant}) -> tensor<1x128x28x28xf32> {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
     ^bb0(%p0: index, %p1: index, %p2: index, %p3: index):

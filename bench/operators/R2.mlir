@@ -1,4 +1,4 @@
-func.func @R2(%x: tensor<1x64x56x56xf32>, %w: tensor<64x64x1x1xf32>) -> tensor<1x64x56x56xf32> {
+func.func @R2(%x: tensor<1x64x56x56xf32>, %w: tensor<64x64x1x1xf32> {kiln.constant}) -> tensor<1x64x56x56xf32> {
   %zero = arith.constant 0.0 : f32
   %0 = tensor.empty() : tensor<1x64x56x56xf32>
   %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32>

@@ -6,8 +6,9 @@
   bench/operators/operators.py --list     one line for each: name, shape, operations, bytes
 
 The suite of MetaSchedule's evaluation with the shapes of TVM's te_workload (C1D to FDN; channels last, float32, batch 1),
-the convolutions of ResNet-18 as AutoTVM numbers them (C1 to C12, channels first), the 23 of ResNet-50 with channels first
-(R1 to R23) and, with constant weights, last (RL1 to RL23), and products of matrices (MM).
+the convolutions of ResNet-18 as AutoTVM numbers them (C1 to C12, channels first), the 23 of ResNet-50 with constant weights,
+channels first (R1 to R23) and last (RL1 to RL23), depthwise, grouped and transposed ones with constant weights (DEPL, GRPL,
+T2DL), and products of matrices (MM). Constant weights may be prepared, as libraries prepare them.
 """
 import dataclasses
 import math
@@ -56,7 +57,8 @@ CONVOLUTIONS = {  # (spatial..., channels in, channels out, kernel, stride, padd
           (14, 14, 1024, 512, 1, 1, 0), (14, 14, 512, 512, 3, 2, 1), (7, 7, 512, 2048, 1, 1, 0), (14, 14, 1024, 2048, 1, 2, 0),
           (7, 7, 2048, 512, 1, 1, 0), (7, 7, 512, 512, 3, 1, 1)],
 }
-CONVOLUTIONS["RL"] = CONVOLUTIONS["R"]
+CONVOLUTIONS |= {"RL": CONVOLUTIONS["R"], "DEPL": CONVOLUTIONS["DEP"], "GRPL": CONVOLUTIONS["GRP"]}
+PREPARED = ("R", "RL", "DEPL", "GRPL", "T2DL")  # families whose weights are constant
 TRANSPOSED = [(4, 512, 256, 4, 2, 1), (8, 256, 128, 4, 2, 1), (16, 128, 64, 4, 2, 1), (32, 64, 3, 4, 2, 1)]
 CAPSULES = [(16, 32, 32, 3, 2, 1), (8, 32, 32, 3, 1, 1), (16, 8, 16, 3, 2, 1), (8, 16, 16, 3, 1, 1)]  # of 4x4 matrices
 GMM = [(128, 128, 128), (512, 32, 512), (512, 512, 512), (1024, 1024, 1024)]  # m, n, k, in a batch of one
@@ -74,18 +76,19 @@ def convolution(family, number, numbers):
     dilation, groups = (*rest, 1, 1)[:2] if len(rest) < 2 else rest
     out = [(x + 2 * pad - dilation * (k - 1) - 1) // stride + 1 for x in spatial]
     shape = dict(spatial=list(spatial), ci=ci, co=co, k=k, stride=stride, pad=pad, dilation=dilation, groups=groups,
-                 out=out, bn_relu=family == "CBR", channels_first=family in ("C", "R"))
+                 out=out, bn_relu=family == "CBR", channels_first=family in ("C", "R"), prepared=family in PREPARED)
     pixels, taps = math.prod(out), k**rank
     flops = 2 * pixels * co * (ci // groups) * taps + (4 * pixels * co if shape["bn_relu"] else 0)
     moved = math.prod(spatial) * ci + pixels * co + (ci // groups) * co * taps
     return Operator(f"{family}{number}", "conv", shape, flops, 4 * moved)
 
 
-def transposed(number, numbers):
+def transposed(family, number, numbers):
     size, ci, co, k, stride, pad = numbers
     out = (size - 1) * stride - 2 * pad + k
-    shape = dict(spatial=[size, size], ci=ci, co=co, k=k, stride=stride, pad=pad, out=[out, out])
-    return Operator(f"T2D{number}", "transposed", shape, 2 * size * size * ci * co * k * k,
+    shape = dict(spatial=[size, size], ci=ci, co=co, k=k, stride=stride, pad=pad, out=[out, out],
+                 prepared=family in PREPARED)
+    return Operator(f"{family}{number}", "transposed", shape, 2 * size * size * ci * co * k * k,
                     4 * (size * size * ci + out * out * co + k * k * ci * co))
 
 
@@ -109,7 +112,7 @@ def operators():
     for family, shapes in CONVOLUTIONS.items():
         first = 1 if family in ("C", "R", "RL") else 0
         made += [convolution(family, i, numbers) for i, numbers in enumerate(shapes, first)]
-    made += [transposed(i, numbers) for i, numbers in enumerate(TRANSPOSED)]
+    made += [transposed(family, i, numbers) for family in ("T2D", "T2DL") for i, numbers in enumerate(TRANSPOSED)]
     made += [capsule(i, numbers) for i, numbers in enumerate(CAPSULES)]
     made += [matmul("GMM", i, numbers) for i, numbers in enumerate(GMM)]
     made += [matmul("MM", i, numbers) for i, numbers in enumerate(MM)]
@@ -200,7 +203,7 @@ def conv_mlir(operator):
         shape, weights = [1, s["ci"], *s["spatial"]], [s["co"], s["ci"], *[k] * rank]
     else:
         shape = [1, *s["spatial"], s["ci"]]
-    constant = " {kiln.constant}" if operator.name.startswith("RL") else ""
+    constant = " {kiln.constant}" if s["prepared"] else ""
     arguments = [("x", tensor(*shape)), ("w", tensor(*weights) + constant)]
     x, w = ("%x", tensor(*shape)), ("%w", tensor(*weights))
     if s["pad"]:
@@ -259,7 +262,7 @@ def transposed_mlir(operator):
                             "%x1 = arith.subi %last, %j : index", f"%v = tensor.extract %w[%y, %x1, %c, %f] : {w}"], "%v")
     y = body.contraction("n, h, w, f, i, j, c", ["n, h + i, w + j, c", "i, j, c, f", "n, h, w, f"], "pppprrr",
                          [spread, flipped], body.filled(zero, 1, out, out, co))
-    return function(operator.name, [("x", x), ("w", w)], body, y)
+    return function(operator.name, [("x", x), ("w", w + (" {kiln.constant}" if s["prepared"] else ""))], body, y)
 
 
 def capsule_mlir(operator):

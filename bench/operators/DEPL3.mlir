@@ -1,0 +1,17 @@
+func.func @DEPL3(%x: tensor<1x7x7x1024xf32>, %w: tensor<3x3x1024xf32> {kiln.constant}) -> tensor<1x7x7x1024xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+    ^bb0(%p0: index, %p1: index, %p2: index, %p3: index):
+      tensor.yield %zero : f32
+    } : tensor<1x7x7x1024xf32> to tensor<1x9x9x1024xf32>
+  %1 = tensor.empty() : tensor<1x7x7x1024xf32>
+  %2 = linalg.fill ins(%zero : f32) outs(%1 : tensor<1x7x7x1024xf32>) -> tensor<1x7x7x1024xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(n, o0, o1, c, k0, k1) -> (n, o0 + k0, o1 + k1, c)>, affine_map<(n, o0, o1, c, k0, k1) -> (k0, k1, c)>, affine_map<(n, o0, o1, c, k0, k1) -> (n, o0, o1, c)>],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0, %w : tensor<1x9x9x1024xf32>, tensor<3x3x1024xf32>) outs(%2 : tensor<1x7x7x1024xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %product = arith.mulf %a, %b : f32
+      %sum = arith.addf %out, %product : f32
+      linalg.yield %sum : f32
+    } -> tensor<1x7x7x1024xf32>
+  return %3 : tensor<1x7x7x1024xf32>
+}

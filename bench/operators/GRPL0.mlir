@@ -1,0 +1,20 @@
+func.func @GRPL0(%x: tensor<1x56x56x64xf32>, %w: tensor<3x3x16x128xf32> {kiln.constant}) -> tensor<1x28x28x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+    ^bb0(%p0: index, %p1: index, %p2: index, %p3: index):
+      tensor.yield %zero : f32
+    } : tensor<1x56x56x64xf32> to tensor<1x58x58x64xf32>
+  %1 = tensor.expand_shape %0 [[0], [1], [2], [3, 4]] output_shape [1, 58, 58, 4, 16] : tensor<1x58x58x64xf32> into tensor<1x58x58x4x16xf32>
+  %2 = tensor.expand_shape %w [[0], [1], [2], [3, 4]] output_shape [3, 3, 16, 4, 32] : tensor<3x3x16x128xf32> into tensor<3x3x16x4x32xf32>
+  %3 = tensor.empty() : tensor<1x28x28x4x32xf32>
+  %4 = linalg.fill ins(%zero : f32) outs(%3 : tensor<1x28x28x4x32xf32>) -> tensor<1x28x28x4x32xf32>
+  %5 = linalg.generic {indexing_maps = [affine_map<(n, o0, o1, g, f, k0, k1, c) -> (n, o0 * 2 + k0, o1 * 2 + k1, g, c)>, affine_map<(n, o0, o1, g, f, k0, k1, c) -> (k0, k1, c, g, f)>, affine_map<(n, o0, o1, g, f, k0, k1, c) -> (n, o0, o1, g, f)>],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%1, %2 : tensor<1x58x58x4x16xf32>, tensor<3x3x16x4x32xf32>) outs(%4 : tensor<1x28x28x4x32xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %product = arith.mulf %a, %b : f32
+      %sum = arith.addf %out, %product : f32
+      linalg.yield %sum : f32
+    } -> tensor<1x28x28x4x32xf32>
+  %6 = tensor.collapse_shape %5 [[0], [1], [2], [3, 4]] : tensor<1x28x28x4x32xf32> into tensor<1x28x28x128xf32>
+  return %6 : tensor<1x28x28x128xf32>
+}

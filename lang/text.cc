@@ -188,6 +188,11 @@ class Printer {
     Line("}");
   }
 
+  bool IsOneLoop(const Sum& sum) const {
+    return sum.splits.size() == 1 && sum == Sum::Of(Source::Loop(sum.splits[0].source.id)) &&
+           sources_.contains(sum.splits[0].source.id);
+  }
+
   // Sums over loops, iters of the enclosing block, and the marks that stay: those that may be out of their
   // extents, or are divided.
   void PrintIters(Id node, Id scope_block, Names& scope) {
@@ -221,7 +226,9 @@ class Printer {
     Names own;
     for (const Iter& iter : p_.Iters(p_.block(node).iters)) {
       Resolver resolver(p_, scope_block);
-      const Sum value = resolver.ResolveChecked(iter.binding);
+      Sum value = resolver.ResolveChecked(iter.binding);
+      const Sum plain = p_.SumOf(iter.binding);
+      if (value.IsConstant() && IsOneLoop(plain)) value = plain;  // of one iteration
       NameMarks(value, resolver, lets, let);
       std::vector<std::string> where;
       std::vector<std::pair<std::string, Guard>>

@@ -4,6 +4,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/builder.h"
 #include "lang/hash.h"
 #include "lang/interpreter.h"
@@ -12,6 +14,7 @@
 namespace kiln {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Program Matmul() {
@@ -128,6 +131,19 @@ TEST(Text, KeepsConstantsLayoutsScopesAndNotes) {
   EXPECT_THAT(text, HasSubstr("block b @\"vector-width\"=8 {"));
   EXPECT_THAT(text, HasSubstr("B[i, j] = T[j, i] - ((T[j, i] + f64(-0.1))*f64(-0.1) - f64(inf))"));
   ExpectRoundTrip(s.program());
+}
+
+// Primitives ask which loops feed a reduction: one of a single iteration does, too.
+TEST(Text, KeepsLoopsOfOneIteration) {
+  Builder b("unit");
+  const Id x = b.Input("X", DType::kF32, {8}), y = b.Output("Y", DType::kF32, {8});
+  b.Reduce("sum", {{"i", 8}, {"p", 1, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {Builder::Iter(0)}},
+           b.Load(x, {Builder::Iter(0)}));
+  const std::string text = ToString(b.Finish());
+  EXPECT_THAT(text, HasSubstr("reduction p < 1 = p"));
+  const Program read = ParseProgram(text).value();
+  const Id block = Blocks(read)[0];
+  EXPECT_THAT(Feeds(read, block, IterKind::kReduction), ElementsAre(false, true));
 }
 
 TEST(Text, ErrorsSayWhereWhatAndWhatWasWanted) {

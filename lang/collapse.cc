@@ -207,7 +207,8 @@ class Rewriter {
     block_ = node;
     Number();
     Id parent = kRoot;
-    std::vector<Iter> iters(std::count_if(position_.begin(), position_.end(), [](int at) { return at >= 0; }));
+    std::vector<Iter> iters(
+        std::count_if(position_.begin(), position_.end(), [](int at) { return at >= 0; }));
     for (const Id loop : LoopsAround(from_, node)) {
       const int i = IterOf(loop);
       if (position_[i] < 0) continue;

@@ -11,7 +11,7 @@ void FeatureExtractor::Extract(const Nests& nests, FeatureSet& features) {
   features.dim = kFeatureDim;
   features.values.clear();
   for (size_t b = 0; b < nests.blocks().size(); ++b) {
-    if (!nests.blocks()[b].leaf) continue;
+    if (!nests.blocks()[b].leaf || nests.blocks()[b].prepared) continue;
     const size_t row = features.values.size();
     features.values.resize(row + kFeatureDim, 0.0f);
     FillRow(nests, footprints_, target_, static_cast<int>(b), features.values.data() + row);

@@ -110,7 +110,7 @@ double SimulatedMachine::Seconds(const Program& program) const {
   nests.Read(program);
   double cycles = 1000;
   for (const NestBlock& block : nests.blocks()) {
-    if (block.leaf) cycles += Cycles(nests, block, target_);
+    if (block.leaf && !block.prepared) cycles += Cycles(nests, block, target_);
   }
   return cycles / kCyclesPerSecond;
 }

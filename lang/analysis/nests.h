@@ -59,6 +59,7 @@ struct NestBlock {
   int32_t loop = -1;                    // the innermost loop around it
   int32_t depth = 0;                    // number of loops around it, those around enclosing blocks included
   bool leaf = true;                     // not a block around others
+  bool prepared = false;                // runs once per constants, apart
   Range path;                           // Nests::path: its loops, outermost first
   Range accesses;                       // loads in order of first use, then destinations
   Range exprs;                          // Nests::exprs: what one instance evaluates, each once

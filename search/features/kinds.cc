@@ -45,7 +45,7 @@ void KindExtractor::Extract(const Nests& nests, const Replayed& replayed, Featur
   }
   footprints_.Read(nests);
   for (size_t b = 0; b < nests.blocks().size(); ++b) {
-    if (!nests.blocks()[b].leaf) continue;
+    if (!nests.blocks()[b].leaf || nests.blocks()[b].prepared) continue;
     const size_t row = features.values.size();
     features.values.resize(row + kContextDim, 0.0f);
     FillContextRow(nests, footprints_, static_cast<int>(b), features.values.data() + row);

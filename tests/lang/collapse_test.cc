@@ -65,7 +65,8 @@ TEST(Collapse, LeavesStridesAndPartsOfRows) {
 
 TEST(Collapse, LeavesWhatAnotherBlockWalksOtherwise) {
   Builder b("transposed");
-  const Id x = b.Input("X", kF32, {6, 7}), y = b.Temporary("Y", kF32, {6, 7}), z = b.Output("Z", kF32, {7, 6});
+  const Id x = b.Input("X", kF32, {6, 7}), y = b.Temporary("Y", kF32, {6, 7}),
+           z = b.Output("Z", kF32, {7, 6});
   b.Compute("relu", {{"i", 6}, {"j", 7}}, {y, {h, w}}, b.Load(x, {h, w}));
   b.Compute("turn", {{"i", 7}, {"j", 6}}, {z, {h, w}}, b.Load(y, {w, h}));
   ExpectUnchanged(b.Finish());
@@ -73,8 +74,10 @@ TEST(Collapse, LeavesWhatAnotherBlockWalksOtherwise) {
 
 TEST(Collapse, LeavesItersThatAreValuesOrGuards) {
   Builder b("index");
-  const Id x = b.Input("X", kF32, {6, 7}), y = b.Output("Y", kF32, {6, 7}), z = b.Output("Z", DType::kI64, {6, 7});
-  b.Compute("guarded", {{"i", 6}, {"j", 7}}, {y, {h, w}}, b.Within({{w, 5}}, b.Load(x, {h, w}), b.Float(kF32, 0)));
+  const Id x = b.Input("X", kF32, {6, 7}), y = b.Output("Y", kF32, {6, 7}),
+           z = b.Output("Z", DType::kI64, {6, 7});
+  b.Compute("guarded", {{"i", 6}, {"j", 7}}, {y, {h, w}},
+            b.Within({{w, 5}}, b.Load(x, {h, w}), b.Float(kF32, 0)));
   b.Compute("value", {{"i", 6}, {"j", 7}}, {z, {h, w}}, b.Cast(DType::kI64, b.Index(h)));
   ExpectUnchanged(b.Finish());
 }
@@ -82,7 +85,8 @@ TEST(Collapse, LeavesItersThatAreValuesOrGuards) {
 TEST(Collapse, LeavesGatheredBuffersAndSumsBesideRows) {
   Builder b("kinds");
   const Id x = b.Input("X", kF32, {6, 7}), y = b.Output("Y", kF32, {6});
-  b.Reduce("rows", {{"i", 6}, {"j", 7, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {h}}, b.Load(x, {h, w}));
+  b.Reduce("rows", {{"i", 6}, {"j", 7, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {h}},
+           b.Load(x, {h, w}));
   const Id g = b.Output("G", kF32, {2, 3});
   const Id t = b.Input("T", kF32, {2, 3});
   b.Compute("gather", {{"i", 2}, {"j", 3}}, {g, {h, w}},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "lang/builder.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
 
@@ -157,6 +158,21 @@ TEST(Features, DoNotDependOnNamesNorOnWhatWasReadBefore) {
   FeatureExtractor fresh(SmallTarget()), used(SmallTarget());
   used.Extract(TiledMatmul(Matmul(16, 32, 8), SmallTarget(), kTiles, false).program());
   EXPECT_EQ(fresh.Extract(plain.program()).values, used.Extract(renamed.program()).values);
+}
+
+// What runs once per constants is no part of what is measured.
+TEST(Features, LeaveOutWhatIsPrepared) {
+  Builder b("scaled");
+  const Id w = b.Constant("W", DType::kF32, {8}), x = b.Input("X", DType::kF32, {8}),
+           y = b.Output("Y", DType::kF32, {8}), square = b.Temporary("S", DType::kF32, {8});
+  const Sum i = Builder::Iter(0);
+  b.Compute("square", {{"i", 8}}, {square, {i}}, b.Mul(b.Load(w, {i}), b.Load(w, {i})));
+  b.Compute("scale", {{"i", 8}}, {y, {i}}, b.Mul(b.Load(x, {i}), b.Load(square, {i})));
+  Schedule s = Scheduled(b.Finish());
+  EXPECT_EQ(Table(s.program()).rows(), 2);
+  s.Prepare(s.GetBlock("square"));
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(Table(s.program()).rows(), 1);
 }
 
 TEST(Features, AreFiniteNamedOnceAndAcceptedByTheCostModel) {

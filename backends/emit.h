@@ -115,6 +115,8 @@ class Emitter {
   void PrefetchStream(Id buffer, const IndexValue& at);
   void PrefetchTiles(Id loop);
   void PrefetchResults(Id nest);
+  void PrefetchPanels(Id loop);
+  void PrefetchPanel(Id buffer, const Sum& address, const IndexValue& tile);
   Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc
   Value LoadWindow(Id buffer, const IndexValue& first, int64_t width);
   // The address in memory of one in the buffer's layout. Where lanes are not next to each other then, they

@@ -5,7 +5,13 @@
 // at the end of a page, and blocks that compute little have no time for it.
 //
 // Tiles: before the loops that compute a tile in registers, the tile of the result that it is added to.
+//
+// Panels: what several tiles read one after the other is followed by another panel, of which each tile
+// prefetches a part.
+#include <algorithm>
+
 #include "backends/emit.h"
+#include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -14,6 +20,7 @@ namespace kiln {
 namespace {
 
 constexpr int64_t kMostAhead = 16 << 10, kLine = 64;  // bytes
+constexpr int64_t kMostLines = 64;                    // of a panel, before a tile
 
 // Whether a nest has a loop that is neither written out nor lanes.
 bool RunsBelow(const Program& p, Id node) {
@@ -83,6 +90,53 @@ void Emitter::PrefetchTiles(Id loop) {
   if (options_.stream_bytes == 0 || slow_ || lanes_ > 0 || !RunsBelow(p_, loop)) return;
   for (Id next = p_.nodes[loop].next; next != kNone; next = p_.nodes[next].next) {
     if (!RunsBelow(p_, next)) PrefetchResults(next);
+  }
+  PrefetchPanels(loop);
+}
+
+// A part of the next panel of each large operand before each tile that reads the same panel again: together
+// they fetch all of it while the tiles are computed.
+void Emitter::PrefetchPanels(Id loop) {
+  Id around = p_.nodes[loop].parent;
+  while (p_.IsLoop(around) && loops_.at(around).is_constant()) around = p_.nodes[around].parent;
+  if (!p_.IsLoop(around)) return;
+  for (const Id block : BlocksBelow(p_, loop)) {
+    if (p_.block(block).monoid == kNone) continue;
+    for (const Id load : Loads(p_, block))
+      PrefetchPanel(p_.exprs[load].a, plan_.blocks.at(block).addresses.at(load), loops_.at(around));
+  }
+}
+
+void Emitter::PrefetchPanel(Id buffer, const Sum& address, const IndexValue& tile) {
+  const int64_t size = SizeOf(p_.buffers[buffer].dtype), line = kLine / size;
+  if (plan_.buffers[buffer].elements * size < options_.stream_bytes) return;
+  Sum outside = Sum::Constant(address.offset);
+  int64_t span = 1, elements = 1;
+  for (const Split& split : address.splits) {
+    if (split.source.kind != Source::Kind::kLoop || split.scale < 0) return;
+    if (loops_.contains(split.source.id)) {
+      outside.splits.push_back(split);
+    } else {
+      const int64_t values = SplitRange(split, Extents(p_));
+      span += split.scale * (values - 1);
+      elements *= values;
+    }
+  }
+  const IndexValue at = Eval(outside);
+  std::vector<int64_t> steps(levels_.size(), 0);
+  for (const auto& [atom, coefficient] : at.terms) steps[atoms_[atom].level] = coefficient;
+  const auto next = std::find_if(steps.rbegin(), steps.rend(), [](int64_t step) { return step != 0; });
+  if (next == steps.rbegin() || next == steps.rend() || *next < span || elements < span) return;
+  const int64_t tiles = RangeOf(tile).max + 1, lines = (span + line - 1) / line,
+                part = (lines + tiles - 1) / tiles;
+  if (part > kMostLines) return;
+  for (int64_t i = 0; i < part; ++i) {
+    IndexValue ahead = at;
+    ahead.constant += *next + i * line;
+    ahead.Add(tile, part * line);
+    mlir::memref::PrefetchOp::create(b_, loc_, buffers_[buffer], mlir::ValueRange{Scalar(ahead)},
+                                     /*isWrite=*/false,
+                                     /*localityHint=*/2, /*isDataCache=*/true);
   }
 }
 

@@ -66,6 +66,13 @@ TEST(Prefetch, TilesOfResultsAreFetchedBeforeTheSumsThatAreAddedToThem) {
   EXPECT_EQ(Prefetched(tiles, 32 * 64 * 4 + 1).stored, 0);
 }
 
+// Two tiles of 4 x 16 use a panel of 16 x 16 elements, 16 lines: each fetches half of the next one.
+TEST(Prefetch, TilesFetchTheNextPanelInParts) {
+  const Program tiles = GotoMatmul(32, 64, 48, {8, 4, 32, 16, 16}, true);
+  EXPECT_EQ(Prefetched(tiles, 16 * 32 * 4).loaded, 8);
+  EXPECT_EQ(Prefetched(tiles, 16 * 32 * 4 + 1).loaded, 0);
+}
+
 TEST(Prefetch, ResultsStay) {
   const auto code = BuildProgram(Rows(Op::kExp), {.stream_bytes = 1});
   ASSERT_TRUE(code.ok()) << code.status();

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/direct_results.h"
 
 namespace kiln {
 namespace {
@@ -335,11 +336,13 @@ Program Collapse(const Program& program) {
   if (!std::all_of(blocks.begin(), blocks.end(), has_nest) ||
       !std::all_of(program.buffers.begin(), program.buffers.end(), is_plain))
     return program;
-  Finder found(program);
+  Program direct = program;
+  const bool shorter = WriteDirectly(direct);
+  Finder found(direct);
   found.Run();
-  if (found.dims.empty()) return program;
-  Rewriter made(program, found.dims, found.iters);
-  for (const Id block : blocks) made.Block(block);
+  if (!shorter && found.dims.empty()) return program;
+  Rewriter made(direct, found.dims, found.iters);
+  for (const Id block : Blocks(direct)) made.Block(block);
   return made.Done();
 }
 

@@ -12,10 +12,11 @@
 
 namespace kiln {
 
-// The program, as it was imported (each block in a nest of its own, a loop for each iter), with two iters as
-// one wherever no access of their block uses one without the other beside it, in whole dimensions, and where
-// the same is true of all other accesses to these buffers. The program itself if there are none. Iters of
-// extent one are no part of an index unless they are all of it. Pure; safe from any thread.
+// The program, as it was imported (each block in a nest of its own, a loop for each iter), with results
+// written where they are wanted (lang/direct_results.h), and with two iters as one wherever no access of
+// their block uses one without the other beside it, in whole dimensions, and where the same is true of all
+// other accesses to these buffers. The program itself if there are none. Iters of extent one are no part of
+// an index unless they are all of it. Pure; safe from any thread.
 Program Collapse(const Program& program);
 
 }  // namespace kiln

@@ -1,6 +1,7 @@
 #include "lang/collapse.h"
 
 #include "gmock/gmock.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/builder.h"
 #include "lang/serialize.h"
 #include "lang/text.h"
@@ -93,6 +94,33 @@ TEST(Collapse, LeavesGatheredBuffersAndSumsBesideRows) {
             b.Add(b.Load(t, {h, w}), b.Gather(t, {b.Index(w), b.Index(h)})));
   ExpectUnchanged(b.Finish());
 }
+
+// T[h, g, f] sum= X[h, g, c] * W[g, c, f], and Y is T in another order of dimensions.
+Program Groups(const std::vector<Extent>& shape, const std::vector<Sum>& index) {
+  Builder b("groups");
+  const Id x = b.Input("X", kF32, {6, 2, 4}), weights = b.Input("W", kF32, {2, 4, 3}),
+           t = b.Temporary("T", kF32, {6, 2, 3}), y = b.Output("Y", kF32, shape);
+  b.Reduce("sum", {{"h", 6}, {"g", 2}, {"f", 3}, {"c", 4, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {t, {h, w, f}}, b.Mul(b.Load(x, {h, w, c}), b.Load(weights, {w, c, f})));
+  std::vector<Builder::IterSpec> iters;
+  std::vector<Sum> own;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    iters.push_back({std::string(1, static_cast<char>('p' + d)), shape[d]});
+    own.push_back(Builder::Iter(static_cast<int>(d)));
+  }
+  b.Compute("copy", iters, {y, own}, b.Load(t, index));
+  return b.Finish();
+}
+
+TEST(WriteDirectly, SumsStandInTheShapeOfTheResult) {
+  const Sum group{0, {Split{Source::Iter(1), 1, 3, 0}}}, channel{0, {Split{Source::Iter(1), 1, 1, 3}}};
+  const Program before = Groups({6, 6}, {h, group, channel}), after = Collapse(before);
+  EXPECT_THAT(ToString(after), HasSubstr("Y[h, g*3 + f] sum= X[h, g, c]*W[g, c, f]"));
+  EXPECT_EQ(Blocks(after).size(), 1);
+  ExpectSameResults(before, after);
+}
+
+TEST(WriteDirectly, LeavesCopiesThatPermute) { ExpectUnchanged(Groups({2, 6, 3}, {w, h, f})); }
 
 TEST(Collapse, ComputesTheSame) {
   for (uint64_t seed = 0; seed < 500; ++seed) {

@@ -47,8 +47,8 @@ struct Task {
 //   broadcasts, casts.
 //   4. Those that are left join the group of a producer that they fit, even if they permute.
 //   A step that would make groups wait for each other is not taken. What is left stands alone.
-// Blocks that only serve the status are in no group. A program that is one group is its own task, unchanged.
-// Others are called PROGRAM_BLOCK after their heaviest block.
+// Blocks that only serve the status are in no group. A program that is one group is its own task. Each task
+// is in its plainest form (lang/collapse.h). Others are called PROGRAM_BLOCK after their heaviest block.
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program);
 
 }  // namespace kiln

@@ -23,6 +23,7 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
   tiles.parts.resize(loops.size());
   tiles.width.resize(loops.size());
   std::vector<Value> inner;
+  const int last_window = LastWindow(s.program(), s.node(block), reduces);
   for (size_t i = loops.size(); i-- > 0;) {  // innermost first: the vector's tile comes before the rows'
     const char kind = reduces[i] ? 'R' : 'S';
     const int parts = static_cast<int>(std::count(structure.begin(), structure.end(), kind));
@@ -46,6 +47,13 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
     tiles.parts[i] = std::move(split);
   }
   const size_t first = structure.find('R'), last = structure.rfind('R');
+  if (last_window >= 0 && last_window + 1 < static_cast<int>(loops.size())) {
+    const Loop window = tiles.parts[last_window].back();
+    std::vector<Loop>& inside = tiles.levels[last];
+    const auto at =
+        std::find_if(inside.begin(), inside.end(), [&](Loop l) { return l.number == window.number; });
+    if (at != inside.end()) std::rotate(at, at + 1, inside.end());
+  }
   for (size_t level = first; columns_first && level < last; ++level) {
     std::vector<Loop>& here = tiles.levels[level];
     if (structure[level] == 'S' && !here.empty()) std::rotate(here.begin(), here.end() - 1, here.end());

@@ -27,6 +27,10 @@ std::vector<Id> LoopsOfIndex(const Bindings& bindings, const Sum& index);
 // last: the lanes of the innermost are then next to each other.
 void OrderByResult(Schedule& s, Block block);
 
+// The position among the loops around it of the last reduction that walks along a spatial loop, as windows of
+// convolutions do; -1 if none does.
+int LastWindow(const Program& program, Id block, const std::vector<bool>& reduces);
+
 // A spatial loop that may become lanes in place of the last, and its dimension of the result.
 struct Across {
   size_t loop, dim;
@@ -43,6 +47,7 @@ void LayOutSums(Schedule& s, Block block, size_t dim);
 Loop LayOutCombine(Schedule& s, Block combine, Loop above, const std::optional<Across>& across);
 
 // Samples the tiles (sites R0, S1, .. by the loop's position), splits, reorders, and unrolls the innermost.
+// The innermost tile of the last window comes last: what rows beside each other load is then the same.
 // columns_first: between the reduction levels, the last spatial loop goes around the others.
 Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first = false);
 

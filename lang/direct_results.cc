@@ -28,8 +28,9 @@ Id CopiedAsItIs(const Program& p, Id block) {
   const Access& dest = p.Accesses(b.dests)[0];
   if (value.op != Op::kLoad) return kNone;
   const Buffer &from = p.buffers[value.a], &to = p.buffers[dest.buffer];
-  if (from.role != Role::kTemporary || from.dtype != to.dtype || from.layout.axes.count != 0 ||
-      to.layout.axes.count != 0 || Readers(p, value.a).size() != 1 || Writers(p, dest.buffer).size() != 1)
+  if (from.role != Role::kTemporary || to.role == Role::kStatus || from.dtype != to.dtype ||
+      from.layout.axes.count != 0 || to.layout.axes.count != 0 || Readers(p, value.a).size() != 1 ||
+      Writers(p, dest.buffer).size() != 1)
     return kNone;
   const std::vector<int64_t> extents = IterExtents(p, block);
   const auto extent_of = [&](Source source) { return extents[source.id]; };

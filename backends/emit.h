@@ -112,6 +112,7 @@ class Emitter {
   void Store(Id buffer, const Sum& address, Value value, Value mask);
   int64_t NextOnWalk(const IndexValue& at, int64_t most) const;  // emit_prefetch.cc
   std::vector<Id> StreamsStoredLater(int64_t elements) const;
+  void Prefetch(Id buffer, const IndexValue& at, bool store, unsigned locality = 3);
   void PrefetchStream(Id buffer, const IndexValue& at);
   void PrefetchTiles(Id loop);
   void PrefetchResults(Id nest);

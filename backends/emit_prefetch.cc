@@ -68,6 +68,11 @@ std::vector<Id> Emitter::StreamsStoredLater(int64_t elements) const {
   return streams;
 }
 
+void Emitter::Prefetch(Id buffer, const IndexValue& at, bool store, unsigned locality) {
+  mlir::memref::PrefetchOp::create(b_, loc_, buffers_[buffer], mlir::ValueRange{Scalar(at)}, store, locality,
+                                   /*isDataCache=*/true);
+}
+
 void Emitter::PrefetchStream(Id buffer, const IndexValue& at) {
   const int64_t elements = plan_.buffers[buffer].elements, size = SizeOf(p_.buffers[buffer].dtype);
   if (options_.stream_bytes == 0 || elements * size < options_.stream_bytes) return;
@@ -77,8 +82,7 @@ void Emitter::PrefetchStream(Id buffer, const IndexValue& at) {
     for (int64_t lane = 0; lane < lanes_; lane += kLine / SizeOf(p_.buffers[stream].dtype)) {
       IndexValue ahead = at.Uniform();
       ahead.constant += distance + lane;
-      mlir::memref::PrefetchOp::create(b_, loc_, buffers_[stream], mlir::ValueRange{Scalar(ahead)}, store,
-                                       /*localityHint=*/3, /*isDataCache=*/true);
+      Prefetch(stream, ahead, store);
     }
   };
   prefetch(buffer, next, false);
@@ -134,9 +138,7 @@ void Emitter::PrefetchPanel(Id buffer, const Sum& address, const IndexValue& til
     IndexValue ahead = at;
     ahead.constant += *next + i * line;
     ahead.Add(tile, part * line);
-    mlir::memref::PrefetchOp::create(b_, loc_, buffers_[buffer], mlir::ValueRange{Scalar(ahead)},
-                                     /*isWrite=*/false,
-                                     /*localityHint=*/2, /*isDataCache=*/true);
+    Prefetch(buffer, ahead, /*store=*/false, /*locality=*/2);
   }
 }
 
@@ -161,9 +163,7 @@ void Emitter::PrefetchResults(Id node) {
     const IndexValue at = Eval(plan_.blocks.at(node).dests[r]);
     if (at.stride() != 1) continue;
     for (size_t lane = 0; lane < at.lanes.size(); lane += static_cast<size_t>(kLine / size)) {
-      mlir::memref::PrefetchOp::create(b_, loc_, buffers_[buffer],
-                                       mlir::ValueRange{Scalar(LaneValue(at, lane))}, /*isWrite=*/true,
-                                       /*localityHint=*/3, /*isDataCache=*/true);
+      Prefetch(buffer, LaneValue(at, lane), /*store=*/true);
     }
   }
 }

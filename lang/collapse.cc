@@ -56,7 +56,12 @@ std::optional<int> PlainIter(const Program& p, absl::Span<const Iter> iters, Id 
 // Which iters and which dimensions are one with the next.
 class Finder {
  public:
-  explicit Finder(const Program& program) : p_(program), blocks_(Blocks(program)) {}
+  explicit Finder(const Program& program) : p_(program), blocks_(Blocks(program)) {
+    for (const Id block : blocks_) {
+      accesses_[block] = AccessesOf(block);
+      others_[block] = OtherMarks(block);
+    }
+  }
 
   // From all pairs, those are struck out that something speaks against, until nothing does.
   void Run() {
@@ -126,11 +131,11 @@ class Finder {
   bool IsTogether(Id block, int first, int second) const {
     const auto own = p_.Iters(p_.block(block).iters);
     if (own[first].kind != own[second].kind) return false;
-    for (const Id mark : OtherMarks(block)) {
+    for (const Id mark : others_.at(block)) {
       if (Uses(p_, mark, first) || Uses(p_, mark, second)) return false;
     }
     bool any = false;
-    for (const Access& access : AccessesOf(block)) {
+    for (const Access& access : accesses_.at(block)) {
       const auto d = Together(block, access, first, second);
       if (!d.has_value() || (*d >= 0 && !dims.contains({access.buffer, *d}))) return false;
       any = any || *d >= 0;
@@ -156,7 +161,7 @@ class Finder {
     bool any = false;
     for (const Id block : blocks_) {
       const auto own = p_.Iters(p_.block(block).iters);
-      for (const Access& access : AccessesOf(block)) {
+      for (const Access& access : accesses_.at(block)) {
         if (access.buffer != pair.first) continue;
         const auto index = p_.List(access.index);
         const auto first = PlainIter(p_, own, index[pair.second]);
@@ -172,6 +177,8 @@ class Finder {
 
   const Program& p_;
   const std::vector<Id> blocks_;
+  std::map<Id, std::vector<Access>> accesses_;  // by block
+  std::map<Id, std::vector<Id>> others_;
 };
 
 // Makes blocks anew, in a program that is to have them.

@@ -47,7 +47,7 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
     tiles.parts[i] = std::move(split);
   }
   const size_t first = structure.find('R'), last = structure.rfind('R');
-  if (last_window >= 0 && last_window + 1 < static_cast<int>(loops.size())) {
+  if (last_window >= 0) {
     const Loop window = tiles.parts[last_window].back();
     std::vector<Loop>& inside = tiles.levels[last];
     const auto at =

@@ -131,6 +131,10 @@ def tensor(*shape):
     return f"tensor<{'x'.join(map(str, shape))}xf32>"
 
 
+def given_weights(shape, kind):
+    return kind + (" {kiln.constant}" if shape["prepared"] else "")
+
+
 class Body:
     """The lines of a function; each method adds one operation and returns (value, type)."""
 
@@ -203,8 +207,7 @@ def conv_mlir(operator):
         shape, weights = [1, s["ci"], *s["spatial"]], [s["co"], s["ci"], *[k] * rank]
     else:
         shape = [1, *s["spatial"], s["ci"]]
-    constant = " {kiln.constant}" if s["prepared"] else ""
-    arguments = [("x", tensor(*shape)), ("w", tensor(*weights) + constant)]
+    arguments = [("x", tensor(*shape)), ("w", given_weights(s, tensor(*weights)))]
     x, w = ("%x", tensor(*shape)), ("%w", tensor(*weights))
     if s["pad"]:
         around = [0, 0, *[s["pad"]] * rank] if s["channels_first"] else [0, *[s["pad"]] * rank, 0]
@@ -262,7 +265,7 @@ def transposed_mlir(operator):
                             "%x1 = arith.subi %last, %j : index", f"%v = tensor.extract %w[%y, %x1, %c, %f] : {w}"], "%v")
     y = body.contraction("n, h, w, f, i, j, c", ["n, h + i, w + j, c", "i, j, c, f", "n, h, w, f"], "pppprrr",
                          [spread, flipped], body.filled(zero, 1, out, out, co))
-    return function(operator.name, [("x", x), ("w", w + (" {kiln.constant}" if s["prepared"] else ""))], body, y)
+    return function(operator.name, [("x", x), ("w", given_weights(s, w))], body, y)
 
 
 def capsule_mlir(operator):

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "lang/analysis/region.h"
+#include "lang/analysis/restrictions.h"
 
 namespace kiln {
 namespace {
@@ -66,7 +67,7 @@ void Nests::AddBlock(Id node, int32_t loop, int32_t scope, uint64_t guarded) {
   path_.resize(path_.size() + block.depth);
   for (int32_t at = loop, d = block.depth; at >= 0; at = loops_[at].parent)
     path_[block.path.begin + --d] = at;
-  block.prepared = program_->nodes[block.depth > 0 ? loops_[path_[block.path.begin]].node : node].prepare;
+  block.prepared = program_->nodes[NestOf(*program_, node)].prepare;
 
   absl::InlinedVector<Value, 8> iters;
   for (const Iter& iter : program_->Iters(b.iters)) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Operators beside peers (MetaSchedule, Fig. 8): a plot of what bench/versus/compare.py measured.
 
-  bench/papers/peers.py [OPERATOR...]
+  bench/papers/beside_peers.py [OPERATOR...]
 
 Measures nothing: bench/results/versus.json is what it reads, bench/results/peers.svg what it writes.
 """

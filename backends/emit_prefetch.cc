@@ -117,12 +117,13 @@ void Emitter::PrefetchPanel(Id buffer, const Sum& address, const IndexValue& til
   Sum outside = Sum::Constant(address.offset);
   int64_t span = 1, elements = 1;
   for (const Split& split : address.splits) {
-    if (split.source.kind != Source::Kind::kLoop || split.scale < 0) return;
+    if (split.source.kind != Source::Kind::kLoop) return;
     if (loops_.contains(split.source.id)) {
       outside.splits.push_back(split);
     } else {
-      const int64_t values = SplitRange(split, Extents(p_));
-      span += split.scale * (values - 1);
+      const int64_t values = SplitRange(split, Extents(p_)), reach = split.scale * (values - 1);
+      outside.offset += std::min<int64_t>(reach, 0);
+      span += std::abs(reach);
       elements *= values;
     }
   }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/dense_reads.h"
 #include "lang/direct_results.h"
 
 namespace kiln {
@@ -56,7 +57,8 @@ std::optional<int> PlainIter(const Program& p, absl::Span<const Iter> iters, Id 
 // Which iters and which dimensions are one with the next.
 class Finder {
  public:
-  explicit Finder(const Program& program) : p_(program), blocks_(Blocks(program)) {
+  Finder(const Program& program, const std::set<Id>& copies)
+      : p_(program), blocks_(Blocks(program)), copies_(copies) {
     for (const Id block : blocks_) {
       accesses_[block] = AccessesOf(block);
       others_[block] = OtherMarks(block);
@@ -146,6 +148,7 @@ class Finder {
   void FindIters() {
     iters.clear();
     for (const Id block : blocks_) {
+      if (copies_.contains(block)) continue;
       const int count = p_.block(block).iters.count;
       for (int first = 0; first < count; ++first) {
         for (int second = 0; second < count; ++second) {
@@ -163,6 +166,7 @@ class Finder {
       const auto own = p_.Iters(p_.block(block).iters);
       for (const Access& access : accesses_.at(block)) {
         if (access.buffer != pair.first) continue;
+        if (copies_.contains(block) && &access == &accesses_.at(block)[0]) continue;  // what it makes
         const auto index = p_.List(access.index);
         const auto first = PlainIter(p_, own, index[pair.second]);
         const auto second = PlainIter(p_, own, index[pair.second + 1]);
@@ -177,6 +181,7 @@ class Finder {
 
   const Program& p_;
   const std::vector<Id> blocks_;
+  const std::set<Id>& copies_;
   std::map<Id, std::vector<Access>> accesses_;  // by block
   std::map<Id, std::vector<Id>> others_;
 };
@@ -287,7 +292,8 @@ class Rewriter {
     return to_.AddList(copies);
   }
 
-  // Dimensions that are one have the index of their first iter.
+  // Dimensions that are one have the index of their first iter, or that of their element where a copy walks
+  // them one by one.
   Range Index(const Access& access) {
     std::vector<int32_t> marks;
     for (int d = 0; d < access.index.count; ++d) {
@@ -299,7 +305,12 @@ class Rewriter {
       }
       const Extent extent = to_.Dims(to_.buffers[access.buffer].shape)[marks.size()];
       const int first = *PlainIter(from_, Iters(), mark);
-      marks.push_back(to_.AddMark(Sum::Of(Source::Iter(position_[first])), extent));
+      Sum element = Sum::Of(Source::Iter(position_[first]));
+      for (int tail = d + 1; !pairs_.contains({block_, first}) && IsTail(access.buffer, tail); ++tail) {
+        const int next = *PlainIter(from_, Iters(), from_.List(access.index)[tail]);
+        element = element * Iters()[next].extent.max + Sum::Of(Source::Iter(position_[next]));
+      }
+      marks.push_back(to_.AddMark(element, extent));
     }
     return to_.AddList(marks);
   }
@@ -345,9 +356,13 @@ Program Collapse(const Program& program) {
     return program;
   Program direct = program;
   const bool shorter = WriteDirectly(direct);
-  Finder found(direct);
+  std::set<Id> copies;
+  for (const Id block : Blocks(direct)) {
+    for (const Id copy : ReadDensely(direct, block)) copies.insert(copy);
+  }
+  Finder found(direct, copies);
   found.Run();
-  if (!shorter && found.dims.empty()) return program;
+  if (!shorter && copies.empty() && found.dims.empty()) return program;
   Rewriter made(direct, found.dims, found.iters);
   for (const Id block : Blocks(direct)) made.Block(block);
   return made.Done();

@@ -3,20 +3,85 @@
 //
 //   for .. tiles of i, j, k: C[..] += A[..] * W[k, j]      (W a constant)
 //   ->
-//   prepare for k, j: W.cache[k, j] = W[k, j]              layout (j / width, k, j % width)
-//   for .. tiles of i, j, k: C[..] += A[..] * W.cache[..]
+//   prepare for k, j: W.cache[k, j] = W[k, j]              layout (j / width, k / depth, k % depth, j %
+//   width) for .. tiles of i, j, k: C[..] += A[..] * W.cache[..]
+//
+// Panels of columns, within them the tiles of the reductions, in the order of their loops, within these the
+// elements in the order of the loops inside: what a tile in registers reads is one piece of memory, which the
+// next tile's follows. A dimension whose index is not a loop alone stays whole.
 //
 // Applies to: operands of multi-level-tiling that are constants: of them the alternatives of read-reuse are
 // this, in place of pack-operands, whose copy would be made in every call.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "modules/pack_operands.h"
 
 namespace kiln {
+namespace {
+
+// When the loop comes, from outside.
+int Turn(const Tiles& tiles, Loop loop) {
+  int turn = 0;
+  for (const std::vector<Loop>& level : tiles.levels) {
+    for (const Loop l : level) {
+      if (l.number == loop.number) return turn;
+      ++turn;
+    }
+  }
+  return turn;
+}
+
+// Whether the tiles of reductions are pieces of more than one dimension.
+bool ReducesSeveral(const OperandIndex& index, const Tiles& tiles) {
+  return std::count_if(index.loops.begin(), index.loops.end(), [&](const std::set<int>& loops) {
+           return std::any_of(loops.begin(), loops.end(), [&](int l) { return tiles.depths[l].has_value(); });
+         }) > 1;
+}
+
+}  // namespace
 
 bool IsConstant(const Program& p, Id buffer) { return p.buffers[buffer].role == Role::kConstant; }
 
 void RewriteLayout(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles) {
   const Block copy = s.CacheRead(block, operand);
-  LayOutPanels(s, block, operand, index, tiles);
+  constexpr int kFirst = -1, kLast = std::numeric_limits<int>::max();
+  std::multimap<int, std::string> axes;  // by turn
+  std::vector<std::string> names;
+  std::vector<Factor> numbers;
+  bool columns = false;
+  const bool cut = ReducesSeveral(index, tiles);
+  for (size_t d = 0; d < index.dims.size(); ++d) {
+    const std::string name = absl::StrCat("d", d);
+    names.push_back(name);
+    const int loop = index.dims[d];
+    if (loop >= 0 && (tiles.width[loop] || (cut && tiles.depths[loop]))) {
+      const std::vector<Loop>& parts = tiles.parts[loop];
+      const bool reduces = tiles.reduces[loop];
+      columns = columns || !reduces;
+      axes.emplace(reduces ? Turn(tiles, parts.front()) : kFirst, absl::StrCat(name, "/$", numbers.size()));
+      axes.emplace(reduces ? Turn(tiles, parts.back()) : kLast, absl::StrCat(name, "%$", numbers.size()));
+      numbers.push_back(reduces ? s.Part(*tiles.depths[loop], -1) : *tiles.width[loop]);
+      continue;
+    }
+    int turn = kFirst;
+    for (const int l : index.loops[d]) {
+      const std::vector<Loop>& parts = tiles.parts[l];
+      if (tiles.reduces[l])
+        turn = std::max(turn, Turn(tiles, l == tiles.last_window ? parts.back() : parts.front()));
+    }
+    axes.emplace(turn, name);
+  }
+  if (columns) {
+    const auto append = [](std::string* out, const auto& axis) { out->append(axis.second); };
+    s.TransformLayout(
+        block, operand,
+        absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(axes, ", ", append), ")"),
+        numbers);
+  }
   s.Prepare(copy);
 }
 

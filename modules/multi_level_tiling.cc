@@ -56,7 +56,7 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
               if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
             }
             for (int i = 0; i < count; ++i) {
-              const bool lanes = across && indices[i].loops.contains(static_cast<int>(across->loop));
+              const bool lanes = across && indices[i].DependsOn(static_cast<int>(across->loop));
               if (read != i + 1 && read <= count && !lanes) continue;
               (constant[i] ? RewriteLayout : PackOperand)(s, block, i, indices[i], tiles);
             }

@@ -10,8 +10,9 @@ namespace kiln {
 
 // How a block that is not tiled yet reads an operand, in positions of its loops.
 struct OperandIndex {
-  std::set<int> loops;    // that some index depends on
-  std::vector<int> dims;  // the loop that alone is the index, by dimension; -1: not a single one
+  std::vector<std::set<int>> loops;  // that the index of a dimension depends on
+  std::vector<int> dims;             // the loop that alone is the index, by dimension; -1: not a single one
+  bool DependsOn(int loop) const;
 };
 OperandIndex IndexOf(const Program& program, Id block, Id buffer);
 
@@ -27,15 +28,12 @@ OperandIndex IndexOf(const Program& program, Id block, Id buffer);
 // Matrix Multiplication", TOMS 2008, section 4).
 void PackOperand(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles);
 
-// Layout-Rewrite (layout_rewrite.cc): the same of a constant, made once, in the prepare phase.
+// Layout-Rewrite (layout_rewrite.cc): a copy of a constant, made once, in the prepare phase.
 void RewriteLayout(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles);
 bool IsConstant(const Program& program, Id buffer);
 
 // Fuse-Epilogue (fuse_epilogue.cc): an elementwise consumer below the level-th level of its producer's tiles,
 // or the last above the first reduction.
 void FuseEpilogue(Schedule& s, Block consumer, const Tiles& tiles, int64_t level);
-
-// The layout of the operand, a copy, in panels as wide as its innermost tiles.
-void LayOutPanels(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles);
 
 }  // namespace kiln

@@ -13,17 +13,18 @@ void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count) {
 
 Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first) {
   const std::string& structure = options.structure;
-  const std::vector<bool> reduces = Feeds(s.program(), s.node(block), IterKind::kReduction);
+  Tiles tiles;
+  const std::vector<bool>& reduces = tiles.reduces = Feeds(s.program(), s.node(block), IterKind::kReduction);
   const DType type = s.program().buffers[WrittenBuffers(s.program(), s.node(block))[0]].dtype;
   const int64_t lanes = s.target().vector_bytes / SizeOf(type);
   const int64_t budget = std::max(4, s.target().vector_registers - 1);  // one holds what is broadcast
   const std::vector<Loop> loops = s.GetLoops(block);
-  Tiles tiles;
   tiles.levels.resize(structure.size());
   tiles.parts.resize(loops.size());
   tiles.width.resize(loops.size());
+  tiles.depths.resize(loops.size());
   std::vector<Value> inner;
-  const int last_window = LastWindow(s.program(), s.node(block), reduces);
+  const int last_window = tiles.last_window = LastWindow(s.program(), s.node(block), reduces);
   for (size_t i = loops.size(); i-- > 0;) {  // innermost first: the vector's tile comes before the rows'
     const char kind = reduces[i] ? 'R' : 'S';
     const int parts = static_cast<int>(std::count(structure.begin(), structure.end(), kind));
@@ -39,6 +40,7 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
       const Value factors =
           rows ? s.SampleTile(loops[i], tile, label) : s.SamplePerfectTile(loops[i], tile, label);
       if (!reduces[i]) inner.push_back(factors), tiles.width[i] = s.Part(factors, -1);
+      if (reduces[i]) tiles.depths[i] = factors;
       split = s.Split(loops[i], {factors});
     }
     size_t part = 0;

@@ -14,10 +14,12 @@ struct Tiles {
   Loop last_before_reduction = {}, first_reduction = {}, last_before_inner = {};
   std::vector<Loop> between;  // the first and the last reduction level, from outside
 
-  // By position among the block's loops as they were: what became of each, from outside; and the innermost
-  // factor of those that are spatial and were split.
+  // By position among the block's loops as they were: whether it is a reduction, what became of it, from
+  // outside; the innermost factor of those that are spatial and were split, the factors of other such.
+  std::vector<bool> reduces;
   std::vector<std::vector<Loop>> parts;
-  std::vector<std::optional<Value>> width;
+  std::vector<std::optional<Value>> width, depths;
+  int last_window = -1;  // its position
 };
 
 // The loops that an index over the iters of a block depends on.

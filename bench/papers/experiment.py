@@ -102,7 +102,7 @@ def interval(groups):
 
 
 class Results:
-    """A JSON file of entries with keys; each is written when it is there."""
+    """A JSON file of entries with keys, a line each; each is written when it is there."""
 
     def __init__(self, name):
         self.path = ROOT / "bench/results" / f"{name}.json"
@@ -113,7 +113,8 @@ class Results:
         cpu = next(line for line in open("/proc/cpuinfo") if line.startswith("model name")).split(":")[1].strip()
         self.data["context"] = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "cpu": cpu}
         self.data["entries"][key] = {**entry, "commit": commit.stdout.strip()}
-        self.path.write_text(json.dumps(self.data, indent=1) + "\n")
+        entries = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in self.data["entries"].items())
+        self.path.write_text(f'{{"context": {json.dumps(self.data["context"])}, "entries": {{\n{entries}\n}}}}\n')
 
     def plot(self, draw, **size):
         """Writes the SVG beside the JSON: draw(figure)."""

@@ -9,7 +9,6 @@ operators, with a 95% bootstrap interval beside random), and the trials until a 
 of its best known (runs that never do count as twice the budget). bench/results/strategies.json and .svg. Continues when
 typed again.
 """
-import math
 import statistics
 
 import experiment
@@ -30,7 +29,7 @@ def compared(operator, options):
         correction = latencies[folder] / curve[-1]  # of what this run measured in its own hour
         arrived = next((i + 1 for i, time in enumerate(curve) if time * correction <= best / 0.95), 2 * options.trials)
         entry.setdefault(strategy, []).append({"seconds": latencies[folder], "beside_best": latencies[folder] / best, "arrived": arrived,
-                                               "curve": [best / (t * correction) if math.isfinite(t) else 0 for t in curve]})
+                                               "curve": [round(best / (t * correction), 4) for t in curve]})
     return entry
 
 

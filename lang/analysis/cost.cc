@@ -55,6 +55,16 @@ bool Uses(const Program& p, Id mark, int iter) {
 }  // namespace
 
 bool IsCheap(const Program& program, Id block) {
+  for (const Access& dest : program.Accesses(program.block(block).dests)) {
+    for (const Id mark : program.List(dest.index))
+      if (program.marks[mark].splits.count > 1) return false;
+  }
+  for (const Id load : Loads(program, block)) {
+    for (const Id mark : program.List({program.exprs[load].b, program.exprs[load].c})) {
+      const auto splits = program.Splits(program.marks[mark].splits);
+      if (splits.size() == 1 && splits[0].scale > 1) return false;
+    }
+  }
   const std::vector<Id> body = BodyExprs(program, block);
   return std::none_of(body.begin(), body.end(), [&](Id e) { return IsSpecial(program.exprs[e].op); });
 }
@@ -70,8 +80,9 @@ bool IsReadOnce(const Program& program, Id block) {
     ++reads;
     std::vector<bool> used(iters.size(), false);
     for (const Id mark : program.List({e.b, e.c})) {
-      const std::optional<SimpleIndex> simple = AsSimpleIndex(program, mark);
-      if (simple.has_value()) used[simple->iter] = true;
+      const auto splits = program.Splits(program.marks[mark].splits);
+      if (splits.size() == 1 && splits[0].lower == 1 && splits[0].extent == 0)
+        used[splits[0].source.id] = true;
     }
     for (size_t i = 0; i < iters.size(); ++i) {
       if (!used[i] && iters[i].extent.max > 1) return false;

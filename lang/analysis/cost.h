@@ -5,10 +5,12 @@
 
 namespace kiln {
 
-// No function more costly than a division in its body, and no padding to test.
+// No function more costly than a division in its body, no padding to test, and no other order than that of
+// its iters: readers of what joins dimensions would divide, and those of what is read in steps would step.
 bool IsCheap(const Program& program, Id block);
 
-// One block reads what it writes, at indices that are distinct spatial iters of its own: each element once.
+// One block reads what it writes, at indices that are multiples of distinct iters of its own: each element
+// once.
 bool IsReadOnce(const Program& program, Id block);
 
 // Every read's indices name the iters in the order in which the destination's do, so that inlining permutes

@@ -5,6 +5,8 @@
 //   ->
 //   for hq in 0..8: for hr in 0..2: for iq in 0..2: C[2*hq + hr] sum= Z[2*hq + 2*iq + 2*hr] * W[2*iq + hr]
 //
+// where Z's elements are read often, they are copied together first (lang/dense_reads.h).
+//
 // The identity: a term whose factor Z is zero adds nothing to a sum, so that of s terms in a row the one
 // whose Z is an element of X is enough; which one that is depends on h % s alone. What a transposed
 // convolution makes of its input is such a Z, and three quarters of its terms go. Exact, the order of the
@@ -15,6 +17,7 @@
 #include "lang/analysis/placement.h"
 #include "lang/analysis/restrictions.h"
 #include "lang/analysis/zero_terms.h"
+#include "lang/dense_reads.h"
 #include "lang/primitive.h"
 #include "lang/rewrite.h"
 
@@ -90,6 +93,7 @@ absl::Status SkipZeros(Call& call) {
   RemoveWithEmptyLoops(p, block);
   p.block(block) = now;
   p.Replace(place, NestOver(p, block, WholeRanges(p, block), false));
+  ReadDensely(p, block);
   return absl::OkStatus();
 }
 
@@ -110,6 +114,7 @@ const Primitive kSkipZeros{
         "for h in 0..16: for i in 0..4: C[h] sum= Z[h + i] * W[i]\n->\n"
         "for h in 0..8: for h.r in 0..2: for i in 0..2: C[2*h + h.r] sum= Z[2*h + 2*i + 2*h.r] * W[2*i + "
         "h.r]\n"
+        "What it still reads of Z, two apart, is copied together first where each element is read 16 times.\n"
         "Does not apply after a step that transforms the program, or when no factor is such a buffer, walked "
         "along by a spatial and a reduction iter whose extents are multiples of the distance.",
     .apply = SkipZeros,

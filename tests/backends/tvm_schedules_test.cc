@@ -44,7 +44,7 @@ const TvmSchedule kSchedules[] = {
       {"R6", "2,1"},
       {"R7", "2,1"},
       {"R8", "64,8"},
-      {"insert_slice/location", "-1"},
+      {"insert_slice_out.dense.1/location", "-1"},
       {"max-unroll", "64"}}},
     {"CAP0",
      32,

@@ -15,14 +15,14 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const Sum h = Builder::Iter(0), w = Builder::Iter(1), f = Builder::Iter(2), c = Builder::Iter(3);
 
-// Y[h, w, f] sum= X[h, w, c] * W[c, f], and Z = max(Y, 0) at another stride.
-Program Pointwise(int64_t width_of_x = 7, int64_t stride = 1) {
+// Y[h, w, f] sum= X[h, w, c] * W[c, f], and Z = max(Y, 0).
+Program Pointwise(int64_t width_of_x = 7, int64_t stride = 1, int64_t channels = 3) {
   Builder b("pointwise");
-  const Id x = b.Input("X", kF32, {6, width_of_x, 4}), weights = b.Constant("W", kF32, {4, 3}),
-           y = b.Temporary("Y", kF32, {6, 7, 3}), z = b.Output("Z", kF32, {6, 7, 3});
-  b.Reduce("conv", {{"h", 6}, {"w", 7}, {"f", 3}, {"c", 4, IterKind::kReduction}}, Monoid::Kind::kSum,
+  const Id x = b.Input("X", kF32, {6, width_of_x, 4}), weights = b.Constant("W", kF32, {4, channels}),
+           y = b.Temporary("Y", kF32, {6, 7, channels}), z = b.Output("Z", kF32, {6, 7, channels});
+  b.Reduce("conv", {{"h", 6}, {"w", 7}, {"f", channels}, {"c", 4, IterKind::kReduction}}, Monoid::Kind::kSum,
            {y, {h, w, f}}, b.Mul(b.Load(x, {h, w * stride, c}), b.Load(weights, {c, f})));
-  b.Compute("relu", {{"h", 6}, {"w", 7}, {"f", 3}}, {z, {h, w, f}},
+  b.Compute("relu", {{"h", 6}, {"w", 7}, {"f", channels}}, {z, {h, w, f}},
             b.Make(Op::kMax, kF32, b.Load(y, {h, w, f}), b.Float(kF32, 0)));
   return b.Finish();
 }
@@ -110,6 +110,46 @@ Program Groups(const std::vector<Extent>& shape, const std::vector<Sum>& index) 
   }
   b.Compute("copy", iters, {y, own}, b.Load(t, index));
   return b.Finish();
+}
+
+TEST(ReadDensely, PixelsThatAreReadInStepsAreCopiedTogether) {
+  const Program before = Pointwise(13, 2, 16), after = Collapse(before);
+  EXPECT_THAT(ToString(after), HasSubstr("X.dense[c0*7 + c1, c2] = X[c0, c1*2, c2]"));
+  EXPECT_THAT(ToString(after), HasSubstr("Y[hw, f] sum= X.dense[hw, c]*W[c, f]"));
+  ExpectSameResults(before, after);
+}
+
+TEST(ReadDensely, LeavesWhatIsReadFewTimes) { ExpectUnchanged(Pointwise(13, 2, 15)); }
+
+// Y[h, f] sum= (h < 5 ? X[h * 2] : 0) * W[f], of nine elements.
+TEST(ReadDensely, LeavesReadsThatAGuardKeepsInside) {
+  Builder b("guarded");
+  const Id x = b.Input("X", kF32, {9, 4}), weights = b.Input("W", kF32, {4, 16}),
+           y = b.Output("Y", kF32, {7, 16});
+  b.Reduce("sum", {{"h", 7}, {"f", 16}, {"c", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {h, w}},
+           b.Mul(b.Within({{h, 5}}, b.Load(x, {h * 2, f}), b.Float(kF32, 0)), b.Load(weights, {f, w})));
+  ExpectUnchanged(b.Finish());
+}
+
+TEST(ReadDensely, KeepsWhereTheFirstElementIs) {
+  Builder b("odd");
+  const Id x = b.Input("X", kF32, {4, 14}), weights = b.Input("W", kF32, {4, 16}),
+           y = b.Output("Y", kF32, {16, 6});
+  b.Reduce("sum", {{"f", 16}, {"h", 6}, {"c", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {h, w}},
+           b.Mul(b.Load(x, {f, w * 2 + Sum::Constant(3)}), b.Load(weights, {f, h})));
+  const Program before = b.Finish(), after = Collapse(before);
+  EXPECT_THAT(ToString(after), HasSubstr("X.dense[c0, c1] = X[c0, c1*2 + 1]"));
+  EXPECT_THAT(ToString(after), HasSubstr("Y[f, h] sum= X.dense[c, h + 1]*W[c, f]"));
+  ExpectSameResults(before, after);
+}
+
+TEST(ReadDensely, LeavesWindows) {
+  Builder b("window");
+  const Id x = b.Input("X", kF32, {13, 4}), weights = b.Input("W", kF32, {3, 4, 16}),
+           y = b.Output("Y", kF32, {6, 16});
+  b.Reduce("conv", {{"h", 6}, {"f", 16}, {"k", 3, IterKind::kReduction}, {"c", 4, IterKind::kReduction}},
+           Monoid::Kind::kSum, {y, {h, w}}, b.Mul(b.Load(x, {h * 2 + f, c}), b.Load(weights, {f, c, w})));
+  ExpectUnchanged(b.Finish());
 }
 
 TEST(WriteDirectly, SumsStandInTheShapeOfTheResult) {

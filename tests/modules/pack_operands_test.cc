@@ -135,9 +135,9 @@ TEST(PackOperands, CutsOnlyWhatIsOneTiledLoop) {
   Schedule s = Scheduled(p);
   const Id block = s.node(s.GetBlock("conv"));
   EXPECT_THAT(IndexOf(p, block, x).dims, ElementsAre(2, -1));
-  EXPECT_THAT(IndexOf(p, block, x).loops, ElementsAre(1, 2, 3));
+  EXPECT_THAT(IndexOf(p, block, x).loops, ElementsAre(ElementsAre(2), ElementsAre(1, 3)));
   EXPECT_THAT(IndexOf(p, block, w).dims, ElementsAre(0, 2, 3));
-  EXPECT_THAT(IndexOf(p, block, w).loops, ElementsAre(0, 2, 3));
+  EXPECT_THAT(IndexOf(p, block, w).loops, ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(3)));
 }
 
 TEST(PackOperands, AUserOfOneOperandHasNoChoiceOfAll) {

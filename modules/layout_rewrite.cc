@@ -1,10 +1,11 @@
 // Layout-Rewrite: a constant that a tiled block reads lies, once and for all, in the order in which the tiles
 // walk it.
 //
-//   for .. tiles of i, j, k: C[..] += A[..] * W[k, j]      (W a constant)
+//   for .. tiles of h, f, c, k: Y[..] += X[..] * W[k, c, f]      (W a constant)
 //   ->
-//   prepare for k, j: W.cache[k, j] = W[k, j]              layout (j / width, k / depth, k % depth, j %
-//   width) for .. tiles of i, j, k: C[..] += A[..] * W.cache[..]
+//   prepare for k, c, f: W.cache[k, c, f] = W[k, c, f]
+//     layout (f / width, c / depth, c % depth, k, f % width)
+//   for .. tiles of h, f, c, k: Y[..] += X[..] * W.cache[..]
 //
 // Panels of columns, within them the tiles of the reductions, in the order of their loops, within these the
 // elements in the order of the loops inside: what a tile in registers reads is one piece of memory, which the

@@ -62,7 +62,7 @@ class Server:
     """A peer that is ready to be timed."""
 
     def __init__(self, name, operator, folder, core):
-        self.result = WORK / f"{name}.npy"
+        self.result = WORK / f"{name}-{core}.npy"  # runs on two cores do not meet
         self.process = started(name, operator, folder, core, self.result)
         self.name = name
         self.answer()

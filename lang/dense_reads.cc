@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/restrictions.h"
@@ -34,10 +35,6 @@ Steps StepsOf(const Program& p, const std::vector<int64_t>& extents, Id mark, in
   }
   if (!plain || step <= 1 || sum.offset < 0 || most >= size) return {0, 1, size};
   return {sum.offset % step, step, (most - sum.offset % step) / step + 1};
-}
-
-bool Contains(const std::vector<Id>& ids, Id id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
 // How often the block reads each element of a load, at least.
@@ -76,9 +73,10 @@ std::vector<Id> ReadDensely(Program& p, Id block) {
   std::vector<Id> copies;
   if (p.block(block).monoid == kNone) return copies;
   const std::vector<int64_t> extents = IterExtents(p, block);
+  const std::vector<Id> written = WrittenBuffers(p, block);
   for (const Id load : Loads(p, block)) {
     const Expr before = p.exprs[load];
-    if (Contains(WrittenBuffers(p, block), before.a)) continue;
+    if (absl::c_linear_search(written, before.a)) continue;
     std::vector<Steps> steps;
     std::vector<Extent> shape;
     std::vector<int32_t> index;

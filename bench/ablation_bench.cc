@@ -1,33 +1,26 @@
-// What each part of the search is worth, on the simulated machine:
+// What each part of the search is worth, on the simulated machine or, with --cpu, on this one:
 //
-//   ablation_bench [--trials 256] [--seeds 30] [--results bench/results/ablation.json] [VARIANT]...
+//   ablation_bench [--cpu] [--trials 256] [--seeds 30] [--results bench/results/ablation.json] [VARIANT]...
 //
-// The default space of an AVX2 machine over three programs is searched by the default strategy, by it without
-// one of its parts, and by other strategies. Each search appends a line of JSON: what was best after which
-// trial. A line that is there already is not made again, so the same command goes on where it was stopped.
-// Then, for each variant over the seeds that all have: the geometric mean of the latency found by that of the
-// default, and the trials (geometric mean; a search that never arrives counts as all of them) to 95% of the
-// best known.
+// The default space over three programs is searched by the default strategy, by it without one of its parts,
+// and by other strategies. Each search appends a line of JSON: what was best after which trial. A line that
+// is there already is not made again, so the same command goes on where it was stopped. Then, for each
+// variant over the seeds that the default has too: the geometric mean of the latency found by that of the
+// default, and the trials (geometric mean; a search that never arrives counts as twice all of them) to 95% of
+// the best known.
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <set>
 
 #include "CLI/CLI.hpp"
-#include "absl/strings/str_cat.h"
-#include "bench/default_spaces.h"
-#include "nlohmann/json.hpp"
+#include "backends/import/import.h"
+#include "bench/searches.h"
 #include "search/cost/random_model.h"
 #include "search/database/memory_store.h"
-#include "search/simulated_machine.h"
-#include "search/tune.h"
+#include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Variant {
   const char* name;
@@ -65,44 +58,32 @@ const Variant kVariants[] = {
     {"simulated-annealing", [](TuneOptions& o) { o.strategy = "simulated-annealing"; }},
 };
 
-Program Dense() { return ImportFile("tests/inputs/ops/torch_dense_bias_gelu.mlir").value().program; }
-Program Convolution() {
-  return ImportFile("tests/inputs/ops/torch_conv2d_nchw_3x3_bias.mlir").value().program;
+Program Imported(const std::string& file) { return ImportFile(file).value().program; }
+
+using Programs = std::vector<std::pair<const char*, Program>>;
+
+Programs ProgramsOf(bool cpu) {
+  if (cpu) {
+    Programs programs;
+    for (const char* name : {"GMM0", "C2D2", "GRP0"})
+      programs.emplace_back(name, Imported(absl::StrCat("bench/operators/", name, ".mlir")));
+    return programs;
+  }
+  return {{"matmul_1024", Matmul(1024, 1024, 1024)},
+          {"conv2d_3x3", Imported("tests/inputs/ops/torch_conv2d_nchw_3x3_bias.mlir")},
+          {"dense_gelu", Imported("tests/inputs/ops/torch_dense_bias_gelu.mlir")}};
 }
 
-const std::pair<const char*, Program (*)()> kPrograms[] = {
-    {"matmul_1024", [] { return Matmul(1024, 1024, 1024); }},
-    {"conv2d_3x3", Convolution},
-    {"dense_gelu", Dense}};
-
-std::string KeyOf(const Json& line) {
-  return absl::StrCat(line["program"].get<std::string>(), " ", line["variant"].get<std::string>(), " ",
-                      line["seed"].get<int>(), " ", line["trials"].get<int>());
-}
-
-Json Search(const Program& program, const Variant& variant, Json line) {
-  Target target;
-  SimulatedMachine machine(target);
+Json Search(const std::string& name, const Program& program, const Variant& variant, const Machine& machine,
+            Json line) {
   TuneOptions options;
   options.trials = line["trials"].get<int>();
   options.seed = line["seed"].get<uint64_t>();
-  options.finalists = 0;
   variant.change(options);
   const auto store = MakeMemoryStore();
-  const Space space = ParseSpace(DefaultSpace(target)).value();
-  KILN_CHECK(Tune({{"task", program, 0}}, space, target, options, machine, *store).ok());
-  double best = std::numeric_limits<double>::infinity();
-  line["best"] = Json::array();
-  const StoreContents contents = store->ReadAll().value();
-  for (const RecordRow& record : contents.records) {
-    if (!CanBeBest(record) || Seconds(record) >= best) continue;
-    best = Seconds(record);
-    line["best"].push_back({record.trial + 1, best});
-  }
+  line["best"] = BestSoFar(Searched(name, program, machine, options, *store));
   return line;
 }
-
-double Last(const Json& line) { return line["best"].back()[1].get<double>(); }
 
 void Report(const std::vector<Json>& lines, int trials) {
   std::map<std::string, double> known;
@@ -110,8 +91,8 @@ void Report(const std::vector<Json>& lines, int trials) {
   for (const Json& line : lines) {
     if (line["trials"] != trials || line["best"].empty()) continue;
     const std::string program = line["program"];
-    const auto [best, fresh] = known.try_emplace(program, Last(line));
-    if (!fresh) best->second = std::min(best->second, Last(line));
+    double& best = known.try_emplace(program, LastSeconds(line)).first->second;
+    best = std::min(best, LastSeconds(line));
     by_variant[line["variant"]][{program, line["seed"].get<int>()}] = &line;
   }
   std::printf("%-20s %8s %10s %12s\n", "variant", "searches", "latency", "trials to 95%");
@@ -123,14 +104,8 @@ void Report(const std::vector<Json>& lines, int trials) {
       const auto same = defaults.find(key);
       if (same == defaults.end()) continue;
       ++count;
-      ratio += std::log(Last(*line) / Last(*same->second));
-      double reached = 2.0 * trials;
-      for (const Json& step : (*line)["best"]) {
-        if (step[1].get<double>() * 0.95 > known[key.first]) continue;
-        reached = step[0].get<double>();
-        break;
-      }
-      arrival += std::log(reached);
+      ratio += std::log(LastSeconds(*line) / LastSeconds(*same->second));
+      arrival += std::log(TrialsTo95Percent(*line, known[key.first]));
     }
     if (count > 0)
       std::printf("%-20s %8d %10.3f %12.1f\n", variant.c_str(), count, std::exp(ratio / count),
@@ -139,42 +114,39 @@ void Report(const std::vector<Json>& lines, int trials) {
 }
 
 int Main(int argc, char** argv) {
+  bool cpu = false;
   int trials = 256, seeds = 30;
-  std::string results = "bench/results/ablation.json";
+  std::string results;
   std::vector<std::string> wanted;
-  CLI::App app("Parts of the search on the simulated machine", "ablation_bench");
+  CLI::App app("What each part of the search is worth", "ablation_bench");
+  app.add_flag("--cpu", cpu, "GMM0, C2D2 and GRP0 on this machine, instead of the simulated one");
   app.add_option("--trials", trials, "Candidates of each search")->capture_default_str();
   app.add_option("--seeds", seeds, "Searches of each variant and program; 0: only report")
       ->capture_default_str();
-  app.add_option("--results", results, "Lines of JSON, to which results are appended")->capture_default_str();
-  app.add_option("VARIANT", wanted, "Of which searches are made; all by default");
+  app.add_option("--results", results,
+                 "Lines of JSON, to which results are appended; by default bench/results/ablation.json or "
+                 "ablation-cpu.json");
+  std::vector<std::string> variants;
+  for (const Variant& variant : kVariants) variants.push_back(variant.name);
+  app.add_option("VARIANT", wanted, "Of which searches are made; all by default")
+      ->check(CLI::IsMember(variants));
   CLI11_PARSE(app, argc, argv);
-
-  std::vector<Json> lines;
-  std::set<std::string> done;
-  std::ifstream in(results);
-  for (std::string text; std::getline(in, text);) {
-    lines.push_back(Json::parse(text, nullptr, false));
-    if (lines.back().is_discarded()) {
-      lines.pop_back();  // cut off in the middle
-    } else {
-      done.insert(KeyOf(lines.back()));
-    }
-  }
+  if (results.empty()) results = cpu ? "bench/results/ablation-cpu.json" : "bench/results/ablation.json";
+  std::optional<Machine> machine;  // reading results needs none
+  const Programs programs = ProgramsOf(cpu);
   for (int seed = 0; seed < seeds; ++seed) {
-    for (const auto& [name, make] : kPrograms) {
-      const Program program = make();
+    for (const auto& [name, program] : programs) {
       for (const Variant& variant : kVariants) {
         if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), variant.name) == wanted.end())
           continue;
         const Json key = {{"program", name}, {"variant", variant.name}, {"seed", seed}, {"trials", trials}};
-        if (!done.insert(KeyOf(key)).second) continue;
-        lines.push_back(Search(program, variant, key));
-        std::ofstream(results, std::ios::app) << lines.back().dump() << std::endl;
+        if (FindResult(key, results)) continue;
+        if (!machine) machine = cpu ? Machine::Cpu() : Machine::Simulated({});
+        AppendResult(Search(name, program, variant, *machine, key), results);
       }
     }
   }
-  Report(lines, trials);
+  Report(ReadResults(results), trials);
   return 0;
 }
 

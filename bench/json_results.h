@@ -4,6 +4,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 
@@ -11,13 +12,21 @@ namespace kiln {
 
 using Json = nlohmann::ordered_json;
 
-// The last line that has all that the key says.
-inline std::optional<Json> FindResult(const Json& key, const std::string& path) {
+// All lines, but what was cut off in the middle.
+inline std::vector<Json> ReadResults(const std::string& path) {
   std::ifstream lines(path);
-  std::optional<Json> found;
+  std::vector<Json> results;
   for (std::string line; std::getline(lines, line);) {
     Json result = Json::parse(line, nullptr, false);
-    if (!result.is_object()) continue;
+    if (result.is_object()) results.push_back(std::move(result));
+  }
+  return results;
+}
+
+// The last line that has all that the key says.
+inline std::optional<Json> FindResult(const Json& key, const std::string& path) {
+  std::optional<Json> found;
+  for (Json& result : ReadResults(path)) {
     bool same = true;
     for (const auto& [name, value] : key.items()) same = same && result.value(name, Json()) == value;
     if (same) found = std::move(result);

@@ -1,83 +1,68 @@
 // Transfer from one set of operators to another (AutoTVM, Fig. 8): how many trials a search saves that begins
 // with a global model of C1 .. C6 when it tunes C7, C8 and C9.
 //
-//   transfer_bench [FOLDER [SOURCE_TRIALS [TRIALS [SEEDS [TARGETS]]]]]     build/papers/transfer 512 256 10
-//   C7,C8,C9 transfer_bench --cpu ...                                               on this CPU and not the
-//   simulated machine
+//   transfer_bench [--cpu] [--folder build/papers/transfer] [--source-trials 512] [--trials 256] [--seeds 10]
+//                  [MODEL]...
 //
-// Run it from the root of the sources. FOLDER keeps the records of the sources (source.db) and a line of JSON
-// for each search (runs.jsonl); typed again it goes on. It ends with bench/results/transfer-MACHINE.json: for
-// each model the trials to 95% of the best that any search of the operator has found (twice the budget where
-// a search never got there), as geometric means over operators and seeds.
+// On the simulated machine or, with --cpu, on this one. Run it from the root of the sources. The folder keeps
+// the records of the sources (source.db) and a line of JSON for each search (runs.jsonl); typed again it goes
+// on. It ends with bench/results/transfer-MACHINE.json: for each model the trials to 95% of the best that any
+// search of the operator has found (twice the budget where a search never got there), as geometric means over
+// operators and seeds, and how much
+// slower what was found is than the best.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "backends/cpu/measurer.h"
+#include "CLI/CLI.hpp"
 #include "backends/import/import.h"
-#include "lang/check.h"
-#include "modules/space.h"
-#include "nlohmann/json.hpp"
+#include "bench/searches.h"
 #include "search/database/memory_store.h"
 #include "search/database/sqlite_store.h"
 #include "search/global_model.h"
-#include "search/simulated_machine.h"
-#include "search/tune.h"
 
 namespace kiln {
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr const char *kSources[] = {"C1", "C2", "C3", "C4", "C5", "C6"}, *kTargets[] = {"C7", "C8", "C9"};
+constexpr const char* kModels[] = {"trees-alone", "trees", "transfer", "transfer-rank", "transfer-context"};
 
-constexpr double kGoodEnough = 0.95;
-const char* const kModels[] = {"trees-alone", "trees", "transfer", "transfer-rank", "transfer-context"};
-
-struct Experiment {
-  std::string folder = "build/papers/transfer";
-  int source_trials = 512, trials = 256, seeds = 10;
-  std::vector<std::string> sources = {"C1", "C2", "C3", "C4", "C5", "C6"}, targets = {"C7", "C8", "C9"};
+struct Options {
   bool cpu = false;
+  std::string folder;
+  int source_trials = 512, trials = 256, seeds = 10;
+  std::vector<std::string> models{std::begin(kModels), std::end(kModels)};
 };
 
 class Transfer {
  public:
-  Transfer(const Experiment& how, Measurer& measurer, const Target& target)
-      : how_(how), measurer_(measurer), target_(target) {}
+  explicit Transfer(const Options& options)
+      : options_(options), machine_(options.cpu ? Machine::Cpu() : Machine::Simulated({.noise = 0})) {}
 
   void Run() {
-    std::filesystem::create_directories(how_.folder);
-    const auto store = OpenStore(how_.folder + "/source.db").value();
-    for (const std::string& source : how_.sources) {
+    std::filesystem::create_directories(options_.folder);
+    const auto store = OpenStore(options_.folder + "/source.db").value();
+    for (const char* source : kSources) {
       if (Done(*store, source)) continue;
-      std::fprintf(stderr, "%s: %d records\n", source.c_str(), how_.source_trials);
-      Search(source, 1000, how_.source_trials, "trees", *store);
+      std::fprintf(stderr, "%s: %d records\n", source, options_.source_trials);
+      Search(source, 1000, options_.source_trials, "trees", *store);
     }
     for (const FeatureKind kind : {FeatureKind::kAnsor, FeatureKind::kContextRelation}) {
       auto global = TrainGlobalModel(store->ReadAll().value(), kind);
       global_[kind] = std::move(global.value().model);
     }
-    for (int seed = 0; seed < how_.seeds; ++seed) {
-      for (const std::string& target : how_.targets) {
-        for (const char* model : kModels) SearchOnce(target, seed, model);
+    for (int seed = 0; seed < options_.seeds; ++seed) {
+      for (const char* target : kTargets) {
+        for (const std::string& model : options_.models) SearchOnce(target, seed, model);
       }
     }
     Summarize();
   }
 
  private:
-  std::string RunsPath() const { return how_.folder + "/runs.jsonl"; }
-
-  std::vector<Json> Runs() const {
-    std::vector<Json> runs;
-    std::ifstream lines(RunsPath());
-    for (std::string line; std::getline(lines, line);) runs.push_back(Json::parse(line));
-    return runs;
-  }
+  std::string RunsPath() const { return options_.folder + "/runs.jsonl"; }
 
   bool Done(Store& store, const std::string& name) const {
     const StoreContents contents = store.ReadAll().value();
@@ -85,21 +70,17 @@ class Transfer {
       if (workload.name != name) continue;
       return std::count_if(contents.records.begin(), contents.records.end(), [&](const RecordRow& record) {
                return record.workload == workload.id && !IsOfRace(record);
-             }) >= how_.source_trials;
+             }) >= options_.source_trials;
     }
     return false;
   }
 
-  // Seconds of each trial, in order.
-  std::vector<double> Search(const std::string& name, int seed, int trials, const std::string& model,
-                             Store& store) {
+  StoreContents Search(const std::string& name, int seed, int trials, const std::string& model,
+                       Store& store) {
     const Program program = ImportFile(absl::StrCat("bench/operators/", name, ".mlir")).value().program;
-    const std::string text = DefaultSpace(target_);
     TuneOptions options;
     options.trials = trials;
     options.seed = static_cast<uint64_t>(seed);
-    options.finalists = 0;
-    options.sketches.space = text;
     CostModelOptions of_model;
     if (model == "transfer-context") options.features = of_model.features = FeatureKind::kContextRelation;
     if (model.starts_with("transfer")) of_model.global = global_.at(of_model.features);
@@ -107,115 +88,78 @@ class Transfer {
                              : model.starts_with("transfer") ? "trees"
                                                              : model;
     options.model = [&](int) { return MakeCostModel(made, of_model); };
-    const auto results =
-        Tune({{name, program, 0}}, ParseSpace(text).value(), target_, options, measurer_, store);
-    KILN_CHECK(results.ok(), results.status().ToString());
-    const StoreContents contents = store.ReadAll().value();
-    std::vector<double> seconds;
-    for (const RecordRow& record : contents.records) {
-      if (!CanBeBest(record)) {
-        seconds.push_back(std::numeric_limits<double>::infinity());
-        continue;
-      }
-      seconds.push_back(Seconds(record));
-    }
-    return seconds;
+    return Searched(name, program, machine_, options, store);
   }
 
   void SearchOnce(const std::string& target, int seed, const std::string& model) {
-    for (const Json& run : Runs()) {
-      if (run["operator"] == target && run["seed"] == seed && run["model"] == model &&
-          run["trials"] == how_.trials) {
-        return;
-      }
-    }
+    Json run{{"operator", target}, {"seed", seed}, {"model", model}, {"trials", options_.trials}};
+    if (FindResult(run, RunsPath())) return;
     const auto store = MakeMemoryStore();
-    Json run{{"operator", target}, {"seed", seed}, {"model", model}, {"trials", how_.trials}};
-    Json& best = run["best"] = Json::array();  // [trial, seconds] where it fell
-    double least = std::numeric_limits<double>::infinity();
-    const std::vector<double> seconds = Search(target, seed, how_.trials, model, *store);
-    for (size_t i = 0; i < seconds.size(); ++i) {
-      if (seconds[i] < least) best.push_back({i + 1, least = seconds[i]});
-    }
-    std::ofstream(RunsPath(), std::ios::app) << run.dump() << "\n";
-    std::fprintf(stderr, "%s seed %d %s: %.4g us\n", target.c_str(), seed, model.c_str(), least * 1e6);
+    run["best"] = BestSoFar(Search(target, seed, options_.trials, model, *store));
+    AppendResult(run, RunsPath());
+    std::fprintf(stderr, "%s seed %d %s: %.4g us\n", target.c_str(), seed, model.c_str(),
+                 LastSeconds(run) * 1e6);
   }
 
   void Summarize() const {
     std::map<std::string, double> best_known;
-    const std::vector<Json> runs = Runs();
+    std::map<std::string, std::map<std::string, std::vector<const Json*>>> by_model;  // and operator
+    const std::vector<Json> runs = ReadResults(RunsPath());
     for (const Json& run : runs) {
-      if (run["trials"] != how_.trials || run["best"].empty()) continue;
-      double& best =
-          best_known.try_emplace(run["operator"], std::numeric_limits<double>::infinity()).first->second;
-      best = std::min(best, run["best"].back()[1].get<double>());
+      if (run["trials"] != options_.trials || run["seed"] >= options_.seeds || run["best"].empty()) continue;
+      double& best = best_known.try_emplace(run["operator"], LastSeconds(run)).first->second;
+      best = std::min(best, LastSeconds(run));
+      by_model[run["model"]][run["operator"]].push_back(&run);
     }
-    std::map<std::string, std::map<std::string, std::vector<double>>> trials;  // by model and operator
-    for (const Json& run : runs) {
-      if (run["trials"] != how_.trials) continue;
-      double needed = 2.0 * how_.trials;
-      for (const Json& at : run["best"]) {
-        if (at[1].get<double>() * kGoodEnough > best_known[run["operator"]]) continue;
-        needed = at[0].get<double>();
-        break;
+    Json summary{{"machine", options_.cpu ? machine_.target.fingerprint : "simulated"},
+                 {"source_trials", options_.source_trials},
+                 {"trials", options_.trials},
+                 {"seeds", options_.seeds}};
+    for (const auto& [model, operators] : by_model) {
+      double all_trials = 0, all_seconds = 0, count = 0;
+      for (const auto& [name, searches] : operators) {
+        double trials = 0;
+        for (const Json* search : searches) {
+          trials += std::log(TrialsTo95Percent(*search, best_known[name]));
+          all_seconds += std::log(LastSeconds(*search) / best_known[name]);
+        }
+        const double of_this = static_cast<double>(searches.size());
+        summary["trials_to_95_percent"][model][name] = std::round(std::exp(trials / of_this) * 10) / 10;
+        all_trials += trials;
+        count += of_this;
       }
-      trials[run["model"]][run["operator"]].push_back(needed);
+      summary["trials_to_95_percent"][model]["all"] = std::round(std::exp(all_trials / count) * 10) / 10;
+      summary["seconds_over_best_known"][model] = std::exp(all_seconds / count);
+      std::printf("%-18s %6.1f trials to 95%% of the best known, %.3f of its time found\n", model.c_str(),
+                  std::exp(all_trials / count), std::exp(all_seconds / count));
     }
-    const auto mean = [](const std::vector<double>& values) {
-      double logs = 0;
-      for (const double v : values) logs += std::log(v);
-      return std::exp(logs / static_cast<double>(values.size()));
-    };
-    Json summary{{"source_trials", how_.source_trials}, {"trials", how_.trials}, {"seeds", how_.seeds}};
-    for (const auto& [model, operators] : trials) {
-      Json& json = summary["trials_to_95_percent"][model];
-      std::vector<double> all;
-      for (const auto& [name, values] : operators) {
-        json[name] = std::round(mean(values) * 10) / 10;
-        all.insert(all.end(), values.begin(), values.end());
-      }
-      json["all"] = std::round(mean(all) * 10) / 10;
-      std::printf("%-18s %6.1f trials to 95%% of the best known\n", model.c_str(), mean(all));
-    }
-    std::ofstream(absl::StrCat("bench/results/transfer-", how_.cpu ? "cpu" : "simulated", ".json"))
+    std::ofstream(absl::StrCat("bench/results/transfer-", options_.cpu ? "cpu" : "simulated", ".json"))
         << summary.dump(1) << "\n";
   }
 
-  const Experiment& how_;
-  Measurer& measurer_;
-  const Target target_;
+  const Options& options_;
+  const Machine machine_;
   std::map<FeatureKind, std::shared_ptr<const CostModel>> global_;
 };
 
-int Main(std::vector<std::string> arguments) {
-  Experiment how;
-  if (!arguments.empty() && arguments[0] == "--cpu") {
-    how.cpu = true;
-    how.folder += "-cpu";
-    arguments.erase(arguments.begin());
-  }
-  if (!arguments.empty()) how.folder = arguments[0];
-  int* const numbers[] = {&how.source_trials, &how.trials, &how.seeds};
-  for (size_t i = 0; i < 3 && i + 1 < arguments.size(); ++i) {
-    if (absl::SimpleAtoi(arguments[i + 1], numbers[i]) && *numbers[i] > 0) continue;
-    std::fprintf(stderr, "%s is no number\n", arguments[i + 1].c_str());
-    return 2;
-  }
-  if (arguments.size() > 4) how.targets = absl::StrSplit(arguments[4], ',');
-  if (how.cpu) {
-    auto measurer = CpuMeasurer::Start();
-    if (!measurer.ok()) return std::fprintf(stderr, "%s\n", measurer.status().ToString().c_str()), 1;
-    Transfer(how, *measurer, measurer->target()).Run();
-    return 0;
-  }
-  Target target;
-  target.cores = 1;
-  SimulatedMachine machine(target, {.noise = 0});
-  Transfer(how, machine, target).Run();
+int Main(int argc, char** argv) {
+  Options o;
+  CLI::App app("Trials that a model of other operators saves", "transfer_bench");
+  app.add_flag("--cpu", o.cpu, "On this machine, instead of the simulated one");
+  app.add_option("--folder", o.folder,
+                 "Where records are kept; by default build/papers/transfer or transfer-cpu");
+  app.add_option("--source-trials", o.source_trials)->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--trials", o.trials)->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--seeds", o.seeds)->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("MODEL", o.models, "Of which searches are made; all by default")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kModels), std::end(kModels))));
+  CLI11_PARSE(app, argc, argv);
+  if (o.folder.empty()) o.folder = o.cpu ? "build/papers/transfer-cpu" : "build/papers/transfer";
+  Transfer(o).Run();
   return 0;
 }
 
 }  // namespace
 }  // namespace kiln
 
-int main(int argc, char** argv) { return kiln::Main({argv + 1, argv + argc}); }
+int main(int argc, char** argv) { return kiln::Main(argc, argv); }

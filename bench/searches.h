@@ -1,0 +1,70 @@
+// Searches of one operator with the default space, and what they found and when, as lines of JSON: "best" is
+// [[trial, seconds], ...], one for each trial that was better than all before it.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/measurer.h"
+#include "bench/json_results.h"
+#include "lang/check.h"
+#include "modules/space.h"
+#include "search/database/store.h"
+#include "search/simulated_machine.h"
+#include "search/tune.h"
+
+namespace kiln {
+
+// Where searches measure.
+struct Machine {
+  Target target;
+  std::unique_ptr<Measurer> measurer;
+
+  static Machine Cpu() {
+    absl::StatusOr<CpuMeasurer> started = CpuMeasurer::Start();
+    KILN_CHECK(started.ok(), started.status().ToString());
+    const Target target = started->target();
+    return {target, std::make_unique<CpuMeasurer>(*std::move(started))};
+  }
+  static Machine Simulated(SimulatedOptions options) {
+    Target target;
+    target.cores = 1;  // as `kiln tune` has it by default
+    return {target, std::make_unique<SimulatedMachine>(target, options)};
+  }
+};
+
+// Without a race: what the search itself found.
+inline StoreContents Searched(const std::string& name, const Program& program, const Machine& machine,
+                              TuneOptions options, Store& store) {
+  const std::string text = DefaultSpace(machine.target);
+  options.finalists = 0;
+  options.sketches.space = text;
+  const auto results =
+      Tune({{name, program, 0}}, ParseSpace(text).value(), machine.target, options, *machine.measurer, store);
+  KILN_CHECK(results.ok(), absl::StrCat(name, ": ", results.status().ToString()));
+  return store.ReadAll().value();
+}
+
+inline Json BestSoFar(const StoreContents& contents) {
+  Json best = Json::array();
+  double least = std::numeric_limits<double>::infinity();
+  for (const RecordRow& record : contents.records) {
+    if (!CanBeBest(record) || Seconds(record) >= least) continue;
+    least = Seconds(record);
+    best.push_back({record.trial + 1, least});
+  }
+  return best;
+}
+
+inline double LastSeconds(const Json& line) { return line["best"].back()[1].get<double>(); }
+
+// The trials until a program was within 5% of the best known; twice the budget for a search that had none.
+inline double TrialsTo95Percent(const Json& line, double best_known) {
+  for (const Json& step : line["best"])
+    if (step[1].get<double>() * 0.95 <= best_known) return step[0].get<double>();
+  return 2 * line["trials"].get<double>();
+}
+
+}  // namespace kiln

@@ -1,6 +1,7 @@
 // Conditions: decided where the loops they depend on allow it, once for a whole tile where possible.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "backends/emit.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
@@ -12,10 +13,6 @@ namespace kiln {
 namespace {
 
 namespace arith = mlir::arith;
-
-bool Contains(const std::vector<Id>& list, Id id) {
-  return std::find(list.begin(), list.end(), id) != list.end();
-}
 
 }  // namespace
 
@@ -192,8 +189,8 @@ bool Emitter::Postponed(Id loop, const std::vector<int>& candidates) const {
     Id inner = kNone;
     for (Id child = p_.nodes[at].first; child != kNone; child = p_.nodes[child].next) {
       const std::vector<Id> below = BlocksBelow(p_, child);
-      if (p_.IsLoop(child) &&
-          std::all_of(users.begin(), users.end(), [&](Id user) { return Contains(below, user); }))
+      if (p_.IsLoop(child) && std::all_of(users.begin(), users.end(),
+                                          [&](Id user) { return absl::c_linear_search(below, user); }))
         inner = child;
     }
     if (inner == kNone) return false;
@@ -202,7 +199,7 @@ bool Emitter::Postponed(Id loop, const std::vector<int>& candidates) const {
     if (kind == LoopKind::kUnrolled || kind == LoopKind::kVectorized || p_.loop(at).extent.max == 1) continue;
     const std::vector<Id> below = BlocksBelow(p_, at);
     for (const int c : OpenConditions(below)) {
-      if (Contains(plan_.conditions[c].loops, at) && !TrimsExactly(c, at, below)) return true;
+      if (absl::c_linear_search(plan_.conditions[c].loops, at) && !TrimsExactly(c, at, below)) return true;
     }
   }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "absl/algorithm/container.h"
 #include "backends/cpu/outline_parallel.h"
 #include "backends/emit.h"
 #include "lang/analysis/annotations.h"
@@ -18,10 +19,6 @@ namespace kiln {
 namespace {
 
 constexpr int kMostVersions = 3;  // of one nest inside each other
-
-bool Contains(const std::vector<Id>& list, Id id) {
-  return std::find(list.begin(), list.end(), id) != list.end();
-}
 
 // Lanes that a reduction combines into more than one element: neither one after the other nor across.
 bool ReducesToSeveral(const Program& p, Id loop) {
@@ -178,7 +175,7 @@ void Emitter::EmitBody(Id loop) {
       exact.push_back(condition);
     } else {
       versioned.push_back(condition);
-      mine |= Contains(plan_.conditions[condition].loops, loop);
+      mine |= absl::c_linear_search(plan_.conditions[condition].loops, loop);
     }
   }
 
@@ -269,8 +266,8 @@ void Emitter::EmitInstance(Id id, Value mask) {
   for (const Id value : p_.List(block.values)) values.push_back(EmitExpr(value, mask));
   if (block.monoid != kNone) {
     const Monoid& monoid = p_.monoids[block.monoid];
-    const bool across =
-        lanes_ > 0 && Contains(plan.reduction_loops, vector_loop_) && Eval(plan.dests[0]).uniform();
+    const bool across = lanes_ > 0 && absl::c_linear_search(plan.reduction_loops, vector_loop_) &&
+                        Eval(plan.dests[0]).uniform();
     if (across) Reduce(monoid, values, mask);
     if (across) mask = Value();
     KILN_CHECK(block.accumulates || starts_.has_value(), "a reduction that begins nowhere");

@@ -17,14 +17,11 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "backends/builder/compile.h"
 #include "backends/cpu/beside.h"
-#include "backends/cpu/codegen.h"
 #include "backends/cpu/context.h"
 #include "backends/cpu/kernel.h"
-#include "backends/cpu/link.h"
-#include "backends/cpu/outline_parallel.h"
 #include "backends/cpu/targets.h"
-#include "backends/lower.h"
 #include "bench/json_results.h"
 #include "bench/random_candidates.h"
 #include "build_info.h"
@@ -60,25 +57,17 @@ absl::StatusOr<Compiled> Compile(Program program, CodegenOptions::Pipeline pipel
   program.name = "kernel";
   Compiled compiled;
   const double start = Now();
-  LowerOptions lowering;
-  lowering.vector_bytes = Host().vector_bytes;
-  lowering.vector_registers = Host().vector_registers;
-  auto module = Lower(program, Context(), lowering);
+  auto module = Lower(program, Context(), LoweringFor(Host()));
   if (!module.ok()) return module.status();
   compiled.lower = Now() - start;
-  CodegenOptions options{.pipeline = pipeline};
-  LinkOptions link;
-  for (const std::string& entry : EntryPoints(program)) {
-    options.entries.push_back({.name = entry, .noalias = true});
-    link.exports.push_back(entry);
-  }
+  CodegenOptions options = CodegenFor(program);
+  options.pipeline = pipeline;
   auto object = codegen.Compile(**module, options);
   if (!object.ok()) return object.status();
   compiled.stages = object->times;
   compiled.bytes = object->bytes.size();
-  if (object->takes_threads) link.exports.push_back(ThreadsSymbol("kernel"));
   const double linking = Now();
-  auto shared = LinkShared({object->bytes}, link);
+  auto shared = LinkKernel(program, *object);
   if (!shared.ok()) return shared.status();
   compiled.link = Now() - linking;
   compiled.total = Now() - start;

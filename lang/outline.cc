@@ -2,18 +2,15 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 
 namespace kiln {
 namespace {
 
-bool Contains(const std::vector<Id>& list, Id id) {
-  return std::find(list.begin(), list.end(), id) != list.end();
-}
-
 void AddOnce(std::vector<Id>& list, Id id) {
-  if (!Contains(list, id)) list.push_back(id);
+  if (!absl::c_linear_search(list, id)) list.push_back(id);
 }
 
 // Copies nests of one program to another.
@@ -181,7 +178,7 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
     for (const Id b : WrittenBuffers(program, block)) AddOnce(inside ? written : written_outside, b);
   }
   for (const Id b : written) {
-    if (!Contains(written_outside, b)) continue;
+    if (!absl::c_linear_search(written_outside, b)) continue;
     return absl::FailedPreconditionError(
         absl::StrCat("blocks outside of the task write to ", program.Text(program.buffers[b].name), " too"));
   }
@@ -189,19 +186,19 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
   result.task.name = std::string(name);
   Copier copier(program, result.task);
   for (const Id b : read) {
-    if (Contains(written, b)) continue;
+    if (absl::c_linear_search(written, b)) continue;
     const Role role = program.buffers[b].role;
     copier.AddBuffer(b, IsGiven(role) ? role : Role::kInput);
     result.boundary.push_back(b);
   }
   for (const Id b : written) {
     const Role role = program.buffers[b].role;
-    const bool crosses = role == Role::kOutput || Contains(used_outside, b);
+    const bool crosses = role == Role::kOutput || absl::c_linear_search(used_outside, b);
     copier.AddBuffer(b, role == Role::kStatus ? role : crosses ? Role::kOutput : Role::kTemporary);
     if (crosses) result.boundary.push_back(b);
   }
   for (Id nest = program.nodes[kRoot].first; nest != kNone; nest = program.nodes[nest].next) {
-    if (Contains(nests, nest)) copier.CopyNest(nest, kRoot);
+    if (absl::c_linear_search(nests, nest)) copier.CopyNest(nest, kRoot);
   }
   const absl::Status status = Verify(result.task);
   if (!status.ok()) return status;

@@ -12,14 +12,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/builder/compile.h"
 #include "backends/builder/object_cache.h"
-#include "backends/cpu/codegen.h"
 #include "backends/cpu/context.h"
-#include "backends/cpu/link.h"
-#include "backends/cpu/machine.h"
-#include "backends/cpu/outline_parallel.h"
-#include "backends/cpu/pool_files.h"
-#include "backends/lower.h"
 #include "backends/version.h"
 #include "build_info.h"
 #include "lang/hash.h"
@@ -74,7 +69,6 @@ class Job {
     if (!program.ok()) return program.status();
     program_ = *std::move(program);
     program_.name = request_.symbol;
-    entries_ = EntryPoints(program_);
     auto codegen = CodegenFor(request_);
     if (!codegen.ok()) return codegen.status();
     codegen_ = *codegen;
@@ -86,9 +80,9 @@ class Job {
       if (!made.ok()) return made.status();
       result->outputs.push_back(*std::move(made));
     }
-    result->has_prepare = entries_.size() > 1;
+    result->has_prepare = EntryPoints(program_).size() > 1;
     result->prepared = prepared_;
-    result->takes_threads = takes_threads_;
+    result->takes_threads = object_ && object_->takes_threads;
     result->passes = passes_.str();
     if (cache) {
       if (const absl::Status kept = cache->Keep(Key(), Encode(*result)); !kept.ok())
@@ -138,20 +132,12 @@ class Job {
     }
     auto object = Object();
     if (!object.ok()) return object.status();
-    std::vector<std::string> objects{*object}, exports = entries_;
-    if (takes_threads_) exports.push_back(ThreadsSymbol(entries_.front()));
-    const bool pool = takes_threads_ && request_.own_pool;
-    if (pool) objects.push_back(PoolObject());
-    return LinkShared(objects, {.exports = exports, .stays_loaded = pool});
+    return LinkKernel(program_, *object_, request_.own_pool);
   }
 
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lowered() {
-    LowerOptions options;
+    LowerOptions options = LoweringFor(codegen_->machine());
     options.contract = request_.contract;
-    options.vector_bytes = codegen_->machine().vector_bytes;
-    options.stream_bytes = codegen_->machine().l2_bytes;
-    options.vector_registers = codegen_->machine().vector_registers;
-    options.features = codegen_->machine().features;
     if (printing()) options.print_after_all = &passes_;
     auto module = Lower(program_, Context(), options);
     if (module.ok()) NotePrepared(**module);
@@ -160,7 +146,7 @@ class Job {
 
   void NotePrepared(mlir::ModuleOp module) {
     prepared_.clear();
-    auto entry = module.lookupSymbol<mlir::func::FuncOp>(entries_.front());
+    auto entry = module.lookupSymbol<mlir::func::FuncOp>(program_.name);
     for (const mlir::Type type : llvm::drop_begin(entry.getArgumentTypes(), program_.parameters.size())) {
       const auto memref = mlir::cast<mlir::MemRefType>(type);
       prepared_.push_back({NameOf(memref.getElementType()), memref.getNumElements()});
@@ -174,19 +160,18 @@ class Job {
   }
 
   absl::StatusOr<std::string> Object() {
-    if (!object_.empty()) return object_;
+    if (object_) return object_->bytes;
     auto module = Lowered();
     if (!module.ok()) return module.status();
     auto object = codegen_->Compile(**module, Options());
     if (!object.ok()) return object.status();
-    takes_threads_ = object->takes_threads;
-    return object_ = std::move(object->bytes);
+    object_ = *std::move(object);
+    return object_->bytes;
   }
 
   CodegenOptions Options() {
-    CodegenOptions options;
-    for (const std::string& entry : entries_)
-      options.entries.push_back({.name = entry, .noalias = true, .alignment = request_.alignment});
+    CodegenOptions options = CodegenFor(program_);
+    for (EntryPoint& entry : options.entries) entry.alignment = request_.alignment;
     options.contract = request_.contract;
     if (printing()) options.print_after_all = &passes_;
     printed_ = true;
@@ -197,11 +182,10 @@ class Job {
 
   const BuildRequest& request_;
   Program program_;
-  std::vector<std::string> entries_;
   std::vector<PreparedParam> prepared_;
-  std::string object_;
+  std::optional<ObjectCode> object_;
   std::ostringstream passes_;
-  bool printed_ = false, takes_threads_ = false;
+  bool printed_ = false;
   Codegen* codegen_ = nullptr;
 };
 

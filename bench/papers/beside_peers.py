@@ -11,7 +11,7 @@ import experiment
 
 
 def main():
-    parser = experiment.start(__doc__)
+    parser = experiment.start(__doc__, searches=False)
     parser.add_argument("operators", nargs="*", metavar="OPERATOR")
     options = parser.parse_args()
     results = experiment.Results("peers")

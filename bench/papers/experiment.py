@@ -23,8 +23,8 @@ WORK = ROOT / "build" / "papers"
 PACKAGES = ["numpy", "matplotlib"]
 
 
-def start(document):
-    """A parser of the experiment's options, in an environment that has what plots need."""
+def start(document, searches=True):
+    """A parser of the experiment's options (those of searches, if it makes any), in an environment that has what plots need."""
     venv = WORK / "venv"
     if pathlib.Path(sys.prefix) != venv:
         if not (venv / "ready").exists():
@@ -33,9 +33,10 @@ def start(document):
             (venv / "ready").touch()
         os.execv(venv / "bin/python", [venv / "bin/python", *sys.argv])
     parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=int, default=256)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
+    if searches:
+        parser.add_argument("--trials", type=int, default=256)
+        parser.add_argument("--seeds", type=int, default=5)
+        parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
     return parser
 
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 
 namespace kiln {
@@ -45,23 +46,18 @@ Exprs Body(const Program& p, Id block) {
   return order;
 }
 
-template <typename List>
-bool Contains(const List& list, Id id) {
-  return std::find(list.begin(), list.end(), id) != list.end();
-}
-
 // Whether a block writes (reads) one of the buffers.
 template <typename List>
 bool WritesAny(const Program& p, Id block, const List& buffers) {
   const auto dests = p.Accesses(p.block(block).dests);
   return std::any_of(dests.begin(), dests.end(),
-                     [&](const Access& dest) { return Contains(buffers, dest.buffer); });
+                     [&](const Access& dest) { return absl::c_linear_search(buffers, dest.buffer); });
 }
 template <typename List>
 bool ReadsAny(const Program& p, Id block, const List& buffers) {
   const Exprs body = Body(p, block);
   return std::any_of(body.begin(), body.end(),
-                     [&](Id e) { return Contains(buffers, BufferRead(p.exprs[e])); });
+                     [&](Id e) { return absl::c_linear_search(buffers, BufferRead(p.exprs[e])); });
 }
 
 template <typename Condition>

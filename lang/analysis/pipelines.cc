@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
@@ -21,10 +22,6 @@ std::vector<Id> BlocksOf(const Program& p, Id node) {
   std::vector<Id> blocks = BlocksBelow(p, node);
   if (p.IsBlock(node)) blocks.insert(blocks.begin(), node);
   return blocks;
-}
-
-bool Contains(const std::vector<Id>& list, Id id) {
-  return std::find(list.begin(), list.end(), id) != list.end();
 }
 
 class PipelineCheck {
@@ -85,7 +82,7 @@ class PipelineCheck {
         for (const Id buffer : WrittenBuffers(p_, block)) {
           for (size_t other = 0; other < c; ++other) {
             for (const Id writer : children_[other]) {
-              if (!Contains(WrittenBuffers(p_, writer), buffer)) continue;
+              if (!absl::c_linear_search(WrittenBuffers(p_, writer), buffer)) continue;
               return No(absl::StrCat("children ", other, " and ", c, " of ", Describe(p_, loop_),
                                      " both write ", Name(buffer)));
             }
@@ -132,7 +129,7 @@ class PipelineCheck {
                          made[d].base.offset + made[d].extent >= shape[d].max;
         if (all) read[d] = made[d];
       }
-      if (kiln::Contains(made, read) || KILN_DEFECT("pipeline.iterations")) continue;
+      if (Contains(made, read) || KILN_DEFECT("pipeline.iterations")) continue;
       return No(absl::StrCat(what, "is read by ", Describe(p_, reader),
                              " where other iterations may have made it"));
     }
@@ -213,7 +210,7 @@ std::vector<Carried> CarriedBuffers(const Program& program, Id loop) {
         if (std::any_of(carried.begin(), carried.end(), same)) continue;
         Carried next{buffer, static_cast<int>(c), {}};
         for (size_t reader = 0; reader < children.size(); ++reader) {
-          const auto reads = [&](Id b) { return Contains(ReadBuffers(program, b), buffer); };
+          const auto reads = [&](Id b) { return absl::c_linear_search(ReadBuffers(program, b), buffer); };
           if (reader != c && std::any_of(children[reader].begin(), children[reader].end(), reads))
             next.readers.push_back(static_cast<int>(reader));
         }

@@ -6,11 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/codegen.h"
+#include "backends/builder/compile.h"
 #include "backends/cpu/context.h"
-#include "backends/cpu/link.h"
-#include "backends/cpu/outline_parallel.h"
-#include "backends/lower.h"
 #include "lang/random.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,23 +21,13 @@ using Change = std::function<bool(mlir::ModuleOp)>;  // false: it has no place f
 
 inline absl::StatusOr<std::optional<std::string>> BuildChanged(Program program, const Change& change) {
   program.name = "kernel";
-  LowerOptions lowering;
-  lowering.vector_bytes = Host().vector_bytes;
-  lowering.vector_registers = Host().vector_registers;
-  auto module = Lower(program, Context(), lowering);
+  auto module = Lower(program, Context(), LoweringFor(Host()));
   if (!module.ok()) return module.status();
   if (!change(**module)) return std::optional<std::string>();
   static Codegen& codegen = *Codegen::Create(Host())->release();
-  CodegenOptions options;
-  LinkOptions link;
-  for (const std::string& entry : EntryPoints(program)) {
-    options.entries.push_back({.name = entry, .noalias = true});
-    link.exports.push_back(entry);
-  }
-  auto object = codegen.Compile(**module, options);
+  auto object = codegen.Compile(**module, CodegenFor(program));
   if (!object.ok()) return object.status();
-  if (object->takes_threads) link.exports.push_back(ThreadsSymbol(program.name));
-  auto shared = LinkShared({object->bytes}, link);
+  auto shared = LinkKernel(program, *object);
   if (!shared.ok()) return shared.status();
   return std::optional(*std::move(shared));
 }

@@ -124,7 +124,9 @@ Ran RunSeed(uint64_t seed) {
     return Ran{true, absl::StrCat(what, "\n", steps, ToString(p))};
   };
   std::vector<size_t> prepared;
-  const auto loaded = BuildProgram(p, {}, &prepared);
+  LowerOptions lowering = LoweringFor(Host());
+  if (seed % 2 == 0) lowering.stream_bytes = 64;  // what is prefetched in large programs is in these too
+  const auto loaded = BuildProgram(p, lowering, &prepared);
   if (absl::IsFailedPrecondition(loaded.status())) return {};  // storages of a GPU
   if (!loaded.ok()) return told(loaded.status().ToString());
   if (p.parameters.size() + prepared.size() > kParameters) return {};

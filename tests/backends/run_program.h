@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/builder/compile.h"
 #include "backends/cpu/outline_parallel.h"
-#include "backends/lower.h"
 #include "gtest/gtest.h"
 #include "lang/interpreter.h"
 #include "lang/program.h"
@@ -40,16 +40,9 @@ inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOp
                           (element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8));
     }
   }
-  CodegenOptions codegen;
-  LinkOptions link;
-  for (const std::string& name : EntryPoints(program)) {
-    codegen.entries.push_back({.name = name, .noalias = true});
-    link.exports.push_back(name);
-  }
-  auto object = HostCodegen().Compile(**module, codegen);
+  auto object = HostCodegen().Compile(**module, CodegenFor(program));
   if (!object.ok()) return object.status();
-  if (object->takes_threads) link.exports.push_back(ThreadsSymbol(program.name));
-  auto shared = LinkShared({object->bytes}, link);
+  auto shared = LinkKernel(program, *object);
   if (!shared.ok()) return shared.status();
   return Loaded::FromBytes(*shared);
 }

@@ -1,0 +1,36 @@
+#include "backends/builder/compile.h"
+
+#include <utility>
+#include <vector>
+
+#include "backends/cpu/link.h"
+#include "backends/cpu/outline_parallel.h"
+#include "backends/cpu/pool_files.h"
+
+namespace kiln {
+
+LowerOptions LoweringFor(const MachineTarget& machine) {
+  LowerOptions options;
+  options.vector_bytes = machine.vector_bytes;
+  options.vector_registers = machine.vector_registers;
+  options.stream_bytes = machine.l2_bytes;
+  options.features = machine.features;
+  return options;
+}
+
+CodegenOptions CodegenFor(const Program& program) {
+  CodegenOptions options;
+  for (const std::string& entry : EntryPoints(program))
+    options.entries.push_back({.name = entry, .noalias = true});
+  return options;
+}
+
+absl::StatusOr<std::string> LinkKernel(const Program& program, const ObjectCode& object, bool own_pool) {
+  std::vector<std::string> objects{object.bytes}, exports = EntryPoints(program);
+  if (object.takes_threads) exports.push_back(ThreadsSymbol(exports.front()));
+  const bool pool = object.takes_threads && own_pool;
+  if (pool) objects.push_back(PoolObject());
+  return LinkShared(objects, {.exports = std::move(exports), .stays_loaded = pool});
+}
+
+}  // namespace kiln

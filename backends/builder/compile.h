@@ -1,0 +1,25 @@
+// The steps from a program to code that runs, which are the same for builders, tests and benches: lowering
+// for a machine, code of the entry points, one shared object. Lower (backends/lower.h), Codegen and
+// LinkShared (backends/cpu) are what stands between them.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "backends/cpu/codegen.h"
+#include "backends/cpu/machine.h"
+#include "backends/lower.h"
+
+namespace kiln {
+
+LowerOptions LoweringFor(const MachineTarget& machine);
+
+// Of the program's entry points, whose buffers do not overlap.
+CodegenOptions CodegenFor(const Program& program);
+
+// Exports the entry points and, where loops run on threads, what sets their number. own_pool: the threads
+// come with it; otherwise they are those of whoever loads it. Errors: LinkShared.
+absl::StatusOr<std::string> LinkKernel(const Program& program, const ObjectCode& object,
+                                       bool own_pool = false);
+
+}  // namespace kiln

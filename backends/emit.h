@@ -73,6 +73,7 @@ class Emitter {
   void EmitStart(Id nest, Id block);
   void EmitLoop(Id loop);
   bool EmitCall(Id outer);  // emit_call.cc
+  bool RunsInstead(Id loop) const;
   void EmitSerial(Id loop);
   void EmitBody(Id loop);
   void EmitBlock(Id block);
@@ -86,6 +87,7 @@ class Emitter {
   std::vector<int> OpenConditions(const std::vector<Id>& blocks) const;
   bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
   Sum UnboundPart(int condition, Sum* bound) const;
+  bool HoldsAlike(const Sum& bound, const Interval& rest, int64_t extent) const;
   bool Postponed(Id loop, const std::vector<int>& candidates) const;
   bool TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const;
   Value TrimmedUpper(Id loop, std::vector<int>& established);
@@ -152,6 +154,7 @@ class Emitter {
   std::vector<Level> levels_;
   std::vector<Atom> atoms_;
   std::vector<Value> buffers_;                // by buffer
+  const std::vector<bool> registers_;         // by buffer: indexed by constants (written_out.h)
   std::vector<Id> allocated_;                 // on the heap, to be freed
   std::unordered_map<Id, IndexValue> loops_;  // bound loops, by node
   std::vector<std::optional<bool>> known_;    // by condition

@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/outline_parallel.h"
 #include "backends/emit.h"
+#include "backends/written_out.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,6 +27,7 @@ Emitter::Emitter(const Program& program, const Plan& plan, const std::unordered_
       b_(module.getContext()),
       loc_(b_.getUnknownLoc()),
       buffers_(program.buffers.size()),
+      registers_(KeptInRegisters(program, plan)),
       known_(plan.conditions.size()) {}
 
 void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& parameters, bool prepare) {

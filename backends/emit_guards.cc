@@ -1,5 +1,6 @@
 // Conditions: decided where the loops they depend on allow it, once for a whole tile where possible.
 #include <algorithm>
+#include <numeric>
 
 #include "absl/algorithm/container.h"
 #include "backends/emit.h"
@@ -13,6 +14,13 @@ namespace kiln {
 namespace {
 
 namespace arith = mlir::arith;
+
+// The split of a sum that is a multiple of the loop as it is; end() if there is none.
+auto MultipleOf(const Sum& sum, Id loop) {
+  return std::find_if(sum.splits.begin(), sum.splits.end(), [&](const Split& s) {
+    return s.source == Source::Loop(loop) && s.lower == 1 && s.extent == 0 && s.scale > 0;
+  });
+}
 
 }  // namespace
 
@@ -129,14 +137,32 @@ Sum Emitter::UnboundPart(int condition, Sum* bound) const {
   return unbound;
 }
 
+// Whether 0 <= bound + rest < extent has one answer for all values of the rest, whatever the bound part is:
+// tiles of four end where 56 does.
+bool Emitter::HoldsAlike(const Sum& bound, const Interval& rest, int64_t extent) const {
+  const Interval range = Bounds(bound, Extents(p_));
+  int64_t step = 0;  // the values of the bound part are this far apart
+  for (const Split& split : bound.splits) step = std::gcd(step, split.scale);
+  const auto some_cross = [&](int64_t limit) {  // bound + rest.min < limit <= bound + rest.max
+    int64_t first = std::max(range.min, limit - rest.max);
+    if (step > 0) first = bound.offset - FloorDiv(bound.offset - first, step) * step;
+    return first <= std::min(range.max, limit - rest.min - 1);
+  };
+  return !some_cross(0) && !some_cross(extent);
+}
+
 // Whether a smaller upper bound of the loop decides the condition for everything below it.
 bool Emitter::TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const {
   if (!GuardsAll(condition, blocks)) return false;
   Sum bound;
-  const Sum unbound = UnboundPart(condition, &bound);
-  const Interval range = Bounds(plan_.conditions[condition].value, Extents(p_));
-  return range.min >= 0 && unbound.splits.size() == 1 && unbound.splits[0].source == Source::Loop(loop) &&
-         unbound.splits[0].lower == 1 && unbound.splits[0].extent == 0 && unbound.splits[0].scale > 0;
+  Sum rest = UnboundPart(condition, &bound);
+  const auto mine = MultipleOf(rest, loop);
+  if (mine == rest.splits.end() || Bounds(plan_.conditions[condition].value, Extents(p_)).min < 0)
+    return false;
+  bound.splits.push_back(*mine);
+  rest.splits.erase(mine);
+  return rest.splits.empty() ||
+         HoldsAlike(bound, Bounds(rest, Extents(p_)), plan_.conditions[condition].extent);
 }
 
 // Null: as it is. The loop is not bound yet.
@@ -147,9 +173,7 @@ mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
     if (!GuardsAll(condition, blocks)) continue;
     Sum bound;
     Sum unbound = UnboundPart(condition, &bound);
-    const auto mine = std::find_if(unbound.splits.begin(), unbound.splits.end(), [&](const Split& s) {
-      return s.source == Source::Loop(loop) && s.lower == 1 && s.extent == 0 && s.scale > 0;
-    });
+    const auto mine = MultipleOf(unbound, loop);
     if (mine == unbound.splits.end()) continue;
     const int64_t scale = mine->scale;
     const bool exact = TrimsExactly(condition, loop, blocks);

@@ -126,6 +126,13 @@ IndexValue Emitter::Digit(const IndexValue& value, int64_t lower, int64_t extent
   const bool apart = rest_range.min >= 0 && rest_range.max < lower;
   if (apart && extent == 0) return multiple;
   if (apart && lower > 1) return Digit(multiple, 1, extent);
+  // What is a multiple of all that the remainder is taken of has none.
+  if (extent > 0) {
+    IndexValue less = value;
+    less.constant = DigitOf(value.constant, 1, lower * extent);
+    llvm::erase_if(less.terms, [&](const auto& term) { return term.second % (lower * extent) == 0; });
+    if (less.terms.size() < value.terms.size() && RangeOf(less).min >= 0) return Digit(less, lower, extent);
+  }
 
   const Interval digits{extent == 0 ? FloorDiv(range.min, lower) : 0,
                         extent == 0 ? FloorDiv(range.max, lower) : extent - 1};

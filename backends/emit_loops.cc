@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "backends/cpu/outline_parallel.h"
 #include "backends/emit.h"
+#include "backends/written_out.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
@@ -102,7 +103,7 @@ void Emitter::EmitLoop(Id loop) {
   if (extent == 1) {
     loops_[loop] = IndexValue::Constant(0);
     EmitBody(loop);
-  } else if (node.kind == LoopKind::kUnrolled ||
+  } else if ((node.kind == LoopKind::kUnrolled && !RunsInstead(loop)) ||
              (node.kind == LoopKind::kVectorized && ReducesToSeveral(p_, loop))) {
     for (int64_t i = 0; i < extent; ++i) {
       loops_[loop] = IndexValue::Constant(i);
@@ -127,25 +128,32 @@ void Emitter::EmitLoop(Id loop) {
   loops_.erase(loop);
 }
 
+// Whether an unrolled loop need not be written out here: incomplete tiles are short as loops.
+bool Emitter::RunsInstead(Id loop) const {
+  return slow_ && lanes_ == 0 && !IndexesRegisters(p_, plan_, registers_, loop);
+}
+
 void Emitter::EmitSerial(Id loop) {
   std::vector<int> established;
   const Value upper = TrimmedUpper(loop, established);
   const int64_t extent = p_.loop(loop).extent.max;
-  const Value end = upper ? upper : ConstantIndex(extent);
-  const int64_t wanted = AnnotationOf(p_, p_.loop(loop).annotations, kUnrolledSteps);
+  const int64_t wanted = slow_ ? 1 : AnnotationOf(p_, p_.loop(loop).annotations, kUnrolledSteps);
   const bool divides = wanted > 1 && extent % wanted == 0;
   const int64_t steps = divides && !upper && p_.loop(loop).kind == LoopKind::kSerial ? wanted : 1;
-  auto run = mlir::scf::ForOp::create(b_, loc_, ConstantIndex(0), end, ConstantIndex(steps));
+  const Value end = upper ? upper : ConstantIndex(extent / steps);
+  auto run = mlir::scf::ForOp::create(b_, loc_, ConstantIndex(0), end, ConstantIndex(1));
   if (RunsOnThreads(p_, loop)) run->setAttr(kParallelAttribute, b_.getUnitAttr());
   mlir::OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(run.getBody());
   levels_.push_back({run.getBody(), nullptr, {}});
-  const int atom = AddAtom(run.getInductionVar(), static_cast<int>(levels_.size()) - 1, {0, extent - steps});
+  const int atom =
+      AddAtom(run.getInductionVar(), static_cast<int>(levels_.size()) - 1, {0, extent / steps - 1});
   Saved saved = EnterRegion(true);
   for (const int condition : established) known_[condition] = true;
   for (int64_t step = 0; step < steps; ++step) {
-    loops_[loop] = IndexValue::OfAtom(atom);
-    loops_[loop].constant = step;
+    loops_[loop] = IndexValue::Constant(step);
+    loops_[loop].Add(IndexValue::OfAtom(atom),
+                     steps);  // a known multiple: what divides it needs no remainder
     EmitBody(loop);
   }
   for (const int condition : established) known_[condition].reset();
@@ -161,9 +169,22 @@ void Emitter::EmitBody(Id loop) {
   const std::vector<Id> blocks = BlocksBelow(p_, loop);
   std::vector<int> exact, versioned;
   bool mine = false;
-  for (const int condition : OpenConditions(blocks)) {
+  const auto alike = [&](int condition) {
     Sum bound;
     const Sum unbound = UnboundPart(condition, &bound);
+    return HoldsAlike(bound, Bounds(unbound, Extents(p_)), plan_.conditions[condition].extent);
+  };
+  // Null where it is known to hold for all that is not bound yet.
+  const auto holds_for_all = [&](int condition) {
+    Sum bound;
+    const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
+    return InRange(Eval(bound), plan_.conditions[condition].extent, rest.min, rest.max);
+  };
+  for (const int condition : OpenConditions(blocks)) {
+    if (alike(condition) && GuardsAll(condition, blocks)) {
+      exact.push_back(condition);
+      continue;
+    }
     const bool waits = std::any_of(plan_.conditions[condition].loops.begin(),
                                    plan_.conditions[condition].loops.end(), [&](Id l) {
                                      const LoopKind kind = p_.loop(l).kind;
@@ -171,12 +192,8 @@ void Emitter::EmitBody(Id loop) {
                                             kind != LoopKind::kVectorized && p_.loop(l).extent.max > 1;
                                    });
     if (waits) continue;
-    if (unbound.IsConstant() && GuardsAll(condition, blocks)) {
-      exact.push_back(condition);
-    } else {
-      versioned.push_back(condition);
-      mine |= absl::c_linear_search(plan_.conditions[condition].loops, loop);
-    }
+    versioned.push_back(condition);
+    mine |= absl::c_linear_search(plan_.conditions[condition].loops, loop);
   }
 
   mlir::OpBuilder::InsertionGuard guard(b_);
@@ -185,9 +202,10 @@ void Emitter::EmitBody(Id loop) {
   };
   Value passes;
   for (const int condition : exact) {
-    const IndexValue value = Eval(plan_.conditions[condition].value);
-    if (!value.uniform()) continue;
-    passes = And(passes, InRange(value, plan_.conditions[condition].extent, 0, 0));
+    Sum bound;
+    UnboundPart(condition, &bound);
+    if (!Eval(bound).uniform()) continue;
+    passes = And(passes, holds_for_all(condition));
     known_[condition] = true;
   }
   Saved saved = EnterRegion(false);
@@ -195,19 +213,12 @@ void Emitter::EmitBody(Id loop) {
 
   Value complete;
   if (mine && !slow_ && versions_ < kMostVersions && lanes_ == 0 && !Postponed(loop, versioned)) {
-    for (const int condition : versioned) {
-      Sum bound;
-      const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
-      complete = And(complete, InRange(Eval(bound), plan_.conditions[condition].extent, rest.min, rest.max));
-    }
+    for (const int condition : versioned) complete = And(complete, holds_for_all(condition));
   }
   if (!complete) {
     EmitChildren(loop);
   } else {
-    const bool decided = versioned.size() == 1 && [&] {
-      Sum bound;
-      return UnboundPart(versioned[0], &bound).IsConstant();
-    }();
+    const bool decided = versioned.size() == 1 && alike(versioned[0]);
     auto either = branch(complete, true);
     ++versions_;
     const auto fill = [&](mlir::Block* block, bool holds) {

@@ -37,6 +37,13 @@ std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<
   return stride;
 }
 
+// Whether the last axis of the layout is the dimension itself.
+bool IsLastAxis(const Program& p, const Layout& layout, size_t dim) {
+  const Sum last = p.SumOf(p.List(layout.axes).back());
+  return last.splits.size() == 1 && last.splits[0].lower == 1 &&
+         last.splits[0].source == Source::Iter(static_cast<int32_t>(dim));
+}
+
 }  // namespace
 
 bool Lanes(const Program& p, Id block, Id loop) {
@@ -64,19 +71,27 @@ int64_t WidestResult(const Program& p, const std::vector<Id>& blocks) {
 
 int64_t Together(const Program& p, Id block, Id loop, int64_t limit, int64_t vector) {
   const auto visit = [&](Id id, absl::Span<const int32_t> index) {
-    const auto axes = p.List(p.buffers[id].layout.axes);
-    if (axes.empty()) return;
-    const Sum last = p.SumOf(axes.back());
+    const Layout& layout = p.buffers[id].layout;
+    if (layout.axes.count == 0) return;
     for (size_t d = 0; d < index.size(); ++d) {
       if (StepOf(p, block, index[d], loop) == 0) continue;
-      const bool along = last.splits.size() == 1 && last.splits[0].lower == 1 &&
-                         last.splits[0].source == Source::Iter(static_cast<int32_t>(d));
-      limit = std::min(limit, along ? p.marks[axes.back()].extent.max : vector);
+      limit =
+          std::min(limit, IsLastAxis(p, layout, d) ? p.marks[p.List(layout.axes).back()].extent.max : vector);
     }
   };
   for (const Access& dest : p.Accesses(p.block(block).dests)) visit(dest.buffer, p.List(dest.index));
   for (const Id load : Loads(p, block)) visit(p.exprs[load].a, p.List({p.exprs[load].b, p.exprs[load].c}));
   return limit;
+}
+
+bool StoresApart(const Program& p, Id block, Id loop) {
+  for (const Access& dest : p.Accesses(p.block(block).dests)) {
+    const Layout& layout = p.buffers[dest.buffer].layout;
+    const auto index = p.List(dest.index);
+    for (size_t d = 0; layout.axes.count > 0 && d < index.size(); ++d)
+      if (StepOf(p, block, index[d], loop) != 0 && !IsLastAxis(p, layout, d)) return true;
+  }
+  return false;
 }
 
 int64_t LaneCount(int64_t extent, int64_t together, int64_t limit, int64_t vector) {

@@ -17,6 +17,9 @@ int64_t WidestResult(const Program& program, const std::vector<Id>& blocks);
 // moves along it; a vector, if it moves along others.
 int64_t Together(const Program& program, Id block, Id loop, int64_t limit, int64_t vector);
 
+// Whether lanes along the loop store elements that a layout puts apart, so that each is a store of its own.
+bool StoresApart(const Program& program, Id block, Id loop);
+
 // How many of `extent` iterations become lanes: all up to `together`, else the largest divisor that fills
 // whole vectors, else all up to `limit`, else a vector.
 int64_t LaneCount(int64_t extent, int64_t together, int64_t limit, int64_t vector);

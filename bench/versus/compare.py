@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kiln beside its peers, on one core, in turns.
 
-  bench/versus/compare.py [--peers mkl,openblas,...] [--trials 1000] [--seed 0] [OPERATOR...]
+  bench/versus/compare.py [--peers mkl,openblas,...] [--trials 1000] [--seed 0] [--common] [OPERATOR...]
   bench/versus/compare.py --trials 256 MM_1024x1024x1024 C2D2
   bench/versus/compare.py --table
 
@@ -9,7 +9,8 @@ An operator is a name of bench/operators (operators.py --list). For each, `kiln 
 among the peers) finds a kernel; every peer runs in a process of its own, with its own environment below build/versus,
 which is made on first use. Results are compared; then pairs of calls in alternating order give ratios (peer's time /
 Kiln's time), in three runs of 50 pairs; the median of the runs' medians is reported with a 95% bootstrap interval.
-Results are in Google Benchmark's format and written after each pair of peers, so that the same command goes on where it
+Beside TVM it is also told how long Kiln
+tuned until it had a program as fast as TVM's. Results are in Google Benchmark's format and written after each pair of peers, so that the same command goes on where it
 was stopped: what is there for the same commit, trials and seed is not run again.
 """
 import argparse
@@ -31,6 +32,9 @@ import operators  # noqa: E402
 
 PEERS = ["mkl", "openblas", "onednn", "onednn_plain", "onnxruntime", "openvino", "tvm"]
 RUNS, PAIRS, SHORTEST = 3, 50, 2e-4
+COMMON_SPACE = ("pin site=read-reuse to=0 | pin site=lanes-across to=0 | each-block(auto-inline) | each-block(auto-inline | add-rfactor | "
+                "multi-level-tiling structure=SSRSRS waste-percent=0 max-innermost=64) | random-compute-location | "
+                "parallelize-vectorize-unroll max-vector=64")
 ONE_THREAD = {name: "1" for name in ("MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "TVM_NUM_THREADS")}
 
 
@@ -85,16 +89,31 @@ class Server:
 
 def tuned(name, operator, options, core):
     """(folder of what the tuner found, seconds that it took)."""
-    folder = WORK / f"tuned-{name}-{options.trials}-{options.seed}-{options.commit if name == 'kiln' else 'release'}"
+    own = [COMMON_SPACE] if name == "kiln" and options.common else []
+    folder = WORK / f"tuned-{name}{'-common' * len(own)}-{options.trials}-{options.seed}-{options.commit if name == 'kiln' else 'release'}"
     done = folder / f"{operator.name}.seconds"
     if not done.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        process = started(name, operator, folder, core, "tune", options.trials, options.seed)
+        process = started(name, operator, folder, core, "tune", options.trials, options.seed, *own)
         text, _ = process.communicate()
         if process.returncode:
             raise RuntimeError(f"tuning {operator.name} with {name} failed; see {WORK / 'log.txt'}")
         done.write_text(text)
     return folder, float(done.read_text())
+
+
+def seconds_until(operator, folder, mine, theirs):
+    """Seconds of tuning, from its start, until Kiln's best was as fast as the peer's; None if it never was. Rounds tell what
+    they measured then: all are scaled by what the winner takes now."""
+    log = subprocess.run([ROOT / "scripts/kiln", "log", "--json", folder / "kiln.db"], check=True, capture_output=True, text=True)
+    run = [run for run in json.loads(log.stdout) if f"/{operator.name}.mlir" in run["command"]][-1]
+    scale = mine / run["rounds"][-1]["best_seconds"]
+    spent = 0
+    for told in run["rounds"]:
+        spent += sum(told["seconds"].values())
+        if told["best_seconds"] * scale <= theirs:
+            return spent
+    return None
 
 
 def interval(runs):
@@ -150,6 +169,7 @@ def main():
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--common", action="store_true", help="Kiln searches only what TVM's space has too")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench/results/versus.json")
     parser.add_argument("--table", action="store_true", help="print what was measured so far")
     options = parser.parse_args()
@@ -173,7 +193,8 @@ def main():
         for name in options.peers.split(","):
             if not importlib.import_module(f"peers.{name}").covers(operator):
                 continue
-            same = [b for b in report["benchmarks"] if b["name"] == f"{operator.name}/{name}" and b["commit"] == options.commit and
+            key = f"{operator.name}/{name}{'_common' * options.common}"
+            same = [b for b in report["benchmarks"] if b["name"] == key and b["commit"] == options.commit and
                     b["run_name"] == run_name]
             if same:
                 continue
@@ -196,10 +217,12 @@ def main():
             report["context"] = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "cpu": model,
                                  "load_avg": list(os.getloadavg())}
             report["benchmarks"].append({
-                "name": f"{operator.name}/{name}", "run_name": run_name, "iterations": RUNS * PAIRS, "real_time": mine * 1e6,
+                "name": key, "run_name": run_name, "iterations": RUNS * PAIRS, "real_time": mine * 1e6,
                 "cpu_time": mine * 1e6, "time_unit": "us", "gflops": operator.flops * 1e-9 / mine, "peer_time": other * 1e6,
                 "ratio": statistics.median(statistics.median(run) for run in runs), "ratio_low": low, "ratio_high": high,
                 "tuning_seconds": seconds, "peer_tuning_seconds": peer_seconds, "commit": options.commit})
+            if name == "tvm":
+                report["benchmarks"][-1]["seconds_to_peer"] = seconds_until(operator, folder, mine, other)
             options.results.write_text(json.dumps(report, indent=1) + "\n")
             print("{name:32} {real_time:10.1f} us {gflops:6.1f} GFLOP/s  ratio {ratio:.3f} [{ratio_low:.3f}, {ratio_high:.3f}]".format(
                 **report["benchmarks"][-1]), flush=True)

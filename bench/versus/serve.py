@@ -1,6 +1,6 @@
 """One peer and one operator in a process of their own, for compare.py, which types into it:
 
-  serve.py PEER OPERATOR FOLDER CORE tune TRIALS SEED     prints the seconds that tuning took
+  serve.py PEER OPERATOR FOLDER CORE tune TRIALS SEED     prints the seconds that tuning took (Kiln: [SPACE] after it)
   serve.py PEER OPERATOR FOLDER CORE RESULT               writes the result as an .npy, prints "ready"; then each line
                                                           "N" is answered by the seconds of one of N calls
 """
@@ -22,7 +22,7 @@ def main():
     answer = lambda text: print(text, file=answers, flush=True)
     peer, operator, folder = importlib.import_module(f"peers.{peer}"), operators.operators()[operator], pathlib.Path(folder)
     if what == "tune":
-        return answer(peer.tune(operator, int(rest[0]), int(rest[1]), folder))
+        return answer(peer.tune(operator, int(rest[0]), int(rest[1]), folder, *rest[2:]))
     import numpy as np
     call, result = peer.make(operator, folder)
     call(1)

@@ -103,10 +103,9 @@ class Unroller {
  public:
   Unroller(Program& p, int64_t limit, const Target& target) : p_(p), limit_(limit), target_(target) {}
 
-  // Instructions in the straight line that a node becomes, for each vector register that lanes fill; or 0 if
-  // it holds a loop that runs.
+  // Instructions in the straight line that a node becomes; or 0 if it holds a loop that runs.
   int64_t Below(Id node) {
-    if (p_.IsBlock(node)) return p_.nodes[node].first == kNone ? Instructions(p_, node) : 0;
+    if (p_.IsBlock(node)) return p_.nodes[node].first == kNone ? Instructions(p_, node) * Stores(node) : 0;
     int64_t line = 0;
     bool straight = true;
     for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
@@ -116,7 +115,7 @@ class Unroller {
     }
     if (node == kRoot || !straight) return 0;
     LoopNode& loop = p_.loop(node);
-    if (loop.kind == LoopKind::kVectorized) return line * Vectors(node);
+    if (loop.kind == LoopKind::kVectorized) return line;
     const int64_t all = line * loop.extent.max;
     if (loop.kind == LoopKind::kUnrolled || loop.extent.max == 1) return all;
     if (loop.kind != LoopKind::kSerial) return 0;
@@ -132,9 +131,15 @@ class Unroller {
   }
 
  private:
-  // Registers that one value in each lane of the loop fills.
-  int64_t Vectors(Id loop) const {
-    const int64_t bytes = p_.loop(loop).extent.max * WidestResult(p_, BlocksBelow(p_, loop));
+  // Of all lanes around a block: registers that one value in each fills, or elements where these lie apart.
+  int64_t Stores(Id block) const {
+    Id loop = p_.nodes[block].parent;
+    while (loop != kRoot && !(p_.IsLoop(loop) && p_.loop(loop).kind == LoopKind::kVectorized))
+      loop = p_.nodes[loop].parent;
+    if (loop == kRoot) return 1;
+    const int64_t lanes = p_.loop(loop).extent.max;
+    if (StoresApart(p_, block, loop)) return lanes;
+    const int64_t bytes = lanes * WidestResult(p_, BlocksBelow(p_, loop));
     return (bytes + target_.vector_bytes - 1) / target_.vector_bytes;
   }
 
@@ -184,8 +189,9 @@ const Primitive kUnrollUpTo{
     .result_names = "",
     .doc =
         "Late. Unrolls inner loops while the straight line that results has at most `steps` instructions: "
-        "multiply-adds, other operations and copies, once for each vector register that lanes fill. A loop "
-        "that is longer is annotated to run as many iterations at a time as fit and divide it. A loop that "
+        "multiply-adds, other operations and copies, once for each vector register that lanes fill, or for "
+        "each lane where a layout stores them apart. A loop that is longer is annotated to run as many "
+        "iterations at a time as fit and divide it. A loop that "
         "repeats a longer reduction than the target has vector registers stays: what its "
         "iterations load alike would be kept from one to the next, and there is no place for it.\n"
         "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",

@@ -65,7 +65,7 @@ Program Shifted(int64_t n, int64_t lanes) {
   return s.program();
 }
 
-int Count(const std::string& text, const char* pattern) {
+int Matches(const std::string& text, const char* pattern) {
   const std::regex regex(pattern);
   return static_cast<int>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
@@ -98,12 +98,12 @@ TEST(Masks, AreInstructionsWhereTheMachineHasThem) {
                         {"x86-64-v4", DType::kI32, 8, 3, "\tvpgather.*\\{%k[0-7]\\}", 1}};
   for (const Case& c : cases) {
     const std::string assembly = Assembly(Doubled(c.type, 1000 + c.lanes - 1, c.lanes, c.stride), c.target);
-    EXPECT_GE(Count(assembly, c.pattern), c.least)
+    EXPECT_GE(Matches(assembly, c.pattern), c.least)
         << c.target << " " << ToString(c.type) << " x " << c.lanes << "\n"
         << assembly;
   }
-  EXPECT_GE(Count(Assembly(Shifted(1000, 8), "x86-64-v3"), "\tvmaskmovps\t.*\\(%rdi"), 1);
-  EXPECT_GE(Count(Assembly(Shifted(1000, 16), "x86-64-v4"), "\tvmovups\t.*\\{%k[0-7]\\} \\{z\\}"), 1);
+  EXPECT_GE(Matches(Assembly(Shifted(1000, 8), "x86-64-v3"), "\tvmaskmovps\t.*\\(%rdi"), 1);
+  EXPECT_GE(Matches(Assembly(Shifted(1000, 16), "x86-64-v4"), "\tvmovups\t.*\\{%k[0-7]\\} \\{z\\}"), 1);
 }
 
 TEST(Masks, AreNeverABranchForEachLane) {
@@ -111,7 +111,7 @@ TEST(Masks, AreNeverABranchForEachLane) {
     for (const DType type : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kI1}) {
       for (const int64_t stride : {1, 3}) {
         const std::string assembly = Assembly(Doubled(type, 1007, 16, stride), target);
-        EXPECT_LE(Count(assembly, "\n\t(j[a-z]+|b\\.[a-z]+|b|tbn?z|cbn?z)\t"), kBranchesOfLoops)
+        EXPECT_LE(Matches(assembly, "\n\t(j[a-z]+|b\\.[a-z]+|b|tbn?z|cbn?z)\t"), kBranchesOfLoops)
             << target << " " << ToString(type) << " apart " << stride << "\n"
             << assembly;
       }
@@ -127,8 +127,8 @@ TEST(Lanes, ThatFillNoPowerOfVectorsAreEmittedByTheVector) {
         TiledMatmul(Matmul(8, 2 * lanes, 32), Target(), {{8 / rows, 1, rows}, {1, 2, lanes}, {2, 16}}, false)
             .program();
     const std::string assembly = Assembly(p, "x86-64-v3");
-    EXPECT_EQ(Count(assembly, "\tv(fmadd|mov)[^\n]*\\(%rsp\\)"), 0) << lanes << "\n" << assembly;
-    EXPECT_GE(Count(assembly, "\tvfmadd[0-9a-z]*ps\t"), rows * ((lanes + 7) / 8)) << lanes;
+    EXPECT_EQ(Matches(assembly, "\tv(fmadd|mov)[^\n]*\\(%rsp\\)"), 0) << lanes << "\n" << assembly;
+    EXPECT_GE(Matches(assembly, "\tvfmadd[0-9a-z]*ps\t"), rows * ((lanes + 7) / 8)) << lanes;
     std::vector<std::string> inputs, compiled;
     for (const size_t count : {size_t{8} * 32, size_t(32 * 2 * lanes)}) {
       const Array<float> values = Random<float>(count, static_cast<int>(count));

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/lower.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
@@ -20,24 +19,9 @@ Program RowsWrittenOut(int64_t k) {
   return s.program();
 }
 
-std::string Module(const Program& program) {
-  const auto module = Lower(program, Context(), {.vector_registers = 16});
-  EXPECT_TRUE(module.ok()) << module.status();
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  (**module)->print(stream);
-  return text;
-}
-
-int Count(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 TEST(PinLoads, PinsMoreLoadsThanThereAreRegisters) {
-  EXPECT_EQ(Count(Module(RowsWrittenOut(16)), "llvm.inline_asm"), 0);
-  EXPECT_EQ(Count(Module(RowsWrittenOut(17)), "llvm.inline_asm"), 1);
+  EXPECT_EQ(Count(ModuleText(RowsWrittenOut(16)), "llvm.inline_asm"), 0);
+  EXPECT_EQ(Count(ModuleText(RowsWrittenOut(17)), "llvm.inline_asm"), 1);
 }
 
 // for j: the sums of 20 columns are in memory that the loop stores to, and stay where registers can take
@@ -49,7 +33,7 @@ TEST(PinLoads, LeavesWhatTheLoopStoresTo) {
   s.Unroll(loops[0]);
   s.Unroll(loops[1]);
   ASSERT_TRUE(s.ok()) << s.status();
-  const std::string text = Module(s.program());
+  const std::string text = ModuleText(s.program());
   EXPECT_EQ(Count(text, "llvm.inline_asm"), 0);
   EXPECT_GE(Count(text, "memref.load"), 80);
 }

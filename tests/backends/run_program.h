@@ -26,6 +26,22 @@ inline Program Parsed(const std::string& text) {
   return *std::move(p);
 }
 
+// What it is lowered to, for 16 vector registers of 32 bytes.
+inline std::string ModuleText(const Program& program) {
+  const auto module = Lower(program, Context());
+  EXPECT_TRUE(module.ok()) << module.status();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (**module)->print(stream);
+  return text;
+}
+
+inline int Count(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
 // `prepared`: the bytes of each array that the prepare phase makes, parameters after the program's.
 inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOptions& options = {},
                                            std::vector<size_t>* prepared = nullptr) {

@@ -87,6 +87,35 @@ TEST(UnrollUpTo, CountsAVectorOnce) {
               HasSubstr("for i < 3 {\n  for j < 4 unrolled {\n    for k < 5 vectorized {"));
 }
 
+// Columns of four in a layout of rows of two: lanes along the columns are four stores.
+TEST(UnrollUpTo, CountsEachLaneThatALayoutStoresApart) {
+  const auto unrolled = [](int64_t most) {
+    Program p = ParseProgram(R"(kiln.program v1
+program pack
+parameters A, B
+buffer A: f32[8, 4] input
+buffer B: f32[8, 4] output layout (d0/2 < 4, d1 < 4, d0%2 < 2)
+
+for i < 8 {
+  for j < 4 vectorized {
+    block copy {
+      spatial i < 8 = i
+      spatial j < 4 = j
+      B[i, j] = A[i, j]
+    }
+  }
+}
+)")
+                    .value();
+    Schedule s = Scheduled(std::move(p));
+    s.UnrollUpTo(most);
+    EXPECT_TRUE(s.ok()) << s.status();
+    return ToString(s.program());
+  };
+  EXPECT_THAT(unrolled(16), HasSubstr("for i < 8 @\"unrolled-steps\"=4 {"));
+  EXPECT_THAT(unrolled(32), HasSubstr("for i < 8 unrolled {"));
+}
+
 TEST(UnrollUpTo, CountsInstructionsOfFunctions) {
   EXPECT_THAT(Unrolled(64, true, true), HasSubstr("for i < 3 {\n  for j < 4 {"));
   EXPECT_THAT(Unrolled(200, true, true), HasSubstr("for i < 3 {\n  for j < 4 unrolled {"));

@@ -15,12 +15,12 @@ def covers(operator):
     return True
 
 
-def tune(operator, trials, seed, folder):
+def tune(operator, trials, seed, folder, space="cpu"):
     """Seconds that it took; the shared library is in `folder`."""
     start = time.perf_counter()
     environment = {key: value for key, value in os.environ.items() if key != "LD_LIBRARY_PATH"}
     subprocess.run([ROOT / "scripts/kiln", "tune", operator.file, "--trials", str(trials), "--seed", str(seed), "--db", folder / "kiln.db",
-                    "-o", folder], check=True, env=environment, stdout=subprocess.DEVNULL)
+                    "-o", folder, "--space", space], check=True, env=environment, stdout=subprocess.DEVNULL)
     return time.perf_counter() - start
 
 

@@ -1,0 +1,18 @@
+// Which loops have to be written out. An incomplete tile takes the long way: the loops of its complete form
+// may run there, with fewer iterations, instead of being copied iteration by iteration behind conditions.
+// What LLVM keeps in registers has no address, though, and has to be indexed by constants everywhere.
+#pragma once
+
+#include <vector>
+
+#include "backends/plan.h"
+
+namespace kiln {
+
+// By buffer: on the stack, and indexed by unrolled and vectorized loops alone.
+std::vector<bool> KeptInRegisters(const Program& program, const Plan& plan);
+
+// Whether a block below the loop indexes one of these buffers by it.
+bool IndexesRegisters(const Program& program, const Plan& plan, const std::vector<bool>& registers, Id loop);
+
+}  // namespace kiln

@@ -1,0 +1,118 @@
+// Tiles that the end of an extent cuts: which are tested, and what they become.
+#include <gtest/gtest.h>
+
+#include "backends/written_out.h"
+#include "tests/backends/run_program.h"
+#include "tests/support/random_program.h"
+
+namespace kiln {
+namespace {
+
+void ComputesTheSame(const Program& p) {
+  RandomDice dice(Engine{7});
+  const std::vector<std::string> inputs = RandomInputs(p, dice);
+  std::vector<std::string> found;
+  EXPECT_EQ(RunCompiled(p, inputs, &found), 0);
+  EXPECT_EQ(found, Run(p, inputs).value());
+}
+
+// Three tiles of 20 elements, the last one cut.
+Program Tiles(int64_t extent) {
+  const std::string n = std::to_string(extent);
+  return Parsed(R"(
+program tiles
+parameters A, B
+buffer A: f32[)" +
+                n + R"(] input
+buffer B: f32[)" +
+                n + R"(] output
+
+for a < 3 {
+  for b < 5 {
+    for c < 2 {
+      for d < 2 unrolled {
+        block copy {
+          spatial i < )" +
+                n + R"( = a*20 + b*4 + c*2 + d
+          B[i] = A[i]
+        }
+      }
+    }
+  }
+}
+)");
+}
+
+TEST(IncompleteTiles, AreNoneWhereTheExtentIsAMultipleOfTheTile) {
+  const std::string text = ModuleText(Tiles(56));  // `b` ends where 56 does
+  EXPECT_EQ(Count(text, "scf.if"), 0) << text;
+  EXPECT_EQ(Count(text, "memref.store"), 2) << text;
+  ComputesTheSame(Tiles(56));
+}
+
+TEST(IncompleteTiles, RunTheLoopsThatCompleteOnesWriteOut) {
+  const std::string text = ModuleText(Tiles(57));
+  EXPECT_EQ(Count(text, "scf.if"), 1) << text;
+  EXPECT_EQ(Count(text, "memref.store"), 2 + 1) << text;
+  ComputesTheSame(Tiles(57));
+}
+
+TEST(IncompleteTiles, WriteOutWhatIndexesRegisters) {
+  const Program p = Parsed(R"(
+program rows
+parameters A, B
+buffer A: f32[9, 8] input
+buffer B: f32[9] output
+buffer acc: f32[9] temporary register/thread
+
+for a < 5 {
+  for b < 2 unrolled {
+    block begin {
+      spatial i < 9 = a*2 + b
+      acc[i] = f32(0)
+    }
+  }
+  for k < 8 {
+    for b < 2 unrolled {
+      block sum {
+        spatial i < 9 = a*2 + b
+        reduction k < 8 = k
+        acc[i] sum= A[i, k]
+      }
+    }
+  }
+  for b < 2 unrolled {
+    block end {
+      spatial i < 9 = a*2 + b
+      B[i] = acc[i]
+    }
+  }
+}
+)");
+  const std::string text = ModuleText(p);
+  EXPECT_EQ(Count(text, "scf.for"), 1 + 2) << text;  // `a`, and `k` of complete tiles and of others
+  ComputesTheSame(p);
+}
+
+// Elements 2i and 2i + 1 lie in two halves: each of four iterations knows in which.
+TEST(UnrolledSteps, DivideNothing) {
+  const Program p = Parsed(R"(
+program halves
+parameters A, B
+buffer A: f32[64] input
+buffer B: f32[64] output layout (d0%2 < 2, d0/2 < 32)
+
+for i < 64 @"unrolled-steps"=4 {
+  block copy {
+    spatial i < 64 = i
+    B[i] = A[i]
+  }
+}
+)");
+  const std::string text = ModuleText(p);
+  EXPECT_EQ(Count(text, "arith.remui") + Count(text, "arith.divui"), 0) << text;
+  EXPECT_EQ(Count(text, "memref.store"), 4) << text;
+}
+
+}  // namespace
+}  // namespace kiln

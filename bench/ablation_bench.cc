@@ -105,7 +105,7 @@ void Report(const std::vector<Json>& lines, int trials) {
       if (same == defaults.end()) continue;
       ++count;
       ratio += std::log(LastSeconds(*line) / LastSeconds(*same->second));
-      arrival += std::log(TrialsTo95Percent(*line, known[key.first]));
+      arrival += std::log(TrialsTo(0.95, *line, known[key.first]));
     }
     if (count > 0)
       std::printf("%-20s %8d %10.3f %12.1f\n", variant.c_str(), count, std::exp(ratio / count),

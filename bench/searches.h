@@ -60,10 +60,11 @@ inline Json BestSoFar(const StoreContents& contents) {
 
 inline double LastSeconds(const Json& line) { return line["best"].back()[1].get<double>(); }
 
-// The trials until a program was within 5% of the best known; twice the budget for a search that had none.
-inline double TrialsTo95Percent(const Json& line, double best_known) {
+// The trials until a program had this share of the best known speed; twice the budget for a search that had
+// none.
+inline double TrialsTo(double share, const Json& line, double best_known) {
   for (const Json& step : line["best"])
-    if (step[1].get<double>() * 0.95 <= best_known) return step[0].get<double>();
+    if (step[1].get<double>() * share <= best_known) return step[0].get<double>();
   return 2 * line["trials"].get<double>();
 }
 

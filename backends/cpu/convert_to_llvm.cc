@@ -24,6 +24,7 @@ namespace {
 mlir::ConversionConfig Config() {
   mlir::ConversionConfig config;
   config.allowPatternRollback = false;
+  config.foldingMode = mlir::DialectConversionFoldingMode::Never;
   return config;
 }
 

@@ -6,10 +6,10 @@
 //
 // On the simulated machine or, with --cpu, on this one. Run it from the root of the sources. The folder keeps
 // the records of the sources (source.db) and a line of JSON for each search (runs.jsonl); typed again it goes
-// on. It ends with bench/results/transfer-MACHINE.json: for each model the trials to 95% of the best that any
-// search of the operator has found (twice the budget where a search never got there), as geometric means over
-// operators and seeds, and how much
-// slower what was found is than the best.
+// on. It ends with bench/results/transfer-MACHINE.json: for each model the trials to 95% and to 90% of the
+// best speed that any search of the operator has found (twice the budget where a search never got there), as
+// geometric means over operators and seeds, and how much slower what was found is than the best. Times are
+// those of the searches: on a machine that others use, the best known is also the luckiest of all samples.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -116,22 +116,30 @@ class Transfer {
                  {"trials", options_.trials},
                  {"seeds", options_.seeds}};
     for (const auto& [model, operators] : by_model) {
-      double all_trials = 0, all_seconds = 0, count = 0;
-      for (const auto& [name, searches] : operators) {
-        double trials = 0;
-        for (const Json* search : searches) {
-          trials += std::log(TrialsTo95Percent(*search, best_known[name]));
-          all_seconds += std::log(LastSeconds(*search) / best_known[name]);
+      const auto mean = [&, &operators = operators](const std::string& of, auto value) {
+        double logs = 0, count = 0;
+        for (const auto& [name, searches] : operators) {
+          if (!of.empty() && of != name) continue;
+          for (const Json* search : searches) logs += std::log(value(*search, best_known[name]));
+          count += static_cast<double>(searches.size());
         }
-        const double of_this = static_cast<double>(searches.size());
-        summary["trials_to_95_percent"][model][name] = std::round(std::exp(trials / of_this) * 10) / 10;
-        all_trials += trials;
-        count += of_this;
+        return std::exp(logs / count);
+      };
+      std::printf("%-18s", model.c_str());
+      for (const int percent : {95, 90}) {
+        Json& trials = summary[absl::StrCat("trials_to_", percent, "_percent")][model];
+        const auto needed = [&](const Json& search, double best) {
+          return TrialsTo(percent / 100.0, search, best);
+        };
+        for (const auto& [name, searches] : operators)
+          trials[name] = std::round(mean(name, needed) * 10) / 10;
+        trials["all"] = std::round(mean("", needed) * 10) / 10;
+        std::printf("%6.1f trials to %d%% of the best known, ", trials["all"].get<double>(), percent);
       }
-      summary["trials_to_95_percent"][model]["all"] = std::round(std::exp(all_trials / count) * 10) / 10;
-      summary["seconds_over_best_known"][model] = std::exp(all_seconds / count);
-      std::printf("%-18s %6.1f trials to 95%% of the best known, %.3f of its time found\n", model.c_str(),
-                  std::exp(all_trials / count), std::exp(all_seconds / count));
+      const double slower =
+          mean("", [](const Json& search, double best) { return LastSeconds(search) / best; });
+      summary["seconds_over_best_known"][model] = slower;
+      std::printf("%.3f of its time found\n", slower);
     }
     std::ofstream(absl::StrCat("bench/results/transfer-", options_.cpu ? "cpu" : "simulated", ".json"))
         << summary.dump(1) << "\n";

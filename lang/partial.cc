@@ -198,7 +198,7 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
   combine.values = p.AddList(combine_values);
   combine.initial = p.AddList(initial);
   combine.domain = p.AddList(combine_domain);
-  combine.provenance = {Provenance::Kind::kCompute, old.provenance.origin, {}};
+  combine.provenance = {old.provenance.kind, old.provenance.origin, {}};  // of parts of a part: a part
   combine.annotations = old.annotations;
   const Id node = p.AddBlock(combine);
 

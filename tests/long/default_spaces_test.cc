@@ -31,7 +31,7 @@ TEST_P(DefaultSpaces, ComputeWhatTheOriginalsCompute) {
       const auto imported = ImportFile(file.path().string());
       if (!imported.ok()) continue;
       const ProvenTraces proven =
-          ProveTraces(file.path(), GetParam().space, imported->program, target, 16, prover, 10'000'000);
+          ProveTraces(file.path(), GetParam().space, imported->program, target, 16, prover, 2'000'000);
       total.traces += proven.traces;
       total.proven += proven.proven;
       total.refused += proven.refused;

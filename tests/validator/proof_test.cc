@@ -94,6 +94,18 @@ TEST(Proof, FollowsSumsThatAreFactoredAndPadded) {
   EXPECT_PROVEN(p, s.program());
 }
 
+TEST(Proof, FollowsPartsOfParts) {
+  const Program p = Matmul(6, 5, 96);
+  Schedule s = Scheduled(p);
+  const Block matmul = s.GetBlock("matmul");
+  const auto k = s.Split(s.GetLoops(matmul)[2], {4, kAuto});
+  s.Rfactor(matmul, k[0]);
+  const auto lanes = s.Split(s.GetLoops(matmul)[3], {kAuto, 8});
+  s.Rfactor(matmul, lanes[1]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_PROVEN(p, s.program());
+}
+
 // A matmul below loops whose kinds or bindings a wrong primitive has made.
 Program Broken(const std::function<void(Program&, Id block)>& tamper) {
   Program p = Matmul(8, 8, 8);

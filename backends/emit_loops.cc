@@ -151,9 +151,9 @@ void Emitter::EmitSerial(Id loop) {
   Saved saved = EnterRegion(true);
   for (const int condition : established) known_[condition] = true;
   for (int64_t step = 0; step < steps; ++step) {
+    // A multiple of the steps, and known to be one: what divides them needs no remainder.
     loops_[loop] = IndexValue::Constant(step);
-    loops_[loop].Add(IndexValue::OfAtom(atom),
-                     steps);  // a known multiple: what divides it needs no remainder
+    loops_[loop].Add(IndexValue::OfAtom(atom), steps);
     EmitBody(loop);
   }
   for (const int condition : established) known_[condition].reset();

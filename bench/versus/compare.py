@@ -9,9 +9,9 @@ An operator is a name of bench/operators (operators.py --list). For each, `kiln 
 among the peers) finds a kernel; every peer runs in a process of its own, with its own environment below build/versus,
 which is made on first use. Results are compared; then pairs of calls in alternating order give ratios (peer's time /
 Kiln's time), in three runs of 50 pairs; the median of the runs' medians is reported with a 95% bootstrap interval.
-Beside TVM it is also told how long Kiln
-tuned until it had a program as fast as TVM's. Results are in Google Benchmark's format and written after each pair of peers, so that the same command goes on where it
-was stopped: what is there for the same commit, trials and seed is not run again.
+Beside TVM it is also told how long Kiln tuned until it had a program as fast as TVM's. Results are in Google
+Benchmark's format and written after each pair of peers, so that the same command goes on where it was stopped: what is
+there for the same commit, trials and seed is not run again.
 """
 import argparse
 import datetime

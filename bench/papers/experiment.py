@@ -12,6 +12,7 @@ import statistics
 import struct
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -75,15 +76,19 @@ def best_so_far(times):
     return out
 
 
-def in_turns(operator, folders, core, rounds=40):
-    """Median seconds of the kernel of each folder: all of them in each round, in changing order, in one run."""
+def in_turns(operator, folders, core, rounds=40, least=5, seconds=180):
+    """Median seconds of the kernel of each folder: all of them in each round, in changing order, in one run. Fewer rounds where
+    they take longer than so many seconds, but not less than five."""
     servers = {}
     try:
         for folder in folders:
             servers[folder] = compare.Server("kiln", operator, folder, core)
         repeats = max(1, int(compare.SHORTEST / max(server.seconds(1) for server in servers.values())))
         times = {folder: [] for folder in folders}
+        until = time.monotonic() + seconds
         for i in range(rounds):
+            if i >= least and time.monotonic() > until:
+                break
             for folder in random.sample(folders, len(folders)):
                 times[folder].append(servers[folder].seconds(repeats))
     finally:

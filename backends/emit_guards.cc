@@ -4,6 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "backends/emit.h"
+#include "backends/written_out.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/check.h"
@@ -161,8 +162,7 @@ bool Emitter::TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks
     return false;
   bound.splits.push_back(*mine);
   rest.splits.erase(mine);
-  return rest.splits.empty() ||
-         HoldsAlike(bound, Bounds(rest, Extents(p_)), plan_.conditions[condition].extent);
+  return HoldsAlike(bound, Bounds(rest, Extents(p_)), plan_.conditions[condition].extent);
 }
 
 // Null: as it is. The loop is not bound yet.
@@ -219,8 +219,7 @@ bool Emitter::Postponed(Id loop, const std::vector<int>& candidates) const {
     }
     if (inner == kNone) return false;
     at = inner;
-    const LoopKind kind = p_.loop(at).kind;
-    if (kind == LoopKind::kUnrolled || kind == LoopKind::kVectorized || p_.loop(at).extent.max == 1) continue;
+    if (IsWrittenOut(p_.loop(at))) continue;
     const std::vector<Id> below = BlocksBelow(p_, at);
     for (const int c : OpenConditions(below)) {
       if (absl::c_linear_search(plan_.conditions[c].loops, at) && !TrimsExactly(c, at, below)) return true;

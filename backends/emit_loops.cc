@@ -171,8 +171,8 @@ void Emitter::EmitBody(Id loop) {
   bool mine = false;
   const auto alike = [&](int condition) {
     Sum bound;
-    const Sum unbound = UnboundPart(condition, &bound);
-    return HoldsAlike(bound, Bounds(unbound, Extents(p_)), plan_.conditions[condition].extent);
+    const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
+    return HoldsAlike(bound, rest, plan_.conditions[condition].extent);
   };
   // Null where it is known to hold for all that is not bound yet.
   const auto holds_for_all = [&](int condition) {
@@ -185,12 +185,9 @@ void Emitter::EmitBody(Id loop) {
       exact.push_back(condition);
       continue;
     }
-    const bool waits = std::any_of(plan_.conditions[condition].loops.begin(),
-                                   plan_.conditions[condition].loops.end(), [&](Id l) {
-                                     const LoopKind kind = p_.loop(l).kind;
-                                     return loops_.count(l) == 0 && kind != LoopKind::kUnrolled &&
-                                            kind != LoopKind::kVectorized && p_.loop(l).extent.max > 1;
-                                   });
+    const bool waits = absl::c_any_of(plan_.conditions[condition].loops, [&](Id l) {
+      return loops_.count(l) == 0 && !IsWrittenOut(p_.loop(l));
+    });
     if (waits) continue;
     versioned.push_back(condition);
     mine |= absl::c_linear_search(plan_.conditions[condition].loops, loop);

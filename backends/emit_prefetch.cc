@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "backends/emit.h"
+#include "backends/written_out.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
@@ -25,9 +26,7 @@ constexpr int64_t kMostLines = 64;                    // of a panel, before a ti
 // Whether a nest has a loop that is neither written out nor lanes.
 bool RunsBelow(const Program& p, Id node) {
   if (!p.IsLoop(node)) return false;
-  const LoopNode& loop = p.loop(node);
-  const bool written = loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized;
-  if (loop.extent.max > 1 && !written) return true;
+  if (!IsWrittenOut(p.loop(node))) return true;
   for (Id child = p.nodes[node].first; child != kNone; child = p.nodes[child].next) {
     if (RunsBelow(p, child)) return true;
   }

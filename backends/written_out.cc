@@ -27,11 +27,12 @@ bool AnyLoop(const Plan& plan, const Sum& sum, const Wanted& wanted) {
 
 }  // namespace
 
+bool IsWrittenOut(const LoopNode& loop) {
+  return loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized || loop.extent.max <= 1;
+}
+
 std::vector<bool> KeptInRegisters(const Program& p, const Plan& plan) {
-  const auto runs = [&](Id loop) {
-    const LoopKind kind = p.loop(loop).kind;
-    return kind != LoopKind::kUnrolled && kind != LoopKind::kVectorized && p.loop(loop).extent.max > 1;
-  };
+  const auto runs = [&](Id loop) { return !IsWrittenOut(p.loop(loop)); };
   std::vector<bool> registers;
   for (const BufferPlan& buffer : plan.buffers)
     registers.push_back(buffer.used && buffer.place == Place::kAlloca);

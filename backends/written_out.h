@@ -9,6 +9,9 @@
 
 namespace kiln {
 
+// Unrolled, vectorized, or of one iteration.
+bool IsWrittenOut(const LoopNode& loop);
+
 // By buffer: on the stack, and indexed by unrolled and vectorized loops alone.
 std::vector<bool> KeptInRegisters(const Program& program, const Plan& plan);
 

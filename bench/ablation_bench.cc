@@ -134,19 +134,21 @@ int Main(int argc, char** argv) {
   if (results.empty()) results = cpu ? "bench/results/ablation-cpu.json" : "bench/results/ablation.json";
   std::optional<Machine> machine;  // reading results needs none
   const Programs programs = ProgramsOf(cpu);
+  std::vector<Json> lines = ReadResults(results);
   for (int seed = 0; seed < seeds; ++seed) {
     for (const auto& [name, program] : programs) {
       for (const Variant& variant : kVariants) {
         if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), variant.name) == wanted.end())
           continue;
         const Json key = {{"program", name}, {"variant", variant.name}, {"seed", seed}, {"trials", trials}};
-        if (FindResult(key, results)) continue;
+        if (FindResult(key, lines)) continue;
         if (!machine) machine = cpu ? Machine::Cpu() : Machine::Simulated({});
-        AppendResult(Search(name, program, variant, *machine, key), results);
+        lines.push_back(Search(name, program, variant, *machine, key));
+        AppendResult(lines.back(), results);
       }
     }
   }
-  Report(ReadResults(results), trials);
+  Report(lines, trials);
   return 0;
 }
 

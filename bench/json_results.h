@@ -23,15 +23,19 @@ inline std::vector<Json> ReadResults(const std::string& path) {
   return results;
 }
 
-// The last line that has all that the key says.
-inline std::optional<Json> FindResult(const Json& key, const std::string& path) {
+// The last one that has all that the key says.
+inline std::optional<Json> FindResult(const Json& key, const std::vector<Json>& results) {
   std::optional<Json> found;
-  for (Json& result : ReadResults(path)) {
+  for (const Json& result : results) {
     bool same = true;
     for (const auto& [name, value] : key.items()) same = same && result.value(name, Json()) == value;
-    if (same) found = std::move(result);
+    if (same) found = result;
   }
   return found;
+}
+
+inline std::optional<Json> FindResult(const Json& key, const std::string& path) {
+  return FindResult(key, ReadResults(path));
 }
 
 inline void AppendResult(const Json& result, const std::string& path) {

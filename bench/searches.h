@@ -58,7 +58,11 @@ inline Json BestSoFar(const StoreContents& contents) {
   return best;
 }
 
-inline double LastSeconds(const Json& line) { return line["best"].back()[1].get<double>(); }
+// Infinity where no candidate ran.
+inline double LastSeconds(const Json& line) {
+  const Json& best = line["best"];
+  return best.empty() ? std::numeric_limits<double>::infinity() : best.back()[1].get<double>();
+}
 
 // The trials until a program had this share of the best known speed; twice the budget for a search that had
 // none.

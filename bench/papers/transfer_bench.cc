@@ -106,7 +106,7 @@ class Transfer {
     std::map<std::string, std::map<std::string, std::vector<const Json*>>> by_model;  // and operator
     const std::vector<Json> runs = ReadResults(RunsPath());
     for (const Json& run : runs) {
-      if (run["trials"] != options_.trials || run["seed"] >= options_.seeds || run["best"].empty()) continue;
+      if (run["trials"] != options_.trials || run["seed"] >= options_.seeds) continue;
       double& best = best_known.try_emplace(run["operator"], LastSeconds(run)).first->second;
       best = std::min(best, LastSeconds(run));
       by_model[run["model"]][run["operator"]].push_back(&run);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Modules added one by one on fused dense (MetaSchedule, Fig. 10a).
 
-  bench/papers/composition.py [--trials 256] [--seeds 5] [OPERATOR...]
+  bench/papers/composition.py [--trials 64] [--seeds 3] [OPERATOR...]
 
 Each space holds the modules of the one before and one more. The winners of all spaces and seeds are timed in turns in
 one run. bench/results/composition.json and .svg. Continues when typed again.
@@ -23,7 +23,7 @@ SPACES = {
 
 
 def main():
-    parser = experiment.start(__doc__)
+    parser = experiment.start(__doc__, trials=64, seeds=3)
     parser.add_argument("operators", nargs="*", default=["FDN0"], metavar="OPERATOR")
     options = parser.parse_args()
     results = experiment.Results("composition")

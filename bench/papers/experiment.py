@@ -24,7 +24,7 @@ WORK = ROOT / "build" / "papers"
 PACKAGES = ["numpy", "matplotlib"]
 
 
-def start(document, searches=True):
+def start(document, searches=True, trials=256, seeds=5):
     """A parser of the experiment's options (those of searches, if it makes any), in an environment that has what plots need."""
     venv = WORK / "venv"
     if pathlib.Path(sys.prefix) != venv:
@@ -35,10 +35,14 @@ def start(document, searches=True):
         os.execv(venv / "bin/python", [venv / "bin/python", *sys.argv])
     parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
     if searches:
-        parser.add_argument("--trials", type=int, default=256)
-        parser.add_argument("--seeds", type=int, default=5)
+        parser.add_argument("--trials", type=int, default=trials)
+        parser.add_argument("--seeds", type=int, default=seeds)
         parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
     return parser
+
+
+def kiln(*arguments):
+    subprocess.run([ROOT / "scripts/kiln", *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
 
 
 def run(experiment, operator, label, seed, trials, *options):
@@ -47,8 +51,7 @@ def run(experiment, operator, label, seed, trials, *options):
     if not (folder / "finished").exists():
         folder.mkdir(parents=True, exist_ok=True)
         print(f"{operator.name} {label} seed {seed}", flush=True)
-        subprocess.run([ROOT / "scripts/kiln", "tune", operator.file, "--trials", str(trials), "--seed", str(seed), "--db",
-                        folder / "kiln.db", "-o", folder, *options], check=True, stdout=subprocess.DEVNULL)
+        kiln("tune", operator.file, "--trials", trials, "--seed", seed, "--db", folder / "kiln.db", "-o", folder, *options)
         (folder / "finished").touch()
     return folder
 
@@ -97,6 +100,42 @@ def in_turns(operator, folders, core, rounds=40, least=5, seconds=180):
     return {folder: statistics.median(values) for folder, values in times.items()}
 
 
+def compared(operator, folders, options):
+    """Of runs, {(label, seed): folder}, whose winners are timed in turns in one run, the fastest of which is the best known:
+    for each label a list of {seconds, beside_best, curve, arrived: {percent: trials}}. The curve is the speed beside the best
+    after each trial, and a run arrives at its first program within so many percent of the best; one that never does counts
+    as twice the budget. A run's own times are scaled by what its winner takes in turns."""
+    latencies = in_turns(operator, list(folders.values()), options.core)
+    best = min(latencies.values())
+    found = {}
+    for (label, _), folder in folders.items():
+        times = best_so_far(trials(folder))
+        correction = latencies[folder] / times[-1]
+        curve = [best / (time * correction) for time in times]
+        arrived = {f"{percent}": next((i + 1 for i, speed in enumerate(curve) if speed >= percent / 100), 2 * options.trials)
+                   for percent in (90, 95)}
+        found.setdefault(label, []).append({"seconds": latencies[folder], "beside_best": latencies[folder] / best,
+                                            "arrived": arrived, "curve": [round(speed, 4) for speed in curve]})
+    return found
+
+
+def mean_arrival(entries, label, percent):
+    """Geometric mean of the trials over operators and seeds."""
+    return geometric_mean([run["arrived"][f"{percent}"] for entry in entries.values() for run in entry[label]])
+
+
+def draw_curves(figure, entries, labels):
+    """The mean curve of each label, a plot for each operator."""
+    rows = -(-len(entries) // 4)
+    for i, (name, entry) in enumerate(entries.items()):
+        axes = figure.add_subplot(rows, -(-len(entries) // rows), i + 1, title=name, ylim=(0, 1.02), xlabel="trials")
+        for label in labels:
+            axes.plot([statistics.fmean(at) for at in zip(*(run["curve"] for run in entry[label]))], label=label)
+    figure.axes[0].set_ylabel("speed / best known")
+    figure.axes[0].legend()
+    figure.set_size_inches(14, 3.2 * rows)
+
+
 def geometric_mean(values):
     return math.exp(statistics.fmean(math.log(v) for v in values))
 
@@ -121,6 +160,11 @@ class Results:
         self.data["entries"][key] = {**entry, "commit": commit.stdout.strip()}
         entries = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in self.data["entries"].items())
         self.path.write_text(f'{{"context": {json.dumps(self.data["context"])}, "entries": {{\n{entries}\n}}}}\n')
+
+    def of(self, options):
+        """Operator -> entry, of this many trials and seeds."""
+        tail = f"/trials:{options.trials}/seeds:{options.seeds}"
+        return {key.removesuffix(tail): entry for key, entry in self.data["entries"].items() if key.endswith(tail)}
 
     def plot(self, draw, **size):
         """Writes the SVG beside the JSON: draw(figure)."""

@@ -18,21 +18,6 @@ OPERATORS = ["GMM0", "MM_1024x1024x1024", "C2D2", "DEP0", "GRP0", "T2D0", "SFM0"
 STRATEGIES = ["annealed", "random", "genetic", "simulated-annealing"]
 
 
-def compared(operator, options):
-    folders = {(strategy, seed): experiment.run("strategies", operator, strategy, seed, options.trials, "--strategy", strategy)
-               for strategy in options.strategies.split(",") for seed in range(options.seeds)}
-    latencies = experiment.in_turns(operator, list(folders.values()), options.core)
-    best = min(latencies.values())
-    entry = {}
-    for (strategy, seed), folder in folders.items():
-        curve = experiment.best_so_far(experiment.trials(folder))
-        correction = latencies[folder] / curve[-1]  # of what this run measured in its own hour
-        arrived = next((i + 1 for i, time in enumerate(curve) if time * correction <= best / 0.95), 2 * options.trials)
-        entry.setdefault(strategy, []).append({"seconds": latencies[folder], "beside_best": latencies[folder] / best, "arrived": arrived,
-                                               "curve": [round(best / (t * correction), 4) for t in curve]})
-    return entry
-
-
 def summary(entries, strategies):
     for strategy in strategies:
         ratios = [[run["beside_best"] for run in entry[strategy]] for entry in entries.values()]
@@ -41,8 +26,7 @@ def summary(entries, strategies):
             beside = [[run["seconds"] / other["seconds"] for run in entry[strategy] for other in entry["random"]] for entry in entries.values()]
             low, high = experiment.interval(beside)
             line += f"  beside random {experiment.geometric_mean(sum(beside, [])):.3f} [{low:.3f}, {high:.3f}]"
-        arrived = experiment.geometric_mean([run["arrived"] for entry in entries.values() for run in entry[strategy]])
-        print(f"{line}  trials to 95% {arrived:.0f}")
+        print(f"{line}  trials to 95% {experiment.mean_arrival(entries, strategy, 95):.0f}")
     for name, entry in entries.items():
         print(f"  {name:20}", "  ".join(f"{s} {statistics.median(r['beside_best'] for r in entry[s]):.3f}" for s in strategies))
 
@@ -55,23 +39,14 @@ def main():
     results = experiment.Results("strategies")
     strategies = options.strategies.split(",")
     for name in options.operators:
-        key = f"{name}/trials:{options.trials}/seeds:{options.seeds}"
-        if set(strategies) - set(results.data["entries"].get(key, {})):
-            results.put(key, compared(operators.operators()[name], options))
-    tail = f"/trials:{options.trials}/seeds:{options.seeds}"
-    entries = {key.split("/")[0]: entry for key, entry in results.data["entries"].items() if key.endswith(tail)}
+        if set(strategies) - set(results.of(options).get(name, {})):
+            operator = operators.operators()[name]
+            folders = {(strategy, seed): experiment.run("strategies", operator, strategy, seed, options.trials, "--strategy", strategy)
+                       for strategy in strategies for seed in range(options.seeds)}
+            results.put(f"{name}/trials:{options.trials}/seeds:{options.seeds}", experiment.compared(operator, folders, options))
+    entries = results.of(options)
     summary(entries, strategies)
-
-    def draw(figure):
-        for i, (name, entry) in enumerate(entries.items()):
-            axes = figure.add_subplot(-(-len(entries) // 4), min(4, len(entries)), i + 1, title=name, ylim=(0, 1.02), xlabel="trials")
-            for strategy in strategies:
-                curves = [run["curve"] for run in entry[strategy]]
-                axes.plot([statistics.fmean(at) for at in zip(*curves)], label=strategy)
-        figure.axes[0].set_ylabel("speed / best known")
-        figure.axes[0].legend()
-
-    results.plot(draw, figsize=(14, 3.2 * -(-len(entries) // 4)))
+    results.plot(lambda figure: experiment.draw_curves(figure, entries, strategies))
 
 
 if __name__ == "__main__":

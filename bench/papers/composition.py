@@ -3,8 +3,10 @@
 
   bench/papers/composition.py [--trials 64] [--seeds 3] [OPERATOR...]
 
-Each space holds the modules of the one before and one more. The winners of all spaces and seeds are timed in turns in
-one run. bench/results/composition.json and .svg. Continues when typed again.
+Each space holds the modules of the one before and one more. The winners of all spaces and seeds are timed in turns, three
+times with new processes: programs without tiles take what the pages of their process make of them. Told for each space:
+the median, and its speed beside the first and beside the one before (95% bootstrap interval).
+bench/results/composition.json and .svg. Continues when typed again.
 """
 import statistics
 
@@ -12,6 +14,7 @@ import experiment
 from experiment import operators
 
 TILING = "multi-level-tiling structure=SSRSRS max-innermost=64"
+RUNS = 3
 LATE = "random-compute-location | parallelize-vectorize-unroll max-vector=64"
 SPACES = {
     "vectorize and unroll": "parallelize-vectorize-unroll max-vector=64",
@@ -33,12 +36,15 @@ def main():
         if key not in results.data["entries"]:
             folders = {(label, seed): experiment.run("composition", operator, label.replace(" ", "_"), seed, options.trials, "--space", space)
                        for label, space in SPACES.items() for seed in range(options.seeds)}
-            latencies = experiment.in_turns(operator, list(folders.values()), options.core)
-            results.put(key, {label: [latencies[folders[label, seed]] for seed in range(options.seeds)] for label in SPACES})
+            runs = [experiment.in_turns(operator, list(folders.values()), options.core, seconds=60) for _ in range(RUNS)]
+            results.put(key, {label: [run[folders[label, seed]] for run in runs for seed in range(options.seeds)] for label in SPACES})
         entry = results.data["entries"][key]
-        first = statistics.median(entry[next(iter(SPACES))])
+        first = before = entry[next(iter(SPACES))]
         for label in SPACES:
-            print(f"{name} {label:24} {statistics.median(entry[label]) * 1e6:10.1f} us  {first / statistics.median(entry[label]):6.2f}x")
+            low, high = experiment.interval([[old / new for old in before for new in entry[label]]])
+            print(f"{name} {label:24} {statistics.median(entry[label]) * 1e6:10.1f} us  "
+                  f"{statistics.median(first) / statistics.median(entry[label]):6.2f}x  beside the one before [{low:.2f}, {high:.2f}]")
+            before = entry[label]
 
     def draw(figure):
         for i, name in enumerate(options.operators):

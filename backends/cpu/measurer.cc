@@ -27,6 +27,8 @@ constexpr char kSymbol[] = "kernel";
 constexpr double kThoroughSpread = 0.05;
 constexpr int kThoroughRetakes = 32;
 constexpr double kLeastRunSeconds = 5;
+constexpr double kEnoughSeconds = 1,
+                 kEnoughSecondsOfARace = 60;   // of samples, of kernels that take this long
 constexpr int kReferenceKernelSamples = 2000;  // of which the least is undisturbed; 20 us each
 
 int64_t HalfOfMemory() { return int64_t{sysconf(_SC_PHYS_PAGES)} / 2 * sysconf(_SC_PAGESIZE); }
@@ -232,6 +234,7 @@ class CpuMeasurer::Impl {
     run.kernel = candidate.kernel;
     run.data_seed = options_.data_seed;
     run.limits = {.seconds = SecondsFor(candidate), .bytes = options_.run_bytes};
+    run.timing.enough_seconds = kEnoughSeconds;
     run.threads = target_.cores;
     run.timing.cold_cache = options_.cold_cache;
     run.reference_kernel = reference_kernel_;
@@ -307,6 +310,7 @@ class CpuMeasurer::Impl {
     }
     run.limits.seconds = seconds;
     run.timing.runs = options_.race_rounds;
+    run.timing.enough_seconds = kEnoughSecondsOfARace;
     run.timing.retakes = options_.race_rounds;
     return Run(run);
   }

@@ -143,6 +143,7 @@ bool StopRuleHolds(const TimingPolicy& policy, const std::vector<double>& second
 
 bool EnoughSamples(const TimingPolicy& policy, const std::vector<TimedKernel>& kernels, double spent) {
   const int samples = static_cast<int>(kernels.front().seconds.size());
+  if (policy.enough_seconds > 0 && spent >= policy.enough_seconds) return true;
   if (samples < policy.runs) return false;
   if (policy.target_spread <= 0 || samples >= policy.max_samples || spent >= policy.max_seconds) return true;
   return std::all_of(kernels.begin(), kernels.end(),

@@ -1,15 +1,14 @@
 // Transfer from one set of operators to another (AutoTVM, Fig. 8): how many trials a search saves that begins
 // with a global model of C1 .. C6 when it tunes C7, C8 and C9.
 //
-//   transfer_bench [--cpu] [--folder build/papers/transfer] [--source-trials 512] [--trials 256] [--seeds 10]
-//                  [MODEL]...
+//   transfer_bench [--folder FOLDER] [--source-trials 512] [--trials 256] [--seeds 10] [MODEL]...
 //
-// On the simulated machine or, with --cpu, on this one. Run it from the root of the sources. The folder keeps
-// the records of the sources (source.db) and a line of JSON for each search (runs.jsonl); typed again it goes
-// on. It ends with bench/results/transfer-MACHINE.json: for each model the trials to 95% and to 90% of the
-// best speed that any search of the operator has found (twice the budget where a search never got there), as
-// geometric means over operators and seeds, and how much slower what was found is than the best. Times are
-// those of the searches: on a machine that others use, the best known is also the luckiest of all samples.
+// On the simulated machine; bench/papers/transfer.py does it on this one. Run it from the root of the
+// sources. The folder keeps the records of the sources (source.db) and a line of JSON for each search
+// (runs.jsonl); typed again it goes on. It ends with bench/results/transfer-simulated.json: for each model
+// the trials to 95% and to 90% of the best speed that any search of the operator has found (twice the budget
+// where a search never got there), as geometric means over operators and seeds, and how much slower what was
+// found is than the best.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -30,16 +29,14 @@ constexpr const char *kSources[] = {"C1", "C2", "C3", "C4", "C5", "C6"}, *kTarge
 constexpr const char* kModels[] = {"trees-alone", "trees", "transfer", "transfer-rank", "transfer-context"};
 
 struct Options {
-  bool cpu = false;
-  std::string folder;
+  std::string folder = "build/papers/transfer-simulated";
   int source_trials = 512, trials = 256, seeds = 10;
   std::vector<std::string> models{std::begin(kModels), std::end(kModels)};
 };
 
 class Transfer {
  public:
-  explicit Transfer(const Options& options)
-      : options_(options), machine_(options.cpu ? Machine::Cpu() : Machine::Simulated({.noise = 0})) {}
+  explicit Transfer(const Options& options) : options_(options) {}
 
   void Run() {
     std::filesystem::create_directories(options_.folder);
@@ -111,7 +108,7 @@ class Transfer {
       best = std::min(best, LastSeconds(run));
       by_model[run["model"]][run["operator"]].push_back(&run);
     }
-    Json summary{{"machine", options_.cpu ? machine_.target.fingerprint : "simulated"},
+    Json summary{{"machine", "simulated"},
                  {"source_trials", options_.source_trials},
                  {"trials", options_.trials},
                  {"seeds", options_.seeds}};
@@ -141,28 +138,24 @@ class Transfer {
       summary["seconds_over_best_known"][model] = slower;
       std::printf("%.3f of its time found\n", slower);
     }
-    std::ofstream(absl::StrCat("bench/results/transfer-", options_.cpu ? "cpu" : "simulated", ".json"))
-        << summary.dump(1) << "\n";
+    std::ofstream("bench/results/transfer-simulated.json") << summary.dump(1) << "\n";
   }
 
   const Options& options_;
-  const Machine machine_;
+  const Machine machine_ = Machine::Simulated({.noise = 0});
   std::map<FeatureKind, std::shared_ptr<const CostModel>> global_;
 };
 
 int Main(int argc, char** argv) {
   Options o;
   CLI::App app("Trials that a model of other operators saves", "transfer_bench");
-  app.add_flag("--cpu", o.cpu, "On this machine, instead of the simulated one");
-  app.add_option("--folder", o.folder,
-                 "Where records are kept; by default build/papers/transfer or transfer-cpu");
+  app.add_option("--folder", o.folder, "Where records are kept")->capture_default_str();
   app.add_option("--source-trials", o.source_trials)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--trials", o.trials)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--seeds", o.seeds)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("MODEL", o.models, "Of which searches are made; all by default")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kModels), std::end(kModels))));
   CLI11_PARSE(app, argc, argv);
-  if (o.folder.empty()) o.folder = o.cpu ? "build/papers/transfer-cpu" : "build/papers/transfer";
   Transfer(o).Run();
   return 0;
 }

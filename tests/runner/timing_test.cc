@@ -91,6 +91,15 @@ TEST(Timing, StopsByARuleAndSaysThatItIsALowerBound) {
   EXPECT_EQ(result.seconds.size(), 3u);
 }
 
+TEST(Timing, TakesFewerSamplesOfAKernelThatTakesLong) {
+  RunRequest request = Spin(20e-3);
+  request.timing.runs = 10;
+  request.timing.enough_seconds = 0.05;
+  const RunResult result = RunOne(request);
+  EXPECT_FALSE(result.lower_bound);
+  EXPECT_EQ(result.seconds.size(), 3u);
+}
+
 TEST(Timing, TakesMoreSamplesUntilTheSpreadIsSmallOrThereAreEnough) {
   RunRequest request = Request(
       "static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * "

@@ -7,8 +7,9 @@
 // tiles, R of reduction tiles. The innermost fit the vector registers together, the last as whole vectors;
 // rows (the others) need not divide the extent: six rows of two vectors keep twelve sums.
 // Structure:  write-reuse = none | registers above the last R level | those, and a cache above the first
-//             read-reuse  = none | one operand packed | all (pack_operands.h; constants: layout_rewrite.cc)
-//                           | all, walking down the rows of each panel of columns (Goto's order)
+//             read-reuse  = none | one operand packed | all that may be (pack_operands.h; constants:
+//                           layout_rewrite.cc) | all, walking down the rows of each panel of columns (Goto's
+//                           order)
 //             lanes-across = no | along another dimension of the result (lanes_across.cc)
 //             epilogue    = apart | the consumer below a level of the option (fuse_epilogue.cc)
 #include "lang/analysis/dataflow.h"
@@ -30,14 +31,17 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             if (across) TurnLoops(s, block, *across);
             std::vector<Id> operands = ReadBuffers(s.program(), s.node(block));  // initial values last
             if (ReadsInitially(s.program(), s.node(block), operands.back())) operands.pop_back();
-            const int count = static_cast<int>(operands.size());
-            const int read = s.Choose("read-reuse", count > 1 ? count + 3 : count + 1);
             std::vector<OperandIndex> indices;
             std::vector<bool> constant;
+            std::vector<int> packed;  // positions of operands
             for (const Id operand : operands) {
               indices.push_back(IndexOf(s.program(), s.node(block), operand));
               constant.push_back(IsConstant(s.program(), operand));
+              if (constant.back() || IsReusedWhole(s.program(), s.node(block), indices.back()))
+                packed.push_back(static_cast<int>(indices.size()) - 1);
             }
+            const int count = static_cast<int>(packed.size());
+            const int read = s.Choose("read-reuse", count > 1 ? count + 3 : count + 1);
             const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
             const int places = may_fuse ? static_cast<int>(options.epilogue.size()) : 0;
             const int place = s.Choose("epilogue", 1 + places);
@@ -55,9 +59,12 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
               }
               if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
             }
-            for (int i = 0; i < count; ++i) {
+            for (int i = 0; i < static_cast<int>(operands.size()); ++i) {
               const bool lanes = across && indices[i].DependsOn(static_cast<int>(across->loop));
-              if (read != i + 1 && read <= count && !lanes) continue;
+              const auto chosen = std::find(packed.begin(), packed.end(), i);
+              const bool packs =
+                  chosen != packed.end() && (read > count || read == chosen - packed.begin() + 1);
+              if (!packs && !lanes) continue;
               (constant[i] ? RewriteLayout : PackOperand)(s, block, i, indices[i], tiles);
             }
             for (const Block consumer : epilogue)

@@ -67,6 +67,14 @@ OperandIndex IndexOf(const Program& p, Id block, Id buffer) {
   return index;
 }
 
+bool IsReusedWhole(const Program& p, Id block, const OperandIndex& index) {
+  const std::vector<Id> around = LoopsAround(p, block);
+  const std::vector<bool> walks = Feeds(p, block, IterKind::kSpatial);
+  for (size_t i = 0; i < around.size(); ++i)
+    if (walks[i] && p.loop(around[i]).extent.max > 1 && !index.DependsOn(static_cast<int>(i))) return true;
+  return false;
+}
+
 void PackOperand(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles) {
   const auto reads = [&](Loop loop) {
     const auto part = std::find_if(tiles.parts.begin(), tiles.parts.end(), [&](const auto& parts) {

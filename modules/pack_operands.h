@@ -16,6 +16,11 @@ struct OperandIndex {
 };
 OperandIndex IndexOf(const Program& program, Id block, Id buffer);
 
+// Whether a spatial loop walks over all of the operand again, as those of the other operand do in a product
+// of matrices. What only windows read again, as in a depthwise convolution, is in a cache anyway: a copy
+// costs more than it saves.
+bool IsReusedWhole(const Program& program, Id block, const OperandIndex& index);
+
 // Pack-Operands: a copy of the operand-th buffer that a tiled block reads, in panels as wide as its innermost
 // tiles, made above the loops that read it again:
 //

@@ -16,6 +16,17 @@ namespace {
 
 using ::testing::ElementsAre;
 
+// y[c, h] += x[c, h + k] * w[c, k], channels last among the loops.
+Program Depthwise() {
+  Builder b("depthwise");
+  const Id x = b.Input("x", DType::kF32, {8, 34}), w = b.Input("w", DType::kF32, {8, 3}),
+           y = b.Output("y", DType::kF32, {8, 32});
+  const Sum h = Builder::Iter(0), c = Builder::Iter(1), k = Builder::Iter(2);
+  b.Reduce("sum", {{"h", 32}, {"c", 8}, {"k", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {c, h}},
+           b.Mul(b.Load(x, {c, h + k}), b.Load(w, {c, k})));
+  return b.Finish();
+}
+
 // The sketch of the default space that accumulates in registers and packs what `read_reuse` says.
 Trace SketchOf(const Program& program, int read_reuse, bool across = false) {
   const auto enumeration = Enumerate(CpuSpace, program, Target());
@@ -58,6 +69,19 @@ TEST(PackOperands, WalksDownTheRowsOfEachPanelOfColumns) {
   const auto replayed = Replay(trace, program, Target());
   ASSERT_TRUE(replayed.ok()) << replayed.status();
   ExpectGolden("modules/pack_operands_goto.txt", Print(trace) + "\n" + ToString(replayed->program()));
+}
+
+TEST(PackOperands, LeavesWhatOnlyWindowsReadAgain) {
+  const Program program = Depthwise();
+  Schedule s = Scheduled(program);
+  const Id block = s.node(s.GetBlock("sum"));
+  EXPECT_FALSE(IsReusedWhole(program, block, IndexOf(program, block, 0)));  // x
+  EXPECT_TRUE(IsReusedWhole(program, block, IndexOf(program, block, 1)));   // w, by each h
+  const auto enumeration = Enumerate(CpuSpace, program, Target());
+  ASSERT_TRUE(enumeration.ok());
+  EXPECT_EQ(enumeration->sketches.size(), 6u);  // three ways to write, and w packed or not
+  for (const Sketch& sketch : enumeration->sketches)
+    EXPECT_THAT(Print(sketch.trace), testing::Not(testing::HasSubstr("cache-read b0 storage")));
 }
 
 TEST(LanesAcross, GoAlongTheChannelsWhereColumnsFillNoVectors) {
@@ -105,13 +129,7 @@ TEST(MultiLevelTiling, TheLastWindowIsTheInnermostReduction) {
 }
 
 TEST(MultiLevelTiling, WritesRegistersAlongTheResult) {
-  Builder b("depthwise");  // y[c, h] += x[c, h + k] * w[c, k], channels last among the loops
-  const Id x = b.Input("x", DType::kF32, {8, 34}), w = b.Input("w", DType::kF32, {8, 3}),
-           y = b.Output("y", DType::kF32, {8, 32});
-  const Sum h = Builder::Iter(0), c = Builder::Iter(1), k = Builder::Iter(2);
-  b.Reduce("sum", {{"h", 32}, {"c", 8}, {"k", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {c, h}},
-           b.Mul(b.Load(x, {c, h + k}), b.Load(w, {c, k})));
-  const Program program = b.Finish();
+  const Program program = Depthwise();
   Trace trace = SketchOf(program, 0);
   for (Step& step : trace.steps) {
     if (absl::EndsWith(step.site, "S1")) step.decision = {1, 1, 2, 16};

@@ -16,8 +16,14 @@ absl::Status No(const Program& p, Id node, absl::string_view why) {
 
 absl::Status CheckUntouched(const Program& p, Id block) {
   if (p.nodes[block].first != kNone) return No(p, block, "has blocks within");
-  for (const Id loop : LoopsAround(p, block)) {
+  const std::vector<Id> loops = LoopsAround(p, block);
+  const std::vector<bool> spatial = Feeds(p, block, IterKind::kSpatial),
+                          reduces = Feeds(p, block, IterKind::kReduction);
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const Id loop = loops[i];
     if (!p.IsLoop(loop)) continue;
+    if (!spatial[i] && !reduces[i] && p.loop(loop).extent.max > 1)
+      return No(p, loop, "runs the same instances again");
     if (p.loop(loop).tainted) return No(p, loop, "has an extent that was drawn: its block is scheduled");
     if (p.loop(loop).kind != LoopKind::kSerial) return No(p, loop, "is not serial");
     if (p.nodes[loop].first != p.nodes[loop].last) return No(p, loop, "is shared with other blocks");

@@ -6,8 +6,8 @@
 
 namespace kiln {
 
-// OK if no module has scheduled the block yet: its loops are serial, of extents that no draw determines, and
-// a nest of its own. kFailedPrecondition says which loop is not so.
+// OK if no module has scheduled the block yet: its loops are serial, of extents that no draw determines,
+// run no instance twice, and are a nest of its own. kFailedPrecondition says which loop is not so.
 absl::Status CheckUntouched(const Program& program, Id block);
 
 // OK if tiles of the block reuse what they load (HasReuse).

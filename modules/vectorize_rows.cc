@@ -18,8 +18,11 @@
 namespace kiln {
 namespace {
 
+// Blocks that combine accumulators are none: which loops they have depends on what was drawn for the tiles.
 bool IsRow(const Program& p, Id block) {
   if (p.block(block).monoid == kNone || HasReuse(p, block) || p.nodes[block].first != kNone) return false;
+  for (const Id buffer : ReadBuffers(p, block))
+    if (p.buffers[buffer].scope.storage != Storage::kGlobal) return false;
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
   return !reduces.empty() && reduces.back();
 }

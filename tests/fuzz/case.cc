@@ -215,8 +215,16 @@ Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* co
   return session;
 }
 
+Session DrawTraceOf(const std::vector<Sketch>& sketches, const Program& program, uint64_t seed, int trace,
+                    Coverage* coverage) {
+  RandomDice dice(Engine({seed, 7, static_cast<uint64_t>(trace)}));
+  Trace sketch = sketches[dice.Below(static_cast<int64_t>(sketches.size()))].trace;
+  for (Step& step : sketch.steps) step.decision.clear();
+  return Rerun(sketch, program, {}, dice, coverage);
+}
+
 std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
-                             absl::Span<const Primitive* const> favored) {
+                             absl::Span<const Primitive* const> favored, const SpaceFunction& space) {
   std::vector<int64_t> drawn;
   const Program program = DrawProgram(seed, &drawn);
   std::vector<Outcome> outcomes;
@@ -228,8 +236,20 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
     finish({}, {"original", std::string(wanted.status().message())}, program);
     return outcomes;
   }
+  absl::StatusOr<Enumeration> enumeration;
+  if (space) {
+    enumeration = Enumerate(space, program, Target());
+    const absl::Status made = !enumeration.ok()               ? enumeration.status()
+                              : enumeration->sketches.empty() ? enumeration->dropped[0].reason
+                                                              : absl::OkStatus();
+    if (!made.ok()) {
+      finish({}, {"space", std::string(made.message())}, program);
+      return outcomes;
+    }
+  }
   for (int t = 0; t < traces; ++t) {
-    const Session session = DrawTrace(program, seed, t, coverage, favored);
+    const Session session = space ? DrawTraceOf(enumeration->sketches, program, seed, t, coverage)
+                                  : DrawTrace(program, seed, t, coverage, favored);
     const Program& now = session.state().program;
     finish(session.trace(), session.broken() ? session.broken() : CheckEnd(program, *wanted, session, seed),
            now);

@@ -4,6 +4,7 @@
 #include "absl/status/statusor.h"
 #include "lang/shadow.h"
 #include "tests/fuzz/session.h"
+#include "trace/enumerate.h"
 
 namespace kiln::fuzz {
 
@@ -45,12 +46,18 @@ struct Outcome {
 Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr);
 Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
                   absl::Span<const Primitive* const> favored = {});
+// The same from modules: a sketch of what a space makes of the program, decisions drawn anew. Steps that do
+// not apply with these are left out.
+Session DrawTraceOf(const std::vector<Sketch>& sketches, const Program& program, uint64_t seed, int trace,
+                    Coverage* coverage);
 // Counts what kind of pair it is: "guard", "three blocks", "no small factor".
 void CountProgram(const Program& program, const Program& now, Coverage* coverage);
 
-// A program and `traces` traces of some steps each, everything drawn from the seed, and checked.
+// A program and `traces` traces, everything drawn from the seed, and checked. Traces are of some steps each
+// or, if there is a space, of its modules.
 std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
-                             absl::Span<const Primitive* const> favored = {});
+                             absl::Span<const Primitive* const> favored = {},
+                             const SpaceFunction& space = nullptr);
 
 // Whether the shadow run of what a trace made is that of the program, in every order that is allowed.
 Broken CheckRuns(const Program& now, const Shadow& wanted, uint64_t seed);

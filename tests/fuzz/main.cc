@@ -2,8 +2,9 @@
 //
 //   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--summary FILE]
 //             [--commit ID] [--failures N] [--shrink SECONDS]
-//             [--favor PRIMITIVE,...]
+//             [--favor PRIMITIVE,...] [--space SPACE]
 //     Checks N (program, trace) pairs. A failure is shrunk, and printed with the command that runs it again.
+//     With --space, traces are those of its modules: kiln_fuzz --space cpu --pairs 2000.
 //     With a file of results, each chunk is appended as it lands, and chunks that this binary has done are
 //     left out.
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
@@ -35,6 +36,7 @@
 #include "lang/check.h"
 #include "lang/defect.h"
 #include "lang/text.h"
+#include "modules/space.h"
 #include "tests/fuzz/case.h"
 #include "tests/fuzz/defects.h"
 #include "tests/fuzz/proofs.h"
@@ -52,7 +54,7 @@ struct Options {
   int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, seeds = kSeedsPerDefect,
           shrink = 20;
   RunFiles files;
-  std::string replay, one, plant, seeds_of, favor;
+  std::string replay, one, plant, seeds_of, favor, space;
   std::vector<const Primitive*> favored() const {
     std::vector<const Primitive*> favored;
     for (const absl::string_view name : absl::StrSplit(favor, ',', absl::SkipEmpty())) {
@@ -60,6 +62,12 @@ struct Options {
       KILN_CHECK(favored.back() != nullptr, "there is no primitive ", name);
     }
     return favored;
+  }
+  SpaceFunction space_function() const {
+    if (space.empty()) return nullptr;
+    const auto parsed = ParseSpace(space);
+    KILN_CHECK(parsed.ok(), parsed.status().ToString());
+    return *parsed;
   }
 };
 
@@ -101,8 +109,8 @@ class Fuzzer {
       Coverage coverage;
       int64_t failures = 0;
       for (int64_t i = 0; i < kSeedsPerChunk && failures_ < options_.failures; ++i) {
-        for (const Outcome& outcome :
-             RunSeed(static_cast<uint64_t>(first + i), kTracesPerSeed, &coverage, options_.favored())) {
+        for (const Outcome& outcome : RunSeed(static_cast<uint64_t>(first + i), kTracesPerSeed, &coverage,
+                                              options_.favored(), options_.space_function())) {
           if (!outcome.broken) continue;
           ++failures;
           ++failures_;
@@ -153,7 +161,8 @@ class Fuzzer {
     fmt::print("{:<44} {:>9} {:>9}\n", "step", "applied", "refused");
     bool reached = true;
     for (const Primitive* p : AllPrimitives()) {
-      reached &= coverage_.steps[p->name].applied > 0 || coverage_.cases["pairs"] < 10000;
+      reached &=
+          coverage_.steps[p->name].applied > 0 || coverage_.cases["pairs"] < 10000 || !options_.space.empty();
     }
     for (const auto& [name, count] : coverage_.steps)
       fmt::print("{:<44} {:>9} {:>9}\n", name, count.applied, count.refused);
@@ -225,6 +234,7 @@ int Main(int argc, char** argv) {
                                                {"--case", &options.one},
                                                {"--plant", &options.plant},
                                                {"--favor", &options.favor},
+                                               {"--space", &options.space},
                                                {"--seeds-of", &options.seeds_of}};
   const bool defects = argc > 1 && absl::string_view(argv[1]) == "--defects";
   const bool named = defects && argc > 2 && argv[2][0] != '-';
@@ -256,7 +266,8 @@ int Main(int argc, char** argv) {
   if (options.one.empty()) return Fuzzer(options, argv[0]).Run();
   if (!absl::SimpleAtoi(options.one, &seed)) return 2;
   int status = 0;
-  for (const Outcome& outcome : RunSeed(seed, kTracesPerSeed, nullptr, options.favored()))
+  for (const Outcome& outcome :
+       RunSeed(seed, kTracesPerSeed, nullptr, options.favored(), options.space_function()))
     status |= Tell(outcome);
   return status;
 }

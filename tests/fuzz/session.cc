@@ -128,8 +128,9 @@ void Session::LookUp(Dice& dice) {
   }
 }
 
-Session Rerun(const Trace& trace, Program program, const std::vector<bool>& skip, Dice& dice) {
-  Session session(std::move(program), nullptr);
+Session Rerun(const Trace& trace, Program program, const std::vector<bool>& skip, Dice& dice,
+              Coverage* coverage) {
+  Session session(std::move(program), coverage);
   std::map<std::pair<int, int64_t>, int64_t> renamed;
   for (size_t i = 0; i < trace.steps.size() && !session.broken(); ++i) {
     Step step = trace.steps[i];

@@ -52,6 +52,7 @@ class Session {
 };
 
 // The steps on the program, without those that do not apply there (any more).
-Session Rerun(const Trace& trace, Program program, const std::vector<bool>& skip, Dice& dice);
+Session Rerun(const Trace& trace, Program program, const std::vector<bool>& skip, Dice& dice,
+              Coverage* coverage = nullptr);
 
 }  // namespace kiln::fuzz

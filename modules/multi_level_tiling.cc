@@ -33,14 +33,14 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             if (ReadsInitially(s.program(), s.node(block), operands.back())) operands.pop_back();
             std::vector<OperandIndex> indices;
             std::vector<bool> constant;
-            std::vector<int> packed;  // positions of operands
+            std::vector<int> packable;  // positions of operands
             for (const Id operand : operands) {
               indices.push_back(IndexOf(s.program(), s.node(block), operand));
               constant.push_back(IsConstant(s.program(), operand));
               if (constant.back() || IsReusedWhole(s.program(), s.node(block), indices.back()))
-                packed.push_back(static_cast<int>(indices.size()) - 1);
+                packable.push_back(static_cast<int>(indices.size()) - 1);
             }
-            const int count = static_cast<int>(packed.size());
+            const int count = static_cast<int>(packable.size());
             const int read = s.Choose("read-reuse", count > 1 ? count + 3 : count + 1);
             const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
             const int places = may_fuse ? static_cast<int>(options.epilogue.size()) : 0;
@@ -61,9 +61,9 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             }
             for (int i = 0; i < static_cast<int>(operands.size()); ++i) {
               const bool lanes = across && indices[i].DependsOn(static_cast<int>(across->loop));
-              const auto chosen = std::find(packed.begin(), packed.end(), i);
+              const auto chosen = std::find(packable.begin(), packable.end(), i);
               const bool packs =
-                  chosen != packed.end() && (read > count || read == chosen - packed.begin() + 1);
+                  chosen != packable.end() && (read > count || read == chosen - packable.begin() + 1);
               if (!packs && !lanes) continue;
               (constant[i] ? RewriteLayout : PackOperand)(s, block, i, indices[i], tiles);
             }

@@ -109,6 +109,13 @@ double SlowdownNow(const TimedReference* reference) {
   return RunBatch(reference->kernel, kReferenceRuns).seconds / (kReferenceRuns * reference->seconds);
 }
 
+// Of a sample between two of the reference. Where one took more than twice the other, it was stopped itself,
+// which says nothing of the sample: divided by that, a slow kernel would seem fast.
+double SlowdownBetween(double before, double after) {
+  const auto [least, most] = std::minmax(before, after);
+  return most > 2 * least ? least : (least + most) / 2;
+}
+
 struct Sample {
   double seconds = 0, slowdown = 1;
   int64_t preemptions = 0;
@@ -128,7 +135,7 @@ Sample TakeSample(const TimedKernel& timed, const TimedReference* reference, con
   }
   const Batch batch = RunBatch(timed.kernel, repeats);
   sample.status = batch.status;
-  sample.slowdown = (before + SlowdownNow(reference)) / 2;
+  sample.slowdown = SlowdownBetween(before, SlowdownNow(reference));
   sample.seconds = batch.seconds / repeats / sample.slowdown;
   sample.preemptions = Preemptions() - preempted;
   return sample;

@@ -48,6 +48,23 @@ TEST(Timing, IsRelativeToAReferenceKernelThatTakesTwiceAsLongAsUndisturbed) {
   EXPECT_EQ(RunOne(request).detail, "the time of the reference kernel must be positive");
 }
 
+TEST(Timing, IsNotShorterWhereTheReferenceKernelWasStopped) {
+  RunRequest request = Spin(500e-6);
+  request.timing.runs = 9;
+  RunRequest reference = Request(
+      "static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * "
+      "t.tv_nsec; }\n"
+      "int n; int f(float* a, float* b) { double end = now() + (++n % 8 ? 20e-6 : 5e-3); while (now() < "
+      "end); "
+      "return 0; }");
+  request.reference_kernel = ReferenceKernel{.kernel = reference.kernel, .seconds = 20e-6};
+  const RunResult result = RunOne(request);
+  ASSERT_EQ(Name(result), "ok") << result.detail;
+  std::vector<double> seconds = result.seconds;
+  std::sort(seconds.begin(), seconds.end());
+  EXPECT_GT(seconds[4], 250e-6);
+}
+
 TEST(Timing, OfAShortKernelDoesNotDependOnTheResolutionOfTheClock) {
   RunRequest request = Request("int f(float* a, float* b) { return 0; }");
   request.timing.runs = 20;

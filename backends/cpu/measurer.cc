@@ -27,8 +27,8 @@ constexpr char kSymbol[] = "kernel";
 constexpr double kThoroughSpread = 0.05;
 constexpr int kThoroughRetakes = 32;
 constexpr double kLeastRunSeconds = 5;
-constexpr double kEnoughSeconds = 1,
-                 kEnoughSecondsOfARace = 60;   // of samples, of kernels that take this long
+// Of samples, of kernels that take this long.
+constexpr double kEnoughSeconds = 1, kEnoughSecondsOfARace = 60;
 constexpr int kReferenceKernelSamples = 2000;  // of which the least is undisturbed; 20 us each
 
 int64_t HalfOfMemory() { return int64_t{sysconf(_SC_PHYS_PAGES)} / 2 * sysconf(_SC_PAGESIZE); }

@@ -63,8 +63,8 @@ struct TimingPolicy {
   int warmups = 1;  // untimed runs; there is always one, and its outputs are those that are compared
   int runs = 3;     // samples taken of each kernel, unless a rule stops it. 0: only check the outputs
   std::vector<StopRule> stop_rules = {};
-  double enough_seconds =
-      0;  // samples that took this long in all are enough, were it fewer than `runs`. 0: never
+  // Samples that took this long in all are enough, were it fewer than `runs`. 0: never.
+  double enough_seconds = 0;
   // More samples are taken until (upper quartile - lower quartile) / median is at most target_spread, until
   // there are max_samples, or until they took max_seconds in all. 0: `runs` samples are enough.
   double target_spread = 0;

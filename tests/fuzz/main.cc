@@ -102,6 +102,7 @@ class Fuzzer {
   }
 
   void Work() {
+    const SpaceFunction space = options_.space_function();
     for (int64_t chunk = next_++; chunk < chunks_ && failures_ < options_.failures; chunk = next_++) {
       const int64_t first = options_.seed + chunk * kSeedsPerChunk;
       if (done_.count(first) != 0) continue;
@@ -110,7 +111,7 @@ class Fuzzer {
       int64_t failures = 0;
       for (int64_t i = 0; i < kSeedsPerChunk && failures_ < options_.failures; ++i) {
         for (const Outcome& outcome : RunSeed(static_cast<uint64_t>(first + i), kTracesPerSeed, &coverage,
-                                              options_.favored(), options_.space_function())) {
+                                              options_.favored(), space)) {
           if (!outcome.broken) continue;
           ++failures;
           ++failures_;

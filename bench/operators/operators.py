@@ -8,7 +8,8 @@
 The suite of MetaSchedule's evaluation with the shapes of TVM's te_workload (C1D to FDN; channels last, float32, batch 1),
 the convolutions of ResNet-18 as AutoTVM numbers them (C1 to C12, channels first), the 23 of ResNet-50 with constant weights,
 channels first (R1 to R23) and last (RL1 to RL23), depthwise, grouped and transposed ones with constant weights (DEPL, GRPL,
-T2DL), and products of matrices (MM). Constant weights may be prepared, as libraries prepare them.
+T2DL), products of matrices (MM), and layers along rows: layer norms (LN) and GELUs (GEL) of BERT, large BERT and ViT, batch norms
+with ReLU of ResNet-50 (BNR, channels first). Constant weights may be prepared, as libraries prepare them.
 """
 import dataclasses
 import math
@@ -21,7 +22,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 @dataclasses.dataclass
 class Operator:
     name: str
-    kind: str     # conv, transposed, capsule, matmul, dense-gelu, attention-scores, softmax, norm
+    kind: str     # conv, transposed, capsule, matmul, dense-gelu, attention-scores, softmax, norm, layer-norm,
+                  # gelu, batch-norm-relu
     shape: dict   # by kind; see the makers below
     flops: int    # 2 a multiply-add; padding counted, zeros that transposed convolutions insert not counted
     bytes: int    # that must move: inputs, weights, results
@@ -68,6 +70,9 @@ DENSE = [(128, 3072, 768), (128, 768, 3072)]
 SCORES = [(128, 12, 64), (128, 16, 64), (64, 12, 128), (128, 12, 128)]  # sequence, heads, width of a head
 SOFTMAX = [(256, 256), (512, 512), (1024, 1024), (2048, 2048)]
 NORM = [(256, 256), (512, 512), (1024, 1024), (4096, 1024)]
+LAYER_NORM = [(512, 768), (128, 1024), (197, 768)]  # tokens, width
+GELU = [(512, 3072), (128, 4096), (197, 3072)]
+BATCH_NORM_RELU = [(64, 112, 112), (256, 56, 56), (512, 28, 28)]  # channels, height, width
 
 
 def convolution(family, number, numbers):
@@ -122,6 +127,10 @@ def operators():
                       4 * (2 * s * h * d + h * s * s)) for i, (s, h, d) in enumerate(SCORES)]
     made += [Operator(f"SFM{i}", "softmax", dict(m=m, n=n), 5 * m * n, 8 * m * n) for i, (m, n) in enumerate(SOFTMAX)]
     made += [Operator(f"NRM{i}", "norm", dict(m=m, n=n), 2 * m * n, 4 * m * n) for i, (m, n) in enumerate(NORM)]
+    made += [Operator(f"LN{i}", "layer-norm", dict(m=m, n=n), 8 * m * n, 8 * m * n + 8 * n) for i, (m, n) in enumerate(LAYER_NORM)]
+    made += [Operator(f"GEL{i}", "gelu", dict(m=m, n=n), 5 * m * n, 8 * m * n) for i, (m, n) in enumerate(GELU)]
+    made += [Operator(f"BNR{i}", "batch-norm-relu", dict(c=c, h=h, w=w), 5 * c * h * w, 8 * c * h * w + 16 * c)
+             for i, (c, h, w) in enumerate(BATCH_NORM_RELU)]
     return {operator.name: operator for operator in made}
 
 
@@ -292,17 +301,25 @@ def matmul_mlir(operator):
     return function(operator.name, [("a", a), ("b", b)], body, y)
 
 
+GELU_OF_D = ["%s = arith.mulf %d, %root : f32", "%e = math.erf %s : f32", "%g = arith.addf %e, %one : f32",
+             "%h = arith.mulf %g, %half : f32", "%r = arith.mulf %d, %h : f32"]
+
+
+def gelu_numbers(body):
+    for value, hint in (("0.5", "half"), ("1.0", "one"), ("0.70710678118654757", "root")):
+        body.number(value, hint)
+
+
 def dense_gelu_mlir(operator):
     m, n, k = (operator.shape[key] for key in "mnk")
     a, w, bias = tensor(m, k), tensor(k, n), tensor(n)
     body = Body()
     zero = body.number("0.0", "zero")
-    half, one, root = body.number("0.5", "half"), body.number("1.0", "one"), body.number("0.70710678118654757", "root")
+    gelu_numbers(body)
     out, kind = body.filled(zero, m, n)
     c = body.add(f"linalg.matmul ins(%x, %w : {a}, {w}) outs({out} : {kind}) -> {kind}", kind)
     y = body.generic("i, j", ["i, j", "j", "i, j"], "pp", [c, ("%bias", bias)], body.empty(m, n),
-                     ["%d = arith.addf %a, %b : f32", f"%s = arith.mulf %d, {root} : f32", "%e = math.erf %s : f32",
-                      f"%g = arith.addf %e, {one} : f32", f"%h = arith.mulf %g, {half} : f32", "%r = arith.mulf %d, %h : f32"], "%r")
+                     ["%d = arith.addf %a, %b : f32", *GELU_OF_D], "%r")
     return function(operator.name, [("x", a), ("w", w), ("bias", bias)], body, y)
 
 
@@ -340,8 +357,53 @@ def norm_mlir(operator):
     return function(operator.name, [("x", tensor(1, m, n))], body, y)
 
 
+def layer_norm_mlir(operator):
+    m, n = operator.shape["m"], operator.shape["n"]
+    row, x, scale, offset = tensor(n), ("%x", tensor(m, n)), ("%scale", tensor(n)), ("%offset", tensor(n))
+    body = Body()
+    zero = body.number("0.0", "zero")
+    body.number(f"{n}.0", "n")
+    body.number("1.0e-05", "epsilon")
+    total = body.generic("i, j", ["i, j", "i"], "pr", [x], body.filled(zero, m), ["%s = arith.addf %a, %out : f32"], "%s")
+    mean = body.generic("i", ["i", "i"], "p", [total], body.empty(m), ["%q = arith.divf %a, %n : f32"], "%q")
+    squares = body.generic("i, j", ["i, j", "i", "i"], "pr", [x, mean], body.filled(zero, m),
+                           ["%d = arith.subf %a, %b : f32", "%p = arith.mulf %d, %d : f32", "%s = arith.addf %p, %out : f32"], "%s")
+    factor = body.generic("i", ["i", "i"], "p", [squares], body.empty(m),
+                          ["%q = arith.divf %a, %n : f32", "%v = arith.addf %q, %epsilon : f32", "%r = math.rsqrt %v : f32"], "%r")
+    y = body.generic("i, j", ["i, j", "i", "i", "j", "j", "i, j"], "pp", [x, mean, factor, scale, offset], body.empty(m, n),
+                     ["%p = arith.subf %a, %b : f32", "%q = arith.mulf %p, %c : f32", "%r = arith.mulf %q, %d : f32",
+                      "%s = arith.addf %r, %e : f32"], "%s")
+    return function(operator.name, [("x", x[1]), ("scale", row), ("offset", row)], body, y)
+
+
+def gelu_mlir(operator):
+    m, n = operator.shape["m"], operator.shape["n"]
+    body = Body()
+    gelu_numbers(body)
+    y = body.generic("i, j", ["i, j", "i, j"], "pp", [("%x", tensor(m, n))], body.empty(m, n),
+                     [line.replace("%d", "%a") for line in GELU_OF_D], "%r")
+    return function(operator.name, [("x", tensor(m, n))], body, y)
+
+
+def batch_norm_relu_mlir(operator):
+    c, h, w = (operator.shape[key] for key in "chw")
+    channel, names = tensor(c), ("scale", "offset", "mean", "variance")
+    body = Body()
+    body.number("0.0", "zero")
+    body.number("1.0e-05", "epsilon")
+    factor = body.generic("f", ["f", "f", "f"], "p", [("%variance", channel), ("%scale", channel)], body.empty(c),
+                          ["%v = arith.addf %a, %epsilon : f32", "%q = math.rsqrt %v : f32", "%r = arith.mulf %q, %b : f32"], "%r")
+    x = ("%x", tensor(1, c, h, w))
+    y = body.generic("n, f, h, w", ["n, f, h, w", "f", "f", "f", "n, f, h, w"], "pppp",
+                     [x, ("%mean", channel), factor, ("%offset", channel)], body.empty(1, c, h, w),
+                     ["%s = arith.subf %a, %b : f32", "%p = arith.mulf %s, %c : f32", "%q = arith.addf %p, %d : f32",
+                      "%r = arith.maximumf %q, %zero : f32"], "%r")
+    return function(operator.name, [("x", x[1])] + [(name, channel + " {kiln.constant}") for name in names], body, y)
+
+
 MAKERS = {"conv": conv_mlir, "transposed": transposed_mlir, "capsule": capsule_mlir, "matmul": matmul_mlir,
-          "dense-gelu": dense_gelu_mlir, "attention-scores": attention_scores_mlir, "softmax": softmax_mlir, "norm": norm_mlir}
+          "dense-gelu": dense_gelu_mlir, "attention-scores": attention_scores_mlir, "softmax": softmax_mlir, "norm": norm_mlir,
+          "layer-norm": layer_norm_mlir, "gelu": gelu_mlir, "batch-norm-relu": batch_norm_relu_mlir}
 
 
 def main():

@@ -25,7 +25,11 @@ def input_shapes(operator):
         return [(*batch, s["m"], s["k"]), (*batch, s["k"], s["n"])] + bias
     if operator.kind == "attention-scores":
         return [(1, s["sequence"], s["heads"], s["width"])] * 2
-    return [(s["m"], s["n"])] if operator.kind == "softmax" else [(1, s["m"], s["n"])]
+    if operator.kind == "layer-norm":
+        return [(s["m"], s["n"])] + [(s["n"],)] * 2
+    if operator.kind == "batch-norm-relu":
+        return [(1, s["c"], s["h"], s["w"])] + [(s["c"],)] * 4
+    return [(1, s["m"], s["n"])] if operator.kind == "norm" else [(s["m"], s["n"])]
 
 
 def result_shape(operator):
@@ -38,7 +42,9 @@ def result_shape(operator):
         return (*((1,) if s.get("batched") else ()), s["m"], s["n"])
     if operator.kind == "attention-scores":
         return (1, s["heads"], s["sequence"], s["sequence"])
-    return (s["m"], s["n"]) if operator.kind == "softmax" else (1,)
+    if operator.kind == "batch-norm-relu":
+        return (1, s["c"], s["h"], s["w"])
+    return (1,) if operator.kind == "norm" else (s["m"], s["n"])
 
 
 def aligned(shape):
@@ -57,6 +63,8 @@ def inputs(operator):
     for shape in input_shapes(operator):
         made.append(aligned(shape))
         made[-1][:] = generator.uniform(-1, 1, shape)
+    if operator.kind == "batch-norm-relu":
+        made[-1][:] = np.abs(made[-1]) + 0.5  # a variance
     return made
 
 

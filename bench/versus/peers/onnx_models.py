@@ -66,6 +66,21 @@ def model(operator):
     elif operator.kind == "softmax":
         activations["x"] = given[0]
         node("Softmax", ["x"], "y", axis=1)
+    elif operator.kind == "gelu":
+        activations["x"] = given[0]
+        node("Gelu", ["x"], "y")
+    elif operator.kind == "layer-norm":
+        activations["x"] = given[0]
+        constant("scale", given[1])
+        constant("offset", given[2])
+        node("LayerNormalization", ["x", "scale", "offset"], "y", axis=-1, epsilon=1e-5)
+    elif operator.kind == "batch-norm-relu":
+        activations["x"] = given[0]
+        names = ["scale", "offset", "mean", "variance"]
+        for name, array in zip(names, given[1:]):
+            constant(name, array)
+        node("BatchNormalization", ["x", *names], "sum", epsilon=1e-5)
+        node("Relu", ["sum"], "y")
     else:
         activations["x"] = given[0]
         constant("axes", np.array([1, 2], np.int64))

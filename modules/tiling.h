@@ -44,6 +44,11 @@ struct TilingWithIntrinsicOptions {
 };
 BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options = {});
 
+struct RowsAtOnceOptions {
+  int64_t most = 4;
+};
+BlockModule RowsAtOnce(RowsAtOnceOptions options = {});
+
 void RandomComputeLocation(Schedule& s);
 void SkipZeros(Schedule& s);
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 
 namespace kiln {
@@ -41,6 +42,14 @@ absl::Status CheckReduces(const Program& p, Id block) {
   if (p.block(block).monoid == kNone) return No(p, block, "is no reduction");
   if (p.block(block).accumulates) return No(p, block, "is initialized by another block");
   return CheckUntouched(p, block);
+}
+
+bool IsRow(const Program& p, Id block) {
+  if (p.block(block).monoid == kNone || HasReuse(p, block) || p.nodes[block].first != kNone) return false;
+  for (const Id buffer : ReadBuffers(p, block))
+    if (p.buffers[buffer].scope.storage != Storage::kGlobal) return false;
+  const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
+  return !reduces.empty() && reduces.back();
 }
 
 }  // namespace kiln

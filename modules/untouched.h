@@ -16,4 +16,8 @@ absl::Status CheckReuses(const Program& program, Id block);
 // OK if the block is a reduction that may have partial results: it starts itself, in a nest of its own.
 absl::Status CheckReduces(const Program& program, Id block);
 
+// Whether the block reduces along contiguous memory and reuses nothing, so that no tiling vectorizes it.
+// Blocks that combine accumulators do not: which loops they have depends on what was drawn for the tiles.
+bool IsRow(const Program& program, Id block);
+
 }  // namespace kiln

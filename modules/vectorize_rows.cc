@@ -10,24 +10,11 @@
 // lanes, 0 for a tree after every vector.
 #include <algorithm>
 
-#include "lang/analysis/bindings.h"
-#include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/tiling.h"
+#include "modules/untouched.h"
 
 namespace kiln {
-namespace {
-
-// Blocks that combine accumulators are none: which loops they have depends on what was drawn for the tiles.
-bool IsRow(const Program& p, Id block) {
-  if (p.block(block).monoid == kNone || HasReuse(p, block) || p.nodes[block].first != kNone) return false;
-  for (const Id buffer : ReadBuffers(p, block))
-    if (p.buffers[buffer].scope.storage != Storage::kGlobal) return false;
-  const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
-  return !reduces.empty() && reduces.back();
-}
-
-}  // namespace
 
 Space VectorizeRows(VectorizeRowsOptions options) {
   return [options](Schedule& s) {

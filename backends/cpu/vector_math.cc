@@ -57,12 +57,11 @@ class Lanes {
   // Where no result is denormal or infinite, adding to the exponent is all that 2^n takes.
   Value Exp(Value x) {
     if (!mlir::isa<mlir::VectorType>(shape_)) return ExpAnywhere(x);
-    const Value size = And(Bits(x), I(0x7fffffff));
-    const Value most = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::MAXUI, size);
-    const Value limit =
-        arith::ConstantOp::create(b_, b_.getI32IntegerAttr(std::bit_cast<int32_t>(kMostUsual)));
-    const Value usual = arith::CmpIOp::create(b_, arith::CmpIPredicate::ule, most, limit);
-    return Either(usual, [&] { return ExpOfUsual(x); }, [&] { return ExpAnywhere(x); });
+    const Value size = LargestOfLanes(And(Bits(x), I(0x7fffffff)));
+    const Value limit = SplatLike(size, std::bit_cast<int32_t>(kMostUsual));
+    const Value beyond = arith::CmpIOp::create(b_, arith::CmpIPredicate::sgt, size, limit);
+    const Value any = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, beyond);
+    return Either(any, [&] { return ExpAnywhere(x); }, [&] { return ExpOfUsual(x); });
   }
 
   Value Log(Value x) {
@@ -198,6 +197,19 @@ class Lanes {
     return Mul(Mul(p, Exponent(half)), Exponent(SubI(power, half)));
   }
 
+  // Of lanes that are eight apart, so that one comparison is enough; as it is where eight do not divide it.
+  Value LargestOfLanes(Value x) {
+    const int64_t lanes = mlir::cast<mlir::VectorType>(x.getType()).getNumElements();
+    if (lanes % kCompared != 0) return x;
+    const auto part = [&](int64_t first) -> Value {
+      return mlir::vector::ExtractStridedSliceOp::create(b_, x, {first}, {kCompared}, {1});
+    };
+    Value largest = part(0);
+    for (int64_t first = kCompared; first < lanes; first += kCompared)
+      largest = arith::MaxSIOp::create(b_, largest, part(first));
+    return largest;
+  }
+
   Value Reduced(Value x, Value n) { return Fma(n, F(-kLn2Low), Fma(n, F(-kLn2High), x)); }
 
   Value Either(Value condition, llvm::function_ref<Value()> yes, llvm::function_ref<Value()> no) {
@@ -211,7 +223,7 @@ class Lanes {
   }
 
   static constexpr float kMostUsual = 86.5f;  // e^-86.5 is more than 2^-125
-  static constexpr int kScale = 64;
+  static constexpr int kScale = 64, kCompared = 8;
   static constexpr double kRound32 = 0x1.8p23, kRound64 = 0x1.8p52;  // adding it rounds to a whole number
   static constexpr double kScaled = kRound32 + kScale, kHalves = kRound32 + 2 * 127;
 
@@ -271,6 +283,11 @@ class Lanes {
   Value D(double value) { return Constant(b_.getF64FloatAttr(value)); }
   Value I(int32_t value) { return Constant(b_.getI32IntegerAttr(value)); }
   Value I64(int64_t value) { return Constant(b_.getI64IntegerAttr(value)); }
+  Value SplatLike(Value x, int32_t value) {
+    const auto type = mlir::cast<mlir::VectorType>(x.getType());
+    return arith::ConstantOp::create(
+        b_, mlir::DenseElementsAttr::get(type, mlir::Attribute(b_.getI32IntegerAttr(value))));
+  }
   Value Like(double value, Value x) { return mlir::getElementTypeOrSelf(x).isF64() ? D(value) : F(value); }
   Value Wide(Value x) { return arith::ExtFOp::create(b_, Of(b_.getF64Type()), x); }
   Value Narrow(Value x) { return arith::TruncFOp::create(b_, Of(b_.getF32Type()), x); }

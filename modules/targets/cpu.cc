@@ -16,6 +16,7 @@ void SpaceOf(Schedule& s, bool dots) {
   std::vector<BlockModule> tiling{AutoInline(), AddRfactor(), PadToTile(), MultiLevelTiling()};
   if (dots) tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({.family = "vnni"}));
   EachBlock(s, tiling);
+  EachBlock(s, {RowsAtOnce()});
   RunSpace(s, "random-compute-location", RandomComputeLocation);
   RunSpace(s, "vectorize-rows", VectorizeRows());
   RunSpace(s, "parallelize-vectorize-unroll", ParallelizeVectorizeUnroll({.max_vector = 64}));

@@ -65,7 +65,8 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
             "cpu, "
             "cpu-avx2, cpu-avx512, cpu-vnni, inline-constant-scalars, multi-level-tiling, "
             "multi-level-tiling-with-intrinsic, pad-to-tile, "
-            "parallelize-vectorize-unroll, pin, random-compute-location, skip-zeros, vectorize-rows");
+            "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
+            "vectorize-rows");
   EXPECT_EQ(ErrorOf("auto-inline"),
             "space:1:12: auto-inline is a module of a block; write each-block(auto-inline)");
   EXPECT_EQ(ErrorOf("each-block(cpu)"),
@@ -83,7 +84,8 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
             "cpu, "
             "cpu-avx2, cpu-avx512, cpu-vnni, inline-constant-scalars, multi-level-tiling, "
             "multi-level-tiling-with-intrinsic, pad-to-tile, "
-            "parallelize-vectorize-unroll, pin, random-compute-location, skip-zeros, vectorize-rows");
+            "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
+            "vectorize-rows");
 }
 
 TEST(Space, EndsAtItsLastCharacterAndNotAtAZero) {

@@ -102,12 +102,26 @@ class Estimator {
     if (kind != Monoid::Kind::kSum && kind != Monoid::Kind::kCustom) return term;
     const double root = std::sqrt(n), rounding = epsilon * term.magnitude * n;
     if (!term.positive) return {term.magnitude * root, term.error * root + rounding, false};
-    return {term.magnitude * n, term.error * n + rounding * (1 + root / 4), true};
+    // Terms that are small beside the sum so far lose their last places, all in one direction.
+    const double lost = epsilon * n * n / 256;
+    return {term.magnitude * n, term.error * n + rounding * (1 + root / 4 + lost), true};
   }
 
   static Guess Sum(const Guess& a, const Guess& b, double epsilon) {
     const double magnitude = a.magnitude + b.magnitude;
     return {magnitude, a.error + b.error + epsilon * magnitude, a.positive && b.positive};
+  }
+
+  // Whether both are one value, as the factors of a square are.
+  bool Same(Id x, Id y) const {
+    const Expr &a = p_.exprs[x], &b = p_.exprs[y];
+    if (x == y) return true;
+    if (a.op != Op::kLoad || b.op != Op::kLoad || a.a != b.a) return false;
+    const auto at = p_.List({a.b, a.c}), other = p_.List({b.b, b.c});
+    return std::equal(at.begin(), at.end(), other.begin(), other.end(), [&](Id m, Id n) {
+      return p_.marks[m].offset == p_.marks[n].offset &&
+             p_.Splits(p_.marks[m].splits) == p_.Splits(p_.marks[n].splits);
+    });
   }
 
   Guess Of(Id id) {
@@ -137,7 +151,7 @@ class Estimator {
     };
     const auto product = [&] {
       return rounded(a.magnitude * b.magnitude, a.magnitude * b.error + b.magnitude * a.error,
-                     e.a == e.b || (a.positive && b.positive));
+                     Same(e.a, e.b) || (a.positive && b.positive));
     };
     const auto either = [](const Guess& x, const Guess& y, bool positive) {
       return Guess{std::max(x.magnitude, y.magnitude), std::max(x.error, y.error), positive};

@@ -56,6 +56,28 @@ TEST(Tolerance, LetsOrdersOfASumPassAndFindsAMissingTerm) {
   }
 }
 
+// What is added to a sum of millions is rounded to the places that such a sum has left.
+TEST(Tolerance, LetsOrdersOfVeryLongSumsPassAndFindsAHundredthOfTheirTerms) {
+  const int64_t n = 1 << 22;
+  Builder b("norm");
+  const Id x = b.Input("x", DType::kF32, {n}), y = b.Output("y", DType::kF32, {});
+  const Id square = b.Mul(b.Load(x, {b.Iter(0)}), b.Load(x, {b.Iter(0)}));
+  b.Reduce("sum", {{"k", n, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {}}, square);
+  const OutputTolerance tolerance = ToleranceFor(b.Finish())[0];
+  Engine engine({7, 1});
+  double exact = 0, lacking = 0;
+  float forward = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto v = static_cast<float>(static_cast<double>(engine() >> 11) / 9007199254740992.0);
+    forward += v * v;
+    exact += v * v;
+    if (i % 100 != 0) lacking += v * v;
+  }
+  const double bound = tolerance.absolute + tolerance.relative * exact;
+  EXPECT_LT(2 * std::abs(forward - exact), bound);
+  EXPECT_GT(std::abs(lacking - exact), bound);
+}
+
 TEST(Tolerance, GrowsWithTheReductionAndTheDtype) {
   const auto of = [](DType dtype, int64_t n) { return ToleranceFor(DotProducts(dtype, 4, n))[0]; };
   EXPECT_EQ(of(DType::kF32, 64).longest_reduction, 64);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <random>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "lang/builder.h"
 #include "tests/backends/run_program.h"
@@ -144,6 +145,35 @@ TEST(VectorMath, PowersAreRightForAllPairsOfNumbers) {
   EXPECT_LE(worst.ulp, 0.6) << "powf(" << worst.x << ", " << worst.y << ") is not " << worst.got;
   EXPECT_LE(worst_fast.ulp, 200) << "powf(" << worst_fast.x << ", " << worst_fast.y << ")";
   std::printf("accurate powf: %.4f ULP, fast powf: %.1f ULP\n", worst.ulp, worst_fast.ulp);
+}
+
+// Where vectors are longer than what is compared at once, or no multiple of it.
+TEST(VectorMath, ExpIsRightWhicheverLaneIsFarOut) {
+  if (!Host().fma) GTEST_SKIP() << "no FMA";
+  for (const int lanes : {2, 8, 12, 24, 64}) {
+    const auto code = Build(absl::StrReplaceAll(R"(
+      func.func @exp(%x: memref<Nxf32>, %z: memref<Nxf32>) {
+        %c0 = arith.constant 0 : index
+        %a = vector.load %x[%c0] : memref<Nxf32>, vector<Nxf32>
+        %r = math.exp %a : vector<Nxf32>
+        vector.store %r, %z[%c0] : memref<Nxf32>, vector<Nxf32>
+        return
+      })",
+                                                {{"N", absl::StrCat(lanes)}}),
+                            {.entries = {{.name = "exp", .noalias = true}}});
+    ASSERT_TRUE(code.ok()) << code.status();
+    for (const float far : {-87.f, -103.f, -HUGE_VALF, 88.5f, 89.f, NAN}) {
+      for (int out = 0; out < lanes; ++out) {
+        Array<float> x(lanes, 0.75f), z(lanes);
+        x[out] = far;
+        code->Get<int(const float*, float*)>("exp")(x.data(), z.data());
+        Worst worst;
+        for (int i = 0; i < lanes; ++i) worst.See(std::exp(double{x[i]}), x[i], 0, z[i]);
+        EXPECT_LE(worst.ulp, 0.9) << lanes << " lanes, " << far << " in " << out << ": exp(" << worst.x
+                                  << ")";
+      }
+    }
+  }
 }
 
 TEST(VectorMath, QuotientsByOneNumberAreRightForAllPairsOfNumbers) {

@@ -54,14 +54,20 @@ class Lanes {
  public:
   explicit Lanes(mlir::Operation* op) : b_(op->getLoc(), op), shape_(op->getResult(0).getType()) {}
 
-  // Where no result is denormal or infinite, adding to the exponent is all that 2^n takes.
+  // Where no result is denormal or infinite, adding to the exponent is all that 2^n takes. Adding kScaled
+  // leaves kScale + n in the low bits of `shifted`, of which a shift by 23 keeps those of an exponent. It is
+  // a sum from 2 to 4: no other bit is set but the first of its exponent unless n is not from -kScale to
+  // kScale - 1, or x is NaN. So one `or` a vector tells whether a lane is such.
   Value Exp(Value x) {
     if (!mlir::isa<mlir::VectorType>(shape_)) return ExpAnywhere(x);
-    const Value size = LargestOfLanes(And(Bits(x), I(0x7fffffff)));
-    const Value limit = SplatLike(size, std::bit_cast<int32_t>(kMostUsual));
-    const Value beyond = arith::CmpIOp::create(b_, arith::CmpIPredicate::sgt, size, limit);
-    const Value any = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, beyond);
-    return Either(any, [&] { return ExpAnywhere(x); }, [&] { return ExpOfUsual(x); });
+    const Value shifted = Fma(x, F(kUnit / kLn2), F(kScaled));
+    const Value bits = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, Bits(shifted));
+    const auto number = [&](int32_t value) -> Value {
+      return arith::ConstantOp::create(b_, b_.getI32IntegerAttr(value));
+    };
+    const Value others = And(bits, number(~(std::bit_cast<int32_t>(2.f) | (2 * kScale - 1))));
+    const Value beyond = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, others, number(0));
+    return Either(beyond, [&] { return ExpAnywhere(x); }, [&] { return ExpOfUsual(x, shifted); });
   }
 
   Value Log(Value x) {
@@ -175,11 +181,9 @@ class Lanes {
   mlir::ImplicitLocOpBuilder& builder() { return b_; }
 
  private:
-  // Adding kScaled leaves kScale + n in the low bits, of which a shift by 23 keeps those of an exponent; the
-  // polynomial is 2^-kScale of e^r.
-  Value ExpOfUsual(Value x) {
-    const Value shifted = Fma(x, F(1 / kLn2), F(kScaled));
-    const Value r = Reduced(x, Sub(shifted, F(kScaled)));
+  // The polynomial is 2^-kScale of e^r.
+  Value ExpOfUsual(Value x, Value shifted) {
+    const Value r = Reduced(x, Sub(shifted, F(kScaled)), kUnit);
     llvm::SmallVector<double> scaled;
     for (const double c : kExp) scaled.push_back(std::ldexp(static_cast<float>(c), -kScale));
     const Value p = Bits(Polynomial(r, scaled));
@@ -197,20 +201,10 @@ class Lanes {
     return Mul(Mul(p, Exponent(half)), Exponent(SubI(power, half)));
   }
 
-  // Of lanes that are eight apart, so that one comparison is enough; as it is where eight do not divide it.
-  Value LargestOfLanes(Value x) {
-    const int64_t lanes = mlir::cast<mlir::VectorType>(x.getType()).getNumElements();
-    if (lanes % kCompared != 0) return x;
-    const auto part = [&](int64_t first) -> Value {
-      return mlir::vector::ExtractStridedSliceOp::create(b_, x, {first}, {kCompared}, {1});
-    };
-    Value largest = part(0);
-    for (int64_t first = kCompared; first < lanes; first += kCompared)
-      largest = arith::MaxSIOp::create(b_, largest, part(first));
-    return largest;
+  // x - n ln(2), of n times a power of two.
+  Value Reduced(Value x, Value n, double unit = 1) {
+    return Fma(n, F(-kLn2Low / unit), Fma(n, F(-kLn2High / unit), x));
   }
-
-  Value Reduced(Value x, Value n) { return Fma(n, F(-kLn2Low), Fma(n, F(-kLn2High), x)); }
 
   Value Either(Value condition, llvm::function_ref<Value()> yes, llvm::function_ref<Value()> no) {
     auto branch = mlir::scf::IfOp::create(b_, mlir::TypeRange{shape_}, condition, true, true);
@@ -222,10 +216,10 @@ class Lanes {
     return branch.getResult(0);
   }
 
-  static constexpr float kMostUsual = 86.5f;  // e^-86.5 is more than 2^-125
-  static constexpr int kScale = 64, kCompared = 8;
+  static constexpr int kScale = 64;
+  static constexpr double kUnit = 0x1p-22;                           // the last place of numbers from 2 to 4
   static constexpr double kRound32 = 0x1.8p23, kRound64 = 0x1.8p52;  // adding it rounds to a whole number
-  static constexpr double kScaled = kRound32 + kScale, kHalves = kRound32 + 2 * 127;
+  static constexpr double kScaled = 2 + kScale * kUnit, kHalves = kRound32 + 2 * 127;
 
   Value Exp2(Value x, Coefficients coefficients) {
     const Value shifted = Add(x, D(kRound64));
@@ -283,11 +277,6 @@ class Lanes {
   Value D(double value) { return Constant(b_.getF64FloatAttr(value)); }
   Value I(int32_t value) { return Constant(b_.getI32IntegerAttr(value)); }
   Value I64(int64_t value) { return Constant(b_.getI64IntegerAttr(value)); }
-  Value SplatLike(Value x, int32_t value) {
-    const auto type = mlir::cast<mlir::VectorType>(x.getType());
-    return arith::ConstantOp::create(
-        b_, mlir::DenseElementsAttr::get(type, mlir::Attribute(b_.getI32IntegerAttr(value))));
-  }
   Value Like(double value, Value x) { return mlir::getElementTypeOrSelf(x).isF64() ? D(value) : F(value); }
   Value Wide(Value x) { return arith::ExtFOp::create(b_, Of(b_.getF64Type()), x); }
   Value Narrow(Value x) { return arith::TruncFOp::create(b_, Of(b_.getF32Type()), x); }

@@ -14,7 +14,7 @@
 //   rsqrt   1.5        1.5
 //   x / y   1.5        1.5; one y for all lanes          a product with 1 / y
 //
-// exp of vectors without a lane beyond 86.5 adds to the exponent; others, for whose lanes the result may be
+// exp of vectors without a lane beyond 44 adds to the exponent; others, for whose lanes the result may be
 // denormal or infinite, multiply twice. The reciprocal is taken of divisors from 2^-100 to 2^100.
 // Accurate sin and cos of vectors with a lane beyond 10^5, and powf of those with a base or an exponent that
 // is not a positive or a finite number, call libm for each lane. Powers of 2 and 3 are products everywhere.

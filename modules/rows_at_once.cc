@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/walk_plan.h"
@@ -26,7 +27,7 @@ absl::Status CheckReadsRows(const Program& p, Id block) {
   const bool reads = std::any_of(made.begin(), made.end(), [&](Id producer) {
     return IsRow(p, producer) && ElementsOf(p, WrittenBuffers(p, producer)[0]) > 1;
   });
-  return reads && WritesOutput(p, block) && p.block(block).monoid == kNone
+  return reads && WritesOutput(p, block) && p.block(block).monoid == kNone && !LoopsAround(p, block).empty()
              ? CheckUntouched(p, block)
              : absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no result made of rows"));
 }

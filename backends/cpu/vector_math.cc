@@ -55,9 +55,9 @@ class Lanes {
   explicit Lanes(mlir::Operation* op) : b_(op->getLoc(), op), shape_(op->getResult(0).getType()) {}
 
   // Where no result is denormal or infinite, adding to the exponent is all that 2^n takes. Adding kScaled
-  // leaves kScale + n in the low bits of `shifted`, of which a shift by 23 keeps those of an exponent. It is
-  // a sum from 2 to 4: no other bit is set but the first of its exponent unless n is not from -kScale to
-  // kScale - 1, or x is NaN. So one `or` a vector tells whether a lane is such.
+  // leaves kScale + n in the low bits of `shifted`, of which a shift by 23 keeps those of an exponent. With n
+  // from -kScale to kScale - 1 these and the first bit of an exponent are all that is set; with any other n,
+  // and with NaN, others are too. So one `or` a vector tells whether there is such a lane.
   Value Exp(Value x) {
     if (!mlir::isa<mlir::VectorType>(shape_)) return ExpAnywhere(x);
     const Value shifted = Fma(x, F(kUnit / kLn2), F(kScaled));

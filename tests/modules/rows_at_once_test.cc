@@ -19,8 +19,15 @@ TEST(RowsAtOnce, ComputesRowsThatNothingDivides) {
       Softmax(6, 37));
 }
 
-TEST(RowsAtOnce, LeavesAloneWhatIsNotMadeOfRows) {
+TEST(RowsAtOnce, LeavesAloneWhatIsNotMadeOfRowsOrHasNoLoop) {
   EXPECT_EQ(SketchesText("each-block(rows-at-once)", Matmul(4, 8, 4)).find("split"), std::string::npos);
+  Builder b("last");
+  const Id x = b.Input("x", DType::kF32, {4, 16}), t = b.Temporary("t", DType::kF32, {4}),
+           y = b.Output("y", DType::kF32, {});
+  b.Reduce("sum", {{"i", 4}, {"k", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {t, {b.Iter(0)}},
+           b.Load(x, {b.Iter(0), b.Iter(1)}));
+  b.Compute("take", {}, {y, {}}, b.Load(t, {Sum::Constant(3)}));
+  EXPECT_EQ(SketchesText("each-block(rows-at-once)", b.Finish()).find("split"), std::string::npos);
 }
 
 }  // namespace

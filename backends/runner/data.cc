@@ -1,5 +1,6 @@
 #include "backends/runner/data.h"
 
+#include <bit>
 #include <cstring>
 
 #include "backends/runner/dtype.h"
@@ -33,6 +34,17 @@ inline int Value(U8, uint64_t r) { return static_cast<int>(r >> 60); }
 inline int Value(I32, uint64_t r) { return static_cast<int>(r >> 61); }
 inline int Value(I64, uint64_t r) { return static_cast<int>(r >> 61); }
 
+// -log2 of a uniform number, straight between powers of two; of 1 to 41.
+inline double Exponential(uint64_t r) {
+  const uint64_t bits = r | uint64_t{1} << 23;
+  const int zeros = std::countl_zero(bits);
+  return zeros + 2 - static_cast<double>(static_cast<int64_t>(bits << zeros >> 11)) * 0x1p-52;
+}
+
+// How far apart wide values are: several times the largest number whose exp is finite.
+constexpr double Reach(F64) { return 8192; }
+constexpr double Reach(auto) { return 1024; }
+
 }  // namespace
 
 int64_t DTypeBytes(const std::string& dtype) {
@@ -58,6 +70,20 @@ void FillInput(uint64_t seed, int param, const std::string& dtype, int64_t first
   WithDType(dtype, [&](auto type) {
     auto* elements = static_cast<typename decltype(type)::Stored*>(out);
     for (int64_t i = 0; i < count; ++i) elements[i] = type.Store(Value(type, Draw(key, first + i)));
+  });
+}
+
+void FillWide(uint64_t seed, int param, const std::string& dtype, double scale, int64_t count, void* out) {
+  const uint64_t key = Key(seed, param);
+  WithDType(dtype, [&](auto type) {
+    if constexpr (decltype(type)::kFloat) {
+      auto* elements = static_cast<typename decltype(type)::Stored*>(out);
+      for (int64_t i = 0; i < count; ++i) {
+        const uint64_t r = Draw(key, i);
+        const double value = scale * Reach(type) * Exponential(r);
+        elements[i] = type.Store(static_cast<decltype(type.Load({}))>(r & 1 ? -value : value));
+      }
+    }
   });
 }
 

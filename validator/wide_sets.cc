@@ -38,9 +38,9 @@ int WideSets(const Program& original) {
   if (std::ranges::none_of(blocks, [&](Id b) { return ReadsExtremum(original, b); }) ||
       std::ranges::any_of(blocks, [&](Id b) { return CastsToInteger(original, b); }))
     return 0;
-  double elements = 1;
+  double elements = 0;
   for (const Id id : original.parameters) elements += static_cast<double>(ElementsOf(original, id));
-  const double sets = std::min(kElements / elements, kFlops / std::max(1.0, Flops(original)));
+  const double sets = std::min(kElements / std::max(1.0, elements), kFlops / std::max(1.0, Flops(original)));
   return static_cast<int>(std::clamp<double>(sets, 1, kMostSets));
 }
 

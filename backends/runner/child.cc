@@ -19,6 +19,7 @@
 #include "backends/runner/protocol.h"
 #include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
+#include "backends/runner/wide_data.h"
 
 namespace kiln {
 namespace {
@@ -384,12 +385,8 @@ class Child {
       if (!kernel.compared) continue;
       for (size_t i = 0; i < kernel.buffers.size(); ++i) {
         const KernelParam& param = kernel.object->params[i];
-        if (param.role != KernelParam::kInput || !param.data.empty() || !IsFloatDType(param.dtype)) continue;
-        if (&kernel != &kernels_.front() && kernel.buffers[i] == kernels_.front().buffers[i]) continue;
-        kernel.buffers[i]->Unprotect();
-        kiln::FillWide(request_.data_seed + static_cast<uint64_t>(set), static_cast<int>(i), param.dtype,
-                       scale, param.elements, kernel.buffers[i]->data());
-        kernel.buffers[i]->Protect();
+        if (WideData::Fills(param))
+          wide_data_.Fill(static_cast<int>(i), param, set, scale, kernel.buffers[i]);
       }
     }
   }
@@ -478,6 +475,7 @@ class Child {
   int64_t param_bytes_ = 0;
   int written_ = -1, wide_written_ = -1;
   const char *reference_ = nullptr, *wide_reference_ = nullptr;
+  WideData wide_data_{request_.data_seed, request_.wide.sets};
   RunResult result_;
 };
 

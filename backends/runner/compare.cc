@@ -92,7 +92,7 @@ int64_t FirstMissedFinite(const std::string& dtype, const void* found, const voi
     if constexpr (Type::kFloat) {
       const auto* a = static_cast<const typename Type::Stored*>(found);
       const auto* b = static_cast<const typename Type::Stored*>(wanted);
-      const auto missed = [&](int64_t i) { return IsFinite(type, b[i]) && !IsFinite(type, a[i]); };
+      const auto missed = [&](int64_t i) { return IsFinite(type, b[i]) > IsFinite(type, a[i]); };
       bool any = false;
       for (int64_t i = 0; i < elements; ++i) any |= missed(i);
       for (int64_t i = 0; any && first < 0; ++i) first = missed(i) ? i : -1;

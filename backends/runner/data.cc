@@ -34,11 +34,11 @@ inline int Value(U8, uint64_t r) { return static_cast<int>(r >> 60); }
 inline int Value(I32, uint64_t r) { return static_cast<int>(r >> 61); }
 inline int Value(I64, uint64_t r) { return static_cast<int>(r >> 61); }
 
-// -log2 of a uniform number, straight between powers of two; of 1 to 41.
+// -log2 of a uniform number, straight between powers of two, 0 to 41: exponent and fraction of a double.
 inline double Exponential(uint64_t r) {
-  const uint64_t bits = r | uint64_t{1} << 23;
-  const int zeros = std::countl_zero(bits);
-  return zeros + 2 - static_cast<double>(static_cast<int64_t>(bits << zeros >> 11)) * 0x1p-52;
+  constexpr int64_t kOne = std::bit_cast<int64_t>(0x1p63);
+  const auto uniform = static_cast<double>(static_cast<int64_t>(r >> 1 | uint64_t{1} << 22));
+  return static_cast<double>(kOne - std::bit_cast<int64_t>(uniform)) * 0x1p-52;
 }
 
 // How far apart wide values are: several times the largest number whose exp is finite.
@@ -78,10 +78,10 @@ void FillWide(uint64_t seed, int param, const std::string& dtype, double scale, 
   WithDType(dtype, [&](auto type) {
     if constexpr (decltype(type)::kFloat) {
       auto* elements = static_cast<typename decltype(type)::Stored*>(out);
+      const double scales[2] = {scale * Reach(type), -scale * Reach(type)};
       for (int64_t i = 0; i < count; ++i) {
         const uint64_t r = Draw(key, i);
-        const double value = scale * Reach(type) * Exponential(r);
-        elements[i] = type.Store(static_cast<decltype(type.Load({}))>(r & 1 ? -value : value));
+        elements[i] = type.Store(static_cast<decltype(type.Load({}))>(scales[r & 1] * Exponential(r)));
       }
     }
   });

@@ -10,9 +10,10 @@
 // --injections  candidates of eight operators, random traces of the default space, with a defect injected
 //               into their code: a loop that misses its first or last iteration or has one too many, an
 //               access one element off, a store that is gone, a store one element before or past a parameter.
-//               A mutant that is let pass counts as missed, unless it is equivalent: its code is that of the
-//               candidate, or its outputs for three other inputs are, bit for bit, and finite where they are
-//               for inputs that lie far apart. --seed draws other candidates and places.
+//               A mutant that is let pass counts as missed, unless it is equal, the code that the candidate
+//               is compiled to, or equivalent: its outputs for three other inputs are those of the candidate,
+//               bit for bit, and finite where they are for inputs that lie far apart. --seed draws other
+//               candidates and places.
 //
 // Without flags: all. A line of JSON is appended for each program as it lands; one that has a line already,
 // of this version, machine and commit, is not run again.
@@ -73,7 +74,6 @@ struct Swapping {
 };
 
 bool IsEquivalent(const KernelObject& candidate, KernelObject mutant, int wide_sets) {
-  if (candidate.shared_object == mutant.shared_object) return true;
   for (KernelParam& param : mutant.params) param.tolerance = {};
   for (const uint64_t seed : kOtherInputs) {
     const RunRequest request{
@@ -86,9 +86,10 @@ bool IsEquivalent(const KernelObject& candidate, KernelObject mutant, int wide_s
 Json Injections(const std::string& name, int wanted, uint64_t first_seed) {
   RandomCandidates candidates(name, CpuTarget());
   Swapping swapping;
-  std::map<std::string, int> caught, missed;
+  std::map<std::string, int> caught;
   std::vector<std::string> of_missed;
-  int equivalent = 0, injected = 0;
+  int equal = 0, injected = 0;
+  std::vector<std::string> equivalent;
   for (uint64_t seed = first_seed; injected < wanted; ++seed) {
     Engine engine({seed, 5});
     const Point point = candidates.Draw(seed);
@@ -108,19 +109,20 @@ Json Injections(const std::string& name, int wanted, uint64_t first_seed) {
     const KernelObject passed = swapping.ran.front();
     swapping.Next({""});
     if (!swapping.measurer->Measure({request}).front().ok()) continue;
-    if (IsEquivalent(swapping.ran.front(), passed, WideSets(candidates.original()))) {
-      ++equivalent;
-      continue;
+    const KernelObject& candidate = swapping.ran.front();
+    const std::string described = absl::StrCat(kind.name, ", seed ", seed);
+    if (candidate.shared_object == passed.shared_object) {
+      ++equal;
+    } else if (IsEquivalent(candidate, passed, WideSets(candidates.original()))) {
+      equivalent.push_back(described);
+    } else {
+      ++injected;
+      of_missed.push_back(described);
     }
-    ++injected;
-    ++missed[kind.name];
-    of_missed.push_back(absl::StrCat(kind.name, ", seed ", seed));
   }
-  return {{"injected", injected},
-          {"caught", injected - static_cast<int>(of_missed.size())},
-          {"caught_as", caught},
-          {"missed", of_missed},
-          {"equivalent", equivalent}};
+  return {{"injected", injected}, {"caught", injected - static_cast<int>(of_missed.size())},
+          {"caught_as", caught},  {"missed", of_missed},
+          {"equal", equal},       {"equivalent", equivalent}};
 }
 
 Json Runs(const std::string& name) {

@@ -30,6 +30,12 @@ struct OutputTolerance {
 // One for each output, in the order of Program::parameters.
 std::vector<OutputTolerance> ToleranceFor(const Program& original);
 
+// Programs may compute an extremum of floats and subtract it from what it is of, so that their value does not
+// depend on it while inputs are close to each other. How many sets of inputs that lie far apart a candidate
+// is to be run with besides, some milliseconds of them: none for other programs, and for those that cast
+// floats to integers, which only some floats fit.
+int WideSets(const Program& original);
+
 struct Element {
   Id buffer = kNone;
   std::vector<int64_t> index;

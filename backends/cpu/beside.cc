@@ -73,6 +73,10 @@ absl::StatusOr<RunResult> RunBeside(const KernelObject& trusted, RunRequest requ
   once.timing.runs = 0;
   once.write_reference_to = request.reference;
   once.data_seed = request.data_seed;
+  if (request.wide.sets > 0) {
+    request.wide.reference = absl::StrCat(request.reference, "-wide");
+    once.wide = {.sets = request.wide.sets, .write_reference_to = request.wide.reference};
+  }
   once.limits = request.limits;
   if (const auto ran = RunAlone(std::move(once), runner_path); !ran.ok()) return ran.status();
   return RunAlone(std::move(request), runner_path);

@@ -25,7 +25,8 @@ absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Prog
 // run did not end well; the message says how.
 absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path = "");
 
-// The same, after `trusted` was run once, with whose outputs all others are compared.
+// The same, after `trusted` was run once, with whose outputs all others are compared; those of
+// request.wide.sets sets of wide inputs too.
 absl::StatusOr<RunResult> RunBeside(const KernelObject& trusted, RunRequest request,
                                     const std::string& runner_path = "");
 

@@ -239,6 +239,7 @@ class CpuMeasurer::Impl {
     run.timing.cold_cache = options_.cold_cache;
     run.reference_kernel = reference_kernel_;
     run.reference = candidate.reference->file;
+    run.wide = candidate.reference->wide;
     return run;
   }
 

@@ -3,7 +3,9 @@
 //
 // Per task, once, the original is compiled as it is and run; the interpreter vouches for chosen elements of
 // its outputs, and then every element of every candidate is compared with them (reference.h). All get the
-// same inputs (data.h, seed `data_seed`).
+// same inputs (data.h, seed `data_seed`). Where an extremum may cancel out of the outputs (WideSets in
+// validator/tolerance.h), candidates that are timed to the end also run with inputs that lie far apart, and
+// have to be finite where the original is.
 //
 // Timing: one warm-up and three runs; a candidate stops as a lower bound when its fastest run takes more than
 // five times the best (after one) or twice (after two); a thorough one is timed until its spread is 5%. Race

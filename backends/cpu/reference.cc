@@ -23,6 +23,8 @@ namespace kiln {
 namespace {
 
 constexpr int kChosen = 64;  // elements of each output
+constexpr double kWideSeconds = 5;
+constexpr int kRunsOfASet = 3;
 
 std::string InWords(const Program& program, const Element& at) {
   return absl::StrCat(program.Text(program.buffers[at.buffer].name), "[", absl::StrJoin(at.index, ", "), "]");
@@ -137,9 +139,26 @@ void References::BuildAndRun(const Program& original, Reference* reference) {
   reference->error = Check(original, original, reference->tolerances, run.write_reference_to);
   if (reference->error.empty()) {
     reference->file = run.write_reference_to;
+    RunWide(original, run, reference);
   } else {
     reference->failure = std::string(outcome::kWrongResult);
   }
+}
+
+void References::RunWide(const Program& original, RunRequest run, Reference* reference) {
+  const int affordable = static_cast<int>(kWideSeconds / (kRunsOfASet * reference->seconds));
+  run.wide.sets = std::min(WideSets(original), std::max(1, affordable));
+  if (run.wide.sets == 0) return;
+  run.wide.write_reference_to = absl::StrCat(std::exchange(run.write_reference_to, ""), "-wide");
+  const RunResult ran = run_(run);
+  reference->interrupted = ran.status == RunStatus::kInterrupted;
+  if (ran.status == RunStatus::kOk) {
+    reference->wide = {.sets = run.wide.sets, .reference = run.wide.write_reference_to};
+    return;
+  }
+  spdlog::warn("the untransformed program {} is not run with inputs that lie far apart: {}", original.name,
+               ran.detail);
+  unlink(run.wide.write_reference_to.c_str());
 }
 
 }  // namespace kiln

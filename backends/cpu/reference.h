@@ -25,7 +25,8 @@ struct Reference {
   bool interrupted = false;
   std::string file = {};  // all outputs, one after the other; empty: only chosen elements can be compared
   std::vector<Tolerance> tolerances = {};  // of each output
-  double seconds = 0;                      // that running the original took, everything included
+  WideInputs wide = {};  // which outputs have to be finite; no sets: any may be what they are
+  double seconds = 0;    // that running the original took, everything included
 
   bool ok() const { return failure.empty() && !interrupted; }
 };
@@ -57,6 +58,7 @@ class References {
  private:
   Reference Make(const Program& original);
   void BuildAndRun(const Program& original, Reference* reference);
+  void RunWide(const Program& original, RunRequest run, Reference* reference);
 
   const ReferenceOptions options_;
   BuilderPool* const builders_;

@@ -19,6 +19,7 @@
 #include "backends/runner/protocol.h"
 #include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
+#include "backends/runner/wide_data.h"
 
 namespace kiln {
 namespace {
@@ -72,7 +73,7 @@ class Child {
     constexpr MaybeFailure (Child::* kSteps[])() = {
         &Child::Check,          &Child::OpenFiles, &Child::MakeBuffers, &Child::StartThreads,
         &Child::Limit,          &Child::Load,      &Child::RunPrepare,  &Child::WarmUp,
-        &Child::WriteReference, &Child::Time,      &Child::CheckAgain};
+        &Child::WriteReference, &Child::Time,      &Child::CheckAgain,  &Child::RunWide};
     for (const auto step : kSteps) {
       if (MaybeFailure failure = (this->*step)()) {
         result_.status = failure->status;
@@ -133,23 +134,35 @@ class Child {
     for (const KernelParam& param : request_.kernel.params) {
       if (param.role == KernelParam::kOutput) output_bytes_ += Bytes(param);
     }
-    if (!request_.write_reference_to.empty()) {
-      written_ = open(request_.write_reference_to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-      if (written_ < 0) return CannotOpen(request_.write_reference_to);
-    }
-    if (request_.reference.empty()) return std::nullopt;
-    const int file = open(request_.reference.c_str(), O_RDONLY | O_CLOEXEC);
+    const WideInputs& wide = request_.wide;
+    if (MaybeFailure failure = OpenToWrite(request_.write_reference_to, &written_)) return failure;
+    if (MaybeFailure failure = OpenToWrite(wide.write_reference_to, &wide_written_)) return failure;
+    if (MaybeFailure failure = Map(request_.reference, output_bytes_, &reference_)) return failure;
+    return Map(wide.reference, wide.sets * output_bytes_, &wide_reference_);
+  }
+
+  static MaybeFailure OpenToWrite(const std::string& path, int* file) {
+    if (path.empty()) return std::nullopt;
+    *file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (*file < 0) return CannotOpen(path);
+    return std::nullopt;
+  }
+
+  static MaybeFailure Map(const std::string& path, int64_t bytes, const char** at) {
+    if (path.empty()) return std::nullopt;
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat info = {};
-    if (file < 0 || fstat(file, &info) != 0) return CannotOpen(request_.reference);
-    if (info.st_size != output_bytes_) {
-      return Failure{.detail = absl::StrCat("the reference has ", info.st_size, " bytes, the outputs have ",
-                                            output_bytes_)};
+    if (file < 0 || fstat(file, &info) != 0) return CannotOpen(path);
+    if (info.st_size != bytes) {
+      return Failure{
+          .detail = absl::StrCat("the reference has ", info.st_size, " bytes, the outputs have ", bytes)};
     }
-    has_reference_ = true;
-    if (output_bytes_ == 0) return std::nullopt;
-    void* mapped = mmap(nullptr, static_cast<size_t>(output_bytes_), PROT_READ, MAP_PRIVATE, file, 0);
-    if (mapped == MAP_FAILED) return CannotOpen(request_.reference);
-    reference_ = static_cast<const char*>(mapped);
+    *at = "";
+    if (bytes > 0) {
+      void* mapped = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ, MAP_PRIVATE, file, 0);
+      if (mapped == MAP_FAILED) return CannotOpen(path);
+      *at = static_cast<const char*>(mapped);
+    }
     close(file);
     return std::nullopt;
   }
@@ -160,7 +173,8 @@ class Child {
 
   MaybeFailure Limit() {
     SetLimits(request_.limits.seconds, request_.limits.bytes - param_bytes_,
-              written_ < 0 ? 0 : output_bytes_);
+              std::max(written_ < 0 ? 0 : output_bytes_,
+                       wide_written_ < 0 ? 0 : request_.wide.sets * output_bytes_));
     return std::nullopt;
   }
 
@@ -299,14 +313,20 @@ class Child {
     for (size_t i = 0; i < kernels_.front().buffers.size(); ++i) {
       if (request_.kernel.params[i].role != KernelParam::kOutput) continue;
       const GuardedBuffer& output = *kernels_.front().buffers[i];
-      for (int64_t done = 0; done < output.bytes();) {
-        const ssize_t wrote = write(written_, static_cast<char*>(output.data()) + done,
-                                    static_cast<size_t>(output.bytes() - done));
-        if (wrote <= 0) return Failure{.detail = absl::StrCat("cannot write ", request_.write_reference_to)};
-        done += wrote;
-      }
+      if (!Write(written_, static_cast<char*>(output.data()), output.bytes()))
+        return Failure{.detail = absl::StrCat("cannot write ", request_.write_reference_to)};
     }
     return std::nullopt;
+  }
+
+  static bool Write(int file, const char* data, int64_t bytes) {
+    while (bytes > 0) {
+      const ssize_t wrote = write(file, data, static_cast<size_t>(bytes));
+      if (wrote <= 0) return false;
+      data += wrote;
+      bytes -= wrote;
+    }
+    return true;
   }
 
   MaybeFailure Time() {
@@ -342,6 +362,75 @@ class Child {
     return CheckCanaries();
   }
 
+  MaybeFailure RunWide() {
+    if (result_.lower_bound) return std::nullopt;
+    for (int set = 0; set < request_.wide.sets; ++set) {
+      if (wide_written_ >= 0) {
+        if (MaybeFailure failure = WriteWide(set)) return failure;
+      }
+      if (wide_reference_ == nullptr) continue;
+      FillWide(set, 1);
+      for (const Loaded& kernel : kernels_) {
+        if (!kernel.compared) continue;
+        if (const int status = kernel.timed.kernel.Run(); status != 0)
+          return NonZero(kernel, "the kernel", status);
+        if (MaybeFailure failure = CompareWide(kernel, wide_reference_ + set * output_bytes_)) return failure;
+      }
+    }
+    return CheckCanaries();
+  }
+
+  void FillWide(int set, double scale) {
+    for (const Loaded& kernel : kernels_) {
+      if (!kernel.compared) continue;
+      for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+        const KernelParam& param = kernel.object->params[i];
+        if (WideData::Fills(param))
+          wide_data_.Fill(static_cast<int>(i), param, set, scale, kernel.buffers[i]);
+      }
+    }
+  }
+
+  MaybeFailure WriteWide(int set) {
+    const Loaded& kernel = kernels_.front();
+    std::vector<std::string> outputs(kernel.buffers.size());
+    for (const double scale : {1.0, 0.8, 1.25}) {
+      FillWide(set, scale);
+      if (const int status = kernel.timed.kernel.Run(); status != 0)
+        return NonZero(kernel, "the kernel", status);
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        const KernelParam& param = kernel.object->params[i];
+        if (param.role != KernelParam::kOutput) continue;
+        const auto* output = static_cast<const char*>(kernel.buffers[i]->data());
+        if (scale == 1) outputs[i].assign(output, static_cast<size_t>(Bytes(param)));
+        WantFiniteWhere(param.dtype, output, outputs[i].data(), param.elements);
+      }
+    }
+    for (const std::string& output : outputs) {
+      if (!Write(wide_written_, output.data(), static_cast<int64_t>(output.size())))
+        return Failure{.detail = absl::StrCat("cannot write ", request_.wide.write_reference_to)};
+    }
+    return std::nullopt;
+  }
+
+  static MaybeFailure CompareWide(const Loaded& kernel, const char* wanted) {
+    for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+      const KernelParam& param = kernel.object->params[i];
+      if (param.role != KernelParam::kOutput) continue;
+      const void* found = kernel.buffers[i]->data();
+      const int64_t missed = FirstMissedFinite(param.dtype, found, wanted, param.elements);
+      if (missed >= 0) {
+        return Failure{RunStatus::kWrongResult,
+                       absl::StrCat(kernel.name, "parameter ", i, ": element ", missed, " is ",
+                                    LoadElement(param.dtype, found, missed), ", wanted ",
+                                    LoadElement(param.dtype, wanted, missed),
+                                    " or any other number, of inputs that lie far apart")};
+      }
+      wanted += Bytes(param);
+    }
+    return std::nullopt;
+  }
+
   MaybeFailure CheckCanaries() {
     for (const Loaded& kernel : kernels_) {
       for (size_t i = 0; i < kernel.buffers.size(); ++i) {
@@ -355,7 +444,7 @@ class Child {
   }
 
   MaybeFailure CompareOutputs(const Loaded& kernel) {
-    if (!has_reference_ || !kernel.compared) return std::nullopt;
+    if (reference_ == nullptr || !kernel.compared) return std::nullopt;
     const char* wanted = reference_;
     for (size_t i = 0; i < kernel.buffers.size(); ++i) {
       const KernelParam& param = kernel.object->params[i];
@@ -384,9 +473,9 @@ class Child {
   std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
   int64_t output_bytes_ = 0;
   int64_t param_bytes_ = 0;
-  int written_ = -1;
-  bool has_reference_ = false;
-  const char* reference_ = nullptr;
+  int written_ = -1, wide_written_ = -1;
+  const char *reference_ = nullptr, *wide_reference_ = nullptr;
+  WideData wide_data_{request_.data_seed, request_.wide.sets};
   RunResult result_;
 };
 

@@ -21,6 +21,8 @@ double Error(double found, double wanted, const Tolerance& tolerance) {
   return bound > 0 ? difference / bound : kInfinity;
 }
 
+bool IsFinite(auto type, auto stored) { return std::isfinite(type.Load(stored)); }
+
 // False when every error is at most `error` (and then none needs a closer look).
 template <typename Type>
 bool Exceeds(double error, const typename Type::Stored* found, const typename Type::Stored* wanted,
@@ -81,6 +83,34 @@ Comparison CompareArrays(const std::string& dtype, const void* found, const void
   Comparison result;
   WithDType(dtype, [&](auto type) { Compare<decltype(type)>(found, wanted, elements, tolerance, &result); });
   return result;
+}
+
+int64_t FirstMissedFinite(const std::string& dtype, const void* found, const void* wanted, int64_t elements) {
+  int64_t first = -1;
+  WithDType(dtype, [&](auto type) {
+    using Type = decltype(type);
+    if constexpr (Type::kFloat) {
+      const auto* a = static_cast<const typename Type::Stored*>(found);
+      const auto* b = static_cast<const typename Type::Stored*>(wanted);
+      const auto missed = [&](int64_t i) { return IsFinite(type, b[i]) > IsFinite(type, a[i]); };
+      bool any = false;
+      for (int64_t i = 0; i < elements; ++i) any |= missed(i);
+      for (int64_t i = 0; any && first < 0; ++i) first = missed(i) ? i : -1;
+    }
+  });
+  return first;
+}
+
+void WantFiniteWhere(const std::string& dtype, const void* other, void* wanted, int64_t elements) {
+  WithDType(dtype, [&](auto type) {
+    using Type = decltype(type);
+    if constexpr (Type::kFloat) {
+      const auto* a = static_cast<const typename Type::Stored*>(other);
+      auto* b = static_cast<typename Type::Stored*>(wanted);
+      for (int64_t i = 0; i < elements; ++i)
+        if (!IsFinite(type, a[i])) b[i] = Type::Store(std::numeric_limits<float>::quiet_NaN());
+    }
+  });
 }
 
 }  // namespace kiln

@@ -20,4 +20,11 @@ struct Comparison {
 Comparison CompareArrays(const std::string& dtype, const void* found, const void* wanted, int64_t elements,
                          const Tolerance& tolerance);
 
+// Where all that is compared is whether floats are finite. The first element that is finite in `wanted` and
+// not in `found`; -1 if there is none, and of integers always.
+int64_t FirstMissedFinite(const std::string& dtype, const void* found, const void* wanted, int64_t elements);
+
+// Makes what is not finite in `other` NaN in `wanted`.
+void WantFiniteWhere(const std::string& dtype, const void* other, void* wanted, int64_t elements);
+
 }  // namespace kiln

@@ -1,5 +1,6 @@
 #include "backends/runner/data.h"
 
+#include <bit>
 #include <cstring>
 
 #include "backends/runner/dtype.h"
@@ -33,6 +34,17 @@ inline int Value(U8, uint64_t r) { return static_cast<int>(r >> 60); }
 inline int Value(I32, uint64_t r) { return static_cast<int>(r >> 61); }
 inline int Value(I64, uint64_t r) { return static_cast<int>(r >> 61); }
 
+// -log2 of a uniform number, straight between powers of two, 0 to 41: exponent and fraction of a double.
+inline double Exponential(uint64_t r) {
+  constexpr int64_t kOne = std::bit_cast<int64_t>(0x1p63);
+  const auto uniform = static_cast<double>(static_cast<int64_t>(r >> 1 | uint64_t{1} << 22));
+  return static_cast<double>(kOne - std::bit_cast<int64_t>(uniform)) * 0x1p-52;
+}
+
+// How far apart wide values are: several times the largest number whose exp is finite.
+constexpr double Reach(F64) { return 8192; }
+constexpr double Reach(auto) { return 1024; }
+
 }  // namespace
 
 int64_t DTypeBytes(const std::string& dtype) {
@@ -58,6 +70,20 @@ void FillInput(uint64_t seed, int param, const std::string& dtype, int64_t first
   WithDType(dtype, [&](auto type) {
     auto* elements = static_cast<typename decltype(type)::Stored*>(out);
     for (int64_t i = 0; i < count; ++i) elements[i] = type.Store(Value(type, Draw(key, first + i)));
+  });
+}
+
+void FillWide(uint64_t seed, int param, const std::string& dtype, double scale, int64_t count, void* out) {
+  const uint64_t key = Key(seed, param);
+  WithDType(dtype, [&](auto type) {
+    if constexpr (decltype(type)::kFloat) {
+      auto* elements = static_cast<typename decltype(type)::Stored*>(out);
+      const double scales[2] = {scale * Reach(type), -scale * Reach(type)};
+      for (int64_t i = 0; i < count; ++i) {
+        const uint64_t r = Draw(key, i);
+        elements[i] = type.Store(static_cast<decltype(type.Load({}))>(scales[r & 1] * Exponential(r)));
+      }
+    }
   });
 }
 

@@ -95,6 +95,10 @@ bool GuardedBuffer::CanaryIntact() const {
 
 void GuardedBuffer::Protect() { mprotect(first_, static_cast<size_t>(last_ - first_), PROT_READ); }
 
+void GuardedBuffer::Unprotect() {
+  mprotect(first_, static_cast<size_t>(last_ - first_), PROT_READ | PROT_WRITE);
+}
+
 void NoteRefusedAllocation() {
   if (g_note != nullptr) g_note->allocation_refused = true;
 }

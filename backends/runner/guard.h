@@ -39,6 +39,7 @@ class GuardedBuffer {
   int64_t bytes() const { return bytes_; }
   bool CanaryIntact() const;
   void Protect();  // from now on a write faults
+  void Unprotect();
 
  private:
   friend class FaultHandler;

@@ -39,9 +39,11 @@ struct RunFields {
       visit(value.kernel, value.seconds);
     } else if constexpr (std::is_same_v<T, RunLimits>) {
       visit(value.seconds, value.bytes);
+    } else if constexpr (std::is_same_v<T, WideInputs>) {
+      visit(value.sets, value.reference, value.write_reference_to);
     } else if constexpr (std::is_same_v<T, RunRequest>) {
       visit(value.kernel, value.peers, value.data_seed, value.threads, value.timing, value.limits,
-            value.reference_kernel, value.reference, value.write_reference_to);
+            value.reference_kernel, value.reference, value.write_reference_to, value.wide);
     } else {
       static_assert(std::is_same_v<T, RunResult>);
       visit(value.status, value.detail, value.signal, value.seconds, value.slowdown, value.retaken,

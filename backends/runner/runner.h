@@ -90,6 +90,17 @@ struct RunLimits {
   int64_t bytes = int64_t{4} << 30;  // memory that parameters and kernel may have
 };
 
+// Runs after the timing, unless a stop rule ended that, with floats of inputs that lie far apart (FillWide):
+// so often, each time with others. Of the outputs it is compared only whether they are finite where they
+// should be, since how far right ones may differ is not known there.
+struct WideInputs {
+  int sets = 0;
+  // Like those of RunRequest, of each set in turn. In what is written, floats are NaN that are not finite
+  // with inputs a fifth smaller and a quarter larger too: there rounding might decide.
+  std::string reference = {};
+  std::string write_reference_to = {};
+};
+
 struct RunRequest {
   KernelObject kernel = {};
   // Timed in turns with `kernel` in one process: kernel, peers[0], peers[1], then backwards, and so on.
@@ -107,6 +118,7 @@ struct RunRequest {
   std::string reference = {};
   // Where to write such a file from the outputs of `kernel`. Whole if and only if the result is ok.
   std::string write_reference_to = {};
+  WideInputs wide = {};
 };
 
 enum class RunStatus {

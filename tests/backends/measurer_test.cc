@@ -15,6 +15,7 @@
 #include "tests/backends/workers.h"
 #include "tests/runner/kernels.h"
 #include "tests/support/scheduled.h"
+#include "tests/support/softmax.h"
 
 namespace kiln {
 namespace {
@@ -159,6 +160,21 @@ TEST(CpuMeasurer, FindsASingleMissingTermOfAReduction) {
   }();
   const MeasureResult result = Shared().Measure({{.original = &original, .scheduled = &shorter}}).front();
   EXPECT_EQ(result.status, outcome::kWrongResult) << result.error;
+}
+
+TEST(CpuMeasurer, FindsAWrongMaximumThatIsSubtracted) {
+  const Program original = Softmax(64, 64);
+  Schedule right = Scheduled(Softmax(64, 64)), wrong = Scheduled(Softmax(64, 64));
+  for (Schedule* s : {&right, &wrong}) s->Split(s->GetLoops(s->GetBlock("max"))[1], {8, 8});
+  Program shorter = wrong.program();
+  for (Id node = 0; node < static_cast<Id>(shorter.nodes.size()); ++node) {
+    if (shorter.IsLoop(node) && shorter.loop(node).extent.max == 8) shorter.loop(node).extent = Extent(7);
+  }
+  const auto results = Shared().Measure({{.original = &original, .scheduled = &right.program()},
+                                         {.original = &original, .scheduled = &shorter}});
+  EXPECT_TRUE(results[0].ok()) << results[0].error;
+  EXPECT_EQ(results[1].status, outcome::kWrongResult);
+  EXPECT_TRUE(absl::StrContains(results[1].error, "inputs that lie far apart")) << results[1].error;
 }
 
 TEST(CpuMeasurer, RunsThePreparePhase) {

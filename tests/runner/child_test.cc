@@ -58,6 +58,48 @@ TEST(Candidate, ThatIsRightOnlyTheFirstTimeIsWrong) {
   EXPECT_EQ(Name(RunOne(request)), "wrong-result");
 }
 
+// exp of what is subtracted the maximum from, ten rows of a hundred; the maximum of the elements from
+// `first`.
+std::string RowsOfExp(int first) {
+  return absl::StrCat(
+      "#include <math.h>\nint f(float* a, float* b) { for (int r = 0; r < 1000; r += 100) { float m = "
+      "-INFINITY; "
+      "for (int i = ",
+      first,
+      "; i < 100; ++i) m = fmaxf(m, a[r + i]); "
+      "for (int i = 0; i < 100; ++i) b[r + i] = 0 * expf(a[r + i] - m); } return 0; }");
+}
+
+TEST(Candidate, WhoseMaximumIsWrongIsFoundWithWideInputs) {
+  RunRequest original = Request(RowsOfExp(0));
+  original.wide = {.sets = 20, .write_reference_to = TestFolder() / "wide"};
+  ASSERT_EQ(Name(RunOne(original)), "ok");
+  for (const int first : {0, 1, 50}) {
+    RunRequest request = Request(RowsOfExp(first));
+    request.wide = {.sets = 20, .reference = original.wide.write_reference_to};
+    const RunResult result = RunOne(request);
+    EXPECT_EQ(Name(result), first == 0 ? "ok" : "wrong-result") << result.detail;
+    if (first > 0)
+      EXPECT_THAT(result.detail, HasSubstr(" or any other number, of inputs that lie far apart"));
+    request.timing.stop_rules = {{.after_runs = 1, .over_seconds = 1e-12}};
+    EXPECT_EQ(Name(RunOne(request)), "ok") << "its time is not accepted";
+  }
+}
+
+TEST(Candidate, NeedNotBeFiniteWhereRoundingDecides) {
+  RunRequest original = Request(
+      "#include <math.h>\nint f(float* a, float* b) { for (int i = 0; i < 1000; ++i) b[i] = expf(a[i] / 32); "
+      "return 0; }");
+  original.wide = {.sets = 4, .write_reference_to = TestFolder() / "exp"};
+  ASSERT_EQ(Name(RunOne(original)), "ok");
+  RunRequest larger = Request(
+      "#include <math.h>\nint f(float* a, float* b) { for (int i = 0; i < 1000; ++i) b[i] = expf(a[i] / 30); "
+      "return 0; }");
+  larger.wide = {.sets = 4, .reference = original.wide.write_reference_to};
+  const RunResult result = RunOne(larger);
+  EXPECT_EQ(Name(result), "ok") << result.detail;
+}
+
 TEST(Candidate, ThatCrashesSaysWithWhichSignalAndWhen) {
   RunResult result = RunOne(Request("int f(float* a, float* b) { *(volatile int*)64 = 1; return 0; }"));
   EXPECT_EQ(Name(result), "crashed");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -65,6 +66,25 @@ TEST(Compare, FindsTheWorstOfManyWhereverItStands) {
 }
 
 TEST(Compare, SignedZerosAgree) { EXPECT_TRUE(Floats({-0.f}, {0.f}).agrees); }
+
+TEST(Finiteness, IsMissedWhereItIsWantedOnly) {
+  const std::vector<float> wanted = {1, kNaN, kInf, 4, 5};
+  const auto missed = [&](std::vector<float> found) {
+    return FirstMissedFinite("f32", found.data(), wanted.data(), 5);
+  };
+  EXPECT_EQ(missed({-7, 2, 3, 1e30f, 0}), -1);
+  EXPECT_EQ(missed({1, kNaN, -kInf, kInf, kNaN}), 3);
+  const std::vector<int> integers = {1, 2};
+  EXPECT_EQ(FirstMissedFinite("i32", integers.data(), wanted.data(), 2), -1);
+}
+
+TEST(Finiteness, IsNotWantedWhereAnotherRunHasNone) {
+  std::vector<float> wanted = {1, 2, kInf};
+  const std::vector<float> other = {9, kInf, 3};
+  WantFiniteWhere("f32", other.data(), wanted.data(), 3);
+  EXPECT_EQ(wanted[0], 1);
+  EXPECT_FALSE(std::isfinite(wanted[1]) || std::isfinite(wanted[2]));
+}
 
 }  // namespace
 }  // namespace kiln

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -62,6 +65,33 @@ TEST(InputData, KnowsWhatIsNoDType) {
   EXPECT_EQ(DTypeBytes("f31"), 0);
   EXPECT_FALSE(IsFloatDType("i32"));
   EXPECT_TRUE(IsFloatDType("bf16"));
+}
+
+TEST(WideData, HasALargestNumberThatIsFarFromTheSecond) {
+  for (const auto& [dtype, far] :
+       std::map<std::string, double>{{"f64", 710}, {"f32", 90}, {"f16", 90}, {"bf16", 90}}) {
+    const int64_t size = DTypeBytes(dtype);
+    for (const int64_t n : {8, 256, 4096}) {
+      std::vector<char> bytes(static_cast<size_t>(n * size));
+      int apart = 0;
+      for (uint64_t seed = 0; seed < 100; ++seed) {
+        FillWide(seed, 0, dtype, 1.25, n, bytes.data());
+        std::vector<double> values;
+        for (int64_t i = 0; i < n; ++i) values.push_back(LoadElement(dtype, bytes.data(), i));
+        std::partial_sort(values.begin(), values.begin() + 2, values.end(), std::greater());
+        EXPECT_TRUE(std::isfinite(values[0])) << dtype;
+        apart += values[0] - values[1] > far;
+      }
+      EXPECT_GT(apart, 80) << dtype << " " << n;
+    }
+  }
+}
+
+TEST(WideData, IsScaled) {
+  double once[10], twice[10];
+  FillWide(3, 1, "f64", 1, 10, once);
+  FillWide(3, 1, "f64", 2, 10, twice);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(2 * once[i], twice[i]);
 }
 
 TEST(Poison, HasBothSignsInEveryFloatType) {

@@ -1,5 +1,7 @@
-// A softmax, for tests.
+// A softmax of rows, for tests.
 #pragma once
+
+#include <vector>
 
 #include "lang/builder.h"
 

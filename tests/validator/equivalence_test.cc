@@ -7,6 +7,7 @@
 
 #include "lang/random.h"
 #include "tests/support/scheduled.h"
+#include "tests/support/softmax.h"
 #include "tests/support/tiled_matmul.h"
 #include "validator/tolerance.h"
 
@@ -99,6 +100,23 @@ TEST(Tolerance, IsCarriedThroughLaterBlocks) {
   EXPECT_EQ(tolerance.buffer, C);
   EXPECT_EQ(tolerance.longest_reduction, 128);
   EXPECT_GT(tolerance.absolute, ToleranceFor(DotProducts(DType::kF32, 1, 64))[0].absolute);
+}
+
+TEST(WideSets, AreForProgramsThatReadAnExtremum) {
+  EXPECT_EQ(WideSets(DotProducts(DType::kF32, 8, 64)), 0);
+  EXPECT_EQ(WideSets(Softmax(64, 64)), 32);
+  EXPECT_EQ(WideSets(Softmax(1024, 1024)), 2);
+}
+
+TEST(WideSets, AreNotForCastsToIntegers) {
+  Builder b("steps");
+  const Id x = b.Input("x", DType::kF32, {64}), m = b.Temporary("m", DType::kF32, {}),
+           y = b.Output("y", DType::kI32, {64});
+  const Sum i = Builder::Iter(0);
+  b.Reduce("max", {{"k", 64, IterKind::kReduction}}, Monoid::Kind::kMax, {m, {}}, b.Load(x, {i}));
+  b.Compute("steps", {{"i", 64}}, {y, {i}},
+            b.Make(Op::kCast, DType::kI32, b.Make(Op::kSub, DType::kF32, b.Load(x, {i}), b.Load(m, {}))));
+  EXPECT_EQ(WideSets(b.Finish()), 0);
 }
 
 TEST(ChooseElements, TakesCornersAndTileEdgesAndRandomElements) {

@@ -1,17 +1,22 @@
 #include "backends/cpu/link.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <gnu/lib-names.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <set>
+#include <thread>
+#include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
@@ -110,11 +115,44 @@ absl::StatusOr<std::vector<std::string>> Resolve(const Symbols& symbols, const L
       absl::StrCat("undefined symbols that neither libc nor libm has: ", absl::StrJoin(missing, ", ")));
 }
 
-absl::Status Write(const fs::path& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file << bytes;
-  if (!file.flush()) return absl::InternalError(absl::StrCat("cannot write ", path.string()));
-  return absl::OkStatus();
+// A file descriptor, and a name for those that open files by name.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { Close(); }
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+  std::string path() const { return absl::StrCat("/proc/self/fd/", number_); }
+  void Close() {
+    if (number_ >= 0) close(std::exchange(number_, -1));
+  }
+
+ private:
+  int number_;
+};
+
+// A file in memory; number() < 0: there is none to be had.
+Descriptor InMemory(absl::string_view bytes) {
+  Descriptor file(memfd_create("kiln-link", MFD_CLOEXEC));
+  while (file.number() >= 0 && !bytes.empty()) {
+    const ssize_t written = write(file.number(), bytes.data(), bytes.size());
+    if (written < 0) return Descriptor(-1);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return file;
+}
+
+std::string ReadAll(int number) {
+  std::string bytes;
+  char part[1 << 16];
+  for (ssize_t count = 0; (count = read(number, part, sizeof(part))) != 0;) {
+    if (count > 0) bytes.append(part, static_cast<size_t>(count));
+    if (count < 0 && errno != EINTR) break;
+  }
+  return bytes;
 }
 
 absl::Status RunInProcess(const std::vector<const char*>& arguments) {
@@ -127,12 +165,17 @@ absl::Status RunInProcess(const std::vector<const char*>& arguments) {
   return absl::OkStatus();
 }
 
-absl::Status RunChild(std::vector<const char*> arguments) {
+// The child has the descriptors under the same numbers.
+absl::Status RunChild(std::vector<const char*> arguments, const std::vector<int>& descriptors) {
   arguments[0] = "ld.lld-22";
   arguments.push_back(nullptr);
   pid_t child = 0;
   int status = 0;
-  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, const_cast<char**>(arguments.data()), environ) !=
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  const absl::Cleanup destroy = [&] { posix_spawn_file_actions_destroy(&actions); };
+  for (const int number : descriptors) posix_spawn_file_actions_adddup2(&actions, number, number);
+  if (posix_spawnp(&child, arguments[0], &actions, nullptr, const_cast<char**>(arguments.data()), environ) !=
       0) {
     return absl::InternalError("cannot start ld.lld-22");
   }
@@ -150,16 +193,19 @@ absl::StatusOr<std::string> LinkShared(absl::Span<const std::string> objects, co
   absl::StatusOr<std::vector<std::string>> libraries = Resolve(symbols, options);
   if (!libraries.ok()) return libraries.status();
 
-  std::string pattern = (fs::temp_directory_path() / "kiln-link-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) return absl::InternalError(absl::StrCat("cannot make ", pattern));
-  const fs::path directory = pattern;
-  const absl::Cleanup remove = [&] {
-    std::error_code ignored;
-    fs::remove_all(directory, ignored);
-  };
+  const std::string global =
+      options.exports.empty() ? "" : absl::StrCat("global: ", absl::StrJoin(options.exports, "; "), "; ");
+  std::vector<Descriptor> files;
+  files.push_back(InMemory(absl::StrCat("{ ", global, "local: *; };\n")));
+  for (const std::string& object : objects) files.push_back(InMemory(object));
+  // Into a file, lld would write by way of a temporary one, and LLVM keeps the name of each of those, and
+  // walks along all of them, as long as the process lives.
+  int ends[2] = {-1, -1};
+  const bool piped = pipe2(ends, O_CLOEXEC) == 0;
+  Descriptor from(ends[0]), into(ends[1]);
+  if (!piped || llvm::any_of(files, [](const Descriptor& file) { return file.number() < 0; }))
+    return absl::InternalError(absl::StrCat("cannot link in memory: ", strerror(errno)));
 
-  const std::string output = directory / "linked.so";
-  const std::string script = directory / "exports";
   std::vector<std::string> arguments = {"ld.lld",
                                         "-shared",
                                         "--build-id=none",
@@ -169,27 +215,27 @@ absl::StatusOr<std::string> LinkShared(absl::Span<const std::string> objects, co
                                         "-zrelro",
                                         "--threads=1",
                                         "--no-mmap-output-file",
-                                        absl::StrCat("--version-script=", script),
+                                        absl::StrCat("--version-script=", files.front().path()),
                                         "-o",
-                                        output};
+                                        into.path()};
   if (options.stays_loaded) arguments.push_back("-znodelete");
   if (!options.soname.empty()) arguments.push_back(absl::StrCat("-soname=", options.soname));
-  const std::string global =
-      options.exports.empty() ? "" : absl::StrCat("global: ", absl::StrJoin(options.exports, "; "), "; ");
-  if (absl::Status status = Write(script, absl::StrCat("{ ", global, "local: *; };\n")); !status.ok())
-    return status;
-  for (size_t i = 0; i < objects.size(); ++i) {
-    arguments.push_back(directory / absl::StrCat(i, ".o"));
-    if (absl::Status status = Write(arguments.back(), objects[i]); !status.ok()) return status;
+  std::vector<int> descriptors{into.number(), files.front().number()};
+  for (size_t i = 1; i < files.size(); ++i) {
+    arguments.push_back(files[i].path());
+    descriptors.push_back(files[i].number());
   }
   arguments.insert(arguments.end(), libraries->begin(), libraries->end());
 
   std::vector<const char*> raw;
   for (const std::string& argument : arguments) raw.push_back(argument.c_str());
-  const absl::Status linked = options.in_process ? RunInProcess(raw) : RunChild(raw);
+  std::string bytes;
+  std::thread reader([&] { bytes = ReadAll(from.number()); });
+  const absl::Status linked = options.in_process ? RunInProcess(raw) : RunChild(raw, descriptors);
+  into.Close();
+  reader.join();
   if (!linked.ok()) return linked;
-  std::ifstream file(output, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return bytes;
 }
 
 }  // namespace kiln

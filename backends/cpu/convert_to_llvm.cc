@@ -59,6 +59,10 @@ LlvmConverter::LlvmConverter(mlir::MLIRContext& context) {
   types_ = std::make_unique<mlir::LLVMTypeConverter>(&context, options);
   types_->addConversion(
       [](mlir::BFloat16Type type) { return mlir::IntegerType::get(type.getContext(), 16); });
+  types_->addConversion([](mlir::VectorType type) -> std::optional<mlir::Type> {
+    if (type.getRank() != 1 || !type.getElementType().isBF16()) return std::nullopt;
+    return type.clone(mlir::IntegerType::get(type.getContext(), 16));
+  });
   mlir::RewritePatternSet all(&context);
   mlir::vector::populateVectorBroadcastLoweringPatterns(all);
   mlir::vector::populateVectorMaskOpLoweringPatterns(all);

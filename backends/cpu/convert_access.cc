@@ -1,6 +1,7 @@
 #include "backends/cpu/convert_access.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"

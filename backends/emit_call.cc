@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "backends/emit.h"
 #include "lang/analysis/dataflow.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -113,8 +114,14 @@ bool Emitter::EmitCall(Id outer) {
       }
     }
     const Value before = Load(result, plan.dests[0], Value(), Value());
+    const auto operand = [&](Value value) -> Value {  // bf16 is i16 everywhere but here
+      if (!part.isBF16()) return value;
+      const auto bits = mlir::VectorType::get({sums * products}, b_.getI16Type());
+      return mlir::LLVM::BitcastOp::create(b_, loc_, all,
+                                           mlir::arith::BitcastOp::create(b_, loc_, bits, value));
+    };
     auto dots = mlir::LLVM::CallIntrinsicOp::create(b_, loc_, sum, b_.getStringAttr(dot->llvm),
-                                                    mlir::ValueRange{before, left, right});
+                                                    mlir::ValueRange{before, operand(left), operand(right)});
     Store(result, plan.dests[0], dots.getResult(0), Value());
   }
   lanes_ = 0;

@@ -4,7 +4,8 @@
 //                     [--seed 0]
 //
 // --runs        each of three programs is measured 20 times, thoroughly, by measurers of their own: how far
-//               apart the medians are, the largest from the smallest
+//               apart the medians are, the largest from the smallest, and their standard deviation; in
+//               operations of the reference kernel, whose undisturbed time each measurer finds anew
 // --race        100 races of a matmul with itself, one of which computes 5% of its rows twice: how often the
 //               median names the other
 // --injections  candidates of eight operators, random traces of the default space, with a defect injected
@@ -18,6 +19,7 @@
 // Without flags: all. A line of JSON is appended for each program as it lands; one that has a line already,
 // of this version, machine and commit, is not run again.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 
@@ -139,12 +141,15 @@ Json Runs(const std::string& name) {
                                                  .thorough = true}})
                                      .front();
     KILN_CHECK(result.ok(), result.error);
-    medians.push_back(MedianOf(result.samples).median);
+    medians.push_back(MedianOf(result.samples).median * measurer->ReferenceRate());
     samples.push_back(static_cast<int>(result.samples.size()));
   }
   const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
   const double middle = MedianOf(medians).median;
+  double squares = 0;
+  for (const double median : medians) squares += (median - middle) * (median - middle);
   return {{"variation", (*most - *least) / middle},
+          {"deviation", std::sqrt(squares / kRuns) / middle},
           {"median", middle},
           {"medians", medians},
           {"samples", samples}};

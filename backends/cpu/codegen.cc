@@ -92,37 +92,43 @@ std::string Printed(Print print) {
   return text;
 }
 
-// While it lives, LLVM's code generator leaves out what costs a fifth of its time and gains nothing on
-// kernels (bench/compile_bench --o3): loop strength reduction, for indices arrive as sums by loop, and the
-// scheduler after register allocation. Only switches of its command line do that, which are the process's:
-// hence the lock.
-class QuickCodegen {
+// LLVM's code generator, set up for one kind of file; that takes as long as a small kernel, so it is kept.
+class Generator {
  public:
-  explicit QuickCodegen(bool quick) {
-    Mutex().lock();
-    Set(quick);
+  Generator(llvm::TargetMachine& target, llvm::CodeGenFileType type, bool quick) {
+    static auto* const mutex = new std::mutex;
+    const std::lock_guard<std::mutex> lock(*mutex);
+    Switch(quick);
+    emits_ = !target.addPassesToEmitFile(passes_, stream_, nullptr, type, /*DisableVerify=*/true);
+    Switch(false);
   }
-  ~QuickCodegen() {
-    Set(false);
-    Mutex().unlock();
+
+  bool emits() const { return emits_; }
+
+  std::string Run(llvm::Module& module) {
+    bytes_.clear();
+    passes_.run(module);
+    return std::string(bytes_.begin(), bytes_.end());
   }
-  QuickCodegen(const QuickCodegen&) = delete;
-  QuickCodegen& operator=(const QuickCodegen&) = delete;
 
  private:
-  static std::mutex& Mutex() {
-    static auto* const mutex = new std::mutex;
-    return *mutex;
-  }
-  static void Set(bool on) {
+  // What takes a fifth of the time and gains nothing on kernels (docs/decisions/0012): loop strength
+  // reduction, for which StepPointers stands in, and the scheduler after register allocation. Only switches
+  // of LLVM's command line leave them out, which are the process's, and are asked while passes are added.
+  static void Switch(bool quick) {
     const auto& known = llvm::cl::getRegisteredOptions();
     for (const llvm::StringRef name : {"disable-lsr", "disable-post-ra"}) {
       const auto found = known.find(name);
       if (found == known.end()) continue;
       found->second->reset();
-      if (on) found->second->addOccurrence(1, name, "true");
+      if (quick) found->second->addOccurrence(1, name, "true");
     }
   }
+
+  llvm::SmallVector<char, 0> bytes_;
+  llvm::raw_svector_ostream stream_{bytes_};
+  llvm::legacy::PassManager passes_;
+  bool emits_;
 };
 
 // func @f(...) { ... return } -> func @f(...) -> i32 { ... return 0 }
@@ -184,6 +190,7 @@ const char* StageName(Stage stage) {
 struct Codegen::Impl {
   MachineTarget machine;
   std::unique_ptr<llvm::TargetMachine> target;
+  std::unique_ptr<Generator> quick_objects, full_objects;  // made when asked for
   MathExpander math{Context()};
   LlvmConverter converter{Context()};
 
@@ -191,7 +198,6 @@ struct Codegen::Impl {
                                  std::optional<Stage> last, const Sink& sink);
   void Decorate(llvm::Module& module, const CodegenOptions& options) const;
   absl::Status Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline, const Sink& sink) const;
-  absl::StatusOr<std::string> Emit(llvm::Module& module, llvm::CodeGenFileType type) const;
 };
 
 namespace {
@@ -281,17 +287,6 @@ absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipel
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> Codegen::Impl::Emit(llvm::Module& module, llvm::CodeGenFileType type) const {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (target->addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true)) {
-    return absl::InternalError(absl::StrCat("LLVM emits no such file for ", machine.triple));
-  }
-  passes.run(module);
-  return std::string(bytes.begin(), bytes.end());
-}
-
 absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const CodegenOptions& options,
                                               std::optional<Stage> last, const Sink& sink) {
   ObjectCode result;
@@ -355,17 +350,22 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   if (done(Stage::kOptimized, print_llvm)) return result;
 
   target->Options.AllowFPOpFusion = options.contract ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
-  const QuickCodegen quick(options.pipeline == CodegenOptions::Pipeline::kMinimal);
+  const bool quick = options.pipeline == CodegenOptions::Pipeline::kMinimal;
   if (sink) {
     const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*lowered);
-    absl::StatusOr<std::string> assembly = Emit(*copy, llvm::CodeGenFileType::AssemblyFile);
-    if (!assembly.ok()) return assembly.status();
-    if (done(Stage::kAssembly, [&](llvm::raw_ostream& os) { os << *assembly; })) return result;
+    Generator assembly(*target, llvm::CodeGenFileType::AssemblyFile, quick);
+    if (!assembly.emits()) return absl::InternalError("LLVM prints no assembly for " + machine.triple);
+    if (done(Stage::kAssembly, [&](llvm::raw_ostream& os) { os << assembly.Run(*copy); })) return result;
   }
-  absl::StatusOr<std::string> bytes = Emit(*lowered, llvm::CodeGenFileType::ObjectFile);
-  if (!bytes.ok()) return bytes.status();
-  if (!diagnostics.empty()) return absl::InternalError(diagnostics.After("LLVM"));
-  result.bytes = *std::move(bytes);
+  std::unique_ptr<Generator>& objects = quick ? quick_objects : full_objects;
+  if (objects == nullptr)
+    objects = std::make_unique<Generator>(*target, llvm::CodeGenFileType::ObjectFile, quick);
+  if (!objects->emits()) return absl::InternalError("LLVM emits no objects for " + machine.triple);
+  result.bytes = objects->Run(*lowered);
+  if (!diagnostics.empty()) {
+    objects.reset();  // whatever an error left there
+    return absl::InternalError(diagnostics.After("LLVM"));
+  }
   lap(result.times.emit);
   return result;
 }

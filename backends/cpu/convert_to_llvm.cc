@@ -1,5 +1,6 @@
 #include "backends/cpu/convert_to_llvm.h"
 
+#include "backends/cpu/convert_access.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -28,25 +29,6 @@ mlir::ConversionConfig Config() {
   return config;
 }
 
-template <typename Op>
-void AlignOne(mlir::Operation* op) {
-  auto access = mlir::dyn_cast<Op>(op);
-  if (!access || access.getAlignmentAttr()) return;
-  const mlir::Type element = access.getBase().getType().getElementType();
-  if (element.isIntOrFloat()) access.setAlignment(std::max(1u, element.getIntOrFloatBitWidth() / 8));
-}
-
-// Vectors are aligned as their elements, which is what the patterns find too, but with an LLVMContext of its
-// own for each access.
-void AlignVectors(mlir::ModuleOp module) {
-  module.walk([](mlir::Operation* op) {
-    AlignOne<mlir::vector::LoadOp>(op);
-    AlignOne<mlir::vector::StoreOp>(op);
-    AlignOne<mlir::vector::MaskedLoadOp>(op);
-    AlignOne<mlir::vector::MaskedStoreOp>(op);
-  });
-}
-
 }  // namespace
 
 LlvmConverter::LlvmConverter(mlir::MLIRContext& context) {
@@ -59,7 +41,12 @@ LlvmConverter::LlvmConverter(mlir::MLIRContext& context) {
   types_ = std::make_unique<mlir::LLVMTypeConverter>(&context, options);
   types_->addConversion(
       [](mlir::BFloat16Type type) { return mlir::IntegerType::get(type.getContext(), 16); });
+  types_->addConversion([](mlir::VectorType type) -> std::optional<mlir::Type> {
+    if (type.getRank() != 1 || !type.getElementType().isBF16()) return std::nullopt;
+    return type.clone(mlir::IntegerType::get(type.getContext(), 16));
+  });
   mlir::RewritePatternSet all(&context);
+  AddAccessPatterns(*types_, all);
   mlir::vector::populateVectorBroadcastLoweringPatterns(all);
   mlir::vector::populateVectorMaskOpLoweringPatterns(all);
   mlir::vector::populateVectorMaskMaterializationPatterns(all, /*force32BitVectorIndices=*/false);
@@ -90,7 +77,6 @@ mlir::LogicalResult LlvmConverter::Run(mlir::ModuleOp module,
     return mlir::failure();
   after("scf-to-cf");
 
-  AlignVectors(module);
   mlir::LLVMConversionTarget target(context);
   target.addLegalOp<mlir::ModuleOp>();
   if (mlir::failed(mlir::applyPartialConversion(module, target, all_, Config()))) return mlir::failure();

@@ -30,7 +30,7 @@ WORK = ROOT / "build" / "versus"
 sys.path[:0] = [str(HERE), str(ROOT / "bench/operators")]
 import operators  # noqa: E402
 
-PEERS = ["mkl", "openblas", "onednn", "onednn_plain", "onnxruntime", "openvino", "tvm"]
+PEERS = ["mkl", "openblas", "onednn", "onednn_plain", "onnxruntime", "openvino", "tvm", "bandwidth"]
 RUNS, PAIRS, SHORTEST = 3, 50, 2e-4
 COMMON_SPACE = ("pin site=read-reuse to=0 | pin site=lanes-across to=0 | each-block(auto-inline) | each-block(auto-inline | add-rfactor | "
                 "multi-level-tiling structure=SSRSRS waste-percent=0 max-innermost=64) | random-compute-location | "

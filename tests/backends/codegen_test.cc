@@ -124,6 +124,25 @@ TEST(Codegen, ContractDecidesWhetherProductsAndSumsFuse) {
   EXPECT_THAT(Text(text, options, Stage::kAssembly), Not(HasSubstr("vfmadd")));
 }
 
+TEST(Codegen, LanesOfBf16AreStoredOneByOne) {
+  const auto code = Build(R"(
+    func.func @f(%x: memref<4xbf16>, %y: memref<8xbf16>) {
+      %c0 = arith.constant 0 : index
+      %c5 = arith.constant 5 : index
+      %v = vector.load %x[%c0] : memref<4xbf16>, vector<4xbf16>
+      %a = vector.extract %v[0] : bf16 from vector<4xbf16>
+      %b = vector.extract %v[3] : bf16 from vector<4xbf16>
+      memref.store %a, %y[%c5] : memref<8xbf16>
+      memref.store %b, %y[%c0] : memref<8xbf16>
+      return
+    })",
+                          Entry("f"));
+  ASSERT_TRUE(code.ok()) << code.status();
+  alignas(64) uint16_t x[] = {11, 22, 33, 44}, y[8] = {};
+  code->Get<int(uint16_t*, uint16_t*)>("f")(x, y);
+  EXPECT_THAT(y, testing::ElementsAre(44, 0, 0, 0, 0, 11, 0, 0));
+}
+
 // y[i] = x[3*i + o] + x[3*i + o + 1]: both loads are of one pointer that steps, and the store of another.
 TEST(Codegen, AddressesOfInnermostLoopsStep) {
   const char text[] = R"(

@@ -7,8 +7,9 @@
 //   kLlvmDialect  parallel loops are functions (outline_parallel.h), scf -> cf, then one conversion of all;
 //                 memrefs are bare pointers
 //   kLlvm         LLVM IR with the attributes of the machine and of the entry points
-//   kOptimized    after the pipeline: kMinimal promotes register tiles and hoists, no more; kO3 is LLVM's;
-//                 then masks for which there is no instruction (masked_memory.h)
+//   kOptimized    after the pipeline: kMinimal promotes register tiles, splits addresses and hoists, no more,
+//                 and lets innermost addresses step (step_pointers.h); kO3 is LLVM's; then masks for which
+//                 there is no instruction (masked_memory.h)
 //   kAssembly     what the object holds
 //
 // An entry point becomes `int32_t NAME(void* ...)`, one pointer for each memref: a func without results

@@ -6,7 +6,6 @@
 #include <gnu/lib-names.h>
 #include <math.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -21,6 +20,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/write_all.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -137,12 +137,7 @@ class Descriptor {
 // A file in memory; number() < 0: there is none to be had.
 Descriptor InMemory(absl::string_view bytes) {
   Descriptor file(memfd_create("kiln-link", MFD_CLOEXEC));
-  while (file.number() >= 0 && !bytes.empty()) {
-    const ssize_t written = write(file.number(), bytes.data(), bytes.size());
-    if (written < 0) return Descriptor(-1);
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return file;
+  return file.number() >= 0 && WriteAll(file.number(), bytes) ? std::move(file) : Descriptor(-1);
 }
 
 std::string ReadAll(int number) {

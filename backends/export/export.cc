@@ -13,6 +13,7 @@
 #include "backends/cpu/machine.h"
 #include "backends/cpu/pool_files.h"
 #include "backends/export/header.h"
+#include "backends/write_all.h"
 #include "lang/serialize.h"
 
 namespace kiln {
@@ -28,16 +29,6 @@ struct File {
 
 absl::Status CannotWrite(const std::string& path, int error) {
   return absl::FailedPreconditionError(absl::StrCat("cannot write ", path, ": ", std::strerror(error)));
-}
-
-bool WriteAll(int fd, absl::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
 }
 
 absl::Status WriteTemporary(File& file) {

@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "backends/import/import.h"
+#include "backends/write_all.h"
 #include "lang/serialize.h"
 
 namespace kiln {
@@ -118,12 +119,7 @@ int64_t AddressSpace() {
   setrlimit(RLIMIT_CORE, &none);
   if (options.in_child) options.in_child();
   const std::string encoded = Encode(ReadAndImport(path, options));
-  for (size_t at = 0; at < encoded.size();) {
-    const ssize_t n = write(answer, encoded.data() + at, encoded.size() - at);
-    if (n < 0 && errno != EINTR) _exit(1);
-    if (n > 0) at += static_cast<size_t>(n);
-  }
-  _exit(0);
+  _exit(WriteAll(answer, encoded) ? 0 : 1);
 }
 
 // Everything that comes before the end of the pipe; false when the time is over.

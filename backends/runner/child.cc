@@ -20,6 +20,7 @@
 #include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
 #include "backends/runner/wide_data.h"
+#include "backends/write_all.h"
 
 namespace kiln {
 namespace {
@@ -313,20 +314,10 @@ class Child {
     for (size_t i = 0; i < kernels_.front().buffers.size(); ++i) {
       if (request_.kernel.params[i].role != KernelParam::kOutput) continue;
       const GuardedBuffer& output = *kernels_.front().buffers[i];
-      if (!Write(written_, static_cast<char*>(output.data()), output.bytes()))
+      if (!WriteAll(written_, {static_cast<const char*>(output.data()), static_cast<size_t>(output.bytes())}))
         return Failure{.detail = absl::StrCat("cannot write ", request_.write_reference_to)};
     }
     return std::nullopt;
-  }
-
-  static bool Write(int file, const char* data, int64_t bytes) {
-    while (bytes > 0) {
-      const ssize_t wrote = write(file, data, static_cast<size_t>(bytes));
-      if (wrote <= 0) return false;
-      data += wrote;
-      bytes -= wrote;
-    }
-    return true;
   }
 
   MaybeFailure Time() {
@@ -407,7 +398,7 @@ class Child {
       }
     }
     for (const std::string& output : outputs) {
-      if (!Write(wide_written_, output.data(), static_cast<int64_t>(output.size())))
+      if (!WriteAll(wide_written_, output))
         return Failure{.detail = absl::StrCat("cannot write ", request_.wide.write_reference_to)};
     }
     return std::nullopt;

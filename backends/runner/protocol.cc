@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "backends/runner/wire.h"
+#include "backends/write_all.h"
 
 namespace kiln {
 namespace {
@@ -80,17 +81,6 @@ FrameStatus ReadExactly(int fd, int stop_fd, Deadline deadline, char* out, size_
   return FrameStatus::kOk;
 }
 
-bool WriteExactly(int fd, const char* bytes, size_t size) {
-  while (size > 0) {
-    const ssize_t written = write(fd, bytes, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes += written;
-    size -= static_cast<size_t>(written);
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string Encode(const RunRequest& request) { return WireEncode<RunFields>(request); }
@@ -114,8 +104,7 @@ Deadline SecondsFromNow(double seconds) {
 
 bool WriteFrame(int fd, const std::string& bytes) {
   const FrameHeader header{.length = bytes.size()};
-  return WriteExactly(fd, reinterpret_cast<const char*>(&header), sizeof(header)) &&
-         WriteExactly(fd, bytes.data(), bytes.size());
+  return WriteAll(fd, {reinterpret_cast<const char*>(&header), sizeof(header)}) && WriteAll(fd, bytes);
 }
 
 FrameStatus ReadFrame(int fd, int stop_fd, Deadline deadline, std::string* bytes) {

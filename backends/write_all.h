@@ -1,0 +1,22 @@
+// write(2) until all is written.
+#pragma once
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "absl/strings/string_view.h"
+
+namespace kiln {
+
+// False if a write fails; errno says why. Signals that interrupt are no failures.
+inline bool WriteAll(int fd, absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace kiln

@@ -3,9 +3,10 @@
 //   measurement_bench [--runs] [--race] [--injections] [--results FILE] [--commit ID] [--injected 200]
 //                     [--seed 0]
 //
-// --runs        each of three programs is measured 20 times, thoroughly, by measurers of their own: how far
-//               apart the medians are, the largest from the smallest, and their standard deviation; in
-//               operations of the reference kernel, whose undisturbed time each measurer finds anew
+// --runs        each of three programs is measured 20 times, each time 100 runs, by measurers of their own:
+// how
+//               far apart the medians are, the largest from the smallest, and their standard deviation; in
+//               operations of the reference kernel
 // --race        100 races of a matmul with itself, one of which computes 5% of its rows twice: how often the
 //               median names the other
 // --injections  candidates of eight operators, random traces of the default space, with a defect injected
@@ -28,6 +29,7 @@
 #include "absl/time/clock.h"
 #include "backends/cpu/beside.h"
 #include "backends/cpu/measurer.h"
+#include "backends/cpu/scratch_folder.h"
 #include "backends/cpu/targets.h"
 #include "bench/json_results.h"
 #include "bench/random_candidates.h"
@@ -39,7 +41,8 @@
 namespace kiln {
 namespace {
 
-constexpr int kRuns = 20, kRaces = 100;
+constexpr int kRuns = 20, kRounds = 100, kRaces = 100;
+constexpr double kSeconds = 4;
 constexpr uint64_t kOtherInputs[] = {1000, 2000, 3000};
 
 struct Options {
@@ -132,14 +135,13 @@ Json Runs(const std::string& name) {
   const Point point = candidates.Draw(1);
   std::vector<double> medians;
   std::vector<int> samples;
+  const auto kept = ScratchFolder::Make().value();
   for (int run = 0; run < kRuns; ++run) {
-    auto measurer = CpuMeasurer::Start();
+    auto measurer =
+        CpuMeasurer::Start({.race_rounds = kRounds, .race_seconds = kSeconds, .object_folder = kept->path()});
     KILN_CHECK(measurer.ok(), measurer.status().ToString());
-    const MeasureResult result = measurer
-                                     ->Measure({{.original = &candidates.original(),
-                                                 .scheduled = &point.replayed.program(),
-                                                 .thorough = true}})
-                                     .front();
+    const MeasureRequest request{.original = &candidates.original(), .scheduled = &point.replayed.program()};
+    const MeasureResult result = measurer->Race({request}).front();
     KILN_CHECK(result.ok(), result.error);
     medians.push_back(MedianOf(result.samples).median * measurer->ReferenceRate());
     samples.push_back(static_cast<int>(result.samples.size()));

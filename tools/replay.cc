@@ -46,17 +46,17 @@ absl::Status ReplayRecord(const Options& options) {
   measuring.threads = record->target.cores;
   measuring.contract = absl::StrContains(row.flags, "contract");
   measuring.run_seconds = 60;
+  measuring.race_seconds = 2;
   measuring.object_folder = ObjectFolder(options.record.database);
   auto measurer = CpuMeasurer::Start(measuring);
   if (!measurer.ok()) return measurer.status();
   MeasureRequest request;
   request.original = &record->original;
   request.scheduled = &record->scheduled;
-  request.thorough = true;
   MeasureResult result;
   {
     Interrupt interrupt([&] { measurer->Interrupt(); });
-    result = measurer->Measure({request})[0];
+    result = measurer->Race({request})[0];
   }
   RecordRow now;
   now.samples = result.samples;

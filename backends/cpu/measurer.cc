@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "backends/cpu/cores.h"
 #include "backends/cpu/kernel.h"
 #include "backends/cpu/reference.h"
 #include "backends/cpu/reference_kernel.h"
 #include "backends/cpu/scratch_folder.h"
 #include "backends/cpu/targets.h"
+#include "backends/cpu/undisturbed.h"
 #include "backends/runner/pool.h"
 #include "lang/analysis/cost.h"
 #include "lang/hash.h"
@@ -25,11 +27,16 @@ namespace {
 
 constexpr char kSymbol[] = "kernel";
 constexpr double kThoroughSpread = 0.05;
-constexpr int kThoroughRetakes = 32;
+constexpr int kThoroughRuns = 5, kThoroughRetakes = 32;
 constexpr double kLeastRunSeconds = 5;
 // Of samples, of kernels that take this long.
 constexpr double kEnoughSeconds = 1, kEnoughSecondsOfARace = 60;
-constexpr int kReferenceKernelSamples = 2000;  // of which the least is undisturbed; 20 us each
+constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // to wait for calm samples
+// Of the reference kernel, at the start: samples of 20 us each, in turns that are apart. The least is
+// undisturbed, unless it is this much longer than what is seen later.
+constexpr int kReferenceKernelSamples = 250, kReferenceKernelTurns = 8;
+constexpr absl::Duration kBetweenTurns = absl::Milliseconds(25);
+constexpr double kDisturbed = 1.1;
 
 int64_t HalfOfMemory() { return int64_t{sysconf(_SC_PHYS_PAGES)} / 2 * sysconf(_SC_PAGESIZE); }
 
@@ -178,10 +185,18 @@ class CpuMeasurer::Impl {
     ReferenceKernel kernel{.kernel = KernelOf(program, built, kSymbol, {Tolerance{}})};
     for (KernelParam& param : kernel.kernel.params)
       if (param.role == KernelParam::kOutput) param.role = KernelParam::kWorkspace;
-    const RunResult ran = Run(
-        {.kernel = kernel.kernel, .timing = {.runs = kReferenceKernelSamples}, .limits = {.seconds = 60}});
-    if (ran.seconds.empty()) return absl::InternalError(absl::StrCat("the reference kernel: ", ran.detail));
-    kernel.seconds = *std::min_element(ran.seconds.begin(), ran.seconds.end());
+    undisturbed_.emplace(absl::StrCat(target_.fingerprint, kernel.kernel.shared_object),
+                         options_.object_folder);
+    const RunRequest turn = {
+        .kernel = kernel.kernel, .timing = {.runs = kReferenceKernelSamples}, .limits = {.seconds = 60}};
+    const bool was_known = undisturbed_->IsKnown();
+    for (int i = 0; i < (was_known ? 1 : kReferenceKernelTurns); ++i) {
+      if (i > 0) absl::SleepFor(kBetweenTurns);
+      const RunResult ran = Run(turn);
+      if (ran.seconds.empty()) return absl::InternalError(absl::StrCat("the reference kernel: ", ran.detail));
+      undisturbed_->Saw(*std::min_element(ran.seconds.begin(), ran.seconds.end()));
+    }
+    kernel.seconds = undisturbed_->seconds();
     reference_kernel_ = std::move(kernel);
     return absl::OkStatus();
   }
@@ -235,6 +250,7 @@ class CpuMeasurer::Impl {
     run.data_seed = options_.data_seed;
     run.limits = {.seconds = SecondsFor(candidate), .bytes = options_.run_bytes};
     run.timing.enough_seconds = kEnoughSeconds;
+    run.timing.max_seconds = kQuickSeconds;
     run.threads = target_.cores;
     run.timing.cold_cache = options_.cold_cache;
     run.reference_kernel = reference_kernel_;
@@ -247,7 +263,9 @@ class CpuMeasurer::Impl {
     RunRequest run = RunOf(candidate);
     const double best = candidate.request->best_seconds;
     if (candidate.request->thorough) {
+      run.timing.runs = kThoroughRuns;
       run.timing.target_spread = kThoroughSpread;
+      run.timing.max_seconds = kThoroughSeconds;
       run.timing.retakes = kThoroughRetakes;
     } else if (best > 0) {
       run.timing.stop_rules = {{.after_runs = 1, .over_seconds = 5 * best},
@@ -273,8 +291,20 @@ class CpuMeasurer::Impl {
     return ran;
   }
 
+  // Whether what was taken for the undisturbed time of the reference kernel is now known to be too long; the
+  // request has the right one then.
+  bool LearnsThatItWasDisturbed(RunRequest& request, const RunResult& ran) {
+    if (!request.reference_kernel || ran.status != RunStatus::kOk) return false;
+    undisturbed_->Saw(request.reference_kernel->seconds * ran.least_slowdown);
+    reference_kernel_->seconds = undisturbed_->seconds();
+    if (request.reference_kernel->seconds < kDisturbed * reference_kernel_->seconds) return false;
+    request.reference_kernel->seconds = reference_kernel_->seconds;
+    return true;
+  }
+
   void Finish(Candidate& candidate, RunResult ran) {
     ran = RunAgainIfLost(candidate.running, std::move(ran));
+    if (LearnsThatItWasDisturbed(candidate.running, ran)) ran = Run(candidate.running);
     MeasureResult& result = candidate.result;
     result.status = OutcomeOf(ran.status);
     result.error = ran.detail;
@@ -313,7 +343,10 @@ class CpuMeasurer::Impl {
     run.timing.runs = options_.race_rounds;
     run.timing.enough_seconds = kEnoughSecondsOfARace;
     run.timing.retakes = options_.race_rounds;
-    return Run(run);
+    run.timing.max_seconds = options_.race_seconds * static_cast<double>(racing.size());
+    run.limits.seconds += run.timing.max_seconds;
+    RunResult ran = Run(run);
+    return LearnsThatItWasDisturbed(run, ran) ? Run(run) : ran;
   }
 
   std::string Flags(const Candidate& candidate, const RunResult& ran) const {
@@ -322,6 +355,7 @@ class CpuMeasurer::Impl {
                      options_.cold_cache ? " cold-cache" : "", reference_kernel_ ? " relative" : "");
     if (candidate.reference->file.empty()) flags += " spot-checked";
     if (candidate.kernel.prepare_symbol) flags += " prepare";
+    if (reference_kernel_ && !ran.calm && !ran.lower_bound) flags += " disturbed";
     if (ran.retaken > 0) absl::StrAppend(&flags, " retaken=", ran.retaken);
     if (ran.preempted > 0) absl::StrAppend(&flags, " preempted=", ran.preempted);
     return flags;
@@ -335,6 +369,7 @@ class CpuMeasurer::Impl {
   std::atomic<int> interrupts_{0};
   int started_at_ = 0;
   std::optional<ReferenceKernel> reference_kernel_;
+  std::optional<Undisturbed> undisturbed_;  // of it
   std::unique_ptr<ScratchFolder> scratch_;
   std::unique_ptr<BuilderPool> builders_;
   std::unique_ptr<RunnerPool> runners_;

@@ -9,11 +9,14 @@
 //
 // Timing: one warm-up and three runs; a candidate stops as a lower bound when its fastest run takes more than
 // five times the best (after one) or twice (after two); a thorough one is timed until its spread is 5%. Race
-// times finalists in turns. Timed runs own `threads` cores, with a thread on each for parallel loops; the
-// next candidates are built on the others meanwhile, or before, if there are no others. Times are relative to
-// a reference kernel (reference_kernel.h) that runs before and after each sample, and are stated in seconds
-// of a machine that nothing disturbs. Samples during which another process had the core are taken again, some
-// of them: the flags say retaken=N, and preempted=N of those that stayed.
+// times finalists in turns, twenty each; a race of one is the most careful timing there is. Timed runs own
+// `threads` cores, with a thread on each for parallel loops; the next candidates are built on the others
+// meanwhile, or before, if there are no others. Times are relative to a reference kernel (reference_kernel.h)
+// that runs before and after each sample, and are stated in seconds of a machine that nothing disturbs.
+// Samples beside which it took longer than undisturbed (undisturbed.h) are taken again for a while: for 10
+// ms, 50 ms when thorough, `race_seconds` in a race for each who takes part. The flags say "disturbed" where
+// that was in vain. Samples during which another process had the core are taken again too, some of them: the
+// flags say retaken=N, and preempted=N of those that stayed.
 //
 // A runner or builder that dies is started again, and what it was at, a candidate or an original, run once
 // more; a second time counts against that. A failure of the original itself is the result of all its
@@ -48,6 +51,7 @@ struct CpuMeasurerOptions {
   double reference_seconds = 60;  // of the original; if it takes longer, only chosen elements are compared
   int64_t run_bytes = 0;          // memory of a run; 0: half of the machine's
   int race_rounds = 20;           // samples of each in a Race
+  double race_seconds = 0.25;     // to wait for calm ones, for each in it
   BuildLimits build_limits = {};
   std::string object_folder =
       {};  // where built code is kept (backends/builder/object_cache.h); empty: nowhere

@@ -332,7 +332,9 @@ class Child {
     if (outcome.status != 0)
       return NonZero(kernels_[static_cast<size_t>(outcome.failed)], "the kernel", outcome.status);
     result_.lower_bound = outcome.lower_bound;
+    result_.calm = outcome.calm;
     result_.slowdown = outcome.slowdown;
+    result_.least_slowdown = outcome.least_slowdown;
     result_.retaken = outcome.retaken;
     result_.preempted = outcome.preempted;
     result_.seconds = timed.front().seconds;

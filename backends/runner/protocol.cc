@@ -47,8 +47,9 @@ struct RunFields {
             value.reference_kernel, value.reference, value.write_reference_to, value.wide);
     } else {
       static_assert(std::is_same_v<T, RunResult>);
-      visit(value.status, value.detail, value.signal, value.seconds, value.slowdown, value.retaken,
-            value.preempted, value.peer_seconds, value.prepare_seconds, value.lower_bound, value.max_error);
+      visit(value.status, value.detail, value.signal, value.seconds, value.calm, value.slowdown,
+            value.least_slowdown, value.retaken, value.preempted, value.peer_seconds, value.prepare_seconds,
+            value.lower_bound, value.max_error);
     }
   }
 };

@@ -61,14 +61,18 @@ struct StopRule {
 
 struct TimingPolicy {
   int warmups = 1;  // untimed runs; there is always one, and its outputs are those that are compared
-  int runs = 3;     // samples taken of each kernel, unless a rule stops it. 0: only check the outputs
+  int runs = 3;     // samples wanted of each kernel, unless a rule stops it. 0: only check the outputs
   std::vector<StopRule> stop_rules = {};
   // Samples that took this long in all are enough, were it fewer than `runs`. 0: never.
   double enough_seconds = 0;
-  // More samples are taken until (upper quartile - lower quartile) / median is at most target_spread, until
-  // there are max_samples, or until they took max_seconds in all. 0: `runs` samples are enough.
+  // With a reference kernel more samples are taken until `runs` of each kernel are calm: before and after
+  // them and their neighbours the reference kernel takes at most 1.1 of its undisturbed time. For who shares
+  // a core slows each kernel by a factor of its own, so that dividing by that of the reference kernel does
+  // not make up for it. If there are three calm ones of each in the end, only these are told. Without
+  // target_spread that is all; with it, more are taken until (upper quartile - lower quartile) / median is at
+  // most that, or max_samples of each are calm. Either ends after max_seconds.
   double target_spread = 0;
-  int max_samples = 100;
+  int max_samples = 100;  // no more are told, unless `runs` is more
   double max_seconds = 1;
   // So many samples in all are taken again, during which another process was given the core of one of our
   // threads; of those taken for one, the least disturbed stays. Samples of more than 10 ms are not.
@@ -141,11 +145,13 @@ struct RunResult {
   std::string detail = {};           // one line for a person; empty when ok
   int signal = 0;                    // when crashed by one
   std::vector<double> seconds = {};  // one sample for each timed run, in the order taken
+  bool calm = false;                 // they are calm ones (TimingPolicy)
   double slowdown = 1;               // of the reference kernel around the samples, their median
+  double least_slowdown = 1;         // less than 1: its ReferenceKernel::seconds are too long
   int retaken = 0,
       preempted = 0;  // samples taken again (TimingPolicy::retakes), and disturbed ones that stayed
   std::vector<std::vector<double>> peer_seconds =
-      {};  // of each peer; sample i is of the same round as seconds[i]
+      {};  // of each peer; without a reference kernel, sample i is of the same round as seconds[i]
   double prepare_seconds = 0;
   bool lower_bound = false;  // a stop rule ended the timing
   // The largest |found - wanted| / (absolute + relative * |wanted|) over all outputs: 1 is the limit.

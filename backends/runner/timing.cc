@@ -21,6 +21,8 @@ constexpr int kMaxRepeats = 1 << 20;
 constexpr double kFillsCaches = 0.1;  // a run this long has filled them before it matters
 constexpr int64_t kCacheLine = 64;
 constexpr int kReferenceRuns = 4;
+constexpr double kCalm = 1.1;  // times as long as undisturbed; beside another on its core it takes 1.5
+constexpr int kLeastCalm = 3;  // samples; fewer say less than disturbed ones
 constexpr double kSlice =
     0.01;  // of a scheduler: what runs longer is preempted each time that others want the core
 
@@ -109,18 +111,21 @@ double SlowdownNow(const TimedReference* reference) {
   return RunBatch(reference->kernel, kReferenceRuns).seconds / (kReferenceRuns * reference->seconds);
 }
 
-// Of a sample between two of the reference. Where one took more than twice the other, it was stopped itself,
-// which says nothing of the sample: divided by that, a slow kernel would seem fast.
-double SlowdownBetween(double before, double after) {
-  const auto [least, most] = std::minmax(before, after);
-  return most > 2 * least ? least : (least + most) / 2;
-}
-
 struct Sample {
-  double seconds = 0, slowdown = 1;
+  double seconds = 0;                      // relative to the reference, or as the clock says
+  double slowdown = 1, most_slowdown = 1;  // by which it was divided; the larger one of before and after
   int64_t preemptions = 0;
   int status = 0;
 };
+
+// Between two runs of the reference. Where one took more than twice the other, it was stopped itself, which
+// says nothing of the sample: divided by that, a slow kernel would seem fast.
+void Relate(double before, double after, Sample* sample) {
+  const auto [least, most] = std::minmax(before, after);
+  sample->slowdown = most > 2 * least ? least : (least + most) / 2;
+  sample->most_slowdown = most;
+  sample->seconds /= sample->slowdown;
+}
 
 Sample TakeSample(const TimedKernel& timed, const TimedReference* reference, const TimingPolicy& policy,
                   bool alone, int repeats) {
@@ -135,11 +140,40 @@ Sample TakeSample(const TimedKernel& timed, const TimedReference* reference, con
   }
   const Batch batch = RunBatch(timed.kernel, repeats);
   sample.status = batch.status;
-  sample.slowdown = SlowdownBetween(before, SlowdownNow(reference));
-  sample.seconds = batch.seconds / repeats / sample.slowdown;
+  sample.seconds = batch.seconds / repeats;
+  Relate(before, SlowdownNow(reference), &sample);
   sample.preemptions = Preemptions() - preempted;
   return sample;
 }
+
+// The samples of kernels that are timed in turns. Calm are those that are calm themselves, and between calm
+// ones: a core that is shared for a moment shows before or after.
+class Samples {
+ public:
+  explicit Samples(size_t kernels) : all_(kernels), calm_(kernels) {}
+
+  void Add(size_t kernel, const Sample& sample, int most) {
+    if (static_cast<int>(all_[kernel].size()) < most) all_[kernel].push_back(sample.seconds);
+    const bool calm = sample.most_slowdown <= kCalm;
+    if (!calm && counted_ != nullptr) counted_->pop_back();
+    counted_ = calm && was_calm_ ? &calm_[kernel] : nullptr;
+    if (counted_ != nullptr) counted_->push_back(sample.seconds);
+    was_calm_ = calm;
+  }
+
+  bool AreCalm(int least) const {
+    return std::all_of(calm_.begin(), calm_.end(), [&](const std::vector<double>& seconds) {
+      return static_cast<int>(seconds.size()) >= least;
+    });
+  }
+  const std::vector<std::vector<double>>& all() const { return all_; }
+  const std::vector<std::vector<double>>& calm() const { return calm_; }
+
+ private:
+  std::vector<std::vector<double>> all_, calm_;
+  std::vector<double>* counted_ = nullptr;  // ends with the last sample
+  bool was_calm_ = true;
+};
 
 bool StopRuleHolds(const TimingPolicy& policy, const std::vector<double>& seconds) {
   const double fastest = *std::min_element(seconds.begin(), seconds.end());
@@ -148,13 +182,16 @@ bool StopRuleHolds(const TimingPolicy& policy, const std::vector<double>& second
   });
 }
 
-bool EnoughSamples(const TimingPolicy& policy, const std::vector<TimedKernel>& kernels, double spent) {
-  const int samples = static_cast<int>(kernels.front().seconds.size());
+bool EnoughSamples(const TimingPolicy& policy, const Samples& samples, double spent, double passed) {
+  const int rounds = static_cast<int>(samples.all().front().size());
   if (policy.enough_seconds > 0 && spent >= policy.enough_seconds) return true;
-  if (samples < policy.runs) return false;
-  if (policy.target_spread <= 0 || samples >= policy.max_samples || spent >= policy.max_seconds) return true;
-  return std::all_of(kernels.begin(), kernels.end(),
-                     [&](const TimedKernel& timed) { return Spread(timed.seconds) <= policy.target_spread; });
+  if (rounds < policy.runs) return false;
+  if (passed >= policy.max_seconds) return true;
+  if (!samples.AreCalm(policy.runs)) return false;
+  if (policy.target_spread <= 0 || samples.AreCalm(policy.max_samples)) return true;
+  return std::all_of(samples.calm().begin(), samples.calm().end(), [&](const std::vector<double>& seconds) {
+    return Spread(seconds) <= policy.target_spread;
+  });
 }
 
 }  // namespace
@@ -174,31 +211,38 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
   std::vector<double> slowdowns;
   std::vector<int> repeats;
   for (const TimedKernel& timed : *kernels) repeats.push_back(RepeatsFor(timed, policy));
+  Samples samples(kernels->size());
+  const int most = std::max(policy.runs, policy.max_samples);
+  const double start = MonotonicSeconds();
   double spent = 0;
+  bool backwards = false;
   do {
-    const bool backwards = kernels->front().seconds.size() % 2 == 1;
     for (size_t turn = 0; turn < kernels->size(); ++turn) {
       const size_t k = backwards ? kernels->size() - 1 - turn : turn;
-      TimedKernel& timed = (*kernels)[k];
       std::optional<Sample> kept;
       while (true) {
-        const Sample sample = TakeSample(timed, reference, policy, kernels->size() == 1, repeats[k]);
+        const Sample sample = TakeSample((*kernels)[k], reference, policy, kernels->size() == 1, repeats[k]);
         if (sample.status != 0) return {.status = sample.status, .failed = static_cast<int>(k)};
         const double taken = sample.seconds * sample.slowdown * repeats[k];
         spent += taken;
+        outcome.least_slowdown = std::min(outcome.least_slowdown, sample.most_slowdown);
         if (!kept || sample.preemptions < kept->preemptions) kept = sample;
         if (kept->preemptions == 0 || taken > kSlice || outcome.retaken == policy.retakes) break;
         ++outcome.retaken;
       }
       if (kept->preemptions > 0) ++outcome.preempted;
       slowdowns.push_back(kept->slowdown);
-      timed.seconds.push_back(kept->seconds);
+      samples.Add(k, *kept, most);
     }
     ++*rounds;
-    outcome.lower_bound = StopRuleHolds(policy, kernels->front().seconds);
-  } while (!outcome.lower_bound && !EnoughSamples(policy, *kernels, spent) &&
+    backwards = !backwards;
+    outcome.lower_bound = StopRuleHolds(policy, samples.all().front());
+  } while (!outcome.lower_bound && !EnoughSamples(policy, samples, spent, MonotonicSeconds() - start) &&
            std::chrono::steady_clock::now() < give_up);
   outcome.slowdown = Median(slowdowns);
+  outcome.calm = samples.AreCalm(std::min(policy.runs, kLeastCalm));
+  for (size_t k = 0; k < kernels->size(); ++k)
+    (*kernels)[k].seconds = outcome.calm ? samples.calm()[k] : samples.all()[k];
   return outcome;
 }
 

@@ -28,7 +28,7 @@ struct TimedKernel {
   BoundKernel kernel;
   std::vector<std::pair<const void*, int64_t>> memory;  // what a cold cache does not hold: address, bytes
   double warm_up_seconds = 0;
-  std::vector<double> seconds;  // the samples, appended here
+  std::vector<double> seconds;  // the samples come here
 };
 
 // RunRequest::reference_kernel.
@@ -38,12 +38,14 @@ struct TimedReference {
 };
 
 struct TimingOutcome {
-  int status = 0;            // the first one that was not 0; it ends the timing
-  int failed = -1;           // the kernel that returned it
-  bool lower_bound = false;  // a stop rule held for the first kernel
-  double slowdown = 1;       // of the reference, the median
-  int retaken = 0;           // samples that were taken again, as another process had the core meanwhile
-  int preempted = 0;         // samples that are such ones all the same
+  int status = 0;             // the first one that was not 0; it ends the timing
+  int failed = -1;            // the kernel that returned it
+  bool lower_bound = false;   // a stop rule held for the first kernel
+  bool calm = false;          // the samples are calm ones (TimingPolicy)
+  double slowdown = 1;        // of the reference, the median
+  double least_slowdown = 1;  // less than 1: what was taken for undisturbed was not
+  int retaken = 0;            // samples that were taken again, as another process had the core meanwhile
+  int preempted = 0;          // samples that are such ones all the same
 };
 
 double MonotonicSeconds();

@@ -65,6 +65,27 @@ TEST(Timing, IsNotShorterWhereTheReferenceKernelWasStopped) {
   EXPECT_GT(seconds[4], 250e-6);
 }
 
+// A core that is shared for a while: the reference kernel takes twice as long, and this kernel does not.
+TEST(Timing, TellsSamplesOfACalmCoreWhereThereAreEnough) {
+  RunRequest request = Spin(500e-6);
+  request.timing.runs = 20;
+  const RunRequest reference = Request(
+      "static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * "
+      "t.tv_nsec; }\n"
+      "int n; int f(float* a, float* b) { double end = now() + (n++ % 80 < 40 ? 40e-6 : 20e-6); while (now() "
+      "< "
+      "end); return 0; }");
+  request.reference_kernel = ReferenceKernel{.kernel = reference.kernel, .seconds = 20e-6};
+  const RunResult result = RunOne(request);
+  ASSERT_EQ(Name(result), "ok") << result.detail;
+  EXPECT_TRUE(result.calm);
+  EXPECT_GE(result.seconds.size(), 20u);
+  for (const double seconds : result.seconds) EXPECT_GT(seconds, 400e-6);
+
+  request.reference_kernel->seconds = 40e-6;
+  EXPECT_NEAR(RunOne(request).least_slowdown, 0.5, 0.05);
+}
+
 TEST(Timing, OfAShortKernelDoesNotDependOnTheResolutionOfTheClock) {
   RunRequest request = Request("int f(float* a, float* b) { return 0; }");
   request.timing.runs = 20;

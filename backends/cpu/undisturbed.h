@@ -1,0 +1,32 @@
+// How long the reference kernel takes when nothing disturbs it: the least that was ever seen of it on this
+// machine.
+//
+// A core that shares its units with another guest's is disturbed for seconds at a time, and a process that
+// lives for seconds may never see it undisturbed. So the least is kept in a folder, if there is one, for
+// those that come later (builder/object_cache.h); they begin with it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "backends/builder/object_cache.h"
+
+namespace kiln {
+
+class Undisturbed {
+ public:
+  // `kernel`: bytes that say which one, on which machine. An empty folder: nothing is kept.
+  Undisturbed(const std::string& kernel, const std::string& folder);
+
+  bool IsKnown() const { return seconds_ > 0; }
+  double seconds() const { return seconds_; }  // 0 if unknown
+
+  void Saw(double seconds);
+
+ private:
+  const Hash128 key_;
+  std::optional<ObjectCache> kept_;
+  double seconds_ = 0;
+};
+
+}  // namespace kiln

@@ -1,11 +1,12 @@
 // What compiling candidates takes, and what the short pipeline costs:
 //
-//   compile_bench [--traces 500] [--seed 0] [--slowest 0] [--o3] [--results FILE] [--commit ID]
+//   compile_bench [--traces 500] [--rounds 5] [--seed 0] [--slowest 0] [--o3] [--results FILE] [--commit ID]
 //
 // Random traces of the default space over eight operators are lowered, compiled and linked in this process,
-// in CPU milliseconds of its thread; the first of all is not counted. Printed and appended as a line of JSON:
-// the median, the 95th percentile, the mean of each stage. --slowest N: that many traces, with their stages
-// and the size of their code.
+// in CPU milliseconds of its thread, all of them in each round. Of each trace the least counts: on a host
+// that is shared, a core is slowed for seconds at a time by whom it is shared with. Printed and appended as a
+// line of JSON: the median, the 95th percentile, the mean of each stage, and the median of each round alone.
+// --slowest N: that many traces, with their stages and the size of their code.
 // --o3: each operator's traces are timed, and the fastest tenth runs in turns with the same program through
 // LLVM -O3: the geometric mean of (ours / -O3's) over all, of medians of 21 pairs.
 #include <time.h>
@@ -31,7 +32,7 @@ namespace kiln {
 namespace {
 
 struct Options {
-  int traces = 500, slowest = 0;
+  int traces = 500, rounds = 5, slowest = 0;
   uint64_t seed = 0;
   bool o3 = false;
   std::string results = "bench/results/compile.json", commit;
@@ -45,7 +46,6 @@ double Now() {
 }
 
 struct Compiled {
-  std::string name, program;
   double lower = 0, link = 0, total = 0;
   StageTimes stages;
   size_t bytes = 0;
@@ -96,59 +96,75 @@ KernelObject KernelOfCompiled(const Program& program, const Compiled& compiled) 
   return KernelOf(program, compiled.built, "kernel", std::vector<Tolerance>(outputs));
 }
 
+struct Trace {
+  std::string name;
+  Program program;
+  std::optional<Compiled> least;
+};
+
 // Appends log(ours / O3's) of the fastest tenth.
-absl::Status CompareWithO3(const std::vector<std::pair<Program, Compiled>>& all, std::vector<double>* logs) {
-  std::vector<std::pair<double, size_t>> order;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const auto seconds = Time({KernelOfCompiled(all[i].first, all[i].second)}, 3);
-    if (seconds.ok()) order.emplace_back(seconds->front(), i);
+absl::Status CompareWithO3(absl::Span<const Trace> traces, std::vector<double>* logs) {
+  std::vector<std::pair<double, const Trace*>> order;
+  for (const Trace& trace : traces) {
+    const auto seconds = Time({KernelOfCompiled(trace.program, *trace.least)}, 3);
+    if (seconds.ok()) order.emplace_back(seconds->front(), &trace);
   }
   std::sort(order.begin(), order.end());
   order.resize((order.size() + 9) / 10);
-  for (const auto& [seconds, i] : order) {
-    const auto full = Compile(all[i].first, CodegenOptions::Pipeline::kO3);
+  for (const auto& [seconds, trace] : order) {
+    const Program& program = trace->program;
+    const auto full = Compile(program, CodegenOptions::Pipeline::kO3);
     if (!full.ok()) return full.status();
-    const auto pair =
-        Time({KernelOfCompiled(all[i].first, all[i].second), KernelOfCompiled(all[i].first, *full)}, 21);
+    const auto pair = Time({KernelOfCompiled(program, *trace->least), KernelOfCompiled(program, *full)}, 21);
     if (!pair.ok()) return pair.status();
     logs->push_back(std::log((*pair)[0] / (*pair)[1]));
-    std::printf("%s: %.4f ms, -O3 %.4f ms\n", all[i].second.name.c_str(), 1e3 * (*pair)[0], 1e3 * (*pair)[1]);
+    std::printf("%s: %.4f ms, -O3 %.4f ms\n", trace->name.c_str(), 1e3 * (*pair)[0], 1e3 * (*pair)[1]);
   }
   return absl::OkStatus();
 }
 
+// The median, the 95th percentile and the last.
+Json Percentiles(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return {values[values.size() / 2], values[values.size() * 95 / 100], values.back()};
+}
+
 absl::StatusOr<Json> Measure(const Options& o) {
-  std::vector<Compiled> all;
-  std::vector<double> logs;
-  Json of_operators;
   const int each = (o.traces + 7) / 8;
+  std::vector<Trace> all;
   for (const char* name : kEightOperators) {
     RandomCandidates candidates(name, CpuTarget());
-    std::vector<std::pair<Program, Compiled>> of_name;
-    std::vector<double> totals;
-    for (int i = 0; i < each; ++i) {
-      const Point point = candidates.Draw(o.seed + static_cast<uint64_t>(i));
-      const Program& program = point.replayed.program();
-      if (all.empty() && i == 0) (void)Compile(program, CodegenOptions::Pipeline::kMinimal);
-      auto compiled = Compile(program, CodegenOptions::Pipeline::kMinimal);
-      if (!compiled.ok()) return compiled.status();
-      compiled->name = name;
-      if (o.slowest > 0) compiled->program = ToString(program);
-      totals.push_back(compiled->total);
-      of_name.emplace_back(program, *std::move(compiled));
-    }
-    std::sort(totals.begin(), totals.end());
-    of_operators[name] = {totals[totals.size() / 2], totals[totals.size() * 95 / 100], totals.back()};
-    if (o.o3) {
-      if (const absl::Status status = CompareWithO3(of_name, &logs); !status.ok()) return status;
-    }
-    for (auto& [program, compiled] : of_name) all.push_back(std::move(compiled));
+    for (int i = 0; i < each; ++i)
+      all.push_back({name, candidates.Draw(o.seed + static_cast<uint64_t>(i)).replayed.program(), {}});
   }
-  std::sort(all.begin(), all.end(), [](const Compiled& a, const Compiled& b) { return a.total < b.total; });
+  (void)Compile(all.front().program, CodegenOptions::Pipeline::kMinimal);
+  Json of_rounds;
+  for (int round = 0; round < o.rounds; ++round) {
+    std::vector<double> totals;
+    for (Trace& trace : all) {
+      auto compiled = Compile(trace.program, CodegenOptions::Pipeline::kMinimal);
+      if (!compiled.ok()) return compiled.status();
+      totals.push_back(compiled->total);
+      if (!trace.least || compiled->total < trace.least->total) trace.least = *std::move(compiled);
+    }
+    of_rounds.push_back(Percentiles(totals)[0]);
+  }
+  std::vector<double> logs;
+  Json of_operators;
+  for (size_t first = 0; first < all.size(); first += static_cast<size_t>(each)) {
+    const auto of_name = absl::MakeSpan(all).subspan(first, static_cast<size_t>(each));
+    std::vector<double> totals;
+    for (const Trace& trace : of_name) totals.push_back(trace.least->total);
+    of_operators[of_name.front().name] = Percentiles(totals);
+    if (!o.o3) continue;
+    if (const absl::Status status = CompareWithO3(of_name, &logs); !status.ok()) return status;
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Trace& a, const Trace& b) { return a.least->total < b.least->total; });
   Json means;
   const auto mean = [&](const char* stage, auto of) {
     double sum = 0;
-    for (const Compiled& one : all) sum += of(one);
+    for (const Trace& trace : all) sum += of(*trace.least);
     means[stage] = sum / static_cast<double>(all.size());
   };
   mean("lower", [](const Compiled& c) { return c.lower; });
@@ -160,18 +176,20 @@ absl::StatusOr<Json> Measure(const Options& o) {
   mean("emit", [](const Compiled& c) { return c.stages.emit; });
   mean("link", [](const Compiled& c) { return c.link; });
   for (size_t i = 0; i < std::min<size_t>(static_cast<size_t>(o.slowest), all.size()); ++i) {
-    const Compiled& c = all[all.size() - 1 - i];
+    const Trace& trace = all[all.size() - 1 - i];
+    const Compiled& c = *trace.least;
     std::printf("%s %.1f ms (lower %.1f, convert %.1f, optimize %.1f, emit %.1f), %zu bytes\n%s\n",
-                c.name.c_str(), c.total, c.lower, c.stages.convert, c.stages.optimize, c.stages.emit, c.bytes,
-                c.program.c_str());
+                trace.name.c_str(), c.total, c.lower, c.stages.convert, c.stages.optimize, c.stages.emit,
+                c.bytes, ToString(trace.program).c_str());
   }
   double load = 0, log = 0;
   getloadavg(&load, 1);
   for (const double one : logs) log += one / static_cast<double>(logs.size());
   Json result = {{"traces", all.size()},
-                 {"median_ms", all[all.size() / 2].total},
-                 {"p95_ms", all[all.size() * 95 / 100].total},
-                 {"slowest_ms", all.back().total},
+                 {"median_ms", all[all.size() / 2].least->total},
+                 {"p95_ms", all[all.size() * 95 / 100].least->total},
+                 {"slowest_ms", all.back().least->total},
+                 {"median_ms_of_rounds", of_rounds},
                  {"mean_ms_of_stages", means},
                  {"median_p95_slowest_ms_of_operators", of_operators},
                  {"load_average", load}};
@@ -183,6 +201,7 @@ int Main(int argc, char** argv) {
   Options o;
   CLI::App app("What compiling takes", "compile_bench");
   app.add_option("--traces", o.traces)->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--rounds", o.rounds)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--seed", o.seed)->capture_default_str();
   app.add_option("--slowest", o.slowest)->capture_default_str();
   app.add_flag("--o3", o.o3);

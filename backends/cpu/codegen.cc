@@ -278,12 +278,18 @@ absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipel
     return absl::InternalError(llvm::toString(std::move(error)));
   }
   passes.run(module, modules);
-  for (llvm::Function& function : module) {
-    if (function.isDeclaration()) continue;
-    if (!full) StepPointers(functions.getResult<llvm::LoopAnalysis>(function));
-    ExpandMaskedMemory(function, *target);
+  const auto run_on_each = [&](const char* pass, auto run) {
+    for (llvm::Function& function : module) {
+      if (!function.isDeclaration()) run(function);
+    }
+    if (sink) sink(pass, Printed([&](auto& os) { module.print(os, nullptr); }));
+  };
+  if (!full) {
+    run_on_each("step-pointers", [&](llvm::Function& function) {
+      StepPointers(functions.getResult<llvm::LoopAnalysis>(function));
+    });
   }
-  if (sink) sink("masked-memory", Printed([&](auto& os) { module.print(os, nullptr); }));
+  run_on_each("masked-memory", [&](llvm::Function& function) { ExpandMaskedMemory(function, *target); });
   return absl::OkStatus();
 }
 

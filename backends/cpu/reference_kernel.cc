@@ -7,12 +7,12 @@
 namespace kiln {
 
 Program ReferenceKernelProgram(const Target& target) {
-  constexpr int64_t kSize = 64;
+  constexpr int64_t kTileRows = 6, kRows = 11 * kTileRows, kSize = 64;
   Builder b("kernel");
-  const Id A = b.Input("A", DType::kF32, {kSize, kSize}), B = b.Input("B", DType::kF32, {kSize, kSize}),
-           C = b.Output("C", DType::kF32, {kSize, kSize});
+  const Id A = b.Input("A", DType::kF32, {kRows, kSize}), B = b.Input("B", DType::kF32, {kSize, kSize}),
+           C = b.Output("C", DType::kF32, {kRows, kSize});
   const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
-  b.Reduce("matmul", {{"i", kSize}, {"j", kSize}, {"k", kSize, IterKind::kReduction}}, Monoid::Kind::kSum,
+  b.Reduce("matmul", {{"i", kRows}, {"j", kSize}, {"k", kSize, IterKind::kReduction}}, Monoid::Kind::kSum,
            {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
 
   RandomDice dice{Engine({1})};
@@ -21,7 +21,7 @@ Program ReferenceKernelProgram(const Target& target) {
   const Block matmul = s.GetBlock("matmul");
   const std::vector<Loop> loops = s.GetLoops(matmul);
   const int64_t lanes = target.vector_bytes / 4;
-  const auto rows = s.Split(loops[0], {kAuto, 4}), columns = s.Split(loops[1], {kAuto, 2 * lanes});
+  const auto rows = s.Split(loops[0], {kAuto, kTileRows}), columns = s.Split(loops[1], {kAuto, 2 * lanes});
   s.Reorder({rows[0], columns[0], loops[2], rows[1], columns[1]});
   s.Unroll(rows[1]);
   s.Vectorize(columns[1]);

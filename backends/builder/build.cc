@@ -103,8 +103,8 @@ class Job {
     const MachineTarget& machine = codegen_->machine();
     std::string key =
         absl::StrCat(BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol, "|",
-                     request_.contract, "|", request_.alignment, "|", request_.own_pool, "|", machine.triple,
-                     "|", machine.cpu, "|", machine.features, "|", machine.vector_bytes);
+                     request_.contract, "|", request_.alignment, "|", request_.stands_alone, "|",
+                     machine.triple, "|", machine.cpu, "|", machine.features, "|", machine.vector_bytes);
     for (const BuildOutput output : request_.outputs) absl::StrAppend(&key, "|", static_cast<int>(output));
     return HashOf(key);
   }
@@ -132,7 +132,7 @@ class Job {
     }
     auto object = Object();
     if (!object.ok()) return object.status();
-    return LinkKernel(program_, *object_, request_.own_pool);
+    return LinkKernel(program_, *object_, request_.stands_alone);
   }
 
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lowered() {

@@ -13,7 +13,7 @@ struct BuildFields {
     if constexpr (std::is_same_v<T, BuildLimits>) {
       visit(value.seconds, value.bytes);
     } else if constexpr (std::is_same_v<T, BuildRequest>) {
-      visit(value.program, value.symbol, value.outputs, value.contract, value.alignment, value.own_pool,
+      visit(value.program, value.symbol, value.outputs, value.contract, value.alignment, value.stands_alone,
             value.triple, value.cpu, value.features, value.print_after_all, value.limits, value.object_folder,
             value.cache_key);
     } else if constexpr (std::is_same_v<T, PreparedParam>) {

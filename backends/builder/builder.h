@@ -35,8 +35,9 @@ struct BuildRequest {
   std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject};
   bool contract = true;  // sum += a * b as one fused operation
   int alignment = 64;    // that callers promise for every pointer, in bytes; 1 promises nothing
-  bool own_pool =
-      false;  // a shared object with parallel loops holds a thread pool, else whoever loads it has one
+  // A shared object brings the threads of parallel loops along and names its libraries; else it has those of
+  // whoever loads it.
+  bool stands_alone = false;
   // The machine that code is made for (backends/cpu/machine.h). An empty triple: this one.
   std::string triple = {}, cpu = {}, features = {};
   bool print_after_all = false;

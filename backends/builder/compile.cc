@@ -25,12 +25,13 @@ CodegenOptions CodegenFor(const Program& program) {
   return options;
 }
 
-absl::StatusOr<std::string> LinkKernel(const Program& program, const ObjectCode& object, bool own_pool) {
+absl::StatusOr<std::string> LinkKernel(const Program& program, const ObjectCode& object, bool stands_alone) {
   std::vector<std::string> objects{object.bytes}, exports = EntryPoints(program);
   if (object.takes_threads) exports.push_back(ThreadsSymbol(exports.front()));
-  const bool pool = object.takes_threads && own_pool;
+  const bool pool = object.takes_threads && stands_alone;
   if (pool) objects.push_back(PoolObject());
-  return LinkShared(objects, {.exports = std::move(exports), .stays_loaded = pool});
+  return LinkShared(objects,
+                    {.exports = std::move(exports), .names_libraries = stands_alone, .stays_loaded = pool});
 }
 
 }  // namespace kiln

@@ -17,9 +17,10 @@ LowerOptions LoweringFor(const MachineTarget& machine);
 // Of the program's entry points, whose buffers do not overlap.
 CodegenOptions CodegenFor(const Program& program);
 
-// Exports the entry points and, where loops run on threads, what sets their number. own_pool: the threads
-// come with it; otherwise they are those of whoever loads it. Errors: LinkShared.
+// Exports the entry points and, where loops run on threads, what sets their number. stands_alone: the threads
+// come with it, and libraries are named; otherwise all these are those of whoever loads it. Errors:
+// LinkShared.
 absl::StatusOr<std::string> LinkKernel(const Program& program, const ObjectCode& object,
-                                       bool own_pool = false);
+                                       bool stands_alone = false);
 
 }  // namespace kiln

@@ -220,7 +220,7 @@ absl::StatusOr<std::string> LinkShared(absl::Span<const std::string> objects, co
     arguments.push_back(files[i].path());
     descriptors.push_back(files[i].number());
   }
-  arguments.insert(arguments.end(), libraries->begin(), libraries->end());
+  if (options.names_libraries) arguments.insert(arguments.end(), libraries->begin(), libraries->end());
 
   std::vector<const char*> raw;
   for (const std::string& argument : arguments) raw.push_back(argument.c_str());

@@ -59,7 +59,11 @@ TEST(Link, RecordsLibmOnlyWhenItIsNeeded) {
       %s = math.sin %v : f32
       memref.store %s, %x[%i] : memref<4xf32>
       return })";
-  EXPECT_THAT(LinkShared({Object(sine, {"f"})}, {.exports = {"f"}}).value(), HasSubstr("libm.so"));
+  const std::string object = Object(sine, {"f"});
+  EXPECT_THAT(LinkShared({object}, {.exports = {"f"}}).value(), HasSubstr("libm.so"));
+  const std::string unnamed = LinkShared({object}, {.exports = {"f"}, .names_libraries = false}).value();
+  EXPECT_THAT(unnamed, Not(HasSubstr("libm.so")));
+  EXPECT_TRUE(Loaded::FromBytes(unnamed).ok());
   EXPECT_THAT(LinkShared({Object(kTwo, {"f"})}, {.exports = {"f"}}).value(), Not(HasSubstr(".so.")));
 }
 

@@ -44,7 +44,7 @@ struct MeasureRequest {
       nullptr;  // the untransformed program, with whose outputs those of the other are compared
   const Program* scheduled = nullptr;  // what is timed
   double best_seconds = 0;  // of the task so far, 0 if unknown: what is much slower may be stopped early
-  bool thorough = false;    // take samples until their spread is small, instead of the usual few
+  bool thorough = false;    // take samples until their median is sure, instead of the usual few
 };
 
 struct MeasureResult {

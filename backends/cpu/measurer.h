@@ -8,14 +8,15 @@
 // have to be finite where the original is.
 //
 // Timing: one warm-up and three runs; a candidate stops as a lower bound when its fastest run takes more than
-// five times the best (after one) or twice (after two); a thorough one is timed until its spread is 5%. Race
-// times finalists in turns, twenty each; a race of one is the most careful timing there is. Timed runs own
-// `threads` cores, with a thread on each for parallel loops; the next candidates are built on the others
-// meanwhile, or before, if there are no others. Times are relative to a reference kernel (reference_kernel.h)
-// that runs before and after each sample, and are stated in seconds of a machine that nothing disturbs.
-// Samples beside which it took longer than undisturbed (undisturbed.h) are taken again for a while: for 10
-// ms, 50 ms when thorough, `race_seconds` in a race for each who takes part. The flags say "disturbed" where
-// that was in vain. Samples during which another process had the core are taken again too, some of them: the
+// five times the best (after one) or twice (after two); a thorough one is timed until the standard error of
+// its median is 2%. Race times finalists in turns, in two processes, twenty rounds and more until that is 1%;
+// a race of one is the most careful timing there is. Timed runs own `threads` cores, with a thread on each
+// for parallel loops; the next candidates are built on the others meanwhile, or before, if there are no
+// others. Times are relative to a reference kernel (reference_kernel.h) that runs before and after each
+// sample, and are stated in seconds of a machine that nothing disturbs. Samples beside which it took longer
+// than undisturbed (undisturbed.h) are taken again for a while: for 5 ms, 50 ms when thorough, `race_seconds`
+// in a race for each who takes part. Of the others the faster half is told; the flags say "disturbed" where
+// there are too few. Samples during which another process had the core are taken again too, some of them: the
 // flags say retaken=N, and preempted=N of those that stayed.
 //
 // A runner or builder that dies is started again, and what it was at, a candidate or an original, run once

@@ -34,7 +34,7 @@ struct RunFields {
     } else if constexpr (std::is_same_v<T, StopRule>) {
       visit(value.after_runs, value.over_seconds);
     } else if constexpr (std::is_same_v<T, TimingPolicy>) {
-      visit(value.warmups, value.runs, value.stop_rules, value.enough_seconds, value.target_spread,
+      visit(value.warmups, value.runs, value.stop_rules, value.enough_seconds, value.target_error,
             value.max_samples, value.max_seconds, value.retakes, value.cold_cache);
     } else if constexpr (std::is_same_v<T, ReferenceKernel>) {
       visit(value.kernel, value.seconds);

@@ -68,10 +68,11 @@ struct TimingPolicy {
   // With a reference kernel more samples are taken until `runs` of each kernel are calm: before and after
   // them and their neighbours the reference kernel takes at most 1.1 of its undisturbed time. For who shares
   // a core slows each kernel by a factor of its own, so that dividing by that of the reference kernel does
-  // not make up for it. If there are three calm ones of each in the end, only these are told. Without
-  // target_spread that is all; with it, more are taken until (upper quartile - lower quartile) / median is at
-  // most that, or max_samples of each are calm. Either ends after max_seconds.
-  double target_spread = 0;
+  // not make up for it. If half of `runs` are calm in the end, of each, the faster half of the calm ones is
+  // told, for what slows a part of a sample is not seen before and after it; else all are. Without
+  // target_error that is all; with it, more are taken until the standard error of the median of what is told
+  // is at most that part of it, or max_samples of each are calm. Either ends after max_seconds.
+  double target_error = 0;
   int max_samples = 100;  // no more are told, unless `runs` is more
   double max_seconds = 1;
   // So many samples in all are taken again, during which another process was given the core of one of our
@@ -145,7 +146,7 @@ struct RunResult {
   std::string detail = {};           // one line for a person; empty when ok
   int signal = 0;                    // when crashed by one
   std::vector<double> seconds = {};  // one sample for each timed run, in the order taken
-  bool calm = false;                 // they are calm ones (TimingPolicy)
+  bool calm = false;                 // they are the faster calm ones (TimingPolicy)
   double slowdown = 1;               // of the reference kernel around the samples, their median
   double least_slowdown = 1;         // less than 1: its ReferenceKernel::seconds are too long
   int retaken = 0,

@@ -22,7 +22,6 @@ constexpr double kFillsCaches = 0.1;  // a run this long has filled them before 
 constexpr int64_t kCacheLine = 64;
 constexpr int kReferenceRuns = 4;
 constexpr double kCalm = 1.1;  // times as long as undisturbed; beside another on its core it takes 1.5
-constexpr int kLeastCalm = 3;  // samples; fewer say less than disturbed ones
 constexpr double kSlice =
     0.01;  // of a scheduler: what runs longer is preempted each time that others want the core
 
@@ -98,11 +97,13 @@ double Median(std::vector<double> values) {
   return n == 0 ? 1 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-double Spread(std::vector<double> seconds) {
+// The standard error of their median over the median, if they are as normal ones are between the quartiles.
+double ErrorOfMedian(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   const size_t n = seconds.size();
   const double median = Median(seconds);
-  return median > 0 ? (seconds[n - 1 - n / 4] - seconds[n / 4]) / median : 0;
+  const double quartiles = seconds[n - 1 - n / 4] - seconds[n / 4];
+  return median > 0 ? 0.93 * quartiles / median / std::sqrt(static_cast<double>(n)) : 0;
 }
 
 // How many times longer than undisturbed the reference takes now, with its code and data in the caches.
@@ -147,6 +148,17 @@ Sample TakeSample(const TimedKernel& timed, const TimedReference* reference, con
   return sample;
 }
 
+// What slows a kernel for a part of a sample shows neither before nor after it, and only ever slows it. In
+// the order taken.
+std::vector<double> FasterHalf(const std::vector<double>& seconds) {
+  const double median = Median(seconds);
+  std::vector<double> half;
+  for (const double one : seconds) {
+    if (one <= median) half.push_back(one);
+  }
+  return half;
+}
+
 // The samples of kernels that are timed in turns. Calm are those that are calm themselves, and between calm
 // ones: a core that is shared for a moment shows before or after.
 class Samples {
@@ -189,9 +201,9 @@ bool EnoughSamples(const TimingPolicy& policy, const Samples& samples, double sp
   if (rounds < policy.runs) return false;
   if (passed >= policy.max_seconds) return true;
   if (!samples.AreCalm(policy.runs)) return false;
-  if (policy.target_spread <= 0 || samples.AreCalm(policy.max_samples)) return true;
+  if (policy.target_error <= 0 || samples.AreCalm(policy.max_samples)) return true;
   return std::all_of(samples.calm().begin(), samples.calm().end(), [&](const std::vector<double>& seconds) {
-    return Spread(seconds) <= policy.target_spread;
+    return ErrorOfMedian(FasterHalf(seconds)) <= policy.target_error;
   });
 }
 
@@ -241,9 +253,9 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
   } while (!outcome.lower_bound && !EnoughSamples(policy, samples, spent, MonotonicSeconds() - start) &&
            std::chrono::steady_clock::now() < give_up);
   outcome.slowdown = Median(slowdowns);
-  outcome.calm = samples.AreCalm(std::min(policy.runs, kLeastCalm));
+  outcome.calm = reference != nullptr && samples.AreCalm((policy.runs + 1) / 2);  // fewer say less than all
   for (size_t k = 0; k < kernels->size(); ++k)
-    (*kernels)[k].seconds = outcome.calm ? samples.calm()[k] : samples.all()[k];
+    (*kernels)[k].seconds = outcome.calm ? FasterHalf(samples.calm()[k]) : samples.all()[k];
   return outcome;
 }
 

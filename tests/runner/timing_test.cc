@@ -42,7 +42,7 @@ TEST(Timing, IsRelativeToAReferenceKernelThatTakesTwiceAsLongAsUndisturbed) {
   EXPECT_NEAR(result.slowdown, 2, 0.2);
   std::vector<double> seconds = result.seconds;
   std::sort(seconds.begin(), seconds.end());
-  EXPECT_NEAR(seconds[20], 250e-6, 25e-6);
+  EXPECT_NEAR(seconds[seconds.size() / 2], 250e-6, 25e-6);
 
   request.reference_kernel->seconds = 0;
   EXPECT_EQ(RunOne(request).detail, "the time of the reference kernel must be positive");
@@ -79,7 +79,7 @@ TEST(Timing, TellsSamplesOfACalmCoreWhereThereAreEnough) {
   const RunResult result = RunOne(request);
   ASSERT_EQ(Name(result), "ok") << result.detail;
   EXPECT_TRUE(result.calm);
-  EXPECT_GE(result.seconds.size(), 20u);
+  EXPECT_GE(result.seconds.size(), 10u);
   for (const double seconds : result.seconds) EXPECT_GT(seconds, 400e-6);
 
   request.reference_kernel->seconds = 40e-6;
@@ -138,19 +138,19 @@ TEST(Timing, TakesFewerSamplesOfAKernelThatTakesLong) {
   EXPECT_EQ(result.seconds.size(), 3u);
 }
 
-TEST(Timing, TakesMoreSamplesUntilTheSpreadIsSmallOrThereAreEnough) {
+TEST(Timing, TakesMoreSamplesUntilTheErrorIsSmallOrThereAreEnough) {
   RunRequest request = Request(
       "static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * "
       "t.tv_nsec; }\n"
       "int n; int f(float* a, float* b) { double end = now() + 1e-3 * (1 + ++n % 5); while (now() < end); "
       "return 0; }");
   request.timing.retakes = 0;  // each run counts
-  request.timing.target_spread = 0.01;
+  request.timing.target_error = 0.01;
   request.timing.max_samples = 17;
   EXPECT_EQ(RunOne(request).seconds.size(), 17u);
-  request.timing.target_spread = 100;
+  request.timing.target_error = 100;
   EXPECT_EQ(RunOne(request).seconds.size(), 3u);
-  request.timing.target_spread = 0.01;
+  request.timing.target_error = 0.01;
   request.timing.max_seconds = 0.02;
   EXPECT_LT(RunOne(request).seconds.size(), 12u);
 }

@@ -26,7 +26,7 @@ namespace kiln {
 namespace {
 
 constexpr char kSymbol[] = "kernel";
-constexpr double kThoroughError = 0.02, kRaceError = 0.01;  // of medians
+constexpr double kThoroughError = 0.02, kRaceError = 0.005;  // of medians
 constexpr int kThoroughRuns = 5, kThoroughRetakes = 32;
 constexpr double kLeastRunSeconds = 5;
 // Of samples, of kernels that take this long.

@@ -257,13 +257,16 @@ absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipel
   tuning.LoopVectorization = full;
   tuning.SLPVectorization = full;
   tuning.LoopUnrolling = full;
+  const auto tell = [&](absl::string_view pass) {
+    if (sink) sink(pass, Printed([&](auto& os) { module.print(os, nullptr); }));
+  };
   llvm::PassInstrumentationCallbacks callbacks;
   llvm::PassBuilder builder(target.get(), tuning, std::nullopt, &callbacks);
   if (sink) {
     callbacks.registerAfterPassCallback(
         [&](llvm::StringRef type, const llvm::Any&, const llvm::PreservedAnalyses&) {
           const llvm::StringRef pass = callbacks.getPassNameForClassName(type);
-          if (!pass.empty()) sink(std::string(pass), Printed([&](auto& os) { module.print(os, nullptr); }));
+          if (!pass.empty()) tell(std::string(pass));
         });
   }
   builder.registerModuleAnalyses(modules);
@@ -282,7 +285,7 @@ absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipel
     for (llvm::Function& function : module) {
       if (!function.isDeclaration()) run(function);
     }
-    if (sink) sink(pass, Printed([&](auto& os) { module.print(os, nullptr); }));
+    tell(pass);
   };
   if (!full) {
     run_on_each("step-pointers", [&](llvm::Function& function) {

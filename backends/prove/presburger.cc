@@ -8,6 +8,8 @@
 
 #include <map>
 
+#include "absl/strings/string_view.h"
+#include "backends/write_all.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "mlir/Analysis/Presburger/PresburgerRelation.h"
 
@@ -134,8 +136,9 @@ Reply Apart(const PresburgerOptions& options, absl::FunctionRef<Reply()> ask) {
     const Reply reply = ask();
     std::vector<int64_t> words = {static_cast<int64_t>(reply.answer)};
     words.insert(words.end(), reply.point.begin(), reply.point.end());
-    const size_t bytes = words.size() * sizeof(int64_t);
-    _exit(write(ends[1], words.data(), bytes) == static_cast<ssize_t>(bytes) ? 0 : 1);
+    const absl::string_view bytes(reinterpret_cast<const char*>(words.data()),
+                                  words.size() * sizeof(int64_t));
+    _exit(WriteAll(ends[1], bytes) ? 0 : 1);
   }
   close(ends[1]);
   Reply reply;

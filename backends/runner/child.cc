@@ -127,8 +127,7 @@ class Child {
     for (Loaded& kernel : kernels_) {
       const std::string& bytes = kernel.object->shared_object;
       kernel.file = memfd_create("kernel", MFD_CLOEXEC);
-      if (kernel.file < 0 ||
-          write(kernel.file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
+      if (kernel.file < 0 || !WriteAll(kernel.file, bytes)) {
         return Failure{.detail = absl::StrCat("no memory file: ", std::strerror(errno))};
       }
     }

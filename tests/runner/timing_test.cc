@@ -11,13 +11,16 @@
 namespace kiln {
 namespace {
 
-RunRequest Spin(double seconds) {
+// `seconds` in C, in which n is the number of earlier runs.
+RunRequest Spin(const std::string& seconds) {
   return Request(
       absl::StrCat("static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return "
                    "t.tv_sec + 1e-9 * t.tv_nsec; }\n"
-                   "int f(float* a, float* b) { double end = now() + ",
-                   seconds, "; while (now() < end); return 0; }"));
+                   "int n; int f(float* a, float* b) { double end = now() + (",
+                   seconds, "); ++n; while (now() < end); return 0; }"));
 }
+
+RunRequest Spin(double seconds) { return Spin(absl::StrCat(seconds)); }
 
 double Fastest(const std::vector<double>& seconds) {
   return *std::min_element(seconds.begin(), seconds.end());
@@ -51,12 +54,7 @@ TEST(Timing, IsRelativeToAReferenceKernelThatTakesTwiceAsLongAsUndisturbed) {
 TEST(Timing, IsNotShorterWhereTheReferenceKernelWasStopped) {
   RunRequest request = Spin(500e-6);
   request.timing.runs = 9;
-  RunRequest reference = Request(
-      "static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * "
-      "t.tv_nsec; }\n"
-      "int n; int f(float* a, float* b) { double end = now() + (++n % 8 ? 20e-6 : 5e-3); while (now() < "
-      "end); "
-      "return 0; }");
+  RunRequest reference = Spin("(n + 1) % 8 ? 20e-6 : 5e-3");
   request.reference_kernel = ReferenceKernel{.kernel = reference.kernel, .seconds = 20e-6};
   const RunResult result = RunOne(request);
   ASSERT_EQ(Name(result), "ok") << result.detail;
@@ -69,12 +67,7 @@ TEST(Timing, IsNotShorterWhereTheReferenceKernelWasStopped) {
 TEST(Timing, TellsSamplesOfACalmCoreWhereThereAreEnough) {
   RunRequest request = Spin(500e-6);
   request.timing.runs = 20;
-  const RunRequest reference = Request(
-      "static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * "
-      "t.tv_nsec; }\n"
-      "int n; int f(float* a, float* b) { double end = now() + (n++ % 80 < 40 ? 40e-6 : 20e-6); while (now() "
-      "< "
-      "end); return 0; }");
+  const RunRequest reference = Spin("n % 80 < 40 ? 40e-6 : 20e-6");
   request.reference_kernel = ReferenceKernel{.kernel = reference.kernel, .seconds = 20e-6};
   const RunResult result = RunOne(request);
   ASSERT_EQ(Name(result), "ok") << result.detail;
@@ -139,11 +132,7 @@ TEST(Timing, TakesFewerSamplesOfAKernelThatTakesLong) {
 }
 
 TEST(Timing, TakesMoreSamplesUntilTheErrorIsSmallOrThereAreEnough) {
-  RunRequest request = Request(
-      "static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * "
-      "t.tv_nsec; }\n"
-      "int n; int f(float* a, float* b) { double end = now() + 1e-3 * (1 + ++n % 5); while (now() < end); "
-      "return 0; }");
+  RunRequest request = Spin("1e-3 * (1 + (n + 1) % 5)");
   request.timing.retakes = 0;  // each run counts
   request.timing.target_error = 0.01;
   request.timing.max_samples = 17;
@@ -193,11 +182,7 @@ TEST(Race, TakesSamplesInTurnsAndTellsTheFasterOne) {
 
 // Every second run is slow; each turn has one run that is not timed.
 TEST(Race, LetsEachKernelFindItsOwnDataInTheCaches) {
-  RunRequest request = Request(
-      "static double now() { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * "
-      "t.tv_nsec; }\n"
-      "int n; int f(float* a, float* b) { double end = now() + (++n % 2 ? 1e-3 : 3e-3); while (now() < end); "
-      "return 0; }");
+  RunRequest request = Spin("(n + 1) % 2 ? 1e-3 : 3e-3");
   request.timing.warmups = 2;
   request.peers = {Spin(100e-6).kernel};
   request.timing.runs = 4;

@@ -8,7 +8,7 @@
 The suite of MetaSchedule's evaluation with the shapes of TVM's te_workload (C1D to FDN; channels last, float32, batch 1),
 the convolutions of ResNet-18 as AutoTVM numbers them (C1 to C12, channels first), the 23 of ResNet-50 with constant weights,
 channels first (R1 to R23) and last (RL1 to RL23), depthwise, grouped and transposed ones with constant weights (DEPL, GRPL,
-T2DL), products of matrices (MM), and layers along rows: layer norms (LN) and GELUs (GEL) of BERT, large BERT and ViT, batch norms
+T2DL), products of matrices (MM), of u8 with i8 to i32 (U8S8) and of bf16 to f32 (BF16), with constant weights too (U8S8L, BF16L), and layers along rows: layer norms (LN) and GELUs (GEL) of BERT, large BERT and ViT, batch norms
 with ReLU of ResNet-50 (BNR, channels first). Constant weights may be prepared, as libraries prepare them.
 """
 import dataclasses
@@ -31,6 +31,15 @@ class Operator:
     @property
     def file(self):
         return HERE / f"{self.name}.mlir"
+
+    @property
+    def dtypes(self):
+        """Of the operands and the result, where they are not f32 alone."""
+        return self.shape.get("dtypes", ("f32",) * 3)
+
+    @property
+    def narrow(self):
+        return self.dtypes[0] != "f32"
 
 
 # ---- Shapes
@@ -60,13 +69,16 @@ CONVOLUTIONS = {  # (spatial..., channels in, channels out, kernel, stride, padd
           (7, 7, 2048, 512, 1, 1, 0), (7, 7, 512, 512, 3, 1, 1)],
 }
 CONVOLUTIONS |= {"RL": CONVOLUTIONS["R"], "DEPL": CONVOLUTIONS["DEP"], "GRPL": CONVOLUTIONS["GRP"]}
-PREPARED = ("R", "RL", "DEPL", "GRPL", "T2DL")  # families whose weights are constant
+PREPARED = ("R", "RL", "DEPL", "GRPL", "T2DL", "U8S8L", "BF16L")  # families whose weights are constant
 TRANSPOSED = [(4, 512, 256, 4, 2, 1), (8, 256, 128, 4, 2, 1), (16, 128, 64, 4, 2, 1), (32, 64, 3, 4, 2, 1)]
 CAPSULES = [(16, 32, 32, 3, 2, 1), (8, 32, 32, 3, 1, 1), (16, 8, 16, 3, 2, 1), (8, 16, 16, 3, 1, 1)]  # of 4x4 matrices
 GMM = [(128, 128, 128), (512, 32, 512), (512, 512, 512), (1024, 1024, 1024)]  # m, n, k, in a batch of one
 MM = [(128, 128, 128), (1024, 1024, 1024), (512, 768, 3072), (128, 3072, 768), (2048, 2048, 2048), (197, 769, 1023),
       (1, 4096, 4096)]
+NARROW = {"U8S8": ("u8", "i8", "i32"), "BF16": ("bf16", "bf16", "f32")}  # dtypes of the operands and the sum
+NARROW |= {family + "L": dtypes for family, dtypes in NARROW.items()}
 DENSE = [(128, 3072, 768), (128, 768, 3072)]
+SIZES = {"u8": 1, "i8": 1, "bf16": 2, "f32": 4, "i32": 4}  # bytes
 SCORES = [(128, 12, 64), (128, 16, 64), (64, 12, 128), (128, 12, 128)]  # sequence, heads, width of a head
 SOFTMAX = [(256, 256), (512, 512), (1024, 1024), (2048, 2048)]
 NORM = [(256, 256), (512, 512), (1024, 1024), (4096, 1024)]
@@ -107,8 +119,10 @@ def capsule(number, numbers):
 
 def matmul(family, number, numbers):
     m, n, k = numbers
-    name = f"{family}{number}" if family == "GMM" else f"MM_{m}x{n}x{k}"
-    return Operator(name, "matmul", dict(m=m, n=n, k=k, batched=family == "GMM"), 2 * m * n * k, 4 * (m * k + k * n + m * n))
+    name = f"{family}{number}" if family == "GMM" else f"{family}_{m}x{n}x{k}"
+    a, b, c = NARROW.get(family, ("f32",) * 3)
+    return Operator(name, "matmul", dict(m=m, n=n, k=k, batched=family == "GMM", dtypes=(a, b, c), prepared=family in PREPARED),
+                    2 * m * n * k, SIZES[a] * m * k + SIZES[b] * k * n + SIZES[c] * m * n)
 
 
 def operators():
@@ -121,6 +135,7 @@ def operators():
     made += [capsule(i, numbers) for i, numbers in enumerate(CAPSULES)]
     made += [matmul("GMM", i, numbers) for i, numbers in enumerate(GMM)]
     made += [matmul("MM", i, numbers) for i, numbers in enumerate(MM)]
+    made += [matmul(family, 0, (512, 512, 512)) for family in NARROW]
     made += [Operator(f"FDN{i}", "dense-gelu", dict(m=m, n=n, k=k), 2 * m * n * k + 2 * m * n, 4 * (m * k + k * n + n + m * n))
              for i, (m, n, k) in enumerate(DENSE)]
     made += [Operator(f"TBG{i}", "attention-scores", dict(sequence=s, heads=h, width=d), 2 * h * s * s * d,
@@ -136,8 +151,8 @@ def operators():
 
 # ---- MLIR
 
-def tensor(*shape):
-    return f"tensor<{'x'.join(map(str, shape))}xf32>"
+def tensor(*shape, dtype="f32"):
+    return f"tensor<{'x'.join(map(str, shape))}x{dtype.replace('u8', 'i8')}>"
 
 
 def given_weights(shape, kind):
@@ -292,6 +307,8 @@ def capsule_mlir(operator):
 
 def matmul_mlir(operator):
     s = operator.shape
+    if operator.narrow:
+        return narrow_matmul_mlir(operator)
     batch = [1] if s["batched"] else []
     a, b = tensor(*batch, s["m"], s["k"]), tensor(*batch, s["k"], s["n"])
     body = Body()
@@ -299,6 +316,33 @@ def matmul_mlir(operator):
     named = "linalg.batch_matmul" if batch else "linalg.matmul"
     y = body.add(f"{named} ins(%a, %b : {a}, {b}) outs({out} : {kind}) -> {kind}", kind)
     return function(operator.name, [("a", a), ("b", b)], body, y)
+
+
+def narrow_matmul_mlir(operator):
+    """Operands are widened where they are multiplied; bytes are unsigned where the extension says so."""
+    s = operator.shape
+    of_a, of_b, of_c = operator.dtypes
+    a, b, c = tensor(s["m"], s["k"], dtype=of_a), tensor(s["k"], s["n"], dtype=of_b), tensor(s["m"], s["n"], dtype=of_c)
+    widen = {"u8": "extui", "i8": "extsi", "bf16": "extf"}
+    kind = "f" if of_c == "f32" else "i"
+    signless = lambda dtype: dtype.replace("u8", "i8")
+    zero = "0.0" if kind == "f" else "0"
+    return f"""func.func @{operator.name}(%a: {a}, %b: {given_weights(s, b)}) -> {c} {{
+  %zero = arith.constant {zero} : {of_c}
+  %0 = tensor.empty() : {c}
+  %1 = linalg.fill ins(%zero : {of_c}) outs(%0 : {c}) -> {c}
+  %2 = linalg.generic {{indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+        iterator_types = ["parallel", "parallel", "reduction"]}} ins(%a, %b : {a}, {b}) outs(%1 : {c}) {{
+    ^bb0(%x: {signless(of_a)}, %y: {of_b}, %out: {of_c}):
+      %u = arith.{widen[of_a]} %x : {signless(of_a)} to {of_c}
+      %v = arith.{widen[of_b]} %y : {of_b} to {of_c}
+      %product = arith.mul{kind} %u, %v : {of_c}
+      %sum = arith.add{kind} %out, %product : {of_c}
+      linalg.yield %sum : {of_c}
+    }} -> {c}
+  return %2 : {c}
+}}
+"""
 
 
 GELU_OF_D = ["%s = arith.mulf %d, %root : f32", "%e = math.erf %s : f32", "%g = arith.addf %e, %one : f32",

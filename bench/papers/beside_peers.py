@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Operators beside peers (MetaSchedule, Fig. 8): a plot of what bench/versus/compare.py measured.
 
-  bench/papers/beside_peers.py [OPERATOR...]
+  bench/papers/beside_peers.py [--cpu NAME] [OPERATOR...]
 
-Measures nothing: bench/results/versus.json is what it reads, bench/results/peers.svg what it writes.
+Measures nothing: bench/results/versus.json is what it reads, of one CPU (the newest entry's), bench/results/peers.svg what it writes.
 """
 import json
 
@@ -13,10 +13,12 @@ import experiment
 def main():
     parser = experiment.start(__doc__, searches=False)
     parser.add_argument("operators", nargs="*", metavar="OPERATOR")
+    parser.add_argument("--cpu")
     options = parser.parse_args()
     results = experiment.Results("peers")
     report = json.loads((experiment.ROOT / "bench/results/versus.json").read_text())
-    ratios = {tuple(b["name"].split("/")): b["ratio"] for b in report["benchmarks"]}
+    cpu = options.cpu or report["benchmarks"][-1]["cpu"]
+    ratios = {tuple(b["name"].split("/")): b["ratio"] for b in report["benchmarks"] if b["cpu"] == cpu}
     names = options.operators or list(dict.fromkeys(name for name, _ in ratios))
     peers = sorted({peer for _, peer in ratios})
 

@@ -149,9 +149,15 @@ def in_turns(kiln, peer):
     return runs, statistics.median(mine), statistics.median(theirs)
 
 
-def table(report):
-    """The newest ratio of every operator and peer."""
-    newest = {tuple(b["name"].split("/")): b for b in report["benchmarks"]}
+def this_cpu():
+    """Its name, and its family and model, which names of virtual machines leave out."""
+    said = dict(line.split(":", 1) for line in open("/proc/cpuinfo").read().split("\n\n")[0].replace("\t", "").splitlines())
+    return f"{said['model name'].strip()} {said['cpu family'].strip()}/{said['model'].strip()}"
+
+
+def table(report, cpu):
+    """The newest ratio of every operator and peer on one CPU."""
+    newest = {tuple(b["name"].split("/")): b for b in report["benchmarks"] if b["cpu"] == cpu}
     names = sorted({peer for _, peer in newest})
     print("| operator | Kiln, us | GFLOP/s |", " | ".join(names), "|")
     print("|---" * (len(names) + 3) + "|")
@@ -175,7 +181,10 @@ def main():
     options = parser.parse_args()
     report = json.loads(options.results.read_text()) if options.results.exists() else {"context": {}, "benchmarks": []}
     if options.table:
-        return table(report)
+        for cpu in dict.fromkeys(b["cpu"] for b in report["benchmarks"]):
+            print(f"\n{cpu}\n")
+            table(report, cpu)
+        return 0
     known = operators.operators()
     unknown = [name for name in options.operators if name not in known] + [p for p in options.peers.split(",") if p not in PEERS]
     if unknown:
@@ -186,16 +195,17 @@ def main():
         os.execv(own / "bin/python", [own / "bin/python", *sys.argv])
     options.commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=10", "HEAD"], check=True, capture_output=True,
                                     text=True).stdout.strip()
-    model = next(line for line in open("/proc/cpuinfo") if line.startswith("model name")).split(":")[1].strip()
+    cpu = this_cpu()
     run_name = f"trials:{options.trials}/seed:{options.seed}"
     failures = []
     for operator in [known[name] for name in options.operators or known]:
         for name in options.peers.split(","):
-            if not importlib.import_module(f"peers.{name}").covers(operator):
+            peer = importlib.import_module(f"peers.{name}")
+            if not peer.covers(operator) or operator.narrow and not getattr(peer, "NARROW", False):
                 continue
             key = f"{operator.name}/{name}{'_common' * options.common}"
             same = [b for b in report["benchmarks"] if b["name"] == key and b["commit"] == options.commit and
-                    b["run_name"] == run_name]
+                    b["run_name"] == run_name and b["cpu"] == cpu]
             if same:
                 continue
             servers = []
@@ -214,10 +224,10 @@ def main():
                 for server in servers:
                     server.close()
             low, high = interval(runs)
-            report["context"] = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "cpu": model,
+            report["context"] = {"date": datetime.datetime.now().isoformat(timespec="seconds"), "cpu": cpu,
                                  "load_avg": list(os.getloadavg())}
             report["benchmarks"].append({
-                "name": key, "run_name": run_name, "iterations": RUNS * PAIRS, "real_time": mine * 1e6,
+                "name": key, "cpu": cpu, "date": report["context"]["date"], "run_name": run_name, "iterations": RUNS * PAIRS, "real_time": mine * 1e6,
                 "cpu_time": mine * 1e6, "time_unit": "us", "gflops": operator.flops * 1e-9 / mine, "peer_time": other * 1e6,
                 "ratio": statistics.median(statistics.median(run) for run in runs), "ratio_low": low, "ratio_high": high,
                 "tuning_seconds": seconds, "peer_tuning_seconds": peer_seconds, "commit": options.commit})

@@ -47,12 +47,16 @@ def result_shape(operator):
     return (1,) if operator.kind == "norm" else (s["m"], s["n"])
 
 
-def aligned(shape):
+NUMPY = {"f32": "float32", "i32": "int32", "u8": "uint8", "i8": "int8", "bf16": "uint16"}  # bf16: its bits
+
+
+def aligned(shape, dtype="f32"):
     """To cache lines, as allocators of tensors do."""
     import numpy as np
+    kind = np.dtype(NUMPY[dtype])
     size = int(np.prod(shape))
-    memory = np.zeros(size + 16, np.float32)
-    start = -memory.ctypes.data % 64 // 4
+    memory = np.zeros(size + 64 // kind.itemsize, kind)
+    start = -memory.ctypes.data % 64 // kind.itemsize
     return memory[start:start + size].reshape(shape)
 
 
@@ -60,16 +64,21 @@ def inputs(operator):
     import numpy as np
     generator = np.random.default_rng(zlib.crc32(operator.name.encode()))
     made = []
-    for shape in input_shapes(operator):
-        made.append(aligned(shape))
-        made[-1][:] = generator.uniform(-1, 1, shape)
+    for i, shape in enumerate(input_shapes(operator)):
+        dtype = operator.dtypes[i] if operator.narrow else "f32"
+        made.append(aligned(shape, dtype))
+        if dtype in ("u8", "i8"):
+            made[-1][:] = generator.integers(*((0, 256) if dtype == "u8" else (-128, 128)), shape)
+        else:
+            values = generator.uniform(-1, 1, shape).astype(np.float32)
+            made[-1][:] = values.view(np.uint32) >> 16 if dtype == "bf16" else values
     if operator.kind == "batch-norm-relu":
         made[-1][:] = np.abs(made[-1]) + 0.5  # a variance
     return made
 
 
 def empty_result(operator):
-    return aligned(result_shape(operator))
+    return aligned(result_shape(operator), operator.dtypes[2])
 
 
 def contiguous(array):

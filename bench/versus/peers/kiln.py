@@ -29,7 +29,7 @@ def make(operator, folder):
     kernel = getattr(library, operator.name)
     given, out = arrays.inputs(operator), arrays.empty_result(operator)
     header = (folder / f"{operator.name}.h").read_text()
-    prepared = [arrays.aligned((int(size),)) for size in re.findall(r"prepared_\d+ +prepared f32\[(\d+)\]", header)]
+    prepared = [arrays.aligned((int(size),), dtype) for dtype, size in re.findall(r"prepared_\d+ +prepared (\w+)\[(\d+)\]", header)]
     pointers = [arrays.pointer(array) for array in (*given, out, *prepared)]
     if prepared:
         getattr(library, f"{operator.name}_prepare")(*pointers)

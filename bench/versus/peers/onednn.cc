@@ -32,8 +32,8 @@ struct Operator {
 
 std::string message;
 
-memory Reordered(const float* data, const memory::desc& plain, const memory::desc& wanted) {
-  memory from(plain, Engine(), const_cast<float*>(data)), to(wanted, Engine());
+memory Reordered(const void* data, const memory::desc& plain, const memory::desc& wanted) {
+  memory from(plain, Engine(), const_cast<void*>(data)), to(wanted, Engine());
   reorder(from, to).execute(Stream(), from, to);
   Stream().wait();
   return to;
@@ -126,6 +126,24 @@ Operator* onednn_convolution(int rank, const int64_t* numbers, int free_layouts,
   });
 }
 
+// A product of 0: u8 and i8 to i32, 1: bf16 to f32, m by k and k by n; its weights prepared or plain.
+Operator* onednn_narrow_matmul(int kind, int64_t m, int64_t n, int64_t k, int prepared, const void* a,
+                               const void* b) {
+  return Guarded([&] {
+    using type = memory::data_type;
+    const memory::desc ad({m, k}, kind ? type::bf16 : type::u8, tag::ab),
+        plain({k, n}, kind ? type::bf16 : type::s8, tag::ab),
+        bd({k, n}, plain.get_data_type(), prepared ? tag::any : tag::ab),
+        yd({m, n}, kind ? kF32 : type::s32, tag::ab);
+    const matmul::primitive_desc descriptor(Engine(), ad, bd, yd);
+    return Operator{matmul(descriptor),
+                    {{DNNL_ARG_SRC, Reordered(a, ad, ad)},
+                     {DNNL_ARG_WEIGHTS, Reordered(b, plain, descriptor.weights_desc())},
+                     {DNNL_ARG_DST, memory(descriptor.dst_desc(), Engine())}},
+                    yd};
+  });
+}
+
 // A product with the strides of both operands; bias and GELU where `bias` is given, whose weights are
 // prepared then.
 Operator* onednn_matmul(int rank, const int64_t* a_shape, const int64_t* a_strides, const int64_t* b_shape,
@@ -187,7 +205,7 @@ void onednn_run(Operator* made, int times) {
   Stream().wait();
 }
 
-void onednn_result(Operator* made, float* to) {
+void onednn_result(Operator* made, void* to) {
   memory plain(made->result, Engine(), to);
   reorder(made->arguments.at(DNNL_ARG_DST), plain).execute(Stream(), made->arguments.at(DNNL_ARG_DST), plain);
   Stream().wait();

@@ -6,6 +6,7 @@ from peers import arrays
 
 PACKAGES = ["onednn-cpu-gomp==2023.2.0", "onednn-devel-cpu-gomp==2023.2.0", "numpy"]
 FREE = 1
+NARROW = True  # bytes and bf16 too
 
 
 def install(folder):
@@ -47,6 +48,9 @@ def make(operator, folder):
                          int(operator.kind == "transposed"), *s["spatial"], *s["out"]])
         handle = called("onednn_convolution", rank, list_, FREE, arrays.pointer(x), arrays.pointer(w),
                         None if bias is None else arrays.pointer(bias))
+    elif operator.narrow:
+        sizes = [ctypes.c_int64(s[key]) for key in "mnk"]
+        handle = called("onednn_narrow_matmul", int(operator.dtypes[0] == "bf16"), *sizes, int(s["prepared"]), *pointers)
     elif operator.kind in ("matmul", "dense-gelu"):
         m, n, k = s["m"], s["n"], s["k"]
         dense = operator.kind == "dense-gelu"

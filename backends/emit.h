@@ -73,6 +73,14 @@ class Emitter {
   void EmitStart(Id nest, Id block);
   void EmitLoop(Id loop);
   bool EmitCall(Id outer);  // emit_call.cc
+  bool EmitDot(Id outer, const std::string& name);
+  bool EmitTile(Id outer, const std::string& name);  // emit_tile.cc
+  struct TileRows {
+    IndexValue first;
+    int64_t apart = 0;  // elements from row to row
+  };
+  std::optional<TileRows> RowsOf(const Sum& address, int64_t parts, int64_t stride,
+                                 llvm::function_ref<void(int64_t row, int64_t part)> bind);
   bool RunsInstead(Id loop) const;
   void EmitSerial(Id loop);
   void EmitBody(Id loop);
@@ -112,6 +120,7 @@ class Emitter {
   Value Load(Id buffer, const Sum& address, Value mask, Value otherwise);
   Value Gather(Id expr, Value mask);
   void Store(Id buffer, const Sum& address, Value value, Value mask);
+  void Forget(Id buffer);                                        // what was loaded from it
   int64_t NextOnWalk(const IndexValue& at, int64_t most) const;  // emit_prefetch.cc
   std::vector<Id> StreamsStoredLater(int64_t elements) const;
   void Prefetch(Id buffer, const IndexValue& at, bool store, unsigned locality = 3);

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <iterator>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "absl/algorithm/container.h"
+#include "backends/calls.h"
 #include "backends/emit.h"
 #include "lang/analysis/dataflow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -29,30 +29,18 @@ constexpr DotInstruction kDots[] = {
     {"usdot.4x4.compute", "i8mm", "llvm.aarch64.neon.usdot"},
 };
 
-bool HasFeature(const std::string& features, absl::string_view feature) {
-  const std::vector<absl::string_view> all = absl::StrSplit(features, ',');
-  return std::find(all.begin(), all.end(), absl::StrCat("+", feature)) != all.end();
-}
-
-Id OnlyChild(const Program& p, Id node) {
-  const Id child = p.nodes[node].first;
-  return child != kNone && p.nodes[child].next == kNone ? child : kNone;
-}
-
-Id LoadUnderCast(const Program& p, Id expr) {
-  while (p.exprs[expr].op == Op::kCast || p.exprs[expr].op == Op::kCastUnsigned) expr = p.exprs[expr].a;
-  return p.exprs[expr].op == Op::kLoad ? expr : kNone;
-}
-
 }  // namespace
+
+bool Emitter::EmitCall(Id outer) {
+  const auto call = calls_.find(outer);
+  return call != calls_.end() && (EmitDot(outer, call->second) || EmitTile(outer, call->second));
+}
 
 // False where it is none that the machine has, or not in the shape that the instruction wants: then its
 // description is emitted.
-bool Emitter::EmitCall(Id outer) {
-  const auto call = calls_.find(outer);
-  if (call == calls_.end()) return false;
+bool Emitter::EmitDot(Id outer, const std::string& name) {
   const auto* dot = std::find_if(std::begin(kDots), std::end(kDots), [&](const DotInstruction& d) {
-    return d.intrinsic == call->second && HasFeature(options_.features, d.feature);
+    return d.intrinsic == name && HasFeature(options_.features, d.feature);
   });
   if (dot == std::end(kDots)) return false;
   const Id inner = OnlyChild(p_, outer), block = inner == kNone ? kNone : OnlyChild(p_, inner);
@@ -60,13 +48,22 @@ bool Emitter::EmitCall(Id outer) {
     return false;
   const BlockPlan& plan = plan_.blocks.at(block);
   const Expr& product = p_.exprs[p_.List(p_.block(block).values)[0]];
-  if (product.op != Op::kMul || !plan.guards.empty()) return false;
+  if (product.op != Op::kMul) return false;
   Id a = LoadUnderCast(p_, product.a), b = LoadUnderCast(p_, product.b);
   if (a == kNone || b == kNone) return false;
 
   const int64_t products = p_.loop(outer).extent.max, sums = p_.loop(inner).extent.max;
   lanes_ = sums;
   loops_[inner] = IndexValue::Lanes(sums);
+  loops_[outer] = IndexValue::Constant(0);
+  Value runs;  // where the call as a whole may be beyond an end
+  bool fits = true;
+  for (const int condition : plan.guards) {
+    const Test test = TestOf(condition);
+    fits = fits && test.known != false && !test.mask &&
+           (test.known == true || !absl::c_linear_search(plan_.conditions[condition].loops, outer));
+    runs = And(runs, test.uniform);
+  }
   const auto address = [&](const Sum& sum, int64_t k) {
     loops_[outer] = IndexValue::Constant(k);
     return Eval(sum);
@@ -85,9 +82,12 @@ bool Emitter::EmitCall(Id outer) {
   if (!address(plan.addresses.at(a), 0).uniform()) std::swap(a, b);
   const IndexValue at_a = address(plan.addresses.at(a), 0), at_b = address(plan.addresses.at(b), 0),
                    at_c = address(plan.dests[0], 0);
-  const bool fits = at_a.uniform() && !at_b.uniform() && at_b.vectors.empty() && at_c.stride() == 1 &&
-                    next_to_each_other(a) && next_to_each_other(b);
+  fits = fits && at_a.uniform() && !at_b.uniform() && at_b.vectors.empty() && at_c.stride() == 1 &&
+         next_to_each_other(a) && next_to_each_other(b);
   if (fits) {
+    mlir::OpBuilder::InsertionGuard guard(b_);
+    Saved saved = EnterRegion(false);
+    if (runs) b_.setInsertionPointToStart(mlir::scf::IfOp::create(b_, loc_, runs, false).thenBlock());
     const auto buffer = [&](Id load) { return BufferRead(p_.exprs[load]); };
     const mlir::Type part = MemoryType(b_, p_.buffers[buffer(a)].dtype);
     const auto parts = mlir::VectorType::get({products}, part),
@@ -123,6 +123,7 @@ bool Emitter::EmitCall(Id outer) {
     auto dots = mlir::LLVM::CallIntrinsicOp::create(b_, loc_, sum, b_.getStringAttr(dot->llvm),
                                                     mlir::ValueRange{before, operand(left), operand(right)});
     Store(result, plan.dests[0], dots.getResult(0), Value());
+    if (runs) LeaveRegion(std::move(saved));
   }
   lanes_ = 0;
   loops_.erase(inner);

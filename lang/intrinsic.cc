@@ -44,6 +44,12 @@ const Intrinsic* FindIntrinsic(absl::string_view name) {
   return it == Intrinsics().end() ? nullptr : &it->second.intrinsic;
 }
 
+const IntrinsicFamily* FamilyThatComputesWith(absl::string_view intrinsic) {
+  for (const auto& [name, family] : Families())
+    if (family.compute == intrinsic) return &family;
+  return nullptr;
+}
+
 const Program& DescriptionOf(const Intrinsic& intrinsic) {
   const Registered& registered = Intrinsics().at(intrinsic.name);
   std::call_once(registered.parsed, [&] {

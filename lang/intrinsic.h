@@ -38,10 +38,14 @@ struct IntrinsicFamily {
   std::string compute = {};
   std::string fill = {}, load_a = {}, load_b = {}, store = {};
   Storage operands = Storage::kGlobal, result = Storage::kGlobal;  // where compute wants them
+  int64_t registers = 0;   // that hold tiles of results and operands, each one piece; 0: vectors do
+  int64_t interleave = 1;  // how many k of a column of B lie next to each other
   bool (*has)(const Target& target) = nullptr;
 };
 
 const Intrinsic* FindIntrinsic(absl::string_view name);  // nullptr if there is none
+// The family whose `compute` it is; nullptr if there is none.
+const IntrinsicFamily* FamilyThatComputesWith(absl::string_view intrinsic);
 const Program& DescriptionOf(const Intrinsic& intrinsic);
 std::vector<const Intrinsic*> AllIntrinsics();  // by name
 

@@ -49,7 +49,7 @@ bool IsConstant(const Program& p, Id buffer) { return p.buffers[buffer].role == 
 
 void RewriteLayout(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles) {
   const Block copy = s.CacheRead(block, operand);
-  constexpr int kFirst = -1, kLast = std::numeric_limits<int>::max();
+  constexpr int kFirst = -1, kTogether = std::numeric_limits<int>::max(), kLast = kTogether - 1;
   std::multimap<int, std::string> axes;  // by turn
   std::vector<std::string> names;
   std::vector<Factor> numbers;
@@ -74,7 +74,14 @@ void RewriteLayout(Schedule& s, Block block, int operand, const OperandIndex& in
       if (tiles.reduces[l])
         turn = std::max(turn, Turn(tiles, l == tiles.last_window ? parts.back() : parts.front()));
     }
-    axes.emplace(turn, name);
+    if (loop >= 0 && tiles.reduces[loop] && index.together > 1) {
+      axes.emplace(turn, absl::StrCat(name, "/$", numbers.size()));
+      axes.emplace(kTogether, absl::StrCat(name, "%$", numbers.size()));
+      numbers.push_back(index.together);
+      columns = true;
+    } else {
+      axes.emplace(turn, name);
+    }
   }
   if (columns) {
     const auto append = [](std::string* out, const auto& axis) { out->append(axis.second); };

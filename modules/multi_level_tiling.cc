@@ -12,8 +12,7 @@
 //                           order)
 //             lanes-across = no | along another dimension of the result (lanes_across.cc)
 //             epilogue    = apart | the consumer below a level of the option (fuse_epilogue.cc)
-#include "lang/analysis/dataflow.h"
-#include "modules/pack_operands.h"
+#include "modules/tile_loops.h"
 #include "modules/untouched.h"
 
 namespace kiln {
@@ -23,52 +22,7 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
             if (!s.ok() || s.Declines(CheckReuses(s.program(), s.node(block))) ||
                 s.Declines(CheckUntouched(s.program(), s.node(block))))
               return;
-            OrderByResult(s, block);
-            const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
-            const int write = s.Choose("write-reuse", 3);
-            std::optional<Across> across = write > 0 ? FindAcross(s, block) : std::nullopt;
-            if (across && s.Choose("lanes-across", 2) == 0) across.reset();
-            if (across) TurnLoops(s, block, *across);
-            std::vector<Id> operands = ReadBuffers(s.program(), s.node(block));  // initial values last
-            if (ReadsInitially(s.program(), s.node(block), operands.back())) operands.pop_back();
-            std::vector<OperandIndex> indices;
-            std::vector<bool> constant;
-            std::vector<int> packable;  // positions of operands
-            for (const Id operand : operands) {
-              indices.push_back(IndexOf(s.program(), s.node(block), operand));
-              constant.push_back(IsConstant(s.program(), operand));
-              if (constant.back() || IsReusedWhole(s.program(), s.node(block), indices.back()))
-                packable.push_back(static_cast<int>(indices.size()) - 1);
-            }
-            const int count = static_cast<int>(packable.size());
-            const int read = s.Choose("read-reuse", count > 1 ? count + 3 : count + 1);
-            const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
-            const int places = may_fuse ? static_cast<int>(options.epilogue.size()) : 0;
-            const int place = s.Choose("epilogue", 1 + places);
-            std::vector<Block> epilogue;
-            if (place > 0) epilogue = s.GetConsumers(block);
-
-            const Tiles tiles = TileLoops(s, block, options, /*columns_first=*/read == count + 2);
-            if (write > 0) {
-              const Block combine = s.AccumulateAt(block, tiles.last_before_inner, "register");
-              const Loop last = LayOutCombine(s, combine, tiles.last_before_inner, across);
-              if (across) {
-                LayOutSums(s, block, across->dim);
-                s.Vectorize(tiles.levels.back().back());
-                s.Vectorize(last);
-              }
-              if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
-            }
-            for (int i = 0; i < static_cast<int>(operands.size()); ++i) {
-              const bool lanes = across && indices[i].DependsOn(static_cast<int>(across->loop));
-              const auto chosen = std::find(packable.begin(), packable.end(), i);
-              const bool packs =
-                  chosen != packable.end() && (read > count || read == chosen - packable.begin() + 1);
-              if (!packs && !lanes) continue;
-              (constant[i] ? RewriteLayout : PackOperand)(s, block, i, indices[i], tiles);
-            }
-            for (const Block consumer : epilogue)
-              FuseEpilogue(s, consumer, tiles, options.epilogue[place - 1]);
+            TileForReuse(s, block, options);
           }};
 }
 

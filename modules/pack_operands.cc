@@ -9,18 +9,19 @@
 namespace kiln {
 namespace {
 
-bool IsPlain(const Sum& sum) {
-  return sum.offset == 0 && sum.splits.size() == 1 && sum.splits[0].scale == 1 && sum.splits[0].lower == 1 &&
-         sum.splits[0].extent == 0;
-}
-
 // The layout of the operand, a copy, in panels as wide as its innermost tiles.
 void LayOutPanels(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles) {
-  std::vector<std::string> names, panels, whole, inner;
+  std::vector<std::string> names, panels, whole, inner, innermost;
   std::vector<Factor> widths;
   for (const int position : index.dims) {
     const std::string name = absl::StrCat("d", names.size()), number = absl::StrCat("$", widths.size());
     names.push_back(name);
+    if (position >= 0 && tiles.reduces[position] && index.together > 1) {
+      whole.push_back(absl::StrCat(name, "/", number));
+      innermost.push_back(absl::StrCat(name, "%", number));
+      widths.push_back(index.together);
+      continue;
+    }
     if (position < 0 || !tiles.width[position].has_value()) {
       whole.push_back(name);
       continue;
@@ -32,48 +33,32 @@ void LayOutPanels(Schedule& s, Block block, int operand, const OperandIndex& ind
   if (widths.empty()) return;
   panels.insert(panels.end(), whole.begin(), whole.end());
   panels.insert(panels.end(), inner.begin(), inner.end());
+  panels.insert(panels.end(), innermost.begin(), innermost.end());
   s.TransformLayout(block, operand,
                     absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(panels, ", "), ")"),
                     widths);
 }
 
+// A copy that puts rows below each other together is made a vector of the result at a time:
+//   for k, j: P[j, k] = B[k, j]   ->   for k0, j0: for j1, k1 in lanes: P[.., j0*16 + j1, k0*4 + k1] = B[..]
+void InterleaveRows(Schedule& s, Block copy, const OperandIndex& index, const Tiles& tiles) {
+  if (!s.ok()) return;
+  const int last = index.dims.back();
+  const auto row = std::find_if(index.dims.begin(), index.dims.end(),
+                                [&](int loop) { return loop >= 0 && tiles.reduces[loop]; });
+  if (last < 0 || tiles.reduces[last] || row == index.dims.end()) return;
+  const Id buffer = WrittenBuffers(s.program(), s.node(copy))[0];
+  const int64_t lanes = s.target().vector_bytes / SizeOf(s.program().buffers[buffer].dtype);
+  std::vector<Loop> loops = s.GetLoops(copy);
+  const auto dims = loops.end() - static_cast<int64_t>(index.dims.size());
+  const std::vector<Loop> rows = s.Split(dims[row - index.dims.begin()],
+                                         std::vector<Factor>{kAuto, index.together}),
+                          columns = s.Split(loops.back(), std::vector<Factor>{kAuto, lanes / index.together});
+  s.Reorder({rows[0], columns[0], columns[1], rows[1]});
+  s.Vectorize(s.Fuse({columns[1], rows[1]}));
+}
+
 }  // namespace
-
-bool OperandIndex::DependsOn(int loop) const {
-  return std::any_of(loops.begin(), loops.end(), [&](const std::set<int>& of) { return of.contains(loop); });
-}
-
-OperandIndex IndexOf(const Program& p, Id block, Id buffer) {
-  const std::vector<Id> around = LoopsAround(p, block);
-  const Bindings bindings = ResolveBindings(p, block);
-  OperandIndex index;
-  index.dims.assign(p.buffers[buffer].shape.count, -2);
-  index.loops.resize(index.dims.size());
-  for (const Id load : Loads(p, block)) {
-    const Expr& e = p.exprs[load];
-    if (e.a != buffer) continue;
-    for (size_t d = 0; d < index.dims.size(); ++d) {
-      const Sum sum = p.SumOf(p.List({e.b, e.c})[d]);
-      std::vector<int> positions;
-      for (const Id loop : LoopsOfIndex(bindings, sum))
-        positions.push_back(static_cast<int>(std::find(around.begin(), around.end(), loop) - around.begin()));
-      index.loops[d].insert(positions.begin(), positions.end());
-      const bool plain =
-          !positions.empty() && IsPlain(sum) && IsPlain(bindings.iters[sum.splits[0].source.id]);
-      const int alone = plain ? positions[0] : -1;
-      index.dims[d] = index.dims[d] == -2 || index.dims[d] == alone ? alone : -1;
-    }
-  }
-  return index;
-}
-
-bool IsReusedWhole(const Program& p, Id block, const OperandIndex& index) {
-  const std::vector<Id> around = LoopsAround(p, block);
-  const std::vector<bool> walks = Feeds(p, block, IterKind::kSpatial);
-  for (size_t i = 0; i < around.size(); ++i)
-    if (walks[i] && p.loop(around[i]).extent.max > 1 && !index.DependsOn(static_cast<int>(i))) return true;
-  return false;
-}
 
 void PackOperand(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles) {
   const auto reads = [&](Loop loop) {
@@ -87,6 +72,7 @@ void PackOperand(Schedule& s, Block block, int operand, const OperandIndex& inde
   const Block copy = s.CacheRead(block, operand);
   s.ComputeAt(copy, deeper ? *(again - 1) : tiles.first_reduction);
   LayOutPanels(s, block, operand, index, tiles);
+  if (index.together > 1) InterleaveRows(s, copy, index, tiles);
 }
 
 }  // namespace kiln

@@ -12,6 +12,7 @@ namespace kiln {
 struct OperandIndex {
   std::vector<std::set<int>> loops;  // that the index of a dimension depends on
   std::vector<int> dims;             // the loop that alone is the index, by dimension; -1: not a single one
+  int64_t together = 1;              // elements along a reduction that an intrinsic wants next to each other
   bool DependsOn(int loop) const;
 };
 OperandIndex IndexOf(const Program& program, Id block, Id buffer);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 
 namespace kiln {
@@ -11,46 +10,16 @@ void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count) {
   for (size_t i = loops.size() - std::min(count, loops.size()); i + 1 < loops.size(); ++i) s.Unroll(loops[i]);
 }
 
-Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first) {
+Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first,
+                const IntrinsicFamily* unit) {
   const std::string& structure = options.structure;
-  Tiles tiles;
-  const std::vector<bool>& reduces = tiles.reduces = Feeds(s.program(), s.node(block), IterKind::kReduction);
-  const DType type = s.program().buffers[WrittenBuffers(s.program(), s.node(block))[0]].dtype;
-  const int64_t lanes = s.target().vector_bytes / SizeOf(type);
-  const int64_t budget = std::max(4, s.target().vector_registers - 1);  // one holds what is broadcast
-  const std::vector<Loop> loops = s.GetLoops(block);
-  tiles.levels.resize(structure.size());
-  tiles.parts.resize(loops.size());
-  tiles.width.resize(loops.size());
-  tiles.depths.resize(loops.size());
-  std::vector<Value> inner;
-  const int last_window = tiles.last_window = LastWindow(s.program(), s.node(block), reduces);
-  for (size_t i = loops.size(); i-- > 0;) {  // innermost first: the vector's tile comes before the rows'
-    const char kind = reduces[i] ? 'R' : 'S';
-    const int parts = static_cast<int>(std::count(structure.begin(), structure.end(), kind));
-    std::vector<Loop> split{loops[i]};
-    if (parts > 1 && s.ExtentOf(loops[i]) > 1) {
-      Schedule::TileOptions tile{.parts = parts, .innermost = options.max_reduction};
-      if (!reduces[i])
-        tile.innermost = options.max_innermost, tile.budget = budget, tile.lanes = lanes, tile.within = inner;
-      if (!reduces[i] && inner.empty() && s.ExtentOf(loops[i]) % lanes == 0) tile.multiple = {lanes};
-      const bool rows = !reduces[i] && !inner.empty() && options.waste_percent > 0;
-      tile.waste = static_cast<double>(options.waste_percent) / 100;
-      const std::string label = absl::StrCat(std::string(1, kind), i);
-      const Value factors =
-          rows ? s.SampleTile(loops[i], tile, label) : s.SamplePerfectTile(loops[i], tile, label);
-      if (!reduces[i]) inner.push_back(factors), tiles.width[i] = s.Part(factors, -1);
-      if (reduces[i]) tiles.depths[i] = factors;
-      split = s.Split(loops[i], {factors});
-    }
-    size_t part = 0;
-    for (size_t level = 0; level < structure.size() && part < split.size(); ++level)
-      if (structure[level] == kind) tiles.levels[level].insert(tiles.levels[level].begin(), split[part++]);
-    tiles.parts[i] = std::move(split);
-  }
+  const std::vector<bool> reduces = Feeds(s.program(), s.node(block), IterKind::kReduction);
+  const int last_window = LastWindow(s.program(), s.node(block), reduces);
+  Tiles tiles = SampleTiles(s, block, options, unit);
+  tiles.last_window = last_window;
   const size_t first = structure.find('R'), last = structure.rfind('R');
-  if (last_window >= 0) {
-    const Loop window = tiles.parts[last_window].back();
+  if (tiles.last_window >= 0) {
+    const Loop window = tiles.parts[tiles.last_window].back();
     std::vector<Loop>& inside = tiles.levels[last];
     const auto at =
         std::find_if(inside.begin(), inside.end(), [&](Loop l) { return l.number == window.number; });
@@ -62,6 +31,7 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
   }
   std::vector<Loop> order;
   for (const auto& level : tiles.levels) order.insert(order.end(), level.begin(), level.end());
+  order.insert(order.end(), tiles.unit.begin(), tiles.unit.end());
   s.Reorder(order);
   for (size_t level = 0; level < structure.size(); ++level) {
     const std::vector<Loop>& here = tiles.levels[level];
@@ -72,6 +42,7 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
     if (first < level && level < last) tiles.between.insert(tiles.between.end(), here.begin(), here.end());
   }
   UnrollInner(s, tiles.levels.back(), tiles.levels.back().size());
+  if (!tiles.unit.empty()) s.Unroll(tiles.levels.back().back());
   return tiles;
 }
 

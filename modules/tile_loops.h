@@ -19,7 +19,8 @@ struct Tiles {
   std::vector<bool> reduces;
   std::vector<std::vector<Loop>> parts;
   std::vector<std::optional<Value>> width, depths;
-  int last_window = -1;  // its position
+  int last_window = -1;    // its position
+  std::vector<Loop> unit;  // the loops of the tile that an intrinsic computes
 };
 
 // The loops that an index over the iters of a block depends on.
@@ -48,10 +49,24 @@ void LayOutSums(Schedule& s, Block block, size_t dim);
 // iters walk along in the result, those of lanes across it last, and are written out. Returns the last.
 Loop LayOutCombine(Schedule& s, Block combine, Loop above, const std::optional<Across>& across);
 
+// The part of TileLoops that samples and splits: fills parts and what is by position, levels and unit.
+Tiles SampleTiles(Schedule& s, Block block, const MultiLevelTilingOptions& options,
+                  const IntrinsicFamily* unit);
+
 // Samples the tiles (sites R0, S1, .. by the loop's position), splits, reorders, and unrolls the innermost.
 // The innermost tile of the last window comes last: what rows beside each other load is then the same.
 // columns_first: between the reduction levels, the last spatial loop goes around the others.
-Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first = false);
+// unit: the last three loops are m, n and k of a product of matrices; its innermost tile is one of the
+// unit's.
+Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first = false,
+                const IntrinsicFamily* unit = nullptr);
+
+// The sums that a unit makes are tiles, each one piece of memory (multi_level_tiling_with_intrinsic.cc).
+void LayOutUnits(Schedule& s, Block block, const IntrinsicFamily& unit);
+
+// All of multi-level tiling, around an intrinsic if there is a unit.
+void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& options,
+                  const IntrinsicFamily* unit = nullptr);
 
 // The innermost `count` of the loops; the last of them is left to become lanes.
 void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count);

@@ -37,10 +37,8 @@ struct PadToTileOptions {
 };
 BlockModule PadToTile(PadToTileOptions options = {});
 
-struct TilingWithIntrinsicOptions {
-  std::string family;                // how the names of families begin: "vnni"
-  std::string structure = "SSRSRS";  // around the intrinsic
-  int64_t max_innermost = 64, max_reduction = 256;
+struct TilingWithIntrinsicOptions : MultiLevelTilingOptions {  // around the intrinsic; reductions in its k
+  std::string families;                                        // how their names begin: "vnni,bf16"; "": all
 };
 BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options = {});
 

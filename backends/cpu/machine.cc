@@ -25,6 +25,7 @@ void InitializeTargets() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
     LLVMInitializeAArch64TargetInfo();
     LLVMInitializeAArch64Target();
     LLVMInitializeAArch64TargetMC();
@@ -67,7 +68,7 @@ absl::StatusOr<MachineTarget> Describe(const std::string& triple, const std::str
     machine.fma = true;
     machine.half = true;
   }
-  for (const char* dot : {"avxvnni", "avx512vnni", "avx512bf16"}) {
+  for (const char* dot : {"avxvnni", "avx512vnni", "avx512bf16", "amx-tile", "amx-int8", "amx-bf16"}) {
     if (parsed.isX86()) AddIfThere(*info, dot, &machine.features);
   }
   for (const char* dot : {"dotprod", "i8mm"}) {

@@ -151,6 +151,7 @@ void SetLimits(double seconds, int64_t bytes, int64_t file_bytes) {
 
 std::string RestrictSystemCalls() {
   const auto self = static_cast<uint64_t>(getpid());
+  constexpr uint64_t kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr uint64_t kWriting = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
   Filter filter;
   for (int call : kAllowed) filter.Allow(call);
@@ -162,6 +163,7 @@ std::string RestrictSystemCalls() {
   filter.Allow(SCMP_SYS(tgkill), Argument(0, SCMP_CMP_EQ, self));
   filter.Allow(SCMP_SYS(prctl), Argument(0, SCMP_CMP_EQ, PR_SET_NAME));
   filter.Allow(SCMP_SYS(prctl), Argument(0, SCMP_CMP_EQ, PR_SET_VMA));
+  filter.Allow(SCMP_SYS(arch_prctl), Argument(0, SCMP_CMP_EQ, kRequestPermission));  // of a matrix unit
   filter.Allow(SCMP_SYS(prlimit64), Argument(2, SCMP_CMP_EQ, 0));
   const int error = filter.Load();
   return error == 0 ? "" : std::string("system calls are not restricted: ") + std::strerror(-error);

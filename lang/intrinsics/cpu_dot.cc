@@ -40,6 +40,7 @@ struct Dot {
 
 DeclareIntrinsics Declare(const Dot& dot) {
   IntrinsicFamily family{dot.name, 1, dot.sums, dot.products, std::string(dot.name) + ".compute"};
+  family.interleave = dot.products;
   family.has = dot.has;
   return {
       family,

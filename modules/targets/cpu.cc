@@ -9,12 +9,12 @@
 namespace kiln {
 namespace {
 
-// dots: contractions of bytes are tiled with intrinsics too.
+// dots: contractions of bytes and of bf16 are tiled with intrinsics too.
 void SpaceOf(Schedule& s, bool dots) {
   RunSpace(s, "skip-zeros", SkipZeros);
   EachBlock(s, {InlineConstantScalars, AutoInline()});
   std::vector<BlockModule> tiling{AutoInline(), AddRfactor(), PadToTile(), MultiLevelTiling()};
-  if (dots) tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({.family = "vnni"}));
+  if (dots) tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({{}, "vnni,bf16,amx"}));
   EachBlock(s, tiling);
   EachBlock(s, {RowsAtOnce()});
   RunSpace(s, "random-compute-location", RandomComputeLocation);

@@ -94,11 +94,29 @@ void CountCombine(const Program& p, Id expr, Operations& operations) {
 
 }  // namespace
 
+CallAround FindCallAround(const Program& p, Id block) {
+  CallAround call;
+  for (Id node = p.nodes[block].parent; node != kNone; node = p.nodes[node].parent) {
+    if (p.IsLoop(node)) ++call.loops;
+    if (!p.IsBlock(node)) continue;
+    if (p.block(node).intrinsic != kNone)
+      call.family = FamilyThatComputesWith(p.Text(p.block(node).intrinsic));
+    break;
+  }
+  if (call.family != nullptr && call.family->k > 1) return call;
+  return {};
+}
+
 Operations CountOperations(const Nests& nests, const NestBlock& block) {
   const Program& p = nests.program();
   const BlockNode& b = p.block(block.node);
   Operations result;
   double* counts = result.counts;
+  if (const CallAround call = FindCallAround(p, block.node); call.family != nullptr) {
+    counts[kFloatFma] = 1.0 / static_cast<double>(call.family->k);  // widening included, of bytes too
+    result.arithmetic = 2;
+    return result;
+  }
   for (const Id id : nests.exprs(block)) {
     const Expr& e = p.exprs[id];
     if (Arity(e.op) == 0) continue;

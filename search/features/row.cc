@@ -25,6 +25,7 @@ class Row {
         block_(nests.blocks()[number]),
         path_(nests.path(block_)),
         depth_(block_.depth),
+        call_(FindCallAround(p_, block_.node)),
         row_(row) {}
 
   void Fill() {
@@ -51,7 +52,7 @@ class Row {
 
   // The lanes, the straight line at the end of the nest, and the loop that runs it.
   void FindShape() {
-    line_ = depth_;
+    line_ = depth_ - call_.loops;
     while (line_ > 0 && (At(line_ - 1).extent == 1 || At(line_ - 1).kind == LoopKind::kUnrolled ||
                          At(line_ - 1).kind == LoopKind::kVectorized)) {
       --line_;
@@ -62,7 +63,8 @@ class Row {
       ++loops_;
       if (loop.kind == LoopKind::kVectorized && lane_loop_ < 0) lane_loop_ = d;
       if (innermost_ < 0) innermost_ = d;
-      if (loop.kind != LoopKind::kUnrolled) continue;
+      if (d >= depth_ - call_.loops && d != lane_loop_) unrolled_line_ *= static_cast<double>(loop.extent);
+      if (d >= depth_ - call_.loops || loop.kind != LoopKind::kUnrolled) continue;
       code_ *= static_cast<double>(loop.extent);
       if (d >= line_) unrolled_line_ *= static_cast<double>(loop.extent);
     }
@@ -133,20 +135,23 @@ class Row {
       const NestAccess& access = nests_.accesses()[number];
       const uint64_t indexed = nests_.Indexed(access);
       double copies = 1;
-      for (int d = line_; d < depth_; ++d) {
+      for (int d = line_; d < depth_ - call_.loops; ++d) {
         if (At(d).kind == LoopKind::kUnrolled && (indexed & Nests::Bit(d)) != 0)
           copies *= static_cast<double>(At(d).extent);
       }
       const int along = lane_loop_ >= 0 ? lane_loop_ : innermost_;
       const bool moves = along >= 0 && (indexed & Nests::Bit(along)) != 0;
-      const int64_t stride = moves ? nests_.Stride(access, along) : 0;
+      int64_t stride = moves ? nests_.Stride(access, along) : 0;
+      if (call_.family != nullptr && stride == call_.family->interleave) stride = 1;  // it reads all between
       (!moves ? standing : stride == 1 ? contiguous : strided) += 1;
+      double elements = lanes_;
+      if (call_.family != nullptr) elements = ElementsOfCall(indexed);
       const double registers =
-          Registers(lanes_, static_cast<double>(SizeOf(p_.buffers[access.buffer].dtype)));
+          Registers(elements, static_cast<double>(SizeOf(p_.buffers[access.buffer].dtype)));
       const bool vector = lane_loop_ >= 0 && moves;
       if (number == dest_) {
-        row_[kAccumulators] = Log(copies * (vector ? registers : 1));
-        accumulators_ = copies * (vector ? registers : 1);
+        accumulators_ = copies * (vector && !OwnRegisters() ? registers : 1);
+        row_[kAccumulators] = Log(accumulators_);
         for (int d = std::max(0, line_ - 1); d < depth_; ++d) {
           const bool runs = At(d).extent > 1 && At(d).kind != LoopKind::kVectorized;
           if (runs && (indexed & Nests::Bit(d)) == 0) row_[kResultStands] = 1;
@@ -156,7 +161,7 @@ class Row {
       if (access.writes) stores += copies * (vector && stride != 1 ? lanes_ : vector ? registers : 1);
       if (!access.reads) continue;
       if (!vector) {
-        broadcasts += copies;
+        broadcasts += copies * (call_.family != nullptr ? registers : 1);
       } else if (stride == 1) {
         vectors += copies * registers;
         widest = std::max(widest, registers);
@@ -170,12 +175,24 @@ class Row {
     row_[kStrided] = static_cast<float>(strided / count);
     const double row = accumulators_ > widest ? widest : 1;  // kept where several use it
     row_[kRegisterNeed] =
-        static_cast<float>((accumulators_ + row + 1) / std::max(1, target_.vector_registers));
+        static_cast<float>((accumulators_ + row + 1) /
+                           static_cast<double>(OwnRegisters() ? call_.family->registers
+                                                              : std::max(1, target_.vector_registers)));
     row_[kLoadsPerOperation] = static_cast<float>((vectors + broadcasts + gathers) / operations);
     row_[kStoresPerOperation] = static_cast<float>(stores / operations);
     row_[kVectorLoads] = Log(vectors);
     row_[kBroadcasts] = Log(broadcasts);
     row_[kGathers] = Log(gathers);
+  }
+
+  bool OwnRegisters() const { return call_.family != nullptr && call_.family->registers > 0; }
+
+  // Of what the loops of a call index.
+  double ElementsOfCall(uint64_t indexed) const {
+    double elements = 1;
+    for (int d = depth_ - call_.loops; d < depth_; ++d)
+      if ((indexed & Nests::Bit(d)) != 0) elements *= static_cast<double>(At(d).extent);
+    return elements;
   }
 
   void FillMasks() {
@@ -340,6 +357,7 @@ class Row {
   const NestBlock& block_;
   const absl::Span<const int32_t> path_;
   const int depth_;
+  const CallAround call_;
   float* row_;
   int line_ = 0;        // level of the straight line
   int lane_loop_ = -1;  // depth of the vectorized loop

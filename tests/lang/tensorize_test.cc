@@ -198,7 +198,7 @@ TEST(Tensorize, RefusesWhatIsNoTile) {
   unknown.Tensorize(unknown.Blockize(Tile(unknown, {2, 2, 2})[3]), "tiny.nothing");
   EXPECT_EQ(unknown.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(unknown.status().message(),
-              HasSubstr("there is no intrinsic \"tiny.nothing\"; there are bf16.16x2"));
+              HasSubstr("there is no intrinsic \"tiny.nothing\"; there are amx.bf16.compute"));
 }
 
 TEST(Tensorize, StepsThatWouldChangeACallAreRefused) {

@@ -44,7 +44,7 @@ TEST(MultiLevelTilingWithIntrinsic, LeavesOtherBlocksAlone) {
   Target scalar;
   scalar.fma = false;
   EXPECT_EQ(SketchesText(kSpace, Matmul(12, 32, 8), scalar).find("einsum"), std::string::npos);
-  EXPECT_EQ(SketchesText("each-block(multi-level-tiling-with-intrinsic family=vnni)", Matmul(12, 32, 8))
+  EXPECT_EQ(SketchesText("each-block(multi-level-tiling-with-intrinsic families=vnni)", Matmul(12, 32, 8))
                 .find("einsum"),
             std::string::npos);
 }

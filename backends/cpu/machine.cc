@@ -2,11 +2,13 @@
 
 #include <hwloc.h>
 
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -119,6 +121,9 @@ const MachineTarget& Host() {
     llvm::SubtargetFeatures features;
     for (const auto& feature : llvm::sys::getHostCPUFeatures())
       features.AddFeature(feature.first(), feature.second);
+    const char* without = std::getenv("KILN_WITHOUT");
+    for (const absl::string_view feature : absl::StrSplit(without ? without : "", ',', absl::SkipEmpty()))
+      features.AddFeature(std::string(feature), false);
     auto machine =
         Describe(llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(), features.getString());
     auto* result = new MachineTarget(machine.ok() ? *machine : MachineTarget{});

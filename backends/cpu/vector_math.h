@@ -5,21 +5,22 @@
 //
 //           accurate   fast
 //   exp     0.9        1.1; denormal results are 0      f32, 2^n times a polynomial
-//   log     1          2; denormals are taken for the least normal number
+//   log     1          1
 //   tanh    0.6        5; the same                       accurate in f64
 //   sin     1.6        1.6 up to 10^5, then unknown        f32, three-part pi/2
 //   cos     1.6        1.6 up to 10^5, then unknown
 //   powf    0.6        200; of a positive base           accurate in f64
 //   erf     5          5                             a quotient of polynomials
-//   rsqrt   1.5        1.5
+//   rsqrt   1.5        1.5                             from a guess by bits
 //   x / y   1.5        1.5; one y for all lanes          a product with 1 / y
 //
-// exp of vectors without a lane beyond 44 adds to the exponent; others, for whose lanes the result may be
-// denormal or infinite, multiply twice. The reciprocal is taken of divisors from 2^-100 to 2^100.
-// Accurate sin and cos of vectors with a lane beyond 10^5, and powf of those with a base or an exponent that
-// is not a positive or a finite number, call libm for each lane. Powers of 2 and 3 are products everywhere.
-// Fast is what `fastmath<afn>` on the operation asks for: annotate-block key="fast-math" value=1 puts it on
-// all operations of a block, and the trace keeps it.
+// log and rsqrt of vectors whose lanes all are finite and at least 2^-125 take no care of others. exp of
+// vectors without a lane beyond 44 adds to the exponent; others, for whose lanes the result may be denormal
+// or infinite, multiply twice. The reciprocal is taken of divisors from 2^-100 to 2^100. Accurate sin and cos
+// of vectors with a lane beyond 10^5, and powf of those with a base or an exponent that is not a positive or
+// a finite number, call libm for each lane. Powers of 2 and 3 are products everywhere. Fast is what
+// `fastmath<afn>` on the operation asks for: annotate-block key="fast-math" value=1 puts it on all operations
+// of a block, and the trace keeps it.
 #pragma once
 
 #include "mlir/IR/Operation.h"

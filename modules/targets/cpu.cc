@@ -3,7 +3,9 @@
 //
 // What stands in a default space applies seldom or always gains: each choice more is one that a search has to
 // try. A target takes what fits it: `cpu` is one of the others.
-#include "absl/strings/match.h"
+#include <algorithm>
+
+#include "lang/intrinsic.h"
 #include "modules/tiling.h"
 
 namespace kiln {
@@ -14,7 +16,7 @@ void SpaceOf(Schedule& s, bool dots) {
   RunSpace(s, "skip-zeros", SkipZeros);
   EachBlock(s, {InlineConstantScalars, AutoInline()});
   std::vector<BlockModule> tiling{AutoInline(), AddRfactor(), PadToTile(), MultiLevelTiling()};
-  if (dots) tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({{}, "vnni,bf16,amx"}));
+  if (dots) tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({{}, "vnni,bf16,amx,sdot,usdot"}));
   EachBlock(s, tiling);
   EachBlock(s, {RowsAtOnce()});
   RunSpace(s, "random-compute-location", RandomComputeLocation);
@@ -26,16 +28,18 @@ void SpaceOf(Schedule& s, bool dots) {
 
 void CpuAvx2Space(Schedule& s) { SpaceOf(s, false); }
 void CpuAvx512Space(Schedule& s) { SpaceOf(s, false); }
-void CpuVnniSpace(Schedule& s) { SpaceOf(s, true); }
+void CpuDotsSpace(Schedule& s) { SpaceOf(s, true); }
 
 void CpuSpace(Schedule& s) {
-  if (absl::StrContains(s.target().features, "vnni")) return CpuVnniSpace(s);
+  const auto families = s.target().matrix_intrinsics();
+  const bool dots = std::any_of(families.begin(), families.end(), [](const auto* f) { return f->k > 1; });
+  if (dots) return CpuDotsSpace(s);
   s.target().vector_bytes == 64 ? CpuAvx512Space(s) : CpuAvx2Space(s);
 }
 
 KILN_MODULE("cpu", CpuSpace);
 KILN_MODULE("cpu-avx2", CpuAvx2Space);
 KILN_MODULE("cpu-avx512", CpuAvx512Space);
-KILN_MODULE("cpu-vnni", CpuVnniSpace);
+KILN_MODULE("cpu-dots", CpuDotsSpace);
 
 }  // namespace kiln

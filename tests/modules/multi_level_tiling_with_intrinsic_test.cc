@@ -49,6 +49,15 @@ TEST(MultiLevelTilingWithIntrinsic, LeavesOtherBlocksAlone) {
             std::string::npos);
 }
 
+TEST(DefaultSpaces, HaveIntrinsicsOfMatrixUnitsAndOfArm) {
+  Target target;
+  target.features = "+amx-int8";
+  EXPECT_NE(SketchesText("cpu", Bytes(6, 32, 16), target).find("amx.u8s8"), std::string::npos);
+  target.features = "+i8mm";
+  target.vector_bytes = 16;
+  EXPECT_NE(SketchesText("cpu", Bytes(6, 32, 16), target).find("usdot.4x4"), std::string::npos);
+}
+
 TEST(DefaultSpaces, OfVnniHaveIntrinsicsForBytesAlone) {
   EXPECT_NE(SketchesText("cpu", Bytes(6, 32, 16), Vnni()).find("vnni.8x4"), std::string::npos);
   EXPECT_EQ(SketchesText("cpu", Matmul(12, 32, 8), Vnni()).find("tensorize"), std::string::npos);

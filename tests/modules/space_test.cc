@@ -63,7 +63,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
   EXPECT_EQ(ErrorOf("each-block(auto-inlin)"),
             "space:1:22: there is no module \"auto-inlin\"; known are each-block, add-rfactor, auto-inline, "
             "cpu, "
-            "cpu-avx2, cpu-avx512, cpu-vnni, inline-constant-scalars, multi-level-tiling, "
+            "cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
             "multi-level-tiling-with-intrinsic, pad-to-tile, "
             "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
             "vectorize-rows");
@@ -82,7 +82,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
   EXPECT_EQ(ErrorOf(""),
             "space:1:1: there is no module \"\"; known are each-block, add-rfactor, auto-inline, "
             "cpu, "
-            "cpu-avx2, cpu-avx512, cpu-vnni, inline-constant-scalars, multi-level-tiling, "
+            "cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
             "multi-level-tiling-with-intrinsic, pad-to-tile, "
             "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
             "vectorize-rows");

@@ -86,8 +86,11 @@ bool Emitter::EmitDot(Id outer, const std::string& name) {
          next_to_each_other(a) && next_to_each_other(b);
   if (fits) {
     mlir::OpBuilder::InsertionGuard guard(b_);
-    Saved saved = EnterRegion(false);
-    if (runs) b_.setInsertionPointToStart(mlir::scf::IfOp::create(b_, loc_, runs, false).thenBlock());
+    std::optional<Saved> saved;
+    if (runs) {
+      saved = EnterRegion(false);
+      b_.setInsertionPointToStart(mlir::scf::IfOp::create(b_, loc_, runs, false).thenBlock());
+    }
     const auto buffer = [&](Id load) { return BufferRead(p_.exprs[load]); };
     const mlir::Type part = MemoryType(b_, p_.buffers[buffer(a)].dtype);
     const auto parts = mlir::VectorType::get({products}, part),
@@ -123,7 +126,7 @@ bool Emitter::EmitDot(Id outer, const std::string& name) {
     auto dots = mlir::LLVM::CallIntrinsicOp::create(b_, loc_, sum, b_.getStringAttr(dot->llvm),
                                                     mlir::ValueRange{before, operand(left), operand(right)});
     Store(result, plan.dests[0], dots.getResult(0), Value());
-    if (runs) LeaveRegion(std::move(saved));
+    if (saved) LeaveRegion(*std::move(saved));
   }
   lanes_ = 0;
   loops_.erase(inner);

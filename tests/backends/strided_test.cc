@@ -64,6 +64,27 @@ TEST(LoadStrided, StaysInsideOfTheBufferAndFindsEveryLane) {
   Check<int8_t>(DType::kI8);
 }
 
+// y lies in columns of four.
+TEST(Store, RunsOfLanesAreStoredTogether) {
+  const std::string text = ModuleText(Parsed(R"(
+program runs
+parameters x, y
+buffer x: i8[4, 16] input
+buffer y: i8[4, 16] output layout (d1/4 < 4, d0 < 4, d1%4 < 4)
+for i < 4 {
+  for j < 16 vectorized {
+    block y {
+      spatial i < 4 = i
+      spatial j < 16 = j
+      y[i, j] = x[i, j]
+    }
+  }
+}
+)"));
+  EXPECT_EQ(Count(text, "vector.store"), 4) << text;
+  EXPECT_EQ(Count(text, "memref.store"), 0) << text;
+}
+
 TEST(LoadStrided, LoadsEachRegisterOnce) {
   auto module = Lower(Strided(DType::kF32, 16, 2, 0, 64), Context(), {.vector_bytes = 32});
   ASSERT_TRUE(module.ok()) << module.status();

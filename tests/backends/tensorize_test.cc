@@ -33,12 +33,14 @@ absl::StatusOr<std::string> CodeFor(const Program& p, const MachineTarget& machi
 
 constexpr char kX86[] = "x86_64-pc-linux-gnu", kArm[] = "aarch64-unknown-linux-gnu";
 
-TEST(LowerTensorize, BytesAndInt8MultiplyAsVnniDoes) {
-  const IntrinsicFamily unit = FamilyOf("vnni.8x4", 1, 8, 4);
-  const Program p = Tensorized(Product(unit, DType::kI8, DType::kI32, true), "product", unit);
-  auto loaded = BuildProgram(p);
+// With instructions, where this machine has them.
+template <typename A>
+void MultipliesBytes(const char* name, bool unsigned_a) {
+  const IntrinsicFamily unit = FamilyOf(name, 1, 8, 4);
+  const Program p = Tensorized(Product(unit, DType::kI8, DType::kI32, unsigned_a), "product", unit);
+  auto loaded = BuildProgram(p, {.features = Host().features});
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  auto a = Random<uint8_t>(2 * 12, 1, 0, 255);
+  auto a = Random<A>(2 * 12, 1, unsigned_a ? 0 : -128, unsigned_a ? 255 : 127);
   auto b = Random<int8_t>(16 * 12, 2, -128, 127);
   Array<int32_t> c(2 * 16, 99);
   ASSERT_EQ(CallKernel(*loaded, "product", {a.data(), b.data(), c.data()}), 0);
@@ -50,6 +52,9 @@ TEST(LowerTensorize, BytesAndInt8MultiplyAsVnniDoes) {
     }
   }
 }
+
+TEST(LowerTensorize, BytesAndInt8MultiplyAsVnniDoes) { MultipliesBytes<uint8_t>("vnni.8x4", true); }
+TEST(LowerTensorize, SignedBytesMultiplyByUnsignedOnes) { MultipliesBytes<int8_t>("vnni.s8.8x4", false); }
 
 TEST(LowerTensorize, PairsOfBf16AreMultipliedAndAdded) {
   const IntrinsicFamily unit = FamilyOf("bf16.16x2", 1, 16, 2);
@@ -135,6 +140,8 @@ TEST(LowerTensorize, CallsAreInstructionsOfMachinesThatHaveThem) {
       {"vnni.16x4", kX86, "icelake-server", "vpdpbusd", DType::kI8, DType::kI32, true},
       {"vnni.8x4", kX86, "alderlake", "{vex}\tvpdpbusd", DType::kI8, DType::kI32, true},
       {"vnni.8x4", kX86, "x86-64-v3", "", DType::kI8, DType::kI32, true},
+      {"vnni.s8.16x4", kX86, "icelake-server", "vpdpbusd", DType::kI8, DType::kI32, false},
+      {"vnni.s8.8x4", kX86, "alderlake", "{vex}\tvpdpbusd", DType::kI8, DType::kI32, false},
       {"bf16.16x2", kX86, "sapphirerapids", "vdpbf16ps", DType::kBF16, DType::kF32, false},
       {"bf16.16x2", kX86, "icelake-server", "", DType::kBF16, DType::kF32, false},
       {"sdot.4x4", kArm, "neoverse-n1", "sdot\t", DType::kI8, DType::kI32, false},
@@ -144,7 +151,7 @@ TEST(LowerTensorize, CallsAreInstructionsOfMachinesThatHaveThem) {
     SCOPED_TRACE(absl::StrCat(i.unit, " for ", i.cpu));
     const std::string unit = i.unit;
     const bool bf16 = i.a == DType::kBF16;
-    const int64_t sums = bf16 ? 16 : unit[0] != 'v' ? 4 : unit == "vnni.8x4" ? 8 : 16;
+    const int64_t sums = bf16 ? 16 : unit[0] != 'v' ? 4 : absl::EndsWith(unit, "8x4") ? 8 : 16;
     const auto code = CodeFor(ProductOf(i, sums, bf16 ? 2 : 4), Named(i.triple, i.cpu).value(), true);
     ASSERT_TRUE(code.ok()) << code.status();
     for (const char* dot : {"vpdpbusd", "vdpbf16ps", "dot\t"})

@@ -5,9 +5,11 @@
 
 #include <sstream>
 
+#include "lang/analysis/annotations.h"
 #include "lang/builder.h"
 #include "lang/schedule.h"
 #include "tests/backends/run_program.h"
+#include "tests/support/scheduled.h"
 
 namespace kiln {
 namespace {
@@ -83,6 +85,32 @@ for i < 4 {
 )"));
   EXPECT_EQ(Count(text, "vector.store"), 4) << text;
   EXPECT_EQ(Count(text, "memref.store"), 0) << text;
+}
+
+// y[i, j + offset] = x[i, j], eight lanes; offset 1 is no beginning of a vector.
+TEST(Store, PastTheCachesIsForWholeAlignedVectors) {
+  for (const int64_t offset : {0, 1}) {
+    Builder b("copy");
+    const Id x = b.Input("x", DType::kF32, {16, 64}), y = b.Output("y", DType::kF32, {16, 72});
+    const Sum i = b.Iter(0), j = b.Iter(1);
+    b.Compute("shift", {{"i", 16}, {"j", 64}}, {y, {i, j + Sum::Constant(offset)}}, b.Load(x, {i, j}));
+    Schedule s = Scheduled(b.Finish());
+    const Block block = s.GetBlock("shift");
+    s.Vectorize(s.Split(s.GetLoops(block)[1], {kAuto, 8})[1]);
+    s.Annotate(block, kStream, 1);
+    ASSERT_TRUE(s.ok()) << s.status();
+    const std::string text = ModuleText(s.program());
+    EXPECT_EQ(Count(text, "nontemporal = true"), offset == 0 ? 1 : 0) << text;
+    EXPECT_EQ(Count(text, "llvm.fence seq_cst"), offset == 0 ? 1 : 0) << text;
+    for (const int moved : {0, 1}) {  // elements, of which no promise is made
+      const auto loaded = BuildProgram(s.program(), {.alignment = 4});
+      ASSERT_TRUE(loaded.ok()) << loaded.status();
+      auto in = Random<float>(16 * 64, 1);
+      Array<float> out(16 * 72 + 1, -9.f);
+      ASSERT_EQ(CallKernel(*loaded, "copy", {in.data(), out.data() + moved}), 0);
+      for (int e = 0; e < 16 * 64; ++e) ASSERT_EQ(out[e / 64 * 72 + e % 64 + offset + moved], in[e]) << e;
+    }
+  }
 }
 
 TEST(LoadStrided, LoadsEachRegisterOnce) {

@@ -120,7 +120,10 @@ class Emitter {
   Value Load(Id buffer, const Sum& address, Value mask, Value otherwise);
   Value Gather(Id expr, Value mask);
   void Store(Id buffer, const Sum& address, Value value, Value mask);
-  void Forget(Id buffer);                                        // what was loaded from it
+  void Forget(Id buffer);  // what was loaded from it
+  void StoreVector(Id buffer, const IndexValue& at, Value stored);
+  bool IsAligned(const IndexValue& at, int64_t elements) const;  // to as many
+  void Fence();                                                  // after stores past the caches
   int64_t NextOnWalk(const IndexValue& at, int64_t most) const;  // emit_prefetch.cc
   std::vector<Id> StreamsStoredLater(int64_t elements) const;
   void Prefetch(Id buffer, const IndexValue& at, bool store, unsigned locality = 3);
@@ -174,6 +177,8 @@ class Emitter {
   const BlockPlan* block_ = nullptr;             // the block whose instance is emitted
   Id instance_ = kNone;                          // its node
   bool fast_ = false;                            // it says fast-math
+  bool streams_ = false;                         // it says stream
+  bool has_streamed_ = false;                    // since the last fence
   std::optional<bool> starts_;                   // whether a reduction without initialization begins here
   std::unordered_map<Id, Value> exprs_;          // its values so far
   std::map<LoadKey, Value> loads_;               // what memory holds

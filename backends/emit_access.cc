@@ -4,6 +4,7 @@
 #include "backends/emit.h"
 #include "lang/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -184,7 +185,7 @@ void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
     if (mask) {
       mlir::vector::MaskedStoreOp::create(b_, loc_, memory, mlir::ValueRange{index}, mask, stored);
     } else {
-      mlir::vector::StoreOp::create(b_, loc_, stored, memory, mlir::ValueRange{index});
+      StoreVector(buffer, at, stored);
       LoadKey key{buffer, {}};
       at.AppendKey(key.key);
       loads_.emplace(std::move(key), vector);
@@ -208,6 +209,44 @@ void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
       }
     }
   }
+}
+
+// Past the caches, if the block says so: whole vectors of a result, where they are aligned. What callers have
+// not promised of their pointers is asked.
+void Emitter::StoreVector(Id buffer, const IndexValue& at, Value stored) {
+  const int64_t whole = options_.vector_bytes, size = SizeOf(p_.buffers[buffer].dtype);
+  const Value memory = buffers_[buffer], index = Scalar(at.Uniform());
+  const auto store = [&](bool streams) {
+    auto made = mlir::vector::StoreOp::create(b_, loc_, stored, memory, mlir::ValueRange{index});
+    made.setNontemporal(streams);
+    if (streams) made.setAlignment(whole);
+  };
+  if (!streams_ || plan_.buffers[buffer].place != Place::kParameter || lanes_ * size % whole != 0 ||
+      !IsAligned(at, whole / size))
+    return store(false);
+  has_streamed_ = true;
+  if (options_.alignment % whole == 0) return store(true);
+  const Value address = mlir::memref::ExtractAlignedPointerAsIndexOp::create(b_, loc_, memory);
+  const Value rest = mlir::arith::AndIOp::create(b_, loc_, address, ConstantIndex(whole - 1));
+  const Value aligned =
+      mlir::arith::CmpIOp::create(b_, loc_, mlir::arith::CmpIPredicate::eq, rest, ConstantIndex(0));
+  auto either = mlir::scf::IfOp::create(b_, loc_, aligned, /*withElseRegion=*/true);
+  mlir::OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(either.thenBlock());
+  store(true);
+  b_.setInsertionPointToStart(either.elseBlock());
+  store(false);
+}
+
+// Buffers begin where cache lines do.
+bool Emitter::IsAligned(const IndexValue& at, int64_t elements) const {
+  const auto divides = [&](const auto& term) { return term.second % elements == 0; };
+  return at.constant % elements == 0 && std::all_of(at.terms.begin(), at.terms.end(), divides);
+}
+
+void Emitter::Fence() {
+  if (has_streamed_) mlir::LLVM::FenceOp::create(b_, loc_, mlir::LLVM::AtomicOrdering::seq_cst);
+  has_streamed_ = false;
 }
 
 // What was loaded from inputs and constants stays known inside; the rest may be stored to by another

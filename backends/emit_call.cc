@@ -18,12 +18,16 @@ namespace {
 // C[j] += A[0] * B[j, 0] + A[1] * B[j, 1] + ..: sums, the same parts of A for each, the parts of B.
 struct DotInstruction {
   const char *intrinsic, *feature, *llvm;
+  bool moves_a = false;  // to unsigned bytes, by 128
 };
 
 constexpr DotInstruction kDots[] = {
     {"vnni.8x4.compute", "avx512vnni", "llvm.x86.avx512.vpdpbusd.256"},
     {"vnni.8x4.compute", "avxvnni", "llvm.x86.avx512.vpdpbusd.256"},
     {"vnni.16x4.compute", "avx512vnni", "llvm.x86.avx512.vpdpbusd.512"},
+    {"vnni.s8.8x4.compute", "avx512vnni", "llvm.x86.avx512.vpdpbusd.256", true},
+    {"vnni.s8.8x4.compute", "avxvnni", "llvm.x86.avx512.vpdpbusd.256", true},
+    {"vnni.s8.16x4.compute", "avx512vnni", "llvm.x86.avx512.vpdpbusd.512", true},
     {"bf16.16x2.compute", "avx512bf16", "llvm.x86.avx512bf16.dpbf16ps.512"},
     {"sdot.4x4.compute", "dotprod", "llvm.aarch64.neon.sdot"},
     {"usdot.4x4.compute", "i8mm", "llvm.aarch64.neon.usdot"},
@@ -86,8 +90,11 @@ bool Emitter::EmitDot(Id outer, const std::string& name) {
          next_to_each_other(a) && next_to_each_other(b);
   if (fits) {
     mlir::OpBuilder::InsertionGuard guard(b_);
-    Saved saved = EnterRegion(false);
-    if (runs) b_.setInsertionPointToStart(mlir::scf::IfOp::create(b_, loc_, runs, false).thenBlock());
+    std::optional<Saved> saved;
+    if (runs) {
+      saved = EnterRegion(false);
+      b_.setInsertionPointToStart(mlir::scf::IfOp::create(b_, loc_, runs, false).thenBlock());
+    }
     const auto buffer = [&](Id load) { return BufferRead(p_.exprs[load]); };
     const mlir::Type part = MemoryType(b_, p_.buffers[buffer(a)].dtype);
     const auto parts = mlir::VectorType::get({products}, part),
@@ -120,10 +127,19 @@ bool Emitter::EmitDot(Id outer, const std::string& name) {
       return mlir::LLVM::BitcastOp::create(b_, loc_, all,
                                            mlir::arith::BitcastOp::create(b_, loc_, bits, value));
     };
-    auto dots = mlir::LLVM::CallIntrinsicOp::create(b_, loc_, sum, b_.getStringAttr(dot->llvm),
-                                                    mlir::ValueRange{before, operand(left), operand(right)});
-    Store(result, plan.dests[0], dots.getResult(0), Value());
-    if (runs) LeaveRegion(std::move(saved));
+    const auto dots = [&](Value sums_before, Value of_a) -> Value {
+      return mlir::LLVM::CallIntrinsicOp::create(b_, loc_, sum, b_.getStringAttr(dot->llvm),
+                                                 mlir::ValueRange{sums_before, operand(of_a), operand(right)})
+          .getResult(0);
+    };
+    if (dot->moves_a) {  // (a + 128) b - 128 b; the second is the same for all rows
+      const Value moved = Splat(b_.getI8IntegerAttr(-128), all), none = Splat(b_.getI32IntegerAttr(0), sum);
+      const Value sums = dots(before, mlir::arith::XOrIOp::create(b_, loc_, left, moved));
+      Store(result, plan.dests[0], mlir::arith::SubIOp::create(b_, loc_, sums, dots(none, moved)), Value());
+    } else {
+      Store(result, plan.dests[0], dots(before, left), Value());
+    }
+    if (saved) LeaveRegion(*std::move(saved));
   }
   lanes_ = 0;
   loops_.erase(inner);

@@ -157,6 +157,7 @@ void Emitter::EmitSerial(Id loop) {
     EmitBody(loop);
   }
   for (const int condition : established) known_[condition].reset();
+  if (RunsOnThreads(p_, loop)) Fence();
   LeaveRegion(std::move(saved));
   levels_.pop_back();
 }
@@ -267,6 +268,7 @@ void Emitter::EmitInstance(Id id, Value mask) {
   const auto dests = p_.Accesses(block.dests);
   instance_ = id;
   fast_ = AnnotationOf(p_, block.annotations, kFastMath) != 0;
+  streams_ = AnnotationOf(p_, block.annotations, kStream) != 0;
   const auto store = [&](const Values& stored) {
     for (size_t r = 0; r < dests.size(); ++r) Store(dests[r].buffer, plan.dests[r], stored[r], mask);
   };

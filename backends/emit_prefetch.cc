@@ -14,6 +14,7 @@
 #include "backends/written_out.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
+#include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -58,6 +59,7 @@ std::vector<Id> Emitter::StreamsStoredLater(int64_t elements) const {
   while (p_.nodes[nest].parent != kRoot) nest = p_.nodes[nest].parent;
   std::vector<Id> streams;
   for (const Id block : BlocksBelow(p_, nest)) {
+    if (AnnotationOf(p_, p_.block(block).annotations, kStream) != 0) continue;  // its results pass the caches
     for (const Access& dest : p_.Accesses(p_.block(block).dests)) {
       const bool stream = plan_.buffers[dest.buffer].elements == elements &&
                           plan_.buffers[dest.buffer].place == Place::kParameter;

@@ -36,6 +36,7 @@ struct LowerOptions {
   int vector_registers = 16;
   int64_t stream_bytes = 0;   // of buffers that are worth to be prefetched (emit_prefetch.cc); 0: none is
   std::string features = {};  // LLVM's, +avx512vnni among them: which intrinsics are instructions
+  int alignment = 64;         // that callers promise of every pointer, in bytes
   std::ostream* print_after_all = nullptr;  // pass_printer.h
 };
 

@@ -29,7 +29,11 @@ std::vector<ReadReuse> WaysOfReading(const std::vector<bool>& packable) {
 
 void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& options,
                   const IntrinsicFamily* unit) {
-  unit == nullptr ? OrderByResult(s, block) : (void)s.Einsum(block, {unit->m, unit->n, unit->k});
+  if (unit != nullptr) {
+    s.Einsum(block, {unit->m, unit->n, unit->k});
+  } else {
+    OrderByResult(s, block);
+  }
   if (!s.ok()) return;
   const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
   const int write = unit == nullptr ? s.Choose("write-reuse", 3) : 1;

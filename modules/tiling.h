@@ -47,6 +47,11 @@ struct RowsAtOnceOptions {
 };
 BlockModule RowsAtOnce(RowsAtOnceOptions options = {});
 
+struct StreamResultsOptions {
+  int64_t caches = 4;  // how many times the second one
+};
+BlockModule StreamResults(StreamResultsOptions options = {});
+
 void RandomComputeLocation(Schedule& s);
 void SkipZeros(Schedule& s);
 

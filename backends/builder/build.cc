@@ -138,6 +138,7 @@ class Job {
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lowered() {
     LowerOptions options = LoweringFor(codegen_->machine());
     options.contract = request_.contract;
+    options.alignment = request_.alignment;
     if (printing()) options.print_after_all = &passes_;
     auto module = Lower(program_, Context(), options);
     if (module.ok()) NotePrepared(**module);

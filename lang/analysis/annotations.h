@@ -11,6 +11,9 @@ int64_t AnnotationOf(const Program& program, Range annotations, absl::string_vie
 // Of a block: its functions may be a few units of the last place less accurate, and faster.
 inline constexpr absl::string_view kFastMath = "fast-math";
 
+// Of a block: what it stores goes past the caches, for results that none holds until somebody reads them.
+inline constexpr absl::string_view kStream = "stream";
+
 // Of a serial loop: so many iterations are written out in each that runs, if they divide its extent.
 inline constexpr absl::string_view kUnrolledSteps = "unrolled-steps";
 

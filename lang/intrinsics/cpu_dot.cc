@@ -1,6 +1,7 @@
 // Dot products of neighbours: a vector of 32-bit sums, to each of which 4 products of bytes (VNNI; SDOT and
-// USDOT on Arm) or 2 of bf16 are added. B is read by columns: packed so that a column's k lie together, it is
-// one load.
+// USDOT on Arm) or 2 of bf16 are added. VNNI multiplies unsigned bytes by signed ones; for signed by signed
+// ones 128 is added to A, and what that adds to the sums is taken off. B is read by columns: packed so that a
+// column's k lie together, it is one load.
 #include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
 #include "lang/intrinsic.h"
@@ -47,11 +48,14 @@ DeclareIntrinsics Declare(const Dot& dot) {
       {{family.compute, absl::Substitute(kDot, dot.sums, dot.products, dot.a, dot.b, dot.c, dot.widened)}}};
 }
 
-const DeclareIntrinsics kVnni256 =
-    Declare({"vnni.8x4", 8, 4, "i8", "i8", "i32", "i32.unsigned",
-             [](const Target& t) { return Has(t, "avxvnni", 32) || Has(t, "avx512vnni", 32); }});
-const DeclareIntrinsics kVnni512 = Declare({"vnni.16x4", 16, 4, "i8", "i8", "i32", "i32.unsigned",
-                                            [](const Target& t) { return Has(t, "avx512vnni", 64); }});
+bool HasVnni256(const Target& t) { return Has(t, "avxvnni", 32) || Has(t, "avx512vnni", 32); }
+bool HasVnni512(const Target& t) { return Has(t, "avx512vnni", 64); }
+
+const DeclareIntrinsics kVnni256 = Declare({"vnni.8x4", 8, 4, "i8", "i8", "i32", "i32.unsigned", HasVnni256});
+const DeclareIntrinsics kVnni512 =
+    Declare({"vnni.16x4", 16, 4, "i8", "i8", "i32", "i32.unsigned", HasVnni512});
+const DeclareIntrinsics kSigned256 = Declare({"vnni.s8.8x4", 8, 4, "i8", "i8", "i32", "i32", HasVnni256});
+const DeclareIntrinsics kSigned512 = Declare({"vnni.s8.16x4", 16, 4, "i8", "i8", "i32", "i32", HasVnni512});
 const DeclareIntrinsics kBf16 = Declare({"bf16.16x2", 16, 2, "bf16", "bf16", "f32", "f32",
                                          [](const Target& t) { return Has(t, "avx512bf16", 64); }});
 const DeclareIntrinsics kSdot = Declare(

@@ -25,7 +25,9 @@ const Primitive kAnnotateBlock{
     .doc =
         "Sets a named number on a block; it changes no meaning. `fast-math` other than 0: functions such as "
         "tanh and "
-        "powf may be less accurate there, and faster (backends/cpu/vector_math.h).",
+        "powf may be less accurate there, and faster (backends/cpu/vector_math.h). `stream` other than 0: "
+        "whole "
+        "vectors are stored past the caches.",
     .apply = AnnotateBlock,
 };
 KILN_PRIMITIVE(kAnnotateBlock);

@@ -18,7 +18,7 @@ void SpaceOf(Schedule& s, bool dots) {
   std::vector<BlockModule> tiling{AutoInline(), AddRfactor(), PadToTile(), MultiLevelTiling()};
   if (dots) tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({{}, "vnni,bf16,amx,sdot,usdot"}));
   EachBlock(s, tiling);
-  EachBlock(s, {RowsAtOnce()});
+  EachBlock(s, {StreamResults(), RowsAtOnce()});
   RunSpace(s, "random-compute-location", RandomComputeLocation);
   RunSpace(s, "vectorize-rows", VectorizeRows());
   RunSpace(s, "parallelize-vectorize-unroll", ParallelizeVectorizeUnroll({.max_vector = 64}));

@@ -56,7 +56,9 @@ inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOp
                           (element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8));
     }
   }
-  auto object = HostCodegen().Compile(**module, CodegenFor(program));
+  CodegenOptions codegen = CodegenFor(program);
+  for (EntryPoint& entry : codegen.entries) entry.alignment = options.alignment;
+  auto object = HostCodegen().Compile(**module, codegen);
   if (!object.ok()) return object.status();
   auto shared = LinkKernel(program, *object);
   if (!shared.ok()) return shared.status();

@@ -5,9 +5,11 @@
 
 #include <sstream>
 
+#include "lang/analysis/annotations.h"
 #include "lang/builder.h"
 #include "lang/schedule.h"
 #include "tests/backends/run_program.h"
+#include "tests/support/scheduled.h"
 
 namespace kiln {
 namespace {
@@ -62,6 +64,53 @@ TEST(LoadStrided, StaysInsideOfTheBufferAndFindsEveryLane) {
   Check<float>(DType::kF32);
   Check<double>(DType::kF64);
   Check<int8_t>(DType::kI8);
+}
+
+// y lies in columns of four.
+TEST(Store, RunsOfLanesAreStoredTogether) {
+  const std::string text = ModuleText(Parsed(R"(
+program runs
+parameters x, y
+buffer x: i8[4, 16] input
+buffer y: i8[4, 16] output layout (d1/4 < 4, d0 < 4, d1%4 < 4)
+for i < 4 {
+  for j < 16 vectorized {
+    block y {
+      spatial i < 4 = i
+      spatial j < 16 = j
+      y[i, j] = x[i, j]
+    }
+  }
+}
+)"));
+  EXPECT_EQ(Count(text, "vector.store"), 4) << text;
+  EXPECT_EQ(Count(text, "memref.store"), 0) << text;
+}
+
+// y[i, j + offset] = x[i, j], eight lanes; offset 1 is no beginning of a vector.
+TEST(Store, PastTheCachesIsForWholeAlignedVectors) {
+  for (const int64_t offset : {0, 1}) {
+    Builder b("copy");
+    const Id x = b.Input("x", DType::kF32, {16, 64}), y = b.Output("y", DType::kF32, {16, 72});
+    const Sum i = b.Iter(0), j = b.Iter(1);
+    b.Compute("shift", {{"i", 16}, {"j", 64}}, {y, {i, j + Sum::Constant(offset)}}, b.Load(x, {i, j}));
+    Schedule s = Scheduled(b.Finish());
+    const Block block = s.GetBlock("shift");
+    s.Vectorize(s.Split(s.GetLoops(block)[1], {kAuto, 8})[1]);
+    s.Annotate(block, kStream, 1);
+    ASSERT_TRUE(s.ok()) << s.status();
+    const std::string text = ModuleText(s.program());
+    EXPECT_EQ(Count(text, "nontemporal = true"), offset == 0 ? 1 : 0) << text;
+    EXPECT_EQ(Count(text, "llvm.fence seq_cst"), offset == 0 ? 1 : 0) << text;
+    for (const int moved : {0, 1}) {  // elements, of which no promise is made
+      const auto loaded = BuildProgram(s.program(), {.alignment = 4});
+      ASSERT_TRUE(loaded.ok()) << loaded.status();
+      auto in = Random<float>(16 * 64, 1);
+      Array<float> out(16 * 72 + 1, -9.f);
+      ASSERT_EQ(CallKernel(*loaded, "copy", {in.data(), out.data() + moved}), 0);
+      for (int e = 0; e < 16 * 64; ++e) ASSERT_EQ(out[e / 64 * 72 + e % 64 + offset + moved], in[e]) << e;
+    }
+  }
 }
 
 TEST(LoadStrided, LoadsEachRegisterOnce) {

@@ -6,58 +6,41 @@
 #include "backends/cpu/codegen.h"
 #include "backends/cpu/context.h"
 #include "build_info.h"
-#include "lang/builder.h"
 #include "lang/intrinsic.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/run_kiln.h"
-#include "tests/support/scheduled.h"
+#include "tests/support/tensorized.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {
 
-// C[i, j] sum= widened A[i, k] * widened B[j, k], a multiple of the family's tile each way.
-Program Product(const IntrinsicFamily& family, DType a, DType c, bool unsigned_a) {
-  Builder b("product");
-  const int64_t m = 2 * family.m, n = 2 * family.n, k = 3 * family.k;
-  const Id A = b.Input("A", a, {m, k}), B = b.Input("B", a, {n, k}), C = b.Output("C", c, {m, n});
-  const Sum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
-  const Id left = b.Make(unsigned_a ? Op::kCastUnsigned : Op::kCast, c, b.Load(A, {i, l}));
-  b.Reduce("product", {{"i", m}, {"j", n}, {"k", k, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
-           b.Mul(left, b.Cast(c, b.Load(B, {j, l}))));
-  return b.Finish();
+// Object code, or text.
+absl::StatusOr<std::string> CodeFor(const Program& p, const MachineTarget& machine, bool text) {
+  const auto codegen = Codegen::Create(machine);
+  if (!codegen.ok()) return codegen.status();
+  auto module = Lower(p, Context(),
+                      {.vector_bytes = machine.vector_bytes,
+                       .vector_registers = machine.vector_registers,
+                       .features = machine.features});
+  if (!module.ok()) return module.status();
+  const CodegenOptions options{.entries = {{.name = p.name, .noalias = true}}};
+  if (text) return (*codegen)->Text(**module, options, Stage::kAssembly);
+  auto object = (*codegen)->Compile(**module, options);
+  if (!object.ok()) return object.status();
+  return object->bytes;
 }
 
-Program Tensorized(Program program, const std::string& block, const IntrinsicFamily& unit) {
-  Schedule s = Scheduled(std::move(program));
-  const Block product = s.GetBlock(block);
-  const auto [m, n, k] = s.Einsum(product, {unit.m, unit.n, unit.k});
-  const auto [mo, mi] = s.Split(m, {Factor(kAuto), Factor(unit.m)});
-  const auto [no, ni] = s.Split(n, {Factor(kAuto), Factor(unit.n)});
-  const auto [ko, ki] = s.Split(k, {Factor(kAuto), Factor(unit.k)});
-  s.Reorder({mo, no, ko, mi, ni, ki});
-  if (unit.result == Storage::kRegister) {
-    const Block combine = s.AccumulateAt(product, no);
-    const auto loops = s.GetLoops(combine);
-    s.Unroll(loops[loops.size() - 2]);
-    s.Vectorize(loops.back());
-  }
-  s.Tensorize(mi, unit.compute);
-  EXPECT_TRUE(s.ok()) << s.status();
-  return s.program();
-}
+constexpr char kX86[] = "x86_64-pc-linux-gnu", kArm[] = "aarch64-unknown-linux-gnu";
 
-// Of any target.
-IntrinsicFamily FamilyOf(const std::string& name, int64_t m, int64_t n, int64_t k) {
-  return {name, m, n, k, name + ".compute"};
-}
-
-TEST(LowerTensorize, BytesAndInt8MultiplyAsVnniDoes) {
-  const IntrinsicFamily unit = FamilyOf("vnni.8x4", 1, 8, 4);
-  const Program p = Tensorized(Product(unit, DType::kI8, DType::kI32, true), "product", unit);
-  auto loaded = BuildProgram(p);
+// With instructions, where this machine has them.
+template <typename A>
+void MultipliesBytes(const char* name, bool unsigned_a) {
+  const IntrinsicFamily unit = FamilyOf(name, 1, 8, 4);
+  const Program p = Tensorized(Product(unit, DType::kI8, DType::kI32, unsigned_a), "product", unit);
+  auto loaded = BuildProgram(p, {.features = Host().features});
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  auto a = Random<uint8_t>(2 * 12, 1, 0, 255);
+  auto a = Random<A>(2 * 12, 1, unsigned_a ? 0 : -128, unsigned_a ? 255 : 127);
   auto b = Random<int8_t>(16 * 12, 2, -128, 127);
   Array<int32_t> c(2 * 16, 99);
   ASSERT_EQ(CallKernel(*loaded, "product", {a.data(), b.data(), c.data()}), 0);
@@ -69,6 +52,9 @@ TEST(LowerTensorize, BytesAndInt8MultiplyAsVnniDoes) {
     }
   }
 }
+
+TEST(LowerTensorize, BytesAndInt8MultiplyAsVnniDoes) { MultipliesBytes<uint8_t>("vnni.8x4", true); }
+TEST(LowerTensorize, SignedBytesMultiplyByUnsignedOnes) { MultipliesBytes<int8_t>("vnni.s8.8x4", false); }
 
 TEST(LowerTensorize, PairsOfBf16AreMultipliedAndAdded) {
   const IntrinsicFamily unit = FamilyOf("bf16.16x2", 1, 16, 2);
@@ -115,6 +101,29 @@ TEST(LowerTensorize, FusedMultiplyAddsAccumulateInRegisters) {
   }
 }
 
+// Tiles of four rows, of which seven do not fill the last.
+TEST(LowerTensorize, CallsOfIncompleteTilesAreInstructionsToo) {
+  const IntrinsicFamily unit = FamilyOf("vnni.8x4", 1, 8, 4);
+  const Program p = TiledRows(Product(unit, DType::kI8, DType::kI32, true, 7), unit, 4);
+  auto loaded = BuildProgram(p);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  auto a = Random<uint8_t>(7 * 12, 1, 0, 255);
+  auto b = Random<int8_t>(16 * 12, 2, -128, 127);
+  Array<int32_t> c(7 * 16, 99);
+  ASSERT_EQ(CallKernel(*loaded, "product", {a.data(), b.data(), c.data()}), 0);
+  for (int i = 0; i < 7; ++i) {
+    for (int j = 0; j < 16; ++j) {
+      int32_t sum = 0;
+      for (int k = 0; k < 12; ++k) sum += a[i * 12 + k] * b[j * 12 + k];
+      ASSERT_EQ(c[i * 16 + j], sum) << i << " " << j;
+    }
+  }
+  const auto code = CodeFor(p, Named(kX86, "alderlake").value(), true);
+  ASSERT_TRUE(code.ok()) << code.status();
+  EXPECT_TRUE(absl::StrContains(*code, "vpdpbusd"));
+  EXPECT_FALSE(absl::StrContains(*code, "vpmulld"));  // what a description is
+}
+
 struct Instruction {
   const char *unit, *triple, *cpu, *text;
   DType a, c;
@@ -126,29 +135,13 @@ Program ProductOf(const Instruction& i, int64_t sums, int64_t products) {
   return Tensorized(Product(unit, i.a, i.c, i.unsigned_a), "product", unit);
 }
 
-// Object code, or text.
-absl::StatusOr<std::string> CodeFor(const Program& p, const MachineTarget& machine, bool text) {
-  const auto codegen = Codegen::Create(machine);
-  if (!codegen.ok()) return codegen.status();
-  auto module = Lower(p, Context(),
-                      {.vector_bytes = machine.vector_bytes,
-                       .vector_registers = machine.vector_registers,
-                       .features = machine.features});
-  if (!module.ok()) return module.status();
-  const CodegenOptions options{.entries = {{.name = p.name, .noalias = true}}};
-  if (text) return (*codegen)->Text(**module, options, Stage::kAssembly);
-  auto object = (*codegen)->Compile(**module, options);
-  if (!object.ok()) return object.status();
-  return object->bytes;
-}
-
-constexpr char kX86[] = "x86_64-pc-linux-gnu", kArm[] = "aarch64-unknown-linux-gnu";
-
 TEST(LowerTensorize, CallsAreInstructionsOfMachinesThatHaveThem) {
   const Instruction all[] = {
       {"vnni.16x4", kX86, "icelake-server", "vpdpbusd", DType::kI8, DType::kI32, true},
       {"vnni.8x4", kX86, "alderlake", "{vex}\tvpdpbusd", DType::kI8, DType::kI32, true},
       {"vnni.8x4", kX86, "x86-64-v3", "", DType::kI8, DType::kI32, true},
+      {"vnni.s8.16x4", kX86, "icelake-server", "vpdpbusd", DType::kI8, DType::kI32, false},
+      {"vnni.s8.8x4", kX86, "alderlake", "{vex}\tvpdpbusd", DType::kI8, DType::kI32, false},
       {"bf16.16x2", kX86, "sapphirerapids", "vdpbf16ps", DType::kBF16, DType::kF32, false},
       {"bf16.16x2", kX86, "icelake-server", "", DType::kBF16, DType::kF32, false},
       {"sdot.4x4", kArm, "neoverse-n1", "sdot\t", DType::kI8, DType::kI32, false},
@@ -158,7 +151,7 @@ TEST(LowerTensorize, CallsAreInstructionsOfMachinesThatHaveThem) {
     SCOPED_TRACE(absl::StrCat(i.unit, " for ", i.cpu));
     const std::string unit = i.unit;
     const bool bf16 = i.a == DType::kBF16;
-    const int64_t sums = bf16 ? 16 : unit[0] != 'v' ? 4 : unit == "vnni.8x4" ? 8 : 16;
+    const int64_t sums = bf16 ? 16 : unit[0] != 'v' ? 4 : absl::EndsWith(unit, "8x4") ? 8 : 16;
     const auto code = CodeFor(ProductOf(i, sums, bf16 ? 2 : 4), Named(i.triple, i.cpu).value(), true);
     ASSERT_TRUE(code.ok()) << code.status();
     for (const char* dot : {"vpdpbusd", "vdpbf16ps", "dot\t"})

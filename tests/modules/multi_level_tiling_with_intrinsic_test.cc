@@ -40,6 +40,29 @@ TEST(MultiLevelTilingWithIntrinsic, PadsWhatDoesNotFit) {
   ExpectSketchesCompute(kSpace, Bytes(3, 11, 6), Vnni());
 }
 
+// Of one matrix with itself: it is both factors.
+Program Gram(DType type, int64_t m, int64_t k) {
+  Builder b("gram");
+  const Id x = b.Input("A", type, {m, k}), z = b.Output("C", DType::kF32, {m, m});
+  const Sum i = Builder::Iter(0), j = Builder::Iter(1), r = Builder::Iter(2);
+  const auto factor = [&](const Sum& row) {
+    const Id load = b.Load(x, {row, r});
+    return type == DType::kF32 ? load : b.Cast(DType::kF32, load);
+  };
+  b.Reduce("gram", {{"i", m}, {"j", m}, {"k", k, IterKind::kReduction}}, Monoid::Kind::kSum, {z, {i, j}},
+           b.Mul(factor(i), factor(j)));
+  return b.Finish();
+}
+
+TEST(MultiLevelTilingWithIntrinsic, TilesProductsOfAMatrixWithItself) {
+  ExpectSketchesCompute(kSpace, Gram(DType::kF32, 12, 8));
+  Target bf16;
+  bf16.vector_bytes = 64;
+  bf16.features = "+avx512bf16,+amx-bf16";
+  ExpectSketchesCompute(kSpace, Gram(DType::kBF16, 20, 8), bf16);
+  EXPECT_NE(SketchesText(kSpace, Gram(DType::kBF16, 20, 8), bf16).find("tensorize"), std::string::npos);
+}
+
 TEST(MultiLevelTilingWithIntrinsic, LeavesOtherBlocksAlone) {
   Target scalar;
   scalar.fma = false;

@@ -66,7 +66,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
             "cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
             "multi-level-tiling-with-intrinsic, pad-to-tile, "
             "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
-            "vectorize-rows");
+            "stream-results, vectorize-rows");
   EXPECT_EQ(ErrorOf("auto-inline"),
             "space:1:12: auto-inline is a module of a block; write each-block(auto-inline)");
   EXPECT_EQ(ErrorOf("each-block(cpu)"),
@@ -85,7 +85,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
             "cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
             "multi-level-tiling-with-intrinsic, pad-to-tile, "
             "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
-            "vectorize-rows");
+            "stream-results, vectorize-rows");
 }
 
 TEST(Space, EndsAtItsLastCharacterAndNotAtAZero) {

@@ -7,6 +7,7 @@
 
 #include "lang/builder.h"
 #include "tests/support/scheduled.h"
+#include "tests/support/tensorized.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {
@@ -149,6 +150,18 @@ TEST(Features, CountOperationsByKind) {
   EXPECT_EQ(t(0, "float_div"), Log(8));
   EXPECT_EQ(t(0, "float_add"), Log(8));
   EXPECT_EQ(t(0, "float_mul"), 0);
+}
+
+// Four products of bytes are one operation of 8 lanes, which loads what it reads of B in one piece.
+TEST(Features, SeeACallAsOneOperation) {
+  const IntrinsicFamily unit{.name = "vnni.8x4", .m = 1, .n = 8, .k = 4, .compute = "vnni.8x4.compute"};
+  const Program p = TiledRows(Product(unit, DType::kI8, DType::kI32, true, 8), unit, 4);
+  const Table t(p);
+  EXPECT_EQ(t(0, "float_fma"), Log(8 * 16 * 12 / 4.0));
+  EXPECT_EQ(t(0, "int_mul"), 0);
+  EXPECT_EQ(t(0, "cast"), 0);
+  EXPECT_EQ(t(0, "tile.accumulators"), Log(4));
+  EXPECT_EQ(t(0, "tile.broadcasts"), Log(4));
 }
 
 TEST(Features, DoNotDependOnNamesNorOnWhatWasReadBefore) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "search/database/sqlite_store.h"
 #include "test_paths.h"
@@ -67,6 +68,16 @@ TEST_F(Target, AnUnknownNameListsTheKnownOnes) {
     EXPECT_THAT(ran.err, HasSubstr("--target: toaster not in {host,")) << command;
     EXPECT_THAT(ran.err, HasSubstr("neoverse-n1")) << command;
   }
+}
+
+TEST_F(Target, AMachineMayBeTakenAsOneWithoutSomeFeatures) {
+  setenv("KILN_WITHOUT", "avx", 1);
+  const Ran poorer = On(Here(), {"show", "--stage", "asm", "--target", "host"});
+  const auto best = RunKiln({"best", "--db", Here(), "--json"}).json()[0];
+  unsetenv("KILN_WITHOUT");
+  ASSERT_EQ(poorer.exit_code, 0) << poorer.err;
+  EXPECT_THAT(poorer.out, Not(HasSubstr("ymm")));
+  EXPECT_EQ(best["measured_here"], !absl::StrContains(ReadText("/proc/cpuinfo"), " avx "));
 }
 
 TEST_F(Target, SpacesAreThoseOfTheNamedMachine) {

@@ -12,9 +12,9 @@
 
 #include "backends/emit.h"
 #include "backends/written_out.h"
+#include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
-#include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

@@ -44,10 +44,10 @@ TEST_P(DefaultSpaces, ComputeWhatTheOriginalsCompute) {
   EXPECT_GE(total.proven, total.traces * 99 / 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, DefaultSpaces,
-                         testing::Values(Machine{"cpu-avx2", 32, 16, 1, ""},
-                                         Machine{"cpu-avx512", 64, 32, 4, ""},
-                                         Machine{"cpu-dots", 64, 32, 1, "+avx512vnni,+avx512bf16,+amx-int8,+amx-bf16"}));
+INSTANTIATE_TEST_SUITE_P(
+    Machines, DefaultSpaces,
+    testing::Values(Machine{"cpu-avx2", 32, 16, 1, ""}, Machine{"cpu-avx512", 64, 32, 4, ""},
+                    Machine{"cpu-dots", 64, 32, 1, "+avx512vnni,+avx512bf16,+amx-int8,+amx-bf16"}));
 
 }  // namespace
 }  // namespace kiln

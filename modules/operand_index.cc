@@ -7,9 +7,29 @@
 namespace kiln {
 namespace {
 
+bool IsWhole(const Split& split) { return split.lower == 1 && split.extent == 0; }
+
 bool IsPlain(const Sum& sum) {
-  return sum.offset == 0 && sum.splits.size() == 1 && sum.splits[0].scale == 1 && sum.splits[0].lower == 1 &&
-         sum.splits[0].extent == 0;
+  return sum.offset == 0 && sum.splits.size() == 1 && sum.splits[0].scale == 1 && IsWhole(sum.splits[0]);
+}
+
+// The loop that an index over iters moves along in steps of one: the only one, or among spatial ones that
+// step over all of its iterations, as groups do over the channels of each. kNone: there is none.
+Id StepsByOne(const Program& p, Id block, const Bindings& bindings, const Sum& sum) {
+  const auto iters = p.Iters(p.block(block).iters);
+  const auto one =
+      std::find_if(sum.splits.begin(), sum.splits.end(), [](const Split& s) { return s.scale == 1; });
+  if (one == sum.splits.end() || one->source.kind != Source::Kind::kIter || sum.offset != 0) return kNone;
+  const Sum& binding = bindings.iters[one->source.id];
+  if (!IsWhole(*one) || !IsPlain(binding) || binding.splits[0].source.kind != Source::Kind::kLoop)
+    return kNone;
+  const bool over = std::all_of(sum.splits.begin(), sum.splits.end(), [&](const Split& other) {
+    return &other == &*one || (other.source.kind == Source::Kind::kIter && IsWhole(other) &&
+                               iters[other.source.id].kind == IterKind::kSpatial &&
+                               iters[one->source.id].kind == IterKind::kSpatial &&
+                               other.scale % iters[one->source.id].extent.max == 0);
+  });
+  return over ? binding.splits[0].source.id : kNone;
 }
 
 }  // namespace
@@ -29,14 +49,13 @@ OperandIndex IndexOf(const Program& p, Id block, Id buffer) {
     if (e.a != buffer) continue;
     for (size_t d = 0; d < index.dims.size(); ++d) {
       const Sum sum = p.SumOf(p.List({e.b, e.c})[d]);
-      std::vector<int> positions;
-      for (const Id loop : LoopsOfIndex(bindings, sum))
-        positions.push_back(static_cast<int>(std::find(around.begin(), around.end(), loop) - around.begin()));
-      index.loops[d].insert(positions.begin(), positions.end());
-      const bool plain =
-          !positions.empty() && IsPlain(sum) && IsPlain(bindings.iters[sum.splits[0].source.id]);
-      const int alone = plain ? positions[0] : -1;
-      index.dims[d] = index.dims[d] == -2 || index.dims[d] == alone ? alone : -1;
+      const auto position = [&](Id loop) {
+        return static_cast<int>(std::find(around.begin(), around.end(), loop) - around.begin());
+      };
+      for (const Id loop : LoopsOfIndex(bindings, sum)) index.loops[d].insert(position(loop));
+      const Id loop = StepsByOne(p, block, bindings, sum);
+      const int steps = loop == kNone ? -1 : position(loop);
+      index.dims[d] = index.dims[d] == -2 || index.dims[d] == steps ? steps : -1;
     }
   }
   return index;

@@ -11,7 +11,7 @@ namespace kiln {
 // How a block that is not tiled yet reads an operand, in positions of its loops.
 struct OperandIndex {
   std::vector<std::set<int>> loops;  // that the index of a dimension depends on
-  std::vector<int> dims;             // the loop that alone is the index, by dimension; -1: not a single one
+  std::vector<int> dims;             // the loop that the index steps by one with, by dimension; -1: none does
   int64_t together = 1;              // elements along a reduction that an intrinsic wants next to each other
   bool DependsOn(int loop) const;
 };

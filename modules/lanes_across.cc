@@ -11,7 +11,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/tile_loops.h"
 
@@ -59,8 +58,7 @@ void LayOutSums(Schedule& s, Block block, size_t dim) {
   const size_t lead = names.size() - dims(consumers[0]);
   std::rotate(axes.begin() + static_cast<int64_t>(lead + dim),
               axes.begin() + static_cast<int64_t>(lead + dim) + 1, axes.end());
-  s.TransformLayout(block, -1,
-                    absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(axes, ", "), ")"));
+  s.TransformLayout(block, -1, LayoutMap(names, axes));
 }
 
 }  // namespace kiln

@@ -18,7 +18,6 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "modules/pack_operands.h"
 
 namespace kiln {
@@ -84,11 +83,9 @@ void RewriteLayout(Schedule& s, Block block, int operand, const OperandIndex& in
     }
   }
   if (columns) {
-    const auto append = [](std::string* out, const auto& axis) { out->append(axis.second); };
-    s.TransformLayout(
-        block, operand,
-        absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(axes, ", ", append), ")"),
-        numbers);
+    std::vector<std::string> in_turn;
+    for (const auto& [turn, axis] : axes) in_turn.push_back(axis);
+    s.TransformLayout(block, operand, LayoutMap(names, in_turn), numbers);
   }
   s.Prepare(copy);
 }

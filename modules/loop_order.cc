@@ -1,10 +1,16 @@
 // The loops of a block, and of what combines its tiles, in the order in which its result lies in memory.
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/tile_loops.h"
 
 namespace kiln {
+
+std::string LayoutMap(const std::vector<std::string>& names, const std::vector<std::string>& axes) {
+  return absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(axes, ", "), ")");
+}
 
 std::vector<Id> LoopsOfIndex(const Bindings& bindings, const Sum& index) {
   std::vector<Id> loops;

@@ -16,7 +16,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "lang/analysis/contraction.h"
 #include "modules/tile_loops.h"
@@ -46,8 +45,7 @@ void LayOutUnits(Schedule& s, Block block, const IntrinsicFamily& unit) {
     if (tiled) inner.push_back(absl::StrCat(names[d], "%", size));
   }
   axes.insert(axes.end(), inner.begin(), inner.end());
-  s.TransformLayout(block, -1,
-                    absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(axes, ", "), ")"));
+  s.TransformLayout(block, -1, LayoutMap(names, axes));
 }
 
 BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "lang/analysis/dataflow.h"
 
 namespace kiln {
@@ -34,9 +33,7 @@ void LayOutPanels(Schedule& s, Block block, int operand, const OperandIndex& ind
   panels.insert(panels.end(), whole.begin(), whole.end());
   panels.insert(panels.end(), inner.begin(), inner.end());
   panels.insert(panels.end(), innermost.begin(), innermost.end());
-  s.TransformLayout(block, operand,
-                    absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(panels, ", "), ")"),
-                    widths);
+  s.TransformLayout(block, operand, LayoutMap(names, panels), widths);
 }
 
 // A copy that puts rows below each other together is made a vector of the result at a time:

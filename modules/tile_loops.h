@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lang/analysis/bindings.h"
@@ -60,6 +61,9 @@ Tiles SampleTiles(Schedule& s, Block block, const MultiLevelTilingOptions& optio
 // unit's.
 Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first = false,
                 const IntrinsicFamily* unit = nullptr);
+
+// "(d0, d1) -> (AXES)", of the names of dimensions and of axes, for TransformLayout.
+std::string LayoutMap(const std::vector<std::string>& names, const std::vector<std::string>& axes);
 
 // The sums that a unit makes are tiles, each one piece of memory (multi_level_tiling_with_intrinsic.cc).
 void LayOutUnits(Schedule& s, Block block, const IntrinsicFamily& unit);

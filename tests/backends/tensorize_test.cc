@@ -1,6 +1,8 @@
 // Calls of intrinsics, compiled by their descriptions, against plain loops.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/codegen.h"
@@ -33,24 +35,30 @@ absl::StatusOr<std::string> CodeFor(const Program& p, const MachineTarget& machi
 
 constexpr char kX86[] = "x86_64-pc-linux-gnu", kArm[] = "aarch64-unknown-linux-gnu";
 
-// With instructions, where this machine has them.
+// `rows` by 12 bytes by 12 by 16, by descriptions and, where this machine has them, with instructions.
+template <typename A>
+void ExpectProductOfBytes(const Program& p, int rows) {
+  for (const std::string& features : {std::string(), Host().features}) {
+    auto loaded = BuildProgram(p, {.features = features});
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    auto a = Random<A>(rows * 12, 1, std::numeric_limits<A>::min(), std::numeric_limits<A>::max());
+    auto b = Random<int8_t>(16 * 12, 2, -128, 127);
+    Array<int32_t> c(rows * 16, 99);
+    ASSERT_EQ(CallKernel(*loaded, "product", {a.data(), b.data(), c.data()}), 0);
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < 16; ++j) {
+        int32_t sum = 0;
+        for (int k = 0; k < 12; ++k) sum += a[i * 12 + k] * b[j * 12 + k];
+        ASSERT_EQ(c[i * 16 + j], sum) << i << " " << j;
+      }
+    }
+  }
+}
+
 template <typename A>
 void MultipliesBytes(const char* name, bool unsigned_a) {
   const IntrinsicFamily unit = FamilyOf(name, 1, 8, 4);
-  const Program p = Tensorized(Product(unit, DType::kI8, DType::kI32, unsigned_a), "product", unit);
-  auto loaded = BuildProgram(p, {.features = Host().features});
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  auto a = Random<A>(2 * 12, 1, unsigned_a ? 0 : -128, unsigned_a ? 255 : 127);
-  auto b = Random<int8_t>(16 * 12, 2, -128, 127);
-  Array<int32_t> c(2 * 16, 99);
-  ASSERT_EQ(CallKernel(*loaded, "product", {a.data(), b.data(), c.data()}), 0);
-  for (int i = 0; i < 2; ++i) {
-    for (int j = 0; j < 16; ++j) {
-      int32_t sum = 0;
-      for (int k = 0; k < 12; ++k) sum += a[i * 12 + k] * b[j * 12 + k];
-      ASSERT_EQ(c[i * 16 + j], sum) << i << " " << j;
-    }
-  }
+  ExpectProductOfBytes<A>(Tensorized(Product(unit, DType::kI8, DType::kI32, unsigned_a), "product", unit), 2);
 }
 
 TEST(LowerTensorize, BytesAndInt8MultiplyAsVnniDoes) { MultipliesBytes<uint8_t>("vnni.8x4", true); }
@@ -105,19 +113,7 @@ TEST(LowerTensorize, FusedMultiplyAddsAccumulateInRegisters) {
 TEST(LowerTensorize, CallsOfIncompleteTilesAreInstructionsToo) {
   const IntrinsicFamily unit = FamilyOf("vnni.8x4", 1, 8, 4);
   const Program p = TiledRows(Product(unit, DType::kI8, DType::kI32, true, 7), unit, 4);
-  auto loaded = BuildProgram(p);
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  auto a = Random<uint8_t>(7 * 12, 1, 0, 255);
-  auto b = Random<int8_t>(16 * 12, 2, -128, 127);
-  Array<int32_t> c(7 * 16, 99);
-  ASSERT_EQ(CallKernel(*loaded, "product", {a.data(), b.data(), c.data()}), 0);
-  for (int i = 0; i < 7; ++i) {
-    for (int j = 0; j < 16; ++j) {
-      int32_t sum = 0;
-      for (int k = 0; k < 12; ++k) sum += a[i * 12 + k] * b[j * 12 + k];
-      ASSERT_EQ(c[i * 16 + j], sum) << i << " " << j;
-    }
-  }
+  ExpectProductOfBytes<uint8_t>(p, 7);
   const auto code = CodeFor(p, Named(kX86, "alderlake").value(), true);
   ASSERT_TRUE(code.ok()) << code.status();
   EXPECT_TRUE(absl::StrContains(*code, "vpdpbusd"));

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
 #include "backends/index_value.h"
 #include "backends/lower.h"
 #include "backends/plan.h"
@@ -60,13 +60,11 @@ class Emitter {
   };
 
   // --- emit_function.cc: functions and buffers
-  // ---------------------------------------------------------------------------
   void DeclareBuffers(const std::vector<Id>& blocks);
   Value Global(Id buffer);
   Value Status();
 
   // --- emit_loops.cc: the tree
-  // ------------------------------------------------------------------------------------------
   void EmitNode(Id node);
   void EmitChildren(Id node);
   Id StartsIn(Id nest) const;
@@ -88,7 +86,6 @@ class Emitter {
   void EmitInstance(Id block, Value mask);
 
   // --- emit_guards.cc: conditions
-  // ------------------------------------------------------------------------------------------
   Test TestOf(int condition);
   Value InRange(const IndexValue& value, int64_t extent, int64_t least,
                 int64_t most);  // of value + least .. value + most
@@ -102,7 +99,6 @@ class Emitter {
   Value And(Value a, Value b);
 
   // --- emit_expr.cc
-  // ------------------------------------------------------------------------------------------------------
   Value EmitExpr(Id expr, Value mask);
   Value EmitCombine(Id expr, const Values& left, const Values& right, bool sum);
   Value EmitWithin(Id expr, Value mask);
@@ -116,7 +112,6 @@ class Emitter {
   Value AsVector(Value value);
 
   // --- emit_access.cc
-  // ------------------------------------------------------------------------------------------------------
   Value Load(Id buffer, const Sum& address, Value mask, Value otherwise);
   Value Gather(Id expr, Value mask);
   void Store(Id buffer, const Sum& address, Value value, Value mask);
@@ -132,6 +127,20 @@ class Emitter {
   void PrefetchResults(Id nest);
   void PrefetchPanels(Id loop);
   void PrefetchPanel(Id buffer, const Sum& address, const IndexValue& tile);
+  struct Waiting {
+    mlir::Block* block = nullptr;
+    Id buffer = kNone;
+    IndexValue at;
+    Value stored;
+  };
+  void StoreApart(Id buffer, const IndexValue& at, Value stored);  // emit_transposed.cc
+  void StoreLanes(Id buffer, const IndexValue& at, Value stored);
+  void StoreTransposed(absl::Span<const Waiting> rows);
+  void StoreRun(Id buffer, const IndexValue& at, Value from, int64_t first, int64_t count);
+  Value Part(Value vector, int64_t first, int64_t count);
+  void EmitWaitingBefore(Id buffer, const IndexValue& access);
+  void EmitWaitingIn(mlir::Operation* region);
+  void EmitWaiting(llvm::function_ref<bool(const Waiting&)> wanted);
   Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc
   Value LoadWindow(Id buffer, const IndexValue& first, int64_t width);
   // The address in memory of one in the buffer's layout. Where lanes are not next to each other then, they
@@ -143,7 +152,6 @@ class Emitter {
   void LeaveRegion(Saved saved);
 
   // --- emit_index.cc
-  // -------------------------------------------------------------------------------------------------------
   IndexValue Eval(const Sum& sum);
   IndexValue Digit(const IndexValue& value, int64_t lower, int64_t extent);
   IndexValue LaneValue(const IndexValue& value, size_t lane) const;
@@ -182,6 +190,7 @@ class Emitter {
   std::optional<bool> starts_;                   // whether a reduction without initialization begins here
   std::unordered_map<Id, Value> exprs_;          // its values so far
   std::map<LoadKey, Value> loads_;               // what memory holds
+  std::vector<Waiting> waiting_;                 // to be stored
   std::unordered_map<Id, IndexValue> gathered_;  // computed indices, by the marks that stand for them
   std::string name_;
 };

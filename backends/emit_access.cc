@@ -17,19 +17,6 @@ mlir::Type Like(mlir::Type shape, mlir::Type element) {
   return vector ? mlir::VectorType::get(vector.getShape(), element) : element;
 }
 
-// The most lanes, a power of two, that always lie next to each other.
-int64_t LanesInRuns(const IndexValue& at) {
-  const int64_t lanes = std::ssize(at.lanes);
-  int64_t run = 1;
-  const auto fits = [&](int64_t wider) {
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      if (at.lanes[lane] != at.lanes[lane / wider * wider] + lane % wider) return false;
-    return lanes % wider == 0;
-  };
-  while (2 * run <= lanes && fits(2 * run)) run *= 2;
-  return run;
-}
-
 }  // namespace
 
 mlir::Type RegisterType(mlir::OpBuilder& b, DType type) {
@@ -74,6 +61,7 @@ mlir::Value Emitter::ToMemory(Value value, DType type) {
 mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value otherwise) {
   const IndexValue at = Swizzle(buffer, Eval(address));
   const DType type = p_.buffers[buffer].dtype;
+  EmitWaitingBefore(buffer, at);
   const Value memory = buffers_[buffer];
   KILN_CHECK(memory, "buffer ", p_.Text(p_.buffers[buffer].name), " is not there");
   LoadKey key{buffer, {}};
@@ -170,6 +158,7 @@ void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
   const IndexValue at = Swizzle(buffer, Eval(address));
   const DType type = p_.buffers[buffer].dtype;
   const Value memory = buffers_[buffer];
+  EmitWaitingBefore(buffer, at);
   Forget(buffer);
   if (at.uniform() && !mask) {
     if (mlir::isa<mlir::VectorType>(value.getType())) {
@@ -195,19 +184,7 @@ void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
     mlir::vector::ScatterOp::create(b_, loc_, mlir::Type(), memory, mlir::ValueRange{ConstantIndex(0)},
                                     Vector(at), all, stored);
   } else {
-    const int64_t run = LanesInRuns(at);
-    for (int64_t lane = 0; lane < lanes_; lane += run) {
-      const Value index = Scalar(LaneValue(at, lane));
-      if (run > 1) {
-        const Value part = mlir::vector::ExtractStridedSliceOp::create(
-            b_, loc_, stored, llvm::ArrayRef<int64_t>{lane}, llvm::ArrayRef<int64_t>{run},
-            llvm::ArrayRef<int64_t>{1});
-        mlir::vector::StoreOp::create(b_, loc_, part, memory, index);
-      } else {
-        const Value one = mlir::vector::ExtractOp::create(b_, loc_, stored, llvm::ArrayRef<int64_t>{lane});
-        mlir::memref::StoreOp::create(b_, loc_, one, memory, index);
-      }
-    }
+    StoreApart(buffer, at, stored);
   }
 }
 

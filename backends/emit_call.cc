@@ -37,7 +37,9 @@ constexpr DotInstruction kDots[] = {
 
 bool Emitter::EmitCall(Id outer) {
   const auto call = calls_.find(outer);
-  return call != calls_.end() && (EmitDot(outer, call->second) || EmitTile(outer, call->second));
+  if (call == calls_.end()) return false;
+  EmitWaiting([](const Waiting&) { return true; });
+  return EmitDot(outer, call->second) || EmitTile(outer, call->second);
 }
 
 // False where it is none that the machine has, or not in the shape that the instruction wants: then its

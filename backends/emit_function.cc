@@ -58,6 +58,7 @@ void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& param
   for (Id child = p_.nodes[kRoot].first; child != kNone; child = p_.nodes[child].next) {
     if (p_.nodes[child].prepare == prepare) EmitNode(child);
   }
+  EmitWaitingIn(function);
   Fence();
   for (const Id id : allocated_) mlir::memref::DeallocOp::create(b_, loc_, buffers_[id]);
   mlir::func::ReturnOp::create(b_, loc_, Status());

@@ -157,6 +157,7 @@ void Emitter::EmitSerial(Id loop) {
     EmitBody(loop);
   }
   for (const int condition : established) known_[condition].reset();
+  EmitWaitingIn(run);
   if (RunsOnThreads(p_, loop)) Fence();
   LeaveRegion(std::move(saved));
   levels_.pop_back();

@@ -44,17 +44,68 @@ bool IsLastAxis(const Program& p, const Layout& layout, size_t dim) {
          last.splits[0].source == Source::Iter(static_cast<int32_t>(dim));
 }
 
+enum class Moves { kNot, kToNeighbours, kApart };
+
+// Where in memory an access of a block goes along the loop.
+Moves MovesAlong(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index, Id loop) {
+  const Layout& layout = p.buffers[buffer].layout;
+  const std::optional<int64_t> stride = Stride(p, block, buffer, index, loop);
+  if (stride == 0) return Moves::kNot;
+  if (layout.axes.count == 0) return stride == 1 ? Moves::kToNeighbours : Moves::kApart;
+  int64_t moving = 0;
+  bool last = true;
+  for (size_t d = 0; d < index.size(); ++d) {
+    const std::optional<int64_t> step = StepOf(p, block, index[d], loop);
+    if (step == 0) continue;
+    ++moving;
+    last = last && step == 1 && IsLastAxis(p, layout, d);
+  }
+  return moving == 1 && last ? Moves::kToNeighbours : Moves::kApart;
+}
+
 }  // namespace
+
+std::optional<Transposing> AsTransposing(const Program& p, Id block) {
+  const auto dests = p.Accesses(p.block(block).dests);
+  const std::vector<Id> loads = Loads(p, block);
+  if (p.block(block).monoid != kNone || dests.size() != 1 || loads.empty() || p.nodes[block].first != kNone)
+    return std::nullopt;
+  Transposing found;
+  for (Id at = p.nodes[block].parent; at != kRoot && p.IsLoop(at) && p.nodes[at].first == p.nodes[at].last &&
+                                      p.loop(at).kind == LoopKind::kSerial;
+       at = p.nodes[at].parent) {
+    found.nest.insert(found.nest.begin(), at);
+    if (p.loop(at).extent.max == 1) continue;
+    const Moves writes = MovesAlong(p, block, dests[0].buffer, p.List(dests[0].index), at);
+    bool reads = false, apart = false;
+    for (const Id load : loads) {
+      const Expr& e = p.exprs[load];
+      const Moves moves = MovesAlong(p, block, e.a, p.List({e.b, e.c}), at);
+      reads |= moves == Moves::kToNeighbours;
+      apart |= moves == Moves::kApart;
+    }
+    if (writes == Moves::kToNeighbours && (!reads || apart) && found.rows == kNone) found.rows = at;
+    if (writes == Moves::kApart && reads && !apart && found.lanes == kNone) found.lanes = at;
+  }
+  if (found.rows == kNone || found.lanes == kNone) return std::nullopt;
+  const Layout& layout = p.buffers[dests[0].buffer].layout;
+  if (layout.axes.count > 0) found.panel = p.marks[p.List(layout.axes).back()].extent.max;
+  return found;
+}
 
 bool Lanes(const Program& p, Id block, Id loop) {
   const bool reduces = UseOf(p, block, loop).reduction;
+  const auto step = [&](Id buffer, absl::Span<const int32_t> index) -> std::optional<int64_t> {
+    if (MovesAlong(p, block, buffer, index, loop) == Moves::kToNeighbours) return 1;
+    return Stride(p, block, buffer, index, loop);
+  };
   for (const Access& dest : p.Accesses(p.block(block).dests)) {
-    const std::optional<int64_t> stride = Stride(p, block, dest.buffer, p.List(dest.index), loop);
+    const std::optional<int64_t> stride = step(dest.buffer, p.List(dest.index));
     if (!stride.has_value() || (reduces ? *stride != 0 : *stride != 1)) return false;
   }
   for (const Id load : Loads(p, block)) {
     const Expr& e = p.exprs[load];
-    const std::optional<int64_t> stride = Stride(p, block, e.a, p.List({e.b, e.c}), loop);
+    const std::optional<int64_t> stride = step(e.a, p.List({e.b, e.c}));
     if (!stride.has_value() || *stride < 0 || *stride > 4) return false;
   }
   return true;

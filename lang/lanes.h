@@ -1,6 +1,7 @@
 // Which loops may well become lanes, and how many of their iterations. For late steps.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "lang/program.h"
@@ -9,6 +10,16 @@ namespace kiln {
 
 // The accesses of a block step by 0, 1 or a little along the loop: lanes load and store few cache lines.
 bool Lanes(const Program& program, Id block, Id loop);
+
+// What a block that transposes walks along: it reads neighbours in memory along `lanes`, which it writes
+// apart, and writes neighbours along `rows`. Both are among `nest`: the loops around that hold it alone, from
+// outside.
+struct Transposing {
+  Id lanes = kNone, rows = kNone;
+  int64_t panel = 0;  // how many rows a layout puts next to each other; 0: all
+  std::vector<Id> nest;
+};
+std::optional<Transposing> AsTransposing(const Program& program, Id block);
 
 // Bytes of the widest element that one of the blocks writes.
 int64_t WidestResult(const Program& program, const std::vector<Id>& blocks);

@@ -25,14 +25,16 @@ std::optional<Across> FindAcross(Schedule& s, Block block) {
   const std::vector<Id> around = LoopsAround(p, s.node(block));
   std::optional<Across> found;
   const auto index = p.List(dest.index);
-  for (size_t d = 0; d < index.size(); ++d) {
+  const std::vector<size_t> order = DimsInMemory(p, dest.buffer);
+  for (const size_t d : order) {
     const std::vector<Id> loops = LoopsOfIndex(bindings, p.SumOf(index[d]));
     const bool fills = loops.size() == 1 && p.loop(loops[0]).extent.max % lanes == 0;
-    const bool last = d + 1 == index.size();
-    if (last && (fills || loops.empty())) return std::nullopt;
+    const bool last = d == order.back();
+    const bool in_blocks = last && d + 1 < index.size();
+    if (last && !in_blocks && (fills || loops.empty())) return std::nullopt;
     if (!fills) continue;
     const auto at = std::find(around.begin(), around.end(), loops[0]) - around.begin();
-    found = Across{static_cast<size_t>(at), d};
+    found = Across{static_cast<size_t>(at), d, in_blocks};
   }
   return found;
 }

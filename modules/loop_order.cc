@@ -22,14 +22,28 @@ std::vector<Id> LoopsOfIndex(const Bindings& bindings, const Sum& index) {
   return loops;
 }
 
+std::vector<size_t> DimsInMemory(const Program& p, Id buffer) {
+  const size_t dims = p.buffers[buffer].shape.count;
+  std::vector<size_t> order;  // by the last axis of each
+  const auto move_last = [&](size_t d) {
+    std::erase(order, d);
+    order.push_back(d);
+  };
+  for (size_t d = 0; d < dims; ++d) move_last(d);
+  for (const Id axis : p.List(p.buffers[buffer].layout.axes))
+    for (const Split& split : p.SumOf(axis).splits) move_last(split.source.id);
+  return order;
+}
+
 void OrderByResult(Schedule& s, Block block) {
   if (!s.ok()) return;
   const Program& p = s.program();
   const std::vector<Loop> loops = s.GetLoops(block);
   const Bindings bindings = ResolveBindings(p, s.node(block));
   std::vector<std::vector<Id>> dims;
-  for (const Id mark : p.List(p.Accesses(p.block(s.node(block)).dests)[0].index))
-    dims.push_back(LoopsOfIndex(bindings, p.SumOf(mark)));
+  const Access& dest = p.Accesses(p.block(s.node(block)).dests)[0];
+  for (const size_t d : DimsInMemory(p, dest.buffer))
+    dims.push_back(LoopsOfIndex(bindings, p.SumOf(p.List(dest.index)[d])));
   std::vector<std::pair<size_t, size_t>> order;  // dimension (reductions: beyond all), position
   for (size_t i = 0; i < loops.size(); ++i) {
     const auto dim = std::find_if(dims.begin(), dims.end(), [&](const std::vector<Id>& moving) {
@@ -44,7 +58,7 @@ void OrderByResult(Schedule& s, Block block) {
   s.Reorder(sorted);
 }
 
-Loop LayOutCombine(Schedule& s, Block combine, Loop above, const std::optional<Across>& across) {
+std::vector<Loop> OrderCombine(Schedule& s, Block combine, Loop above, const std::optional<Across>& across) {
   if (!s.ok()) return {};
   std::vector<Loop> loops = s.GetLoops(combine);
   const auto at =
@@ -52,9 +66,9 @@ Loop LayOutCombine(Schedule& s, Block combine, Loop above, const std::optional<A
   loops.erase(loops.begin(), at + 1);
   const Program& p = s.program();
   std::vector<int> walked, turned;  // iters
-  const auto index = p.List(p.Accesses(p.block(s.node(combine)).dests)[0].index);
-  for (size_t d = 0; d < index.size(); ++d)
-    for (const Split& split : p.SumOf(index[d]).splits)
+  const Access& dest = p.Accesses(p.block(s.node(combine)).dests)[0];
+  for (const size_t d : DimsInMemory(p, dest.buffer))
+    for (const Split& split : p.SumOf(p.List(dest.index)[d]).splits)
       (across && across->dim == d ? turned : walked).push_back(split.source.id);
   walked.insert(walked.end(), turned.begin(), turned.end());
   const auto walks = [&](int iter) { return std::find(walked.begin(), walked.end(), iter) - walked.begin(); };
@@ -66,27 +80,13 @@ Loop LayOutCombine(Schedule& s, Block combine, Loop above, const std::optional<A
   if (!std::equal(order.begin(), order.end(), loops.begin(),
                   [](Loop a, Loop b) { return a.number == b.number; }))
     s.Reorder(order);
-  UnrollInner(s, order, order.size());
-  return order.back();
+  return order;
 }
 
-int LastWindow(const Program& p, Id block, const std::vector<bool>& reduces) {
-  const std::vector<Id> around = LoopsAround(p, block);
-  const Bindings bindings = ResolveBindings(p, block);
-  int window = -1;
-  for (const Id load : Loads(p, block)) {
-    for (const Id mark : p.List({p.exprs[load].b, p.exprs[load].c})) {
-      int reduction = -1;
-      bool spatial = false;
-      for (const Id loop : LoopsOfIndex(bindings, p.SumOf(mark))) {
-        const auto at = std::find(around.begin(), around.end(), loop) - around.begin();
-        if (!reduces[at]) spatial = true;
-        if (reduces[at] && p.loop(loop).extent.max > 1) reduction = std::max(reduction, static_cast<int>(at));
-      }
-      if (spatial) window = std::max(window, reduction);
-    }
-  }
-  return window;
+Loop LayOutCombine(Schedule& s, Block combine, Loop above, const std::optional<Across>& across) {
+  const std::vector<Loop> order = OrderCombine(s, combine, above, across);
+  UnrollInner(s, order, order.size());
+  return order.empty() ? Loop{} : order.back();
 }
 
 }  // namespace kiln

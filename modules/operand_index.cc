@@ -1,4 +1,4 @@
-// How a block reads an operand.
+// How a block reads its operands.
 #include <algorithm>
 
 #include "lang/analysis/dataflow.h"
@@ -67,6 +67,25 @@ bool IsReusedWhole(const Program& p, Id block, const OperandIndex& index) {
   for (size_t i = 0; i < around.size(); ++i)
     if (walks[i] && p.loop(around[i]).extent.max > 1 && !index.DependsOn(static_cast<int>(i))) return true;
   return false;
+}
+
+int LastWindow(const Program& p, Id block, const std::vector<bool>& reduces) {
+  const std::vector<Id> around = LoopsAround(p, block);
+  const Bindings bindings = ResolveBindings(p, block);
+  int window = -1;
+  for (const Id load : Loads(p, block)) {
+    for (const Id mark : p.List({p.exprs[load].b, p.exprs[load].c})) {
+      int reduction = -1;
+      bool spatial = false;
+      for (const Id loop : LoopsOfIndex(bindings, p.SumOf(mark))) {
+        const auto at = std::find(around.begin(), around.end(), loop) - around.begin();
+        if (!reduces[at]) spatial = true;
+        if (reduces[at] && p.loop(loop).extent.max > 1) reduction = std::max(reduction, static_cast<int>(at));
+      }
+      if (spatial) window = std::max(window, reduction);
+    }
+  }
+  return window;
 }
 
 }  // namespace kiln

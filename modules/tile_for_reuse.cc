@@ -37,8 +37,8 @@ void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& optio
   if (!s.ok()) return;
   const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
   const int write = unit == nullptr ? s.Choose("write-reuse", 3) : 1;
-  std::optional<Across> across = unit == nullptr && write > 0 ? FindAcross(s, block) : std::nullopt;
-  if (across && s.Choose("lanes-across", 2) == 0) across.reset();
+  std::optional<Across> across = unit == nullptr ? FindAcross(s, block) : std::nullopt;
+  if (across && !across->in_blocks && (write == 0 || s.Choose("lanes-across", 2) == 0)) across.reset();
   if (across) TurnLoops(s, block, *across);
   std::vector<Id> operands = ReadBuffers(s.program(), s.node(block));  // initial values last
   if (ReadsInitially(s.program(), s.node(block), operands.back())) operands.pop_back();
@@ -61,17 +61,19 @@ void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& optio
   if (place > 0) epilogue = s.GetConsumers(block);
 
   const Tiles tiles = TileLoops(s, block, options, read.columns_first, unit);
+  if (across) s.Vectorize(tiles.levels.back().back());
   if (write > 0) {
     const bool memory = unit != nullptr && unit->result == Storage::kGlobal;
     const Block combine = s.AccumulateAt(block, tiles.last_before_inner, memory ? "stack" : "register");
     const Loop last = LayOutCombine(s, combine, tiles.last_before_inner, across);
-    if (across) {
-      LayOutSums(s, block, across->dim);
-      s.Vectorize(tiles.levels.back().back());
-    }
+    if (across) LayOutSums(s, block, across->dim);
     if (across || unit != nullptr) s.Vectorize(last);
     if (unit != nullptr && unit->registers > 0) LayOutUnits(s, block, *unit);
-    if (write > 1) s.AccumulateAt(combine, tiles.last_before_reduction, "stack");
+    if (write > 1) {
+      OrderCombine(s, s.AccumulateAt(combine, tiles.last_before_reduction, "stack"),
+                   tiles.last_before_reduction, std::nullopt);
+      if (across) LayOutSums(s, combine, across->dim);
+    }
   }
   for (int i = 0; i < static_cast<int>(operands.size()); ++i) {
     const bool lanes = across && indices[i].DependsOn(static_cast<int>(across->loop));

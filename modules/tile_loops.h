@@ -27,6 +27,9 @@ struct Tiles {
 // The loops that an index over the iters of a block depends on.
 std::vector<Id> LoopsOfIndex(const Bindings& bindings, const Sum& index);
 
+// The dimensions of a buffer in the order of the axes that they are the last parts of.
+std::vector<size_t> DimsInMemory(const Program& program, Id buffer);
+
 // Puts the loops of a block in the order of the dimensions that they walk along in its result, reductions
 // last: the lanes of the innermost are then next to each other.
 void OrderByResult(Schedule& s, Block block);
@@ -35,9 +38,11 @@ void OrderByResult(Schedule& s, Block block);
 // convolutions do; -1 if none does.
 int LastWindow(const Program& program, Id block, const std::vector<bool>& reduces);
 
-// A spatial loop that may become lanes in place of the last, and its dimension of the result.
+// A spatial loop that may become lanes in place of the last, and its dimension of the result; in_blocks: that
+// is the last in memory (channels_in_blocks.cc).
 struct Across {
   size_t loop, dim;
+  bool in_blocks = false;
 };
 // Where the last dimension of the result fills no vectors: the last of the others that does.
 std::optional<Across> FindAcross(Schedule& s, Block block);
@@ -46,8 +51,9 @@ void TurnLoops(Schedule& s, Block block, Across& across);
 // The sums that a block accumulates for another lie along that dimension.
 void LayOutSums(Schedule& s, Block block, size_t dim);
 
-// What combines a tile of registers has a loop for each of its iters: they follow the dimensions that the
-// iters walk along in the result, those of lanes across it last, and are written out. Returns the last.
+// What combines a tile has a loop for each of its iters: they follow the dimensions that the iters walk along
+// in the result, those of lanes across it last. LayOutCombine: of registers, written out; returns the last.
+std::vector<Loop> OrderCombine(Schedule& s, Block combine, Loop above, const std::optional<Across>& across);
 Loop LayOutCombine(Schedule& s, Block combine, Loop above, const std::optional<Across>& across);
 
 // The part of TileLoops that samples and splits: fills parts and what is by position, levels and unit.

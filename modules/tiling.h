@@ -17,6 +17,7 @@ struct AutoInlineOptions {
 BlockModule AutoInline(AutoInlineOptions options = {});
 
 void InlineConstantScalars(Schedule& s, Block block);
+void ChannelsInBlocks(Schedule& s, Block block);
 
 struct MultiLevelTilingOptions {
   std::string structure = "SSRSRS";  // levels of spatial and reduction tiles, outermost first

@@ -2,9 +2,11 @@
 //
 //   parallelize-outer   for i: for j: S           ->   parallel f in 0..I*J: S       outer loops of each nest
 //   vectorize-inner     for j in 0..128: S        ->   for j0: vectorized j1 in 0..64: S   of each block
+//                       for j: for i: T[j,i] = A[i,j]   ->   for i0: for j0: unrolled i1: vectorized j1: ..
 //   unroll-up-to        for i in 0..4: for v: S   ->   S; S; S; S            while the straight line is short
 //                       for i in 0..9: for v: S   ->   for i in 0..9 {unrolled-steps 3}: S
 #include <algorithm>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/annotations.h"
@@ -54,6 +56,38 @@ int64_t ShortLanes(const Program& p, const std::vector<Id>& blocks, int64_t vect
   return vector * std::max<int64_t>(1, kShort / instructions);
 }
 
+// The largest divisor up to `most`.
+int64_t DivisorUpTo(int64_t extent, int64_t most) {
+  int64_t divisor = std::min(extent, most);
+  while (extent % divisor != 0) --divisor;
+  return divisor;
+}
+
+// for j: for i: S   ->   for i0: for j0: for i1 unrolled: for j1 in lanes: S
+absl::Status VectorizeTransposing(Call& call, const Transposing& of, int64_t vector) {
+  Program& p = call.program();
+  const int64_t rows_at_once = DivisorUpTo(std::gcd(p.loop(of.rows).extent.max, of.panel), vector),
+                columns = DivisorUpTo(p.loop(of.lanes).extent.max, vector);
+  if (rows_at_once == 1 || columns < 4) return absl::FailedPreconditionError("no tile divides the loops");
+  std::vector<Id> order, rows{of.rows}, lanes{of.lanes};
+  const auto split = [&](std::vector<Id>& parts, int64_t inner) {
+    if (inner == p.loop(parts[0]).extent.max) return absl::OkStatus();
+    return RunNested(call, "split", {parts[0]}, {-1, inner}, {}, &parts);
+  };
+  absl::Status status = split(rows, rows_at_once);
+  if (status.ok()) status = split(lanes, columns);
+  if (!status.ok()) return status;
+  for (const Id loop : of.nest)
+    if (loop != of.rows && loop != of.lanes) order.push_back(loop);
+  if (rows.size() > 1) order.push_back(rows[0]);
+  if (lanes.size() > 1) order.push_back(lanes[0]);
+  order.insert(order.end(), {rows.back(), lanes.back()});
+  if (status = RunNested(call, "reorder", order, {}, {}, nullptr); !status.ok()) return status;
+  p.loop(rows.back()).kind = LoopKind::kUnrolled;
+  p.loop(lanes.back()).kind = LoopKind::kVectorized;
+  return absl::OkStatus();
+}
+
 absl::Status VectorizeInner(Call& call) {
   Program& p = call.program();
   const int64_t limit = call.numbers(0)[0];
@@ -64,6 +98,11 @@ absl::Status VectorizeInner(Call& call) {
     const Id loop = p.nodes[block].parent;
     if (p.nodes[block].first != kNone || !p.IsLoop(loop) || p.loop(loop).kind != LoopKind::kSerial) continue;
     if (CallAround(p, block) != kNone) continue;
+    const int64_t width = std::max<int64_t>(2, call.target().vector_bytes / WidestResult(p, {block}));
+    if (const auto transposing = AsTransposing(p, block);
+        transposing.has_value() && CheckVectorizable(p, transposing->lanes).ok() && limit >= width &&
+        VectorizeTransposing(call, *transposing, width).ok())
+      continue;
     const int64_t extent = p.loop(loop).extent.max;
     if (extent == 1) continue;
     const std::vector<Id> blocks = BlocksBelow(p, loop);
@@ -175,7 +214,9 @@ const Primitive kVectorizeInner{
     .result_names = "",
     .doc =
         "Late. Vectorizes the innermost loop of every block whose accesses step little along it, up to "
-        "`lanes` iterations; to fewer where each takes many instructions.\n"
+        "`lanes` iterations; to fewer where each takes many instructions. Of a block that transposes, the "
+        "loop along which it reads neighbours; a tile of the other is unrolled around it, for lowering to "
+        "transpose in registers.\n"
         "for j in 0..128: S\n->\nfor j0 in 0..2: vectorized j1 in 0..64: S",
     .apply = VectorizeInner,
 };

@@ -55,6 +55,53 @@ TEST(VectorizeInner, TakesFewerLanesOfFunctions) {
   EXPECT_THAT(ToString(s.program()), HasSubstr("for i_0 < 2 {\n  for i_1 < 32 vectorized {"));
 }
 
+// T[j, i] = A[i, j], loops j and i.
+Program Transposed(int64_t columns, int64_t rows) {
+  Builder b("transposed");
+  const Id A = b.Input("A", DType::kF32, {rows, columns}), T = b.Output("T", DType::kF32, {columns, rows});
+  const Sum j = b.Iter(0), i = b.Iter(1);
+  b.Compute("copy", {{"j", columns}, {"i", rows}}, {T, {j, i}}, b.Load(A, {i, j}));
+  return b.Finish();
+}
+
+Schedule VectorizedCopy(const Program& program) {
+  Target target;
+  target.vector_bytes = 32;
+  Schedule s = Scheduled(program, target);
+  s.VectorizeInner(64);
+  EXPECT_TRUE(s.ok()) << s.status();
+  EXPECT_TRUE(CheckShadow(s.program(), RunShadow(program).value()).ok());
+  return s;
+}
+
+TEST(VectorizeInner, ReadsWholeVectorsOfWhatATransposeStoresApart) {
+  EXPECT_THAT(ToString(VectorizedCopy(Transposed(48, 20)).program()),
+              HasSubstr("for i_0 < 4 {\n  for j_0 < 6 {\n    for i_1 < 5 unrolled {\n      "
+                        "for j_1 < 8 vectorized {"));
+  EXPECT_THAT(ToString(VectorizedCopy(Transposed(6, 4)).program()),
+              HasSubstr("for i < 4 unrolled {\n  for j < 6 vectorized {"));
+}
+
+TEST(VectorizeInner, TransposesIntoPanels) {
+  Builder b("panels");  // C[k, i] = A[i, k], by way of a copy of A
+  const Id A = b.Input("A", DType::kF32, {12, 16}), C = b.Output("C", DType::kF32, {16, 12});
+  const Sum k = b.Iter(0), i = b.Iter(1);
+  b.Compute("copy", {{"k", 16}, {"i", 12}}, {C, {k, i}}, b.Load(A, {i, k}));
+  Schedule s = Scheduled(b.Finish());
+  const Block copy = s.GetBlock("copy");
+  s.CacheRead(copy, 0);
+  s.TransformLayout(copy, 0, "(i, k) -> (i/6, k, i%6)");
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(VectorizedCopy(s.program()).program()),
+              HasSubstr("for c0_0 < 2 {\n  for c1_0 < 2 {\n    for c0_1 < 6 unrolled {\n      "
+                        "for c1_1 < 8 vectorized {"));
+}
+
+TEST(VectorizeInner, LeavesTransposesThatNoTileDivides) {
+  EXPECT_THAT(ToString(VectorizedCopy(Transposed(48, 17)).program()), Not(HasSubstr("vectorized")));
+  EXPECT_THAT(ToString(VectorizedCopy(Transposed(11, 16)).program()), Not(HasSubstr("vectorized")));
+}
+
 std::string Unrolled(int64_t most, bool vectorized = false, bool function = false) {
   Builder b("nest");
   const Id A = b.Input("A", DType::kF32, {3, 4, 5}), B = b.Output("B", DType::kF32, {3, 4, 5});

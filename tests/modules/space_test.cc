@@ -62,8 +62,7 @@ TEST(Space, OptionsReachTheModule) {
 TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
   EXPECT_EQ(ErrorOf("each-block(auto-inlin)"),
             "space:1:22: there is no module \"auto-inlin\"; known are each-block, add-rfactor, auto-inline, "
-            "cpu, "
-            "cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
+            "channels-in-blocks, cpu, cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
             "multi-level-tiling-with-intrinsic, pad-to-tile, "
             "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
             "stream-results, vectorize-rows");
@@ -81,8 +80,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
             "max-innermost, max-reduction, waste-percent, epilogue");
   EXPECT_EQ(ErrorOf(""),
             "space:1:1: there is no module \"\"; known are each-block, add-rfactor, auto-inline, "
-            "cpu, "
-            "cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
+            "channels-in-blocks, cpu, cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
             "multi-level-tiling-with-intrinsic, pad-to-tile, "
             "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
             "stream-results, vectorize-rows");

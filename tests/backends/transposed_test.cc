@@ -1,0 +1,97 @@
+// Lanes that a nest stores apart are transposed in registers, and memory holds what it would have held.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/builder.h"
+#include "lang/schedule.h"
+#include "tests/backends/run_program.h"
+
+namespace kiln {
+namespace {
+
+// y[j, i] = x[i, j]: rows i written out, lanes j.
+Program Transposes(DType type, int64_t rows, int64_t lanes, int64_t apart) {
+  Builder b("transposes");
+  const Id x = b.Input("x", type, {rows, lanes}), y = b.Output("y", type, {lanes, apart});
+  const Sum i = b.Iter(0), j = b.Iter(1);
+  b.Compute("y", {{"i", rows}, {"j", lanes}}, {y, {j, i}}, b.Load(x, {i, j}));
+  Program p = b.Finish();
+  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
+    if (!p.IsLoop(node)) continue;
+    const bool inner = p.nodes[node].first != kNone && p.IsBlock(p.nodes[node].first);
+    p.loop(node).kind = inner ? LoopKind::kVectorized : LoopKind::kUnrolled;
+  }
+  return p;
+}
+
+template <typename T>
+void Check(DType type) {
+  for (const int64_t lanes : {3, 4, 7, 8, 16, 24, 32}) {
+    for (const int64_t rows : {1, 2, 3, 4, 6, 7, 8, 14, 16, 17}) {
+      for (const int64_t apart : {rows, rows + 5}) {
+        LowerOptions options;
+        options.vector_bytes = lanes % 16 == 0 ? 64 : 32;  // of 64 there are masks
+        auto loaded = BuildProgram(Transposes(type, rows, lanes, apart), options);
+        ASSERT_TRUE(loaded.ok()) << loaded.status();
+        Array<T> x(rows * lanes), y(lanes * apart);
+        for (int64_t i = 0; i < rows * lanes; ++i) x[i] = static_cast<T>(i + 1);
+        for (int64_t i = 0; i < lanes * apart; ++i) y[i] = static_cast<T>(-1);
+        CallKernel(*loaded, "transposes", {x.data(), y.data()});
+        for (int64_t j = 0; j < lanes; ++j)
+          for (int64_t i = 0; i < apart; ++i)
+            ASSERT_EQ(y[j * apart + i], i < rows ? x[i * lanes + j] : static_cast<T>(-1))
+                << lanes << " lanes " << rows << " rows " << apart << " apart: " << j << " " << i;
+      }
+    }
+  }
+}
+
+// y[j, i] = x[i, j] in two steps, and z[j] = y[j, 1] between them: it reads what waits.
+TEST(Transposed, IsStoredBeforeItIsRead) {
+  const Program p = Parsed(R"(
+program reads
+parameters x, y, z
+buffer x: f32[4, 8] input
+buffer y: f32[8, 4] output
+buffer z: f32[8] output
+
+for i < 4 unrolled {
+  for j < 8 vectorized {
+    block y {
+      spatial i < 4 = i
+      spatial j < 8 = j
+      y[j, i] = x[i, j]
+      from compute 2
+    }
+  }
+}
+for j < 8 vectorized {
+  block z {
+    spatial j < 8 = j
+    z[j] = y[j, 1]
+    from compute 4
+  }
+}
+)");
+  auto loaded = BuildProgram(p);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  Array<float> x(32), y(32), z(8);
+  for (int i = 0; i < 32; ++i) x[i] = static_cast<float>(i);
+  CallKernel(*loaded, "reads", {x.data(), y.data(), z.data()});
+  for (int j = 0; j < 8; ++j) EXPECT_EQ(z[j], x[8 + j]);
+}
+
+// What MLIR is made of: no lane is stored alone where the rows fill a register.
+TEST(Transposed, StoresWholeRegisters) {
+  const std::string text = ModuleText(Transposes(DType::kF32, 8, 8, 8));
+  EXPECT_EQ(Count(text, "memref.store"), 0) << text;
+  EXPECT_EQ(Count(text, "vector.store"), 8) << text;
+  EXPECT_EQ(Count(text, "vector.shuffle"), 24) << text;
+}
+
+TEST(Transposed, Floats) { Check<float>(DType::kF32); }
+TEST(Transposed, Doubles) { Check<double>(DType::kF64); }
+TEST(Transposed, Integers) { Check<int32_t>(DType::kI32); }
+
+}  // namespace
+}  // namespace kiln

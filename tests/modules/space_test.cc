@@ -60,12 +60,13 @@ TEST(Space, OptionsReachTheModule) {
 }
 
 TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
-  EXPECT_EQ(ErrorOf("each-block(auto-inlin)"),
-            "space:1:22: there is no module \"auto-inlin\"; known are each-block, add-rfactor, auto-inline, "
-            "channels-in-blocks, cpu, cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
-            "multi-level-tiling-with-intrinsic, pad-to-tile, "
-            "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
-            "stream-results, vectorize-rows");
+  EXPECT_EQ(
+      ErrorOf("each-block(auto-inlin)"),
+      "space:1:22: there is no module \"auto-inlin\"; known are each-block, add-rfactor, auto-inline, "
+      "channels-in-blocks, cpu, cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
+      "multi-level-tiling-with-intrinsic, pad-to-tile, "
+      "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
+      "stream-results, vectorize-rows");
   EXPECT_EQ(ErrorOf("auto-inline"),
             "space:1:12: auto-inline is a module of a block; write each-block(auto-inline)");
   EXPECT_EQ(ErrorOf("each-block(cpu)"),
@@ -78,12 +79,13 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
   EXPECT_EQ(ErrorOf("each-block(multi-level-tiling levels=3)"),
             "space:1:39: module multi-level-tiling has no option \"levels\"; it has structure, "
             "max-innermost, max-reduction, waste-percent, epilogue");
-  EXPECT_EQ(ErrorOf(""),
-            "space:1:1: there is no module \"\"; known are each-block, add-rfactor, auto-inline, "
-            "channels-in-blocks, cpu, cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
-            "multi-level-tiling-with-intrinsic, pad-to-tile, "
-            "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
-            "stream-results, vectorize-rows");
+  EXPECT_EQ(
+      ErrorOf(""),
+      "space:1:1: there is no module \"\"; known are each-block, add-rfactor, auto-inline, "
+      "channels-in-blocks, cpu, cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
+      "multi-level-tiling-with-intrinsic, pad-to-tile, "
+      "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
+      "stream-results, vectorize-rows");
 }
 
 TEST(Space, EndsAtItsLastCharacterAndNotAtAZero) {

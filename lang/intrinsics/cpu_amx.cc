@@ -1,8 +1,8 @@
 // Matrix units of x86 (AMX): eight registers of 16 rows of 64 bytes. A tile of C, 16 by 16 sums of 32 bits,
 // gets 64 products of bytes (32 of bf16) added to each. B has the k of a column together in fours (pairs), as
 // VNNI.
-#include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
+#include "lang/features.h"
 #include "lang/intrinsic.h"
 
 namespace kiln {
@@ -30,7 +30,7 @@ for i < 16 {
 )";
 
 bool Has(const Target& target, absl::string_view feature) {
-  return target.name == "cpu" && absl::StrContains(target.features, feature);
+  return target.name == "cpu" && HasFeature(target.features, feature);
 }
 
 DeclareIntrinsics Declare(const std::string& name, const char* operands, const char* sum, const char* widened,
@@ -43,11 +43,11 @@ DeclareIntrinsics Declare(const std::string& name, const char* operands, const c
 }
 
 const DeclareIntrinsics kUnsigned =
-    Declare("amx.u8s8", "i8", "i32", "i32.unsigned", 64, [](const Target& t) { return Has(t, "+amx-int8"); });
+    Declare("amx.u8s8", "i8", "i32", "i32.unsigned", 64, [](const Target& t) { return Has(t, "amx-int8"); });
 const DeclareIntrinsics kSigned =
-    Declare("amx.s8s8", "i8", "i32", "i32", 64, [](const Target& t) { return Has(t, "+amx-int8"); });
+    Declare("amx.s8s8", "i8", "i32", "i32", 64, [](const Target& t) { return Has(t, "amx-int8"); });
 const DeclareIntrinsics kBf16 =
-    Declare("amx.bf16", "bf16", "f32", "f32", 32, [](const Target& t) { return Has(t, "+amx-bf16"); });
+    Declare("amx.bf16", "bf16", "f32", "f32", 32, [](const Target& t) { return Has(t, "amx-bf16"); });
 
 }  // namespace
 }  // namespace kiln

@@ -2,8 +2,8 @@
 // USDOT on Arm) or 2 of bf16 are added. VNNI multiplies unsigned bytes by signed ones; for signed by signed
 // ones 128 is added to A, and what that adds to the sums is taken off. B is read by columns: packed so that a
 // column's k lie together, it is one load.
-#include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
+#include "lang/features.h"
 #include "lang/intrinsic.h"
 
 namespace kiln {
@@ -28,8 +28,7 @@ for k < $1 unrolled {
 )";
 
 bool Has(const Target& target, absl::string_view feature, int bytes) {
-  return target.name == "cpu" && target.vector_bytes == bytes &&
-         absl::StrContains(target.features, absl::StrCat("+", feature));
+  return target.name == "cpu" && target.vector_bytes == bytes && HasFeature(target.features, feature);
 }
 
 struct Dot {

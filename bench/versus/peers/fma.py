@@ -1,0 +1,45 @@
+"""The multiply-adds of the operator and nothing else: whole vectors that never leave registers, in enough chains to hide the
+latency. The ratio is the share of the core's peak that Kiln reaches, in the same minutes."""
+import ctypes
+import subprocess
+import tempfile
+
+PACKAGES, ENVIRONMENT = ["numpy"], "kiln"
+SOURCE = """
+#ifdef __AVX512F__
+typedef float vector __attribute__((vector_size(64)));
+#else
+typedef float vector __attribute__((vector_size(32)));
+#endif
+enum { kChains = 12 };
+vector start[kChains], end[kChains];
+void multiply_add(double flops) {
+  const long rounds = flops / (2 * kChains * (sizeof(vector) / sizeof(float)));
+  vector chains[kChains], by = start[0] + 0.5f, more = start[1] + 1.0f;
+  for (int i = 0; i < kChains; ++i) chains[i] = start[i];
+  for (long round = 0; round < rounds; ++round) {
+    for (int i = 0; i < kChains; ++i) chains[i] = chains[i] * by + more;
+    asm volatile("");
+  }
+  for (int i = 0; i < kChains; ++i) end[i] = chains[i];
+}
+"""
+
+
+def covers(operator):
+    return operator.kind in ("conv", "transposed", "matmul", "capsule") and not operator.narrow
+
+
+def make(operator, folder):
+    import numpy as np
+    with tempfile.TemporaryDirectory() as made:
+        subprocess.run(["cc", "-x", "c", "-", "-O3", "-march=native", "-mprefer-vector-width=512", "-ffp-contract=fast", "-shared",
+                        "-fPIC", "-o", f"{made}/fma.so"], input=SOURCE, text=True, check=True)
+        multiply_add = ctypes.CDLL(f"{made}/fma.so").multiply_add
+    flops = ctypes.c_double(operator.flops)
+
+    def call(times):
+        for _ in range(times):
+            multiply_add(flops)
+
+    return call, lambda: np.empty(0)

@@ -1,0 +1,18 @@
+// What a machine is said to have: names as LLVM's, "+avx2,+avx512vnni".
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace kiln {
+
+inline bool HasFeature(const std::string& features, absl::string_view feature) {
+  const std::vector<absl::string_view> all = absl::StrSplit(features, ',');
+  return std::find(all.begin(), all.end(), absl::StrCat("+", feature)) != all.end();
+}
+
+}  // namespace kiln

@@ -1,0 +1,79 @@
+// Maxima of many vectors: fewer instructions, and NaN where any value is.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "backends/cpu/targets.h"
+#include "lang/builder.h"
+#include "tests/backends/run_program.h"
+#include "tests/support/scheduled.h"
+
+namespace kiln {
+namespace {
+
+// y[j] = the extremum over i of x[i, j], in registers: i written out, `lanes` of j.
+Program Extremum(Monoid::Kind kind, DType type, int64_t rows, int64_t lanes) {
+  Builder b("extremum");
+  const Id x = b.Input("x", type, {rows, lanes}), y = b.Output("y", type, {lanes});
+  const Sum i = b.Iter(0), j = b.Iter(1);
+  b.Reduce("extremum", {{"i", rows, IterKind::kReduction}, {"j", lanes}}, kind, {y, {j}}, b.Load(x, {i, j}));
+  Schedule s = Scheduled(b.Finish());
+  const Block block = s.GetBlock("extremum");
+  const Loop around = s.AddUnitLoop(s.GetLoops(block)[0]);
+  const Block combine = s.AccumulateAt(block, around, "register");
+  s.Unroll(s.GetLoops(block)[1]);
+  s.Vectorize(s.GetLoops(block)[2]);
+  s.Vectorize(s.GetLoops(combine).back());
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+template <typename T>
+void Check(Monoid::Kind kind, DType type, int64_t rows, int64_t lanes) {
+  const auto loaded = BuildProgram(Extremum(kind, type, rows, lanes));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const bool max = kind == Monoid::Kind::kMax;
+  constexpr T kNan = std::numeric_limits<T>::quiet_NaN(), kInfinity = std::numeric_limits<T>::infinity();
+  for (const T special : {T{0}, kNan, kInfinity, -kInfinity, std::copysign(kNan, T{-1})}) {
+    for (int64_t at = 0; at < rows; ++at) {  // in lanes 0, 3, ..
+      Array<T> x(rows * lanes), y(lanes), wanted(lanes, max ? -kInfinity : kInfinity);
+      for (int64_t i = 0; i < rows * lanes; ++i) {
+        x[i] = i / lanes == at && i % lanes % 3 == 0 ? special : static_cast<T>(i * 37 % 101 - 50);
+        T& extremum = wanted[i % lanes];
+        if (std::isnan(x[i]) || (max ? x[i] > extremum : x[i] < extremum)) extremum = x[i];
+      }
+      CallKernel(*loaded, "extremum", {x.data(), y.data()});
+      for (int64_t j = 0; j < lanes; ++j)
+        ASSERT_TRUE(std::isnan(wanted[j]) ? std::isnan(y[j]) : y[j] == wanted[j])
+            << rows << " rows, " << lanes << " lanes, " << special << " in row " << at << ": lane " << j
+            << " is " << y[j] << ", not " << wanted[j];
+    }
+  }
+}
+
+TEST(ExtremumChains, AreNanWhereAnyValueIs) {
+  for (const Monoid::Kind kind : {Monoid::Kind::kMax, Monoid::Kind::kMin}) {
+    for (const int64_t rows : {2, 3, 4, 5, 9}) {
+      for (const int64_t lanes : {4, 8, 13, 16, 64}) Check<float>(kind, DType::kF32, rows, lanes);
+      Check<double>(kind, DType::kF64, rows, 8);
+    }
+  }
+}
+
+TEST(ExtremumChains, CompareTwoValuesAtATime) {
+  for (const auto& [name, lanes] : {std::pair("x86-64-v3", 8), std::pair("x86-64-v4", 16)}) {
+    const Target target = NamedTarget(name).value();
+    const auto codegen = Codegen::Create(Named(target.triple, target.cpu, target.features).value()).value();
+    auto module = Lower(Extremum(Monoid::Kind::kMax, DType::kF32, 9, lanes), Context(),
+                        {.vector_bytes = target.vector_bytes, .vector_registers = target.vector_registers});
+    ASSERT_TRUE(module.ok()) << module.status();
+    CodegenOptions options;
+    options.entries.push_back({.name = "extremum", .noalias = true});
+    const std::string text = codegen->Text(**module, options, Stage::kAssembly).value();
+    EXPECT_EQ(Count(text, "vmaxps"), 8) << text;
+    EXPECT_EQ(Count(text, "vcmpunordps"), 5) << text;
+  }
+}
+
+}  // namespace
+}  // namespace kiln

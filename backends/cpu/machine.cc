@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -70,6 +71,11 @@ absl::StatusOr<MachineTarget> Describe(const std::string& triple, const std::str
     machine.fma = true;
     machine.half = true;
   }
+  // What lacks a feature that it needs is not there: AVX512-VNNI without AVX-512.
+  std::vector<std::string> all = absl::StrSplit(machine.features, ',', absl::SkipEmpty());
+  for (std::string& feature : all)
+    if (feature[0] == '+' && !info->checkFeatures(feature)) feature[0] = '-';
+  machine.features = absl::StrJoin(all, ",");
   for (const char* dot : {"avxvnni", "avx512vnni", "avx512bf16", "amx-tile", "amx-int8", "amx-bf16"}) {
     if (parsed.isX86()) AddIfThere(*info, dot, &machine.features);
   }

@@ -23,6 +23,14 @@ llvm::IntrinsicInst* AsExtremum(llvm::Value* value) {
   return id == llvm::Intrinsic::maximum || id == llvm::Intrinsic::minimum ? call : nullptr;
 }
 
+// Whether another of the kind, and nobody else, uses it.
+bool IsWithin(llvm::IntrinsicInst* call) {
+  if (!call->hasOneUse()) return false;
+  llvm::IntrinsicInst* above = AsExtremum(*call->user_begin());
+  return above != nullptr && above->getIntrinsicID() == call->getIntrinsicID() &&
+         above->getParent() == call->getParent();
+}
+
 // A tree of extrema, of which nobody uses what is within.
 struct Chain {
   llvm::IntrinsicInst* root;
@@ -33,20 +41,11 @@ struct Chain {
   void Add(llvm::IntrinsicInst* node) {
     for (llvm::Value* operand : node->args()) {
       llvm::IntrinsicInst* below = AsExtremum(operand);
-      const bool within = below != nullptr && below->getIntrinsicID() == root->getIntrinsicID() &&
-                          below->hasOneUse() && below->getParent() == root->getParent();
-      within ? Add(below) : values.push_back(operand);
+      below != nullptr&& IsWithin(below) ? Add(below) : values.push_back(operand);
     }
     nodes.push_back(node);
   }
 };
-
-bool IsWithin(llvm::IntrinsicInst* call) {
-  if (!call->hasOneUse()) return false;
-  llvm::IntrinsicInst* above = AsExtremum(*call->user_begin());
-  return above != nullptr && above->getIntrinsicID() == call->getIntrinsicID() &&
-         above->getParent() == call->getParent();
-}
 
 // Masks of more lanes than a register has would be put together and taken apart again.
 llvm::Value* NanWhereAnyIs(llvm::IRBuilder<>& b, const std::vector<llvm::Value*>& values, llvm::Value* result,

@@ -8,7 +8,7 @@
 The suite of MetaSchedule's evaluation with the shapes of TVM's te_workload (C1D to FDN; channels last, float32, batch 1),
 the convolutions of ResNet-18 as AutoTVM numbers them (C1 to C12, channels first), the 23 of ResNet-50 with constant weights,
 channels first (R1 to R23) and last (RL1 to RL23), depthwise, grouped and transposed ones with constant weights (DEPL, GRPL,
-T2DL), products of matrices (MM), of u8 with i8 to i32 (U8S8) and of bf16 to f32 (BF16), with constant weights too (U8S8L, BF16L), and layers along rows: layer norms (LN) and GELUs (GEL) of BERT, large BERT and ViT, batch norms
+T2DL), the other convolutions of tests/inputs/ops with constant weights, channels first (C1DF to T2DF) and last (C1DL to CBRL), products of matrices (MM), of u8 with i8 to i32 (U8S8) and of bf16 to f32 (BF16), with constant weights too (U8S8L, BF16L), and layers along rows: layer norms (LN) and GELUs (GEL) of BERT, large BERT and ViT, batch norms
 with ReLU of ResNet-50 (BNR, channels first). Constant weights may be prepared, as libraries prepare them.
 """
 import dataclasses
@@ -68,8 +68,12 @@ CONVOLUTIONS = {  # (spatial..., channels in, channels out, kernel, stride, padd
           (14, 14, 1024, 512, 1, 1, 0), (14, 14, 512, 512, 3, 2, 1), (7, 7, 512, 2048, 1, 1, 0), (14, 14, 1024, 2048, 1, 2, 0),
           (7, 7, 2048, 512, 1, 1, 0), (7, 7, 512, 512, 3, 1, 1)],
 }
+GIVEN = set(CONVOLUTIONS) - {"R"}  # families whose weights are inputs
 CONVOLUTIONS |= {"RL": CONVOLUTIONS["R"], "DEPL": CONVOLUTIONS["DEP"], "GRPL": CONVOLUTIONS["GRP"]}
-PREPARED = ("R", "RL", "DEPL", "GRPL", "T2DL", "U8S8L", "BF16L")  # families whose weights are constant
+CONVOLUTIONS |= {f"{family}F": CONVOLUTIONS[family][:1] for family in ("C1D", "C3D", "DEP", "DIL", "GRP")}
+CONVOLUTIONS |= {f"{family}L": CONVOLUTIONS[family][:1] for family in ("C1D", "C3D", "DIL")}
+CONVOLUTIONS |= {family: [(56, 56, 64, 64, 3, 1, 1)] for family in ("CBRF", "CBRL")}
+PREPARED = {*CONVOLUTIONS, "T2DF", "T2DL", "U8S8L", "BF16L"} - GIVEN  # families whose weights are constant
 TRANSPOSED = [(4, 512, 256, 4, 2, 1), (8, 256, 128, 4, 2, 1), (16, 128, 64, 4, 2, 1), (32, 64, 3, 4, 2, 1)]
 CAPSULES = [(16, 32, 32, 3, 2, 1), (8, 32, 32, 3, 1, 1), (16, 8, 16, 3, 2, 1), (8, 16, 16, 3, 1, 1)]  # of 4x4 matrices
 GMM = [(128, 128, 128), (512, 32, 512), (512, 512, 512), (1024, 1024, 1024)]  # m, n, k, in a batch of one
@@ -88,12 +92,12 @@ BATCH_NORM_RELU = [(64, 112, 112), (256, 56, 56), (512, 28, 28)]  # channels, he
 
 
 def convolution(family, number, numbers):
-    rank = {"C1D": 1, "C3D": 3}.get(family, 2)
+    rank = {"C1D": 1, "C3D": 3}.get(family[:3], 2)
     spatial, (ci, co, k, stride, pad, *rest) = numbers[:rank], numbers[rank:]
     dilation, groups = (*rest, 1, 1)[:2] if len(rest) < 2 else rest
     out = [(x + 2 * pad - dilation * (k - 1) - 1) // stride + 1 for x in spatial]
     shape = dict(spatial=list(spatial), ci=ci, co=co, k=k, stride=stride, pad=pad, dilation=dilation, groups=groups,
-                 out=out, bn_relu=family == "CBR", channels_first=family in ("C", "R"), prepared=family in PREPARED)
+                 out=out, bn_relu=family[:3] == "CBR", channels_first=family in ("C", "R") or family[-1] == "F", prepared=family in PREPARED)
     pixels, taps = math.prod(out), k**rank
     flops = 2 * pixels * co * (ci // groups) * taps + (4 * pixels * co if shape["bn_relu"] else 0)
     moved = math.prod(spatial) * ci + pixels * co + (ci // groups) * co * taps
@@ -104,7 +108,7 @@ def transposed(family, number, numbers):
     size, ci, co, k, stride, pad = numbers
     out = (size - 1) * stride - 2 * pad + k
     shape = dict(spatial=[size, size], ci=ci, co=co, k=k, stride=stride, pad=pad, out=[out, out],
-                 prepared=family in PREPARED)
+                 channels_first=family[-1] == "F", prepared=family in PREPARED)
     return Operator(f"{family}{number}", "transposed", shape, 2 * size * size * ci * co * k * k,
                     4 * (size * size * ci + out * out * co + k * k * ci * co))
 
@@ -132,6 +136,7 @@ def operators():
         first = 1 if family in ("C", "R", "RL") else 0
         made += [convolution(family, i, numbers) for i, numbers in enumerate(shapes, first)]
     made += [transposed(family, i, numbers) for family in ("T2D", "T2DL") for i, numbers in enumerate(TRANSPOSED)]
+    made += [transposed("T2DF", 0, TRANSPOSED[0])]
     made += [capsule(i, numbers) for i, numbers in enumerate(CAPSULES)]
     made += [matmul("GMM", i, numbers) for i, numbers in enumerate(GMM)]
     made += [matmul("MM", i, numbers) for i, numbers in enumerate(MM)]
@@ -228,7 +233,7 @@ def conv_mlir(operator):
     depthwise = g == s["ci"]
     weights = [*[k] * rank, s["ci"] // g, s["co"]] if not depthwise else [*[k] * rank, s["ci"]]
     if s["channels_first"]:
-        shape, weights = [1, s["ci"], *s["spatial"]], [s["co"], s["ci"], *[k] * rank]
+        shape, weights = [1, s["ci"], *s["spatial"]], [s["co"], *[s["ci"] // g] * (not depthwise), *[k] * rank]
     else:
         shape = [1, *s["spatial"], s["ci"]]
     arguments = [("x", tensor(*shape)), ("w", given_weights(s, tensor(*weights)))]
@@ -237,7 +242,19 @@ def conv_mlir(operator):
         around = [0, 0, *[s["pad"]] * rank] if s["channels_first"] else [0, *[s["pad"]] * rank, 0]
         x = body.padded(x, zero, around, *([1, s["ci"], *padded] if s["channels_first"] else [1, *padded, s["ci"]]))
     spatial_loops, tap_loops = ", ".join(pixel), ", ".join(taps)
-    if s["channels_first"]:
+    if s["channels_first"] and depthwise:
+        y = body.contraction(f"n, c, {spatial_loops}, {tap_loops}",
+                             [f"n, c, {', '.join(at)}", f"c, {tap_loops}", f"n, c, {spatial_loops}"],
+                             "pp" + "p" * rank + "r" * rank, [x, w], body.filled(zero, 1, s["co"], *s["out"]))
+    elif s["channels_first"] and g > 1:
+        x = body.reshaped("expand", x, [[0], [1, 2]] + [[i + 3] for i in range(rank)], 1, g, s["ci"] // g, *padded)
+        w = body.reshaped("expand", w, [[0, 1]] + [[i + 2] for i in range(rank + 1)], g, s["co"] // g, s["ci"] // g, *[k] * rank)
+        out = body.filled(zero, 1, g, s["co"] // g, *s["out"])
+        y = body.contraction(f"n, g, f, {spatial_loops}, c, {tap_loops}",
+                             [f"n, g, c, {', '.join(at)}", f"g, f, c, {tap_loops}", f"n, g, f, {spatial_loops}"],
+                             "p" * (rank + 3) + "r" * (rank + 1), [x, w], out)
+        y = body.reshaped("collapse", y, [[0], [1, 2]] + [[i + 3] for i in range(rank)], 1, s["co"], *s["out"])
+    elif s["channels_first"]:
         out = body.filled(zero, 1, s["co"], *s["out"])
         y = body.contraction(f"n, f, {spatial_loops}, c, {tap_loops}",
                              [f"n, c, {', '.join(at)}", f"f, c, {tap_loops}", f"n, f, {spatial_loops}"],
@@ -262,10 +279,10 @@ def conv_mlir(operator):
                              [f"n, {', '.join(at)}, c", f"{tap_loops}, c, f", f"n, {spatial_loops}, f"],
                              "p" * (rank + 2) + "r" * (rank + 1), [x, w], out)
     if s["bn_relu"]:
-        channel = tensor(s["co"])
-        arguments += [("bias", channel), ("scale", channel), ("offset", channel)]
-        out = body.empty(1, *s["out"], s["co"])
-        y = body.generic("n, h, w, f", ["n, h, w, f", "f", "f", "f", "n, h, w, f"], "pppp",
+        channel, loops = tensor(s["co"]), "n, f, h, w" if s["channels_first"] else "n, h, w, f"
+        arguments += [(name, given_weights(s, channel)) for name in ("bias", "scale", "offset")]
+        out = body.empty(1, s["co"], *s["out"]) if s["channels_first"] else body.empty(1, *s["out"], s["co"])
+        y = body.generic(loops, [loops, "f", "f", "f", loops], "pppp",
                          [y, ("%bias", channel), ("%scale", channel), ("%offset", channel)], out,
                          ["%t = arith.addf %a, %b : f32", "%u = arith.mulf %t, %c : f32", "%v = arith.addf %u, %d : f32",
                           "%r = arith.maximumf %v, %zero : f32"], "%r")
@@ -275,20 +292,24 @@ def conv_mlir(operator):
 def transposed_mlir(operator):
     s = operator.shape
     (size, _), (out, _), k, ci, co, stride = s["spatial"], s["out"], s["k"], s["ci"], s["co"], s["stride"]
-    wide, first = out + k - 1, k - 1 - s["pad"]
-    x, w = tensor(1, size, size, ci), tensor(k, k, ci, co)
+    wide, first, last = out + k - 1, k - 1 - s["pad"], not s["channels_first"]
+    image = lambda of, channels: [1, of, of, channels] if last else [1, channels, of, of]
+    x, w = tensor(*image(size, ci)), tensor(k, k, ci, co) if last else tensor(ci, co, k, k)
     body = Body()
     zero = body.number("0.0", "zero")
-    spread, kind = body.filled(zero, 1, wide, wide, ci)
-    spread = body.add(f"tensor.insert_slice %x into {spread}[0, {first}, {first}, 0] [1, {size}, {size}, {ci}] "
-                      f"[1, {stride}, {stride}, 1] : {x} into {kind}", kind)
+    spread, kind = body.filled(zero, *image(wide, ci))
+    listed = lambda numbers: ", ".join(map(str, numbers))
+    steps = [1, stride, stride, 1] if last else [1, 1, stride, stride]
+    start = [0, first, first, 0] if last else [0, 0, first, first]
+    spread = body.add(f"tensor.insert_slice %x into {spread}[{listed(start)}] [{listed(image(size, ci))}] [{listed(steps)}] : {x} into {kind}", kind)
     body.lines.append(f"%last = arith.constant {k - 1} : index")
+    taps = "%y, %x1, %c, %f" if last else "%c, %f, %y, %x1"
     flipped = body.generic("i, j, c, f", ["i, j, c, f"], "pppp", [], body.empty(k, k, ci, co),
                            ["%i = linalg.index 0 : index", "%j = linalg.index 1 : index", "%c = linalg.index 2 : index",
                             "%f = linalg.index 3 : index", "%y = arith.subi %last, %i : index",
-                            "%x1 = arith.subi %last, %j : index", f"%v = tensor.extract %w[%y, %x1, %c, %f] : {w}"], "%v")
-    y = body.contraction("n, h, w, f, i, j, c", ["n, h + i, w + j, c", "i, j, c, f", "n, h, w, f"], "pppprrr",
-                         [spread, flipped], body.filled(zero, 1, out, out, co))
+                            "%x1 = arith.subi %last, %j : index", f"%v = tensor.extract %w[{taps}] : {w}"], "%v")
+    at, to = ("n, h + i, w + j, c", "n, h, w, f") if last else ("n, c, h + i, w + j", "n, f, h, w")
+    y = body.contraction(f"{to}, i, j, c", [at, "i, j, c, f", to], "pppprrr", [spread, flipped], body.filled(zero, *image(out, co)))
     return function(operator.name, [("x", x), ("w", given_weights(s, w))], body, y)
 
 

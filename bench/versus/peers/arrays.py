@@ -9,12 +9,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 def input_shapes(operator):
     s = operator.shape
     if operator.kind == "conv":
-        k, rank = s["k"], len(s["spatial"])
+        taps = [s["k"]] * len(s["spatial"])
+        channels = (s["ci"],) if s["groups"] == s["ci"] else (s["ci"] // s["groups"], s["co"])  # of the weights
+        rest = [(s["co"],)] * (3 if s["bn_relu"] else 0)
         if s["channels_first"]:
-            return [(1, s["ci"], *s["spatial"]), (s["co"], s["ci"], *[k] * rank)]
-        depthwise = s["groups"] == s["ci"]
-        weights = (*[k] * rank, s["ci"]) if depthwise else (*[k] * rank, s["ci"] // s["groups"], s["co"])
-        return [(1, *s["spatial"], s["ci"]), weights] + [(s["co"],)] * (3 if s["bn_relu"] else 0)
+            return [(1, s["ci"], *s["spatial"]), (*channels[::-1], *taps)] + rest
+        return [(1, *s["spatial"], s["ci"]), (*taps, *channels)] + rest
+    if operator.kind == "transposed" and s["channels_first"]:
+        return [(1, s["ci"], *s["spatial"]), (s["ci"], s["co"], s["k"], s["k"])]
     if operator.kind == "transposed":
         return [(1, *s["spatial"], s["ci"]), (s["k"], s["k"], s["ci"], s["co"])]
     if operator.kind == "capsule":

@@ -40,7 +40,10 @@ def make(operator, folder):
             x = arrays.contiguous(x[0].transpose(2, 0, 1, 3, 4))
             w = arrays.contiguous(w.transpose(0, 1, 2, 4, 3, 5))
         if s.get("channels_first"):
-            x, w = arrays.contiguous(x.transpose(0, 2, 3, 1)), arrays.contiguous(w.transpose(2, 3, 1, 0))
+            x = arrays.contiguous(x.transpose(0, *range(2, rank + 2), 1))
+            channels = range(w.ndim - rank)  # of the weights
+            w = w.transpose(*range(w.ndim - rank, w.ndim), *(channels if operator.kind == "transposed" else channels[::-1]))
+            w = arrays.contiguous(w)
         bias = None
         if s.get("bn_relu"):  # (y + bias) * scale + offset, folded
             w, bias = arrays.contiguous(w * given[3]), arrays.contiguous(given[2] * given[3] + given[4])
@@ -77,7 +80,7 @@ def make(operator, folder):
             import numpy as np
             raw = np.empty((1, *s["out"], s["co"]), np.float32)
             library.onednn_result(handle, arrays.pointer(raw))
-            return raw.transpose(0, 3, 1, 2)
+            return raw.transpose(0, raw.ndim - 1, *range(1, raw.ndim - 1))
         library.onednn_result(handle, arrays.pointer(out))
         return out
 

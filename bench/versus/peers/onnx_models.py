@@ -34,13 +34,15 @@ def model(operator):
             else:
                 w = w.transpose(rank + 1, rank, *range(rank))
             result = lambda y: y.transpose(to_last)
+        elif s.get("groups", 1) == s["ci"]:
+            w = w[:, None]
         activations["x"] = np.ascontiguousarray(x)
         attributes = dict(strides=[s["stride"]] * rank, pads=[s["pad"]] * 2 * rank)
         if operator.kind == "conv":
             attributes.update(dilations=[s["dilation"]] * rank, group=s["groups"])
         names = ["x", "w"]
         if s.get("bn_relu"):
-            scale = given[3][:, None, None, None]
+            scale = given[3][:, *[None] * (rank + 1)]
             w = w * scale
             constant("bias", given[2] * given[3] + given[4])
             names.append("bias")

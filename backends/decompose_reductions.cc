@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/check.h"
@@ -187,7 +189,10 @@ void Decompose(Program& p, Id node) {
   for (size_t i = 0; i < loops.size(); ++i)
     lanes |= repeats(i) && p.loop(loops[i]).kind == LoopKind::kVectorized;
   const bool others = BlocksBelow(p, loops[innermost]).size() > 1;
-  if (others && !lanes && p.block(node).initial.count == 0 && FirstIsAtZero(p, node, loops, reduction))
+  const bool skips = AnnotationOf(p, p.block(node).annotations, kFinite) != 0 &&  // maybe the first term
+                     absl::c_any_of(BodyExprs(p, node), [&](Id e) { return p.exprs[e].op == Op::kWithin; });
+  if (others && !lanes && !skips && p.block(node).initial.count == 0 &&
+      FirstIsAtZero(p, node, loops, reduction))
     return;
   InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial), reduction);
 }

@@ -48,6 +48,18 @@ class Emitter {
     std::optional<bool> known;
     Value uniform, mask, any;  // any: whether a lane may pass (null: yes)
   };
+  // A condition that what is written out decides once its bound part has a value; and the values of this part
+  // at which it does not hold for all of the rest.
+  struct Edges {
+    int condition = 0;
+    IndexValue bound;
+    Interval rest;
+    std::vector<int64_t> values;
+  };
+  struct Edge {
+    IndexValue bound;
+    int64_t value = 0;
+  };
   struct LoadKey {
     Id buffer;
     std::vector<int64_t> key;
@@ -151,6 +163,12 @@ class Emitter {
   Saved EnterRegion(bool loop);
   void LeaveRegion(Saved saved);
 
+  // --- emit_edges.cc
+  std::vector<Edges> EdgesOf(const std::vector<Id>& blocks, const std::vector<int>& conditions);
+  void EmitEdges(Id loop, absl::Span<const Edges> edges);
+  IndexValue Assumed(int condition, IndexValue value) const;
+  bool Holds(int condition, int64_t bound, const Interval& rest) const;
+
   // --- emit_index.cc
   IndexValue Eval(const Sum& sum);
   IndexValue Digit(const IndexValue& value, int64_t lower, int64_t extent);
@@ -178,6 +196,7 @@ class Emitter {
   std::vector<Id> allocated_;                 // on the heap, to be freed
   std::unordered_map<Id, IndexValue> loops_;  // bound loops, by node
   std::vector<std::optional<bool>> known_;    // by condition
+  std::map<int, Edge> assumed_;               // by condition, where it is not known
   int64_t lanes_ = 0;                         // of the vectorized loop around, 0 for none
   Id vector_loop_ = kNone;
   bool slow_ = false;  // in the branch for incomplete tiles: no further versions

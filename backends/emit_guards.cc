@@ -57,7 +57,7 @@ Emitter::Test Emitter::TestOf(int condition) {
   Test test;
   test.known = known_[condition];
   if (test.known.has_value()) return test;
-  const IndexValue value = Eval(c.value);
+  const IndexValue value = Assumed(condition, Eval(c.value));
   const Interval range = RangeOf(value);
   if (range.min >= 0 && range.max < c.extent) test.known = true;
   if (range.max < 0 || range.min >= c.extent) test.known = false;

@@ -180,7 +180,7 @@ void Emitter::EmitBody(Id loop) {
   const auto holds_for_all = [&](int condition) {
     Sum bound;
     const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
-    return InRange(Eval(bound), plan_.conditions[condition].extent, rest.min, rest.max);
+    return InRange(Assumed(condition, Eval(bound)), plan_.conditions[condition].extent, rest.min, rest.max);
   };
   for (const int condition : OpenConditions(blocks)) {
     if (alike(condition) && GuardsAll(condition, blocks)) {
@@ -202,20 +202,27 @@ void Emitter::EmitBody(Id loop) {
   Value passes;
   for (const int condition : exact) {
     Sum bound;
-    UnboundPart(condition, &bound);
-    if (!Eval(bound).uniform()) continue;
-    passes = And(passes, holds_for_all(condition));
-    known_[condition] = true;
+    const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
+    const IndexValue value = Assumed(condition, Eval(bound));
+    if (!value.uniform()) continue;
+    known_[condition] = !value.is_constant() || Holds(condition, value.constant, rest);
+    if (known_[condition] == true) passes = And(passes, holds_for_all(condition));
   }
   Saved saved = EnterRegion(false);
   if (passes) b_.setInsertionPointToStart(branch(passes, false).thenBlock());
 
   Value complete;
+  std::vector<Edges> edges;
   if (mine && !slow_ && versions_ < kMostVersions && lanes_ == 0 && !Postponed(loop, versioned)) {
+    edges = EdgesOf(blocks, versioned);
     for (const int condition : versioned) complete = And(complete, holds_for_all(condition));
   }
   if (!complete) {
     EmitChildren(loop);
+  } else if (!edges.empty()) {
+    ++versions_;
+    EmitEdges(loop, edges);
+    --versions_;
   } else {
     const bool decided = versioned.size() == 1 && alike(versioned[0]);
     auto either = branch(complete, true);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "backends/place_buffers.h"
+#include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/region.h"
@@ -162,6 +164,25 @@ class Planner {
     if (arity > 2) PlanExpr(node, prepare, e.c, block);
   }
 
+  // The conditions under which no factor of a term is a zero beyond the bounds of what it reads. Lanes that
+  // they tell apart stay together: a select for the factor is less than a mask for the sum.
+  void AddSkips(Id node, Id factor, BlockPlan& block) {
+    const Expr e = p_.exprs[factor];
+    if (e.op == Op::kMul) {
+      AddSkips(node, e.a, block);
+      AddSkips(node, e.b, block);
+    }
+    if (e.op != Op::kWithin || p_.exprs[e.b].op != Op::kConstant || p_.exprs[e.b].bits != 0) return;
+    for (const int condition : block.within.at(factor)) {
+      const bool lanes = absl::c_any_of(plan_.conditions[condition].loops, [&](Id loop) {
+        return p_.loop(loop).kind == LoopKind::kVectorized && p_.loop(loop).extent.max > 1;
+      });
+      if (lanes || absl::c_linear_search(block.guards, condition)) continue;
+      block.guards.push_back(condition);
+      block.skips.push_back(condition);
+    }
+  }
+
   void PlanBlock(Id node, bool prepare) {
     const Id scope = EnclosingBlock(p_, node);
     const Bindings bindings = ResolveBindings(p_, node);
@@ -181,6 +202,9 @@ class Planner {
     const BlockNode body = p_.block(node);
     const std::vector<int32_t> values(p_.List(body.values).begin(), p_.List(body.values).end());
     for (const Id value : values) PlanExpr(node, prepare, value, block);
+    const bool sum = body.monoid != kNone && p_.monoids[body.monoid].kind == Monoid::Kind::kSum;
+    if (sum && body.accumulates && AnnotationOf(p_, body.annotations, kFinite) != 0)
+      AddSkips(node, values[0], block);
     block.dests.resize(body.dests.count);
     for (int r = 0; r < body.dests.count; ++r) {
       const Access dest = p_.accesses[body.dests.begin + r];

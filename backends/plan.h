@@ -21,6 +21,7 @@ struct Condition {
 
 struct BlockPlan {
   std::vector<int> guards;                // the instance exists where all hold
+  std::vector<int> skips;                 // guards that leave out terms of a sum that are zero
   std::unordered_map<Id, Sum> values;     // kIndex expressions
   std::unordered_map<Id, Sum> addresses;  // kLoad and kGather expressions: elements from the buffer's start
   std::unordered_map<Id, std::vector<int>> within;  // kWithin expressions

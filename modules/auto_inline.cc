@@ -4,16 +4,19 @@
 //
 // Applies to: plain stores. A store that reads nothing always goes into its consumers; others do if they cost
 // little to compute again (no special function and no padding, unless there is one reader that reads each
-// element once), permute nothing that they read, so that no contiguous access becomes a strided one, and, if
-// it is asked for, read at their iters alone. Structure: none.
+// element once), permute nothing that they read but constants, so that no contiguous access becomes a strided
+// one, and, if it is asked for, read at their iters alone. Constants lie as their readers walk them
+// (modules/layout_rewrite.cc), but only where these read the constants themselves. Structure: none.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
+#include "modules/pack_operands.h"
 #include "modules/tiling.h"
 
 namespace kiln {
@@ -21,6 +24,10 @@ namespace {
 
 absl::Status No(const Program& p, Id block, absl::string_view why) {
   return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " ", why));
+}
+
+bool ReadsConstantsAlone(const Program& p, Id block) {
+  return absl::c_all_of(ReadBuffers(p, block), [&](Id buffer) { return IsConstant(p, buffer); });
 }
 
 // Every index of a read is an iter and an offset, or a constant.
@@ -40,7 +47,8 @@ absl::Status CheckWanted(const Program& p, Id block, const AutoInlineOptions& op
     if (std::any_of(body.begin(), body.end(), [&](Id e) { return ToString(p.exprs[e].op) == op; }))
       return No(p, block, absl::StrCat("has ", op, " in its body"));
   }
-  if (options.ordered != 0 && !KeepsOrder(p, block)) return No(p, block, "permutes what it reads");
+  if (options.ordered != 0 && !KeepsOrder(p, block) && !ReadsConstantsAlone(p, block))
+    return No(p, block, "permutes what it reads");
   if (options.injective != 0 && !IsInjective(p, block))
     return No(p, block, "reads at more than its iters and offsets");
   return absl::OkStatus();

@@ -55,6 +55,7 @@ BlockModule StreamResults(StreamResultsOptions options = {});
 
 void RandomComputeLocation(Schedule& s);
 void SkipZeros(Schedule& s);
+void SkipPadding(Schedule& s);
 
 struct ParallelizeVectorizeUnrollOptions {
   int64_t max_jobs_per_core = 16;

@@ -27,7 +27,9 @@ const Primitive kAnnotateBlock{
         "tanh and "
         "powf may be less accurate there, and faster (backends/cpu/vector_math.h). `stream` other than 0: "
         "whole "
-        "vectors are stored past the caches.",
+        "vectors are stored past the caches. `finite` other than 0: of a sum of products, terms in which a "
+        "factor is a zero beyond the bounds of what it reads (`within`) may be left out; where the other "
+        "factor is infinite or NaN, so would be the sum with them.",
     .apply = AnnotateBlock,
 };
 KILN_PRIMITIVE(kAnnotateBlock);

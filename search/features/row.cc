@@ -74,11 +74,16 @@ class Row {
     element_ =
         accesses.empty() ? 4 : static_cast<double>(SizeOf(p_.buffers[nests_.accesses()[dest_].buffer].dtype));
     registers_ = Registers(lanes_, element_);
+    for (const NestAccess& access : accesses) within_ |= access.within;
   }
 
   void FillOperations() {
     const Operations operations = CountOperations(nests_, block_);
+    // Terms beyond bounds that lanes do not tell apart are left out by versions, which test nothing.
+    const bool by_lane = lane_loop_ >= 0 && (within_ & Nests::Bit(lane_loop_)) != 0;
+    const bool left_out = !by_lane && AnnotationOf(p_, p_.block(block_.node).annotations, kFinite) != 0;
     for (int kind = kFloatAdd; kind <= kWithins; ++kind) {
+      if (kind == kWithins && left_out) continue;
       if (operations.counts[kind] != 0) row_[kind] = Log(operations.counts[kind] * Instances(0));
     }
     arithmetic_ = operations.arithmetic;
@@ -206,10 +211,8 @@ class Row {
         row_[column] = 1;
       }
     }
-    uint64_t within = 0;
-    for (const NestAccess& access : nests_.accesses(block_)) within |= access.within;
-    for (int d = 0; within != 0 && d < depth_; ++d) {
-      if ((within & Nests::Bit(d)) != 0)
+    for (int d = 0; within_ != 0 && d < depth_; ++d) {
+      if ((within_ & Nests::Bit(d)) != 0)
         row_[d == lane_loop_ || d >= line_ - 1 ? kWithinInner : kWithinOuter] = 1;
     }
   }
@@ -361,6 +364,7 @@ class Row {
   float* row_;
   int line_ = 0;        // level of the straight line
   int lane_loop_ = -1;  // depth of the vectorized loop
+  uint64_t within_ = 0;  // loops that decide whether elements are loaded
   int innermost_ = -1;  // depth of the innermost loop of more than one iteration
   int loops_ = 0;
   int32_t dest_ = 0;

@@ -18,8 +18,9 @@ bool IsPadded(const Program& p, Id factor) {
   const Expr& e = p.exprs[factor];
   if (e.op == Op::kWithin) return p.exprs[e.b].op == Op::kConstant && p.exprs[e.b].bits == 0;
   const std::vector<Id> writers = e.op == Op::kLoad ? Writers(p, e.a) : std::vector<Id>();
-  return writers.size() == 1 && p.block(writers[0]).monoid == kNone &&
-         p.exprs[p.List(p.block(writers[0]).values)[0]].op == Op::kWithin;
+  if (writers.size() != 1 || p.block(writers[0]).monoid != kNone) return false;
+  const Id written = p.List(p.block(writers[0]).values)[0];
+  return p.exprs[written].op == Op::kWithin && IsPadded(p, written);
 }
 
 }  // namespace

@@ -20,10 +20,13 @@
 #include <thread>
 
 #include "CLI/CLI.hpp"
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "backends/runner/kiln_pool.h"
 #include "fmt/format.h"
+#include "lang/analysis/annotations.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/interpreter.h"
 #include "lang/text.h"
@@ -60,7 +63,8 @@ constexpr uint64_t kChunk = 50;       // seeds
 constexpr size_t kParameters = 12;    // that a call here passes
 constexpr double kLeastShare = 0.08;  // of the seeds, that must come to run
 
-constexpr const char* kClasses[] = {"vectorized", "unrolled", "parallel", "pipelined", "prepared"};
+constexpr const char* kClasses[] = {"vectorized", "unrolled", "parallel",
+                                    "pipelined",  "prepared", "left-out"};
 
 // Shared with the process that runs a chunk.
 struct Progress {
@@ -83,6 +87,12 @@ void Classify(const Program& p, Ran& ran) {
   for (const Id loop : LoopsBelow(p, kRoot)) {
     for (size_t k = 0; k < std::size(kKinds); ++k) ran.of_class[k] |= p.loop(loop).kind == kKinds[k];
     ran.of_class[std::size(kKinds)] |= p.nodes[loop].prepare;
+  }
+  for (const Id block : Blocks(p)) {
+    const std::vector<Id> body = BodyExprs(p, block);
+    ran.of_class[std::size(kKinds) + 1] |=
+        p.block(block).monoid != kNone && AnnotationOf(p, p.block(block).annotations, kFinite) != 0 &&
+        absl::c_any_of(body, [&](Id e) { return p.exprs[e].op == Op::kWithin; });
   }
 }
 
@@ -118,6 +128,10 @@ Ran RunSeed(uint64_t seed) {
     if (absl::string_view(step.primitive->name) == "bind") continue;  // to what a CPU lacks
     if (Run(state, Target(), step, 0, nullptr, nullptr, nullptr).ok())
       absl::StrAppend(&steps, ToString(step), "\n");
+  }
+  if (dice.Flip(0.5)) {  // as all of these numbers are
+    for (const Id block : Blocks(p))
+      SetAnnotation(state.program, state.program.block(block).annotations, kFinite, 1);
   }
   if (!Validate(p, Target()).ok) return {};
   const auto told = [&](absl::string_view what) {

@@ -26,6 +26,18 @@ TEST(AutoInline, KeepsWhatCostsAndWhatPermutes) {
   ExpectModule("auto_inline", "each-block(auto-inline)", Chain());
 }
 
+// T = W transposed, C = A * T; W is a constant.
+TEST(AutoInline, InlinesConstantsThatItPermutes) {
+  Builder b("product");
+  const Id a = b.Input("A", DType::kF32, {4, 4}), w = b.Constant("W", DType::kF32, {4, 4}),
+           t = b.Temporary("T", DType::kF32, {4, 4}), c = b.Output("C", DType::kF32, {4, 4});
+  const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  b.Compute("transpose", {{"i", 4}, {"j", 4}}, {t, {i, j}}, b.Load(w, {j, i}));
+  b.Reduce("matmul", {{"i", 4}, {"j", 4}, {"k", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {i, j}},
+           b.Mul(b.Load(a, {i, k}), b.Load(t, {k, j})));
+  ExpectModule("auto_inline_constants", "each-block(auto-inline)", b.Finish());
+}
+
 TEST(AutoInline, InlinesAllThatItMayUnderLaxOptions) {
   ExpectModule("auto_inline_lax", "each-block(auto-inline cheap=0 ordered=0)", Chain());
 }

@@ -65,8 +65,8 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
       "space:1:22: there is no module \"auto-inlin\"; known are each-block, add-rfactor, auto-inline, "
       "channels-in-blocks, cpu, cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
       "multi-level-tiling-with-intrinsic, pad-to-tile, "
-      "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
-      "stream-results, vectorize-rows");
+      "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, "
+      "skip-padding, skip-zeros, stream-results, vectorize-rows");
   EXPECT_EQ(ErrorOf("auto-inline"),
             "space:1:12: auto-inline is a module of a block; write each-block(auto-inline)");
   EXPECT_EQ(ErrorOf("each-block(cpu)"),
@@ -84,8 +84,8 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
       "space:1:1: there is no module \"\"; known are each-block, add-rfactor, auto-inline, "
       "channels-in-blocks, cpu, cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
       "multi-level-tiling-with-intrinsic, pad-to-tile, "
-      "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, skip-zeros, "
-      "stream-results, vectorize-rows");
+      "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, "
+      "skip-padding, skip-zeros, stream-results, vectorize-rows");
 }
 
 TEST(Space, EndsAtItsLastCharacterAndNotAtAZero) {

@@ -1,0 +1,35 @@
+// skip-padding: sums of products whose factors have zeros around them say that they are finite.
+#include <gtest/gtest.h>
+
+#include "lang/builder.h"
+#include "tests/support/module_cases.h"
+
+namespace kiln {
+namespace {
+
+// P = X with one `around` on each side; C[h] = P[h + i] * W[i] over three i, or the largest of the products.
+Program Window(Monoid::Kind monoid, double around) {
+  Builder b("window");
+  const Id x = b.Input("X", DType::kF32, {14}), w = b.Input("W", DType::kF32, {3}),
+           c = b.Output("C", DType::kF32, {14}), padded = b.Temporary("P", DType::kF32, {16});
+  const Sum y = b.Iter(0) + Sum::Constant(-1);
+  b.Compute("pad", {{"y", 16}}, {padded, {b.Iter(0)}},
+            b.Within({{y, 14}}, b.Load(x, {y}), b.Float(DType::kF32, around)));
+  b.Reduce("conv", {{"h", 14}, {"i", 3, IterKind::kReduction}}, monoid, {c, {b.Iter(0)}},
+           b.Mul(b.Load(padded, {b.Iter(0) + b.Iter(1)}), b.Load(w, {b.Iter(1)})));
+  return b.Finish();
+}
+
+constexpr char kSpace[] = "skip-padding";
+
+TEST(SkipPadding, SaysThatFactorsWithZerosAroundThemAreFinite) {
+  ExpectModule("skip_padding", kSpace, Window(Monoid::Kind::kSum, 0));
+}
+
+TEST(SkipPadding, LeavesOtherReductionsAndOtherValues) {
+  EXPECT_EQ(SketchesText(kSpace, Window(Monoid::Kind::kMax, 0)).find("annotate-block"), std::string::npos);
+  EXPECT_EQ(SketchesText(kSpace, Window(Monoid::Kind::kSum, 1)).find("annotate-block"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln

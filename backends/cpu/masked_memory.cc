@@ -102,6 +102,30 @@ void LaneByLane(const Access& a, llvm::Value* spare) {
   a.call->eraseFromParent();
 }
 
+// The lane, if a constant mask has only one.
+std::optional<unsigned> OnlyLane(const Access& a) {
+  auto* mask = llvm::dyn_cast<llvm::Constant>(a.mask);
+  std::optional<unsigned> only;
+  for (unsigned lane = 0; mask != nullptr && lane < a.type->getNumElements(); ++lane) {
+    const llvm::Constant* inside = mask->getAggregateElement(lane);
+    if (inside == nullptr || !llvm::isa<llvm::ConstantInt>(inside)) return std::nullopt;
+    if (inside->isNullValue()) continue;
+    if (only.has_value()) return std::nullopt;
+    only = lane;
+  }
+  return only;
+}
+
+// LLVM 22 stores the whole i64 where one lane is left of an i64 vector that was truncated.
+void StoreLane(const Access& a, unsigned lane) {
+  llvm::IRBuilder<> b(a.call);
+  llvm::Type* element = a.type->getElementType();
+  const llvm::Align align = std::min(a.align, llvm::Align(element->getPrimitiveSizeInBits() / 8));
+  b.CreateAlignedStore(b.CreateExtractElement(a.value, lane),
+                       b.CreateConstInBoundsGEP1_64(element, a.pointer, lane), align);
+  a.call->eraseFromParent();
+}
+
 }  // namespace
 
 void ExpandMaskedMemory(llvm::Function& function, const llvm::TargetMachine& target) {
@@ -114,6 +138,10 @@ void ExpandMaskedMemory(llvm::Function& function, const llvm::TargetMachine& tar
   llvm::AllocaInst* spare = nullptr;
   for (llvm::Instruction* call : calls) {
     Access access = *AccessOf(*call);  // now: its operands may have been replaced
+    if (const auto lane = OnlyLane(access); lane.has_value() && access.store && !access.apart) {
+      StoreLane(access, *lane);
+      continue;
+    }
     if (Legal(info, access)) continue;
     if (access.type->getScalarSizeInBits() == 16 && access.type->isFPOrFPVectorTy()) {
       access = AsIntegers(access);

@@ -112,6 +112,8 @@ std::string Difference(const char* found, const std::string& wanted) {
 std::string Difference(DType type, const char* found, const std::string& wanted) {
   if (type == DType::kF64) return Difference<double>(found, wanted);
   if (type == DType::kF32) return Difference<float>(found, wanted);
+  if (type == DType::kI32) return Difference<int32_t>(found, wanted);
+  if (type == DType::kI64) return Difference<int64_t>(found, wanted);
   return std::memcmp(found, wanted.data(), wanted.size()) == 0 ? "" : "an element is not the interpreter's";
 }
 

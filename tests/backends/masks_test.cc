@@ -179,5 +179,30 @@ TEST(Masks, KeepWhatIsOutside) {
   }
 }
 
+// y[i] = i32(x[i]): one lane is left for the last vector, and y ends with the page.
+TEST(Masks, OneLaneOfNarrowedOnesIsStoredAlone) {
+  constexpr int64_t kCount = 9;
+  Builder b("narrowed");
+  const Id x = b.Input("x", DType::kI64, {kCount}), y = b.Output("y", DType::kI32, {kCount});
+  b.Compute("narrow", {{"i", kCount}}, {y, {b.Iter(0)}},
+            b.Make(Op::kCast, DType::kI32, b.Load(x, {b.Iter(0)})));
+  Schedule s = Scheduled(b.Finish());
+  const auto tiles = s.Split(s.GetLoops(s.GetBlock("narrow"))[0], {kAuto, 4});
+  s.Unroll(tiles[0]);
+  s.Vectorize(tiles[1]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  const auto code = BuildProgram(s.program(), {.alignment = 4});
+  ASSERT_TRUE(code.ok()) << code.status();
+  auto in = Random<int64_t>(kCount, 1);
+  const Pages out;
+  char* const begin = out.End() - kCount * sizeof(int32_t);
+  EXPECT_EQ(CallKernel(*code, "narrowed", {in.data(), begin}), 0);
+  for (int64_t i = 0; i < kCount; ++i) {
+    int32_t found;
+    std::memcpy(&found, begin + i * sizeof(found), sizeof(found));
+    EXPECT_EQ(found, in[i]);
+  }
+}
+
 }  // namespace
 }  // namespace kiln

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "backends/emit_state.h"
 #include "backends/index_value.h"
 #include "backends/lower.h"
 #include "backends/plan.h"
@@ -37,33 +38,10 @@ class Emitter {
   using Value = mlir::Value;
   using Values = llvm::SmallVector<Value, 4>;
 
-  // The body of a loop that runs, or the function: where values that depend on nothing deeper are made.
-  struct Level {
-    mlir::Block* block = nullptr;
-    mlir::Operation* last = nullptr;             // of those made ahead
-    std::map<std::vector<int64_t>, Value> made;  // keys start with the kind of value
-  };
   // 0 <= value < extent here: decided now, the same for all lanes, or one bit per lane.
   struct Test {
     std::optional<bool> known;
     Value uniform, mask, any;  // any: whether a lane may pass (null: yes)
-  };
-  // A condition that what is written out decides once its bound part has a value; and the values of this part
-  // at which it does not hold for all of the rest.
-  struct Edges {
-    int condition = 0;
-    IndexValue bound;
-    Interval rest;
-    std::vector<int64_t> values;
-  };
-  struct Edge {
-    IndexValue bound;
-    int64_t value = 0;
-  };
-  struct LoadKey {
-    Id buffer;
-    std::vector<int64_t> key;
-    bool operator<(const LoadKey& o) const { return buffer != o.buffer ? buffer < o.buffer : key < o.key; }
   };
   // What is known inside a region and no longer outside of it.
   struct Saved {

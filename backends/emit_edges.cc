@@ -34,7 +34,7 @@ IndexValue Emitter::Assumed(int condition, IndexValue value) const {
 }
 
 // None where versions are not worth it: conditions that do more than leave out terms, or too many edges.
-std::vector<Emitter::Edges> Emitter::EdgesOf(const std::vector<Id>& blocks,
+std::vector<Edges> Emitter::EdgesOf(const std::vector<Id>& blocks,
                                              const std::vector<int>& conditions) {
   const auto skips = [&](int condition) {
     return absl::c_any_of(

@@ -10,11 +10,23 @@
 // were.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/tile_loops.h"
 
 namespace kiln {
+namespace {
+
+// What of an index steps by one: of groups and channels, the channels.
+Sum ByOne(const Sum& index) {
+  Sum by_one;
+  absl::c_copy_if(index.splits, std::back_inserter(by_one.splits),
+                  [](const kiln::Split& split) { return split.scale == 1; });
+  return by_one;
+}
+
+}  // namespace
 
 std::optional<Across> FindAcross(Schedule& s, Block block) {
   if (!s.ok()) return std::nullopt;
@@ -27,7 +39,7 @@ std::optional<Across> FindAcross(Schedule& s, Block block) {
   const auto index = p.List(dest.index);
   const std::vector<size_t> order = DimsInMemory(p, dest.buffer);
   for (const size_t d : order) {
-    const std::vector<Id> loops = LoopsOfIndex(bindings, p.SumOf(index[d]));
+    const std::vector<Id> loops = LoopsOfIndex(bindings, ByOne(p.SumOf(index[d])));
     const bool fills = loops.size() == 1 && p.loop(loops[0]).extent.max % lanes == 0;
     const bool last = d == order.back();
     const bool in_blocks = last && d + 1 < index.size();

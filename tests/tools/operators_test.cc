@@ -19,7 +19,7 @@ TEST(Operators, AreOneTaskEach) {
     EXPECT_EQ(ran.json()["tasks"].size(), 1) << file.path();
     ++files;
   }
-  EXPECT_EQ(files, 144);
+  EXPECT_EQ(files, 155);
 }
 
 }  // namespace

@@ -2,10 +2,13 @@
 
 #include <cmath>
 
+#include "backends/cpu/power_tables.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -136,6 +139,43 @@ class Lanes {
     return Narrow(Exp2(Clamp(Mul(Wide(y), log2), -300, 300), kShortExp2));
   }
 
+  // In f32: r = z c - 1 is exact, and what sums and products lose of 16 log2(x) is in `low`. 16 y log2(x) is
+  // k + f. `otherwise` is for vectors with a lane whose base is not positive and normal, or whose result may
+  // be denormal or infinite.
+  Value PowerByTables(Value x, Value y, llvm::function_ref<Value()> otherwise) {
+    const PowerTables& tables = PowerTables::Get();
+    const Value above = SubI(Bits(x), I(PowerTables::kLeast));
+    const Value exponent = And(above, I(static_cast<int32_t>(0xff800000)));
+    const Value interval = arith::ShRUIOp::create(b_, above, I(18));
+    const Value z = FromBits(SubI(Bits(x), exponent));
+    const Value n = arith::SIToFPOp::create(b_, shape_, exponent);  // times 2^23
+    const Value r = Fma(z, Entry(tables.inverse, interval), F(-1));
+    const Value whole = Fma(n, F(0x1p-19), Entry(tables.log_high, interval));
+
+    // r (kFirst + kSecond r + ...): the first two terms as a sum and what it loses
+    const Value first = F(PowerTables::kFirst), second = F(PowerTables::kSecond);
+    const Value factor = Fma(r, second, first);
+    const Value lost = Add(Fma(r, second, Sub(first, factor)), F(PowerTables::kFirstLow));
+    const Value rest = Fma(Mul(r, r), Polynomial(r, PowerTables::kLog2), lost);
+    const Value high = Fma(r, factor, whole);
+    const Value high_lost = Fma(r, factor, Sub(whole, high));
+    const Value low = Fma(r, rest, Add(high_lost, Entry(tables.log_low, interval)));
+
+    const Value shifted = Fma(y, high, F(kRound32));
+    const Value k = Sub(shifted, F(kRound32));
+    const Value f = Fma(y, low, Fma(y, high, arith::NegFOp::create(b_, k)));
+    const Value bits = Bits(shifted);
+    const Value power =
+        FromBits(AddI(Bits(Entry(tables.power, bits)), arith::ShLIOp::create(b_, bits, I(19))));
+    const Value more = Fma(f, Polynomial(f, PowerTables::kExp2), Entry(tables.power_low, bits));
+
+    const Value normal = SubI(Bits(x), I(0x00800000));
+    const Value far = SubI(bits, I(std::bit_cast<int32_t>(static_cast<float>(kRound32)) - 126 * 16));
+    const Value special = Or(AboveI(normal, 0x7effffff), AboveI(far, (126 + 128) * 16 - 1));
+    const Value any = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, special);
+    return Either(any, otherwise, [&] { return Fma(power, more, power); });
+  }
+
   // x / y with one divisor for all lanes: a product with its reciprocal, if that is a usual number.
   Value Quotient(Value x, Value divisor) {
     const auto number = [&](double value) {
@@ -186,6 +226,42 @@ class Lanes {
   mlir::ImplicitLocOpBuilder& builder() { return b_; }
 
  private:
+  // table[index mod its size] for each lane, by one permutation of sixteen.
+  template <typename T, size_t n>
+  Value Entry(const std::array<T, n>& table, Value index) {
+    constexpr int64_t kAtOnce = 16;
+    const int64_t lanes = mlir::cast<mlir::VectorType>(shape_).getNumElements();
+    const auto sixteen = mlir::VectorType::get(kAtOnce, b_.getF32Type());
+    const auto values = [&](size_t first) -> Value {
+      llvm::SmallVector<float> part;
+      for (size_t i = first; i < first + kAtOnce; ++i) part.push_back(std::bit_cast<float>(table[i]));
+      return arith::ConstantOp::create(b_, mlir::DenseElementsAttr::get(sixteen, llvm::ArrayRef(part)));
+    };
+    Value result = mlir::ub::PoisonOp::create(b_, shape_);
+    for (int64_t at = 0; at < lanes; at += kAtOnce) {
+      const int64_t count = std::min(kAtOnce, lanes - at);
+      llvm::SmallVector<int64_t> chosen;  // the last few again where there are no sixteen
+      for (int64_t lane = 0; lane < kAtOnce; ++lane) chosen.push_back(at + lane % count);
+      llvm::SmallVector<Value> operands = {values(0),
+                                           mlir::vector::ShuffleOp::create(b_, index, index, chosen)};
+      if (n > kAtOnce) operands.push_back(values(kAtOnce));
+      const Value found = mlir::LLVM::CallIntrinsicOp::create(
+                              b_, sixteen,
+                              b_.getStringAttr(n > kAtOnce ? "llvm.x86.avx512.vpermi2var.ps.512"
+                                                           : "llvm.x86.avx512.permvar.sf.512"),
+                              operands)
+                              .getResult(0);
+      const Value part = mlir::vector::ExtractStridedSliceOp::create(
+          b_, found, llvm::ArrayRef<int64_t>{0}, llvm::ArrayRef<int64_t>{count}, llvm::ArrayRef<int64_t>{1});
+      result = mlir::vector::InsertStridedSliceOp::create(b_, part, result, llvm::ArrayRef<int64_t>{at},
+                                                          llvm::ArrayRef<int64_t>{1});
+    }
+    return result;
+  }
+  Value AboveI(Value x, int32_t most) {
+    return arith::CmpIOp::create(b_, arith::CmpIPredicate::ugt, x, I(most));
+  }
+
   // The polynomial is 2^-kScale of e^r.
   Value ExpOfUsual(Value x, Value shifted) {
     const Value r = Reduced(x, Sub(shifted, F(kScaled)), kUnit);
@@ -352,20 +428,23 @@ mlir::FloatAttr SplatOf(Value x) {
 }
 
 // Null: has no such code.
-Value PowerOrLibm(math::PowFOp op, Lanes& lanes, bool vector) {
+Value PowerOrLibm(math::PowFOp op, Lanes& lanes, bool vector, bool tables) {
   const Value x = op.getLhs(), y = op.getRhs();
   const mlir::FloatAttr exponent = SplatOf(y);
   const double n = exponent ? exponent.getValueAsDouble() : 0;
   if (n == 2) return lanes.Mul(x, x);
   if (n == 3) return lanes.Mul(lanes.Mul(x, x), x);
   if (!vector) return {};
-  if (IsFast(op)) return lanes.Exp(lanes.Mul(y, lanes.Log(x)));
-  const Value special = lanes.Or(lanes.Or(lanes.NotPositive(x), lanes.NotFinite(x)), lanes.NotFinite(y));
-  return lanes.Unless(
-      special, [&] { return lanes.Power(x, y); },
-      [&](int64_t lane) {
-        return math::PowFOp::create(lanes.builder(), lanes.Lane(x, lane), lanes.Lane(y, lane)).getResult();
-      });
+  const auto anywhere = [&] {
+    const Value special = lanes.Or(lanes.Or(lanes.NotPositive(x), lanes.NotFinite(x)), lanes.NotFinite(y));
+    return lanes.Unless(
+        special, [&] { return lanes.Power(x, y); },
+        [&](int64_t lane) {
+          return math::PowFOp::create(lanes.builder(), lanes.Lane(x, lane), lanes.Lane(y, lane)).getResult();
+        });
+  };
+  if (tables) return lanes.PowerByTables(x, y, anywhere);
+  return IsFast(op) ? lanes.Exp(lanes.Mul(y, lanes.Log(x))) : anywhere();
 }
 
 // Null: the lanes have divisors of their own.
@@ -384,10 +463,11 @@ bool IsFast(mlir::Operation* op) {
   return flags && bitEnumContainsAny(flags.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::afn);
 }
 
-bool ExpandVectorMath(mlir::Operation* op) {
+bool ExpandVectorMath(mlir::Operation* op, bool avx512) {
   if (op->getNumResults() != 1 || !mlir::getElementTypeOrSelf(op->getResult(0).getType()).isF32())
     return false;
-  const bool vector = mlir::isa<mlir::VectorType>(op->getResult(0).getType());
+  auto vector = mlir::dyn_cast<mlir::VectorType>(op->getResult(0).getType());
+  const bool tables = avx512 && vector && vector.getNumElements() >= 8;
   Lanes lanes(op);
   const Value result =
       llvm::TypeSwitch<mlir::Operation*, Value>(op)
@@ -398,7 +478,7 @@ bool ExpandVectorMath(mlir::Operation* op) {
           .Case([&](math::ErfOp e) { return lanes.Erf(e.getOperand()); })
           .Case([&](math::SinOp e) { return vector ? SineOrLibm(e, lanes, 0) : Value(); })
           .Case([&](math::CosOp e) { return vector ? SineOrLibm(e, lanes, 1) : Value(); })
-          .Case([&](math::PowFOp e) { return PowerOrLibm(e, lanes, vector); })
+          .Case([&](math::PowFOp e) { return PowerOrLibm(e, lanes, static_cast<bool>(vector), tables); })
           .Case([&](arith::DivFOp e) { return QuotientByOne(e, lanes); })
           .Default(Value());
   if (!result) return false;

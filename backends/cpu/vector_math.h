@@ -29,7 +29,7 @@ namespace kiln {
 
 // Replaces the operation by such code, if this file has some for it and for its type: f32, and for those that
 // have a way through libm vectors alone. The machine must fuse multiplication and addition.
-bool ExpandVectorMath(mlir::Operation* op);
+bool ExpandVectorMath(mlir::Operation* op, bool avx512);
 
 // Whether `fastmath<afn>` is on it.
 bool IsFast(mlir::Operation* op);

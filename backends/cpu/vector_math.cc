@@ -139,9 +139,9 @@ class Lanes {
     return Narrow(Exp2(Clamp(Mul(Wide(y), log2), -300, 300), kShortExp2));
   }
 
-  // In f32: r = z c - 1 is exact, and what sums and products lose of 16 log2(x) is in `low`. 16 y log2(x) is
-  // k + f. `otherwise` is for vectors with a lane whose base is not positive and normal, or whose result may
-  // be denormal or infinite.
+  // In f32: r = z c - 1 is exact, 2^23 log2(x) is high + low, of which `low` is what sums lose, and y times
+  // that is 2^19 k + f. `otherwise` is for vectors with a lane whose base is not in [2^-125, 2^127], or whose
+  // result may be denormal or infinite.
   Value PowerByTables(Value x, Value y, llvm::function_ref<Value()> otherwise) {
     const PowerTables& tables = PowerTables::Get();
     const Value above = SubI(Bits(x), I(PowerTables::kLeast));
@@ -150,7 +150,7 @@ class Lanes {
     const Value z = FromBits(SubI(Bits(x), exponent));
     const Value n = arith::SIToFPOp::create(b_, shape_, exponent);  // times 2^23
     const Value r = Fma(z, Entry(tables.inverse, interval), F(-1));
-    const Value whole = Fma(n, F(0x1p-19), Entry(tables.log_high, interval));
+    const Value whole = Add(n, Entry(tables.log_high, interval));
 
     // r (kFirst + kSecond r + ...): the first two terms as a sum and what it loses
     const Value first = F(PowerTables::kFirst), second = F(PowerTables::kSecond);
@@ -161,17 +161,14 @@ class Lanes {
     const Value high_lost = Fma(r, factor, Sub(whole, high));
     const Value low = Fma(r, rest, Add(high_lost, Entry(tables.log_low, interval)));
 
-    const Value shifted = Fma(y, high, F(kRound32));
-    const Value k = Sub(shifted, F(kRound32));
-    const Value f = Fma(y, low, Fma(y, high, arith::NegFOp::create(b_, k)));
-    const Value bits = Bits(shifted);
-    const Value power =
-        FromBits(AddI(Bits(Entry(tables.power, bits)), arith::ShLIOp::create(b_, bits, I(19))));
-    const Value more = Fma(f, Polynomial(f, PowerTables::kExp2), Entry(tables.power_low, bits));
+    const Value round = F(PowerTables::kRound), shifted = Fma(y, high, round);
+    const Value f = Fma(y, low, Fma(y, high, Sub(round, shifted)));
+    const Value k = Bits(shifted);  // and bits that do not matter
+    const Value power = FromBits(AddI(Bits(Entry(tables.power, k)), arith::ShLIOp::create(b_, k, I(19))));
+    const Value more = Fma(f, Polynomial(f, PowerTables::kExp2), Entry(tables.power_low, k));
 
-    const Value normal = SubI(Bits(x), I(0x00800000));
-    const Value far = SubI(bits, I(std::bit_cast<int32_t>(static_cast<float>(kRound32)) - 126 * 16));
-    const Value special = Or(AboveI(normal, 0x7effffff), AboveI(far, (126 + 128) * 16 - 1));
+    const Value far = SubI(k, I(std::bit_cast<int32_t>(PowerTables::kRound) - 126 * 16));
+    const Value special = Or(AnyAbove(above, (253 << 23) - 1), AnyAbove(far, (126 + 128) * 16 - 1));
     const Value any = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, special);
     return Either(any, otherwise, [&] { return Fma(power, more, power); });
   }
@@ -258,8 +255,21 @@ class Lanes {
     }
     return result;
   }
-  Value AboveI(Value x, int32_t most) {
-    return arith::CmpIOp::create(b_, arith::CmpIPredicate::ugt, x, I(most));
+  // Whether some are, unsigned, in as few lanes as are compared at once.
+  Value AnyAbove(Value x, int32_t most) {
+    auto type = mlir::cast<mlir::VectorType>(x.getType());
+    for (int64_t lanes = type.getNumElements(); lanes > 16 && lanes % 2 == 0; lanes /= 2) {
+      const auto half = [&](int64_t from) -> Value {
+        return mlir::vector::ExtractStridedSliceOp::create(b_, x, llvm::ArrayRef<int64_t>{from},
+                                                           llvm::ArrayRef<int64_t>{lanes / 2},
+                                                           llvm::ArrayRef<int64_t>{1});
+      };
+      x = arith::MaxUIOp::create(b_, half(0), half(lanes / 2));
+    }
+    type = mlir::cast<mlir::VectorType>(x.getType());
+    const Value limit = arith::ConstantOp::create(
+        b_, mlir::DenseElementsAttr::get(type, mlir::Attribute(b_.getI32IntegerAttr(most))));
+    return arith::CmpIOp::create(b_, arith::CmpIPredicate::ugt, x, limit);
   }
 
   // The polynomial is 2^-kScale of e^r.

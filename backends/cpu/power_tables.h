@@ -1,10 +1,10 @@
 // Numbers for x^y on 16 lanes of f32, whose tables stay in registers: 2^23 log2(x) and 2^(k/16).
 //
 // x is 2^n z with 0.711 <= z < 1.423, and z is in one of 32 intervals, told by the five bits above bit 18 of
-// bits(x) - kLeast; the bits above those are n + 125. Of each interval the tables have a c near 1 / z with so
-// few bits that a fused z c - 1 is exact in f32, at most 0.019, and -2^23 log2(c) in two parts, of which
-// adding 2^23 n to the first is exact, and so is what a sum with that loses. The interval around 1 has c = 1:
-// nothing cancels there.
+// bits(x) - kLeast; the bits above those are n + kBias. Of each interval the tables have a c near 1 / z with
+// so few bits that a fused z c - 1 is exact in f32, at most 0.019, and -2^23 log2(c) in two parts, of which
+// adding 2^23 n to the first is exact, and so is its difference to the sum with the rest of the logarithm.
+// The interval around 1 has c = 1: nothing cancels there. tests/backends/vector_math_test.cc tries all z.
 #pragma once
 
 #include <array>
@@ -25,11 +25,12 @@ struct PowerTables {
   static constexpr double kLog2[] = {0x1p19 * 7.69437361, 0x1p19 * -5.77250814, 0x1p19 * 4.61801434};
   // Adding it rounds to multiples of 2^19, which are counted in the last bits then.
   static constexpr float kRound = 0x1.8p42;
-  // (2^(f / 2^23) - 1) / f, |f| <= 2^18
-  static constexpr double kExp2[] = {0x1p-19 * 0.0433216989, 0x1p-38 * 0.000938415236,
-                                     0x1p-57 * 1.35512573e-05};
+  // (2^(f / 2^23) - 1) / f, |f| <= 0.69 * 2^19: after rounding, y times the lesser part of the logarithm adds
+  // up to 0.19 of a unit.
+  static constexpr double kExp2[] = {0x1p-19 * 0.0433216989, 0x1p-38 * 0.000938442652,
+                                     0x1p-57 * 1.35516639e-05};
 
-  std::array<float, 32> inverse;            // times 2^kBias, for z over that
+  std::array<float, 32> inverse;            // c, times 2^kBias, for z over that
   std::array<float, 32> log_high, log_low;  // less 2^23 kBias
   // The bits of 2^(j/16) without j in those of the exponent, which adding k << 19 brings, and the error of
   // that f32, relative to it.

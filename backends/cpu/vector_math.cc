@@ -139,8 +139,8 @@ class Lanes {
     return Narrow(Exp2(Clamp(Mul(Wide(y), log2), -300, 300), kShortExp2));
   }
 
-  // In f32: r = z c - 1 is exact, 2^23 log2(x) is high + low, of which `low` is what sums lose, and y times
-  // that is 2^19 k + f. `otherwise` is for vectors with a lane whose base is not in [2^-125, 2^127], or whose
+  // In f32: 2^23 log2(x) is high + low, of which `low` is what sums lose and small terms, and y times that is
+  // 2^19 k + f. `otherwise` is for vectors with a lane whose base is not in [2^-125, 2^127], or whose
   // result may be denormal or infinite.
   Value PowerByTables(Value x, Value y, llvm::function_ref<Value()> otherwise) {
     const PowerTables& tables = PowerTables::Get();
@@ -157,9 +157,9 @@ class Lanes {
     const Value factor = Fma(r, second, first);
     const Value lost = Add(Fma(r, second, Sub(first, factor)), F(PowerTables::kFirstLow));
     const Value rest = Fma(Mul(r, r), Polynomial(r, PowerTables::kLog2), lost);
-    const Value high = Fma(r, factor, whole);
-    const Value high_lost = Fma(r, factor, Sub(whole, high));
-    const Value low = Fma(r, rest, Add(high_lost, Entry(tables.log_low, interval)));
+    const Value whole_low = Entry(tables.log_low, interval);
+    const Value high = Fma(r, factor, Add(whole, whole_low));
+    const Value low = Fma(r, rest, Add(Fma(r, factor, Sub(whole, high)), whole_low));
 
     const Value round = F(PowerTables::kRound), shifted = Fma(y, high, round);
     const Value f = Fma(y, low, Fma(y, high, Sub(round, shifted)));
@@ -255,7 +255,8 @@ class Lanes {
     }
     return result;
   }
-  // Whether some are, unsigned, in as few lanes as are compared at once.
+  // Not for each lane, but such that none is true if no lane of x is above, unsigned: as many lanes as one
+  // comparison takes.
   Value AnyAbove(Value x, int32_t most) {
     auto type = mlir::cast<mlir::VectorType>(x.getType());
     for (int64_t lanes = type.getNumElements(); lanes > 16 && lanes % 2 == 0; lanes /= 2) {

@@ -25,13 +25,13 @@ using Coefficients = llvm::ArrayRef<double>;  // of x^0, x^1, ...
 constexpr double kLn2 = 0.693147180559945309, kPi = 3.14159265358979323846;
 constexpr float kLn2High = 0.693147182f, kLn2Low = -1.90465421e-09f;
 constexpr float kHalfPi[] = {1.57079637f, -4.37113883e-08f, -1.71512451e-15f};
-constexpr double kMostReduced = 1e5;
+constexpr float kMostReduced = 1e5;
 constexpr double kMostDivisor = 0x1p100;  // whose reciprocal is taken, and 1 / it the least
 // e^r, |r| <= ln(2)/2, with a relative error of 3 * 10^-9
 constexpr double kExp[] = {1, 1, 0.49999994, 0.16666521, 0.041668266, 0.008368675, 0.0013820662};
-// (ln(1 + f) - f + f^2/2) / f^3, |f| <= 1/3
-constexpr double kLog[] = {0.333333343,  -0.25,       0.199998528,   -0.166665301, 0.142961785,
-                           -0.125097394, 0.108532876, -0.0976008996, 0.11612165,   -0.106783174};
+// (ln(1 + f) - f) / f^2, |f| <= 1/3
+constexpr double kLog[] = {-0.5,         0.333333343, -0.25,         0.199998528, -0.166665301, 0.142961785,
+                           -0.125097394, 0.108532876, -0.0976008996, 0.11612165,  -0.106783174};
 // (sin r - r) / r^3 and (cos r - 1 + r^2/2) / r^4 in r^2, |r| <= pi/4
 constexpr double kSin[] = {-0.166666642, 0.00833272468, -0.00019582831};
 constexpr double kCos[] = {0.0416666642, -0.00138882792, 2.4542871e-05};
@@ -168,9 +168,8 @@ class Lanes {
     const Value more = Fma(f, Polynomial(f, PowerTables::kExp2), Entry(tables.power_low, k));
 
     const Value far = SubI(k, I(std::bit_cast<int32_t>(PowerTables::kRound) - 126 * 16));
-    const Value special = Or(AnyAbove(above, (253 << 23) - 1), AnyAbove(far, (126 + 128) * 16 - 1));
-    const Value any = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, special);
-    return Either(any, otherwise, [&] { return Fma(power, more, power); });
+    const Value special = Or(Above(above, (253 << 23) - 1), Above(far, (126 + 128) * 16 - 1));
+    return Either(Any(special), otherwise, [&] { return Fma(power, more, power); });
   }
 
   // x / y with one divisor for all lanes: a product with its reciprocal, if that is a usual number.
@@ -195,9 +194,8 @@ class Lanes {
 
   // exact(lane) on each lane where `special` holds for one of them, else `usual`.
   Value Unless(Value special, llvm::function_ref<Value()> usual, llvm::function_ref<Value(int64_t)> exact) {
-    const Value any = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, special);
     return Either(
-        any,
+        Any(special),
         [&] {
           llvm::SmallVector<Value> lanes;
           for (int64_t lane = 0; lane < mlir::cast<mlir::VectorType>(shape_).getNumElements(); ++lane)
@@ -210,8 +208,8 @@ class Lanes {
   Value Lane(Value x, int64_t lane) {
     return mlir::vector::ExtractOp::create(b_, x, llvm::ArrayRef<int64_t>{lane});
   }
-  Value Beyond(Value x, double limit) {  // NaN is not
-    return Compare(arith::CmpFPredicate::OGT, math::AbsFOp::create(b_, x), F(limit));
+  Value Beyond(Value x, float limit) {
+    return Above(And(Bits(x), I(0x7fffffff)), std::bit_cast<int32_t>(limit));
   }
   Value NotFinite(Value x) {
     return Compare(arith::CmpFPredicate::UEQ, math::AbsFOp::create(b_, x), F(HUGE_VAL));
@@ -255,9 +253,12 @@ class Lanes {
     }
     return result;
   }
+  Value Any(Value condition) {
+    return mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, condition);
+  }
   // Not for each lane, but such that none is true if no lane of x is above, unsigned: as many lanes as one
   // comparison takes.
-  Value AnyAbove(Value x, int32_t most) {
+  Value Above(Value x, int32_t most) {
     auto type = mlir::cast<mlir::VectorType>(x.getType());
     for (int64_t lanes = type.getNumElements(); lanes > 16 && lanes % 2 == 0; lanes /= 2) {
       const auto half = [&](int64_t from) -> Value {
@@ -289,9 +290,7 @@ class Lanes {
     const Value f = Sub(FromBits(SubI(bits, exponent)), F(1));
     Value n = arith::SIToFPOp::create(b_, f.getType(), exponent);  // times 2^23
     if (twos) n = Add(n, twos);
-    const Value square = Mul(f, f);
-    const Value tail =
-        Fma(square, F(-0.5), Fma(n, F(0x1p-23 * kLn2Low), Mul(Mul(square, f), Polynomial(f, kLog))));
+    const Value tail = Fma(Mul(f, f), Polynomial(f, kLog), Mul(n, F(0x1p-23 * kLn2Low)));
     return Fma(n, F(0x1p-23 * kLn2High), Add(f, tail));
   }
 
@@ -307,10 +306,7 @@ class Lanes {
 
   // Usual are finite numbers from 2^-125 on: half of them is not denormal. Asked once a vector.
   Value IfUsual(Value x, llvm::function_ref<Value()> usual, llvm::function_ref<Value()> anywhere) {
-    const Value above = SubI(Bits(x), I(0x01000000));
-    const Value other = arith::CmpIOp::create(b_, arith::CmpIPredicate::uge, above, I(0x7e800000));
-    const Value any = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, other);
-    return Either(any, anywhere, usual);
+    return Either(Any(Above(SubI(Bits(x), I(0x01000000)), 0x7e7fffff)), anywhere, usual);
   }
 
   // 2^n is two factors, for results from the least to the largest: adding kHalves leaves n and twice the bias

@@ -325,7 +325,7 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   }
   ExpandNarrowFloats(module, machine.half);
   after_mlir("narrow-floats");
-  if (mlir::failed(math.Run(module, options.polynomials, machine.fma)))
+  if (mlir::failed(math.Run(module, options.polynomials, machine.fma, machine.vector_bytes == 64)))
     return absl::InternalError(diagnostics.After("cannot expand math"));
   lap(result.times.math);
   if (done(Stage::kMath, print_mlir)) return result;

@@ -2,10 +2,13 @@
 
 #include <cmath>
 
+#include "backends/cpu/power_tables.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -22,13 +25,13 @@ using Coefficients = llvm::ArrayRef<double>;  // of x^0, x^1, ...
 constexpr double kLn2 = 0.693147180559945309, kPi = 3.14159265358979323846;
 constexpr float kLn2High = 0.693147182f, kLn2Low = -1.90465421e-09f;
 constexpr float kHalfPi[] = {1.57079637f, -4.37113883e-08f, -1.71512451e-15f};
-constexpr double kMostReduced = 1e5;
+constexpr float kMostReduced = 1e5;
 constexpr double kMostDivisor = 0x1p100;  // whose reciprocal is taken, and 1 / it the least
 // e^r, |r| <= ln(2)/2, with a relative error of 3 * 10^-9
 constexpr double kExp[] = {1, 1, 0.49999994, 0.16666521, 0.041668266, 0.008368675, 0.0013820662};
-// (ln(1 + f) - f + f^2/2) / f^3, |f| <= 1/3
-constexpr double kLog[] = {0.333333343,  -0.25,       0.199998528,   -0.166665301, 0.142961785,
-                           -0.125097394, 0.108532876, -0.0976008996, 0.11612165,   -0.106783174};
+// (ln(1 + f) - f) / f^2, |f| <= 1/3
+constexpr double kLog[] = {-0.5,         0.333333343, -0.25,         0.199998528, -0.166665301, 0.142961785,
+                           -0.125097394, 0.108532876, -0.0976008996, 0.11612165,  -0.106783174};
 // (sin r - r) / r^3 and (cos r - 1 + r^2/2) / r^4 in r^2, |r| <= pi/4
 constexpr double kSin[] = {-0.166666642, 0.00833272468, -0.00019582831};
 constexpr double kCos[] = {0.0416666642, -0.00138882792, 2.4542871e-05};
@@ -136,6 +139,39 @@ class Lanes {
     return Narrow(Exp2(Clamp(Mul(Wide(y), log2), -300, 300), kShortExp2));
   }
 
+  // In f32: 2^23 log2(x) is high + low, of which `low` is what sums lose and small terms, and y times that is
+  // 2^19 k + f. `otherwise` is for vectors with a lane whose base is not in [2^-125, 2^127], or whose
+  // result may be denormal or infinite.
+  Value PowerByTables(Value x, Value y, llvm::function_ref<Value()> otherwise) {
+    const PowerTables& tables = PowerTables::Get();
+    const Value above = SubI(Bits(x), I(PowerTables::kLeast));
+    const Value exponent = And(above, I(static_cast<int32_t>(0xff800000)));
+    const Value interval = arith::ShRUIOp::create(b_, above, I(18));
+    const Value z = FromBits(SubI(Bits(x), exponent));
+    const Value n = arith::SIToFPOp::create(b_, shape_, exponent);  // times 2^23
+    const Value r = Fma(z, Entry(tables.inverse, interval), F(-1));
+    const Value whole = Add(n, Entry(tables.log_high, interval));
+
+    // r (kFirst + kSecond r + ...): the first two terms as a sum and what it loses
+    const Value first = F(PowerTables::kFirst), second = F(PowerTables::kSecond);
+    const Value factor = Fma(r, second, first);
+    const Value lost = Add(Fma(r, second, Sub(first, factor)), F(PowerTables::kFirstLow));
+    const Value rest = Fma(Mul(r, r), Polynomial(r, PowerTables::kLog2), lost);
+    const Value whole_low = Entry(tables.log_low, interval);
+    const Value high = Fma(r, factor, Add(whole, whole_low));
+    const Value low = Fma(r, rest, Add(Fma(r, factor, Sub(whole, high)), whole_low));
+
+    const Value round = F(PowerTables::kRound), shifted = Fma(y, high, round);
+    const Value f = Fma(y, low, Fma(y, high, Sub(round, shifted)));
+    const Value k = Bits(shifted);  // and bits that do not matter
+    const Value power = FromBits(AddI(Bits(Entry(tables.power, k)), arith::ShLIOp::create(b_, k, I(19))));
+    const Value more = Fma(f, Polynomial(f, PowerTables::kExp2), Entry(tables.power_low, k));
+
+    const Value far = SubI(k, I(std::bit_cast<int32_t>(PowerTables::kRound) - 126 * 16));
+    const Value special = Or(Above(above, (253 << 23) - 1), Above(far, (126 + 128) * 16 - 1));
+    return Either(Any(special), otherwise, [&] { return Fma(power, more, power); });
+  }
+
   // x / y with one divisor for all lanes: a product with its reciprocal, if that is a usual number.
   Value Quotient(Value x, Value divisor) {
     const auto number = [&](double value) {
@@ -158,9 +194,8 @@ class Lanes {
 
   // exact(lane) on each lane where `special` holds for one of them, else `usual`.
   Value Unless(Value special, llvm::function_ref<Value()> usual, llvm::function_ref<Value(int64_t)> exact) {
-    const Value any = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, special);
     return Either(
-        any,
+        Any(special),
         [&] {
           llvm::SmallVector<Value> lanes;
           for (int64_t lane = 0; lane < mlir::cast<mlir::VectorType>(shape_).getNumElements(); ++lane)
@@ -173,8 +208,8 @@ class Lanes {
   Value Lane(Value x, int64_t lane) {
     return mlir::vector::ExtractOp::create(b_, x, llvm::ArrayRef<int64_t>{lane});
   }
-  Value Beyond(Value x, double limit) {  // NaN is not
-    return Compare(arith::CmpFPredicate::OGT, math::AbsFOp::create(b_, x), F(limit));
+  Value Beyond(Value x, float limit) {
+    return Above(And(Bits(x), I(0x7fffffff)), std::bit_cast<int32_t>(limit));
   }
   Value NotFinite(Value x) {
     return Compare(arith::CmpFPredicate::UEQ, math::AbsFOp::create(b_, x), F(HUGE_VAL));
@@ -186,6 +221,59 @@ class Lanes {
   mlir::ImplicitLocOpBuilder& builder() { return b_; }
 
  private:
+  // table[index mod its size] for each lane, by one permutation of sixteen.
+  template <typename T, size_t n>
+  Value Entry(const std::array<T, n>& table, Value index) {
+    constexpr int64_t kAtOnce = 16;
+    const int64_t lanes = mlir::cast<mlir::VectorType>(shape_).getNumElements();
+    const auto sixteen = mlir::VectorType::get(kAtOnce, b_.getF32Type());
+    const auto values = [&](size_t first) -> Value {
+      llvm::SmallVector<float> part;
+      for (size_t i = first; i < first + kAtOnce; ++i) part.push_back(std::bit_cast<float>(table[i]));
+      return arith::ConstantOp::create(b_, mlir::DenseElementsAttr::get(sixteen, llvm::ArrayRef(part)));
+    };
+    Value result = mlir::ub::PoisonOp::create(b_, shape_);
+    for (int64_t at = 0; at < lanes; at += kAtOnce) {
+      const int64_t count = std::min(kAtOnce, lanes - at);
+      llvm::SmallVector<int64_t> chosen;  // the last few again where there are no sixteen
+      for (int64_t lane = 0; lane < kAtOnce; ++lane) chosen.push_back(at + lane % count);
+      llvm::SmallVector<Value> operands = {values(0),
+                                           mlir::vector::ShuffleOp::create(b_, index, index, chosen)};
+      if (n > kAtOnce) operands.push_back(values(kAtOnce));
+      const Value found = mlir::LLVM::CallIntrinsicOp::create(
+                              b_, sixteen,
+                              b_.getStringAttr(n > kAtOnce ? "llvm.x86.avx512.vpermi2var.ps.512"
+                                                           : "llvm.x86.avx512.permvar.sf.512"),
+                              operands)
+                              .getResult(0);
+      const Value part = mlir::vector::ExtractStridedSliceOp::create(
+          b_, found, llvm::ArrayRef<int64_t>{0}, llvm::ArrayRef<int64_t>{count}, llvm::ArrayRef<int64_t>{1});
+      result = mlir::vector::InsertStridedSliceOp::create(b_, part, result, llvm::ArrayRef<int64_t>{at},
+                                                          llvm::ArrayRef<int64_t>{1});
+    }
+    return result;
+  }
+  Value Any(Value condition) {
+    return mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, condition);
+  }
+  // Not for each lane, but such that none is true if no lane of x is above, unsigned: as many lanes as one
+  // comparison takes.
+  Value Above(Value x, int32_t most) {
+    auto type = mlir::cast<mlir::VectorType>(x.getType());
+    for (int64_t lanes = type.getNumElements(); lanes > 16 && lanes % 2 == 0; lanes /= 2) {
+      const auto half = [&](int64_t from) -> Value {
+        return mlir::vector::ExtractStridedSliceOp::create(b_, x, llvm::ArrayRef<int64_t>{from},
+                                                           llvm::ArrayRef<int64_t>{lanes / 2},
+                                                           llvm::ArrayRef<int64_t>{1});
+      };
+      x = arith::MaxUIOp::create(b_, half(0), half(lanes / 2));
+    }
+    type = mlir::cast<mlir::VectorType>(x.getType());
+    const Value limit = arith::ConstantOp::create(
+        b_, mlir::DenseElementsAttr::get(type, mlir::Attribute(b_.getI32IntegerAttr(most))));
+    return arith::CmpIOp::create(b_, arith::CmpIPredicate::ugt, x, limit);
+  }
+
   // The polynomial is 2^-kScale of e^r.
   Value ExpOfUsual(Value x, Value shifted) {
     const Value r = Reduced(x, Sub(shifted, F(kScaled)), kUnit);
@@ -202,9 +290,7 @@ class Lanes {
     const Value f = Sub(FromBits(SubI(bits, exponent)), F(1));
     Value n = arith::SIToFPOp::create(b_, f.getType(), exponent);  // times 2^23
     if (twos) n = Add(n, twos);
-    const Value square = Mul(f, f);
-    const Value tail =
-        Fma(square, F(-0.5), Fma(n, F(0x1p-23 * kLn2Low), Mul(Mul(square, f), Polynomial(f, kLog))));
+    const Value tail = Fma(Mul(f, f), Polynomial(f, kLog), Mul(n, F(0x1p-23 * kLn2Low)));
     return Fma(n, F(0x1p-23 * kLn2High), Add(f, tail));
   }
 
@@ -220,10 +306,7 @@ class Lanes {
 
   // Usual are finite numbers from 2^-125 on: half of them is not denormal. Asked once a vector.
   Value IfUsual(Value x, llvm::function_ref<Value()> usual, llvm::function_ref<Value()> anywhere) {
-    const Value above = SubI(Bits(x), I(0x01000000));
-    const Value other = arith::CmpIOp::create(b_, arith::CmpIPredicate::uge, above, I(0x7e800000));
-    const Value any = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, other);
-    return Either(any, anywhere, usual);
+    return Either(Any(Above(SubI(Bits(x), I(0x01000000)), 0x7e7fffff)), anywhere, usual);
   }
 
   // 2^n is two factors, for results from the least to the largest: adding kHalves leaves n and twice the bias
@@ -352,20 +435,23 @@ mlir::FloatAttr SplatOf(Value x) {
 }
 
 // Null: has no such code.
-Value PowerOrLibm(math::PowFOp op, Lanes& lanes, bool vector) {
+Value PowerOrLibm(math::PowFOp op, Lanes& lanes, bool vector, bool tables) {
   const Value x = op.getLhs(), y = op.getRhs();
   const mlir::FloatAttr exponent = SplatOf(y);
   const double n = exponent ? exponent.getValueAsDouble() : 0;
   if (n == 2) return lanes.Mul(x, x);
   if (n == 3) return lanes.Mul(lanes.Mul(x, x), x);
   if (!vector) return {};
-  if (IsFast(op)) return lanes.Exp(lanes.Mul(y, lanes.Log(x)));
-  const Value special = lanes.Or(lanes.Or(lanes.NotPositive(x), lanes.NotFinite(x)), lanes.NotFinite(y));
-  return lanes.Unless(
-      special, [&] { return lanes.Power(x, y); },
-      [&](int64_t lane) {
-        return math::PowFOp::create(lanes.builder(), lanes.Lane(x, lane), lanes.Lane(y, lane)).getResult();
-      });
+  const auto anywhere = [&] {
+    const Value special = lanes.Or(lanes.Or(lanes.NotPositive(x), lanes.NotFinite(x)), lanes.NotFinite(y));
+    return lanes.Unless(
+        special, [&] { return lanes.Power(x, y); },
+        [&](int64_t lane) {
+          return math::PowFOp::create(lanes.builder(), lanes.Lane(x, lane), lanes.Lane(y, lane)).getResult();
+        });
+  };
+  if (tables) return lanes.PowerByTables(x, y, anywhere);
+  return IsFast(op) ? lanes.Exp(lanes.Mul(y, lanes.Log(x))) : anywhere();
 }
 
 // Null: the lanes have divisors of their own.
@@ -384,10 +470,11 @@ bool IsFast(mlir::Operation* op) {
   return flags && bitEnumContainsAny(flags.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::afn);
 }
 
-bool ExpandVectorMath(mlir::Operation* op) {
+bool ExpandVectorMath(mlir::Operation* op, bool avx512) {
   if (op->getNumResults() != 1 || !mlir::getElementTypeOrSelf(op->getResult(0).getType()).isF32())
     return false;
-  const bool vector = mlir::isa<mlir::VectorType>(op->getResult(0).getType());
+  auto vector = mlir::dyn_cast<mlir::VectorType>(op->getResult(0).getType());
+  const bool tables = avx512 && vector && vector.getNumElements() >= 8;
   Lanes lanes(op);
   const Value result =
       llvm::TypeSwitch<mlir::Operation*, Value>(op)
@@ -398,7 +485,7 @@ bool ExpandVectorMath(mlir::Operation* op) {
           .Case([&](math::ErfOp e) { return lanes.Erf(e.getOperand()); })
           .Case([&](math::SinOp e) { return vector ? SineOrLibm(e, lanes, 0) : Value(); })
           .Case([&](math::CosOp e) { return vector ? SineOrLibm(e, lanes, 1) : Value(); })
-          .Case([&](math::PowFOp e) { return PowerOrLibm(e, lanes, vector); })
+          .Case([&](math::PowFOp e) { return PowerOrLibm(e, lanes, static_cast<bool>(vector), tables); })
           .Case([&](arith::DivFOp e) { return QuotientByOne(e, lanes); })
           .Default(Value());
   if (!result) return false;

@@ -10,6 +10,7 @@
 //   sin     1.6        1.6 up to 10^5, then unknown        f32, three-part pi/2
 //   cos     1.6        1.6 up to 10^5, then unknown
 //   powf    0.6        200; of a positive base           accurate in f64
+//   AVX-512 0.7        0.7                             f32, by tables: power_tables.h
 //   erf     5          5                             a quotient of polynomials
 //   rsqrt   1.5        1.5                             from a guess by bits
 //   x / y   1.5        1.5; one y for all lanes          a product with 1 / y
@@ -18,7 +19,8 @@
 // vectors without a lane beyond 44 adds to the exponent; others, for whose lanes the result may be denormal
 // or infinite, multiply twice. The reciprocal is taken of divisors from 2^-100 to 2^100. Accurate sin and cos
 // of vectors with a lane beyond 10^5, and powf of those with a base or an exponent that is not a positive or
-// a finite number, call libm for each lane. Powers of 2 and 3 are products everywhere. Fast is what
+// a finite number, call libm for each lane; powf by tables leaves vectors with a base or a result next to
+// denormal or infinite to the way in f64. Powers of 2 and 3 are products everywhere. Fast is what
 // `fastmath<afn>` on the operation asks for: annotate-block key="fast-math" value=1 puts it on all operations
 // of a block, and the trace keeps it.
 #pragma once
@@ -28,8 +30,9 @@
 namespace kiln {
 
 // Replaces the operation by such code, if this file has some for it and for its type: f32, and for those that
-// have a way through libm vectors alone. The machine must fuse multiplication and addition.
-bool ExpandVectorMath(mlir::Operation* op);
+// have a way through libm vectors alone. The machine must fuse multiplication and addition; with `avx512`
+// powf of eight lanes and more reads tables in registers.
+bool ExpandVectorMath(mlir::Operation* op, bool avx512);
 
 // Whether `fastmath<afn>` is on it.
 bool IsFast(mlir::Operation* op);

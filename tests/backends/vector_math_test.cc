@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "backends/cpu/power_tables.h"
 #include "lang/builder.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/scheduled.h"
@@ -24,7 +25,7 @@ constexpr uint64_t kStep = 4001;
 
 using Kernel = int(const float*, const float*, float*);
 
-Loaded BuildKernels(const std::vector<std::string>& ops, const std::string& flags) {
+Loaded BuildKernels(const std::vector<std::string>& ops, const std::string& flags, int lanes = 8) {
   std::string text;
   CodegenOptions options;
   for (const std::string& op : ops) {
@@ -32,17 +33,21 @@ Loaded BuildKernels(const std::vector<std::string>& ops, const std::string& flag
     text += absl::StrReplaceAll(R"(
       func.func @OP(%x: memref<16384xf32>, %y: memref<16384xf32>, %z: memref<16384xf32>) {
         %c0 = arith.constant 0 : index
-        %n = arith.constant 16384 : index
-        %s = arith.constant 8 : index
+        %n = arith.constant WHOLE : index
+        %s = arith.constant LANES : index
         scf.for %i = %c0 to %n step %s {
-          %a = vector.load %x[%i] : memref<16384xf32>, vector<8xf32>
-          %b = vector.load %y[%i] : memref<16384xf32>, vector<8xf32>
-          %r = math.OP ARGS FLAGS : vector<8xf32>
-          vector.store %r, %z[%i] : memref<16384xf32>, vector<8xf32>
+          %a = vector.load %x[%i] : memref<16384xf32>, vector<LANESxf32>
+          %b = vector.load %y[%i] : memref<16384xf32>, vector<LANESxf32>
+          %r = math.OP ARGS FLAGS : vector<LANESxf32>
+          vector.store %r, %z[%i] : memref<16384xf32>, vector<LANESxf32>
         }
         return
       })",
-                                {{"OP", op}, {"ARGS", two ? "%a, %b" : "%a"}, {"FLAGS", flags}});
+                                {{"OP", op},
+                                 {"ARGS", two ? "%a, %b" : "%a"},
+                                 {"FLAGS", flags},
+                                 {"WHOLE", absl::StrCat(kCount / lanes * lanes)},
+                                 {"LANES", absl::StrCat(lanes)}});
     options.entries.push_back({.name = op, .noalias = true});
   }
   auto loaded = Build(text, options);
@@ -75,7 +80,7 @@ struct Function {
   double fast_least, fast_most;  // magnitudes where the fast bound holds
 };
 
-constexpr double kNormal = 0x1p-126;
+constexpr double kNormal = 0x1p-126, kPowerUlp = 0.7;
 const Function kFunctions[] = {{"exp", std::exp, 0.9, 1.1, 0, 87},
                                {"log", std::log, 1, 2, kNormal, HUGE_VAL},
                                {"tanh", std::tanh, 0.6, 5, kNormal, HUGE_VAL},
@@ -142,9 +147,69 @@ TEST(VectorMath, PowersAreRightForAllPairsOfNumbers) {
         worst_fast.See(want, x[i], y[i], z[i]);
     }
   }
-  EXPECT_LE(worst.ulp, 0.6) << "powf(" << worst.x << ", " << worst.y << ") is not " << worst.got;
+  EXPECT_LE(worst.ulp, kPowerUlp) << "powf(" << worst.x << ", " << worst.y << ") is not " << worst.got;
   EXPECT_LE(worst_fast.ulp, 200) << "powf(" << worst_fast.x << ", " << worst_fast.y << ")";
   std::printf("accurate powf: %.4f ULP, fast powf: %.1f ULP\n", worst.ulp, worst_fast.ulp);
+}
+
+// With results near the least and the largest, where errors of the logarithm count most, and bases next to 1
+// as often as all others.
+TEST(VectorMath, PowersOfEveryMantissaAreRight) {
+  if (!Host().fma) GTEST_SKIP() << "no FMA";
+  Array<float> x(kCount), y(kCount), z(kCount);
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> largest(90, 127.5);
+  std::uniform_int_distribution<int> exponent(-126, 126);
+  for (const int lanes : {4, 8, 12, 16, 24, 32, 64}) {
+    const Loaded code = BuildKernels({"powf"}, "", lanes);
+    const int whole = kCount / lanes * lanes;
+    Worst worst;
+    for (int mantissa = 0; mantissa < 1 << 23; mantissa += lanes == 32 ? 0 : 37 * kCount) {
+      for (int i = 0; i < whole; ++i, ++mantissa) {
+        const auto in = std::bit_cast<float>((127 << 23) | (mantissa & 0x7fffff));  // from 1 to 2
+        x[i] = i / 64 % 2 == 0 ? std::ldexp(in, exponent(random)) : in > 1.5f ? in / 2 : in;
+        const double log = std::log2(double{x[i]});
+        y[i] = static_cast<float>((random() % 2 ? 1 : -1) * largest(random) / (log == 0 ? 1 : log));
+      }
+      code.Get<Kernel>("powf")(x.data(), y.data(), z.data());
+      for (int i = 0; i < whole; ++i) worst.See(std::pow(double{x[i]}, double{y[i]}), x[i], y[i], z[i]);
+    }
+    EXPECT_LE(worst.ulp, kPowerUlp) << lanes << " lanes: powf(" << worst.x << ", " << worst.y << ")";
+    std::printf("powf of %d lanes: %.4f ULP\n", lanes, worst.ulp);
+  }
+}
+
+TEST(VectorMath, PowersAreRightWhicheverLaneIsSpecial) {
+  if (!Host().fma) GTEST_SKIP() << "no FMA";
+  const float bases[] = {0, -0.f, -2, 1e-45f, 0x1p-126f, 3.4e38f, HUGE_VALF, -HUGE_VALF, NAN, 2, 1};
+  const float exponents[] = {0, 1, -3, 0.5f, 128, -127, -150, 1e38f, -1e38f, HUGE_VALF, -HUGE_VALF, NAN};
+  for (const int lanes : {2, 8, 12, 16, 24, 32, 64}) {
+    const Loaded code = BuildKernels({"powf"}, "", lanes);
+    Array<float> x(kCount, 3.f), y(kCount, 0.75f), z(kCount);
+    Worst worst;
+    for (const float base : bases) {
+      for (const float exponent : exponents) {
+        for (int vector = 0; vector < lanes; ++vector) {
+          const int at = vector * lanes + vector;
+          x[at] = base, y[at] = exponent;
+        }
+        code.Get<Kernel>("powf")(x.data(), y.data(), z.data());
+        for (int i = 0; i < lanes * lanes; ++i)
+          worst.See(std::pow(double{x[i]}, double{y[i]}), x[i], y[i], z[i]);
+      }
+    }
+    EXPECT_LE(worst.ulp, kPowerUlp) << lanes << " lanes: powf(" << worst.x << ", " << worst.y << ")";
+  }
+}
+
+TEST(VectorMath, ReducedArgumentsOfPowersAreExact) {
+  const PowerTables& tables = PowerTables::Get();
+  for (int32_t bits = std::bit_cast<int32_t>(0x1p-4f); bits < std::bit_cast<int32_t>(0x1p-3f); ++bits) {
+    const uint32_t above = static_cast<uint32_t>(bits) - PowerTables::kLeast;
+    const auto z = std::bit_cast<float>(static_cast<uint32_t>(bits) - (above & 0xff800000));
+    const double c = tables.inverse[(above >> 18) % 32], r = double{z} * c - 1;  // exact: 48 bits
+    ASSERT_TRUE(std::fabs(r) < 0.019 && static_cast<double>(static_cast<float>(r)) == r) << z << " " << c;
+  }
 }
 
 // Results that are denormal, zero or infinite, and where sums in exp lose or change their last places.

@@ -92,6 +92,7 @@ class Emitter {
   std::vector<int> OpenConditions(const std::vector<Id>& blocks) const;
   bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
   Sum UnboundPart(int condition, Sum* bound) const;
+  bool SeldomHolds(int condition) const;
   bool HoldsAlike(const Sum& bound, const Interval& rest, int64_t extent) const;
   bool Postponed(Id loop, const std::vector<int>& candidates) const;
   bool TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const;

@@ -82,6 +82,7 @@ class Emitter {
   std::vector<int> OpenConditions(const std::vector<Id>& blocks) const;
   bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
   Sum UnboundPart(int condition, Sum* bound) const;
+  bool SeldomHolds(int condition) const;
   bool HoldsAlike(const Sum& bound, const Interval& rest, int64_t extent) const;
   bool Postponed(Id loop, const std::vector<int>& candidates) const;
   bool TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const;
@@ -142,6 +143,7 @@ class Emitter {
   void LeaveRegion(Saved saved);
 
   // --- emit_edges.cc
+  bool Skips(const std::vector<Id>& blocks, int condition) const;
   std::vector<Edges> EdgesOf(const std::vector<Id>& blocks, const std::vector<int>& conditions);
   void EmitEdges(Id loop, absl::Span<const Edges> edges);
   IndexValue Assumed(int condition, IndexValue value) const;

@@ -33,20 +33,21 @@ IndexValue Emitter::Assumed(int condition, IndexValue value) const {
   return value;
 }
 
+// Whether the condition only leaves out terms of sums.
+bool Emitter::Skips(const std::vector<Id>& blocks, int condition) const {
+  return absl::c_any_of(
+      blocks, [&](Id block) { return absl::c_linear_search(plan_.blocks.at(block).skips, condition); });
+}
+
 // None where versions are not worth it: conditions that do more than leave out terms, or too many edges.
-std::vector<Edges> Emitter::EdgesOf(const std::vector<Id>& blocks,
-                                             const std::vector<int>& conditions) {
-  const auto skips = [&](int condition) {
-    return absl::c_any_of(
-        blocks, [&](Id block) { return absl::c_linear_search(plan_.blocks.at(block).skips, condition); });
-  };
+std::vector<Edges> Emitter::EdgesOf(const std::vector<Id>& blocks, const std::vector<int>& conditions) {
   std::vector<Edges> all;
   size_t versions = 1;
   for (const int condition : conditions) {
     Sum bound;
     const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
     Edges edges{condition, Eval(bound), rest, {}};
-    if (!skips(condition) || !edges.bound.uniform() || assumed_.contains(condition)) return {};
+    if (!Skips(blocks, condition) || !edges.bound.uniform() || assumed_.contains(condition)) return {};
     int64_t step = 0;
     for (const Split& split : bound.splits) step = std::gcd(step, split.scale);
     if (step == 0) return {};

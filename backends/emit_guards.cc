@@ -152,6 +152,17 @@ bool Emitter::HoldsAlike(const Sum& bound, const Interval& rest, int64_t extent)
   return !some_cross(0) && !some_cross(extent);
 }
 
+// Whether the condition holds throughout what is not bound yet for less than half of what may be bound. A
+// version for that is rarely taken, and iterations that are written out know more, each of its own part.
+bool Emitter::SeldomHolds(int condition) const {
+  Sum bound;
+  const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
+  const Interval range = Bounds(bound, Extents(p_));
+  const int64_t first = std::max(range.min, -rest.min);
+  const int64_t last = std::min(range.max, plan_.conditions[condition].extent - 1 - rest.max);
+  return 2 * (last - first + 1) < range.max - range.min + 1;
+}
+
 // Whether a smaller upper bound of the loop decides the condition for everything below it.
 bool Emitter::TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const {
   if (!GuardsAll(condition, blocks)) return false;
@@ -169,6 +180,7 @@ bool Emitter::TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks
 mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
   const std::vector<Id> blocks = BlocksBelow(p_, loop);
   Value upper;
+  bool runs = true;
   for (const int condition : OpenConditions(blocks)) {
     if (!GuardsAll(condition, blocks)) continue;
     Sum bound;
@@ -189,9 +201,12 @@ mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
       Value count = Scalar(room);
       if (scale != 1) count = arith::DivSIOp::create(b_, loc_, count, ConstantIndex(scale));
       upper = arith::MinSIOp::create(b_, loc_, upper ? upper : ConstantIndex(extent), count);
+      runs = runs && RangeOf(room).min >= scale;
     }
     if (exact) established.push_back(condition);
   }
+  // LLVM hoists loads out of loops that run at least once, and does not see it through products.
+  if (upper && runs) upper = arith::MaxSIOp::create(b_, loc_, upper, ConstantIndex(1));
   return upper;
 }
 

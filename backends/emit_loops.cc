@@ -190,7 +190,7 @@ void Emitter::EmitBody(Id loop) {
     const bool waits = absl::c_any_of(plan_.conditions[condition].loops, [&](Id l) {
       return loops_.count(l) == 0 && !IsWrittenOut(p_.loop(l));
     });
-    if (waits) continue;
+    if (waits || (SeldomHolds(condition) && !Skips(blocks, condition))) continue;
     versioned.push_back(condition);
     mine |= absl::c_linear_search(plan_.conditions[condition].loops, loop);
   }

@@ -8,7 +8,7 @@
 // line of JSON: the median, the 95th percentile, the mean of each stage, and the median of each round alone.
 // --slowest N: that many traces, with their stages and the size of their code.
 // --o3: each operator's traces are timed, and the fastest tenth runs in turns with the same program through
-// LLVM -O3: the geometric mean of (ours / -O3's) over all, of medians of 21 pairs.
+// LLVM -O3: the geometric mean of (ours / -O3's) over all, of medians of 21 pairs. Printed with their seeds.
 #include <time.h>
 
 #include <algorithm>
@@ -98,6 +98,7 @@ KernelObject KernelOfCompiled(const Program& program, const Compiled& compiled) 
 
 struct Trace {
   std::string name;
+  uint64_t seed;
   Program program;
   std::optional<Compiled> least;
 };
@@ -118,7 +119,8 @@ absl::Status CompareWithO3(absl::Span<const Trace> traces, std::vector<double>* 
     const auto pair = Time({KernelOfCompiled(program, *trace->least), KernelOfCompiled(program, *full)}, 21);
     if (!pair.ok()) return pair.status();
     logs->push_back(std::log((*pair)[0] / (*pair)[1]));
-    std::printf("%s: %.4f ms, -O3 %.4f ms\n", trace->name.c_str(), 1e3 * (*pair)[0], 1e3 * (*pair)[1]);
+    std::printf("%s %d: %.4f ms, -O3 %.4f ms: %.3f\n", trace->name.c_str(), static_cast<int>(trace->seed),
+                1e3 * (*pair)[0], 1e3 * (*pair)[1], (*pair)[0] / (*pair)[1]);
   }
   return absl::OkStatus();
 }
@@ -134,8 +136,8 @@ absl::StatusOr<Json> Measure(const Options& o) {
   std::vector<Trace> all;
   for (const char* name : kEightOperators) {
     RandomCandidates candidates(name, CpuTarget());
-    for (int i = 0; i < each; ++i)
-      all.push_back({name, candidates.Draw(o.seed + static_cast<uint64_t>(i)).replayed.program(), {}});
+    for (uint64_t seed = o.seed; seed < o.seed + static_cast<uint64_t>(each); ++seed)
+      all.push_back({name, seed, candidates.Draw(seed).replayed.program(), {}});
   }
   (void)Compile(all.front().program, CodegenOptions::Pipeline::kMinimal);
   Json of_rounds;

@@ -362,10 +362,10 @@ class Row {
   const int depth_;
   const CallAround call_;
   float* row_;
-  int line_ = 0;        // level of the straight line
-  int lane_loop_ = -1;  // depth of the vectorized loop
+  int line_ = 0;         // level of the straight line
+  int lane_loop_ = -1;   // depth of the vectorized loop
   uint64_t within_ = 0;  // loops that decide whether elements are loaded
-  int innermost_ = -1;  // depth of the innermost loop of more than one iteration
+  int innermost_ = -1;   // depth of the innermost loop of more than one iteration
   int loops_ = 0;
   int32_t dest_ = 0;
   double lanes_ = 1, registers_ = 1, element_ = 4, code_ = 1, unrolled_line_ = 1, arithmetic_ = 0,

@@ -257,6 +257,8 @@ buffer y: f32[3] output
     }
   }
 }
+// ----- write-out-padding -----
+(unchanged)
 // ----- plan -----
 buffer A: 15 elements, parameter
 buffer y: 3 elements, parameter

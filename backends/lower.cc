@@ -8,7 +8,7 @@
 #include "backends/pass_printer.h"
 #include "backends/pin_loads.h"
 #include "backends/plan.h"
-#include "backends/written_out.h"
+#include "backends/short_loops.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/lowerable.h"
 #include "lang/dissolve.h"
@@ -80,8 +80,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   DecomposeReductions(p);
   print("decompose-reductions", [&] { return ToString(p); });
   const Plan plan = MakePlan(p);
-  WriteOutPadding(p, plan, options.vector_bytes);
-  print("write-out-padding", [&] { return ToString(p); });
+  WriteOutShortLoops(p, plan, options.vector_bytes);
+  print("write-out-short-loops", [&] { return ToString(p); });
   print("plan", [&] { return ToString(p, plan); });
 
   std::vector<Id> parameters = p.parameters;

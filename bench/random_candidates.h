@@ -7,6 +7,7 @@
 
 #include "backends/import/import.h"
 #include "lang/check.h"
+#include "lang/outline.h"
 #include "modules/space.h"
 #include "search/chain.h"
 #include "search/judge.h"
@@ -25,11 +26,14 @@ inline constexpr const char* kEightOperators[] = {"torch_matmul_1024",
 
 class RandomCandidates {
  public:
-  // Of a file of tests/inputs/ops, found from the root of the sources.
+  // Of the task of a file of tests/inputs/ops, found from the root of the sources.
   RandomCandidates(const std::string& name, const Target& target) {
     auto imported = ImportFile("tests/inputs/ops/" + name + ".mlir");
     KILN_CHECK(imported.ok(), imported.status().ToString());
-    space_.original = std::move(imported->program);
+    auto tasks = ExtractTasks(imported->program);
+    KILN_CHECK(tasks.ok(), tasks.status().ToString());
+    KILN_CHECK(tasks->size() == 1, name, " is no operator");
+    space_.original = std::move(tasks->front().program);
     space_.target = target;
     space_.make_judge = [this] { return MakeJudge(space_.target); };
     const auto sketches = Enumerate(ParseSpace(DefaultSpace(target)).value(), space_.original, target);

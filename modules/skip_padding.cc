@@ -14,13 +14,16 @@
 namespace kiln {
 namespace {
 
+// Copies of what is padded are.
 bool IsPadded(const Program& p, Id factor) {
+  constexpr int kMostCopies = 4;
+  for (int copies = 0; copies < kMostCopies && p.exprs[factor].op == Op::kLoad; ++copies) {
+    const std::vector<Id> writers = Writers(p, p.exprs[factor].a);
+    if (writers.size() != 1 || p.block(writers[0]).monoid != kNone) return false;
+    factor = p.List(p.block(writers[0]).values)[0];
+  }
   const Expr& e = p.exprs[factor];
-  if (e.op == Op::kWithin) return p.exprs[e.b].op == Op::kConstant && p.exprs[e.b].bits == 0;
-  const std::vector<Id> writers = e.op == Op::kLoad ? Writers(p, e.a) : std::vector<Id>();
-  if (writers.size() != 1 || p.block(writers[0]).monoid != kNone) return false;
-  const Id written = p.List(p.block(writers[0]).values)[0];
-  return p.exprs[written].op == Op::kWithin && IsPadded(p, written);
+  return e.op == Op::kWithin && p.exprs[e.b].op == Op::kConstant && p.exprs[e.b].bits == 0;
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 //   masked.load p, mask, rest  ->  a[i] = select mask[i], p + i, spare   // an address for each lane
 //                                  select mask, (load a[0], load a[1], ...), rest
 //
-// A store of one lane that is known is a store of an element. f16 and bf16 go as i16. `spare` is a word on the stack, which lanes outside of the mask read and write.
+// A store of one lane that is known is a store of an element. f16 and bf16 go as i16. `spare` is a word on
+// the stack, which lanes outside of the mask read and write.
 #pragma once
 
 namespace llvm {

@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kSize = 7, kFilters = 8;
+constexpr int64_t kSize = 7, kFilters = 32;
 
 // C[h, w, f] = sum of X[s*h + i - 1, s*w + j - 1] * W[i, j, f] over a window of 3x3, with zeros around X; in
 // tiles of rows x columns that are written out.

@@ -1,8 +1,6 @@
 // Tiles that the end of an extent cuts: which are tested, and what they become.
 #include <gtest/gtest.h>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "backends/written_out.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/random_program.h"
@@ -63,7 +61,7 @@ TEST(IncompleteTiles, WriteOutWhatIndexesRegisters) {
   const Program p = Parsed(R"(
 program rows
 parameters A, B
-buffer A: f32[9, 8] input
+buffer A: f32[9, 64] input
 buffer B: f32[9] output
 buffer acc: f32[9] temporary register/thread
 
@@ -74,11 +72,11 @@ for a < 5 {
       acc[i] = f32(0)
     }
   }
-  for k < 8 {
+  for k < 64 {
     for b < 2 unrolled {
       block sum {
         spatial i < 9 = a*2 + b
-        reduction k < 8 = k
+        reduction k < 64 = k
         acc[i] sum= A[i, k]
       }
     }
@@ -114,46 +112,6 @@ for i < 64 @"unrolled-steps"=4 {
   const std::string text = ModuleText(p);
   EXPECT_EQ(Count(text, "arith.remui") + Count(text, "arith.divui"), 0) << text;
   EXPECT_EQ(Count(text, "memref.store"), 4) << text;
-}
-
-// Rows of A between zeros, in tiles of eight lanes, of which the first and the last are cut.
-Program Padded(int64_t columns) {
-  return Parsed(absl::StrReplaceAll(R"(
-program padded
-parameters A, B
-buffer A: f32[9, <columns>] input
-buffer B: f32[11, <padded>] output
-
-for r < 11 {
-  for a < <tiles> {
-    for b < 8 vectorized {
-      block pad {
-        spatial r < 11 = r
-        spatial i < <padded> = a*8 + b
-        B[r, i] = within((r - 1 < 9, i - 1 < <columns>), A[r - 1, i - 1], f32(0))
-      }
-    }
-  }
-}
-)",
-                                    {{"<columns>", absl::StrCat(columns)},
-                                     {"<padded>", absl::StrCat(columns + 2)},
-                                     {"<tiles>", absl::StrCat((columns + 2) / 8)}}));
-}
-
-// A row asks once whether it is padding, and its tiles ask nothing: the ends have constant masks.
-TEST(Padding, IsWrittenOutWhereMostTilesAreWhole) {
-  const std::string text = ModuleText(Padded(30));
-  EXPECT_EQ(Count(text, "scf.if"), 1) << text;
-  EXPECT_EQ(Count(text, "vector.maskedload"), 2) << text;
-  EXPECT_EQ(Count(text, "vector.load"), 2) << text;
-  ComputesTheSame(Padded(30));
-}
-
-TEST(Padding, RunsWhereTheLineWouldBeLong) {
-  EXPECT_EQ(Count(ModuleText(Padded(16 * 8 - 2)), "scf.for"), 1);  // rows
-  EXPECT_EQ(Count(ModuleText(Padded(17 * 8 - 2)), "vector.maskedload"), 1);
-  ComputesTheSame(Padded(17 * 8 - 2));
 }
 
 }  // namespace

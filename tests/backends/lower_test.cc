@@ -207,9 +207,9 @@ TEST(Lower, RefusesTheLoopsOfAGpu) {
 // for i < 3: for k < 5: y[i] sum= A[i, k]
 Program RowSums() {
   Builder b("rows");
-  const Id A = b.Input("A", kF32, {3, 5}), Y = b.Output("y", kF32, {3});
+  const Id A = b.Input("A", kF32, {3, 50}), Y = b.Output("y", kF32, {3});
   const Sum i = b.Iter(0), k = b.Iter(1);
-  b.Reduce("sum", {{"i", 3}, {"k", 5, IterKind::kReduction}}, Monoid::Kind::kSum, {Y, {i}},
+  b.Reduce("sum", {{"i", 3}, {"k", 50, IterKind::kReduction}}, Monoid::Kind::kSum, {Y, {i}},
            b.Load(A, {i, k}));
   return b.Finish();
 }
@@ -224,15 +224,15 @@ TEST(Lower, PrintsTheProgramAfterEachPass) {
   const std::string buffers = R"(kiln.program v1
 program rows
 parameters A, y
-buffer A: f32[3, 5] input
+buffer A: f32[3, 50] input
 buffer y: f32[3] output
 
 )";
   EXPECT_THAT(Passes(RowSums()), testing::StartsWith("// ----- program -----\n" + buffers + R"(for i < 3 {
-  for k < 5 {
+  for k < 50 {
     block sum {
       spatial i < 3 = i
-      reduction k < 5 = k
+      reduction k < 50 = k
       y[i] sum= A[i, k]
       from compute 3
     }
@@ -244,23 +244,23 @@ buffer y: f32[3] output
 )" + buffers + R"(for i < 3 {
   block sum.init {
     spatial i < 3 = i
-    spatial k < 5 = 0
+    spatial k < 50 = 0
     y[i] = f32(0)
     from init 3
   }
-  for k < 5 {
+  for k < 50 {
     block sum {
       spatial i < 3 = i
-      reduction k < 5 = k
+      reduction k < 50 = k
       y[i] accumulate sum= A[i, k]
       from compute 3
     }
   }
 }
-// ----- write-out-padding -----
+// ----- write-out-short-loops -----
 (unchanged)
 // ----- plan -----
-buffer A: 15 elements, parameter
+buffer A: 150 elements, parameter
 buffer y: 3 elements, parameter
 block sum: at i#1
 block sum.init: at i#1

@@ -1,0 +1,132 @@
+// Short loops that are written out because that takes instructions away.
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "tests/backends/run_program.h"
+#include "tests/support/random_program.h"
+
+namespace kiln {
+namespace {
+
+void ComputesTheSame(const Program& p) {
+  RandomDice dice(Engine{7});
+  const std::vector<std::string> inputs = RandomInputs(p, dice);
+  std::vector<std::string> found;
+  EXPECT_EQ(RunCompiled(p, inputs, &found), 0);
+  EXPECT_EQ(found, kiln::Run(p, inputs).value());
+}
+
+// Rows of A between zeros, in tiles of eight lanes, of which the first and the last are cut.
+Program Padded(int64_t columns) {
+  return Parsed(absl::StrReplaceAll(R"(
+program padded
+parameters A, B
+buffer A: f32[9, <columns>] input
+buffer B: f32[11, <padded>] output
+
+for r < 11 {
+  for a < <tiles> {
+    for b < 8 vectorized {
+      block pad {
+        spatial r < 11 = r
+        spatial i < <padded> = a*8 + b
+        B[r, i] = within((r - 1 < 9, i - 1 < <columns>), A[r - 1, i - 1], f32(0))
+      }
+    }
+  }
+}
+)",
+                                    {{"<columns>", absl::StrCat(columns)},
+                                     {"<padded>", absl::StrCat(columns + 2)},
+                                     {"<tiles>", absl::StrCat((columns + 2) / 8)}}));
+}
+
+// A row asks once whether it is padding, and its tiles ask nothing: the ends have constant masks.
+TEST(ShortLoops, OfPaddingAreWrittenOutWhereMostTilesAreWhole) {
+  const std::string text = ModuleText(Padded(30));
+  EXPECT_EQ(Count(text, "scf.if"), 1) << text;
+  EXPECT_EQ(Count(text, "vector.maskedload"), 2) << text;
+  EXPECT_EQ(Count(text, "vector.load"), 2) << text;
+  ComputesTheSame(Padded(30));
+}
+
+TEST(ShortLoops, OfPaddingRunWhereTheLineWouldBeLong) {
+  EXPECT_EQ(Count(ModuleText(Padded(16 * 8 - 2)), "scf.for"), 1);  // rows
+  EXPECT_EQ(Count(ModuleText(Padded(17 * 8 - 2)), "vector.maskedload"), 1);
+  ComputesTheSame(Padded(17 * 8 - 2));
+}
+
+// Sums of `terms` terms, eight of them in lanes, in registers.
+Program Sums(int64_t terms) {
+  return Parsed(absl::StrReplaceAll(R"(
+program sums
+parameters A, B
+buffer A: f32[9, <terms>, 8] input
+buffer B: f32[9, 8] output
+
+for r < 9 {
+  for k < <terms> {
+    for b < 8 vectorized {
+      block sum {
+        spatial r < 9 = r
+        spatial i < 8 = b
+        reduction k < <terms> = k
+        B[r, i] sum= A[r, k, i]
+      }
+    }
+  }
+}
+)",
+                                    {{"<terms>", absl::StrCat(terms)}}));
+}
+
+TEST(ShortLoops, OfAFewTermsAreWrittenOut) {
+  EXPECT_EQ(Count(ModuleText(Sums(48)), "scf.for"), 1);  // rows
+  EXPECT_EQ(Count(ModuleText(Sums(49)), "scf.for"), 2);
+  ComputesTheSame(Sums(48));
+}
+
+// B = A + A by way of T, `rows` vectors at a time.
+Program ByTheWay(int64_t rows) {
+  return Parsed(absl::StrReplaceAll(R"(
+program way
+parameters A, B
+buffer A: f32[9, <rows>, 8] input
+buffer B: f32[9, <rows>, 8] output
+buffer T: f32[9, <rows>, 8] temporary stack/thread
+
+for r < 9 {
+  for a < <rows> {
+    for b < 8 vectorized {
+      block there {
+        spatial r < 9 = r
+        spatial i < <rows> = a
+        spatial j < 8 = b
+        T[r, i, j] = A[r, i, j] + A[r, i, j]
+      }
+    }
+  }
+  for a < <rows> {
+    for b < 8 vectorized {
+      block back {
+        spatial r < 9 = r
+        spatial i < <rows> = a
+        spatial j < 8 = b
+        B[r, i, j] = T[r, i, j]
+      }
+    }
+  }
+}
+)",
+                                    {{"<rows>", absl::StrCat(rows)}}));
+}
+
+TEST(ShortLoops, OfWhatRegistersHoldAreWrittenOut) {
+  EXPECT_EQ(Count(ModuleText(ByTheWay(4)), "scf.for"), 1);
+  EXPECT_EQ(Count(ModuleText(ByTheWay(5)), "scf.for"), 3);
+  ComputesTheSame(ByTheWay(4));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -206,7 +206,8 @@ void Emitter::EmitBody(Id loop) {
     const IndexValue value = Assumed(condition, Eval(bound));
     if (!value.uniform()) continue;
     known_[condition] = !value.is_constant() || Holds(condition, value.constant, rest);
-    if (known_[condition] == true) passes = And(passes, holds_for_all(condition));
+    if (known_[condition] == true)
+      passes = And(passes, InRange(value, plan_.conditions[condition].extent, rest.min, rest.max));
   }
   Saved saved = EnterRegion(false);
   if (passes) b_.setInsertionPointToStart(branch(passes, false).thenBlock());

@@ -2,19 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "backends/written_out.h"
-#include "tests/backends/run_program.h"
-#include "tests/support/random_program.h"
+#include "tests/backends/computes_the_same.h"
 
 namespace kiln {
 namespace {
-
-void ComputesTheSame(const Program& p) {
-  RandomDice dice(Engine{7});
-  const std::vector<std::string> inputs = RandomInputs(p, dice);
-  std::vector<std::string> found;
-  EXPECT_EQ(RunCompiled(p, inputs, &found), 0);
-  EXPECT_EQ(found, Run(p, inputs).value());
-}
 
 // Three tiles of 20 elements, the last one cut.
 Program Tiles(int64_t extent) {

@@ -3,19 +3,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "tests/backends/run_program.h"
-#include "tests/support/random_program.h"
+#include "tests/backends/computes_the_same.h"
 
 namespace kiln {
 namespace {
-
-void ComputesTheSame(const Program& p) {
-  RandomDice dice(Engine{7});
-  const std::vector<std::string> inputs = RandomInputs(p, dice);
-  std::vector<std::string> found;
-  EXPECT_EQ(RunCompiled(p, inputs, &found), 0);
-  EXPECT_EQ(found, kiln::Run(p, inputs).value());
-}
 
 // Rows of A between zeros, in tiles of eight lanes, of which the first and the last are cut.
 Program Padded(int64_t columns) {

@@ -1,0 +1,20 @@
+// Compiled code beside the interpreter.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/backends/run_program.h"
+#include "tests/support/random_program.h"
+
+namespace kiln {
+
+inline void ComputesTheSame(const Program& p) {
+  RandomDice dice(Engine{7});
+  const std::vector<std::string> inputs = RandomInputs(p, dice);
+  std::vector<std::string> found;
+  EXPECT_EQ(RunCompiled(p, inputs, &found), 0);
+  EXPECT_EQ(found, Run(p, inputs).value());
+}
+
+}  // namespace kiln

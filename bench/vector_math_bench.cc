@@ -23,7 +23,7 @@ struct Function {
 };
 
 const Function kFunctions[] = {
-    {"exp", "%r = math.exp %x FLAGS : TYPE", -80, 80},
+    {"exp", "%r = math.exp %x FLAGS : TYPE", -40, 40},
     {"log", "%r = math.log %x FLAGS : TYPE", 0.01f, 100},
     {"tanh", "%r = math.tanh %x FLAGS : TYPE", -5, 5},
     {"erf", "%r = math.erf %x FLAGS : TYPE", -3, 3},

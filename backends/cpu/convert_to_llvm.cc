@@ -12,9 +12,12 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -27,6 +30,19 @@ mlir::ConversionConfig Config() {
   config.allowPatternRollback = false;
   config.foldingMode = mlir::DialectConversionFoldingMode::Never;
   return config;
+}
+
+// Branches on what is expected have weights, by which LLVM gives registers to what runs often.
+void WeighBranches(mlir::ModuleOp module) {
+  module.walk([](mlir::cf::CondBranchOp branch) {
+    auto expect = branch.getCondition().getDefiningOp<mlir::LLVM::ExpectOp>();
+    if (!expect) return;
+    const int32_t yes = mlir::matchPattern(expect.getExpected(), mlir::m_One()) ? 1000 : 1;
+    const int32_t weights[] = {yes, 1001 - yes};
+    branch.setBranchWeights(llvm::ArrayRef(weights));
+    branch.getConditionMutable().assign(expect.getVal());
+    expect.erase();
+  });
 }
 
 }  // namespace
@@ -75,6 +91,7 @@ mlir::LogicalResult LlvmConverter::Run(mlir::ModuleOp module,
   structured.markUnknownOpDynamicallyLegal([](mlir::Operation*) { return true; });
   if (mlir::failed(mlir::applyPartialConversion(module, structured, control_flow_, Config())))
     return mlir::failure();
+  WeighBranches(module);
   after("scf-to-cf");
 
   mlir::LLVMConversionTarget target(context);

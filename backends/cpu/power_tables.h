@@ -1,4 +1,4 @@
-// Numbers for x^y on 16 lanes of f32, whose tables stay in registers: 2^23 log2(x) and 2^(k/16).
+// Numbers for x^y and e^x on 16 lanes of f32, whose tables stay in registers: 2^23 log2(x) and 2^(k/16).
 //
 // x is 2^n z with 0.711 <= z < 1.423, and z is in one of 32 intervals, told by the five bits above bit 18 of
 // bits(x) - kLeast; the bits above those are n + kBias. Of each interval the tables have a c near 1 / z with
@@ -23,6 +23,7 @@ struct PowerTables {
   static constexpr float kFirst = 0x1p19f * 23.0831203f, kFirstLow = 0x1p19f * 3.08151726e-07f,
                          kSecond = 0x1p19f * -11.5415602f;
   static constexpr double kLog2[] = {0x1p19 * 7.69437361, 0x1p19 * -5.77250814, 0x1p19 * 4.61801434};
+  static constexpr int kSteps = 16;
   // Adding it rounds to multiples of 2^19, which are counted in the last bits then.
   static constexpr float kRound = 0x1.8p42;
   // (2^(f / 2^23) - 1) / f, |f| <= 0.69 * 2^19: after rounding, y times the lesser part of the logarithm adds
@@ -34,8 +35,8 @@ struct PowerTables {
   std::array<float, 32> log_high, log_low;  // less 2^23 kBias
   // The bits of 2^(j/16) without j in those of the exponent, which adding k << 19 brings, and the error of
   // that f32, relative to it.
-  std::array<int32_t, 16> power;
-  std::array<float, 16> power_low;
+  std::array<int32_t, kSteps> power;
+  std::array<float, kSteps> power_low;
 
   static const PowerTables& Get();
 };

@@ -2,25 +2,19 @@
 
 #include <cmath>
 
+#include "backends/cpu/lanes.h"
 #include "backends/cpu/power_tables.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/IR/TypeUtilities.h"
 
 namespace kiln {
 namespace {
 
 namespace arith = mlir::arith;
 namespace math = mlir::math;
-using mlir::Type;
 using mlir::Value;
-using Coefficients = llvm::ArrayRef<double>;  // of x^0, x^1, ...
 
 constexpr double kLn2 = 0.693147180559945309, kPi = 3.14159265358979323846;
 constexpr float kLn2High = 0.693147182f, kLn2Low = -1.90465421e-09f;
@@ -29,6 +23,8 @@ constexpr float kMostReduced = 1e5;
 constexpr double kMostDivisor = 0x1p100;  // whose reciprocal is taken, and 1 / it the least
 // e^r, |r| <= ln(2)/2, with a relative error of 3 * 10^-9
 constexpr double kExp[] = {1, 1, 0.49999994, 0.16666521, 0.041668266, 0.008368675, 0.0013820662};
+// (e^r - 1) / r, |r| <= ln(2)/32, with an error of 10^-9 in e^r
+constexpr double kShortExp[] = {1, 0.500016212, 0.1666722};
 // (ln(1 + f) - f) / f^2, |f| <= 1/3
 constexpr double kLog[] = {-0.5,         0.333333343, -0.25,         0.199998528, -0.166665301, 0.142961785,
                            -0.125097394, 0.108532876, -0.0976008996, 0.11612165,  -0.106783174};
@@ -52,29 +48,31 @@ constexpr double kErfP[] = {1.1283791, 0.19037746, 0.05274557, 0.003764551, 0.00
 constexpr double kErfQ[] = {1, 0.50205034, 0.11409774, 0.014967067, 0.0011623352, 3.80988e-05};
 constexpr double kErfIsOne = 3.9192059;
 
-// Arithmetic on values of one shape, in f32 or f64.
-class Lanes {
+class Functions : public Lanes {
  public:
-  explicit Lanes(mlir::Operation* op) : b_(op->getLoc(), op), shape_(op->getResult(0).getType()) {}
+  using Lanes::Lanes;
 
-  // Where no result is denormal or infinite, adding to the exponent is all that 2^n takes. Adding kScaled
-  // leaves kScale + n in the low bits of `shifted`, of which a shift by 23 keeps those of an exponent. With n
-  // from -kScale to kScale - 1 these and the first bit of an exponent are all that is set; with any other n,
-  // and with NaN, others are too. So one `or` a vector tells whether there is such a lane.
-  Value Exp(Value x) {
-    if (!mlir::isa<mlir::VectorType>(shape_)) return ExpAnywhere(x);
-    const Value shifted = Fma(x, F(kUnit / kLn2), F(kScaled));
-    const Value bits = mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, Bits(shifted));
-    const auto number = [&](int32_t value) -> Value {
-      return arith::ConstantOp::create(b_, b_.getI32IntegerAttr(value));
-    };
-    const Value others = And(bits, number(~(std::bit_cast<int32_t>(2.f) | (2 * kScale - 1))));
-    const Value beyond = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, others, number(0));
-    return Either(beyond, [&] { return ExpAnywhere(x); }, [&] { return ExpOfUsual(x, shifted); });
+  // Where no result is denormal or infinite, adding to the exponent is all that 2^n takes. Adding Scaled
+  // leaves kScale + n in the low bits of `shifted`, counted in steps, of which a shift keeps those of an
+  // exponent. With n from -kScale to kScale - 1 these and the first bit of an exponent are all that is set;
+  // with any other n, and with NaN, others are too. So one `or` a vector tells whether there is such a lane.
+  // With tables a step is 1/16. Fast leaves out what ln(2) in f32 is off.
+  Value Exp(Value x, bool tables, bool fast) {
+    if (!is_vector()) return ExpAnywhere(x);
+    const int steps = tables ? PowerTables::kSteps : 1;
+    const Value shifted = Fma(x, F(steps * kUnit / kLn2), F(Scaled(steps)));
+    const int32_t usual = std::bit_cast<int32_t>(2.f) | (2 * kScale * steps - 1);
+    return IfSeldom(
+        AnySet(Bits(shifted), ~usual), [&] { return ExpAnywhere(x); },
+        [&] {
+          const Value n = Sub(shifted, F(Scaled(steps)));
+          const Value r = fast ? Fma(n, F(-kLn2High / (steps * kUnit)), x) : Reduced(x, n, steps * kUnit);
+          return tables ? ExpByTables(r, Bits(shifted), fast) : ExpOfUsual(r, Bits(shifted));
+        });
   }
 
   Value Log(Value x) {
-    if (!mlir::isa<mlir::VectorType>(shape_)) return LogAnywhere(x);
+    if (!is_vector()) return LogAnywhere(x);
     return IfUsual(x, [&] { return LogOfUsual(x, Value()); }, [&] { return LogAnywhere(x); });
   }
 
@@ -121,7 +119,7 @@ class Lanes {
     for (size_t i = 0; i < std::size(kSin); ++i) chosen.push_back(Select(odd, F(kCos[i]), F(kSin[i])));
     const Value lead = Select(odd, Fma(square, F(-0.5), F(1)), r);
     const Value result = Fma(Mul(Select(odd, square, r), square), Polynomial(square, chosen), lead);
-    const Value sign = arith::ShLIOp::create(b_, And(turn, I(2)), I(30));
+    const Value sign = ShiftLeft(And(turn, I(2)), 30);
     return FromBits(arith::XOrIOp::create(b_, Bits(result), sign));
   }
 
@@ -132,7 +130,7 @@ class Lanes {
     const Value above = AddI(SubI(bits, I64(0x3fe6a09e667f3bcd)), one);  // of sqrt(1/2)
     const Value exponent = And(above, I64(static_cast<int64_t>(0xfff0000000000000)));
     const Value m = FromBits(AddI(SubI(bits, exponent), one));
-    const Value counted = OrI(arith::ShRUIOp::create(b_, above, I64(52)), I64(int64_t{0x433} << 52));
+    const Value counted = Or(arith::ShRUIOp::create(b_, above, I64(52)), I64(int64_t{0x433} << 52));
     const Value n = Sub(FromBits(counted), D(0x1p52 + 1023));
     const Value z = Div(Sub(m, D(1)), Add(m, D(1)));
     const Value log2 = Fma(z, Polynomial(Mul(z, z), kLog2), n);
@@ -164,12 +162,12 @@ class Lanes {
     const Value round = F(PowerTables::kRound), shifted = Fma(y, high, round);
     const Value f = Fma(y, low, Fma(y, high, Sub(round, shifted)));
     const Value k = Bits(shifted);  // and bits that do not matter
-    const Value power = FromBits(AddI(Bits(Entry(tables.power, k)), arith::ShLIOp::create(b_, k, I(19))));
+    const Value power = FromBits(AddI(Bits(Entry(tables.power, k)), ShiftLeft(k, 19)));
     const Value more = Fma(f, Polynomial(f, PowerTables::kExp2), Entry(tables.power_low, k));
 
     const Value far = SubI(k, I(std::bit_cast<int32_t>(PowerTables::kRound) - 126 * 16));
     const Value special = Or(Above(above, (253 << 23) - 1), Above(far, (126 + 128) * 16 - 1));
-    return Either(Any(special), otherwise, [&] { return Fma(power, more, power); });
+    return IfSeldom(Any(special), otherwise, [&] { return Fma(power, more, power); });
   }
 
   // x / y with one divisor for all lanes: a product with its reciprocal, if that is a usual number.
@@ -178,13 +176,13 @@ class Lanes {
       return arith::ConstantOp::create(b_, b_.getFloatAttr(divisor.getType(), value)).getResult();
     };
     const Value size = math::AbsFOp::create(b_, divisor);
-    const Value usual = And(Compare(arith::CmpFPredicate::OGE, size, number(1 / kMostDivisor)),
-                            Compare(arith::CmpFPredicate::OLE, size, number(kMostDivisor)));
+    const Value unusual = Or(Compare(arith::CmpFPredicate::ULT, size, number(1 / kMostDivisor)),
+                             Compare(arith::CmpFPredicate::UGT, size, number(kMostDivisor)));
     const Value inverse = Div(number(1), divisor);
     const auto lanes = [&](Value scalar) {
       return mlir::vector::BroadcastOp::create(b_, shape_, scalar).getResult();
     };
-    return Either(usual, [&] { return Mul(x, lanes(inverse)); }, [&] { return Div(x, lanes(divisor)); });
+    return IfSeldom(unusual, [&] { return Div(x, lanes(divisor)); }, [&] { return Mul(x, lanes(inverse)); });
   }
 
   Value Quotient(Value x, double divisor) {  // null: not usual
@@ -194,20 +192,16 @@ class Lanes {
 
   // exact(lane) on each lane where `special` holds for one of them, else `usual`.
   Value Unless(Value special, llvm::function_ref<Value()> usual, llvm::function_ref<Value(int64_t)> exact) {
-    return Either(
+    return IfSeldom(
         Any(special),
         [&] {
           llvm::SmallVector<Value> lanes;
-          for (int64_t lane = 0; lane < mlir::cast<mlir::VectorType>(shape_).getNumElements(); ++lane)
-            lanes.push_back(exact(lane));
+          for (int64_t lane = 0; lane < count(); ++lane) lanes.push_back(exact(lane));
           return mlir::vector::FromElementsOp::create(b_, shape_, lanes).getResult();
         },
         usual);
   }
 
-  Value Lane(Value x, int64_t lane) {
-    return mlir::vector::ExtractOp::create(b_, x, llvm::ArrayRef<int64_t>{lane});
-  }
   Value Beyond(Value x, float limit) {
     return Above(And(Bits(x), I(0x7fffffff)), std::bit_cast<int32_t>(limit));
   }
@@ -215,72 +209,23 @@ class Lanes {
     return Compare(arith::CmpFPredicate::UEQ, math::AbsFOp::create(b_, x), F(HUGE_VAL));
   }
   Value NotPositive(Value x) { return Compare(arith::CmpFPredicate::ULE, x, F(0)); }
-  Value Or(Value x, Value y) { return arith::OrIOp::create(b_, x, y); }
-  Value And(Value x, Value y) { return arith::AndIOp::create(b_, x, y); }
-  Value Mul(Value x, Value y) { return arith::MulFOp::create(b_, x, y); }
-  mlir::ImplicitLocOpBuilder& builder() { return b_; }
 
  private:
-  // table[index mod its size] for each lane, by one permutation of sixteen.
-  template <typename T, size_t n>
-  Value Entry(const std::array<T, n>& table, Value index) {
-    constexpr int64_t kAtOnce = 16;
-    const int64_t lanes = mlir::cast<mlir::VectorType>(shape_).getNumElements();
-    const auto sixteen = mlir::VectorType::get(kAtOnce, b_.getF32Type());
-    const auto values = [&](size_t first) -> Value {
-      llvm::SmallVector<float> part;
-      for (size_t i = first; i < first + kAtOnce; ++i) part.push_back(std::bit_cast<float>(table[i]));
-      return arith::ConstantOp::create(b_, mlir::DenseElementsAttr::get(sixteen, llvm::ArrayRef(part)));
-    };
-    Value result = mlir::ub::PoisonOp::create(b_, shape_);
-    for (int64_t at = 0; at < lanes; at += kAtOnce) {
-      const int64_t count = std::min(kAtOnce, lanes - at);
-      llvm::SmallVector<int64_t> chosen;  // the last few again where there are no sixteen
-      for (int64_t lane = 0; lane < kAtOnce; ++lane) chosen.push_back(at + lane % count);
-      llvm::SmallVector<Value> operands = {values(0),
-                                           mlir::vector::ShuffleOp::create(b_, index, index, chosen)};
-      if (n > kAtOnce) operands.push_back(values(kAtOnce));
-      const Value found = mlir::LLVM::CallIntrinsicOp::create(
-                              b_, sixteen,
-                              b_.getStringAttr(n > kAtOnce ? "llvm.x86.avx512.vpermi2var.ps.512"
-                                                           : "llvm.x86.avx512.permvar.sf.512"),
-                              operands)
-                              .getResult(0);
-      const Value part = mlir::vector::ExtractStridedSliceOp::create(
-          b_, found, llvm::ArrayRef<int64_t>{0}, llvm::ArrayRef<int64_t>{count}, llvm::ArrayRef<int64_t>{1});
-      result = mlir::vector::InsertStridedSliceOp::create(b_, part, result, llvm::ArrayRef<int64_t>{at},
-                                                          llvm::ArrayRef<int64_t>{1});
-    }
-    return result;
-  }
-  Value Any(Value condition) {
-    return mlir::vector::ReductionOp::create(b_, mlir::vector::CombiningKind::OR, condition);
-  }
-  // Not for each lane, but such that none is true if no lane of x is above, unsigned: as many lanes as one
-  // comparison takes.
-  Value Above(Value x, int32_t most) {
-    auto type = mlir::cast<mlir::VectorType>(x.getType());
-    for (int64_t lanes = type.getNumElements(); lanes > 16 && lanes % 2 == 0; lanes /= 2) {
-      const auto half = [&](int64_t from) -> Value {
-        return mlir::vector::ExtractStridedSliceOp::create(b_, x, llvm::ArrayRef<int64_t>{from},
-                                                           llvm::ArrayRef<int64_t>{lanes / 2},
-                                                           llvm::ArrayRef<int64_t>{1});
-      };
-      x = arith::MaxUIOp::create(b_, half(0), half(lanes / 2));
-    }
-    type = mlir::cast<mlir::VectorType>(x.getType());
-    const Value limit = arith::ConstantOp::create(
-        b_, mlir::DenseElementsAttr::get(type, mlir::Attribute(b_.getI32IntegerAttr(most))));
-    return arith::CmpIOp::create(b_, arith::CmpIPredicate::ugt, x, limit);
-  }
-
   // The polynomial is 2^-kScale of e^r.
-  Value ExpOfUsual(Value x, Value shifted) {
-    const Value r = Reduced(x, Sub(shifted, F(kScaled)), kUnit);
+  Value ExpOfUsual(Value r, Value shifted) {
     llvm::SmallVector<double> scaled;
     for (const double c : kExp) scaled.push_back(std::ldexp(static_cast<float>(c), -kScale));
-    const Value p = Bits(Polynomial(r, scaled));
-    return FromBits(AddI(p, arith::ShLIOp::create(b_, Bits(shifted), I(23))));
+    return FromBits(AddI(Bits(Polynomial(r, scaled)), ShiftLeft(shifted, 23)));
+  }
+
+  Value ExpByTables(Value r, Value shifted, bool fast) {
+    const PowerTables& tables = PowerTables::Get();
+    auto scaled = tables.power;
+    for (int32_t& bits : scaled) bits -= kScale << 23;
+    const Value power = FromBits(AddI(Bits(Entry(scaled, shifted)), ShiftLeft(shifted, 19)));
+    const Value rest = Polynomial(r, kShortExp);
+    const Value more = fast ? Mul(r, rest) : Fma(r, rest, Entry(tables.power_low, shifted));
+    return Fma(power, more, power);
   }
 
   // Of positive numbers, neither denormal nor infinite; `twos`: to be added to the exponent.
@@ -306,7 +251,7 @@ class Lanes {
 
   // Usual are finite numbers from 2^-125 on: half of them is not denormal. Asked once a vector.
   Value IfUsual(Value x, llvm::function_ref<Value()> usual, llvm::function_ref<Value()> anywhere) {
-    return Either(Any(Above(SubI(Bits(x), I(0x01000000)), 0x7e7fffff)), anywhere, usual);
+    return IfSeldom(Any(Above(SubI(Bits(x), I(0x01000000)), 0x7e7fffff)), anywhere, usual);
   }
 
   // 2^n is two factors, for results from the least to the largest: adding kHalves leaves n and twice the bias
@@ -325,20 +270,11 @@ class Lanes {
     return Fma(n, F(-kLn2Low / unit), Fma(n, F(-kLn2High / unit), x));
   }
 
-  Value Either(Value condition, llvm::function_ref<Value()> yes, llvm::function_ref<Value()> no) {
-    auto branch = mlir::scf::IfOp::create(b_, mlir::TypeRange{shape_}, condition, true, true);
-    const mlir::OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToEnd(branch.thenBlock());
-    mlir::scf::YieldOp::create(b_, yes());
-    b_.setInsertionPointToEnd(branch.elseBlock());
-    mlir::scf::YieldOp::create(b_, no());
-    return branch.getResult(0);
-  }
-
   static constexpr int kScale = 64;
   static constexpr double kUnit = 0x1p-22;                           // the last place of numbers from 2 to 4
   static constexpr double kRound32 = 0x1.8p23, kRound64 = 0x1.8p52;  // adding it rounds to a whole number
-  static constexpr double kScaled = 2 + kScale * kUnit, kHalves = kRound32 + 2 * 127;
+  static constexpr double kHalves = kRound32 + 2 * 127;
+  static constexpr double Scaled(int steps) { return 2 + kScale * steps * kUnit; }
 
   Value Exp2(Value x, Coefficients coefficients) {
     const Value shifted = Add(x, D(kRound64));
@@ -346,78 +282,11 @@ class Lanes {
     const Value scale = arith::ShLIOp::create(b_, AddI(Bits(shifted), I64(1023)), I64(52));
     return Mul(Polynomial(f, coefficients), FromBits(scale));
   }
-  Value Exponent(Value biased) { return FromBits(arith::ShLIOp::create(b_, biased, I(23))); }
-  // One term after the other: operations count, not that steps wait for each other.
-  Value Polynomial(Value x, Coefficients c) {
-    llvm::SmallVector<Value> terms;
-    for (const double a : c) terms.push_back(Like(a, x));
-    return Polynomial(x, terms);
-  }
-  Value Polynomial(Value x, llvm::ArrayRef<Value> terms) {
-    Value sum = terms.back();
-    for (const Value term : llvm::reverse(terms.drop_back())) sum = Fma(sum, x, term);
-    return sum;
-  }
-  // (c0 + c1 x) + x^2 ((c2 + c3 x) + ...): fewer roundings add up where x is large.
-  Value InPairs(Value x, Value square, Coefficients c) {
-    Value sum;
-    for (size_t t = c.size(); t >= 2; t -= 2) {
-      const Value pair = Fma(Like(c[t - 1], x), x, Like(c[t - 2], x));
-      sum = sum ? Fma(sum, square, pair) : pair;
-    }
-    return sum;
-  }
-  // NaN stays.
-  Value Least(Value x, double most) {
-    const Value high = Like(most, x);
-    return Select(Less(high, x), high, x);
-  }
-  Value Clamp(Value x, double least, double most) {
-    const Value low = Like(least, x);
-    return Least(Select(Less(x, low), low, x), most);
-  }
-
-  Type Of(Type element) {
-    auto vector = mlir::dyn_cast<mlir::VectorType>(shape_);
-    return vector ? Type(vector.clone(element)) : element;
-  }
-  Value Constant(mlir::TypedAttr scalar) {
-    auto vector = mlir::dyn_cast<mlir::VectorType>(Of(scalar.getType()));
-    if (!vector) return arith::ConstantOp::create(b_, scalar);
-    return arith::ConstantOp::create(b_, mlir::DenseElementsAttr::get(vector, mlir::Attribute(scalar)));
-  }
-  Value F(double value) { return Constant(b_.getF32FloatAttr(static_cast<float>(value))); }
-  Value D(double value) { return Constant(b_.getF64FloatAttr(value)); }
-  Value I(int32_t value) { return Constant(b_.getI32IntegerAttr(value)); }
-  Value I64(int64_t value) { return Constant(b_.getI64IntegerAttr(value)); }
-  Value Like(double value, Value x) { return mlir::getElementTypeOrSelf(x).isF64() ? D(value) : F(value); }
-  Value Wide(Value x) { return arith::ExtFOp::create(b_, Of(b_.getF64Type()), x); }
-  Value Narrow(Value x) { return arith::TruncFOp::create(b_, Of(b_.getF32Type()), x); }
-  Value Bits(Value x) {
-    const bool wide = mlir::getElementTypeOrSelf(x).isF64();
-    return arith::BitcastOp::create(b_, Of(wide ? b_.getI64Type() : b_.getI32Type()), x);
-  }
-  Value FromBits(Value x) {
-    const bool wide = mlir::getElementTypeOrSelf(x).isInteger(64);
-    return arith::BitcastOp::create(b_, Of(wide ? b_.getF64Type() : b_.getF32Type()), x);
-  }
-  Value Add(Value x, Value y) { return arith::AddFOp::create(b_, x, y); }
-  Value Sub(Value x, Value y) { return arith::SubFOp::create(b_, x, y); }
-  Value Div(Value x, Value y) { return arith::DivFOp::create(b_, x, y); }
-  Value Fma(Value x, Value y, Value z) { return math::FmaOp::create(b_, x, y, z); }
-  Value AddI(Value x, Value y) { return arith::AddIOp::create(b_, x, y); }
-  Value SubI(Value x, Value y) { return arith::SubIOp::create(b_, x, y); }
-  Value OrI(Value x, Value y) { return arith::OrIOp::create(b_, x, y); }
-  Value Select(Value c, Value x, Value y) { return arith::SelectOp::create(b_, c, x, y); }
-  Value Compare(arith::CmpFPredicate p, Value x, Value y) { return arith::CmpFOp::create(b_, p, x, y); }
-  Value Less(Value x, Value y) { return Compare(arith::CmpFPredicate::OLT, x, y); }
-
-  mlir::ImplicitLocOpBuilder b_;
-  Type shape_;
+  Value Exponent(Value biased) { return FromBits(ShiftLeft(biased, 23)); }
 };
 
 template <typename Op>
-Value SineOrLibm(Op op, Lanes& lanes, int quadrant) {
+Value SineOrLibm(Op op, Functions& lanes, int quadrant) {
   const Value x = op.getOperand();
   if (IsFast(op)) return lanes.Sine(x, quadrant);
   return lanes.Unless(
@@ -435,7 +304,7 @@ mlir::FloatAttr SplatOf(Value x) {
 }
 
 // Null: has no such code.
-Value PowerOrLibm(math::PowFOp op, Lanes& lanes, bool vector, bool tables) {
+Value PowerOrLibm(math::PowFOp op, Functions& lanes, bool vector, bool tables) {
   const Value x = op.getLhs(), y = op.getRhs();
   const mlir::FloatAttr exponent = SplatOf(y);
   const double n = exponent ? exponent.getValueAsDouble() : 0;
@@ -451,11 +320,11 @@ Value PowerOrLibm(math::PowFOp op, Lanes& lanes, bool vector, bool tables) {
         });
   };
   if (tables) return lanes.PowerByTables(x, y, anywhere);
-  return IsFast(op) ? lanes.Exp(lanes.Mul(y, lanes.Log(x))) : anywhere();
+  return IsFast(op) ? lanes.Exp(lanes.Mul(y, lanes.Log(x)), false, false) : anywhere();
 }
 
 // Null: the lanes have divisors of their own.
-Value QuotientByOne(arith::DivFOp op, Lanes& lanes) {
+Value QuotientByOne(arith::DivFOp op, Functions& lanes) {
   if (const auto constant = SplatOf(op.getRhs()); constant && mlir::isa<mlir::VectorType>(op.getType()))
     return lanes.Quotient(op.getLhs(), constant.getValueAsDouble());
   auto divisor = op.getRhs().getDefiningOp<mlir::vector::BroadcastOp>();
@@ -475,10 +344,10 @@ bool ExpandVectorMath(mlir::Operation* op, bool avx512) {
     return false;
   auto vector = mlir::dyn_cast<mlir::VectorType>(op->getResult(0).getType());
   const bool tables = avx512 && vector && vector.getNumElements() >= 8;
-  Lanes lanes(op);
+  Functions lanes(op);
   const Value result =
       llvm::TypeSwitch<mlir::Operation*, Value>(op)
-          .Case([&](math::ExpOp e) { return IsFast(e) ? Value() : lanes.Exp(e.getOperand()); })
+          .Case([&](math::ExpOp e) { return lanes.Exp(e.getOperand(), tables, IsFast(e)); })
           .Case([&](math::LogOp e) { return lanes.Log(e.getOperand()); })
           .Case([&](math::RsqrtOp e) { return vector ? lanes.Rsqrt(e.getOperand()) : Value(); })
           .Case([&](math::TanhOp e) { return IsFast(e) ? Value() : lanes.Tanh(e.getOperand()); })

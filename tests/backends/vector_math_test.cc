@@ -81,7 +81,7 @@ struct Function {
 };
 
 constexpr double kNormal = 0x1p-126, kPowerUlp = 0.7;
-const Function kFunctions[] = {{"exp", std::exp, 0.9, 1.1, 0, 87},
+const Function kFunctions[] = {{"exp", std::exp, 0.9, 2.5, 0, HUGE_VAL},
                                {"log", std::log, 1, 2, kNormal, HUGE_VAL},
                                {"tanh", std::tanh, 0.6, 5, kNormal, HUGE_VAL},
                                {"erf", std::erf, 5, 5, kNormal, HUGE_VAL},
@@ -215,7 +215,7 @@ TEST(VectorMath, ReducedArgumentsOfPowersAreExact) {
 // Results that are denormal, zero or infinite, and where sums in exp lose or change their last places.
 TEST(VectorMath, ExpIsRightWhicheverLaneIsFarOut) {
   if (!Host().fma) GTEST_SKIP() << "no FMA";
-  for (const int lanes : {2, 8, 12, 24, 64}) {
+  for (const int lanes : {2, 8, 12, 16, 24, 32, 64}) {
     const auto code = Build(absl::StrReplaceAll(R"(
       func.func @exp(%x: memref<Nxf32>, %z: memref<Nxf32>) {
         %c0 = arith.constant 0 : index
@@ -284,17 +284,17 @@ TEST(VectorMath, AnAnnotationOfTheBlockChooses) {
   for (const bool fast : {false, true}) {
     Builder b("f");
     const Id x = b.Input("x", DType::kF32, {16}), y = b.Output("y", DType::kF32, {16});
-    b.Compute("exp", {{"i", 16}}, {y, {b.Iter(0)}}, b.Make(Op::kExp, DType::kF32, b.Load(x, {b.Iter(0)})));
+    b.Compute("tanh", {{"i", 16}}, {y, {b.Iter(0)}}, b.Make(Op::kTanh, DType::kF32, b.Load(x, {b.Iter(0)})));
     Schedule s = Scheduled(b.Finish());
-    const Block block = s.GetBlock("exp");
+    const Block block = s.GetBlock("tanh");
     s.Vectorize(s.GetLoops(block)[0]);
     if (fast) s.Annotate(block, "fast-math", 1);
     ASSERT_TRUE(s.ok()) << s.status();
     const auto code = BuildProgram(s.program());
     ASSERT_TRUE(code.ok()) << code.status();
-    Array<float> in(16, -100.f), out(16);
+    Array<float> in(16, 0.0153009342f), out(16);  // where the fast one is 4 units off
     CallKernel(*code, "f", {in.data(), out.data()});
-    EXPECT_EQ(out[3] != 0, !fast) << "a denormal result";
+    EXPECT_EQ(ErrorInUlp(std::tanh(double{in[3]}), out[3]) < 1, !fast) << out[3];
   }
 }
 

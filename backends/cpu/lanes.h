@@ -1,0 +1,96 @@
+// Arithmetic on values of one shape, f32 or f64 or the integers of their bits: what vector_math.cc writes
+// functions in. Each call appends an operation.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace kiln {
+
+class Lanes {
+ public:
+  using Value = mlir::Value;
+  using Coefficients = llvm::ArrayRef<double>;  // of x^0, x^1, ...
+
+  // Code goes before `op`, whose result has the shape.
+  explicit Lanes(mlir::Operation* op) : b_(op->getLoc(), op), shape_(op->getResult(0).getType()) {}
+
+  // Numbers in each lane; Like: of the type of x.
+  Value F(double value) { return Constant(b_.getF32FloatAttr(static_cast<float>(value))); }
+  Value D(double value) { return Constant(b_.getF64FloatAttr(value)); }
+  Value I(int32_t value) { return Constant(b_.getI32IntegerAttr(value)); }
+  Value I64(int64_t value) { return Constant(b_.getI64IntegerAttr(value)); }
+  Value Like(double value, Value x) { return mlir::getElementTypeOrSelf(x).isF64() ? D(value) : F(value); }
+
+  Value Wide(Value x) { return mlir::arith::ExtFOp::create(b_, Of(b_.getF64Type()), x); }
+  Value Narrow(Value x) { return mlir::arith::TruncFOp::create(b_, Of(b_.getF32Type()), x); }
+  Value Bits(Value x);
+  Value FromBits(Value x);
+
+  Value Add(Value x, Value y) { return mlir::arith::AddFOp::create(b_, x, y); }
+  Value Sub(Value x, Value y) { return mlir::arith::SubFOp::create(b_, x, y); }
+  Value Mul(Value x, Value y) { return mlir::arith::MulFOp::create(b_, x, y); }
+  Value Div(Value x, Value y) { return mlir::arith::DivFOp::create(b_, x, y); }
+  Value Fma(Value x, Value y, Value z) { return mlir::math::FmaOp::create(b_, x, y, z); }
+  Value AddI(Value x, Value y) { return mlir::arith::AddIOp::create(b_, x, y); }
+  Value SubI(Value x, Value y) { return mlir::arith::SubIOp::create(b_, x, y); }
+  Value Or(Value x, Value y) { return mlir::arith::OrIOp::create(b_, x, y); }
+  Value And(Value x, Value y) { return mlir::arith::AndIOp::create(b_, x, y); }
+  Value ShiftLeft(Value x, int32_t bits) { return mlir::arith::ShLIOp::create(b_, x, I(bits)); }
+
+  Value Select(Value c, Value x, Value y) { return mlir::arith::SelectOp::create(b_, c, x, y); }
+  Value Compare(mlir::arith::CmpFPredicate p, Value x, Value y) {
+    return mlir::arith::CmpFOp::create(b_, p, x, y);
+  }
+  Value Less(Value x, Value y) { return Compare(mlir::arith::CmpFPredicate::OLT, x, y); }
+  Value Least(Value x, double most);  // NaN stays, here and in Clamp
+  Value Clamp(Value x, double least, double most);
+
+  // One term after the other: operations count, not that steps wait for each other.
+  Value Polynomial(Value x, Coefficients c);
+  Value Polynomial(Value x, llvm::ArrayRef<Value> terms);
+  // (c0 + c1 x) + x^2 ((c2 + c3 x) + ...): fewer roundings add up where x is large.
+  Value InPairs(Value x, Value square, Coefficients c);
+
+  Value Lane(Value x, int64_t lane);
+
+  // table[index mod its size] for each lane of f32, by one permutation of sixteen (AVX-512).
+  template <typename T, size_t n>
+  Value Entry(const std::array<T, n>& table, Value index) {
+    static_assert(sizeof(T) == sizeof(float) && (n == 16 || n == 32));
+    return EntryOf(std::bit_cast<std::array<float, n>>(table), index);
+  }
+
+  // Whether a lane of a condition holds.
+  Value Any(Value condition);
+  // Whether a lane of integers has one of these bits.
+  Value AnySet(Value x, int32_t bits);
+  // Not for each lane, but such that none is true if no lane of x is above, unsigned.
+  Value Above(Value x, int32_t most);
+
+  // `condition` is expected to be false.
+  Value IfSeldom(Value condition, llvm::function_ref<Value()> yes, llvm::function_ref<Value()> no);
+
+  bool is_vector() const { return mlir::isa<mlir::VectorType>(shape_); }
+  int64_t count() const { return mlir::cast<mlir::VectorType>(shape_).getNumElements(); }
+  mlir::ImplicitLocOpBuilder& builder() { return b_; }
+
+ protected:
+  mlir::ImplicitLocOpBuilder b_;
+  mlir::Type shape_;
+
+ private:
+  mlir::Type Of(mlir::Type element) const;
+  Value Constant(mlir::TypedAttr scalar);
+  Value EntryOf(llvm::ArrayRef<float> table, Value index);
+  Value AllOf(Value x, int32_t number);
+  Value AtOnce(Value x, llvm::function_ref<Value(Value, Value)> join);
+};
+
+}  // namespace kiln

@@ -2,14 +2,12 @@
 is the fastest of the ways that were tried (a dot product of numpy's BLAS takes 1.2 times as long). The ratio is the share
 of the core's memory bandwidth that Kiln reaches."""
 import ctypes
-import subprocess
-import tempfile
 
-from peers import arrays
+from peers import arrays, loops
 
 PACKAGES, ENVIRONMENT = ["numpy"], "kiln"
 SOURCE = """
-float read_once(const float* p, long n) {
+static float read_once(const float* p, long n) {
   float sums[4][16] = {{0}};
   for (long i = 0; i < n / 4; i += 16)
     for (int s = 0; s < 4; ++s) {
@@ -21,6 +19,10 @@ float read_once(const float* p, long n) {
   for (int i = 0; i < 64; ++i) sum += sums[i / 16][i % 16];
   return sum;
 }
+volatile float sum;
+void read_both(const float* a, long of_a, const float* b, long of_b) {
+  sum = read_once(a, of_a) + read_once(b, of_b);
+}
 """
 
 
@@ -30,16 +32,5 @@ def covers(operator):
 
 def make(operator, folder):
     a, b = arrays.inputs(operator)
-    with tempfile.TemporaryDirectory() as made:
-        subprocess.run(["cc", "-x", "c", "-", "-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", "-o", f"{made}/read.so"],
-                       input=SOURCE, text=True, check=True)
-        read_once = ctypes.CDLL(f"{made}/read.so").read_once
-    read_once.restype = ctypes.c_float
-    arguments = [(arrays.pointer(array), ctypes.c_long(array.size)) for array in (a, b)]
-
-    def call(times):
-        for _ in range(times):
-            for each in arguments:
-                read_once(*each)
-
-    return call, lambda: a @ b
+    arguments = [value for array in (a, b) for value in (arrays.pointer(array), ctypes.c_int64(array.size))]
+    return loops.repeated(loops.compiled(SOURCE, "-ffast-math").read_both, arguments, keep=(a, b)), lambda: a @ b

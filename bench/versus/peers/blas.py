@@ -1,7 +1,7 @@
 """Products of matrices by cblas_sgemm, for mkl.py and openblas.py."""
 import ctypes
 
-from peers import arrays
+from peers import arrays, loops
 
 
 def covers(operator):
@@ -17,9 +17,4 @@ def make(operator, sgemm):
     row_major, as_is = ctypes.c_int(101), ctypes.c_int(111)
     arguments = [row_major, as_is, as_is, *sizes, one, arrays.pointer(a), sizes[2], arrays.pointer(b), sizes[1], zero, arrays.pointer(c),
                  sizes[1]]
-
-    def call(times, keep=(a, b)):
-        for _ in range(times):
-            sgemm(*arguments)
-
-    return call, lambda: c
+    return loops.repeated(sgemm, arguments, keep=(a, b)), lambda: c

@@ -1,8 +1,8 @@
 """The multiply-adds of the operator and nothing else: whole vectors that never leave registers, in enough chains to hide the
 latency. The ratio is the share of the core's peak that Kiln reaches, in the same minutes."""
 import ctypes
-import subprocess
-import tempfile
+
+from peers import loops
 
 PACKAGES, ENVIRONMENT = ["numpy"], "kiln"
 SOURCE = """
@@ -32,14 +32,5 @@ def covers(operator):
 
 def make(operator, folder):
     import numpy as np
-    with tempfile.TemporaryDirectory() as made:
-        subprocess.run(["cc", "-x", "c", "-", "-O3", "-march=native", "-mprefer-vector-width=512", "-ffp-contract=fast", "-shared",
-                        "-fPIC", "-o", f"{made}/fma.so"], input=SOURCE, text=True, check=True)
-        multiply_add = ctypes.CDLL(f"{made}/fma.so").multiply_add
-    flops = ctypes.c_double(operator.flops)
-
-    def call(times):
-        for _ in range(times):
-            multiply_add(flops)
-
-    return call, lambda: np.empty(0)
+    multiply_add = loops.compiled(SOURCE, "-mprefer-vector-width=512", "-ffp-contract=fast").multiply_add
+    return loops.repeated(multiply_add, [ctypes.c_double(operator.flops)]), lambda: np.empty(0)

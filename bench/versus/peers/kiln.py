@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 
-from peers import arrays
+from peers import arrays, loops
 
 PACKAGES = ["numpy"]
 ROOT = arrays.HERE.parents[2]
@@ -34,8 +34,4 @@ def make(operator, folder):
     if prepared:
         getattr(library, f"{operator.name}_prepare")(*pointers)
 
-    def call(times, keep=(given, prepared)):
-        for _ in range(times):
-            kernel(*pointers)
-
-    return call, lambda: out
+    return loops.repeated(kernel, pointers, keep=(given, prepared)), lambda: out

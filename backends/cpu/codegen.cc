@@ -10,7 +10,7 @@
 #include "backends/cpu/context.h"
 #include "backends/cpu/convert_to_llvm.h"
 #include "backends/cpu/expand_math.h"
-#include "backends/cpu/extremum_chains.h"
+#include "backends/cpu/extrema.h"
 #include "backends/cpu/masked_memory.h"
 #include "backends/cpu/narrow_floats.h"
 #include "backends/cpu/outline_parallel.h"
@@ -293,7 +293,7 @@ absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipel
       StepPointers(functions.getResult<llvm::LoopAnalysis>(function));
     });
   }
-  run_on_each("extremum-chains", [&](llvm::Function& function) { ShortenExtremumChains(function, *target); });
+  run_on_each("extrema", [&](llvm::Function& function) { ShortenExtrema(function, *target); });
   run_on_each("masked-memory", [&](llvm::Function& function) { ExpandMaskedMemory(function, *target); });
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/straight_line.h"
 #include "lang/lanes.h"
 
 namespace kiln {
@@ -18,17 +19,19 @@ class ShortLoops {
   ShortLoops(Program& p, const Plan& plan, int64_t vector_bytes)
       : p_(p), plan_(plan), vector_bytes_(vector_bytes) {}
 
-  // Instructions in the straight line that a node becomes; or 0 if it holds a loop that runs.
-  int64_t Below(Id node) {
-    if (p_.IsBlock(node)) return p_.nodes[node].first == kNone ? LineOf(node) : 0;
-    int64_t line = 0;
-    bool straight = true;
-    for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
-      const int64_t below = Below(child);
-      straight &= below > 0;
-      line += below;
-    }
-    if (node == kRoot || !straight) return 0;
+  void WriteOut() {
+    StraightLine(
+        p_, kRoot, [&](Id block) { return LineOf(block); },
+        [&](Id loop, int64_t line) { return WrittenOut(loop, line); });
+  }
+
+ private:
+  // Instructions, vectors, iterations.
+  static constexpr int64_t kLongestPadding = 16, kShortSum = 12, kLongestSum = 48, kLongestHeld = 96;
+  static constexpr int64_t kMostHeld = 8, kMostCopies = 4;
+
+  // Instructions that the loop becomes; 0: it runs.
+  int64_t WrittenOut(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) {
       const int64_t bytes = loop.extent.max * WidestResult(p_, BlocksBelow(p_, node));
@@ -43,11 +46,6 @@ class ShortLoops {
     loop.kind = LoopKind::kUnrolled;
     return all;
   }
-
- private:
-  // Instructions, vectors, iterations.
-  static constexpr int64_t kLongestPadding = 16, kShortSum = 12, kLongestSum = 48, kLongestHeld = 96;
-  static constexpr int64_t kMostHeld = 8, kMostCopies = 4;
 
   int64_t LineOf(Id block) const {
     std::vector<Id> exprs = BodyExprs(p_, block);
@@ -107,7 +105,7 @@ class ShortLoops {
 }  // namespace
 
 void WriteOutShortLoops(Program& program, const Plan& plan, int64_t vector_bytes) {
-  ShortLoops(program, plan, vector_bytes).Below(kRoot);
+  ShortLoops(program, plan, vector_bytes).WriteOut();
 }
 
 }  // namespace kiln

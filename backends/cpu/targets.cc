@@ -24,6 +24,7 @@ constexpr Row kRows[] = {
     {"sapphirerapids", kX86, "sapphirerapids", 48, 2048, 30720},  // with bf16 and AMX
     {"znver3", kX86, "znver3", 32, 512, 32768},                   // AVX2
     {"znver4", kX86, "znver4", 32, 1024, 32768},                  // AVX-512
+    {"znver5", kX86, "znver5", 48, 1024, 32768},                  // AVX-512
     {"aarch64", kArm, "generic", 32, 512, 2048},                  // every 64-bit Arm
     {"cortex-a76", kArm, "cortex-a76", 64, 512, 4096},
     {"neoverse-n1", kArm, "neoverse-n1", 64, 1024, 32768},

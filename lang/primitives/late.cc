@@ -15,6 +15,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/match.h"
+#include "lang/analysis/straight_line.h"
 #include "lang/defect.h"
 #include "lang/lanes.h"
 #include "lang/nested.h"
@@ -142,17 +143,15 @@ class Unroller {
  public:
   Unroller(Program& p, int64_t limit, const Target& target) : p_(p), limit_(limit), target_(target) {}
 
-  // Instructions in the straight line that a node becomes; or 0 if it holds a loop that runs.
-  int64_t Below(Id node) {
-    if (p_.IsBlock(node)) return p_.nodes[node].first == kNone ? Instructions(p_, node) * Stores(node) : 0;
-    int64_t line = 0;
-    bool straight = true;
-    for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
-      const int64_t below = Below(child);
-      straight &= below > 0;
-      line += below;
-    }
-    if (node == kRoot || !straight) return 0;
+  void Unroll() {
+    StraightLine(
+        p_, kRoot, [&](Id block) { return Instructions(p_, block) * Stores(block); },
+        [&](Id loop, int64_t line) { return Unrolled(loop, line); });
+  }
+
+ private:
+  // Instructions that the loop becomes; 0: it runs.
+  int64_t Unrolled(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) return line;
     const int64_t all = line * loop.extent.max;
@@ -169,7 +168,6 @@ class Unroller {
     return all;
   }
 
- private:
   // Of all lanes around a block: registers that one value in each fills, or elements where these lie apart.
   int64_t Stores(Id block) const {
     Id loop = p_.nodes[block].parent;
@@ -188,7 +186,7 @@ class Unroller {
 };
 
 absl::Status UnrollUpTo(Call& call) {
-  Unroller(call.program(), call.numbers(0)[0], call.target()).Below(kRoot);
+  Unroller(call.program(), call.numbers(0)[0], call.target()).Unroll();
   return absl::OkStatus();
 }
 

@@ -67,6 +67,9 @@ class Measurer {
  public:
   virtual ~Measurer() = default;
 
+  // Will be among what is measured next: building may begin. The program need not live longer than the call.
+  virtual void Announce(const MeasureRequest&) {}
+
   // One result for each request, in order. They may be built in parallel; they are timed so that none
   // disturbs another.
   virtual std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) = 0;

@@ -72,6 +72,7 @@ class CpuMeasurer final : public Measurer {
 
   const Target& target() const;
 
+  void Announce(const MeasureRequest& request) override;
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
   // Builds that go on while something runs count as running.

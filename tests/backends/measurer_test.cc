@@ -9,6 +9,7 @@
 #include <map>
 
 #include "absl/strings/match.h"
+#include "absl/time/clock.h"
 #include "backends/cpu/cores.h"
 #include "backends/cpu/scratch_folder.h"
 #include "backends/cpu/targets.h"
@@ -84,6 +85,24 @@ TEST(CpuMeasurer, KeepsBuildsOffTheCoresOfTimedRuns) {
   EXPECT_EQ(all.timed, (std::vector<int>{0, 1}));
   EXPECT_EQ(all.builds.size(), 2);
   EXPECT_FALSE(all.apart);
+}
+
+TEST(CpuMeasurer, BuildsWhatIsAnnouncedAtOnce) {
+  const auto folder = ScratchFolder::Make().value();
+  CpuMeasurerOptions options = Options();
+  options.object_folder = folder->path();
+  CpuMeasurer measurer = StartMeasurer(options);
+  const auto files = [&] {
+    const std::filesystem::directory_iterator all(folder->path());
+    return std::distance(begin(all), end(all));
+  };
+  const Program original = Matmul(16, 16, 16), scheduled = Unrolled(original);
+  const MeasureRequest request{.original = &original, .scheduled = &scheduled};
+  const auto before = files();
+  measurer.Announce(request);
+  for (int i = 0; i < 1000 && files() == before; ++i) absl::SleepFor(absl::Milliseconds(10));
+  EXPECT_GT(files(), before);
+  EXPECT_EQ(measurer.Measure({request}).front().status, outcome::kOk);
 }
 
 TEST(CpuMeasurer, TimesWhatComputesTheSame) {

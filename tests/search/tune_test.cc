@@ -83,6 +83,34 @@ TEST(Tune, FindsAFasterProgramThanRandomSearch) {
   EXPECT_LT(annealed, random);
 }
 
+// A simulated machine that notes what it was told of beforehand.
+class Told final : public Measurer {
+ public:
+  void Announce(const MeasureRequest& request) override { announced.push_back(HashOf(*request.scheduled)); }
+  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
+    for (size_t i = 0; i < announced.size(); ++i) {
+      EXPECT_TRUE(i < requests.size() && HashOf(*requests[i].scheduled) == announced[i]);
+      ++in_time;
+    }
+    announced.clear();
+    return machine_.Measure(requests);
+  }
+  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> c) override { return machine_.Race(c); }
+
+  std::vector<Hash128> announced;
+  int in_time = 0;
+
+ private:
+  SimulatedMachine machine_{Target()};
+};
+
+TEST(Tune, AnnouncesWhatNeedsNoSearch) {
+  Told machine;
+  const auto store = MakeMemoryStore();
+  MustTune(Small(96, 1), machine, *store);
+  EXPECT_GT(machine.in_time, 10);
+}
+
 TEST(Tune, DrawsFromThePriorAloneInRandomSearch) {
   const auto traces = [](double neighbour_share) {
     SimulatedMachine machine{Target()};

@@ -57,6 +57,8 @@ def environment_of(name):
 def started(name, operator, folder, core, *rest):
     venv = environment_of(name)
     variables = {**os.environ, **ONE_THREAD, "LD_LIBRARY_PATH": str(venv / "lib"), "TVM_BIND_THREADS": "0"}
+    for chooses in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "MKL_ENABLE_INSTRUCTIONS"):  # peers choose their own kernels
+        variables.pop(chooses, None)
     log = open(WORK / "log.txt", "a")
     return subprocess.Popen([venv / "bin/python", HERE / "serve.py", name, operator.name, folder or venv, str(core), *map(str, rest)],
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=variables)

@@ -16,6 +16,10 @@
 // what rings carry. Fragments are memory, with an address for each register of each lane. Lanes whose
 // swizzled addresses are not next to each other are gathered and scattered.
 //
+// The lanes of a vectorized loop that is a reduction are combined by a tree of halves after each vector. Who
+// wants one tree after the loop says so in the program: rfactor (vectorize-rows, add-rfactor) keeps partial
+// results in lanes, and the loop that combines these has the tree (tests/backends/trees_test.cc).
+//
 // Replace a pass by another function of the same kind. Not thread-safe: one MLIRContext, one thread.
 #pragma once
 

@@ -23,12 +23,11 @@ constexpr Row kRows[] = {
     {"icelake-server", kX86, "icelake-server", 48, 1280, 24576},  // with VNNI
     {"sapphirerapids", kX86, "sapphirerapids", 48, 2048, 30720},  // with bf16 and AMX
     {"graniterapids", kX86, "graniterapids", 48, 2048, 147456},   // with f16 in AMX
-    {"diamondrapids", kX86, "diamondrapids", 48, 2048,
-     147456},                                     // with f16 in AVX10.2 and AMX; caches of the one before
-    {"znver3", kX86, "znver3", 32, 512, 32768},   // AVX2
-    {"znver4", kX86, "znver4", 32, 1024, 32768},  // AVX-512
-    {"znver5", kX86, "znver5", 48, 1024, 32768},  // AVX-512
-    {"aarch64", kArm, "generic", 32, 512, 2048},  // every 64-bit Arm
+    {"diamondrapids", kX86, "diamondrapids", 48, 2048, 147456},   // with AVX10.2; caches: as above
+    {"znver3", kX86, "znver3", 32, 512, 32768},                   // AVX2
+    {"znver4", kX86, "znver4", 32, 1024, 32768},                  // AVX-512
+    {"znver5", kX86, "znver5", 48, 1024, 32768},                  // AVX-512
+    {"aarch64", kArm, "generic", 32, 512, 2048},                  // every 64-bit Arm
     {"cortex-a76", kArm, "cortex-a76", 64, 512, 4096},
     {"neoverse-n1", kArm, "neoverse-n1", 64, 1024, 32768},
 };

@@ -76,18 +76,19 @@ std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const s
 }
 
 std::string TargetText(const Target& target) {
-  const Json json = {{"name", target.name},
-                     {"triple", target.triple},
-                     {"cpu", target.cpu},
-                     {"features", target.features},
-                     {"cores", target.cores},
-                     {"vector-bytes", target.vector_bytes},
-                     {"vector-registers", target.vector_registers},
-                     {"fma", target.fma},
-                     {"l1-bytes", target.l1_bytes},
-                     {"l2-bytes", target.l2_bytes},
-                     {"l3-bytes", target.l3_bytes},
-                     {"max-unrolled", target.max_unrolled}};
+  Json json = {{"name", target.name},
+               {"triple", target.triple},
+               {"cpu", target.cpu},
+               {"features", target.features},
+               {"cores", target.cores},
+               {"vector-bytes", target.vector_bytes},
+               {"vector-registers", target.vector_registers},
+               {"fma", target.fma},
+               {"l1-bytes", target.l1_bytes},
+               {"l2-bytes", target.l2_bytes},
+               {"l3-bytes", target.l3_bytes},
+               {"max-unrolled", target.max_unrolled}};
+  if (!target.contract) json["contract"] = false;  // not said where it is: as databases have it
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -109,6 +110,7 @@ absl::StatusOr<Target> TargetOf(const TargetRow& row) {
   number("vector-bytes", target.vector_bytes);
   number("vector-registers", target.vector_registers);
   if (json.contains("fma") && json["fma"].is_boolean()) target.fma = json["fma"];
+  if (json.contains("contract") && json["contract"].is_boolean()) target.contract = json["contract"];
   number("l1-bytes", target.l1_bytes);
   number("l2-bytes", target.l2_bytes);
   number("l3-bytes", target.l3_bytes);

@@ -78,7 +78,7 @@ absl::StatusOr<Timed> Time(const Options& options, const Program& task, std::opt
   if (record) {
     const auto rebuilt = Rebuild({.database = options.database, .id = *record});
     if (!rebuilt.ok()) return rebuilt.status();
-    auto tuned = BuildKernel(task, rebuilt->scheduled, builders);
+    auto tuned = BuildKernel(task, rebuilt->scheduled, builders, rebuilt->target.contract);
     if (!tuned.ok()) return tuned.status();
     request.kernel = *std::move(tuned);
     request.threads = rebuilt->target.cores;

@@ -35,9 +35,10 @@ double Median(std::vector<double>& values) {
 }  // namespace
 
 absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program& scheduled,
-                                         BuilderPool& builders) {
+                                         BuilderPool& builders, bool contract) {
   const BuildResult built =
-      builders.Submit({.program = Serialize(scheduled), .limits = {.seconds = 120}}).get();
+      builders.Submit({.program = Serialize(scheduled), .contract = contract, .limits = {.seconds = 120}})
+          .get();
   if (!built.ok()) return absl::InternalError(built.error);
   return KernelOf(scheduled, built, "kernel", TolerancesOf(original));
 }

@@ -16,7 +16,7 @@ namespace kiln {
 
 // A scheduled program as a kernel; `original` says how far its outputs may be off.
 absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program& scheduled,
-                                         BuilderPool& builders);
+                                         BuilderPool& builders, bool contract = true);
 
 // The function of a file through stock passes (baseline.h), which has the parameters of `original`.
 absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Program& original);

@@ -18,6 +18,7 @@
 #include "backends/cpu/undisturbed.h"
 #include "backends/runner/pool.h"
 #include "lang/analysis/cost.h"
+#include "lang/analysis/reassociation.h"
 #include "lang/hash.h"
 #include "lang/serialize.h"
 #include "lang/stopwatch.h"
@@ -62,6 +63,7 @@ class CpuMeasurer::Impl {
   absl::Status Start(const CpuMeasurerOptions& options) {
     options_ = options;
     target_ = CpuTarget(options.threads);
+    target_.contract = options.contract;
     if (options_.run_bytes <= 0) options_.run_bytes = HalfOfMemory();
     auto scratch = ScratchFolder::Make();
     if (!scratch.ok()) return scratch.status();
@@ -383,6 +385,7 @@ class CpuMeasurer::Impl {
   std::string Flags(const Candidate& candidate, const RunResult& ran) const {
     std::string flags =
         absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
+                     Reassociates(*candidate.request->scheduled) ? " reassociated" : "",
                      options_.cold_cache ? " cold-cache" : "", reference_kernel_ ? " relative" : "");
     if (candidate.reference->file.empty()) flags += " spot-checked";
     if (candidate.kernel.prepare_symbol) flags += " prepare";

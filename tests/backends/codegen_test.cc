@@ -106,23 +106,6 @@ TEST(Codegen, PromisesOnlyWhatTheEntryPointSays) {
   EXPECT_THAT(Text(kScale, options, Stage::kLlvm), HasSubstr("@scale(ptr %0, ptr %1)"));
 }
 
-TEST(Codegen, ContractDecidesWhetherProductsAndSumsFuse) {
-  if (!Host().fma) GTEST_SKIP() << "no FMA";
-  const char text[] = R"(
-    func.func @f(%x: memref<8xf32>) {
-      %i = arith.constant 0 : index
-      %v = vector.load %x[%i] : memref<8xf32>, vector<8xf32>
-      %p = arith.mulf %v, %v : vector<8xf32>
-      %s = arith.addf %p, %v : vector<8xf32>
-      vector.store %s, %x[%i] : memref<8xf32>, vector<8xf32>
-      return
-    })";
-  CodegenOptions options = Entry("f");
-  EXPECT_THAT(Text(text, options, Stage::kAssembly), HasSubstr("vfmadd"));
-  options.contract = false;
-  EXPECT_THAT(Text(text, options, Stage::kAssembly), Not(HasSubstr("vfmadd")));
-}
-
 TEST(Codegen, LanesOfBf16AreStoredOneByOne) {
   const auto code = Build(R"(
     func.func @f(%x: memref<4xbf16>, %y: memref<8xbf16>) {

@@ -144,6 +144,24 @@ TEST(CpuMeasurer, RunsParallelLoopsOnAsManyThreadsAsItHasCores) {
   EXPECT_EQ(measurer.Measure({request}).front().error, absl::StrCat("the kernel returned ", cores));
 }
 
+TEST(CpuMeasurer, FlagsSayWhatRounds) {
+  CpuMeasurerOptions options = Options();
+  options.contract = false;
+  CpuMeasurer measurer = StartMeasurer(options);
+  EXPECT_FALSE(measurer.target().contract);
+  const Program original = Matmul(4, 4, 16);
+  Schedule s = Scheduled(original);
+  s.Vectorize(s.GetLoops(s.GetBlock("matmul"))[2]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  const MeasureResult as_it_came =
+      measurer.Measure({{.original = &original, .scheduled = &original}}).front();
+  EXPECT_EQ(HowMeasured(as_it_came), "threads=1 relative");
+  const MeasureResult in_lanes =
+      measurer.Measure({{.original = &original, .scheduled = &s.program()}}).front();
+  EXPECT_TRUE(in_lanes.verified) << in_lanes.error;
+  EXPECT_EQ(HowMeasured(in_lanes), "threads=1 reassociated relative");
+}
+
 TEST(CpuMeasurer, StopsWhatIsFarFromTheBest) {
   const Program p = Matmul(64, 64, 64);
   const MeasureRequest slow{.original = &p, .scheduled = &p, .best_seconds = 1e-7};

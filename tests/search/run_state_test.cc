@@ -61,6 +61,16 @@ TEST(RunKey, DependsOnWhatTheSearchDependsOn) {
   Target other;
   other.fingerprint = "another machine";
   EXPECT_NE(key(other), before);
+  Target rounding;
+  rounding.contract = false;
+  EXPECT_NE(key(rounding), before);
+}
+
+TEST(TargetText, SaysWhetherProductsAndSumsMayRoundOnce) {
+  Target target;
+  EXPECT_TRUE(TargetOf(TargetRow{.text = TargetText(target)})->contract);
+  target.contract = false;
+  EXPECT_FALSE(TargetOf(TargetRow{.text = TargetText(target)})->contract);
 }
 
 }  // namespace

@@ -37,6 +37,9 @@ inline constexpr absl::string_view kNonZeroStatus = "non_zero_status";
 inline constexpr absl::string_view kInterrupted = "interrupted";
 }  // namespace outcome
 
+// The flag of what was timed with caches that held nothing of it.
+inline constexpr absl::string_view kColdFlag = "cold-cache";
+
 // Both programs must live until the call returns.
 struct MeasureRequest {
   int task = 0;  // names the task within a run; equal for equal originals

@@ -58,8 +58,8 @@ absl::Status Best(const Options& options) {
   for (const RecordEntry& e : *entries) {
     rows.push_back({std::to_string(e.record.id), e.workload.name,
                     TargetName(e.target) + (MeasuredHere(e) ? "" : ", another machine"),
-                    TimeText(Seconds(e.record)), RateText(FlopsOf(e.workload), Seconds(e.record)),
-                    e.record.verified ? "yes" : "no"});
+                    TimeText(Seconds(e.record)) + (IsCold(e.record) ? ", cold" : ""),
+                    RateText(FlopsOf(e.workload), Seconds(e.record)), e.record.verified ? "yes" : "no"});
   }
   std::printf("%s", Table(rows).c_str());
   return absl::OkStatus();

@@ -71,6 +71,7 @@ absl::Status ReplayRecord(const Options& options) {
                {"recorded_seconds", before},
                {"seconds", after},
                {"samples", result.samples},
+               {"flags", result.flags},
                {"same_machine", same_machine}});
     return status;
   }

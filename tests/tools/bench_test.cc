@@ -49,6 +49,24 @@ TEST(Bench, ComparesTheRecordWithTheProgramAsItCameAndWithStockPasses) {
   EXPECT_EQ(RunKiln({"bench", file, "--db", db, "--rounds", "1"}).exit_code, 2);
 }
 
+TEST(Bench, RecordsOfColdCachesStandByThemselves) {
+  const TemporaryFolder folder;
+  const std::string file = folder.Write("product.mlir", kProduct), db = folder / "kiln.db";
+  ASSERT_EQ(RunKiln({"tune", file, "--trials", "4", "--cold", "--db", db}).exit_code, 0);
+  const nlohmann::json best = RunKiln({"best", "--db", db, "--json"}).json()[0];
+  EXPECT_THAT(best["flags"].get<std::string>(), HasSubstr(" cold-cache "));
+  const Ran replayed = RunKiln({"replay", std::to_string(best["id"].get<int>()), "--db", db, "--json"});
+  EXPECT_THAT(replayed.json()["flags"].get<std::string>(), HasSubstr(" cold-cache ")) << replayed.err;
+  const std::vector<std::string> arguments = {"bench", file, "--db", db, "--rounds", "4", "--json"};
+  EXPECT_EQ(RunKiln(arguments).json()["tasks"][0]["record"], 0);
+  std::vector<std::string> cold = arguments;
+  cold.push_back("--cold");
+  EXPECT_EQ(RunKiln(cold).json()["tasks"][0]["record"], best["id"]);
+
+  ASSERT_EQ(RunKiln({"tune", file, "--trials", "4", "--db", db}).exit_code, 0);
+  EXPECT_EQ(RunKiln({"best", "--db", db, "--json"}).json().size(), 2);
+}
+
 TEST(Bench, TimesLibrariesThatComputeTheSame) {
   const TemporaryFolder folder;
   const std::string file = folder.Write("product.mlir", kProduct), db = folder / "kiln.db";

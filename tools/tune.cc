@@ -38,7 +38,7 @@ struct Options {
   int trials = 1000, threads = 1;
   double seconds = 0;
   uint64_t seed = 0;
-  bool no_contract = false, quiet = false, json = false;
+  bool no_contract = false, cold = false, quiet = false, json = false;
 };
 
 // What a run is known by: everything but where results go. A path is the same however it is written.
@@ -51,6 +51,7 @@ std::string CommandText(const Options& o) {
   if (o.seconds > 0) absl::StrAppend(&text, " --time ", o.seconds);
   if (o.threads != 1) absl::StrAppend(&text, " --threads ", o.threads);
   if (o.no_contract) absl::StrAppend(&text, " --no-contract");
+  if (o.cold) text += " --cold";
   text += TextOf(o.strategy);
   absl::StrAppend(&text, CommandText(o.cost_model));
   if (!o.space.space.empty()) absl::StrAppend(&text, " --space ", Quoted(o.space.space));
@@ -98,7 +99,10 @@ class TuneCommand {
     auto store = OpenStore(o_.database);
     if (!store.ok()) return store.status();
     auto measurer = CpuMeasurer::Start(
-        {.threads = o_.threads, .contract = !o_.no_contract, .object_folder = ObjectFolder(o_.database)});
+        {.threads = o_.threads,
+         .contract = !o_.no_contract,
+         .cold_cache = o_.cold,
+         .object_folder = ObjectFolder(o_.database)});
     if (!measurer.ok()) return measurer.status();
     Announce(*space, measurer->target());
     for (TuneTask& task : tasks_) {
@@ -140,6 +144,7 @@ class TuneCommand {
     tuning.trials = o_.trials;
     tuning.seconds = o_.seconds;
     tuning.seed = o_.seed;
+    tuning.cold = o_.cold;
     if (absl::Status status = UseCostModel(o_.cost_model, &tuning); !status.ok()) return status;
     tuning.sketches.space = space.text;
     tuning.threads = static_cast<int>(UsableCores().size());
@@ -273,6 +278,8 @@ Action AddTune(CLI::App& command) {
       ->capture_default_str();
   command.add_flag("--no-contract", o->no_contract,
                    "Round a * b before c is added to it; by default the two may be one operation");
+  command.add_flag("--cold", o->cold,
+                   "Time with cold caches: all that a program reads and writes is evicted before");
   AddSpaceOption(command, &o->space);
   command.add_option("--target", o->target, "The machine to tune for: host")
       ->check(CLI::IsMember({"host"}))

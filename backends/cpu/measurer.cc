@@ -383,10 +383,10 @@ class CpuMeasurer::Impl {
   }
 
   std::string Flags(const Candidate& candidate, const RunResult& ran) const {
-    std::string flags =
-        absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
-                     Reassociates(*candidate.request->scheduled) ? " reassociated" : "",
-                     options_.cold_cache ? " cold-cache" : "", reference_kernel_ ? " relative" : "");
+    std::string flags = absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
+                                     Reassociates(*candidate.request->scheduled) ? " reassociated" : "");
+    if (options_.cold_cache) absl::StrAppend(&flags, " ", kColdFlag);
+    if (reference_kernel_) flags += " relative";
     if (candidate.reference->file.empty()) flags += " spot-checked";
     if (candidate.kernel.prepare_symbol) flags += " prepare";
     if (reference_kernel_ && !ran.calm && !ran.lower_bound) flags += " disturbed";

@@ -119,6 +119,20 @@ TEST(CpuMeasurer, TimesWhatComputesTheSame) {
   }
 }
 
+TEST(CpuMeasurer, FindsNothingInColdCaches) {
+  CpuMeasurerOptions options = Options();
+  options.cold_cache = true;
+  CpuMeasurer cold = StartMeasurer(options);
+  const Program program = Affine(1 << 13);
+  const std::vector<MeasureRequest> requests = {
+      {.original = &program, .scheduled = &program, .thorough = true}};
+  const MeasureResult with = cold.Measure(requests)[0], without = Shared().Measure(requests)[0];
+  EXPECT_EQ(HowMeasured(with), "threads=1 contract cold-cache relative");
+  EXPECT_EQ(HowMeasured(without), "threads=1 contract relative");
+  EXPECT_GT(*std::min_element(with.samples.begin(), with.samples.end()),
+            1.2 * *std::min_element(without.samples.begin(), without.samples.end()));
+}
+
 TEST(CpuMeasurer, RunsParallelLoopsOnAsManyThreadsAsItHasCores) {
   CpuMeasurerOptions options = Options();
   options.threads = 2;

@@ -58,6 +58,10 @@ TEST(RunKey, DependsOnWhatTheSearchDependsOn) {
   options.features = FeatureKind::kConfiguration;
   EXPECT_NE(key(), before);
   options.features = {};
+  options.cold = true;
+  EXPECT_NE(key(), before);
+  options.cold = false;
+  EXPECT_EQ(key(), before);
   Target other;
   other.fingerprint = "another machine";
   EXPECT_NE(key(other), before);

@@ -238,6 +238,24 @@ TEST(Tune, KnowsWhatEarlierRunsHaveMeasured) {
   EXPECT_EQ(hashes.size(), 96);
 }
 
+// With cold caches everything is measured again, as if nothing were known.
+TEST(Tune, TakesNothingFromRecordsOfOtherCaches) {
+  SimulatedMachine machine{Target()};
+  const auto traces = [&](Store& store) {
+    TuneOptions options = Small(16, 1);
+    options.cold = true;
+    const RowId run = MustTune(options, machine, store)[0].run;
+    std::vector<std::string> found;
+    for (const RecordRow& row : RecordsOf(store)) {
+      if (row.run == run) found.push_back(row.trace);
+    }
+    return found;
+  };
+  const auto fresh = MakeMemoryStore(), used = MakeMemoryStore();
+  MustTune(Small(16, 1), machine, *used);
+  EXPECT_EQ(traces(*used), traces(*fresh));
+}
+
 TEST(Tune, TakesNothingFromRecordsOfAnotherMachine) {
   SimulatedMachine machine{Target()};
   const auto begin = [&](Store& store, const std::string& fingerprint) {

@@ -27,36 +27,41 @@ Json OptionsJson(const TuneOptions& options) {
   for (const Trace& trace : s.replay) replay.push_back(HexOf(Hash(trace)));
   Json start = Json::array();
   for (const Trace& trace : options.start) start.push_back(HexOf(Hash(trace)));
-  Json json = {{"trials", options.trials},
-               {"seconds", options.seconds},
-               {"until-roofline", options.until_roofline},
-               {"least-gain", options.least_gain},
-               {"strategy", options.strategy},
-               {"scheduling", options.scheduling == Scheduling::kGradient ? "gradient" : "round-robin"},
-               {"features", FeatureKindNames()[static_cast<int>(options.features)]},
-               {"chains", p.chains},
-               {"steps", p.steps},
-               {"generations", p.generations},
-               {"start", p.start},
-               {"floor", p.floor},
-               {"structure", p.structure},
-               {"from-best", p.from_best},
-               {"from-prior", p.from_prior},
-               {"archive", p.archive},
-               {"resample", p.resample},
-               {"random-share", s.random_share},
-               {"first-random-share", s.first_random_share},
-               {"scouts", s.scouts},
-               {"neighbour-share", s.neighbour_share},
-               {"doubt-share", s.doubt_share},
-               {"diversity", s.diversity},
-               {"descent", s.descent},
-               {"parents", s.parents},
-               {"mutation", s.mutation},
-               {"replay", std::move(replay)},
-               {"start-traces", std::move(start)},
-               {"exhaustive-limit", s.exhaustive_limit},
-               {"finalists", options.finalists}};
+  return {{"trials", options.trials},
+          {"seconds", options.seconds},
+          {"until-roofline", options.until_roofline},
+          {"least-gain", options.least_gain},
+          {"strategy", options.strategy},
+          {"scheduling", options.scheduling == Scheduling::kGradient ? "gradient" : "round-robin"},
+          {"features", FeatureKindNames()[static_cast<int>(options.features)]},
+          {"chains", p.chains},
+          {"steps", p.steps},
+          {"generations", p.generations},
+          {"start", p.start},
+          {"floor", p.floor},
+          {"structure", p.structure},
+          {"from-best", p.from_best},
+          {"from-prior", p.from_prior},
+          {"archive", p.archive},
+          {"resample", p.resample},
+          {"random-share", s.random_share},
+          {"first-random-share", s.first_random_share},
+          {"scouts", s.scouts},
+          {"neighbour-share", s.neighbour_share},
+          {"doubt-share", s.doubt_share},
+          {"diversity", s.diversity},
+          {"descent", s.descent},
+          {"parents", s.parents},
+          {"mutation", s.mutation},
+          {"replay", std::move(replay)},
+          {"start-traces", std::move(start)},
+          {"exhaustive-limit", s.exhaustive_limit},
+          {"finalists", options.finalists}};
+}
+
+// What came later is told only where it is asked for, so that runs that were begun before are found.
+Json AllOptionsJson(const TuneOptions& options) {
+  Json json = OptionsJson(options);
   if (options.cold) json["cold"] = true;
   return json;
 }
@@ -71,9 +76,9 @@ std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const s
     for (const Trace& sketch : *sketches[t]) hashes.push_back(HashOfSketch(sketch));
     listed.push_back({{"program", ToString(HashOf(tasks[t].program))}, {"sketches", std::move(hashes)}});
   }
-  const Json key = {{"command", options.command},        {"target", TargetText(target)},
-                    {"fingerprint", target.fingerprint}, {"seed", options.seed},
-                    {"options", OptionsJson(options)},   {"tasks", std::move(listed)}};
+  const Json key = {{"command", options.command},         {"target", TargetText(target)},
+                    {"fingerprint", target.fingerprint},  {"seed", options.seed},
+                    {"options", AllOptionsJson(options)}, {"tasks", std::move(listed)}};
   return key.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -121,7 +126,7 @@ absl::StatusOr<Target> TargetOf(const TargetRow& row) {
   return target;
 }
 
-std::string OptionsText(const TuneOptions& options) { return OptionsJson(options).dump(); }
+std::string OptionsText(const TuneOptions& options) { return AllOptionsJson(options).dump(); }
 
 std::string SketchText(const Trace& trace) {
   std::string text;

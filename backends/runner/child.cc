@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/runner/compare.h"
 #include "backends/runner/data.h"
+#include "backends/runner/heap_guard.h"
 #include "backends/runner/limits.h"
 #include "backends/runner/protocol.h"
 #include "backends/runner/threads.h"
@@ -282,16 +283,21 @@ class Child {
   MaybeFailure WarmUp() {
     note_->phase = RunPhase::kWarmup;
     for (Loaded& kernel : kernels_) {
-      for (int i = 0; i < std::max(1, request_.timing.warmups); ++i) {
+      int runs = std::max(1, request_.timing.warmups);
+      for (int i = 0; i < runs; ++i) {
+        std::optional<HeapGuard> guard;
         if (i == 0) PoisonOutputs(kernel);
+        if (i == 0) guard.emplace(kernel.object->heap_alignment);
         const double start = MonotonicSeconds();
         if (const int status = kernel.timed.kernel.Run(); status != 0)
           return NonZero(kernel, "the kernel", status);
         kernel.timed.warm_up_seconds = MonotonicSeconds() - start;
-        if (i == 0) {
-          if (MaybeFailure failure = CheckCanaries()) return failure;
-          if (MaybeFailure failure = CompareOutputs(kernel)) return failure;
-        }
+        if (i > 0) continue;
+        runs += guard->Used();
+        if (MaybeFailure failure = CheckTemporaries(kernel, *guard)) return failure;
+        guard.reset();
+        if (MaybeFailure failure = CheckCanaries()) return failure;
+        if (MaybeFailure failure = CompareOutputs(kernel)) return failure;
       }
     }
     return std::nullopt;
@@ -421,6 +427,13 @@ class Child {
       wanted += Bytes(param);
     }
     return std::nullopt;
+  }
+
+  static MaybeFailure CheckTemporaries(const Loaded& kernel, const HeapGuard& guard) {
+    const int64_t bytes = guard.Violated();
+    if (bytes < 0) return std::nullopt;
+    return Failure{RunStatus::kGuardViolated,
+                   absl::StrCat(kernel.name, "wrote next to a temporary, outside of its ", bytes, " bytes")};
   }
 
   MaybeFailure CheckCanaries() {

@@ -30,7 +30,8 @@ struct RunFields {
     } else if constexpr (std::is_same_v<T, KernelParam>) {
       visit(value.dtype, value.elements, value.role, value.data, value.tolerance);
     } else if constexpr (std::is_same_v<T, KernelObject>) {
-      visit(value.shared_object, value.symbol, value.prepare_symbol, value.threads_symbol, value.params);
+      visit(value.shared_object, value.symbol, value.prepare_symbol, value.threads_symbol, value.params,
+            value.heap_alignment);
     } else if constexpr (std::is_same_v<T, StopRule>) {
       visit(value.after_runs, value.over_seconds);
     } else if constexpr (std::is_same_v<T, TimingPolicy>) {

@@ -96,6 +96,8 @@ class Emitter {
   Value Reduce(const Monoid& monoid, Values& lifts, Value mask);  // lanes of each result to one
   Value Apply(const Expr& e, Value a, Value b, Value c);
   Value Marked(Value result);  // as fast, if the block is
+  // A sum, difference or product of floats, marked so that it may become part of a fused operation.
+  Value Contracted(Value result);
   Value Compare(const Expr& e, Value a, Value b, DType operands);
   Value Cast(Value a, DType from, DType to, bool as_unsigned);
   Value Constant(DType type, int64_t bits);

@@ -29,6 +29,7 @@ constexpr DotInstruction kDots[] = {
     {"vnni.s8.8x4.compute", "avxvnni", "llvm.x86.avx512.vpdpbusd.256", true},
     {"vnni.s8.16x4.compute", "avx512vnni", "llvm.x86.avx512.vpdpbusd.512", true},
     {"bf16.16x2.compute", "avx512bf16", "llvm.x86.avx512bf16.dpbf16ps.512"},
+    {"f16.16x2.compute", "avx10.2", "llvm.x86.avx10.vdpphps.512"},
     {"sdot.4x4.compute", "dotprod", "llvm.aarch64.neon.sdot"},
     {"usdot.4x4.compute", "i8mm", "llvm.aarch64.neon.usdot"},
 };

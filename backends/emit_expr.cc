@@ -169,6 +169,14 @@ mlir::Value Emitter::Marked(Value result) {
   return result;
 }
 
+mlir::Value Emitter::Contracted(Value result) {
+  if (options_.contract && IsFloat(result)) {
+    result.getDefiningOp()->setAttr("fastmath", mlir::arith::FastMathFlagsAttr::get(
+                                                    b_.getContext(), mlir::arith::FastMathFlags::contract));
+  }
+  return result;
+}
+
 // Halves, then halves of halves, as long as vectors remain; the rest lane by lane.
 mlir::Value Emitter::Reduce(const Monoid& monoid, Values& lifts, Value mask) {
   const auto identity = p_.List(monoid.identity), combine = p_.List(monoid.combine);

@@ -167,11 +167,11 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
       return a.getType() == type ? a : arith::BitcastOp::create(b_, loc_, type, a).getResult();
     }
     case Op::kAdd:
-      return KILN_EITHER(arith::AddFOp, arith::AddIOp);
+      return Contracted(KILN_EITHER(arith::AddFOp, arith::AddIOp));
     case Op::kSub:
-      return KILN_EITHER(arith::SubFOp, arith::SubIOp);
+      return Contracted(KILN_EITHER(arith::SubFOp, arith::SubIOp));
     case Op::kMul:
-      return KILN_EITHER(arith::MulFOp, arith::MulIOp);
+      return Contracted(KILN_EITHER(arith::MulFOp, arith::MulIOp));
     case Op::kDiv:
       return KILN_SIGN(arith::DivFOp, arith::DivSIOp, arith::DivUIOp);
     case Op::kRem:

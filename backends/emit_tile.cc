@@ -28,6 +28,7 @@ constexpr TileInstruction kTiles[] = {
     {"amx.u8s8.compute", "amx-int8", "llvm.x86.tdpbusd.internal", 4},
     {"amx.s8s8.compute", "amx-int8", "llvm.x86.tdpbssd.internal", 4},
     {"amx.bf16.compute", "amx-bf16", "llvm.x86.tdpbf16ps.internal", 2},
+    {"amx.f16.compute", "amx-fp16", "llvm.x86.tdpfp16ps.internal", 2},
 };
 
 // Linux lends the unit to processes that ask: what holds such code asks when it is loaded. Where the request

@@ -19,6 +19,13 @@
 // what rings carry. Fragments are memory, with an address for each register of each lane. Lanes whose
 // swizzled addresses are not next to each other are gathered and scattered.
 //
+// The lanes of a vectorized loop that is a reduction are combined by a tree of halves after each vector. Who
+// wants one tree after the loop says so in the program: rfactor (vectorize-rows, add-rfactor) keeps partial
+// results in lanes, and the loop that combines these has the tree (tests/backends/trees_test.cc).
+//
+// Whether a product and a sum round once is decided here and stands in the module: as an fma, or as
+// fastmath<contract> on both. Nothing below fuses what is not marked so.
+//
 // Replace a pass by another function of the same kind. Not thread-safe: one MLIRContext, one thread.
 #pragma once
 
@@ -37,7 +44,7 @@ namespace kiln {
 inline constexpr int64_t kHeapAlignment = 64;
 
 struct LowerOptions {
-  bool contract = true;       // sum += a * b as one fused operation
+  bool contract = true;       // sum += a * b is one fused operation, and other products and sums may be
   int64_t vector_bytes = 32;  // of a register: the unit of loads whose lanes are shuffled
   int vector_registers = 16;
   int64_t stream_bytes = 0;   // of buffers that are worth to be prefetched (emit_prefetch.cc); 0: none is

@@ -1,11 +1,14 @@
 // Results as lines of JSON, appended as they land, so that the same command goes on where it was stopped.
 #pragma once
 
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "nlohmann/json.hpp"
 
 namespace kiln {
@@ -38,7 +41,12 @@ inline std::optional<Json> FindResult(const Json& key, const std::string& path) 
   return FindResult(key, ReadResults(path));
 }
 
-inline void AppendResult(const Json& result, const std::string& path) {
+// With the date, and the machine's load.
+inline void AppendResult(Json result, const std::string& path) {
+  double load = 0;
+  getloadavg(&load, 1);
+  result["date"] = absl::FormatTime("%Y-%m-%d %H:%M", absl::Now(), absl::UTCTimeZone());
+  result["load_average"] = load;
   std::ofstream(path, std::ios::app) << result.dump() << std::endl;
 }
 

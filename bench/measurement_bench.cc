@@ -26,7 +26,6 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "backends/cpu/beside.h"
 #include "backends/cpu/measurer.h"
 #include "backends/cpu/scratch_folder.h"
@@ -193,10 +192,6 @@ void Report(const std::string& part, const std::string& name, const Options& o,
   std::optional<Json> result = FindResult(key, o.results);
   if (!result) {
     result = key;
-    (*result)["date"] = absl::FormatTime("%Y-%m-%d %H:%M", absl::Now(), absl::UTCTimeZone());
-    double load = 0;
-    getloadavg(&load, 1);
-    (*result)["load_average"] = load;
     result->update(measure());
     AppendResult(*result, o.results);
   }

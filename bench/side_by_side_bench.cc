@@ -34,7 +34,7 @@ constexpr int kPairs = 20;
 struct Options {
   int trials = 128;
   uint64_t seed = 0;
-  std::string results = "side_by_side.json";
+  std::string results = "side_by_side.json", commit;
   std::vector<std::string> files;
 };
 
@@ -115,6 +115,7 @@ absl::StatusOr<bool> Report(const std::string& argument, const Options& o) {
     auto measured = Measure(file, o);
     if (!measured.ok()) return measured.status();
     result = *std::move(measured);
+    (*result)["commit"] = o.commit;
     AppendResult(*result, o.results);
   }
   const auto number = [&](const char* name) { return (*result)[name].get<double>(); };
@@ -138,6 +139,7 @@ int Main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--results", o.results, "Lines of JSON, to which results are appended")
       ->capture_default_str();
+  app.add_option("--commit", o.commit, "Stored with results");
   app.add_option("FILE", o.files, "FILE.mlir, or FILE.mlir=RATIO")->required();
   CLI11_PARSE(app, argc, argv);
   bool good = true;

@@ -3,6 +3,7 @@
 //   threads_bench                                                              what a fork and join takes
 //   threads_bench [--trials 128] [--seed 0] [--threads 2] FILE.mlir[=TRACE]... and what it gains
 //
+// --results FILE: a line of JSON is appended for each, with --commit.
 // Fork and join: of a body in which every thread waits for the others, so that all take part; right after the
 // one before, and after the pool has gone to sleep. Medians and tenths of 20,000 (400), in microseconds.
 // Gain: each file is tuned for these threads, or has a trace, and the schedule runs in turns with itself on
@@ -23,6 +24,7 @@
 #include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
 #include "bench/fma_probe.h"
+#include "bench/json_results.h"
 #include "bench/tune_alone.h"
 #include "tests/backends/run_program.h"
 #include "trace/replay.h"
@@ -37,20 +39,36 @@ struct Options {
   int trials = 128, threads = 2;
   uint64_t seed = 0;
   std::vector<std::string> files;
+  std::string results, commit;
+
+  void Keep(const std::string& name, const Json& measured) const {
+    if (results.empty()) return;
+    Json result = {{"name", name}, {"machine", Host().fingerprint}, {"commit", commit}, {"threads", threads}};
+    result.update(measured);
+    AppendResult(result, results);
+  }
 };
 
-// Seconds of a fork and join in which all take part.
+// Spins without wanting the line of a cache at every step.
+void Relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// Seconds of a fork and join in which all take part. What they wait for has a line of a cache of its own.
 double Fork(int threads) {
-  std::atomic<int> arrived{0};
+  alignas(128) static std::atomic<int> arrived;
+  arrived = 0;
   void* args[] = {&arrived, &threads};
   const double start = MonotonicSeconds();
   kiln_parallel_for(
       threads, threads, 1,
       [](int64_t, int64_t, void** given) {
         auto& here = *static_cast<std::atomic<int>*>(given[0]);
+        const int all = *static_cast<int*>(given[1]);
         ++here;
-        while (here < *static_cast<int*>(given[1])) {
-        }
+        while (here < all) Relax();
       },
       args);
   return MonotonicSeconds() - start;
@@ -63,16 +81,17 @@ double Idle(double seconds) {
   return 0;
 }
 
-void ReportForks(const char* what, int threads, int count, double idle) {
+void ReportForks(const char* what, const Options& o, int count, double idle) {
   std::vector<double> seconds;
   for (int i = 0; i < count; ++i) {
     Idle(idle);
-    seconds.push_back(Fork(threads));
+    seconds.push_back(Fork(o.threads));
   }
   std::sort(seconds.begin(), seconds.end());
   const auto at = [&](double share) { return 1e6 * seconds[static_cast<size_t>(share * (count - 1))]; };
-  std::printf("fork and join on %d threads, %s: %.2f us (%.2f .. %.2f)\n", threads, what, at(0.5), at(0.1),
+  std::printf("fork and join on %d threads, %s: %.2f us (%.2f .. %.2f)\n", o.threads, what, at(0.5), at(0.1),
               at(0.9));
+  o.Keep(absl::StrCat("fork and join, ", what), {{"us", at(0.5)}, {"us_tenths", {at(0.1), at(0.9)}}});
 }
 
 // The schedule of FILE or FILE=TRACE, with its trace.
@@ -201,6 +220,14 @@ absl::Status ReportGain(const TuneResult& tuned, const Options& o) {
       tuned.name.c_str(), o.threads, MedianOf(ratios).median, ratios[0], ratios[1], ratios[2], clean.size(),
       kRuns * kPairs, MedianOf(clean).median, MedianOf(peaks).median, 1e3 * MedianOf(one).median,
       1e3 * MedianOf(all).median, Print(tuned.trace).c_str());
+  o.Keep(tuned.name, {{"trials", o.trials},
+                      {"seed", o.seed},
+                      {"gain", MedianOf(ratios).median},
+                      {"gain_of_runs", ratios},
+                      {"clean_pairs", clean.size()},
+                      {"gain_of_clean", MedianOf(clean).median},
+                      {"gain_of_fma_peak", MedianOf(peaks).median},
+                      {"ms", {1e3 * MedianOf(one).median, 1e3 * MedianOf(all).median}}});
   return absl::OkStatus();
 }
 
@@ -210,6 +237,8 @@ int Main(int argc, char** argv) {
   app.add_option("--trials", o.trials)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--seed", o.seed)->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_option("--threads", o.threads)->check(CLI::Range(2, kMaxThreads))->capture_default_str();
+  app.add_option("--results", o.results, "Lines of JSON, appended");
+  app.add_option("--commit", o.commit, "Stored with results");
   app.add_option("FILE", o.files, "FILE.mlir, or FILE.mlir=TRACE");
   CLI11_PARSE(app, argc, argv);
   std::vector<TuneResult> tuned;  // all before this thread is kept to one core
@@ -220,8 +249,8 @@ int Main(int argc, char** argv) {
     tuned.push_back(*std::move(result));
   }
   if (StartThreads(o.threads) != o.threads) return std::fprintf(stderr, "there are not so many threads\n"), 1;
-  ReportForks("right after the last", o.threads, 20000, 0);
-  ReportForks("after 2 ms without work", o.threads, 400, 2e-3);
+  ReportForks("right after the last", o, 20000, 0);
+  ReportForks("after 2 ms without work", o, 400, 2e-3);
   for (const TuneResult& result : tuned) {
     const absl::Status status = ReportGain(result, o);
     if (!status.ok())

@@ -77,6 +77,12 @@ struct Access {
 };
 
 // A commutative and associative combination with identity; one or several results (argmax has two).
+//
+// A declared reduction may be reordered: that it is declared is the permission, for floats too. The trace
+// says how it is: as the loops stand, in lanes, in parts that are combined. Where `exact` is false, roundings
+// tell one order from another; results are then compared within a bound (validator/tolerance.h), and flags of
+// a record say "reassociated" (analysis/reassociation.h). What is not a declared reduction is never
+// reordered.
 struct Monoid {
   enum class Kind : uint8_t { kSum, kProduct, kMin, kMax, kAnd, kOr, kCustom };
   Kind kind = Kind::kSum;

@@ -17,6 +17,7 @@ struct Target {
   int vector_bytes = 32;      // of the widest vector worth using
   int vector_registers = 16;  // of that width
   bool fma = true;
+  bool contract = true;  // a * b + c may round once; records of one setting never serve the other
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
   int64_t max_unrolled = 512;  // instructions on what is computed in one straight line (lang/analysis/cost.h)
   std::string fingerprint;     // identity of the machine; records are never served for another

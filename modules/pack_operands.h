@@ -31,7 +31,8 @@ bool IsReusedWhole(const Program& program, Id block, const OperandIndex& index);
 // A dimension whose index is a tiled loop is cut by that loop's innermost factor, a random variable; others
 // stay whole. The copy is made below the first reduction level and, from there, below the loops that it
 // depends on, up to the first one that it does not (K. Goto, R. van de Geijn, "Anatomy of High-Performance
-// Matrix Multiplication", TOMS 2008, section 4).
+// Matrix Multiplication", TOMS 2008, section 4). So its level is no site of its own: it follows from the
+// order of the loops between, which the alternative of read-reuse has chosen.
 void PackOperand(Schedule& s, Block block, int operand, const OperandIndex& index, const Tiles& tiles);
 
 // Layout-Rewrite (layout_rewrite.cc): a copy of a constant, made once, in the prepare phase.

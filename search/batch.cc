@@ -72,51 +72,82 @@ class Ranking {
   double diversity_;
 };
 
+class Slots {
+ public:
+  Slots(const BatchSource& source, absl::flat_hash_set<std::string>& measured, std::vector<Picked>* batch)
+      : source_(source), measured_(measured), batch_(*batch) {}
+
+  bool Take(const std::optional<Candidate>& candidate, bool random) {
+    const std::optional<std::string> hash = candidate ? source_.hash(*candidate) : std::nullopt;
+    if (!hash || !measured_.insert(*hash).second) return false;
+    batch_.push_back({*candidate, *hash, random});
+    return true;
+  }
+  bool TakeNeighbour() { return TakeOneOf(source_.neighbour, false); }
+  bool TakeRandom() { return TakeOneOf(source_.draw, true); }
+
+ private:
+  bool TakeOneOf(const std::function<std::optional<Candidate>()>& next, bool random) {
+    for (int i = 0; i < kTriesPerDraw; ++i) {
+      if (Take(next(), random)) return true;
+    }
+    return false;
+  }
+
+  const BatchSource& source_;
+  absl::flat_hash_set<std::string>& measured_;
+  std::vector<Picked>& batch_;
+};
+
+double Searched(const BatchOptions& options) {
+  return std::max(0.0, 1 - options.neighbour_share - options.random_share);
+}
+
 }  // namespace
 
 int BatchSize(int done) { return std::clamp(done / 2, 16, 64); }
 
-std::vector<Picked> SelectBatch(std::vector<Candidate> candidates, const BatchSource& source,
-                                const BatchOptions& options, Dice& dice,
-                                absl::flat_hash_set<std::string>& measured) {
-  Ranking ranking(std::move(candidates), options.diversity);
+std::vector<Picked> SelectUnsearched(const BatchSource& source, const BatchOptions& options, Dice& dice,
+                                     absl::flat_hash_set<std::string>& measured) {
   std::vector<Picked> batch;
-  const auto take = [&](const std::optional<Candidate>& candidate, bool random) {
-    const std::optional<std::string> hash = candidate ? source.hash(*candidate) : std::nullopt;
-    if (!hash || !measured.insert(*hash).second) return false;
-    batch.push_back({*candidate, *hash, random});
+  Slots slots(source, measured, &batch);
+  const double shares[] = {Searched(options), options.neighbour_share, options.random_share};
+  for (int slot = 0; slot < options.size; ++slot) {
+    const int kind = dice.Pick(shares);
+    if (kind == 1) slots.TakeNeighbour();
+    if (kind == 2) slots.TakeRandom();
+  }
+  return batch;
+}
+
+void SelectSearched(std::vector<Candidate> candidates, const BatchSource& source, const BatchOptions& options,
+                    Dice& dice, absl::flat_hash_set<std::string>& measured, std::vector<Picked>* batch) {
+  Ranking ranking(std::move(candidates), options.diversity);
+  for (const Picked& picked : *batch) ranking.Picked(picked.candidate);
+  Slots slots(source, measured, batch);
+  const auto take = [&](const std::optional<Candidate>& candidate) {
+    if (!candidate || !slots.Take(candidate, false)) return false;
     ranking.Picked(*candidate);
     return true;
   };
   const auto take_greedy = [&] {
     while (const std::optional<Candidate> candidate = ranking.Next()) {
-      if (take(candidate, false)) return true;
+      if (take(candidate)) return true;
     }
     return false;
   };
-  const auto take_one_of = [&](const std::function<std::optional<Candidate>()>& next, bool random) {
-    for (int i = 0; i < kTriesPerDraw; ++i) {
-      if (take(next(), random)) return true;
-    }
-    return false;
+  const auto take_random = [&] {
+    if (!slots.TakeRandom()) return false;
+    ranking.Picked(batch->back().candidate);
+    return true;
   };
-  const auto take_random = [&] { return take_one_of(source.draw, true); };
-  const auto take_doubtful = [&] {
-    const std::optional<Candidate> candidate = ranking.MostDoubtful();
-    return candidate && take(candidate, false);
-  };
-  const double other = options.neighbour_share + options.doubt_share + options.random_share;
-  const double shares[] = {std::max(0.0, 1 - other), options.neighbour_share, options.doubt_share,
-                           options.random_share};
-  while (static_cast<int>(batch.size()) < options.size) {
-    const int kind = dice.Pick(shares);
-    if (kind == 1 && take_one_of(source.neighbour, false)) continue;
-    if (kind == 2 && take_doubtful()) continue;
-    if (kind == 3 && take_random()) continue;
+  const double doubtful = std::min(options.doubt_share, Searched(options));
+  const double shares[] = {Searched(options) - doubtful, doubtful};
+  while (static_cast<int>(batch->size()) < options.size) {
+    if (doubtful > 0 && dice.Pick(shares) == 1 && take(ranking.MostDoubtful())) continue;
     if (take_greedy() || (options.fill && take_random())) continue;
     break;
   }
-  return batch;
 }
 
 }  // namespace kiln

@@ -60,10 +60,12 @@ struct Picked {
   bool random = false;  // a draw from the prior
 };
 
-// Up to options.size new programs; fewer only if the source seems exhausted. Their hashes are added to
-// `measured`.
-std::vector<Picked> SelectBatch(std::vector<Candidate> candidates, const BatchSource& source,
-                                const BatchOptions& options, Dice& dice,
-                                absl::flat_hash_set<std::string>& measured);
+// A batch has up to options.size new programs; fewer only if the source seems exhausted. Their hashes are
+// added to `measured`. First the slots of draws and neighbours, which wait for no search, then those that the
+// search fills, which come after them in `batch`.
+std::vector<Picked> SelectUnsearched(const BatchSource& source, const BatchOptions& options, Dice& dice,
+                                     absl::flat_hash_set<std::string>& measured);
+void SelectSearched(std::vector<Candidate> candidates, const BatchSource& source, const BatchOptions& options,
+                    Dice& dice, absl::flat_hash_set<std::string>& measured, std::vector<Picked>* batch);
 
 }  // namespace kiln

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "lang/text.h"
 #include "search/knowledge.h"
@@ -23,10 +24,10 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
   std::map<RowId, const TargetRow*> targets;
   for (const WorkloadRow& row : contents.workloads) workloads[row.id] = &row;
   for (const TargetRow& row : contents.targets) targets[row.id] = &row;
-  std::map<std::pair<RowId, RowId>, int> numbers;
+  std::map<std::tuple<RowId, RowId, bool>, int> numbers;
   std::vector<Task> tasks;
   for (const RecordRow& record : contents.records) {
-    if (!numbers.try_emplace({record.workload, record.target}, tasks.size()).second) continue;
+    if (!numbers.try_emplace({record.workload, record.target, IsCold(record)}, tasks.size()).second) continue;
     absl::StatusOr<Program> program = ParseProgram(workloads.at(record.workload)->program);
     if (!program.ok()) return program.status();
     absl::StatusOr<Target> target = TargetOf(*targets.at(record.target));
@@ -39,7 +40,7 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
   Knowledge knowledge(global.tasks);
   for (const RecordRow& record : contents.records) {
     if (IsOfRace(record)) continue;
-    const int task = numbers.at({record.workload, record.target});
+    const int task = numbers.at({record.workload, record.target, IsCold(record)});
     const auto& [program, target] = tasks[task];
     const absl::StatusOr<Trace> trace = ParseTrace(record.trace);
     const auto replayed = trace.ok() ? Replay(*trace, program, target, {.snapshots = false}) : trace.status();

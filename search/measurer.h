@@ -37,6 +37,9 @@ inline constexpr absl::string_view kNonZeroStatus = "non_zero_status";
 inline constexpr absl::string_view kInterrupted = "interrupted";
 }  // namespace outcome
 
+// The flag of what was timed with caches that held nothing of it.
+inline constexpr absl::string_view kColdFlag = "cold-cache";
+
 // Both programs must live until the call returns.
 struct MeasureRequest {
   int task = 0;  // names the task within a run; equal for equal originals
@@ -50,7 +53,7 @@ struct MeasureRequest {
 struct MeasureResult {
   std::string status = std::string(outcome::kInterrupted);
   std::string error = {};            // one line for a person; empty when ok
-  std::vector<double> samples = {};  // seconds of one execution each, in the order taken
+  std::vector<double> samples = {};  // seconds of one execution each: those that count, in the order taken
   bool lower_bound = false;          // stopped early: it is at least this slow
   bool verified = false;             // its outputs were compared with the original's, and agree
   std::string flags = {};            // how it was built and timed, for the record
@@ -67,12 +70,15 @@ class Measurer {
  public:
   virtual ~Measurer() = default;
 
+  // Will be among what is measured next: building may begin. The program need not live longer than the call.
+  virtual void Announce(const MeasureRequest&) {}
+
   // One result for each request, in order. They may be built in parallel; they are timed so that none
   // disturbs another.
   virtual std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) = 0;
 
-  // Times candidates of one task in turns, so that drift of the machine meets all alike: sample i of each was
-  // taken in turn i. One result for each request, in order, with equally many samples for all that are ok.
+  // Times candidates of one task in turns, so that drift of the machine meets all alike. One result for each
+  // request, in order. Medians are compared: of each only what counts is told, not the same turns of all.
   virtual std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) = 0;
 
   // Zeros if it does not count: all of its time is then told as running.

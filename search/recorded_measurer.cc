@@ -12,6 +12,10 @@ std::string KeyOf(const MeasureRequest& request, absl::string_view how) {
 
 }  // namespace
 
+void RecordedMeasurer::Announce(const MeasureRequest& request) {
+  if (machine_ != nullptr && !recording_.contains(KeyOf(request, "quick"))) machine_->Announce(request);
+}
+
 std::vector<MeasureResult> RecordedMeasurer::Measure(absl::Span<const MeasureRequest> requests) {
   std::vector<MeasureResult> results(requests.size());
   std::vector<MeasureRequest> unknown;

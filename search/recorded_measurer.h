@@ -22,6 +22,7 @@ class RecordedMeasurer final : public Measurer {
   explicit RecordedMeasurer(Recording& recording, Measurer* machine = nullptr)
       : recording_(recording), machine_(machine) {}
 
+  void Announce(const MeasureRequest& request) override;
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
 

@@ -59,6 +59,13 @@ Json OptionsJson(const TuneOptions& options) {
           {"finalists", options.finalists}};
 }
 
+// What came later is told only where it is asked for, so that runs that were begun before are found.
+Json AllOptionsJson(const TuneOptions& options) {
+  Json json = OptionsJson(options);
+  if (options.cold) json["cold"] = true;
+  return json;
+}
+
 }  // namespace
 
 std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const std::vector<Trace>*>& sketches,
@@ -69,25 +76,26 @@ std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const s
     for (const Trace& sketch : *sketches[t]) hashes.push_back(HashOfSketch(sketch));
     listed.push_back({{"program", ToString(HashOf(tasks[t].program))}, {"sketches", std::move(hashes)}});
   }
-  const Json key = {{"command", options.command},        {"target", TargetText(target)},
-                    {"fingerprint", target.fingerprint}, {"seed", options.seed},
-                    {"options", OptionsJson(options)},   {"tasks", std::move(listed)}};
+  const Json key = {{"command", options.command},         {"target", TargetText(target)},
+                    {"fingerprint", target.fingerprint},  {"seed", options.seed},
+                    {"options", AllOptionsJson(options)}, {"tasks", std::move(listed)}};
   return key.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string TargetText(const Target& target) {
-  const Json json = {{"name", target.name},
-                     {"triple", target.triple},
-                     {"cpu", target.cpu},
-                     {"features", target.features},
-                     {"cores", target.cores},
-                     {"vector-bytes", target.vector_bytes},
-                     {"vector-registers", target.vector_registers},
-                     {"fma", target.fma},
-                     {"l1-bytes", target.l1_bytes},
-                     {"l2-bytes", target.l2_bytes},
-                     {"l3-bytes", target.l3_bytes},
-                     {"max-unrolled", target.max_unrolled}};
+  Json json = {{"name", target.name},
+               {"triple", target.triple},
+               {"cpu", target.cpu},
+               {"features", target.features},
+               {"cores", target.cores},
+               {"vector-bytes", target.vector_bytes},
+               {"vector-registers", target.vector_registers},
+               {"fma", target.fma},
+               {"l1-bytes", target.l1_bytes},
+               {"l2-bytes", target.l2_bytes},
+               {"l3-bytes", target.l3_bytes},
+               {"max-unrolled", target.max_unrolled}};
+  if (!target.contract) json["contract"] = false;  // not said where it is: as databases have it
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -109,6 +117,7 @@ absl::StatusOr<Target> TargetOf(const TargetRow& row) {
   number("vector-bytes", target.vector_bytes);
   number("vector-registers", target.vector_registers);
   if (json.contains("fma") && json["fma"].is_boolean()) target.fma = json["fma"];
+  if (json.contains("contract") && json["contract"].is_boolean()) target.contract = json["contract"];
   number("l1-bytes", target.l1_bytes);
   number("l2-bytes", target.l2_bytes);
   number("l3-bytes", target.l3_bytes);
@@ -117,7 +126,7 @@ absl::StatusOr<Target> TargetOf(const TargetRow& row) {
   return target;
 }
 
-std::string OptionsText(const TuneOptions& options) { return OptionsJson(options).dump(); }
+std::string OptionsText(const TuneOptions& options) { return AllOptionsJson(options).dump(); }
 
 std::string SketchText(const Trace& trace) {
   std::string text;

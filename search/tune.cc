@@ -144,9 +144,9 @@ absl::Status Tuner::Round(int task) {
   {
     const Stopwatch watch(&spent_.propose);
     do {
-      absl::StatusOr<Proposed> proposed = Search(task);
-      if (!proposed.ok()) return proposed.status();
-      batch = Choose(task, *std::move(proposed));
+      absl::StatusOr<std::vector<Trial>> chosen = Choose(task);
+      if (!chosen.ok()) return chosen.status();
+      batch = *std::move(chosen);
     } while (batch.empty() && t.strategy->HasMore() && !Stopped());
   }
   if (Stopped()) return absl::CancelledError("stopped");
@@ -163,9 +163,9 @@ absl::Status Tuner::Learn() {
   return knowledge_.Teach(*model_);
 }
 
-absl::StatusOr<Proposed> Tuner::Search(int task) {
+Known Tuner::KnownOf(int task) const {
   const Task& t = tasks_[task];
-  const Known known{
+  return {
       .round = t.round,
       .size = std::min(BatchSize(t.trials), options_.trials - TotalTrials()),
       .done = static_cast<double>(TotalTrials()) / options_.trials,
@@ -174,7 +174,6 @@ absl::StatusOr<Proposed> Tuner::Search(int task) {
       .fastest = knowledge_.Best(task, std::numeric_limits<int>::max()),
       .stop = options_.stop,
   };
-  return t.strategy->Propose(known);
 }
 
 std::vector<Point> Tuner::Centres(int task) const {
@@ -186,8 +185,10 @@ std::vector<Point> Tuner::Centres(int task) const {
   return centres;
 }
 
-std::vector<Trial> Tuner::Choose(int task, Proposed proposed) {
+absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
   const Task& t = tasks_[task];
+  const Known known = KnownOf(task);
+  BatchOptions options = t.strategy->Batch(known);
   std::map<std::string, Point> points;
   const auto engine = [&](uint64_t index, uint64_t purpose) {
     return Engine{options_.seed, static_cast<uint64_t>(task), static_cast<uint64_t>(t.round), index, 0,
@@ -197,7 +198,7 @@ std::vector<Trial> Tuner::Choose(int task, Proposed proposed) {
   const std::vector<int> sketches = LeastMeasured(task);
   uint64_t draws = 0;
   std::optional<Scout> scout;
-  if (trained_ && options_.search.scouts > 1 && proposed.batch.random_share > 0 && t.strategy->UsesModel() &&
+  if (trained_ && options_.search.scouts > 1 && options.random_share > 0 && t.strategy->UsesModel() &&
       options_.features == FeatureKind::kAnsor)
     scout.emplace(
         *t.space, judge_, [](const Point& p) { return AnalyticScore(p.features.values); },
@@ -211,8 +212,7 @@ std::vector<Trial> Tuner::Choose(int task, Proposed proposed) {
     const absl::StatusOr<Point> point = DrawValid(*t.space, judge_, sketch, own);
     return point.ok() ? std::optional(CandidateOf(*point, 0)) : std::nullopt;
   };
-  const std::vector<Point> centres =
-      proposed.batch.neighbour_share > 0 ? Centres(task) : std::vector<Point>();
+  const std::vector<Point> centres = options.neighbour_share > 0 ? Centres(task) : std::vector<Point>();
   const auto neighbour = [&]() -> std::optional<Candidate> {
     const Point& centre = centres[dice.Below(static_cast<int64_t>(centres.size()))];
     const Move move = Propose(*t.space, judge_, centre, kOther, dice);
@@ -228,19 +228,27 @@ std::vector<Trial> Tuner::Choose(int task, Proposed proposed) {
                              points.try_emplace(hash, *std::move(point));
                              return hash;
                            }};
-  if (centres.empty()) proposed.batch.neighbour_share = 0;
+  if (centres.empty()) options.neighbour_share = 0;
   std::vector<Trial> batch;
+  const auto add = [&](const Candidate& candidate, const std::string& hash) {
+    batch.push_back({candidate, hash, std::move(points.at(hash)), {}});
+  };
+  absl::flat_hash_set<std::string>& hashes = knowledge_.hashes(task);
   for (const Candidate& start : t.start) {
-    if (proposed.batch.size == 0) break;
+    if (options.size == 0) break;
     const std::optional<std::string> hash = source.hash(start);
-    if (!hash || !knowledge_.hashes(task).insert(*hash).second) continue;
-    batch.push_back({start, *hash, std::move(points.at(*hash)), {}});
-    --proposed.batch.size;
+    if (!hash || !hashes.insert(*hash).second) continue;
+    add(start, *hash);
+    --options.size;
   }
-  for (Picked& picked :
-       SelectBatch(std::move(proposed.candidates), source, proposed.batch, dice, knowledge_.hashes(task))) {
-    batch.push_back({std::move(picked.candidate), picked.hash, std::move(points.at(picked.hash)), {}});
-  }
+  std::vector<Picked> picked = SelectUnsearched(source, options, dice, hashes);
+  for (const Picked& p : picked) add(p.candidate, p.hash);
+  for (const Trial& trial : batch) measurer_.Announce(RequestOf(task, trial.point));
+  absl::StatusOr<std::vector<Candidate>> found = t.strategy->Propose(known);
+  if (!found.ok()) return found.status();
+  const size_t unsearched = picked.size();
+  SelectSearched(*std::move(found), source, options, dice, hashes, &picked);
+  for (size_t i = unsearched; i < picked.size(); ++i) add(picked[i].candidate, picked[i].hash);
   return batch;
 }
 

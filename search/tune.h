@@ -94,6 +94,7 @@ struct TuneOptions {
   EnumerateOptions sketches = {};
   int finalists = 3;  // race at the end, and as many that the model likes; 0: no race
   int threads = 1;
+  bool cold = false;    // what the measurer times has cold caches, and only records of such count as known
   std::string command;  // what the user typed: kept with the run, and part of what makes it the same run
   std::string llvm_version;
   FeatureKind features = FeatureKind::kAnsor;  // what the model sees

@@ -68,9 +68,9 @@ class Tuner {
   absl::Status Recall(bool resumed, const RunState& state);
   absl::Status Learn();
   absl::Status Round(int task);
-  absl::StatusOr<Proposed> Search(int task);
+  Known KnownOf(int task) const;
   std::vector<Point> Centres(int task) const;  // the best programs measured, whose neighbours are tried
-  std::vector<Trial> Choose(int task, Proposed proposed);
+  absl::StatusOr<std::vector<Trial>> Choose(int task);
   std::vector<int> LeastMeasured(int task) const;
   absl::Status Measure(int task, std::vector<Trial>& batch);
   absl::Status Record(int task, const std::vector<Trial>& batch);

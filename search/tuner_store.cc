@@ -69,7 +69,7 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     for (RecordRow record : *records) {
       if (resumed && record.run == run_) {
         own.push_back(std::move(record));
-      } else if (record.id <= task.known_records) {
+      } else if (record.id <= task.known_records && IsCold(record) == options_.cold) {
         record.task = static_cast<int>(t);
         earlier.push_back(std::move(record));
       }

@@ -2,11 +2,16 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "backends/cpu/beside.h"
 #include "backends/cpu/kernel.h"
+#include "backends/cpu/peers.h"
+#include "backends/cpu/scratch_folder.h"
 #include "lang/analysis/cost.h"
 #include "lang/hash.h"
 #include "lang/text.h"
@@ -21,9 +26,10 @@ namespace {
 
 struct Options {
   std::string file, database = "kiln.db", task;
+  std::vector<std::string> peer_folders;
   int rounds = 50;
   double seconds = 60;
-  bool json = false;
+  bool cold = false, json = false;
 };
 
 struct Beside {
@@ -37,19 +43,20 @@ struct Timed {
   RowId record = 0;             // 0: none
   MedianInterval seconds = {};  // of the record's program
   std::vector<Beside> beside = {};
-  std::string stock = {};  // why stock passes are not among them
+  std::vector<std::pair<std::string, std::string>> left_out = {};  // what is not among them, and why
   size_t rounds = 0;
+  int threads = 1;
 };
 
 // The fastest record of the task on this machine.
-absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task) {
+absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task, bool cold) {
   const auto entries = store.BestAll();
   if (!entries.ok()) return entries.status();
   const std::string hash = ToString(HashOf(task)), text = ToString(task);
   const RecordEntry* best = nullptr;
   for (const RecordEntry& e : *entries) {
     const bool same = e.workload.hash == hash && e.workload.program == text;
-    if (!same || e.target.fingerprint != Host().fingerprint) continue;
+    if (!same || IsCold(e.record) != cold || e.target.fingerprint != Host().fingerprint) continue;
     if (best == nullptr || Seconds(e.record) < Seconds(best->record)) best = &e;
   }
   return best == nullptr ? std::nullopt : std::optional<RowId>(best->record.id);
@@ -66,6 +73,24 @@ absl::StatusOr<KernelObject> Stock(const Options& options, const Input& input) {
   return StockKernel(text, input.tasks[0].program);
 }
 
+// The libraries that are here and compute the same, run once each; those that do not are left out.
+void AddPeers(const Options& options, const Program& task, RunRequest& request,
+              std::vector<std::string>& names, Timed& timed) {
+  for (const Peer& peer : PeersOf(task, options.peer_folders)) {
+    RunRequest once = request;
+    once.kernel = peer.kernel;
+    once.peers = {};
+    once.timing.runs = 0;
+    const absl::Status ran = RunAlone(std::move(once)).status();
+    if (ran.ok()) {
+      request.peers.push_back(peer.kernel);
+      names.push_back(peer.name);
+    } else if (!absl::IsNotFound(ran)) {
+      timed.left_out.emplace_back(peer.name, std::string(ran.message()));
+    }
+  }
+}
+
 absl::StatusOr<Timed> Time(const Options& options, const Program& task, std::optional<RowId> record,
                            const absl::StatusOr<KernelObject>& stock, BuilderPool& builders) {
   Timed timed{.task = task.name, .flops = Flops(task), .record = record.value_or(0)};
@@ -73,12 +98,13 @@ absl::StatusOr<Timed> Time(const Options& options, const Program& task, std::opt
   if (!untuned.ok()) return untuned.status();
   RunRequest request;
   request.timing.runs = options.rounds;
+  request.timing.cold_cache = options.cold;
   request.limits.seconds = options.seconds;
   std::vector<std::string> names;
   if (record) {
     const auto rebuilt = Rebuild({.database = options.database, .id = *record});
     if (!rebuilt.ok()) return rebuilt.status();
-    auto tuned = BuildKernel(task, rebuilt->scheduled, builders);
+    auto tuned = BuildKernel(task, rebuilt->scheduled, builders, rebuilt->target.contract);
     if (!tuned.ok()) return tuned.status();
     request.kernel = *std::move(tuned);
     request.threads = rebuilt->target.cores;
@@ -91,9 +117,15 @@ absl::StatusOr<Timed> Time(const Options& options, const Program& task, std::opt
     request.peers.push_back(*stock);
     names.push_back("stock");
   } else {
-    timed.stock = std::string(stock.status().message());
+    timed.left_out.emplace_back("stock", std::string(stock.status().message()));
   }
-  const auto ran = RunBeside(*untuned, std::move(request));
+  const auto scratch = ScratchFolder::Make();
+  if (!scratch.ok()) return scratch.status();
+  const absl::Status compared = CompareWith(*untuned, (*scratch)->path(), &request);
+  if (!compared.ok()) return compared;
+  AddPeers(options, task, request, names, timed);
+  timed.threads = request.threads;
+  const auto ran = RunAlone(std::move(request));
   if (!ran.ok()) return ran.status();
   timed.rounds = ran->seconds.size();
   timed.seconds = MedianOf(ran->seconds);
@@ -106,24 +138,26 @@ absl::StatusOr<Timed> Time(const Options& options, const Program& task, std::opt
 Json ToJson(const MedianInterval& m) { return {{"median", m.median}, {"low", m.low}, {"high", m.high}}; }
 
 Json ToJson(const Timed& t) {
-  Json json = {{"task", t.task},
-               {"record", t.record},
-               {"rounds", t.rounds},
-               {"seconds", ToJson(t.seconds)},
-               {"gflops", t.flops / t.seconds.median * 1e-9}};
+  Json json = {
+      {"task", t.task},       {"record", t.record},           {"rounds", t.rounds},
+      {"threads", t.threads}, {"seconds", ToJson(t.seconds)}, {"gflops", t.flops / t.seconds.median * 1e-9}};
   for (const Beside& b : t.beside)
     json["beside"][b.name] = {{"seconds", ToJson(b.seconds)}, {"ratio", ToJson(b.ratio)}};
-  if (!t.stock.empty()) json["no_stock"] = t.stock;
+  for (const auto& [name, why] : t.left_out) json["left_out"][name] = why;
   return json;
 }
 
-std::string RatioCell(const Timed& t, const char* name) {
-  for (const Beside& b : t.beside) {
-    if (b.name == name)
-      return absl::StrFormat("%s, %.2fx [%.2f, %.2f]", TimeText(b.seconds.median), b.ratio.median,
-                             b.ratio.low, b.ratio.high);
-  }
-  return "-";
+std::string RatioText(const MedianInterval& m) {
+  return absl::StrFormat("%.2fx [%.2f, %.2f]", m.median, m.low, m.high);
+}
+
+void AddRows(const Timed& t, std::vector<std::vector<std::string>>& rows) {
+  const auto add = [&](const std::string& task, const std::string& program, const MedianInterval& seconds,
+                       const std::string& ratio) {
+    rows.push_back({task, program, TimeText(seconds.median), RateText(t.flops, seconds.median), ratio});
+  };
+  add(t.task, t.record == 0 ? "untuned" : absl::StrCat("record ", t.record), t.seconds, "");
+  for (const Beside& b : t.beside) add("", b.name, b.seconds, RatioText(b.ratio));
 }
 
 absl::Status Bench(const Options& options) {
@@ -136,19 +170,20 @@ absl::Status Bench(const Options& options) {
   const absl::StatusOr<KernelObject> stock = Stock(options, *input);
 
   Json list = Json::array();
-  std::vector<std::vector<std::string>> rows{{"task", "record", "latency", "rate", "untuned", "stock"}};
+  std::set<std::string> left_out;
+  std::vector<std::vector<std::string>> rows{{"task", "program", "latency", "rate", "times as long"}};
   for (const Task& task : input->tasks) {
     if (!options.task.empty() && task.program.name != options.task) continue;
-    const auto record = BestHere(**store, task.program);
+    const auto record = BestHere(**store, task.program, options.cold);
     if (!record.ok()) return record.status();
     const auto timed = Time(options, task.program, *record, stock, **builders);
     if (!timed.ok())
       return absl::Status(timed.status().code(),
                           absl::StrCat("task ", task.program.name, ": ", timed.status().message()));
     list.push_back(ToJson(*timed));
-    rows.push_back({timed->task, *record ? absl::StrCat(**record) : "none: untuned",
-                    TimeText(timed->seconds.median), RateText(timed->flops, timed->seconds.median),
-                    RatioCell(*timed, "untuned"), RatioCell(*timed, "stock")});
+    AddRows(*timed, rows);
+    for (const auto& [name, why] : timed->left_out)
+      left_out.insert(absl::StrCat("left out: ", name, ": ", why, "\n"));
   }
   if (list.empty())
     return Usage(
@@ -157,10 +192,8 @@ absl::Status Bench(const Options& options) {
     Print(Json{{"file", options.file}, {"machine", Host().fingerprint}, {"tasks", std::move(list)}});
     return absl::OkStatus();
   }
-  std::printf(
-      "%s\nIn turns, on one core: medians, and how many times as long as the record, with 95%% intervals.\n",
-      Table(rows).c_str());
-  if (!stock.ok()) std::printf("stock passes: %s\n", std::string(stock.status().message()).c_str());
+  std::printf("%s\nIn turns: medians, and how many times as long as the first, with 95%% intervals.\n%s",
+              Table(rows).c_str(), absl::StrJoin(left_out, "").c_str());
   return absl::OkStatus();
 }
 
@@ -177,6 +210,13 @@ Action AddBench(CLI::App& command) {
   command.add_option("--time", options->seconds, "Seconds for a task, after which no new round begins")
       ->check(CLI::Range(1.0, 1e5))
       ->capture_default_str();
+  command.add_flag("--cold", options->cold,
+                   "With cold caches: the best record of those that were measured so");
+  command
+      .add_option("--peer-path", options->peer_folders,
+                  "A folder with libraries to time too; may be given several times")
+      ->take_all()
+      ->allow_extra_args(false);
   AddJson(command, &options->json);
   return [options] { return Bench(*options); };
 }

@@ -54,12 +54,13 @@ absl::Status Best(const Options& options) {
     std::printf("%s has no result yet.\n", options.database.c_str());
     return absl::OkStatus();
   }
-  std::vector<std::vector<std::string>> rows{{"id", "workload", "target", "latency", "rate", "verified"}};
+  std::vector<std::vector<std::string>> rows{
+      {"id", "workload", "target", "latency", "rate", "verified", "flags"}};
   for (const RecordEntry& e : *entries) {
     rows.push_back({std::to_string(e.record.id), e.workload.name,
                     TargetName(e.target) + (MeasuredHere(e) ? "" : ", another machine"),
                     TimeText(Seconds(e.record)), RateText(FlopsOf(e.workload), Seconds(e.record)),
-                    e.record.verified ? "yes" : "no"});
+                    e.record.verified ? "yes" : "no", e.record.flags});
   }
   std::printf("%s", Table(rows).c_str());
   return absl::OkStatus();

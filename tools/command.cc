@@ -28,7 +28,7 @@ constexpr Subcommand kSubcommands[] = {
      "kiln replay --db kiln.db 17", AddReplay},
     {"export", "Write a record as a header, an object, a shared library, MLIR and its trace",
      "kiln export --db kiln.db 17 -o out/", AddExport},
-    {"bench", "Time the best that was found for a file beside the program as it came and stock passes",
+    {"bench", "Time the best that was found for a file beside the program as it came and its peers",
      "kiln bench model.mlir --db kiln.db", AddBench},
     {"check", "Prove that a schedule computes what the original does", "kiln check model.mlir model.trace",
      AddCheck},

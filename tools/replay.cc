@@ -45,6 +45,7 @@ absl::Status ReplayRecord(const Options& options) {
   CpuMeasurerOptions measuring;
   measuring.threads = record->target.cores;
   measuring.contract = absl::StrContains(row.flags, "contract");
+  measuring.cold_cache = IsCold(row);
   measuring.run_seconds = 60;
   measuring.race_seconds = 2;
   measuring.object_folder = ObjectFolder(options.record.database);
@@ -70,6 +71,7 @@ absl::Status ReplayRecord(const Options& options) {
                {"recorded_seconds", before},
                {"seconds", after},
                {"samples", result.samples},
+               {"flags", result.flags},
                {"same_machine", same_machine}});
     return status;
   }

@@ -50,9 +50,13 @@ absl::Status Show(const Options& options) {
   if (options.json) {
     Print(Json{{"id", options.record.id},
                {"workload", record->entry.workload.name},
+               {"flags", record->entry.record.flags},
                {"stage", options.print_after_all ? "passes" : options.stage},
                {"text", *text}});
   } else {
+    if (!record->entry.record.flags.empty())
+      std::fprintf(stderr, "kiln: record %ld: %s\n", static_cast<long>(options.record.id),
+                   record->entry.record.flags.c_str());
     std::printf("%s%s", text->c_str(), absl::EndsWith(*text, "\n") ? "" : "\n");
   }
   return absl::OkStatus();

@@ -38,7 +38,7 @@ struct Options {
   int trials = 1000, threads = 1;
   double seconds = 0;
   uint64_t seed = 0;
-  bool quiet = false, json = false;
+  bool no_contract = false, cold = false, quiet = false, json = false;
 };
 
 // What a run is known by: everything but where results go. A path is the same however it is written.
@@ -50,6 +50,8 @@ std::string CommandText(const Options& o) {
       absl::StrCat("kiln tune ", Quoted(absolute(o.file)), " --trials ", o.trials, " --seed ", o.seed);
   if (o.seconds > 0) absl::StrAppend(&text, " --time ", o.seconds);
   if (o.threads != 1) absl::StrAppend(&text, " --threads ", o.threads);
+  if (o.no_contract) absl::StrAppend(&text, " --no-contract");
+  if (o.cold) text += " --cold";
   text += TextOf(o.strategy);
   absl::StrAppend(&text, CommandText(o.cost_model));
   if (!o.space.space.empty()) absl::StrAppend(&text, " --space ", Quoted(o.space.space));
@@ -96,7 +98,10 @@ class TuneCommand {
     if (!space.ok()) return space.status();
     auto store = OpenStore(o_.database);
     if (!store.ok()) return store.status();
-    auto measurer = CpuMeasurer::Start({.threads = o_.threads, .object_folder = ObjectFolder(o_.database)});
+    auto measurer = CpuMeasurer::Start({.threads = o_.threads,
+                                        .contract = !o_.no_contract,
+                                        .cold_cache = o_.cold,
+                                        .object_folder = ObjectFolder(o_.database)});
     if (!measurer.ok()) return measurer.status();
     Announce(*space, measurer->target());
     for (TuneTask& task : tasks_) {
@@ -138,6 +143,7 @@ class TuneCommand {
     tuning.trials = o_.trials;
     tuning.seconds = o_.seconds;
     tuning.seed = o_.seed;
+    tuning.cold = o_.cold;
     if (absl::Status status = UseCostModel(o_.cost_model, &tuning); !status.ok()) return status;
     tuning.sketches.space = space.text;
     tuning.threads = static_cast<int>(UsableCores().size());
@@ -269,6 +275,10 @@ Action AddTune(CLI::App& command) {
   command.add_option("--threads", o->threads, "Cores that programs run on, with a thread on each; 0: all")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
+  command.add_flag("--no-contract", o->no_contract,
+                   "Round a * b before c is added to it; by default the two may be one operation");
+  command.add_flag("--cold", o->cold,
+                   "Time with cold caches: all that a program reads and writes is evicted before");
   AddSpaceOption(command, &o->space);
   command.add_option("--target", o->target, "The machine to tune for: host")
       ->check(CLI::IsMember({"host"}))

@@ -173,7 +173,6 @@ class Job {
   CodegenOptions Options() {
     CodegenOptions options = CodegenFor(program_);
     for (EntryPoint& entry : options.entries) entry.alignment = request_.alignment;
-    options.contract = request_.contract;
     if (printing()) options.print_after_all = &passes_;
     printed_ = true;
     return options;

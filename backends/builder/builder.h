@@ -33,7 +33,7 @@ struct BuildRequest {
   std::string program = {};  // Serialize (lang/serialize.h)
   std::string symbol = "kernel";
   std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject};
-  bool contract = true;  // sum += a * b as one fused operation
+  bool contract = true;  // a * b + c as one fused operation (backends/lower.h)
   int alignment = 64;    // that callers promise for every pointer, in bytes; 1 promises nothing
   // A shared object brings the threads of parallel loops along and names its libraries; else it has those of
   // whoever loads it.

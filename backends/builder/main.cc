@@ -1,12 +1,14 @@
 // kiln-builder: started by BuilderPool (pool.h) as worker_main.h says; answers each request with one result.
 // It compiles, and never runs what it compiled. Temporary files are in a folder of its own
-// (scratch_folder.h). Memory beyond the limit of a request ends it with kOutOfMemoryExit.
+// (scratch_folder.h). Memory beyond the limit of a request ends it with kOutOfMemoryExit; a file may have as
+// many bytes, and few are open at a time.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "backends/builder/build.h"
@@ -28,14 +30,21 @@ int64_t DataBytes() {
   return data * sysconf(_SC_PAGESIZE);
 }
 
-void LimitMemory(int64_t bytes) {
-#if !__has_feature(address_sanitizer)
+constexpr rlim_t kOpenFiles = 256;
+
+// The soft limit, so that the next request may have more.
+void Limit(__rlimit_resource resource, rlim_t value) {
   rlimit limit = {};
-  getrlimit(RLIMIT_DATA, &limit);
-  limit.rlim_cur = static_cast<rlim_t>(DataBytes() + bytes);
-  setrlimit(RLIMIT_DATA, &limit);
-#else
-  static_cast<void>(bytes);
+  getrlimit(resource, &limit);
+  limit.rlim_cur = std::min(value, limit.rlim_max);
+  setrlimit(resource, &limit);
+}
+
+// Of memory, and of any one file, which holds no more than was in memory.
+void LimitBytes(int64_t bytes) {
+  Limit(RLIMIT_FSIZE, static_cast<rlim_t>(bytes));
+#if !__has_feature(address_sanitizer)
+  Limit(RLIMIT_DATA, static_cast<rlim_t>(DataBytes() + bytes));
 #endif
 }
 
@@ -48,8 +57,10 @@ int main(int count, char** arguments) {
     return 2;
   }
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   const rlimit no_core = {};
   setrlimit(RLIMIT_CORE, &no_core);
+  Limit(RLIMIT_NOFILE, kOpenFiles);
   auto scratch = kiln::ScratchFolder::Make();
   if (!scratch.ok()) {
     if (start->problem.empty()) start->problem = std::string(scratch.status().message());
@@ -62,7 +73,7 @@ int main(int count, char** arguments) {
     kiln::BuildRequest request;
     kiln::BuildResult result{.status = kiln::BuildStatus::kBuildFailed, .error = "the request is malformed"};
     if (kiln::Decode(bytes, &request)) {
-      LimitMemory(request.limits.bytes);
+      LimitBytes(request.limits.bytes);
       result = kiln::Build(request);
     }
     if (!kiln::WriteFrame(start->socket, kiln::Encode(result))) break;

@@ -124,7 +124,6 @@ absl::StatusOr<std::string> CompileBaseline(absl::string_view mlir_text, Codegen
   CodegenOptions codegen_options;
   codegen_options.entries = {{.name = options.name, .noalias = false, .alignment = 1}};
   codegen_options.pipeline = CodegenOptions::Pipeline::kO3;
-  codegen_options.contract = false;
   codegen_options.polynomials = false;
   absl::StatusOr<ObjectCode> object = codegen.Compile(*module, codegen_options);
   if (!object.ok()) return object.status();

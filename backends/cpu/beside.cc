@@ -11,19 +11,11 @@
 #include "backends/runner/pool.h"
 #include "lang/random.h"
 #include "lang/serialize.h"
-#include "validator/tolerance.h"
 
 namespace kiln {
 namespace {
 
 constexpr int kResamples = 1000;
-
-std::vector<Tolerance> TolerancesOf(const Program& original) {
-  std::vector<Tolerance> tolerances;
-  for (const OutputTolerance& t : ToleranceFor(original))
-    tolerances.push_back({.relative = t.relative, .absolute = t.absolute});
-  return tolerances;
-}
 
 double Median(std::vector<double>& values) {
   const size_t n = values.size();
@@ -35,9 +27,10 @@ double Median(std::vector<double>& values) {
 }  // namespace
 
 absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program& scheduled,
-                                         BuilderPool& builders) {
+                                         BuilderPool& builders, bool contract) {
   const BuildResult built =
-      builders.Submit({.program = Serialize(scheduled), .limits = {.seconds = 120}}).get();
+      builders.Submit({.program = Serialize(scheduled), .contract = contract, .limits = {.seconds = 120}})
+          .get();
   if (!built.ok()) return absl::InternalError(built.error);
   return KernelOf(scheduled, built, "kernel", TolerancesOf(original));
 }
@@ -60,14 +53,15 @@ absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner
   if (!runners.ok()) return runners.status();
   RunResult result = (*runners)->Submit(std::move(request)).get();
   if (result.status == RunStatus::kOk) return result;
-  return absl::InternalError(absl::StrCat(RunStatusName(result.status), ": ", result.detail));
+  return absl::Status(
+      result.status == RunStatus::kLoadFailed ? absl::StatusCode::kNotFound : absl::StatusCode::kInternal,
+      absl::StrCat(RunStatusName(result.status), ": ", result.detail));
 }
 
-absl::StatusOr<RunResult> RunBeside(const KernelObject& trusted, RunRequest request,
-                                    const std::string& runner_path) {
-  const auto scratch = ScratchFolder::Make();
-  if (!scratch.ok()) return scratch.status();
-  request.reference = absl::StrCat((*scratch)->path(), "/outputs");
+absl::Status CompareWith(const KernelObject& trusted, const std::string& folder, RunRequest* to_compare,
+                         const std::string& runner_path) {
+  RunRequest& request = *to_compare;
+  request.reference = absl::StrCat(folder, "/outputs");
   RunRequest once;
   once.kernel = trusted;
   once.timing.runs = 0;
@@ -78,8 +72,15 @@ absl::StatusOr<RunResult> RunBeside(const KernelObject& trusted, RunRequest requ
     once.wide = {.sets = request.wide.sets, .write_reference_to = request.wide.reference};
   }
   once.limits = request.limits;
-  if (const auto ran = RunAlone(std::move(once), runner_path); !ran.ok()) return ran.status();
-  return RunAlone(std::move(request), runner_path);
+  return RunAlone(std::move(once), runner_path).status();
+}
+
+absl::StatusOr<RunResult> RunBeside(const KernelObject& trusted, RunRequest request,
+                                    const std::string& runner_path) {
+  const auto scratch = ScratchFolder::Make();
+  if (!scratch.ok()) return scratch.status();
+  const absl::Status compared = CompareWith(trusted, (*scratch)->path(), &request, runner_path);
+  return compared.ok() ? RunAlone(std::move(request), runner_path) : compared;
 }
 
 MedianInterval MedianOf(const std::vector<double>& samples) {

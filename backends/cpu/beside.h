@@ -16,16 +16,21 @@ namespace kiln {
 
 // A scheduled program as a kernel; `original` says how far its outputs may be off.
 absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program& scheduled,
-                                         BuilderPool& builders);
+                                         BuilderPool& builders, bool contract = true);
 
 // The function of a file through stock passes (baseline.h), which has the parameters of `original`.
 absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Program& original);
 
-// One request on a runner of its own, at `runner_path`; empty: beside the running executable. kInternal: the
-// run did not end well; the message says how.
+// One request on a runner of its own, at `runner_path`; empty: beside the running executable. kNotFound: a
+// kernel could not be loaded; kInternal: the run did not end well; the message says how.
 absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path = "");
 
-// The same, after `trusted` was run once, with whose outputs all others are compared; those of
+// Runs `trusted` once. With its outputs, which `folder` keeps, those of the request's kernels are compared
+// from then on.
+absl::Status CompareWith(const KernelObject& trusted, const std::string& folder, RunRequest* request,
+                         const std::string& runner_path = "");
+
+// RunAlone, after `trusted` was run once, with whose outputs all others are compared; those of
 // request.wide.sets sets of wide inputs too.
 absl::StatusOr<RunResult> RunBeside(const KernelObject& trusted, RunRequest request,
                                     const std::string& runner_path = "");

@@ -360,7 +360,6 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   lap(result.times.optimize);
   if (done(Stage::kOptimized, print_llvm)) return result;
 
-  target->Options.AllowFPOpFusion = options.contract ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
   const bool quick = options.pipeline == CodegenOptions::Pipeline::kMinimal;
   if (sink) {
     const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*lowered);
@@ -393,7 +392,9 @@ absl::StatusOr<std::unique_ptr<Codegen>> Codegen::Create(const MachineTarget& ma
     return absl::InvalidArgumentError(absl::StrCat("unknown target ", machine.triple, ": ", error));
   auto impl = std::make_unique<Impl>();
   impl->machine = machine;
-  impl->target.reset(target->createTargetMachine(triple, machine.cpu, machine.features, llvm::TargetOptions(),
+  llvm::TargetOptions as_marked;
+  as_marked.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  impl->target.reset(target->createTargetMachine(triple, machine.cpu, machine.features, as_marked,
                                                  llvm::Reloc::PIC_, std::nullopt,
                                                  llvm::CodeGenOptLevel::Default));
   if (impl->target == nullptr)

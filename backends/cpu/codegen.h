@@ -17,6 +17,9 @@
 // being that of the first entry point, where loops run on threads. A memref<Nxi1> holds a byte for each
 // element in scalar code, and bits in vector code: use i8 in memory.
 //
+// a * b + c becomes one instruction where the module says fma, or fastmath<contract> on both operations;
+// vector_math.h says so of what it makes.
+//
 // Results call nothing but libc (memcpy, malloc) and libm, which link.h checks, and the weak
 // kiln_parallel_for.
 //
@@ -60,8 +63,7 @@ struct EntryPoint {
 struct CodegenOptions {
   std::vector<EntryPoint> entries = {};
   enum class Pipeline { kMinimal, kO3 } pipeline = Pipeline::kMinimal;
-  bool contract = true;     // a * b + c may become one FMA; false fuses only where the module says fma
-  bool polynomials = true;  // false: exp, tanh, ... call libm
+  bool polynomials = true;                  // false: exp, tanh, ... call libm
   std::ostream* print_after_all = nullptr;  // every pass, then every stage: pass_printer.h
 };
 

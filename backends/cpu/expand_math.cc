@@ -21,6 +21,16 @@ const llvm::StringSet<>& PolynomialOps() {
   return *names;
 }
 
+// What functions are made of may be fused, as what vector_math.h makes.
+struct Contract : mlir::RewriterBase::Listener {
+  void notifyOperationInserted(mlir::Operation* op, mlir::OpBuilder::InsertPoint) override {
+    if (mlir::isa<mlir::arith::AddFOp, mlir::arith::SubFOp, mlir::arith::MulFOp>(op)) {
+      op->setAttr("fastmath", mlir::arith::FastMathFlagsAttr::get(op->getContext(),
+                                                                  mlir::arith::FastMathFlags::contract));
+    }
+  }
+};
+
 template <typename Wanted>
 mlir::LogicalResult Rewrite(mlir::ModuleOp module, const mlir::FrozenRewritePatternSet& patterns,
                             Wanted wanted) {
@@ -31,6 +41,8 @@ mlir::LogicalResult Rewrite(mlir::ModuleOp module, const mlir::FrozenRewritePatt
   if (ops.empty()) return mlir::success();
   mlir::GreedyRewriteConfig config;
   config.setStrictness(mlir::GreedyRewriteStrictness::ExistingAndNewOps);
+  Contract contract;
+  config.setListener(&contract);
   return mlir::applyOpPatternsGreedily(ops, patterns, config);
 }
 

@@ -4,6 +4,7 @@
 #include "backends/cpu/outline_parallel.h"
 #include "backends/lower.h"
 #include "lang/check.h"
+#include "validator/tolerance.h"
 
 namespace kiln {
 namespace {
@@ -32,6 +33,13 @@ int64_t ElementsOf(const Program& program, Id buffer) {
   int64_t elements = 1;
   for (const Extent& extent : program.Dims(program.buffers[buffer].shape)) elements *= extent.max;
   return elements;
+}
+
+std::vector<Tolerance> TolerancesOf(const Program& original) {
+  std::vector<Tolerance> tolerances;
+  for (const OutputTolerance& t : ToleranceFor(original))
+    tolerances.push_back({.relative = t.relative, .absolute = t.absolute});
+  return tolerances;
 }
 
 std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tolerance>& tolerances) {

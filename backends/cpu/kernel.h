@@ -13,6 +13,9 @@ namespace kiln {
 
 int64_t ElementsOf(const Program& program, Id buffer);
 
+// How far the outputs of kernels may be from those of the original, for each in order.
+std::vector<Tolerance> TolerancesOf(const Program& original);
+
 // Of the program's parameters, in order; outputs are to agree within `tolerances`, one for each output in
 // order.
 std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tolerance>& tolerances);

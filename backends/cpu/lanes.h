@@ -33,9 +33,10 @@ class Lanes {
   Value Bits(Value x);
   Value FromBits(Value x);
 
-  Value Add(Value x, Value y) { return mlir::arith::AddFOp::create(b_, x, y); }
-  Value Sub(Value x, Value y) { return mlir::arith::SubFOp::create(b_, x, y); }
-  Value Mul(Value x, Value y) { return mlir::arith::MulFOp::create(b_, x, y); }
+  // A product and a sum of these may become one operation, whatever the program's own may.
+  Value Add(Value x, Value y) { return mlir::arith::AddFOp::create(b_, x, y, kContract); }
+  Value Sub(Value x, Value y) { return mlir::arith::SubFOp::create(b_, x, y, kContract); }
+  Value Mul(Value x, Value y) { return mlir::arith::MulFOp::create(b_, x, y, kContract); }
   Value Div(Value x, Value y) { return mlir::arith::DivFOp::create(b_, x, y); }
   Value Fma(Value x, Value y, Value z) { return mlir::math::FmaOp::create(b_, x, y, z); }
   Value AddI(Value x, Value y) { return mlir::arith::AddIOp::create(b_, x, y); }
@@ -86,6 +87,8 @@ class Lanes {
   mlir::Type shape_;
 
  private:
+  static constexpr auto kContract = mlir::arith::FastMathFlags::contract;
+
   mlir::Type Of(mlir::Type element) const;
   Value Constant(mlir::TypedAttr scalar);
   Value EntryOf(llvm::ArrayRef<float> table, Value index);

@@ -76,7 +76,8 @@ absl::StatusOr<MachineTarget> Describe(const std::string& triple, const std::str
   for (std::string& feature : all)
     if (feature[0] == '+' && !info->checkFeatures(feature)) feature[0] = '-';
   machine.features = absl::StrJoin(all, ",");
-  for (const char* dot : {"avxvnni", "avx512vnni", "avx512bf16", "amx-tile", "amx-int8", "amx-bf16"}) {
+  for (const char* dot :
+       {"avxvnni", "avx512vnni", "avx512bf16", "avx10.2", "amx-tile", "amx-int8", "amx-bf16", "amx-fp16"}) {
     if (parsed.isX86()) AddIfThere(*info, dot, &machine.features);
   }
   for (const char* dot : {"dotprod", "i8mm"}) {

@@ -18,6 +18,7 @@
 #include "backends/cpu/undisturbed.h"
 #include "backends/runner/pool.h"
 #include "lang/analysis/cost.h"
+#include "lang/analysis/reassociation.h"
 #include "lang/hash.h"
 #include "lang/serialize.h"
 #include "lang/stopwatch.h"
@@ -62,6 +63,7 @@ class CpuMeasurer::Impl {
   absl::Status Start(const CpuMeasurerOptions& options) {
     options_ = options;
     target_ = CpuTarget(options.threads);
+    target_.contract = options.contract;
     if (options_.run_bytes <= 0) options_.run_bytes = HalfOfMemory();
     auto scratch = ScratchFolder::Make();
     if (!scratch.ok()) return scratch.status();
@@ -93,12 +95,11 @@ class CpuMeasurer::Impl {
     return StartReferenceKernel();
   }
 
+  void Announce(const MeasureRequest& request) { announced_.push_back(Submit(*request.scheduled)); }
+
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) {
     const Stopwatch watch(&spent_);
     std::vector<Candidate> candidates = Prepare(requests);
-    if (!overlap_) {
-      for (Candidate& candidate : candidates) Await(candidate);
-    }
     for (Candidate& candidate : candidates) {
       Await(candidate);
       if (FindBuilt(candidate)) candidate.run = runners_->Submit(TimedRun(candidate));
@@ -210,12 +211,20 @@ class CpuMeasurer::Impl {
       candidates[i].request = &requests[i];
       candidates[i].reference = &references_->For(*requests[i].original);
     }
-    for (Candidate& candidate : candidates) {
-      BuildRequest build = Build(Serialize(*candidate.request->scheduled));
-      build.cache_key = ToString(HashOf(*candidate.request->scheduled));
-      candidate.built = builders_->Submit(std::move(build));
+    for (Candidate& candidate : candidates) candidate.built = Submit(*candidate.request->scheduled);
+    if (!overlap_) {
+      const Stopwatch watch(&built_);
+      for (const Candidate& candidate : candidates) candidate.built.wait();
+      for (const std::shared_future<BuildResult>& built : announced_) built.wait();
     }
+    announced_.clear();
     return candidates;
+  }
+
+  std::shared_future<BuildResult> Submit(const Program& scheduled) {
+    BuildRequest build = Build(Serialize(scheduled));
+    build.cache_key = ToString(HashOf(scheduled));
+    return builders_->Submit(std::move(build));
   }
 
   void Await(Candidate& candidate) {
@@ -374,9 +383,10 @@ class CpuMeasurer::Impl {
   }
 
   std::string Flags(const Candidate& candidate, const RunResult& ran) const {
-    std::string flags =
-        absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
-                     options_.cold_cache ? " cold-cache" : "", reference_kernel_ ? " relative" : "");
+    std::string flags = absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
+                                     Reassociates(*candidate.request->scheduled) ? " reassociated" : "");
+    if (options_.cold_cache) absl::StrAppend(&flags, " ", kColdFlag);
+    if (reference_kernel_) flags += " relative";
     if (candidate.reference->file.empty()) flags += " spot-checked";
     if (candidate.kernel.prepare_symbol) flags += " prepare";
     if (reference_kernel_ && !ran.calm && !ran.lower_bound) flags += " disturbed";
@@ -390,6 +400,7 @@ class CpuMeasurer::Impl {
   bool overlap_ = false;
   int files_ = 0;
   double spent_ = 0, built_ = 0;  // seconds
+  std::vector<std::shared_future<BuildResult>> announced_;
   std::atomic<int> interrupts_{0};
   int started_at_ = 0;
   std::optional<ReferenceKernel> reference_kernel_;
@@ -415,6 +426,8 @@ MeasurerSeconds CpuMeasurer::Spent() const { return impl_->Spent(); }
 double CpuMeasurer::ReferenceRate() const { return impl_->ReferenceRate(); }
 
 const Target& CpuMeasurer::target() const { return impl_->target(); }
+
+void CpuMeasurer::Announce(const MeasureRequest& request) { impl_->Announce(request); }
 
 std::vector<MeasureResult> CpuMeasurer::Measure(absl::Span<const MeasureRequest> requests) {
   return impl_->Measure(requests);

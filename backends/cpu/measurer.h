@@ -19,6 +19,9 @@
 // there are too few. Samples during which another process had the core are taken again too, some of them: the
 // flags say retaken=N, and preempted=N of those that stayed.
 //
+// Flags say how: threads=N; "contract", or not (backends/lower.h); "reassociated" where the schedule sums in
+// another order than the program is written in (lang/analysis/reassociation.h); and what is said above.
+//
 // A runner or builder that dies is started again, and what it was at, a candidate or an original, run once
 // more; a second time counts against that. A failure of the original itself is the result of all its
 // candidates, with "the untransformed program" in the message.
@@ -42,8 +45,8 @@
 namespace kiln {
 
 struct CpuMeasurerOptions {
-  int threads = 1;  // cores of the target and of timed runs, a thread each; 0: all
-  bool contract = true;
+  int threads = 1;               // cores of the target and of timed runs, a thread each; 0: all
+  bool contract = true;          // of the target: a * b + c may round once
   bool cold_cache = false;       // parameters are evicted before each run
   bool reference_kernel = true;  // false: times are as the clock says
   uint64_t data_seed = 1;
@@ -72,6 +75,7 @@ class CpuMeasurer final : public Measurer {
 
   const Target& target() const;
 
+  void Announce(const MeasureRequest& request) override;
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
   // Builds that go on while something runs count as running.

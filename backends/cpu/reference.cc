@@ -50,8 +50,7 @@ const Reference& References::For(const Program& original) {
 
 Reference References::Make(const Program& original) {
   Reference reference;
-  for (const OutputTolerance& tolerance : ToleranceFor(original))
-    reference.tolerances.push_back({.relative = tolerance.relative, .absolute = tolerance.absolute});
+  reference.tolerances = TolerancesOf(original);
   BuildAndRun(original, &reference);
   if (!reference.failure.empty())
     spdlog::error("the untransformed program {}: {}", original.name, reference.error);

@@ -22,6 +22,8 @@ constexpr Row kRows[] = {
     {"x86-64-v4", kX86, "x86-64-v4", 32, 1024, 16384},            // AVX-512
     {"icelake-server", kX86, "icelake-server", 48, 1280, 24576},  // with VNNI
     {"sapphirerapids", kX86, "sapphirerapids", 48, 2048, 30720},  // with bf16 and AMX
+    {"graniterapids", kX86, "graniterapids", 48, 2048, 147456},   // with f16 in AMX
+    {"diamondrapids", kX86, "diamondrapids", 48, 2048, 147456},   // with AVX10.2; caches: as above
     {"znver3", kX86, "znver3", 32, 512, 32768},                   // AVX2
     {"znver4", kX86, "znver4", 32, 1024, 32768},                  // AVX-512
     {"znver5", kX86, "znver5", 48, 1024, 32768},                  // AVX-512

@@ -16,6 +16,10 @@
 //   rsqrt   1.5        1.5                             from a guess by bits
 //   x / y   1.5        1.5; one y for all lanes          a product with 1 / y
 //
+// A sigmoid has no operation of its own: 1 / (1 + exp(-x)) as a body is right to 2.5 units, 4 fast, over the
+// whole range, with NaN, infinities and denormals (tests/backends/sigmoid_test.cc); below -88.73, where
+// exp(-x) is infinite, it is 0, and the right result is less than 2^-127. Functions of f64 are libm's.
+//
 // log and rsqrt of vectors whose lanes all are finite and at least 2^-125 take no care of others. exp of
 // vectors without a lane beyond 44 adds to the exponent; others, for whose lanes the result may be denormal
 // or infinite, multiply twice. The reciprocal is taken of divisors from 2^-100 to 2^100. Accurate sin and cos

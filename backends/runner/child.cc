@@ -16,6 +16,7 @@
 #include "backends/runner/compare.h"
 #include "backends/runner/data.h"
 #include "backends/runner/heap_guard.h"
+#include "backends/runner/library_product.h"
 #include "backends/runner/limits.h"
 #include "backends/runner/protocol.h"
 #include "backends/runner/threads.h"
@@ -48,6 +49,7 @@ struct Loaded {
   std::vector<GuardedBuffer*> buffers;
   TimedKernel timed;
   void* prepare = nullptr;
+  std::unique_ptr<BoundProduct> product;
 
   BoundKernel Prepare() const { return {timed.kernel.call, prepare, timed.kernel.arguments}; }
 };
@@ -230,6 +232,7 @@ class Child {
   MaybeFailure StartThreads() {
     if (request_.threads < 1 || request_.threads > kMaxThreads)
       return Failure{.detail = absl::StrCat(request_.threads, " threads; there are 1 to ", kMaxThreads)};
+    sched_getaffinity(0, sizeof cores_, &cores_);
     if (request_.threads == 1) return std::nullopt;
     const int started = kiln::StartThreads(request_.threads);
     if (started == request_.threads) return std::nullopt;
@@ -240,6 +243,10 @@ class Child {
     RestrictSystemCalls();
     note_->phase = RunPhase::kLoad;
     for (Loaded& kernel : kernels_) {
+      if (kernel.object->product) {
+        if (MaybeFailure failure = LoadProduct(kernel)) return failure;
+        continue;
+      }
       void* library = dlopen(absl::StrCat("/proc/self/fd/", kernel.file).c_str(), RTLD_NOW | RTLD_LOCAL);
       if (library == nullptr)
         return Failure{.detail = absl::StrCat(kernel.name, "not loadable: ", dlerror())};
@@ -256,6 +263,16 @@ class Child {
       if (MaybeFailure failure = Find(library, kernel.name, *kernel.object->prepare_symbol, &kernel.prepare))
         return failure;
     }
+    return std::nullopt;
+  }
+
+  MaybeFailure LoadProduct(Loaded& kernel) const {
+    std::string error;
+    kernel.product = BoundProduct::Make(*kernel.object->product, kernel.timed.kernel.arguments,
+                                        request_.threads, cores_, &error);
+    if (kernel.product == nullptr)
+      return Failure{.detail = absl::StrCat(kernel.name, "not loadable: ", error)};
+    kernel.timed.kernel = kernel.product->Kernel();
     return std::nullopt;
   }
 
@@ -476,8 +493,8 @@ class Child {
   size_t timed_;  // of kernels_; what follows is the reference kernel
   std::vector<Loaded> kernels_;
   std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
-  int64_t output_bytes_ = 0;
-  int64_t param_bytes_ = 0;
+  cpu_set_t cores_ = {};  // that the threads share
+  int64_t output_bytes_ = 0, param_bytes_ = 0;
   int written_ = -1, wide_written_ = -1;
   const char *reference_ = nullptr, *wide_reference_ = nullptr;
   WideData wide_data_{request_.data_seed, request_.wide.sets};

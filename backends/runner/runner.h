@@ -41,6 +41,16 @@ struct KernelParam {
   Tolerance tolerance = {};  // for an output
 };
 
+// C[m, n] = A[m, k] * B[k, n] of f32, row after row, by a library of the machine.
+struct LibraryProduct {
+  std::vector<std::string> libraries =
+      {};                              // paths or names for the loader, of which the first counts that has it
+  std::string symbol = "cblas_sgemm";  // or dnnl_sgemm
+  int64_t m = 0, n = 0, k = 0;
+  bool a_transposed = false, b_transposed = false;  // A lies in memory as [k, m], B as [n, k]
+  uint64_t a = 0, b = 1, c = 2;                     // positions of the parameters
+};
+
 struct KernelObject {
   std::string shared_object = {};  // the bytes of an ELF shared object that needs libc and libm only
   std::string symbol = {};
@@ -53,6 +63,7 @@ struct KernelObject {
   std::vector<KernelParam> params = {};
   // It asks malloc for so many bytes more than it uses, and uses what begins at the next multiple of them.
   int64_t heap_alignment = 0;
+  std::optional<LibraryProduct> product = {};  // instead of a shared object and its symbols
 };
 
 // "After so many runs, if the fastest took longer than this, stop: more runs would not make it win."

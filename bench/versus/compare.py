@@ -57,6 +57,8 @@ def environment_of(name):
 def started(name, operator, folder, core, *rest):
     venv = environment_of(name)
     variables = {**os.environ, **ONE_THREAD, "LD_LIBRARY_PATH": str(venv / "lib"), "TVM_BIND_THREADS": "0"}
+    for chooses in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "MKL_ENABLE_INSTRUCTIONS"):  # peers choose their own kernels
+        variables.pop(chooses, None)
     log = open(WORK / "log.txt", "a")
     return subprocess.Popen([venv / "bin/python", HERE / "serve.py", name, operator.name, folder or venv, str(core), *map(str, rest)],
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=variables)
@@ -157,9 +159,17 @@ def this_cpu():
     return f"{said['model name'].strip()} {said['cpu family'].strip()}/{said['model'].strip()}"
 
 
-def table(report, cpu):
-    """The newest ratio of every operator and peer on one CPU."""
+def replace(file, text):
+    """Whoever stops this in between finds what was there before."""
+    new = file.with_suffix(".new")
+    new.write_text(text)
+    new.replace(file)
+
+
+def table(report, cpu, only=None):
+    """The newest ratio of every operator (or only of these) and peer on one CPU."""
     newest = {tuple(b["name"].split("/")): b for b in report["benchmarks"] if b["cpu"] == cpu}
+    newest = {key: b for key, b in newest.items() if only is None or key[0] in only}
     names = sorted({peer for _, peer in newest})
     print("| operator | Kiln, us | GFLOP/s |", " | ".join(names), "|")
     print("|---" * (len(names) + 3) + "|")
@@ -218,7 +228,7 @@ def main():
                 servers.append(Server(name, operator, theirs, options.core))
                 agree(operator, *servers)
                 runs, mine, other = in_turns(*servers)
-            except RuntimeError as error:
+            except (RuntimeError, subprocess.CalledProcessError) as error:  # of one peer; the others go on
                 failures.append(str(error))
                 print(error, flush=True)
                 continue
@@ -235,9 +245,11 @@ def main():
                 "tuning_seconds": seconds, "peer_tuning_seconds": peer_seconds, "commit": options.commit})
             if name == "tvm":
                 report["benchmarks"][-1]["seconds_to_peer"] = seconds_until(operator, folder, mine, other)
-            options.results.write_text(json.dumps(report, indent=1) + "\n")
+            replace(options.results, json.dumps(report, indent=1) + "\n")
             print("{name:32} {real_time:10.1f} us {gflops:6.1f} GFLOP/s  ratio {ratio:.3f} [{ratio_low:.3f}, {ratio_high:.3f}]".format(
                 **report["benchmarks"][-1]), flush=True)
+    print()
+    table(report, cpu, [name for name in options.operators or known])
     return 1 if failures else 0
 
 

@@ -1,6 +1,6 @@
 // Matrix units of x86 (AMX): eight registers of 16 rows of 64 bytes. A tile of C, 16 by 16 sums of 32 bits,
-// gets 64 products of bytes (32 of bf16) added to each. B has the k of a column together in fours (pairs), as
-// VNNI.
+// gets 64 products of bytes (32 of bf16 or f16) added to each. B has the k of a column together in fours
+// (pairs), as VNNI.
 #include "absl/strings/substitute.h"
 #include "lang/features.h"
 #include "lang/intrinsic.h"
@@ -48,6 +48,8 @@ const DeclareIntrinsics kSigned =
     Declare("amx.s8s8", "i8", "i32", "i32", 64, [](const Target& t) { return Has(t, "amx-int8"); });
 const DeclareIntrinsics kBf16 =
     Declare("amx.bf16", "bf16", "f32", "f32", 32, [](const Target& t) { return Has(t, "amx-bf16"); });
+const DeclareIntrinsics kF16 =
+    Declare("amx.f16", "f16", "f32", "f32", 32, [](const Target& t) { return Has(t, "amx-fp16"); });
 
 }  // namespace
 }  // namespace kiln

@@ -1,7 +1,7 @@
 // Dot products of neighbours: a vector of 32-bit sums, to each of which 4 products of bytes (VNNI; SDOT and
-// USDOT on Arm) or 2 of bf16 are added. VNNI multiplies unsigned bytes by signed ones; for signed by signed
-// ones 128 is added to A, and what that adds to the sums is taken off. B is read by columns: packed so that a
-// column's k lie together, it is one load.
+// USDOT on Arm) or 2 of bf16 or f16 are added. VNNI multiplies unsigned bytes by signed ones; for signed by
+// signed ones 128 is added to A, and what that adds to the sums is taken off. B is read by columns: packed so
+// that a column's k lie together, it is one load.
 #include "absl/strings/substitute.h"
 #include "lang/features.h"
 #include "lang/intrinsic.h"
@@ -57,6 +57,8 @@ const DeclareIntrinsics kSigned256 = Declare({"vnni.s8.8x4", 8, 4, "i8", "i8", "
 const DeclareIntrinsics kSigned512 = Declare({"vnni.s8.16x4", 16, 4, "i8", "i8", "i32", "i32", HasVnni512});
 const DeclareIntrinsics kBf16 = Declare({"bf16.16x2", 16, 2, "bf16", "bf16", "f32", "f32",
                                          [](const Target& t) { return Has(t, "avx512bf16", 64); }});
+const DeclareIntrinsics kF16 = Declare(
+    {"f16.16x2", 16, 2, "f16", "f16", "f32", "f32", [](const Target& t) { return Has(t, "avx10.2", 64); }});
 const DeclareIntrinsics kSdot = Declare(
     {"sdot.4x4", 4, 4, "i8", "i8", "i32", "i32", [](const Target& t) { return Has(t, "dotprod", 16); }});
 const DeclareIntrinsics kUsdot = Declare({"usdot.4x4", 4, 4, "i8", "i8", "i32", "i32.unsigned",

@@ -11,13 +11,14 @@
 namespace kiln {
 namespace {
 
-// dots: contractions of bytes and of bf16 are tiled with intrinsics too.
+// dots: contractions of bytes, bf16 and f16 are tiled with intrinsics too.
 void SpaceOf(Schedule& s, bool dots) {
   RunSpace(s, "skip-zeros", SkipZeros);
   RunSpace(s, "skip-padding", SkipPadding);
   EachBlock(s, {InlineConstantScalars, AutoInline()});
   std::vector<BlockModule> tiling{AutoInline(), AddRfactor(), PadToTile(), MultiLevelTiling()};
-  if (dots) tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({{}, "vnni,bf16,amx,sdot,usdot"}));
+  if (dots)
+    tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({{}, "vnni,bf16,f16,amx,sdot,usdot"}));
   EachBlock(s, tiling);
   EachBlock(s, {StreamResults(), RowsAtOnce()});
   RunSpace(s, "random-compute-location", RandomComputeLocation);

@@ -137,11 +137,12 @@ class MemoryStore : public Store {
     return found;
   }
 
-  absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target, bool verified_only) override {
+  absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target, bool verified_only,
+                                                bool cold) override {
     BestOfRuns runs;
     for (const RecordRow& record : all_.records) {
       if (record.workload != workload || record.target != target || !CanBeBest(record)) continue;
-      if (!verified_only || record.verified) runs.Offer(record);
+      if ((!verified_only || record.verified) && IsCold(record) == cold) runs.Offer(record);
     }
     if (runs.Best() == 0) return std::nullopt;
     return all_.records[runs.Best() - 1];
@@ -152,8 +153,10 @@ class MemoryStore : public Store {
     for (const RecordRow& record : all_.records) pairs.emplace(record.workload, record.target);
     std::vector<RecordEntry> entries;
     for (const auto& [workload, target] : pairs) {
-      const std::optional<RecordRow> best = *Best(workload, target, verified_only);
-      if (best) entries.push_back(*Get(best->id));
+      for (const bool cold : {false, true}) {
+        const std::optional<RecordRow> best = *Best(workload, target, verified_only, cold);
+        if (best) entries.push_back(*Get(best->id));
+      }
     }
     return entries;
   }

@@ -53,7 +53,7 @@ struct RecordRow {
   std::string trace{};         // text form, with the decisions
   std::string program_hash{};  // of the scheduled program: 32 lower-case hex digits
   std::vector<double>
-      samples;               // seconds per execution, finite and not negative, all that were taken, in order
+      samples;  // seconds per execution, finite and not negative: those that count, in the order taken
   std::string status{};      // status class
   std::string error{};       // empty when status is "ok"
   bool lower_bound = false;  // measuring stopped early: it is at least this slow, and never best

@@ -208,7 +208,8 @@ class SqliteStore : public Store {
     return ReadRows(query, ReadRecord);
   }
 
-  absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target, bool verified_only) override {
+  absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target, bool verified_only,
+                                                bool cold) override {
     Query query(*db_,
                 "SELECT id, run, flags, samples FROM record WHERE workload = ? AND target = ? AND status = ? "
                 "AND lower_bound = 0 "
@@ -221,7 +222,7 @@ class SqliteStore : public Store {
       candidate.run = query.Int(1);
       candidate.flags = query.Text(2);
       candidate.samples = UnpackSamples(query.Text(3));
-      if (!candidate.samples.empty()) runs.Offer(candidate);
+      if (!candidate.samples.empty() && IsCold(candidate) == cold) runs.Offer(candidate);
     }
     if (!query.status().ok()) return query.status();
     if (runs.Best() == 0) return std::nullopt;
@@ -236,12 +237,14 @@ class SqliteStore : public Store {
     std::vector<RecordEntry> entries;
     Query pairs(*db_, "SELECT DISTINCT workload, target FROM record ORDER BY workload, target");
     while (pairs.Next()) {
-      const auto best = Best(pairs.Int(0), pairs.Int(1), verified_only);
-      if (!best.ok()) return best.status();
-      if (!best->has_value()) continue;
-      auto entry = Get((*best)->id);
-      if (!entry.ok()) return entry.status();
-      entries.push_back(*std::move(entry));
+      for (const bool cold : {false, true}) {
+        const auto best = Best(pairs.Int(0), pairs.Int(1), verified_only, cold);
+        if (!best.ok()) return best.status();
+        if (!best->has_value()) continue;
+        auto entry = Get((*best)->id);
+        if (!entry.ok()) return entry.status();
+        entries.push_back(*std::move(entry));
+      }
     }
     if (!pairs.status().ok()) return pairs.status();
     return entries;

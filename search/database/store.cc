@@ -9,8 +9,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "search/measurer.h"
 
 namespace kiln {
+namespace {
+
+bool HasFlag(const RecordRow& record, absl::string_view flag) {
+  const std::vector<absl::string_view> flags = absl::StrSplit(record.flags, ' ');
+  return std::find(flags.begin(), flags.end(), flag) != flags.end();
+}
+
+}  // namespace
 
 double Seconds(const RecordRow& record) {
   std::vector<double> sorted = record.samples;
@@ -24,10 +33,9 @@ bool CanBeBest(const RecordRow& record) {
   return record.status == kRecordOk && !record.lower_bound && !record.samples.empty();
 }
 
-bool IsOfRace(const RecordRow& record) {
-  const std::vector<absl::string_view> flags = absl::StrSplit(record.flags, ' ');
-  return std::find(flags.begin(), flags.end(), kRaceFlag) != flags.end();
-}
+bool IsOfRace(const RecordRow& record) { return HasFlag(record, kRaceFlag); }
+
+bool IsCold(const RecordRow& record) { return HasFlag(record, kColdFlag); }
 
 absl::Status CheckHash(absl::string_view field, absl::string_view hash) {
   const bool hex = std::all_of(hash.begin(), hash.end(),

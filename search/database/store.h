@@ -49,6 +49,10 @@ bool CanBeBest(const RecordRow& record);
 inline constexpr absl::string_view kRaceFlag = "race";
 bool IsOfRace(const RecordRow& record);
 
+// Whether it was timed with cold caches (kColdFlag in search/measurer.h): such times and others say nothing
+// about each other.
+bool IsCold(const RecordRow& record);
+
 // What every implementation demands of rows before it stores them (kInvalidArgument says which field).
 absl::Status CheckHash(absl::string_view field, absl::string_view hash);
 absl::Status CheckRecord(const RecordRow& record);
@@ -95,11 +99,13 @@ class Store {
   virtual absl::StatusOr<std::vector<RecordRow>> Records(RowId workload, RowId target,
                                                          std::optional<RowId> run = std::nullopt) = 0;
   // The record with the smallest Seconds among those that CanBeBest (and are verified, if asked); ties go to
-  // the smaller id. Of a run with such records of a race only these count. Beside that, records with
-  // different flags compete: who must not mix them selects from Records.
+  // the smaller id. Of a run with such records of a race only these count. Those with cold caches count if
+  // asked for, and then no others. Beside that, records with different flags compete: who must not mix them
+  // selects from Records.
   virtual absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target,
-                                                        bool verified_only = false) = 0;
-  // The same for every workload and target that have one, in the order of their ids.
+                                                        bool verified_only = false, bool cold = false) = 0;
+  // The same for every workload and target that have one, in the order of their ids, the one with cold caches
+  // last.
   virtual absl::StatusOr<std::vector<RecordEntry>> BestAll(bool verified_only = false) = 0;
   virtual absl::StatusOr<RecordEntry> Get(RowId record) = 0;
 

@@ -21,28 +21,34 @@ class Annealed final : public Strategy {
   }
   RoundStats stats() const override { return stats_; }
 
-  absl::StatusOr<Proposed> Propose(const Known& known) override {
-    stats_ = {};
+  BatchOptions Batch(const Known& known) const override {
     const StrategyOptions& o = c_.options;
-    Proposed proposed{{},
-                      {.size = known.size,
-                       .random_share = known.trained ? o.random_share : o.first_random_share,
-                       .neighbour_share = known.trained ? o.neighbour_share : 0,
-                       .doubt_share = o.doubt_share,
-                       .diversity = o.diversity}};
-    if (known.model == nullptr) return proposed;  // the whole batch is drawn from the prior
-    if (known.trained && known.done >= 1 - o.descent && !known.fastest.empty()) return Descend(known);
+    if (Descends(known)) {
+      return {.size = std::min(known.size, kDescentBatch),
+              .random_share = 0,
+              .neighbour_share = 0,
+              .diversity = o.diversity};
+    }
+    return {.size = known.size,
+            .random_share = known.trained ? o.random_share : o.first_random_share,
+            .neighbour_share = known.trained ? o.neighbour_share : 0,
+            .doubt_share = o.doubt_share,
+            .diversity = o.diversity};
+  }
+
+  absl::StatusOr<std::vector<Candidate>> Propose(const Known& known) override {
+    stats_ = {};
+    if (known.model == nullptr) return std::vector<Candidate>();  // the whole batch is drawn from the prior
+    if (Descends(known)) return Descend(known);
     std::vector<Candidate> best;
     for (const Measured* measured : known.fastest) {
       if (best.size() == kBest) break;
       best.push_back(measured->candidate);
     }
     absl::StatusOr<std::vector<Candidate>> found = population_.Round(
-        known.round, *known.model, best, known.stop, o.population.steps * known.size / kLeastBatch);
-    if (!found.ok()) return found.status();
-    stats_ = population_.stats();
-    proposed.candidates = *std::move(found);
-    return proposed;
+        known.round, *known.model, best, known.stop, c_.options.population.steps * known.size / kLeastBatch);
+    if (found.ok()) stats_ = population_.stats();
+    return found;
   }
 
  private:
@@ -51,19 +57,19 @@ class Annealed final : public Strategy {
   static constexpr size_t kCentres = 2;     // of the descent
   static constexpr int kDescentBatch = 12;  // small, for the next one starts from what it has found
 
-  absl::StatusOr<Proposed> Descend(const Known& known) {
+  bool Descends(const Known& known) const {
+    return known.model != nullptr && known.trained && known.done >= 1 - c_.options.descent &&
+           !known.fastest.empty();
+  }
+
+  absl::StatusOr<std::vector<Candidate>> Descend(const Known& known) {
     std::vector<Candidate> centres;
     for (size_t i = 0; i < std::min(kCentres, known.fastest.size()); ++i)
       centres.push_back(known.fastest[i]->candidate);
     const DescentContext context{c_.space, c_.seed, c_.task, known.round, c_.pool};
     absl::StatusOr<std::vector<Candidate>> found = Neighbourhood(context, centres, *known.model);
-    if (!found.ok()) return found.status();
-    stats_.proposed = stats_.valid = static_cast<int64_t>(found->size());
-    return Proposed{*std::move(found),
-                    {.size = std::min(known.size, kDescentBatch),
-                     .random_share = 0,
-                     .neighbour_share = 0,
-                     .diversity = c_.options.diversity}};
+    if (found.ok()) stats_.proposed = stats_.valid = static_cast<int64_t>(found->size());
+    return found;
   }
 
   StrategyContext c_;

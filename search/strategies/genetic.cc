@@ -50,9 +50,13 @@ class Genetic final : public Strategy {
   bool UsesModel() const override { return false; }
   RoundStats stats() const override { return stats_; }
 
-  absl::StatusOr<Proposed> Propose(const Known& known) override {
+  BatchOptions Batch(const Known& known) const override {
+    return {.size = known.size, .random_share = 0, .neighbour_share = 0, .diversity = 0};
+  }
+
+  absl::StatusOr<std::vector<Candidate>> Propose(const Known& known) override {
     stats_ = {};
-    Proposed proposed{{}, {.size = known.size, .random_share = 0, .neighbour_share = 0, .diversity = 0}};
+    std::vector<Candidate> proposed;
     if (known.fastest.size() < 2) return proposed;  // the first generation is drawn from the prior
     std::vector<const Measured*> parents = known.fastest;
     parents.resize(std::min<size_t>(parents.size(), c_.options.parents));
@@ -71,7 +75,7 @@ class Genetic final : public Strategy {
     for (std::optional<Candidate>& child : children) {
       if (!child) continue;
       ++stats_.valid;
-      proposed.candidates.push_back(*std::move(child));
+      proposed.push_back(*std::move(child));
     }
     return proposed;
   }

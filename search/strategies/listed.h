@@ -24,11 +24,12 @@ class Listed final : public Strategy {
   }
   StrategyState Save() const override { return {.next = static_cast<int64_t>(next_)}; }
 
-  absl::StatusOr<Proposed> Propose(const Known& known) override {
-    Proposed proposed{{}, {.size = known.size, .random_share = 0, .neighbour_share = 0, .diversity = 0}};
-    proposed.batch.fill = false;
-    while (HasMore() && static_cast<int>(proposed.candidates.size()) < known.size)
-      proposed.candidates.push_back(all_[next_++]);
+  BatchOptions Batch(const Known& known) const override {
+    return {.size = known.size, .random_share = 0, .neighbour_share = 0, .diversity = 0, .fill = false};
+  }
+  absl::StatusOr<std::vector<Candidate>> Propose(const Known& known) override {
+    std::vector<Candidate> proposed;
+    while (HasMore() && static_cast<int>(proposed.size()) < known.size) proposed.push_back(all_[next_++]);
     return proposed;
   }
   bool HasMore() const override { return next_ < all_.size(); }

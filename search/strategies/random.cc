@@ -16,9 +16,10 @@ class Random final : public Strategy {
   StrategyState Save() const override { return {}; }
   bool UsesModel() const override { return false; }
 
-  absl::StatusOr<Proposed> Propose(const Known& known) override {
-    return Proposed{{}, {.size = known.size, .random_share = 1, .neighbour_share = 0}};
+  BatchOptions Batch(const Known& known) const override {
+    return {.size = known.size, .random_share = 1, .neighbour_share = 0};
   }
+  absl::StatusOr<std::vector<Candidate>> Propose(const Known&) override { return std::vector<Candidate>(); }
 
  private:
   StrategyContext c_;

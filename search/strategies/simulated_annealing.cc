@@ -41,14 +41,16 @@ class SimulatedAnnealing final : public Strategy {
 
   RoundStats stats() const override { return stats_; }
 
-  absl::StatusOr<Proposed> Propose(const Known& known) override {
+  BatchOptions Batch(const Known& known) const override {
+    return {.size = known.size,
+            .random_share = c_.options.random_share,
+            .neighbour_share = 0,
+            .diversity = c_.options.diversity};
+  }
+
+  absl::StatusOr<std::vector<Candidate>> Propose(const Known& known) override {
     stats_ = {};
-    Proposed proposed{{},
-                      {.size = known.size,
-                       .random_share = c_.options.random_share,
-                       .neighbour_share = 0,
-                       .diversity = c_.options.diversity}};
-    if (known.model == nullptr) return proposed;
+    if (known.model == nullptr) return std::vector<Candidate>();
     absl::StatusOr<std::vector<double>> scores = Scores(*known.model, prior_);
     if (!scores.ok()) return scores.status();
     scale_ = ScaleOf(*std::move(scores));
@@ -66,10 +68,7 @@ class SimulatedAnnealing final : public Strategy {
       const absl::Status status = Walk(known, step, temperature, *energies, archive);
       if (!status.ok()) return status;
     }
-    absl::StatusOr<std::vector<Candidate>> best = archive.Take(*known.model, scale_.spread);
-    if (!best.ok()) return best.status();
-    proposed.candidates = *std::move(best);
-    return proposed;
+    return archive.Take(*known.model, scale_.spread);
   }
 
  private:

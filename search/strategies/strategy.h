@@ -64,11 +64,6 @@ struct Known {
   const std::atomic<bool>* stop = nullptr;
 };
 
-struct Proposed {
-  std::vector<Candidate> candidates = {};  // taken in the order of their energies; equal ones as they stand
-  BatchOptions batch = {};                 // how the batch is made of them
-};
-
 // What goes on from round to round.
 struct StrategyState {
   double temperature = 0;
@@ -87,8 +82,12 @@ class Strategy {
   virtual absl::Status Restore(const StrategyState& state) = 0;
   virtual StrategyState Save() const = 0;
 
-  // kCancelled if *known.stop was set; the strategy is then of no further use.
-  virtual absl::StatusOr<Proposed> Propose(const Known& known) = 0;
+  // How the batch is made of what `Propose` finds, and of what needs no search: asked first, for what needs
+  // none is built meanwhile.
+  virtual BatchOptions Batch(const Known& known) const = 0;
+  // Taken in the order of their energies; equal ones as they stand. kCancelled if *known.stop was set; the
+  // strategy is then of no further use.
+  virtual absl::StatusOr<std::vector<Candidate>> Propose(const Known& known) = 0;
   // Whether to ask again if nothing of what was proposed is new. If not, the task is exhausted.
   virtual bool HasMore() const { return false; }
 

@@ -1,10 +1,13 @@
 // Builders: what they make, what they refuse, and that the compiler's misfortunes stay theirs.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <future>
+#include <iterator>
 
 #include "absl/strings/match.h"
 #include "backends/builder/pool.h"
@@ -14,6 +17,11 @@
 
 namespace kiln {
 namespace {
+
+std::string ReadProc(pid_t process, const std::string& file) {
+  std::ifstream in(absl::StrCat("/proc/", process, "/", file));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 TEST(BuilderPool, MakesASharedObjectThatComputes) {
   const auto pool = StartBuilders();
@@ -119,6 +127,16 @@ TEST(BuilderPool, EndsWhatNeedsTooMuchMemory) {
   EXPECT_EQ(results[0].status, BuildStatus::kBuildFailed);
   EXPECT_EQ(results[0].error, "the compiler needed more than 16777216 bytes of memory");
   EXPECT_TRUE(results[1].ok()) << results[1].error;
+}
+
+TEST(BuilderPool, LimitsFilesToo) {
+  const auto pool = StartBuilders();
+  BuildRequest request = RequestFor(Affine(8));
+  request.limits.bytes = 1 << 30;
+  ASSERT_TRUE(pool->Submit(request).get().ok());
+  const std::string limits = ReadProc(pool->builder_pids().front(), "limits");
+  EXPECT_THAT(limits, testing::ContainsRegex("Max open files +256 "));
+  EXPECT_THAT(limits, testing::ContainsRegex("Max file size +1073741824 "));
 }
 
 TEST(BuilderPool, ACrashOfTheCompilerIsAResult) {

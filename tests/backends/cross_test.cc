@@ -150,6 +150,10 @@ TEST(Cross, OperatorsForOldX86RunHere) {
   OperatorsRun({"x86-64-v2", "", "", 2});
 }
 
+TEST(Cross, OperatorsForAvx2CompileAndRunWhereTheyCan) {
+  OperatorsRun({"x86-64-v3", "", IsX86() && Host().fma && Host().vector_bytes >= 32 ? "" : nullptr, 4});
+}
+
 TEST(Cross, OperatorsForAvx512CompileAndRunWhereTheyCan) {
   OperatorsRun({"x86-64-v4", "", IsX86() && Host().vector_bytes == 64 ? "" : nullptr, 2});
 }

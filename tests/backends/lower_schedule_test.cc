@@ -32,7 +32,7 @@ void CheckMatmul(const Program& program, int M, int N, int K) {
   }
 }
 
-TEST(Lower, KeepsATileInRegisters) {
+TEST(Lower, ComputesATileOfSums) {  // tile_assembly_test.cc: in registers
   CheckMatmul(GotoMatmul(32, 64, 48, {8, 4, 32, 16, 16}, false), 32, 64, 48);
 }
 

@@ -2,29 +2,13 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <regex>
-
-#include "backends/cpu/targets.h"
 #include "lang/builder.h"
-#include "tests/backends/run_program.h"
+#include "tests/backends/assembly.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {
-
-std::string Assembly(const Program& program, const std::string& name) {
-  const Target target = NamedTarget(name).value();
-  const auto codegen = Codegen::Create(Named(target.triple, target.cpu, target.features).value()).value();
-  auto module = Lower(program, Context(),
-                      {.vector_bytes = target.vector_bytes, .vector_registers = target.vector_registers});
-  EXPECT_TRUE(module.ok()) << module.status();
-  CodegenOptions options;
-  options.entries.push_back({.name = program.name, .noalias = true});
-  const auto text = codegen->Text(**module, options, Stage::kAssembly);
-  EXPECT_TRUE(text.ok()) << text.status();
-  return text.value_or("");
-}
 
 // y[i] = x[stride * i] + x[stride * i], in vectors of `lanes` of which the last is not full.
 Program Doubled(DType type, int64_t n, int64_t lanes, int64_t stride = 1) {
@@ -52,22 +36,30 @@ Program Copied(DType type, int64_t n) {
   return s.program();
 }
 
-// y[i] = x[i - 1], 0 outside of x: what padding is.
-Program Shifted(int64_t n, int64_t lanes) {
+// y[i] = x[i - 1], `fill` outside of x: what padding is.
+Program Shifted(int64_t n, int64_t lanes, double fill = 0) {
   Builder b("shifted");
   const Id x = b.Input("x", DType::kF32, {n}), y = b.Output("y", DType::kF32, {n});
   const Sum at = b.Iter(0) + Sum::Constant(-1);
   b.Compute("shift", {{"i", n}}, {y, {b.Iter(0)}},
-            b.Within({{at, n}}, b.Load(x, {at}), b.Float(DType::kF32, 0)));
+            b.Within({{at, n}}, b.Load(x, {at}), b.Float(DType::kF32, fill)));
   Schedule s = Scheduled(b.Finish());
   s.Vectorize(s.Split(s.GetLoops(s.GetBlock("shift"))[0], {kAuto, lanes})[1]);
   EXPECT_TRUE(s.ok()) << s.status();
   return s.program();
 }
 
-int Matches(const std::string& text, const char* pattern) {
-  const std::regex regex(pattern);
-  return static_cast<int>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
+// y[i] combines x[i, k] + 1 over k, of which the last vector has a part.
+Program Combined(Monoid::Kind kind, int64_t n, int64_t lanes) {
+  Builder b("combined");
+  const Id x = b.Input("x", DType::kF32, {5, n}), y = b.Output("y", DType::kF32, {5});
+  const Sum i = b.Iter(0), k = b.Iter(1);
+  b.Reduce("combine", {{"i", 5}, {"k", n, IterKind::kReduction}}, kind, {y, {i}},
+           b.Add(b.Load(x, {i, k}), b.Float(DType::kF32, 1)));
+  Schedule s = Scheduled(b.Finish());
+  s.Vectorize(s.Split(s.GetLoops(s.GetBlock("combine"))[1], {kAuto, lanes})[1]);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
 }
 
 constexpr char kMaskMove[] = "\tv(p?)maskmov", kMasked[] = "\\{%k[0-7]\\}";
@@ -104,6 +96,15 @@ TEST(Masks, AreInstructionsWhereTheMachineHasThem) {
   }
   EXPECT_GE(Matches(Assembly(Shifted(1000, 8), "x86-64-v3"), "\tvmaskmovps\t.*\\(%rdi"), 1);
   EXPECT_GE(Matches(Assembly(Shifted(1000, 16), "x86-64-v4"), "\tvmovups\t.*\\{%k[0-7]\\} \\{z\\}"), 1);
+}
+
+TEST(Masks, ChooseBetweenLanesByBlends) {
+  const std::string padded = Assembly(Shifted(1000, 8, 1), "x86-64-v3");
+  EXPECT_GE(Matches(padded, "\tvblendvps\t"), 1) << padded;
+  const std::string most = Assembly(Combined(Monoid::Kind::kMax, 1003, 8), "x86-64-v3");
+  EXPECT_GE(Matches(most, "\tvblendvps\t"), 1) << most;
+  const std::string sum = Assembly(Combined(Monoid::Kind::kSum, 1003, 8), "x86-64-v3");
+  EXPECT_GE(Matches(sum, "\tv(and|andn|blendv)ps\t"), 1) << sum;
 }
 
 TEST(Masks, AreNeverABranchForEachLane) {

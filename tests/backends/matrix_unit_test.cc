@@ -23,15 +23,20 @@ namespace kiln {
 namespace {
 
 struct Unit {
-  const char *family, *instruction, *a, *b, *c;  // types of C
+  const char *family, *instruction, *cpu, *a, *b, *c;  // types of C
   DType operands, sums;
   bool unsigned_a;
 };
 
 constexpr Unit kUnits[] = {
-    {"amx.u8s8", "tdpbusd", "unsigned char", "signed char", "int", DType::kI8, DType::kI32, true},
-    {"amx.s8s8", "tdpbssd", "signed char", "signed char", "int", DType::kI8, DType::kI32, false},
-    {"amx.bf16", "tdpbf16ps", "__bf16", "__bf16", "float", DType::kBF16, DType::kF32, false},
+    {"amx.u8s8", "tdpbusd", "sapphirerapids", "unsigned char", "signed char", "int", DType::kI8, DType::kI32,
+     true},
+    {"amx.s8s8", "tdpbssd", "sapphirerapids", "signed char", "signed char", "int", DType::kI8, DType::kI32,
+     false},
+    {"amx.bf16", "tdpbf16ps", "sapphirerapids", "__bf16", "__bf16", "float", DType::kBF16, DType::kF32,
+     false},
+    {"amx.f16", "tdpfp16ps", "graniterapids", "_Float16", "_Float16", "float", DType::kF16, DType::kF32,
+     false},
 };
 
 // C[i, j] sum= A[i, k] * B[k, j], widened. Rows and columns are padded to 32 or 48, the sum to 128 bytes.
@@ -51,7 +56,7 @@ Program Product(const Unit& unit) {
 
 // Of every sketch, the first decisions.
 std::vector<Program> Tiled(const Unit& unit) {
-  const Target target = NamedTarget("sapphirerapids").value();
+  const Target target = NamedTarget(unit.cpu).value();
   const Program product = Product(unit);
   const auto space = ParseSpace(absl::StrCat(
       "pin site=intrinsic to=1 | each-block(multi-level-tiling-with-intrinsic families=", unit.family, ")"));
@@ -81,7 +86,7 @@ TEST(MatrixUnit, KeepsSumsInItsRegisters) {
     const std::vector<Program> programs = Tiled(unit);
     ASSERT_FALSE(programs.empty());
     for (const Program& p : programs) {
-      const std::string code = TextOf(p, "sapphirerapids", "", Stage::kAssembly);
+      const std::string code = TextOf(p, unit.cpu, "", Stage::kAssembly);
       EXPECT_GE(Count(code, unit.instruction), 1) << code;
       EXPECT_EQ(Count(code, "tilestored"), Count(code, unit.instruction)) << code;
       EXPECT_EQ(Count(code, "syscall"), 1);
@@ -149,7 +154,7 @@ std::string WithFunctions(const std::string& ir, const Unit& unit) {
                       kInPlaceOfInstructions);
 }
 
-// Whole numbers: bf16 holds them, and no sum is rounded.
+// Whole numbers: bf16 and f16 hold them, and no sum is rounded.
 constexpr char kCheck[] = R"(
 __bf16 __truncsfbf2(float x) {  // older compilers' libraries have none
   union { float f; unsigned u; } in = {x};
@@ -196,7 +201,8 @@ TEST(MatrixUnit, ComputesTheProduct) {
       const TemporaryFolder folder;
       folder.Write(
           "product.ll",
-          WithFunctions(TextOf(p, "x86-64-v3", "+amx-tile,+amx-int8,+amx-bf16", Stage::kOptimized), unit));
+          WithFunctions(TextOf(p, "x86-64-v3", "+amx-tile,+amx-int8,+amx-bf16,+amx-fp16", Stage::kOptimized),
+                        unit));
       folder.Write("main.c", absl::StrCat("typedef ", unit.a, " A; typedef ", unit.b, " B; typedef ", unit.c,
                                           " C; enum { M = ", kM, ", N = ", kN, ", K = ", kK,
                                           ", LEAST = ", unit.unsigned_a ? 0 : 128, " };", kCheck));

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "absl/strings/match.h"
+#include "absl/time/clock.h"
 #include "backends/cpu/cores.h"
 #include "backends/cpu/scratch_folder.h"
 #include "backends/cpu/targets.h"
@@ -86,6 +87,24 @@ TEST(CpuMeasurer, KeepsBuildsOffTheCoresOfTimedRuns) {
   EXPECT_FALSE(all.apart);
 }
 
+TEST(CpuMeasurer, BuildsWhatIsAnnouncedAtOnce) {
+  const auto folder = ScratchFolder::Make().value();
+  CpuMeasurerOptions options = Options();
+  options.object_folder = folder->path();
+  CpuMeasurer measurer = StartMeasurer(options);
+  const auto files = [&] {
+    const std::filesystem::directory_iterator all(folder->path());
+    return std::distance(begin(all), end(all));
+  };
+  const Program original = Matmul(16, 16, 16), scheduled = Unrolled(original);
+  const MeasureRequest request{.original = &original, .scheduled = &scheduled};
+  const auto before = files();
+  measurer.Announce(request);
+  for (int i = 0; i < 1000 && files() == before; ++i) absl::SleepFor(absl::Milliseconds(10));
+  EXPECT_GT(files(), before);
+  EXPECT_EQ(measurer.Measure({request}).front().status, outcome::kOk);
+}
+
 TEST(CpuMeasurer, TimesWhatComputesTheSame) {
   const Program original = Matmul(16, 16, 16), scheduled = Unrolled(original);
   const auto results = Shared().Measure(std::vector<MeasureRequest>{
@@ -98,6 +117,20 @@ TEST(CpuMeasurer, TimesWhatComputesTheSame) {
     EXPECT_FALSE(result.lower_bound);
     EXPECT_EQ(HowMeasured(result), "threads=1 contract relative");
   }
+}
+
+TEST(CpuMeasurer, FindsNothingInColdCaches) {
+  CpuMeasurerOptions options = Options();
+  options.cold_cache = true;
+  CpuMeasurer cold = StartMeasurer(options);
+  const Program program = Affine(1 << 13);
+  const std::vector<MeasureRequest> requests = {
+      {.original = &program, .scheduled = &program, .thorough = true}};
+  const MeasureResult with = cold.Measure(requests)[0], without = Shared().Measure(requests)[0];
+  EXPECT_EQ(HowMeasured(with), "threads=1 contract cold-cache relative");
+  EXPECT_EQ(HowMeasured(without), "threads=1 contract relative");
+  EXPECT_GT(*std::min_element(with.samples.begin(), with.samples.end()),
+            1.2 * *std::min_element(without.samples.begin(), without.samples.end()));
 }
 
 TEST(CpuMeasurer, RunsParallelLoopsOnAsManyThreadsAsItHasCores) {
@@ -123,6 +156,24 @@ TEST(CpuMeasurer, RunsParallelLoopsOnAsManyThreadsAsItHasCores) {
   }
   told = true;
   EXPECT_EQ(measurer.Measure({request}).front().error, absl::StrCat("the kernel returned ", cores));
+}
+
+TEST(CpuMeasurer, FlagsSayWhatRounds) {
+  CpuMeasurerOptions options = Options();
+  options.contract = false;
+  CpuMeasurer measurer = StartMeasurer(options);
+  EXPECT_FALSE(measurer.target().contract);
+  const Program original = Matmul(4, 4, 16);
+  Schedule s = Scheduled(original);
+  s.Vectorize(s.GetLoops(s.GetBlock("matmul"))[2]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  const MeasureResult as_it_came =
+      measurer.Measure({{.original = &original, .scheduled = &original}}).front();
+  EXPECT_EQ(HowMeasured(as_it_came), "threads=1 relative");
+  const MeasureResult in_lanes =
+      measurer.Measure({{.original = &original, .scheduled = &s.program()}}).front();
+  EXPECT_TRUE(in_lanes.verified) << in_lanes.error;
+  EXPECT_EQ(HowMeasured(in_lanes), "threads=1 reassociated relative");
 }
 
 TEST(CpuMeasurer, StopsWhatIsFarFromTheBest) {

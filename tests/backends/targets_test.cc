@@ -29,9 +29,10 @@ struct Vectors {
 TEST(Targets, VectorsAreThoseOfTheMachine) {
   const Vectors all[] = {
       {"x86-64-v2", 16, 16, false},     {"x86-64-v3", 32, 16, true},      {"x86-64-v4", 64, 32, true},
-      {"icelake-server", 64, 32, true}, {"sapphirerapids", 64, 32, true}, {"znver3", 32, 16, true},
-      {"znver4", 64, 32, true},         {"znver5", 64, 32, true},         {"aarch64", 16, 32, true},
-      {"cortex-a76", 16, 32, true},     {"neoverse-n1", 16, 32, true}};
+      {"icelake-server", 64, 32, true}, {"sapphirerapids", 64, 32, true}, {"graniterapids", 64, 32, true},
+      {"diamondrapids", 64, 32, true},  {"znver3", 32, 16, true},         {"znver4", 64, 32, true},
+      {"znver5", 64, 32, true},         {"aarch64", 16, 32, true},        {"cortex-a76", 16, 32, true},
+      {"neoverse-n1", 16, 32, true}};
   EXPECT_EQ(std::size(all) + 1, TargetNames().size());
   for (const Vectors& v : all) {
     const Target target = NamedTarget(v.name, 4).value();

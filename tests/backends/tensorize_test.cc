@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
+#include <regex>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "backends/cpu/codegen.h"
 #include "backends/cpu/context.h"
 #include "build_info.h"
@@ -17,8 +21,9 @@
 namespace kiln {
 namespace {
 
-// Object code, or text.
-absl::StatusOr<std::string> CodeFor(const Program& p, const MachineTarget& machine, bool text) {
+// Object code, or the text of a stage.
+absl::StatusOr<std::string> CodeFor(const Program& p, const MachineTarget& machine,
+                                    std::optional<Stage> stage = std::nullopt) {
   const auto codegen = Codegen::Create(machine);
   if (!codegen.ok()) return codegen.status();
   auto module = Lower(p, Context(),
@@ -27,7 +32,7 @@ absl::StatusOr<std::string> CodeFor(const Program& p, const MachineTarget& machi
                        .features = machine.features});
   if (!module.ok()) return module.status();
   const CodegenOptions options{.entries = {{.name = p.name, .noalias = true}}};
-  if (text) return (*codegen)->Text(**module, options, Stage::kAssembly);
+  if (stage) return (*codegen)->Text(**module, options, *stage);
   auto object = (*codegen)->Compile(**module, options);
   if (!object.ok()) return object.status();
   return object->bytes;
@@ -114,7 +119,7 @@ TEST(LowerTensorize, CallsOfIncompleteTilesAreInstructionsToo) {
   const IntrinsicFamily unit = FamilyOf("vnni.8x4", 1, 8, 4);
   const Program p = TiledRows(Product(unit, DType::kI8, DType::kI32, true, 7), unit, 4);
   ExpectProductOfBytes<uint8_t>(p, 7);
-  const auto code = CodeFor(p, Named(kX86, "alderlake").value(), true);
+  const auto code = CodeFor(p, Named(kX86, "alderlake").value(), Stage::kAssembly);
   ASSERT_TRUE(code.ok()) << code.status();
   EXPECT_TRUE(absl::StrContains(*code, "vpdpbusd"));
   EXPECT_FALSE(absl::StrContains(*code, "vpmulld"));  // what a description is
@@ -140,20 +145,84 @@ TEST(LowerTensorize, CallsAreInstructionsOfMachinesThatHaveThem) {
       {"vnni.s8.8x4", kX86, "alderlake", "{vex}\tvpdpbusd", DType::kI8, DType::kI32, false},
       {"bf16.16x2", kX86, "sapphirerapids", "vdpbf16ps", DType::kBF16, DType::kF32, false},
       {"bf16.16x2", kX86, "icelake-server", "", DType::kBF16, DType::kF32, false},
+      {"f16.16x2", kX86, "diamondrapids", "vdpphps", DType::kF16, DType::kF32, false},
+      {"f16.16x2", kX86, "icelake-server", "", DType::kF16, DType::kF32, false},
       {"sdot.4x4", kArm, "neoverse-n1", "sdot\t", DType::kI8, DType::kI32, false},
       {"sdot.4x4", kArm, "generic", "", DType::kI8, DType::kI32, false},
       {"usdot.4x4", kArm, "neoverse-v1", "usdot\t", DType::kI8, DType::kI32, true}};
   for (const Instruction& i : all) {
     SCOPED_TRACE(absl::StrCat(i.unit, " for ", i.cpu));
     const std::string unit = i.unit;
-    const bool bf16 = i.a == DType::kBF16;
-    const int64_t sums = bf16 ? 16 : unit[0] != 'v' ? 4 : absl::EndsWith(unit, "8x4") ? 8 : 16;
-    const auto code = CodeFor(ProductOf(i, sums, bf16 ? 2 : 4), Named(i.triple, i.cpu).value(), true);
+    const bool pairs = SizeOf(i.a) == 2;
+    const int64_t sums = pairs ? 16 : unit[0] != 'v' ? 4 : absl::EndsWith(unit, "8x4") ? 8 : 16;
+    const auto code =
+        CodeFor(ProductOf(i, sums, pairs ? 2 : 4), Named(i.triple, i.cpu).value(), Stage::kAssembly);
     ASSERT_TRUE(code.ok()) << code.status();
-    for (const char* dot : {"vpdpbusd", "vdpbf16ps", "dot\t"})
+    for (const char* dot : {"vpdpbusd", "vdpbf16ps", "vdpphps", "dot\t"})
       EXPECT_EQ(absl::StrContains(*code, dot), absl::StrContains(i.text, dot)) << dot;
     EXPECT_TRUE(absl::StrContains(*code, i.text));
   }
+}
+
+// Two rows by 16 columns of small whole numbers, and what stands for the instruction.
+constexpr char kPairs[] = R"(
+void c_dot(float* c, const _Float16* a, const _Float16* b) {
+  for (int i = 0; i < 16; ++i) c[i] += (float)a[2 * i] * (float)b[2 * i] + (float)a[2 * i + 1] * (float)b[2 * i + 1];
+}
+int product(void*, void*, void*);
+static _Alignas(64) _Float16 a[2 * 6], b[32 * 6]; static _Alignas(64) float c[2 * 32];
+int main(void) {
+  for (int i = 0; i < 2 * 6; ++i) a[i] = (_Float16)(i * 37 % 64 - 31);
+  for (int i = 0; i < 32 * 6; ++i) b[i] = (_Float16)(i * 91 % 64 - 29);
+  if (product(a, b, c) != 0) return 1;
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 32; ++j) {
+      float sum = 0;
+      for (int k = 0; k < 6; ++k) sum += (float)a[i * 6 + k] * (float)b[j * 6 + k];
+      if (c[i * 32 + j] != sum) return 2;
+    }
+  return 0;
+}
+)";
+constexpr char kDotOfPairs[] = R"(
+declare void @c_dot(ptr, ptr, ptr)
+define internal <16 x float> @dot(<16 x float> %c, <32 x half> %a, <32 x half> %b) {
+  %x = alloca <32 x half>
+  %y = alloca <32 x half>
+  %z = alloca <16 x float>
+  store <32 x half> %a, ptr %x
+  store <32 x half> %b, ptr %y
+  store <16 x float> %c, ptr %z
+  call void @c_dot(ptr %z, ptr %x, ptr %y)
+  %sums = load <16 x float>, ptr %z
+  ret <16 x float> %sums
+}
+)";
+
+TEST(LowerTensorize, PairsOfF16AreMultipliedWhereAFunctionStandsForTheInstruction) {
+  if (!absl::StrContains(Host().triple, "x86_64") || Host().vector_bytes < 32)
+    GTEST_SKIP() << "no x86-64 with AVX2";
+  const IntrinsicFamily unit = FamilyOf("f16.16x2", 1, 16, 2);
+  const Program p = Tensorized(Product(unit, DType::kF16, DType::kF32, false), "product", unit);
+  const auto code = CodeFor(p, Named(kX86, "x86-64-v3", "+avx10.2").value(), Stage::kOptimized);
+  ASSERT_TRUE(code.ok()) << code.status();
+  ASSERT_TRUE(absl::StrContains(*code, "call <16 x float> @llvm.x86.avx10.vdpphps.512"));
+  std::string ir;
+  for (const absl::string_view line : absl::StrSplit(*code, '\n'))
+    if (!absl::StrContains(line, "declare") || !absl::StrContains(line, "vdpphps"))
+      absl::StrAppend(&ir, line, "\n");
+  ir = std::regex_replace(ir, std::regex("\"target-features\"=\"[^\"]*\""), "");
+  const TemporaryFolder folder;
+  folder.Write("product.ll",
+               absl::StrCat(absl::StrReplaceAll(ir, {{"@llvm.x86.avx10.vdpphps.512", "@dot"}}), kDotOfPairs));
+  folder.Write("main.c", kPairs);
+  const std::string in = absl::StrCat("cd ", folder.path(), " && ");
+  ASSERT_EQ(std::system(absl::StrCat(in, KILN_CXX_COMPILER,
+                                     " -O1 -march=x86-64-v3 -fno-strict-aliasing -nostdlib++ -x c main.c -x "
+                                     "ir product.ll -o main")
+                            .c_str()),
+            0);
+  EXPECT_EQ(std::system(absl::StrCat(in, "./main").c_str()), 0);
 }
 
 // The right sums, of bytes from -128 to 127 and 0 to 255.
@@ -179,7 +248,7 @@ TEST(LowerTensorize, InstructionsOfArmComputeTheProductUnderQemu) {
        {Instruction{"sdot.4x4", kArm, "neoverse-n1", "signed char", DType::kI8, DType::kI32, false},
         Instruction{"usdot.4x4", kArm, "neoverse-v1", "unsigned char", DType::kI8, DType::kI32, true}}) {
     const TemporaryFolder folder;
-    const auto code = CodeFor(ProductOf(i, 4, 4), Named(i.triple, i.cpu).value(), false);
+    const auto code = CodeFor(ProductOf(i, 4, 4), Named(i.triple, i.cpu).value());
     ASSERT_TRUE(code.ok()) << code.status();
     folder.Write("product.o", *code);
     folder.Write("main.c", absl::StrCat("typedef ", i.text, " A;", kCheck));

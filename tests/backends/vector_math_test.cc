@@ -14,6 +14,7 @@
 #include "backends/cpu/power_tables.h"
 #include "lang/builder.h"
 #include "tests/backends/run_program.h"
+#include "tests/backends/ulp.h"
 #include "tests/support/scheduled.h"
 
 namespace kiln {
@@ -55,24 +56,6 @@ Loaded BuildKernels(const std::vector<std::string>& ops, const std::string& flag
   return *std::move(loaded);
 }
 
-double ErrorInUlp(double want, float got) {
-  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got) ? 0 : HUGE_VAL;
-  if (std::isinf(static_cast<float>(want)) && std::isinf(got)) return want * got > 0 ? 0 : HUGE_VAL;
-  if (std::isinf(got)) return HUGE_VAL;
-  const int exponent = want == 0 ? -126 : std::clamp(std::ilogb(want), -126, 127);
-  return std::fabs(got - want) * std::ldexp(1.0, 23 - exponent);
-}
-
-struct Worst {
-  double ulp = 0;
-  float x = 0, y = 0, got = 0;
-  void See(double want, float in_x, float in_y, float result) {
-    if (static_cast<float>(want) == result) return;  // half a unit at most
-    const double error = ErrorInUlp(want, result);
-    if (error > ulp) *this = {error, in_x, in_y, result};
-  }
-};
-
 struct Function {
   const char* name;
   double (*right)(double);
@@ -82,9 +65,9 @@ struct Function {
 
 constexpr double kNormal = 0x1p-126, kPowerUlp = 0.7;
 const Function kFunctions[] = {{"exp", std::exp, 0.9, 2.5, 0, HUGE_VAL},
-                               {"log", std::log, 1, 2, kNormal, HUGE_VAL},
-                               {"tanh", std::tanh, 0.6, 5, kNormal, HUGE_VAL},
-                               {"erf", std::erf, 5, 5, kNormal, HUGE_VAL},
+                               {"log", std::log, 1, 1, 0, HUGE_VAL},
+                               {"tanh", std::tanh, 0.6, 5, 0, HUGE_VAL},
+                               {"erf", std::erf, 5, 5, 0, HUGE_VAL},
                                {"sin", std::sin, 1.6, 1.6, 0, 1e5},
                                {"cos", std::cos, 1.6, 1.6, 0, 1e5},
                                {"rsqrt", [](double x) { return 1 / std::sqrt(x); }, 1.5, 1.5, 0, HUGE_VAL}};

@@ -267,8 +267,8 @@ TEST(Intrinsics, TargetsListTheirs) {
   Target wide;
   wide.vector_bytes = 64;
   wide.vector_registers = 32;
-  wide.features = "+avx512vnni,+avx512bf16";
-  EXPECT_EQ(names(wide), "bf16.16x2 fma.14x32 vnni.16x4 vnni.s8.16x4 ");
+  wide.features = "+avx512vnni,+avx512bf16,+avx10.2";
+  EXPECT_EQ(names(wide), "bf16.16x2 f16.16x2 fma.14x32 vnni.16x4 vnni.s8.16x4 ");
   Target gpu;
   gpu.name = "cuda";
   EXPECT_EQ(names(gpu), "mma.m16n8k16 ");

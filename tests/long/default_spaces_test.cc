@@ -47,7 +47,8 @@ TEST_P(DefaultSpaces, ComputeWhatTheOriginalsCompute) {
 INSTANTIATE_TEST_SUITE_P(
     Machines, DefaultSpaces,
     testing::Values(Machine{"cpu-avx2", 32, 16, 1, ""}, Machine{"cpu-avx512", 64, 32, 4, ""},
-                    Machine{"cpu-dots", 64, 32, 1, "+avx512vnni,+avx512bf16,+amx-int8,+amx-bf16"}));
+                    Machine{"cpu-dots", 64, 32, 1,
+                            "+avx512vnni,+avx512bf16,+avx10.2,+amx-int8,+amx-bf16,+amx-fp16"}));
 
 }  // namespace
 }  // namespace kiln

@@ -56,11 +56,14 @@ Program Gram(DType type, int64_t m, int64_t k) {
 
 TEST(MultiLevelTilingWithIntrinsic, TilesProductsOfAMatrixWithItself) {
   ExpectSketchesCompute(kSpace, Gram(DType::kF32, 12, 8));
-  Target bf16;
-  bf16.vector_bytes = 64;
-  bf16.features = "+avx512bf16,+amx-bf16";
-  ExpectSketchesCompute(kSpace, Gram(DType::kBF16, 20, 8), bf16);
-  EXPECT_NE(SketchesText(kSpace, Gram(DType::kBF16, 20, 8), bf16).find("tensorize"), std::string::npos);
+  for (const auto& [type, features] :
+       {std::pair{DType::kBF16, "+avx512bf16,+amx-bf16"}, std::pair{DType::kF16, "+avx10.2,+amx-fp16"}}) {
+    Target target;
+    target.vector_bytes = 64;
+    target.features = features;
+    ExpectSketchesCompute(kSpace, Gram(type, 20, 8), target);
+    EXPECT_NE(SketchesText(kSpace, Gram(type, 20, 8), target).find("tensorize"), std::string::npos);
+  }
 }
 
 TEST(MultiLevelTilingWithIntrinsic, LeavesOtherBlocksAlone) {
@@ -79,6 +82,17 @@ TEST(DefaultSpaces, HaveIntrinsicsOfMatrixUnitsAndOfArm) {
   target.features = "+i8mm";
   target.vector_bytes = 16;
   EXPECT_NE(SketchesText("cpu", Bytes(6, 32, 16), target).find("usdot.4x4"), std::string::npos);
+}
+
+TEST(DefaultSpaces, HaveIntrinsicsForF16) {
+  Target target;
+  target.vector_bytes = 64;
+  target.features = "+avx10.2";
+  EXPECT_NE(SketchesText("cpu", Gram(DType::kF16, 20, 8), target).find("f16.16x2"), std::string::npos);
+  target.features = "+amx-fp16";
+  EXPECT_NE(SketchesText("cpu", Gram(DType::kF16, 20, 8), target).find("amx.f16"), std::string::npos);
+  target.features = "";
+  EXPECT_EQ(SketchesText("cpu", Gram(DType::kF16, 20, 8), target).find("tensorize"), std::string::npos);
 }
 
 TEST(DefaultSpaces, OfVnniHaveIntrinsicsForBytesAlone) {

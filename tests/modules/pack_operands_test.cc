@@ -2,9 +2,11 @@
 #include "modules/pack_operands.h"
 
 #include "absl/strings/match.h"
+#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "lang/text.h"
 #include "tests/support/golden.h"
+#include "tests/support/module_cases.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
 #include "trace/enumerate.h"
@@ -69,6 +71,13 @@ TEST(PackOperands, WalksDownTheRowsOfEachPanelOfColumns) {
   const auto replayed = Replay(trace, program, Target());
   ASSERT_TRUE(replayed.ok()) << replayed.status();
   ExpectGolden("modules/pack_operands_goto.txt", Print(trace) + "\n" + ToString(replayed->program()));
+}
+
+TEST(PackOperands, CopiesOneOperandAndLeavesTheOther) {
+  constexpr char kSpace[] =
+      "pin site=write-reuse to=1 | pin site=read-reuse to=$0 | each-block(multi-level-tiling)";
+  ExpectModule("pack_operands_first", absl::Substitute(kSpace, 1), Matmul(20, 64, 32));
+  ExpectModule("pack_operands_second", absl::Substitute(kSpace, 2), Matmul(20, 64, 32));
 }
 
 TEST(PackOperands, LeavesWhatOnlyWindowsReadAgain) {

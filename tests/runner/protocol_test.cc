@@ -15,7 +15,8 @@ RunRequest FullRequest() {
                     .prepare_symbol = "p"};
   request.kernel.params = {
       {.dtype = "f16", .elements = 3, .role = KernelParam::kPrepared, .data = "abcdef", .tolerance = {1, 2}}};
-  request.peers = {request.kernel, {.symbol = "g"}};
+  request.peers = {
+      request.kernel, {.symbol = "g"}, {.product = LibraryProduct{.libraries = {"l"}, .k = 7, .c = 1}}};
   request.timing.stop_rules = {{.after_runs = 1, .over_seconds = 0.5}};
   request.limits.seconds = 3;
   request.reference_kernel = ReferenceKernel{.kernel = {.symbol = "r"}, .seconds = 5};
@@ -29,6 +30,9 @@ TEST(Protocol, WhatIsEncodedIsDecoded) {
   EXPECT_EQ(Encode(decoded), Encode(FullRequest()));
   EXPECT_EQ(decoded.kernel.prepare_symbol, "p");
   EXPECT_EQ(decoded.peers[1].prepare_symbol, std::nullopt);
+  EXPECT_FALSE(decoded.peers[1].product);
+  EXPECT_EQ(decoded.peers[2].product->k, 7);
+  EXPECT_EQ(decoded.peers[2].product->c, 1);
   EXPECT_EQ(decoded.reference_kernel->kernel.symbol, "r");
   EXPECT_EQ(decoded.kernel.params[0].role, KernelParam::kPrepared);
 

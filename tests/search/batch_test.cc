@@ -35,6 +35,14 @@ std::vector<std::string> Hashes(const std::vector<Picked>& batch) {
   return hashes;
 }
 
+std::vector<Picked> SelectBatch(std::vector<Candidate> candidates, const BatchSource& source,
+                                const BatchOptions& options, Dice& dice,
+                                absl::flat_hash_set<std::string>& measured) {
+  std::vector<Picked> batch = SelectUnsearched(source, options, dice, measured);
+  SelectSearched(std::move(candidates), source, options, dice, measured, &batch);
+  return batch;
+}
+
 std::vector<Picked> Select(std::vector<Candidate> candidates, const BatchOptions& options,
                            absl::flat_hash_set<std::string> measured = {}) {
   Fake fake;
@@ -109,6 +117,24 @@ TEST(Batch, LeavesOutWhatCannotBeBuiltAgain) {
   EXPECT_THAT(
       Hashes(Select({At(-1, 0, 0), At(5, 0, 1)}, {.size = 1, .random_share = 0, .neighbour_share = 0})),
       ElementsAre("0:5"));
+}
+
+TEST(Batch, TakesDrawsAndNeighboursBeforeTheSearch) {
+  Fake fake;
+  RandomDice dice(Engine{1});
+  absl::flat_hash_set<std::string> measured;
+  const BatchOptions options{.size = 100, .random_share = 0.2, .neighbour_share = 0.2, .diversity = 0};
+  std::vector<Picked> batch = SelectUnsearched(fake.source(), options, dice, measured);
+  const size_t before = batch.size();
+  EXPECT_EQ(before, fake.draws + fake.neighbours);
+  EXPECT_GT(before, 20);
+  EXPECT_LT(before, 60);
+  std::vector<Candidate> candidates;
+  for (int i = 0; i < 100; ++i) candidates.push_back(At(10000 + i, 0, i));
+  SelectSearched(candidates, fake.source(), options, dice, measured, &batch);
+  EXPECT_THAT(batch, SizeIs(100));
+  EXPECT_EQ(batch[before].hash, "0:10000");
+  EXPECT_EQ(fake.draws + fake.neighbours, before);
 }
 
 TEST(Batch, GivesAShareToWhatTheModelDoubtsMost) {

@@ -58,9 +58,23 @@ TEST(RunKey, DependsOnWhatTheSearchDependsOn) {
   options.features = FeatureKind::kConfiguration;
   EXPECT_NE(key(), before);
   options.features = {};
+  options.cold = true;
+  EXPECT_NE(key(), before);
+  options.cold = false;
+  EXPECT_EQ(key(), before);
   Target other;
   other.fingerprint = "another machine";
   EXPECT_NE(key(other), before);
+  Target rounding;
+  rounding.contract = false;
+  EXPECT_NE(key(rounding), before);
+}
+
+TEST(TargetText, SaysWhetherProductsAndSumsMayRoundOnce) {
+  Target target;
+  EXPECT_TRUE(TargetOf(TargetRow{.text = TargetText(target)})->contract);
+  target.contract = false;
+  EXPECT_FALSE(TargetOf(TargetRow{.text = TargetText(target)})->contract);
 }
 
 }  // namespace

@@ -212,6 +212,20 @@ TEST_P(StoreContract, PrefersTheRaceOfARunToALuckierRecordOfIt) {
   EXPECT_EQ(store_->Best(1, 1).value()->id, 4);  // a run without a race
 }
 
+TEST_P(StoreContract, NeverComparesRecordsOfColdCachesWithOthers) {
+  RecordRow cold = ExampleRecord(1, 1, 1, {1}), slower = ExampleRecord(1, 1, 2, {3});
+  cold.flags = slower.flags = "contraction cold-cache relative";
+  Append({cold, slower});
+  EXPECT_EQ(store_->Best(1, 1).value(), std::nullopt);
+  Append({ExampleRecord(1, 1, 0, {2})});
+  EXPECT_EQ(store_->Best(1, 1).value()->id, 3);
+  EXPECT_EQ(store_->Best(1, 1, false, /*cold=*/true).value()->id, 1);
+  const std::vector<RecordEntry> best = store_->BestAll().value();
+  ASSERT_EQ(best.size(), 2);
+  EXPECT_EQ(best[0].record.id, 3);
+  EXPECT_EQ(best[1].record.id, 1);
+}
+
 TEST_P(StoreContract, NeverChoosesARecordThatWasFoundWrong) {
   Append({ExampleRecord(1, 1, 0, {1}), ExampleRecord(1, 1, 1, {2})});
   ASSERT_TRUE(store_->SetVerdict(1, false, "wrong_result", "C[0,3] is 2, not 5").ok());

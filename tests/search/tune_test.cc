@@ -83,6 +83,34 @@ TEST(Tune, FindsAFasterProgramThanRandomSearch) {
   EXPECT_LT(annealed, random);
 }
 
+// A simulated machine that notes what it was told of beforehand.
+class Told final : public Measurer {
+ public:
+  void Announce(const MeasureRequest& request) override { announced.push_back(HashOf(*request.scheduled)); }
+  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
+    for (size_t i = 0; i < announced.size(); ++i) {
+      EXPECT_TRUE(i < requests.size() && HashOf(*requests[i].scheduled) == announced[i]);
+      ++in_time;
+    }
+    announced.clear();
+    return machine_.Measure(requests);
+  }
+  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> c) override { return machine_.Race(c); }
+
+  std::vector<Hash128> announced;
+  int in_time = 0;
+
+ private:
+  SimulatedMachine machine_{Target()};
+};
+
+TEST(Tune, AnnouncesWhatNeedsNoSearch) {
+  Told machine;
+  const auto store = MakeMemoryStore();
+  MustTune(Small(96, 1), machine, *store);
+  EXPECT_GT(machine.in_time, 10);
+}
+
 TEST(Tune, DrawsFromThePriorAloneInRandomSearch) {
   const auto traces = [](double neighbour_share) {
     SimulatedMachine machine{Target()};
@@ -208,6 +236,24 @@ TEST(Tune, KnowsWhatEarlierRunsHaveMeasured) {
   }
   EXPECT_EQ(trials, 96);
   EXPECT_EQ(hashes.size(), 96);
+}
+
+// With cold caches everything is measured again, as if nothing were known.
+TEST(Tune, TakesNothingFromRecordsOfOtherCaches) {
+  SimulatedMachine machine{Target()};
+  const auto traces = [&](Store& store) {
+    TuneOptions options = Small(16, 1);
+    options.cold = true;
+    const RowId run = MustTune(options, machine, store)[0].run;
+    std::vector<std::string> found;
+    for (const RecordRow& row : RecordsOf(store)) {
+      if (row.run == run) found.push_back(row.trace);
+    }
+    return found;
+  };
+  const auto fresh = MakeMemoryStore(), used = MakeMemoryStore();
+  MustTune(Small(16, 1), machine, *used);
+  EXPECT_EQ(traces(*used), traces(*fresh));
 }
 
 TEST(Tune, TakesNothingFromRecordsOfAnotherMachine) {

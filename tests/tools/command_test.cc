@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "build_info.h"
 #include "test_paths.h"
 #include "tests/support/golden.h"
@@ -120,6 +122,21 @@ TEST(Command, DatabasesAreCheckedBeforeTheyAreRead) {
     EXPECT_EQ(damaged.exit_code, 1);
     EXPECT_THAT(damaged.err, HasSubstr("garbage.db"));
   }
+}
+
+TEST(Command, DoctorTellsWhatDisturbsAndWhatToDoAboutIt) {
+  const Ran ran = RunKiln({"doctor", "--json"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const nlohmann::json findings = ran.json();
+  ASSERT_TRUE(findings.is_array()) << ran.out;
+  std::set<std::string> what;
+  for (const nlohmann::json& finding : findings) {
+    what.insert(finding.value("what", ""));
+    EXPECT_FALSE(finding.value("found", "").empty()) << finding;
+    EXPECT_EQ(finding.at("disturbs").get<bool>(), !finding.value("advice", "").empty()) << finding;
+  }
+  EXPECT_TRUE(what.contains("load")) << ran.out;
+  EXPECT_EQ(what.size(), findings.size());
 }
 
 TEST(Command, ErrorsAreJsonToo) {

@@ -1,0 +1,38 @@
+// Libraries with products of matrices, as files: stand-ins for those that a machine may have.
+#pragma once
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/runner/kernels.h"
+
+namespace kiln {
+
+// In C: the body of a naive product, and the function of CBLAS around it. Each sum is multiplied by `factor`.
+inline std::string SgemmSource(const std::string& factor = "1") {
+  return absl::StrCat(
+      "static void sgemm(int ta, int tb, long m, long n, long k, const float* a, long lda, const float* b,\n"
+      "                  long ldb, float* c, long ldc) {\n"
+      "  for (long i = 0; i < m; ++i)\n"
+      "    for (long j = 0; j < n; ++j) {\n"
+      "      float sum = 0;\n"
+      "      for (long l = 0; l < k; ++l)\n"
+      "        sum += a[ta ? l * lda + i : i * lda + l] * b[tb ? j * ldb + l : l * ldb + j];\n"
+      "      c[i * ldc + j] = ",
+      factor,
+      " * sum;\n    }\n}\n"
+      "void cblas_sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float* a, int "
+      "lda,\n"
+      "                 const float* b, int ldb, float beta, float* c, int ldc) {\n"
+      "  if (order == 101 && alpha == 1 && beta == 0)\n"
+      "    sgemm(ta == 112, tb == 112, m, n, k, a, lda, b, ldb, c, ldc);\n}\n");
+}
+
+// The path of the library, NAME in a folder of the tests.
+inline std::string MakeLibrary(const std::string& name, const std::string& source) {
+  const std::string path = TestFolder() / name;
+  std::ofstream(path, std::ios::binary) << CompileC(source);
+  return path;
+}
+
+}  // namespace kiln

@@ -93,8 +93,8 @@ TEST(ShareStorage, OtherTypesAndPlacesHaveMemoryOfTheirOwn) {
   const Program places =
       Parsed(Buffers("buffer T1: f32[50] temporary buffer T2: f32[<rows>] temporary buffer T3: f32[<rows>] "
                      "temporary\n") +
-             Step("T1", "X[i] + f32(1)", 50) + Step("T2", "T1[i mod 50]*f32(2)") +
-             Step("T3", "T2[9999 - i]") + Step("Y", "T3[i]"));
+             Step("T1", "X[i] + f32(1)", 50) + Step("T2", "T1[i%50]*f32(2)") + Step("T3", "T2[9999 - i]") +
+             Step("Y", "T3[i]"));
   EXPECT_THAT(Planned(places), Not(HasSubstr("in the memory of")));
 }
 
@@ -102,7 +102,7 @@ TEST(ShareStorage, MemoryIsAsLargeAsTheLargest) {
   const Program p =
       Parsed(Buffers("buffer T1: f32[9000] temporary buffer T2: f32[<rows>] temporary buffer T3: f32[<rows>] "
                      "temporary\n") +
-             Step("T1", "X[i] + f32(1)", 9000) + Step("T2", "T1[i mod 9000]*f32(2)") +
+             Step("T1", "X[i] + f32(1)", 9000) + Step("T2", "T1[i%9000]*f32(2)") +
              Step("T3", "T2[9999 - i] + f32(3)") + Step("Y", "T3[9999 - i]"));
   EXPECT_THAT(Planned(p), HasSubstr("buffer T3: 10000 elements, heap, in the memory of T1\n"));
   const std::string text = ModuleText(p);
@@ -161,11 +161,11 @@ TEST(ShareStorage, WhatWaitsIsStoredBeforeTheNextOwnerStores) {
     buffer X: f32[4, 8] input  buffer Y: f32[16, 1000] output
     buffer T1: f32[16, 1000] temporary  buffer T2: f32[8] temporary  buffer T3: f32[16, 1000] temporary
     for i < 4 unrolled { for j < 8 vectorized {
-      block columns { spatial y < 4 = i  spatial x < 8 = j  T1[x, y] = X[y, x] } }
+      block columns { spatial y < 4 = i  spatial x < 8 = j  T1[x, y] = X[y, x] } } }
     for j < 8 vectorized { block row { spatial x < 8 = j  T1[12, x] = X[1, x] } }
     for j < 8 vectorized { block two { spatial x < 8 = j  T2[x] = T1[12, x] + f32(1) } }
     for i < 16 { for j < 1000 {
-      block three { spatial y < 16 = i  spatial x < 1000 = j  T3[y, x] = T2[x mod 8]*f32(2) } } }
+      block three { spatial y < 16 = i  spatial x < 1000 = j  T3[y, x] = T2[x%8]*f32(2) } } }
     for i < 16 { for j < 1000 { block y { spatial y < 16 = i  spatial x < 1000 = j  Y[y, x] = T3[y, x] } } })");
   EXPECT_THAT(Planned(p), HasSubstr("buffer T3: 16000 elements, heap, in the memory of T1\n"));
   const std::string text = ModuleText(p);

@@ -108,7 +108,7 @@ class Emitter {
   Value Load(Id buffer, const Sum& address, Value mask, Value otherwise);
   Value Gather(Id expr, Value mask);
   void Store(Id buffer, const Sum& address, Value value, Value mask);
-  void Forget(Id buffer);  // what was loaded from it
+  void Forget(Id buffer);  // what was loaded from its memory
   void StoreVector(Id buffer, const IndexValue& at, Value stored);
   bool IsAligned(const IndexValue& at, int64_t elements) const;  // to as many
   void Fence();                                                  // after stores past the caches
@@ -173,7 +173,7 @@ class Emitter {
 
   std::vector<Level> levels_;
   std::vector<Atom> atoms_;
-  std::vector<Value> buffers_;                // by buffer
+  std::vector<Value> buffers_;                // by buffer; one value where they share memory
   const std::vector<bool> registers_;         // by buffer: indexed by constants (written_out.h)
   std::vector<Id> allocated_;                 // on the heap, to be freed
   std::unordered_map<Id, IndexValue> loops_;  // bound loops, by node

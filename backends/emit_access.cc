@@ -150,8 +150,9 @@ mlir::Value Emitter::Gather(Id id, Value mask) {
 }
 
 void Emitter::Forget(Id buffer) {
+  const Id memory = plan_.MemoryOf(buffer);
   for (auto load = loads_.begin(); load != loads_.end();)
-    load = load->first.buffer == buffer ? loads_.erase(load) : std::next(load);
+    load = plan_.MemoryOf(load->first.buffer) == memory ? loads_.erase(load) : std::next(load);
 }
 
 void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {

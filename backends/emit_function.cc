@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/outline_parallel.h"
 #include "backends/emit.h"
+#include "backends/share_storage.h"
 #include "backends/written_out.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/check.h"
@@ -11,12 +12,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace kiln {
-namespace {
-
-constexpr int64_t kAlignment = 64;
-
-}  // namespace
-
 Emitter::Emitter(const Program& program, const Plan& plan, const std::unordered_map<Id, std::string>& calls,
                  const LowerOptions& options, mlir::ModuleOp module)
     : p_(program),
@@ -83,9 +78,10 @@ void Emitter::DeclareBuffers(const std::vector<Id>& blocks) {
   }
   for (size_t id = 0; id < p_.buffers.size(); ++id) {
     const BufferPlan& plan = plan_.buffers[id];
-    if (!used[id] || plan.place == Place::kParameter) continue;
-    const auto type = mlir::MemRefType::get({plan.elements}, MemoryType(b_, p_.buffers[id].dtype));
-    const mlir::IntegerAttr alignment = b_.getI64IntegerAttr(kAlignment);
+    if (!used[id] || plan.place == Place::kParameter || plan.shares != kNone) continue;
+    const int64_t elements = ElementsHeld(plan_, static_cast<Id>(id));
+    const auto type = mlir::MemRefType::get({elements}, MemoryType(b_, p_.buffers[id].dtype));
+    const mlir::IntegerAttr alignment = b_.getI64IntegerAttr(kHeapAlignment);
     if (plan.place == Place::kGlobal) {
       buffers_[id] = Global(static_cast<Id>(id));
     } else if (plan.place == Place::kAlloca) {
@@ -95,6 +91,9 @@ void Emitter::DeclareBuffers(const std::vector<Id>& blocks) {
       allocated_.push_back(static_cast<Id>(id));
     }
     if (plan.per_iteration) buffers_[id].getDefiningOp()->setAttr(kPerIterationAttribute, b_.getUnitAttr());
+  }
+  for (size_t id = 0; id < p_.buffers.size(); ++id) {
+    if (used[id]) buffers_[id] = buffers_[plan_.MemoryOf(static_cast<Id>(id))];
   }
 }
 
@@ -112,7 +111,7 @@ mlir::Value Emitter::Global(Id id) {
     mlir::OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(module_.getBody());
     mlir::memref::GlobalOp::create(b_, loc_, name, b_.getStringAttr("private"), type, value, true,
-                                   b_.getI64IntegerAttr(kAlignment));
+                                   b_.getI64IntegerAttr(kHeapAlignment));
   }
   return mlir::memref::GetGlobalOp::create(b_, loc_, type, name);
 }

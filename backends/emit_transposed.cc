@@ -84,10 +84,11 @@ mlir::Value Emitter::Part(Value vector, int64_t first, int64_t count) {
 }
 
 void Emitter::EmitWaitingBefore(Id buffer, const IndexValue& access) {
+  const Id memory = plan_.MemoryOf(buffer);
   const bool clash = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) {
-    return w.buffer == buffer && !AreApart(w.at, access);
+    return w.buffer == buffer ? !AreApart(w.at, access) : plan_.MemoryOf(w.buffer) == memory;
   });
-  if (clash) EmitWaiting([&](const Waiting& w) { return w.buffer == buffer; });
+  if (clash) EmitWaiting([&](const Waiting& w) { return plan_.MemoryOf(w.buffer) == memory; });
 }
 
 void Emitter::EmitWaitingIn(mlir::Operation* region) {

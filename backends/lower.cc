@@ -8,6 +8,7 @@
 #include "backends/pass_printer.h"
 #include "backends/pin_loads.h"
 #include "backends/plan.h"
+#include "backends/share_storage.h"
 #include "backends/short_loops.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/lowerable.h"
@@ -79,8 +80,9 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   print("dissolve-nests", [&] { return ToString(p); });
   DecomposeReductions(p);
   print("decompose-reductions", [&] { return ToString(p); });
-  const Plan plan = MakePlan(p);
+  Plan plan = MakePlan(p);
   WriteOutShortLoops(p, plan, options.vector_bytes);
+  ShareStorage(p, plan);
   print("write-out-short-loops", [&] { return ToString(p); });
   print("plan", [&] { return ToString(p, plan); });
 

@@ -1,9 +1,12 @@
 // Program -> MLIR: the list of passes.
 //
-//   decompose-reductions   derived initializations become blocks               (Program -> Program)
-//   plan                   indices, layouts, conditions, places of buffers     (Program -> Plan)
-//   emit                   func, scf, arith, math, vector and 1-D memref       (Program, Plan -> module)
-//   pin-loads              loads stay in loops that have no registers for them (module)
+//   dissolve-nests          blocks around others give way to what is in them     (Program -> Program)
+//   decompose-reductions    derived initializations become blocks                (Program -> Program)
+//   plan                    indices, layouts, conditions, places of buffers      (Program -> Plan)
+//   write-out-short-loops   short loops that take fewer instructions written out (Program, Plan -> Program)
+//   share-storage           temporaries in memory that others no longer need     (Program, Plan -> Plan)
+//   emit                    func, scf, arith, math, vector and 1-D memref        (Program, Plan -> module)
+//   pin-loads               loads stay in loops that have no registers for them  (module)
 //
 // The module holds an entry point NAME with one memref<Nxtype> for each of Program::parameters, in order,
 // row-major or as the buffer's layout says; i1 takes a byte, index is i64. It returns 0 (i32). Children of
@@ -36,6 +39,9 @@
 #include "mlir/IR/OwningOpRef.h"
 
 namespace kiln {
+
+// Of temporaries, in bytes. For one on the heap, malloc is asked for as many more.
+inline constexpr int64_t kHeapAlignment = 64;
 
 struct LowerOptions {
   bool contract = true;       // sum += a * b is one fused operation, and other products and sums may be

@@ -240,7 +240,10 @@ std::string ToString(const Program& program, const Plan& plan) {
     if (!buffer.used) continue;
     absl::StrAppend(&text, "buffer ", program.Text(program.buffers[i].name), ": ", buffer.elements,
                     " elements, ", kPlaces[static_cast<int>(buffer.place)],
-                    buffer.per_iteration ? " per iteration" : "", "\n");
+                    buffer.per_iteration ? " per iteration" : "");
+    if (buffer.shares != kNone)
+      absl::StrAppend(&text, ", in the memory of ", program.Text(program.buffers[buffer.shares].name));
+    text += '\n';
   }
   for (size_t i = 0; i < plan.conditions.size(); ++i) {
     absl::StrAppend(&text, "condition ", i, ": 0 <= ", ToString(plan.conditions[i].value, name), " < ",

@@ -39,6 +39,7 @@ struct BufferPlan {
   int64_t elements = 1;        // of the address space, after layout and compaction
   bool crosses = false;        // a temporary that the prepare phase writes and the main phase reads
   bool per_iteration = false;  // of the parallel loop around all accesses: threads must not share it
+  Id shares = kNone;           // the buffer in whose memory it lies (share_storage.h); kNone: in its own
 };
 
 struct Plan {
@@ -46,6 +47,9 @@ struct Plan {
   std::unordered_map<Id, BlockPlan> blocks;  // by node
   std::vector<BufferPlan> buffers;
   std::unordered_map<Id, Sum> marks;
+
+  // The buffer whose memory it has: itself, or what it shares.
+  Id MemoryOf(Id buffer) const { return buffers[buffer].shares == kNone ? buffer : buffers[buffer].shares; }
 };
 
 struct PlanOptions {

@@ -13,7 +13,7 @@ void VisitAddresses(const Program& p, const Plan& plan, Id block, const Visit& v
   const BlockPlan& of_block = plan.blocks.at(block);
   const auto dests = p.Accesses(p.block(block).dests);
   for (size_t i = 0; i < dests.size(); ++i) visit(dests[i].buffer, of_block.dests[i]);
-  for (const auto& [load, address] : of_block.addresses) visit(p.exprs[load].a, address);
+  for (const auto& [load, address] : of_block.addresses) visit(BufferRead(p.exprs[load]), address);
 }
 
 template <typename Wanted>

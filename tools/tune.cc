@@ -98,11 +98,10 @@ class TuneCommand {
     if (!space.ok()) return space.status();
     auto store = OpenStore(o_.database);
     if (!store.ok()) return store.status();
-    auto measurer = CpuMeasurer::Start(
-        {.threads = o_.threads,
-         .contract = !o_.no_contract,
-         .cold_cache = o_.cold,
-         .object_folder = ObjectFolder(o_.database)});
+    auto measurer = CpuMeasurer::Start({.threads = o_.threads,
+                                        .contract = !o_.no_contract,
+                                        .cold_cache = o_.cold,
+                                        .object_folder = ObjectFolder(o_.database)});
     if (!measurer.ok()) return measurer.status();
     Announce(*space, measurer->target());
     for (TuneTask& task : tasks_) {

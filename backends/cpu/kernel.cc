@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/outline_parallel.h"
+#include "backends/lower.h"
 #include "lang/check.h"
 #include "validator/tolerance.h"
 
@@ -63,6 +64,7 @@ KernelObject KernelOf(const Program& program, const BuildResult& built, const st
   if (built.has_prepare) kernel.prepare_symbol = absl::StrCat(symbol, "_prepare");
   if (built.takes_threads) kernel.threads_symbol = ThreadsSymbol(symbol);
   kernel.params = ParamsOf(program, tolerances);
+  kernel.heap_alignment = kHeapAlignment;
   for (const PreparedParam& prepared : built.prepared) {
     kernel.params.push_back(
         {.dtype = prepared.dtype, .elements = prepared.elements, .role = KernelParam::kPrepared});

@@ -1,9 +1,7 @@
 #include "backends/runner/child.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,9 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "backends/runner/compare.h"
 #include "backends/runner/data.h"
+#include "backends/runner/heap_guard.h"
 #include "backends/runner/library_product.h"
 #include "backends/runner/limits.h"
 #include "backends/runner/protocol.h"
+#include "backends/runner/reference_file.h"
 #include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
 #include "backends/runner/wide_data.h"
@@ -137,40 +137,13 @@ class Child {
       if (param.role == KernelParam::kOutput) output_bytes_ += Bytes(param);
     }
     const WideInputs& wide = request_.wide;
-    if (MaybeFailure failure = OpenToWrite(request_.write_reference_to, &written_)) return failure;
-    if (MaybeFailure failure = OpenToWrite(wide.write_reference_to, &wide_written_)) return failure;
-    if (MaybeFailure failure = Map(request_.reference, output_bytes_, &reference_)) return failure;
-    return Map(wide.reference, wide.sets * output_bytes_, &wide_reference_);
-  }
-
-  static MaybeFailure OpenToWrite(const std::string& path, int* file) {
-    if (path.empty()) return std::nullopt;
-    *file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (*file < 0) return CannotOpen(path);
-    return std::nullopt;
-  }
-
-  static MaybeFailure Map(const std::string& path, int64_t bytes, const char** at) {
-    if (path.empty()) return std::nullopt;
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat info = {};
-    if (file < 0 || fstat(file, &info) != 0) return CannotOpen(path);
-    if (info.st_size != bytes) {
-      return Failure{
-          .detail = absl::StrCat("the reference has ", info.st_size, " bytes, the outputs have ", bytes)};
+    for (std::string error : {OpenToWrite(request_.write_reference_to, &written_),
+                              OpenToWrite(wide.write_reference_to, &wide_written_),
+                              MapReference(request_.reference, output_bytes_, &reference_),
+                              MapReference(wide.reference, wide.sets * output_bytes_, &wide_reference_)}) {
+      if (!error.empty()) return Failure{.detail = std::move(error)};
     }
-    *at = "";
-    if (bytes > 0) {
-      void* mapped = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ, MAP_PRIVATE, file, 0);
-      if (mapped == MAP_FAILED) return CannotOpen(path);
-      *at = static_cast<const char*>(mapped);
-    }
-    close(file);
     return std::nullopt;
-  }
-
-  static Failure CannotOpen(const std::string& path) {
-    return {.detail = absl::StrCat("cannot open ", path, ": ", std::strerror(errno))};
   }
 
   MaybeFailure Limit() {
@@ -299,16 +272,21 @@ class Child {
   MaybeFailure WarmUp() {
     note_->phase = RunPhase::kWarmup;
     for (Loaded& kernel : kernels_) {
-      for (int i = 0; i < std::max(1, request_.timing.warmups); ++i) {
+      int runs = std::max(1, request_.timing.warmups);
+      for (int i = 0; i < runs; ++i) {
+        std::optional<HeapGuard> guard;
         if (i == 0) PoisonOutputs(kernel);
+        if (i == 0) guard.emplace(kernel.object->heap_alignment);
         const double start = MonotonicSeconds();
         if (const int status = kernel.timed.kernel.Run(); status != 0)
           return NonZero(kernel, "the kernel", status);
         kernel.timed.warm_up_seconds = MonotonicSeconds() - start;
-        if (i == 0) {
-          if (MaybeFailure failure = CheckCanaries()) return failure;
-          if (MaybeFailure failure = CompareOutputs(kernel)) return failure;
-        }
+        if (i > 0) continue;
+        runs += guard->Used();
+        if (MaybeFailure failure = CheckTemporaries(kernel, *guard)) return failure;
+        guard.reset();
+        if (MaybeFailure failure = CheckCanaries()) return failure;
+        if (MaybeFailure failure = CompareOutputs(kernel)) return failure;
       }
     }
     return std::nullopt;
@@ -438,6 +416,13 @@ class Child {
       wanted += Bytes(param);
     }
     return std::nullopt;
+  }
+
+  static MaybeFailure CheckTemporaries(const Loaded& kernel, const HeapGuard& guard) {
+    const int64_t bytes = guard.Violated();
+    if (bytes < 0) return std::nullopt;
+    return Failure{RunStatus::kGuardViolated,
+                   absl::StrCat(kernel.name, "wrote next to a temporary, outside of its ", bytes, " bytes")};
   }
 
   MaybeFailure CheckCanaries() {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/runner/heap_guard.h"
+
 namespace kiln {
 namespace {
 
@@ -45,8 +47,9 @@ class FaultHandler {
     g_note->address = reinterpret_cast<uint64_t>(address);
     g_note->fault = FaultKind::kElsewhere;
     for (const auto& buffer : *g_buffers) {
-      if (address >= buffer->mapping_ && address < buffer->end_) Describe(*buffer, address);
+      if (buffer->Reaches(address)) Describe(*buffer, address);
     }
+    if (const GuardedBuffer* temporary = GuardedAt(address)) Describe(*temporary, address);
     signal(signal_number, SIG_DFL);
   }
 
@@ -98,6 +101,10 @@ void GuardedBuffer::Protect() { mprotect(first_, static_cast<size_t>(last_ - fir
 void GuardedBuffer::Unprotect() {
   mprotect(first_, static_cast<size_t>(last_ - first_), PROT_READ | PROT_WRITE);
 }
+
+bool GuardedBuffer::Reaches(const char* address) const { return address >= mapping_ && address < end_; }
+
+void GuardedBuffer::Unmap() { munmap(mapping_, static_cast<size_t>(end_ - mapping_)); }
 
 void NoteRefusedAllocation() {
   if (g_note != nullptr) g_note->allocation_refused = true;

@@ -6,7 +6,7 @@
 // found by CanaryIntact, and what is read between is no number. A protected parameter faults when written.
 // The handler puts what it finds into a RunNote, which the parent process shares, and lets the fault end the
 // process. Nothing is freed: the process that runs a candidate is short-lived. One thread sets everything up;
-// the handler may run on any.
+// the handler may run on any. Temporaries of kernels lie so too while a kernel is checked (heap_guard.h).
 #pragma once
 
 #include <atomic>
@@ -25,14 +25,14 @@ struct RunNote {
   std::atomic<int> samples{0};
   std::atomic<bool> allocation_refused{false};
   std::atomic<FaultKind> fault{FaultKind::kNone};
-  std::atomic<int> param{-1};      // the position of the parameter; for a fault that is not elsewhere
+  std::atomic<int> param{-1};      // the position, or -1 for a temporary; of a fault that is not elsewhere
   std::atomic<int64_t> offset{0};  // in bytes from the parameter's start, or from its end if past it
   std::atomic<uint64_t> address{0};
 };
 
 class GuardedBuffer {
  public:
-  // Null when there is not so much memory.
+  // Null when there is not so much memory. `param` -1: a temporary.
   static std::unique_ptr<GuardedBuffer> Make(int param, int64_t bytes);
 
   void* data() const { return data_; }
@@ -40,6 +40,8 @@ class GuardedBuffer {
   bool CanaryIntact() const;
   void Protect();  // from now on a write faults
   void Unprotect();
+  bool Reaches(const char* address) const;  // its bytes or its guards
+  void Unmap();                             // the memory is no longer there
 
  private:
   friend class FaultHandler;

@@ -31,7 +31,7 @@ struct RunFields {
       visit(value.dtype, value.elements, value.role, value.data, value.tolerance);
     } else if constexpr (std::is_same_v<T, KernelObject>) {
       visit(value.shared_object, value.symbol, value.prepare_symbol, value.threads_symbol, value.params,
-            value.product);
+            value.heap_alignment, value.product);
     } else if constexpr (std::is_same_v<T, LibraryProduct>) {
       visit(value.libraries, value.symbol, value.m, value.n, value.k, value.a_transposed, value.b_transposed,
             value.a, value.b, value.c);

@@ -61,6 +61,8 @@ struct KernelObject {
   // runner has.
   std::optional<std::string> threads_symbol = {};
   std::vector<KernelParam> params = {};
+  // It asks malloc for so many bytes more than it uses, and uses what begins at the next multiple of them.
+  int64_t heap_alignment = 0;
   std::optional<LibraryProduct> product = {};  // instead of a shared object and its symbols
 };
 
@@ -71,8 +73,10 @@ struct StopRule {
 };
 
 struct TimingPolicy {
-  int warmups = 1;  // untimed runs; there is always one, and its outputs are those that are compared
-  int runs = 3;     // samples wanted of each kernel, unless a rule stops it. 0: only check the outputs
+  // Untimed runs; there is always one, and its outputs are those that are compared. What it allocates has
+  // guards (heap_guard.h): a kernel that allocates has one more.
+  int warmups = 1;
+  int runs = 3;  // samples wanted of each kernel, unless a rule stops it. 0: only check the outputs
   std::vector<StopRule> stop_rules = {};
   // Samples that took this long in all are enough, were it fewer than `runs`. 0: never.
   double enough_seconds = 0;
@@ -144,7 +148,7 @@ enum class RunStatus {
   kOutOfMemory,  // failed after an allocation beyond limits.bytes was refused, or its parameters are larger
   kWrongResult,  // outputs differ from the reference
   kLoadFailed,  // no ELF shared object, no such symbol, no thread to be had, or a request that makes no sense
-  kGuardViolated,  // touched memory outside its parameters, or wrote to an input
+  kGuardViolated,  // touched memory outside its parameters and temporaries, or wrote to an input
   kNonZeroStatus,  // the kernel returned something else than 0
   kInterrupted,  // says nothing about the kernel: the pool was stopped, or the runner was killed from outside
 };

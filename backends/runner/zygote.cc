@@ -42,7 +42,7 @@ std::string Where(const RunNote& note) {
 
 std::string DescribeGuard(const RunNote& note, const RunRequest& request) {
   const auto position = static_cast<size_t>(note.param);
-  std::string param = absl::StrCat("parameter ", position);
+  std::string param = note.param < 0 ? "a temporary" : absl::StrCat("parameter ", position);
   if (position < request.kernel.params.size()) {
     const KernelParam& found = request.kernel.params[position];
     absl::StrAppend(&param, " (", kRoles[found.role], ", ", found.elements, " of ", found.dtype, ")");

@@ -16,11 +16,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 
 #include "CLI/CLI.hpp"
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "backends/runner/kiln_pool.h"
@@ -63,8 +65,8 @@ constexpr uint64_t kChunk = 50;       // seeds
 constexpr size_t kParameters = 12;    // that a call here passes
 constexpr double kLeastShare = 0.08;  // of the seeds, that must come to run
 
-constexpr const char* kClasses[] = {"vectorized", "unrolled", "parallel",
-                                    "pipelined",  "prepared", "left-out"};
+constexpr const char* kClasses[] = {"vectorized", "unrolled", "parallel", "pipelined",
+                                    "prepared",   "left-out", "shared"};
 
 // Shared with the process that runs a chunk.
 struct Progress {
@@ -142,6 +144,8 @@ Ran RunSeed(uint64_t seed) {
   std::vector<size_t> prepared;
   LowerOptions lowering = LoweringFor(Host());
   if (seed % 2 == 0) lowering.stream_bytes = 64;  // what is prefetched in large programs is in these too
+  std::ostringstream passes;
+  lowering.print_after_all = &passes;
   const auto loaded = BuildProgram(p, lowering, &prepared);
   if (absl::IsFailedPrecondition(loaded.status())) return {};  // storages of a GPU
   if (!loaded.ok()) return told(loaded.status().ToString());
@@ -166,6 +170,7 @@ Ran RunSeed(uint64_t seed) {
   }
   Ran ran{true};
   Classify(p, ran);
+  ran.of_class[std::size(kClasses) - 1] = absl::StrContains(passes.str(), ", in the memory of ");
   return ran;
 }
 

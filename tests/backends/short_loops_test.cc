@@ -3,6 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "backends/written_out.h"
+#include "lang/builder.h"
 #include "tests/backends/computes_the_same.h"
 
 namespace kiln {
@@ -117,6 +119,21 @@ TEST(ShortLoops, OfWhatRegistersHoldAreWrittenOut) {
   EXPECT_EQ(Count(ModuleText(ByTheWay(4)), "scf.for"), 1);
   EXPECT_EQ(Count(ModuleText(ByTheWay(5)), "scf.for"), 3);
   ComputesTheSame(ByTheWay(4));
+}
+
+TEST(WrittenOut, WhatIsGatheredFromIsNotKeptInRegisters) {
+  Builder b("gathers");
+  const Id X = b.Input("X", DType::kF32, {4}), at = b.Input("at", DType::kI32, {4}),
+           Y = b.Output("Y", DType::kF32, {4}), T = b.Temporary("T", DType::kF32, {4});
+  const Sum i = b.Iter(0);
+  b.Compute("made", {{"i", 4}}, {T, {i}}, b.Load(X, {i}));
+  b.Compute("read", {{"i", 4}}, {Y, {i}}, b.Gather(T, {b.Cast(DType::kIndex, b.Load(at, {i}))}));
+  Program p = b.Finish();
+  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
+    if (p.IsLoop(node)) p.loop(node).kind = LoopKind::kUnrolled;
+  }
+  const Plan plan = MakePlan(p);
+  EXPECT_FALSE(KeptInRegisters(p, plan)[T]);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/strings/str_replace.h"
 #include "backends/runner/data.h"
 #include "tests/runner/kernels.h"
 
@@ -189,6 +190,62 @@ TEST(Candidate, ThatWritesBeforeTheStartViolatesAGuard) {
   const RunResult result =
       RunOne(Request("int f(float* a, float* b) { ((volatile float*)b)[-1] = 1; return 0; }"));
   EXPECT_EQ(Name(result), "guard-violated");
+}
+
+// f(in, out) through a temporary of 1000 floats, with something done to it first.
+std::string ThroughTemporary(const std::string& first) {
+  return absl::StrCat("int f(float* a, float* b) { volatile float* t = malloc(4000);\n", first,
+                      "for (int i = 0; i < 1000; ++i) t[i] = a[i];\n"
+                      "for (int i = 0; i < 1000; ++i) b[i] = 2 * t[i];  free((void*)t); return 0; }");
+}
+
+TEST(Candidate, ThatWritesBesideATemporaryViolatesAGuard) {
+  if (kSanitized) GTEST_SKIP() << "memory is not watched";
+  for (const char* beside : {"t[1000] = 1;", "t[-1] = 1;"}) {
+    const RunResult result = RunOne(Request(ThroughTemporary(beside)));
+    EXPECT_EQ(Name(result), "guard-violated");
+    EXPECT_EQ(result.detail, "wrote next to a temporary, outside of its 4000 bytes");
+  }
+  const RunResult far = RunOne(Request(ThroughTemporary("t[1008] = 1;")));
+  EXPECT_EQ(Name(far), "guard-violated");
+  EXPECT_EQ(far.detail, "access 32 bytes past the end of a temporary, in the warm-up");
+}
+
+TEST(Candidate, ThatKeepsToItsTemporariesIsRight) {
+  RunRequest request = Request(ThroughTemporary("t = realloc((void*)t, 8000); t[1999] = 1;"));
+  request.reference = TwiceReference();
+  EXPECT_EQ(Name(RunOne(request)), "ok");
+}
+
+TEST(Candidate, ThatNeverFreesATemporaryIsWatchedToo) {
+  if (kSanitized) GTEST_SKIP() << "memory is not watched";
+  constexpr char kLeaks[] =
+      "int f(float* a, float* b) { static volatile float* t; if (!t) t = malloc(4000); t[%s] = 1; return 0; "
+      "}";
+  EXPECT_EQ(Name(RunOne(Request(absl::StrReplaceAll(kLeaks, {{"%s", "999"}})))), "ok");
+  EXPECT_EQ(Name(RunOne(Request(absl::StrReplaceAll(kLeaks, {{"%s", "1000"}})))), "guard-violated");
+}
+
+// As compiled code does: the bytes for the alignment are not its own.
+TEST(Candidate, ThatAlignsItsTemporariesIsWatchedToTheirEnds) {
+  if (kSanitized) GTEST_SKIP() << "memory is not watched";
+  constexpr char kAligns[] =
+      "int f(float* a, float* b) { char* m = malloc(4096 + 64);\n"
+      "volatile float* t = (void*)(((unsigned long)m + 63) / 64 * 64); t[%s] = 1; free(m); return 0; }";
+  RunRequest good = Request(absl::StrReplaceAll(kAligns, {{"%s", "1023"}})),
+             bad = Request(absl::StrReplaceAll(kAligns, {{"%s", "1024"}}));
+  good.kernel.heap_alignment = bad.kernel.heap_alignment = 64;
+  EXPECT_EQ(Name(RunOne(good)), "ok");
+  EXPECT_EQ(RunOne(bad).detail, "access 0 bytes past the end of a temporary, in the warm-up");
+}
+
+// Guards are for the first run alone: memory is plain when runs are timed.
+TEST(Candidate, FindsPlainMemoryWhereItIsTimed) {
+  if (kSanitized) GTEST_SKIP() << "memory is not watched";
+  EXPECT_EQ(
+      Name(RunOne(Request("int f(float* a, float* b) { static int runs; volatile float* t = malloc(4000);"
+                          "if (runs++ > 0) t[1000] = 1; free((void*)t); return 0; }"))),
+      "ok");
 }
 
 TEST(Candidate, ThatReadsBesideAParameterComputesNoNumber) {

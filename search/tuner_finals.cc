@@ -13,6 +13,7 @@ namespace kiln::internal {
 namespace {
 
 constexpr size_t kFastEnough = 10;  // programs, for each finalist, that the model chooses from
+constexpr double kFarBehind = 3;    // the fastest finalist: no luck makes up for that, and races would wait
 
 }  // namespace
 
@@ -45,7 +46,9 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   std::vector<Trial> trials;
   std::vector<RowId> records;
   std::set<RowId> seen;
+  double first = 0;  // seconds
   const auto enter = [&](const Measured* m) -> absl::Status {
+    if (first > 0 && m->seconds > kFarBehind * first) return absl::OkStatus();
     if (!seen.insert(m->record).second) return absl::OkStatus();
     absl::StatusOr<Point> point = PointOf(*t.space, judge_, m->candidate);
     if (!point.ok()) return point.status();
@@ -53,6 +56,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
                               {.prover = options_.prover});
     if (const absl::Status refuted = TurnAwayRefuted(proof, "it"); !refuted.ok())
       return store_.SetVerdict(m->record, false, outcome::kWrongResult, std::string(refuted.message()));
+    if (records.empty()) first = m->seconds;
     records.push_back(m->record);
     const std::string hash = ToString(HashOf(point->replayed.program()));
     trials.push_back({m->candidate, hash, *std::move(point), {}});

@@ -111,6 +111,37 @@ TEST(Tune, AnnouncesWhatNeedsNoSearch) {
   EXPECT_GT(machine.in_time, 10);
 }
 
+// A simulated machine that keeps the seconds of what it measured and of what raced.
+class Raced final : public Measurer {
+ public:
+  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
+    for (const MeasureRequest& r : requests) measured.push_back(machine_.Seconds(*r.scheduled));
+    return machine_.Measure(requests);
+  }
+  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> requests) override {
+    for (const MeasureRequest& r : requests) raced.push_back(machine_.Seconds(*r.scheduled));
+    return machine_.Race(requests);
+  }
+
+  std::vector<double> measured, raced;
+
+ private:
+  SimulatedMachine machine_{Target()};
+};
+
+TEST(Tune, DoesNotRaceWhatIsFarBehind) {
+  int far_behind = 0;
+  for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    Raced machine;
+    const auto store = MakeMemoryStore();
+    MustTune(Small(6, seed), machine, *store);
+    const double best = *std::min_element(machine.measured.begin(), machine.measured.end());
+    for (const double seconds : machine.measured) far_behind += seconds > 4 * best;
+    for (const double seconds : machine.raced) EXPECT_LT(seconds, 4 * best);
+  }
+  EXPECT_GT(far_behind, 0);
+}
+
 TEST(Tune, DrawsFromThePriorAloneInRandomSearch) {
   const auto traces = [](double neighbour_share) {
     SimulatedMachine machine{Target()};

@@ -15,6 +15,7 @@
 #include "search/database/memory_store.h"
 #include "search/recorded_measurer.h"
 #include "search/simulated_machine.h"
+#include "tests/search/small_searches.h"
 #include "tests/search/tiling_space.h"
 #include "trace/text.h"
 #include "validator/proof.h"
@@ -24,38 +25,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::SizeIs;
-
-const std::vector<TuneTask>& OneTask() {
-  static const std::vector<TuneTask> tasks = {{"matmul", Matmul(128, 128, 128), 2.0 * 128 * 128 * 128}};
-  return tasks;
-}
-
-// Small enough for many runs a second.
-TuneOptions Small(int trials, uint64_t seed) {
-  static const FakeClock clock;
-  TuneOptions options;
-  options.trials = trials;
-  options.seed = seed;
-  options.search.population.chains = 32;
-  options.search.population.steps = 8;
-  options.clock = &clock;
-  options.model = [](int dim) {
-    return MakeXgboostModel(dim, {.first_trees = 10, .more_trees = 3, .depth = 4});
-  };
-  return options;
-}
-
-std::vector<TuneResult> MustTune(const TuneOptions& options, Measurer& measurer, Store& store,
-                                 const std::vector<TuneTask>& tasks = OneTask()) {
-  auto results = Tune(tasks, TilingSpace, Target(), options, measurer, store);
-  EXPECT_TRUE(results.ok()) << results.status();
-  return results.ok() ? *std::move(results) : std::vector<TuneResult>(tasks.size());
-}
-
-std::vector<RecordRow> RecordsOf(Store& store) {
-  std::vector<RecordRow> records = store.ReadAll()->records;
-  return records;
-}
 
 TEST(Tune, BeginsWithWhatAnInformedModelPrefers) {
   SimulatedMachine machine{Target()};
@@ -81,65 +50,6 @@ TEST(Tune, FindsAFasterProgramThanRandomSearch) {
     random += std::log(machine.Seconds(MustTune(options, machine, *second)[0].program));
   }
   EXPECT_LT(annealed, random);
-}
-
-// A simulated machine that notes what it was told of beforehand.
-class Told final : public Measurer {
- public:
-  void Announce(const MeasureRequest& request) override { announced.push_back(HashOf(*request.scheduled)); }
-  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
-    for (size_t i = 0; i < announced.size(); ++i) {
-      EXPECT_TRUE(i < requests.size() && HashOf(*requests[i].scheduled) == announced[i]);
-      ++in_time;
-    }
-    announced.clear();
-    return machine_.Measure(requests);
-  }
-  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> c) override { return machine_.Race(c); }
-
-  std::vector<Hash128> announced;
-  int in_time = 0;
-
- private:
-  SimulatedMachine machine_{Target()};
-};
-
-TEST(Tune, AnnouncesWhatNeedsNoSearch) {
-  Told machine;
-  const auto store = MakeMemoryStore();
-  MustTune(Small(96, 1), machine, *store);
-  EXPECT_GT(machine.in_time, 10);
-}
-
-// A simulated machine that keeps the seconds of what it measured and of what raced.
-class Raced final : public Measurer {
- public:
-  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
-    for (const MeasureRequest& r : requests) measured.push_back(machine_.Seconds(*r.scheduled));
-    return machine_.Measure(requests);
-  }
-  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> requests) override {
-    for (const MeasureRequest& r : requests) raced.push_back(machine_.Seconds(*r.scheduled));
-    return machine_.Race(requests);
-  }
-
-  std::vector<double> measured, raced;
-
- private:
-  SimulatedMachine machine_{Target()};
-};
-
-TEST(Tune, DoesNotRaceWhatIsFarBehind) {
-  int far_behind = 0;
-  for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
-    Raced machine;
-    const auto store = MakeMemoryStore();
-    MustTune(Small(6, seed), machine, *store);
-    const double best = *std::min_element(machine.measured.begin(), machine.measured.end());
-    for (const double seconds : machine.measured) far_behind += seconds > 4 * best;
-    for (const double seconds : machine.raced) EXPECT_LT(seconds, 4 * best);
-  }
-  EXPECT_GT(far_behind, 0);
 }
 
 TEST(Tune, DrawsFromThePriorAloneInRandomSearch) {

@@ -1,0 +1,70 @@
+// What a search asks its measurer for.
+#include <algorithm>
+
+#include "lang/hash.h"
+#include "tests/search/small_searches.h"
+
+namespace kiln {
+namespace {
+
+// A simulated machine that notes what it was told of beforehand.
+class Told final : public Measurer {
+ public:
+  void Announce(const MeasureRequest& request) override { announced.push_back(HashOf(*request.scheduled)); }
+  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
+    for (size_t i = 0; i < announced.size(); ++i) {
+      EXPECT_TRUE(i < requests.size() && HashOf(*requests[i].scheduled) == announced[i]);
+      ++in_time;
+    }
+    announced.clear();
+    return machine_.Measure(requests);
+  }
+  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> c) override { return machine_.Race(c); }
+
+  std::vector<Hash128> announced;
+  int in_time = 0;
+
+ private:
+  SimulatedMachine machine_{Target()};
+};
+
+TEST(MeasurerOfASearch, IsToldOfWhatNeedsNoSearch) {
+  Told machine;
+  const auto store = MakeMemoryStore();
+  MustTune(Small(96, 1), machine, *store);
+  EXPECT_GT(machine.in_time, 10);
+}
+
+// A simulated machine that keeps the seconds of what it measured and of what raced.
+class Raced final : public Measurer {
+ public:
+  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
+    for (const MeasureRequest& r : requests) measured.push_back(machine_.Seconds(*r.scheduled));
+    return machine_.Measure(requests);
+  }
+  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> requests) override {
+    for (const MeasureRequest& r : requests) raced.push_back(machine_.Seconds(*r.scheduled));
+    return machine_.Race(requests);
+  }
+
+  std::vector<double> measured, raced;
+
+ private:
+  SimulatedMachine machine_{Target()};
+};
+
+TEST(MeasurerOfASearch, RacesNothingThatIsFarBehind) {
+  int far_behind = 0;
+  for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    Raced machine;
+    const auto store = MakeMemoryStore();
+    MustTune(Small(6, seed), machine, *store);
+    const double best = *std::min_element(machine.measured.begin(), machine.measured.end());
+    for (const double seconds : machine.measured) far_behind += seconds > 4 * best;
+    for (const double seconds : machine.raced) EXPECT_LT(seconds, 4 * best);
+  }
+  EXPECT_GT(far_behind, 0);
+}
+
+}  // namespace
+}  // namespace kiln

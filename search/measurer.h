@@ -54,6 +54,7 @@ struct MeasureResult {
   std::string status = std::string(outcome::kInterrupted);
   std::string error = {};            // one line for a person; empty when ok
   std::vector<double> samples = {};  // seconds of one execution each: those that count, in the order taken
+  std::vector<double> taken = {};    // the whole timing (RecordRow::taken)
   bool lower_bound = false;          // stopped early: it is at least this slow
   bool verified = false;             // its outputs were compared with the original's, and agree
   std::string flags = {};            // how it was built and timed, for the record

@@ -142,7 +142,10 @@ MeasureResult SimulatedMachine::Run(const MeasureRequest& request, int samples, 
   result.verified = true;
   Engine engine{options_.seed, Low(*request.scheduled), purpose};
   boost::random::normal_distribution<double> noise(0, options_.noise);
-  for (int i = 0; i < samples; ++i) result.samples.push_back(seconds * (1 + std::abs(noise(engine))));
+  for (int i = 0; i < samples; ++i) {
+    result.samples.push_back(seconds * (1 + std::abs(noise(engine))));
+    result.taken.insert(result.taken.end(), {result.samples.back(), 1});
+  }
   return result;
 }
 

@@ -292,9 +292,9 @@ absl::Status Tuner::Measure(int task, std::vector<Trial>& batch) {
   if (!thorough.empty()) results = measurer_.Measure(thorough);
   for (size_t i = 0; i < fastest.size(); ++i) {
     if (results[i].status == outcome::kInterrupted) return absl::CancelledError("measuring was interrupted");
-    std::vector<double>& samples = results[i].samples;
-    const std::vector<double>& quick = batch[fastest[i]].result.samples;
-    samples.insert(samples.begin(), quick.begin(), quick.end());
+    const MeasureResult& quick = batch[fastest[i]].result;
+    results[i].samples.insert(results[i].samples.begin(), quick.samples.begin(), quick.samples.end());
+    results[i].taken.insert(results[i].taken.begin(), quick.taken.begin(), quick.taken.end());
     batch[fastest[i]].result = std::move(results[i]);
   }
   return Stopped() ? absl::CancelledError("stopped") : absl::OkStatus();

@@ -151,6 +151,7 @@ RecordRow Tuner::RowOf(int task, const Trial& trial) {
   row.trace = Print(trace);
   row.program_hash = trial.hash;
   row.samples = trial.result.samples;
+  row.taken = trial.result.taken;
   row.status = trial.result.status;
   row.error = trial.result.error;
   row.lower_bound = trial.result.lower_bound;

@@ -132,6 +132,7 @@ class CpuMeasurer::Impl {
       result.error = raced.detail;
       if (raced.status != RunStatus::kOk) continue;
       result.samples = i == 0 ? raced.seconds : raced.peer_seconds[i - 1];
+      result.taken = i == 0 ? raced.taken : raced.peer_taken[i - 1];
       result.verified = true;
       result.flags = Flags(*racing[i], raced);
     }
@@ -327,6 +328,7 @@ class CpuMeasurer::Impl {
     if (!written.empty()) unlink(written.c_str());
     if (!result.ok()) return;
     result.samples = std::move(ran.seconds);
+    result.taken = std::move(ran.taken);
     result.lower_bound = ran.lower_bound;
     result.verified = true;
     result.flags = Flags(candidate, ran);
@@ -363,23 +365,33 @@ class CpuMeasurer::Impl {
       RunResult ran = Run(run);
       if (LearnsThatItWasDisturbed(run, ran)) ran = Run(run);
       if (ran.status != RunStatus::kOk) return ran;
-      if (process == 0 || ran.calm > all.calm) {
+      if (process == 0) {
         all = std::move(ran);
+        continue;
+      }
+      Append(ran.taken, &all.taken);
+      Append(ran.peer_taken, &all.peer_taken);
+      all.retaken += ran.retaken;
+      all.preempted += ran.preempted;
+      if (ran.calm > all.calm) {
+        all.calm = true;
+        all.seconds = std::move(ran.seconds);
+        all.peer_seconds = std::move(ran.peer_seconds);
       } else if (ran.calm == all.calm) {
-        Append(ran, &all);
+        Append(ran.seconds, &all.seconds);
+        Append(ran.peer_seconds, &all.peer_seconds);
       }
     }
     return all;
   }
 
-  static void Append(const RunResult& ran, RunResult* all) {
-    all->seconds.insert(all->seconds.end(), ran.seconds.begin(), ran.seconds.end());
-    for (size_t i = 0; i < all->peer_seconds.size(); ++i) {
-      std::vector<double>& to = all->peer_seconds[i];
-      to.insert(to.end(), ran.peer_seconds[i].begin(), ran.peer_seconds[i].end());
-    }
-    all->retaken += ran.retaken;
-    all->preempted += ran.preempted;
+  static void Append(const std::vector<double>& seconds, std::vector<double>* all) {
+    all->insert(all->end(), seconds.begin(), seconds.end());
+  }
+
+  static void Append(const std::vector<std::vector<double>>& of_peers,
+                     std::vector<std::vector<double>>* all) {
+    for (size_t i = 0; i < all->size(); ++i) Append(of_peers[i], &(*all)[i]);
   }
 
   std::string Flags(const Candidate& candidate, const RunResult& ran) const {

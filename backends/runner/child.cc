@@ -332,7 +332,11 @@ class Child {
     result_.retaken = outcome.retaken;
     result_.preempted = outcome.preempted;
     result_.seconds = timed.front().seconds;
-    for (size_t k = 1; k < timed.size(); ++k) result_.peer_seconds.push_back(timed[k].seconds);
+    result_.taken = timed.front().taken;
+    for (size_t k = 1; k < timed.size(); ++k) {
+      result_.peer_seconds.push_back(timed[k].seconds);
+      result_.peer_taken.push_back(timed[k].taken);
+    }
     return std::nullopt;
   }
 

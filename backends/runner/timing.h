@@ -28,7 +28,8 @@ struct TimedKernel {
   BoundKernel kernel;
   std::vector<std::pair<const void*, int64_t>> memory;  // what a cold cache does not hold: address, bytes
   double warm_up_seconds = 0;
-  std::vector<double> seconds;  // the samples come here
+  std::vector<double> seconds;  // the samples that are told come here
+  std::vector<double> taken;    // all of them: RunResult::taken
 };
 
 // RunRequest::reference_kernel.

@@ -64,7 +64,8 @@ Json ToJson(const RecordRow& row) {
           {"lower_bound", row.lower_bound},
           {"flags", ToJson(row.flags)},
           {"verified", row.verified},
-          {"created", row.created}};
+          {"created", row.created},
+          {"taken", row.taken}};
 }
 
 // Reads the fields of one object; the first problem is kept.
@@ -114,6 +115,8 @@ class Reader {
     if (!value->is_boolean()) Fail(absl::StrCat("\"", field, "\" is not true or false"));
     return value->is_boolean() && value->get<bool>();
   }
+
+  bool Has(const char* field) const { return object_.is_object() && object_.contains(field); }
 
   std::vector<double> Doubles(const char* field) {
     const Json* value = Find(field);
@@ -246,6 +249,7 @@ class Importer {
             .trace = r.Text("trace"),
             .program_hash = r.Hash("program_hash"),
             .samples = r.Doubles("samples"),
+            .taken = r.Has("taken") ? r.Doubles("taken") : std::vector<double>(),  // older texts do not
             .status = r.Text("status"),
             .error = r.Text("error"),
             .lower_bound = r.Bool("lower_bound"),

@@ -54,6 +54,10 @@ struct RecordRow {
   std::string program_hash{};  // of the scheduled program: 32 lower-case hex digits
   std::vector<double>
       samples;  // seconds per execution, finite and not negative: those that count, in the order taken
+  // All samples, each as two numbers: seconds as the clock told them, and how many times as long as
+  // undisturbed the reference kernel took beside it (docs/decisions/0013). Empty where a measurer tells
+  // nothing of it.
+  std::vector<double> taken{};
   std::string status{};      // status class
   std::string error{};       // empty when status is "ok"
   bool lower_bound = false;  // measuring stopped early: it is at least this slow, and never best

@@ -92,6 +92,10 @@ CREATE TABLE round (
   UNIQUE (run, task, round)
 ) STRICT;
 )sql",
+    // Version 4: whole timings.
+    R"sql(
+ALTER TABLE record ADD COLUMN taken BLOB NOT NULL DEFAULT x'' CHECK (length(taken) % 16 = 0);
+)sql",
 };
 
 absl::StatusOr<int> FindVersion(sqlite::Connection& db) {

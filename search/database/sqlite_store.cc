@@ -21,12 +21,11 @@ constexpr char kRunColumns[] =
     "id, uid, command, options, seed, kiln_version, llvm_version, xgboost_version, started, state, finished";
 constexpr char kRecordColumns[] =
     "id, workload, target, run, task, round, trial, sketch, trace, program_hash, samples, status, error, "
-    "lower_bound, "
-    "flags, verified, created";
+    "lower_bound, flags, verified, created, taken";
 constexpr char kInsertRecord[] =
     "INSERT INTO record (workload, target, run, task, round, trial, sketch, trace, program_hash, samples, "
-    "status, "
-    "error, lower_bound, flags, verified, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "status, error, lower_bound, flags, verified, created, taken) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 static_assert(std::endian::native == std::endian::little, "samples are stored as little-endian doubles");
 
@@ -74,6 +73,7 @@ RecordRow ReadRecord(const Query& q) {
           .trace = q.Text(8),
           .program_hash = q.Text(9),
           .samples = UnpackSamples(q.Text(10)),
+          .taken = UnpackSamples(q.Text(17)),
           .status = q.Text(11),
           .error = q.Text(12),
           .lower_bound = q.Int(13) != 0,
@@ -405,7 +405,7 @@ class SqliteStore : public Store {
     if (!same.status().ok()) return same.status();
     return Inserted(Query(*db_, kInsertRecord, r.workload, r.target, r.run, r.task, r.round, r.trial,
                           r.sketch, r.trace, r.program_hash, Blob{PackSamples(r.samples)}, r.status, r.error,
-                          r.lower_bound, r.flags, r.verified, r.created));
+                          r.lower_bound, r.flags, r.verified, r.created, Blob{PackSamples(r.taken)}));
   }
 
   absl::StatusOr<RowId> AddOrFindRun(RunRow run) {

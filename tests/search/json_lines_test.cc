@@ -21,7 +21,7 @@ constexpr char kText[] =
 {"workload":{"id":1,"hash":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","name":"matmul","program":"program a"}}
 {"target":{"id":1,"text":"cpu cores=2","fingerprint":"fingerprint 1"}}
 {"run":{"id":1,"uid":"eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee","command":"kiln tune a.mlir","options":"{}","seed":18446744073709551615,"kiln":"0.1.0","llvm":"22.1","xgboost":"1.7.4","started":17}}
-{"record":{"workload":1,"target":1,"run":1,"task":0,"round":0,"trial":3,"sketch":"tile=SSRSRS","trace":{"base64":"/w=="},"program_hash":"dddddddddddddddddddddddddddddddd","samples":[0.1,5e-324],"status":"ok","error":"","lower_bound":false,"flags":"contraction","verified":false,"created":1700000000003}}
+{"record":{"workload":1,"target":1,"run":1,"task":0,"round":0,"trial":3,"sketch":"tile=SSRSRS","trace":{"base64":"/w=="},"program_hash":"dddddddddddddddddddddddddddddddd","samples":[0.1,5e-324],"status":"ok","error":"","lower_bound":false,"flags":"contraction","verified":false,"created":1700000000003,"taken":[0.1,1.0,0.3,1.5]}}
 )json";
 
 std::string Export(Store& store) {
@@ -40,6 +40,7 @@ TEST(JsonLines, PrintsOneRowALine) {
   FillExample(*store);
   RecordRow record = ExampleRecord(1, 1, 3, {0.1, 5e-324});
   record.trace = "\xff";
+  record.taken = {0.1, 1, 0.3, 1.5};
   ASSERT_TRUE(store->AppendRecords(1, {record}, "").ok());
   EXPECT_EQ(Export(*store), kText);
 }
@@ -53,6 +54,12 @@ TEST(JsonLines, ImportsOnceHoweverOftenItIsRead) {
   EXPECT_EQ(Export(*store), kText);
   EXPECT_EQ(store->Get(1)->record.trace, "\xff");
   EXPECT_EQ(store->FindUnfinishedRun("kiln tune a.mlir").value(), std::nullopt);
+}
+
+TEST(JsonLines, ReadsRecordsWithoutWholeTimings) {
+  const auto store = MakeMemoryStore();
+  EXPECT_EQ(Import(*store, absl::StrReplaceAll(kText, {{",\"taken\":[0.1,1.0,0.3,1.5]", ""}}))->added, 1);
+  EXPECT_EQ(store->Get(1)->record.taken, std::vector<double>());
 }
 
 TEST(JsonLines, NamesTheMalformedLineAndImportsNothing) {
@@ -77,8 +84,13 @@ TEST(JsonLines, NamesTheMalformedLineAndImportsNothing) {
       {"[0.1,5e-324]", "[0.1,null]", "in.jsonl:5:172: \"samples\" is not a list of numbers"},
       {"[0.1,5e-324]", "[-0.5]",
        "in.jsonl:5:1: record of task 0, trial 3: sample -0.5 is no time in seconds"},
+      {",1.5]", "]",
+       "in.jsonl:5:1: record of task 0, trial 3: taken has 3 numbers, and should have two a sample"},
+      {",1.5]", ",-1]",
+       "in.jsonl:5:1: record of task 0, trial 3: taken has -1, which is neither a time nor a slowdown"},
       {"/w==", "/w=", "in.jsonl:5:96: \"trace\" is not a string, nor {\"base64\":\"...\"}"},
-      {"\"created\":1700000000003}}", "\"crea", "in.jsonl:5:284: the line is not JSON (is it cut off?)"},
+      {"\"created\":1700000000003,\"taken\":[0.1,1.0,0.3,1.5]}}", "\"crea",
+       "in.jsonl:5:284: the line is not JSON (is it cut off?)"},
       {"5e-324]", "5e324]", "in.jsonl:5:187: the line has a number that no double holds"},
       {kText, "", "in.jsonl:1:1: the input is empty"},
   };
@@ -111,6 +123,8 @@ TEST(JsonLines, GivesBackEveryBitOfSamplesAndText) {
     RecordRow record = ExampleRecord(1, 1, 0, samples);
     record.trace = bytes();
     record.error = bytes();
+    record.taken = samples;
+    if (record.taken.size() % 2 != 0) record.taken.pop_back();
     RC_ASSERT(memory->AppendRecords(1, {record}, "").ok());
     RC_ASSERT(memory->FinishRun(1).ok());
 

@@ -91,6 +91,20 @@ CREATE TABLE model (
 INSERT INTO model VALUES (1, 'global', 1, x'62', 'note');
 )sql";
 
+// The same as version 3 wrote it.
+const std::string kVersion3 = kVersion2 + R"sql(
+PRAGMA user_version = 3;
+CREATE TABLE round (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run (id),
+  task INTEGER NOT NULL,
+  round INTEGER NOT NULL,
+  trials INTEGER NOT NULL,
+  statistics TEXT NOT NULL,
+  UNIQUE (run, task, round)
+) STRICT;
+)sql";
+
 void MakeFile(const std::string& path, const std::string& sql) {
   const auto db = Connection::Open(path, absl::Seconds(1));
   ASSERT_TRUE((*db)->Execute("BEGIN;" + sql + "; COMMIT").ok());
@@ -140,7 +154,7 @@ TEST(Schema, MigratesAnOlderFileAndKeepsACopyOfIt) {
 }
 
 TEST(Schema, OfAMigratedFileIsThatOfANewOne) {
-  for (const std::string& older : {std::string(kVersion1), kVersion2}) {
+  for (const std::string& older : {std::string(kVersion1), kVersion2, kVersion3}) {
     const TemporaryDirectory directory;
     MakeFile(directory / "old.db", older);
     ASSERT_TRUE(OpenStore(directory / "old.db").ok());
@@ -163,6 +177,19 @@ TEST(Schema, MigratesRunsThatHaveNoRounds) {
   EXPECT_EQ(store->Rounds(1).value(), std::vector<RoundRow>{round});
 }
 
+TEST(Schema, MigratesRecordsWithoutWholeTimings) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "kiln.db";
+  MakeFile(path, kVersion3);
+  const auto store = OpenStore(path).value();
+  EXPECT_EQ(Version(path + ".v3.bak"), 3);
+  EXPECT_EQ(store->Get(1)->record.taken, std::vector<double>());
+  RecordRow record = ExampleRecord(1, 1, 1, {1});
+  record.taken = {1, 1, 3, 1.5};
+  ASSERT_TRUE(store->AppendRecords(1, {record}, "state").ok());
+  EXPECT_EQ(store->Get(2)->record.taken, record.taken);
+}
+
 TEST(Schema, NeverOverwritesAnEarlierBackup) {
   const TemporaryDirectory directory;
   const std::string path = directory / "kiln.db";
@@ -182,7 +209,7 @@ TEST(Schema, RefusesANewerFileAndLeavesItAsItIs) {
   EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
             path +
-                " has schema version 7, made by a newer Kiln; this Kiln reads versions up to 3: "
+                " has schema version 7, made by a newer Kiln; this Kiln reads versions up to 4: "
                 "use the newer Kiln, or choose another file");
   EXPECT_EQ(Bytes(path), before);
 }

@@ -5,12 +5,8 @@
 
 #include <set>
 
-#include "search/cost/xgboost_model.h"
-#include "search/database/memory_store.h"
 #include "search/recorded_measurer.h"
-#include "search/simulated_machine.h"
-#include "search/tune.h"
-#include "tests/search/tiling_space.h"
+#include "tests/search/small_searches.h"
 #include "tests/search/toy_spaces.h"
 #include "trace/text.h"
 
@@ -30,18 +26,9 @@ void SmallSpace(Schedule& s) {
 }
 
 TuneOptions Options(const std::string& strategy, int trials, uint64_t seed = 3) {
-  static const FakeClock clock;
-  TuneOptions options;
+  TuneOptions options = Small(trials, seed);
   options.strategy = strategy;
-  options.trials = trials;
-  options.seed = seed;
   options.finalists = 0;
-  options.search.population.chains = 16;
-  options.search.population.steps = 8;
-  options.clock = &clock;
-  options.model = [](int dim) {
-    return MakeXgboostModel(dim, {.first_trees = 10, .more_trees = 3, .depth = 4});
-  };
   return options;
 }
 

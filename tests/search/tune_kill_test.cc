@@ -9,12 +9,8 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "search/cost/xgboost_model.h"
-#include "search/database/memory_store.h"
 #include "search/database/sqlite_store.h"
-#include "search/simulated_machine.h"
-#include "search/tune.h"
-#include "tests/search/tiling_space.h"
+#include "tests/search/small_searches.h"
 
 namespace kiln {
 namespace {
@@ -23,17 +19,8 @@ constexpr int kTrials = 64, kKills = 50;
 
 absl::StatusOr<std::vector<TuneResult>> TuneOn(Store& store, uint64_t seed,
                                                const std::function<void(const TuneProgress&)>& progress) {
-  const FakeClock clock;
-  TuneOptions options;
-  options.trials = kTrials;
-  options.seed = seed;
-  options.search.population.chains = 16;
-  options.search.population.steps = 4;
-  options.clock = &clock;
+  TuneOptions options = Small(kTrials, seed);
   options.progress = progress;
-  options.model = [](int dim) {
-    return MakeXgboostModel(dim, {.first_trees = 5, .more_trees = 2, .depth = 3});
-  };
   SimulatedMachine machine{Target()};
   return Tune({{"matmul", Matmul(64, 64, 64), 0}}, TilingSpace, Target(), options, machine, store);
 }

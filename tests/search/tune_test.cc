@@ -402,6 +402,19 @@ TEST(Tune, EndsATaskWhoseLastTrialsGainedTooLittle) {
   EXPECT_LT(best.trials, 1000);
 }
 
+// Some are measured quickly, then thoroughly, and the first race too.
+TEST(Tune, KeepsWholeTimings) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  MustTune(Small(48, 1), machine, *store);
+  std::set<size_t> lengths;
+  for (const RecordRow& record : RecordsOf(*store)) {
+    EXPECT_EQ(record.taken.size(), 2 * record.samples.size());
+    lengths.insert(record.samples.size());
+  }
+  EXPECT_GE(lengths.size(), 3u);
+}
+
 TEST(Tune, KeepsWhatIsToldOfRounds) {
   SimulatedMachine machine{Target()};
   const auto store = MakeMemoryStore();

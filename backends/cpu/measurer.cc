@@ -32,7 +32,7 @@ constexpr int kThoroughRuns = 5, kThoroughRetakes = 32;
 constexpr double kLeastRunSeconds = 5;
 // Of samples, of kernels that take this long.
 constexpr double kEnoughSeconds = 1, kEnoughSecondsOfARace = 60;
-constexpr int kRaceProcesses = 2;
+constexpr int kRaceProcesses = 5;
 constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // to wait for calm samples
 // Of the reference kernel, at the start: samples of 20 us each, in turns that are apart. The least is
 // undisturbed, unless it is this much longer than what is seen later.
@@ -344,7 +344,8 @@ class CpuMeasurer::Impl {
   }
 
   // In several processes, for the pages that a process gets are worth some percent to programs that fill
-  // caches. What was told of a calm core stands alone.
+  // caches, and sometimes half: so many that the median takes nothing from the worst. What was told of a
+  // calm core stands alone.
   RunResult RunRace(const std::vector<Candidate*>& racing) {
     if (racing.empty()) return {};
     RunRequest run = RunOf(*racing.front());

@@ -9,7 +9,7 @@
 //
 // Timing: one warm-up and three runs; a candidate stops as a lower bound when its fastest run takes more than
 // five times the best (after one) or twice (after two); a thorough one is timed until the standard error of
-// its median is 2%. Race times finalists in turns, in two processes, twenty rounds and more until that is
+// its median is 2%. Race times finalists in turns, in five processes, twenty rounds and more until that is
 // 0.5%; a race of one is the most careful timing there is. Timed runs own `threads` cores, with a thread on
 // each for parallel loops; the next candidates are built on the others meanwhile, or before, if there are no
 // others. Times are relative to a reference kernel (reference_kernel.h) that runs before and after each

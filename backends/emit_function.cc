@@ -45,9 +45,8 @@ void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& param
   std::vector<Id> blocks;
   for (Id child = p_.nodes[kRoot].first; child != kNone; child = p_.nodes[child].next) {
     if (p_.nodes[child].prepare != prepare) continue;
-    if (p_.IsBlock(child)) blocks.push_back(child);
-    const std::vector<Id> below = BlocksBelow(p_, child);
-    blocks.insert(blocks.end(), below.begin(), below.end());
+    const std::vector<Id> of_child = BlocksOf(p_, child);
+    blocks.insert(blocks.end(), of_child.begin(), of_child.end());
   }
   DeclareBuffers(blocks);
   for (Id child = p_.nodes[kRoot].first; child != kNone; child = p_.nodes[child].next) {

@@ -82,8 +82,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   print("decompose-reductions", [&] { return ToString(p); });
   Plan plan = MakePlan(p);
   WriteOutShortLoops(p, plan, options.vector_bytes);
-  ShareStorage(p, plan);
   print("write-out-short-loops", [&] { return ToString(p); });
+  ShareStorage(p, plan);
   print("plan", [&] { return ToString(p, plan); });
 
   std::vector<Id> parameters = p.parameters;

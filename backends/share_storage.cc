@@ -28,14 +28,14 @@ std::vector<Life> Lives(const Program& p) {
   int position = 0;
   const auto touch = [&](Id buffer, bool writes) {
     Life& life = lives[buffer];
-    if (life.first < 0) life.starts_written = writes;
-    if (life.first < 0) life.first = position;
+    if (life.first < 0) {
+      life.first = position;
+      life.starts_written = writes;
+    }
     life.last = position;
   };
   for (Id child = p.nodes[kRoot].first; child != kNone; child = p.nodes[child].next, ++position) {
-    std::vector<Id> blocks = BlocksBelow(p, child);
-    if (p.IsBlock(child)) blocks.insert(blocks.begin(), child);
-    for (const Id block : blocks) {
+    for (const Id block : BlocksOf(p, child)) {
       for (const Id buffer : ReadBuffers(p, block)) touch(buffer, false);
       for (const Id buffer : WrittenBuffers(p, block)) {
         touch(buffer, !p.block(block).accumulates);

@@ -62,8 +62,7 @@ class Grouping {
 
   void AddUnit(Id nest) {
     Unit unit;
-    if (p_.IsBlock(nest)) unit.blocks.push_back(nest);
-    for (const Id block : BlocksBelow(p_, nest)) unit.blocks.push_back(block);
+    unit.blocks = BlocksOf(p_, nest);
     if (unit.blocks.empty()) return;
     for (const Id block : unit.blocks) {
       unit.plain = unit.plain && p_.block(block).monoid == kNone;

@@ -361,15 +361,13 @@ class CpuMeasurer::Impl {
     run.timing.enough_seconds = kEnoughSecondsOfARace / kRaceProcesses;
     run.timing.retakes = run.timing.runs;
     run.timing.max_seconds = wait / kRaceProcesses;
-    RunResult all;
+    RunResult all = {.status = RunStatus::kOk};
+    all.peer_seconds.resize(run.peers.size());
+    all.peer_taken.resize(run.peers.size());
     for (int process = 0; process < kRaceProcesses; ++process) {
       RunResult ran = Run(run);
       if (LearnsThatItWasDisturbed(run, ran)) ran = Run(run);
       if (ran.status != RunStatus::kOk) return ran;
-      if (process == 0) {
-        all = std::move(ran);
-        continue;
-      }
       Append(ran.taken, &all.taken);
       Append(ran.peer_taken, &all.peer_taken);
       all.retaken += ran.retaken;

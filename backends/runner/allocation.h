@@ -48,9 +48,9 @@ void* realloc(void* old, size_t size) noexcept {
       kiln::guarded_blocks.load(std::memory_order_relaxed) > 0 ? kiln::GuardedBytes(old) : -1;
   if (guarded >= 0) {
     void* copy = malloc(size);
-    if (copy != nullptr)
-      memcpy(copy, old, size < static_cast<size_t>(guarded) ? size : static_cast<size_t>(guarded));
-    if (copy != nullptr) free(old);
+    if (copy == nullptr) return nullptr;
+    memcpy(copy, old, size < static_cast<size_t>(guarded) ? size : static_cast<size_t>(guarded));
+    free(old);
     return copy;
   }
   void* memory = __libc_realloc(old, size);

@@ -272,23 +272,28 @@ class Child {
   MaybeFailure WarmUp() {
     note_->phase = RunPhase::kWarmup;
     for (Loaded& kernel : kernels_) {
-      int runs = std::max(1, request_.timing.warmups);
-      for (int i = 0; i < runs; ++i) {
-        std::optional<HeapGuard> guard;
-        if (i == 0) PoisonOutputs(kernel);
-        if (i == 0) guard.emplace(kernel.object->heap_alignment);
-        const double start = MonotonicSeconds();
-        if (const int status = kernel.timed.kernel.Run(); status != 0)
-          return NonZero(kernel, "the kernel", status);
-        kernel.timed.warm_up_seconds = MonotonicSeconds() - start;
-        if (i > 0) continue;
-        runs += guard->Used();
-        if (MaybeFailure failure = CheckTemporaries(kernel, *guard)) return failure;
-        guard.reset();
-        if (MaybeFailure failure = CheckCanaries()) return failure;
-        if (MaybeFailure failure = CompareOutputs(kernel)) return failure;
+      bool allocates = false;
+      PoisonOutputs(kernel);
+      {
+        const HeapGuard guard(kernel.object->heap_alignment);
+        if (MaybeFailure failure = WarmUpOnce(kernel)) return failure;
+        if (MaybeFailure failure = CheckTemporaries(kernel, guard)) return failure;
+        allocates = guard.Used();
+      }
+      if (MaybeFailure failure = CheckCanaries()) return failure;
+      if (MaybeFailure failure = CompareOutputs(kernel)) return failure;
+      for (int more = std::max(0, request_.timing.warmups - 1) + allocates; more > 0; --more) {
+        if (MaybeFailure failure = WarmUpOnce(kernel)) return failure;
       }
     }
+    return std::nullopt;
+  }
+
+  static MaybeFailure WarmUpOnce(Loaded& kernel) {
+    const double start = MonotonicSeconds();
+    if (const int status = kernel.timed.kernel.Run(); status != 0)
+      return NonZero(kernel, "the kernel", status);
+    kernel.timed.warm_up_seconds = MonotonicSeconds() - start;
     return std::nullopt;
   }
 

@@ -246,8 +246,8 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
       if (kept->preemptions > 0) ++outcome.preempted;
       slowdowns.push_back(kept->slowdown);
       samples.Add(k, *kept, most);
-      (*kernels)[k].taken.insert((*kernels)[k].taken.end(),
-                                 {kept->seconds * kept->slowdown, kept->most_slowdown});
+      std::vector<double>& taken = (*kernels)[k].taken;
+      taken.insert(taken.end(), {kept->seconds * kept->slowdown, kept->most_slowdown});
     }
     ++*rounds;
     backwards = !backwards;

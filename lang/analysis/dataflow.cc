@@ -86,6 +86,12 @@ std::vector<Id> BlocksBelow(const Program& program, Id node) {
   return blocks;
 }
 
+std::vector<Id> BlocksOf(const Program& program, Id node) {
+  std::vector<Id> blocks = BlocksBelow(program, node);
+  if (program.IsBlock(node)) blocks.insert(blocks.begin(), node);
+  return blocks;
+}
+
 Id BufferRead(const Expr& e) {
   return e.op == Op::kLoad ? e.a : e.op == Op::kGather ? static_cast<Id>(e.bits) : kNone;
 }

@@ -11,6 +11,8 @@ namespace kiln {
 std::vector<Id> Blocks(const Program& program);
 // Live blocks below a node (itself excluded), in program order.
 std::vector<Id> BlocksBelow(const Program& program, Id node);
+// The same with the node itself, which comes first, if it is a block.
+std::vector<Id> BlocksOf(const Program& program, Id node);
 
 // Expressions of a block that are evaluated: values, initial values, and what they are made of, each once,
 // operands before users.

@@ -18,12 +18,6 @@ constexpr int32_t kMostStages = 64;
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-std::vector<Id> BlocksOf(const Program& p, Id node) {
-  std::vector<Id> blocks = BlocksBelow(p, node);
-  if (p.IsBlock(node)) blocks.insert(blocks.begin(), node);
-  return blocks;
-}
-
 class PipelineCheck {
  public:
   PipelineCheck(const Program& program, Id loop) : p_(program), loop_(loop) {

@@ -13,6 +13,7 @@
 #include "backends/builder/pool.h"
 #include "lang/hash.h"
 #include "tests/backends/run_program.h"
+#include "tests/backends/with_loops.h"
 #include "tests/backends/workers.h"
 
 namespace kiln {
@@ -89,10 +90,7 @@ TEST(BuilderPool, KeepsResultsUnderTheirKeys) {
 
 TEST(BuilderPool, SaysWhyAProgramCannotBeBuilt) {
   const auto pool = StartBuilders();
-  Program gpu = Affine(8);
-  for (Id node = 0; node < static_cast<Id>(gpu.nodes.size()); ++node) {
-    if (gpu.IsLoop(node)) gpu.loop(node).kind = LoopKind::kThreadX;
-  }
+  const Program gpu = WithLoops(Affine(8), LoopKind::kThreadX);
   BuildRequest malformed = RequestFor(Affine(8));
   malformed.program.resize(malformed.program.size() / 2);
   BuildRequest machine = RequestFor(Affine(8));

@@ -17,6 +17,7 @@
 #include "build_info.h"
 #include "lang/interpreter.h"
 #include "tests/backends/run_program.h"
+#include "tests/backends/with_loops.h"
 #include "tests/backends/workers.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
@@ -426,10 +427,7 @@ TEST(Export, SaysWhatItCannotWrite) {
 }
 
 TEST(Export, SaysWhyAProgramCannotBeBuilt) {
-  Program gpu = Affine(8);
-  for (Id node = 0; node < static_cast<Id>(gpu.nodes.size()); ++node) {
-    if (gpu.IsLoop(node)) gpu.loop(node).kind = LoopKind::kThreadX;
-  }
+  const Program gpu = WithLoops(Affine(8), LoopKind::kThreadX);
   const auto exported = Export(gpu, "f", FreshFolder(), Builders());
   EXPECT_EQ(exported.status().message(), "cannot build f: loop i is thread-x, which a CPU does not have");
 }

@@ -8,6 +8,7 @@
 
 #include "lang/builder.h"
 #include "tests/backends/run_program.h"
+#include "tests/backends/with_loops.h"
 
 namespace kiln {
 namespace {
@@ -282,10 +283,7 @@ TEST(Lower, RefusesVectorsInsideOfVectors) {
   Builder b("copy");
   const Id x = b.Input("x", DType::kF32, {4, 8}), y = b.Output("y", DType::kF32, {4, 8});
   b.Compute("copy", {{"i", 4}, {"j", 8}}, {y, {b.Iter(0), b.Iter(1)}}, b.Load(x, {b.Iter(0), b.Iter(1)}));
-  Program p = b.Finish();
-  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
-    if (p.IsLoop(node)) p.loop(node).kind = LoopKind::kVectorized;
-  }
+  const Program p = WithLoops(b.Finish(), LoopKind::kVectorized);
   EXPECT_EQ(Lower(p, Context()).status().ToString(),
             "FAILED_PRECONDITION: loop j is vectorized inside of loop i, which is vectorized too");
 }

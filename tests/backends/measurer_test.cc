@@ -13,6 +13,7 @@
 #include "backends/cpu/cores.h"
 #include "backends/cpu/scratch_folder.h"
 #include "backends/cpu/targets.h"
+#include "tests/backends/with_loops.h"
 #include "tests/backends/workers.h"
 #include "tests/runner/kernels.h"
 #include "tests/support/scheduled.h"
@@ -36,13 +37,7 @@ CpuMeasurer& Shared() {
   return *measurer;
 }
 
-// All loops of the program in another kind.
-Program Unrolled(Program p) {
-  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
-    if (p.IsLoop(node)) p.loop(node).kind = LoopKind::kUnrolled;
-  }
-  return p;
-}
+Program Unrolled(Program p) { return WithLoops(std::move(p), LoopKind::kUnrolled); }
 
 // The flags, without what this machine was disturbed by.
 std::string HowMeasured(const MeasureResult& result) {
@@ -267,10 +262,7 @@ TEST(CpuMeasurer, GivesEachMisfortuneItsClass) {
 
 TEST(CpuMeasurer, AFailedBuildIsAResultBesideOthers) {
   const Program p = Affine(100);
-  Program gpu = p;
-  for (Id node = 0; node < static_cast<Id>(gpu.nodes.size()); ++node) {
-    if (gpu.IsLoop(node)) gpu.loop(node).kind = LoopKind::kThreadX;
-  }
+  const Program gpu = WithLoops(p, LoopKind::kThreadX);
   const auto results = Shared().Measure(
       std::vector<MeasureRequest>{{.original = &p, .scheduled = &gpu}, {.original = &p, .scheduled = &p}});
   EXPECT_EQ(results[0].status, outcome::kBuildFailed);
@@ -280,10 +272,7 @@ TEST(CpuMeasurer, AFailedBuildIsAResultBesideOthers) {
 
 TEST(CpuMeasurer, AnOriginalThatCannotBeBuiltFailsItsCandidates) {
   const Program p = Affine(100);
-  Program gpu = p;
-  for (Id node = 0; node < static_cast<Id>(gpu.nodes.size()); ++node) {
-    if (gpu.IsLoop(node)) gpu.loop(node).kind = LoopKind::kThreadX;
-  }
+  const Program gpu = WithLoops(p, LoopKind::kThreadX);
   const MeasureResult result = Shared().Measure({{.original = &gpu, .scheduled = &p}}).front();
   EXPECT_EQ(result.status, outcome::kBuildFailed);
   EXPECT_TRUE(absl::StartsWith(result.error, "the untransformed program: ")) << result.error;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "tests/backends/computes_the_same.h"
+#include "tests/backends/with_loops.h"
 
 namespace kiln {
 namespace {
@@ -148,11 +149,7 @@ TEST(ShareStorage, ThePhasesShareNothing) {
 }
 
 TEST(ShareStorage, RegistersStayRegisters) {
-  Program p = Chain(8);
-  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
-    if (p.IsLoop(node)) p.loop(node).kind = LoopKind::kVectorized;
-  }
-  EXPECT_THAT(Planned(p), Not(HasSubstr("in the memory of")));
+  EXPECT_THAT(Planned(WithLoops(Chain(8), LoopKind::kVectorized)), Not(HasSubstr("in the memory of")));
 }
 
 // Columns of T1 that nobody reads wait to be transposed until its memory is T3's.

@@ -6,6 +6,7 @@
 #include "backends/written_out.h"
 #include "lang/builder.h"
 #include "tests/backends/computes_the_same.h"
+#include "tests/backends/with_loops.h"
 
 namespace kiln {
 namespace {
@@ -128,10 +129,7 @@ TEST(WrittenOut, WhatIsGatheredFromIsNotKeptInRegisters) {
   const Sum i = b.Iter(0);
   b.Compute("made", {{"i", 4}}, {T, {i}}, b.Load(X, {i}));
   b.Compute("read", {{"i", 4}}, {Y, {i}}, b.Gather(T, {b.Cast(DType::kIndex, b.Load(at, {i}))}));
-  Program p = b.Finish();
-  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
-    if (p.IsLoop(node)) p.loop(node).kind = LoopKind::kUnrolled;
-  }
+  Program p = WithLoops(b.Finish(), LoopKind::kUnrolled);
   const Plan plan = MakePlan(p);
   EXPECT_FALSE(KeptInRegisters(p, plan)[T]);
 }

@@ -9,6 +9,7 @@
 #include "lang/builder.h"
 #include "lang/schedule.h"
 #include "tests/backends/run_program.h"
+#include "tests/backends/with_loops.h"
 #include "tests/support/scheduled.h"
 
 namespace kiln {
@@ -20,11 +21,7 @@ Program Strided(DType type, int64_t lanes, int64_t stride, int64_t offset, int64
   const Id x = b.Input("x", type, {size}), y = b.Output("y", type, {lanes});
   const Sum i = b.Iter(0);
   b.Compute("y", {{"i", lanes}}, {y, {i}}, b.Load(x, {i * stride + Sum::Constant(offset)}));
-  Program p = b.Finish();
-  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
-    if (p.IsLoop(node)) p.loop(node).kind = LoopKind::kVectorized;
-  }
-  return p;
+  return WithLoops(b.Finish(), LoopKind::kVectorized);
 }
 
 // Whole pages between two that fault.

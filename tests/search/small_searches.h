@@ -38,9 +38,6 @@ inline std::vector<TuneResult> MustTune(const TuneOptions& options, Measurer& me
   return results.ok() ? *std::move(results) : std::vector<TuneResult>(tasks.size());
 }
 
-inline std::vector<RecordRow> RecordsOf(Store& store) {
-  std::vector<RecordRow> records = store.ReadAll()->records;
-  return records;
-}
+inline std::vector<RecordRow> RecordsOf(Store& store) { return store.ReadAll()->records; }
 
 }  // namespace kiln

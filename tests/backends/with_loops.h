@@ -1,0 +1,15 @@
+// A program with all of its loops of one kind.
+#pragma once
+
+#include "lang/program.h"
+
+namespace kiln {
+
+inline Program WithLoops(Program p, LoopKind kind) {
+  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
+    if (p.IsLoop(node)) p.loop(node).kind = kind;
+  }
+  return p;
+}
+
+}  // namespace kiln

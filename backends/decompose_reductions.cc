@@ -9,6 +9,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/check.h"
+#include "lang/start.h"
 
 namespace kiln {
 namespace {
@@ -47,7 +48,7 @@ void MakePlainStore(Program& p, Id node) {
   const BlockNode block = p.block(node);
   Combine combine(p, InitialValues(p, block), Ids(p.List(block.values)));
   std::vector<Id> values;
-  const bool lift_alone = block.initial.count == 0;
+  const bool lift_alone = StartsNeutral(p, block);
   for (const Id result : Ids(p.List(p.monoids[block.monoid].combine))) {
     values.push_back(lift_alone ? p.List(block.values)[values.size()] : combine.Of(result));
   }
@@ -191,7 +192,7 @@ void Decompose(Program& p, Id node) {
   const bool others = BlocksBelow(p, loops[innermost]).size() > 1;
   const bool skips = AnnotationOf(p, p.block(node).annotations, kFinite) != 0 &&  // maybe the first term
                      absl::c_any_of(BodyExprs(p, node), [&](Id e) { return p.exprs[e].op == Op::kWithin; });
-  if (others && !lanes && !skips && p.block(node).initial.count == 0 &&
+  if (others && !lanes && !skips && (p.block(node).initial.count == 0 || StartsNeutral(p, p.block(node))) &&
       FirstIsAtZero(p, node, loops, reduction))
     return;
   InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial), reduction);

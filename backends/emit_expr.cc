@@ -3,6 +3,7 @@
 
 #include "backends/emit.h"
 #include "lang/check.h"
+#include "lang/start.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -183,7 +184,8 @@ mlir::Value Emitter::Reduce(const Monoid& monoid, Values& lifts, Value mask) {
   for (size_t r = 0; r < lifts.size(); ++r) {
     lifts[r] = AsVector(lifts[r]);
     if (mask) {
-      const Value neutral = AsVector(Constant(p_.exprs[identity[r]].dtype, p_.exprs[identity[r]].bits));
+      const Value neutral =
+          AsVector(Constant(p_.exprs[identity[r]].dtype, NeutralBits(p_, monoid, static_cast<int>(r))));
       lifts[r] = mlir::arith::SelectOp::create(b_, loc_, mask, lifts[r], neutral);
     }
   }

@@ -12,6 +12,7 @@
 #include "lang/analysis/loops.h"
 #include "lang/check.h"
 #include "lang/lanes.h"
+#include "lang/start.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -290,10 +291,14 @@ void Emitter::EmitInstance(Id id, Value mask) {
     if (across) Reduce(monoid, values, mask);
     if (across) mask = Value();
     KILN_CHECK(block.accumulates || starts_.has_value(), "a reduction that begins nowhere");
-    if (!block.accumulates && *starts_) return store(values);
+    const bool starts = !block.accumulates && *starts_;
+    if (starts && StartsNeutral(p_, block)) return store(values);
     Values before, after;
-    for (size_t r = 0; r < dests.size(); ++r)
-      before.push_back(Load(dests[r].buffer, plan.dests[r], mask, Value()));
+    for (size_t r = 0; r < dests.size(); ++r) {
+      const Expr& identity = p_.exprs[p_.List(monoid.identity)[r]];
+      before.push_back(starts ? Constant(identity.dtype, identity.bits)
+                              : Load(dests[r].buffer, plan.dests[r], mask, Value()));
+    }
     const bool sum = monoid.kind == Monoid::Kind::kSum;
     for (const Id expr : p_.List(monoid.combine)) after.push_back(EmitCombine(expr, before, values, sum));
     llvm::SmallPtrSet<mlir::Operation*, 2> products;

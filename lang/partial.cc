@@ -8,6 +8,7 @@
 #include "lang/analysis/guards.h"
 #include "lang/analysis/placement.h"
 #include "lang/rewrite.h"
+#include "lang/start.h"
 
 namespace kiln {
 namespace {
@@ -208,7 +209,14 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
   partial.dests = add_dests(part_dests);
   partial.values = p.AddList(part_values);
   partial.initial = {};
-  if (parts.inner.empty()) partial.monoid = kNone;
+  if (parts.inner.empty()) {
+    partial.monoid = kNone;
+  } else if (old.initial.count != 0 && IsFloatSum(p, p.monoids[old.monoid])) {
+    const Monoid& sum = p.monoids[old.monoid];
+    const Expr zero{Op::kConstant,         p.exprs[p.List(sum.identity)[0]].dtype, kNone, kNone, kNone,
+                    NeutralBits(p, sum, 0)};
+    partial.initial = p.AddList({p.AddExpr(zero)});
+  }
   partial.provenance = {Provenance::Kind::kPartial, old.provenance.origin, p.AddList(map)};
   p.block(block) = partial;
   return node;

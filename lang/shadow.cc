@@ -9,6 +9,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/restrictions.h"
 #include "lang/owner_now.h"
+#include "lang/start.h"
 #include "lang/walk.h"
 
 namespace kiln {
@@ -310,7 +311,8 @@ Term Terms::BagOf(Id monoid, const Tuple& values) const {
               v.hash == bag.hash && v.count == bag.count;
     const Expr& identity = p_.exprs[p_.List(p_.monoids[monoid].identity)[r]];
     neutral &= v.kind == Term::Kind::kKnown && identity.op == Op::kConstant &&
-               v.known.i == ConstantValue(identity).i;
+               (v.known.i == ConstantValue(identity).i ||
+                v.known.i == NeutralBits(p_, p_.monoids[monoid], static_cast<int>(r)));
   }
   if (poured) return bag;
   bag = Term();

@@ -7,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "backends/import/arg_reduction.h"
 #include "backends/import/combiner.h"
+#include "lang/product.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -127,6 +128,10 @@ class GenericTranslator {
                               "give every loop an extent");
       place_.push_back(static_cast<int>(extents_.size()));
       extents_.push_back(extent);
+    }
+    if (!Product(extents_)) {
+      return values_.Refuse(op_, "its loops have more iterations than an int64 can count",
+                            "cut it into operations on smaller tensors");
     }
     domain_ = extents_;
     for (mlir::Operation& inner : op_.getBlock()->without_terminator()) {

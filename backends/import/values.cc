@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/product.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
@@ -19,8 +20,11 @@ bool ShapeOf(mlir::Type type, std::vector<int64_t>* shape, std::string* why) {
     *why = absl::StrCat("the encoding of ", Print(type));
   } else if (!ToDType(tensor.getElementType())) {
     *why = absl::StrCat("the element type of ", Print(type));
-  } else if (tensor.getNumElements() == 0) {
+  } else if (llvm::is_contained(tensor.getShape(), 0)) {
     *why = absl::StrCat(Print(type), " has no elements");
+  } else if (std::vector<int64_t> sizes(tensor.getShape().begin(), tensor.getShape().end());
+             sizes.push_back(SizeOf(*ToDType(tensor.getElementType()))), !Product(sizes)) {
+    *why = absl::StrCat(Print(type), " has more bytes than an int64 can count");
   } else {
     shape->assign(tensor.getShape().begin(), tensor.getShape().end());
     return true;

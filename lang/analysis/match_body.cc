@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/start.h"
 
 namespace kiln {
 namespace {
@@ -69,7 +70,7 @@ bool BodyMatcher::No(int progress, std::string why) {
 absl::Status BodyMatcher::Match() {
   const BlockNode &b = p_.block(block_), &d = d_.block(described_);
   bool same = MatchMonoid();
-  if (same && b.initial.count != 0)
+  if (same && b.initial.count != 0 && !StartsNeutral(p_, b))
     same = No(kStructure, absl::StrCat(Describe(p_, block_), " starts from a value of its own"));
   if (same && b.dests.count != d.dests.count) same = No(kStructure, "it has several results");
   for (int r = 0; same && r < b.dests.count; ++r) {

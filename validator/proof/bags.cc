@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/start.h"
 #include "validator/proof/algebra.h"
 #include "validator/proof/compare.h"
 
@@ -198,7 +199,10 @@ Finding Comparison::SameInitial(Points& points, const Look& a, const Look& b) {
     }
     for (const Value& start : starts) {
       const Expr& e = p.exprs[start.expr];
-      const bool neutral = e.op == Op::kConstant && e.bits == identity.bits && e.dtype == identity.dtype;
+      // Parts may start from what is neutral, or from the identity.
+      const bool part = b.unit == nullptr && e.bits == NeutralBits(p, p.monoids[block.monoid], r);
+      const bool neutral =
+          e.op == Op::kConstant && (e.bits == identity.bits || part) && e.dtype == identity.dtype;
       if (!neutral) initial[look == &b].push_back(start);
     }
     if (!initial[look == &b].empty() && initial[look == &b].size() != starts.size())

@@ -60,8 +60,11 @@ class Builder {
   Id Mul(Id a, Id b) { return Make(Op::kMul, program_.exprs[a].dtype, a, b); }
   Id Cast(DType dtype, Id a) { return Make(Op::kCast, dtype, a); }
 
-  Id ArgMonoid(Monoid::Kind kind, DType value, DType index, bool last = false) {
-    return program_.AddArgMonoid(kind, value, index, last);
+  Id ArgMonoid(Monoid::Kind kind, DType value, DType index, bool last = false, bool is_unsigned = false) {
+    return program_.AddArgMonoid(kind, value, index, last, is_unsigned);
+  }
+  Id CustomMonoid(Op combine, DType dtype, int64_t identity, bool idempotent) {
+    return program_.AddCustomMonoid(combine, dtype, identity, idempotent);
   }
   // Each returns the block's node.
   Id Compute(absl::string_view name, const std::vector<IterSpec>& iters, const Place& dest, Id value);

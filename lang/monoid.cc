@@ -30,6 +30,9 @@ int64_t Limit(DType type, bool least) {
   }
 }
 
+// All bits set, as a constant of the type has them.
+int64_t UnsignedLimit(DType type) { return type == DType::kI1 ? 1 : type == DType::kU8 ? 255 : -1; }
+
 int64_t IdentityBits(Monoid::Kind kind, DType type) {
   const double inf = std::numeric_limits<double>::infinity();
   switch (kind) {
@@ -42,7 +45,7 @@ int64_t IdentityBits(Monoid::Kind kind, DType type) {
     case Monoid::Kind::kMax:
       return IsFloat(type) ? Bits(-inf) : Limit(type, true);
     case Monoid::Kind::kAnd:
-      return type == DType::kI1 ? 1 : type == DType::kU8 ? 255 : -1;
+      return UnsignedLimit(type);
     case Monoid::Kind::kOr:
       return 0;
     case Monoid::Kind::kCustom:
@@ -83,7 +86,20 @@ Id Program::AddMonoid(Monoid::Kind kind, DType dtype) {
   return static_cast<Id>(monoids.size()) - 1;
 }
 
-Id Program::AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last) {
+Id Program::AddCustomMonoid(Op combine, DType dtype, int64_t identity, bool idempotent) {
+  const Id left = AddExpr({Op::kArg, dtype, kNone, kNone, kNone, 0}),
+           right = AddExpr({Op::kArg, dtype, kNone, kNone, kNone, 1});
+  Monoid monoid;
+  monoid.kind = Monoid::Kind::kCustom;
+  monoid.idempotent = idempotent;
+  monoid.exact = true;
+  monoid.identity = AddList({AddExpr({Op::kConstant, dtype, kNone, kNone, kNone, identity})});
+  monoid.combine = AddList({AddExpr({combine, dtype, left, right, kNone, 0})});
+  monoids.push_back(monoid);
+  return static_cast<Id>(monoids.size()) - 1;
+}
+
+Id Program::AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last, bool is_unsigned) {
   KILN_CHECK(kind == Monoid::Kind::kMax || kind == Monoid::Kind::kMin, "no argument of a ", ToString(kind));
   const bool max = kind == Monoid::Kind::kMax;
   const auto arg = [&](DType type, int64_t number) {
@@ -94,8 +110,10 @@ Id Program::AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last)
   };
   const auto test = [&](Op op, Id a, Id b) { return make(op, DType::kI1, a, b); };
   const Id lv = arg(value, 0), li = arg(index, 1), rv = arg(value, 2), ri = arg(index, 3);
-  Id better = test(max ? Op::kCmpGt : Op::kCmpLt, rv, lv);
-  Id as_good = test(max ? Op::kCmpGe : Op::kCmpLe, rv, lv);
+  Id better = is_unsigned ? test(max ? Op::kCmpUGt : Op::kCmpULt, rv, lv)
+                          : test(max ? Op::kCmpGt : Op::kCmpLt, rv, lv);
+  Id as_good = is_unsigned ? test(max ? Op::kCmpUGe : Op::kCmpULe, rv, lv)
+                           : test(max ? Op::kCmpGe : Op::kCmpLe, rv, lv);
   if (IsFloat(value)) {
     better =
         make(Op::kAnd, DType::kI1, test(max ? Op::kCmpUGt : Op::kCmpULt, rv, lv), test(Op::kCmpOrd, lv, lv));
@@ -106,10 +124,12 @@ Id Program::AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last)
   Monoid monoid;
   monoid.kind = Monoid::Kind::kCustom;
   monoid.idempotent = monoid.exact = true;
-  monoid.identity = AddList({AddExpr({Op::kConstant, value, kNone, kNone, kNone, IdentityBits(kind, value)}),
+  const int64_t worst = !is_unsigned ? IdentityBits(kind, value) : max ? 0 : UnsignedLimit(value);
+  monoid.identity = AddList({AddExpr({Op::kConstant, value, kNone, kNone, kNone, worst}),
                              AddExpr({Op::kConstant, index, kNone, kNone, kNone, Limit(index, last)})});
-  monoid.combine =
-      AddList({make(max ? Op::kMax : Op::kMin, value, lv, rv), make(Op::kSelect, index, wins, ri, li)});
+  monoid.combine = AddList(
+      {make(max ? (is_unsigned ? Op::kMaxU : Op::kMax) : (is_unsigned ? Op::kMinU : Op::kMin), value, lv, rv),
+       make(Op::kSelect, index, wins, ri, li)});
   monoids.push_back(monoid);
   return static_cast<Id>(monoids.size()) - 1;
 }

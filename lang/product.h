@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "lang/nodes.h"
 
 namespace kiln {
 
@@ -18,6 +19,19 @@ inline std::optional<int64_t> Product(absl::Span<const int64_t> factors) {
     fits = fits && !__builtin_mul_overflow(product, factor, &product);
   }
   return fits ? std::optional(product) : std::nullopt;
+}
+
+// The same of the largest that extents may be.
+inline std::optional<int64_t> Product(absl::Span<const Extent> extents, int64_t factor) {
+  absl::InlinedVector<int64_t, 8> factors{factor};
+  for (const Extent& extent : extents) factors.push_back(extent.max);
+  return Product(factors);
+}
+
+inline std::optional<int64_t> Product(absl::Span<const Iter> iters) {
+  absl::InlinedVector<int64_t, 8> factors;
+  for (const Iter& iter : iters) factors.push_back(iter.extent.max);
+  return Product(factors);
 }
 
 }  // namespace kiln

@@ -121,9 +121,11 @@ struct Program {
   Id AddExpr(const Expr& expr);
   Id AddMonoid(Monoid::Kind kind, DType dtype);
   // Argmax (kMax) and argmin (kMin): the greatest (least) value, and the index where it stands. NaN is
-  // greater (less) than all numbers; among equals the least index wins, or the greatest (`last`). So it is
-  // commutative, associative, idempotent and exact, whatever the values.
-  Id AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last = false);
+  // greater (less) than all numbers, integers may be read without sign; among equals the least index wins, or
+  // the greatest (`last`). So it is commutative, associative, idempotent and exact, whatever the values.
+  Id AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last = false, bool is_unsigned = false);
+  // A monoid without a kind of its own: exact, it combines with one operation.
+  Id AddCustomMonoid(Op combine, DType dtype, int64_t identity, bool idempotent);
   Range AddList(absl::Span<const int32_t> values);
   Range AddDims(absl::Span<const Extent> shape);
   Id AddBuffer(absl::string_view name, DType dtype, absl::Span<const Extent> shape, Role role,

@@ -117,9 +117,7 @@ class Verifier {
     const absl::string_view name = p_.Text(b.name);
     for (const Extent& e : p_.Dims(b.shape))
       Require(ExtentOk(e), "buffer ", name, " has an extent of ", e.max);
-    std::vector<int64_t> sizes{SizeOf(b.dtype)};
-    for (const Extent& e : p_.Dims(b.shape)) sizes.push_back(e.max);
-    Require(Product(sizes).has_value(), "buffer ", name, " has more bytes than an int64 can count");
+    Require(Product(p_.Dims(b.shape), SizeOf(b.dtype)).has_value(), "buffer ", name, " exceeds int64");
     if (!Require(ListIn(b.layout.axes, p_.marks), "the layout of buffer ", name, " has ids out of range"))
       return;
     for (const Id mark : p_.List(b.layout.axes)) {
@@ -293,7 +291,6 @@ class Verifier {
   void CheckIters(Id block) {
     const BlockNode& b = p_.block(block);
     bool reduces = false;
-    std::vector<int64_t> instances;
     for (const Iter& iter : p_.Iters(b.iters)) {
       if (!Require(In(iter.name, p_.names) && In(iter.binding, p_.marks), "an iter has ids out of range"))
         return;
@@ -301,11 +298,10 @@ class Verifier {
       Require(ExtentOk(iter.extent), "iter ", name, " has an extent of ", iter.extent.max);
       Require(p_.marks[iter.binding].extent == iter.extent, "the binding of iter ", name,
               " has another extent");
-      instances.push_back(iter.extent.max);
       CheckMark(iter.binding, block, iter, 0);
       reduces |= iter.kind == IterKind::kReduction;
     }
-    Require(Product(instances).has_value(), "it has more instances than an int64 can count");
+    Require(Product(p_.Iters(b.iters)).has_value(), "its instances exceed int64");
     Require(!reduces || b.monoid != kNone || b.dests.count == 0, "it has a reduction iter and no monoid");
     CheckOwn(b.domain, b.iters.count, "its domain");
   }

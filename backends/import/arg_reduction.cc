@@ -11,7 +11,7 @@ using mlir::arith::CmpFPredicate;
 using mlir::arith::CmpIPredicate;
 
 // How the new pair stands to the accumulated one: less, equal or greater; or which of the values are NaN.
-enum class Order { kLess, kEqual, kGreater, kNewNaN, kOldNaN };
+enum class Order { kLess, kEqual, kGreater, kNewNaN, kOldNaN, kBothNaN };
 struct Case {
   Order values;
   int index;  // -1, 0, 1: the new index is less, equal, greater
@@ -19,7 +19,11 @@ struct Case {
 
 struct Operands {
   mlir::Value value, old_value, index, old_index;
+  // Whether comparisons of values were seen that read integers with sign, or without.
+  mutable bool with_sign = false, without_sign = false;
 };
+
+bool IsUnsigned(CmpIPredicate p) { return p > CmpIPredicate::sge; }
 
 bool Holds(CmpIPredicate p, int sign) {
   switch (p) {
@@ -28,10 +32,13 @@ bool Holds(CmpIPredicate p, int sign) {
     case CmpIPredicate::ne:
       return sign != 0;
     case CmpIPredicate::slt:
+    case CmpIPredicate::ult:
       return sign < 0;
     case CmpIPredicate::sle:
+    case CmpIPredicate::ule:
       return sign <= 0;
     case CmpIPredicate::sgt:
+    case CmpIPredicate::ugt:
       return sign > 0;
     default:
       return sign >= 0;
@@ -51,7 +58,8 @@ bool Compare(const Operands& o, const Case& c, mlir::Value left, mlir::Value rig
              std::optional<int>* sign) {
   const auto is = [&](mlir::Value a, mlir::Value b) { return left == a && right == b; };
   const int order = c.values == Order::kLess ? -1 : c.values == Order::kGreater ? 1 : 0;
-  const bool new_nan = c.values == Order::kNewNaN, old_nan = c.values == Order::kOldNaN;
+  const bool both = c.values == Order::kBothNaN;
+  const bool new_nan = both || c.values == Order::kNewNaN, old_nan = both || c.values == Order::kOldNaN;
   const auto unless = [](bool nan, int value) { return nan ? std::nullopt : std::optional<int>(value); };
   if (is(o.value, o.old_value)) return *sign = unless(new_nan || old_nan, order), true;
   if (is(o.old_value, o.value)) return *sign = unless(new_nan || old_nan, -order), true;
@@ -73,9 +81,13 @@ std::optional<bool> Truth(mlir::Value condition, const Operands& o, const Case& 
     return Holds(compare.getPredicate(), sign);
   }
   if (auto compare = llvm::dyn_cast_or_null<CmpIOp>(op)) {
-    if (compare.getPredicate() > CmpIPredicate::sge) return std::nullopt;
+    const CmpIPredicate p = compare.getPredicate();
     if (!Compare(o, c, compare.getLhs(), compare.getRhs(), &sign) || !sign) return std::nullopt;
-    return Holds(compare.getPredicate(), *sign);
+    const bool values = compare.getLhs() == o.value || compare.getLhs() == o.old_value;
+    if (!values && IsUnsigned(p)) return std::nullopt;
+    if (values && p != CmpIPredicate::eq && p != CmpIPredicate::ne)
+      (IsUnsigned(p) ? o.without_sign : o.with_sign) = true;
+    return Holds(p, *sign);
   }
   if (!llvm::isa_and_present<AndIOp, OrIOp, XOrIOp>(op)) return std::nullopt;
   const auto left = Truth(op->getOperand(0), o, c), right = Truth(op->getOperand(1), o, c);
@@ -108,35 +120,39 @@ std::optional<bool> Takes(mlir::arith::SelectOp select, const Operands& o, mlir:
 std::optional<ArgReduction> RecognizeArg(mlir::Value value, mlir::Value value_accumulator, mlir::Value index,
                                          mlir::Value index_accumulator) {
   ArgReduction arg;
+  bool skips_nan = false;
+  std::optional<bool> combines_unsigned;  // where the value is no choice
   auto value_choice = ChoiceOf(value, value_accumulator, &arg.value);
   if (!value_choice) {
     const auto combiner = Recognize(value, value_accumulator);
     if (!combiner || combiner->terms.size() != 1 || combiner->terms[0].negated) return std::nullopt;
     arg.kind = combiner->kind;
     arg.value = combiner->terms[0].value;
-    arg.skips_nan = combiner->skips_nan;
+    skips_nan = combiner->skips_nan;
+    combines_unsigned = combiner->is_unsigned;
   }
   auto index_choice = ChoiceOf(index, index_accumulator, &arg.index);
   if (!index_choice || DependsOn(arg.index, value_accumulator)) return std::nullopt;
   const Operands o{arg.value, value_accumulator, arg.index, index_accumulator};
+  const bool floats = llvm::isa<mlir::FloatType>(arg.value.getType());
   if (value_choice) {
     const auto greater = Takes(value_choice, o, arg.value, Order::kGreater),
                less = Takes(value_choice, o, arg.value, Order::kLess);
     if (!greater || !less || *greater == *less) return std::nullopt;
     arg.kind = *greater ? Monoid::Kind::kMax : Monoid::Kind::kMin;
-    if (llvm::isa<mlir::FloatType>(arg.value.getType())) {
+    if (floats) {
       const auto new_nan = Takes(value_choice, o, arg.value, Order::kNewNaN),
                  old_nan = Takes(value_choice, o, arg.value, Order::kOldNaN);
       if (!new_nan || !old_nan || (*new_nan && *old_nan))
         return std::nullopt;  // forgets what came before a NaN
-      arg.skips_nan = !*new_nan;
+      skips_nan = !*new_nan;
     }
   }
   if (arg.kind != Monoid::Kind::kMax && arg.kind != Monoid::Kind::kMin) return std::nullopt;
   const bool max = arg.kind == Monoid::Kind::kMax;
-  if (Takes(index_choice, o, arg.index, max ? Order::kGreater : Order::kLess) != true) return std::nullopt;
-  if (Takes(index_choice, o, arg.index, max ? Order::kLess : Order::kGreater) != false) return std::nullopt;
-  if (arg.skips_nan && Takes(index_choice, o, arg.index, Order::kNewNaN) != false) return std::nullopt;
+  const auto takes = [&](Order values) { return Takes(index_choice, o, arg.index, values); };
+  if (takes(max ? Order::kGreater : Order::kLess) != true) return std::nullopt;
+  if (takes(max ? Order::kLess : Order::kGreater) != false) return std::nullopt;
   const auto tie = [&](int order) -> std::optional<bool> {
     const auto truth = Truth(index_choice.getCondition(), o, {Order::kEqual, order});
     if (!truth) return std::nullopt;
@@ -146,6 +162,20 @@ std::optional<ArgReduction> RecognizeArg(mlir::Value value, mlir::Value value_ac
   if (!before || !after) return std::nullopt;
   arg.by_order = *before == *after;
   arg.last = *after;
+  if (floats) {
+    const auto new_nan = takes(Order::kNewNaN);
+    if (skips_nan) {
+      if (new_nan != false) return std::nullopt;
+      arg.nan = ArgReduction::NaN::kSkipped;
+    } else {
+      const auto both = takes(Order::kBothNaN);
+      if (!new_nan || takes(Order::kOldNaN) != false || both != (*new_nan && arg.last)) return std::nullopt;
+      arg.nan = *new_nan ? ArgReduction::NaN::kWins : ArgReduction::NaN::kStops;
+    }
+  }
+  if (combines_unsigned) (*combines_unsigned ? o.without_sign : o.with_sign) = true;
+  if (o.with_sign && o.without_sign) return std::nullopt;
+  arg.is_unsigned = !floats && o.without_sign;
   return arg;
 }
 

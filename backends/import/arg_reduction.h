@@ -10,18 +10,19 @@
 namespace kiln {
 
 // The (value, index) pair with the greatest (kMax) or least (kMin) value.
-//
-// What the source says of equal values is kept: `last` or not, by comparing indices or by the order of its
-// loops. NaN that never wins is kept too. Where a NaN propagates to the value, no two sources agree on the
-// index (mostly it depends on what came before the first NaN, which no order-free reduction can say): Kiln
-// gives that of the first NaN, as numpy and PyTorch do, or of the last one where `last`.
 struct ArgReduction {
+  // What a NaN does to the index.
+  enum class NaN {
+    kSkipped,  // a NaN never wins, in the value neither
+    kWins,     // the index is that of the first NaN, of the last one where `last`
+    kStops,    // the value becomes NaN; the index stays what it was before the first NaN
+  };
   Monoid::Kind kind = Monoid::Kind::kMax;
   mlir::Value value, index;  // what an instance adds
   bool last = false;         // among equal values the greatest index wins, else the least
-  bool by_order =
-      false;  // the source goes by the order of its iterations: valid if the index grows with them
-  bool skips_nan = false;
+  bool by_order = false;     // "greatest" and "least" mean last and first in the order of the iterations
+  bool is_unsigned = false;  // compares integers without sign
+  NaN nan = NaN::kWins;
 };
 
 // `value` and `index` are yielded, the accumulators are the block arguments of the same outputs.

@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 namespace kiln {
 namespace {
@@ -15,6 +16,8 @@ struct Step {
   bool subtracts = false;  // left - right
   bool skips_nan = false;
   bool starts_from_nan = false;
+  bool is_unsigned = false;
+  mlir::Value factor = {};  // of the term
 };
 
 // select(compare(...), ...) as a choice between a term and the accumulator.
@@ -35,6 +38,17 @@ std::optional<Choice> ChoiceOf(mlir::arith::SelectOp select, mlir::Value left, m
   const mlir::Value same = choice.swapped ? left : right;
   if (choice.accumulator != accumulator || same != accumulator || other != choice.term) return std::nullopt;
   return choice;
+}
+
+// Of integers. True is the greater of two bits without sign, and -1 with it.
+Step Extremum(bool max, mlir::Value left, mlir::Value right, bool is_unsigned) {
+  Step step{max ? Monoid::Kind::kMax : Monoid::Kind::kMin, left, right};
+  if (left.getType().isInteger(1)) {
+    step.kind = max == is_unsigned ? Monoid::Kind::kOr : Monoid::Kind::kAnd;
+  } else {
+    step.is_unsigned = is_unsigned;
+  }
+  return step;
 }
 
 // A maximum that keeps the accumulator unless `term > accumulator` is true never takes a NaN. The forms that
@@ -58,33 +72,41 @@ std::optional<Step> SelectStep(mlir::arith::SelectOp select, mlir::Value accumul
     const auto choice = ChoiceOf(select, compare.getLhs(), compare.getRhs(), accumulator);
     if (!choice) return std::nullopt;
     const CmpIPredicate p = compare.getPredicate();
-    const bool greater = p == CmpIPredicate::sgt || p == CmpIPredicate::sge;
-    const bool less = p == CmpIPredicate::slt || p == CmpIPredicate::sle;
-    if (!greater && !less) return std::nullopt;
+    const bool is_unsigned = p > CmpIPredicate::sge;
+    const bool greater = p == CmpIPredicate::sgt || p == CmpIPredicate::sge || p == CmpIPredicate::ugt ||
+                         p == CmpIPredicate::uge;
+    if (p == CmpIPredicate::eq || p == CmpIPredicate::ne) return std::nullopt;
     const bool max = (greater != choice->swapped) != choice->inverted;
-    return Step{max ? Monoid::Kind::kMax : Monoid::Kind::kMin, choice->accumulator, choice->term};
+    return Extremum(max, choice->accumulator, choice->term, is_unsigned);
   }
   return std::nullopt;
 }
 
-// One-bit unsigned maxima are those of Kiln's i1; wider ones have no monoid.
+// Bits are added, subtracted and multiplied modulo 2.
 std::optional<Step> StepOf(mlir::Operation* op, mlir::Value accumulator) {
   using namespace mlir::arith;  // NOLINT: the operations of one dialect
   if (auto select = llvm::dyn_cast<SelectOp>(op)) return SelectStep(select, accumulator);
+  if (auto fma = llvm::dyn_cast<mlir::math::FmaOp>(op)) {
+    Step step{Monoid::Kind::kSum, fma.getC(), fma.getA()};
+    step.factor = fma.getB();
+    return step;
+  }
   if (op->getNumOperands() != 2) return std::nullopt;
   const mlir::Value l = op->getOperand(0), r = op->getOperand(1);
   const bool bit = l.getType().isInteger(1);
-  if (llvm::isa<AddFOp>(op)) return Step{Monoid::Kind::kSum, l, r};
-  if (llvm::isa<SubFOp>(op)) return Step{Monoid::Kind::kSum, l, r, true};
-  if (llvm::isa<AddIOp>(op) && !bit) return Step{Monoid::Kind::kSum, l, r};
-  if (llvm::isa<SubIOp>(op) && !bit) return Step{Monoid::Kind::kSum, l, r, true};
-  if (llvm::isa<MulFOp>(op) || (llvm::isa<MulIOp>(op) && !bit)) return Step{Monoid::Kind::kProduct, l, r};
-  if (llvm::isa<MaximumFOp>(op) || (llvm::isa<MaxSIOp>(op) && !bit)) return Step{Monoid::Kind::kMax, l, r};
-  if (llvm::isa<MinimumFOp>(op) || (llvm::isa<MinSIOp>(op) && !bit)) return Step{Monoid::Kind::kMin, l, r};
+  if (llvm::isa<XOrIOp>(op) || (bit && llvm::isa<AddIOp, SubIOp>(op)))
+    return Step{Monoid::Kind::kCustom, l, r};
+  if (llvm::isa<AddFOp, AddIOp>(op)) return Step{Monoid::Kind::kSum, l, r};
+  if (llvm::isa<SubFOp, SubIOp>(op)) return Step{Monoid::Kind::kSum, l, r, true};
+  if (llvm::isa<AndIOp>(op) || (bit && llvm::isa<MulIOp>(op))) return Step{Monoid::Kind::kAnd, l, r};
+  if (llvm::isa<OrIOp>(op)) return Step{Monoid::Kind::kOr, l, r};
+  if (llvm::isa<MulFOp, MulIOp>(op)) return Step{Monoid::Kind::kProduct, l, r};
+  if (llvm::isa<MaximumFOp>(op)) return Step{Monoid::Kind::kMax, l, r};
+  if (llvm::isa<MinimumFOp>(op)) return Step{Monoid::Kind::kMin, l, r};
   if (llvm::isa<MaxNumFOp>(op)) return Step{Monoid::Kind::kMax, l, r, false, true, true};
   if (llvm::isa<MinNumFOp>(op)) return Step{Monoid::Kind::kMin, l, r, false, true, true};
-  if (llvm::isa<AndIOp>(op) || (llvm::isa<MulIOp, MinUIOp>(op) && bit)) return Step{Monoid::Kind::kAnd, l, r};
-  if (llvm::isa<OrIOp>(op) || (llvm::isa<MaxUIOp>(op) && bit)) return Step{Monoid::Kind::kOr, l, r};
+  if (llvm::isa<MaxSIOp, MaxUIOp>(op)) return Extremum(true, l, r, llvm::isa<MaxUIOp>(op));
+  if (llvm::isa<MinSIOp, MinUIOp>(op)) return Extremum(false, l, r, llvm::isa<MinUIOp>(op));
   return std::nullopt;
 }
 
@@ -110,14 +132,17 @@ std::optional<Combiner> Recognize(mlir::Value result, mlir::Value accumulator) {
     if (!op || op->getBlock() != accumulator.getParentBlock()) return std::nullopt;
     const auto step = StepOf(op, accumulator);
     if (!step) return std::nullopt;
-    if (!combiner.terms.empty() && (step->kind != combiner.kind || step->skips_nan != combiner.skips_nan))
+    if (!combiner.terms.empty() && (step->kind != combiner.kind || step->skips_nan != combiner.skips_nan ||
+                                    step->is_unsigned != combiner.is_unsigned))
       return std::nullopt;
     combiner.kind = step->kind;
+    combiner.is_unsigned = step->is_unsigned;
     combiner.skips_nan = step->skips_nan;
     combiner.starts_from_nan = step->starts_from_nan;
     const bool left = DependsOn(step->left, accumulator), right = DependsOn(step->right, accumulator);
-    if (left == right || (right && step->subtracts)) return std::nullopt;
-    combiner.terms.push_back({left ? step->right : step->left, step->subtracts});
+    if (left == right || (right && (step->subtracts || step->factor))) return std::nullopt;
+    if (step->factor && DependsOn(step->factor, accumulator)) return std::nullopt;
+    combiner.terms.push_back({left ? step->right : step->left, step->subtracts, step->factor});
     result = left ? step->left : step->right;
   }
   if (combiner.terms.empty()) return std::nullopt;

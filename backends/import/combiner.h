@@ -14,8 +14,10 @@ struct Combiner {
   struct Term {
     mlir::Value value;
     bool negated = false;  // subtracted from a sum
+    mlir::Value factor = {};  // of a fused multiply-add: the term is value * factor
   };
-  Monoid::Kind kind = Monoid::Kind::kSum;
+  Monoid::Kind kind = Monoid::Kind::kSum;  // kCustom: exclusive or
+  bool is_unsigned = false;                // maxima and minima of integers read without sign
   llvm::SmallVector<Term, 2> terms;
   // NaN among the terms is skipped (max and min that prefer the number), where the monoid's own max and min
   // would propagate it.

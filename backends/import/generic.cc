@@ -1,11 +1,12 @@
 #include "backends/import/generic.h"
 
+#include <memory>
 #include <numeric>
 
 #include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "backends/import/arg_reduction.h"
+#include "backends/import/arg_blocks.h"
 #include "backends/import/combiner.h"
 #include "lang/product.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,7 +24,8 @@ struct Planned {
   std::vector<std::vector<Sum>> dests;
   std::vector<Id> values, initial;
   std::optional<Monoid::Kind> kind;
-  Id monoid = kNone;  // with several results
+  Id monoid = kNone;               // where no kind says it
+  std::unique_ptr<ArgBlocks> arg;  // with two results
 };
 
 std::optional<Sum> ToSum(mlir::AffineExpr expr, const std::vector<int64_t>& domain) {
@@ -214,7 +216,8 @@ class GenericTranslator {
                                      : IsReduction() ? PlanReduction(*op_.getDpsInitOperand(results[0]), plan)
                                                      : PlanCompute(plan);
     if (mlir::failed(done)) return mlir::failure();
-    if (plan.name.empty()) plan.name = OriginalName(op_);
+    if (plan.arg) return plan;
+    plan.name = OriginalName(op_);
     if (plan.name.empty()) plan.name = NameOf(plan);
     return plan;
   }
@@ -228,7 +231,7 @@ class GenericTranslator {
 
   mlir::LogicalResult RefuseReduction() {
     return values_.Refuse(op_,
-                          "a reduction other than a sum, product, minimum, maximum, and, or, argmax, argmin",
+                          "a reduction other than a sum, product, minimum, maximum, and, or, xor, argmax, argmin",
                           "split it into reductions of one of these kinds");
   }
 
@@ -241,15 +244,27 @@ class GenericTranslator {
     for (const Combiner::Term& term : combiner->terms) {
       auto lift = scalars_.Translate(term.value);
       if (mlir::failed(lift)) return mlir::failure();
+      if (term.factor) {
+        const auto factor = scalars_.Translate(term.factor);
+        if (mlir::failed(factor)) return mlir::failure();
+        lift = b_.Mul(*lift, *factor);
+      }
       if (combiner->skips_nan) lift = WithoutNaN(combiner->kind, dtype, *lift);
       if (value == kNone) {
         value = term.negated ? Negated(dtype, *lift) : *lift;
       } else {
-        value = b_.Make(term.negated ? Op::kSub : CombineOp(combiner->kind), dtype, value, *lift);
+        value = b_.Make(term.negated ? Op::kSub : CombineOp(*combiner), dtype, value, *lift);
       }
     }
     plan.values.push_back(value);
-    plan.kind = combiner->kind;
+    const bool max = combiner->kind == Monoid::Kind::kMax;
+    if (combiner->kind == Monoid::Kind::kCustom) {
+      plan.monoid = b_.CustomMonoid(Op::kXor, dtype, 0, /*idempotent=*/false);
+    } else if (combiner->is_unsigned) {
+      plan.monoid = b_.CustomMonoid(CombineOp(*combiner), dtype, max ? 0 : -1, /*idempotent=*/true);
+    } else {
+      plan.kind = combiner->kind;
+    }
     return PlanInitial(out, dtype, *combiner, plan);
   }
 
@@ -258,7 +273,10 @@ class GenericTranslator {
     const auto initial = values_.Read(out.get(), plan.dests[0], domain_, scalars_, op_);
     if (mlir::failed(initial)) return mlir::failure();
     const Expr& e = b_.program().exprs[*initial];
-    if (e.op == Op::kConstant && e.bits == IdentityBits(combiner.kind, dtype)) return mlir::success();
+    const Program& p = b_.program();
+    const int64_t identity = plan.kind ? IdentityBits(combiner.kind, dtype)
+                                       : p.exprs[p.List(p.monoids[plan.monoid].identity)[0]].bits;
+    if (e.op == Op::kConstant && e.bits == identity) return mlir::success();
     const bool nan = e.op == Op::kConstant && IsFloat(dtype) && std::isnan(absl::bit_cast<double>(e.bits));
     if (nan && combiner.starts_from_nan) return mlir::success();
     if (combiner.skips_nan && (nan || e.op != Op::kConstant)) {
@@ -277,64 +295,10 @@ class GenericTranslator {
     for (const mlir::BlockArgument accumulator : accumulators) {
       if (DependsOn(arg->value, accumulator) || DependsOn(arg->index, accumulator)) return RefuseReduction();
     }
-    const bool grows = Grows(arg->index);
-    if (arg->by_order && !grows) {
-      return values_.Refuse(
-          op_, "an argmax that decides ties by an order that its index does not show",
-          "let the index be that of the one reduction loop (linalg.index), or compare indices");
-    }
     const DType value_type = ElementOf(op_->getResult(v)), index_type = ElementOf(op_->getResult(i));
     if (value_type == DType::kI1 || IsFloat(index_type) || index_type == DType::kI1) return RefuseReduction();
-    const auto value = scalars_.Translate(arg->value);
-    const auto index = mlir::failed(value) ? value : scalars_.Translate(arg->index);
-    if (mlir::failed(index)) return mlir::failure();
-    plan.monoid = b_.ArgMonoid(arg->kind, value_type, index_type, arg->last);
-    plan.values = {*value, *index};
-    if (arg->skips_nan) {  // loses against all
-      const Id nan = b_.Make(Op::kCmpUno, DType::kI1, *value, *value);
-      const auto worst = b_.program().List(b_.program().monoids[plan.monoid].identity);
-      const Id worst_index = worst[1];
-      plan.values = {WithoutNaN(arg->kind, value_type, *value),
-                     b_.Make(Op::kSelect, index_type, nan, worst_index, *index)};
-    }
-    plan.name = arg->kind == Monoid::Kind::kMax ? "argmax" : "argmin";
-    return PlanArgInitial(*arg, grows, plan);
-  }
-
-  // The first pair is an operand like the others. Ties with it go as the source says where its index comes
-  // before all others; from the worst value and index 0 it makes no difference.
-  mlir::LogicalResult PlanArgInitial(const ArgReduction& arg, bool grows, Planned& plan) {
-    for (size_t r = 0; r < 2; ++r) {
-      const auto initial =
-          values_.Read(op_.getDpsInitOperand(plan.results[r])->get(), plan.dests[r], domain_, scalars_, op_);
-      if (mlir::failed(initial)) return mlir::failure();
-      plan.initial.push_back(*initial);
-    }
-    const Expr value = b_.program().exprs[plan.initial[0]], index = b_.program().exprs[plan.initial[1]];
-    const bool constant = value.op == Op::kConstant && index.op == Op::kConstant;
-    const bool nan = constant && IsFloat(value.dtype) && std::isnan(absl::bit_cast<double>(value.bits));
-    if (((arg.by_order || arg.skips_nan) && !constant) || nan || (arg.by_order && index.bits > 0)) {
-      return values_.Refuse(op_, "an argmax that starts from a tensor, NaN or an index above 0",
-                            "start it from the worst value and index 0");
-    }
-    if (constant && value.bits == IdentityBits(arg.kind, value.dtype) && index.bits == 0 && grows)
-      plan.initial.clear();
-    return mlir::success();
-  }
-
-  // True if the index is that of the only loop that is reduced, as it is.
-  bool Grows(mlir::Value index) {
-    using namespace mlir::arith;  // NOLINT: the operations of one dialect
-    while (mlir::Operation* op = index.getDefiningOp()) {
-      if (!llvm::isa<IndexCastOp, IndexCastUIOp, TruncIOp, ExtSIOp, ExtUIOp>(op)) break;
-      index = op->getOperand(0);
-    }
-    auto loop = index.getDefiningOp<mlir::linalg::IndexOp>();
-    for (size_t d = 0; loop && d < domain_.size(); ++d) {
-      const bool reduced = op_.getIteratorTypesArray()[d] == mlir::utils::IteratorType::reduction;
-      if (reduced != (d == loop.getDim()) && domain_[d] > 1) return false;
-    }
-    return loop != nullptr;
+    plan.arg = std::make_unique<ArgBlocks>(op_, values_, scalars_, plan.dests[0], v, i);
+    return plan.arg->Plan(*arg);
   }
 
   // One block that says whether any assertion of the body fails, over the loops that they depend on.
@@ -393,9 +357,10 @@ class GenericTranslator {
                           : b_.Make(Op::kSub, dtype, b_.Integer(dtype, 0), value);
   }
 
-  static Op CombineOp(Monoid::Kind kind) {
-    constexpr Op ops[] = {Op::kAdd, Op::kMul, Op::kMin, Op::kMax, Op::kAnd, Op::kOr};
-    return ops[static_cast<int>(kind)];
+  static Op CombineOp(const Combiner& combiner) {
+    if (combiner.is_unsigned) return combiner.kind == Monoid::Kind::kMax ? Op::kMaxU : Op::kMinU;
+    constexpr Op ops[] = {Op::kAdd, Op::kMul, Op::kMin, Op::kMax, Op::kAnd, Op::kOr, Op::kXor};
+    return ops[static_cast<int>(combiner.kind)];
   }
 
   // Choosing one of the two values that were compared is a maximum or minimum, for a name.
@@ -422,6 +387,11 @@ class GenericTranslator {
       const bool product = *plan.kind == Monoid::Kind::kSum && e.op == Op::kMul && e.a != e.b;
       return product ? "contraction" : absl::StrCat("reduce_", absl::string_view(kiln::ToString(*plan.kind)));
     }
+    if (plan.monoid != kNone) {
+      const Expr& combine =
+          b_.program().exprs[b_.program().List(b_.program().monoids[plan.monoid].combine)[0]];
+      return absl::StrCat("reduce_", absl::StrReplaceAll(kiln::ToString(combine.op), {{"-", "_"}}));
+    }
     if (e.op == Op::kConstant) return "fill";
     if (e.op != Op::kLoad) return OperationName(e);
     const mlir::Value yielded = Yielded(plan.results[0]);
@@ -434,6 +404,7 @@ class GenericTranslator {
   }
 
   void Emit(const Planned& plan) {
+    if (plan.arg) return plan.arg->Emit();
     const std::string name = values_.UniqueName(plan.name);
     std::vector<Builder::Place> dests;
     for (size_t r = 0; r < plan.results.size(); ++r) {

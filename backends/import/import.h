@@ -14,8 +14,8 @@
 // in the
 //   file; a gather reads the nearest element.
 // - cf.assert is the program's status, which the function returns: not 0 where any assertion fails.
-// - An argmax keeps the file's ties. Where its values propagate NaN, its index is that of the first NaN
-//   (backends/import/arg_reduction.h).
+// - An argmax keeps the file's rule for ties and NaN, and its index may be any function of the loops
+//   (backends/import/arg_blocks.h). Where the index is read from a tensor and a NaN wins, it is taken to grow.
 //
 // Errors: kInvalidArgument with "FILE:LINE:COL: OP is not supported (WHY)" and a line that starts with
 // "hint:", for the first operation that Kiln cannot say; "FILE:LINE:COL: MESSAGE" for text that does not

@@ -1,0 +1,60 @@
+// The blocks that an argmax or argmin becomes.
+//
+// Where the file's rule is that of an order-free reduction of (value, index), it is one block. Otherwise the
+// index is found by way of the position of an iteration in the file's order:
+//   nan_at    the first position of a NaN, where a NaN ends the search
+//   argmax    the value, and its position; the file's start has position -1
+//   position  the index at that position, or the one that the file starts from
+// So an index may be any function of the loops, and ties are those of the file's order.
+#pragma once
+
+#include <vector>
+
+#include "backends/import/arg_reduction.h"
+#include "backends/import/values.h"
+
+namespace kiln {
+
+class ArgBlocks {
+ public:
+  // `dest`: where a result is written, over the loops. `value`, `index`: numbers of the operation's results.
+  ArgBlocks(mlir::linalg::GenericOp op, Values& values, Scalars& scalars, std::vector<Sum> dest, int value,
+            int index);
+
+  // Translates all that the blocks need; what fails has set the refusal.
+  mlir::LogicalResult Plan(const ArgReduction& arg);
+  void Emit();
+
+ private:
+  struct Affine {
+    std::vector<int64_t> factors;  // of the loops
+    int64_t offset = 0;
+  };
+  bool IsReduced(size_t loop) const;
+  std::optional<Affine> AffineOf(mlir::Value index) const;
+  bool Grows(mlir::Value index) const;
+  bool DependsOnLoopsOnly(mlir::Value value) const;
+  Id PositionOf() const;
+  mlir::FailureOr<Id> IndexAt(mlir::Value index, Id position);
+  Id Worst(int result) const;
+  void EmitValue(const std::string& name);
+  void EmitIndex(Id found);
+  std::vector<Builder::IterSpec> Iters() const;
+
+  mlir::linalg::GenericOp op_;
+  Values& values_;
+  Builder& b_;
+  Scalars& scalars_;
+  std::vector<Sum> dest_;
+  int value_result_, index_result_;
+  DType value_type_, index_type_;
+  std::vector<int64_t> extents_;
+
+  ArgReduction arg_;
+  bool direct_ = false;  // the monoid's index is the file's
+  Id monoid_ = kNone;
+  Id value_ = kNone, index_ = kNone;  // of an instance
+  Id first_value_ = kNone, first_index_ = kNone;
+};
+
+}  // namespace kiln

@@ -40,6 +40,11 @@ inline constexpr absl::string_view kInterrupted = "interrupted";
 // The flag of what was timed with caches that held nothing of it.
 inline constexpr absl::string_view kColdFlag = "cold-cache";
 
+// The flag of a time that other programs on the machine may have changed (search/noise.h). A measurer sets it
+// where more threads are ready to run than there are cores; the tuner where most samples of a race were
+// disturbed, or where race and search differ.
+inline constexpr absl::string_view kNoisyFlag = "noisy";
+
 // Both programs must live until the call returns.
 struct MeasureRequest {
   int task = 0;  // names the task within a run; equal for equal originals

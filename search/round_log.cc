@@ -13,6 +13,7 @@ std::string ToJson(const RoundLog& log) {
   Json json = {{"task", log.task}, {"batch", log.batch}, {"failed", log.failed}};
   json["best_seconds"] = std::isfinite(log.best_seconds) ? Json(log.best_seconds) : Json();
   json["rank_accuracy"] = log.rank_accuracy ? Json(*log.rank_accuracy) : Json();
+  if (log.quiet.samples > 0) json["quiet"] = {{"quiet", log.quiet.quiet}, {"samples", log.quiet.samples}};
   json["chains"] = {{"proposed", c.proposed},       {"valid", c.valid},
                     {"duplicates", c.duplicates},   {"accepted", c.accepted},
                     {"temperature", c.temperature}, {"effective_sample_size", c.effective}};

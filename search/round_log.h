@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "search/noise.h"
 #include "search/population.h"
 
 namespace kiln {
@@ -25,6 +26,7 @@ struct RoundLog {
   int failed = 0;                       // of these
   double best_seconds = 0;              // of the task so far, infinity while nothing ran
   std::optional<double> rank_accuracy;  // of the model on this batch, before it learned from it
+  Quiet quiet;                          // of the batch's samples
   RoundStats chains;
   PhaseSeconds seconds;
 };

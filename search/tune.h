@@ -46,6 +46,7 @@
 #include "search/database/store.h"
 #include "search/features/kinds.h"
 #include "search/measurer.h"
+#include "search/noise.h"
 #include "search/round_log.h"
 #include "search/strategies/strategy.h"
 #include "search/task_scheduler.h"
@@ -75,6 +76,7 @@ struct TuneProgress {
   double gflops = 0;                    // 0 if the flops are not known
   std::map<std::string, int> failures;  // by class, of this task in this run
   std::optional<double> rank_accuracy;  // of the model on this batch, before it learned from it
+  Quiet quiet;                          // of the samples of this round
   RoundStats chains;
   PhaseSeconds phases;  // of this round
   double seconds = 0;   // of the run so far, earlier sittings included
@@ -111,10 +113,13 @@ struct TuneResult {
   std::string name;
   double latency =
       0;  // seconds: the median of the race, or of the record if there was none; infinity if nothing ran
-  Trace trace;       // with its decisions
-  Program program;   // scheduled
-  RowId record = 0;  // 0 if nothing ran
-  RowId run = 0;     // of the store, whose rounds say how it went
+  Trace trace;          // with its decisions
+  Program program;      // scheduled
+  std::string flags;    // of the record
+  Quiet quiet;          // of its samples
+  double searched = 0;  // seconds of the same program as the search told them, where `latency` is of a race
+  RowId record = 0;     // 0 if nothing ran
+  RowId run = 0;        // of the store, whose rounds say how it went
   int trials = 0;
   std::map<std::string, int> failures;
   bool interrupted = false;

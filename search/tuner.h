@@ -85,6 +85,9 @@ class Tuner {
   absl::Status RaceAndFinish();
   absl::StatusOr<std::vector<const Measured*>> ByModel(int task, const std::vector<const Measured*>& fastest);
   absl::StatusOr<std::vector<Trial>> Race(int task);
+  std::vector<MeasureResult> RaceUntilCalm(const std::vector<MeasureRequest>& requests,
+                                           const std::vector<double>& searched) const;
+  double SearchedSeconds(int task, const RecordRow& raced) const;
   absl::StatusOr<std::vector<TuneResult>> Results(bool interrupted);
 
   bool Stopped() const { return options_.stop != nullptr && *options_.stop; }

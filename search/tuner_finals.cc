@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/hash.h"
+#include "search/noise.h"
 #include "search/tuner.h"
 #include "trace/text.h"
 #include "validator/proof.h"
@@ -15,7 +16,60 @@ namespace {
 constexpr size_t kFastEnough = 10;  // programs, for each finalist, that the model chooses from
 constexpr double kFarBehind = 3;    // the fastest finalist: no luck makes up for that, and races would wait
 
+constexpr int kMostRaces = 3;  // of the same programs, where there is no limit of time
+
+double SecondsOf(const MeasureResult& result) {
+  RecordRow row;
+  row.samples = result.samples;
+  return result.ok() ? Seconds(row) : std::numeric_limits<double>::infinity();
+}
+
+// The winner of a race, or the first where none ran.
+size_t WinnerOf(const std::vector<MeasureResult>& raced) {
+  size_t winner = 0;
+  for (size_t i = 1; i < raced.size(); ++i)
+    if (SecondsOf(raced[i]) < SecondsOf(raced[winner])) winner = i;
+  return winner;
+}
+
+bool IsNoisy(const MeasureResult& raced, double searched) {
+  return HasFlag(raced.flags, kNoisyFlag) || !QuietOf(raced.taken, raced.flags).Mostly() ||
+         RaceDiffers(SecondsOf(raced), searched);
+}
+
+double QuietShare(const MeasureResult& result) {
+  const Quiet quiet = QuietOf(result.taken, result.flags);
+  return quiet.samples == 0 ? 0 : static_cast<double>(quiet.quiet) / quiet.samples;
+}
+
 }  // namespace
+
+// A race whose winner is noisy, or was timed otherwise by the search, is run again while time is left; a calm
+// one counts, or else the quietest. What differs in the end is flagged (docs/decisions/0019).
+std::vector<MeasureResult> Tuner::RaceUntilCalm(const std::vector<MeasureRequest>& requests,
+                                                const std::vector<double>& searched) const {
+  std::vector<MeasureResult> best;
+  bool best_is_calm = false;
+  const auto may_go_on = [&](int races) {
+    return !Stopped() && (options_.seconds > 0 ? Elapsed() < options_.seconds : races < kMostRaces);
+  };
+  for (int races = 0; races == 0 || (!best_is_calm && may_go_on(races)); ++races) {
+    std::vector<MeasureResult> raced = measurer_.Race(requests);
+    const size_t winner = WinnerOf(raced);
+    if (!raced[winner].ok())
+      return races == 0 || raced[winner].status == outcome::kInterrupted ? raced : best;
+    const bool calm = !IsNoisy(raced[winner], searched[winner]);
+    if (best.empty() || calm || QuietShare(raced[winner]) >= QuietShare(best[WinnerOf(best)]))
+      best = std::move(raced);
+    best_is_calm = calm;
+  }
+  for (size_t i = 0; i < best.size(); ++i) {
+    std::string& flags = best[i].flags;
+    if (best[i].ok() && IsNoisy(best[i], searched[i]) && !HasFlag(flags, kNoisyFlag))
+      absl::StrAppend(&flags, flags.empty() ? "" : " ", kNoisyFlag);
+  }
+  return best;
+}
 
 // The fastest of a task in the model's order: what it expects of a program, all measurements considered,
 // where the program's own were made in a lucky moment.
@@ -45,6 +99,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   const Task& t = tasks_[task];
   std::vector<Trial> trials;
   std::vector<RowId> records;
+  std::vector<double> searched;  // seconds
   std::set<RowId> seen;
   double first = 0;  // seconds
   const auto enter = [&](const Measured* m) -> absl::Status {
@@ -58,6 +113,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
       return store_.SetVerdict(m->record, false, outcome::kWrongResult, std::string(refuted.message()));
     if (records.empty()) first = m->seconds;
     records.push_back(m->record);
+    searched.push_back(m->seconds);
     const std::string hash = ToString(HashOf(point->replayed.program()));
     trials.push_back({m->candidate, hash, *std::move(point), {}});
     return absl::OkStatus();
@@ -83,7 +139,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   if (trials.size() < 2) return std::vector<Trial>();
   std::vector<MeasureRequest> requests;
   for (const Trial& trial : trials) requests.push_back(RequestOf(task, trial.point));
-  std::vector<MeasureResult> results = measurer_.Race(requests);
+  std::vector<MeasureResult> results = RaceUntilCalm(requests, searched);
   for (size_t i = 0; i < trials.size(); ++i) {
     trials[i].result = std::move(results[i]);
     if (trials[i].result.status == outcome::kInterrupted)
@@ -115,6 +171,19 @@ absl::Status Tuner::RaceAndFinish() {
     if (!appended.ok()) return appended.status();
   }
   return store_.FinishRun(run_);
+}
+
+// What the search told of the same program; 0 if it is not of a race.
+double Tuner::SearchedSeconds(int task, const RecordRow& raced) const {
+  if (!IsOfRace(raced)) return 0;
+  const auto records = store_.Records(tasks_[task].workload, target_row_);
+  if (!records.ok()) return 0;
+  double seconds = 0;
+  for (const RecordRow& row : *records) {
+    const bool same = row.program_hash == raced.program_hash && IsCold(row) == IsCold(raced);
+    if (same && !IsOfRace(row) && CanBeBest(row)) seconds = Seconds(row);
+  }
+  return seconds;
 }
 
 absl::StatusOr<std::vector<TuneResult>> Tuner::Results(bool interrupted) {
@@ -153,6 +222,9 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Results(bool interrupted) {
       result.program = replayed->program();
       result.latency = Seconds(*best);
       result.record = best->id;
+      result.flags = best->flags;
+      result.quiet = QuietOf(best->taken, best->flags);
+      result.searched = SearchedSeconds(t, *best);
     }
     results.push_back(std::move(result));
   }

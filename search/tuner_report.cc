@@ -14,6 +14,9 @@ RoundLog Tuner::LogOf(int task, const std::vector<Trial>& batch, std::optional<d
   log.best_seconds = knowledge_.best_seconds(task);
   for (const Trial& trial : batch) {
     log.failed += !trial.result.ok();
+    const Quiet quiet = QuietOf(trial.result.taken, trial.result.flags);
+    log.quiet.quiet += quiet.quiet;
+    log.quiet.samples += quiet.samples;
     if (trial.result.ok() && !trial.result.lower_bound)
       log.best_seconds = std::min(log.best_seconds, trial.seconds());
   }
@@ -41,6 +44,7 @@ void Tuner::Report(int task, const RoundLog& log) const {
   progress.gflops = std::isfinite(log.best_seconds) ? t.tuned->flops / log.best_seconds / 1e9 : 0;
   progress.failures = t.failures;
   progress.rank_accuracy = log.rank_accuracy;
+  progress.quiet = log.quiet;
   progress.chains = log.chains;
   progress.phases = log.seconds;
   progress.seconds = Elapsed();

@@ -1,6 +1,7 @@
 #include "lang/analysis/cost.h"
 #include "lang/text.h"
 #include "search/run_key.h"
+#include "tools/flags_text.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/target_option.h"
@@ -45,7 +46,8 @@ absl::Status Best(const Options& options) {
                       {"gflops", FlopsOf(e.workload) / Seconds(e.record) * 1e-9},
                       {"verified", e.record.verified},
                       {"trial", e.record.trial},
-                      {"flags", e.record.flags}});
+                      {"flags", e.record.flags},
+                      {"noisy", HasFlag(e.record.flags, kNoisyFlag)}});
     }
     Print(list);
     return absl::OkStatus();
@@ -55,12 +57,12 @@ absl::Status Best(const Options& options) {
     return absl::OkStatus();
   }
   std::vector<std::vector<std::string>> rows{
-      {"id", "workload", "target", "latency", "rate", "verified", "flags"}};
+      {"id", "workload", "target", "latency", "rate", "verified", "how"}};
   for (const RecordEntry& e : *entries) {
     rows.push_back({std::to_string(e.record.id), e.workload.name,
                     TargetName(e.target) + (MeasuredHere(e) ? "" : ", another machine"),
                     TimeText(Seconds(e.record)), RateText(FlopsOf(e.workload), Seconds(e.record)),
-                    e.record.verified ? "yes" : "no", e.record.flags});
+                    e.record.verified ? "yes" : "no", FlagsText(e.record)});
   }
   std::printf("%s", Table(rows).c_str());
   return absl::OkStatus();

@@ -35,7 +35,7 @@ std::string CommandOf(const RunRow& run) {
 
 std::string TableOf(const Json& rounds) {
   std::vector<std::vector<std::string>> rows{
-      {"round", "task", "trials", "failed", "best", "accuracy", "valid", "accepted", "ess", "T"}};
+      {"round", "task", "trials", "failed", "best", "quiet", "accuracy", "valid", "accepted", "ess", "T"}};
   rows[0].insert(rows[0].end(), std::begin(kPhases), std::end(kPhases));
   double total[std::size(kPhases)] = {};
   for (const Json& round : rounds) {
@@ -44,7 +44,9 @@ std::string TableOf(const Json& rounds) {
                  size = NumberAt(round, "/chains/effective_sample_size");
     rows.push_back({absl::StrCat(round["round"].get<int>()), round.value("task", std::string()),
                     absl::StrCat(round["trials"].get<int>()), CountText(NumberAt(round, "/failed")),
-                    best > 0 ? TimeText(best) : "-", accuracy > 0 ? absl::StrFormat("%.2f", accuracy) : "-",
+                    best > 0 ? TimeText(best) : "-",
+                    ShareText(NumberAt(round, "/quiet/quiet"), NumberAt(round, "/quiet/samples")),
+                    accuracy > 0 ? absl::StrFormat("%.2f", accuracy) : "-",
                     ShareText(NumberAt(round, "/chains/valid"), proposed),
                     ShareText(NumberAt(round, "/chains/accepted"), proposed),
                     size > 0 ? absl::StrFormat("%.0f", size) : "-",
@@ -55,7 +57,7 @@ std::string TableOf(const Json& rounds) {
       total[p] += seconds;
     }
   }
-  rows.push_back({"all", "", "", "", "", "", "", "", "", ""});
+  rows.push_back({"all", "", "", "", "", "", "", "", "", "", ""});
   for (const double seconds : total) rows.back().push_back(SecondsText(seconds));
   return Table(rows);
 }

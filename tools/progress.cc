@@ -26,6 +26,11 @@ std::string Rate(const TuneProgress& p) {
   return p.gflops > 0 ? absl::StrFormat("%.3g GFLOP/s", p.gflops) : "-";
 }
 
+// A dash where the measurer does not say, or no sample was taken.
+std::string QuietShare(const Quiet& quiet) {
+  return quiet.samples == 0 ? "-" : PercentText(static_cast<double>(quiet.quiet) / quiet.samples);
+}
+
 }  // namespace
 
 std::string FailuresText(const std::map<std::string, int>& failures) {
@@ -73,6 +78,8 @@ void Progress::Show(const TuneProgress& round) {
   if (style_ == Style::kRedrawn) return Redraw();
   std::string line = absl::StrFormat("[%d/%d] %s: best %s, %s", round.total_trials, trials_, round.name,
                                      TimeText(round.best_seconds), Rate(round));
+  if (!round.quiet.Mostly())
+    absl::StrAppend(&line, ", only ", QuietShare(round.quiet), " of samples quiet: other programs run");
   if (!round.failures.empty()) absl::StrAppend(&line, ", failed: ", FailuresText(round.failures));
   const std::string left = TimeLeft();
   if (!left.empty()) absl::StrAppend(&line, ", ", left);
@@ -81,11 +88,11 @@ void Progress::Show(const TuneProgress& round) {
 }
 
 void Progress::Redraw() {
-  std::vector<std::vector<std::string>> rows{{"task", "trials", "best", "rate", "failed"}};
+  std::vector<std::vector<std::string>> rows{{"task", "trials", "best", "rate", "quiet", "failed"}};
   for (const TuneProgress& task : tasks_) {
     if (static_cast<int>(rows.size()) > kMostLines) break;
     rows.push_back({task.name, absl::StrCat(task.trials), TimeText(task.best_seconds), Rate(task),
-                    FailuresText(task.failures)});
+                    QuietShare(task.quiet), FailuresText(task.failures)});
   }
   std::string text = drawn_ > 0 ? absl::StrCat("\x1b[", drawn_, "A") : "";
   text += "\x1b[J";
@@ -96,6 +103,8 @@ void Progress::Redraw() {
                   " so far");
   const std::string left = TimeLeft();
   absl::StrAppend(&drawing, left.empty() ? "" : ", ", left, "\n");
+  if (!last_.quiet.Mostly())
+    drawing += "Most samples are disturbed: other programs run, and times are not sure.\n";
   drawn_ = static_cast<int>(std::count(drawing.begin(), drawing.end(), '\n'));
   absl::FPrintF(out_, "%s%s", text, drawing);
   std::fflush(out_);

@@ -1,6 +1,7 @@
 #include "absl/strings/match.h"
 #include "lang/serialize.h"
 #include "lang/text.h"
+#include "tools/flags_text.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/target_option.h"
@@ -56,7 +57,7 @@ absl::Status Show(const Options& options) {
   } else {
     if (!record->entry.record.flags.empty())
       std::fprintf(stderr, "kiln: record %ld: %s\n", static_cast<long>(options.record.id),
-                   record->entry.record.flags.c_str());
+                   FlagsText(record->entry.record).c_str());
     std::printf("%s%s", text->c_str(), absl::EndsWith(*text, "\n") ? "" : "\n");
   }
   return absl::OkStatus();

@@ -16,6 +16,7 @@
 #include "lang/analysis/cost.h"
 #include "search/database/sqlite_store.h"
 #include "tools/cost_model_option.h"
+#include "tools/flags_text.h"
 #include "tools/input.h"
 #include "tools/interrupt.h"
 #include "tools/log.h"
@@ -198,6 +199,14 @@ class TuneCommand {
         std::printf("  best      %s\n", best.c_str());
         std::printf("  record    %ld, %s\n", static_cast<long>(r.record),
                     f.verified ? "verified against the original" : "not verified");
+        const std::string noise = NoiseText(r.flags, r.quiet, r.latency, r.searched);
+        if (!noise.empty()) {
+          std::printf(
+              "  noisy     %s\n            close other programs, then type the same command again: it races "
+              "again; `%s doctor` says what disturbs\n",
+              noise.c_str(), ProgramName().c_str());
+        }
+        std::printf("  how       %s\n", FlagsText(r.flags, r.quiet).c_str());
         std::printf("  trials    %d%s%s\n", r.trials,
                     r.failures.empty() ? "" : absl::StrCat(", of which ", FailuresText(r.failures)).c_str(),
                     EndedText(r.ended));
@@ -221,6 +230,13 @@ class TuneCommand {
         json["gflops"] = f.flops / f.result.latency * 1e-9;
         json["verified"] = f.verified;
         json["trace"] = kiln::Print(f.result.trace);
+        json["flags"] = f.result.flags;
+        json["noisy"] = HasFlag(f.result.flags, kNoisyFlag);
+        const std::string noise =
+            NoiseText(f.result.flags, f.result.quiet, f.result.latency, f.result.searched);
+        if (!noise.empty()) json["noise"] = noise;
+        json["quiet_samples"] = {{"quiet", f.result.quiet.quiet}, {"samples", f.result.quiet.samples}};
+        if (f.result.searched > 0) json["searched_seconds"] = f.result.searched;
         if (f.untuned) json["untuned_seconds"] = *f.untuned;
         json["files"] = f.files;
       }

@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "backends/cpu/cores.h"
 #include "backends/cpu/kernel.h"
+#include "backends/cpu/load.h"
 #include "backends/cpu/reference.h"
 #include "backends/cpu/reference_kernel.h"
 #include "backends/cpu/scratch_folder.h"
@@ -134,7 +135,8 @@ class CpuMeasurer::Impl {
       result.samples = i == 0 ? raced.seconds : raced.peer_seconds[i - 1];
       result.taken = i == 0 ? raced.taken : raced.peer_taken[i - 1];
       result.verified = true;
-      result.flags = Flags(*racing[i], raced);
+      result.flags = Flags(*racing[i], raced, i == 0 ? raced.preempted : raced.peer_preempted[i - 1]);
+      result.flags += LoadFlags();
     }
     std::vector<MeasureResult> results;
     for (Candidate& candidate : candidates) results.push_back(std::move(candidate.result));
@@ -331,7 +333,7 @@ class CpuMeasurer::Impl {
     result.taken = std::move(ran.taken);
     result.lower_bound = ran.lower_bound;
     result.verified = true;
-    result.flags = Flags(candidate, ran);
+    result.flags = Flags(candidate, ran, ran.preempted);
   }
 
   // Runs it once, untimed; its result says what is wrong.
@@ -359,12 +361,15 @@ class CpuMeasurer::Impl {
     run.timing.runs = (options_.race_rounds + kRaceProcesses - 1) / kRaceProcesses;
     run.timing.target_error = kRaceError;
     run.timing.enough_seconds = kEnoughSecondsOfARace / kRaceProcesses;
-    run.timing.retakes = run.timing.runs;
+    run.timing.retakes = run.timing.runs * static_cast<int>(racing.size());
     run.timing.max_seconds = wait / kRaceProcesses;
     RunResult all = {.status = RunStatus::kOk};
     all.peer_seconds.resize(run.peers.size());
     all.peer_taken.resize(run.peers.size());
+    all.peer_preempted.resize(run.peers.size());
+    others_ = 0;
     for (int process = 0; process < kRaceProcesses; ++process) {
+      others_ += OthersReadyToRun();
       RunResult ran = Run(run);
       if (LearnsThatItWasDisturbed(run, ran)) ran = Run(run);
       if (ran.status != RunStatus::kOk) return ran;
@@ -372,6 +377,7 @@ class CpuMeasurer::Impl {
       Append(ran.peer_taken, &all.peer_taken);
       all.retaken += ran.retaken;
       all.preempted += ran.preempted;
+      for (size_t i = 0; i < all.peer_preempted.size(); ++i) all.peer_preempted[i] += ran.peer_preempted[i];
       if (ran.calm > all.calm) {
         all.calm = true;
         all.seconds = std::move(ran.seconds);
@@ -393,7 +399,15 @@ class CpuMeasurer::Impl {
     for (size_t i = 0; i < all->size(); ++i) Append(of_peers[i], &(*all)[i]);
   }
 
-  std::string Flags(const Candidate& candidate, const RunResult& ran) const {
+  // What else wanted the cores during a race.
+  std::string LoadFlags() const {
+    const int others = (others_ + kRaceProcesses / 2) / kRaceProcesses;
+    const bool noisy = others + target_.cores > CoresOfTheMachine();
+    return absl::StrCat(others > 0 ? absl::StrCat(" others=", others) : "",
+                        noisy ? absl::StrCat(" ", kNoisyFlag) : "");
+  }
+
+  std::string Flags(const Candidate& candidate, const RunResult& ran, int preempted) const {
     std::string flags = absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
                                      Reassociates(*candidate.request->scheduled) ? " reassociated" : "");
     if (options_.cold_cache) absl::StrAppend(&flags, " ", kColdFlag);
@@ -402,7 +416,7 @@ class CpuMeasurer::Impl {
     if (candidate.kernel.prepare_symbol) flags += " prepare";
     if (reference_kernel_ && !ran.calm && !ran.lower_bound) flags += " disturbed";
     if (ran.retaken > 0) absl::StrAppend(&flags, " retaken=", ran.retaken);
-    if (ran.preempted > 0) absl::StrAppend(&flags, " preempted=", ran.preempted);
+    if (preempted > 0) absl::StrAppend(&flags, " preempted=", preempted);
     return flags;
   }
 
@@ -410,6 +424,7 @@ class CpuMeasurer::Impl {
   Target target_;
   bool overlap_ = false;
   int files_ = 0;
+  int others_ = 0;                // threads of others, summed over the processes of the last race
   double spent_ = 0, built_ = 0;  // seconds
   std::vector<std::shared_future<BuildResult>> announced_;
   std::atomic<int> interrupts_{0};

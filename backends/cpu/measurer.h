@@ -17,7 +17,9 @@
 // than undisturbed (undisturbed.h) are taken again for a while: for 5 ms, 50 ms when thorough, `race_seconds`
 // in a race for each who takes part. Of the others the faster half is told; the flags say "disturbed" where
 // there are too few. Samples during which another process had the core are taken again too, some of them: the
-// flags say retaken=N, and preempted=N of those that stayed.
+// flags say retaken=N, and preempted=N of those that stayed, whose time is that of the core where one thread
+// ran. Of a race the flags say others=N, threads of others that were ready to run, on average, and "noisy"
+// (search/noise.h).
 //
 // Flags say how: threads=N; "contract", or not (backends/lower.h); "reassociated" where the schedule sums in
 // another order than the program is written in (lang/analysis/reassociation.h); and what is said above.

@@ -335,12 +335,13 @@ class Child {
     result_.slowdown = outcome.slowdown;
     result_.least_slowdown = outcome.least_slowdown;
     result_.retaken = outcome.retaken;
-    result_.preempted = outcome.preempted;
+    result_.preempted = timed.front().preempted;
     result_.seconds = timed.front().seconds;
     result_.taken = timed.front().taken;
     for (size_t k = 1; k < timed.size(); ++k) {
       result_.peer_seconds.push_back(timed[k].seconds);
       result_.peer_taken.push_back(timed[k].taken);
+      result_.peer_preempted.push_back(timed[k].preempted);
     }
     return std::nullopt;
   }

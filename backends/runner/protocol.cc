@@ -53,7 +53,7 @@ struct RunFields {
       static_assert(std::is_same_v<T, RunResult>);
       visit(value.status, value.detail, value.signal, value.seconds, value.calm, value.slowdown,
             value.least_slowdown, value.retaken, value.preempted, value.peer_seconds, value.prepare_seconds,
-            value.lower_bound, value.max_error, value.taken, value.peer_taken);
+            value.lower_bound, value.max_error, value.taken, value.peer_taken, value.peer_preempted);
     }
   }
 };

@@ -161,9 +161,9 @@ struct RunResult {
   std::string detail = {};           // one line for a person; empty when ok
   int signal = 0;                    // when crashed by one
   std::vector<double> seconds = {};  // one sample for each timed run, in the order taken
-  // The whole timing: of each round the sample as the clock told it, and how many times as long as
-  // undisturbed the reference kernel took before or after it, the larger one (1 without one); the next
-  // round's follow.
+  // The whole timing: of each round the sample as the clock told it (without the time that another process
+  // had the core, where one thread ran), and how many times as long as undisturbed the reference kernel took
+  // before or after it, the larger one (1 without one); the next round's follow.
   std::vector<double> taken = {};
   bool calm = false;          // they are the faster calm ones (TimingPolicy)
   double slowdown = 1;        // of the reference kernel around the samples, their median
@@ -173,6 +173,7 @@ struct RunResult {
   std::vector<std::vector<double>> peer_seconds =
       {};  // of each peer; without a reference kernel, sample i is of the same round as seconds[i]
   std::vector<std::vector<double>> peer_taken = {};  // rounds are those of `taken`
+  std::vector<int> peer_preempted = {};              // as `preempted`
   double prepare_seconds = 0;
   bool lower_bound = false;  // a stop rule ended the timing
   // The largest |found - wanted| / (absolute + relative * |wanted|) over all outputs: 1 is the limit.

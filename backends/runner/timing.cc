@@ -21,7 +21,8 @@ constexpr int kMaxRepeats = 1 << 20;
 constexpr double kFillsCaches = 0.1;  // a run this long has filled them before it matters
 constexpr int64_t kCacheLine = 64;
 constexpr int kReferenceRuns = 4;
-constexpr double kCalm = 1.1;  // times as long as undisturbed; beside another on its core it takes 1.5
+constexpr double kCalm = 1.1;     // times as long as undisturbed; beside another on its core it takes 1.5
+constexpr double kNoLoss = 0.02;  // of a sample: less than that changes nothing
 constexpr double kSlice =
     0.01;  // of a scheduler: what runs longer is preempted each time that others want the core
 
@@ -66,10 +67,46 @@ int64_t Preemptions() {
   return usage.ru_nivcsw;
 }
 
+double SecondsOf(clockid_t clock) {
+  timespec now = {};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Whether the clock of a thread counts microseconds. Some systems count ticks of several milliseconds.
+bool ThreadClockIsFine() {
+  static const bool fine = [] {
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      const double wall = MonotonicSeconds(), cpu = SecondsOf(CLOCK_THREAD_CPUTIME_ID);
+      while (SecondsOf(CLOCK_THREAD_CPUTIME_ID) == cpu && MonotonicSeconds() - wall < kShortestSample) {
+      }
+      if (SecondsOf(CLOCK_THREAD_CPUTIME_ID) - cpu < kShortestSample &&
+          MonotonicSeconds() - wall < kShortestSample)
+        return true;
+    }
+    return false;
+  }();
+  return fine;
+}
+
 struct Batch {
   double seconds = 0;
+  double lost = -1;  // of them, while another process had the core; negative where that is not known
   int status = 0;
 };
+
+// With the time that others had the core. It is known where no other thread of this process worked, for then
+// the clock of this one says for how long it ran.
+template <typename Run>
+Batch WithLost(Run run) {
+  if (!ThreadClockIsFine()) return run();
+  const double process = SecondsOf(CLOCK_PROCESS_CPUTIME_ID), thread = SecondsOf(CLOCK_THREAD_CPUTIME_ID);
+  Batch batch = run();
+  const double ran = SecondsOf(CLOCK_THREAD_CPUTIME_ID) - thread,
+               all = SecondsOf(CLOCK_PROCESS_CPUTIME_ID) - process;
+  if (all - ran < kNoLoss * batch.seconds) batch.lost = std::max(0.0, batch.seconds - ran);
+  return batch;
+}
 
 Batch RunBatch(const BoundKernel& kernel, int repeats) {
   Batch batch;
@@ -140,11 +177,14 @@ Sample TakeSample(const TimedKernel& timed, const TimedReference* reference, con
     sample.status = timed.kernel.Run();
     if (sample.status != 0) return sample;
   }
-  const Batch batch = RunBatch(timed.kernel, repeats);
+  const Batch batch = WithLost([&] { return RunBatch(timed.kernel, repeats); });
+  const double after = SlowdownNow(reference);
   sample.status = batch.status;
-  sample.seconds = batch.seconds / repeats;
-  Relate(before, SlowdownNow(reference), &sample);
   sample.preemptions = Preemptions() - preempted;
+  if (batch.lost >= 0 && batch.lost < kNoLoss * batch.seconds) sample.preemptions = 0;
+  const double lost = sample.preemptions > 0 ? std::max(0.0, batch.lost) : 0;
+  sample.seconds = (batch.seconds - lost) / repeats;
+  Relate(before, after, &sample);
   return sample;
 }
 
@@ -211,11 +251,7 @@ bool EnoughSamples(const TimingPolicy& policy, const Samples& samples, double sp
 
 decltype(BoundKernel::call) CallerFor(int count) { return kCallers[static_cast<size_t>(count)]; }
 
-double MonotonicSeconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+double MonotonicSeconds() { return SecondsOf(CLOCK_MONOTONIC); }
 
 TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* reference, Deadline give_up,
                           std::vector<TimedKernel>* kernels, std::atomic<int>* rounds) {
@@ -243,7 +279,7 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
         if (kept->preemptions == 0 || taken > kSlice || outcome.retaken == policy.retakes) break;
         ++outcome.retaken;
       }
-      if (kept->preemptions > 0) ++outcome.preempted;
+      if (kept->preemptions > 0) ++(*kernels)[k].preempted;
       slowdowns.push_back(kept->slowdown);
       samples.Add(k, *kept, most);
       std::vector<double>& taken = (*kernels)[k].taken;

@@ -30,6 +30,7 @@ struct TimedKernel {
   double warm_up_seconds = 0;
   std::vector<double> seconds;  // the samples that are told come here
   std::vector<double> taken;    // all of them: RunResult::taken
+  int preempted = 0;            // of them, those during which another process had the core
 };
 
 // RunRequest::reference_kernel.
@@ -46,7 +47,6 @@ struct TimingOutcome {
   double slowdown = 1;        // of the reference, the median
   double least_slowdown = 1;  // less than 1: what was taken for undisturbed was not
   int retaken = 0;            // samples that were taken again, as another process had the core meanwhile
-  int preempted = 0;          // samples that are such ones all the same
 };
 
 double MonotonicSeconds();

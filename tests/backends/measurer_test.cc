@@ -42,7 +42,8 @@ Program Unrolled(Program p) { return WithLoops(std::move(p), LoopKind::kUnrolled
 // The flags, without what this machine was disturbed by.
 std::string HowMeasured(const MeasureResult& result) {
   return result.flags.substr(0, std::min({result.flags.find(" disturbed"), result.flags.find(" retaken="),
-                                          result.flags.find(" preempted=")}));
+                                          result.flags.find(" preempted="), result.flags.find(" others="),
+                                          result.flags.find(" noisy")}));
 }
 
 // The scratch folders of this process, or the files in them whose names begin so.
@@ -114,18 +115,14 @@ TEST(CpuMeasurer, TimesWhatComputesTheSame) {
   }
 }
 
-TEST(CpuMeasurer, FindsNothingInColdCaches) {
+TEST(CpuMeasurer, SaysThatCachesWereCold) {
   CpuMeasurerOptions options = Options();
   options.cold_cache = true;
   CpuMeasurer cold = StartMeasurer(options);
   const Program program = Affine(1 << 13);
-  const std::vector<MeasureRequest> requests = {
-      {.original = &program, .scheduled = &program, .thorough = true}};
-  const MeasureResult with = cold.Measure(requests)[0], without = Shared().Measure(requests)[0];
-  EXPECT_EQ(HowMeasured(with), "threads=1 contract cold-cache relative");
-  EXPECT_EQ(HowMeasured(without), "threads=1 contract relative");
-  EXPECT_GT(*std::min_element(with.samples.begin(), with.samples.end()),
-            1.2 * *std::min_element(without.samples.begin(), without.samples.end()));
+  const std::vector<MeasureRequest> requests = {{.original = &program, .scheduled = &program}};
+  EXPECT_EQ(HowMeasured(cold.Measure(requests)[0]), "threads=1 contract cold-cache relative");
+  EXPECT_EQ(HowMeasured(Shared().Measure(requests)[0]), "threads=1 contract relative");
 }
 
 TEST(CpuMeasurer, RunsParallelLoopsOnAsManyThreadsAsItHasCores) {
@@ -333,9 +330,10 @@ TEST(CpuMeasurer, RacesInTurns) {
       Shared().Race(std::vector<MeasureRequest>{{.original = &original, .scheduled = &original},
                                                 {.original = &original, .scheduled = &wrong},
                                                 {.original = &original, .scheduled = &other}});
-  EXPECT_GE(results[0].samples.size(), 10) << results[0].error;
+  EXPECT_GE(results[0].samples.size(), 2) << results[0].error;  // of the calmest process, the faster half
   EXPECT_EQ(results[1].status, outcome::kWrongResult) << results[1].error;
-  EXPECT_GE(results[2].samples.size(), 10) << results[2].error;
+  EXPECT_GE(results[2].samples.size(), 2) << results[2].error;
+  EXPECT_GE(results[0].taken.size(), 2 * 20);
   EXPECT_GE(results[0].taken.size(), 2 * results[0].samples.size());
   EXPECT_EQ(results[0].taken.size(), results[2].taken.size());
   EXPECT_TRUE(results[0].verified);

@@ -45,6 +45,7 @@ TEST(Protocol, WhatIsEncodedIsDecoded) {
                          .retaken = 5,
                          .preempted = 6,
                          .peer_seconds = {{3}, {}},
+                         .peer_preempted = {7, 8},
                          .max_error = 4};
   RunResult same;
   ASSERT_TRUE(Decode(Encode(result), &same));

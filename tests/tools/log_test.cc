@@ -24,7 +24,7 @@ void Fill(const std::string& path, const std::string& statistics) {
 }
 
 constexpr char kStatistics[] =
-    R"({"task":"matmul","batch":16,"failed":2,"best_seconds":0.0015,"rank_accuracy":0.75,
+    R"({"task":"matmul","batch":16,"failed":2,"best_seconds":0.0015,"rank_accuracy":0.75,"quiet":{"quiet":30,"samples":40},
         "chains":{"proposed":2048,"valid":1024,"duplicates":0,"accepted":512,"temperature":0.1,
                   "effective_sample_size":64},
         "seconds":{"propose":1.5,"features":0.25,"predict":0.5,"build":3,"run":2,"train":0.125,"store":0}})";
@@ -36,13 +36,13 @@ TEST(Log, IsATableForEachRunWithARowForEachRound) {
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(ran.out,
             "run 1: kiln tune a.mlir, seed 18446744073709551615\n"
-            "round  task    trials  failed  best    accuracy  valid  accepted  ess  T    propose  features  "
+            "round  task    trials  failed  best    quiet  accuracy  valid  accepted  ess  T    propose  features  "
             "predict  "
             "build  run   train  store\n"
-            "0      matmul  16      2       1.5 ms  0.75      50%    25%       64   0.1  1.50     0.25      "
+            "0      matmul  16      2       1.5 ms  75%    0.75      50%    25%       64   0.1  1.50     0.25      "
             "0.50     "
             "3.00   2.00  0.12   0.00\n"
-            "all                                                                         1.50     0.25      "
+            "all                                                                                1.50     0.25      "
             "0.50     "
             "3.00   2.00  0.12   0.00\n"
             "\n"

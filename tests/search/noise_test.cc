@@ -1,0 +1,112 @@
+// Times that other programs may have changed, and what a search does about them.
+#include "search/noise.h"
+
+#include "tests/search/small_searches.h"
+
+namespace kiln {
+namespace {
+
+TEST(Noise, FlagsAreWordsAndNumbers) {
+  const std::string flags = "threads=2 contract preempted=7 noisy-ish";
+  EXPECT_TRUE(HasFlag(flags, "contract"));
+  EXPECT_FALSE(HasFlag(flags, "noisy"));
+  EXPECT_FALSE(HasFlag("", "noisy"));
+  EXPECT_EQ(FlagNumber(flags, "preempted"), 7);
+  EXPECT_EQ(FlagNumber(flags, "empted"), 0);
+  EXPECT_EQ(FlagNumber("others=x others=", "others"), 0);
+}
+
+TEST(Noise, QuietSamplesAreThoseThatNothingDisturbed) {
+  const std::vector<double> taken = {1e-3, 1.0, 1e-3, 1.05, 2e-3, 1.9, 1e-3, 1.02};  // seconds, slowdown
+  EXPECT_EQ(QuietOf(taken, "relative").quiet, 3);
+  EXPECT_EQ(QuietOf(taken, "relative").samples, 4);
+  EXPECT_EQ(QuietOf(taken, "relative preempted=3").quiet, 1);
+  EXPECT_FALSE(QuietOf(taken, "relative preempted=3").Mostly());
+  EXPECT_EQ(QuietOf(taken, "preempted=118").quiet, 0);
+  EXPECT_TRUE(QuietOf({}, "preempted=118").Mostly());  // nothing is known
+}
+
+TEST(Noise, RaceAndSearchDifferByMoreThanAFifth) {
+  EXPECT_FALSE(RaceDiffers(1.1, 1));
+  EXPECT_TRUE(RaceDiffers(1.3, 1));
+  EXPECT_TRUE(RaceDiffers(1, 1.3));
+  EXPECT_FALSE(RaceDiffers(1, std::numeric_limits<double>::infinity()));
+}
+
+// A simulated machine on which the first `disturbed` races take `factor` times as long, with these flags.
+class Busy final : public Measurer {
+ public:
+  Busy(int disturbed, double factor, std::string flags, std::vector<double> taken = {})
+      : disturbed_(disturbed), factor_(factor), flags_(std::move(flags)), taken_(std::move(taken)) {}
+
+  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
+    return machine_.Measure(requests);
+  }
+  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> requests) override {
+    std::vector<MeasureResult> results = machine_.Race(requests);
+    if (races++ >= disturbed_) return results;
+    for (MeasureResult& result : results) {
+      for (double& seconds : result.samples) seconds *= factor_;
+      result.flags = flags_;
+      result.taken = taken_;
+    }
+    return results;
+  }
+
+  int races = 0;
+
+ private:
+  SimulatedMachine machine_{Target()};
+  const int disturbed_;
+  const double factor_;
+  const std::string flags_;
+  const std::vector<double> taken_;
+};
+
+TuneResult TunedOn(Busy& machine) {
+  const auto store = MakeMemoryStore();
+  const TuneResult result = MustTune(Small(32, 1), machine, *store)[0];
+  EXPECT_EQ(store->Get(result.record)->record.flags, result.flags);
+  return result;
+}
+
+TEST(Noise, ACalmRaceIsRunOnce) {
+  Busy machine(0, 1, "");
+  EXPECT_EQ(TunedOn(machine).flags, "race");
+  EXPECT_EQ(machine.races, 1);
+}
+
+TEST(Noise, ADisturbedRaceIsRunAgain) {
+  Busy machine(1, 5, "others=3 noisy");
+  const TuneResult result = TunedOn(machine);
+  EXPECT_EQ(machine.races, 2);
+  EXPECT_EQ(result.flags, "race");
+  EXPECT_FALSE(RaceDiffers(result.latency, result.searched));
+}
+
+TEST(Noise, ARaceThatStaysDisturbedIsFlagged) {
+  Busy machine(1000, 1, "others=3 noisy");
+  EXPECT_EQ(TunedOn(machine).flags, "others=3 noisy race");
+  EXPECT_EQ(machine.races, 3);
+}
+
+TEST(Noise, ARaceThatDiffersFromTheSearchIsFlagged) {
+  for (const double factor : {0.5, 6.0}) {
+    Busy machine(1000, factor, "");
+    const TuneResult result = TunedOn(machine);
+    EXPECT_EQ(result.flags, "noisy race") << factor;
+    EXPECT_NEAR(result.latency / result.searched, factor, 0.2 * factor);
+    EXPECT_EQ(machine.races, 3);
+  }
+}
+
+TEST(Noise, ARaceWithMostSamplesDisturbedIsFlagged) {
+  Busy machine(1000, 1, "", {1e-3, 1.5, 1e-3, 1.4, 1e-3, 1.0});
+  EXPECT_EQ(TunedOn(machine).flags, "noisy race");
+  EXPECT_EQ(machine.races, 3);
+  Busy calmer(1000, 1, "", {1e-3, 1.5, 1e-3, 1.0, 1e-3, 1.0});
+  EXPECT_EQ(TunedOn(calmer).flags, "race");
+}
+
+}  // namespace
+}  // namespace kiln

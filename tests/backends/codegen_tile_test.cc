@@ -1,7 +1,9 @@
 // A tile of sums in an array of the stack, as lowering emits it, becomes registers; and how long that takes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -118,16 +120,19 @@ TEST(Codegen, ARegisterTileStaysInRegistersAndCompilesInMilliseconds) {
   std::printf("matmul %d: %.1f GFLOP/s\n", kSize, 20 * 2.0 * kSize * kSize * kSize / took.count() * 1e-9);
 
   StageTimes best{.verify = 1e9};
+  double cpu_ms = 1e9;  // the load does not change it
   for (int run = 0; run < 30; ++run) {
     auto module = Parse(text);
+    const std::clock_t begin = std::clock();
     const auto object = HostCodegen().Compile(*module, options);
     ASSERT_TRUE(object.ok());
+    cpu_ms = std::min(cpu_ms, 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
     if (object->times.total() < best.total()) best = object->times;
   }
   std::printf(
       "compile: verify %.2f math %.2f convert %.2f translate %.2f optimize %.2f emit %.2f total %.2f ms\n",
       best.verify, best.math, best.convert, best.translate, best.optimize, best.emit, best.total());
-  EXPECT_LT(best.total(), 100);
+  EXPECT_LT(cpu_ms, 100);
 }
 
 }  // namespace

@@ -2,29 +2,95 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "backends/cpu/measurer.h"
+#include "backends/cpu/targets.h"
+#include "backends/import/import.h"
+#include "lang/hash.h"
+#include "lang/interpreter.h"
+#include "test_paths.h"
 #include "tests/backends/workers.h"
-#include "tests/support/programs.h"
+#include "tests/e2e/hand_written_matmul.h"
+#include "tests/runner/kernels.h"
+#include "tests/support/scheduled.h"
+#include "tests/support/values.h"
 
 namespace kiln {
 namespace {
 
-double Fastest(bool cold, const Program& program) {
+double Fastest(const std::vector<double>& seconds) {
+  return *std::min_element(seconds.begin(), seconds.end());
+}
+
+double Fastest(bool cold, const Program& original, const Program& scheduled) {
   auto measurer = CpuMeasurer::Start({.cold_cache = cold,
                                       .builder_path = ProgramPath("kiln-builder"),
                                       .runner_path = ProgramPath("kiln-runner")});
   EXPECT_TRUE(measurer.ok()) << measurer.status();
   const std::vector<MeasureRequest> requests = {
-      {.original = &program, .scheduled = &program, .thorough = true}};
+      {.original = &original, .scheduled = &scheduled, .thorough = true}};
   const MeasureResult result = measurer->Measure(requests)[0];
   EXPECT_TRUE(result.ok()) << result.error;
-  return *std::min_element(result.samples.begin(), result.samples.end());
+  return Fastest(result.samples);
 }
 
 TEST(QuietMachine, FindsNothingInColdCaches) {
   const Program program = Affine(1 << 13);
-  EXPECT_GT(Fastest(true, program), 1.2 * Fastest(false, program));
+  EXPECT_GT(Fastest(true, program, program), 1.2 * Fastest(false, program, program));
+}
+
+TEST(QuietMachine, AHandWrittenScheduleIsFaster) {
+  const auto imported = ImportFile(std::string(KILN_SOURCE_DIR) + "/examples/matmul.mlir");
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const Program& original = imported->program;
+  const Program scheduled = HandWritten(original, CpuTarget(1));
+  EXPECT_GT(Fastest(false, original, original), 5 * Fastest(false, original, scheduled));
+}
+
+TEST(QuietMachine, OfColdCachesIsSlower) {
+  constexpr int kElements = 16384;
+  RunRequest request = Request(
+      "int f(float* a, float* b) { for (int i = 0; i < 16384; i += 16) b[i] = a[i]; return 0; }", kElements);
+  request.timing.runs = 20;
+  const RunResult warm = RunOne(request);
+  request.timing.cold_cache = true;
+  const RunResult cold = RunOne(request);
+  ASSERT_EQ(Name(cold), "ok") << cold.detail;
+  EXPECT_GT(Fastest(cold.seconds), 1.5 * Fastest(warm.seconds));
+}
+
+TEST(QuietMachine, OfAShortKernelDoesNotDependOnTheResolutionOfTheClock) {
+  RunRequest request = Request("int f(float* a, float* b) { return 0; }");
+  request.timing.runs = 20;
+  const RunResult result = RunOne(request);
+  EXPECT_LT(Fastest(result.seconds), 15e-9);
+  EXPECT_GT(Fastest(result.seconds), 0);
+}
+
+TEST(QuietMachine, AHashTakesMicrosecondsForATiledMatmul) {
+  Schedule s = Scheduled(Matmul(64, 64, 64));
+  for (const Loop loop : s.GetLoops(s.GetBlock("matmul"))) s.Split(loop, {2, 4, 2, 4});
+  ASSERT_TRUE(s.ok()) << s.status();
+  const auto start = std::chrono::steady_clock::now();
+  uint64_t sum = 0;
+  for (int i = 0; i < 1000; ++i) sum += HashOf(s.program()).low;
+  const double us =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 1000;
+  RecordProperty("microseconds", std::to_string(us));
+  EXPECT_NE(sum, 0);
+  EXPECT_LT(us, 500);
+}
+
+TEST(QuietMachine, TheInterpreterRunsMillionsOfInstancesASecond) {
+  const Program p = Matmul(64, 64, 64);
+  const std::string in = BytesOfValues(std::vector<float>(64 * 64, 1.0f));
+  const auto start = std::chrono::steady_clock::now();
+  const auto out = kiln::Run(p, {in, in});
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  EXPECT_EQ(ValuesOf<float>(out.value()[0])[17], 64);
+  RecordProperty("instances_per_second", static_cast<int>(64 * 64 * 64 / seconds));
+  EXPECT_LT(seconds, 1.0);
 }
 
 }  // namespace

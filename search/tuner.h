@@ -23,6 +23,7 @@ struct Trial {
   std::string hash;
   Point point;
   MeasureResult result;
+  bool proven = false;  // equal to the original; of finalists
   double seconds() const {
     RecordRow row;
     row.samples = result.samples;

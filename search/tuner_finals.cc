@@ -115,7 +115,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
     records.push_back(m->record);
     searched.push_back(m->seconds);
     const std::string hash = ToString(HashOf(point->replayed.program()));
-    trials.push_back({m->candidate, hash, *std::move(point), {}});
+    trials.push_back({m->candidate, hash, *std::move(point), {}, proof.verdict == Proof::Verdict::kProven});
     return absl::OkStatus();
   };
   const auto finalists = static_cast<size_t>(options_.finalists);
@@ -160,7 +160,9 @@ absl::Status Tuner::RaceAndFinish() {
     if (!trials.ok()) return trials.status();
     for (const Trial& trial : *trials) {
       rows.push_back(RowOf(task, trial));
-      absl::StrAppend(&rows.back().flags, rows.back().flags.empty() ? "" : " ", kRaceFlag);
+      std::string& flags = rows.back().flags;
+      absl::StrAppend(&flags, flags.empty() ? "" : " ", kRaceFlag);
+      if (trial.proven) absl::StrAppend(&flags, " ", kProvenFlag);
     }
   }
   raced_ = true;

@@ -10,12 +10,12 @@
 #include "absl/strings/str_join.h"
 #include "backends/cpu/beside.h"
 #include "backends/cpu/kernel.h"
-#include "backends/cpu/peers.h"
 #include "backends/cpu/scratch_folder.h"
 #include "lang/analysis/cost.h"
 #include "lang/hash.h"
 #include "lang/text.h"
 #include "tools/input.h"
+#include "tools/libraries.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/target_option.h"
@@ -73,24 +73,6 @@ absl::StatusOr<KernelObject> Stock(const Options& options, const Input& input) {
   return StockKernel(text, input.tasks[0].program);
 }
 
-// The libraries that are here and compute the same, run once each; those that do not are left out.
-void AddPeers(const Options& options, const Program& task, RunRequest& request,
-              std::vector<std::string>& names, Timed& timed) {
-  for (const Peer& peer : PeersOf(task, options.peer_folders)) {
-    RunRequest once = request;
-    once.kernel = peer.kernel;
-    once.peers = {};
-    once.timing.runs = 0;
-    const absl::Status ran = RunAlone(std::move(once)).status();
-    if (ran.ok()) {
-      request.peers.push_back(peer.kernel);
-      names.push_back(peer.name);
-    } else if (!absl::IsNotFound(ran)) {
-      timed.left_out.emplace_back(peer.name, std::string(ran.message()));
-    }
-  }
-}
-
 absl::StatusOr<Timed> Time(const Options& options, const Program& task, std::optional<RowId> record,
                            const absl::StatusOr<KernelObject>& stock, BuilderPool& builders) {
   Timed timed{.task = task.name, .flops = Flops(task), .record = record.value_or(0)};
@@ -123,7 +105,8 @@ absl::StatusOr<Timed> Time(const Options& options, const Program& task, std::opt
   if (!scratch.ok()) return scratch.status();
   const absl::Status compared = CompareWith(*untuned, (*scratch)->path(), &request);
   if (!compared.ok()) return compared;
-  AddPeers(options, task, request, names, timed);
+  const auto libraries = AddLibraries(task, options.peer_folders, &request, &timed.left_out);
+  names.insert(names.end(), libraries.begin(), libraries.end());
   timed.threads = request.threads;
   const auto ran = RunAlone(std::move(request));
   if (!ran.ok()) return ran.status();

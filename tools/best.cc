@@ -1,3 +1,4 @@
+#include "absl/strings/str_cat.h"
 #include "lang/analysis/cost.h"
 #include "lang/text.h"
 #include "search/run_key.h"
@@ -5,6 +6,7 @@
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/target_option.h"
+#include "tools/trust.h"
 
 namespace kiln::tools {
 namespace {
@@ -45,6 +47,7 @@ absl::Status Best(const Options& options) {
                       {"seconds", Seconds(e.record)},
                       {"gflops", FlopsOf(e.workload) / Seconds(e.record) * 1e-9},
                       {"verified", e.record.verified},
+                      {"proven", IsProven(e.record)},
                       {"trial", e.record.trial},
                       {"flags", e.record.flags},
                       {"noisy", HasFlag(e.record.flags, kNoisyFlag)}});
@@ -56,13 +59,12 @@ absl::Status Best(const Options& options) {
     std::printf("%s has no result yet.\n", options.database.c_str());
     return absl::OkStatus();
   }
-  std::vector<std::vector<std::string>> rows{
-      {"id", "workload", "target", "latency", "rate", "verified", "how"}};
+  std::vector<std::vector<std::string>> rows{{"id", "workload", "target", "latency", "rate", "equal", "how"}};
   for (const RecordEntry& e : *entries) {
     rows.push_back({std::to_string(e.record.id), e.workload.name,
                     TargetName(e.target) + (MeasuredHere(e) ? "" : ", another machine"),
                     TimeText(Seconds(e.record)), RateText(FlopsOf(e.workload), Seconds(e.record)),
-                    e.record.verified ? "yes" : "no", FlagsText(e.record)});
+                    TrustText(e.record), FlagsText(e.record)});
   }
   std::printf("%s", Table(rows).c_str());
   return absl::OkStatus();
@@ -74,6 +76,7 @@ Action AddBest(CLI::App& command) {
   auto options = std::make_shared<Options>();
   AddDatabase(command, &options->database);
   AddJson(command, &options->json);
+  command.footer(absl::StrCat(kTrustHelp, "\n", command.get_footer()));
   return [options] { return Best(*options); };
 }
 

@@ -5,6 +5,7 @@
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/target_option.h"
+#include "tools/trust.h"
 #include "tools/workers.h"
 #include "validator/proof.h"
 
@@ -37,6 +38,8 @@ absl::Status ExportRecord(const Options& options) {
   ExportOptions exporting;
   exporting.trace = row.trace;
   exporting.contract = absl::StrContains(row.flags, "contract");
+  exporting.checked =
+      absl::StrCat(TrustText(proof.verdict == Proof::Verdict::kProven, row.verified), "\n", kTrustHelp);
   MakeFor(*target, &exporting);
   const std::string name = options.name.empty() ? record->entry.workload.name : options.name;
   const absl::StatusOr<Exported> exported =
@@ -81,6 +84,7 @@ Action AddExport(CLI::App& command) {
   AddTarget(command, &options->target,
             "The machine that code is made for; the one it was tuned on by default");
   AddJson(command, &options->json);
+  command.footer(absl::StrCat(kTrustHelp, "\n", command.get_footer()));
   return [options] { return ExportRecord(*options); };
 }
 

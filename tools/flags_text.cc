@@ -9,6 +9,7 @@
 #include "search/database/store.h"
 #include "search/measurer.h"
 #include "tools/common.h"
+#include "validator/proof.h"
 
 namespace kiln::tools {
 namespace {
@@ -17,7 +18,7 @@ struct Word {
   absl::string_view flag, text;
 };
 
-// Those with an empty text are told by the count of quiet samples, or are as it always is.
+// Those with an empty text are told by the count of quiet samples or by TrustText, or are as it always is.
 constexpr Word kWords[] = {{"contract", "multiply-adds fused"},
                            {"reassociated", "sums reordered"},
                            {kColdFlag, "cold caches"},
@@ -25,6 +26,7 @@ constexpr Word kWords[] = {{"contract", "multiply-adds fused"},
                            {"spot-checked", "chosen elements compared"},
                            {"prepare", "constants prepared"},
                            {kNoisyFlag, "noisy"},
+                           {kProvenFlag, ""},
                            {"relative", ""},
                            {"disturbed", ""}};
 

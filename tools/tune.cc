@@ -19,12 +19,14 @@
 #include "tools/flags_text.h"
 #include "tools/input.h"
 #include "tools/interrupt.h"
+#include "tools/libraries.h"
 #include "tools/log.h"
 #include "tools/progress.h"
 #include "tools/roofline.h"
 #include "tools/space_option.h"
 #include "tools/strategy_option.h"
 #include "tools/subcommands.h"
+#include "tools/trust.h"
 #include "tools/workers.h"
 #include "trace/text.h"
 
@@ -77,9 +79,12 @@ const char* EndedText(const std::string& ended) {
 struct Found {
   TuneResult result;
   double flops = 0;
-  bool verified = false;
-  std::optional<double> untuned;  // seconds of the program as it came
-  std::vector<std::string> files;
+  bool verified = false, proven = false;
+  std::optional<double> untuned = {};  // seconds of the program as it came
+  Roofline roofline = {};
+  int cores = 1;
+  std::vector<LibraryRatio> libraries = {};
+  std::vector<std::string> files = {};
 };
 
 class TuneCommand {
@@ -106,7 +111,8 @@ class TuneCommand {
     if (!measurer.ok()) return measurer.status();
     Announce(*space, measurer->target());
     for (TuneTask& task : tasks_) {
-      if (o_.strategy.until_roofline > 0) task.roofline_seconds = RooflineSeconds(task.program, *measurer);
+      if (o_.strategy.until_roofline > 0)
+        task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
     }
 
     Interrupt interrupt([&] { measurer->Interrupt(); });
@@ -159,28 +165,45 @@ class TuneCommand {
 
   absl::Status Finish(TuneResult result, CpuMeasurer& measurer, Store& store, const Interrupt& interrupt) {
     const TuneTask& task = tasks_[found_.size()];
-    Found found{std::move(result), task.flops, false, std::nullopt, {}};
+    Found found{.result = std::move(result), .flops = task.flops, .cores = measurer.target().cores};
     if (found.result.record != 0) {
       const absl::StatusOr<RecordEntry> entry = store.Get(found.result.record);
       if (!entry.ok()) return entry.status();
       found.verified = entry->record.verified;
+      found.proven = IsProven(entry->record);
       if (!*interrupt.flag()) {
         const MeasureRequest request{.original = &task.program, .scheduled = &task.program};
         const MeasureResult untuned = measurer.Measure({request})[0];
         RecordRow row;
         row.samples = untuned.samples;
         if (untuned.ok()) found.untuned = Seconds(row);
+        Relate(task, measurer, &found);
       }
       if (!o_.output.empty()) {
         const bool contract = absl::StrContains(entry->record.flags, "contract");
         const auto exported = Export(found.result.program, task.name, o_.output, measurer.builders(),
-                                     {.trace = entry->record.trace, .contract = contract});
+                                     {.trace = entry->record.trace,
+                                      .contract = contract,
+                                      .checked = absl::StrCat(TrustText(entry->record), "\n", kTrustHelp)});
         if (!exported.ok()) return exported.status();
         found.files = exported->files;
       }
     }
     found_.push_back(std::move(found));
     return absl::OkStatus();
+  }
+
+  // Beside what the machine could do, and what its libraries take.
+  void Relate(const TuneTask& task, CpuMeasurer& measurer, Found* found) const {
+    found->roofline = RooflineOf(task.program, measurer);
+    auto libraries = BesideLibraries({.task = &task.program,
+                                      .scheduled = &found->result.program,
+                                      .seconds = found->result.latency,
+                                      .threads = found->cores,
+                                      .contract = !o_.no_contract,
+                                      .cold = o_.cold},
+                                     measurer.builders());
+    if (libraries.ok()) found->libraries = *std::move(libraries);
   }
 
   void PrintText() const {
@@ -198,7 +221,13 @@ class TuneCommand {
         const std::string id = absl::StrCat("--db ", Quoted(o_.database), " ", r.record);
         std::printf("  best      %s\n", best.c_str());
         std::printf("  record    %ld, %s\n", static_cast<long>(r.record),
-                    f.verified ? "verified against the original" : "not verified");
+                    TrustText(f.proven, f.verified).c_str());
+        const std::string share = ShareText(f.roofline, r.latency, f.cores);
+        if (!share.empty()) std::printf("  machine   %s\n", share.c_str());
+        for (const LibraryRatio& l : f.libraries) {
+          std::printf("  library   %s takes %.2f times as long (%s)\n", l.name.c_str(), l.ratio,
+                      TimeText(l.seconds).c_str());
+        }
         const std::string noise = NoiseText(r.flags, r.quiet, r.latency, r.searched);
         if (!noise.empty()) {
           std::printf(
@@ -229,6 +258,14 @@ class TuneCommand {
         json["seconds"] = f.result.latency;
         json["gflops"] = f.flops / f.result.latency * 1e-9;
         json["verified"] = f.verified;
+        json["proven"] = f.proven;
+        if (f.roofline.seconds() > 0)
+          json["machine"] = {{"share", f.roofline.seconds() / f.result.latency},
+                             {"bound", f.roofline.IsCompute() ? "peak" : "bandwidth"},
+                             {"gflops", f.roofline.flops_per_second * 1e-9},
+                             {"gigabytes_per_second", f.roofline.bytes_per_second * 1e-9}};
+        for (const LibraryRatio& l : f.libraries)
+          json["libraries"][l.name] = {{"seconds", l.seconds}, {"ratio", l.ratio}};
         json["trace"] = kiln::Print(f.result.trace);
         json["flags"] = f.result.flags;
         json["noisy"] = HasFlag(f.result.flags, kNoisyFlag);
@@ -303,6 +340,7 @@ Action AddTune(CLI::App& command) {
   AddCostModelOption(command, &o->cost_model);
   command.add_flag("--quiet", o->quiet, "No progress");
   AddJson(command, &o->json);
+  command.footer(absl::StrCat(kTrustHelp, "\n", command.get_footer()));
   return [o] { return TuneCommand(*o).Run(); };
 }
 

@@ -49,6 +49,9 @@ struct Proof {
 };
 absl::string_view ToString(Proof::Verdict verdict);  // "proven", "refuted", "too hard"
 
+// The flag of a record whose program is proven.
+inline constexpr absl::string_view kProvenFlag = "proven";
+
 // kFailedPrecondition, "WHAT does not compute what the original does: ...", if it is refuted: what must not
 // be handed out.
 absl::Status TurnAwayRefuted(const Proof& proof, absl::string_view what);

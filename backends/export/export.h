@@ -28,6 +28,7 @@ namespace kiln {
 struct ExportOptions {
   std::string trace = "";  // the text for NAME.trace; empty: no such file
   bool contract = true;
+  std::string checked = "";  // what the header says of how it was compared with the original; lines
   // The machine that code is made for (backends/cpu/machine.h). An empty triple: this one. For another one
   // there is no libNAME.so, as linking needs its libc.
   std::string triple = "", cpu = "", features = "";

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "backends/cpu/outline_parallel.h"
 #include "backends/export/export.h"
 #include "build_info.h"
@@ -122,7 +123,7 @@ std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult&
 }
 
 std::string HeaderText(const Program& program, const BuildResult& built, const std::string& name,
-                       const std::string& made_for) {
+                       const std::string& made_for, const std::string& checked) {
   const std::vector<HeaderParam> params = HeaderParams(program, built);
   size_t width = 0;
   for (const HeaderParam& param : params) width = std::max(width, param.name.size());
@@ -151,6 +152,9 @@ std::string HeaderText(const Program& program, const BuildResult& built, const s
                     ",\n * and again when a constant changed; it does not touch inputs and outputs, which "
                     "may be null there.\n");
   }
+  if (!checked.empty())
+    absl::StrAppend(&text, " *\n * Beside the original: ", absl::StrReplaceAll(checked, {{"\n", "\n *   "}}),
+                    "\n");
   const std::string guard = absl::StrCat("KILN_", absl::AsciiStrToUpper(name), "_H");
   absl::StrAppend(&text, " */\n#ifndef ", guard, "\n#define ", guard,
                   "\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");

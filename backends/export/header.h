@@ -18,8 +18,8 @@ struct HeaderParam {
 // The parameters of NAME: the program's, then what prepare writes.
 std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult& built);
 
-// `made_for`: the machine, for the comment.
+// For the comment `made_for`, the machine, and `checked`, lines of how it was compared with the original.
 std::string HeaderText(const Program& program, const BuildResult& built, const std::string& name,
-                       const std::string& made_for);
+                       const std::string& made_for, const std::string& checked = "");
 
 }  // namespace kiln

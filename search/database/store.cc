@@ -10,17 +10,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "search/measurer.h"
+#include "search/noise.h"
 
 namespace kiln {
-namespace {
-
-bool HasFlag(const RecordRow& record, absl::string_view flag) {
-  const std::vector<absl::string_view> flags = absl::StrSplit(record.flags, ' ');
-  return std::find(flags.begin(), flags.end(), flag) != flags.end();
-}
-
-}  // namespace
-
 double Seconds(const RecordRow& record) {
   std::vector<double> sorted = record.samples;
   if (sorted.empty()) return std::numeric_limits<double>::infinity();
@@ -33,9 +25,9 @@ bool CanBeBest(const RecordRow& record) {
   return record.status == kRecordOk && !record.lower_bound && !record.samples.empty();
 }
 
-bool IsOfRace(const RecordRow& record) { return HasFlag(record, kRaceFlag); }
+bool IsOfRace(const RecordRow& record) { return HasFlag(record.flags, kRaceFlag); }
 
-bool IsCold(const RecordRow& record) { return HasFlag(record, kColdFlag); }
+bool IsCold(const RecordRow& record) { return HasFlag(record.flags, kColdFlag); }
 
 absl::Status CheckHash(absl::string_view field, absl::string_view hash) {
   const bool hex = std::all_of(hash.begin(), hash.end(),

@@ -72,7 +72,7 @@ TuneResult TunedOn(Busy& machine) {
 
 TEST(Noise, ACalmRaceIsRunOnce) {
   Busy machine(0, 1, "");
-  EXPECT_EQ(TunedOn(machine).flags, "race");
+  EXPECT_EQ(TunedOn(machine).flags, "race proven");
   EXPECT_EQ(machine.races, 1);
 }
 
@@ -80,13 +80,13 @@ TEST(Noise, ADisturbedRaceIsRunAgain) {
   Busy machine(1, 5, "others=3 noisy");
   const TuneResult result = TunedOn(machine);
   EXPECT_EQ(machine.races, 2);
-  EXPECT_EQ(result.flags, "race");
+  EXPECT_EQ(result.flags, "race proven");
   EXPECT_FALSE(RaceDiffers(result.latency, result.searched));
 }
 
 TEST(Noise, ARaceThatStaysDisturbedIsFlagged) {
   Busy machine(1000, 1, "others=3 noisy");
-  EXPECT_EQ(TunedOn(machine).flags, "others=3 noisy race");
+  EXPECT_EQ(TunedOn(machine).flags, "others=3 noisy race proven");
   EXPECT_EQ(machine.races, 3);
 }
 
@@ -94,7 +94,7 @@ TEST(Noise, ARaceThatDiffersFromTheSearchIsFlagged) {
   for (const double factor : {0.5, 6.0}) {
     Busy machine(1000, factor, "");
     const TuneResult result = TunedOn(machine);
-    EXPECT_EQ(result.flags, "noisy race") << factor;
+    EXPECT_EQ(result.flags, "noisy race proven") << factor;
     EXPECT_NEAR(result.latency / result.searched, factor, 0.2 * factor);
     EXPECT_EQ(machine.races, 3);
   }
@@ -102,10 +102,10 @@ TEST(Noise, ARaceThatDiffersFromTheSearchIsFlagged) {
 
 TEST(Noise, ARaceWithMostSamplesDisturbedIsFlagged) {
   Busy machine(1000, 1, "", {1e-3, 1.5, 1e-3, 1.4, 1e-3, 1.0});
-  EXPECT_EQ(TunedOn(machine).flags, "noisy race");
+  EXPECT_EQ(TunedOn(machine).flags, "noisy race proven");
   EXPECT_EQ(machine.races, 3);
   Busy calmer(1000, 1, "", {1e-3, 1.5, 1e-3, 1.0, 1e-3, 1.0});
-  EXPECT_EQ(TunedOn(calmer).flags, "race");
+  EXPECT_EQ(TunedOn(calmer).flags, "race proven");
 }
 
 }  // namespace

@@ -171,7 +171,7 @@ TEST(Tune, KnowsWhatEarlierRunsHaveMeasured) {
   std::set<std::string> hashes;
   int trials = 0;
   for (const RecordRow& record : RecordsOf(*store)) {
-    if (record.flags == kRaceFlag) continue;
+    if (IsOfRace(record)) continue;
     hashes.insert(record.program_hash);
     ++trials;
   }

@@ -87,5 +87,31 @@ TEST(Bench, TimesLibrariesThatComputeTheSame) {
   EXPECT_TRUE(task["left_out"].contains("blis"));
 }
 
+TEST(Tune, EndsWithTheShareOfTheMachineAndTheRatioToALibrary) {
+  const TemporaryFolder folder;
+  const std::string file = folder.Write("product.mlir", kProduct), db = folder / "kiln.db";
+  MakeLibrary("libopenblas.so.0", SgemmSource());
+  const char* const before = getenv("LD_LIBRARY_PATH");
+  const std::string path = before != nullptr ? before : "";
+  setenv("LD_LIBRARY_PATH", TestFolder().c_str(), 1);
+  const Ran text = RunKiln({"tune", file, "--trials", "4", "--db", db, "-o", folder / "out"});
+  const Ran json = RunKiln({"tune", file, "--trials", "4", "--db", db, "--json"});
+  before != nullptr ? setenv("LD_LIBRARY_PATH", path.c_str(), 1) : unsetenv("LD_LIBRARY_PATH");
+  EXPECT_THAT(text.out, HasSubstr("  record    5, proven and verified\n"));
+  EXPECT_THAT(text.out, testing::ContainsRegex("  machine   [0-9]+% of the (peak|bandwidth) .1 core: "));
+  EXPECT_THAT(text.out, testing::ContainsRegex("  library   openblas takes [0-9.]+ times as long .[0-9.]+ "));
+  const nlohmann::json task = json.json()["tasks"][0];
+  EXPECT_GT(task["machine"]["share"], 0);
+  EXPECT_GT(task["libraries"]["openblas"]["ratio"], 0);
+  EXPECT_TRUE(task["proven"]);
+  EXPECT_THAT(RunKiln({"best", "--db", db}).out, HasSubstr("proven and verified"));
+  EXPECT_THAT(ReadText(folder / "out/product.h"), HasSubstr("Beside the original: proven and verified\n"));
+  for (const char* command : {"tune", "best", "export"}) {
+    const std::string help = RunKiln({command, "--help"}).out;
+    EXPECT_THAT(help, HasSubstr("proven: equal to the original for every input")) << command;
+    EXPECT_THAT(help, HasSubstr("verified: run on trial data")) << command;
+  }
+}
+
 }  // namespace
 }  // namespace kiln

@@ -1,0 +1,39 @@
+// Libraries of this machine that compute what a task does, timed beside its programs.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/builder/pool.h"
+#include "backends/runner/runner.h"
+#include "lang/program.h"
+
+namespace kiln::tools {
+
+// Those in `folders`, or where the loader looks, become peers of the request, with their names: each is run
+// once, and compared as the request says. Why one that is there is left out comes to `left_out`.
+std::vector<std::string> AddLibraries(const Program& task, const std::vector<std::string>& folders,
+                                      RunRequest* request,
+                                      std::vector<std::pair<std::string, std::string>>* left_out);
+
+struct LibraryRatio {
+  std::string name;
+  double seconds = 0;
+  double ratio = 0;  // how many times as long as the program, the median of pairs
+};
+
+// For a program that takes `seconds` and is known to be right: in turns with each library that is installed,
+// for about a second. Empty where the task is no product of matrices, or no library is installed.
+struct LibraryQuestion {
+  const Program* task = nullptr;
+  const Program* scheduled = nullptr;
+  double seconds = 0;
+  int threads = 1;
+  bool contract = true, cold = false;
+};
+absl::StatusOr<std::vector<LibraryRatio>> BesideLibraries(const LibraryQuestion& question,
+                                                          BuilderPool& builders);
+
+}  // namespace kiln::tools

@@ -1,0 +1,17 @@
+#include "tools/trust.h"
+
+#include "search/noise.h"
+#include "validator/proof.h"
+
+namespace kiln::tools {
+
+std::string TrustText(bool proven, bool verified) {
+  if (proven) return verified ? "proven and verified" : "proven, not verified";
+  return verified ? "verified, not proven" : "neither proven nor verified";
+}
+
+bool IsProven(const RecordRow& record) { return HasFlag(record.flags, kProvenFlag); }
+
+std::string TrustText(const RecordRow& record) { return TrustText(IsProven(record), record.verified); }
+
+}  // namespace kiln::tools

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kRounds = 20;
 constexpr double kSecondsOfTurns = 1;
+constexpr double kMostSeconds = 0.1;  // of a program: all that is run ends soon after an interrupt
 
 }  // namespace
 
@@ -37,7 +38,7 @@ std::vector<std::string> AddLibraries(const Program& task, const std::vector<std
 absl::StatusOr<std::vector<LibraryRatio>> BesideLibraries(const LibraryQuestion& question,
                                                           BuilderPool& builders) {
   std::vector<LibraryRatio> ratios;
-  if (PeersOf(*question.task, {}).empty()) return ratios;
+  if (question.seconds > kMostSeconds || PeersOf(*question.task, {}).empty()) return ratios;
   auto kernel = BuildKernel(*question.task, *question.scheduled, builders, question.contract);
   if (!kernel.ok()) return kernel.status();
   RunRequest request;
@@ -46,7 +47,7 @@ absl::StatusOr<std::vector<LibraryRatio>> BesideLibraries(const LibraryQuestion&
   request.timing.runs = kRounds;
   request.timing.enough_seconds = kSecondsOfTurns;
   request.timing.cold_cache = question.cold;
-  request.limits.seconds = 10 + 20 * question.seconds;
+  request.limits.seconds = 10;
   const auto scratch = ScratchFolder::Make();
   if (!scratch.ok()) return scratch.status();
   if (const absl::Status compared = CompareWith(*kernel, (*scratch)->path(), &request); !compared.ok())

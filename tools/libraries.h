@@ -25,7 +25,8 @@ struct LibraryRatio {
 };
 
 // For a program that takes `seconds` and is known to be right: in turns with each library that is installed,
-// for about a second. Empty where the task is no product of matrices, or no library is installed.
+// for about a second. Empty where the task is no product of matrices, no library is installed, or a run takes
+// more than 0.1 s, which `kiln bench` is for.
 struct LibraryQuestion {
   const Program* task = nullptr;
   const Program* scheduled = nullptr;

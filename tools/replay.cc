@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/measurer.h"
 #include "lang/analysis/cost.h"
+#include "tools/flags_text.h"
 #include "tools/interrupt.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
@@ -80,6 +81,12 @@ absl::Status ReplayRecord(const Options& options) {
   if (!result.samples.empty()) {
     std::printf("  now       %s, %s (median of %zu)\n", TimeText(after).c_str(),
                 RateText(flops, after).c_str(), result.samples.size());
+  }
+  if (result.ok()) {
+    const Quiet quiet = QuietOf(result.taken, result.flags);
+    std::printf("  how       %s\n", FlagsText(result.flags, quiet).c_str());
+    const std::string noise = NoiseText(result.flags, quiet, after, 0);
+    if (!noise.empty()) std::printf("  noisy     %s\n", noise.c_str());
   }
   if (result.verified) std::printf("  verified  its outputs agree with those of the original\n");
   if (!same_machine)

@@ -67,8 +67,11 @@ int64_t DivisorUpTo(int64_t extent, int64_t most) {
 // for j: for i: S   ->   for i0: for j0: for i1 unrolled: for j1 in lanes: S
 absl::Status VectorizeTransposing(Call& call, const Transposing& of, int64_t vector) {
   Program& p = call.program();
-  const int64_t rows_at_once = DivisorUpTo(std::gcd(p.loop(of.rows).extent.max, of.panel), vector),
-                columns = DivisorUpTo(p.loop(of.lanes).extent.max, vector);
+  const int64_t columns = DivisorUpTo(p.loop(of.lanes).extent.max, vector);
+  const int64_t line = columns * Instructions(p, BlocksBelow(p, of.rows)[0]);  // of a row
+  const int64_t rows_that_fit = std::max<int64_t>(1, call.target().max_unrolled / line);
+  const int64_t rows_at_once =
+      DivisorUpTo(std::gcd(p.loop(of.rows).extent.max, of.panel), std::min(vector, rows_that_fit));
   if (rows_at_once == 1 || columns < 4) return absl::FailedPreconditionError("no tile divides the loops");
   std::vector<Id> order, rows{of.rows}, lanes{of.lanes};
   const auto split = [&](std::vector<Id>& parts, int64_t inner) {

@@ -147,6 +147,29 @@ TEST(Validate, CountsInstructionsOfFunctions) {
   ExpectRefused(p, Avx2(), "unrolled", "loop i writes out 1600 instructions or more; 512 are allowed");
 }
 
+// A body of 600 instructions, which no loop multiplies: in lanes of one register, or in none.
+TEST(Validate, AcceptsALongBodyThatNoLoopMultiplies) {
+  Builder b("long");
+  const Id A = b.Input("A", DType::kF32, {4, 16}), B = b.Output("B", DType::kF32, {4, 16});
+  const Sum i = b.Iter(0), j = b.Iter(1);
+  Id value = b.Load(A, {i, j});
+  for (int n = 0; n < 600; ++n) value = b.Make(Op::kNeg, DType::kF32, value);
+  b.Compute("map", {{"i", 4}, {"j", 16}}, {B, {i, j}}, value);
+  Program p = b.Finish();
+  EXPECT_TRUE(Validate(p, Avx2()).ok);
+  const auto with = [&](LoopKind kind, int64_t vector_bytes) {
+    p.loop(LoopCalled(p, "j")).kind = kind;
+    Target target = Avx2();
+    target.vector_bytes = vector_bytes;
+    return Validate(p, target);
+  };
+  EXPECT_TRUE(with(LoopKind::kVectorized, 64).ok);
+  EXPECT_EQ(with(LoopKind::kVectorized, 32).message,
+            "loop j writes out 1200 instructions or more; 600 are allowed");
+  EXPECT_EQ(with(LoopKind::kUnrolled, 64).message,
+            "loop j writes out 9600 instructions or more; 600 are allowed");
+}
+
 TEST(Validate, RefusesNestedVectorizedLoops) {
   Program p = Matmul(16, 16, 16);
   p.loop(LoopCalled(p, "i")).kind = p.loop(LoopCalled(p, "j")).kind = LoopKind::kVectorized;

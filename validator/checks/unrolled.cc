@@ -17,10 +17,11 @@ int64_t Stores(const Nests& nests, const NestAccess& result, int vectorized, int
   return std::max<int64_t>(1, (bytes + target.vector_bytes - 1) / target.vector_bytes);
 }
 
-// Blocks come in program order, so those below one loop are neighbours.
+// Counts what loops multiply: a body alone may be as long as it is. Blocks come in program order, so those
+// below one loop are neighbours.
 std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
   int32_t top = -1;
-  int64_t written = 0;
+  int64_t written = 0, once = 0;  // instructions below `top`: as written out, and of each block once
   for (const NestBlock& block : nests.blocks()) {
     if (!block.leaf || block.accesses.count == 0) continue;
     int64_t copies = 1, lanes = 1;
@@ -37,13 +38,15 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
       if (copies > target.max_unrolled) break;
     }
     if (first < 0) continue;
-    written = (first == top ? written : 0) +
-              copies * Stores(nests, nests.accesses(block).back(), vectorized, lanes, target) *
-                  Instructions(nests.program(), block.node, nests.exprs(block));
+    if (first != top) written = once = 0;
     top = first;
-    if (written > target.max_unrolled) {
-      return absl::StrCat(LoopText(nests, top), " writes out ", written, " instructions or more; ",
-                          target.max_unrolled, " are allowed");
+    const int64_t body = Instructions(nests.program(), block.node, nests.exprs(block));
+    once += body;
+    written += copies * Stores(nests, nests.accesses(block).back(), vectorized, lanes, target) * body;
+    const int64_t most = std::max(target.max_unrolled, once);
+    if (written > most) {
+      return absl::StrCat(LoopText(nests, top), " writes out ", written, " instructions or more; ", most,
+                          " are allowed");
     }
   }
   return std::nullopt;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "backends/import/file_kind.h"
 #include "backends/import/normalize.h"
 #include "backends/import/refusal.h"
 #include "backends/import/translate.h"
@@ -63,7 +64,9 @@ std::string Reworded(const mlir::Diagnostic& diagnostic, absl::string_view text)
   }
   if (place && absl::StrContains(message, "unregistered dialect")) {
     const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
-    const absl::string_view before = lines[place.getLine() - 1].substr(0, place.getColumn() - 1);
+    // The places in bytecode are those of another file.
+    const absl::string_view line = place.getLine() - 1 < lines.size() ? lines[place.getLine() - 1] : "";
+    const absl::string_view before = line.substr(0, place.getColumn() - 1);
     const std::vector<absl::string_view> quoted = absl::StrSplit(before, '"');
     if (quoted.size() >= 3) return UnknownDialect(where, quoted[quoted.size() - 2]);
   }
@@ -96,15 +99,21 @@ absl::StatusOr<mlir::func::FuncOp> Entry(mlir::ModuleOp module, absl::string_vie
     return absl::InvalidArgumentError(absl::StrCat(filename,
                                                    ": no public function with a body\n"
                                                    "  hint: give a module with one func.func"));
-  return absl::InvalidArgumentError(
-      absl::StrCat(filename, ": ", wanted.empty() ? "several functions" : "no function " + wanted,
-                   "\n  hint: choose the entry among ", names));
+  return absl::InvalidArgumentError(absl::StrCat(
+      filename, ": ",
+      wanted.empty() ? "several public functions" : absl::StrCat("no public function \"", wanted, "\""),
+      "\n  hint: choose one with --function NAME, among ", names));
 }
 
 }  // namespace
 
 absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view filename,
                                       const ImportOptions& options) {
+  if (const auto kind = KindOf(text)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        filename, ": ", kind->is, "; Kiln reads linalg on tensors, as MLIR writes it\n  hint: ", kind->hint));
+  }
+  text = absl::StripPrefix(text, "\xEF\xBB\xBF");  // a byte-order mark
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   Load(context);
   context.allowUnregisteredDialects(options.allow_boundaries);

@@ -15,7 +15,12 @@
 //   file; a gather reads the nearest element.
 // - cf.assert is the program's status, which the function returns: not 0 where any assertion fails.
 // - An argmax keeps the file's rule for ties and NaN, and its index may be any function of the loops
-//   (backends/import/arg_blocks.h). Where the index is read from a tensor and a NaN wins, it is taken to grow.
+//   (backends/import/arg_blocks.h). Where the index is read from a tensor and a NaN wins, it is taken to
+//   grow.
+//
+// Text may start with a byte-order mark, and MLIR's bytecode is read as text is. Files of other forms (ONNX,
+// TFLite, safetensors, ...) are errors that say what they are and how to convert them
+// (backends/import/file_kind.h).
 //
 // Errors: kInvalidArgument with "FILE:LINE:COL: OP is not supported (WHY)" and a line that starts with
 // "hint:", for the first operation that Kiln cannot say; "FILE:LINE:COL: MESSAGE" for text that does not

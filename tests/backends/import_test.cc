@@ -397,8 +397,12 @@ TEST(Import, ChoosesTheEntryAndNamesTheChoices) {
   const std::string two = R"(
 func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }
 func.func @g(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> })";
-  EXPECT_EQ(ErrorOf(two), "t.mlir: several functions\n  hint: choose the entry among f, g");
+  EXPECT_EQ(ErrorOf(two),
+            "t.mlir: several public functions\n  hint: choose one with --function NAME, among f, g");
   ImportOptions options;
+  options.entry = "h";
+  EXPECT_EQ(ErrorOf(two, options),
+            "t.mlir: no public function \"h\"\n  hint: choose one with --function NAME, among f, g");
   options.entry = "g";
   EXPECT_EQ(Import(two, options).name, "g");
 }

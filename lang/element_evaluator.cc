@@ -116,8 +116,8 @@ struct Code {
 
 class ElementEvaluator::Impl {
  public:
-  Impl(const Program& program, Input input)
-      : p_(program), input_(std::move(input)), writers_(program.buffers.size()) {
+  Impl(const Program& program, Input input, Stop stop)
+      : p_(program), input_(std::move(input)), stop_(std::move(stop)), writers_(program.buffers.size()) {
     known_.resize(program.buffers.size());
     for (const Id block : Blocks(p_)) {
       const auto dests = p_.Accesses(p_.block(block).dests);
@@ -187,6 +187,12 @@ class ElementEvaluator::Impl {
     return *(code_[block] = std::move(code));
   }
 
+  bool IsStopped() {
+    constexpr int64_t kInstancesBetween = 1 << 12;
+    if (stop_ && !stopped_ && ++instances_ % kInstancesBetween == 0) stopped_ = stop_();
+    return stopped_;
+  }
+
   // False if no instance exists there.
   absl::StatusOr<bool> RunAt(Id block, Point point, std::vector<Scalar>& results) {
     const Code& code = CodeOf(block);
@@ -213,6 +219,7 @@ class ElementEvaluator::Impl {
       for (size_t r = 0; r < count; ++r) results[r] = initial[code.initial.result(static_cast<int>(r))];
     }
     for (bool more = true; more;) {
+      if (IsStopped()) return absl::CancelledError("stopped");
       bool exists = true;
       for (size_t d = 0; d < code.domain.size() && exists; ++d) {
         const int64_t value = code.domain[d](point.data());
@@ -245,13 +252,16 @@ class ElementEvaluator::Impl {
 
   const Program& p_;
   Input input_;
+  Stop stop_;
+  bool stopped_ = false;
+  int64_t instances_ = 0;
   std::vector<std::vector<Writer>> writers_;                 // by buffer
   std::vector<absl::flat_hash_map<int64_t, Scalar>> known_;  // by buffer
   absl::flat_hash_map<Id, std::unique_ptr<Code>> code_;
 };
 
-ElementEvaluator::ElementEvaluator(const Program& program, Input input)
-    : impl_(std::make_unique<Impl>(program, std::move(input))) {}
+ElementEvaluator::ElementEvaluator(const Program& program, Input input, Stop stop)
+    : impl_(std::make_unique<Impl>(program, std::move(input), std::move(stop))) {}
 ElementEvaluator::~ElementEvaluator() = default;
 
 absl::StatusOr<Scalar> ElementEvaluator::Evaluate(Id buffer, int64_t index) {

@@ -24,7 +24,10 @@ class ElementEvaluator {
   // the caller.
   using Input = std::function<Scalar(Id buffer, int64_t index)>;
 
-  ElementEvaluator(const Program& program, Input input);
+  // Asked now and then; once it says yes, elements that are not known yet are kCancelled.
+  using Stop = std::function<bool()>;
+
+  ElementEvaluator(const Program& program, Input input, Stop stop = nullptr);
   ~ElementEvaluator();
 
   // kFailedPrecondition if the block that writes it does so at indices that cannot be inverted, or

@@ -25,6 +25,8 @@ namespace {
 constexpr int kChosen = 64;  // elements of each output
 constexpr double kWideSeconds = 5;
 constexpr int kRunsOfASet = 3;
+// Of the interpreter, beside the compiled original: so long, or as long as so many runs.
+constexpr double kLeastCheckSeconds = 2, kRunsOfACheck = 2;
 
 std::string InWords(const Program& program, const Element& at) {
   return absl::StrCat(program.Text(program.buffers[at.buffer].name), "[", absl::StrJoin(at.index, ", "), "]");
@@ -57,8 +59,9 @@ Reference References::Make(const Program& original) {
   return reference;
 }
 
-std::string References::Check(const Program& original, const Program& scheduled,
-                              const std::vector<Tolerance>& tolerances, const std::string& file) const {
+Checked References::Check(const Program& original, const Program& scheduled,
+                          const std::vector<Tolerance>& tolerances, const std::string& file,
+                          double seconds) const {
   const auto input = [&](Id id, int64_t index) {
     const auto at = std::find(original.parameters.begin(), original.parameters.end(), id);
     const DType dtype = original.buffers[id].dtype;
@@ -68,9 +71,17 @@ std::string References::Check(const Program& original, const Program& scheduled,
     IsFloat(dtype) ? void(scalar.f = value) : void(scalar.i = static_cast<int64_t>(value));
     return scalar;
   };
-  ElementEvaluator evaluator(original, input);
+  const Deadline deadline = SecondsFromNow(seconds);
+  ElementEvaluator evaluator(original, input,
+                             [&] { return SecondsFromNow(0) > deadline || options_.interrupted(); });
+  Checked checked;
+  const auto wrong = [&](std::string error) {
+    checked.error = std::move(error);
+    return checked;
+  };
   std::ifstream outputs(file, std::ios::binary);
   const std::vector<Element> elements = ChooseElements(scheduled, kChosen, options_.data_seed);
+  checked.any = elements.empty();
   int64_t start = 0;  // of the output in the file
   size_t output = 0;
   for (size_t n = 0; n < original.parameters.size(); ++n) {
@@ -84,22 +95,24 @@ std::string References::Check(const Program& original, const Program& scheduled,
       int64_t flat = 0;
       for (size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d].max + at.index[d];
       const auto value = evaluator.Evaluate(id, flat);
-      if (!value.ok()) return absl::StrCat("the interpreter refuses it: ", value.status().message());
+      if (absl::IsCancelled(value.status())) return checked;
+      if (!value.ok()) return wrong(absl::StrCat("the interpreter refuses it: ", value.status().message()));
       char wanted[8] = {}, found[8] = {};
       StoreScalar(buffer.dtype, *value, wanted);
       outputs.seekg(start + flat * size);
-      if (!outputs.read(found, size)) return "its outputs cannot be read";
+      if (!outputs.read(found, size)) return wrong("its outputs cannot be read");
       const Comparison compared =
           CompareArrays(std::string(ToString(buffer.dtype)), found, wanted, 1, tolerances[output]);
       if (!compared.agrees) {
-        return absl::StrCat(InWords(scheduled, at), " is ", compared.found, ", but the interpreter says ",
-                            compared.wanted);
+        return wrong(absl::StrCat(InWords(scheduled, at), " is ", compared.found,
+                                  ", but the interpreter says ", compared.wanted));
       }
+      checked.any = true;
     }
     start += ElementsOf(original, id) * size;
     ++output;
   }
-  return "";
+  return checked;
 }
 
 void References::BuildAndRun(const Program& original, Reference* reference) {
@@ -135,8 +148,18 @@ void References::BuildAndRun(const Program& original, Reference* reference) {
     reference->failure = OutcomeOf(ran.status);
     return;
   }
-  reference->error = Check(original, original, reference->tolerances, run.write_reference_to);
+  const double seconds = std::max(kLeastCheckSeconds, kRunsOfACheck * reference->seconds);
+  const Checked checked = Check(original, original, reference->tolerances, run.write_reference_to, seconds);
+  reference->error = checked.error;
+  reference->interrupted = options_.interrupted();
+  reference->interpreted = checked.any;
+  if (reference->interrupted) return;
   if (reference->error.empty()) {
+    if (!reference->interpreted)
+      spdlog::warn(
+          "the interpreter takes longer than {:.3g} s for an element of {}: its candidates are compared with "
+          "the compiled original alone",
+          seconds, original.name);
     reference->file = run.write_reference_to;
     RunWide(original, run, reference);
   } else {

@@ -23,7 +23,8 @@ struct Reference {
   std::string failure = {};  // the class of outcome; empty: the original is vouched for
   std::string error = {};
   bool interrupted = false;
-  std::string file = {};  // all outputs, one after the other; empty: only chosen elements can be compared
+  bool interpreted = true;  // false: none of its elements, which would have taken too long
+  std::string file = {};    // all outputs, one after the other; empty: only chosen elements can be compared
   std::vector<Tolerance> tolerances = {};  // of each output
   WideInputs wide = {};  // which outputs have to be finite; no sets: any may be what they are
   double seconds = 0;    // that running the original took, everything included
@@ -37,6 +38,13 @@ struct ReferenceOptions {
   double run_seconds = 60;
   int64_t run_bytes = 0;
   BuildRequest build = {};  // limits
+  std::function<bool()> interrupted = [] { return false; };
+};
+
+// What the interpreter says of outputs.
+struct Checked {
+  std::string error = {};  // empty: nothing is wrong
+  bool any = false;        // whether elements were compared: none, where time was up or after an interrupt
 };
 
 class References {
@@ -51,9 +59,10 @@ class References {
   const Reference& For(const Program& original);
 
   // What is wrong with the outputs that `scheduled` wrote to `file` (as in RunRequest::write_reference_to),
-  // at elements chosen for it; empty if nothing is. Milliseconds for a matmul.
-  std::string Check(const Program& original, const Program& scheduled,
-                    const std::vector<Tolerance>& tolerances, const std::string& file) const;
+  // at elements chosen for it, as many as the interpreter evaluates within `seconds`. Milliseconds for a
+  // matmul.
+  Checked Check(const Program& original, const Program& scheduled, const std::vector<Tolerance>& tolerances,
+                const std::string& file, double seconds) const;
 
  private:
   Reference Make(const Program& original);

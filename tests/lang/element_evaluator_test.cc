@@ -56,6 +56,19 @@ TEST(ElementEvaluator, TouchesOnlyWhatAnElementNeeds) {
   EXPECT_EQ(asked, 128);
 }
 
+// A sum of 2^40 terms, which is stopped when it asks for the third time.
+TEST(ElementEvaluator, StopsWithinAnElement) {
+  Builder b("sum");
+  const Id A = b.Input("A", DType::kI64, {1}), B = b.Output("B", DType::kI64, {});
+  b.Reduce("sum", {{"r", int64_t{1} << 40, IterKind::kReduction}}, Monoid::Kind::kSum, {B, {}},
+           b.Load(A, {Sum{0, {}}}));
+  const Program p = b.Finish();
+  int asked = 0;
+  ElementEvaluator evaluator(p, [](Id, int64_t) { return Scalar{.i = 1}; }, [&] { return ++asked == 3; });
+  EXPECT_TRUE(absl::IsCancelled(evaluator.Evaluate(B, 0).status()));
+  EXPECT_EQ(asked, 3);
+}
+
 TEST(ElementEvaluator, SolvesMixedRadixAndDividedDestinations) {
   // T[4*i + j] = A[i, j];  B[i/4, i%4] = T[i]
   Builder b("reshape");

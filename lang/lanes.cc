@@ -6,6 +6,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
+#include "lang/analysis/region.h"
 
 namespace kiln {
 namespace {
@@ -44,6 +45,15 @@ bool IsLastAxis(const Program& p, const Layout& layout, size_t dim) {
          last.splits[0].source == Source::Iter(static_cast<int32_t>(dim));
 }
 
+// Whether a gather of the block copies neighbours along the loop, as one of rows does.
+bool GathersNeighbours(const Program& p, Id block, Id loop) {
+  const std::vector<Id> gathers = Gathers(p, block);
+  return std::any_of(gathers.begin(), gathers.end(), [&](Id gather) {
+    const std::vector<int32_t> marks = GatherMarks(p, block, p.exprs[gather]);
+    return !marks.empty() && marks.back() != kNone && StepOf(p, block, marks.back(), loop) == 1;
+  });
+}
+
 enum class Moves { kNot, kToNeighbours, kApart };
 
 // Where in memory an access of a block goes along the loop.
@@ -77,7 +87,7 @@ std::optional<Transposing> AsTransposing(const Program& p, Id block) {
     found.nest.insert(found.nest.begin(), at);
     if (p.loop(at).extent.max == 1) continue;
     const Moves writes = MovesAlong(p, block, dests[0].buffer, p.List(dests[0].index), at);
-    bool reads = false, apart = false;
+    bool reads = GathersNeighbours(p, block, at), apart = false;
     for (const Id load : loads) {
       const Expr& e = p.exprs[load];
       const Moves moves = MovesAlong(p, block, e.a, p.List({e.b, e.c}), at);

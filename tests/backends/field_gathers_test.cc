@@ -3,6 +3,8 @@
 
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
+#include "lang/schedule.h"
+#include "lang/text.h"
 #include "tests/backends/field_check.h"
 
 namespace kiln {
@@ -82,6 +84,18 @@ TEST(FieldGathers, OfEveryWidthHaveValidDraws) {
     }
     EXPECT_GT(valid, 0) << width;
   }
+}
+
+// A gather of rows copies rows: the default space vectorizes along them, so that lanes are neighbours.
+TEST(FieldGathers, AreVectorizedAlongTheRow) {
+  const Program p = ImportLinalg(Text({512, 768, 1024, true}), "gather").value().program;
+  RandomDice dice(Engine{1});
+  RandomChooser chooser(dice);
+  Schedule s(p, Target(), chooser);
+  s.VectorizeInner(64);
+  ASSERT_TRUE(s.ok()) << s.status();
+  const std::string text = ToString(s.program());
+  EXPECT_NE(text.find("for j_1 < 64 vectorized"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
     last_task_ = *task;
     status = Round(*task);
   }
+  if (status.ok() && TotalTrials() == 0) status = SomeTaskIsLeft();
   if (status.ok()) status = RaceAndFinish();
   if (!status.ok() && status.code() != absl::StatusCode::kCancelled) return status;
   return Results(!status.ok());
@@ -52,11 +53,15 @@ absl::Status Tuner::MakeSketches() {
   judge_ = make_judge();
   for (size_t t = 0; t < tasks_.size(); ++t) {
     Task& task = tasks_[t];
-    const absl::StatusOr<Enumeration> sketches =
-        Enumerate(space_, tasks_in_[t].program, target_, options_.sketches);
-    if (!sketches.ok()) return sketches.status();
     task.tuned = &tasks_in_[t];
     task.space = std::make_unique<SearchSpace>(SearchSpace{tasks_in_[t].program, target_, {}, make_judge});
+    const absl::StatusOr<Enumeration> sketches =
+        Enumerate(space_, tasks_in_[t].program, target_, options_.sketches);
+    if (absl::IsInvalidArgument(sketches.status())) return sketches.status();
+    if (!sketches.ok()) {
+      if (const absl::Status stopped = Fail(task, sketches.status()); !stopped.ok()) return stopped;
+      continue;
+    }
     for (const Sketch& sketch : sketches->sketches) {
       task.space->sketches.push_back(sketch.trace);
       task.space->support += std::exp(sketch.log_support);
@@ -69,10 +74,9 @@ absl::Status Tuner::MakeSketches() {
     if (const absl::Status taken = TakeStart(trace); !taken.ok()) return taken;
   for (size_t t = 0; t < tasks_.size(); ++t) {
     Task& task = tasks_[t];
-    if (task.space->sketches.empty()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("task ", tasks_in_[t].name, ": the space gives no sketch that applies"));
-    }
+    if (task.failed.empty() && task.space->sketches.empty())
+      task.failed = "the space gives no sketch that applies";
+    if (!task.failed.empty()) continue;
     auto strategy = MakeStrategy(options_.strategy,
                                  {*task.space, options_.search, options_.seed, static_cast<int>(t), pool_});
     if (!strategy.ok()) return strategy.status();
@@ -83,8 +87,26 @@ absl::Status Tuner::MakeSketches() {
                      : MakeCostModel("trees", {.features = options_.features});
   if (!model.ok()) return model.status();
   model_ = std::make_unique<TimedModel>(*std::move(model), &spent_);
-  informed_ = model_->Informed() && tasks_[0].strategy->UsesModel();
+  informed_ = model_->Informed() && UsesModel();
+  return SomeTaskIsLeft();
+}
+
+bool Tuner::UsesModel() const {
+  for (const Task& task : tasks_)
+    if (task.strategy != nullptr) return task.strategy->UsesModel();
+  return false;
+}
+
+absl::Status Tuner::Fail(Task& task, const absl::Status& why) {
+  if (absl::IsCancelled(why) || absl::IsInvalidArgument(why)) return why;
+  task.failed = std::string(why.message());
   return absl::OkStatus();
+}
+
+absl::Status Tuner::SomeTaskIsLeft() const {
+  for (const Task& task : tasks_)
+    if (task.failed.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("task ", tasks_in_[0].name, ": ", tasks_[0].failed));
 }
 
 absl::Status Tuner::TakeStart(const Trace& trace) {
@@ -117,6 +139,7 @@ std::optional<int> Tuner::NextTask() const {
 
 absl::string_view Tuner::Ended(int task) const {
   const Task& t = tasks_[task];
+  if (!t.failed.empty()) return "failed";
   if (t.exhausted) return "exhausted";
   const double best = knowledge_.best_seconds(task), roofline = tasks_in_[task].roofline_seconds;
   if (options_.until_roofline > 0 && roofline > 0 && best <= roofline * (1 + options_.until_roofline))
@@ -145,7 +168,7 @@ absl::Status Tuner::Round(int task) {
     const Stopwatch watch(&spent_.propose);
     do {
       absl::StatusOr<std::vector<Trial>> chosen = Choose(task);
-      if (!chosen.ok()) return chosen.status();
+      if (!chosen.ok()) return Fail(t, chosen.status());
       batch = *std::move(chosen);
     } while (batch.empty() && t.strategy->HasMore() && !Stopped());
   }
@@ -157,17 +180,26 @@ absl::Status Tuner::Round(int task) {
 }
 
 absl::Status Tuner::Learn() {
-  if (!news_ || !tasks_[0].strategy->UsesModel()) return absl::OkStatus();
+  if (!news_ || !UsesModel()) return absl::OkStatus();
   news_ = false;
   informed_ = trained_ = true;
   return knowledge_.Teach(*model_);
+}
+
+// Each task gets a first round, so that first rounds share what is left of the budget.
+int Tuner::RoundSize(int task) const {
+  const int left = options_.trials - TotalTrials(), size = std::min(BatchSize(tasks_[task].trials), left);
+  int waiting = 0;
+  for (size_t t = 0; t < tasks_.size(); ++t)
+    waiting += tasks_[t].best.empty() && Ended(static_cast<int>(t)).empty();
+  return tasks_[task].best.empty() && waiting > 0 ? std::min(size, std::max(1, left / waiting)) : size;
 }
 
 Known Tuner::KnownOf(int task) const {
   const Task& t = tasks_[task];
   return {
       .round = t.round,
-      .size = std::min(BatchSize(t.trials), options_.trials - TotalTrials()),
+      .size = RoundSize(task),
       .done = static_cast<double>(TotalTrials()) / options_.trials,
       .model = informed_ ? model_.get() : nullptr,
       .trained = trained_,

@@ -28,8 +28,8 @@
 // proposals.
 //
 // Errors: those of the store; kInvalidArgument for a space that branches on draws, or that the strategy
-// cannot search; kFailedPrecondition for a task without any program that may be measured. A candidate that
-// fails is a record, not an error.
+// cannot search; kFailedPrecondition where no task has a program that may be measured. A task that has none
+// is left out, and its result says why. A candidate that fails is a record, not an error.
 #pragma once
 
 #include <atomic>
@@ -123,7 +123,9 @@ struct TuneResult {
   int trials = 0;
   std::map<std::string, int> failures;
   bool interrupted = false;
-  std::string ended;  // why it ended before the budget was spent: "exhausted", "roofline", "gain"; else empty
+  // Why it ended before the budget was spent: "exhausted", "roofline", "gain", "failed"; else empty.
+  std::string ended;
+  std::string failed;  // why nothing of it could be searched
 };
 
 // One result for each task, in order.

@@ -43,6 +43,7 @@ struct Task {
   std::vector<int> trials_by_round;  // of this run, with the round's
   RowId known_records = 0;
   std::map<std::string, int> failures;
+  std::string failed;  // why nothing of it can be searched; empty if it can
 };
 
 class Tuner {
@@ -67,6 +68,11 @@ class Tuner {
   absl::Status TakeStart(const Trace& trace);
   absl::Status BeginOrResume();
   absl::Status Recall(bool resumed, const RunState& state);
+  bool UsesModel() const;
+  // The other tasks go on without it. Interrupts and mistakes of the caller stop all.
+  absl::Status Fail(Task& task, const absl::Status& why);
+  absl::Status SomeTaskIsLeft() const;
+  int RoundSize(int task) const;
   absl::Status Learn();
   absl::Status Round(int task);
   Known KnownOf(int task) const;

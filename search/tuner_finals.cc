@@ -200,6 +200,7 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Results(bool interrupted) {
     result.interrupted = interrupted;
     result.run = run_;
     result.ended = std::string(Ended(t));
+    result.failed = task.failed;
     const auto own = store_.Records(task.workload, target_row_, run_);
     if (!own.ok()) return own.status();
     std::optional<RecordRow> best;

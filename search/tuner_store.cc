@@ -114,18 +114,23 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     const TaskRunState& saved = state.tasks[t];
     tasks_[t].round = saved.round;
     tasks_[t].exhausted = saved.exhausted;
+    if (!tasks_[t].failed.empty()) continue;
     Strategy& strategy = *tasks_[t].strategy;
-    const absl::Status status = resumed ? strategy.Restore(saved.strategy) : strategy.Start();
-    if (!status.ok())
-      return absl::Status(status.code(), absl::StrCat("task ", tasks_in_[t].name, ": ", status.message()));
+    // One that failed has saved nothing, and fails again.
+    const bool begun = resumed && (saved.round > 0 || !saved.strategy.chains.empty());
+    const absl::Status status = begun ? strategy.Restore(saved.strategy) : strategy.Start();
+    if (status.ok()) continue;
+    tasks_[t].strategy = nullptr;
+    if (const absl::Status stopped = Fail(tasks_[t], status); !stopped.ok()) return stopped;
   }
-  return absl::OkStatus();
+  return SomeTaskIsLeft();
 }
 
 absl::StatusOr<RunState> Tuner::StateNow() const {
   RunState state;
   for (const Task& task : tasks_) {
-    state.tasks.push_back({task.round, task.exhausted, task.known_records, task.strategy->Save()});
+    state.tasks.push_back({task.round, task.exhausted, task.known_records,
+                           task.strategy != nullptr ? task.strategy->Save() : StrategyState()});
   }
   state.last_task = last_task_;
   state.seconds = Elapsed();

@@ -1,11 +1,19 @@
 #include "tools/command.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "backends/version.h"
 #include "build_info.h"
 #include "search/cost/xgboost_model.h"
+#include "spdlog/sinks/stdout_sinks.h"
+#include "spdlog/spdlog.h"
 #include "tools/subcommands.h"
 
 namespace kiln::tools {
@@ -45,11 +53,52 @@ std::string Version() {
   return absl::StrCat("kiln ", KILN_VERSION, "\nLLVM ", LlvmVersion(), "\nXGBoost ", XgboostVersion());
 }
 
+// The name that differs from `typed` in the fewest letters, if these are few.
+std::string Meant(absl::string_view typed) {
+  std::string meant;
+  size_t least = 3;
+  for (const Subcommand& subcommand : kSubcommands) {
+    const absl::string_view name = subcommand.name;
+    std::vector<size_t> row(name.size() +
+                            1);  // edits from what was typed so far to each beginning of the name
+    std::iota(row.begin(), row.end(), 0);
+    for (size_t i = 0; i < typed.size(); ++i) {
+      size_t diagonal = row[0]++;
+      for (size_t j = 0; j < name.size(); ++j) {
+        const size_t replaced = diagonal + (typed[i] != name[j]);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+      }
+    }
+    if (row.back() >= least || row.back() >= name.size()) continue;
+    least = row.back();
+    meant = std::string(name);
+  }
+  return meant;
+}
+
+// A mistake in the command line.
+int ReportUsage(const std::string& message, bool json) {
+  if (json) Print(Json{{"error", message}, {"kind", "USAGE"}});
+  std::fprintf(stderr, "kiln: %s\n", message.c_str());
+  return kExitUsage;
+}
+
+// What could not be written fails, whatever was computed.
+int Written(int code) {
+  std::cout.flush();
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return code;
+  std::fprintf(stderr, "kiln: standard output cannot be written: %s\n",
+               errno != 0 ? std::strerror(errno) : "an earlier write failed");
+  return code == kExitOk ? kExitFailed : code;
+}
+
 int Report(const absl::Status& status, bool json) {
   if (status.ok()) return kExitOk;
   const std::string message(status.message());
   if (IsTold(status)) return ExitCode(status);
-  if (json && !absl::IsCancelled(status))
+  if (json && !HasPrintedJson())
     Print(Json{{"error", message}, {"kind", absl::StatusCodeToString(status.code())}});
   std::fprintf(stderr, "kiln: %s\n", message.c_str());
   return ExitCode(status);
@@ -59,6 +108,10 @@ int Report(const absl::Status& status, bool json) {
 
 int RunKiln(int argc, const char* const* argv) {
   if (argc > 0) SetProgramName(argv[0]);
+  // Standard output is for results.
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("kiln", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+  spdlog::set_pattern("kiln: %v");
   CLI::App app("Kiln searches for fast schedules of tensor programs.", "kiln");
   app.set_version_flag("--version", Version(), "Print the versions of Kiln, LLVM and XGBoost");
   app.set_help_flag("-h,--help", "Print this help");
@@ -66,7 +119,7 @@ int RunKiln(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.footer(
       "Example: kiln tune examples/matmul.mlir\n"
-      "Exit codes: 0 ok, 1 failed, 2 usage, 3 interrupted with partial results, 4 undecided (check)");
+      "Exit codes: 0 ok, 1 failed, 2 usage, 3 partial results, 4 undecided (check)");
 
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Subcommand& subcommand : kSubcommands) {
@@ -74,15 +127,25 @@ int RunKiln(int argc, const char* const* argv) {
     command->footer(absl::StrCat("Example: ", subcommand.example));
     actions.emplace_back(command, subcommand.add(*command));
   }
+  const bool json =
+      std::any_of(argv, argv + argc, [](const char* a) { return std::strcmp(a, "--json") == 0; });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    if (error.get_exit_code() == 0) return Written(app.exit(error));
+    const bool unknown = argc > 1 && argv[1][0] != '-' &&
+                         std::none_of(std::begin(kSubcommands), std::end(kSubcommands),
+                                      [&](const Subcommand& s) { return std::strcmp(s.name, argv[1]) == 0; });
+    if (!unknown)
+      return ReportUsage(absl::StrCat(error.what(), "\nRun with --help for more information."), json);
+    const std::string meant = Meant(argv[1]);
+    return ReportUsage(absl::StrCat("there is no command ", argv[1],
+                                    meant.empty() ? "" : absl::StrCat("; did you mean ", meant, "?"),
+                                    "\n`kiln --help` lists the commands"),
+                       json);
   }
   for (const auto& [command, action] : actions) {
-    if (!command->parsed()) continue;
-    const CLI::Option* json = command->get_option_no_throw("--json");
-    return Report(action(), json != nullptr && json->count() > 0);
+    if (command->parsed()) return Written(Report(action(), json));
   }
   return kExitUsage;
 }

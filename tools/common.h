@@ -25,10 +25,12 @@ using Action = std::function<absl::Status()>;
 absl::Status Usage(absl::Status status);
 // The same status with exit code 4.
 absl::Status Undecided(absl::Status status);
+// The same error with exit code 3: what was found in spite of it is in the database.
+absl::Status Partial(absl::Status status);
 // The same error, of which standard output has said all: it is not printed.
 absl::Status Told(absl::Status status);
 bool IsTold(const absl::Status& status);
-// 0; 2 for Usage, 3 for kCancelled, 4 for Undecided, 1 for all else.
+// 0; 2 for Usage, 3 for kCancelled and Partial, 4 for Undecided, 1 for all else.
 int ExitCode(const absl::Status& status);
 
 // How kiln was called, so that commands in messages can be typed as they stand.
@@ -37,10 +39,14 @@ void SetProgramName(const std::string& name);
 // As one word of a shell.
 std::string Quoted(const std::string& word);
 
+// Checks that an option is a number of this range; NaN is none.
+CLI::Validator NumberFrom(double least, double most);
+
 // Adds --json.
 void AddJson(CLI::App& command, bool* json);
-// One document on standard output.
+// One document on standard output, and whether there was one.
 void Print(const Json& json);
+bool HasPrintedJson();
 
 // "1.53 ms", "24.1 us"; "-" if it is not finite.
 std::string TimeText(double seconds);
@@ -55,7 +61,10 @@ std::string Table(const std::vector<std::vector<std::string>>& rows);
 
 // Adds --db, which is kiln.db by default.
 void AddDatabase(CLI::App& command, std::string* path);
-// kNotFound if there is no such file: only `kiln tune` makes one.
+// Whether this user may write the database and beside it.
+bool MayChange(const std::string& database);
+// kNotFound if there is no such file: only `kiln tune` makes one. One that may not be changed is read through
+// a copy.
 absl::StatusOr<std::unique_ptr<Store>> OpenExistingStore(const std::string& path);
 
 }  // namespace kiln::tools

@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "backends/cpu/cores.h"
 #include "backends/cpu/measurer.h"
 #include "backends/cpu/targets.h"
@@ -23,6 +25,7 @@
 #include "tools/log.h"
 #include "tools/progress.h"
 #include "tools/roofline.h"
+#include "tools/run_lock.h"
 #include "tools/space_option.h"
 #include "tools/strategy_option.h"
 #include "tools/subcommands.h"
@@ -104,6 +107,8 @@ class TuneCommand {
     if (!space.ok()) return space.status();
     auto store = OpenStore(o_.database);
     if (!store.ok()) return store.status();
+    const auto lock = RunLock::Take(o_.database, CommandText(o_));
+    if (!lock.ok()) return lock.status();
     auto measurer = CpuMeasurer::Start({.threads = o_.threads,
                                         .contract = !o_.no_contract,
                                         .cold_cache = o_.cold,
@@ -211,7 +216,7 @@ class TuneCommand {
       const TuneResult& r = f.result;
       std::printf("%s\n", r.name.c_str());
       if (r.record == 0) {
-        std::printf("  best      none yet, after %d trials\n", r.trials);
+        std::printf("  best      none after %d trials: %s\n", r.trials, WhyNothing(r).c_str());
       } else {
         std::string best = absl::StrCat(TimeText(r.latency), ", ", RateText(f.flops, r.latency));
         if (f.untuned) {
@@ -254,6 +259,7 @@ class TuneCommand {
       Json json = {{"name", f.result.name},     {"occurrences", input_.tasks[t].occurrences.size()},
                    {"trials", f.result.trials}, {"failures", f.result.failures},
                    {"ended", f.result.ended},   {"record", f.result.record}};
+      if (f.result.record == 0) json["reason"] = WhyNothing(f.result);
       if (f.result.record != 0) {
         json["seconds"] = f.result.latency;
         json["gflops"] = f.flops / f.result.latency * 1e-9;
@@ -285,19 +291,36 @@ class TuneCommand {
                  {"tasks", std::move(tasks)},
                  {"rounds", rounds_}};
     if (interrupted_) json["resume"] = ResumeText(o_);
+    if (const absl::Status verdict = Verdict(); !verdict.ok()) json["error"] = verdict.message();
     tools::Print(json);
   }
 
   absl::Status Verdict() const {
     if (interrupted_)
       return absl::CancelledError(absl::StrCat("interrupted; go on with\n  ", ResumeText(o_)));
+    std::map<std::string, std::vector<std::string>> without;  // names by reason
+    size_t count = 0;
     for (const Found& f : found_) {
-      if (f.result.record == 0) {
-        return absl::FailedPreconditionError(
-            absl::StrCat("no candidate of ", f.result.name, " ran: ", FailuresText(f.result.failures)));
-      }
+      if (f.result.record != 0) continue;
+      ++count;
+      without[WhyNothing(f.result)].push_back(f.result.name);
     }
-    return absl::OkStatus();
+    if (count == 0) return absl::OkStatus();
+    std::string text = absl::StrCat(count, " of ", found_.size(),
+                                    found_.size() == 1 ? " task has" : " tasks have", " no record");
+    for (const auto& [reason, names] : without)
+      absl::StrAppend(&text, "\n  ", absl::StrJoin(names, ", "), ": ", reason);
+    const absl::Status status = absl::FailedPreconditionError(text);
+    return count < found_.size() ? Partial(status) : status;
+  }
+
+  // Of a task without a record.
+  std::string WhyNothing(const TuneResult& r) const {
+    if (!r.failed.empty()) return r.failed;
+    if (!r.failures.empty()) return absl::StrCat("no candidate ran: ", FailuresText(r.failures));
+    if (interrupted_) return "interrupted before its turn";
+    return absl::StrCat("the budget ended before its turn; give more ",
+                        o_.seconds > 0 ? "--time" : absl::StrCat("than --trials ", o_.trials));
   }
 
   const Options& o_;
@@ -318,10 +341,10 @@ Action AddTune(CLI::App& command) {
       ->check(CLI::Range(1, 100000000))
       ->capture_default_str();
   command.add_option("--time", o->seconds, "Seconds after which no new round begins; 0: no limit")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(NumberFrom(0, 1e9))
       ->capture_default_str();
   command.add_option("--seed", o->seed, "Of all random choices")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NumberFrom(0, 18446744073709551615.0))
       ->capture_default_str();
   AddDatabase(command, &o->database);
   command.add_option("-o,--output", o->output, "Folder to which the best of each task is exported");

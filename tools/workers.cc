@@ -2,11 +2,13 @@
 
 #include <filesystem>
 
+#include "tools/common.h"
+
 namespace kiln::tools {
 
 std::string ObjectFolder(const std::string& database) {
   std::error_code error;
-  return std::filesystem::exists(database, error) ? database + ".objects" : "";
+  return std::filesystem::exists(database, error) && MayChange(database) ? database + ".objects" : "";
 }
 
 absl::StatusOr<std::unique_ptr<BuilderPool>> StartBuilder(const std::string& database) {

@@ -67,6 +67,57 @@ TEST(Tune, DrawsFromThePriorAloneInRandomSearch) {
   EXPECT_EQ(traces(1), traces(0));
 }
 
+// Of matrices of different sizes, so that no two are equal.
+std::vector<TuneTask> Products(int count) {
+  std::vector<TuneTask> tasks;
+  for (int i = 0; i < count; ++i)
+    tasks.push_back({absl::StrCat("matmul_", i), Matmul(32, 32, 16 * (i + 1)), 0});
+  return tasks;
+}
+
+TEST(Tune, GivesEachTaskATurnBeforeAnyGetsASecond) {
+  for (const auto& [trials, count] : {std::pair{16, 2}, {32, 3}, {12, 22}, {7, 7}, {100, 3}}) {
+    SimulatedMachine machine{Target()};
+    const auto store = MakeMemoryStore();
+    int total = 0, with_turn = 0;
+    for (const TuneResult& result : MustTune(Small(trials, 1), machine, *store, Products(count))) {
+      total += result.trials;
+      with_turn += result.trials > 0;
+    }
+    EXPECT_EQ(total, trials) << count;
+    EXPECT_EQ(with_turn, std::min(trials, count)) << trials;
+  }
+}
+
+// TilingSpace asks for a block called matmul.
+Program WithoutSchedule() {
+  Builder b("scale");
+  const Id X = b.Input("X", DType::kF32, {8}), Y = b.Output("Y", DType::kF32, {8});
+  b.Compute("scale", {{"i", 8}}, {Y, {b.Iter(0)}}, b.Add(b.Load(X, {b.Iter(0)}), b.Float(DType::kF32, 1)));
+  return b.Finish();
+}
+
+TEST(Tune, GoesOnWithoutATaskThatFailsAndSaysWhy) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  const auto results = MustTune(Small(20, 1), machine, *store,
+                                {{"scale", WithoutSchedule()}, OneTask()[0], {"last", Matmul(60, 60, 60)}});
+  EXPECT_EQ(results[0].trials, 0);
+  EXPECT_EQ(results[0].ended, "failed");
+  EXPECT_EQ(results[0].failed, "the space gives no sketch that applies");
+  EXPECT_EQ(results[1].trials + results[2].trials, 20);
+  EXPECT_GT(results[2].record, 0);
+}
+
+TEST(Tune, FailsWhereEveryTaskFails) {
+  SimulatedMachine machine{Target()};
+  const auto store = MakeMemoryStore();
+  const auto results =
+      Tune({{"scale", WithoutSchedule()}}, TilingSpace, Target(), Small(20, 1), machine, *store);
+  EXPECT_EQ(results.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(results.status().message(), "task scale: the space gives no sketch that applies");
+}
+
 TEST(Tune, BeginsWithTracesOfItsUsers) {
   SimulatedMachine machine{Target()};
   const auto before = MakeMemoryStore(), store = MakeMemoryStore();

@@ -1,0 +1,61 @@
+// A database that others use, or that may only be read.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "search/database/sqlite_store.h"
+#include "tests/support/run_kiln.h"
+#include "tools/common.h"
+#include "tools/run_lock.h"
+
+namespace kiln::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(RunLock, TellsTheSecondWhoRunsTheCommand) {
+  const TemporaryFolder folder;
+  const std::string database = folder / "kiln.db";
+  auto first = RunLock::Take(database, "kiln tune a.mlir");
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto second = RunLock::Take(database, "kiln tune a.mlir");
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(
+      std::string(second.status().message()),
+      AllOf(HasSubstr("runs already: process " + std::to_string(getpid()) + " on "), HasSubstr("since")));
+  EXPECT_TRUE(RunLock::Take(database, "kiln tune b.mlir").ok());
+  first->reset();
+  EXPECT_TRUE(RunLock::Take(database, "kiln tune a.mlir").ok());
+}
+
+TEST(RunLock, LeavesNoFileBehind) {
+  const TemporaryFolder folder;
+  {
+    ASSERT_TRUE(RunLock::Take(folder / "kiln.db", "kiln tune a.mlir").ok());
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+// As another user than the one who may write it.
+TEST(ReadOnlyDatabase, IsReadWithWhatIsInItsLog) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const TemporaryFolder folder;
+  const std::string path = folder / "kiln.db";
+  const auto writer = OpenStore(path).value();  // open: its records are in the log
+  ASSERT_TRUE(writer->PutWorkload(std::string(32, 'a'), "matmul", "program").ok());
+  namespace fs = std::filesystem;
+  for (const char* end : {"", "-wal", "-shm"})
+    fs::permissions(path + end, fs::perms::owner_write | fs::perms::owner_read | fs::perms::others_read);
+  fs::permissions(folder.path(), fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
+  ASSERT_EQ(seteuid(65534), 0);
+  EXPECT_FALSE(MayChange(path));
+  const auto store = OpenExistingStore(path);
+  const bool found = store.ok() && (*store)->ReadAll()->workloads.size() == 1;
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_TRUE(found) << store.status();
+}
+
+}  // namespace
+}  // namespace kiln::tools

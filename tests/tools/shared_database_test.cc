@@ -46,9 +46,8 @@ TEST(ReadOnlyDatabase, IsReadWithWhatIsInItsLog) {
   const auto writer = OpenStore(path).value();  // open: its records are in the log
   ASSERT_TRUE(writer->PutWorkload(std::string(32, 'a'), "matmul", "program").ok());
   namespace fs = std::filesystem;
-  for (const char* end : {"", "-wal", "-shm"})
-    fs::permissions(path + end, fs::perms::owner_write | fs::perms::owner_read | fs::perms::others_read);
-  fs::permissions(folder.path(), fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
+  for (const char* end : {"", "-wal", "-shm"}) fs::permissions(path + end, fs::perms(0644));
+  fs::permissions(folder.path(), fs::perms(0755));
   ASSERT_EQ(seteuid(65534), 0);
   EXPECT_FALSE(MayChange(path));
   const auto store = OpenExistingStore(path);

@@ -27,4 +27,4 @@ kiln::BlockModule InnermostTile(Options options) {
 
 }  // namespace
 
-KILN_MODULE("innermost-tile", InnermostTile, kiln::Option("max-tile", &Options::max_tile));
+KILN_MODULE("innermost-tile", InnermostTile, kiln::Option("max-tile", &Options::max_tile, kiln::From(1)));

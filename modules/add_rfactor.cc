@@ -94,6 +94,7 @@ BlockModule AddRfactor(AddRfactorOptions options) {
           }};
 }
 
-KILN_MODULE("add-rfactor", AddRfactor, Option("max-jobs-per-core", &AddRfactorOptions::max_jobs_per_core));
+KILN_MODULE("add-rfactor", AddRfactor,
+            Option("max-jobs-per-core", &AddRfactorOptions::max_jobs_per_core, From(1)));
 
 }  // namespace kiln

@@ -54,6 +54,17 @@ absl::Status CheckWanted(const Program& p, Id block, const AutoInlineOptions& op
   return absl::OkStatus();
 }
 
+Allowed Operations() {
+  const auto known = [](absl::string_view name) {
+    for (int op = 0; op < kNumOps; ++op) {
+      if (ToString(static_cast<Op>(op)) == name) return true;
+    }
+    return false;
+  };
+  return {.text = [=](const std::string& text) { return absl::c_all_of(absl::StrSplit(text, ','), known); },
+          .texts = "names of operations as in the text of programs, such as exp,tanh, with commas between"};
+}
+
 }  // namespace
 
 BlockModule AutoInline(AutoInlineOptions options) {
@@ -77,11 +88,13 @@ BlockModule AutoInline(AutoInlineOptions options) {
           }};
 }
 
-KILN_MODULE("auto-inline", AutoInline, Option("into-consumer", &AutoInlineOptions::into_consumer),
-            Option("into-producer", &AutoInlineOptions::into_producer),
-            Option("constants", &AutoInlineOptions::constants), Option("cheap", &AutoInlineOptions::cheap),
-            Option("ordered", &AutoInlineOptions::ordered),
-            Option("injective", &AutoInlineOptions::injective),
-            Option("disallow", &AutoInlineOptions::disallow));
+KILN_MODULE("auto-inline", AutoInline,
+            Option("into-consumer", &AutoInlineOptions::into_consumer, Between(0, 1)),
+            Option("into-producer", &AutoInlineOptions::into_producer, Between(0, 1)),
+            Option("constants", &AutoInlineOptions::constants, Between(0, 1)),
+            Option("cheap", &AutoInlineOptions::cheap, Between(0, 1)),
+            Option("ordered", &AutoInlineOptions::ordered, Between(0, 1)),
+            Option("injective", &AutoInlineOptions::injective, Between(0, 1)),
+            Option("disallow", &AutoInlineOptions::disallow, Operations()));
 
 }  // namespace kiln

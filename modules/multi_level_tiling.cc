@@ -12,10 +12,22 @@
 //                           order)
 //             lanes-across = no | along another dimension of the result (lanes_across.cc)
 //             epilogue    = apart | the consumer below a level of the option (fuse_epilogue.cc)
+#include "absl/strings/match.h"
 #include "modules/tile_loops.h"
 #include "modules/untouched.h"
 
 namespace kiln {
+
+Allowed LevelsOfTiles() {
+  return {.text =
+              [](const std::string& levels) {
+                return levels.find_first_not_of("SR") == std::string::npos &&
+                       absl::StrContains(levels, 'S') && absl::StrContains(levels, 'R');
+              },
+          .texts =
+              "a letter for each level of tiles, S of spatial loops and R of reductions, such as SSRSRS; "
+              "each of the two once at least"};
+}
 
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
   return {"multi-level-tiling", [options](Schedule& s, Block block) {
@@ -26,10 +38,11 @@ BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
           }};
 }
 
-KILN_MODULE("multi-level-tiling", MultiLevelTiling, Option("structure", &MultiLevelTilingOptions::structure),
-            Option("max-innermost", &MultiLevelTilingOptions::max_innermost),
-            Option("max-reduction", &MultiLevelTilingOptions::max_reduction),
-            Option("waste-percent", &MultiLevelTilingOptions::waste_percent),
-            Option("epilogue", &MultiLevelTilingOptions::epilogue));
+KILN_MODULE("multi-level-tiling", MultiLevelTiling,
+            Option("structure", &MultiLevelTilingOptions::structure, LevelsOfTiles()),
+            Option("max-innermost", &MultiLevelTilingOptions::max_innermost, From(1)),
+            Option("max-reduction", &MultiLevelTilingOptions::max_reduction, From(0)),
+            Option("waste-percent", &MultiLevelTilingOptions::waste_percent, Between(0, 100)),
+            Option("epilogue", &MultiLevelTilingOptions::epilogue, From(1)));
 
 }  // namespace kiln

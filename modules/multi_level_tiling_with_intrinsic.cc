@@ -14,10 +14,12 @@
 //             epilogue   = as of multi-level tiling
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "lang/analysis/contraction.h"
+#include "lang/intrinsic.h"
 #include "modules/tile_loops.h"
 #include "modules/untouched.h"
 
@@ -28,6 +30,18 @@ namespace {
 bool IsOneOf(const std::string& name, const std::string& families) {
   const std::vector<std::string> all = absl::StrSplit(families, ',');
   return std::any_of(all.begin(), all.end(), [&](const std::string& f) { return absl::StartsWith(name, f); });
+}
+
+// Beginnings of names of families, of whatever machine.
+Allowed Families() {
+  const auto known = [](absl::string_view begin) {
+    return absl::c_any_of(AllIntrinsics(), [&](const Intrinsic* intrinsic) {
+      const IntrinsicFamily* family = FamilyThatComputesWith(intrinsic->name);
+      return family != nullptr && absl::StartsWith(family->name, begin);
+    });
+  };
+  return {.text = [=](const std::string& text) { return absl::c_all_of(absl::StrSplit(text, ','), known); },
+          .texts = "how names of families of intrinsics begin, such as vnni,bf16, with commas between"};
 }
 
 }  // namespace
@@ -62,7 +76,7 @@ BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options) {
 }
 
 KILN_MODULE("multi-level-tiling-with-intrinsic", MultiLevelTilingWithIntrinsic,
-            Option("families", &TilingWithIntrinsicOptions::families),
-            Option("structure", &TilingWithIntrinsicOptions::structure));
+            Option("families", &TilingWithIntrinsicOptions::families, Families()),
+            Option("structure", &TilingWithIntrinsicOptions::structure, LevelsOfTiles()));
 
 }  // namespace kiln

@@ -8,38 +8,61 @@
 #include "modules/registry.h"
 
 namespace kiln::internal {
+namespace {
+
+std::string Wanted(const OptionPlace& option) {
+  const Allowed& allowed = option.allowed;
+  if (std::holds_alternative<std::string*>(option.value)) return allowed.texts;
+  const bool list = std::holds_alternative<std::vector<int64_t>*>(option.value);
+  std::string wanted = list ? "numbers with commas between" : "a number";
+  if (allowed.least > std::numeric_limits<int64_t>::min())
+    absl::StrAppend(&wanted, list ? ", each" : "", " from ", allowed.least, " to ", allowed.most);
+  return wanted;
+}
+
+// Takes the value; false if it is not allowed.
+bool Set(const OptionPlace& option, const std::string& text) {
+  const Allowed& allowed = option.allowed;
+  if (auto* const* value = std::get_if<std::string*>(&option.value)) {
+    **value = text;
+    return !allowed.text || allowed.text(text);
+  }
+  std::vector<int64_t> numbers;
+  for (const absl::string_view item : absl::StrSplit(text, ',')) {
+    int64_t number = 0;
+    if (!absl::SimpleAtoi(item, &number) || number < allowed.least || number > allowed.most) return false;
+    numbers.push_back(number);
+  }
+  if (auto* const* list = std::get_if<std::vector<int64_t>*>(&option.value)) {
+    **list = std::move(numbers);
+    return true;
+  }
+  *std::get<int64_t*>(option.value) = numbers[0];
+  return numbers.size() == 1;
+}
+
+}  // namespace
 
 absl::Status SetOptions(const std::string& module, const OptionText& given,
-                        const std::vector<std::pair<std::string, OptionValue>>& options) {
-  for (const auto& [key, text] : given) {
-    const auto option =
-        std::find_if(options.begin(), options.end(), [&, &k = key](const auto& o) { return o.first == k; });
+                        const std::vector<OptionPlace>& options) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    const auto& [key, text] = given[i];
+    const auto option = std::find_if(options.begin(), options.end(),
+                                     [&, &k = key](const OptionPlace& o) { return o.name == k; });
     if (option == options.end()) {
       const std::string known = absl::StrJoin(
-          options, ", ", [](std::string* out, const auto& o) { absl::StrAppend(out, o.first); });
+          options, ", ", [](std::string* out, const OptionPlace& o) { absl::StrAppend(out, o.name); });
       return absl::InvalidArgumentError(absl::StrCat("module ", module, " has no option \"", key,
                                                      "\"; it has ", known.empty() ? "none" : known));
     }
-    if (const auto* value = std::get_if<std::string*>(&option->second)) {
-      **value = text;
-      continue;
-    }
-    const auto* list = std::get_if<std::vector<int64_t>*>(&option->second);
-    std::vector<int64_t> numbers;
-    for (const absl::string_view item : absl::StrSplit(text, ',')) {
-      if (!absl::SimpleAtoi(item, &numbers.emplace_back())) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("option ", key, " of module ", module, " is \"", text, "\"; it takes ",
-                         list != nullptr ? "numbers with commas between" : "a number"));
-      }
-    }
-    if (list != nullptr) {
-      **list = numbers;
-    } else if (numbers.size() == 1) {
-      *std::get<int64_t*>(option->second) = numbers[0];
-    } else {
+    if (std::any_of(given.begin(), given.begin() + static_cast<int64_t>(i),
+                    [&, &k = key](const auto& earlier) { return earlier.first == k; })) {
       return absl::InvalidArgumentError(
-          absl::StrCat("option ", key, " of module ", module, " takes one number"));
+          absl::StrCat("option ", key, " of module ", module, " is given twice; give it once"));
+    }
+    if (!Set(*option, text)) {
+      return absl::InvalidArgumentError(absl::StrCat("option ", key, " of module ", module, " is \"", text,
+                                                     "\"; it takes ", Wanted(*option)));
     }
   }
   return absl::OkStatus();

@@ -86,6 +86,7 @@ BlockModule PadToTile(PadToTileOptions options) {
           }};
 }
 
-KILN_MODULE("pad-to-tile", PadToTile, Option("waste-percent", &PadToTileOptions::waste_percent));
+KILN_MODULE("pad-to-tile", PadToTile,
+            Option("waste-percent", &PadToTileOptions::waste_percent, Between(0, 100)));
 
 }  // namespace kiln

@@ -15,8 +15,8 @@ Space ParallelizeVectorizeUnroll(ParallelizeVectorizeUnrollOptions options) {
 }
 
 KILN_MODULE("parallelize-vectorize-unroll", ParallelizeVectorizeUnroll,
-            Option("max-jobs-per-core", &ParallelizeVectorizeUnrollOptions::max_jobs_per_core),
-            Option("max-vector", &ParallelizeVectorizeUnrollOptions::max_vector),
-            Option("max-unroll", &ParallelizeVectorizeUnrollOptions::max_unroll));
+            Option("max-jobs-per-core", &ParallelizeVectorizeUnrollOptions::max_jobs_per_core, From(1)),
+            Option("max-vector", &ParallelizeVectorizeUnrollOptions::max_vector, From(1)),
+            Option("max-unroll", &ParallelizeVectorizeUnrollOptions::max_unroll, From(0)));
 
 }  // namespace kiln

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <variant>
@@ -24,15 +25,27 @@ struct BlockModule {
   BlockModule(void (*function)(Schedule&, Block));  // NOLINT: registered functions are modules
 };
 
+// Which values an option may have. A number, and each number of a list, lies from `least` to `most`; a text
+// is one that `text` accepts.
+struct Allowed {
+  int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max();
+  std::function<bool(const std::string&)> text = nullptr;
+  std::string texts = {};  // what `text` accepts, for messages
+};
+inline Allowed Between(int64_t least, int64_t most) { return {.least = least, .most = most}; }
+// Counts: products of two of them are numbers too.
+inline Allowed From(int64_t least) { return Between(least, std::numeric_limits<int32_t>::max()); }
+
 // An option's value in a space string: number, text or list of numbers ("0,16,64").
 template <typename Options>
 struct OptionDecl {
   const char* name;
   std::variant<int64_t Options::*, std::string Options::*, std::vector<int64_t> Options::*> member;
+  Allowed allowed;
 };
 template <typename Options, typename T>
-OptionDecl<Options> Option(const char* name, T Options::* member) {
-  return {name, member};
+OptionDecl<Options> Option(const char* name, T Options::* member, Allowed allowed = {}) {
+  return {name, member, std::move(allowed)};
 }
 
 // "key=value" pairs as written.
@@ -54,9 +67,13 @@ std::vector<std::string> RepeatedModuleNames();
 
 namespace internal {
 
-using OptionValue = std::variant<int64_t*, std::string*, std::vector<int64_t>*>;
+struct OptionPlace {
+  std::string name;
+  std::variant<int64_t*, std::string*, std::vector<int64_t>*> value;
+  Allowed allowed;
+};
 absl::Status SetOptions(const std::string& module, const OptionText& given,
-                        const std::vector<std::pair<std::string, OptionValue>>& options);
+                        const std::vector<OptionPlace>& options);
 
 struct RegisterModule {
   explicit RegisterModule(ModuleEntry entry);
@@ -70,8 +87,9 @@ struct RegisterModule {
     entry.options = {decls.name...};
     const auto build = [=](const OptionText& given) -> absl::StatusOr<Result> {
       Options options;
-      const auto value = [&](auto member) -> OptionValue { return &(options.*member); };
-      const absl::Status status = SetOptions(name, given, {{decls.name, std::visit(value, decls.member)}...});
+      const auto value = [&](auto member) -> decltype(OptionPlace::value) { return &(options.*member); };
+      const absl::Status status =
+          SetOptions(name, given, {{decls.name, std::visit(value, decls.member), decls.allowed}...});
       if (!status.ok()) return status;
       return make(std::move(options));
     };

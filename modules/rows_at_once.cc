@@ -42,6 +42,6 @@ BlockModule RowsAtOnce(RowsAtOnceOptions options) {
           }};
 }
 
-KILN_MODULE("rows-at-once", RowsAtOnce, Option("most", &RowsAtOnceOptions::most));
+KILN_MODULE("rows-at-once", RowsAtOnce, Option("most", &RowsAtOnceOptions::most, From(1)));
 
 }  // namespace kiln

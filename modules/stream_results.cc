@@ -39,6 +39,6 @@ BlockModule StreamResults(StreamResultsOptions options) {
           }};
 }
 
-KILN_MODULE("stream-results", StreamResults, Option("caches", &StreamResultsOptions::caches));
+KILN_MODULE("stream-results", StreamResults, Option("caches", &StreamResultsOptions::caches, From(0)));
 
 }  // namespace kiln

@@ -1,5 +1,6 @@
 // What multi-level tiling does with a block, by itself and around an intrinsic: tiles, sums in registers,
 // operands packed, the epilogue below (multi_level_tiling.cc says which choices there are).
+#include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/intrinsic.h"
 #include "modules/pack_operands.h"
@@ -29,6 +30,13 @@ std::vector<ReadReuse> WaysOfReading(const std::vector<bool>& packable) {
 
 void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& options,
                   const IntrinsicFamily* unit) {
+  const auto levels = static_cast<int64_t>(options.structure.size());
+  for (const int64_t level : options.epilogue) {
+    if (level >= 1 && level <= levels) continue;
+    return s.Fail(absl::InvalidArgumentError(
+        absl::StrCat("the option epilogue of multi-level tiling names level ", level, "; structure ",
+                     options.structure, " has levels 1 to ", levels)));
+  }
   if (unit != nullptr) {
     s.Einsum(block, {unit->m, unit->n, unit->k});
   } else {

@@ -60,6 +60,9 @@ Loop LayOutCombine(Schedule& s, Block combine, Loop above, const std::optional<A
 Tiles SampleTiles(Schedule& s, Block block, const MultiLevelTilingOptions& options,
                   const IntrinsicFamily* unit);
 
+// What an option `structure` may be.
+Allowed LevelsOfTiles();
+
 // Samples the tiles (sites R0, S1, .. by the loop's position), splits, reorders, and unrolls the innermost.
 // The innermost tile of the last window comes last: what rows beside each other load is then the same.
 // columns_first: between the reduction levels, the last spatial loop goes around the others.

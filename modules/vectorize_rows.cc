@@ -26,6 +26,6 @@ Space VectorizeRows(VectorizeRowsOptions options) {
   };
 }
 
-KILN_MODULE("vectorize-rows", VectorizeRows, Option("lanes", &VectorizeRowsOptions::lanes));
+KILN_MODULE("vectorize-rows", VectorizeRows, Option("lanes", &VectorizeRowsOptions::lanes, From(0)));
 
 }  // namespace kiln

@@ -1,13 +1,20 @@
 #include "tools/interrupt.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+
 #include "lang/check.h"
+#include "tools/common.h"
 
 namespace kiln::tools {
 namespace {
+
+constexpr int kPatienceMilliseconds = 1500;  // for a clean stop
 
 std::atomic<bool> stopped;
 int wake[2] = {-1, -1};
@@ -18,7 +25,7 @@ void Write(char what) {
 }
 
 void OnSignal(int) {
-  stopped = true;
+  if (stopped.exchange(true)) _exit(kExitInterrupted);  // another signal than the first
   Write('s');
 }
 
@@ -32,12 +39,25 @@ void Catch(void (*handler)(int), int flags) {
 
 }  // namespace
 
-Interrupt::Interrupt(std::function<void()> on_first) {
+Interrupt::Interrupt(std::function<void()> on_first, std::function<void()> last_words) {
   KILN_CHECK(wake[0] < 0 && pipe2(wake, O_CLOEXEC) == 0);
   stopped = false;
-  waiter_ = std::thread([on_first = std::move(on_first)] {
+  waiter_ = std::thread([on_first = std::move(on_first), last_words = std::move(last_words)] {
     char what = 0;
-    if (read(wake[0], &what, 1) == 1 && what == 's') on_first();
+    if (read(wake[0], &what, 1) != 1 || what != 's') return;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMilliseconds);
+    std::thread asks(on_first);  // which may wait for a lock of the work that does not stop
+    pollfd ended{wake[0], POLLIN, 0};
+    for (int events = -1; events < 0;) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+      events = poll(&ended, 1, std::max(0, static_cast<int>(left.count())));
+      if (events == 0) {
+        last_words();
+        _exit(kExitInterrupted);
+      }
+    }
+    asks.join();
   });
   Catch(OnSignal, static_cast<int>(SA_RESETHAND));
 }

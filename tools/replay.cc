@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/measurer.h"
@@ -57,7 +59,8 @@ absl::Status ReplayRecord(const Options& options) {
   request.scheduled = &record->scheduled;
   MeasureResult result;
   {
-    Interrupt interrupt([&] { measurer->Interrupt(); });
+    Interrupt interrupt([&] { measurer->Interrupt(); },
+                        [] { dprintf(STDERR_FILENO, "kiln: interrupted\n"); });
     result = measurer->Race({request})[0];
   }
   RecordRow now;

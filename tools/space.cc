@@ -121,6 +121,7 @@ absl::Status ShowSpace(const Options& options) {
       {"task", "occurrences", "sketches", "support", "GFLOP", "blocks"}};
   std::vector<Enumeration> spaces;
   bool found = false;
+  std::string without;  // tasks that the space gives no sketch
   for (const Task& task : input->tasks) {
     if (!options.task.empty() && task.program.name != options.task) continue;
     found = true;
@@ -132,15 +133,22 @@ absl::Status ShowSpace(const Options& options) {
                     CountText(SupportOf(*sketches)), absl::StrFormat("%.3g", Flops(task.program) * 1e-9),
                     BlocksOf(task.program)});
     if (options.json) json["tasks"].push_back(ToJson(task, *sketches));
+    if (sketches->sketches.empty()) absl::StrAppend(&without, without.empty() ? "" : ", ", task.program.name);
     spaces.push_back(*std::move(sketches));
   }
   if (!found)
     return Usage(
         absl::InvalidArgumentError(absl::StrCat(options.file, " has no task \"", options.task, "\"")));
   for (const Boundary& boundary : input->boundaries) json["boundaries"].push_back(ToJson(boundary));
+  const absl::Status applies = without.empty()
+                                   ? absl::OkStatus()
+                                   : absl::FailedPreconditionError(absl::StrCat(
+                                         "the space gives no sketch that applies for ", without,
+                                         "; the reasons are under \"dropped\" (`kiln space --task NAME`)"));
   if (options.json) {
     Print(json);
-    return absl::OkStatus();
+    if (!applies.ok()) std::fprintf(stderr, "kiln: %s\n", std::string(applies.message()).c_str());
+    return Told(applies);
   }
   std::printf("space: %s\n\n%s", space->text.c_str(), Table(rows).c_str());
   if (spaces.size() == 1) {
@@ -152,7 +160,7 @@ absl::Status ShowSpace(const Options& options) {
     std::printf("  %s: %s (%s)\n", b.location.c_str(), b.op.c_str(), b.reason.c_str());
   }
   if (spaces.size() > 1) std::printf("\n--task NAME prints the sketches of a task.\n");
-  return absl::OkStatus();
+  return applies;
 }
 
 }  // namespace

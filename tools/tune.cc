@@ -1,5 +1,7 @@
 #include "search/tune.h"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -120,7 +122,7 @@ class TuneCommand {
         task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
     }
 
-    Interrupt interrupt([&] { measurer->Interrupt(); });
+    Interrupt interrupt([&] { measurer->Interrupt(); }, [&] { LastWords(); });
     absl::StatusOr<std::vector<TuneResult>> results = Search(*space, *measurer, **store, interrupt);
     if (!results.ok()) return results.status();
     interrupted_ = (*results)[0].interrupted;
@@ -136,6 +138,16 @@ class TuneCommand {
   }
 
  private:
+  // Of a run that does not stop when it is asked to; no lock of standard output or error is waited for.
+  void LastWords() const {
+    if (o_.json) {
+      const Json json = {{"file", o_.file},        {"database", o_.database}, {"interrupted", true},
+                         {"tasks", Json::array()}, {"rounds", Json::array()}, {"resume", ResumeText(o_)}};
+      dprintf(STDOUT_FILENO, "%s\n", json.dump(2).c_str());
+    }
+    dprintf(STDERR_FILENO, "\nkiln: interrupted; go on with\n  %s\n", ResumeText(o_).c_str());
+  }
+
   void Announce(const NamedSpace& space, const Target& target) const {
     if (o_.quiet) return;
     std::fprintf(stderr, "kiln: %s: %zu %s, %d trials on %s (%d %s), space %s, database %s\n",

@@ -1,7 +1,8 @@
 #include "modules/space.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include "absl/strings/str_cat.h"
 #include "lang/builder.h"
 #include "lang/text.h"
 #include "modules/tiling.h"
@@ -75,7 +76,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
   EXPECT_EQ(ErrorOf("cpu cpu"), "space:1:8: wanted = after cpu");
   EXPECT_EQ(ErrorOf("parallelize-vectorize-unroll max-vector=wide"),
             "space:1:45: option max-vector of module parallelize-vectorize-unroll is \"wide\"; it "
-            "takes a number");
+            "takes a number from 1 to 2147483647");
   EXPECT_EQ(ErrorOf("each-block(multi-level-tiling levels=3)"),
             "space:1:39: module multi-level-tiling has no option \"levels\"; it has structure, "
             "max-innermost, max-reduction, waste-percent, epilogue");
@@ -86,6 +87,44 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
       "multi-level-tiling-with-intrinsic, pad-to-tile, "
       "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, "
       "skip-padding, skip-zeros, stream-results, vectorize-rows");
+}
+
+TEST(Space, OptionsAllowWhatTheirModulesSay) {
+  const auto tiling = [](absl::string_view option) {
+    return ErrorOf(absl::StrCat("each-block(multi-level-tiling ", option, ")"));
+  };
+  EXPECT_EQ(
+      tiling("structure=SSRSRX"),
+      "space:1:47: option structure of module multi-level-tiling is \"SSRSRX\"; it takes a letter for each "
+      "level of tiles, S of spatial loops and R of reductions, such as SSRSRS; each of the two once at "
+      "least");
+  for (const char* wrong :
+       {"structure=SSS", "structure=RR", "structure=ssr", "max-innermost=-3", "max-innermost=0",
+        "max-innermost=1,2", "max-innermost=99999999999999999999", "max-reduction=-1", "waste-percent=101",
+        "epilogue=0", "epilogue=1,,2", "max-innermost=4 max-innermost=8"})
+    EXPECT_NE(tiling(wrong), "") << wrong;
+  for (const char* right : {"structure=SR", "structure=RSRS", "max-innermost=1", "max-reduction=0",
+                            "waste-percent=100", "epilogue=1,2", "max-innermost=4 max-reduction=8"})
+    EXPECT_EQ(tiling(right), "") << right;
+  for (const char* wrong :
+       {"each-block(auto-inline into-consumer=2)", "each-block(auto-inline disallow=exp,tanhh)",
+        "each-block(multi-level-tiling-with-intrinsic families=vnnni)",
+        "each-block(add-rfactor max-jobs-per-core=0)", "each-block(pad-to-tile waste-percent=-1)",
+        "each-block(rows-at-once most=0)", "each-block(stream-results caches=-4)",
+        "vectorize-rows lanes=8,-8", "parallelize-vectorize-unroll max-unroll=-1",
+        "parallelize-vectorize-unroll max-jobs-per-core=0"})
+    EXPECT_THAT(ErrorOf(wrong), testing::HasSubstr("; it takes ")) << wrong;
+}
+
+TEST(Space, ALevelThatTheStructureDoesNotHaveFails) {
+  const auto space = ParseSpace("each-block(multi-level-tiling structure=SRS epilogue=4)");
+  ASSERT_TRUE(space.ok()) << space.status();
+  RandomDice dice(Engine{7});
+  RandomChooser chooser(dice);
+  Schedule s(Matmul(), Target(), chooser);
+  (*space)(s);
+  EXPECT_EQ(s.status().message(),
+            "the option epilogue of multi-level tiling names level 4; structure SRS has levels 1 to 3");
 }
 
 TEST(Space, EndsAtItsLastCharacterAndNotAtAZero) {

@@ -40,6 +40,14 @@ TEST(Space, AsJson) {
   EXPECT_GT(json["tasks"][0]["sketches"][0]["sites"].size(), 0);
 }
 
+TEST(Space, ValuesThatAnOptionDoesNotAllowAreMistakesOfTheCommandLine) {
+  const Ran ran = RunKiln({"space", kMatmul, "--space", "each-block(multi-level-tiling max-innermost=-3)"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.err,
+              HasSubstr("option max-innermost of module multi-level-tiling is \"-3\"; it takes a number "
+                        "from 1 to 2147483647"));
+}
+
 TEST(Space, EverySingleOperationIsOneTask) {
   for (const auto& file : std::filesystem::directory_iterator(kSource + "/tests/inputs/ops")) {
     const Ran ran = RunKiln({"space", file.path(), "--limit", "1", "--json"});
@@ -136,6 +144,18 @@ TEST_F(Plugin, ASharedObjectOfAnotherKilnIsRefused) {
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_THAT(ran.err, HasSubstr("older.so was built for another Kiln"));
   EXPECT_THAT(ran.err, HasSubstr("found:  kiln-plugin-stamp: Kiln 0.0.1, clang 9"));
+}
+
+TEST_F(Plugin, ASpaceThatGivesNoSketchFails) {
+  const std::string file =
+      folder_.Write("never.cc",
+                    "#include \"modules/module.h\"\n"
+                    "void Never(kiln::Schedule& s, kiln::Block) { s.GetBlock(\"nowhere\"); }\n"
+                    "KILN_MODULE(\"never\", Never);\n");
+  const Ran ran = SpaceWith(file, "each-block(never)");
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("the space gives no sketch that applies for matmul"));
+  EXPECT_THAT(ran.out, HasSubstr("nowhere"));
 }
 
 }  // namespace

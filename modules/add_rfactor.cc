@@ -45,8 +45,7 @@ Nest NestOf(Schedule& s, Block block) {
 
 void Chunks(Schedule& s, Block block, const Nest& nest) {
   const Loop all = nest.reduction.size() == 1 ? nest.reduction[0] : s.Fuse(nest.reduction);
-  const Value tile = s.SamplePerfectTile(all, {.parts = 2, .innermost = 0}, "chunks");
-  const std::vector<Loop> parts = s.Split(all, {tile});
+  const auto parts = s.Split(all, {s.SamplePerfectTile(all, {.parts = 2, .innermost = 0}, "chunks")});
   s.Rfactor(block, parts[0]);
   std::vector<Loop> order{parts[0]};
   order.insert(order.end(), nest.spatial.begin(), nest.spatial.end());

@@ -56,10 +56,9 @@ absl::Status CheckWanted(const Program& p, Id block, const AutoInlineOptions& op
 
 Allowed Operations() {
   const auto known = [](absl::string_view name) {
-    for (int op = 0; op < kNumOps; ++op) {
-      if (ToString(static_cast<Op>(op)) == name) return true;
-    }
-    return false;
+    int op = 0;
+    while (op < kNumOps && ToString(static_cast<Op>(op)) != name) ++op;
+    return op < kNumOps;
   };
   return {.text = [=](const std::string& text) { return absl::c_all_of(absl::StrSplit(text, ','), known); },
           .texts = "names of operations as in the text of programs, such as exp,tanh, with commas between"};

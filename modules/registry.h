@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <string>
 #include <utility>
 #include <variant>
@@ -11,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "lang/schedule.h"
+#include "modules/allowed.h"
 
 namespace kiln {
 
@@ -24,17 +24,6 @@ struct BlockModule {
       : name(std::move(name_in)), apply(std::move(apply_in)) {}
   BlockModule(void (*function)(Schedule&, Block));  // NOLINT: registered functions are modules
 };
-
-// Which values an option may have. A number, and each number of a list, lies from `least` to `most`; a text
-// is one that `text` accepts.
-struct Allowed {
-  int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max();
-  std::function<bool(const std::string&)> text = nullptr;
-  std::string texts = {};  // what `text` accepts, for messages
-};
-inline Allowed Between(int64_t least, int64_t most) { return {.least = least, .most = most}; }
-// Counts: products of two of them are numbers too.
-inline Allowed From(int64_t least) { return Between(least, std::numeric_limits<int32_t>::max()); }
 
 // An option's value in a space string: number, text or list of numbers ("0,16,64").
 template <typename Options>

@@ -29,11 +29,22 @@ class Copier {
     for (const Extent& e : from_.Dims(b.shape)) shape.push_back(CopyExtent(e));
     const Id copy = to_.AddBuffer(from_.Text(b.name), b.dtype, shape, role, b.scope);
     buffers_[id] = copy;
+    if (b.data != kNone) {
+      to_.parameters.pop_back();  // its bytes come along, so it is no argument
+      to_.buffers[copy].data = static_cast<Id>(constants_.size());
+      constants_.push_back((*from_.constants)[b.data]);
+    }
     Layout layout = b.layout;
     layout.axes = CopyMarks(b.layout.axes);
     layout.kinds = to_.AddList(from_.List(b.layout.kinds));
     if (layout.padding != kNone) layout.padding = CopyExpr(layout.padding);
     to_.buffers[copy].layout = layout;
+  }
+
+  // After all buffers were added.
+  void SetConstants() {
+    if (!constants_.empty())
+      to_.constants = std::make_shared<const std::vector<std::string>>(std::move(constants_));
   }
 
   void CopyNest(Id node, Id parent) {
@@ -157,6 +168,7 @@ class Copier {
   const Program& from_;
   Program& to_;
   std::vector<Id> buffers_, nodes_, monoids_;  // the copies of what `from` has
+  std::vector<std::string> constants_;
 };
 
 }  // namespace
@@ -189,7 +201,7 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
     if (absl::c_linear_search(written, b)) continue;
     const Role role = program.buffers[b].role;
     copier.AddBuffer(b, IsGiven(role) ? role : Role::kInput);
-    result.boundary.push_back(b);
+    if (program.buffers[b].data == kNone) result.boundary.push_back(b);
   }
   for (const Id b : written) {
     const Role role = program.buffers[b].role;
@@ -197,6 +209,7 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
     copier.AddBuffer(b, role == Role::kStatus ? role : crosses ? Role::kOutput : Role::kTemporary);
     if (crosses) result.boundary.push_back(b);
   }
+  copier.SetConstants();
   for (Id nest = program.nodes[kRoot].first; nest != kNone; nest = program.nodes[nest].next) {
     if (absl::c_linear_search(nests, nest)) copier.CopyNest(nest, kRoot);
   }

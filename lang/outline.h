@@ -20,10 +20,10 @@ struct Outlined {
 };
 
 // The nests (children of the root) that hold these blocks, with the buffers that they use. Buffers that cross
-// the border become parameters: what is only read, an input (constants stay constants, but their bytes stay
-// behind: the caller passes them); what is written and either read elsewhere or an output of the program, an
-// output. Parameters stand in the order of first use, inputs before outputs. Each block of the task is its
-// own origin: the task is what its schedules are compared with.
+// the border become parameters: what is only read, an input (or a constant, where the caller passes its
+// bytes); what is written and either read elsewhere or an output of the program, an output. Constants with
+// bytes keep them, and are no parameters. Parameters stand in the order of first use, inputs before outputs.
+// Each block of the task is its own origin: the task is what its schedules are compared with.
 //
 // kFailedPrecondition: a block outside writes what one inside writes. The caller sees to it that the blocks
 // can run together: no block outside lies on a path from one of them to another.
@@ -35,8 +35,8 @@ struct Task {
   std::vector<Outlined> occurrences;  // their programs are equal to `program` but for names; left empty here
 };
 
-// Cuts a program, as it was imported, into tasks; equal ones (lang/hash.h) are one Task, in the order of
-// their first occurrences. The rule:
+// Cuts a program, as it was imported, into tasks; equal ones (lang/hash.h: the bytes of their constants too)
+// are one Task, in the order of their first occurrences. The rule:
 //   1. Each reduction whose operands are reused (HasReuse) starts a group that no other reduction joins.
 //   2. In program order, a plain store joins the groups of its producers that it fits: its instances are as
 //   many as those of a store there (or,

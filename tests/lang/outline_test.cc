@@ -61,16 +61,16 @@ TEST(Outline, MakesParametersOfBuffersThatCrossTheBorder) {
   EXPECT_TRUE(Verify(second.task).ok());
 }
 
-TEST(Outline, LeavesTheBytesOfConstantsBehind) {
+TEST(Outline, KeepsTheBytesOfConstantsAndAsksForThoseThatHaveNone) {
   Builder b("model");
-  const Id c = b.Constant("c", kF32, {1}, std::string(4, '\0')), y = b.Output("y", kF32, {8});
-  const Id z = b.Output("z", kF32, {8});
+  const Id c = b.Constant("c", kF32, {1}, std::string(4, '\0')), given = b.Constant("given", kF32, {1});
+  const Id y = b.Output("y", kF32, {8}), z = b.Output("z", kF32, {8});
   b.Compute("copy", {{"i", 8}}, {y, {i}}, b.Load(c, {Sum::Constant(0)}));
-  const Id other = b.Compute("other", {{"i", 8}}, {z, {i}}, b.Load(c, {Sum::Constant(0)}));
-  const Outlined task = Outline(b.Finish(), {other}, "task").value();
-  ASSERT_THAT(task.task.parameters, SizeIs(2));
-  EXPECT_EQ(task.task.buffers[task.task.parameters[0]].role, Role::kConstant);
-  EXPECT_EQ(task.task.buffers[task.task.parameters[0]].data, kNone);
+  const Id other = b.Compute("other", {{"i", 8}}, {z, {i}},
+                             b.Add(b.Load(c, {Sum::Constant(0)}), b.Load(given, {Sum::Constant(0)})));
+  const std::string task = ToString(Outline(b.Finish(), {other}, "task").value().task);
+  EXPECT_THAT(task, HasSubstr("buffer c: f32[1] constant data \"00000000\"\n"));
+  EXPECT_THAT(task, HasSubstr("buffer given: f32[1] constant\n"));
 }
 
 TEST(Outline, RefusesBuffersThatOthersWriteToo) {
@@ -91,6 +91,29 @@ TEST(ExtractTasks, EqualLayersAreOneTask) {
   ASSERT_THAT(tasks, SizeIs(1));
   EXPECT_THAT(tasks[0].occurrences, SizeIs(3));
   EXPECT_EQ(tasks[0].program.name, "model_dense_a");
+}
+
+// One dot product of an input and a constant for each list of four numbers.
+std::vector<Task> TasksWithConstants(const std::vector<std::vector<float>>& lists) {
+  Builder b("model");
+  for (size_t c = 0; c < lists.size(); ++c) {
+    const std::string bytes(reinterpret_cast<const char*>(lists[c].data()), 4 * sizeof(float));
+    const Id w = b.Constant(absl::StrCat("w", c), kF32, {4}, bytes);
+    const Id x = b.Input(absl::StrCat("x", c), kF32, {4}), y = b.Output(absl::StrCat("y", c), kF32, {});
+    b.Reduce(absl::StrCat("dot", c), {{"i", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {}},
+             b.Mul(b.Load(x, {i}), b.Load(w, {i})));
+  }
+  return ExtractTasks(b.Finish()).value();
+}
+
+TEST(ExtractTasks, TakeTheBytesOfTheirConstantsWithThem) {
+  const std::vector<Task> tasks = TasksWithConstants({{1, 2, 3, 4}, {5, 6, 7, 8}, {1, 2, 3, 4}});
+  ASSERT_THAT(tasks, SizeIs(2));  // other bytes are another task
+  EXPECT_THAT(tasks[0].occurrences, SizeIs(2));
+  EXPECT_THAT(ToString(tasks[0].program), HasSubstr("constant data \"0000803f000000400000404000008040\""));
+  EXPECT_THAT(ToString(tasks[1].program), HasSubstr("constant data \"0000a0400000c0400000e04000000041\""));
+  EXPECT_THAT(tasks[0].program.parameters, SizeIs(2));
+  EXPECT_THAT(tasks[0].occurrences[0].boundary, SizeIs(2));
 }
 
 TEST(ExtractTasks, AnEpilogueJoinsItsReductionAndPaddingItsConsumer) {

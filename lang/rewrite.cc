@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/check.h"
@@ -59,6 +60,15 @@ Id BodyRewriter::Index(Id mark) {
 }
 
 Id BodyRewriter::Expression(Id expr) {
+  if (const auto known = known_.find(expr); known != known_.end()) return known->second;
+  const size_t marks = program_.marks.size(), lists = program_.lists.size();
+  const Id rewritten = Rewrite(expr);
+  // What has indices of its own anew each time stays a copy of its own.
+  if (program_.marks.size() == marks && program_.lists.size() == lists) known_[expr] = rewritten;
+  return rewritten;
+}
+
+Id BodyRewriter::Rewrite(Id expr) {
   Expr e = program_.exprs[expr];
   switch (e.op) {
     case Op::kConstant:
@@ -93,8 +103,11 @@ Id BodyRewriter::Expression(Id expr) {
   return program_.AddExpr(e);
 }
 
-bool CanSubstitute(const Program& program, Id expr, const BodyRewriter::IterRule& iter,
-                   const std::vector<int64_t>& extents) {
+namespace {
+
+bool CanSubstituteIn(const Program& program, Id expr, const BodyRewriter::IterRule& iter,
+                     const std::vector<int64_t>& extents, absl::flat_hash_set<Id>& seen) {
+  if (!seen.insert(expr).second) return true;
   const Expr& e = program.exprs[expr];
   if (e.op == Op::kIndex) return Rewritten(program, e.a, iter, extents).has_value();
   if (e.op == Op::kLoad || e.op == Op::kWithin) {
@@ -104,9 +117,18 @@ bool CanSubstitute(const Program& program, Id expr, const BodyRewriter::IterRule
   }
   if (e.op == Op::kLoad) return true;
   for (const Id operand : {e.a, e.b, e.c}) {
-    if (operand != kNone && Arity(e.op) > 0 && !CanSubstitute(program, operand, iter, extents)) return false;
+    if (operand != kNone && Arity(e.op) > 0 && !CanSubstituteIn(program, operand, iter, extents, seen))
+      return false;
   }
   return true;
+}
+
+}  // namespace
+
+bool CanSubstitute(const Program& program, Id expr, const BodyRewriter::IterRule& iter,
+                   const std::vector<int64_t>& extents) {
+  absl::flat_hash_set<Id> seen;
+  return CanSubstituteIn(program, expr, iter, extents, seen);
 }
 
 std::vector<int64_t> IterExtents(const Program& program, Id block) {

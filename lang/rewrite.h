@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "lang/analysis/region.h"
 #include "lang/program.h"
 
@@ -25,11 +26,13 @@ class BodyRewriter {
   Id Index(Id mark);
 
  private:
+  Id Rewrite(Id expr);
   std::optional<Range> Indices(Range marks);
   Program& program_;
   LoadRule load_;
   IterRule iter_;
   std::vector<int64_t> extents_;
+  absl::flat_hash_map<Id, Id> known_;  // of expressions whose indices stay: shared ones are rewritten once
 };
 
 // True if every index of the expression (of a block with these iters) can be rewritten by `iter`.

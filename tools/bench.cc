@@ -25,7 +25,8 @@ namespace kiln::tools {
 namespace {
 
 struct Options {
-  std::string file, database = "kiln.db", task;
+  InputOption input;
+  std::string database = "kiln.db", task;
   std::vector<std::string> peer_folders;
   int rounds = 50;
   double seconds = 60;
@@ -64,11 +65,13 @@ absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task,
 
 // Stock passes take the file whole: it must be one task, with the parameters of its function.
 absl::StatusOr<KernelObject> Stock(const Options& options, const Input& input) {
-  const auto whole = ImportFile(options.file);
+  if (!options.input.function.empty())
+    return absl::FailedPreconditionError("they are not asked for one function of several");
+  const auto whole = ImportFile(input.path);
   if (!whole.ok() || input.tasks.size() != 1 || input.tasks[0].occurrences.size() > 1 ||
       whole->program.parameters.size() != input.tasks[0].program.parameters.size())
     return absl::FailedPreconditionError("the file is not one task");
-  std::ifstream file(options.file, std::ios::binary);
+  std::ifstream file(input.path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   return StockKernel(text, input.tasks[0].program);
 }
@@ -144,7 +147,7 @@ void AddRows(const Timed& t, std::vector<std::vector<std::string>>& rows) {
 }
 
 absl::Status Bench(const Options& options) {
-  absl::StatusOr<Input> input = LoadInput(options.file);
+  absl::StatusOr<Input> input = LoadInput(options.input);
   if (!input.ok()) return input.status();
   const auto store = OpenExistingStore(options.database);
   if (!store.ok()) return store.status();
@@ -170,9 +173,9 @@ absl::Status Bench(const Options& options) {
   }
   if (list.empty())
     return Usage(
-        absl::InvalidArgumentError(absl::StrCat(options.file, " has no task \"", options.task, "\"")));
+        absl::InvalidArgumentError(absl::StrCat(options.input.file, " has no task \"", options.task, "\"")));
   if (options.json) {
-    Print(Json{{"file", options.file}, {"machine", Host().fingerprint}, {"tasks", std::move(list)}});
+    Print(Json{{"file", options.input.file}, {"machine", Host().fingerprint}, {"tasks", std::move(list)}});
     return absl::OkStatus();
   }
   std::printf("%s\nIn turns: medians, and how many times as long as the first, with 95%% intervals.\n%s",
@@ -184,7 +187,7 @@ absl::Status Bench(const Options& options) {
 
 Action AddBench(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  command.add_option("FILE", options->file, "Linalg on tensors, as MLIR text")->required();
+  AddInput(command, &options->input);
   AddDatabase(command, &options->database);
   command.add_option("--task", options->task, "Only this task");
   command.add_option("--rounds", options->rounds, "Samples of each program, taken in turns")

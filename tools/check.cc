@@ -16,7 +16,7 @@ namespace kiln::tools {
 namespace {
 
 struct Options {
-  std::string what, trace, database = "kiln.db", task, target = "host";
+  std::string what, function, trace, database = "kiln.db", task, target = "host";
   double seconds = 10;
   bool json = false;
 };
@@ -43,7 +43,7 @@ absl::StatusOr<Pair> OfFiles(const Options& options) {
   const absl::StatusOr<Trace> trace = ParseTrace(text);
   if (!trace.ok())
     return absl::InvalidArgumentError(absl::StrCat(options.trace, ": ", trace.status().message()));
-  absl::StatusOr<Input> input = LoadInput(options.what);
+  absl::StatusOr<Input> input = LoadInput({options.what, options.function});
   if (!input.ok()) return input.status();
   const Task* found = nullptr;
   for (const Task& task : input->tasks) {
@@ -96,6 +96,8 @@ Action AddCheck(CLI::App& command) {
   command.add_option("INPUT", options->what, "Linalg on tensors, as MLIR text; or a record")->required();
   command.add_option("TRACE", options->trace, "The trace of the file's schedule; none for a record");
   AddDatabase(command, &options->database);
+  command.add_option("--function", options->function,
+                     "Which function of the file; its only public one, or main, by default");
   command.add_option("--task", options->task, "The task of the file that the trace is for");
   AddTarget(command, &options->target, "The machine that the file's trace was made for")
       ->capture_default_str();

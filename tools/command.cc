@@ -1,7 +1,10 @@
 #include "tools/command.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -77,6 +80,19 @@ std::string Meant(absl::string_view typed) {
   return meant;
 }
 
+// Small stacks of a shell are widened as far as they may be.
+absl::Status WidenStack() {
+  constexpr rlim_t kWanted = 8 << 20, kLeast = 1 << 20;
+  rlimit stack;
+  if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= kWanted) return absl::OkStatus();
+  stack.rlim_cur = std::min(stack.rlim_max, kWanted);
+  setrlimit(RLIMIT_STACK, &stack);
+  if (stack.rlim_cur >= kLeast) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the stack is limited to ", stack.rlim_cur >> 10,
+                   " KiB, and Kiln needs 1024 KiB; type `ulimit -s 8192` in a new shell"));
+}
+
 // A mistake in the command line.
 int ReportUsage(const std::string& message, bool json) {
   if (json) Print(Json{{"error", message}, {"kind", "USAGE"}});
@@ -108,6 +124,8 @@ int Report(const absl::Status& status, bool json) {
 
 int RunKiln(int argc, const char* const* argv) {
   if (argc > 0) SetProgramName(argv[0]);
+  signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is a write that fails
+  if (const absl::Status enough = WidenStack(); !enough.ok()) return Written(Report(enough, false));
   // Standard output is for results.
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("kiln", std::make_shared<spdlog::sinks::stderr_sink_mt>()));

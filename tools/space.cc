@@ -18,7 +18,8 @@ namespace kiln::tools {
 namespace {
 
 struct Options {
-  std::string file, task, target = "host";
+  InputOption input;
+  std::string task, target = "host";
   SpaceOption space;
   int threads = 1, limit = 256;
   bool json = false;
@@ -105,14 +106,14 @@ Json ToJson(const Boundary& boundary) {
 }
 
 absl::Status ShowSpace(const Options& options) {
-  absl::StatusOr<Input> input = LoadInput(options.file);
+  absl::StatusOr<Input> input = LoadInput(options.input);
   if (!input.ok()) return input.status();
   const absl::StatusOr<Target> target = NamedTarget(options.target, options.threads);
   if (!target.ok()) return target.status();
   const absl::StatusOr<NamedSpace> space = ResolveSpace(options.space, *target);
   if (!space.ok()) return space.status();
 
-  Json json = {{"file", options.file},
+  Json json = {{"file", options.input.file},
                {"space", space->text},
                {"target", options.target},
                {"tasks", Json::array()},
@@ -138,7 +139,7 @@ absl::Status ShowSpace(const Options& options) {
   }
   if (!found)
     return Usage(
-        absl::InvalidArgumentError(absl::StrCat(options.file, " has no task \"", options.task, "\"")));
+        absl::InvalidArgumentError(absl::StrCat(options.input.file, " has no task \"", options.task, "\"")));
   for (const Boundary& boundary : input->boundaries) json["boundaries"].push_back(ToJson(boundary));
   const absl::Status applies = without.empty()
                                    ? absl::OkStatus()
@@ -167,7 +168,7 @@ absl::Status ShowSpace(const Options& options) {
 
 Action AddSpace(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  command.add_option("FILE", options->file, "Linalg on tensors, as MLIR text")->required();
+  AddInput(command, &options->input);
   command.add_option("--task", options->task, "Only this task");
   AddSpaceOption(command, &options->space);
   AddTarget(command, &options->target, "The machine that sketches are made for")->capture_default_str();

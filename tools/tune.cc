@@ -39,7 +39,8 @@ namespace kiln::tools {
 namespace {
 
 struct Options {
-  std::string file, database = "kiln.db", output, target = "host";
+  InputOption input;
+  std::string database = "kiln.db", output, target = "host";
   SpaceOption space;
   CostModelOption cost_model;
   StrategyOption strategy;
@@ -50,12 +51,13 @@ struct Options {
 };
 
 // What a run is known by: everything but where results go. A path is the same however it is written.
-std::string CommandText(const Options& o) {
+std::string OptionsText(const Options& o) {
   const auto absolute = [](const std::string& path) {
     return std::filesystem::absolute(path).lexically_normal().string();
   };
-  std::string text =
-      absl::StrCat("kiln tune ", Quoted(absolute(o.file)), " --trials ", o.trials, " --seed ", o.seed);
+  std::string text = absl::StrCat("kiln tune ", o.input.file == "-" ? "-" : Quoted(absolute(o.input.file)),
+                                  " --trials ", o.trials, " --seed ", o.seed);
+  if (!o.input.function.empty()) absl::StrAppend(&text, " --function ", Quoted(o.input.function));
   if (o.seconds > 0) absl::StrAppend(&text, " --time ", o.seconds);
   if (o.threads != 1) absl::StrAppend(&text, " --threads ", o.threads);
   if (o.no_contract) absl::StrAppend(&text, " --no-contract");
@@ -68,9 +70,15 @@ std::string CommandText(const Options& o) {
   return text;
 }
 
+// Standard input has no name: its digest stands for it.
+std::string CommandText(const Options& o, const Input& input) {
+  return absl::StrCat(OptionsText(o), input.digest.empty() ? "" : absl::StrCat(" < ", input.digest));
+}
+
 std::string ResumeText(const Options& o) {
-  std::string text = absl::StrCat(CommandText(o), " --db ", Quoted(o.database)).substr(sizeof("kiln") - 1);
+  std::string text = absl::StrCat(OptionsText(o), " --db ", Quoted(o.database)).substr(sizeof("kiln") - 1);
   if (!o.output.empty()) absl::StrAppend(&text, " -o ", Quoted(o.output));
+  if (o.input.file == "-") text += " < FILE  # the same file";
   return absl::StrCat(ProgramName(), text);
 }
 
@@ -98,7 +106,7 @@ class TuneCommand {
 
   absl::Status Run() {
     if (const absl::Status applied = Apply(o_.strategy, &tuning_); !applied.ok()) return applied;
-    absl::StatusOr<Input> input = LoadInput(o_.file);
+    absl::StatusOr<Input> input = LoadInput(o_.input);
     if (!input.ok()) return input.status();
     input_ = *std::move(input);
     for (const Task& task : input_.tasks) {
@@ -109,7 +117,7 @@ class TuneCommand {
     if (!space.ok()) return space.status();
     auto store = OpenStore(o_.database);
     if (!store.ok()) return store.status();
-    const auto lock = RunLock::Take(o_.database, CommandText(o_));
+    const auto lock = RunLock::Take(o_.database, CommandText(o_, input_));
     if (!lock.ok()) return lock.status();
     auto measurer = CpuMeasurer::Start({.threads = o_.threads,
                                         .contract = !o_.no_contract,
@@ -141,7 +149,7 @@ class TuneCommand {
   // Of a run that does not stop when it is asked to; no lock of standard output or error is waited for.
   void LastWords() const {
     if (o_.json) {
-      const Json json = {{"file", o_.file},        {"database", o_.database}, {"interrupted", true},
+      const Json json = {{"file", o_.input.file},  {"database", o_.database}, {"interrupted", true},
                          {"tasks", Json::array()}, {"rounds", Json::array()}, {"resume", ResumeText(o_)}};
       dprintf(STDOUT_FILENO, "%s\n", json.dump(2).c_str());
     }
@@ -149,9 +157,13 @@ class TuneCommand {
   }
 
   void Announce(const NamedSpace& space, const Target& target) const {
+    if (o_.threads > target.cores) {
+      std::fprintf(stderr, "kiln: --threads %d: only %d %s may be used here, so programs run on %d\n",
+                   o_.threads, target.cores, target.cores == 1 ? "core" : "cores", target.cores);
+    }
     if (o_.quiet) return;
     std::fprintf(stderr, "kiln: %s: %zu %s, %d trials on %s (%d %s), space %s, database %s\n",
-                 o_.file.c_str(), tasks_.size(), tasks_.size() == 1 ? "task" : "tasks", o_.trials,
+                 o_.input.file.c_str(), tasks_.size(), tasks_.size() == 1 ? "task" : "tasks", o_.trials,
                  target.cpu.c_str(), target.cores, target.cores == 1 ? "core" : "cores", space.text.c_str(),
                  o_.database.c_str());
     for (const Boundary& b : input_.boundaries) {
@@ -171,7 +183,7 @@ class TuneCommand {
     if (absl::Status status = UseCostModel(o_.cost_model, &tuning); !status.ok()) return status;
     tuning.sketches.space = space.text;
     tuning.threads = static_cast<int>(UsableCores().size());
-    tuning.command = CommandText(o_);
+    tuning.command = CommandText(o_, input_);
     tuning.llvm_version = LlvmVersion();
     proof::PresburgerProver prover;
     tuning.prover = &prover;
@@ -297,7 +309,7 @@ class TuneCommand {
       }
       tasks.push_back(std::move(json));
     }
-    Json json = {{"file", o_.file},
+    Json json = {{"file", o_.input.file},
                  {"database", o_.database},
                  {"interrupted", interrupted_},
                  {"tasks", std::move(tasks)},
@@ -348,7 +360,7 @@ class TuneCommand {
 
 Action AddTune(CLI::App& command) {
   auto o = std::make_shared<Options>();
-  command.add_option("FILE", o->file, "Linalg on tensors, as MLIR text")->required();
+  AddInput(command, &o->input);
   command.add_option("--trials", o->trials, "Candidates to measure, for all tasks together")
       ->check(CLI::Range(1, 100000000))
       ->capture_default_str();

@@ -93,7 +93,7 @@ absl::StatusOr<Imported> ReadAndImport(const std::string& path, const ImportOpti
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": ", errno ? std::strerror(errno) : "cannot be read"));
   }
-  return ImportLinalg(text, path, options);
+  return ImportLinalg(text, options.name.empty() ? path : options.name, options);
 }
 
 // Bytes mapped by this process, which the limit on the address space counts too.

@@ -13,7 +13,7 @@ namespace kiln {
 struct Combiner {
   struct Term {
     mlir::Value value;
-    bool negated = false;  // subtracted from a sum
+    bool negated = false;     // subtracted from a sum
     mlir::Value factor = {};  // of a fused multiply-add: the term is value * factor
   };
   Monoid::Kind kind = Monoid::Kind::kSum;  // kCustom: exclusive or

@@ -48,6 +48,8 @@ struct ImportOptions {
   // `kiln.constant`.
   std::vector<int> constant_arguments;
 
+  std::string name;  // of the file, in messages and for the program; the path by default
+
   // Of ImportFile's child process.
   absl::Duration time_limit = absl::Seconds(60);
   int64_t memory_limit = int64_t{8} << 30;  // bytes that it may allocate

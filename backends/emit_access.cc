@@ -34,6 +34,8 @@ mlir::Type RegisterType(mlir::OpBuilder& b, DType type) {
     case DType::kI8:
     case DType::kU8:
       return b.getI8Type();
+    case DType::kI16:
+      return b.getI16Type();
     case DType::kI32:
       return b.getI32Type();
     case DType::kI64:

@@ -254,6 +254,28 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
       return KILN_UNARY(math::TanhOp);
     case Op::kErf:
       return KILN_UNARY(math::ErfOp);
+    case Op::kSinh:
+      return KILN_UNARY(math::SinhOp);
+    case Op::kCosh:
+      return KILN_UNARY(math::CoshOp);
+    case Op::kAsin:
+      return KILN_UNARY(math::AsinOp);
+    case Op::kAcos:
+      return KILN_UNARY(math::AcosOp);
+    case Op::kAsinh:
+      return KILN_UNARY(math::AsinhOp);
+    case Op::kAcosh:
+      return KILN_UNARY(math::AcoshOp);
+    case Op::kAtanh:
+      return KILN_UNARY(math::AtanhOp);
+    case Op::kErfc:
+      return KILN_UNARY(math::ErfcOp);
+    case Op::kCtpop:
+      return KILN_UNARY(math::CtPopOp);
+    case Op::kCtlz:
+      return KILN_UNARY(math::CountLeadingZerosOp);
+    case Op::kCttz:
+      return KILN_UNARY(math::CountTrailingZerosOp);
     case Op::kFloor:
       return KILN_UNARY(math::FloorOp);
     case Op::kCeil:

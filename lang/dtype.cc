@@ -10,8 +10,9 @@ struct Row {
 };
 
 constexpr Row kRows[kNumDTypes] = {
-    {"f64", 8, true}, {"f32", 4, true}, {"f16", 2, true},  {"bf16", 2, true}, {"i1", 1, false},
-    {"i8", 1, false}, {"u8", 1, false}, {"i32", 4, false}, {"i64", 8, false}, {"index", 8, false},
+    {"f64", 8, true},  {"f32", 4, true},    {"f16", 2, true},  {"bf16", 2, true},
+    {"i1", 1, false},  {"i8", 1, false},    {"u8", 1, false},  {"i32", 4, false},
+    {"i64", 8, false}, {"index", 8, false}, {"i16", 2, false},
 };
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-enum class DType : uint8_t { kF64, kF32, kF16, kBF16, kI1, kI8, kU8, kI32, kI64, kIndex };
-inline constexpr int kNumDTypes = 10;
+enum class DType : uint8_t { kF64, kF32, kF16, kBF16, kI1, kI8, kU8, kI32, kI64, kIndex, kI16 };
+inline constexpr int kNumDTypes = 11;
 
 // "f32"; the names of MLIR's types, with "u8" for bytes read as unsigned.
 absl::string_view ToString(DType type);

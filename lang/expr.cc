@@ -49,6 +49,12 @@ constexpr Row kRows[] = {
     {Op::kFloor, "floor", 1},       {Op::kCeil, "ceil", 1},
     {Op::kRound, "round", 1},       {Op::kRoundEven, "roundeven", 1},
     {Op::kTrunc, "trunc", 1},       {Op::kNot, "not", 1},
+    {Op::kSinh, "sinh", 1},         {Op::kCosh, "cosh", 1},
+    {Op::kAsin, "asin", 1},         {Op::kAcos, "acos", 1},
+    {Op::kAsinh, "asinh", 1},       {Op::kAcosh, "acosh", 1},
+    {Op::kAtanh, "atanh", 1},       {Op::kErfc, "erfc", 1},
+    {Op::kCtpop, "ctpop", 1},       {Op::kCtlz, "ctlz", 1},
+    {Op::kCttz, "cttz", 1},
 };
 static_assert(sizeof(kRows) / sizeof(kRows[0]) == kNumOps);
 

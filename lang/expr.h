@@ -26,8 +26,9 @@ enum class Op : uint8_t {
   // evaluated elsewhere, so that its loads may be out of range there: how padding is said.
   kWithin,
   kSelect,  // a ? b : c
-  kCast,  // a to dtype; integers by value: narrowing wraps, i8/i32/i64 sign-extend, u8/i1 zero-extend, floats
-          // round
+  kCast,    // a to dtype; integers by value: narrowing wraps, i8/i16/i32/i64 sign-extend, u8/i1 zero-extend,
+            // floats
+            // round
   kCastUnsigned,  // a to dtype, reading a's bits as unsigned
   kBitcast,
   // comparisons: dtype is i1, operands share a type. kCmpU*: integers as unsigned; for floats the "unordered
@@ -97,8 +98,19 @@ enum class Op : uint8_t {
   kRoundEven,
   kTrunc,
   kNot,
+  kSinh,
+  kCosh,
+  kAsin,
+  kAcos,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kErfc,
+  kCtpop,  // set bits; zeros before the first and after the last, of the type's width
+  kCtlz,
+  kCttz,
 };
-inline constexpr int kNumOps = static_cast<int>(Op::kNot) + 1;
+inline constexpr int kNumOps = static_cast<int>(Op::kCttz) + 1;
 
 // "add"; the text form's spelling.
 absl::string_view ToString(Op op);

@@ -23,6 +23,8 @@ int64_t Limit(DType type, bool least) {
       return least ? -128 : 127;
     case DType::kU8:
       return least ? 0 : 255;
+    case DType::kI16:
+      return least ? -32768 : 32767;
     case DType::kI32:
       return least ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int32_t>::max();
     default:

@@ -1,6 +1,7 @@
 #include "lang/scalar.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -201,6 +202,22 @@ ScalarFunction FloatFunction(Op op, DType type) {
       return KILN_FN(F(std::tanh(a.f)));
     case Op::kErf:
       return KILN_FN(F(std::erf(a.f)));
+    case Op::kSinh:
+      return KILN_FN(F(std::sinh(a.f)));
+    case Op::kCosh:
+      return KILN_FN(F(std::cosh(a.f)));
+    case Op::kAsin:
+      return KILN_FN(F(std::asin(a.f)));
+    case Op::kAcos:
+      return KILN_FN(F(std::acos(a.f)));
+    case Op::kAsinh:
+      return KILN_FN(F(std::asinh(a.f)));
+    case Op::kAcosh:
+      return KILN_FN(F(std::acosh(a.f)));
+    case Op::kAtanh:
+      return KILN_FN(F(std::atanh(a.f)));
+    case Op::kErfc:
+      return KILN_FN(F(std::erfc(a.f)));
     case Op::kFloor:
       return KILN_FN(F(std::floor(a.f)));
     case Op::kCeil:
@@ -243,6 +260,12 @@ ScalarFunction UnsignedFunction(Op op) {
       return KILN_UFN(I(std::max(x, y)));
     case Op::kMinU:
       return KILN_UFN(I(std::min(x, y)));
+    case Op::kCtpop:
+      return KILN_UFN(I(int64_t{std::popcount(x)}));
+    case Op::kCtlz:
+      return KILN_UFN(I(int64_t{std::countl_zero(x) - (64 - kBits)}));
+    case Op::kCttz:
+      return KILN_UFN(I(int64_t{std::min(std::countr_zero(x), kBits)}));
     case Op::kShl:
       return KILN_UFN(I(y >= kBits ? uint64_t{0} : x << y));
     case Op::kShrU:
@@ -314,6 +337,8 @@ ScalarFunction IntegerFunction(Op op, DType type) {
   switch (SizeOf(type)) {
     case 1:
       return type == DType::kI1 ? UnsignedFunction<1>(op) : UnsignedFunction<8>(op);
+    case 2:
+      return UnsignedFunction<16>(op);
     case 4:
       return UnsignedFunction<32>(op);
     default:
@@ -354,6 +379,8 @@ int64_t WrapInteger(DType type, int64_t value) {
       return static_cast<int8_t>(value);
     case DType::kU8:
       return static_cast<uint8_t>(value);
+    case DType::kI16:
+      return static_cast<int16_t>(value);
     case DType::kI32:
       return static_cast<int32_t>(value);
     default:
@@ -382,6 +409,8 @@ Scalar LoadScalar(DType type, const char* element) {
       return I(int64_t{Get<int8_t>(element)});
     case DType::kU8:
       return I(int64_t{Get<uint8_t>(element)});
+    case DType::kI16:
+      return I(int64_t{Get<int16_t>(element)});
     case DType::kI32:
       return I(int64_t{Get<int32_t>(element)});
     default:
@@ -403,6 +432,8 @@ void StoreScalar(DType type, Scalar value, char* element) {
     case DType::kI8:
     case DType::kU8:
       return Put<uint8_t>(value.i, element);
+    case DType::kI16:
+      return Put<int16_t>(value.i, element);
     case DType::kI32:
       return Put<int32_t>(value.i, element);
     default:

@@ -182,7 +182,7 @@ class IdCheck {
   }
 
   void CheckBuffer(const Buffer& b) {
-    Name(b.name), Enum(b.dtype, DType::kIndex), Enum(b.role, Role::kStatus), In(b.shape, p_.dims);
+    Name(b.name), Enum(b.dtype, DType::kI16), Enum(b.role, Role::kStatus), In(b.shape, p_.dims);
     Enum(b.scope.storage, Storage::kWarpgroup), Enum(b.scope.owner, Owner::kGrid);
     Ids(b.layout.axes, p_.marks), List(b.layout.kinds), Index(b.layout.padding, p_.exprs);
     Require(b.data >= kNone &&
@@ -192,7 +192,7 @@ class IdCheck {
   // Operands stand before what uses them, so that expressions are finite.
   void CheckExpr(Id id) {
     const Expr& e = p_.exprs[id];
-    Enum(e.op, Op::kNot), Enum(e.dtype, DType::kIndex);
+    Enum(e.op, Op::kCttz), Enum(e.dtype, DType::kI16);
     if (!ok_) return;
     const Id operands[] = {e.a, e.b, e.c};
     for (int i = 0; i < Arity(e.op); ++i) Require(operands[i] >= 0 && operands[i] < id);

@@ -186,6 +186,18 @@ class Estimator {
         const double magnitude = std::exp(std::min(a.magnitude, 3.0));
         return rounded(magnitude, magnitude * (a.error + 2 * epsilon), true);
       }
+      case Op::kSinh:
+      case Op::kCosh: {
+        const double magnitude = std::exp(std::min(a.magnitude, 3.0));
+        return rounded(magnitude, magnitude * (a.error + 2 * epsilon), e.op == Op::kCosh);
+      }
+      case Op::kAsin:  // steep where the result ends
+      case Op::kAcos:
+      case Op::kAcosh:
+      case Op::kAtanh:
+        return rounded(std::max(2.0, a.magnitude), std::sqrt(a.error) + 2 * epsilon, false);
+      case Op::kErfc:
+        return rounded(2, 2 * a.error + 2 * epsilon, true);
       case Op::kSqrt:
       case Op::kRsqrt:
       case Op::kCbrt:
@@ -201,6 +213,7 @@ class Estimator {
       case Op::kSin:
       case Op::kCos:
       case Op::kAtan:
+      case Op::kAsinh:
         return rounded(std::min(1.0, a.magnitude), a.error + 2 * epsilon, false);
       default:
         // Casts and the rest: about as large and as far off as the largest operand.

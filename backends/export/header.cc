@@ -28,6 +28,8 @@ std::string CType(DType type) {
       return "uint8_t";
     case DType::kI8:
       return "int8_t";
+    case DType::kI16:
+      return "int16_t";
     case DType::kI32:
       return "int32_t";
     case DType::kI64:

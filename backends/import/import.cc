@@ -25,6 +25,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SparseTensor/IR/SparseTensor.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -34,12 +35,12 @@ namespace {
 
 void Load(mlir::MLIRContext& context) {
   mlir::DialectRegistry registry;
-  registry
-      .insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect,
-              mlir::bufferization::BufferizationDialect, mlir::cf::ControlFlowDialect,
-              mlir::complex::ComplexDialect, mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
-              mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::ml_program::MLProgramDialect,
-              mlir::scf::SCFDialect, mlir::sparse_tensor::SparseTensorDialect, mlir::tensor::TensorDialect>();
+  registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect,
+                  mlir::bufferization::BufferizationDialect, mlir::cf::ControlFlowDialect,
+                  mlir::complex::ComplexDialect, mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
+                  mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::ml_program::MLProgramDialect,
+                  mlir::scf::SCFDialect, mlir::sparse_tensor::SparseTensorDialect,
+                  mlir::tensor::TensorDialect, mlir::tosa::TosaDialect>();
   mlir::func::registerInlinerExtension(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();

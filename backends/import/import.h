@@ -9,6 +9,9 @@
 // function's arguments in order (and constants without bytes), then its results in order. Blocks are called
 // after the operations they came from ("matmul", "pad", "reduce_sum").
 //
+// TOSA is lowered by MLIR's passes first. Signed and unsigned element types are taken as signless ones of the
+// same bits. Arguments and results without elements are no parameters.
+//
 // What the file leaves open, or Kiln says otherwise:
 // - tensor.extract at indices that are sums of loops is a load, else a gather. Out of bounds it is undefined
 // in the

@@ -1,5 +1,6 @@
 #include "backends/import/normalize.h"
 
+#include "backends/import/decompose.h"
 #include "backends/import/refusal.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -42,13 +43,17 @@ void Generalize(mlir::ModuleOp module) {
 }  // namespace
 
 mlir::LogicalResult Normalize(mlir::ModuleOp module) {
+  if (mlir::failed(LowerTosa(module))) return mlir::failure();
+  MakeSignless(module);
   mlir::PassManager before(module.getContext());
   before.addPass(mlir::createInlinerPass());
   before.addPass(mlir::createSymbolDCEPass());
   before.addPass(mlir::createCanonicalizerPass());
   before.addPass(mlir::createConvertElementwiseToLinalgPass());
   if (mlir::failed(before.run(module))) return mlir::failure();
+  DecomposeNamed(module);
   Generalize(module);
+  DropEmpty(module);
   mlir::PassManager after(module.getContext());
   after.addPass(mlir::createLinalgInlineScalarOperandsPass());
   after.addPass(mlir::createCanonicalizerPass());

@@ -18,7 +18,7 @@ struct Refusal {
 // Fills `refusal` in and fails.
 mlir::LogicalResult Refuse(Refusal& refusal, mlir::Operation* op, std::string reason, std::string hint);
 inline constexpr char kTypesHint[] =
-    "export with fixed shapes, as tensors of f64, f32, f16, bf16, i1, i8, i32 or i64";
+    "export with fixed shapes, as tensors of f64, f32, f16, bf16, i1, i8, i16, i32 or i64";
 
 // The place in a file that a location leads to, through inlining, fusing and naming; "FILE:LINE:COL" or
 // "unknown location".

@@ -67,6 +67,17 @@ const llvm::StringMap<Op>& Table() {
       {"math.atan", Op::kAtan},
       {"math.tanh", Op::kTanh},
       {"math.erf", Op::kErf},
+      {"math.sinh", Op::kSinh},
+      {"math.cosh", Op::kCosh},
+      {"math.asin", Op::kAsin},
+      {"math.acos", Op::kAcos},
+      {"math.asinh", Op::kAsinh},
+      {"math.acosh", Op::kAcosh},
+      {"math.atanh", Op::kAtanh},
+      {"math.erfc", Op::kErfc},
+      {"math.ctpop", Op::kCtpop},
+      {"math.ctlz", Op::kCtlz},
+      {"math.cttz", Op::kCttz},
       {"math.floor", Op::kFloor},
       {"math.ceil", Op::kCeil},
       {"math.round", Op::kRound},
@@ -152,6 +163,7 @@ std::optional<DType> ToDType(mlir::Type type) {
   if (type.isBF16()) return DType::kBF16;
   if (type.isSignlessInteger(1)) return DType::kI1;
   if (type.isSignlessInteger(8)) return DType::kI8;
+  if (type.isSignlessInteger(16)) return DType::kI16;
   if (type.isSignlessInteger(32)) return DType::kI32;
   if (type.isSignlessInteger(64)) return DType::kI64;
   if (type.isIndex()) return DType::kIndex;
@@ -213,6 +225,16 @@ mlir::FailureOr<Id> Scalars::Make(mlir::Operation* op) {
   const double inf = std::numeric_limits<double>::infinity();
   const llvm::StringRef name = op->getName().getStringRef();
 
+  if (from == DType::kI1) {  // true is -1 with sign
+    if (name == "arith.maxsi") return b_.Make(Op::kAnd, dtype, a, b);
+    if (name == "arith.minsi") return b_.Make(Op::kOr, dtype, a, b);
+    if (name == "arith.ceildivsi") return b_.Make(Op::kDiv, dtype, a, b);
+  }
+  if (name == "arith.ceildivui") {
+    const Id zero = Number(dtype, 0), one = Number(dtype, 1);
+    const Id quotient = b_.Make(Op::kDivU, dtype, b_.Make(Op::kSub, dtype, a, one), b);
+    return b_.Make(Op::kSelect, dtype, b_.Make(Op::kCmpEq, DType::kI1, a, zero), zero, b_.Add(quotient, one));
+  }
   const auto row = Table().find(name);
   if (row != Table().end()) return b_.Make(row->second, dtype, a, b, c);
   if (llvm::isa<mlir::arith::CmpFOp, mlir::arith::CmpIOp>(op)) return Compare(op, a, b);
@@ -228,7 +250,10 @@ mlir::FailureOr<Id> Scalars::Make(mlir::Operation* op) {
 
 mlir::FailureOr<Id> Scalars::Compare(mlir::Operation* op, Id a, Id b) {
   if (auto compare = llvm::dyn_cast<mlir::arith::CmpIOp>(op)) {
-    return b_.Make(Comparison(compare.getPredicate()), DType::kI1, a, b);
+    const CmpIPredicate p = compare.getPredicate();
+    const bool is_signed = p >= CmpIPredicate::slt && p <= CmpIPredicate::sge;
+    if (is_signed && compare.getLhs().getType().isInteger(1)) std::swap(a, b);  // true is -1
+    return b_.Make(Comparison(p), DType::kI1, a, b);
   }
   const auto predicate = llvm::cast<mlir::arith::CmpFOp>(op).getPredicate();
   if (const auto comparison = Comparison(predicate)) return b_.Make(*comparison, DType::kI1, a, b);
@@ -252,8 +277,7 @@ mlir::FailureOr<Id> Scalars::ConvertNumber(mlir::Operation* op, DType from, DTyp
   }
   if (llvm::isa<mlir::arith::FPToSIOp>(op)) return b_.Cast(to, a);
   if (llvm::isa<mlir::arith::FPToUIOp>(op)) {
-    if (to != DType::kI64) return b_.Cast(to, b_.Cast(DType::kI64, a));
-    return Refuse(refusal_, op, "a float to an unsigned i64", "convert to i32, or signed");
+    return to == DType::kI64 ? b_.Make(Op::kCastUnsigned, to, a) : b_.Cast(to, b_.Cast(DType::kI64, a));
   }
   return Refuse(refusal_, op, "it is not among Kiln's operations", kExportHint);
 }

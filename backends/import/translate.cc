@@ -26,6 +26,12 @@ std::string HintFor(mlir::Operation* op) {
   return "lower it to linalg on tensors when exporting, or express it as a linalg.generic";
 }
 
+// Such arguments and results are no parameters: nothing is passed in them.
+bool HasNoElements(mlir::Value value) {
+  const auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 0;
+}
+
 class Translator {
  public:
   Translator(mlir::func::FuncOp function, absl::string_view name, const ImportOptions& options)
@@ -40,9 +46,10 @@ class Translator {
     }
     if (mlir::failed(Results())) return Refused();
     if (b_.program().blocks.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(Where(function_.getLoc()), ": the function \"",
-                                                     function_.getName().str(),
-                                                     "\" computes nothing that Kiln can tune"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(Where(function_.getLoc()), ": the function \"", function_.getName().str(),
+                       "\" computes nothing that Kiln can tune\n  hint: tensors without elements need no "
+                       "code; tune a function that has some to compute"));
     }
     return Imported{b_.Finish(), std::move(boundaries_)};
   }
@@ -66,6 +73,7 @@ class Translator {
         values_.SetScalar(arg, b_.Scalar(name, *dtype));
         continue;
       }
+      if (HasNoElements(arg)) continue;
       std::vector<int64_t> shape;
       std::string why;
       if (!ShapeOf(arg.getType(), &shape, &why)) {
@@ -84,6 +92,7 @@ class Translator {
 
   mlir::LogicalResult TranslateOp(mlir::Operation* op) {
     if (auto generic = llvm::dyn_cast<mlir::linalg::GenericOp>(op)) return TranslateGeneric(generic, values_);
+    if (llvm::isa<mlir::tensor::EmptyOp>(op) && HasNoElements(op->getResult(0))) return mlir::success();
     if (auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(op))
       return TranslateConstant(constant, values_);
     if (llvm::isa_and_present<mlir::tensor::TensorDialect>(op->getDialect()))
@@ -144,6 +153,7 @@ class Translator {
     if (end->getNumOperands() == 0)
       return values_.Refuse(function_, "it returns nothing", "return the results as tensors");
     for (const mlir::Value value : end->getOperands()) {
+      if (HasNoElements(value)) continue;
       if (!values_.Has(value) && options_.allow_boundaries) continue;
       if (mlir::failed(Output(value, end))) return mlir::failure();
     }

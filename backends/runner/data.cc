@@ -31,6 +31,7 @@ inline float Value(BF16, uint64_t r) { return static_cast<float>(r >> 55) * 0x1p
 inline int Value(I1, uint64_t r) { return static_cast<int>(r >> 63); }
 inline int Value(I8, uint64_t r) { return static_cast<int>(r >> 60) - 8; }
 inline int Value(U8, uint64_t r) { return static_cast<int>(r >> 60); }
+inline int Value(I16, uint64_t r) { return static_cast<int>(r >> 58) - 32; }
 inline int Value(I32, uint64_t r) { return static_cast<int>(r >> 61); }
 inline int Value(I64, uint64_t r) { return static_cast<int>(r >> 61); }
 

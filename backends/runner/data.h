@@ -3,7 +3,7 @@
 // single ones, a runner fills whole buffers.
 //
 // Values are small enough that sums stay exact or tame: floats are uniform in [-1, 1) (f16 and bf16 on a grid
-// that they represent exactly), i8 is -8..7, u8 0..15, i1 0..1, and i32, i64 and index 0..7 (valid as small
+// that they represent exactly), i8 is -8..7, u8 0..15, i16 -32..31, i1 0..1, and i32, i64 and index 0..7 (valid as small
 // indices). All functions are pure and may be called from any thread.
 #pragma once
 

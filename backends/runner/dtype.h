@@ -24,6 +24,7 @@ struct F32 : PlainDType<float, true> {};
 struct I1 : PlainDType<uint8_t, false> {};
 struct I8 : PlainDType<int8_t, false> {};
 struct U8 : PlainDType<uint8_t, false> {};
+struct I16 : PlainDType<int16_t, false> {};
 struct I32 : PlainDType<int32_t, false> {};
 struct I64 : PlainDType<int64_t, false> {};
 
@@ -52,6 +53,7 @@ bool WithDType(const std::string& dtype, Body body) {
   if (dtype == "i1") return body(I1{}), true;
   if (dtype == "i8") return body(I8{}), true;
   if (dtype == "u8") return body(U8{}), true;
+  if (dtype == "i16") return body(I16{}), true;
   if (dtype == "i32") return body(I32{}), true;
   if (dtype == "i64" || dtype == "index") return body(I64{}), true;
   return false;

@@ -9,8 +9,8 @@ namespace kiln {
 namespace {
 
 bool IsSpecial(Op op) {
-  return (op >= Op::kExp && op <= Op::kErf && op != Op::kSqrt && op != Op::kRsqrt) || op == Op::kPow ||
-         op == Op::kAtan2 || op == Op::kWithin;
+  return (op >= Op::kExp && op <= Op::kErf && op != Op::kSqrt && op != Op::kRsqrt) ||
+         (op >= Op::kSinh && op <= Op::kErfc) || op == Op::kPow || op == Op::kAtan2 || op == Op::kWithin;
 }
 
 // With AVX2, roughly. Functions without a polynomial are a call for each lane.

@@ -21,7 +21,7 @@ namespace {
 
 bool IsWider(DType narrow, DType wide) {
   const auto is_int = [](DType t) {
-    return t == DType::kI8 || t == DType::kU8 || t == DType::kI32 || t == DType::kI64;
+    return t == DType::kI8 || t == DType::kU8 || t == DType::kI16 || t == DType::kI32 || t == DType::kI64;
   };
   if (SizeOf(wide) <= SizeOf(narrow)) return false;
   return (IsFloat(narrow) && IsFloat(wide)) || (is_int(narrow) && is_int(wide));

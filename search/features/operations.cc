@@ -75,6 +75,14 @@ int KindOf(Op op, bool is_float) {
     case Op::kAtan:
     case Op::kTanh:
     case Op::kErf:
+    case Op::kSinh:
+    case Op::kCosh:
+    case Op::kAsin:
+    case Op::kAcos:
+    case Op::kAsinh:
+    case Op::kAcosh:
+    case Op::kAtanh:
+    case Op::kErfc:
       return kFloatSpecial;
     default:
       return is_float ? kFloatOther : kIntOther;

@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-const char* const kDTypes[] = {"f64", "f32", "f16", "bf16", "i1", "i8", "u8", "i32", "i64", "index"};
+const char* const kDTypes[] = {"f64", "f32", "f16", "bf16", "i1", "i8", "u8", "i16", "i32", "i64", "index"};
 
 TEST(InputData, IsTheSameElementByElementAndInAnyPieces) {
   for (const std::string dtype : kDTypes) {
@@ -40,6 +40,7 @@ TEST(InputData, HasTheRangesThatItsHeaderPromises) {
   EXPECT_EQ(range("i1"), std::pair(0.0, 1.0));
   EXPECT_EQ(range("i8"), std::pair(-8.0, 7.0));
   EXPECT_EQ(range("u8"), std::pair(0.0, 15.0));
+  EXPECT_EQ(range("i16"), std::pair(-32.0, 31.0));
   EXPECT_EQ(range("i32"), std::pair(0.0, 7.0));
   EXPECT_EQ(range("index"), std::pair(0.0, 7.0));
   for (const std::string dtype : {"f64", "f32", "f16", "bf16"}) {

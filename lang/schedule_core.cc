@@ -32,6 +32,16 @@ std::string Numbered(const std::string& base, const List& list, NameOf name_of) 
 ScheduleCore::ScheduleCore(Program program, const Target& target, Chooser& chooser)
     : target_(target), chooser_(&chooser) {
   state_.program = std::move(program);
+  TakePastTheEnd();  // of an earlier schedule
+}
+
+void ScheduleCore::CheckLists() {
+  const PastTheEnd* use = TakePastTheEnd();
+  if (use == nullptr) return;
+  Fail(absl::InvalidArgumentError(absl::StrCat(
+      use->where.file_name(), ":", use->where.line(), ": \"", section_, "\" asks for handle ", use->index,
+      " of a list of ", use->size, use->size == 0 ? "" : absl::StrCat(", which has 0 to ", use->size - 1),
+      "; compare with size() first")));
 }
 
 void ScheduleCore::Fail(const absl::Status& status) {
@@ -39,6 +49,7 @@ void ScheduleCore::Fail(const absl::Status& status) {
 }
 
 int64_t ScheduleCore::ExtentOf(Loop loop) {
+  CheckLists();
   if (!ok()) return 0;
   const Id id = node(loop);
   KILN_CHECK(id != kNone, "an inert handle of a schedule that is not inert");
@@ -57,9 +68,13 @@ ScheduleCore::Section::Section(ScheduleCore& schedule, absl::string_view name)
   absl::StrAppend(&schedule.section_, name, "/");
 }
 
-ScheduleCore::Section::~Section() { schedule_.section_.resize(length_); }
+ScheduleCore::Section::~Section() {
+  schedule_.CheckLists();
+  schedule_.section_.resize(length_);
+}
 
 int ScheduleCore::Choose(absl::string_view name, int n) {
+  CheckLists();
   if (!ok() || n <= 1) return 0;
   const std::string full = Numbered(absl::StrCat(section_, name), choices_,
                                     [](const Choice& c) -> const std::string& { return c.name; });
@@ -105,6 +120,7 @@ std::string ScheduleCore::SiteName(absl::string_view label) const {
 ScheduleCore::Results ScheduleCore::Do(absl::string_view name, std::vector<Operand> operands,
                                        std::vector<Attribute> attributes, Where where,
                                        absl::string_view label) {
+  CheckLists();
   if (!ok()) return {};
   const Primitive* primitive = FindPrimitive(name);
   KILN_CHECK(primitive != nullptr, name);

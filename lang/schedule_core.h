@@ -98,6 +98,7 @@ class ScheduleCore {
   static constexpr int kInertHandles = 64;
 
   Results Take(Step step, Chooser& chooser);
+  void CheckLists();  // fails if a list of handles was used past its end
   std::string SiteName(absl::string_view label) const;
   struct Pinned {
     std::string name;

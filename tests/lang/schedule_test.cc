@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "lang/builder.h"
 #include "lang/text.h"
 
@@ -129,6 +130,46 @@ TEST_F(ScheduleTest, OverridesAreKeptWhereTheyAreInTheSupport) {
   ASSERT_TRUE(own.ok()) << own.status();
   EXPECT_EQ(own.steps()[2].decision, (Decision{2, 4}));
   EXPECT_TRUE(Distribution::PerfectTile(12, 2, 64).Contains(own.steps()[3].decision));
+}
+
+TEST_F(ScheduleTest, AHandlePastTheEndOfAListFailsAtItsLine) {
+  const std::vector<Loop> loops = s.GetLoops(s.GetBlock("copy"));
+  ASSERT_EQ(loops.size(), 2u);
+  const int line = __LINE__ + 1;
+  const Loop none = loops[7];
+  EXPECT_EQ(none.number, -1);
+  s.Reorder({loops[1], loops[0]});
+  EXPECT_EQ(
+      s.status().message(),
+      absl::StrCat(__FILE__, ":", line,
+                   ": \"\" asks for handle 7 of a list of 2, which has 0 to 1; compare with size() first"));
+  EXPECT_EQ(s.steps().size(), 2u) << "nothing is recorded";
+}
+
+TEST_F(ScheduleTest, EveryUseOfAListIsChecked) {
+  const auto fails = [&](const std::function<void(std::vector<Loop>&)>& use) {
+    RandomChooser own_chooser(dice);
+    Schedule own(Copy(), Target(), own_chooser);
+    std::vector<Loop> loops = own.GetLoops(own.GetBlock("copy"));
+    use(loops);
+    own.Reorder(loops);
+    return !own.ok();
+  };
+  EXPECT_FALSE(fails([](auto& loops) { std::swap(loops[0], loops[1]); }));
+  EXPECT_FALSE(fails([](auto& loops) { std::swap(loops.front(), loops.back()); }));
+  EXPECT_FALSE(fails([](auto& loops) { loops = {loops.begin(), loops.end() - 1}; }));
+  EXPECT_TRUE(fails([](auto& loops) { loops[2] = loops[0]; }));
+  EXPECT_TRUE(fails([](auto& loops) { loops[-1] = loops[0]; }));
+  EXPECT_TRUE(fails([](auto& loops) { std::swap(loops[0], loops[loops.size()]); }));
+  EXPECT_TRUE(fails([](auto&) { std::vector<Loop>().front(); }));
+  EXPECT_TRUE(fails([](auto&) { std::vector<Block>().back(); }));
+}
+
+TEST_F(ScheduleTest, AScheduleIsNotFailedByTheListsOfAnEarlierOne) {
+  std::vector<Loop>().front();
+  Schedule own(Copy(), Target(), chooser);
+  own.GetBlock("copy");
+  EXPECT_TRUE(own.ok()) << own.status();
 }
 
 TEST_F(ScheduleTest, ACopyGoesItsOwnWay) {

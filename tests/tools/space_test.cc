@@ -146,6 +146,20 @@ TEST_F(Plugin, ASharedObjectOfAnotherKilnIsRefused) {
   EXPECT_THAT(ran.err, HasSubstr("found:  kiln-plugin-stamp: Kiln 0.0.1, clang 9"));
 }
 
+TEST_F(Plugin, AHandlePastTheEndOfAListIsToldWithItsLine) {
+  const std::string file = folder_.Write("past.cc",
+                                         "#include \"modules/module.h\"\n"
+                                         "void Past(kiln::Schedule& s, kiln::Block block) {\n"
+                                         "  const std::vector<kiln::Loop> loops = s.GetLoops(block);\n"
+                                         "  s.Reorder({loops[7], loops[0]});\n"
+                                         "}\n"
+                                         "KILN_MODULE(\"past\", Past);\n");
+  const Ran ran = SpaceWith(file, "each-block(past)");
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.err,
+              HasSubstr("past.cc:4: \"past/matmul/\" asks for handle 7 of a list of 3, which has 0 to 2"));
+}
+
 TEST_F(Plugin, ASpaceThatGivesNoSketchFails) {
   const std::string file =
       folder_.Write("never.cc",

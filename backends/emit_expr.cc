@@ -14,6 +14,19 @@ namespace kiln {
 namespace {
 
 bool IsVector(mlir::Value value) { return mlir::isa<mlir::VectorType>(value.getType()); }
+bool DividesIntegers(const Expr& e) {
+  switch (e.op) {
+    case Op::kDiv:
+    case Op::kRem:
+    case Op::kDivU:
+    case Op::kRemU:
+    case Op::kFloorDiv:
+    case Op::kCeilDiv:
+      return !IsFloat(e.dtype);
+    default:
+      return false;
+  }
+}
 bool IsFloat(mlir::Value value) { return mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(value)); }
 
 }  // namespace
@@ -80,8 +93,11 @@ mlir::Value Emitter::EmitExpr(Id id, Value mask) {
     default: {
       const int arity = Arity(e.op);
       const Value a = EmitExpr(e.a, mask);
-      const Value b = arity > 1 ? EmitExpr(e.b, mask) : Value();
+      Value b = arity > 1 ? EmitExpr(e.b, mask) : Value();
       const Value c = arity > 2 ? EmitExpr(e.c, mask) : Value();
+      if (mask && IsVector(mask) && DividesIntegers(e)) {  // lanes that do not exist read zeros
+        b = mlir::arith::SelectOp::create(b_, loc_, mask, AsVector(b), AsVector(Constant(e.dtype, 1)));
+      }
       result = Marked(Apply(e, a, b, c));
       break;
     }

@@ -54,7 +54,9 @@ absl::Status Tuner::MakeSketches() {
   for (size_t t = 0; t < tasks_.size(); ++t) {
     Task& task = tasks_[t];
     task.tuned = &tasks_in_[t];
+    task.failed = tasks_in_[t].failed;
     task.space = std::make_unique<SearchSpace>(SearchSpace{tasks_in_[t].program, target_, {}, make_judge});
+    if (!task.failed.empty()) continue;
     const absl::StatusOr<Enumeration> sketches =
         Enumerate(space_, tasks_in_[t].program, target_, options_.sketches);
     if (absl::IsInvalidArgument(sketches.status())) return sketches.status();

@@ -63,6 +63,7 @@ struct TuneTask {
   Program program;
   double flops = 0;             // of one execution, for reports; 0: not known
   double weight = 1;            // how often it occurs
+  std::string failed = {};      // why it cannot be tuned; it is left out. Empty if it can
   double roofline_seconds = 0;  // the least that the machine could need; 0: not known
 };
 

@@ -18,6 +18,7 @@
 #include "backends/prove/presburger.h"
 #include "backends/version.h"
 #include "lang/analysis/cost.h"
+#include "lang/analysis/trial_data.h"
 #include "search/database/sqlite_store.h"
 #include "tools/cost_model_option.h"
 #include "tools/flags_text.h"
@@ -111,7 +112,8 @@ class TuneCommand {
     input_ = *std::move(input);
     for (const Task& task : input_.tasks) {
       tasks_.push_back({task.program.name, task.program, Flops(task.program),
-                        static_cast<double>(task.occurrences.size())});
+                        static_cast<double>(task.occurrences.size()),
+                        std::string(TrialRanges(task.program).status().message())});
     }
     const absl::StatusOr<NamedSpace> space = ResolveSpace(o_.space, CpuTarget(o_.threads));
     if (!space.ok()) return space.status();

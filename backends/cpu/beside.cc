@@ -32,7 +32,7 @@ absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program&
       builders.Submit({.program = Serialize(scheduled), .contract = contract, .limits = {.seconds = 120}})
           .get();
   if (!built.ok()) return absl::InternalError(built.error);
-  return KernelOf(scheduled, built, "kernel", TolerancesOf(original));
+  return KernelOf(scheduled, built, "kernel", TolerancesOf(original), RangesOf(original));
 }
 
 absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Program& original) {
@@ -42,7 +42,7 @@ absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Prog
   if (!shared.ok()) return shared.status();
   return KernelObject{.shared_object = *std::move(shared),
                       .symbol = "baseline",
-                      .params = ParamsOf(original, TolerancesOf(original))};
+                      .params = ParamsOf(original, TolerancesOf(original), RangesOf(original))};
 }
 
 absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path) {

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/outline_parallel.h"
 #include "backends/lower.h"
+#include "lang/analysis/trial_data.h"
 #include "lang/check.h"
 #include "validator/tolerance.h"
 
@@ -42,7 +43,16 @@ std::vector<Tolerance> TolerancesOf(const Program& original) {
   return tolerances;
 }
 
-std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tolerance>& tolerances) {
+std::vector<DataRange> RangesOf(const Program& original) {
+  std::vector<DataRange> ranges(original.parameters.size());
+  const auto known = TrialRanges(original);
+  for (size_t i = 0; known.ok() && i < ranges.size(); ++i)
+    if (const auto& range = (*known)[i]) ranges[i] = {range->min, range->max, range->zero};
+  return ranges;
+}
+
+std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tolerance>& tolerances,
+                                  const std::vector<DataRange>& ranges) {
   std::vector<KernelParam> params;
   size_t output = 0;
   for (const Id id : program.parameters) {
@@ -51,19 +61,20 @@ std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tole
     param.dtype = std::string(ToString(buffer.dtype));
     param.elements = ElementsOf(program, id);
     param.role = RoleOf(buffer.role);
+    if (params.size() <= ranges.size()) param.range = ranges[params.size() - 1];
     if (param.role == KernelParam::kOutput) param.tolerance = tolerances.at(output++);
   }
   return params;
 }
 
 KernelObject KernelOf(const Program& program, const BuildResult& built, const std::string& symbol,
-                      const std::vector<Tolerance>& tolerances) {
+                      const std::vector<Tolerance>& tolerances, const std::vector<DataRange>& ranges) {
   KernelObject kernel;
   kernel.shared_object = built.outputs.front();
   kernel.symbol = symbol;
   if (built.has_prepare) kernel.prepare_symbol = absl::StrCat(symbol, "_prepare");
   if (built.takes_threads) kernel.threads_symbol = ThreadsSymbol(symbol);
-  kernel.params = ParamsOf(program, tolerances);
+  kernel.params = ParamsOf(program, tolerances, ranges);
   kernel.heap_alignment = kHeapAlignment;
   for (const PreparedParam& prepared : built.prepared) {
     kernel.params.push_back(

@@ -16,12 +16,16 @@ int64_t ElementsOf(const Program& program, Id buffer);
 // How far the outputs of kernels may be from those of the original, for each in order.
 std::vector<Tolerance> TolerancesOf(const Program& original);
 
+// Where the data of each parameter must lie for the original to be defined; anywhere, if that is not known.
+std::vector<DataRange> RangesOf(const Program& original);
+
 // Of the program's parameters, in order; outputs are to agree within `tolerances`, one for each output in
-// order.
-std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tolerance>& tolerances);
+// order. `ranges` are the original's, or empty.
+std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tolerance>& tolerances,
+                                  const std::vector<DataRange>& ranges);
 
 // `built` holds a shared object, as its only output, with the entry point `symbol`.
 KernelObject KernelOf(const Program& program, const BuildResult& built, const std::string& symbol,
-                      const std::vector<Tolerance>& tolerances);
+                      const std::vector<Tolerance>& tolerances, const std::vector<DataRange>& ranges = {});
 
 }  // namespace kiln

@@ -246,8 +246,8 @@ class CpuMeasurer::Impl {
       candidate.result = Failure(built);
       return false;
     }
-    candidate.kernel =
-        KernelOf(*candidate.request->scheduled, built, kSymbol, candidate.reference->tolerances);
+    candidate.kernel = KernelOf(*candidate.request->scheduled, built, kSymbol,
+                                candidate.reference->tolerances, candidate.reference->ranges);
     if (options_.before_run) options_.before_run(*candidate.request, &candidate.kernel);
     return true;
   }

@@ -101,7 +101,8 @@ std::vector<Peer> PeersOf(const Program& original, const std::vector<std::string
   const std::optional<LibraryProduct> product = AsLibraryProduct(original);
   if (!product) return peers;
   for (const Library& library : Libraries()) {
-    KernelObject kernel{.params = ParamsOf(original, TolerancesOf(original)), .product = product};
+    KernelObject kernel{.params = ParamsOf(original, TolerancesOf(original), RangesOf(original)),
+                        .product = product};
     kernel.product->symbol = library.symbol;
     for (const std::string& folder : folders) {
       for (const std::string& file : library.files)

@@ -53,6 +53,7 @@ const Reference& References::For(const Program& original) {
 Reference References::Make(const Program& original) {
   Reference reference;
   reference.tolerances = TolerancesOf(original);
+  reference.ranges = RangesOf(original);
   BuildAndRun(original, &reference);
   if (!reference.failure.empty())
     spdlog::error("the untransformed program {}: {}", original.name, reference.error);
@@ -62,11 +63,13 @@ Reference References::Make(const Program& original) {
 Checked References::Check(const Program& original, const Program& scheduled,
                           const std::vector<Tolerance>& tolerances, const std::string& file,
                           double seconds) const {
+  const std::vector<DataRange> ranges = RangesOf(original);
   const auto input = [&](Id id, int64_t index) {
     const auto at = std::find(original.parameters.begin(), original.parameters.end(), id);
     const DType dtype = original.buffers[id].dtype;
-    const double value = InputValue(options_.data_seed, static_cast<int>(at - original.parameters.begin()),
-                                    std::string(ToString(dtype)), index);
+    const auto position = at - original.parameters.begin();
+    const double value = InputValue(options_.data_seed, static_cast<int>(position),
+                                    std::string(ToString(dtype)), index, ranges[position]);
     Scalar scalar;
     IsFloat(dtype) ? void(scalar.f = value) : void(scalar.i = static_cast<int64_t>(value));
     return scalar;
@@ -125,7 +128,7 @@ void References::BuildAndRun(const Program& original, Reference* reference) {
   if (!built.ok()) return;
 
   RunRequest run;
-  run.kernel = KernelOf(original, built, options_.build.symbol, reference->tolerances);
+  run.kernel = KernelOf(original, built, options_.build.symbol, reference->tolerances, reference->ranges);
   run.data_seed = options_.data_seed;
   run.timing = {.runs = 0};
   run.limits = {.seconds = options_.run_seconds, .bytes = options_.run_bytes};

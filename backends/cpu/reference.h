@@ -26,6 +26,7 @@ struct Reference {
   bool interpreted = true;  // false: none of its elements, which would have taken too long
   std::string file = {};    // all outputs, one after the other; empty: only chosen elements can be compared
   std::vector<Tolerance> tolerances = {};  // of each output
+  std::vector<DataRange> ranges = {};      // of each parameter
   WideInputs wide = {};  // which outputs have to be finite; no sets: any may be what they are
   double seconds = 0;    // that running the original took, everything included
 

@@ -193,7 +193,7 @@ class Child {
       return;
     }
     if (param.data.empty()) {
-      FillInput(request_.data_seed, position, param.dtype, 0, param.elements, buffer->data());
+      FillInput(request_.data_seed, position, param.dtype, 0, param.elements, buffer->data(), param.range);
     } else {
       std::memcpy(buffer->data(), param.data.data(), param.data.size());
     }

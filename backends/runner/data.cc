@@ -35,6 +35,17 @@ inline int Value(I16, uint64_t r) { return static_cast<int>(r >> 58) - 32; }
 inline int Value(I32, uint64_t r) { return static_cast<int>(r >> 61); }
 inline int Value(I64, uint64_t r) { return static_cast<int>(r >> 61); }
 
+template <typename V>
+V InRange(V value, uint64_t drawn, const DataRange& range) {
+  if (range.any()) return value;
+  const auto least = static_cast<V>(range.least), most = static_cast<V>(range.most);
+  if (value >= least && value <= most && (value != 0 || range.zero)) return value;
+  const auto span = static_cast<uint64_t>(range.most - range.least) + 1;
+  int64_t inside = range.least + static_cast<int64_t>((drawn >> 8) % span);
+  if (inside == 0 && !range.zero) inside = range.most > 0 ? range.most : range.least;
+  return static_cast<V>(inside);
+}
+
 // -log2 of a uniform number, straight between powers of two, 0 to 41: exponent and fraction of a double.
 inline double Exponential(uint64_t r) {
   constexpr int64_t kOne = std::bit_cast<int64_t>(0x1p63);
@@ -60,17 +71,24 @@ bool IsFloatDType(const std::string& dtype) {
   return is_float;
 }
 
-double InputValue(uint64_t seed, int param, const std::string& dtype, int64_t index) {
+double InputValue(uint64_t seed, int param, const std::string& dtype, int64_t index, const DataRange& range) {
   double value = 0;
-  WithDType(dtype, [&](auto type) { value = Value(type, Draw(Key(seed, param), index)); });
+  WithDType(dtype, [&](auto type) {
+    const uint64_t drawn = Draw(Key(seed, param), index);
+    value = InRange(Value(type, drawn), drawn, range);
+  });
   return value;
 }
 
-void FillInput(uint64_t seed, int param, const std::string& dtype, int64_t first, int64_t count, void* out) {
+void FillInput(uint64_t seed, int param, const std::string& dtype, int64_t first, int64_t count, void* out,
+               const DataRange& range) {
   const uint64_t key = Key(seed, param);
   WithDType(dtype, [&](auto type) {
     auto* elements = static_cast<typename decltype(type)::Stored*>(out);
-    for (int64_t i = 0; i < count; ++i) elements[i] = type.Store(Value(type, Draw(key, first + i)));
+    for (int64_t i = 0; i < count; ++i) {
+      const uint64_t drawn = Draw(key, first + i);
+      elements[i] = type.Store(InRange(Value(type, drawn), drawn, range));
+    }
   });
 }
 

@@ -3,8 +3,8 @@
 // single ones, a runner fills whole buffers.
 //
 // Values are small enough that sums stay exact or tame: floats are uniform in [-1, 1) (f16 and bf16 on a grid
-// that they represent exactly), i8 is -8..7, u8 0..15, i16 -32..31, i1 0..1, and i32, i64 and index 0..7 (valid as small
-// indices). All functions are pure and may be called from any thread.
+// that they represent exactly), i8 is -8..7, u8 0..15, i16 -32..31, i1 0..1, and i32, i64 and index 0..7
+// (valid as small indices). All functions are pure and may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,21 @@ int64_t DTypeBytes(const std::string& dtype);
 
 bool IsFloatDType(const std::string& dtype);
 
+// Where the data of a parameter must lie; `least` above `most`: anywhere. Values that lie there stay what
+// they would be, and others are replaced by whole numbers of the range.
+struct DataRange {
+  int64_t least = 0, most = -1;
+  bool zero = true;  // 0 may be among them
+  bool any() const { return least > most; }
+};
+
 // The element as a number (all of them are exact in a double). `dtype` must be one.
-double InputValue(uint64_t seed, int param, const std::string& dtype, int64_t index);
+double InputValue(uint64_t seed, int param, const std::string& dtype, int64_t index,
+                  const DataRange& range = {});
 
 // Writes elements [first, first + count) to `out`. `dtype` must be one.
-void FillInput(uint64_t seed, int param, const std::string& dtype, int64_t first, int64_t count, void* out);
+void FillInput(uint64_t seed, int param, const std::string& dtype, int64_t first, int64_t count, void* out,
+               const DataRange& range = {});
 
 // Writes floats that lie far apart: `scale` times numbers of both signs
 // that are distributed exponentially, so that of however many the largest exceeds the second, nine times in

@@ -28,7 +28,9 @@ struct RunFields {
     if constexpr (std::is_same_v<T, Tolerance>) {
       visit(value.relative, value.absolute);
     } else if constexpr (std::is_same_v<T, KernelParam>) {
-      visit(value.dtype, value.elements, value.role, value.data, value.tolerance);
+      visit(value.dtype, value.elements, value.role, value.data, value.tolerance, value.range);
+    } else if constexpr (std::is_same_v<T, DataRange>) {
+      visit(value.least, value.most, value.zero);
     } else if constexpr (std::is_same_v<T, KernelObject>) {
       visit(value.shared_object, value.symbol, value.prepare_symbol, value.threads_symbol, value.params,
             value.heap_alignment, value.product);

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/runner/data.h"
+
 namespace kiln {
 
 // A kernel takes at most this many parameters.
@@ -36,8 +38,9 @@ struct KernelParam {
   int64_t elements = 0;
   Role role = kInput;
   // The values of an input, constant or scalar, as they lie in memory; empty: FillInput(data_seed, position,
-  // ...).
+  // ..., range).
   std::string data = {};
+  DataRange range = {};
   Tolerance tolerance = {};  // for an output
 };
 

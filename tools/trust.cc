@@ -6,8 +6,8 @@
 namespace kiln::tools {
 
 std::string TrustText(bool proven, bool verified) {
-  if (proven) return verified ? "proven and verified" : "proven, not verified";
-  return verified ? "verified, not proven" : "neither proven nor verified";
+  if (proven) return verified ? "proven and verified" : "proven";
+  return verified ? "verified" : "neither proven nor verified";
 }
 
 bool IsProven(const RecordRow& record) { return HasFlag(record.flags, kProvenFlag); }

@@ -34,22 +34,23 @@ TEST(Log, IsATableForEachRunWithARowForEachRound) {
   Fill(folder / "kiln.db", kStatistics);
   const Ran ran = RunKiln({"log", folder / "kiln.db"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_EQ(ran.out,
-            "run 1: kiln tune a.mlir, seed 18446744073709551615\n"
-            "round  task    trials  failed  best    quiet  accuracy  valid  accepted  ess  T    propose  features  "
-            "predict  "
-            "build  run   train  store\n"
-            "0      matmul  16      2       1.5 ms  75%    0.75      50%    25%       64   0.1  1.50     0.25      "
-            "0.50     "
-            "3.00   2.00  0.12   0.00\n"
-            "all                                                                                1.50     0.25      "
-            "0.50     "
-            "3.00   2.00  0.12   0.00\n"
-            "\n"
-            "run 2: kiln tune b.mlir, seed 4, not finished\n"
-            "no round is told of\n"
-            "\n"
-            "Times in seconds; those to store a round are told with the next one.\n");
+  EXPECT_EQ(
+      ran.out,
+      "run 1: kiln tune a.mlir, seed 18446744073709551615\n"
+      "round  task    trials  failed  best    quiet  accuracy  valid  accepted  ess  T    propose  features  "
+      "predict  "
+      "build  run   train  store\n"
+      "0      matmul  16      2       1.5 ms  75%    0.75      50%    25%       64   0.1  1.50     0.25      "
+      "0.50     "
+      "3.00   2.00  0.12   0.00\n"
+      "all                                                                                1.50     0.25      "
+      "0.50     "
+      "3.00   2.00  0.12   0.00\n"
+      "\n"
+      "run 2: kiln tune b.mlir, seed 4, not finished\n"
+      "no round is told of\n"
+      "\n"
+      "Times in seconds; those to store a round are told with the next one.\n");
 }
 
 TEST(Log, AsJson) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "backends/cpu/baseline.h"
+#include "backends/cpu/kernel.h"
 #include "backends/import/import.h"
 #include "backends/runner/data.h"
 #include "gtest/gtest.h"

@@ -64,6 +64,8 @@ Roofline RooflineOf(const Program& program, const CpuMeasurer& measurer) {
 
 std::string ShareText(const Roofline& roofline, double seconds, int cores) {
   if (!(roofline.seconds() > 0) || !(seconds > 0) || !std::isfinite(seconds)) return "";
+  if (!roofline.IsCompute() && seconds < roofline.seconds())
+    return "its arrays lie in caches, which no share is known of";
   const std::string share = PercentText(roofline.seconds() / seconds);
   const std::string on = absl::StrCat(cores, cores == 1 ? " core" : " cores");
   return roofline.IsCompute() ? absl::StrFormat("%s of the peak (%s: %.3g GFLOP/s of f32)", share, on,

@@ -26,7 +26,7 @@ const std::string kSource = KILN_SOURCE_DIR;
 
 // Of an operator's file: sketches, sites of the sketch with the fewest and the most, programs, dropped.
 std::string Counts(const std::string& file) {
-  const auto input = tools::LoadInput(file);
+  const auto input = tools::LoadInput({file, ""});
   EXPECT_TRUE(input.ok() && input->tasks.size() == 1) << file << " " << input.status();
   const Target target = NamedTarget("x86-64-v3").value();
   const auto space = Enumerate(ParseSpace(DefaultSpace(target)).value(), input->tasks[0].program, target);

@@ -154,8 +154,16 @@ int RunKiln(int argc, const char* const* argv) {
     const bool unknown = argc > 1 && argv[1][0] != '-' &&
                          std::none_of(std::begin(kSubcommands), std::end(kSubcommands),
                                       [&](const Subcommand& s) { return std::strcmp(s.name, argv[1]) == 0; });
-    if (!unknown)
-      return ReportUsage(absl::StrCat(error.what(), "\nRun with --help for more information."), json);
+    if (!unknown) {
+      std::string example;
+      for (const Subcommand& subcommand : kSubcommands) {
+        if (argc > 1 && absl::string_view(argv[1]) == subcommand.name) example = subcommand.example;
+      }
+      return ReportUsage(
+          absl::StrCat(error.what(), example.empty() ? "" : absl::StrCat("\nExample: ", example),
+                       "\nRun with --help for more information."),
+          json);
+    }
     const std::string meant = Meant(argv[1]);
     return ReportUsage(absl::StrCat("there is no command ", argv[1],
                                     meant.empty() ? "" : absl::StrCat("; did you mean ", meant, "?"),

@@ -68,6 +68,20 @@ TEST(Command, MistakesInTheCommandLineExitWithTwo) {
   }
 }
 
+TEST(Command, MistakesGetASentence) {
+  const std::vector<std::pair<std::vector<std::string>, const char*>> lines = {
+      {{"tun"}, "there is no command tun; did you mean tune?"},
+      {{"exprot", "3"}, "did you mean export?"},
+      {{"tune"}, "FILE is required\nExample: kiln tune model.mlir"},
+      {{"show"}, "ID is required\nExample: kiln show"},
+      {{"tune", kMatmul, "--seed", "-1"}, "it must be a number of at least 0"},
+      {{"tune", kMatmul, "--time", "nan"}, "\"nan\" is given; it must be a number from 0"},
+      {{"space", kMatmul, "--function", "f"}, "choose one with --function NAME, among matmul"},
+  };
+  for (const auto& [line, sentence] : lines)
+    EXPECT_THAT(RunKiln(line).err, HasSubstr(sentence)) << testing::PrintToString(line);
+}
+
 TEST(Command, ASpaceThatDoesNotParseSaysWhere) {
   EXPECT_THAT(RunKiln({"space", kMatmul, "--space", "each-block(bake)"}).err,
               HasSubstr("space:1:16: there is no module \"bake\"; known are each-block, add-rfactor,"));

@@ -108,6 +108,7 @@ class TuneCommand {
   absl::Status Run() {
     if (const absl::Status applied = Apply(o_.strategy, &tuning_); !applied.ok()) return applied;
     absl::StatusOr<Input> input = LoadInput(o_.input);
+    if (absl::IsOutOfRange(input.status())) return NothingToDo(input.status());
     if (!input.ok()) return input.status();
     input_ = *std::move(input);
     for (const Task& task : input_.tasks) {
@@ -148,6 +149,19 @@ class TuneCommand {
   }
 
  private:
+  absl::Status NothingToDo(const absl::Status& why) const {
+    if (o_.json)
+      tools::Print(Json{{"file", o_.input.file},
+                        {"database", o_.database},
+                        {"interrupted", false},
+                        {"tasks", Json::array()},
+                        {"rounds", Json::array()},
+                        {"nothing", why.message()}});
+    else
+      std::printf("kiln: %s\n", std::string(why.message()).c_str());
+    return absl::OkStatus();
+  }
+
   // Of a run that does not stop when it is asked to; no lock of standard output or error is waited for.
   void LastWords() const {
     if (o_.json) {

@@ -24,8 +24,8 @@
 namespace kiln {
 namespace {
 
-// What the child sends: texts, each behind its length. First the error ("" for none), then the program and
-// the boundaries.
+// What the child sends: texts, each behind its length. First the error ("" for none) and "nothing" where
+// there is nothing to do, or nothing, the program and the boundaries.
 void Put(absl::string_view text, std::string* bytes) {
   const uint64_t size = text.size();
   bytes->append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -46,6 +46,7 @@ bool Get(absl::string_view* bytes, std::string* text) {
 std::string Encode(const absl::StatusOr<Imported>& imported) {
   std::string bytes;
   Put(imported.ok() ? "" : imported.status().message(), &bytes);
+  Put(absl::IsOutOfRange(imported.status()) ? "nothing" : "", &bytes);
   if (!imported.ok()) return bytes;
   Put(Serialize(imported->program), &bytes);
   for (const Boundary& b : imported->boundaries) {
@@ -61,8 +62,9 @@ std::string Encode(const absl::StatusOr<Imported>& imported) {
 absl::StatusOr<Imported> Decode(absl::string_view bytes, const std::string& path) {
   const auto cut = absl::InvalidArgumentError(
       absl::StrCat(path, ": the importing process ended in the middle of its answer"));
-  std::string error, program;
-  if (!Get(&bytes, &error)) return cut;
+  std::string error, nothing, program;
+  if (!Get(&bytes, &error) || !Get(&bytes, &nothing)) return cut;
+  if (!nothing.empty()) return absl::OutOfRangeError(error);
   if (!error.empty()) return absl::InvalidArgumentError(error);
   if (!Get(&bytes, &program)) return cut;
   auto read = Deserialize(program);

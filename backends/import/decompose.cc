@@ -14,13 +14,14 @@
 #include "mlir/Pass/PassManager.h"
 
 namespace kiln {
-namespace {
 
-bool IsEmpty(mlir::Type type) {
-  const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
+// Extents are not multiplied: a product of large ones wraps to 0.
+bool HasNoElements(mlir::Value value) {
+  const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return tensor && tensor.hasStaticShape() && llvm::is_contained(tensor.getShape(), 0);
 }
-bool IsEmpty(mlir::Value value) { return IsEmpty(value.getType()); }
+
+namespace {
 
 mlir::Type Signless(mlir::IntegerType type) {
   return mlir::IntegerType::get(type.getContext(), type.getWidth());
@@ -79,7 +80,7 @@ void PadOfNothing(mlir::tensor::PadOp op, mlir::IRRewriter& rewriter) {
 void ConcatOfSome(mlir::tensor::ConcatOp op, mlir::IRRewriter& rewriter) {
   llvm::SmallVector<mlir::Value> inputs;
   for (const mlir::Value input : op.getInputs())
-    if (!IsEmpty(input)) inputs.push_back(input);
+    if (!HasNoElements(input)) inputs.push_back(input);
   if (inputs.size() == op.getInputs().size()) return;
   rewriter.setInsertionPoint(op);
   if (inputs.size() == 1) return rewriter.replaceOp(op, inputs[0]);
@@ -147,14 +148,14 @@ void DropEmpty(mlir::ModuleOp module) {
     auto generic = llvm::dyn_cast<mlir::linalg::GenericOp>(op);
     if (generic && generic.hasPureTensorSemantics() && llvm::is_contained(generic.getStaticLoopRanges(), 0)) {
       rewriter.replaceOp(op, generic.getDpsInits());
-    } else if (op->getNumResults() == 1 && IsEmpty(op->getResult(0)) &&
+    } else if (op->getNumResults() == 1 && HasNoElements(op->getResult(0)) &&
                !llvm::isa<mlir::tensor::EmptyOp>(op) && mlir::isMemoryEffectFree(op)) {
       const auto type = llvm::cast<mlir::RankedTensorType>(op->getResult(0).getType());
       rewriter.replaceOpWithNewOp<mlir::tensor::EmptyOp>(op, type.getShape(), type.getElementType());
-    } else if (auto pad = llvm::dyn_cast<mlir::tensor::PadOp>(op); pad && IsEmpty(pad.getSource())) {
+    } else if (auto pad = llvm::dyn_cast<mlir::tensor::PadOp>(op); pad && HasNoElements(pad.getSource())) {
       PadOfNothing(pad, rewriter);
     } else if (auto insert = llvm::dyn_cast<mlir::tensor::InsertSliceOp>(op);
-               insert && IsEmpty(insert.getSource())) {
+               insert && HasNoElements(insert.getSource())) {
       rewriter.replaceOp(op, insert.getDest());
     } else if (auto concat = llvm::dyn_cast<mlir::tensor::ConcatOp>(op)) {
       ConcatOfSome(concat, rewriter);

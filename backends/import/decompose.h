@@ -16,6 +16,9 @@ void MakeSignless(mlir::ModuleOp module);
 // linalg.pack and unpack become pads, reshapes, transposes and slices, and tensor.gather a linalg.generic.
 void DecomposeNamed(mlir::ModuleOp module);
 
+// A tensor of which an extent is 0.
+bool HasNoElements(mlir::Value value);
+
 // Operations without iterations give what they start from, and a tensor without elements is read by none.
 void DropEmpty(mlir::ModuleOp module);
 

@@ -75,8 +75,8 @@ struct Imported {
   std::vector<Boundary> boundaries;
 };
 
-// `filename` is for messages, and names the program where the function is called main. A crash of the parser
-// is a crash of the caller.
+// kOutOfRange: there is nothing to do, as no result has elements. `filename` is for messages, and names the
+// program where the function is called main. A crash of the parser is a crash of the caller.
 absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view filename,
                                       const ImportOptions& options = {});
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/import/constants.h"
+#include "backends/import/decompose.h"
 #include "backends/import/generic.h"
 #include "backends/import/tensor_ops.h"
 #include "backends/import/values.h"
@@ -26,12 +27,7 @@ std::string HintFor(mlir::Operation* op) {
   return "lower it to linalg on tensors when exporting, or express it as a linalg.generic";
 }
 
-// Such arguments and results are no parameters: nothing is passed in them.
-bool HasNoElements(mlir::Value value) {
-  const auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() && type.getNumElements() == 0;
-}
-
+// Arguments and results without elements are no parameters: nothing is passed in them.
 class Translator {
  public:
   Translator(mlir::func::FuncOp function, absl::string_view name, const ImportOptions& options)
@@ -46,10 +42,8 @@ class Translator {
     }
     if (mlir::failed(Results())) return Refused();
     if (b_.program().blocks.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(Where(function_.getLoc()), ": the function \"", function_.getName().str(),
-                       "\" computes nothing that Kiln can tune\n  hint: tensors without elements need no "
-                       "code; tune a function that has some to compute"));
+      return absl::OutOfRangeError(absl::StrCat(Where(function_.getLoc()), ": nothing to do: the function \"",
+                                                function_.getName().str(), "\" has no elements to compute"));
     }
     return Imported{b_.Finish(), std::move(boundaries_)};
   }

@@ -115,6 +115,25 @@ TEST(Command, FilesThatAreNoInputExitWithOneAndSayWhy) {
   EXPECT_EQ(RunKiln({"tune", folder.path()}).exit_code, 1);
 }
 
+TEST(Command, TuneOfAFileWithoutElementsSaysThatThereIsNothingToDo) {
+  const TemporaryFolder folder;
+  const std::string file =
+      folder.Write("empty.mlir", R"(func.func @f(%x: tensor<0x6xf32>) -> tensor<0x6xf32> {
+  %e = tensor.empty() : tensor<0x6xf32>
+  %r = linalg.exp ins(%x : tensor<0x6xf32>) outs(%e : tensor<0x6xf32>) -> tensor<0x6xf32>
+  return %r : tensor<0x6xf32>
+})");
+  const std::string wanted = file + ":1:1: nothing to do: the function \"f\" has no elements to compute";
+  const Ran text = RunKiln({"tune", file, "--db", folder / "a.db"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_EQ(text.out, "kiln: " + wanted + "\n");
+  const Ran json = RunKiln({"tune", file, "--db", folder / "a.db", "--json"});
+  EXPECT_EQ(json.exit_code, 0) << json.err;
+  EXPECT_EQ(json.json()["nothing"], wanted);
+  EXPECT_TRUE(json.json()["tasks"].empty());
+  EXPECT_EQ(RunKiln({"space", file}).exit_code, 1);
+}
+
 TEST(Command, OperationsThatAreNotSupportedAreNamedWithTheirPlace) {
   const Ran ran =
       RunKiln({"space", std::string(KILN_SOURCE_DIR) + "/tests/inputs/unsupported/jax_sort.mlir"});

@@ -122,7 +122,7 @@ std::string Difference(DType type, const char* found, const std::string& wanted)
 Ran RunSeed(uint64_t seed) {
   RandomDice dice(Engine({seed, 78}));
   State state;
-  state.program = RandomProgram(dice);
+  state.program = RandomProgram(dice, {.types = true});
   const Program& p = state.program;
   const std::vector<std::string> inputs = RandomInputs(p, dice), wanted = Run(p, inputs).value();
   std::string steps;

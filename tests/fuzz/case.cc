@@ -186,7 +186,7 @@ bool RecordedDice::Flip(double p) {
 Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice) {
   RandomDice random(Engine({seed, 1}));
   RecordedDice recorded({}, &random);
-  Program program = RandomProgram(recorded);
+  Program program = RandomProgram(recorded, {.types = true});
   if (dice != nullptr) *dice = recorded.drawn();
   return program;
 }

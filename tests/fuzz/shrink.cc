@@ -59,7 +59,7 @@ class Shrinker {
         Case made = best_.made;
         made.dice[i] = smaller;
         RecordedDice dice(made.dice, nullptr);
-        made.program = RandomProgram(dice);
+        made.program = RandomProgram(dice, {.types = true});
         made.dice = dice.drawn();
         if (!Try(made)) continue;
         better = true;

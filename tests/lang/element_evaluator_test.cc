@@ -11,7 +11,7 @@ namespace {
 TEST(ElementEvaluator, AgreesWithTheInterpreterOnEveryElementOfRandomPrograms) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     RandomDice dice(Engine({seed, 78}));
-    const Program p = RandomProgram(dice, /*once=*/true);
+    const Program p = RandomProgram(dice, {.once = true});
     const std::vector<std::string> inputs = RandomInputs(p, dice);
     std::vector<const std::string*> input_of(p.buffers.size(), nullptr);
     size_t next = 0;

@@ -12,8 +12,11 @@ namespace {
 
 class Maker {
  public:
-  Maker(Dice& dice, bool once)
-      : dice_(dice), once_(once), b_("random"), type_(dice.Flip(0.5) ? DType::kI32 : DType::kF64) {}
+  Maker(Dice& dice, const ProgramKinds& kinds)
+      : dice_(dice), kinds_(kinds), b_("random"), type_(dice.Flip(0.5) ? DType::kI32 : DType::kF64) {
+    constexpr DType kOthers[] = {DType::kI16, DType::kI8, DType::kU8, DType::kI64};
+    if (kinds.types && dice.Flip(0.3)) type_ = kOthers[dice.Below(std::size(kOthers))];
+  }
 
   Program Make() {
     const int64_t rank = 1 + dice_.Below(3);
@@ -95,6 +98,21 @@ class Maker {
     }
     return b_.Load(NewInput(shape), Index(shape.size()));
   }
+  Id OfIntegers() {
+    const int64_t ones = type_ == DType::kU8 ? 255 : -1;
+    switch (dice_.Below(5)) {
+      case 0:
+        return b_.CustomMonoid(Op::kXor, type_, 0, false);
+      case 1:
+        return b_.CustomMonoid(Op::kMaxU, type_, 0, true);
+      case 2:
+        return b_.CustomMonoid(Op::kMinU, type_, ones, true);
+      case 3:
+        return b_.CustomMonoid(Op::kAnd, type_, ones, true);
+      default:
+        return b_.CustomMonoid(Op::kOr, type_, 0, true);
+    }
+  }
   // dest[index of its own rank] = value, or a reduction of it.
   void Finish(const std::vector<Extent>& shape, const Iters& iters, Id value) {
     const bool reduces =
@@ -103,6 +121,12 @@ class Maker {
     std::vector<Extent> wanted = shape;
     const Id dest = NewTensor(wanted);
     if (reduces) {
+      if (kinds_.types && !IsFloat(type_) && dice_.Flip(0.4)) {
+        const Id start = Start(shape, dest);
+        b_.Reduce("reduce", iters, OfIntegers(), {{dest, index}}, {value},
+                  start == kNone ? std::vector<Id>() : std::vector<Id>{start});
+        return;
+      }
       const Monoid::Kind kind = dice_.Flip(0.7) ? Monoid::Kind::kSum : Monoid::Kind::kMax;
       b_.Reduce("reduce", iters, kind, {dest, index}, value, Start(shape, dest));
     } else {
@@ -147,7 +171,7 @@ class Maker {
       case 16:
         return shape.empty() ? Elementwise(from, shape) : Transposed(from, shape);
       case 17:
-        return once_ ? Elementwise(from, shape) : Overwritten(from, shape);
+        return kinds_.once ? Elementwise(from, shape) : Overwritten(from, shape);
       default:
         return shape.size() > 2 || Points(shape) > kMaxElements ? Elementwise(from, shape)
                                                                 : Broadcast(from, shape);
@@ -381,7 +405,7 @@ class Maker {
   }
 
   Dice& dice_;
-  const bool once_;
+  const ProgramKinds kinds_;
   Builder b_;
   DType type_;
   std::vector<Tensor> tensors_;
@@ -389,7 +413,7 @@ class Maker {
 
 }  // namespace
 
-Program RandomProgram(Dice& dice, bool once) { return Maker(dice, once).Make(); }
+Program RandomProgram(Dice& dice, const ProgramKinds& kinds) { return Maker(dice, kinds).Make(); }
 
 std::vector<std::string> RandomInputs(const Program& program, Dice& dice) {
   std::vector<std::string> inputs;

@@ -13,8 +13,11 @@
 
 namespace kiln {
 
-// once: each element is written by one block (lang/element_evaluator.h).
-Program RandomProgram(Dice& dice, bool once = false);
+struct ProgramKinds {
+  bool once = false;   // each element is written by one block (lang/element_evaluator.h)
+  bool types = false;  // also integers of other widths, and reductions by xor, bits, unsigned max and min
+};
+Program RandomProgram(Dice& dice, const ProgramKinds& kinds = {});
 
 // Bytes of small integers for each parameter that is no output.
 std::vector<std::string> RandomInputs(const Program& program, Dice& dice);

@@ -1,6 +1,7 @@
 #include "lang/analysis/trial_data.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -38,10 +39,20 @@ bool IsDefined(Op op, DType type, const ValueRange& a, const ValueRange& b) {
   return !a.MayBe(FullRange(type).min);
 }
 
+// Whatever the operands are.
+bool IsNeverDefined(Op op, DType type, const ValueRange& b) {
+  const ValueRange defined = op == Op::kShl || op == Op::kShr || op == Op::kShrU
+                                 ? ValueRange::Of(0, type == DType::kI1 ? 0 : 8 * SizeOf(type) - 1)
+                                 : FullRange(type).Without(0);
+  return Intersection(b, defined).empty();
+}
+
 // Ranges of all buffers, given those of the inputs.
 class Flow {
  public:
   Flow(const Program& program, const std::map<Id, ValueRange>& inputs) : p_(program), buffers_(inputs) {}
+
+  bool never_defined() const { return never_defined_; }
 
   // The first operation that may be undefined; empty if there is none.
   std::string Undefined() {
@@ -133,6 +144,7 @@ class Flow {
     if (IsPartial(e) && undefined_.empty() && !IsDefined(e.op, e.dtype, a, b)) {
       undefined_ = absl::StrCat("the ", ToString(e.op), " of ", ToString(e.dtype), " in block ",
                                 p_.Text(p_.block(block_).name));
+      never_defined_ = IsNeverDefined(e.op, e.dtype, b);
     }
     return ApplyToRanges(e.op, e.dtype, p_.exprs[e.a].dtype, a, b, c, arity > 1 && e.a == e.b);
   }
@@ -155,6 +167,7 @@ class Flow {
   std::map<Id, ValueRange> known_;  // of the block's expressions
   Id block_ = kNone;
   std::string undefined_;
+  bool never_defined_ = false;
 };
 
 bool HasPartial(const Program& p) {
@@ -164,11 +177,22 @@ bool HasPartial(const Program& p) {
 }
 
 // What is tried for an input, the most general first.
-std::vector<ValueRange> Candidates(DType type) {
+std::vector<ValueRange> Candidates(const Program& p, DType type) {
   const ValueRange any = UnrestrictedTrialData(type);
   if (type == DType::kI1) return {any, ValueRange::Of(1, 1), ValueRange::Of(0, 0)};
   if (IsFloat(type)) return {any, ValueRange::Of(1, 7), ValueRange::Of(8, 15)};
-  return {any, any.Without(0), ValueRange::Of(1, 7), ValueRange::Of(8, 15), ValueRange::Of(0, 7)};
+  std::vector<ValueRange> ranges = {any, any.Without(0), ValueRange::Of(1, 7), ValueRange::Of(8, 15),
+                                    ValueRange::Of(0, 7)};
+  const ValueRange full = FullRange(type);
+  for (const Expr& e : p.exprs) {  // operands may be offset by a constant
+    if (e.op != Op::kConstant || IsFloat(e.dtype) || e.bits == 0 || std::abs(e.bits) > (int64_t{1} << 40))
+      continue;
+    for (const int64_t offset : {e.bits, -e.bits})
+      for (const ValueRange& range :
+           {ValueRange::Of(offset, offset + 7), ValueRange::Of(offset + 1, offset + 8)})
+        if (range.Within(full)) ranges.push_back(range);
+  }
+  return ranges;
 }
 
 ValueRange OfBytes(const std::string& bytes, DType type) {
@@ -214,7 +238,8 @@ absl::StatusOr<std::vector<std::optional<ValueRange>>> TrialRanges(const Program
     if (buffer.role == Role::kConstant && buffer.data != kNone)
       inputs[id] = OfBytes((*p.constants)[buffer.data], buffer.dtype);
   }
-  const std::string first = Flow(p, inputs).Undefined();
+  Flow unrestricted(p, inputs);
+  const std::string first = unrestricted.Undefined();
   if (first.empty()) return ranges;
   // One input alone, then all of them from the same list, then pairs.
   const auto attempt = [&](const std::vector<std::pair<size_t, ValueRange>>& changes) {
@@ -225,7 +250,7 @@ absl::StatusOr<std::vector<std::optional<ValueRange>>> TrialRanges(const Program
       if (range != UnrestrictedTrialData(p.buffers[p.parameters[i]].dtype)) ranges[i] = range;
     return true;
   };
-  const auto of = [&](size_t i) { return Candidates(p.buffers[p.parameters[i]].dtype); };
+  const auto of = [&](size_t i) { return Candidates(p, p.buffers[p.parameters[i]].dtype); };
   for (const size_t i : drawn)
     for (const ValueRange& range : of(i))
       if (attempt({{i, range}})) return ranges;
@@ -242,9 +267,11 @@ absl::StatusOr<std::vector<std::optional<ValueRange>>> TrialRanges(const Program
           if (attempt({{i, one}, {j, other}})) return ranges;
     }
   }
+  // Intervals cannot tell: the data as they are may well be right.
+  if (!unrestricted.never_defined()) return ranges;
   return absl::FailedPreconditionError(
       absl::StrCat("no trial data are known for which it is defined: ", first,
-                   " may divide by zero, overflow, or shift beyond the width; make the divisor or the amount "
+                   " divides by zero or shifts beyond the width; make the divisor or the amount "
                    "safe in the file "
                    "(for instance by arith.maxsi or arith.andi)"));
 }

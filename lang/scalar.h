@@ -3,9 +3,9 @@
 // backends.
 //
 // f32, f16 and bf16 round to nearest even; functions such as exp are evaluated in double and rounded once.
-// Integers wrap. i8, i16, i32, i64 and index hold sign-extended values, u8 and i1 zero-extended ones. Where the
-// operation is undefined (division by zero, shifts beyond the width, floats beyond an integer's range) the
-// result is some value, the same on every machine.
+// Integers wrap. i8, i16, i32, i64 and index hold sign-extended values, u8 and i1 zero-extended ones. Where
+// the operation is undefined (division by zero, shifts beyond the width, floats beyond an integer's range)
+// the result is some value, the same on every machine.
 #pragma once
 
 #include <cstdint>

@@ -124,8 +124,10 @@ int Report(const absl::Status& status, bool json) {
 
 int RunKiln(int argc, const char* const* argv) {
   if (argc > 0) SetProgramName(argv[0]);
+  const bool json =
+      std::any_of(argv, argv + argc, [](const char* a) { return std::strcmp(a, "--json") == 0; });
   signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is a write that fails
-  if (const absl::Status enough = WidenStack(); !enough.ok()) return Written(Report(enough, false));
+  if (const absl::Status enough = WidenStack(); !enough.ok()) return Written(Report(enough, json));
   // Standard output is for results.
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("kiln", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
@@ -145,8 +147,6 @@ int RunKiln(int argc, const char* const* argv) {
     command->footer(absl::StrCat("Example: ", subcommand.example));
     actions.emplace_back(command, subcommand.add(*command));
   }
-  const bool json =
-      std::any_of(argv, argv + argc, [](const char* a) { return std::strcmp(a, "--json") == 0; });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -230,9 +230,9 @@ class GenericTranslator {
   }
 
   mlir::LogicalResult RefuseReduction() {
-    return values_.Refuse(op_,
-                          "a reduction other than a sum, product, minimum, maximum, and, or, xor, argmax, argmin",
-                          "split it into reductions of one of these kinds");
+    return values_.Refuse(
+        op_, "a reduction other than a sum, product, minimum, maximum, and, or, xor, argmax, argmin",
+        "split it into reductions of one of these kinds");
   }
 
   mlir::LogicalResult PlanReduction(mlir::OpOperand& out, Planned& plan) {

@@ -93,5 +93,44 @@ TEST(QuietMachine, TheInterpreterRunsMillionsOfInstancesASecond) {
   EXPECT_LT(seconds, 1.0);
 }
 
+TEST(QuietMachine, IsRelativeToAReferenceKernelThatTakesTwiceAsLongAsUndisturbed) {
+  RunRequest request = Spin(500e-6);
+  request.timing.runs = 41;
+  request.reference_kernel = ReferenceKernel{.kernel = Spin(20e-6).kernel, .seconds = 10e-6};
+  const RunResult result = RunOne(request);
+  ASSERT_EQ(Name(result), "ok") << result.detail;
+  EXPECT_NEAR(result.slowdown, 2, 0.2);
+  std::vector<double> seconds = result.seconds;
+  std::sort(seconds.begin(), seconds.end());
+  EXPECT_NEAR(seconds[seconds.size() / 2], 250e-6, 25e-6);
+
+  request.reference_kernel->seconds = 0;
+  EXPECT_EQ(RunOne(request).detail, "the time of the reference kernel must be positive");
+}
+
+// A core that is shared for a while: the reference kernel takes twice as long, and this kernel does not.
+TEST(QuietMachine, TellsSamplesOfACalmCoreWhereThereAreEnough) {
+  RunRequest request = Spin(500e-6);
+  request.timing.runs = 20;
+  const RunRequest reference = Spin("n % 80 < 40 ? 40e-6 : 20e-6");
+  request.reference_kernel = ReferenceKernel{.kernel = reference.kernel, .seconds = 20e-6};
+  const RunResult result = RunOne(request);
+  ASSERT_EQ(Name(result), "ok") << result.detail;
+  EXPECT_TRUE(result.calm);
+  EXPECT_GE(result.seconds.size(), 10u);
+  for (const double seconds : result.seconds) EXPECT_GT(seconds, 400e-6);
+  EXPECT_GE(result.taken.size(), 4 * result.seconds.size());
+  std::vector<double> slowdowns;
+  for (size_t i = 0; i < result.taken.size(); i += 2) {
+    EXPECT_GT(result.taken[i], 450e-6);
+    slowdowns.push_back(result.taken[i + 1]);
+  }
+  EXPECT_NEAR(*std::min_element(slowdowns.begin(), slowdowns.end()), 1, 0.1);
+  EXPECT_GT(*std::max_element(slowdowns.begin(), slowdowns.end()), 1.5);
+
+  request.reference_kernel->seconds = 40e-6;
+  EXPECT_NEAR(RunOne(request).least_slowdown, 0.5, 0.05);
+}
+
 }  // namespace
 }  // namespace kiln

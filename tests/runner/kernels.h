@@ -99,4 +99,15 @@ inline std::string TwiceReference() {
 
 inline std::string Name(const RunResult& result) { return RunStatusName(result.status); }
 
+// `seconds` of a core in C, in which n is the number of earlier runs.
+inline RunRequest Spin(const std::string& seconds) {
+  return Request(absl::StrCat(
+      "static double now() { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return "
+      "t.tv_sec + 1e-9 * t.tv_nsec; }\n"
+      "int n; int f(float* a, float* b) { double end = now() + (",
+      seconds, "); ++n; while (now() < end); return 0; }"));
+}
+
+inline RunRequest Spin(double seconds) { return Spin(absl::StrCat(seconds)); }
+
 }  // namespace kiln

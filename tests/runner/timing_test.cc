@@ -11,17 +11,6 @@
 namespace kiln {
 namespace {
 
-// `seconds` of a core in C, in which n is the number of earlier runs.
-RunRequest Spin(const std::string& seconds) {
-  return Request(absl::StrCat(
-      "static double now() { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return "
-      "t.tv_sec + 1e-9 * t.tv_nsec; }\n"
-      "int n; int f(float* a, float* b) { double end = now() + (",
-      seconds, "); ++n; while (now() < end); return 0; }"));
-}
-
-RunRequest Spin(double seconds) { return Spin(absl::StrCat(seconds)); }
-
 double Fastest(const std::vector<double>& seconds) {
   return *std::min_element(seconds.begin(), seconds.end());
 }
@@ -36,21 +25,6 @@ TEST(Timing, OfAKnownSpinIsWithinTenPercent) {
   }
 }
 
-TEST(Timing, IsRelativeToAReferenceKernelThatTakesTwiceAsLongAsUndisturbed) {
-  RunRequest request = Spin(500e-6);
-  request.timing.runs = 41;
-  request.reference_kernel = ReferenceKernel{.kernel = Spin(20e-6).kernel, .seconds = 10e-6};
-  const RunResult result = RunOne(request);
-  ASSERT_EQ(Name(result), "ok") << result.detail;
-  EXPECT_NEAR(result.slowdown, 2, 0.2);
-  std::vector<double> seconds = result.seconds;
-  std::sort(seconds.begin(), seconds.end());
-  EXPECT_NEAR(seconds[seconds.size() / 2], 250e-6, 25e-6);
-
-  request.reference_kernel->seconds = 0;
-  EXPECT_EQ(RunOne(request).detail, "the time of the reference kernel must be positive");
-}
-
 TEST(Timing, IsNotShorterWhereTheReferenceKernelWasStopped) {
   RunRequest request = Spin(500e-6);
   request.timing.runs = 9;
@@ -61,30 +35,6 @@ TEST(Timing, IsNotShorterWhereTheReferenceKernelWasStopped) {
   std::vector<double> seconds = result.seconds;
   std::sort(seconds.begin(), seconds.end());
   EXPECT_GT(seconds[seconds.size() / 2], 250e-6);  // of calm samples half are told
-}
-
-// A core that is shared for a while: the reference kernel takes twice as long, and this kernel does not.
-TEST(Timing, TellsSamplesOfACalmCoreWhereThereAreEnough) {
-  RunRequest request = Spin(500e-6);
-  request.timing.runs = 20;
-  const RunRequest reference = Spin("n % 80 < 40 ? 40e-6 : 20e-6");
-  request.reference_kernel = ReferenceKernel{.kernel = reference.kernel, .seconds = 20e-6};
-  const RunResult result = RunOne(request);
-  ASSERT_EQ(Name(result), "ok") << result.detail;
-  EXPECT_TRUE(result.calm);
-  EXPECT_GE(result.seconds.size(), 10u);
-  for (const double seconds : result.seconds) EXPECT_GT(seconds, 400e-6);
-  EXPECT_GE(result.taken.size(), 4 * result.seconds.size());
-  std::vector<double> slowdowns;
-  for (size_t i = 0; i < result.taken.size(); i += 2) {
-    EXPECT_GT(result.taken[i], 450e-6);
-    slowdowns.push_back(result.taken[i + 1]);
-  }
-  EXPECT_NEAR(*std::min_element(slowdowns.begin(), slowdowns.end()), 1, 0.1);
-  EXPECT_GT(*std::max_element(slowdowns.begin(), slowdowns.end()), 1.5);
-
-  request.reference_kernel->seconds = 40e-6;
-  EXPECT_NEAR(RunOne(request).least_slowdown, 0.5, 0.05);
 }
 
 // Two runners share a core, and both are busy for longer than a slice of time.

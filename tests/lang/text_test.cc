@@ -161,8 +161,8 @@ TEST(Text, ErrorsSayWhereWhatAndWhatWasWanted) {
             "5:41: no buffer is called \"B\"");
   EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i A[i, i] = f32(1) } }"),
             "5:41: found 2 indices, wanted 1");
-  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i A[i] = sinh(f32(1)) } }"),
-            "5:48: there is no operation \"sinh\"");
+  EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i A[i] = gamma(f32(1)) } }"),
+            "5:48: there is no operation \"gamma\"");
   EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i A[i] = f32(1) }"),
             "5:56: found the end, wanted \"for\" or \"block\"");
 }

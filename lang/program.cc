@@ -70,8 +70,12 @@ Id Program::AddMark(const Sum& sum, Extent extent) {
 }
 
 Id Program::AddExpr(const Expr& expr) {
-  for (size_t i = exprs.size(); i-- > 0;) {
-    if (Same(exprs[i], expr)) return static_cast<Id>(i);
+  // An equal one stands after the operands, which are most often near the end.
+  const Id operands[] = {expr.a, expr.b, expr.c};
+  Id before = kNone;
+  for (int i = 0; i < Arity(expr.op); ++i) before = std::max(before, operands[i]);
+  for (Id i = static_cast<Id>(exprs.size()) - 1; i > before; --i) {
+    if (Same(exprs[i], expr)) return i;
   }
   return Push(exprs, expr);
 }

@@ -69,14 +69,15 @@ Id BodyRewriter::Expression(Id expr) {
 }
 
 Id BodyRewriter::Rewrite(Id expr) {
-  Expr e = program_.exprs[expr];
+  const Expr old = program_.exprs[expr];
+  Expr e = old;
   switch (e.op) {
     case Op::kConstant:
     case Op::kArg:
       return expr;
     case Op::kIndex:
       e.a = Index(e.a);
-      return e.a == kNone ? kNone : program_.AddExpr(e);
+      return e.a == kNone ? kNone : e.a == old.a ? expr : program_.AddExpr(e);
     case Op::kLoad: {
       const Id replaced = load_ ? load_(e) : kNone;
       if (replaced != kNone) return replaced;
@@ -84,7 +85,7 @@ Id BodyRewriter::Rewrite(Id expr) {
       if (!range.has_value()) return kNone;
       e.b = range->begin;
       e.c = range->count;
-      return program_.AddExpr(e);
+      return e.b == old.b ? expr : program_.AddExpr(e);
     }
     case Op::kWithin: {
       const std::optional<Range> range = Indices(MarksOf(e));
@@ -100,7 +101,8 @@ Id BodyRewriter::Rewrite(Id expr) {
     *operand = Expression(*operand);
     if (*operand == kNone) return kNone;
   }
-  return program_.AddExpr(e);
+  const bool same = e.a == old.a && e.b == old.b && e.c == old.c && e.bits == old.bits;
+  return same ? expr : program_.AddExpr(e);
 }
 
 namespace {

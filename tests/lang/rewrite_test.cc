@@ -1,0 +1,60 @@
+// What the rewriter makes of shared expressions: as many nodes as it was given, not one for each use.
+#include "lang/rewrite.h"
+
+#include <gtest/gtest.h>
+
+#include "lang/analysis/dataflow.h"
+
+namespace kiln {
+namespace {
+
+// x = x*0.5 + x, `times` times, of what is read at the first iter.
+Id Diamonds(Program& p, Id buffer, int times) {
+  const Range at = p.AddList({p.AddMark(Sum::Of(Source::Iter(0)), 8)});
+  Id x = p.AddExpr({Op::kLoad, DType::kF32, buffer, at.begin, at.count, 0});
+  const Id half = p.AddExpr({Op::kConstant, DType::kF32, kNone, kNone, kNone, 0x3fe0000000000000});
+  for (int i = 0; i < times; ++i) {
+    const Id product = p.AddExpr({Op::kMul, DType::kF32, x, half, kNone, 0});
+    x = p.AddExpr({Op::kAdd, DType::kF32, product, x, kNone, 0});
+  }
+  return x;
+}
+
+TEST(Rewrite, ExpressionsThatStayAreNotMadeAnew) {
+  Program p;
+  const Id buffer = p.AddBuffer("a", DType::kF32, {8}, Role::kInput);
+  const Id x = Diamonds(p, buffer, 100);
+  EXPECT_EQ(p.exprs.size(), 202);
+  const auto same = [](int iter) { return Sum::Of(Source::Iter(iter)); };
+  EXPECT_TRUE(CanSubstitute(p, x, same, {8}));
+  EXPECT_EQ(BodyRewriter(p, nullptr, same, {8}).Expression(x), x);
+  EXPECT_EQ(p.exprs.size(), 202);
+}
+
+TEST(Rewrite, EachSharedExpressionIsRewrittenOnce) {
+  Program p;
+  const Id a = p.AddBuffer("a", DType::kF32, {8}, Role::kInput);
+  const Id x = Diamonds(p, a, 100);
+  const Id zero = p.AddExpr({Op::kConstant, DType::kF32, kNone, kNone, kNone, 0});
+  int loads = 0;
+  const auto load = [&](const Expr&) { return ++loads, zero; };
+  const auto same = [](int iter) { return Sum::Of(Source::Iter(iter)); };
+  EXPECT_NE(BodyRewriter(p, load, same, {8}).Expression(x), x);
+  EXPECT_EQ(loads, 1);
+  EXPECT_EQ(p.exprs.size(), 203 + 200);  // the load is gone, its place is taken by what was there
+}
+
+TEST(Rewrite, AnEqualExpressionIsFoundWhereverItStands) {
+  Program p;
+  const Id a = p.AddBuffer("a", DType::kF32, {8}, Role::kInput);
+  const size_t x = Diamonds(p, a, 100), size = p.exprs.size();
+  for (size_t i = 0; i < size; ++i) {
+    const Expr e = p.exprs[i];
+    EXPECT_EQ(p.AddExpr(e), static_cast<Id>(i));
+  }
+  EXPECT_EQ(p.exprs.size(), size);
+  EXPECT_EQ(x, size - 1);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -138,17 +139,16 @@ class Planner {
   }
 
   void PlanExpr(Id node, bool prepare, Id id, BlockPlan& block) {
+    if (!planned_.insert(id).second) return;
     const Expr e = p_.exprs[id];
     if (e.op == Op::kIndex) {
       block.values.emplace(id, Ground(p_.SumOf(e.a), node));
     } else if (e.op == Op::kLoad) {
-      const auto [at, fresh] = block.addresses.emplace(id, Sum());
-      if (fresh) AddAccess(node, prepare, false, e.a, Logical(node, {e.b, e.c}), &at->second);
+      AddAccess(node, prepare, false, e.a, Logical(node, {e.b, e.c}), &block.addresses[id]);
     } else if (e.op == Op::kGather) {
-      const auto [at, fresh] = block.addresses.emplace(id, Sum());
-      if (fresh)
-        AddAccess(node, prepare, false, BufferRead(e), GatherIndex(node, e, block.gathers[id]), &at->second);
-    } else if (e.op == Op::kWithin && block.within.count(id) == 0) {
+      AddAccess(node, prepare, false, BufferRead(e), GatherIndex(node, e, block.gathers[id]),
+                &block.addresses[id]);
+    } else if (e.op == Op::kWithin) {
       std::vector<int> conditions;
       const Range range = Program::WithinMarks(e);
       const std::vector<int32_t> marks(p_.List(range).begin(), p_.List(range).end());
@@ -201,6 +201,7 @@ class Planner {
     }
     const BlockNode body = p_.block(node);
     const std::vector<int32_t> values(p_.List(body.values).begin(), p_.List(body.values).end());
+    planned_.clear();
     for (const Id value : values) PlanExpr(node, prepare, value, block);
     const bool sum = body.monoid != kNone && p_.monoids[body.monoid].kind == Monoid::Kind::kSum;
     if (sum && body.accumulates && AnnotationOf(p_, body.annotations, kFinite) != 0)
@@ -216,6 +217,7 @@ class Planner {
   const PlanOptions& options_;
   Plan plan_;
   std::unordered_map<Id, std::vector<Sum>> iters_;
+  std::unordered_set<Id> planned_;  // expressions of the block at hand
   std::vector<PlannedAccess> accesses_;
 };
 

@@ -10,6 +10,8 @@
 //   layouts     different elements lie at different places
 #pragma once
 
+#include <set>
+
 #include "validator/proof/compare.h"
 
 namespace kiln::proof {
@@ -47,7 +49,9 @@ class Obligations {
   // Of a writer's instances: the variables of the loops around all of a unit, then the element.
   Relation Written(const Writer& writer, size_t around) const;
   Look Wanted(Id buffer, const std::vector<Sum>& index, const Value& writer) const;
-  void CollectReads(Id block, Id expr, std::vector<Range>& within, std::vector<Read>& reads) const;
+  // `seen`: expressions whose reads under the same guards are in `reads`.
+  void CollectReads(Id block, Id expr, std::vector<Range>& within, std::set<Id>& seen,
+                    std::vector<Read>& reads) const;
   std::string BlockText(Id block) const;
   std::string At(Id block, const Reply& reply) const;  // " at (i=3, k=7)"
   bool Runs(const Unit& unit, Id block) const;         // within its stretch

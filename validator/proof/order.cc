@@ -23,14 +23,16 @@ Obligations::Obligations(Decider& decider, Comparison& comparison, const Model& 
     : decider_(decider), comparison_(comparison), model_(model), reference_(reference), p_(model.program()) {
   for (const Id block : model.spaces().blocks()) {
     std::vector<Range> within;
+    std::set<Id> seen;
     for (const Range list : {p_.block(block).values, p_.block(block).initial}) {
-      for (const Id expr : p_.List(list)) CollectReads(block, expr, within, reads_);
+      for (const Id expr : p_.List(list)) CollectReads(block, expr, within, seen, reads_);
     }
   }
 }
 
-void Obligations::CollectReads(Id block, Id expr, std::vector<Range>& within,
+void Obligations::CollectReads(Id block, Id expr, std::vector<Range>& within, std::set<Id>& seen,
                                std::vector<Read>& reads) const {
+  if (!seen.insert(expr).second) return;
   const Expr& e = p_.exprs[expr];
   if (e.op == Op::kLoad) {
     if (model_.IsWritten(e.a)) reads.push_back({block, e.a, {e.b, e.c}, within, false});
@@ -42,7 +44,8 @@ void Obligations::CollectReads(Id block, Id expr, std::vector<Range>& within,
   for (int i = 0; i < Arity(e.op); ++i) {
     const bool guarded = e.op == Op::kWithin && i == 0;
     if (guarded) within.push_back(Program::WithinMarks(e));
-    CollectReads(block, operands[i], within, reads);
+    std::set<Id> inside;
+    CollectReads(block, operands[i], within, guarded ? inside : seen, reads);
     if (guarded) within.pop_back();
   }
 }

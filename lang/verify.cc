@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
@@ -433,9 +434,7 @@ class Verifier {
     for (int k = 0; k < Arity(e.op); ++k) {
       // Each once, where guards cannot differ.
       if (guards.empty()) {
-        if (std::find(seen_.begin(), seen_.end(), std::make_pair(block, operands[k])) != seen_.end())
-          continue;
-        seen_.emplace_back(block, operands[k]);
+        if (!seen_.emplace(block, operands[k]).second) continue;
       }
       CheckExpr(block, operands[k], guards, depth + 1);
     }
@@ -483,7 +482,7 @@ class Verifier {
 
   const Program& p_;
   std::string where_;
-  std::vector<std::pair<Id, Id>> seen_;
+  absl::flat_hash_set<std::pair<Id, Id>> seen_;
   absl::Status status_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 
 namespace kiln {
@@ -23,16 +24,26 @@ void EachBlockBelow(const Program& p, Id node, const Visitor& visit) {
   } while (node != top);
 }
 
-using Exprs = absl::InlinedVector<Id, 24>;
+constexpr size_t kFew = 24;
+using Exprs = absl::InlinedVector<Id, kFew>;
 
-void Visit(const Program& p, Id expr, Exprs& order) {
-  if (std::find(order.begin(), order.end(), expr) != order.end()) return;
+// Those of `order`, once they are too many to be looked through.
+using Seen = absl::flat_hash_set<Id>;
+
+bool Contains(const Exprs& order, const Seen& seen, Id expr) {
+  return seen.empty() ? absl::c_linear_search(order, expr) : seen.contains(expr);
+}
+
+void Visit(const Program& p, Id expr, Exprs& order, Seen& seen) {
+  if (Contains(order, seen, expr)) return;
   const Expr& e = p.exprs[expr];
   const int arity = Arity(e.op);
-  if (arity > 0) Visit(p, e.a, order);
-  if (arity > 1) Visit(p, e.b, order);
-  if (arity > 2) Visit(p, e.c, order);
+  if (arity > 0) Visit(p, e.a, order, seen);
+  if (arity > 1) Visit(p, e.b, order, seen);
+  if (arity > 2) Visit(p, e.c, order, seen);
   order.push_back(expr);
+  if (order.size() == kFew) seen.insert(order.begin(), order.end());
+  if (order.size() > kFew) seen.insert(expr);
 }
 
 void AddOnce(std::vector<Id>& list, Id id) {
@@ -41,8 +52,9 @@ void AddOnce(std::vector<Id>& list, Id id) {
 
 Exprs Body(const Program& p, Id block) {
   Exprs order;
-  for (const Id e : p.List(p.block(block).values)) Visit(p, e, order);
-  for (const Id e : p.List(p.block(block).initial)) Visit(p, e, order);
+  Seen seen;
+  for (const Id e : p.List(p.block(block).values)) Visit(p, e, order, seen);
+  for (const Id e : p.List(p.block(block).initial)) Visit(p, e, order, seen);
   return order;
 }
 
@@ -125,7 +137,8 @@ bool GathersFrom(const Program& program, Id block, Id buffer) {
 
 bool ReadsInitially(const Program& program, Id block, Id buffer) {
   Exprs order;
-  for (const Id e : program.List(program.block(block).initial)) Visit(program, e, order);
+  Seen seen;
+  for (const Id e : program.List(program.block(block).initial)) Visit(program, e, order, seen);
   return std::any_of(order.begin(), order.end(),
                      [&](Id e) { return BufferRead(program.exprs[e]) == buffer; });
 }

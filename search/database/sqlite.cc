@@ -95,8 +95,9 @@ absl::Status Connection::Explain(int code) const {
     case SQLITE_IOERR:
       if (system == EACCES || system == EPERM || system == EROFS) return NoPermission(path_, detail);
       if (system == ENOSPC || system == EDQUOT) return no_space();
-      return absl::UnavailableError(absl::StrCat("reading or writing ", path_, " failed (", detail,
-                                                 "); check the disk and `ulimit -f`, and run the same command again"));
+      return absl::UnavailableError(
+          absl::StrCat("reading or writing ", path_, " failed (", detail,
+                       "); check the disk and `ulimit -f`, and run the same command again"));
     case SQLITE_NOMEM:
       return absl::ResourceExhaustedError(absl::StrCat("out of memory while using ", path_));
     case SQLITE_TOOBIG:

@@ -18,8 +18,9 @@ namespace kiln {
 ValueRange UnrestrictedTrialData(DType type);
 
 // For each parameter a range that its data must lie in, nullopt where any will do. A program without integer
-// divisions and shifts restricts nothing, nor does one for which no ranges that were tried are proven to make it
-// defined. kFailedPrecondition, with the block and the operation, where unrestricted data surely do not either.
+// divisions and shifts restricts nothing, nor does one for which no ranges that were tried are proven to make
+// it defined. kFailedPrecondition, with the block and the operation, where unrestricted data surely do not
+// either.
 absl::StatusOr<std::vector<std::optional<ValueRange>>> TrialRanges(const Program& program);
 
 }  // namespace kiln

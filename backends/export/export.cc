@@ -90,7 +90,8 @@ absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, 
     return (base / absl::StrCat(before, exported.name, after)).string();
   };
   std::vector<File> files;
-  files.push_back({path("", ".h"), HeaderText(program, built, exported.name, MadeFor(options), options.checked)});
+  files.push_back(
+      {path("", ".h"), HeaderText(program, built, exported.name, MadeFor(options), options.checked)});
   files.push_back({path("", ".o"), built.outputs[0]});
   files.push_back({path("", ".mlir"), built.outputs[1]});
   if (built.outputs.size() > 2) files.push_back({path("lib", ".so"), built.outputs[2]});

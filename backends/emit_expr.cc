@@ -4,6 +4,7 @@
 #include "backends/emit.h"
 #include "lang/check.h"
 #include "lang/start.h"
+#include "lang/value_range.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,19 +15,6 @@ namespace kiln {
 namespace {
 
 bool IsVector(mlir::Value value) { return mlir::isa<mlir::VectorType>(value.getType()); }
-bool DividesIntegers(const Expr& e) {
-  switch (e.op) {
-    case Op::kDiv:
-    case Op::kRem:
-    case Op::kDivU:
-    case Op::kRemU:
-    case Op::kFloorDiv:
-    case Op::kCeilDiv:
-      return !IsFloat(e.dtype);
-    default:
-      return false;
-  }
-}
 bool IsFloat(mlir::Value value) { return mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(value)); }
 
 }  // namespace

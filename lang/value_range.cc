@@ -197,6 +197,20 @@ ValueRange Intersection(const ValueRange& a, const ValueRange& b) {
       .Normal();
 }
 
+bool DividesIntegers(const Expr& e) {
+  switch (e.op) {
+    case Op::kDiv:
+    case Op::kRem:
+    case Op::kFloorDiv:
+    case Op::kCeilDiv:
+    case Op::kDivU:
+    case Op::kRemU:
+      return !IsFloat(e.dtype);
+    default:
+      return false;
+  }
+}
+
 ValueRange FullRange(DType type) {
   switch (type) {
     case DType::kI1:

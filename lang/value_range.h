@@ -45,6 +45,9 @@ ValueRange Intersection(const ValueRange& a, const ValueRange& b);
 // All values of a dtype.
 ValueRange FullRange(DType type);
 
+// Whether an operation divides integers: undefined where the divisor is 0.
+bool DividesIntegers(const Expr& e);
+
 // What an operation makes of operands of `operand_type`, rounded or wrapped to `type`; of casts too. `same`:
 // a and b are one expression. Where the operation is undefined it has no value.
 ValueRange ApplyToRanges(Op op, DType type, DType operand_type, const ValueRange& a, const ValueRange& b,

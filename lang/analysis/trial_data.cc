@@ -13,27 +13,12 @@
 namespace kiln {
 namespace {
 
-bool IsPartial(const Expr& e) {
-  if (IsFloat(e.dtype)) return false;
-  switch (e.op) {
-    case Op::kDiv:
-    case Op::kRem:
-    case Op::kFloorDiv:
-    case Op::kCeilDiv:
-    case Op::kDivU:
-    case Op::kRemU:
-    case Op::kShl:
-    case Op::kShr:
-    case Op::kShrU:
-      return true;
-    default:
-      return false;
-  }
-}
+bool IsShift(Op op) { return op == Op::kShl || op == Op::kShr || op == Op::kShrU; }
+
+bool IsPartial(const Expr& e) { return DividesIntegers(e) || IsShift(e.op); }
 
 bool IsDefined(Op op, DType type, const ValueRange& a, const ValueRange& b) {
-  if (op == Op::kShl || op == Op::kShr || op == Op::kShrU)
-    return b.Within(0, type == DType::kI1 ? 0 : 8 * SizeOf(type) - 1);
+  if (IsShift(op)) return b.Within(0, type == DType::kI1 ? 0 : 8 * SizeOf(type) - 1);
   if (b.MayBe(0)) return false;
   if (op == Op::kDivU || op == Op::kRemU || !b.MayBe(-1)) return true;
   return !a.MayBe(FullRange(type).min);
@@ -41,9 +26,8 @@ bool IsDefined(Op op, DType type, const ValueRange& a, const ValueRange& b) {
 
 // Whatever the operands are.
 bool IsNeverDefined(Op op, DType type, const ValueRange& b) {
-  const ValueRange defined = op == Op::kShl || op == Op::kShr || op == Op::kShrU
-                                 ? ValueRange::Of(0, type == DType::kI1 ? 0 : 8 * SizeOf(type) - 1)
-                                 : FullRange(type).Without(0);
+  const ValueRange defined = IsShift(op) ? ValueRange::Of(0, type == DType::kI1 ? 0 : 8 * SizeOf(type) - 1)
+                                         : FullRange(type).Without(0);
   return Intersection(b, defined).empty();
 }
 

@@ -47,7 +47,7 @@ TEST(FieldDivision, DataOfADivisorAreNotZeroAndThoseOfAnAmountBelowTheWidth) {
   EXPECT_FALSE(divisor->MayBe(0));
   EXPECT_TRUE(divisor->MayBe(-1));
   EXPECT_TRUE(RangeOfDivisor("i8", "%y = arith.shli %a, %b : TYPE")->Within(0, 7));
-  // 0 to 7 is within the width, and what is computed is not zero.
+  // Amounts from 0 to 7 are below the width, and a number with its last bit set is not zero.
   EXPECT_FALSE(RangeOfDivisor("i32", "%y = arith.shrui %a, %b : TYPE").has_value());
   EXPECT_FALSE(
       RangeOfDivisor("i32", "%d = arith.ori %b, %one : TYPE\n%y = arith.remsi %a, %d : TYPE").has_value());

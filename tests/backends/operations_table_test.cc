@@ -220,7 +220,7 @@ std::string Stored(DType type, Real real, Wide integer, bool is_real) {
   return bytes;
 }
 
-// What is divided by is neither 0 nor -1, and what is shifted by is below the width.
+// Divisors are neither 0 nor -1, and amounts of shifts are below the width.
 std::vector<std::string> InputsOf(DType type) {
   std::mt19937_64 random(5);
   std::vector<std::string> inputs(3);

@@ -49,6 +49,7 @@ class Obligations {
   // Of a writer's instances: the variables of the loops around all of a unit, then the element.
   Relation Written(const Writer& writer, size_t around) const;
   Look Wanted(Id buffer, const std::vector<Sum>& index, const Value& writer) const;
+  Finding StartsAfterWhatItReads(Id block) const;
   // `seen`: expressions whose reads under the same guards are in `reads`.
   void CollectReads(Id block, Id expr, std::vector<Range>& within, std::set<Id>& seen,
                     std::vector<Read>& reads) const;

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "lang/analysis/bindings.h"
 #include "lang/layout.h"
 #include "validator/proof/algebra.h"
 #include "validator/proof/obligations.h"
@@ -107,11 +108,43 @@ Finding Obligations::Check() {
     Finding finding = Parallel(incomplete_buffers_[i], incomplete_[i]);
     if (finding.answer != Answer::kYes) return finding;
   }
+  for (const Id block : model_.spaces().blocks()) {
+    Finding finding = StartsAfterWhatItReads(block);
+    if (finding.answer != Answer::kYes) return finding;
+  }
   for (const Read& read : reads_) {
     Finding finding = Reads(read);
     if (finding.answer != Answer::kYes) return finding;
   }
   return Pipelines();
+}
+
+// A reduction starts where the outermost loop that feeds it is entered: nothing within that loop is written
+// yet.
+Finding Obligations::StartsAfterWhatItReads(Id block) const {
+  const BlockNode& b = p_.block(block);
+  if (b.monoid == kNone || b.accumulates || b.initial.count == 0) return {};
+  const std::vector<Id> loops = LoopsAround(p_, block);
+  const std::vector<bool> reduces = Feeds(p_, block, IterKind::kReduction);
+  const auto outermost = std::find(reduces.begin(), reduces.end(), true);
+  if (outermost == reduces.end()) return {};
+  const Id loop = loops[outermost - reduces.begin()];
+  std::vector<Range> within;
+  std::set<Id> seen;
+  std::vector<Read> reads;
+  for (const Id expr : p_.List(b.initial)) CollectReads(block, expr, within, seen, reads);
+  for (const Read& read : reads) {
+    for (const Unit& unit : model_.units(read.buffer)) {
+      for (const Writer& w : unit.writers) {
+        if (!Below(loop, w.block)) continue;
+        return {Answer::kUnknown,
+                absl::StrCat(BlockText(block), " starts from ", p_.Text(p_.buffers[read.buffer].name),
+                             ", which is written in a loop that it starts before"),
+                {}};
+      }
+    }
+  }
+  return {};
 }
 
 Finding Obligations::Reads(const Read& read) {

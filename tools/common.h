@@ -25,7 +25,7 @@ using Action = std::function<absl::Status()>;
 absl::Status Usage(absl::Status status);
 // The same status with exit code 4.
 absl::Status Undecided(absl::Status status);
-// The same error with exit code 3: what was found in spite of it is in the database.
+// The same error with exit code 3: the database holds partial results.
 absl::Status Partial(absl::Status status);
 // The same error, of which standard output has said all: it is not printed.
 absl::Status Told(absl::Status status);

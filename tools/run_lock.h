@@ -1,4 +1,4 @@
-// One process a command and database: who types a running command again is told who runs it.
+// At most one process runs a command on a database. A second one fails, and its error names the first.
 #pragma once
 
 #include <memory>

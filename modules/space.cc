@@ -11,7 +11,7 @@ namespace {
 
 class Parser : private SpaceTokens {
  public:
-  explicit Parser(absl::string_view text) : SpaceTokens(text) {}
+  Parser(absl::string_view text, const ModuleLookup& find) : SpaceTokens(text), find_(find) {}
 
   absl::StatusOr<Space> Parse() {
     std::vector<std::pair<std::string, Space>> items;
@@ -23,7 +23,7 @@ class Parser : private SpaceTokens {
         items.emplace_back("", [m = *std::move(modules)](Schedule& s) { EachBlock(s, m); });
         continue;
       }
-      const ModuleEntry* entry = FindModule(name);
+      const ModuleEntry* entry = find_(name);
       if (entry == nullptr) return Unknown(name);
       if (entry->of_block)
         return Wrong(absl::StrCat(name, " is a module of a block; write each-block(", name, ")"));
@@ -51,7 +51,7 @@ class Parser : private SpaceTokens {
     if (!Take('(')) return Wrong("wanted ( after each-block");
     do {
       const std::string name = Word();
-      const ModuleEntry* entry = FindModule(name);
+      const ModuleEntry* entry = find_(name);
       if (entry == nullptr) return Unknown(name);
       if (!entry->of_block)
         return Wrong(absl::StrCat(name, " is a module of a program; it stands outside of each-block"));
@@ -83,15 +83,17 @@ class Parser : private SpaceTokens {
     return Wrong(absl::StrCat("there is no module \"", name, "\"; known are each-block, ",
                               absl::StrJoin(ModuleNames(), ", ")));
   }
+  const ModuleLookup& find_;
 };
 
 }  // namespace
 
-absl::StatusOr<Space> ParseSpace(absl::string_view text) { return Parser(text).Parse(); }
+absl::StatusOr<Space> ParseSpace(absl::string_view text, const ModuleLookup& find) {
+  return Parser(text, find).Parse();
+}
 
 std::string DefaultSpace(const Target& target) {
-  const ModuleEntry* entry = FindModule(target.name);
-  return entry == nullptr ? "" : target.name;
+  return FindModule(target.name) == nullptr ? "" : target.name;
 }
 
 }  // namespace kiln

@@ -13,8 +13,9 @@
 
 namespace kiln {
 
-// kInvalidArgument with the column and what was expected there.
-absl::StatusOr<Space> ParseSpace(absl::string_view text);
+// kInvalidArgument with the column and what was expected there. `find` looks modules up.
+using ModuleLookup = std::function<const ModuleEntry*(absl::string_view name)>;
+absl::StatusOr<Space> ParseSpace(absl::string_view text, const ModuleLookup& find = FindModule);
 
 // The default space of a target, as a string.
 std::string DefaultSpace(const Target& target);

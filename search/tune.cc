@@ -58,7 +58,8 @@ absl::Status Tuner::MakeSketches() {
     task.space = std::make_unique<SearchSpace>(SearchSpace{tasks_in_[t].program, target_, {}, make_judge});
     if (!task.failed.empty()) continue;
     const absl::StatusOr<Enumeration> sketches =
-        Enumerate(space_, tasks_in_[t].program, target_, options_.sketches);
+        tasks_in_[t].sketches ? absl::StatusOr<Enumeration>(*tasks_in_[t].sketches)
+                              : Enumerate(space_, tasks_in_[t].program, target_, options_.sketches);
     if (absl::IsInvalidArgument(sketches.status())) return sketches.status();
     if (!sketches.ok()) {
       if (const absl::Status stopped = Fail(task, sketches.status()); !stopped.ok()) return stopped;

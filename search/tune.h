@@ -61,10 +61,11 @@ class Prover;
 struct TuneTask {
   std::string name;
   Program program;
-  double flops = 0;             // of one execution, for reports; 0: not known
-  double weight = 1;            // how often it occurs
-  std::string failed = {};      // why it cannot be tuned; it is left out. Empty if it can
-  double roofline_seconds = 0;  // the least that the machine could need; 0: not known
+  double flops = 0;                          // of one execution, for reports; 0: not known
+  double weight = 1;                         // how often it occurs
+  std::string failed = {};                   // why it cannot be tuned; it is left out. Empty if it can
+  double roofline_seconds = 0;               // the least that the machine could need; 0: not known
+  std::optional<Enumeration> sketches = {};  // of the space; made of it by Tune where they are not given
 };
 
 // What is known when a round has been recorded.

@@ -17,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "build_info.h"
+#include "lang/intrinsic.h"
 #include "modules/module.h"
 
 extern "C" const char* kiln_version();
@@ -136,7 +137,7 @@ absl::Status CheckStamp(const std::string& path) {
 
 }  // namespace
 
-absl::Status LoadPlugin(const std::string& path) {
+absl::StatusOr<std::string> ObjectOfPlugin(const std::string& path) {
   fs::path object = path;
   if (absl::EndsWith(path, ".cc") || absl::EndsWith(path, ".cpp")) {
     absl::StatusOr<fs::path> compiled = Compile(path);
@@ -146,15 +147,24 @@ absl::Status LoadPlugin(const std::string& path) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": a plugin is a C++ file (.cc) or a shared object (.so)"));
   }
-  const absl::Status stamp = CheckStamp(object);
-  if (!stamp.ok()) return stamp;
-  if (dlopen(fs::absolute(object).c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+  if (const absl::Status stamp = CheckStamp(object); !stamp.ok()) return stamp;
+  return fs::absolute(object).string();
+}
+
+absl::Status LoadPlugin(const std::string& path, const std::string& object) {
+  const size_t primitives = AllPrimitives().size(), intrinsics = AllIntrinsics().size();
+  if (dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
     return absl::FailedPreconditionError(absl::StrCat(path, " cannot be loaded: ", dlerror()));
-  }
-  const std::vector<std::string> repeated = RepeatedModuleNames();
-  if (!repeated.empty()) {
+  if (const std::vector<std::string> repeated = RepeatedModuleNames(); !repeated.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ": there is a module called ", repeated[0], " already"));
+        absl::StrCat(path, ": there is a module called ", repeated[0], " already; give yours another name"));
+  }
+  if (AllPrimitives().size() != primitives || AllIntrinsics().size() != intrinsics) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        " declares a primitive or an intrinsic, but a plugin may bring modules only: it runs in a "
+        "process of its own, and the one that replays and lowers would not know them. Add them to Kiln "
+        "(lang/primitives/, lang/intrinsics/)"));
   }
   return absl::OkStatus();
 }

@@ -122,12 +122,20 @@ absl::Status ShowSpace(const Options& options) {
       {"task", "occurrences", "sketches", "support", "GFLOP", "blocks"}};
   std::vector<Enumeration> spaces;
   bool found = false;
-  std::string without;  // tasks that the space gives no sketch
+  std::string without;   // tasks that the space gives no sketch
+  absl::Status applies;  // a crash of a plugin leaves the sketches of other tasks
   for (const Task& task : input->tasks) {
     if (!options.task.empty() && task.program.name != options.task) continue;
     found = true;
     absl::StatusOr<Enumeration> sketches =
-        Enumerate(space->space, task.program, *target, {.space = space->text, .limit = options.limit});
+        space->enumerate(task.program, {.space = space->text, .limit = options.limit});
+    if (absl::IsAborted(sketches.status())) {
+      const std::string why(sketches.status().message());
+      applies.Update(absl::AbortedError(absl::StrCat("task ", task.program.name, ": ", why)));
+      rows.push_back({task.program.name, absl::StrCat(task.occurrences.size()), "none: crashed"});
+      json["tasks"].push_back({{"name", task.program.name}, {"error", why}});
+      continue;
+    }
     if (!sketches.ok()) return sketches.status();
     rows.push_back({task.program.name, absl::StrCat(task.occurrences.size()),
                     absl::StrCat(sketches->sketches.size(), sketches->complete ? "" : "+"),
@@ -141,18 +149,19 @@ absl::Status ShowSpace(const Options& options) {
     return Usage(
         absl::InvalidArgumentError(absl::StrCat(options.input.file, " has no task \"", options.task, "\"")));
   for (const Boundary& boundary : input->boundaries) json["boundaries"].push_back(ToJson(boundary));
-  const absl::Status applies = without.empty()
-                                   ? absl::OkStatus()
-                                   : absl::FailedPreconditionError(absl::StrCat(
-                                         "the space gives no sketch that applies for ", without,
-                                         "; the reasons are under \"dropped\" (`kiln space --task NAME`)"));
+  if (!without.empty()) {
+    applies.Update(absl::FailedPreconditionError(
+        absl::StrCat("the space gives no sketch that applies for ", without,
+                     "; the reasons are under \"dropped\" (`kiln space --task NAME`)")));
+  }
   if (options.json) {
+    if (!applies.ok()) json["error"] = applies.message();
     Print(json);
     if (!applies.ok()) std::fprintf(stderr, "kiln: %s\n", std::string(applies.message()).c_str());
     return Told(applies);
   }
   std::printf("space: %s\n\n%s", space->text.c_str(), Table(rows).c_str());
-  if (spaces.size() == 1) {
+  if (spaces.size() == 1 && rows.size() == 2) {
     PrintSketches(spaces[0]);
     PrintDeclined(spaces[0]);
   }
@@ -160,7 +169,7 @@ absl::Status ShowSpace(const Options& options) {
   for (const Boundary& b : input->boundaries) {
     std::printf("  %s: %s (%s)\n", b.location.c_str(), b.op.c_str(), b.reason.c_str());
   }
-  if (spaces.size() > 1) std::printf("\n--task NAME prints the sketches of a task.\n");
+  if (rows.size() > 2) std::printf("\n--task NAME prints the sketches of a task.\n");
   return applies;
 }
 

@@ -1,11 +1,8 @@
 #include "tools/space_option.h"
 
-#include <algorithm>
-
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "tools/common.h"
 #include "tools/plugin.h"
+#include "tools/plugin_space.h"
 
 namespace kiln::tools {
 
@@ -20,28 +17,30 @@ void AddSpaceOption(CLI::App& command, SpaceOption* option) {
 }
 
 absl::StatusOr<NamedSpace> ResolveSpace(const SpaceOption& option, const Target& target) {
-  const std::vector<std::string> own = ModuleNames();
-  for (const std::string& path : option.plugins) {
-    const absl::Status loaded = LoadPlugin(path);
-    if (!loaded.ok()) return loaded;
-  }
   NamedSpace result;
-  result.text = option.space;
-  if (result.text.empty()) {
-    std::vector<std::string> added;
-    for (const std::string& name : ModuleNames()) {
-      const bool is_own = std::find(own.begin(), own.end(), name) != own.end();
-      if (!is_own && FindModule(name)->of_block) added.push_back(name);
-    }
-    result.text = DefaultSpace(target);
-    if (!added.empty()) {
-      result.text = absl::StrCat("each-block(auto-inline | ", absl::StrJoin(added, " | "),
-                                 ") | random-compute-location | parallelize-vectorize-unroll");
-    }
+  if (option.plugins.empty()) {
+    result.text = option.space.empty() ? DefaultSpace(target) : option.space;
+    absl::StatusOr<Space> space = ParseSpace(result.text);
+    if (!space.ok()) return Usage(space.status());
+    result.space = *std::move(space);
+    result.enumerate = [space = result.space, target](const Program& program,
+                                                      const EnumerateOptions& options) {
+      return Enumerate(space, program, target, options);
+    };
+    return result;
   }
-  absl::StatusOr<Space> space = ParseSpace(result.text);
-  if (!space.ok()) return Usage(space.status());
-  result.space = *std::move(space);
+  PluginSpace plugins{.files = option.plugins, .objects = {}, .text = option.space, .target = target};
+  for (const std::string& path : option.plugins) {
+    absl::StatusOr<std::string> object = ObjectOfPlugin(path);
+    if (!object.ok()) return object.status();
+    plugins.objects.push_back(*std::move(object));
+  }
+  absl::StatusOr<std::string> text = TextOfSpace(plugins);
+  if (!text.ok()) return text.status();
+  result.text = plugins.text = *std::move(text);
+  result.enumerate = [plugins](const Program& program, const EnumerateOptions& options) {
+    return EnumerateInChild(plugins, program, options);
+  };
   return result;
 }
 

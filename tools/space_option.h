@@ -1,6 +1,7 @@
 // --space and --plugin, which tune and space share.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "lang/target.h"
 #include "modules/space.h"
+#include "trace/enumerate.h"
 
 namespace kiln::tools {
 
@@ -20,11 +22,14 @@ void AddSpaceOption(CLI::App& command, SpaceOption* option);
 
 struct NamedSpace {
   std::string text;
-  Space space;
+  Space space;  // empty where there are plugins, whose code runs in child processes alone
+  // Its sketches. With plugins it forks, and may be kAborted (tools/plugin_space.h).
+  std::function<absl::StatusOr<Enumeration>(const Program& program, const EnumerateOptions& options)>
+      enumerate;
 };
 
-// Loads the plugins, then parses the space. Without --space, the plugins' modules of a block stand where the
-// default space has multi-level-tiling.
+// Parses the space, with the modules of the plugins. Without --space, the plugins' modules of a block stand
+// where the default space has multi-level-tiling.
 absl::StatusOr<NamedSpace> ResolveSpace(const SpaceOption& option, const Target& target);
 
 }  // namespace kiln::tools

@@ -116,8 +116,12 @@ class TuneCommand {
                         static_cast<double>(task.occurrences.size()),
                         std::string(TrialRanges(task.program).status().message())});
     }
-    const absl::StatusOr<NamedSpace> space = ResolveSpace(o_.space, CpuTarget(o_.threads));
+    Target target = CpuTarget(o_.threads);  // as that of the measurer
+    target.contract = !o_.no_contract;
+    const absl::StatusOr<NamedSpace> space = ResolveSpace(o_.space, target);
     if (!space.ok()) return space.status();
+    tuning_.sketches.space = space->text;
+    if (const absl::Status made = MakeSketches(*space); !made.ok()) return made;
     auto store = OpenStore(o_.database);
     if (!store.ok()) return store.status();
     const auto lock = RunLock::Take(o_.database, CommandText(o_, input_));
@@ -162,6 +166,22 @@ class TuneCommand {
     return absl::OkStatus();
   }
 
+  // Those of plugins, before there are threads. A task whose sketches fail is left out.
+  absl::Status MakeSketches(const NamedSpace& space) {
+    if (space.space) return absl::OkStatus();
+    for (TuneTask& task : tasks_) {
+      if (!task.failed.empty()) continue;
+      absl::StatusOr<Enumeration> made = space.enumerate(task.program, tuning_.sketches);
+      if (absl::IsInvalidArgument(made.status()) || absl::IsCancelled(made.status())) return made.status();
+      if (made.ok()) {
+        task.sketches = *std::move(made);
+      } else {
+        task.failed = std::string(made.status().message());
+      }
+    }
+    return absl::OkStatus();
+  }
+
   // Of a run that does not stop when it is asked to; no lock of standard output or error is waited for.
   void LastWords() const {
     if (o_.json) {
@@ -197,7 +217,6 @@ class TuneCommand {
     tuning.seed = o_.seed;
     tuning.cold = o_.cold;
     if (absl::Status status = UseCostModel(o_.cost_model, &tuning); !status.ok()) return status;
-    tuning.sketches.space = space.text;
     tuning.threads = static_cast<int>(UsableCores().size());
     tuning.command = CommandText(o_, input_);
     tuning.llvm_version = LlvmVersion();

@@ -86,7 +86,7 @@ class WireReader {
   void Get(std::vector<T>& values) {
     uint64_t size = 0;
     Get(size);
-    if (!Has(size)) return;
+    if (!Has(size)) return;  // each value has at least one byte
     values.resize(size);
     for (T& value : values) Get(value);
   }

@@ -1,0 +1,188 @@
+// What plugins do wrong is an error that names them, and ends nothing else.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "backends/cpu/targets.h"
+#include "modules/space.h"
+#include "test_paths.h"
+#include "tests/support/run_kiln.h"
+#include "tools/input.h"
+#include "tools/plugin.h"
+#include "tools/plugin_space.h"
+#include "trace/text.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/examples/matmul.mlir";
+const std::string kTwoTasks =
+    std::string(KILN_SOURCE_DIR) + "/tests/inputs/field/two_tasks_with_constant.mlir";
+
+std::string Plugin(const std::string& name) { return KILN_BUILD_DIR "/tests/plugins/" + name + ".so"; }
+
+Ran SpaceWith(const std::string& plugin, const std::string& space, const std::string& file = kMatmul) {
+  return RunKiln({"space", file, "--plugin", Plugin(plugin), "--space", space, "--json"});
+}
+
+struct BadModule {
+  const char* space;
+  const char* says;
+};
+
+TEST(PluginProcess, WhatAModuleDoesIsToldWithItsName) {
+  const BadModule modules[] = {
+      {"each-block(auto-inline | throws)",
+       "misbehaves.so: module throws ended in a crash (Aborted; exception: no tile is left)"},
+      {"each-block(segfaults)", "misbehaves.so: module segfaults ended in a crash (Segmentation fault)"},
+      {"parallelize-vectorize-unroll | exits",
+       "misbehaves.so: module exits ended in a crash (exit status 0)"},
+      {"each-block(throws-when-made size=3)",
+       "misbehaves.so: module throws-when-made ended in a crash (Aborted; "
+       "exception: vector::_M_range_check"},
+  };
+  for (const BadModule& module : modules) {
+    SCOPED_TRACE(module.space);
+    const Ran ran = SpaceWith("misbehaves", module.space);
+    EXPECT_EQ(ran.exit_code, 1) << ran.err;
+    ASSERT_FALSE(ran.json().is_discarded()) << ran.out;
+    EXPECT_THAT(ran.json()["error"].get<std::string>(), HasSubstr(module.says));
+    EXPECT_THAT(ran.err,
+                AllOf(HasSubstr(module.says), HasSubstr("hint: a plugin runs in a process of its own")));
+  }
+}
+
+TEST(PluginProcess, OnlyWhatIsLoadedCanCrash) {
+  const Ran ran = SpaceWith("aborts_at_load", "cpu");
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.json()["error"].get<std::string>(),
+              HasSubstr("aborts_at_load.so: loading it ended in a crash (Aborted)"));
+  EXPECT_EQ(SpaceWith("misbehaves", "cpu").exit_code, 0) << "modules that the space does not name do not run";
+}
+
+TEST(PluginProcess, ACrashInOneTaskLeavesTheOthers) {
+  const Ran listed = SpaceWith("misbehaves", "each-block(throws) | parallelize-vectorize-unroll", kTwoTasks);
+  EXPECT_EQ(listed.exit_code, 1);
+  const nlohmann::json tasks = listed.json()["tasks"];
+  ASSERT_EQ(tasks.size(), 2u) << listed.out;
+  EXPECT_NE(tasks[0].contains("error"), tasks[1].contains("error"));
+  EXPECT_NE(tasks[0].contains("sketches"), tasks[1].contains("sketches"));
+
+  const TemporaryFolder folder;
+  const Ran tuned = RunKiln({"tune", kTwoTasks, "--plugin", Plugin("misbehaves"), "--space",
+                             "each-block(throws) | parallelize-vectorize-unroll", "--trials", "2", "--db",
+                             folder / "a.db", "--json"});
+  EXPECT_EQ(tuned.exit_code, 3) << tuned.err;
+  int with = 0;
+  const nlohmann::json results = tuned.json()["tasks"];
+  for (const nlohmann::json& task : results) {
+    if (task["record"].get<int>() != 0) {
+      ++with;
+    } else {
+      EXPECT_THAT(task["reason"].get<std::string>(), HasSubstr("module throws ended in a crash"));
+    }
+  }
+  EXPECT_EQ(with, 1) << tuned.out;
+}
+
+TEST(PluginProcess, TuneOfOneTaskFailsWithTheName) {
+  const TemporaryFolder folder;
+  for (const auto& [plugin, says] : {std::pair("misbehaves", "module segfaults ended in a crash"),
+                                     std::pair("aborts_at_load", "loading it ended in a crash")}) {
+    const Ran ran = RunKiln({"tune", kMatmul, "--plugin", Plugin(plugin), "--space", "each-block(segfaults)",
+                             "--trials", "2", "--db", folder / "a.db", "--json"});
+    EXPECT_EQ(ran.exit_code, 1) << ran.err;
+    EXPECT_THAT(ran.json()["error"].get<std::string>(), HasSubstr(says));
+  }
+}
+
+TEST(PluginProcess, AnInterruptIsNoCrash) {
+  const Ran ran = SpaceWith("misbehaves", "interrupts");
+  EXPECT_EQ(ran.exit_code, 3) << ran.err;
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("module interrupts: interrupted"), Not(HasSubstr("crash"))));
+}
+
+TEST(PluginProcess, AnEndlessLoopEndsWithTheCommand) {
+  EXPECT_NE(SpaceWith("misbehaves", "hangs").exit_code, 0) << "a module has ended the command, and hangs";
+}
+
+TEST(PluginProcess, WhatAModulePrintsGoesToStandardError) {
+  const Ran ran = SpaceWith("misbehaves", "prints | parallelize-vectorize-unroll");
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(ran.json()["tasks"].size(), 1u) << ran.out;
+  EXPECT_THAT(ran.err, HasSubstr("0 choices so far\n"));
+}
+
+TEST(PluginProcess, MoreThanModulesIsRefused) {
+  const Ran ran = SpaceWith("declares_primitive", "cpu");
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.err,
+              HasSubstr("declares_primitive.so declares a primitive or an intrinsic, but a plugin may "
+                        "bring modules only"));
+}
+
+TEST(PluginProcess, AnOptionThatIsNotAllowedIsAMistakeOfTheCommandLine) {
+  const Ran ran = SpaceWith("good", "each-block(good innermost=0)");
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("option innermost of module good is \"0\"; it takes a number"));
+}
+
+TEST(PluginProcess, GivesTheSketchesThatTheSameModulesGiveHere) {
+  tools::InputOption file;
+  file.file = kTwoTasks;
+  const auto input = tools::LoadInput(file);
+  ASSERT_TRUE(input.ok()) << input.status();
+  const std::string so = Plugin("good");
+  const tools::PluginSpace space{
+      .files = {so},
+      .objects = {so},
+      .text = "each-block(auto-inline | good innermost=8) | random-compute-location",
+      .target = CpuTarget()};
+  std::vector<Enumeration> there;
+  for (const Task& task : input->tasks) {
+    auto sketches = tools::EnumerateInChild(space, task.program, {});
+    ASSERT_TRUE(sketches.ok()) << sketches.status();
+    there.push_back(*std::move(sketches));
+  }
+  EXPECT_EQ(FindModule("good"), nullptr) << "no code of it runs here";
+
+  ASSERT_TRUE(tools::LoadPlugin(so, so).ok());
+  const auto parsed = ParseSpace(space.text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  size_t sketches = 0, dropped = 0, declined = 0;
+  for (size_t t = 0; t < there.size(); ++t) {
+    const auto here = Enumerate(*parsed, input->tasks[t].program, space.target);
+    ASSERT_TRUE(here.ok()) << here.status();
+    ASSERT_EQ(there[t].sketches.size(), here->sketches.size());
+    for (size_t i = 0; i < here->sketches.size(); ++i) {
+      const Sketch &a = there[t].sketches[i], &b = here->sketches[i];
+      EXPECT_EQ(a.trace, b.trace) << Print(a.trace) << Print(b.trace);
+      ASSERT_EQ(a.sites.size(), b.sites.size());
+      for (size_t s = 0; s < a.sites.size(); ++s) {
+        EXPECT_EQ(a.sites[s].name, b.sites[s].name);
+        EXPECT_EQ(a.sites[s].support, b.sites[s].support);
+      }
+      EXPECT_EQ(a.log_support, b.log_support);
+      EXPECT_EQ(a.exact_support, b.exact_support);
+      EXPECT_EQ(a.sequences, b.sequences);
+    }
+    ASSERT_EQ(there[t].dropped.size(), here->dropped.size());
+    for (size_t i = 0; i < here->dropped.size(); ++i) {
+      EXPECT_EQ(there[t].dropped[i].reason, here->dropped[i].reason);
+      EXPECT_EQ(there[t].dropped[i].choices, here->dropped[i].choices);
+    }
+    EXPECT_EQ(there[t].declined, here->declined);
+    EXPECT_EQ(there[t].complete, here->complete);
+    sketches += here->sketches.size(), dropped += here->dropped.size(), declined += here->declined.size();
+  }
+  EXPECT_GT(sketches, there.size());
+  EXPECT_GT(dropped, 0u);
+  EXPECT_GT(declined, 0u);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,43 @@
+// Modules that throw, crash, end the process, or never return.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include <unistd.h>
+
+#include "lang/analysis/cost.h"
+#include "modules/module.h"
+
+namespace {
+
+// Only where there is something to tile.
+void Throws(kiln::Schedule& s, kiln::Block block) {
+  if (s.ok() && kiln::HasReuse(s.program(), s.node(block))) throw std::runtime_error("no tile is left");
+}
+void Segfaults(kiln::Schedule&, kiln::Block) { std::raise(SIGSEGV); }
+void Exits(kiln::Schedule&) { std::exit(0); }
+void Interrupts(kiln::Schedule&) { std::raise(SIGINT); }
+void Hangs(kiln::Schedule&) {
+  kill(getppid(), SIGTERM);
+  while (true) pause();
+}
+void Prints(kiln::Schedule& s) { std::printf("%d choices so far\n", static_cast<int>(s.choices().size())); }
+
+struct Options {
+  int64_t size = 0;
+};
+kiln::BlockModule ThrowsWhenMade(Options options) {
+  std::vector<int>().at(static_cast<size_t>(options.size));
+  return {"throws-when-made", [](kiln::Schedule&, kiln::Block) {}};
+}
+
+}  // namespace
+
+KILN_MODULE("throws", Throws);
+KILN_MODULE("segfaults", Segfaults);
+KILN_MODULE("exits", Exits);
+KILN_MODULE("interrupts", Interrupts);
+KILN_MODULE("hangs", Hangs);
+KILN_MODULE("prints", Prints);
+KILN_MODULE("throws-when-made", ThrowsWhenMade, kiln::Option("size", &Options::size));

@@ -1,5 +1,6 @@
 #include "tools/command.h"
 
+#include <pthread.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -80,13 +81,19 @@ std::string Meant(absl::string_view typed) {
   return meant;
 }
 
-// Small stacks of a shell are widened as far as they may be.
+// Small stacks of a shell are widened as far as they may be, those of threads too.
 absl::Status WidenStack() {
   constexpr rlim_t kWanted = 8 << 20, kLeast = 1 << 20;
   rlimit stack;
   if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= kWanted) return absl::OkStatus();
   stack.rlim_cur = std::min(stack.rlim_max, kWanted);
   setrlimit(RLIMIT_STACK, &stack);
+  pthread_attr_t threads;
+  if (pthread_getattr_default_np(&threads) == 0) {
+    pthread_attr_setstacksize(&threads, stack.rlim_cur);
+    pthread_setattr_default_np(&threads);
+    pthread_attr_destroy(&threads);
+  }
   if (stack.rlim_cur >= kLeast) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("the stack is limited to ", stack.rlim_cur >> 10,
@@ -105,7 +112,7 @@ int Written(int code) {
   std::cout.flush();
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return code;
-  std::fprintf(stderr, "kiln: standard output cannot be written: %s\n",
+  std::fprintf(stderr, "kiln: standard output cannot be written: %s; check the disk and `ulimit -f`\n",
                errno != 0 ? std::strerror(errno) : "an earlier write failed");
   return code == kExitOk ? kExitFailed : code;
 }

@@ -112,7 +112,11 @@ absl::StatusOr<fs::path> Compile(const std::string& path) {
   }
   if (status != 0) {
     fs::remove(scratch, error);
-    return absl::InvalidArgumentError(absl::StrCat(path, " does not compile:\n", messages));
+    if (!absl::StrContains(messages, "PLEASE submit a bug report"))
+      return absl::InvalidArgumentError(absl::StrCat(path, " does not compile:\n", messages));
+    return absl::FailedPreconditionError(absl::StrCat(
+        path, ": the compiler ", KILN_CXX_COMPILER,
+        " crashed; check the disk, the memory and `ulimit -f`, and run the same command again\n", messages));
   }
   fs::rename(scratch, object, error);
   if (error) return absl::FailedPreconditionError(absl::StrCat(object.string(), ": ", error.message()));

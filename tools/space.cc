@@ -110,6 +110,7 @@ absl::Status ShowSpace(const Options& options) {
   if (!input.ok()) return input.status();
   const absl::StatusOr<Target> target = NamedTarget(options.target, options.threads);
   if (!target.ok()) return target.status();
+  NoteCores(options.threads, *target);
   const absl::StatusOr<NamedSpace> space = ResolveSpace(options.space, *target);
   if (!space.ok()) return space.status();
 

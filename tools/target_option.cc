@@ -1,5 +1,7 @@
 #include "tools/target_option.h"
 
+#include <cstdio>
+
 #include "absl/strings/str_cat.h"
 
 namespace kiln::tools {
@@ -11,6 +13,12 @@ CLI::Option* AddTarget(CLI::App& command, std::string* name, const std::string& 
 absl::StatusOr<Target> TargetOfRecord(const std::string& name, const Target& measured) {
   if (name.empty()) return measured;
   return NamedTarget(name, measured.cores);
+}
+
+void NoteCores(int threads, const Target& target) {
+  if (threads <= target.cores) return;
+  std::fprintf(stderr, "kiln: --threads %d: only %d %s may be used here, so programs run on %d\n", threads,
+               target.cores, target.cores == 1 ? "core" : "cores", target.cores);
 }
 
 std::string MachineText(const Target& target) {

@@ -16,6 +16,9 @@ CLI::Option* AddTarget(CLI::App& command, std::string* name, const std::string& 
 // on.
 absl::StatusOr<Target> TargetOfRecord(const std::string& name, const Target& measured);
 
+// Says on standard error where fewer cores may be used than --threads asks for.
+void NoteCores(int threads, const Target& target);
+
 // "znver3, 1 core"
 std::string MachineText(const Target& target);
 

@@ -32,6 +32,7 @@
 #include "tools/space_option.h"
 #include "tools/strategy_option.h"
 #include "tools/subcommands.h"
+#include "tools/target_option.h"
 #include "tools/trust.h"
 #include "tools/workers.h"
 #include "trace/text.h"
@@ -193,10 +194,7 @@ class TuneCommand {
   }
 
   void Announce(const NamedSpace& space, const Target& target) const {
-    if (o_.threads > target.cores) {
-      std::fprintf(stderr, "kiln: --threads %d: only %d %s may be used here, so programs run on %d\n",
-                   o_.threads, target.cores, target.cores == 1 ? "core" : "cores", target.cores);
-    }
+    NoteCores(o_.threads, target);
     if (o_.quiet) return;
     std::fprintf(stderr, "kiln: %s: %zu %s, %d trials on %s (%d %s), space %s, database %s\n",
                  o_.input.file.c_str(), tasks_.size(), tasks_.size() == 1 ? "task" : "tasks", o_.trials,

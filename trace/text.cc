@@ -389,7 +389,7 @@ std::string Print(const Trace& trace) {
 }
 
 absl::StatusOr<Trace> ParseTrace(absl::string_view text, absl::string_view name) {
-  return Parser(name).Parse(text);
+  return Parser(name).Parse(absl::StripPrefix(text, "\xEF\xBB\xBF"));
 }
 
 }  // namespace kiln

@@ -19,7 +19,7 @@
 //   declared type; what is left out has its default site      := string | characters other than space and '"'
 //   of sampling steps, unique in the trace string    := '"' characters with C escapes '"'
 //
-// A decision may be left out: replay then has to draw it.
+// A decision may be left out: replay then has to draw it. Text may start with a byte-order mark.
 //
 // Errors are kInvalidArgument and name the place, what was found and what was wanted: `trace:4:6: there is no
 // primitive "get-block"; did you mean ...`. Functions without shared state: safe from any thread.

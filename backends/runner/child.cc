@@ -314,7 +314,7 @@ class Child {
       if (request_.kernel.params[i].role != KernelParam::kOutput) continue;
       const GuardedBuffer& output = *kernels_.front().buffers[i];
       if (!WriteAll(written_, {static_cast<const char*>(output.data()), static_cast<size_t>(output.bytes())}))
-        return Failure{.detail = absl::StrCat("cannot write ", request_.write_reference_to)};
+        return Failure{.detail = CannotWrite(request_.write_reference_to)};
     }
     return std::nullopt;
   }
@@ -405,7 +405,7 @@ class Child {
     }
     for (const std::string& output : outputs) {
       if (!WriteAll(wide_written_, output))
-        return Failure{.detail = absl::StrCat("cannot write ", request_.wide.write_reference_to)};
+        return Failure{.detail = CannotWrite(request_.wide.write_reference_to)};
     }
     return std::nullopt;
   }

@@ -19,6 +19,11 @@ std::string CannotOpen(const std::string& path) {
 
 }  // namespace
 
+std::string CannotWrite(const std::string& path) {
+  return absl::StrCat("cannot write ", path, ": ", std::strerror(errno),
+                      "; check the disk and `ulimit -f`, and run the same command again");
+}
+
 std::string OpenToWrite(const std::string& path, int* file) {
   if (path.empty()) return "";
   *file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

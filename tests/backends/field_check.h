@@ -101,9 +101,11 @@ inline void ExpectOutputs(const Program& p, const std::vector<std::string>& foun
   }
 }
 
-// Outputs of the file through stock passes; `outputs` of the program are poisoned first.
+// Outputs of the file's `function` (empty: its only public one) through stock passes; they are poisoned
+// first.
 inline std::vector<std::string> RunStock(const std::string& text, const Program& p,
-                                         const std::vector<std::string>& inputs) {
+                                         const std::vector<std::string>& inputs,
+                                         const std::string& function = "") {
   std::vector<std::string> memory, outputs;
   size_t next = 0;
   for (const Id id : p.parameters) {
@@ -114,7 +116,7 @@ inline std::vector<std::string> RunStock(const std::string& text, const Program&
     memory.emplace_back(BytesOf(p, id), '\0');
     FillPoison(memory.back().data(), static_cast<int64_t>(memory.back().size()));
   }
-  const auto shared = CompileBaseline(text, HostCodegen());
+  const auto shared = CompileBaseline(text, HostCodegen(), {.function = function});
   EXPECT_TRUE(shared.ok()) << shared.status();
   if (!shared.ok()) return {};
   const auto code = Loaded::FromBytes(*shared);
@@ -134,26 +136,11 @@ inline std::vector<std::string> RunStock(const std::string& text, const Program&
   return outputs;
 }
 
-inline void ExpectRight(const std::string& text, const RightOptions& options = {}) {
-  SCOPED_TRACE(options.name);
-  const auto imported = ImportLinalg(text, options.name);
-  ASSERT_TRUE(imported.ok()) << imported.status() << "\n" << text;
-  const Program& p = imported->program;
-  const std::vector<std::string> inputs =
-      options.inputs.empty() ? DrawInputs(p, options.seed) : options.inputs;
-  const auto interpreted = Run(p, inputs);
-  ASSERT_TRUE(interpreted.ok()) << interpreted.status() << "\n" << text;
-  if (!options.wanted.empty()) ExpectOutputs(p, *interpreted, options.wanted, "interpreted");
-  if (options.stock) ExpectOutputs(p, RunStock(text, p, inputs), *interpreted, "by stock passes");
-  if (testing::Test::HasFatalFailure()) return;
-  if (options.compiled) {
-    std::vector<std::string> outputs;
-    ASSERT_EQ(RunCompiled(p, inputs, &outputs), 0) << text;
-    ExpectOutputs(p, outputs, *interpreted, "compiled as it came");
-  }
-  if (options.traces == 0) return;
+// Random traces of each sketch of the default space, compiled, give `wanted`.
+inline void ExpectTracesRight(const Program& p, const std::vector<std::string>& inputs,
+                              const std::vector<std::string>& wanted, const RightOptions& options) {
   const auto sketches = Enumerate(CpuSpace, p, Target());
-  ASSERT_TRUE(sketches.ok()) << sketches.status() << "\n" << text;
+  ASSERT_TRUE(sketches.ok()) << sketches.status();
   for (const Sketch& sketch : sketches->sketches) {
     for (int t = 0; t < options.traces; ++t) {
       RandomDice dice(Engine{options.seed + t});
@@ -161,11 +148,31 @@ inline void ExpectRight(const std::string& text, const RightOptions& options = {
       const auto replayed = Replay(sketch.trace, p, Target(), chooser);
       if (!replayed.ok() || !Validate(replayed->program(), Target()).ok) continue;
       std::vector<std::string> outputs;
-      ASSERT_EQ(RunCompiled(replayed->program(), inputs, &outputs), 0) << text;
-      ExpectOutputs(p, outputs, *interpreted, "compiled under\n" + Print(sketch.trace));
+      ASSERT_EQ(RunCompiled(replayed->program(), inputs, &outputs), 0);
+      ExpectOutputs(p, outputs, wanted, "compiled under\n" + Print(sketch.trace));
       if (testing::Test::HasFatalFailure()) return;
     }
   }
+}
+
+inline void ExpectRight(const std::string& text, const RightOptions& options = {}) {
+  SCOPED_TRACE(absl::StrCat(options.name, "\n", text));
+  const auto imported = ImportLinalg(text, options.name);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const Program& p = imported->program;
+  const std::vector<std::string> inputs =
+      options.inputs.empty() ? DrawInputs(p, options.seed) : options.inputs;
+  const auto interpreted = Run(p, inputs);
+  ASSERT_TRUE(interpreted.ok()) << interpreted.status();
+  if (!options.wanted.empty()) ExpectOutputs(p, *interpreted, options.wanted, "interpreted");
+  if (options.stock) ExpectOutputs(p, RunStock(text, p, inputs), *interpreted, "by stock passes");
+  if (testing::Test::HasFatalFailure()) return;
+  if (options.compiled) {
+    std::vector<std::string> outputs;
+    ASSERT_EQ(RunCompiled(p, inputs, &outputs), 0);
+    ExpectOutputs(p, outputs, *interpreted, "compiled as it came");
+  }
+  if (options.traces > 0) ExpectTracesRight(p, inputs, *interpreted, options);
 }
 
 }  // namespace kiln

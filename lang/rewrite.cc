@@ -61,10 +61,8 @@ Id BodyRewriter::Index(Id mark) {
 
 Id BodyRewriter::Expression(Id expr) {
   if (const auto known = known_.find(expr); known != known_.end()) return known->second;
-  const size_t marks = program_.marks.size(), lists = program_.lists.size();
   const Id rewritten = Rewrite(expr);
-  // What has indices of its own anew each time stays a copy of its own.
-  if (program_.marks.size() == marks && program_.lists.size() == lists) known_[expr] = rewritten;
+  known_[expr] = rewritten;
   return rewritten;
 }
 

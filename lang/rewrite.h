@@ -32,7 +32,7 @@ class BodyRewriter {
   LoadRule load_;
   IterRule iter_;
   std::vector<int64_t> extents_;
-  absl::flat_hash_map<Id, Id> known_;  // of expressions whose indices stay: shared ones are rewritten once
+  absl::flat_hash_map<Id, Id> known_;  // shared ones are rewritten once
 };
 
 // True if every index of the expression (of a block with these iters) can be rewritten by `iter`.

@@ -62,9 +62,15 @@ absl::Status ComputeInline(Call& call) {
   }
   for (const Id consumer : consumers) {
     const std::vector<int64_t> extents = IterExtents(p, consumer);
+    std::vector<std::pair<std::vector<Sum>, Id>> known;  // loads of one element are one value
     const auto load_rule = [&](const Expr& e) -> Id {
       if (e.a != dest.buffer) return kNone;
-      return BodyRewriter(p, nullptr, AtLoad(p, dims, e), extents).Expression(value);
+      std::vector<Sum> index;
+      for (const Id mark : p.List({e.b, e.c})) index.push_back(p.SumOf(mark));
+      for (const auto& [other, inlined] : known)
+        if (other == index) return inlined;
+      known.emplace_back(index, BodyRewriter(p, nullptr, AtLoad(p, dims, e), extents).Expression(value));
+      return known.back().second;
     };
     BodyRewriter rewriter(p, load_rule, [](int i) { return Sum::Of(Source::Iter(i)); }, extents);
     std::vector<int32_t> values, initial;

@@ -29,10 +29,8 @@ std::string BytesOf(mlir::DenseElementsAttr elements, DType dtype) {
 mlir::LogicalResult TranslateConstant(mlir::arith::ConstantOp op, Values& values) {
   if (ToDType(op.getType())) return mlir::success();
   std::vector<int64_t> shape;
-  std::string why;
-  if (!ShapeOf(op.getType(), &shape, &why)) {
-    return values.Refuse(op, why, kTypesHint);
-  }
+  Why why;
+  if (!ShapeOf(op.getType(), &shape, &why)) return values.Refuse(op, why);
   const DType dtype = ElementOf(op.getResult());
   std::string bytes;
   if (auto elements = llvm::dyn_cast<mlir::DenseElementsAttr>(op.getValue())) {

@@ -114,26 +114,24 @@ class GenericTranslator {
 
   mlir::LogicalResult Check() {
     if (!op_.hasPureTensorSemantics()) {
-      return values_.Refuse(op_, "it works on memrefs", "import the tensors that it was bufferized from");
+      return values_.Refuse(op_, "it works on memrefs", kMemrefHint);
     }
     for (const mlir::Value value :
          llvm::concat<mlir::Value>(llvm::to_vector(op_->getOperands()), llvm::to_vector(op_->getResults()))) {
       std::vector<int64_t> shape;
-      std::string why;
-      if (!ToDType(value.getType()) && !ShapeOf(value.getType(), &shape, &why)) {
-        return values_.Refuse(op_, why, kTypesHint);
-      }
+      Why why;
+      if (!ToDType(value.getType()) && !ShapeOf(value.getType(), &shape, &why))
+        return values_.Refuse(op_, why);
     }
     for (const int64_t extent : op_.getStaticLoopRanges()) {
       if (extent < 1)
         return values_.Refuse(op_, "a loop without iterations, or of unknown extent",
-                              "give every loop an extent");
+                              "give every loop an extent of at least 1");
       place_.push_back(static_cast<int>(extents_.size()));
       extents_.push_back(extent);
     }
     if (!Product(extents_)) {
-      return values_.Refuse(op_, "its loops have more iterations than an int64 can count",
-                            "cut it into operations on smaller tensors");
+      return values_.Refuse(op_, "its loops have more iterations than an int64 can count", kSplitHint);
     }
     domain_ = extents_;
     for (mlir::Operation& inner : op_.getBlock()->without_terminator()) {

@@ -15,10 +15,17 @@ struct Refusal {
   std::string hint;
 };
 
+// Why, and what to do about it.
+struct Why {
+  std::string reason, hint;
+};
+
 // Fills `refusal` in and fails.
 mlir::LogicalResult Refuse(Refusal& refusal, mlir::Operation* op, std::string reason, std::string hint);
 inline constexpr char kTypesHint[] =
-    "export with fixed shapes, as tensors of f64, f32, f16, bf16, i1, i8, i16, i32 or i64";
+    "cast it when exporting: Kiln computes with f64, f32, f16, bf16, i1, i8, i16, i32 and i64";
+inline constexpr char kMemrefHint[] = "import the tensors that it was bufferized from";
+inline constexpr char kSplitHint[] = "cut it into operations on smaller tensors";
 
 // The place in a file that a location leads to, through inlining, fusing and naming; "FILE:LINE:COL" or
 // "unknown location".

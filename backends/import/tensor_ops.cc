@@ -55,9 +55,9 @@ class TensorOpTranslator {
   mlir::LogicalResult Run() {
     for (const mlir::Value result : op_->getResults()) {
       std::vector<int64_t> ignored;
-      std::string why;
+      Why why;
       if (!ToDType(result.getType()) && !ShapeOf(result.getType(), &ignored, &why))
-        return values_.Refuse(op_, why, kStaticHint);
+        return values_.Refuse(op_, why);
     }
     if (auto op = llvm::dyn_cast<mlir::tensor::ExpandShapeOp>(op_)) {
       return values_.SetView(op.getResult(), op.getSrc(),
@@ -89,8 +89,8 @@ class TensorOpTranslator {
  private:
   mlir::LogicalResult Collapse(mlir::tensor::CollapseShapeOp op) {
     std::vector<int64_t> wide;
-    std::string why;
-    if (!ShapeOf(op.getSrc().getType(), &wide, &why)) return values_.Refuse(op_, why, kStaticHint);
+    Why why;
+    if (!ShapeOf(op.getSrc().getType(), &wide, &why)) return values_.Refuse(op_, why);
     return values_.SetView(op.getResult(), op.getSrc(),
                            Expanded(wide, ShapeOf(op.getResult()), op.getReassociationIndices()), op_);
   }

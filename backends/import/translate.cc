@@ -69,10 +69,10 @@ class Translator {
       }
       if (HasNoElements(arg)) continue;
       std::vector<int64_t> shape;
-      std::string why;
+      Why why;
       if (!ShapeOf(arg.getType(), &shape, &why)) {
         const auto refused =
-            values_.Refuse(function_, absl::StrCat("argument ", position, ": ", why), kTypesHint);
+            values_.Refuse(function_, absl::StrCat("argument ", position, ": ", why.reason), why.hint);
         refusal_.location = Where(arg.getLoc());
         return refused;
       }
@@ -114,7 +114,7 @@ class Translator {
     for (const mlir::Value value : operands) operands_.emplace_back(value, boundaries_.size());
     for (const mlir::Value result : op->getResults()) {
       std::vector<int64_t> shape;
-      std::string why;
+      Why why;
       const auto dtype = ToDType(result.getType());
       if (result.use_empty() || (!dtype && !ShapeOf(result.getType(), &shape, &why))) continue;
       const std::string name = values_.UniqueName(op->getName().stripDialect().str() + "_result");

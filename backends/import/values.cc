@@ -10,21 +10,26 @@
 
 namespace kiln {
 
-bool ShapeOf(mlir::Type type, std::vector<int64_t>* shape, std::string* why) {
+bool ShapeOf(mlir::Type type, std::vector<int64_t>* shape, Why* why) {
+  constexpr char kFixed[] = "export with fixed shapes: every size a number";
+  const std::string text = Print(type);
   const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
   if (!tensor) {
-    *why = absl::StrCat("a value of type ", Print(type));
+    *why = {absl::StrCat("a value of type ", text), llvm::isa<mlir::UnrankedTensorType>(type) ? kFixed
+                                                    : llvm::isa<mlir::BaseMemRefType>(type)   ? kMemrefHint
+                                                                                              : kTypesHint};
   } else if (!tensor.hasStaticShape()) {
-    *why = absl::StrCat("the dynamic shape of ", Print(type));
+    *why = {absl::StrCat("the dynamic shape of ", text), kFixed};
   } else if (tensor.getEncoding()) {
-    *why = absl::StrCat("the encoding of ", Print(type));
+    *why = {absl::StrCat("the encoding of ", text), "export it dense, without an encoding"};
   } else if (!ToDType(tensor.getElementType())) {
-    *why = absl::StrCat("the element type of ", Print(type));
+    *why = {absl::StrCat("the element type of ", text), kTypesHint};
   } else if (llvm::is_contained(tensor.getShape(), 0)) {
-    *why = absl::StrCat(Print(type), " has no elements");
+    *why = {absl::StrCat(text, " has no elements"),
+            "leave it out when exporting, or give every size at least 1"};
   } else if (std::vector<int64_t> sizes(tensor.getShape().begin(), tensor.getShape().end());
              sizes.push_back(SizeOf(*ToDType(tensor.getElementType()))), !Product(sizes)) {
-    *why = absl::StrCat(Print(type), " has more bytes than an int64 can count");
+    *why = {absl::StrCat(text, " has more bytes than an int64 can count"), kSplitHint};
   } else {
     shape->assign(tensor.getShape().begin(), tensor.getShape().end());
     return true;
@@ -118,9 +123,12 @@ Role Values::RoleOf(mlir::Value tensor) const {
 mlir::LogicalResult Values::Check(mlir::Value tensor, mlir::Operation* user) {
   if (Has(tensor)) return mlir::success();
   std::vector<int64_t> shape;
-  std::string why;
-  if (ShapeOf(tensor.getType(), &shape, &why)) why = "it uses a value that Kiln does not compute";
-  return Refuse(user, why, kTypesHint);
+  Why why;
+  if (ShapeOf(tensor.getType(), &shape, &why)) {
+    why = {"it uses a value that Kiln does not compute",
+           "lower the operation that the value comes from to linalg on tensors"};
+  }
+  return Refuse(user, why);
 }
 
 mlir::LogicalResult Values::SetView(mlir::Value tensor, mlir::Value source, const std::vector<Sum>& index,
@@ -183,8 +191,8 @@ mlir::FailureOr<Id> Values::Extract(mlir::tensor::ExtractOp op, const std::vecto
                                     Scalars& scalars, IterOf iter_of) {
   const mlir::Value tensor = op.getTensor();
   std::vector<int64_t> shape;
-  std::string why;
-  if (!ShapeOf(tensor.getType(), &shape, &why)) return Refuse(op, why, kTypesHint);
+  Why why;
+  if (!ShapeOf(tensor.getType(), &shape, &why)) return Refuse(op, why);
   const auto extent_of = [&](Source source) { return domain[source.id]; };
   std::vector<std::optional<Sum>> sums;
   bool plain = true;

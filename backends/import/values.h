@@ -26,7 +26,7 @@ struct Tensor {
 };
 
 // The static shape, or false and `why` where the type is not a ranked tensor that Kiln can hold.
-bool ShapeOf(mlir::Type type, std::vector<int64_t>* shape, std::string* why);
+bool ShapeOf(mlir::Type type, std::vector<int64_t>* shape, Why* why);
 std::vector<int64_t> ShapeOf(mlir::Value tensor);  // of a tensor for which the above is true
 DType ElementOf(mlir::Value tensor);
 std::vector<Extent> Extents(const std::vector<int64_t>& shape);
@@ -43,6 +43,9 @@ class Values {
   Refusal& refusal() { return refusal_; }
   mlir::LogicalResult Refuse(mlir::Operation* op, std::string reason, std::string hint) {
     return kiln::Refuse(refusal_, op, std::move(reason), std::move(hint));
+  }
+  mlir::LogicalResult Refuse(mlir::Operation* op, Why why) {
+    return Refuse(op, std::move(why.reason), std::move(why.hint));
   }
 
   bool Has(mlir::Value tensor) const { return tensors_.count(tensor) > 0; }

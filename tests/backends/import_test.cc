@@ -21,6 +21,7 @@
 namespace kiln {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -374,7 +375,9 @@ TEST(Import, RefusesSizesBeyondInt64WhereTheyEnter) {
                            "tensor<4611686018427387904xf32>"}) {
     const std::string text =
         absl::StrReplaceAll("func.func @main(%a: T) -> T {\n  return %a : T\n}", {{"T", type}});
-    EXPECT_THAT(ErrorOf(text), HasSubstr("has more bytes than an int64 can count")) << type;
+    EXPECT_THAT(ErrorOf(text), AllOf(HasSubstr("has more bytes than an int64 can count"),
+                                     HasSubstr("hint: cut it into operations on smaller tensors")))
+        << type;
   }
   // Each tensor fits; the loops over all of them do not.
   EXPECT_THAT(ErrorOf(R"(
@@ -391,6 +394,22 @@ func.func @main(%a: tensor<4294967296xi8>, %b: tensor<4294967296xi8>) -> tensor<
   return %r : tensor<i8>
 })"),
               HasSubstr("its loops have more iterations than an int64 can count"));
+}
+
+TEST(Import, HintsFitWhatIsRefused) {
+  const std::pair<const char*, const char*> types[] = {
+      {"tensor<?x4xf32>", "export with fixed shapes"},
+      {"tensor<*xf32>", "export with fixed shapes"},
+      {"tensor<4xf32, \"sparse\">", "export it dense"},
+      {"tensor<4xcomplex<f32>>", "cast it when exporting: Kiln computes with f64"},
+      {"complex<f32>", "cast it when exporting: Kiln computes with f64"},
+      {"memref<4xf32>", "import the tensors that it was bufferized from"},
+  };
+  for (const auto& [type, hint] : types) {
+    const std::string text =
+        absl::StrReplaceAll("func.func @main(%a: T) -> T {\n  return %a : T\n}", {{"T", type}});
+    EXPECT_THAT(ErrorOf(text), HasSubstr(absl::StrCat("\n  hint: ", hint))) << type;
+  }
 }
 
 TEST(Import, ChoosesTheEntryAndNamesTheChoices) {

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,13 +20,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "backends/forked_child.h"
 #include "backends/write_all.h"
 #include "lang/check.h"
 
 namespace kiln {
 namespace {
 
-constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr size_t kNoteBytes = 4096;
 
 // Bytes mapped by this process, which the limit on the address space counts too.
@@ -48,11 +47,10 @@ int64_t AddressSpace() {
   std::abort();
 }
 
-[[noreturn]] void Child(absl::FunctionRef<std::string()> work, const ChildLimits& limits, int answer,
-                        int messages) noexcept {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+[[noreturn]] void Child(absl::FunctionRef<std::string()> work, const ChildLimits& limits, pid_t parent,
+                        int answer, int messages) noexcept {
+  EndWithParent(parent);
   for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) signal(number, SIG_DFL);
-  for (const int number : kInterrupts) signal(number, SIG_DFL);
   std::set_terminate(TellException);
   dup2(messages, STDOUT_FILENO);
   dup2(messages, STDERR_FILENO);
@@ -111,12 +109,12 @@ absl::StatusOr<std::string> RunInChild(absl::FunctionRef<std::string()> work, co
   const int messages = memfd_create("kiln-child", MFD_CLOEXEC);
   const absl::Cleanup close_all = [&] { close(pipes[0]), close(messages); };
   std::fflush(stdout);  // a child that calls exit() would write it again
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child < 0) {
     close(pipes[1]);
     return Failed("fork");
   }
-  if (child == 0) Child(work, limits, pipes[1], messages);
+  if (child == 0) Child(work, limits, parent, pipes[1], messages);
   close(pipes[1]);
   std::string bytes;
   const bool in_time = ReadAll(pipes[0], absl::Now() + limits.time, &bytes);
@@ -127,8 +125,6 @@ absl::StatusOr<std::string> RunInChild(absl::FunctionRef<std::string()> work, co
   if (!in_time)
     return absl::DeadlineExceededError(absl::StrCat("longer than ", absl::FormatDuration(limits.time)));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !bytes.empty()) return bytes;
-  if (WIFSIGNALED(status) && std::count(std::begin(kInterrupts), std::end(kInterrupts), WTERMSIG(status)) > 0)
-    return absl::CancelledError("interrupted");
   const std::string said = FirstLine(messages);
   return absl::AbortedError(absl::StrCat(WIFSIGNALED(status)
                                              ? strsignal(WTERMSIG(status))

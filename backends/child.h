@@ -28,7 +28,7 @@ struct ChildLimits {
 //
 // kAborted: it crashed or ended without an answer; "Segmentation fault" or "exit status 3", and after a ';'
 // the first line that it printed, which names the cause where there is one. kDeadlineExceeded: its time is
-// over. kCancelled: the user interrupted it. kInternal: no child can be made.
+// over. kInternal: no child can be made. Interrupts are the caller's (backends/forked_child.h).
 absl::StatusOr<std::string> RunInChild(absl::FunctionRef<std::string()> work, const ChildLimits& limits = {});
 
 // A short text that outlives the child that sets it: what it was doing when it crashed.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/hash.h"
+#include "lang/phase.h"
 #include "lang/text.h"
 #include "search/cost/analytic.h"
 #include "search/cost/models.h"
@@ -51,15 +52,18 @@ absl::Status Tuner::MakeSketches() {
     return MakeJudge(target_, options_.features, &feature_nanos_);
   };
   judge_ = make_judge();
+  const Phase phase("enumeration");
+  for (size_t t = 0; t < tasks_.size(); ++t) tasks_[t].tuned = &tasks_in_[t];
   for (size_t t = 0; t < tasks_.size(); ++t) {
     Task& task = tasks_[t];
-    task.tuned = &tasks_in_[t];
     task.failed = tasks_in_[t].failed;
     task.space = std::make_unique<SearchSpace>(SearchSpace{tasks_in_[t].program, target_, {}, make_judge});
     if (!task.failed.empty()) continue;
+    EnumerateOptions enumerating = options_.sketches;
+    enumerating.stop = options_.stop;
     const absl::StatusOr<Enumeration> sketches =
         tasks_in_[t].sketches ? absl::StatusOr<Enumeration>(*tasks_in_[t].sketches)
-                              : Enumerate(space_, tasks_in_[t].program, target_, options_.sketches);
+                              : Enumerate(space_, tasks_in_[t].program, target_, enumerating);
     if (absl::IsInvalidArgument(sketches.status())) return sketches.status();
     if (!sketches.ok()) {
       if (const absl::Status stopped = Fail(task, sketches.status()); !stopped.ok()) return stopped;
@@ -184,6 +188,7 @@ absl::Status Tuner::Round(int task) {
 
 absl::Status Tuner::Learn() {
   if (!news_ || !UsesModel()) return absl::OkStatus();
+  const Phase phase("training");
   news_ = false;
   informed_ = trained_ = true;
   return knowledge_.Teach(*model_);
@@ -221,6 +226,7 @@ std::vector<Point> Tuner::Centres(int task) const {
 }
 
 absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
+  const Phase phase("proposals");
   const Task& t = tasks_[task];
   const Known known = KnownOf(task);
   BatchOptions options = t.strategy->Batch(known);

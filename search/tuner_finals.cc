@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/hash.h"
+#include "lang/phase.h"
 #include "search/noise.h"
 #include "search/tuner.h"
 #include "trace/text.h"
@@ -105,8 +106,10 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   const auto enter = [&](const Measured* m) -> absl::Status {
     if (first > 0 && m->seconds > kFarBehind * first) return absl::OkStatus();
     if (!seen.insert(m->record).second) return absl::OkStatus();
+    if (Stopped()) return absl::CancelledError("stopped");
     absl::StatusOr<Point> point = PointOf(*t.space, judge_, m->candidate);
     if (!point.ok()) return point.status();
+    const Phase phase("proof");
     const Proof proof = Prove(point->replayed.state.Reference(t.space->original), point->replayed.program(),
                               {.prover = options_.prover});
     if (const absl::Status refuted = TurnAwayRefuted(proof, "it"); !refuted.ok())

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "build_info.h"
 #include "lang/hash.h"
+#include "lang/phase.h"
 #include "lang/text.h"
 #include "search/cost/xgboost_model.h"
 #include "search/run_key.h"
@@ -59,6 +60,7 @@ absl::Status Tuner::BeginOrResume() {
 
 // What was measured, from the store: of earlier runs first, then of this one, each in the order of measuring.
 absl::Status Tuner::Recall(bool resumed, const RunState& state) {
+  const Phase phase("recall");
   std::vector<RecordRow> earlier, own;
   for (size_t t = 0; t < tasks_.size(); ++t) {
     Task& task = tasks_[t];
@@ -79,6 +81,7 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   const size_t num_earlier = earlier.size();
   earlier.insert(earlier.end(), own.begin(), own.end());
   for (size_t i = 0; i < earlier.size(); ++i) {
+    if (Stopped()) return absl::CancelledError("stopped");
     const RecordRow& record = earlier[i];
     Task& task = tasks_[record.task];
     const bool of_this_run = i >= num_earlier;

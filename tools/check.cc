@@ -4,6 +4,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "backends/prove/presburger.h"
+#include "lang/phase.h"
 #include "tools/input.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
@@ -68,6 +69,7 @@ absl::StatusOr<Pair> OfFiles(const Options& options) {
 absl::Status CheckPair(const Options& options) {
   const absl::StatusOr<Pair> pair = options.trace.empty() ? OfRecord(options) : OfFiles(options);
   if (!pair.ok()) return pair.status();
+  const Phase phase("proof");
   proof::PresburgerProver prover;
   const Proof proof =
       Prove(pair->original, pair->scheduled, {.prover = &prover, .limit = absl::Seconds(options.seconds)});

@@ -2,11 +2,13 @@
 
 #include <pthread.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <memory>
@@ -15,9 +17,11 @@
 #include "absl/strings/str_cat.h"
 #include "backends/version.h"
 #include "build_info.h"
+#include "lang/phase.h"
 #include "search/cost/xgboost_model.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
+#include "tools/interrupt.h"
 #include "tools/subcommands.h"
 
 namespace kiln::tools {
@@ -117,20 +121,38 @@ int Written(int code) {
   return code == kExitOk ? kExitFailed : code;
 }
 
+Json ErrorDocument(const absl::Status& status) {
+  Json json = {{"error", status.message()}, {"kind", absl::StatusCodeToString(status.code())}};
+  if (absl::IsCancelled(status)) json["resume"] = TypedCommand();
+  return json;
+}
+
 int Report(const absl::Status& status, bool json) {
   if (status.ok()) return kExitOk;
-  const std::string message(status.message());
   if (IsTold(status)) return ExitCode(status);
-  if (json && !HasPrintedJson())
-    Print(Json{{"error", message}, {"kind", absl::StatusCodeToString(status.code())}});
-  std::fprintf(stderr, "kiln: %s\n", message.c_str());
+  if (json) Print(ErrorDocument(status));
+  std::fprintf(stderr, "kiln: %s\n", std::string(status.message()).c_str());
   return ExitCode(status);
+}
+
+// The same of a process that ends at once: no lock of standard output or error is waited for.
+void LastWords(const absl::Status& interrupted, bool json) {
+  if (json && TakesJson()) dprintf(STDOUT_FILENO, "%s\n", ErrorDocument(interrupted).dump(2).c_str());
+  dprintf(STDERR_FILENO, "\nkiln: %s\n", std::string(interrupted.message()).c_str());
+}
+
+// KILN_PHASES=1: a line at each change of phase.
+void SayPhases() {
+  const char* wanted = std::getenv("KILN_PHASES");
+  if (wanted == nullptr || absl::string_view(wanted) != "1") return;
+  Phase::Watch([](const char* now) { std::fprintf(stderr, "kiln: phase: %s\n", *now == '\0' ? "-" : now); });
 }
 
 }  // namespace
 
 int RunKiln(int argc, const char* const* argv) {
-  if (argc > 0) SetProgramName(argv[0]);
+  SetCommand(argc, argv);
+  SayPhases();
   const bool json =
       std::any_of(argv, argv + argc, [](const char* a) { return std::strcmp(a, "--json") == 0; });
   signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is a write that fails
@@ -178,7 +200,9 @@ int RunKiln(int argc, const char* const* argv) {
                        json);
   }
   for (const auto& [command, action] : actions) {
-    if (command->parsed()) return Written(Report(action(), json));
+    if (!command->parsed()) continue;
+    const Interrupt interrupt([&](const absl::Status& interrupted) { LastWords(interrupted, json); });
+    return Written(Report(action(), json));
   }
   return kExitUsage;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -25,22 +26,38 @@ namespace {
 constexpr absl::string_view kUsagePayload = "kiln.usage", kUndecidedPayload = "kiln.undecided",
                             kToldPayload = "kiln.told", kPartialPayload = "kiln.partial";
 
-bool has_printed_json = false;
+std::atomic<bool> has_printed_json = false;
 
 absl::Status With(absl::Status status, absl::string_view payload) {
   if (!status.ok()) status.SetPayload(payload, absl::Cord("1"));
   return status;
 }
 
-std::string& Name() {
-  static auto* name = new std::string("kiln");
-  return *name;
+struct Command {
+  std::string name = "kiln", typed;
+};
+
+Command& TheCommand() {
+  static auto* command = new Command;
+  return *command;
 }
 
 }  // namespace
 
-const std::string& ProgramName() { return Name(); }
-void SetProgramName(const std::string& name) { Name() = name; }
+const std::string& ProgramName() { return TheCommand().name; }
+const std::string& TypedCommand() { return TheCommand().typed; }
+
+void SetCommand(int argc, const char* const* argv) {
+  Command& command = TheCommand();
+  if (argc > 0) command.name = argv[0];
+  command.typed = Quoted(command.name);
+  bool reads_input = false;
+  for (int i = 1; i < argc; ++i) {
+    absl::StrAppend(&command.typed, " ", Quoted(argv[i]));
+    reads_input |= absl::string_view(argv[i]) == "-";
+  }
+  if (reads_input) command.typed += " < FILE  # the same file";
+}
 
 std::string Quoted(const std::string& word) {
   const auto plain = [](char c) {
@@ -82,10 +99,12 @@ void AddJson(CLI::App& command, bool* json) {
 }
 
 bool HasPrintedJson() { return has_printed_json; }
+bool TakesJson() { return !has_printed_json.exchange(true); }
 
 void Print(const Json& json) {
-  has_printed_json = true;
+  if (!TakesJson()) return;
   std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  std::fflush(stdout);
 }
 
 std::string TimeText(double seconds) {

@@ -35,7 +35,9 @@ int ExitCode(const absl::Status& status);
 
 // How kiln was called, so that commands in messages can be typed as they stand.
 const std::string& ProgramName();
-void SetProgramName(const std::string& name);
+// The whole command, to be typed again in the same folder.
+const std::string& TypedCommand();
+void SetCommand(int argc, const char* const* argv);
 // As one word of a shell.
 std::string Quoted(const std::string& word);
 
@@ -44,9 +46,11 @@ CLI::Validator NumberFrom(double least, double most);
 
 // Adds --json.
 void AddJson(CLI::App& command, bool* json);
-// One document on standard output, and whether there was one.
+// The one document on standard output; nothing if there was one.
 void Print(const Json& json);
 bool HasPrintedJson();
+// Whether the caller is the first to want to print it, and so does. Any thread.
+bool TakesJson();
 
 // "1.53 ms", "24.1 us"; "-" if it is not finite.
 std::string TimeText(double seconds);

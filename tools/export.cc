@@ -2,6 +2,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/prove/presburger.h"
+#include "lang/phase.h"
+#include "tools/interrupt.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/target_option.h"
@@ -30,7 +32,10 @@ absl::Status ExportRecord(const Options& options) {
   const absl::StatusOr<Target> target = TargetOfRecord(options.target, record->target);
   if (!target.ok()) return target.status();
   proof::PresburgerProver prover;
-  const Proof proof = Prove(record->reference, record->scheduled, {.prover = &prover});
+  const Proof proof = [&] {
+    const Phase phase("proof");
+    return Prove(record->reference, record->scheduled, {.prover = &prover});
+  }();
   const absl::Status status = TurnAwayRefuted(proof, absl::StrCat("record ", row.id, " is not exported: it"));
   if (!status.ok()) return status;
   auto builder = StartBuilder(options.record.database);
@@ -42,9 +47,10 @@ absl::Status ExportRecord(const Options& options) {
       absl::StrCat(TrustText(proof.verdict == Proof::Verdict::kProven, row.verified), "\n", kTrustHelp);
   MakeFor(*target, &exporting);
   const std::string name = options.name.empty() ? record->entry.workload.name : options.name;
+  const Stoppable stoppable([&] { (*builder)->Interrupt(); });
   const absl::StatusOr<Exported> exported =
       Export(record->scheduled, name, options.folder, **builder, exporting);
-  if (!exported.ok()) return exported.status();
+  if (!exported.ok()) return *stoppable.flag() ? Interrupted() : exported.status();
   const std::string& made_for = options.target.empty() ? target->cpu : options.target;
   if (options.json) {
     Print(Json{{"id", row.id},

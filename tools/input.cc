@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/write_all.h"
 #include "lang/mixer.h"
+#include "lang/phase.h"
 
 namespace kiln::tools {
 namespace {
@@ -60,6 +61,7 @@ void AddInput(CLI::App& command, InputOption* option) {
 }
 
 absl::StatusOr<Input> LoadInput(const InputOption& option) {
+  const Phase phase("import");
   Input input;
   input.path = option.file;
   ImportOptions options;

@@ -6,18 +6,30 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <future>
+#include <mutex>
 
+#include "absl/strings/str_cat.h"
 #include "lang/check.h"
+#include "lang/phase.h"
 #include "tools/common.h"
 
 namespace kiln::tools {
 namespace {
 
-constexpr int kPatienceMilliseconds = 1500;  // for a clean stop
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPatience(1000);  // for a clean stop
+constexpr milliseconds kSaying(200);     // for last words
 
 std::atomic<bool> stopped;
+std::atomic<const char*> phase{""};  // when it was stopped
 int wake[2] = {-1, -1};
+
+std::mutex asking;
+std::function<void()> ask;  // of the work that is stoppable
 
 void Write(char what) {
   const ssize_t written = write(wake[1], &what, 1);
@@ -26,39 +38,57 @@ void Write(char what) {
 
 void OnSignal(int) {
   if (stopped.exchange(true)) _exit(kExitInterrupted);  // another signal than the first
+  phase = Phase::Current();
   Write('s');
 }
 
 void Catch(void (*handler)(int), int flags) {
-  struct sigaction action = {};
-  action.sa_handler = handler;
-  action.sa_flags = flags;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGHUP, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action = {};
+    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    sigaction(number, &action, nullptr);
+  }
+}
+
+// Whether something is to be finished: what is stoppable, or a document that is being printed.
+bool HasToFinish() {
+  const std::lock_guard lock(asking);
+  return ask != nullptr || HasPrintedJson();
+}
+
+void Ask() {
+  const std::lock_guard lock(asking);
+  if (ask) ask();
+}
+
+bool EndsWithin(milliseconds limit) {
+  pollfd ended{wake[0], POLLIN, 0};
+  const auto until = std::chrono::steady_clock::now() + limit;
+  for (int events = -1;;) {
+    const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
+    events = poll(&ended, 1, std::max(0, static_cast<int>(left.count())));
+    if (events >= 0) return events > 0;
+  }
 }
 
 }  // namespace
 
-Interrupt::Interrupt(std::function<void()> on_first, std::function<void()> last_words) {
+Interrupt::Interrupt(std::function<void(const absl::Status&)> last_words) {
   KILN_CHECK(wake[0] < 0 && pipe2(wake, O_CLOEXEC) == 0);
   stopped = false;
-  waiter_ = std::thread([on_first = std::move(on_first), last_words = std::move(last_words)] {
+  waiter_ = std::thread([last_words = std::move(last_words)] {
     char what = 0;
-    if (read(wake[0], &what, 1) != 1 || what != 's') return;
-    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMilliseconds);
-    std::thread asks(on_first);  // which may wait for a lock of the work that does not stop
-    pollfd ended{wake[0], POLLIN, 0};
-    for (int events = -1; events < 0;) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-      events = poll(&ended, 1, std::max(0, static_cast<int>(left.count())));
-      if (events == 0) {
-        last_words();
-        _exit(kExitInterrupted);
-      }
-    }
-    asks.join();
+    while (read(wake[0], &what, 1) < 0 && errno == EINTR) continue;
+    if (what != 's') return;
+    const bool may_finish = HasToFinish();
+    std::thread asks(Ask);  // which may wait for a lock of the work that does not stop
+    if (may_finish && EndsWithin(kPatience)) return asks.join();
+    const auto said = std::async(std::launch::async, last_words, Interrupted());
+    said.wait_for(kSaying);
+    _exit(kExitInterrupted);
   });
   Catch(OnSignal, static_cast<int>(SA_RESETHAND));
 }
@@ -73,6 +103,23 @@ Interrupt::~Interrupt() {
   }
 }
 
-const std::atomic<bool>* Interrupt::flag() const { return &stopped; }
+Stoppable::Stoppable(std::function<void()> own) {
+  const std::lock_guard lock(asking);
+  ask = std::move(own);
+}
+
+Stoppable::~Stoppable() {
+  const std::lock_guard lock(asking);
+  ask = nullptr;
+}
+
+const std::atomic<bool>* Stoppable::flag() const { return &stopped; }
+
+absl::Status Interrupted() {
+  const absl::string_view during = phase.load();
+  return absl::CancelledError(absl::StrCat("interrupted",
+                                           during.empty() ? "" : absl::StrCat(" during ", during),
+                                           "; go on with\n  ", TypedCommand()));
+}
 
 }  // namespace kiln::tools

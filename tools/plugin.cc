@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "backends/forked_child.h"
 #include "build_info.h"
 #include "lang/intrinsic.h"
 #include "modules/module.h"
@@ -74,8 +75,9 @@ int Run(const std::vector<std::string>& command, const fs::path& errors) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child == 0) {
+    EndWithParent(parent);
     if (std::freopen(errors.c_str(), "w", stderr) != nullptr) execv(argv[0], argv.data());
     _exit(127);
   }

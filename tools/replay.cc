@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/measurer.h"
@@ -21,7 +19,7 @@ struct Options {
 };
 
 absl::Status Outcome(RowId id, const Rebuilt& record, const MeasureResult& result) {
-  if (result.status == outcome::kInterrupted) return absl::CancelledError("interrupted");
+  if (result.status == outcome::kInterrupted) return Interrupted();
   if (!result.ok())
     return absl::FailedPreconditionError(
         absl::StrCat("record ", id, ": ", result.status, ": ", result.error));
@@ -59,8 +57,7 @@ absl::Status ReplayRecord(const Options& options) {
   request.scheduled = &record->scheduled;
   MeasureResult result;
   {
-    Interrupt interrupt([&] { measurer->Interrupt(); },
-                        [] { dprintf(STDERR_FILENO, "kiln: interrupted\n"); });
+    const Stoppable stoppable([&] { measurer->Interrupt(); });
     result = measurer->Race({request})[0];
   }
   RecordRow now;

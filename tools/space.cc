@@ -7,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/phase.h"
 #include "tools/input.h"
 #include "tools/space_option.h"
 #include "tools/subcommands.h"
@@ -125,6 +126,7 @@ absl::Status ShowSpace(const Options& options) {
   bool found = false;
   std::string without;   // tasks that the space gives no sketch
   absl::Status applies;  // a crash of a plugin leaves the sketches of other tasks
+  const Phase phase("enumeration");
   for (const Task& task : input->tasks) {
     if (!options.task.empty() && task.program.name != options.task) continue;
     found = true;

@@ -1,8 +1,10 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "lang/phase.h"
 #include "search/global_model.h"
 #include "tools/cost_model_option.h"
+#include "tools/interrupt.h"
 #include "tools/subcommands.h"
 
 namespace kiln::tools {
@@ -18,11 +20,13 @@ absl::Status Train(const Options& o) {
   if (!store.ok()) return store.status();
   const absl::StatusOr<StoreContents> contents = (*store)->ReadAll();
   if (!contents.ok()) return contents.status();
+  const Phase phase("training");
   const auto global = TrainGlobalModel(*contents, *FeatureKindOf(o.features));
   if (!global.ok())
     return absl::Status(global.status().code(), absl::StrCat(o.database, ": ", global.status().message()));
   const auto bytes = global->model->Save();
   if (!bytes.ok()) return bytes.status();
+  const Stoppable writes_all_of_it;
   std::ofstream file(o.output, std::ios::binary);
   if (!(file << *bytes).flush()) return absl::UnavailableError(absl::StrCat(o.output, " cannot be written"));
   if (o.json) {

@@ -1,7 +1,5 @@
 #include "search/tune.h"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -19,6 +17,7 @@
 #include "backends/version.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/trial_data.h"
+#include "lang/phase.h"
 #include "search/database/sqlite_store.h"
 #include "tools/cost_model_option.h"
 #include "tools/flags_text.h"
@@ -77,13 +76,6 @@ std::string CommandText(const Options& o, const Input& input) {
   return absl::StrCat(OptionsText(o), input.digest.empty() ? "" : absl::StrCat(" < ", input.digest));
 }
 
-std::string ResumeText(const Options& o) {
-  std::string text = absl::StrCat(OptionsText(o), " --db ", Quoted(o.database)).substr(sizeof("kiln") - 1);
-  if (!o.output.empty()) absl::StrAppend(&text, " -o ", Quoted(o.output));
-  if (o.input.file == "-") text += " < FILE  # the same file";
-  return absl::StrCat(ProgramName(), text);
-}
-
 const char* EndedText(const std::string& ended) {
   if (ended == "exhausted") return "; the space has nothing new";
   if (ended == "roofline") return "; near the roofline";
@@ -138,17 +130,19 @@ class TuneCommand {
         task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
     }
 
-    Interrupt interrupt([&] { measurer->Interrupt(); }, [&] { LastWords(); });
-    absl::StatusOr<std::vector<TuneResult>> results = Search(*space, *measurer, **store, interrupt);
+    const Stoppable stoppable([&] { measurer->Interrupt(); });
+    stop_ = stoppable.flag();
+    absl::StatusOr<std::vector<TuneResult>> results = Search(*space, *measurer, **store);
     if (!results.ok()) return results.status();
-    interrupted_ = (*results)[0].interrupted;
+    if ((*results)[0].run == 0) return Interrupted();
     absl::StatusOr<Json> rounds = RoundsOf(**store, (*results)[0].run);
     if (!rounds.ok()) return rounds.status();
     rounds_ = *std::move(rounds);
     for (TuneResult& result : *results) {
-      const absl::Status status = Finish(std::move(result), *measurer, **store, interrupt);
+      const absl::Status status = Finish(std::move(result), *measurer, **store);
       if (!status.ok()) return status;
     }
+    interrupted_ = *stop_;
     o_.json ? PrintJson() : PrintText();
     return Verdict();
   }
@@ -170,10 +164,11 @@ class TuneCommand {
   // Those of plugins, before there are threads. A task whose sketches fail is left out.
   absl::Status MakeSketches(const NamedSpace& space) {
     if (space.space) return absl::OkStatus();
+    const Phase phase("enumeration");
     for (TuneTask& task : tasks_) {
       if (!task.failed.empty()) continue;
       absl::StatusOr<Enumeration> made = space.enumerate(task.program, tuning_.sketches);
-      if (absl::IsInvalidArgument(made.status()) || absl::IsCancelled(made.status())) return made.status();
+      if (absl::IsInvalidArgument(made.status())) return made.status();
       if (made.ok()) {
         task.sketches = *std::move(made);
       } else {
@@ -181,16 +176,6 @@ class TuneCommand {
       }
     }
     return absl::OkStatus();
-  }
-
-  // Of a run that does not stop when it is asked to; no lock of standard output or error is waited for.
-  void LastWords() const {
-    if (o_.json) {
-      const Json json = {{"file", o_.input.file},  {"database", o_.database}, {"interrupted", true},
-                         {"tasks", Json::array()}, {"rounds", Json::array()}, {"resume", ResumeText(o_)}};
-      dprintf(STDOUT_FILENO, "%s\n", json.dump(2).c_str());
-    }
-    dprintf(STDERR_FILENO, "\nkiln: interrupted; go on with\n  %s\n", ResumeText(o_).c_str());
   }
 
   void Announce(const NamedSpace& space, const Target& target) const {
@@ -206,8 +191,8 @@ class TuneCommand {
     }
   }
 
-  absl::StatusOr<std::vector<TuneResult>> Search(const NamedSpace& space, CpuMeasurer& measurer, Store& store,
-                                                 const Interrupt& interrupt) {
+  absl::StatusOr<std::vector<TuneResult>> Search(const NamedSpace& space, CpuMeasurer& measurer,
+                                                 Store& store) {
     Progress progress(stderr, Progress::StyleOf(stderr, o_.quiet), tasks_, o_.trials, o_.seconds);
     TuneOptions& tuning = tuning_;
     tuning.trials = o_.trials;
@@ -220,12 +205,12 @@ class TuneCommand {
     tuning.llvm_version = LlvmVersion();
     proof::PresburgerProver prover;
     tuning.prover = &prover;
-    tuning.stop = interrupt.flag();
+    tuning.stop = stop_;
     tuning.progress = [&](const TuneProgress& round) { progress.Show(round); };
     return Tune(tasks_, space.space, measurer.target(), tuning, measurer, store);
   }
 
-  absl::Status Finish(TuneResult result, CpuMeasurer& measurer, Store& store, const Interrupt& interrupt) {
+  absl::Status Finish(TuneResult result, CpuMeasurer& measurer, Store& store) {
     const TuneTask& task = tasks_[found_.size()];
     Found found{.result = std::move(result), .flops = task.flops, .cores = measurer.target().cores};
     if (found.result.record != 0) {
@@ -233,7 +218,7 @@ class TuneCommand {
       if (!entry.ok()) return entry.status();
       found.verified = entry->record.verified;
       found.proven = IsProven(entry->record);
-      if (!*interrupt.flag()) {
+      if (!*stop_) {
         const MeasureRequest request{.original = &task.program, .scheduled = &task.program};
         const MeasureResult untuned = measurer.Measure({request})[0];
         RecordRow row;
@@ -241,14 +226,14 @@ class TuneCommand {
         if (untuned.ok()) found.untuned = Seconds(row);
         Relate(task, measurer, &found);
       }
-      if (!o_.output.empty()) {
+      if (!o_.output.empty() && !*stop_) {
         const bool contract = absl::StrContains(entry->record.flags, "contract");
         const auto exported = Export(found.result.program, task.name, o_.output, measurer.builders(),
                                      {.trace = entry->record.trace,
                                       .contract = contract,
                                       .checked = absl::StrCat(TrustText(entry->record), "\n", kTrustHelp)});
-        if (!exported.ok()) return exported.status();
-        found.files = exported->files;
+        if (!exported.ok() && !*stop_) return exported.status();
+        if (exported.ok()) found.files = exported->files;
       }
     }
     found_.push_back(std::move(found));
@@ -347,14 +332,13 @@ class TuneCommand {
                  {"interrupted", interrupted_},
                  {"tasks", std::move(tasks)},
                  {"rounds", rounds_}};
-    if (interrupted_) json["resume"] = ResumeText(o_);
+    if (interrupted_) json["resume"] = TypedCommand();
     if (const absl::Status verdict = Verdict(); !verdict.ok()) json["error"] = verdict.message();
     tools::Print(json);
   }
 
   absl::Status Verdict() const {
-    if (interrupted_)
-      return absl::CancelledError(absl::StrCat("interrupted; go on with\n  ", ResumeText(o_)));
+    if (interrupted_) return Interrupted();
     std::map<std::string, std::vector<std::string>> without;  // names by reason
     size_t count = 0;
     for (const Found& f : found_) {
@@ -386,6 +370,7 @@ class TuneCommand {
   TuneOptions tuning_;
   std::vector<Found> found_;
   Json rounds_;
+  const std::atomic<bool>* stop_ = nullptr;
   bool interrupted_ = false;
 };
 

@@ -178,6 +178,7 @@ class Enumerator {
     bool first_ok = false;
     std::vector<std::vector<DrawnSite>> draws;  // that apply
     for (int draw = 0; draw < options_.draws; ++draw) {
+      if (options_.stop != nullptr && *options_.stop) return absl::CancelledError("stopped");
       RandomDice dice(Engine({options_.seed, 0, static_cast<uint64_t>(draw)}));
       SequenceChooser chooser(rule, outcome.made, dice);
       Schedule schedule(program_, target_, chooser);

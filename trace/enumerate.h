@@ -13,6 +13,7 @@
 // The space runs on the caller's thread, and is called a few times for each sequence.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -25,10 +26,11 @@ namespace kiln {
 using SpaceFunction = std::function<void(Schedule&)>;
 
 struct EnumerateOptions {
-  std::string space = "space";  // its name, for messages
-  int draws = 3;                // runs of each sequence
-  int limit = 256;              // sequences
-  uint64_t seed = 0;            // of the draws; the same seed gives the same sketches
+  std::string space = "space";              // its name, for messages
+  int draws = 3;                            // runs of each sequence
+  int limit = 256;                          // sequences
+  uint64_t seed = 0;                        // of the draws; the same seed gives the same sketches
+  const std::atomic<bool>* stop = nullptr;  // once it is set, the enumeration ends with kCancelled
 };
 
 struct SketchSite {

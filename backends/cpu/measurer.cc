@@ -21,6 +21,7 @@
 #include "lang/analysis/cost.h"
 #include "lang/analysis/reassociation.h"
 #include "lang/hash.h"
+#include "lang/phase.h"
 #include "lang/serialize.h"
 #include "lang/stopwatch.h"
 
@@ -62,6 +63,7 @@ MeasureResult Failure(const Reference& reference) {
 class CpuMeasurer::Impl {
  public:
   absl::Status Start(const CpuMeasurerOptions& options) {
+    const Phase phase("start");
     options_ = options;
     target_ = CpuTarget(options.threads);
     target_.contract = options.contract;
@@ -100,6 +102,7 @@ class CpuMeasurer::Impl {
   void Announce(const MeasureRequest& request) { announced_.push_back(Submit(*request.scheduled)); }
 
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) {
+    const Phase phase("measuring");
     const Stopwatch watch(&spent_);
     std::vector<Candidate> candidates = Prepare(requests);
     for (Candidate& candidate : candidates) {
@@ -115,6 +118,7 @@ class CpuMeasurer::Impl {
   }
 
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> requests) {
+    const Phase phase("race");
     const Stopwatch watch(&spent_);
     std::vector<Candidate> candidates = Prepare(requests);
     std::vector<Candidate*> racing;
@@ -209,6 +213,7 @@ class CpuMeasurer::Impl {
 
   // References, and builds on their way.
   std::vector<Candidate> Prepare(absl::Span<const MeasureRequest> requests) {
+    const Phase phase("build");
     started_at_ = interrupts_;
     std::vector<Candidate> candidates(requests.size());
     for (size_t i = 0; i < requests.size(); ++i) {
@@ -232,6 +237,7 @@ class CpuMeasurer::Impl {
   }
 
   void Await(Candidate& candidate) {
+    const Phase phase("build");
     const Stopwatch watch(&built_);
     candidate.built.wait();
   }

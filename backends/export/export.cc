@@ -14,6 +14,7 @@
 #include "backends/cpu/pool_files.h"
 #include "backends/export/header.h"
 #include "backends/write_all.h"
+#include "lang/phase.h"
 #include "lang/serialize.h"
 
 namespace kiln {
@@ -66,6 +67,7 @@ std::string MadeFor(const ExportOptions& options) {
 
 absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, const std::string& folder,
                                 BuilderPool& builders, const ExportOptions& options) {
+  const Phase phase("export");
   Exported exported{.name = SafeName(name), .files = {}};
   BuildRequest request{.program = Serialize(program),
                        .symbol = exported.name,

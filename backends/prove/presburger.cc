@@ -9,6 +9,7 @@
 #include <map>
 
 #include "absl/strings/string_view.h"
+#include "backends/forked_child.h"
 #include "backends/write_all.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "mlir/Analysis/Presburger/PresburgerRelation.h"
@@ -131,8 +132,9 @@ Points Product(const Relation& f, const Relation& g) {
 Reply Apart(const PresburgerOptions& options, absl::FunctionRef<Reply()> ask) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child == 0) {
+    EndWithParent(parent);
     const Reply reply = ask();
     std::vector<int64_t> words = {static_cast<int64_t>(reply.answer)};
     words.insert(words.end(), reply.point.begin(), reply.point.end());

@@ -102,12 +102,13 @@ class CpuMeasurer::Impl {
   void Announce(const MeasureRequest& request) { announced_.push_back(Submit(*request.scheduled)); }
 
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) {
-    const Phase phase("measuring");
     const Stopwatch watch(&spent_);
     std::vector<Candidate> candidates = Prepare(requests);
+    if (candidates.empty()) return std::vector<MeasureResult>(requests.size());
+    const Phase phase("measuring");  // while the later ones are built
     for (Candidate& candidate : candidates) {
       Await(candidate);
-      if (FindBuilt(candidate)) candidate.run = runners_->Submit(TimedRun(candidate));
+      if (FindBuilt(candidate) && !WasInterrupted()) candidate.run = runners_->Submit(TimedRun(candidate));
     }
     std::vector<MeasureResult> results;
     for (Candidate& candidate : candidates) {
@@ -121,6 +122,7 @@ class CpuMeasurer::Impl {
     const Phase phase("race");
     const Stopwatch watch(&spent_);
     std::vector<Candidate> candidates = Prepare(requests);
+    if (candidates.empty()) return std::vector<MeasureResult>(requests.size());
     std::vector<Candidate*> racing;
     for (Candidate& candidate : candidates) {
       Await(candidate);
@@ -211,7 +213,7 @@ class CpuMeasurer::Impl {
     return absl::OkStatus();
   }
 
-  // References, and builds on their way.
+  // References, and builds on their way, of which the first is done. Nothing once it is interrupted.
   std::vector<Candidate> Prepare(absl::Span<const MeasureRequest> requests) {
     const Phase phase("build");
     started_at_ = interrupts_;
@@ -219,6 +221,7 @@ class CpuMeasurer::Impl {
     for (size_t i = 0; i < requests.size(); ++i) {
       candidates[i].request = &requests[i];
       candidates[i].reference = &references_->For(*requests[i].original);
+      if (WasInterrupted()) return {};
     }
     for (Candidate& candidate : candidates) candidate.built = Submit(*candidate.request->scheduled);
     if (!overlap_) {
@@ -227,6 +230,7 @@ class CpuMeasurer::Impl {
       for (const std::shared_future<BuildResult>& built : announced_) built.wait();
     }
     announced_.clear();
+    if (!candidates.empty()) Await(candidates.front());
     return candidates;
   }
 
@@ -237,7 +241,6 @@ class CpuMeasurer::Impl {
   }
 
   void Await(Candidate& candidate) {
-    const Phase phase("build");
     const Stopwatch watch(&built_);
     candidate.built.wait();
   }
@@ -302,7 +305,10 @@ class CpuMeasurer::Impl {
     return ran.status == RunStatus::kInterrupted && !WasInterrupted();
   }
 
-  RunResult Run(const RunRequest& run) { return RunAgainIfLost(run, runners_->Submit(run).get()); }
+  RunResult Run(const RunRequest& run) {
+    if (WasInterrupted()) return {};
+    return RunAgainIfLost(run, runners_->Submit(run).get());
+  }
 
   RunResult RunAgainIfLost(const RunRequest& run, RunResult ran) {
     if (!WasLost(ran)) return ran;

@@ -46,7 +46,8 @@ References::References(ReferenceOptions options, BuilderPool* builders,
 
 const Reference& References::For(const Program& original) {
   std::unique_ptr<Reference>& made = made_[HashOf(original)];
-  if (made == nullptr || made->interrupted) made = std::make_unique<Reference>(Make(original));
+  if (made == nullptr) made = std::make_unique<Reference>(Reference{.interrupted = true});
+  if (made->interrupted) *made = Make(original);  // earlier callers hold it
   return *made;
 }
 

@@ -56,7 +56,7 @@ class References {
              std::function<RunResult(const RunRequest&)> run);
 
   // Made on the first call for a program; takes as long as the original runs. What was interrupted is tried
-  // again by the next call.
+  // again by the next call, in its place.
   const Reference& For(const Program& original);
 
   // What is wrong with the outputs that `scheduled` wrote to `file` (as in RunRequest::write_reference_to),

@@ -371,12 +371,13 @@ TEST(CpuMeasurer, InterruptsWhatItMeasuresAndGoesOnLater) {
 TEST(CpuMeasurer, InterruptEndsTheReferenceRunForGood) {
   CpuMeasurer measurer = StartMeasurer();
   const Program p = Matmul(2048, 2048, 2048);
+  const MeasureRequest request = {.original = &p, .scheduled = &p};
   const size_t before = ScratchFiles("reference").size();
-  auto measured = std::async(std::launch::async,
-                             [&] { return measurer.Measure({{.original = &p, .scheduled = &p}}).front(); });
+  auto measured =
+      std::async(std::launch::async, [&] { return measurer.Measure({request, request, request}); });
   EXPECT_TRUE(Soon([&] { return ScratchFiles("reference").size() > before; }));
   measurer.Interrupt();
-  EXPECT_EQ(measured.get().status, outcome::kInterrupted);
+  for (const MeasureResult& result : measured.get()) EXPECT_EQ(result.status, outcome::kInterrupted);
 }
 
 TEST(CpuMeasurer, LeavesNoProcessAndNoFile) {

@@ -1,5 +1,5 @@
-// A tuning process is killed at random instants. No acknowledged record is lost, and what goes on ends with
-// the records of a run that was never killed.
+// A tuning process is killed, or a search interrupted, at random instants. No acknowledged record is lost,
+// and what goes on ends with the records of a run that was never disturbed.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,20 +7,26 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <map>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "lang/phase.h"
+#include "lang/stopwatch.h"
 #include "search/database/sqlite_store.h"
 #include "tests/search/small_searches.h"
 
 namespace kiln {
 namespace {
 
-constexpr int kTrials = 64, kKills = 50;
+constexpr int kTrials = 64, kKills = 50, kInterrupts = 120;
 
 absl::StatusOr<std::vector<TuneResult>> TuneOn(Store& store, uint64_t seed,
-                                               const std::function<void(const TuneProgress&)>& progress) {
+                                               const std::function<void(const TuneProgress&)>& progress,
+                                               const std::atomic<bool>* stop = nullptr) {
   TuneOptions options = Small(kTrials, seed);
   options.progress = progress;
+  options.stop = stop;
   SimulatedMachine machine{Target()};
   return Tune({{"matmul", Matmul(64, 64, 64), 0}}, TilingSpace, Target(), options, machine, store);
 }
@@ -86,6 +92,53 @@ TEST(TuneKilled, LosesNoAcknowledgedRecordAndGoesOn) {
   }
   std::filesystem::remove_all(folder);
   EXPECT_GT(in_the_middle, 0);
+}
+
+int64_t Microseconds(const std::function<void()>& work) {
+  double seconds = 0;
+  {
+    const Stopwatch watch(&seconds);
+    work();
+  }
+  return static_cast<int64_t>(seconds * 1e6);
+}
+
+// Tunes until it is stopped in so many microseconds; the phase in which it was, nothing if it ended before.
+std::optional<std::string> TuneAndStop(Store& store, uint64_t seed, int64_t microseconds) {
+  std::atomic<bool> stop = false;
+  std::string phase;
+  std::thread stops([&] {
+    std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+    phase = Phase::Current();
+    stop = true;
+  });
+  const auto results = TuneOn(store, seed, nullptr, &stop);
+  stops.join();
+  EXPECT_TRUE(results.ok()) << results.status();
+  return results.ok() && (*results)[0].interrupted ? std::optional(phase) : std::nullopt;
+}
+
+TEST(TuneInterrupted, EndsWithTheRecordsOfAnUninterruptedRun) {
+  Engine engine{21};
+  RandomDice dice(engine);
+  std::map<std::string, int> interrupts;  // by phase
+  int count = 0;
+  for (uint64_t seed = 0; count < kInterrupts; ++seed) {
+    const auto straight = MakeMemoryStore(), store = MakeMemoryStore();
+    const int64_t whole = Microseconds([&] { ASSERT_TRUE(TuneOn(*straight, seed, nullptr).ok()); });
+    bool finished = false;
+    for (int i = 0; i < 5 && !finished; ++i) {
+      const std::optional<std::string> phase = TuneAndStop(*store, seed, dice.Below(whole));
+      finished = !phase.has_value();
+      if (finished) break;
+      ++count;
+      ++interrupts[*phase];
+    }
+    if (!finished) ASSERT_TRUE(TuneOn(*store, seed, nullptr).ok());
+    EXPECT_EQ(store->ReadAll()->records, straight->ReadAll()->records) << "seed " << seed;
+    EXPECT_EQ(store->ReadAll()->runs.size(), 1);
+  }
+  for (const char* phase : {"training", "proposals"}) EXPECT_GT(interrupts[phase], 0) << phase;
 }
 
 }  // namespace

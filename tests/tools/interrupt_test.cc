@@ -1,0 +1,161 @@
+// Signals, in a process of its own each; and to commands that wait for a file that never ends.
+#include "tools/interrupt.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lang/phase.h"
+#include "lang/stopwatch.h"
+#include "test_paths.h"
+#include "tests/support/run_kiln.h"
+#include "tools/common.h"
+
+namespace kiln::tools {
+namespace {
+
+using ::testing::ExitedWithCode;
+using ::testing::HasSubstr;
+using ::testing::KilledBySignal;
+
+constexpr double kLimit = 2;  // seconds
+const std::chrono::seconds kLong(20);
+const char* const kLine[] = {"kiln", "train", "-o", "a file"};
+
+class Interrupts : public testing::Test {
+ protected:
+  // Forked from one thread.
+  Interrupts() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+  static void Say(const absl::Status& interrupted) {
+    dprintf(STDERR_FILENO, "%s\n", std::string(interrupted.message()).c_str());
+  }
+};
+
+TEST_F(Interrupts, WorkEndsAtOnceWithItsPhaseAndTheCommand) {
+  EXPECT_EXIT(
+      {
+        SetCommand(4, kLine);
+        const Interrupt interrupt(Say);
+        const Phase phase("training");
+        raise(SIGHUP);
+        std::this_thread::sleep_for(kLong);
+      },
+      ExitedWithCode(kExitInterrupted),
+      "interrupted during training; go on with\n  kiln train -o 'a file'\n");
+}
+
+TEST_F(Interrupts, StoppableWorkIsAskedAndGoesOnToItsEnd) {
+  EXPECT_EXIT(
+      {
+        const Interrupt interrupt(Say);
+        std::atomic<bool> asked = false;
+        const Stoppable stoppable([&] { asked = true; });
+        raise(SIGTERM);
+        while (!asked || !*stoppable.flag()) std::this_thread::yield();
+        _exit(17);
+      },
+      ExitedWithCode(17), "");
+}
+
+TEST_F(Interrupts, WorkThatDoesNotStopEndsInTime) {
+  for (const bool may_ask : {true, false}) {
+    double seconds = 0;
+    {
+      const Stopwatch watch(&seconds);
+      EXPECT_EXIT(
+          {
+            const Interrupt interrupt(Say);
+            const Stoppable stoppable([&] {
+              if (!may_ask) std::this_thread::sleep_for(kLong);
+            });
+            raise(SIGINT);
+            std::this_thread::sleep_for(kLong);
+          },
+          ExitedWithCode(kExitInterrupted), "interrupted; go on with");
+    }
+    EXPECT_LT(seconds, kLimit);
+  }
+}
+
+TEST_F(Interrupts, LastWordsThatCannotBeSaidHoldNothingUp) {
+  double seconds = 0;
+  {
+    const Stopwatch watch(&seconds);
+    EXPECT_EXIT(
+        {
+          const Interrupt interrupt([](const absl::Status&) { std::this_thread::sleep_for(kLong); });
+          raise(SIGINT);
+          std::this_thread::sleep_for(kLong);
+        },
+        ExitedWithCode(kExitInterrupted), "");
+  }
+  EXPECT_LT(seconds, kLimit);
+}
+
+TEST_F(Interrupts, TheSecondOneKills) {
+  EXPECT_EXIT(
+      {
+        const Interrupt interrupt(Say);
+        const Stoppable stoppable;
+        raise(SIGINT);
+        raise(SIGINT);
+        std::this_thread::sleep_for(kLong);
+      },
+      KilledBySignal(SIGINT), "");
+}
+
+TEST_F(Interrupts, WhatWasIgnoredStaysIgnored) {
+  EXPECT_EXIT(
+      {
+        signal(SIGHUP, SIG_IGN);
+        const Interrupt interrupt(Say);
+        raise(SIGHUP);
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        _exit(18);
+      },
+      ExitedWithCode(18), "");
+}
+
+// Importing a pipe into which nobody writes.
+TEST(InterruptedCommands, EndWithTheCommandThatGoesOn) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder / "pipe.mlir";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string trace = folder.Write("a.trace", "kiln.trace v1\n"), db = folder / "kiln.db";
+  setenv("KILN_PHASES", "1", 1);
+  const std::vector<std::string> lines[] = {{"space", pipe},
+                                            {"tune", pipe, "--db", db},
+                                            {"bench", pipe, "--db", db},
+                                            {"check", pipe, trace, "--json"}};
+  int next = 0;
+  for (const std::vector<std::string>& line : lines) {
+    const std::string command = absl::StrCat("kiln ", absl::StrJoin(line, " "));
+    SCOPED_TRACE(command);
+    KilnProcess process(line);
+    while (process.Errors().find("phase: import") == std::string::npos && kill(process.pid(), 0) == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    double seconds = 0;
+    Ran ran;
+    {
+      const Stopwatch watch(&seconds);
+      const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+      kill(process.pid(), signals[next++ % 3]);
+      ran = process.Wait();
+    }
+    EXPECT_EQ(ran.exit_code, kExitInterrupted);
+    EXPECT_LT(seconds, kLimit);
+    EXPECT_THAT(ran.err, HasSubstr(absl::StrCat("interrupted during import; go on with\n  ", command, "\n")));
+    if (line.back() == "--json") EXPECT_EQ(ran.json()["resume"], command);
+  }
+  unsetenv("KILN_PHASES");
+}
+
+}  // namespace
+}  // namespace kiln::tools

@@ -134,6 +134,7 @@ class TuneCommand {
     stop_ = stoppable.flag();
     absl::StatusOr<std::vector<TuneResult>> results = Search(*space, *measurer, **store);
     if (!results.ok()) return results.status();
+    interrupted_ = (*results)[0].interrupted;
     if ((*results)[0].run == 0) return Interrupted();
     absl::StatusOr<Json> rounds = RoundsOf(**store, (*results)[0].run);
     if (!rounds.ok()) return rounds.status();
@@ -142,7 +143,7 @@ class TuneCommand {
       const absl::Status status = Finish(std::move(result), *measurer, **store);
       if (!status.ok()) return status;
     }
-    interrupted_ = *stop_;
+    interrupted_ |= *stop_;
     o_.json ? PrintJson() : PrintText();
     return Verdict();
   }

@@ -17,7 +17,12 @@ void Throws(kiln::Schedule& s, kiln::Block block) {
 }
 void Segfaults(kiln::Schedule&, kiln::Block) { std::raise(SIGSEGV); }
 void Exits(kiln::Schedule&) { std::exit(0); }
-void Interrupts(kiln::Schedule&) { std::raise(SIGINT); }
+// As a terminal interrupts both processes.
+void Interrupts(kiln::Schedule&) {
+  std::raise(SIGINT);
+  kill(getppid(), SIGINT);
+  while (true) pause();
+}
 void Hangs(kiln::Schedule&) {
   kill(getppid(), SIGTERM);
   while (true) pause();

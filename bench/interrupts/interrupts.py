@@ -29,7 +29,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = ["ops/torch_softmax", "ops/torch_layernorm", "ops/onnx_Conv_group4", "ops/torch_conv2d_depthwise",
-         "ops/jax_matmul_s8s8", "field/integer_division", "field/diamonds_20", "field/two_tasks_with_constant",
+         "ops/jax_matmul_s8s8", "field/integer_division", "field/shifts_i8", "field/two_tasks_with_constant",
          "models/onnx_dqn", "models/torch_lstm_unrolled8"]
 TUNING = ["import", "enumeration", "build", "measuring", "training", "race"]
 EXPORTING = ["proof", "export"]

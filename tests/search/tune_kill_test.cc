@@ -118,6 +118,21 @@ std::optional<std::string> TuneAndStop(Store& store, uint64_t seed, int64_t micr
   return results.ok() && (*results)[0].interrupted ? std::optional(phase) : std::nullopt;
 }
 
+TEST(TuneInterrupted, BeforeItsFirstStepHasNothing) {
+  const std::atomic<bool> stop = true;
+  TuneOptions options = Small(kTrials, 1);
+  options.stop = &stop;
+  const auto store = MakeMemoryStore();
+  SimulatedMachine machine{Target()};
+  const std::vector<TuneTask> tasks = {{"one", Matmul(64, 64, 64)}, {"other", Matmul(32, 64, 64)}};
+  for (const TuneResult& result : MustTune(options, machine, *store, tasks)) {
+    EXPECT_TRUE(result.interrupted);
+    EXPECT_EQ(result.record, 0);
+    EXPECT_EQ(result.run, 0);
+  }
+  EXPECT_TRUE(store->ReadAll()->runs.empty());
+}
+
 TEST(TuneInterrupted, EndsWithTheRecordsOfAnUninterruptedRun) {
   Engine engine{21};
   RandomDice dice(engine);

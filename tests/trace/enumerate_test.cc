@@ -36,6 +36,18 @@ TEST(Enumerate, GivesASketchForEverySequenceOfChoices) {
   EXPECT_EQ(picked.size(), 4u);
 }
 
+TEST(Enumerate, EndsOnceItIsStopped) {
+  std::atomic<bool> stop = false;
+  int runs = 0;
+  const auto space = [&](Schedule& s) {
+    TileMatmul(s);
+    stop = ++runs == 2;
+  };
+  EXPECT_EQ(Enumerate(space, Matmul(), kTarget, {.stop = &stop}).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(runs, 2);
+}
+
 TEST(Enumerate, CountsTheDecisionsOfASketch) {
   const auto found = Enumerate(TileMatmul, Matmul(), kTarget);
   ASSERT_TRUE(found.ok()) << found.status();

@@ -294,7 +294,9 @@ class GenericTranslator {
       if (DependsOn(arg->value, accumulator) || DependsOn(arg->index, accumulator)) return RefuseReduction();
     }
     const DType value_type = ElementOf(op_->getResult(v)), index_type = ElementOf(op_->getResult(i));
-    if (value_type == DType::kI1 || IsFloat(index_type) || index_type == DType::kI1) return RefuseReduction();
+    if (value_type == DType::kI1)
+      return values_.Refuse(op_, "an argmax or argmin of i1", "extend its values to i8 (arith.extui)");
+    if (IsFloat(index_type) || index_type == DType::kI1) return RefuseReduction();
     plan.arg = std::make_unique<ArgBlocks>(op_, values_, scalars_, plan.dests[0], v, i);
     return plan.arg->Plan(*arg);
   }

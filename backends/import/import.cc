@@ -57,6 +57,11 @@ std::string UnknownDialect(const std::string& where, absl::string_view op) {
 std::string Reworded(const mlir::Diagnostic& diagnostic, absl::string_view text) {
   const std::string message = diagnostic.str(), where = Where(diagnostic.getLocation());
   const auto place = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
+  if (absl::StrContains(message, "requires 'unique' attribute")) {
+    return ToString(
+        {where, "tensor.scatter", "of several writes to one place none is the last",
+         "add the attribute unique, if no two indices are the same; otherwise add the rows up first"});
+  }
   const size_t custom = message.find("' not found for custom op '");
   if (absl::StartsWith(message, "Dialect `") && custom != std::string::npos) {
     const std::vector<absl::string_view> quoted =

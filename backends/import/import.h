@@ -16,6 +16,10 @@
 // - tensor.extract at indices that are sums of loops is a load, else a gather. Out of bounds it is undefined
 // in the
 //   file; a gather reads the nearest element.
+// - tensor.scatter is two blocks: one goes through all indices for each place, one chooses. Indices out of
+// bounds
+//   write nothing.
+// - 0 to a negative power of integers, undefined in the file, is 0.
 // - cf.assert is the program's status, which the function returns: not 0 where any assertion fails.
 // - An argmax keeps the file's rule for ties and NaN, and its index may be any function of the loops
 //   (backends/import/arg_blocks.h). Where the index is read from a tensor and a NaN wins, it is taken to

@@ -284,16 +284,38 @@ mlir::FailureOr<Id> Scalars::ConvertNumber(mlir::Operation* op, DType from, DTyp
 
 mlir::FailureOr<Id> Scalars::Power(mlir::Operation* op, DType dtype, Id base, Id exponent) {
   const Expr& e = b_.program().exprs[exponent];
-  if (e.op != Op::kConstant) return Refuse(refusal_, op, "its exponent is no constant", "use math.powf");
+  const bool constant = e.op == Op::kConstant;
+  if (IsFloat(dtype) && !constant)
+    return Refuse(refusal_, op, "its exponent is no constant", "use math.powf");
   const int64_t n = e.bits;
-  if (n >= 0 && n <= 4) {
+  if (constant && n >= 0 && n <= 4) {
     if (n == 0) return Number(dtype, 1);
     Id product = base;
     for (int64_t i = 1; i < n; ++i) product = b_.Mul(product, base);
     return product;
   }
   if (IsFloat(dtype)) return b_.Make(Op::kPow, dtype, base, Number(dtype, static_cast<double>(n)));
-  return Refuse(refusal_, op, absl::StrCat("the power ", n, " of an integer"), "use math.powf, or a product");
+  return IntegerPower(dtype, base, exponent);
+}
+
+// By squares: a factor for each bit of the exponent but its sign. The inverses of 1 and -1 are they
+// themselves, and those of other numbers are less than 1, hence 0; 0 to a negative power is undefined in the
+// file.
+Id Scalars::IntegerPower(DType dtype, Id base, Id exponent) {
+  const Id zero = Number(dtype, 0), one = Number(dtype, 1);
+  if (dtype == DType::kI1) return b_.Make(Op::kSelect, dtype, exponent, base, one);
+  const auto is = [&](Op op, Id a, Id b) { return b_.Make(op, DType::kI1, a, b); };
+  Id power = one, square = base;
+  for (int64_t bit = 0; bit + 1 < 8 * SizeOf(dtype); ++bit) {
+    const Id mask = b_.Integer(dtype, int64_t{1} << bit);
+    const Id set = is(Op::kCmpNe, b_.Make(Op::kAnd, dtype, exponent, mask), zero);
+    power = b_.Mul(power, b_.Make(Op::kSelect, dtype, set, square, one));
+    square = b_.Mul(square, square);
+  }
+  const Id unit =
+      b_.Make(Op::kOr, DType::kI1, is(Op::kCmpEq, base, one), is(Op::kCmpEq, base, Number(dtype, -1)));
+  const Id inverse = b_.Make(Op::kSelect, dtype, unit, power, zero);
+  return b_.Make(Op::kSelect, dtype, is(Op::kCmpLt, exponent, zero), inverse, power);
 }
 
 }  // namespace kiln

@@ -34,6 +34,7 @@ class Scalars {
   mlir::FailureOr<Id> Compare(mlir::Operation* op, Id a, Id b);
   mlir::FailureOr<Id> ConvertNumber(mlir::Operation* op, DType from, DType to, Id a);
   mlir::FailureOr<Id> Power(mlir::Operation* op, DType dtype, Id base, Id exponent);
+  Id IntegerPower(DType dtype, Id base, Id exponent);
 
   Builder& b_;
   Refusal& refusal_;

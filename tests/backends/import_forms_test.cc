@@ -1,6 +1,7 @@
 // Operations that import takes apart first: packs, gathers, TOSA, types with a sign, tensors without
 // elements.
 #include <numeric>
+#include <random>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -63,6 +64,61 @@ TEST(ImportForms, GathersReadRowsColumnsAndElements) {
   ExpectGives(file("0, 1", "1x2xi64", "1xf32"), {x, Bytes<int64_t>({1, 3})}, {Bytes<float>({8})});
 }
 
+std::string Scatter(const std::string& dims, const std::string& source, const std::string& index) {
+  const std::string types = absl::StrCat("tensor<", source, "xf32>, tensor<3x4xf32>, tensor<", index, ">");
+  return absl::StrCat("func.func @f(%s: tensor<", source, "xf32>, %d: tensor<3x4xf32>, %i: tensor<", index,
+                      ">) -> tensor<3x4xf32> {\n  %r = tensor.scatter %s into %d[%i] scatter_dims([", dims,
+                      "]) unique : (", types, ") -> tensor<3x4xf32>\n  return %r : tensor<3x4xf32>\n}\n");
+}
+
+TEST(ImportForms, ScattersWriteRowsColumnsAndElements) {
+  const std::string d = Bytes(Counted(12)), four = Bytes<float>({-1, -2, -3, -4});
+  const std::string second_row = Bytes<float>({1, 2, 3, 4, -1, -2, -3, -4, 9, 10, 11, 12});
+  ExpectGives(Scatter("0", "1x1x4", "1x1xi64"), {four, d, Bytes<int64_t>({1})}, {second_row});
+  ExpectGives(Scatter("0", "1x4", "1x1xi32"), {four, d, Bytes<int32_t>({1})}, {second_row});
+  ExpectGives(Scatter("0", "4", "1xi64"), {four, d, Bytes<int64_t>({1})}, {second_row});
+  ExpectGives(Scatter("1", "2x3", "2x1xi64"),
+              {Bytes<float>({-1, -2, -3, -4, -5, -6}), d, Bytes<int64_t>({3, 0})},
+              {Bytes<float>({-4, 2, 3, -1, -5, 6, 7, -2, -6, 10, 11, -3})});
+  ExpectGives(Scatter("0, 1", "2x2", "2x2x2xi64"), {four, d, Bytes<int64_t>({0, 0, 2, 3, 1, 1, 0, 3})},
+              {Bytes<float>({-1, 2, 3, -4, 5, -3, 7, 8, 9, 10, 11, -2})});
+}
+
+TEST(ImportForms, OneHundredScattersPutEachRowWhereItsIndexSays) {
+  std::mt19937 random(9);
+  for (int n = 0; n < 100; ++n) {
+    const auto draw = [&](int most) { return 1 + static_cast<int>(random() % most); };
+    const int rows = draw(12), width = draw(9), count = draw(rows);
+    std::vector<float> d = Counted(rows * width), s(count * width);
+    for (float& x : s) x = -static_cast<float>(random() % 1000);
+    std::vector<int64_t> places(rows);
+    std::iota(places.begin(), places.end(), 0);
+    std::shuffle(places.begin(), places.end(), random);
+    places.resize(count);
+    const std::vector<float> before = d;
+    for (int row = 0; row < count; ++row)
+      std::copy_n(s.begin() + row * width, width, d.begin() + places[row] * width);
+    const auto tensor = [](int a, int b, const char* type) {
+      return absl::StrCat("tensor<", a, "x", b, "x", type, ">");
+    };
+    const std::string whole = tensor(rows, width, "f32"), source = tensor(count, width, "f32"),
+                      index = tensor(count, 1, "i64");
+    ExpectGives(absl::StrCat("func.func @f(%s: ", source, ", %d: ", whole, ", %i: ", index, ") -> ", whole,
+                             " {\n  %r = tensor.scatter %s into %d[%i] scatter_dims([0]) unique : (", source,
+                             ", ", whole, ", ", index, ") -> ", whole, "\n  return %r : ", whole, "\n}\n"),
+                {Bytes(s), Bytes(before), Bytes(places)}, {Bytes(d)});
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(ImportForms, AScatterThatMayRepeatIsRefusedWithWhatToDo) {
+  const std::string text = absl::StrReplaceAll(Scatter("0", "1x4", "1x1xi64"), {{" unique", ""}});
+  EXPECT_EQ(
+      std::string(ImportLinalg(text, "f").status().message()),
+      "f:2:8: tensor.scatter is not supported (of several writes to one place none is the last)\n"
+      "  hint: add the attribute unique, if no two indices are the same; otherwise add the rows up first");
+}
+
 TEST(ImportForms, Mmt4dIsAContraction) {
   // A of one tile 2 x 3, B transposed of one tile 2 x 3.
   const std::string text =
@@ -102,6 +158,42 @@ func.func @f(%x: tensor<3xui8>) -> tensor<3xui32> {
   return %u : tensor<3xui32>
 })";
   ExpectGives(text, {Bytes<uint8_t>({0, 127, 255})}, {Bytes<uint32_t>({0, 127, 255})});
+}
+
+std::string PowerOf(const std::string& type, const std::string& exponent) {
+  return absl::StrReplaceAll(R"(#m = affine_map<(i) -> (i)>
+func.func @f(%x: tensor<7xT>, %n: tensor<7xT>) -> tensor<7xT> {
+  %e = tensor.empty() : tensor<7xT>
+  %r = linalg.generic {indexing_maps = [#m, #m, #m], iterator_types = ["parallel"]}
+      ins(%x, %n : tensor<7xT>, tensor<7xT>) outs(%e : tensor<7xT>) {
+  ^bb0(%a: T, %b: T, %o: T):
+    %c = arith.addi %b, %b : T
+    %k = EXPONENT : T
+    %v = math.ipowi %a, %k : T
+    %w = arith.addi %v, %c : T
+    linalg.yield %w : T
+  } -> tensor<7xT>
+  return %r : tensor<7xT>
+})",
+                             {{"xT", "x" + type}, {": T", ": " + type}, {"EXPONENT", exponent}});
+}
+
+TEST(ImportForms, PowersOfIntegersWrapAndHaveInverses) {
+  const std::string given = "arith.subi %c, %b";  // %b
+  ExpectGives(PowerOf("i8", given),
+              {Bytes<int8_t>({0, 3, -3, 2, -1, 1, 2}), Bytes<int8_t>({0, 5, 5, 8, -3, -128, -1})},
+              {Bytes<int8_t>({1, -13 + 10, 13 + 10, 0 + 16, -1 - 6, 1, 0 - 2})});
+  ExpectGives(
+      PowerOf("i64", given),
+      {Bytes<int64_t>({3, -1, 1, 5, 2, -7, 10}), Bytes<int64_t>({40, INT64_MAX, INT64_MIN, -2, 63, 2, 18})},
+      {Bytes<int64_t>({static_cast<int64_t>(12157665459056928801u + 80), -3, 1, -4, INT64_MIN + 126, 53,
+                       1000000000000000036})});
+  const std::vector<int32_t> x{0, 1, -1, 2, 3, -2, 10}, zero(7, 0);
+  ExpectGives(PowerOf("i32", "arith.constant 7"), {Bytes(x), Bytes(zero)},
+              {Bytes<int32_t>({0, 1, -1, 128, 2187, -128, 10000000})});
+  const std::vector<int32_t> units{1, -1, 2, 3, 1, -1, -2};
+  ExpectGives(PowerOf("i32", "arith.constant -1"), {Bytes(units), Bytes(zero)},
+              {Bytes<int32_t>({1, -1, 0, 0, 1, -1, 0})});
 }
 
 std::string SumOfRows(int rows, int columns) {

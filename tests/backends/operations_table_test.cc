@@ -18,12 +18,11 @@
 namespace kiln {
 namespace {
 
-constexpr int kCount = 64;
+constexpr int kCount = 64, kRows = 8;  // of the elements, and of those of a reduction
 constexpr char kHeader[] =
     "# Operations\n\n"
-    "What each scalar operation gives on each type of element, by tests/backends/operations_table_test.cc, "
-    "which writes this\n"
-    "page (`--update-goldens`).\n\n"
+    "What each scalar operation and each reduction gives on each type of element, by\n"
+    "tests/backends/operations_table_test.cc, which writes this page (`--update-goldens`).\n\n"
     "- **right**: interpreted, compiled and exported, it gives the values that the test computes by itself.\n"
     "- **refused**: import refuses it; the reason and the cure stand below.\n"
     "- **none**: MLIR has no such operation on this type, and its parser says so.\n\n"
@@ -34,8 +33,9 @@ constexpr char kHeader[] =
     "of the last\n"
     "place for sinh, cosh, asin, acos, asinh, acosh, atanh, erfc and expm1 "
     "(tests/backends/math_table_test.cc). f16 and bf16\n"
-    "are computed in f32 and rounded once.\n\n"
-    "| operation |";
+    "are computed in f32 and rounded once. 0 to a negative power (`math.ipowi`), which MLIR leaves "
+    "undefined, is "
+    "0.\n";
 constexpr DType kTypes[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16, DType::kI64,
                             DType::kI32, DType::kI16, DType::kI8,  DType::kI1};
 
@@ -54,6 +54,10 @@ struct Row {
   std::function<Real(Real, Real)> real = {};  // null: not of floats
   std::function<Wide(Number, Number)> integer = {};
   std::string to = "";  // the type of the result, where it is another one
+  // Of a reduction: the functions above take what was found so far and the next value, or its square. A
+  // choice takes the value, and is of its index, where they are not 0.
+  enum class Kind { kScalar, kFold, kFoldOfSquares, kChoice } kind = Kind::kScalar;
+  double start = 0;
 };
 
 Wide Bits(const Number& n, auto test) {
@@ -66,6 +70,14 @@ int First(const Number& n, bool from_top) {
   int i = 0;
   while (i < n.width && !Bit(n, from_top ? n.width - 1 - i : i)) ++i;
   return i;
+}
+// Modulo 2 to the 64; as an integer the inverse of a number that is neither 1 nor -1 is 0.
+Wide Power(const Number& base, const Number& exponent) {
+  if (base.s != 1 && base.s != -1 && exponent.s < 0) return 0;
+  uint64_t power = 1, square = static_cast<uint64_t>(base.u);
+  for (Wide left = exponent.u; left != 0; left >>= 1, square *= square)
+    if (left % 2 != 0) power *= square;
+  return power;
 }
 Wide Floor(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
@@ -136,6 +148,7 @@ std::vector<Row> Rows() {
       {"arith.shli", 3, {}, INT(x.s << y.u)},
       {"arith.shrsi", 3, {}, INT(x.s >> y.u)},
       {"arith.shrui", 3, {}, INT(x.u >> y.u)},
+      {"math.ipowi", 2, {}, INT(Power(x, y))},
       {"math.absi", 1, {}, INT(x.s < 0 ? -x.s : x.s)},
       {"math.ctpop", 1, {}, INT(Bits(x, [&](int i) { return Bit(x, i); }))},
       {"math.ctlz", 1, {}, INT(First(x, true))},
@@ -164,12 +177,95 @@ std::vector<Row> Rows() {
       {"arith.cmpi ugt,", 2, {}, INT(x.u > y.u), "i1"},
       {"arith.cmpi uge,", 2, {}, INT(x.u >= y.u), "i1"},
   };
+  const auto reduction = [&](Row::Kind kind, const std::string& op, double start, auto real, auto integer) {
+    rows.push_back({op, 2, real, integer, kind == Row::Kind::kChoice ? "i64" : "", kind, start});
+  };
+  using enum Row::Kind;
+  const std::function<Real(Real, Real)> no_real;
+  const std::function<Wide(Number, Number)> no_integer;
+  reduction(kFold, "arith.addf", 1, REAL(x + y), no_integer);
+  reduction(kFoldOfSquares, "math.fma", 1, REAL(x + y), no_integer);
+  reduction(kFold, "arith.mulf", 1, REAL(x * y), no_integer);
+  reduction(kFold, "arith.maximumf", -4, REAL(std::fmax(x, y)), no_integer);
+  reduction(kFold, "arith.minimumf", 4, REAL(std::fmin(x, y)), no_integer);
+  reduction(kFold, "arith.maxnumf", -4, REAL(std::fmax(x, y)), no_integer);
+  reduction(kFold, "arith.minnumf", 4, REAL(std::fmin(x, y)), no_integer);
+  reduction(kFold, "arith.addi", 1, no_real, INT(x.s + y.s));
+  reduction(kFold, "arith.muli", 1, no_real, INT(x.s * y.s));
+  reduction(kFold, "arith.maxsi", -1, no_real, INT(std::max(x.s, y.s)));
+  reduction(kFold, "arith.minsi", 0, no_real, INT(std::min(x.s, y.s)));
+  reduction(kFold, "arith.maxui", 0, no_real, INT(std::max(x.u, y.u)));
+  reduction(kFold, "arith.minui", -1, no_real, INT(std::min(x.u, y.u)));
+  reduction(kFold, "arith.andi", -1, no_real, INT(x.s & y.s));
+  reduction(kFold, "arith.ori", 0, no_real, INT(x.s | y.s));
+  reduction(kFold, "arith.xori", 1, no_real, INT(x.s ^ y.s));
+  reduction(kChoice, "arith.cmpf ogt,", -4, REAL(y > x), no_integer);
+  reduction(kChoice, "arith.cmpf olt,", 4, REAL(y < x), no_integer);
+  reduction(kChoice, "arith.cmpi sgt,", -1, no_real, INT(y.s > x.s));
+  reduction(kChoice, "arith.cmpi slt,", 0, no_real, INT(y.s < x.s));
+  reduction(kChoice, "arith.cmpi ugt,", 0, no_real, INT(y.u > x.u));
+  reduction(kChoice, "arith.cmpi ult,", -1, no_real, INT(y.u < x.u));
 #undef REAL
 #undef INT
   return rows;
 }
 
+std::string NameOf(const Row& row) {
+  const std::string op = absl::StrCat("`", absl::StrReplaceAll(row.op, {{",", ""}}), "`");
+  switch (row.kind) {
+    case Row::Kind::kScalar:
+      return row.to.empty() || row.to == "i1" ? op : absl::StrCat(op, " to ", row.to);
+    case Row::Kind::kChoice:
+      return absl::StrCat(absl::StrContains(op, "gt") ? "argmax by " : "argmin by ", op);
+    default:
+      return absl::StrCat("reduction by ", op);
+  }
+}
+
 std::string TensorOf(absl::string_view type) { return absl::StrCat("tensor<", kCount, "x", type, ">"); }
+
+// Of the rows of %xs.
+std::string ReductionOf(const Row& row, DType dtype, absl::string_view result) {
+  constexpr absl::string_view kFold = R"(
+  %r = linalg.generic {indexing_maps = [#e, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%xs : tensor<E>) outs(%rf : tensor<R>) {
+  ^bb0(%a: T, %o: T):
+    %v = OP : T
+    linalg.yield %v : T
+  } -> tensor<R>
+)";
+  constexpr absl::string_view kChoice = R"(
+  %re = tensor.empty() : tensor<I>
+  %rz = linalg.fill ins(%none : i64) outs(%re : tensor<I>) -> tensor<I>
+  %rb:2 = linalg.generic {indexing_maps = [#e, #i, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%xs : tensor<E>) outs(%rf, %rz : tensor<R>, tensor<I>) {
+  ^bb0(%a: T, %o: T, %n: i64):
+    %j = linalg.index 1 : index
+    %k = arith.index_cast %j : index to i64
+    %p = OP %a, %o : T
+    %v = arith.select %p, %a, %o : T
+    %w = arith.select %p, %k, %n : i64
+    linalg.yield %v, %w : T, i64
+  } -> (tensor<R>, tensor<I>)
+  %r = tensor.cast %rb#1 : tensor<I> to tensor<I>
+)";
+  constexpr absl::string_view kStart = R"(
+  %rc = arith.constant START : T
+  %ri = tensor.empty() : tensor<R>
+  %rf = linalg.fill ins(%rc : T) outs(%ri : tensor<R>) -> tensor<R>)";
+  const bool choice = row.kind == Row::Kind::kChoice, squares = row.kind == Row::Kind::kFoldOfSquares;
+  const std::string type(ToString(dtype)), rows = absl::StrCat(kRows);
+  return absl::StrReplaceAll(absl::StrCat(kStart, choice ? kChoice : kFold),
+                             {{"%r", result},
+                              {"OP", choice    ? row.op
+                                     : squares ? row.op + " %a, %a, %o"
+                                               : row.op + " %o, %a"},
+                              {"START", absl::StrCat(row.start, IsFloat(dtype) ? ".0" : "")},
+                              {"<E>", absl::StrCat("<", rows, "x", kCount / kRows, "x", type, ">")},
+                              {"<R>", absl::StrCat("<", rows, "x", type, ">")},
+                              {"<I>", absl::StrCat("<", rows, "xi64>")},
+                              {": T", absl::StrCat(": ", type)}});
+}
 
 // One result for each row.
 std::string FileOf(const std::vector<Row>& rows, DType dtype) {
@@ -178,6 +274,12 @@ std::string FileOf(const std::vector<Row>& rows, DType dtype) {
   std::vector<std::string> names, types;
   for (size_t r = 0; r < rows.size(); ++r) {
     const Row& row = rows[r];
+    if (row.kind != Row::Kind::kScalar) {
+      names.push_back(absl::StrCat("%r", r));
+      types.push_back(absl::StrCat("tensor<", kRows, "x", row.to.empty() ? type : row.to, ">"));
+      body += ReductionOf(row, dtype, names.back());
+      continue;
+    }
     const std::string to = row.to.empty() ? type : row.to, out = TensorOf(to);
     const std::string operands = row.operands == 1   ? "%a"
                                  : row.operands == 4 ? "%b"
@@ -194,9 +296,15 @@ std::string FileOf(const std::vector<Row>& rows, DType dtype) {
     names.push_back(absl::StrCat("%r", r));
     types.push_back(out);
   }
-  return absl::StrCat("#m = affine_map<(i) -> (i)>\nfunc.func @f(%x: ", tensor, ", %y: ", tensor,
-                      ", %z: ", tensor, ") -> (", absl::StrJoin(types, ", "), ") {\n", body, "  return ",
-                      absl::StrJoin(names, ", "), " : ", absl::StrJoin(types, ", "), "\n}\n");
+  const std::string matrix = absl::StrCat("tensor<", kRows, "x", kCount / kRows, "x", type, ">");
+  body = absl::StrCat("  %xs = tensor.expand_shape %x [[0, 1]] output_shape [", kRows, ", ", kCount / kRows,
+                      "] : ", tensor, " into ", matrix, "\n", body);
+  return absl::StrCat(
+      "#m = affine_map<(i) -> (i)>\n#e = affine_map<(i, j) -> (i, j)>\n#i = affine_map<(i, j) -> (i)>\n"
+      "func.func @f(%x: ",
+      tensor, ", %y: ", tensor, ", %z: ", tensor, ") -> (", absl::StrJoin(types, ", "),
+      ") {\n  %none = arith.constant -1 : i64\n", body, "  return ", absl::StrJoin(names, ", "), " : ",
+      absl::StrJoin(types, ", "), "\n}\n");
 }
 
 int WidthOf(DType type) { return type == DType::kI1 ? 1 : static_cast<int>(SizeOf(type)) * 8; }
@@ -245,6 +353,27 @@ std::vector<std::string> InputsOf(DType type) {
 std::string WantedOf(const Row& row, DType type, const std::vector<std::string>& inputs) {
   const DType to = row.to.empty() ? type : *ParseDType(row.to);
   std::string wanted;
+  const int64_t size = SizeOf(type);
+  for (int i = 0; i < kRows && row.kind != Row::Kind::kScalar; ++i) {
+    std::string found = Stored(type, row.start, static_cast<Wide>(row.start), IsFloat(type)), place;
+    place = Stored(DType::kI64, 0, -1, false);
+    for (int j = 0; j < kCount / kRows; ++j) {
+      const int64_t at = (i * kCount / kRows + j) * size;
+      const Scalar so_far = LoadScalar(type, found.data());
+      Scalar next = LoadScalar(type, inputs[0].data() + at);
+      if (row.kind == Row::Kind::kFoldOfSquares) next.f *= next.f;
+      const Real real = row.real ? row.real(so_far.f, next.f) : 0;
+      const Wide integer = row.integer ? row.integer(Element(type, so_far), Element(type, next)) : 0;
+      if (row.kind != Row::Kind::kChoice) {
+        found = Stored(type, real, integer, IsFloat(type));
+      } else if (real != 0 || integer != 0) {
+        found = inputs[0].substr(at, size);
+        place = Stored(DType::kI64, 0, j, false);
+      }
+    }
+    wanted += row.kind == Row::Kind::kChoice ? place : found;
+  }
+  if (row.kind != Row::Kind::kScalar) return wanted;
   for (int i = 0; i < kCount; ++i) {
     const Scalar x = LoadScalar(type, inputs[0].data() + i * SizeOf(type)),
                  y = LoadScalar(type, inputs[row.operands == 3 ? 2 : 1].data() + i * SizeOf(type));
@@ -303,9 +432,11 @@ TEST(Operations, AreRightOnEachTypeOrRefusedWithWhatToDo) {
       }
       if (!imported.ok()) {
         EXPECT_TRUE(absl::StrContains(imported.status().message(), "hint: "));
-        refusals.push_back(
-            absl::StrCat(rows[r].op, " of ", ToString(type), ": ", imported.status().message()));
-        cells[r].push_back(absl::StrCat("refused ", refusals.size()));
+        const std::string message(imported.status().message());
+        const std::string refusal = message.substr(message.find(": ") + 2);  // without the place
+        const auto at = std::find(refusals.begin(), refusals.end(), refusal);
+        cells[r].push_back(absl::StrCat("refused ", at - refusals.begin() + 1));
+        if (at == refusals.end()) refusals.push_back(refusal);
         continue;
       }
       cells[r].push_back("right");
@@ -315,16 +446,20 @@ TEST(Operations, AreRightOnEachTypeOrRefusedWithWhatToDo) {
     check();
   }
   std::string table = kHeader;
-  for (const DType type : kTypes) absl::StrAppend(&table, " ", ToString(type), " |");
-  table += "\n|---|";
-  for (size_t i = 0; i < std::size(kTypes); ++i) table += "---|";
-  table += "\n";
   for (size_t r = 0; r < rows.size(); ++r) {
-    absl::StrAppend(&table, "| `", absl::StrReplaceAll(rows[r].op, {{",", ""}}), "`",
-                    rows[r].to.empty() || rows[r].to == "i1" ? "" : " to " + rows[r].to, " | ",
-                    absl::StrJoin(cells[r], " | "), " |\n");
+    const bool scalar = rows[r].kind == Row::Kind::kScalar;
+    if (r == 0 || scalar != (rows[r - 1].kind == Row::Kind::kScalar)) {
+      absl::StrAppend(
+          &table, "\n| ", scalar ? "operation" : "reduction", " | ",
+          absl::StrJoin(kTypes, " | ",
+                        [](std::string* out, DType type) { absl::StrAppend(out, ToString(type)); }),
+          " |\n|---|");
+      for (size_t i = 0; i < std::size(kTypes); ++i) table += "---|";
+      table += "\n";
+    }
+    absl::StrAppend(&table, "| ", NameOf(rows[r]), " | ", absl::StrJoin(cells[r], " | "), " |\n");
   }
-  for (size_t i = 0; i < refusals.size(); ++i) absl::StrAppend(&table, "\n", i + 1, ". ", refusals[i]);
+  for (size_t i = 0; i < refusals.size(); ++i) absl::StrAppend(&table, "\n", i + 1, ". ", refusals[i], "\n");
   ExpectGolden("../../docs/operations.md", table);
 }
 

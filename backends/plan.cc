@@ -166,11 +166,12 @@ class Planner {
 
   // The conditions under which no factor of a term is a zero beyond the bounds of what it reads. Lanes that
   // they tell apart stay together: a select for the factor is less than a mask for the sum.
-  void AddSkips(Id node, Id factor, BlockPlan& block) {
+  void AddSkips(Id node, Id factor, BlockPlan& block, std::unordered_set<Id>& seen) {
+    if (!seen.insert(factor).second) return;
     const Expr e = p_.exprs[factor];
     if (e.op == Op::kMul) {
-      AddSkips(node, e.a, block);
-      AddSkips(node, e.b, block);
+      AddSkips(node, e.a, block, seen);
+      AddSkips(node, e.b, block, seen);
     }
     if (e.op != Op::kWithin || p_.exprs[e.b].op != Op::kConstant || p_.exprs[e.b].bits != 0) return;
     for (const int condition : block.within.at(factor)) {
@@ -204,8 +205,9 @@ class Planner {
     planned_.clear();
     for (const Id value : values) PlanExpr(node, prepare, value, block);
     const bool sum = body.monoid != kNone && p_.monoids[body.monoid].kind == Monoid::Kind::kSum;
+    std::unordered_set<Id> seen;
     if (sum && body.accumulates && AnnotationOf(p_, body.annotations, kFinite) != 0)
-      AddSkips(node, values[0], block);
+      AddSkips(node, values[0], block, seen);
     block.dests.resize(body.dests.count);
     for (int r = 0; r < body.dests.count; ++r) {
       const Access dest = p_.accesses[body.dests.begin + r];

@@ -70,4 +70,8 @@ absl::string_view ToString(Op op) { return RowOf(op).name; }
 
 int Arity(Op op) { return RowOf(op).arity; }
 
+Id BufferRead(const Expr& e) {
+  return e.op == Op::kLoad ? e.a : e.op == Op::kGather ? static_cast<Id>(e.bits) : kNone;
+}
+
 }  // namespace kiln

@@ -124,4 +124,7 @@ struct Expr {
   int64_t bits = 0;
 };
 
+// The buffer that an expression itself reads, by a load or a gather, or kNone.
+Id BufferRead(const Expr& e);
+
 }  // namespace kiln

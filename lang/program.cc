@@ -10,10 +10,6 @@
 namespace kiln {
 namespace {
 
-bool Same(const Expr& x, const Expr& y) {
-  return x.op == y.op && x.dtype == y.dtype && x.a == y.a && x.b == y.b && x.c == y.c && x.bits == y.bits;
-}
-
 template <typename T>
 Id Push(std::vector<T>& pool, const T& value) {
   pool.push_back(value);
@@ -70,14 +66,11 @@ Id Program::AddMark(const Sum& sum, Extent extent) {
 }
 
 Id Program::AddExpr(const Expr& expr) {
-  // An equal one stands after the operands, which are most often near the end.
-  const Id operands[] = {expr.a, expr.b, expr.c};
-  Id before = kNone;
-  for (int i = 0; i < Arity(expr.op); ++i) before = std::max(before, operands[i]);
-  for (Id i = static_cast<Id>(exprs.size()) - 1; i > before; --i) {
-    if (Same(exprs[i], expr)) return i;
-  }
-  return Push(exprs, expr);
+  const Id known = expr_index.Find(exprs, expr);
+  if (known != kNone) return known;
+  exprs.push_back(expr);
+  expr_index.Update(exprs);
+  return static_cast<Id>(exprs.size()) - 1;
 }
 
 Range Program::AddList(absl::Span<const int32_t> values) {

@@ -48,6 +48,7 @@
 #include "lang/buffer.h"
 #include "lang/dtype.h"
 #include "lang/expr.h"
+#include "lang/expr_index.h"
 #include "lang/ids.h"
 #include "lang/index_map.h"
 #include "lang/nodes.h"
@@ -65,6 +66,7 @@ struct Program {
   std::vector<Mark> marks;
   std::vector<Split> splits;
   std::vector<Expr> exprs;
+  ExprIndex expr_index;  // of `exprs`
   std::vector<Access> accesses;
   std::vector<Monoid> monoids;
   std::vector<Extent> dims;

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
@@ -60,10 +61,16 @@ Id BodyRewriter::Index(Id mark) {
 }
 
 Id BodyRewriter::Expression(Id expr) {
+  if (buffer_ != kNone && !absl::c_linear_search(program_.expr_index.Reads(expr), buffer_)) return expr;
   if (const auto known = known_.find(expr); known != known_.end()) return known->second;
   const Id rewritten = Rewrite(expr);
-  known_[expr] = rewritten;
-  return rewritten;
+  return known_[expr] = rewritten;
+}
+
+Range BodyRewriter::Expressions(Range list) {
+  std::vector<int32_t> rewritten;
+  for (int i = 0; i < list.count; ++i) rewritten.push_back(Expression(program_.lists[list.begin + i]));
+  return program_.AddList(rewritten);
 }
 
 Id BodyRewriter::Rewrite(Id expr) {

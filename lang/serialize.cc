@@ -246,6 +246,7 @@ absl::StatusOr<Program> Deserialize(absl::string_view bytes) {
   if (!reader.done()) return bad("its length is wrong");
   if (constants > 0) program.constants = std::make_shared<const std::vector<std::string>>(std::move(data));
   if (!IdCheck(program).Hold()) return bad("an id or a range is out of bounds");
+  program.expr_index.Update(program.exprs);
   const absl::Status status = Verify(program);
   if (!status.ok()) return bad(status.message());
   return program;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "fmt/format.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/text_names.h"
 
 namespace kiln {
@@ -173,7 +174,7 @@ class Printer {
     const auto iter_name = [&](Source s) { return own[s.id]; };
     if (b.domain.count != 0) Line(absl::StrCat("domain ", MarksText(p_.List(b.domain), iter_name)));
     body_iters_ = own;
-    if (b.dests.count != 0) PrintBody(b);
+    if (b.dests.count != 0) PrintBody(node);
     const Provenance& from = b.provenance;
     std::string origin = absl::StrCat(
         "from ", ToString(from.kind), " ",
@@ -272,7 +273,44 @@ class Printer {
     return absl::StrCat(buffers_[buffer], "[", absl::StrJoin(index, ", ", one), "]");
   }
 
-  void PrintBody(const BlockNode& b) {
+  // Names the values that are used more than once, so that the text is as long as the expressions are many,
+  // and some of those that are nested deeply, so that reading them takes no deep stack.
+  void PrintValues(Id node) {
+    constexpr int kDeepest = 64;
+    value_names_.clear();
+    absl::flat_hash_map<Id, int> uses, depths;
+    const std::vector<Id> body = BodyExprs(p_, node);
+    for (const Id id : body) {
+      for (const Id operand : Operands(id)) ++uses[operand];
+    }
+    for (const Range list : {p_.block(node).values, p_.block(node).initial}) {
+      for (const Id value : p_.List(list)) ++uses[value];
+    }
+    for (const Id id : body) {
+      if (Arity(p_.exprs[id].op) == 0 || p_.exprs[id].op == Op::kTuple) continue;
+      int depth = 1;
+      for (const Id operand : Operands(id)) depth = std::max(depth, depths[operand] + 1);
+      if (uses[id] > 1 || depth == kDeepest) {
+        const std::string name = absl::StrCat("v", value_names_.size());
+        Line(absl::StrCat("value ", name, " = ", ExprText(id)));
+        value_names_[id] = name;
+        depth = 0;
+      }
+      depths[id] = depth;
+    }
+  }
+
+  std::vector<Id> Operands(Id id) const {
+    const Expr& e = p_.exprs[id];
+    if (e.op == Op::kGather) return p_.GatherIndex(e);
+    if (e.op == Op::kTuple) return {};  // a part of gathers
+    const Id operands[] = {e.a, e.b, e.c};
+    return {operands, operands + Arity(e.op)};
+  }
+
+  void PrintBody(Id node) {
+    const BlockNode& b = p_.block(node);
+    PrintValues(node);
     const auto dest = [&](std::string* s, const Access& a) { *s += AccessText(a.buffer, p_.List(a.index)); };
     std::string text = absl::StrJoin(p_.Accesses(b.dests), ", ", dest);
     if (b.monoid != kNone)
@@ -305,6 +343,8 @@ class Printer {
 
   // `level`: 0 a sum, 1 a product, 2 an operand of one; a lower level is put in parentheses.
   std::string ExprText(Id id, int level = 0) const {
+    const auto named = value_names_.find(id);
+    if (named != value_names_.end()) return named->second;
     const Expr& e = p_.exprs[id];
     const auto infix = [&](const char* op, int own) {
       const std::string text = absl::StrCat(ExprText(e.a, own), op, ExprText(e.b, own + 1));
@@ -354,6 +394,7 @@ class Printer {
   int depth_ = 0;
   int64_t results_ = 1;
   std::vector<std::string> buffers_, monoid_names_, body_iters_;
+  absl::flat_hash_map<Id, std::string> value_names_;              // of the block that is being printed
   absl::flat_hash_map<Id, std::string> sources_;                  // loops
   absl::flat_hash_map<Id, int> depth_of_;                         // loops
   absl::flat_hash_map<Id, std::vector<std::string>> iter_names_;  // by block

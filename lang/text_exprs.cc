@@ -187,7 +187,20 @@ Id ExprReader::ParsePrimaryWithin() {
     if (type.has_value() && how == "bits") return ParseTyped(*type, Op::kBitcast);
     if (type.has_value() && (how == "cast" || how == "const")) return ParseTyped(*type, Op::kCast);
   }
-  return ParseCall(name, token);
+  const auto value = values_.find(name);
+  return value != values_.end() ? value->second : ParseCall(name, token);
+}
+
+void ExprReader::ParseValues() {
+  values_.clear();
+  while (ok() && !Is("[", 1) && Accept("value")) {
+    const Token token = Next();
+    const std::string name = Name("a name");
+    Keyword("=");
+    const Id value = ParseExpr();
+    if (ok() && !values_.emplace(name, value).second)
+      FailAt(token, absl::StrCat("the block has a value \"", name, "\" already"));
+  }
 }
 
 Id ExprReader::ParseGather() {

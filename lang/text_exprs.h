@@ -32,12 +32,15 @@ class ExprReader : protected TokenReader {
   Access ParseAccess();
   Id ParseExpr();
   Range ParseExprs(size_t count);
+  // value NAME = EXPR, any number of them: values of the block being parsed.
+  void ParseValues();
 
   Program p_;
   Scope body_;                  // the iters of the block being parsed
   std::vector<DType> results_;  // of the monoid being parsed
   std::map<std::string, Id> buffers_;
-  double reach_ = 0;  // of the sum parsed last
+  std::map<std::string, Id> values_;  // of the block being parsed
+  double reach_ = 0;                  // of the sum parsed last
 
  private:
   Id ParseConstant(DType type);

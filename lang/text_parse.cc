@@ -217,7 +217,9 @@ class Parser : private ExprReader {
     b.iters = {static_cast<int32_t>(p_.iters.size()), static_cast<int32_t>(iters.size())};
     p_.iters.insert(p_.iters.end(), iters.begin(), iters.end());
     if (Accept("domain")) b.domain = ParseMarks(body_);
+    ParseValues();
     if (Is("[", 1)) ParseBody(b);
+    values_.clear();
     if (Accept("from")) ParseOrigin(b);
     const Id node = p_.AddBlock(b);
     blocks_[node] = place;

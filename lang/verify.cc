@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
@@ -365,6 +366,8 @@ class Verifier {
     }
     for (int r = 0; r < b.dests.count && ok(); ++r) CheckDest(block, r);
     const std::vector<Guard> none;
+    seen_.clear();
+    scopes_.clear();
     for (const Id e : p_.List(b.values)) CheckExpr(block, e, none, 0);
     for (const Id e : p_.List(b.initial)) CheckExpr(block, e, none, 0);
   }
@@ -400,8 +403,9 @@ class Verifier {
       CheckBounds(block, dest.buffer, dest.index, {});
   }
 
-  void CheckExpr(Id block, Id expr, const std::vector<Guard>& guards, int depth) {
-    if (!ok()) return;
+  // `scope` stands for the guards: shared operands are seen once in each.
+  void CheckExpr(Id block, Id expr, const std::vector<Guard>& guards, int scope) {
+    if (!ok() || !seen_.emplace(scope, expr).second) return;
     const Expr& e = p_.exprs[expr];
     const int iters = p_.block(block).iters.count;
     Require(e.op != Op::kArg, "its value has an argument of a monoid");
@@ -415,7 +419,6 @@ class Verifier {
       if (CheckOwn({e.b, e.c}, iters, "an index")) CheckBounds(block, e.a, {e.b, e.c}, guards);
       return;
     }
-    // Shared operands are seen once for each use; bodies are small.
     if (e.op == Op::kWithin) {
       if (!CheckOwn(Program::WithinMarks(e), iters, "a guard")) return;
       std::vector<Guard> inside = guards;
@@ -426,18 +429,13 @@ class Verifier {
         const Interval bounds = Bounds(Simplify(inside.back().value, extents), extents);
         reached &= bounds.max >= 0 && bounds.min < inside.back().extent;
       }
-      if (reached) CheckExpr(block, e.a, inside, depth + 1);
-      CheckExpr(block, e.b, guards, depth + 1);
+      const int next = static_cast<int>(scopes_.size()) + 1;
+      if (reached) CheckExpr(block, e.a, inside, scopes_.try_emplace({scope, expr}, next).first->second);
+      CheckExpr(block, e.b, guards, scope);
       return;
     }
     const Id operands[3] = {e.a, e.b, e.c};
-    for (int k = 0; k < Arity(e.op); ++k) {
-      // Each once, where guards cannot differ.
-      if (guards.empty()) {
-        if (!seen_.emplace(block, operands[k]).second) continue;
-      }
-      CheckExpr(block, operands[k], guards, depth + 1);
-    }
+    for (int k = 0; k < Arity(e.op); ++k) CheckExpr(block, operands[k], guards, scope);
   }
 
   // Without guards every index is proven to lie in its dimension; with them it is not proven to lie outside.
@@ -482,7 +480,9 @@ class Verifier {
 
   const Program& p_;
   std::string where_;
-  absl::flat_hash_set<std::pair<Id, Id>> seen_;
+  // Of the block at hand: scopes with the expressions seen there; by scope and guard, the scope within.
+  absl::flat_hash_set<std::pair<int, Id>> seen_;
+  absl::flat_hash_map<std::pair<int, Id>, int> scopes_;
   absl::Status status_;
 };
 

@@ -74,7 +74,7 @@ BlockModule AutoInline(AutoInlineOptions options) {
             const absl::Status into = options.into_consumer != 0
                                           ? CheckComputeInline(p, node)
                                           : No(p, node, "is not to go into its consumers");
-            const bool reads = !Loads(p, node).empty() || !Gathers(p, node).empty();
+            const bool reads = !ReadBuffers(p, node).empty();
             if (into.ok() && options.constants != 0 && !reads) return s.ComputeInline(block);
             if (s.Declines(CheckWanted(p, node, options))) return;
             const bool cheap = options.cheap == 0 || IsCheap(p, node) || IsReadOnce(p, node);

@@ -44,9 +44,8 @@ OperandIndex IndexOf(const Program& p, Id block, Id buffer) {
   OperandIndex index;
   index.dims.assign(p.buffers[buffer].shape.count, -2);
   index.loops.resize(index.dims.size());
-  for (const Id load : Loads(p, block)) {
+  for (const Id load : LoadsOf(p, block, buffer)) {
     const Expr& e = p.exprs[load];
-    if (e.a != buffer) continue;
     for (size_t d = 0; d < index.dims.size(); ++d) {
       const Sum sum = p.SumOf(p.List({e.b, e.c})[d]);
       const auto position = [&](Id loop) {

@@ -51,7 +51,9 @@ Move ProposeSketch(const SearchSpace& space, const Judge& judge, const Point& fr
   int to = static_cast<int>(dice.Below(static_cast<int64_t>(space.sketches.size()) - 1));
   if (to >= from.sketch) ++to;
   Move move;
-  move.to = OrNull(Judged(judge, to, ChangeSketch(from.replayed, space.sketches[to], space.original, dice)));
+  move.to = OrNull(Judged(
+      judge, to,
+      ChangeSketch(from.replayed, space.sketches[to], space.original, dice, {.opening = space.Opening(to)})));
   return move;
 }
 
@@ -70,6 +72,14 @@ Move ProposeDecision(const Judge& judge, const Point& from, Dice& dice) {
 }
 
 }  // namespace
+
+std::shared_ptr<const Snapshot> Openings::Of(const Trace& sketch, size_t index, const Program& program,
+                                             const Target& target) {
+  const std::lock_guard lock(mutex_);
+  if (made_.size() <= index) made_.resize(index + 1);
+  if (made_[index] == nullptr) made_[index] = OpeningOf(sketch, program, target);
+  return made_[index];
+}
 
 Move Propose(const SearchSpace& space, const Judge& judge, const Point& from, double structure, Dice& dice) {
   const bool other_sketch = space.sketches.size() > 1 && dice.Flip(structure);
@@ -90,7 +100,7 @@ absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Judge& judge, Di
                                 std::optional<int> sketch) {
   if (!sketch) sketch = static_cast<int>(dice.Below(static_cast<int64_t>(space.sketches.size())));
   RandomChooser chooser(dice);
-  return Judged(judge, *sketch, Replay(space.sketches[*sketch], space.original, space.target, chooser));
+  return Judged(judge, *sketch, space.Replay(*sketch, chooser));
 }
 
 absl::StatusOr<Point> PointOf(const SearchSpace& space, const Judge& judge, const Candidate& candidate) {
@@ -98,8 +108,7 @@ absl::StatusOr<Point> PointOf(const SearchSpace& space, const Judge& judge, cons
     return absl::InvalidArgumentError("no such sketch");
   }
   GivenDecisions decisions(candidate.decisions);
-  return Judged(judge, candidate.sketch,
-                Replay(space.sketches[candidate.sketch], space.original, space.target, decisions));
+  return Judged(judge, candidate.sketch, space.Replay(candidate.sketch, decisions));
 }
 
 Candidate CandidateOf(const Point& point, double energy) {

@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -27,6 +28,17 @@ namespace kiln {
 // memory: one per thread.
 using Judge = std::function<absl::Status(const Replayed&, FeatureSet& features)>;
 
+// How the replays of each sketch begin (trace/replay.h), made when first asked for. Thread safe.
+class Openings {
+ public:
+  std::shared_ptr<const Snapshot> Of(const Trace& sketch, size_t index, const Program& program,
+                                     const Target& target);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<const Snapshot>> made_;
+};
+
 // Where chains live. Must not move while points of it exist.
 struct SearchSpace {
   Program original;
@@ -34,6 +46,14 @@ struct SearchSpace {
   std::vector<Trace> sketches;
   std::function<Judge()> make_judge;
   double support = 0;  // about how many programs, of all sketches; 0: not known
+  std::shared_ptr<Openings> openings = std::make_shared<Openings>();
+
+  std::shared_ptr<const Snapshot> Opening(int sketch) const {
+    return openings->Of(sketches[sketch], sketch, original, target);
+  }
+  absl::StatusOr<Replayed> Replay(int sketch, Chooser& chooser, bool snapshots = true) const {
+    return kiln::Replay(sketches[sketch], original, target, chooser, {snapshots, Opening(sketch)});
+  }
 };
 
 struct Point {

@@ -90,7 +90,8 @@ absl::StatusOr<std::vector<Candidate>> Neighbourhood(const DescentContext& c,
     RandomDice dice(engine(i, 1));
     Changed chooser(change, dice);
     absl::StatusOr<Replayed> replayed =
-        change.site == kNoSite ? ChangeSketch(from, c.space.sketches[change.sketch], c.space.original, dice)
+        change.site == kNoSite ? ChangeSketch(from, c.space.sketches[change.sketch], c.space.original, dice,
+                                              {.opening = c.space.Opening(change.sketch)})
                                : ReplayFrom(from, change.site, chooser, {.snapshots = false});
     if (!replayed.ok()) return;
     Point point{change.sketch, *std::move(replayed), {}};

@@ -17,7 +17,10 @@ namespace {
 constexpr size_t kFastEnough = 10;  // programs, for each finalist, that the model chooses from
 constexpr double kFarBehind = 3;    // the fastest finalist: no luck makes up for that, and races would wait
 
-constexpr int kMostRaces = 3;  // of the same programs, where there is no limit of time
+// Of the same programs, where there is no limit of time: none begins after so many seconds of races, unless
+// these are a small part of the run.
+constexpr int kMostRaces = 3;
+constexpr double kSecondsOfRaces = 30, kPartOfTheRun = 0.25;
 
 double SecondsOf(const MeasureResult& result) {
   RecordRow row;
@@ -51,8 +54,11 @@ std::vector<MeasureResult> Tuner::RaceUntilCalm(const std::vector<MeasureRequest
                                                 const std::vector<double>& searched) const {
   std::vector<MeasureResult> best;
   bool best_is_calm = false;
+  const double start = Elapsed();
   const auto may_go_on = [&](int races) {
-    return !Stopped() && (options_.seconds > 0 ? Elapsed() < options_.seconds : races < kMostRaces);
+    if (Stopped()) return false;
+    if (options_.seconds > 0) return Elapsed() < options_.seconds;
+    return races < kMostRaces && Elapsed() - start < std::max(kSecondsOfRaces, kPartOfTheRun * Elapsed());
   };
   for (int races = 0; races == 0 || (!best_is_calm && may_go_on(races)); ++races) {
     std::vector<MeasureResult> raced = measurer_.Race(requests);

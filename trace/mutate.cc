@@ -76,9 +76,9 @@ absl::StatusOr<Proposal> Mutate(const Replayed& from, int site, Dice& dice) {
 }
 
 absl::StatusOr<Replayed> ChangeSketch(const Replayed& from, const Trace& to, const Program& program,
-                                      Dice& dice) {
+                                      Dice& dice, const ReplayOptions& options) {
   ChangingChooser chooser(from, to, dice);
-  return Replay(to, program, *from.target, chooser);
+  return Replay(to, program, *from.target, chooser, options);
 }
 
 }  // namespace kiln

@@ -31,9 +31,9 @@ struct Proposal {
 // The site must have more than one value and a snapshot.
 absl::StatusOr<Proposal> Mutate(const Replayed& from, int site, Dice& dice);
 
-// The same program under the trace of another sketch, from the start.
+// The same program under the trace of another sketch.
 absl::StatusOr<Replayed> ChangeSketch(const Replayed& from, const Trace& to, const Program& program,
-                                      Dice& dice);
+                                      Dice& dice, const ReplayOptions& options = {});
 
 // A decision of `next` coupled maximally to `current`, which is one of `previous`.
 Decision Couple(const Distribution& previous, const Decision& current, const Distribution& next, Dice& dice);

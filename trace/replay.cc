@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/check.h"
+#include "lang/compact.h"
 #include "lang/defect.h"
 
 namespace kiln {
@@ -97,11 +98,27 @@ double Replayed::LogProb() const {
   return sum;
 }
 
+std::shared_ptr<const Snapshot> OpeningOf(const Trace& trace, const Program& program, const Target& target) {
+  Snapshot opening{{program, {}, {}, {}}, 0};
+  RecordedChooser nobody(trace);  // what does not sample asks nobody
+  for (; opening.next_step < static_cast<int>(trace.steps.size()); ++opening.next_step) {
+    const Step& step = trace.steps[opening.next_step];
+    if (step.primitive->sampling) break;
+    int results = 0;
+    if (!Run(opening.state, target, step, opening.next_step, &nobody, &results, nullptr).ok() ||
+        results != step.num_results)
+      return nullptr;
+  }
+  DropUnusedExprs(opening.state.program);
+  return std::make_shared<const Snapshot>(std::move(opening));
+}
+
 absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target,
                                 Chooser& chooser, const ReplayOptions& options) {
-  Replayed replayed{&trace, &target, {program, {}, {}, {}}, {}};
-  Recorder recorder(replayed, chooser, options, nullptr);
-  const absl::Status status = Continue(replayed, 0, recorder);
+  const std::shared_ptr<const Snapshot>& opening = options.opening;
+  Replayed replayed{&trace, &target, opening != nullptr ? opening->state : State{program, {}, {}, {}}, {}};
+  Recorder recorder(replayed, chooser, options, opening);
+  const absl::Status status = Continue(replayed, opening != nullptr ? opening->next_step : 0, recorder);
   if (!status.ok()) return status;
   return replayed;
 }

@@ -48,8 +48,14 @@ struct Replayed {
   double LogProb() const;
 };
 
+// The state before the first sampling step of a trace: with it all replays on the program begin. Null if a
+// step before does not apply.
+std::shared_ptr<const Snapshot> OpeningOf(const Trace& trace, const Program& program, const Target& target);
+
 struct ReplayOptions {
   bool snapshots = true;
+  std::shared_ptr<const Snapshot> opening =
+      nullptr;  // of this trace and program: the steps before it are not run
 };
 
 absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target,

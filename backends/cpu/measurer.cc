@@ -18,6 +18,7 @@
 #include "backends/cpu/targets.h"
 #include "backends/cpu/undisturbed.h"
 #include "backends/runner/pool.h"
+#include "backends/runner/timing.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/reassociation.h"
 #include "lang/hash.h"
@@ -388,9 +389,12 @@ class CpuMeasurer::Impl {
     all.peer_seconds.resize(run.peers.size());
     all.peer_taken.resize(run.peers.size());
     all.peer_preempted.resize(run.peers.size());
-    others_ = 0;
-    for (int process = 0; process < kRaceProcesses; ++process) {
-      others_ += OthersReadyToRun();
+    int processes = 0, others = 0;
+    const double start = MonotonicSeconds(), enough = std::max(kEnoughSecondsOfARace, wait);
+    while (processes == 0 || (processes < kRaceProcesses && MonotonicSeconds() - start < enough)) {
+      ++processes;
+      others += OthersReadyToRun();
+      others_ = (others + processes / 2) / processes;
       RunResult ran = Run(run);
       if (LearnsThatItWasDisturbed(run, ran)) ran = Run(run);
       if (ran.status != RunStatus::kOk) return ran;
@@ -422,9 +426,8 @@ class CpuMeasurer::Impl {
 
   // What else wanted the cores during a race.
   std::string LoadFlags() const {
-    const int others = (others_ + kRaceProcesses / 2) / kRaceProcesses;
-    const bool noisy = others + target_.cores > CoresOfTheMachine();
-    return absl::StrCat(others > 0 ? absl::StrCat(" others=", others) : "",
+    const bool noisy = others_ + target_.cores > CoresOfTheMachine();
+    return absl::StrCat(others_ > 0 ? absl::StrCat(" others=", others_) : "",
                         noisy ? absl::StrCat(" ", kNoisyFlag) : "");
   }
 
@@ -446,7 +449,7 @@ class CpuMeasurer::Impl {
   Target target_;
   bool overlap_ = false;
   int files_ = 0;
-  int others_ = 0;                // threads of others, summed over the processes of the last race
+  int others_ = 0;                // threads of others, the mean of the processes of the last race
   double spent_ = 0, built_ = 0;  // seconds
   std::vector<std::shared_future<BuildResult>> announced_;
   std::atomic<int> interrupts_{0};

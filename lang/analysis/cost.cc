@@ -74,9 +74,8 @@ bool IsReadOnce(const Program& program, Id block) {
   if (consumers.size() != 1 || written.size() != 1) return false;
   const auto iters = program.Iters(program.block(consumers[0]).iters);
   int reads = 0;
-  for (const Id load : Loads(program, consumers[0])) {
+  for (const Id load : LoadsOf(program, consumers[0], written[0])) {
     const Expr& e = program.exprs[load];
-    if (e.a != written[0]) continue;
     ++reads;
     std::vector<bool> used(iters.size(), false);
     for (const Id mark : program.List({e.b, e.c})) {

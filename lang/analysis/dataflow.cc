@@ -27,35 +27,54 @@ void EachBlockBelow(const Program& p, Id node, const Visitor& visit) {
 constexpr size_t kFew = 24;
 using Exprs = absl::InlinedVector<Id, kFew>;
 
-// Those of `order`, once they are too many to be looked through.
-using Seen = absl::flat_hash_set<Id>;
+// Expressions below others, each once, operands before users.
+class Visit {
+ public:
+  // With a buffer, only those that read it.
+  explicit Visit(const Program& program, Id buffer = kNone) : p_(program), buffer_(buffer) {}
 
-bool Contains(const Exprs& order, const Seen& seen, Id expr) {
-  return seen.empty() ? absl::c_linear_search(order, expr) : seen.contains(expr);
-}
+  void Add(Range list) {
+    for (const Id expr : p_.List(list)) Add(expr);
+  }
+  void Add(Id expr) {
+    if (Seen(expr) || (buffer_ != kNone && !absl::c_linear_search(p_.expr_index.Reads(expr), buffer_)))
+      return;
+    const Expr& e = p_.exprs[expr];
+    const int arity = Arity(e.op);
+    if (arity > 0) Add(e.a);
+    if (arity > 1) Add(e.b);
+    if (arity > 2) Add(e.c);
+    order_.push_back(expr);
+    if (order_.size() == kFew) seen_.insert(order_.begin(), order_.end());
+    if (order_.size() > kFew) seen_.insert(expr);
+  }
+  const Exprs& order() const { return order_; }
 
-void Visit(const Program& p, Id expr, Exprs& order, Seen& seen) {
-  if (Contains(order, seen, expr)) return;
-  const Expr& e = p.exprs[expr];
-  const int arity = Arity(e.op);
-  if (arity > 0) Visit(p, e.a, order, seen);
-  if (arity > 1) Visit(p, e.b, order, seen);
-  if (arity > 2) Visit(p, e.c, order, seen);
-  order.push_back(expr);
-  if (order.size() == kFew) seen.insert(order.begin(), order.end());
-  if (order.size() > kFew) seen.insert(expr);
-}
+ private:
+  bool Seen(Id expr) const {
+    return seen_.empty() ? absl::c_linear_search(order_, expr) : seen_.contains(expr);
+  }
+  const Program& p_;
+  Id buffer_;
+  Exprs order_;
+  absl::flat_hash_set<Id> seen_;  // those of order_, once they are too many to be looked through
+};
 
 void AddOnce(std::vector<Id>& list, Id id) {
   if (std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
 }
 
-Exprs Body(const Program& p, Id block) {
-  Exprs order;
-  Seen seen;
-  for (const Id e : p.List(p.block(block).values)) Visit(p, e, order, seen);
-  for (const Id e : p.List(p.block(block).initial)) Visit(p, e, order, seen);
-  return order;
+Exprs Body(const Program& p, Id block, Id buffer = kNone) {
+  Visit visit(p, buffer);
+  visit.Add(p.block(block).values);
+  visit.Add(p.block(block).initial);
+  return visit.order();
+}
+
+// Whether one of the expressions satisfies the condition.
+template <typename Condition>
+bool AnyOf(const Program& p, Range list, const Condition& reads) {
+  return absl::c_any_of(p.List(list), [&](Id expr) { return reads(p.expr_index.Reads(expr)); });
 }
 
 // Whether a block writes (reads) one of the buffers.
@@ -67,9 +86,9 @@ bool WritesAny(const Program& p, Id block, const List& buffers) {
 }
 template <typename List>
 bool ReadsAny(const Program& p, Id block, const List& buffers) {
-  const Exprs body = Body(p, block);
-  return std::any_of(body.begin(), body.end(),
-                     [&](Id e) { return absl::c_linear_search(buffers, BufferRead(p.exprs[e])); });
+  const auto among = [&](Id buffer) { return absl::c_linear_search(buffers, buffer); };
+  const auto any = [&](absl::Span<const Id> read) { return absl::c_any_of(read, among); };
+  return AnyOf(p, p.block(block).values, any) || AnyOf(p, p.block(block).initial, any);
 }
 
 template <typename Condition>
@@ -104,10 +123,6 @@ std::vector<Id> BlocksOf(const Program& program, Id node) {
   return blocks;
 }
 
-Id BufferRead(const Expr& e) {
-  return e.op == Op::kLoad ? e.a : e.op == Op::kGather ? static_cast<Id>(e.bits) : kNone;
-}
-
 std::vector<Id> BodyExprs(const Program& program, Id block) {
   const Exprs order = Body(program, block);
   return {order.begin(), order.end()};
@@ -130,24 +145,32 @@ std::vector<Id> Gathers(const Program& program, Id block) {
   return gathers;
 }
 
+std::vector<Id> LoadsOf(const Program& program, Id block, Id buffer) {
+  std::vector<Id> loads;
+  for (const Id e : Body(program, block, buffer)) {
+    if (program.exprs[e].op == Op::kLoad && program.exprs[e].a == buffer) loads.push_back(e);
+  }
+  return loads;
+}
+
 bool GathersFrom(const Program& program, Id block, Id buffer) {
-  const std::vector<Id> gathers = Gathers(program, block);
-  return std::any_of(gathers.begin(), gathers.end(), [&](Id e) { return program.exprs[e].bits == buffer; });
+  return absl::c_any_of(Body(program, block, buffer), [&](Id e) {
+    return program.exprs[e].op == Op::kGather && program.exprs[e].bits == buffer;
+  });
 }
 
 bool ReadsInitially(const Program& program, Id block, Id buffer) {
-  Exprs order;
-  Seen seen;
-  for (const Id e : program.List(program.block(block).initial)) Visit(program, e, order, seen);
-  return std::any_of(order.begin(), order.end(),
-                     [&](Id e) { return BufferRead(program.exprs[e]) == buffer; });
+  return AnyOf(program, program.block(block).initial,
+               [&](absl::Span<const Id> read) { return absl::c_linear_search(read, buffer); });
 }
 
 std::vector<Id> ReadBuffers(const Program& program, Id block) {
   std::vector<Id> buffers;
   buffers.reserve(4);
-  for (const Id e : Body(program, block)) {
-    if (const Id buffer = BufferRead(program.exprs[e]); buffer != kNone) AddOnce(buffers, buffer);
+  for (const Range list : {program.block(block).values, program.block(block).initial}) {
+    for (const Id expr : program.List(list)) {
+      for (const Id buffer : program.expr_index.Reads(expr)) AddOnce(buffers, buffer);
+    }
   }
   return buffers;
 }

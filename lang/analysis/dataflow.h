@@ -22,9 +22,9 @@ std::vector<Id> BodyExprs(const Program& program, Id block);
 // expressions; in order of first use.
 std::vector<Id> Loads(const Program& program, Id block);
 std::vector<Id> Gathers(const Program& program, Id block);
+// Those of one buffer. Parts of the body that do not read it are not looked at.
+std::vector<Id> LoadsOf(const Program& program, Id block, Id buffer);
 bool GathersFrom(const Program& program, Id block, Id buffer);
-// The buffer that an expression itself reads, of either kind, or kNone.
-Id BufferRead(const Expr& e);
 // Distinct buffers it reads, in order of first use; and writes. Whether one is among them.
 std::vector<Id> ReadBuffers(const Program& program, Id block);
 std::vector<Id> WrittenBuffers(const Program& program, Id block);

@@ -47,10 +47,10 @@ std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings,
 bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id buffer) {
   const auto iters = program.Iters(program.block(bindings.block).iters);
   const auto shape = program.Dims(program.buffers[buffer].shape);
-  for (const Id load : Loads(program, bindings.block)) {
+  for (const Id load : LoadsOf(program, bindings.block, buffer)) {
     const Expr& e = program.exprs[load];
     const auto index = program.List({e.b, e.c});
-    for (size_t d = 0; e.a == buffer && d < index.size(); ++d) {
+    for (size_t d = 0; d < index.size(); ++d) {
       const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
       if (simple.has_value() && simple->offset == 0 && iters[simple->iter].extent == shape[d]) continue;
       for (const Split& split : program.Splits(program.marks[index[d]].splits)) {

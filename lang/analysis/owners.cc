@@ -80,9 +80,9 @@ class OwnerCheck {
       for (const Access& dest : p_.Accesses(p_.block(block).dests)) {
         if (dest.buffer == buffer_) uses_.push_back({block, dest.index, {}});
       }
-      for (const Id load : Loads(p_, block)) {
+      for (const Id load : LoadsOf(p_, block, buffer_)) {
         const Expr& e = p_.exprs[load];
-        if (e.a == buffer_) uses_.push_back({block, {e.b, e.c}, {}});
+        uses_.push_back({block, {e.b, e.c}, {}});
       }
       if (GathersFrom(p_, block, buffer_)) uses_.push_back({block, {}, {}});  // anywhere
     }

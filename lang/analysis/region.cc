@@ -119,9 +119,8 @@ bool IsDense(const Region& region) {
 
 Region ReadRegion(const Program& program, const Bindings& bindings, Id buffer, Id at) {
   Region region;
-  for (const Id load : Loads(program, bindings.block)) {
+  for (const Id load : LoadsOf(program, bindings.block, buffer)) {
     const Expr& e = program.exprs[load];
-    if (e.a != buffer) continue;
     region = Union(program, buffer, region, Touched(program, buffer, program.List({e.b, e.c}), bindings, at));
   }
   for (const Id gather : Gathers(program, bindings.block)) {

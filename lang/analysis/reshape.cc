@@ -9,9 +9,8 @@ std::optional<std::vector<Sum>> ItersByElement(const Program& program, Id block,
   for (const Iter& iter : program.Iters(program.block(block).iters)) map.domain.push_back(iter.extent.max);
   const auto shape = program.Dims(program.buffers[buffer].shape);
   bool first = true;
-  for (const Id load : Loads(program, block)) {
+  for (const Id load : LoadsOf(program, block, buffer)) {
     const Expr& e = program.exprs[load];
-    if (e.a != buffer) continue;
     std::vector<Sum> index;
     for (const Id mark : program.List({e.b, e.c}))
       index.push_back(Simplify(program.SumOf(mark), map.extents()));

@@ -32,15 +32,19 @@ BodyRewriter::IterRule AtLoad(const Program& p, const std::vector<int>& dims, co
   };
 }
 
+// True if at a load the iters of the reader are those of the block, one by one: its body may stand there as
+// it is.
+bool HasItsIters(const Program& p, Id block, Id reader, const std::vector<int>& dims, const Expr& load) {
+  if (IterExtents(p, block) != IterExtents(p, reader)) return false;
+  const BodyRewriter::IterRule iter = AtLoad(p, dims, load);
+  for (int i = 0; i < static_cast<int>(dims.size()); ++i)
+    if (iter(i) != Sum::Of(Source::Iter(i))) return false;
+  return true;
+}
+
 absl::Status Inexpressible(const Program& p, Id block) {
   return absl::FailedPreconditionError("an index of " + Describe(p, block) +
                                        " cannot be expressed in the reader's iters");
-}
-
-void SetBody(Program& p, Id block, const std::vector<int32_t>& values, const std::vector<int32_t>& initial) {
-  const Range value_list = p.AddList(values), initial_list = p.AddList(initial);
-  p.block(block).values = value_list;
-  p.block(block).initial = initial_list;
 }
 
 absl::Status ComputeInline(Call& call) {
@@ -53,11 +57,11 @@ absl::Status ComputeInline(Call& call) {
   const std::vector<int> dims = DimensionOfIter(p, block, dest.index);
   const std::vector<Id> consumers = Consumers(p, block);
   for (const Id consumer : consumers) {
-    for (const Id load : Loads(p, consumer)) {
+    for (const Id load : LoadsOf(p, consumer, dest.buffer)) {
       const Expr& e = p.exprs[load];
-      if (e.a == dest.buffer && !CanSubstitute(p, value, AtLoad(p, dims, e), IterExtents(p, consumer))) {
+      if (!HasItsIters(p, block, consumer, dims, e) &&
+          !CanSubstitute(p, value, AtLoad(p, dims, e), IterExtents(p, consumer)))
         return Inexpressible(p, block);
-      }
     }
   }
   for (const Id consumer : consumers) {
@@ -65,6 +69,7 @@ absl::Status ComputeInline(Call& call) {
     std::vector<std::pair<std::vector<Sum>, Id>> known;  // loads of one element are one value
     const auto load_rule = [&](const Expr& e) -> Id {
       if (e.a != dest.buffer) return kNone;
+      if (HasItsIters(p, block, consumer, dims, e)) return value;
       std::vector<Sum> index;
       for (const Id mark : p.List({e.b, e.c})) index.push_back(p.SumOf(mark));
       for (const auto& [other, inlined] : known)
@@ -73,15 +78,12 @@ absl::Status ComputeInline(Call& call) {
       return known.back().second;
     };
     BodyRewriter rewriter(p, load_rule, [](int i) { return Sum::Of(Source::Iter(i)); }, extents);
-    std::vector<int32_t> values, initial;
-    for (int i = 0; i < p.block(consumer).values.count; ++i) {
-      values.push_back(rewriter.Expression(p.lists[p.block(consumer).values.begin + i]));
-    }
-    for (int i = 0; i < p.block(consumer).initial.count; ++i) {
-      const Id start = p.lists[p.block(consumer).initial.begin + i];
-      initial.push_back(KILN_DEFECT("compute-inline.initial") ? start : rewriter.Expression(start));
-    }
-    SetBody(p, consumer, values, initial);
+    rewriter.OnlyReadersOf(dest.buffer);
+    const Range values = rewriter.Expressions(p.block(consumer).values);
+    p.block(consumer).values = values;
+    if (KILN_DEFECT("compute-inline.initial")) continue;
+    const Range initial = rewriter.Expressions(p.block(consumer).initial);
+    p.block(consumer).initial = initial;
   }
   RemoveWithEmptyLoops(p, block);
   p.Kill(block);

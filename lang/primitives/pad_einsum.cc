@@ -9,6 +9,8 @@
 // Extents become multiples, so that tiles and intrinsics fit without guards.
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
@@ -34,11 +36,12 @@ std::vector<int> ItersOf(const Program& p, Range index) {
   return iters;
 }
 
-// The loads whose product the value is.
-bool Factors(const Program& p, Id value, std::vector<Id>& loads) {
+// The loads whose product the value is, each once.
+bool Factors(const Program& p, Id value, std::vector<Id>& loads, absl::flat_hash_set<Id>& seen) {
+  if (!seen.insert(value).second) return true;
   const Expr& e = p.exprs[value];
-  if (e.op == Op::kMul) return Factors(p, e.a, loads) && Factors(p, e.b, loads);
-  if (e.op == Op::kCast) return Factors(p, e.a, loads);
+  if (e.op == Op::kMul) return Factors(p, e.a, loads, seen) && Factors(p, e.b, loads, seen);
+  if (e.op == Op::kCast) return Factors(p, e.a, loads, seen);
   loads.push_back(value);
   return e.op == Op::kLoad && !ItersOf(p, {e.b, e.c}).empty();
 }
@@ -51,9 +54,10 @@ struct Einsum {
 
 absl::Status CheckBlock(const Program& p, Id block, Einsum& einsum) {
   const BlockNode& b = p.block(block);
+  absl::flat_hash_set<Id> seen;
   if (b.monoid == kNone || p.monoids[b.monoid].kind != Monoid::Kind::kSum || b.accumulates ||
       b.initial.count != 0 || b.domain.count != 0 || p.nodes[block].first != kNone ||
-      !Factors(p, p.List(b.values)[0], einsum.loads)) {
+      !Factors(p, p.List(b.values)[0], einsum.loads, seen)) {
     return No(
         absl::StrCat(Describe(p, block), " is no sum of products of reads, each index an iter of its own"));
   }
@@ -178,31 +182,28 @@ absl::Status PadEinsum(Call& call) {
     return p.AddList(marks);
   };
 
-  std::vector<std::pair<Id, Id>> replaced;  // loads
+  absl::flat_hash_map<Id, Id> replaced;  // loads, and products of them
   for (const Id load : einsum.loads) {
     const Expr e = p.exprs[load];
     std::vector<Extent> shape, limits;
-    if (!padded({e.b, e.c}, shape, limits) ||
-        std::any_of(replaced.begin(), replaced.end(), [&](auto& r) { return r.first == load; }))
-      continue;
+    if (!padded({e.b, e.c}, shape, limits)) continue;
     const Id buffer = AddPadded(p, e.a, shape);
     Id pad = kNone;
     const std::string name(p.Text(p.buffers[buffer].name));
     const Id nest = CopyNest(p, name, e.a, buffer, shape, limits, tainted, pad);
     p.InsertBefore(outermost(kRoot), nest);
     const Range index = index_of({e.b, e.c}, shape);
-    replaced.emplace_back(load, p.AddExpr({Op::kLoad, e.dtype, buffer, index.begin, index.count, 0}));
+    replaced[load] = p.AddExpr({Op::kLoad, e.dtype, buffer, index.begin, index.count, 0});
     call.Return(pad);
   }
   const std::function<Id(Id)> rewritten = [&](Id value) {
-    for (const auto& [from, to] : replaced) {
-      if (from == value) return to;
-    }
+    const auto known = replaced.find(value);
+    if (known != replaced.end()) return known->second;
     Expr e = p.exprs[value];
     if (e.op != Op::kMul && e.op != Op::kCast) return value;
     e.a = rewritten(e.a);
     if (e.op == Op::kMul) e.b = rewritten(e.b);
-    return p.AddExpr(e);
+    return replaced[value] = p.AddExpr(e);
   };
   const Range values = p.AddList({rewritten(p.List(old.values)[0])});
   p.block(block).values = values;

@@ -44,9 +44,8 @@ absl::StatusOr<Reindexed> ReadOf(const Program& p, Id block, int64_t operand) {
     return No(absl::StrCat(Describe(p, block), " reads ", p.Text(p.buffers[r.buffer].name),
                            " at computed indices"));
   bool first = true;
-  for (const Id load : Loads(p, block)) {
+  for (const Id load : LoadsOf(p, block, r.buffer)) {
     const Expr& e = p.exprs[load];
-    if (e.a != r.buffer) continue;
     std::vector<Sum> index;
     for (const Id mark : p.List({e.b, e.c})) index.push_back(p.SumOf(mark));
     if (!first && index != r.index)
@@ -161,12 +160,8 @@ void Redirect(Program& p, Id block, Id buffer, Id reindexed, Range index) {
     return e.a != buffer ? kNone : p.AddExpr({Op::kLoad, e.dtype, reindexed, index.begin, index.count, 0});
   };
   BodyRewriter rewriter(p, load, [](int i) { return Sum::Of(Source::Iter(i)); }, IterExtents(p, block));
-  const auto rewritten = [&](Range list) {
-    std::vector<int32_t> exprs;
-    for (int i = 0; i < list.count; ++i) exprs.push_back(rewriter.Expression(p.lists[list.begin + i]));
-    return p.AddList(exprs);
-  };
-  const Range values = rewritten(p.block(block).values), initial = rewritten(p.block(block).initial);
+  const Range values = rewriter.Expressions(p.block(block).values);
+  const Range initial = rewriter.Expressions(p.block(block).initial);
   p.block(block).values = values;
   p.block(block).initial = initial;
 }

@@ -56,8 +56,7 @@ absl::StatusOr<std::vector<Candidate>> All(const SearchSpace& space, int limit) 
     Odometer odometer;
     do {
       if (++visited > limit) return TooLarge(absl::StrCat("more than ", limit), limit);
-      const absl::StatusOr<Replayed> replayed =
-          Replay(space.sketches[k], space.original, space.target, odometer, {.snapshots = false});
+      const absl::StatusOr<Replayed> replayed = space.Replay(k, odometer, /*snapshots=*/false);
       FeatureSet features;
       const absl::Status judged = replayed.ok() ? judge(*replayed, features) : replayed.status();
       if (!judged.ok()) {

@@ -96,8 +96,7 @@ class Genetic final : public Strategy {
                                  Dice& dice) const {
     const Genes hers = GenesOf(mother), his = GenesOf(father);
     Crossover chooser(hers, his, c_.options.mutation, dice);
-    const absl::StatusOr<Replayed> replayed = Replay(c_.space.sketches[mother.sketch], c_.space.original,
-                                                     c_.space.target, chooser, {.snapshots = false});
+    const absl::StatusOr<Replayed> replayed = c_.space.Replay(mother.sketch, chooser, /*snapshots=*/false);
     FeatureSet features;
     if (!replayed.ok() || !judge(*replayed, features).ok()) return std::nullopt;
     Candidate child{mother.sketch, {}, 0};

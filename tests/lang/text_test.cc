@@ -1,6 +1,7 @@
 #include "lang/text.h"
 
 #include <cmath>
+#include <functional>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -134,6 +135,60 @@ TEST(Text, KeepsConstantsLayoutsScopesAndNotes) {
 }
 
 // Primitives ask which loops feed a reduction: one of a single iteration does, too.
+// y = f(x), element by element.
+Program Elementwise(const std::function<Id(Builder&, Id x)>& f) {
+  Builder b("elementwise");
+  const Id x = b.Input("x", DType::kF32, {8}), y = b.Output("y", DType::kF32, {8});
+  b.Compute("y", {{"i", 8}}, {y, {b.Iter(0)}}, f(b, b.Load(x, {b.Iter(0)})));
+  return b.Finish();
+}
+
+TEST(Text, NamesValuesThatAreUsedMoreThanOnce) {
+  const Program p = Elementwise([](Builder& b, Id x) {
+    const Id square = b.Mul(x, x);
+    return b.Add(b.Make(Op::kExp, DType::kF32, square), b.Mul(square, x));
+  });
+  EXPECT_THAT(ToString(p), HasSubstr("    value v0 = x[i]*x[i]\n"
+                                     "    y[i] = exp(v0) + v0*x[i]\n"));
+  ExpectRoundTrip(p);
+}
+
+TEST(Text, IsAsLongAsTheExpressionsAreMany) {
+  const auto squared = [](int times) {
+    return Elementwise([&](Builder& b, Id x) {
+      for (int i = 0; i < times; ++i) x = b.Mul(x, x);
+      return x;
+    });
+  };
+  EXPECT_LT(ToString(squared(200)).size(), 3 * ToString(squared(100)).size());
+  ExpectRoundTrip(squared(200));
+}
+
+TEST(Text, ExpressionsThatAreNestedDeeplyAreReadBack) {
+  ExpectRoundTrip(Elementwise([](Builder& b, Id x) {
+    for (int i = 0; i < 1000; ++i) x = b.Make(Op::kSin, DType::kF32, x);
+    return x;
+  }));
+}
+
+TEST(Text, ABufferMayBeCalledValue) {
+  Builder b("named");
+  const Id x = b.Input("x", DType::kF32, {8}), y = b.Output("value", DType::kF32, {8});
+  const Id square = b.Mul(b.Load(x, {b.Iter(0)}), b.Load(x, {b.Iter(0)}));
+  b.Compute("y", {{"i", 8}}, {y, {b.Iter(0)}}, b.Add(square, square));
+  ExpectRoundTrip(b.Finish());
+}
+
+TEST(Text, AValueHasOneMeaning) {
+  std::string text = ToString(Elementwise([](Builder& b, Id x) {
+    const Id square = b.Mul(x, x);
+    return b.Add(square, square);
+  }));
+  const std::string line = "value v0 = x[i]*x[i]\n";
+  text.insert(text.find(line), line);
+  EXPECT_THAT(ParseProgram(text).status().message(), HasSubstr("the block has a value \"v0\" already"));
+}
+
 TEST(Text, KeepsLoopsOfOneIteration) {
   Builder b("unit");
   const Id x = b.Input("X", DType::kF32, {8}), y = b.Output("Y", DType::kF32, {8});

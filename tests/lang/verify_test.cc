@@ -113,7 +113,7 @@ TEST(Verify, OperandsHaveOneDType) {
                 zero.dtype = DType::kI32;
                 const Id i = p.AddExpr(zero);
                 zero.dtype = DType::kF32;
-                p.exprs.push_back({Op::kAdd, DType::kF32, p.AddExpr(zero), i, kNone, 0});
+                p.AddExpr({Op::kAdd, DType::kF32, p.AddExpr(zero), i, kNone, 0});
               }),
               HasSubstr("has operands of different dtypes"));
 }
@@ -122,7 +122,7 @@ TEST(Verify, OperationsAreDefinedOnTheirDType) {
   EXPECT_THAT(After([](Program& p, const Broken&) {
                 Expr zero;
                 zero.dtype = DType::kI32;
-                p.exprs.push_back({Op::kExp, DType::kI32, p.AddExpr(zero), kNone, kNone, 0});
+                p.AddExpr({Op::kExp, DType::kI32, p.AddExpr(zero), kNone, kNone, 0});
               }),
               HasSubstr("(exp) is not defined on i32"));
 }

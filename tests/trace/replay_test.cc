@@ -94,6 +94,26 @@ TEST(Replay, SitesWithManyStepsBetweenHaveSnapshotsOfTheirOwn) {
   EXPECT_EQ(whole->sites[3].before->next_step, whole->sites[3].step);
 }
 
+TEST(Replay, WithItsOpeningRunsOnlyWhatFollows) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const Trace trace = Draw(TileMatmul, Matmul(), seed);
+    const std::shared_ptr<const Snapshot> opening = OpeningOf(trace, Matmul(), kTarget);
+    ASSERT_NE(opening, nullptr);
+    RecordedChooser recorded(trace);
+    const absl::StatusOr<Replayed> whole = Replay(trace, Matmul(), kTarget),
+                                   rest = Replay(trace, Matmul(), kTarget, recorded, {.opening = opening});
+    ASSERT_TRUE(rest.ok()) << rest.status();
+    EXPECT_EQ(opening->next_step, whole->sites[0].step);
+    EXPECT_EQ(rest->sites[0].before, opening);
+    EXPECT_EQ(ToString(rest->program()), ToString(whole->program()));
+    EXPECT_EQ(WithDecisions(*rest), trace);
+  }
+}
+
+TEST(Replay, HasNoOpeningWhereAStepBeforeItDoesNotApply) {
+  EXPECT_EQ(OpeningOf(Parsed("b0 = get-block \"other\"\n"), Matmul(), kTarget), nullptr);
+}
+
 TEST(Replay, CanDoWithoutSnapshots) {
   const Trace trace = Draw(TileMatmul, Matmul(), 5);
   const absl::StatusOr<Replayed> replayed = Replay(trace, Matmul(), kTarget, {.snapshots = false});

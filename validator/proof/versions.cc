@@ -133,9 +133,10 @@ class Versions {
         }
         return moved(buffer);
       };
+      std::map<Id, Id> known_exprs;
       const auto renamed = [&](Range list) {
         std::vector<int32_t> exprs;
-        for (const Id expr : p_.List(list)) exprs.push_back(Renamed(now, expr, named));
+        for (const Id expr : p_.List(list)) exprs.push_back(Renamed(now, expr, named, known_exprs));
         const auto [known, fresh] = lists.try_emplace(exprs);
         if (fresh) known->second = now.AddList(exprs);
         return known->second;
@@ -242,16 +243,17 @@ class Versions {
   }
 
   template <typename Rule>
-  static Id Renamed(Program& now, Id expr, const Rule& named) {
+  static Id Renamed(Program& now, Id expr, const Rule& named, std::map<Id, Id>& known) {
+    if (const auto found = known.find(expr); found != known.end()) return found->second;
     Expr e = now.exprs[expr];
     if (e.op == Op::kLoad) {
       e.a = named(e.a, false);
-      return now.AddExpr(e);
+      return known[expr] = now.AddExpr(e);
     }
     if (e.op == Op::kGather) e.bits = named(static_cast<Id>(e.bits), false);
     Id* const operands[] = {&e.a, &e.b, &e.c};
-    for (int i = 0; i < Arity(e.op); ++i) *operands[i] = Renamed(now, *operands[i], named);
-    return now.AddExpr(e);
+    for (int i = 0; i < Arity(e.op); ++i) *operands[i] = Renamed(now, *operands[i], named, known);
+    return known[expr] = now.AddExpr(e);
   }
 
   Decider& decider_;

@@ -1,16 +1,18 @@
 // What schedules and modules hold: handles of blocks, loops and sampled values, and lists of them.
 //
 // Lists of handles are checked: an index past the end is noted with the line that asked, and the next step
-// that a schedule of the thread is asked for makes that schedule inert. They are std::vector<Loop> and so on,
-// which the standard allows a program to specialize for types of its own ([namespace.std]): so no module can
-// do without the check.
+// that a schedule of the thread is asked for makes that schedule inert. They are std::vector<Loop>,
+// std::array<Loop, 2> and so on, which the standard allows a program to specialize for types of its own
+// ([namespace.std]): so no module can do without the check.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <memory_resource>
 #include <source_location>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "lang/step.h"
@@ -37,6 +39,26 @@ struct PastTheEnd {
 void NotePastTheEnd(const PastTheEnd& use);
 const PastTheEnd* TakePastTheEnd();
 
+// An index with the line that asks.
+struct HandleIndex {
+  int64_t at;
+  std::source_location where;
+  template <std::integral Int>
+  HandleIndex(Int at_in,
+              std::source_location where_in = std::source_location::current())  // NOLINT: is an index
+      : at(static_cast<int64_t>(at_in)), where(where_in) {}
+};
+
+// The handle at the index; past the end one that is inert, which is noted.
+template <typename Handle>
+Handle& HandleAt(Handle* handles, size_t size, const HandleIndex& index) {
+  const auto count = static_cast<int64_t>(size);
+  if (index.at >= 0 && index.at < count) return handles[index.at];
+  NotePastTheEnd({index.at, count, index.where});
+  thread_local std::remove_const_t<Handle> none;
+  return none = {};
+}
+
 template <typename Handle>
 class HandleList : public std::pmr::vector<Handle> {
   using Base = std::pmr::vector<Handle>;
@@ -44,52 +66,53 @@ class HandleList : public std::pmr::vector<Handle> {
  public:
   using Base::Base;
 
-  struct Index {
-    int64_t at;
-    std::source_location where;
-    template <std::integral Int>
-    Index(Int at_in, std::source_location where_in = std::source_location::current())  // NOLINT: is an index
-        : at(static_cast<int64_t>(at_in)), where(where_in) {}
-  };
-  Handle& operator[](Index index) { return Has(index) ? *(this->data() + index.at) : None(); }
-  const Handle& operator[](Index index) const { return Has(index) ? *(this->data() + index.at) : None(); }
+  Handle& operator[](HandleIndex index) { return HandleAt(this->data(), this->size(), index); }
+  const Handle& operator[](HandleIndex index) const { return HandleAt(this->data(), this->size(), index); }
 
   using Where = std::source_location;
-  Handle& front(Where where = Where::current()) { return (*this)[Index(0, where)]; }
-  const Handle& front(Where where = Where::current()) const { return (*this)[Index(0, where)]; }
-  Handle& back(Where where = Where::current()) { return (*this)[Index(Last(), where)]; }
-  const Handle& back(Where where = Where::current()) const { return (*this)[Index(Last(), where)]; }
+  Handle& front(Where where = Where::current()) { return (*this)[HandleIndex(0, where)]; }
+  const Handle& front(Where where = Where::current()) const { return (*this)[HandleIndex(0, where)]; }
+  Handle& back(Where where = Where::current()) { return (*this)[HandleIndex(Last(), where)]; }
+  const Handle& back(Where where = Where::current()) const { return (*this)[HandleIndex(Last(), where)]; }
 
  private:
   int64_t Last() const { return static_cast<int64_t>(this->size()) - 1; }
-  bool Has(const Index& index) const {
-    if (index.at >= 0 && index.at <= Last()) return true;
-    NotePastTheEnd({index.at, Last() + 1, index.where});
-    return false;
-  }
-  static Handle& None() {
-    thread_local Handle none;
-    return none = Handle();
-  }
 };
+
+// Of a fixed size; `const auto [a, b] = ...` takes it apart.
+template <typename Handle, size_t N>
+struct HandleArray {
+  using value_type = Handle;
+  static_assert(N > 0);
+
+  Handle handles[N];
+
+  Handle& operator[](HandleIndex index) { return HandleAt(handles, N, index); }
+  const Handle& operator[](HandleIndex index) const { return HandleAt(handles, N, index); }
+  template <size_t I>
+  const Handle& get() const {
+    static_assert(I < N);
+    return handles[I];
+  }
+  const Handle& front() const { return handles[0]; }
+  const Handle& back() const { return handles[N - 1]; }
+  const Handle* begin() const { return handles; }
+  const Handle* end() const { return handles + N; }
+  static constexpr size_t size() { return N; }
+};
+
+template <typename T>
+concept IsHandle = std::same_as<T, Block> || std::same_as<T, Loop> || std::same_as<T, Value>;
 
 }  // namespace kiln
 
-template <>
-class std::vector<kiln::Block> : public kiln::HandleList<kiln::Block> {
+template <kiln::IsHandle Handle>
+class std::vector<Handle> : public kiln::HandleList<Handle> {
  public:
-  using HandleList::HandleList;
+  using kiln::HandleList<Handle>::HandleList;
 };
-template <>
-class std::vector<kiln::Loop> : public kiln::HandleList<kiln::Loop> {
- public:
-  using HandleList::HandleList;
-};
-template <>
-class std::vector<kiln::Value> : public kiln::HandleList<kiln::Value> {
- public:
-  using HandleList::HandleList;
-};
+template <kiln::IsHandle Handle, size_t N>
+struct std::array<Handle, N> : kiln::HandleArray<Handle, N> {};
 
 namespace kiln {
 

@@ -48,11 +48,28 @@ void ScheduleCore::Fail(const absl::Status& status) {
   if (status_.ok()) status_ = status;
 }
 
-int64_t ScheduleCore::ExtentOf(Loop loop) {
+Id ScheduleCore::NodeOf(const std::vector<Id>& nodes, int32_t handle, Node::Kind kind, Where where) {
+  if (handle >= 0 && handle < static_cast<int64_t>(nodes.size())) return nodes[handle];
+  CheckLists();
+  Fail(absl::InvalidArgumentError(
+      absl::StrCat(where.file_name(), ":", where.line(), ": \"", section_,
+                   "\" asks for the node of an inert handle; no step returned it")));
+  const auto any = std::find_if(program().nodes.begin(), program().nodes.end(),
+                                [&](const Node& node) { return node.kind == kind; });
+  return any == program().nodes.end() ? kRoot : static_cast<Id>(any - program().nodes.begin());
+}
+Id ScheduleCore::node(Block block, Where where) {
+  return NodeOf(state_.blocks, block.number, Node::Kind::kBlock, where);
+}
+Id ScheduleCore::node(Loop loop, Where where) {
+  return NodeOf(state_.loops, loop.number, Node::Kind::kLoop, where);
+}
+
+int64_t ScheduleCore::ExtentOf(Loop loop, Where where) {
   CheckLists();
   if (!ok()) return 0;
-  const Id id = node(loop);
-  KILN_CHECK(id != kNone, "an inert handle of a schedule that is not inert");
+  const Id id = node(loop, where);
+  if (!ok()) return 0;
   const LoopNode& l = program().loops[program().nodes[id].index];
   if (l.tainted) {
     Fail(absl::InvalidArgumentError(

@@ -27,11 +27,12 @@ class ScheduleCore {
   const Target& target() const { return target_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Choice>& choices() const { return choices_; }
-  // Node of a live handle, kNone for an inert one.
-  Id node(Block block) const { return block.number < 0 ? kNone : state_.blocks[block.number]; }
-  Id node(Loop loop) const { return loop.number < 0 ? kNone : state_.loops[loop.number]; }
+  // Node of a handle. Of an inert one, which makes the schedule inert too, it is some block (loop) of the
+  // program where there is one, so that code may go on to read it.
+  Id node(Block block, Where where = Where::current());
+  Id node(Loop loop, Where where = Where::current());
   // Constant extent of a loop that no draw determines; 0 (and an inert schedule) otherwise.
-  int64_t ExtentOf(Loop loop);
+  int64_t ExtentOf(Loop loop, Where where = Where::current());
   // Makes the schedule inert with this failure; modules say so when they cannot go on.
   void Fail(const absl::Status& status);
 
@@ -99,6 +100,7 @@ class ScheduleCore {
 
   Results Take(Step step, Chooser& chooser);
   void CheckLists();  // fails if a list of handles was used past its end
+  Id NodeOf(const std::vector<Id>& nodes, int32_t handle, Node::Kind kind, Where where);
   std::string SiteName(absl::string_view label) const;
   struct Pinned {
     std::string name;

@@ -71,6 +71,14 @@ TEST(Einsum, MakesAMatrixProductOfAConvolution) {
   ExpectSameResults(Conv1d(), s.program());
 }
 
+TEST(Einsum, ALoopPastItsThreeFailsTheSchedule) {
+  Schedule s = Scheduled(Conv1d());
+  const auto loops = s.Einsum(s.GetBlock("conv"), {4, 8, 2});
+  ASSERT_TRUE(s.ok()) << s.status();
+  for (size_t i = 0; i <= loops.size(); ++i) s.Unroll(loops[i]);
+  EXPECT_THAT(std::string(s.status().message()), HasSubstr(": \"\" asks for handle 3 of a list of 3"));
+}
+
 TEST(Einsum, FusesTheItersOfAConvolutionWithPadding) {
   Schedule s = Scheduled(Conv2d());
   const auto [m, n, k] = s.Einsum(s.GetBlock("conv"), {5, 4, 1});

@@ -165,6 +165,48 @@ TEST_F(ScheduleTest, EveryUseOfAListIsChecked) {
   EXPECT_TRUE(fails([](auto&) { std::vector<Block>().back(); }));
 }
 
+TEST_F(ScheduleTest, AHandlePastTheEndOfAnArrayFailsAtItsLine) {
+  const std::vector<Loop> loops = s.GetLoops(s.GetBlock("copy"));
+  const std::array<Loop, 2> parts = s.Split(loops[0], {Factor(kAuto), Factor(4)});
+  const auto [outer, inner] = parts;
+  EXPECT_EQ(s.ExtentOf(outer), 2);
+  EXPECT_EQ(s.ExtentOf(inner), 4);
+  EXPECT_EQ(parts.front().number, outer.number);
+  EXPECT_EQ(parts.back().number, inner.number);
+  for (const Loop part : parts) s.Unroll(part);
+  ASSERT_TRUE(s.ok()) << s.status();
+  const std::array<Loop, 2> both{outer, inner};
+  const size_t steps = s.steps().size();
+  const auto last = static_cast<int>(both.size());
+  const int line = __LINE__ + 1;
+  const Loop none = both[last];
+  EXPECT_EQ(none.number, -1);
+  s.Unroll(outer);
+  EXPECT_EQ(
+      s.status().message(),
+      absl::StrCat(__FILE__, ":", line,
+                   ": \"\" asks for handle 2 of a list of 2, which has 0 to 1; compare with size() first"));
+  EXPECT_EQ(s.steps().size(), steps) << "nothing is recorded";
+}
+
+TEST_F(ScheduleTest, TheNodeOfAHandlePastTheEndMayBeReadAndFailsTheSchedule) {
+  const std::vector<Loop> loops = s.GetLoops(s.GetBlock("copy"));
+  const int line = __LINE__ + 1;
+  EXPECT_GT(s.program().loop(s.node(loops[7])).extent.max, 0) << "some loop";
+  EXPECT_THAT(Message(),
+              HasSubstr(absl::StrCat(__FILE__, ":", line, ": \"\" asks for handle 7 of a list of 2")));
+}
+
+TEST_F(ScheduleTest, HandlesOfNoStepFailWhoAsksForTheirNodes) {
+  const int line = __LINE__ + 1;
+  EXPECT_EQ(s.program().Text(s.program().block(s.node(Block())).name), "copy");
+  EXPECT_EQ(Message(), absl::StrCat(__FILE__, ":", line,
+                                    ": \"\" asks for the node of an inert handle; no step returned it"));
+  Schedule other(Copy(), Target(), chooser);
+  EXPECT_EQ(other.ExtentOf(Loop{3}), 0) << "a handle of another schedule";
+  EXPECT_THAT(std::string(other.status().message()), HasSubstr("asks for the node of an inert handle"));
+}
+
 TEST_F(ScheduleTest, AScheduleIsNotFailedByTheListsOfAnEarlierOne) {
   std::vector<Loop>().front();
   Schedule own(Copy(), Target(), chooser);

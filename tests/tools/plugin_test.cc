@@ -56,6 +56,13 @@ TEST(PluginProcess, WhatAModuleDoesIsToldWithItsName) {
   }
 }
 
+TEST(PluginProcess, AHandlePastTheEndThatIsReadBeforeAnyStepIsToldWithItsLine) {
+  const Ran ran = SpaceWith("misbehaves", "each-block(reads-past-the-end)");
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.err, testing::ContainsRegex(
+                           "misbehaves.cc:[0-9]+: \"reads-past-the-end/matmul/\" asks for handle 7 of"));
+}
+
 TEST(PluginProcess, OnlyWhatIsLoadedCanCrash) {
   const Ran ran = SpaceWith("aborts_at_load", "cpu");
   EXPECT_EQ(ran.exit_code, 1);

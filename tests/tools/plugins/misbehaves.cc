@@ -15,6 +15,10 @@ namespace {
 void Throws(kiln::Schedule& s, kiln::Block block) {
   if (s.ok() && kiln::HasReuse(s.program(), s.node(block))) throw std::runtime_error("no tile is left");
 }
+void ReadsPastTheEnd(kiln::Schedule& s, kiln::Block block) {
+  const std::vector<kiln::Loop> loops = s.GetLoops(block);
+  if (s.program().loop(s.node(loops[7])).extent.max > 1) s.Reorder({loops[1], loops[0]});
+}
 void Segfaults(kiln::Schedule&, kiln::Block) { std::raise(SIGSEGV); }
 void Exits(kiln::Schedule&) { std::exit(0); }
 // As a terminal interrupts both processes.
@@ -40,6 +44,7 @@ kiln::BlockModule ThrowsWhenMade(Options options) {
 }  // namespace
 
 KILN_MODULE("throws", Throws);
+KILN_MODULE("reads-past-the-end", ReadsPastTheEnd);
 KILN_MODULE("segfaults", Segfaults);
 KILN_MODULE("exits", Exits);
 KILN_MODULE("interrupts", Interrupts);

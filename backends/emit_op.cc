@@ -136,14 +136,20 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
     return is_vector(a) ? AsVector(Constant(e.dtype, value)) : Constant(e.dtype, value);
   };
   const auto floor_or_ceil = [&](bool ceil) {
-    // The quotient rounds to zero; it is off by one where there is a remainder and the signs say so.
-    const Value quotient = arith::DivSIOp::create(b_, loc_, a, b),
-                remainder = arith::RemSIOp::create(b_, loc_, a, b);
-    const Value inexact = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ne, remainder, constant(0));
-    const Value signs = arith::XOrIOp::create(b_, loc_, a, b);
-    const Value rounds = arith::CmpIOp::create(
-        b_, loc_, ceil ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt, signs, constant(0));
-    const Value off = arith::AndIOp::create(b_, loc_, inexact, rounds);
+    // The quotient rounds to zero; it is off by one where there is a remainder and the signs, if there are
+    // any, say so.
+    const auto either = [&]<typename S, typename U>(std::type_identity<S>, std::type_identity<U>) -> Value {
+      return u ? U::create(b_, loc_, a, b).getResult() : S::create(b_, loc_, a, b).getResult();
+    };
+    const Value quotient = either(std::type_identity<arith::DivSIOp>(), std::type_identity<arith::DivUIOp>()),
+                remainder = either(std::type_identity<arith::RemSIOp>(), std::type_identity<arith::RemUIOp>());
+    Value off = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ne, remainder, constant(0));
+    if (!u) {
+      const Value signs = arith::XOrIOp::create(b_, loc_, a, b);
+      const Value rounds = arith::CmpIOp::create(
+          b_, loc_, ceil ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt, signs, constant(0));
+      off = arith::AndIOp::create(b_, loc_, off, rounds);
+    }
     const Value moved = arith::AddIOp::create(b_, loc_, quotient, constant(ceil ? 1 : -1));
     return arith::SelectOp::create(b_, loc_, off, moved, quotient).getResult();
   };

@@ -78,6 +78,25 @@ TEST(LowerOperations, DivideShiftAndCombineBitsOfIntegers) {
   }
 }
 
+TEST(LowerOperations, DivideAndCompareBytesWithoutSign) {
+  const std::vector<uint8_t> a = {255, 254, 128, 127, 0, 1, 200, 100, 99, 250, 129, 3, 255},
+                             b = {254, 255, 3, 128, 255, 2, 7, 200, 100, 1, 128, 8, 255};
+  for (const Op op :
+       {Op::kDiv, Op::kRem, Op::kDivU, Op::kRemU, Op::kFloorDiv, Op::kCeilDiv, Op::kMax, Op::kMin, Op::kAbs}) {
+    SCOPED_TRACE(ToString(op));
+    ExpectCompiledAgrees(Map(op, DType::kU8), {BytesOfValues<uint8_t>(a), BytesOfValues<uint8_t>(b)});
+  }
+}
+
+TEST(LowerOperations, MaximaAndMinimaOfZerosAreTheInterpreters) {
+  const std::vector<float> a = {-0.0F, 0, -0.0F, 0, 1, -1, -0.0F, 0, 0, -0.0F, 1, 2, 3},
+                           b = {0, -0.0F, -0.0F, 0, -0.0F, 0, 1, -1, -0.0F, 0, 2, 1, -0.0F};
+  for (const Op op : {Op::kMax, Op::kMin}) {
+    SCOPED_TRACE(ToString(op));
+    ExpectCompiledAgrees(Map(op, DType::kF32), {BytesOfValues<float>(a), BytesOfValues<float>(b)});
+  }
+}
+
 TEST(LowerOperations, MaximaAndMinimaOfNaNAreTheInterpreters) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   const std::vector<float> a = {nan, 1, nan, -inf, inf, 0, 3, 4, 5, -6, 7, 8, nan},

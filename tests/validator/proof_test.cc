@@ -269,6 +269,42 @@ TEST(Proof, RefutesAUseOfAReductionBeforeItIsComplete) {
   }
 }
 
+// T[i] = A[i];  S[i] = T[i] + the sum of B[i].
+Program StartsFromT() {
+  Builder b("starts");
+  const Id A = b.Input("A", DType::kF32, {4}), B = b.Input("B", DType::kF32, {4, 6}),
+           T = b.Temporary("T", DType::kF32, {4}), S = b.Output("S", DType::kF32, {4});
+  const Sum i = b.Iter(0), r = b.Iter(1);
+  b.Compute("make", {{"i", 4}}, {T, {i}}, b.Load(A, {i}));
+  b.Reduce("sum", {{"i", 4}, {"r", 6, IterKind::kReduction}}, Monoid::Kind::kSum, {S, {i}}, b.Load(B, {i, r}),
+           b.Load(T, {i}));
+  return b.Finish();
+}
+
+// The same with T[i] made in the sum's loop i, before its loop r or, with `within`, in that loop.
+Program MakesT(bool within) {
+  Schedule s = Scheduled(StartsFromT());
+  const Id alone = s.node(s.GetLoops(s.GetBlock("make"))[0]);
+  const auto loops = s.GetLoops(s.GetBlock("sum"));
+  const Id i = s.node(loops[0]), r = s.node(loops[1]);
+  Program p = s.program();
+  const Id make = p.nodes[alone].first;
+  p.Detach(make);
+  p.Kill(alone);
+  p.InsertBefore(within ? p.nodes[r].first : r, make);
+  p.iters[p.block(make).iters.begin].binding = p.AddMark(Sum::Of(Source::Loop(i)), 4);
+  return p;
+}
+
+TEST(Proof, FollowsASumThatStartsAfterWhatItStartsFrom) { EXPECT_PROVEN(StartsFromT(), MakesT(false)); }
+
+TEST(Proof, IsTooHardWhereASumStartsFromWhatItsLoopMakes) {
+  const Proof proof = Prove(StartsFromT(), MakesT(true), {.most_instances = 0});
+  EXPECT_EQ(ToString(proof.verdict), "too hard");
+  EXPECT_EQ(proof.reason, "block \"sum\" starts from T, which is written in a loop that it starts before");
+  EXPECT_EQ(ToString(Prove(StartsFromT(), MakesT(true)).verdict), "refuted");
+}
+
 TEST(Proof, KnowsPairsOfProgramsThatWereNotMadeFromEachOther) {
   EXPECT_EQ(Prove(Matmul(8, 8, 8), Matmul(8, 8, 9)).verdict, Verdict::kTooHard);
 }

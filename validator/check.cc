@@ -38,13 +38,13 @@ std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool red
     }
     if (reduces) continue;
     const bool depends = (block.spatial & Nests::Bit(depth)) != 0;
-    const bool repeats = nests.program().block(block.node).monoid != kNone &&
-                         !TellsApart(nests.program(), block.node, nests.loops()[loop].node);
-    if (depends && !repeats) continue;
+    const bool stores = nests.program().block(block.node).monoid == kNone;
     for (const NestAccess& access : nests.accesses(block)) {
       if (!access.writes || inside(access.buffer)) continue;
-      return depends ? absl::StrCat("iterations of ", LoopText(nests, loop), " repeat what others reduce in ",
-                                    BlockText(nests, block))
+      if (depends && MayRepeat(nests.program(), block.node, access.buffer, nests.loops()[loop].node))
+        continue;
+      return depends ? absl::StrCat("iterations of ", LoopText(nests, loop), " repeat what others ",
+                                    stores ? "write" : "reduce", " in ", BlockText(nests, block))
                      : absl::StrCat(BlockText(nests, block), " writes the same elements of ",
                                     BufferText(nests, access.buffer), " in every iteration of ",
                                     LoopText(nests, loop));

@@ -42,12 +42,11 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too, bo
     }
     if (used_outside == kNone) continue;
     if (use.spatial || use.reduction) {
-      // A store may be repeated; a reduction that two iterations run would be started over by one of them.
-      if (p.block(block).monoid == kNone || TellsApart(p, block, loop) || KILN_DEFECT("parallel.repeats"))
-        continue;
+      if (MayRepeat(p, block, used_outside, loop) || KILN_DEFECT("parallel.repeats")) continue;
       return absl::FailedPreconditionError(absl::StrCat("iterations of loop ", p.Text(p.loop(loop).name),
-                                                        " repeat what others reduce in block \"",
-                                                        p.Text(p.block(block).name), "\""));
+                                                        " repeat what others ",
+                                                        p.block(block).monoid == kNone ? "write" : "reduce",
+                                                        " in block \"", p.Text(p.block(block).name), "\""));
     }
     if (KILN_DEFECT("parallel.shared-write")) continue;
     return absl::FailedPreconditionError(absl::StrCat(
@@ -106,6 +105,15 @@ bool ReadsBeside(const Program& p, Id buffer, Id loop) {
     if (std::all_of(written.begin(), written.end(), beside)) return true;
   }
   return false;
+}
+
+bool MayRepeat(const Program& p, Id block, Id buffer, Id loop) {
+  // A reduction that two iterations run would be started over by one of them, and what two blocks store would
+  // be stored by the first again.
+  const std::vector<Id> blocks = BlocksBelow(p, loop);
+  const bool alone = std::none_of(blocks.begin(), blocks.end(),
+                                  [&](Id other) { return other != block && Writes(p, other, buffer); });
+  return (p.block(block).monoid == kNone && alone) || TellsApart(p, block, loop);
 }
 
 LoopUse UseOf(const Program& program, Id block, Id loop) {

@@ -25,6 +25,10 @@ absl::Status CheckShared(const Program& program, Id loop);
 // iteration reads beside what every block there writes for it, and so what other iterations write.
 bool ReadsBeside(const Program& program, Id buffer, Id loop);
 
+// Whether iterations of a loop that run at once may run the same instances of a block, which writes the
+// buffer: it stores, and nothing else below the loop writes there, or they do not (instances.h).
+bool MayRepeat(const Program& program, Id block, Id buffer, Id loop);
+
 // Kinds of iter that a loop feeds in a block below it.
 struct LoopUse {
   bool spatial = false, reduction = false;

@@ -252,6 +252,34 @@ TEST(Parallel, RefusesIterationsThatReduceTheSameElements) {
   EXPECT_THAT(Message(s), HasSubstr("iterations of loop i repeat what others reduce in block \"sum\""));
 }
 
+// P[i] = A[i - 1] or 0, all of it `times` times; in one loop around what fills P and what copies A.
+Schedule FilledAndCopied(int64_t times) {
+  Builder b("pad");
+  const Id A = b.Input("A", DType::kF64, {3}), P = b.Output("P", DType::kF64, {4});
+  Sum before = b.Iter(0);
+  before.offset = -1;
+  b.Compute("pad", {{"i", 4}}, {P, {b.Iter(0)}},
+            b.Within({{before, 3}}, b.Load(A, {before}), b.Float(DType::kF64, 0)));
+  Program p = b.Finish();
+  const Id nest = p.nodes[kRoot].first, again = p.AddLoop("again", times);
+  p.Replace(nest, again);
+  p.Append(again, nest);
+  Schedule s = Scheduled(p);
+  const Block pad = s.GetBlock("pad");
+  s.Fuse(s.GetLoops(pad));
+  s.DecomposePadding(pad, s.AddUnitLoop(pad));
+  return s;
+}
+
+TEST(Parallel, RefusesIterationsThatStoreAgainWhatTwoBlocksStore) {
+  for (const int64_t times : {1, 2}) {
+    Schedule s = FilledAndCopied(times);
+    s.Parallel(s.GetLoops(s.GetBlock("pad"))[0]);
+    EXPECT_EQ(s.ok(), times == 1) << s.status();
+    if (times == 2) EXPECT_THAT(Message(s), HasSubstr("repeat what others write in block \"pad.fill\""));
+  }
+}
+
 TEST(ComputeAt, MakesAtLeastWhatImperfectTilesRead) {
   Schedule s = Scheduled(SumAndCopy());
   const Block sum = s.GetBlock("sum"), copy = s.GetBlock("copy");

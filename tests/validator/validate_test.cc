@@ -89,6 +89,15 @@ TEST(Validate, RefusesIterationsAtOnceThatRepeatAReduction) {
   ExpectRefused(p, Avx2(), "parallel", "iterations of loop a repeat what others reduce in block \"sum\"");
 }
 
+TEST(Validate, RefusesIterationsAtOnceThatStoreAgainWhatTwoBlocksStore) {
+  constexpr char kTwice[] = R"(kiln.program v1 program p parameters A, B
+    buffer A: f32[2] input  buffer B: f32[2] output
+    for a < 4 { block fill { spatial i < 2 = a%2  B[i] = f32(1) } block copy { spatial i < 2 = a%2  B[i] = A[i] } })";
+  Program p = ParseProgram(kTwice).value();
+  p.loop(LoopCalled(p, "a")).kind = LoopKind::kParallel;
+  ExpectRefused(p, Avx2(), "parallel", "iterations of loop a repeat what others write in block \"fill\"");
+}
+
 TEST(Validate, RefusesIterationsAtOnceThatReadWhatOthersWrite) {
   constexpr char kShifted[] = R"(
     buffer A: f32[4] input  buffer B: f32[4] output

@@ -142,7 +142,8 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
       return u ? U::create(b_, loc_, a, b).getResult() : S::create(b_, loc_, a, b).getResult();
     };
     const Value quotient = either(std::type_identity<arith::DivSIOp>(), std::type_identity<arith::DivUIOp>()),
-                remainder = either(std::type_identity<arith::RemSIOp>(), std::type_identity<arith::RemUIOp>());
+                remainder =
+                    either(std::type_identity<arith::RemSIOp>(), std::type_identity<arith::RemUIOp>());
     Value off = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ne, remainder, constant(0));
     if (!u) {
       const Value signs = arith::XOrIOp::create(b_, loc_, a, b);

@@ -61,7 +61,14 @@ struct CodeAccess {
     return at;
   }
 
-  // The same at computed indices, which registers[which[d]] hold: of the nearest element.
+  // Whether computed indices, which registers[which[d]] hold, are within bounds.
+  bool Contains(const int* which, const Scalar* registers) const {
+    return std::all_of(dims.begin(), dims.end(), [&](const Dim& dim) {
+      const int64_t index = registers[*which++].i;
+      return index == dim.Nearest(index);
+    });
+  }
+  // Position of the element at them, or nearest to them.
   int64_t Nearest(const int* which, const Scalar* registers) const {
     int64_t at = 0;
     for (const Dim& dim : dims) at += dim.Nearest(registers[*which++].i) * dim.stride;

@@ -1,6 +1,7 @@
 #include "lang/interpreter.h"
 
 #include "absl/strings/str_cat.h"
+#include "lang/value_range.h"
 #include "lang/walk.h"
 
 namespace kiln {
@@ -16,12 +17,14 @@ class Numbers {
  public:
   using Value = Scalar;
 
-  explicit Numbers(const Program& program) : p_(program) {}
+  Numbers(const Program& program, const InterpreterOptions& options) : p_(program), options_(options) {}
   absl::Status SetInputs(absl::Span<const std::string> inputs);
   absl::StatusOr<std::vector<std::string>> TakeOutputs();
 
   static Scalar Constant(DType, Scalar value) { return value; }
-  static Scalar Apply(Op, DType type, ScalarFunction function, Scalar a, Scalar b, Scalar c) {
+  Scalar Apply(Op op, DType type, ScalarFunction function, Scalar a, Scalar b, Scalar c) {
+    if (options_.only_defined && IsPartial(op, type))
+      undefined_ |= !IsDefined(op, type, ValueRange::Of(a.i, a.i), ValueRange::Of(b.i, b.i));
     return RoundScalar(type, function(a, b, c));
   }
   static Scalar Cast(Op op, DType from, DType to, Scalar a) { return CastScalar(op, from, to, a); }
@@ -35,9 +38,11 @@ class Numbers {
     return nullptr;
   }
   const char* Gather(const CodeAccess& access, const int* which, const Scalar* registers, Scalar* to) const {
+    if (options_.only_within && !access.Contains(which, registers)) return "gathers out of bounds";
     return Load(access.buffer, access.Nearest(which, registers), to);
   }
   const char* Store(Id buffer, int64_t at, Scalar value) {
+    if (undefined_) return "divides by zero, divides the least number by -1 or shifts beyond the width";
     Data& data = data_[buffer];
     at += first_[buffer];
     const DType type = p_.buffers[buffer].dtype;
@@ -54,6 +59,8 @@ class Numbers {
 
  private:
   const Program& p_;
+  const InterpreterOptions& options_;
+  bool undefined_ = false;  // whether an operation was
   std::vector<Data> data_;
   std::vector<int64_t> first_;  // element of the copy that is meant
 };
@@ -96,7 +103,8 @@ const char* Numbers::Combine(const Place& block, const int64_t* at, Registers<Sc
   block.combine.Run(nullptr, registers.combine.data(),
                     [](const CodeAccess&, int64_t, Scalar*) { return false; });
   for (int r = 0; r < results; ++r) {
-    Store(block.dests[r].buffer, at[r], registers.combine[block.combine.result(r)]);
+    if (const char* wrong = Store(block.dests[r].buffer, at[r], registers.combine[block.combine.result(r)]))
+      return wrong;
   }
   return nullptr;
 }
@@ -123,7 +131,7 @@ int64_t BytesOf(const Program& program, Id buffer) {
 
 absl::StatusOr<std::vector<std::string>> Run(const Program& program, absl::Span<const std::string> inputs,
                                              const InterpreterOptions& options) {
-  Numbers numbers(program);
+  Numbers numbers(program, options);
   absl::Status status = numbers.SetInputs(inputs);
   if (!status.ok()) return status;
   const WalkPlan plan(program);

@@ -3,10 +3,14 @@
 #include <bit>
 #include <initializer_list>
 
+#include "lang/scalar.h"
+
 namespace kiln {
 namespace {
 
 __extension__ using Wide = __int128;
+
+bool IsShift(Op op) { return op == Op::kShl || op == Op::kShr || op == Op::kShrU; }
 
 constexpr ValueRange kTruth = {0, 1, true, false};
 
@@ -197,18 +201,27 @@ ValueRange Intersection(const ValueRange& a, const ValueRange& b) {
       .Normal();
 }
 
-bool DividesIntegers(const Expr& e) {
-  switch (e.op) {
+bool DividesIntegers(const Expr& e) { return IsPartial(e.op, e.dtype) && !IsShift(e.op); }
+
+bool IsPartial(Op op, DType type) {
+  switch (op) {
     case Op::kDiv:
     case Op::kRem:
     case Op::kFloorDiv:
     case Op::kCeilDiv:
     case Op::kDivU:
     case Op::kRemU:
-      return !IsFloat(e.dtype);
+      return !IsFloat(type);
     default:
-      return false;
+      return IsShift(op);
   }
+}
+
+bool IsDefined(Op op, DType type, const ValueRange& a, const ValueRange& b) {
+  if (IsShift(op)) return b.Within(0, type == DType::kI1 ? 0 : 8 * SizeOf(type) - 1);
+  if (b.MayBe(0)) return false;
+  if (op == Op::kDivU || op == Op::kRemU || !b.MayBe(-1)) return true;
+  return !a.MayBe(FullRange(type).min);
 }
 
 ValueRange FullRange(DType type) {
@@ -230,6 +243,12 @@ ValueRange ApplyToRanges(Op op, DType type, DType operand_type, const ValueRange
   const int arity = Arity(op);
   if (a.empty() || (arity > 1 && b.empty() && op != Op::kSelect)) return ValueRange::None();
   const bool f = IsFloat(type);
+  const auto one = [](const ValueRange& range) { return range.min == range.max; };
+  if (!f && !IsFloat(operand_type) && HasFunction(op, operand_type) && one(a) && (arity < 2 || one(b)) &&
+      (arity < 3 || one(c)) && (!IsPartial(op, type) || IsDefined(op, type, a, b))) {
+    const Scalar value = FunctionOf(op, operand_type)({.i = a.min}, {.i = b.min}, {.i = c.min});
+    return ValueRange::Of(RoundScalar(type, value).i, RoundScalar(type, value).i);
+  }
   switch (op) {
     case Op::kSelect:
       if (a.min == a.max) return a.min != 0 ? b : c;

@@ -48,6 +48,12 @@ ValueRange FullRange(DType type);
 // Whether an operation divides integers: undefined where the divisor is 0.
 bool DividesIntegers(const Expr& e);
 
+// Operations that are undefined for some operands: those, and shifts.
+bool IsPartial(Op op, DType type);
+// Whether such an operation is defined for all operands in the ranges: no divisor is 0, none is -1 under the
+// least number, and shifts stay below the width.
+bool IsDefined(Op op, DType type, const ValueRange& a, const ValueRange& b);
+
 // What an operation makes of operands of `operand_type`, rounded or wrapped to `type`; of casts too. `same`:
 // a and b are one expression. Where the operation is undefined it has no value.
 ValueRange ApplyToRanges(Op op, DType type, DType operand_type, const ValueRange& a, const ValueRange& b,

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/outline_parallel.h"
 #include "backends/lower.h"
+#include "backends/runner/data.h"
 #include "lang/analysis/trial_data.h"
 #include "lang/check.h"
 #include "validator/tolerance.h"
@@ -43,12 +44,31 @@ std::vector<Tolerance> TolerancesOf(const Program& original) {
   return tolerances;
 }
 
-std::vector<DataRange> RangesOf(const Program& original) {
-  std::vector<DataRange> ranges(original.parameters.size());
-  const auto known = TrialRanges(original);
-  for (size_t i = 0; known.ok() && i < ranges.size(); ++i)
-    if (const auto& range = (*known)[i]) ranges[i] = {range->min, range->max, range->zero};
-  return ranges;
+std::vector<DataRange> RangesOf(const Program& original, uint64_t data_seed) {
+  const auto drawn = [](const TrialData& data) {
+    std::vector<DataRange> ranges;
+    for (const auto& range : data)
+      ranges.push_back(range ? DataRange{range->min, range->max, range->zero} : DataRange{});
+    return ranges;
+  };
+  const auto known = TrialRanges(
+      original, [&](const TrialData& data) { return TrialInputs(original, data_seed, drawn(data)); });
+  return drawn(known.ok() ? *known : TrialData(original.parameters.size()));
+}
+
+std::vector<std::string> TrialInputs(const Program& original, uint64_t data_seed,
+                                     const std::vector<DataRange>& ranges) {
+  std::vector<std::string> inputs;
+  for (size_t i = 0; i < original.parameters.size(); ++i) {
+    const Buffer& buffer = original.buffers[original.parameters[i]];
+    if (!IsGiven(buffer.role)) continue;
+    const int64_t elements = ElementsOf(original, original.parameters[i]);
+    std::string bytes(elements * SizeOf(buffer.dtype), '\0');
+    FillInput(data_seed, static_cast<int>(i), std::string(ToString(buffer.dtype)), 0, elements, bytes.data(),
+              ranges[i]);
+    inputs.push_back(std::move(bytes));
+  }
+  return inputs;
 }
 
 std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tolerance>& tolerances,

@@ -17,7 +17,12 @@ int64_t ElementsOf(const Program& program, Id buffer);
 std::vector<Tolerance> TolerancesOf(const Program& original);
 
 // Where the data of each parameter must lie for the original to be defined; anywhere, if that is not known.
-std::vector<DataRange> RangesOf(const Program& original);
+// What cannot be proven is tried on data of `data_seed` (lang/analysis/trial_data.h).
+std::vector<DataRange> RangesOf(const Program& original, uint64_t data_seed = 0);
+
+// Those data: the bytes of each parameter that is no output, as runners fill them.
+std::vector<std::string> TrialInputs(const Program& original, uint64_t data_seed,
+                                     const std::vector<DataRange>& ranges);
 
 // Of the program's parameters, in order; outputs are to agree within `tolerances`, one for each output in
 // order. `ranges` are the original's, or empty.

@@ -337,9 +337,9 @@ class CpuMeasurer::Impl {
     result.error = ran.detail;
     const std::string& written = candidate.running.write_reference_to;
     if (ran.status == RunStatus::kOk && !written.empty()) {
-      const Checked checked = references_->Check(*candidate.request->original, *candidate.request->scheduled,
-                                                 candidate.reference->tolerances, written,
-                                                 options_.reference_seconds + kLeastRunSeconds);
+      const Checked checked =
+          references_->Check(*candidate.request->original, *candidate.request->scheduled,
+                             *candidate.reference, written, options_.reference_seconds + kLeastRunSeconds);
       result.error = checked.error;
       if (!result.error.empty()) {
         result.status = std::string(outcome::kWrongResult);

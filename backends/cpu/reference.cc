@@ -54,23 +54,21 @@ const Reference& References::For(const Program& original) {
 Reference References::Make(const Program& original) {
   Reference reference;
   reference.tolerances = TolerancesOf(original);
-  reference.ranges = RangesOf(original);
+  reference.ranges = RangesOf(original, options_.data_seed);
   BuildAndRun(original, &reference);
   if (!reference.failure.empty())
     spdlog::error("the untransformed program {}: {}", original.name, reference.error);
   return reference;
 }
 
-Checked References::Check(const Program& original, const Program& scheduled,
-                          const std::vector<Tolerance>& tolerances, const std::string& file,
-                          double seconds) const {
-  const std::vector<DataRange> ranges = RangesOf(original);
+Checked References::Check(const Program& original, const Program& scheduled, const Reference& reference,
+                          const std::string& file, double seconds) const {
   const auto input = [&](Id id, int64_t index) {
     const auto at = std::find(original.parameters.begin(), original.parameters.end(), id);
     const DType dtype = original.buffers[id].dtype;
     const auto position = at - original.parameters.begin();
     const double value = InputValue(options_.data_seed, static_cast<int>(position),
-                                    std::string(ToString(dtype)), index, ranges[position]);
+                                    std::string(ToString(dtype)), index, reference.ranges[position]);
     Scalar scalar;
     IsFloat(dtype) ? void(scalar.f = value) : void(scalar.i = static_cast<int64_t>(value));
     return scalar;
@@ -106,7 +104,7 @@ Checked References::Check(const Program& original, const Program& scheduled,
       outputs.seekg(start + flat * size);
       if (!outputs.read(found, size)) return wrong("its outputs cannot be read");
       const Comparison compared =
-          CompareArrays(std::string(ToString(buffer.dtype)), found, wanted, 1, tolerances[output]);
+          CompareArrays(std::string(ToString(buffer.dtype)), found, wanted, 1, reference.tolerances[output]);
       if (!compared.agrees) {
         return wrong(absl::StrCat(InWords(scheduled, at), " is ", compared.found,
                                   ", but the interpreter says ", compared.wanted));
@@ -153,7 +151,7 @@ void References::BuildAndRun(const Program& original, Reference* reference) {
     return;
   }
   const double seconds = std::max(kLeastCheckSeconds, kRunsOfACheck * reference->seconds);
-  const Checked checked = Check(original, original, reference->tolerances, run.write_reference_to, seconds);
+  const Checked checked = Check(original, original, *reference, run.write_reference_to, seconds);
   reference->error = checked.error;
   reference->interrupted = options_.interrupted();
   reference->interpreted = checked.any;

@@ -59,10 +59,10 @@ class References {
   // again by the next call, in its place.
   const Reference& For(const Program& original);
 
-  // What is wrong with the outputs that `scheduled` wrote to `file` (as in RunRequest::write_reference_to),
-  // at elements chosen for it, as many as the interpreter evaluates within `seconds`. Milliseconds for a
-  // matmul.
-  Checked Check(const Program& original, const Program& scheduled, const std::vector<Tolerance>& tolerances,
+  // `reference`: the original's. What is wrong with the outputs that `scheduled` wrote to `file` (as in
+  // RunRequest::write_reference_to), at elements chosen for it, as many as the interpreter evaluates within
+  // `seconds`. Milliseconds for a matmul.
+  Checked Check(const Program& original, const Program& scheduled, const Reference& reference,
                 const std::string& file, double seconds) const;
 
  private:

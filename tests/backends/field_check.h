@@ -63,18 +63,7 @@ inline double RightTolerance(DType type) {
 }
 
 inline std::vector<std::string> DrawInputs(const Program& p, uint64_t seed) {
-  std::vector<std::string> inputs;
-  const std::vector<DataRange> ranges = RangesOf(p);
-  for (size_t i = 0; i < p.parameters.size(); ++i) {
-    const Id id = p.parameters[i];
-    if (p.buffers[id].role == Role::kOutput) continue;
-    const std::string dtype(ToString(p.buffers[id].dtype));
-    std::string bytes(BytesOf(p, id), '\0');
-    FillInput(seed, static_cast<int>(inputs.size()), dtype, 0, bytes.size() / DTypeBytes(dtype), bytes.data(),
-              ranges[i]);
-    inputs.push_back(std::move(bytes));
-  }
-  return inputs;
+  return TrialInputs(p, seed, RangesOf(p, seed));
 }
 
 // `how`: the way that gave `found`.

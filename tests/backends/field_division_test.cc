@@ -65,6 +65,106 @@ TEST(FieldDivision, AProgramThatIsDefinedNowhereIsNamed) {
               HasSubstr("no trial data are known for which it is defined"));
 }
 
+// A program of one block over 64 elements: `body` makes %y of the elements %a0 to %a4 of five tensors.
+std::string OfFive(const std::string& type, const std::string& body) {
+  constexpr absl::string_view kText = R"(
+#m = affine_map<(i) -> (i)>
+func.func @main(%0: tensor<64xTYPE>, %1: tensor<64xTYPE>, %2: tensor<64xTYPE>, %3: tensor<64xTYPE>,
+                %4: tensor<64xTYPE>) -> tensor<64xTYPE> {
+  %e = tensor.empty() : tensor<64xTYPE>
+  %r = linalg.generic {indexing_maps = [#m, #m, #m, #m, #m, #m], iterator_types = ["parallel"]}
+      ins(%0, %1, %2, %3, %4 : tensor<64xTYPE>, tensor<64xTYPE>, tensor<64xTYPE>, tensor<64xTYPE>,
+          tensor<64xTYPE>) outs(%e : tensor<64xTYPE>) {
+  ^bb0(%a0: TYPE, %a1: TYPE, %a2: TYPE, %a3: TYPE, %a4: TYPE, %o: TYPE):
+    %one = arith.constant 1 : TYPE
+    %two = arith.constant 2 : TYPE
+    %three = arith.constant 3 : TYPE
+    BODY
+    linalg.yield %y : TYPE
+  } -> tensor<64xTYPE>
+  return %r : tensor<64xTYPE>
+})";
+  return absl::StrReplaceAll(absl::StrReplaceAll(kText, {{"BODY", body}}), {{"TYPE", type}});
+}
+
+// The data that are drawn make it defined: its interpreter divides by no zero, gathers within bounds and
+// finds that assertions hold.
+void ExpectDefined(const std::string& text, uint64_t seed) {
+  const auto imported = ImportLinalg(text, "t");
+  ASSERT_TRUE(imported.ok()) << imported.status() << text;
+  const Program& p = imported->program;
+  const auto outputs = Run(p, DrawInputs(p, seed), {.only_defined = true, .only_within = true});
+  EXPECT_TRUE(outputs.ok()) << outputs.status() << text;
+}
+
+TEST(FieldDivision, ConditionsOverThreeInputsAndMoreAreMetTogether) {
+  const char* const kBodies[] = {
+      // three inputs in one divisor, and in two
+      "%d = arith.subi %a1, %a2 : TYPE\n%c = arith.subi %d, %a3 : TYPE\n%y = arith.divsi %a0, %c : TYPE",
+      "%d = arith.muli %a1, %a2 : TYPE\n%c = arith.muli %d, %a3 : TYPE\n%y = arith.remui %a0, %c : TYPE",
+      "%d = arith.subi %a1, %a2 : TYPE\n%c = arith.subi %a2, %a3 : TYPE\n"
+      "%q = arith.divsi %a0, %d : TYPE\n%y = arith.remsi %q, %c : TYPE",
+      // a divisor and an amount that hang on each other
+      "%d = arith.subi %a1, %a2 : TYPE\n%q = arith.divui %a0, %d : TYPE\n%y = arith.shli %q, %a1 : TYPE",
+      // each input divides
+      "%p = arith.divsi %a0, %a1 : TYPE\n%q = arith.divsi %p, %a2 : TYPE\n%s = arith.remsi %q, %a3 : TYPE\n"
+      "%y = arith.divsi %s, %a4 : TYPE",
+      // where intervals do not tell
+      "%d = arith.xori %a1, %a2 : TYPE\n%c = arith.xori %d, %a3 : TYPE\n%y = arith.divsi %a0, %c : TYPE",
+      "%d = arith.muli %a1, %two : TYPE\n%c = arith.subi %d, %three : TYPE\n%y = arith.divsi %a0, %c : TYPE",
+      "%d = arith.muli %a1, %a1 : TYPE\n%c = arith.addi %d, %one : TYPE\n%f = arith.subi %c, %a2 : TYPE\n"
+      "%g = arith.subi %f, %a3 : TYPE\n%y = arith.divsi %a0, %g : TYPE"};
+  for (const char* body : kBodies)
+    for (const char* type : {"i8", "i32", "i64"}) ExpectDefined(OfFive(type, body), 1);
+}
+
+// The table has TABLE elements.
+constexpr absl::string_view kGather = R"(
+#m = affine_map<(i) -> (i)>
+func.func @main(%table: tensor<TABLExf32>, %i: tensor<64xi32>, %k: tensor<64xi32>) -> tensor<64xf32> {
+  %e = tensor.empty() : tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [#m, #m, #m], iterator_types = ["parallel"]}
+      ins(%i, %k : tensor<64xi32>, tensor<64xi32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: i32, %b: i32, %o: f32):
+    BODY
+    %at = arith.index_cast %c : i32 to index
+    %v = tensor.extract %table[%at] : tensor<TABLExf32>
+    linalg.yield %v : f32
+  } -> tensor<64xf32>
+  return %r : tensor<64xf32>
+})";
+
+TEST(FieldDivision, IndicesOfGathersAreWithinBounds) {
+  const char* const kBodies[] = {"%c = arith.addi %a, %b : i32", "%c = arith.subi %a, %b : i32",
+                                 "%d = arith.shli %b, %a : i32\n%c = arith.divui %d, %a : i32"};
+  for (const char* table : {"3", "5", "30"}) {
+    for (const char* body : kBodies)
+      ExpectRight(absl::StrReplaceAll(kGather, {{"BODY", body}, {"TABLE", table}}), {.name = body});
+  }
+}
+
+TEST(FieldDivision, IndicesThatTheProgramClampsRestrictNothing) {
+  const std::string clamped =
+      absl::StrReplaceAll(kGather, {{"BODY",
+                                     "%zero = arith.constant 0 : i32\n%two = arith.constant 2 : i32\n"
+                                     "%s = arith.subi %a, %b : i32\n%d = arith.maxsi %s, %zero : i32\n"
+                                     "%c = arith.minsi %d, %two : i32"},
+                                    {"TABLE", "3"}});
+  const TrialData ranges = TrialRanges(ImportLinalg(clamped, "t")->program).value();
+  for (const auto& range : ranges) EXPECT_FALSE(range.has_value());
+}
+
+TEST(FieldDivision, AssertionsHoldForTheData) {
+  const char* const kBodies[] = {
+      "%c = arith.cmpi slt, %a1, %three : TYPE\ncf.assert %c, \"small\"\n%y = arith.addi %a0, %a1 : TYPE",
+      "%c = arith.cmpi sgt, %a1, %a2 : TYPE\ncf.assert %c, \"order\"\n%d = arith.cmpi sgt, %a2, %a3 : TYPE\n"
+      "cf.assert %d, \"order\"\n%y = arith.subi %a0, %a1 : TYPE",
+      "%d = arith.remui %a1, %two : TYPE\n%c = arith.cmpi eq, %d, %one : TYPE\ncf.assert %c, \"odd\"\n"
+      "%y = arith.addi %a0, %d : TYPE"};
+  for (const char* body : kBodies)
+    for (const char* type : {"i8", "i32"}) ExpectDefined(OfFive(type, body), 3);
+}
+
 TEST(FieldDivision, RangesAreThoseOfTheDrawnData) {
   for (const DType type : {DType::kI1, DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64}) {
     const ValueRange any = UnrestrictedTrialData(type);

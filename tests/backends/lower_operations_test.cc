@@ -81,8 +81,8 @@ TEST(LowerOperations, DivideShiftAndCombineBitsOfIntegers) {
 TEST(LowerOperations, DivideAndCompareBytesWithoutSign) {
   const std::vector<uint8_t> a = {255, 254, 128, 127, 0, 1, 200, 100, 99, 250, 129, 3, 255},
                              b = {254, 255, 3, 128, 255, 2, 7, 200, 100, 1, 128, 8, 255};
-  for (const Op op :
-       {Op::kDiv, Op::kRem, Op::kDivU, Op::kRemU, Op::kFloorDiv, Op::kCeilDiv, Op::kMax, Op::kMin, Op::kAbs}) {
+  for (const Op op : {Op::kDiv, Op::kRem, Op::kDivU, Op::kRemU, Op::kFloorDiv, Op::kCeilDiv, Op::kMax,
+                      Op::kMin, Op::kAbs}) {
     SCOPED_TRACE(ToString(op));
     ExpectCompiledAgrees(Map(op, DType::kU8), {BytesOfValues<uint8_t>(a), BytesOfValues<uint8_t>(b)});
   }

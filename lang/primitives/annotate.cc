@@ -29,7 +29,8 @@ const Primitive kAnnotateBlock{
         "whole "
         "vectors are stored past the caches. `finite` other than 0: of a sum of products, terms in which a "
         "factor is a zero beyond the bounds of what it reads (`within`) may be left out; where the other "
-        "factor is infinite or NaN, so would be the sum with them.",
+        "factor is infinite or NaN, so would be the sum with them; where a sum starts from -0.0 and "
+        "nothing but such terms enters, it may stay -0.0.",
     .apply = AnnotateBlock,
 };
 KILN_PRIMITIVE(kAnnotateBlock);

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/trial_data.h"
 #include "lang/builder.h"
 #include "lang/interpreter.h"
 #include "lang/scalar.h"
+#include "tests/support/random_bodies.h"
 
 namespace kiln {
 namespace {
@@ -71,6 +74,7 @@ class Maker {
     return tensors_.back().buffer;
   }
   Id Number(int64_t value) {
+    if (kinds_.types && value == 0 && IsFloat(type_) && dice_.Flip(0.3)) return b_.Float(type_, -0.0);
     return IsFloat(type_) ? b_.Float(type_, static_cast<double>(value)) : b_.Integer(type_, value);
   }
 
@@ -90,7 +94,7 @@ class Maker {
   Id Start(const std::vector<Extent>& shape, Id dest) {
     const int64_t start = dice_.Below(10);
     if (start < 5) return kNone;
-    if (start < 6) return Number(3);
+    if (start < 6) return Number(kinds_.types && dice_.Flip(0.5) ? 0 : 3);
     for (Tensor& t : tensors_) {
       if (t.buffer == dest || ShapeOf(t.buffer) != shape) continue;
       t.read = true;
@@ -137,6 +141,7 @@ class Maker {
   void AddBlock() {
     const Id from = Pick();
     const std::vector<Extent> shape = ShapeOf(from);
+    if (kinds_.types && dice_.Flip(0.2)) return Chain(from, shape);
     switch (dice_.Below(19)) {
       case 0:
       case 1:
@@ -178,9 +183,37 @@ class Maker {
     }
   }
 
+  // Elementwise blocks, of which each reads what the one before makes.
+  void Chain(Id from, const std::vector<Extent>& shape) {
+    for (int64_t blocks = 1 + dice_.Below(3); blocks > 0; --blocks) {
+      Elementwise(from, shape);
+      from = tensors_.back().buffer;
+      tensors_.back().read = blocks > 1;
+    }
+  }
+
+  // A load, or what a random body makes of it.
+  Id Loaded(Id from, const std::vector<Sum>& index) {
+    const Id value = b_.Load(from, index);
+    if (!kinds_.types || dice_.Flip(0.6)) return value;
+    return Body({value}, ShapeOf(from), index);
+  }
+  Id Body(const std::vector<Id>& values, const std::vector<Extent>& shape, const std::vector<Sum>& index) {
+    return RandomBody(b_, dice_, type_, values, [&] { return b_.Load(NewInput(shape), index); });
+  }
+
   void Elementwise(Id from, const std::vector<Extent>& shape) {
     const std::vector<Sum> index = Index(shape.size());
     Id value = b_.Load(from, index);
+    if (kinds_.types && dice_.Flip(0.5)) {
+      std::vector<Id> values{value};
+      for (Tensor& t : tensors_) {
+        if (t.buffer == from || ShapeOf(t.buffer) != shape || dice_.Flip(0.5)) continue;
+        t.read = true;
+        values.push_back(b_.Load(t.buffer, index));
+      }
+      return Finish(shape, IterSpecs(shape), Body(values, shape, index));
+    }
     for (Tensor& t : tensors_) {  // a second operand of the same shape, where there is one
       if (t.buffer == from || ShapeOf(t.buffer) != shape || dice_.Flip(0.4)) continue;
       t.read = true;
@@ -288,7 +321,7 @@ class Maker {
 
   void Reduction(Id from, const std::vector<Extent>& shape) {
     const Along a = AlongOne(shape);
-    Finish(a.out, a.iters, b_.Load(from, a.index));
+    Finish(a.out, a.iters, Loaded(from, a.index));
   }
 
   // One index of a table is the value of `from`, the others are iters, or the same value.
@@ -311,11 +344,14 @@ class Maker {
   void ArgMax(Id from, const std::vector<Extent>& shape) {
     const auto [d, out, iters, dest, index] = AlongOne(shape);
     const Sum r = Builder::Iter(static_cast<int>(out.size()));
-    const Id values = NewTensor(out), where = b_.Temporary("where", DType::kI64, out);
+    const DType position = kinds_.types && dice_.Flip(0.3) ? DType::kI32 : DType::kI64;
+    const Id value = Loaded(from, index), values = NewTensor(out),
+             where = b_.Temporary("where", position, out);
     const Monoid::Kind kind = dice_.Flip(0.5) ? Monoid::Kind::kMax : Monoid::Kind::kMin;
-    b_.Reduce("arg", iters, b_.ArgMonoid(kind, type_, DType::kI64, dice_.Flip(0.5)),
-              {{values, dest}, {where, dest}}, {b_.Load(from, index), b_.Cast(DType::kI64, b_.Index(r))},
-              dice_.Flip(0.2) ? std::vector<Id>{Number(1), b_.Integer(DType::kI64, 0)} : std::vector<Id>());
+    const bool last = dice_.Flip(0.5), is_unsigned = kinds_.types && !IsFloat(type_) && dice_.Flip(0.3);
+    b_.Reduce("arg", iters, b_.ArgMonoid(kind, type_, position, last, is_unsigned),
+              {{values, dest}, {where, dest}}, {value, b_.Cast(position, b_.Index(r))},
+              dice_.Flip(0.2) ? std::vector<Id>{Number(1), b_.Integer(position, 0)} : std::vector<Id>());
     if (dice_.Flip(0.5)) return b_.MakeOutput(where);
     std::vector<Id> at;
     for (size_t i = 0; i < shape.size(); ++i)
@@ -416,22 +452,31 @@ class Maker {
 Program RandomProgram(Dice& dice, const ProgramKinds& kinds) { return Maker(dice, kinds).Make(); }
 
 std::vector<std::string> RandomInputs(const Program& program, Dice& dice) {
-  std::vector<std::string> inputs;
-  for (const Id id : program.parameters) {
-    const Buffer& buffer = program.buffers[id];
-    if (buffer.role == Role::kOutput) continue;
-    std::string bytes(BytesOf(program, id), '\0');
-    const int64_t size = SizeOf(buffer.dtype);
-    for (size_t at = 0; at < bytes.size(); at += size) {
-      Scalar value;
-      const int64_t number = dice.Below(7) - 3;
-      IsFloat(buffer.dtype) ? static_cast<void>(value.f = static_cast<double>(number))
-                            : static_cast<void>(value.i = number);
-      StoreScalar(buffer.dtype, value, bytes.data() + at);
+  const bool partial = absl::c_any_of(program.exprs, [](const Expr& e) { return IsPartial(e.op, e.dtype); });
+  const auto draw = [&](const TrialData& ranges) {
+    std::vector<std::string> inputs;
+    for (size_t i = 0; i < program.parameters.size(); ++i) {
+      const Id id = program.parameters[i];
+      const DType type = program.buffers[id].dtype;
+      if (program.buffers[id].role == Role::kOutput) continue;
+      ValueRange range = ValueRange::Of(-3, 3);
+      if (partial && !IsFloat(type)) range = ranges[i].value_or(UnrestrictedTrialData(type));
+      std::string bytes(BytesOf(program, id), '\0');
+      for (size_t at = 0; at < bytes.size(); at += SizeOf(type)) {
+        Scalar value;
+        int64_t number = range.min + dice.Below(range.max - range.min + 1);
+        if (!range.MayBe(number)) number = range.max;
+        const bool minus = number == 0 && IsFloat(type) && dice.Flip(0.5);
+        IsFloat(type) ? static_cast<void>(value.f = minus ? -0.0 : static_cast<double>(number))
+                      : static_cast<void>(value.i = number);
+        StoreScalar(type, value, bytes.data() + at);
+      }
+      inputs.push_back(std::move(bytes));
     }
-    inputs.push_back(std::move(bytes));
-  }
-  return inputs;
+    return inputs;
+  };
+  const TrialData none(program.parameters.size());
+  return draw(partial ? TrialRanges(program, draw).value_or(none) : none);
 }
 
 }  // namespace kiln

@@ -1,7 +1,6 @@
 #include "lang/outline.h"
 
 #include <algorithm>
-#include <map>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -94,8 +93,6 @@ class Copier {
   }
 
   Id CopyExpr(Id expr) {
-    const auto known = exprs_.find(expr);
-    if (known != exprs_.end()) return known->second;
     Expr e = from_.exprs[expr];
     if (e.op == Op::kIndex) e.a = CopyMark(e.a);
     if (e.op == Op::kLoad) {
@@ -110,7 +107,7 @@ class Copier {
     }
     Id* const operands[] = {&e.a, &e.b, &e.c};
     for (int i = 0; i < Arity(e.op); ++i) *operands[i] = CopyExpr(*operands[i]);
-    return exprs_[expr] = to_.AddExpr(e);
+    return to_.AddExpr(e);
   }
 
   Range CopyExprs(Range exprs) {
@@ -170,7 +167,6 @@ class Copier {
 
   const Program& from_;
   Program& to_;
-  std::map<Id, Id> exprs_;
   std::vector<Id> buffers_, nodes_, monoids_;  // the copies of what `from` has
   std::vector<std::string> constants_;
 };

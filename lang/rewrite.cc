@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
@@ -61,7 +60,6 @@ Id BodyRewriter::Index(Id mark) {
 }
 
 Id BodyRewriter::Expression(Id expr) {
-  if (buffer_ != kNone && !absl::c_linear_search(program_.expr_index.Reads(expr), buffer_)) return expr;
   if (const auto known = known_.find(expr); known != known_.end()) return known->second;
   const Id rewritten = Rewrite(expr);
   return known_[expr] = rewritten;

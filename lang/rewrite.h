@@ -21,8 +21,6 @@ class BodyRewriter {
   BodyRewriter(Program& program, LoadRule load, IterRule iter, std::vector<int64_t> extents)
       : program_(program), load_(std::move(load)), iter_(std::move(iter)), extents_(std::move(extents)) {}
 
-  // Leaves parts as they are that do not read the buffer: for an `iter` that changes nothing.
-  void OnlyReadersOf(Id buffer) { buffer_ = buffer; }
   // kNone if an index cannot be expressed. The pools may hold leftovers then; the tree is untouched.
   Id Expression(Id expr);
   Range Expressions(Range list);
@@ -35,7 +33,6 @@ class BodyRewriter {
   LoadRule load_;
   IterRule iter_;
   std::vector<int64_t> extents_;
-  Id buffer_ = kNone;
   absl::flat_hash_map<Id, Id> known_;  // shared expressions are rewritten once, and stay shared
 };
 

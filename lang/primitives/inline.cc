@@ -32,16 +32,6 @@ BodyRewriter::IterRule AtLoad(const Program& p, const std::vector<int>& dims, co
   };
 }
 
-// True if at a load the iters of the reader are those of the block, one by one: its body may stand there as
-// it is.
-bool HasItsIters(const Program& p, Id block, Id reader, const std::vector<int>& dims, const Expr& load) {
-  if (IterExtents(p, block) != IterExtents(p, reader)) return false;
-  const BodyRewriter::IterRule iter = AtLoad(p, dims, load);
-  for (int i = 0; i < static_cast<int>(dims.size()); ++i)
-    if (iter(i) != Sum::Of(Source::Iter(i))) return false;
-  return true;
-}
-
 absl::Status Inexpressible(const Program& p, Id block) {
   return absl::FailedPreconditionError("an index of " + Describe(p, block) +
                                        " cannot be expressed in the reader's iters");
@@ -59,8 +49,7 @@ absl::Status ComputeInline(Call& call) {
   for (const Id consumer : consumers) {
     for (const Id load : LoadsOf(p, consumer, dest.buffer)) {
       const Expr& e = p.exprs[load];
-      if (!HasItsIters(p, block, consumer, dims, e) &&
-          !CanSubstitute(p, value, AtLoad(p, dims, e), IterExtents(p, consumer)))
+      if (!CanSubstitute(p, value, AtLoad(p, dims, e), IterExtents(p, consumer)))
         return Inexpressible(p, block);
     }
   }
@@ -69,7 +58,6 @@ absl::Status ComputeInline(Call& call) {
     std::vector<std::pair<std::vector<Sum>, Id>> known;  // loads of one element are one value
     const auto load_rule = [&](const Expr& e) -> Id {
       if (e.a != dest.buffer) return kNone;
-      if (HasItsIters(p, block, consumer, dims, e)) return value;
       std::vector<Sum> index;
       for (const Id mark : p.List({e.b, e.c})) index.push_back(p.SumOf(mark));
       for (const auto& [other, inlined] : known)
@@ -78,7 +66,6 @@ absl::Status ComputeInline(Call& call) {
       return known.back().second;
     };
     BodyRewriter rewriter(p, load_rule, [](int i) { return Sum::Of(Source::Iter(i)); }, extents);
-    rewriter.OnlyReadersOf(dest.buffer);
     const Range values = rewriter.Expressions(p.block(consumer).values);
     p.block(consumer).values = values;
     if (KILN_DEFECT("compute-inline.initial")) continue;

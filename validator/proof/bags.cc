@@ -31,6 +31,16 @@ Value Result(const Value& value, int r) {
   return result;
 }
 
+// The same operations on the same arguments and constants: how monoids combine.
+bool SameExpr(const Program& p, Id e, const Program& q, Id f) {
+  const Expr &x = p.exprs[e], &y = q.exprs[f];
+  if (x.op != y.op || x.dtype != y.dtype || x.bits != y.bits) return false;
+  const Id operands[] = {x.a, x.b, x.c}, others[] = {y.a, y.b, y.c};
+  for (int i = 0; i < Arity(x.op); ++i)
+    if (!SameExpr(p, operands[i], q, others[i])) return false;
+  return true;
+}
+
 bool SameMonoid(const Value& a, const Value& b) {
   const Program &p = a.model->program(), &q = b.model->program();
   const Monoid &one = p.monoids[BlockOf(a).monoid], &other = q.monoids[BlockOf(b).monoid];
@@ -38,7 +48,8 @@ bool SameMonoid(const Value& a, const Value& b) {
     if (x.count != y.count) return false;
     for (int i = 0; i < x.count; ++i) {
       const Id e = p.List(x)[i], f = q.List(y)[i];
-      if (one.kind == Monoid::Kind::kCustom ? e != f : p.exprs[e].dtype != q.exprs[f].dtype) return false;
+      if (one.kind == Monoid::Kind::kCustom ? !SameExpr(p, e, q, f) : p.exprs[e].dtype != q.exprs[f].dtype)
+        return false;
     }
     return true;
   };

@@ -4,17 +4,21 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "backends/cpu/outline_parallel.h"
 #include "backends/export/export.h"
+#include "backends/export/signs.h"
 #include "build_info.h"
 
 namespace kiln {
 namespace {
 
-std::string CType(DType type) {
+// Of what has no sign in the file: a signed type.
+std::string CType(DType type, Sign sign = Sign::kUnsaid) {
+  if (sign == Sign::kUnsigned) return absl::StrCat("u", CType(type));
   switch (type) {
     case DType::kF64:
       return "double";
@@ -39,7 +43,12 @@ std::string CType(DType type) {
   return "void";
 }
 
-std::string HowStored(DType type) {
+bool HasUnsaidSign(DType type, Sign sign) {
+  return sign == Sign::kUnsaid && absl::StartsWith(CType(type), "int") && type != DType::kIndex;
+}
+
+std::string HowStored(DType type, Sign sign = Sign::kUnsaid) {
+  if (sign != Sign::kUnsaid) return sign == Sign::kSigned ? " (signed)" : " (unsigned)";
   switch (type) {
     case DType::kF16:
       return " (bits of IEEE binary16)";
@@ -106,13 +115,14 @@ std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult&
     while (!taken.insert(name).second) name += "_";
     return name;
   };
+  const std::vector<Sign> signs = SignsOf(program);
   for (const Id id : program.parameters) {
     const Buffer& buffer = program.buffers[id];
     const bool is_output = buffer.role == Role::kOutput;
     params.push_back({fresh(program.Text(buffer.name)),
-                      absl::StrCat(is_output ? "" : "const ", CType(buffer.dtype), "*"),
+                      absl::StrCat(is_output ? "" : "const ", CType(buffer.dtype, signs[id]), "*"),
                       absl::StrCat(Word(buffer.role), " ", ToString(buffer.dtype), ShapeOf(program, buffer),
-                                   HowStored(buffer.dtype))});
+                                   HowStored(buffer.dtype, signs[id]))});
   }
   for (const PreparedParam& prepared : built.prepared) {
     const DType dtype = ParseDType(prepared.dtype).value_or(DType::kI8);
@@ -140,6 +150,14 @@ std::string HeaderText(const Program& program, const BuildResult& built, const s
                   HasStatus(program) ? kChecks : "Functions return 0.",
                   built.takes_threads ? "" : " They keep no state.",
                   " Any may be called from several threads at once.\n");
+  const std::vector<Sign> signs = SignsOf(program);
+  if (std::any_of(program.parameters.begin(), program.parameters.end(),
+                  [&](Id id) { return HasUnsaidSign(program.buffers[id].dtype, signs[id]); })) {
+    text +=
+        " *\n * Integers called neither signed nor unsigned are bits: no operation here reads them as one of "
+        "the "
+        "two, or\n * several differ. Their C types are signed.\n";
+  }
   if (built.takes_threads) {
     absl::StrAppend(
         &text, " *\n * ", name,

@@ -12,7 +12,7 @@ namespace kiln {
 struct HeaderParam {
   std::string name;  // a C identifier, unique
   std::string type;  // "const float*"
-  std::string note;  // "input   f32[512, 512]"
+  std::string note;  // "input f32[512, 512]", "input i8[64] (unsigned)" (backends/export/signs.h)
 };
 
 // The parameters of NAME: the program's, then what prepare writes.

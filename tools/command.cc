@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +11,9 @@
 #include <cstring>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "backends/version.h"
@@ -121,24 +122,18 @@ int Written(int code) {
   return code == kExitOk ? kExitFailed : code;
 }
 
-Json ErrorDocument(const absl::Status& status) {
-  Json json = {{"error", status.message()}, {"kind", absl::StatusCodeToString(status.code())}};
-  if (absl::IsCancelled(status)) json["resume"] = TypedCommand();
-  return json;
-}
-
+// One error, whichever thread is the first to have one; the others wait until it is told.
 int Report(const absl::Status& status, bool json) {
-  if (status.ok()) return kExitOk;
-  if (IsTold(status)) return ExitCode(status);
-  if (json) Print(ErrorDocument(status));
+  static auto* const telling = new std::mutex;
+  static bool told = false;
+  if (status.ok() || IsTold(status)) return ExitCode(status);
+  const std::lock_guard lock(*telling);
+  if (std::exchange(told, true)) return ExitCode(status);
   std::fprintf(stderr, "kiln: %s\n", std::string(status.message()).c_str());
+  Json document = {{"error", status.message()}, {"kind", absl::StatusCodeToString(status.code())}};
+  if (absl::IsCancelled(status)) document["resume"] = TypedCommand();
+  if (json) Print(document);
   return ExitCode(status);
-}
-
-// The same of a process that ends at once: no lock of standard output or error is waited for.
-void LastWords(const absl::Status& interrupted, bool json) {
-  if (json && TakesJson()) dprintf(STDOUT_FILENO, "%s\n", ErrorDocument(interrupted).dump(2).c_str());
-  dprintf(STDERR_FILENO, "\nkiln: %s\n", std::string(interrupted.message()).c_str());
 }
 
 // KILN_PHASES=1: a line at each change of phase.
@@ -201,8 +196,8 @@ int RunKiln(int argc, const char* const* argv) {
   }
   for (const auto& [command, action] : actions) {
     if (!command->parsed()) continue;
-    const Interrupt interrupt([&](const absl::Status& interrupted) { LastWords(interrupted, json); });
-    return Written(Report(action(), json));
+    const Interrupt interrupt([&](const absl::Status& interrupted) { Report(interrupted, json); });
+    return Written(Report(OrInterrupted(action()), json));
   }
   return kExitUsage;
 }

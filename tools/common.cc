@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
@@ -99,10 +100,11 @@ void AddJson(CLI::App& command, bool* json) {
 }
 
 bool HasPrintedJson() { return has_printed_json; }
-bool TakesJson() { return !has_printed_json.exchange(true); }
 
 void Print(const Json& json) {
-  if (!TakesJson()) return;
+  static auto* const printing = new std::mutex;
+  const std::lock_guard lock(*printing);
+  if (has_printed_json.exchange(true)) return;
   std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   std::fflush(stdout);
 }

@@ -46,11 +46,9 @@ CLI::Validator NumberFrom(double least, double most);
 
 // Adds --json.
 void AddJson(CLI::App& command, bool* json);
-// The one document on standard output; nothing if there was one.
+// The one document on standard output; nothing if there was one. Any thread; it returns once that is written.
 void Print(const Json& json);
 bool HasPrintedJson();
-// Whether the caller is the first to want to print it, and so does. Any thread.
-bool TakesJson();
 
 // "1.53 ms", "24.1 us"; "-" if it is not finite.
 std::string TimeText(double seconds);

@@ -50,7 +50,7 @@ absl::Status ExportRecord(const Options& options) {
   const Stoppable stoppable([&] { (*builder)->Interrupt(); });
   const absl::StatusOr<Exported> exported =
       Export(record->scheduled, name, options.folder, **builder, exporting);
-  if (!exported.ok()) return *stoppable.flag() ? Interrupted() : exported.status();
+  if (!exported.ok()) return exported.status();
   const std::string& made_for = options.target.empty() ? target->cpu : options.target;
   if (options.json) {
     Print(Json{{"id", row.id},

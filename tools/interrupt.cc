@@ -94,7 +94,7 @@ Interrupt::Interrupt(std::function<void(const absl::Status&)> last_words) {
 }
 
 Interrupt::~Interrupt() {
-  Catch(SIG_DFL, 0);
+  Catch(SIG_IGN, 0);
   Write('q');
   waiter_.join();
   for (int& end : wake) {
@@ -120,6 +120,10 @@ absl::Status Interrupted() {
   return absl::CancelledError(absl::StrCat("interrupted",
                                            during.empty() ? "" : absl::StrCat(" during ", during),
                                            "; go on with\n  ", TypedCommand()));
+}
+
+absl::Status OrInterrupted(const absl::Status& status) {
+  return status.ok() || IsTold(status) || !stopped ? status : Interrupted();
 }
 
 }  // namespace kiln::tools

@@ -6,7 +6,6 @@
 //
 //   const Stoppable stoppable([&] { measurer.Interrupt(); });
 //   while (!*stoppable.flag()) ...
-//   if (*stoppable.flag()) return Interrupted();
 //
 // It is asked, and has a second. All else ends at once: the database and what is written are in order
 // whenever the process ends (search/database/store.h, backends/export/export.h). A second signal kills. A
@@ -21,9 +20,9 @@
 
 namespace kiln::tools {
 
-// From construction to destruction signals are caught. `last_words` are said, with what they are about,
-// before the process ends without its main thread, on a thread of their own; where they cannot be said, it
-// ends all the same.
+// From construction to destruction signals are caught; then all is done, and they are ignored. `last_words`
+// are said, with what they are about, before the process ends without its main thread, on a thread of their
+// own; where they cannot be said, it ends all the same.
 class Interrupt {
  public:
   explicit Interrupt(std::function<void(const absl::Status& interrupted)> last_words);
@@ -49,5 +48,7 @@ class Stoppable {
 
 // kCancelled: "interrupted during training; go on with\n  kiln tune ...".
 absl::Status Interrupted();
+// What became of work: Interrupted() if it failed after a signal, whatever it says, for that may be why.
+absl::Status OrInterrupted(const absl::Status& status);
 
 }  // namespace kiln::tools

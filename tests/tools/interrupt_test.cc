@@ -111,6 +111,32 @@ TEST_F(Interrupts, TheSecondOneKills) {
       KilledBySignal(SIGINT), "");
 }
 
+TEST_F(Interrupts, WorkThatFailsAfterASignalWasInterrupted) {
+  EXPECT_TRUE(absl::IsNotFound(OrInterrupted(absl::NotFoundError("no file"))));
+  EXPECT_EXIT(
+      {
+        const Interrupt interrupt(Say);
+        const Stoppable stoppable;
+        raise(SIGINT);
+        if (!OrInterrupted(absl::OkStatus()).ok()) _exit(20);
+        Say(OrInterrupted(absl::NotFoundError("a worker does not answer")));
+        _exit(19);
+      },
+      ExitedWithCode(19), "^interrupted; go on with");
+}
+
+TEST_F(Interrupts, WhatIsDoneIsNotInterrupted) {
+  EXPECT_EXIT(
+      {
+        {
+          const Interrupt interrupt(Say);
+        }
+        raise(SIGHUP);
+        _exit(18);
+      },
+      ExitedWithCode(18), "");
+}
+
 TEST_F(Interrupts, WhatWasIgnoredStaysIgnored) {
   EXPECT_EXIT(
       {

@@ -75,7 +75,6 @@ std::vector<Id> ReadDensely(Program& p, Id block) {
   if (p.block(block).monoid == kNone) return copies;
   const std::vector<int64_t> extents = IterExtents(p, block);
   const std::vector<Id> written = WrittenBuffers(p, block);
-  absl::flat_hash_map<Id, Id> dense;  // by the load's index, which no other shares
   for (const Id load : Loads(p, block)) {
     const Expr before = p.exprs[load];
     if (absl::c_linear_search(written, before.a)) continue;
@@ -100,18 +99,12 @@ std::vector<Id> ReadDensely(Program& p, Id block) {
     const std::string name = p.FreshName(absl::StrCat(p.Text(p.buffers[before.a].name), ".dense"));
     const Id to = p.AddBuffer(name, before.dtype, shape, Role::kTemporary);
     copies.push_back(AddCopy(p, block, before.a, to, steps));
-    dense[before.b] = p.AddExpr({Op::kLoad, before.dtype, to, p.AddList(index).begin, before.c, 0});
+    p.exprs[load].a = to;
+    p.exprs[load].b = p.AddList(index).begin;
   }
   if (copies.empty()) return copies;
-  const auto load = [&](const Expr& e) {
-    const auto found = dense.find(e.b);
-    return found == dense.end() ? kNone : found->second;
-  };
-  BodyRewriter rewriter(p, load, [](int i) { return Sum::Of(Source::Iter(i)); }, extents);
-  const Range values = rewriter.Expressions(p.block(block).values);
-  const Range initial = rewriter.Expressions(p.block(block).initial);
-  p.block(block).values = values;
-  p.block(block).initial = initial;
+  p.expr_index = ExprIndex();  // of loads as they are now
+  p.expr_index.Update(p.exprs);
   return copies;
 }
 

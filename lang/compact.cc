@@ -31,7 +31,7 @@ class Compaction {
   }
 
  private:
-  // A node that is dead does not say what it was.
+  // Dead nodes keep their blocks, whose expressions would otherwise have to stay.
   void ForgetDeadBlocks() {
     std::vector<bool> live(p_.blocks.size(), false);
     for (const Node& node : p_.nodes)

@@ -122,7 +122,7 @@ int Written(int code) {
   return code == kExitOk ? kExitFailed : code;
 }
 
-// One error, whichever thread is the first to have one; the others wait until it is told.
+// Prints the first error of any thread, and no other. Threads wait until it is printed.
 int Report(const absl::Status& status, bool json) {
   static auto* const telling = new std::mutex;
   static bool told = false;

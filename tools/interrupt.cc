@@ -53,7 +53,7 @@ void Catch(void (*handler)(int), int flags) {
   }
 }
 
-// Whether something is to be finished: what is stoppable, or a document that is being printed.
+// True while an interrupted command has to finish something: stoppable work, or a document that it prints.
 bool HasToFinish() {
   const std::lock_guard lock(asking);
   return ask != nullptr || HasPrintedJson();

@@ -64,7 +64,7 @@ class Finder {
 
   std::vector<Sign> Run() {
     for (const Id id : BlocksBelow(p_, kRoot)) Visit(p_.block(id));
-    // What is known of copies is known of what they copy, and the other way round.
+    // A copy has the sign of its source, and a source that of its copy.
     for (bool changed = true; changed;) {
       changed = false;
       for (const auto& [from, to] : copies_) {

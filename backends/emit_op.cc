@@ -79,8 +79,6 @@ arith::CmpIPredicate IntegerPredicate(Op op, bool as_unsigned) {
   }
 }
 
-bool IsCompare(Op op) { return op >= Op::kCmpEq && op <= Op::kCmpUno; }
-
 }  // namespace
 
 mlir::Value Emitter::Compare(const Expr& e, Value a, Value b, DType operands) {
@@ -124,10 +122,11 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
     if (c) c = AsVector(c);
   }
   // The type operated on; a comparison's and a cast's own dtype is that of the result.
-  const DType operands = (IsCompare(e.op) || e.op == Op::kCast || e.op == Op::kCastUnsigned) && e.a != kNone
-                             ? p_.exprs[e.a].dtype
-                             : e.dtype;
-  if (IsCompare(e.op)) return Compare(e, a, b, operands);
+  const DType operands =
+      (IsComparison(e.op) || e.op == Op::kCast || e.op == Op::kCastUnsigned) && e.a != kNone
+          ? p_.exprs[e.a].dtype
+          : e.dtype;
+  if (IsComparison(e.op)) return Compare(e, a, b, operands);
   const bool f = IsFloat(e.dtype), u = ReadsUnsigned(e.dtype);
   const auto make = [&]<typename T>(std::type_identity<T>, auto... v) -> Value {
     return T::create(b_, loc_, v...);

@@ -26,8 +26,7 @@ class Compaction {
     }
     EachRoot([&](Id& root) { root = now[root]; });
     p_.exprs = std::move(kept);
-    p_.expr_index = ExprIndex();
-    p_.expr_index.Update(p_.exprs);
+    p_.expr_index.Rebuild(p_.exprs);
   }
 
  private:

@@ -103,8 +103,7 @@ std::vector<Id> ReadDensely(Program& p, Id block) {
     p.exprs[load].b = p.AddList(index).begin;
   }
   if (copies.empty()) return copies;
-  p.expr_index = ExprIndex();  // of loads as they are now
-  p.expr_index.Update(p.exprs);
+  p.expr_index.Rebuild(p.exprs);
   return copies;
 }
 

@@ -116,6 +116,8 @@ inline constexpr int kNumOps = static_cast<int>(Op::kCttz) + 1;
 absl::string_view ToString(Op op);
 // Number of expression operands (of a, b, c); 0 for leaves, 2 for kWithin, 3 for kSelect and kFma.
 int Arity(Op op);
+// Whether it compares: its dtype is i1, and its operands share one.
+inline bool IsComparison(Op op) { return op >= Op::kCmpEq && op <= Op::kCmpUno; }
 
 struct Expr {
   Op op = Op::kConstant;

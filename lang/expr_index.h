@@ -1,7 +1,7 @@
 // Finds an expression in the pool of a program, and says which buffers each one reads.
 //
 // A part of Program (lang/program.h): AddExpr keeps it. It is made of flat vectors, so that programs stay
-// cheap to copy. Expressions must not change once they are added.
+// cheap to copy. Expressions must not change once they are added, or Rebuild follows.
 #pragma once
 
 #include <vector>
@@ -18,6 +18,11 @@ class ExprIndex {
   Id Find(const std::vector<Expr>& exprs, const Expr& expr) const;
   // Takes in what the pool has and the index has not.
   void Update(const std::vector<Expr>& exprs);
+  // Takes in the pool anew, whose expressions changed.
+  void Rebuild(const std::vector<Expr>& exprs) {
+    *this = {};
+    Update(exprs);
+  }
   // Distinct buffers that it reads, itself and in its operands, in order of first use.
   absl::Span<const Id> Reads(Id expr) const {
     return {buffers_.data() + reads_[expr].begin, static_cast<size_t>(reads_[expr].count)};

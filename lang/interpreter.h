@@ -27,10 +27,10 @@ struct InterpreterOptions {
   // Not 0: a seed; parallel, vectorized and GPU loops run in a random order.
   uint64_t shuffle = 0;
   PipelineOrder pipelines = PipelineOrder::kInTurn;
-  // Whether what is undefined is an error, kInternal with the block and the element: a division by zero or of
-  // the least number by -1, a shift beyond the width. Otherwise it gives some value.
+  // Return kInternal, with the block and the element, for an undefined operation: a division by zero or of
+  // the least number by -1, a shift beyond the width. Otherwise such an operation gives some value.
   bool only_defined = false;
-  // Whether a gather out of bounds is one too, instead of the nearest element.
+  // Return kInternal for a gather out of bounds, too. Otherwise it reads the nearest element.
   bool only_within = false;
 };
 

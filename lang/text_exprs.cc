@@ -245,8 +245,7 @@ Id ExprReader::ParseCall(const std::string& name, const Token& token) {
     if (arity > 1) Keyword(","), e.b = ParseExpr();
     if (arity > 2) Keyword(","), e.c = ParseExpr();
     if (!ok()) return 0;
-    const bool compares = e.op >= Op::kCmpEq && e.op <= Op::kCmpUno;
-    e.dtype = compares ? DType::kI1 : p_.exprs[e.op == Op::kSelect ? e.b : e.a].dtype;
+    e.dtype = IsComparison(e.op) ? DType::kI1 : p_.exprs[e.op == Op::kSelect ? e.b : e.a].dtype;
   }
   Keyword(")");
   return p_.AddExpr(e);

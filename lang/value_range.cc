@@ -249,6 +249,7 @@ ValueRange ApplyToRanges(Op op, DType type, DType operand_type, const ValueRange
     const Scalar value = FunctionOf(op, operand_type)({.i = a.min}, {.i = b.min}, {.i = c.min});
     return ValueRange::Of(RoundScalar(type, value).i, RoundScalar(type, value).i);
   }
+  if (IsComparison(op)) return Comparison(op, operand_type, a, b);
   switch (op) {
     case Op::kSelect:
       if (a.min == a.max) return a.min != 0 ? b : c;
@@ -257,21 +258,6 @@ ValueRange ApplyToRanges(Op op, DType type, DType operand_type, const ValueRange
     case Op::kCastUnsigned:
     case Op::kBitcast:
       return CastRange(op, type, operand_type, a);
-    case Op::kCmpEq:
-    case Op::kCmpNe:
-    case Op::kCmpLt:
-    case Op::kCmpLe:
-    case Op::kCmpGt:
-    case Op::kCmpGe:
-    case Op::kCmpULt:
-    case Op::kCmpULe:
-    case Op::kCmpUGt:
-    case Op::kCmpUGe:
-    case Op::kCmpUEq:
-    case Op::kCmpUNe:
-    case Op::kCmpOrd:
-    case Op::kCmpUno:
-      return Comparison(op, operand_type, a, b);
     case Op::kAdd:
       return InType(type, {Wide{a.min} + b.min, Wide{a.max} + b.max});
     case Op::kSub:

@@ -198,10 +198,10 @@ class Verifier {
           Require(SizeOf(type(e.a)) == SizeOf(e.dtype), name(), " changes the size");
           break;
         default: {
-          const bool compares = e.op >= Op::kCmpEq && e.op <= Op::kCmpUno;
           for (int k = 1; k < Arity(e.op); ++k)
             Require(type(operands[k]) == type(e.a), name(), " has operands of different dtypes");
-          Require(e.dtype == (compares ? DType::kI1 : type(e.a)), name(), " has dtype ", ToString(e.dtype));
+          Require(e.dtype == (IsComparison(e.op) ? DType::kI1 : type(e.a)), name(), " has dtype ",
+                  ToString(e.dtype));
           Require(HasFunction(e.op, type(e.a)), name(), " is not defined on ", ToString(type(e.a)));
         }
       }

@@ -1,15 +1,15 @@
-// Ctrl-C, SIGTERM and SIGHUP, for all commands. Whatever a command waits for, its process ends soon after the
-// first signal, with kExitInterrupted and a line that says what was interrupted and how to go on; its
-// workers, which it is the parent of, end with it.
+// Handles Ctrl-C, SIGTERM and SIGHUP for all commands. After the first signal, the process ends within two
+// seconds, whatever it waits for. It returns kExitInterrupted and prints what was interrupted and how to go
+// on. Its worker processes end with it.
 //
 // Work that has something to finish says so:
 //
 //   const Stoppable stoppable([&] { measurer.Interrupt(); });
 //   while (!*stoppable.flag()) ...
 //
-// It is asked, and has a second. All else ends at once: the database and what is written are in order
-// whenever the process ends (search/database/store.h, backends/export/export.h). A second signal kills. A
-// signal that is ignored when Kiln starts (nohup) stays ignored.
+// Such work is asked to stop, and has one second. Other work ends at once: the database and exported files
+// are consistent at every moment (search/database/store.h, backends/export/export.h). A second signal kills
+// the process. A signal that is ignored when Kiln starts (nohup) stays ignored.
 #pragma once
 
 #include <atomic>
@@ -20,9 +20,9 @@
 
 namespace kiln::tools {
 
-// From construction to destruction signals are caught; then all is done, and they are ignored. `last_words`
-// are said, with what they are about, before the process ends without its main thread, on a thread of their
-// own; where they cannot be said, it ends all the same.
+// Catches signals from construction to destruction. After destruction they are ignored, for the command is
+// done. `last_words` runs on a thread of its own before the process ends without its main thread. The process
+// ends even where it fails or hangs.
 class Interrupt {
  public:
   explicit Interrupt(std::function<void(const absl::Status& interrupted)> last_words);
@@ -34,8 +34,8 @@ class Interrupt {
   std::thread waiter_;
 };
 
-// While one lives, the work stops when `ask` was called, on a thread of its own, or soon after the flag is
-// set. One at a time.
+// While an object of this class lives, the first signal sets the flag and calls `ask` on a thread of its own,
+// and the work stops soon after. At most one object lives at a time.
 class Stoppable {
  public:
   explicit Stoppable(std::function<void()> ask = [] {});

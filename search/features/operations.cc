@@ -36,20 +36,6 @@ int KindOf(Op op, bool is_float) {
     case Op::kFloorDiv:
     case Op::kCeilDiv:
       return is_float ? kFloatDiv : kIntDiv;
-    case Op::kCmpEq:
-    case Op::kCmpNe:
-    case Op::kCmpLt:
-    case Op::kCmpLe:
-    case Op::kCmpGt:
-    case Op::kCmpGe:
-    case Op::kCmpULt:
-    case Op::kCmpULe:
-    case Op::kCmpUGt:
-    case Op::kCmpUGe:
-    case Op::kCmpUEq:
-    case Op::kCmpUNe:
-    case Op::kCmpOrd:
-    case Op::kCmpUno:
     case Op::kMax:
     case Op::kMin:
     case Op::kMaxNum:

@@ -34,9 +34,9 @@ Ran Progress(const std::string& name, const std::string& script) {
   return ran;
 }
 
-// Each waits until it is told of, a minute at most.
+// Each part waits until a line of the progress has named it.
 constexpr char kWait[] =
-    "until_said() { for i in {1..600}; do grep -q \"$1\" said && return; sleep 0.1; done; }\n";
+    "until_said() { for i in {1..3000}; do grep -q \"$1\" said && return; sleep 0.1; done; }\n";
 
 TEST(Progress, TellsPartShareAndTimeLeft) {
   const Ran ran = Progress("parts", absl::StrCat(kWait, R"(

@@ -340,18 +340,38 @@ class Maker {
     Finish(shape, IterSpecs(shape), b_.Gather(table, at));
   }
 
-  // The greatest value over a dimension, and where it stands: an output, or what a gather reads.
-  void ArgMax(Id from, const std::vector<Extent>& shape) {
-    const auto [d, out, iters, dest, index] = AlongOne(shape);
-    const Sum r = Builder::Iter(static_cast<int>(out.size()));
+  // The position of the greatest or least of what `along` reads, where a position is the sum `at`.
+  Id PositionOfExtreme(Id from, const Along& along, const Sum& at) {
     const DType position = kinds_.types && dice_.Flip(0.3) ? DType::kI32 : DType::kI64;
-    const Id value = Loaded(from, index), values = NewTensor(out),
-             where = b_.Temporary("where", position, out);
+    const Id value = Loaded(from, along.index), values = NewTensor(along.out),
+             where = b_.Temporary("where", position, along.out);
     const Monoid::Kind kind = dice_.Flip(0.5) ? Monoid::Kind::kMax : Monoid::Kind::kMin;
     const bool last = dice_.Flip(0.5), is_unsigned = kinds_.types && !IsFloat(type_) && dice_.Flip(0.3);
-    b_.Reduce("arg", iters, b_.ArgMonoid(kind, type_, position, last, is_unsigned),
-              {{values, dest}, {where, dest}}, {value, b_.Cast(position, b_.Index(r))},
+    b_.Reduce("arg", along.iters, b_.ArgMonoid(kind, type_, position, last, is_unsigned),
+              {{values, along.dest}, {where, along.dest}}, {value, b_.Cast(position, b_.Index(at))},
               dice_.Flip(0.2) ? std::vector<Id>{Number(1), b_.Integer(position, 0)} : std::vector<Id>());
+    return where;
+  }
+
+  // Over the last dimensions, two at least, whose position counts their elements.
+  void FlatArgMax(Id from, const std::vector<Extent>& shape) {
+    const size_t kept = dice_.Below(static_cast<int64_t>(shape.size()) - 1);
+    const std::vector<Extent> out(shape.begin(), shape.begin() + static_cast<int64_t>(kept));
+    Along along{kept, out, IterSpecs(out), Index(kept), Index(shape.size())};
+    Sum at = Sum::Constant(0);
+    for (size_t d = kept; d < shape.size(); ++d) {
+      along.iters.push_back({absl::StrCat("r", d), shape[d], IterKind::kReduction});
+      at = at * shape[d].max + along.index[d];
+    }
+    b_.MakeOutput(PositionOfExtreme(from, along, at));
+  }
+
+  // The greatest value over a dimension, and where it stands: an output, or what a gather reads.
+  void ArgMax(Id from, const std::vector<Extent>& shape) {
+    if (shape.size() > 1 && dice_.Flip(0.3)) return FlatArgMax(from, shape);
+    const Along along = AlongOne(shape);
+    const auto& [d, out, iters, dest, index] = along;
+    const Id where = PositionOfExtreme(from, along, Builder::Iter(static_cast<int>(out.size())));
     if (dice_.Flip(0.5)) return b_.MakeOutput(where);
     std::vector<Id> at;
     for (size_t i = 0; i < shape.size(); ++i)

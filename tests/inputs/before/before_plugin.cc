@@ -1,0 +1,37 @@
+// A module as people write them, against the headers as they were: choices, draws, blocks that it leaves
+// alone, and a choice that never applies.
+#include "lang/analysis/cost.h"
+#include "modules/module.h"
+
+namespace {
+
+struct Options {
+  int64_t innermost = 16;
+};
+
+kiln::BlockModule Good(Options options) {
+  return {"before-plugin", [options](kiln::Schedule& s, kiln::Block block) {
+            if (!s.ok()) return;
+            const bool reuses = kiln::HasReuse(s.program(), s.node(block));
+            if (s.Declines(reuses ? absl::OkStatus() : absl::FailedPreconditionError("reads it once")))
+              return;
+            const int choice = s.Choose("tile", 3);
+            if (choice == 0) return;
+            if (choice == 1) s.GetBlock("nowhere");
+            const std::vector<kiln::Loop> loops = s.GetLoops(block);
+            std::vector<kiln::Loop> outer, inner;
+            for (const kiln::Loop loop : loops) {
+              const kiln::Value tile =
+                  s.SamplePerfectTile(loop, {.parts = 2, .innermost = options.innermost});
+              const auto parts = s.Split(loop, {kiln::kAuto, s.Part(tile, -1)});
+              outer.push_back(parts[0]);
+              inner.push_back(parts[1]);
+            }
+            outer.insert(outer.end(), inner.begin(), inner.end());
+            s.Reorder(outer);
+          }};
+}
+
+}  // namespace
+
+KILN_MODULE("before-plugin", Good, kiln::Option("innermost", &Options::innermost, kiln::From(1)));

@@ -201,7 +201,7 @@ void Emitter::StoreVector(Id buffer, const IndexValue& at, Value stored) {
     made.setNontemporal(streams);
     if (streams) made.setAlignment(whole);
   };
-  if (!streams_ || plan_.buffers[buffer].place != Place::kParameter || lanes_ * size % whole != 0 ||
+  if (!streams_ || plan_.buffers[buffer].place != Memory::kParameter || lanes_ * size % whole != 0 ||
       !IsAligned(at, whole / size))
     return store(false);
   has_streamed_ = true;

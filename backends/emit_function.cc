@@ -6,6 +6,7 @@
 #include "backends/written_out.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/check.h"
+#include "lang/layout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -31,10 +32,7 @@ void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& param
   llvm::SmallVector<mlir::Type> types;
   for (const Id id : parameters) {
     // A parameter that no block uses still has a shape.
-    int64_t elements = plan_.buffers[id].elements;
-    if (!plan_.buffers[id].used) {
-      for (const Extent& extent : p_.Dims(p_.buffers[id].shape)) elements *= extent.max;
-    }
+    const int64_t elements = plan_.buffers[id].used ? plan_.buffers[id].elements : ElementsOf(p_, id);
     types.push_back(mlir::MemRefType::get({elements}, MemoryType(b_, p_.buffers[id].dtype)));
   }
   auto function = mlir::func::FuncOp::create(b_, loc_, name, b_.getFunctionType(types, {b_.getI32Type()}));
@@ -77,13 +75,13 @@ void Emitter::DeclareBuffers(const std::vector<Id>& blocks) {
   }
   for (size_t id = 0; id < p_.buffers.size(); ++id) {
     const BufferPlan& plan = plan_.buffers[id];
-    if (!used[id] || plan.place == Place::kParameter || plan.shares != kNone) continue;
+    if (!used[id] || plan.place == Memory::kParameter || plan.shares != kNone) continue;
     const int64_t elements = ElementsHeld(plan_, static_cast<Id>(id));
     const auto type = mlir::MemRefType::get({elements}, MemoryType(b_, p_.buffers[id].dtype));
     const mlir::IntegerAttr alignment = b_.getI64IntegerAttr(kHeapAlignment);
-    if (plan.place == Place::kGlobal) {
+    if (plan.place == Memory::kGlobal) {
       buffers_[id] = Global(static_cast<Id>(id));
-    } else if (plan.place == Place::kAlloca) {
+    } else if (plan.place == Memory::kAlloca) {
       buffers_[id] = mlir::memref::AllocaOp::create(b_, loc_, type, alignment);
     } else {
       buffers_[id] = mlir::memref::AllocOp::create(b_, loc_, type, alignment);

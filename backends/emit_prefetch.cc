@@ -62,7 +62,7 @@ std::vector<Id> Emitter::StreamsStoredLater(int64_t elements) const {
     if (AnnotationOf(p_, p_.block(block).annotations, kStream) != 0) continue;  // its results pass the caches
     for (const Access& dest : p_.Accesses(p_.block(block).dests)) {
       const bool stream = plan_.buffers[dest.buffer].elements == elements &&
-                          plan_.buffers[dest.buffer].place == Place::kParameter;
+                          plan_.buffers[dest.buffer].place == Memory::kParameter;
       if (stream && block != instance_) streams.push_back(dest.buffer);
     }
   }

@@ -149,7 +149,7 @@ bool Emitter::EmitTile(Id outer, const std::string& name) {
                 {height, width, pointer(buffer, rows), bytes(rows.apart * SizeOf(p_.buffers[buffer].dtype))});
   };
   const Value left = load(BufferRead(p_.exprs[a]), *rows_a), right = load(BufferRead(p_.exprs[b]), *rows_b);
-  const bool whole = plan_.buffers[result].place == Place::kAlloca && rows_c->apart == kColumns;
+  const bool whole = plan_.buffers[result].place == Memory::kAlloca && rows_c->apart == kColumns;
   const auto vector = mlir::VectorType::get({kRows * kColumns}, MemoryType(b_, p_.buffers[result].dtype));
   Value sums;
   if (whole) {

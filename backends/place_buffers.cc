@@ -123,12 +123,12 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
   for (size_t i = 0; i < accesses.size(); ++i) *accesses[i]->address = Simplify(addresses[i], Extents(p));
 
   if (buffer.role == Role::kStatus) {
-    plan.place = Place::kAlloca;
+    plan.place = Memory::kAlloca;
   } else if (buffer.role == Role::kTemporary && !plan.crosses) {
     const bool small = plan.elements * SizeOf(buffer.dtype) <= stack_bytes;
-    plan.place = small || buffer.scope.storage == Storage::kRegister ? Place::kAlloca : Place::kHeap;
+    plan.place = small || buffer.scope.storage == Storage::kRegister ? Memory::kAlloca : Memory::kHeap;
   } else if (buffer.data != kNone) {
-    plan.place = Place::kGlobal;
+    plan.place = Memory::kGlobal;
   }
 }
 

@@ -31,11 +31,11 @@ struct BlockPlan {
   std::vector<Id> reduction_loops;  // those around the block that feed a reduction iter
 };
 
-enum class Place { kParameter, kGlobal, kAlloca, kHeap };
+enum class Memory { kParameter, kGlobal, kAlloca, kHeap };
 
 struct BufferPlan {
   bool used = false;
-  Place place = Place::kParameter;
+  Memory place = Memory::kParameter;
   int64_t elements = 1;        // of the address space, after layout and compaction
   bool crosses = false;        // a temporary that the prepare phase writes and the main phase reads
   bool per_iteration = false;  // of the parallel loop around all accesses: threads must not share it

@@ -54,7 +54,7 @@ void ShareStorage(const Program& p, Plan& plan) {
   std::vector<Life> lives = Lives(p);
   std::erase_if(lives, [&](const Life& life) {
     const BufferPlan& buffer = plan.buffers[life.buffer];
-    const bool memory = buffer.place == Place::kAlloca || buffer.place == Place::kHeap;
+    const bool memory = buffer.place == Memory::kAlloca || buffer.place == Memory::kHeap;
     return !buffer.used || !memory || p.buffers[life.buffer].role != Role::kTemporary ||
            p.buffers[life.buffer].scope.storage == Storage::kRegister || registers[life.buffer] ||
            buffer.per_iteration || buffer.crosses || !life.starts_written;

@@ -35,7 +35,7 @@ std::vector<bool> KeptInRegisters(const Program& p, const Plan& plan, int64_t co
   const auto runs = [&](Id loop) { return !IsWrittenOut(p.loop(loop)) && p.loop(loop).extent.max > copies; };
   std::vector<bool> registers;
   for (const BufferPlan& buffer : plan.buffers)
-    registers.push_back(buffer.used && buffer.place == Place::kAlloca);
+    registers.push_back(buffer.used && buffer.place == Memory::kAlloca);
   for (const auto& [block, of_block] : plan.blocks) {
     VisitAddresses(p, plan, block, [&](Id buffer, const Sum& address) {
       if (registers[buffer] && AnyLoop(plan, address, runs)) registers[buffer] = false;

@@ -1,6 +1,7 @@
 #include "lang/interpreter.h"
 
 #include "absl/strings/str_cat.h"
+#include "lang/layout.h"
 #include "lang/value_range.h"
 #include "lang/walk.h"
 
@@ -50,10 +51,10 @@ class Numbers {
     data.written[at] = 1;
     return nullptr;
   }
-  const char* Combine(const Place& block, const int64_t* at, Registers<Scalar>& registers);
+  const char* Combine(const PlanNode& block, const int64_t* at, Registers<Scalar>& registers);
   void Turn(Id buffer, int64_t copy) { first_[buffer] = copy * ElementsOf(p_, buffer); }
   static void Forget(Id /*buffer*/) {}
-  static void BeginLoop(const Place&) {}
+  static void BeginLoop(const PlanNode&) {}
   static void Iterate(int64_t) {}
   static void EndLoop() {}
 
@@ -92,7 +93,7 @@ absl::Status Numbers::SetInputs(absl::Span<const std::string> inputs) {
   return absl::OkStatus();
 }
 
-const char* Numbers::Combine(const Place& block, const int64_t* at, Registers<Scalar>& registers) {
+const char* Numbers::Combine(const PlanNode& block, const int64_t* at, Registers<Scalar>& registers) {
   const int results = static_cast<int>(block.dests.size());
   for (int r = 0; r < results; ++r) {
     if (Load(block.dests[r].buffer, at[r], &registers.combine[r]) != nullptr) {

@@ -78,13 +78,17 @@ bool IsOneToOne(Swizzle s, int64_t elements) {
   return true;
 }
 
+int64_t ElementsOf(const Program& program, Id buffer) {
+  int64_t elements = 1;
+  for (const Extent& extent : program.Dims(program.buffers[buffer].shape)) elements *= extent.max;
+  return elements;
+}
+
 int64_t LayoutElements(const Program& program, Id buffer) {
   const Buffer& b = program.buffers[buffer];
+  if (b.layout.axes.count == 0) return ElementsOf(program, buffer);
   int64_t elements = 1;
   for (const Id axis : program.List(b.layout.axes)) elements *= program.marks[axis].extent.max;
-  if (b.layout.axes.count == 0) {
-    for (const Extent& extent : program.Dims(b.shape)) elements *= extent.max;
-  }
   return elements;
 }
 

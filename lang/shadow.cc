@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/restrictions.h"
+#include "lang/layout.h"
 #include "lang/owner_now.h"
 #include "lang/start.h"
 #include "lang/walk.h"
@@ -117,8 +118,8 @@ class Terms {
     if (owners_.Owned(buffer)) stamps_[buffer][at] = owners_.Now(buffer);
     return nullptr;
   }
-  const char* Combine(const Place& block, const int64_t* at, Registers<Term>& registers);
-  void BeginLoop(const Place& loop);
+  const char* Combine(const PlanNode& block, const int64_t* at, Registers<Term>& registers);
+  void BeginLoop(const PlanNode& loop);
   void Iterate(int64_t iteration);
   void Turn(Id buffer, int64_t copy) { first_[buffer] = copy * ElementsOf(p_, buffer); }
   void Forget(Id buffer) {
@@ -359,7 +360,7 @@ Term Terms::Union(Term a, const Term& b) {
   return a;
 }
 
-const char* Terms::Combine(const Place& block, const int64_t* at, Registers<Term>& registers) {
+const char* Terms::Combine(const PlanNode& block, const int64_t* at, Registers<Term>& registers) {
   const size_t results = block.dests.size();
   Tuple now, lifts;
   for (size_t r = 0; r < results; ++r) {
@@ -384,7 +385,7 @@ const char* Terms::Combine(const Place& block, const int64_t* at, Registers<Term
   return nullptr;
 }
 
-void Terms::BeginLoop(const Place& loop) {
+void Terms::BeginLoop(const PlanNode& loop) {
   const bool lanes = loop.kind == LoopKind::kVectorized || IsThreadAxis(loop.kind);
   open_.push_back({strand_, ++loops_, loop.node, lanes});
 }

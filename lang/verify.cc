@@ -143,8 +143,7 @@ class Verifier {
                  name, " has data that are not there")) {
       return;
     }
-    int64_t bytes = SizeOf(b.dtype);
-    for (const Extent& e : p_.Dims(b.shape)) bytes *= e.max;
+    const int64_t bytes = SizeOf(b.dtype) * ElementsOf(p_, id);
     Require(static_cast<int64_t>((*p_.constants)[b.data].size()) == bytes, "buffer ", name, " has ",
             (*p_.constants)[b.data].size(), " bytes of data, wanted ", bytes);
   }

@@ -12,11 +12,11 @@
 //   const char* Gather(const CodeAccess&, const int* which, const Value* registers, Value* to);   alike
 //   const char* Load(Id buffer, int64_t at, Value* to);             nullptr, or what is wrong with it
 //   const char* Store(Id buffer, int64_t at, const Value&);         the same
-//   const char* Combine(const Place& block, const int64_t* at, Registers<Value>&);   lifts are in the body's
-//   void Turn(Id buffer, int64_t copy);             which copy of a buffer that a ring carries is meant now
-//   void Forget(Id buffer);                         what was in that copy: it is about to be made anew
-//   void BeginLoop(const Place&), Iterate(int64_t iteration), EndLoop();  of loops whose iterations may run
-//   at
+//   const char* Combine(const PlanNode& block, const int64_t* at, Registers<Value>&);   lifts are in the
+//   body's void Turn(Id buffer, int64_t copy);             which copy of a buffer that a ring carries is
+//   meant now void Forget(Id buffer);                         what was in that copy: it is about to be made
+//   anew void BeginLoop(const PlanNode&), Iterate(int64_t iteration), EndLoop();  of loops whose iterations
+//   may run at
 //                                                                         once
 #pragma once
 
@@ -49,32 +49,34 @@ class Walk : private BlockWalk<Domain> {
   using BlockWalk<Domain>::plan_, BlockWalk<Domain>::domain_, BlockWalk<Domain>::status_,
       BlockWalk<Domain>::variables_;
 
-  bool Execute(const std::vector<Place>& places) {
-    for (const Place& place : places) {
+  bool Execute(const std::vector<PlanNode>& places) {
+    for (const PlanNode& place : places) {
       if (!Execute(place)) return false;
     }
     return true;
   }
-  bool Execute(const Place& place) { return place.variable >= 0 ? ExecuteLoop(place) : ExecuteBlock(place); }
+  bool Execute(const PlanNode& place) {
+    return place.variable >= 0 ? ExecuteLoop(place) : ExecuteBlock(place);
+  }
 
-  bool ExecuteLoop(const Place& loop);
-  bool ExecutePipeline(const Place& loop);
-  bool ExecuteBlock(const Place& block) {
+  bool ExecuteLoop(const PlanNode& loop);
+  bool ExecutePipeline(const PlanNode& loop);
+  bool ExecuteBlock(const PlanNode& block) {
     if (!this->Exists(block)) return true;
     return this->RunInstance(block) && Execute(block.children);
   }
   // To the copies that iteration i uses.
-  void TurnTo(const Place& loop, int64_t i) {
+  void TurnTo(const PlanNode& loop, int64_t i) {
     for (const Ring& ring : loop.rings) domain_.Turn(ring.buffer, i % ring.depth);
   }
-  bool ExecuteChild(const Place& loop, size_t child, int64_t i) {
+  bool ExecuteChild(const PlanNode& loop, size_t child, int64_t i) {
     variables_[loop.variable] = i;
     TurnTo(loop, i);
     for (const Id buffer : loop.makes[child]) domain_.Forget(buffer);
     return Execute(loop.children[child]);
   }
   // Initializes what the instances here and below combine into, once an element.
-  bool Start(const Place& place, int reduction);
+  bool Start(const PlanNode& place, int reduction);
 
   InterpreterOptions options_;
   RandomDice dice_;
@@ -83,7 +85,7 @@ class Walk : private BlockWalk<Domain> {
 };
 
 template <typename Domain>
-bool Walk<Domain>::ExecuteLoop(const Place& loop) {
+bool Walk<Domain>::ExecuteLoop(const PlanNode& loop) {
   for (const int reduction : loop.starts) {
     ++generation_[reduction];
     if (!Start(loop, reduction)) return false;
@@ -106,7 +108,7 @@ bool Walk<Domain>::ExecuteLoop(const Place& loop) {
 }
 
 template <typename Domain>
-bool Walk<Domain>::ExecutePipeline(const Place& loop) {
+bool Walk<Domain>::ExecutePipeline(const PlanNode& loop) {
   if (options_.pipelines == PipelineOrder::kInTurn) {
     for (int64_t i = 0; i < loop.extent; ++i) {
       for (size_t child = 0; child < loop.children.size(); ++child) {
@@ -125,7 +127,7 @@ bool Walk<Domain>::ExecutePipeline(const Place& loop) {
 }
 
 template <typename Domain>
-bool Walk<Domain>::Start(const Place& place, int reduction) {
+bool Walk<Domain>::Start(const PlanNode& place, int reduction) {
   if (std::find(place.reductions.begin(), place.reductions.end(), reduction) == place.reductions.end())
     return true;
   if (place.variable < 0 && !this->Exists(place)) return true;
@@ -142,7 +144,7 @@ bool Walk<Domain>::Start(const Place& place, int reduction) {
     if (place.variable >= 0) variables_[place.variable] = i;
     if (place.at_once) domain_.Iterate(i);
     TurnTo(place, i);
-    for (const Place& child : place.children) {
+    for (const PlanNode& child : place.children) {
       if (!Start(child, reduction)) return false;
     }
   }

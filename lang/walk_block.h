@@ -23,13 +23,13 @@ class BlockWalk {
 
   BlockWalk(const WalkPlan& plan, Domain& domain) : plan_(plan), domain_(domain) {
     variables_.assign(plan.variables(), 0);
-    for (const Place* block : plan.blocks()) {
+    for (const PlanNode* block : plan.blocks()) {
       registers_.push_back({Fresh(block->body), Fresh(block->initial), Fresh(block->combine)});
     }
   }
 
   // Sets the variables of its marks; false: it does not exist.
-  bool Exists(const Place& block) {
+  bool Exists(const PlanNode& block) {
     int64_t* const variables = variables_.data();
     for (const MarkStep& mark : block.marks) {
       const int64_t value = mark.value(variables);
@@ -40,17 +40,17 @@ class BlockWalk {
   }
 
   // Of an instance that exists. All return false after what is wrong, which status_ says then.
-  bool Locate(const Place& block, Elements& at) {
+  bool Locate(const PlanNode& block, Elements& at) {
     for (const CodeAccess& dest : block.dests) {
       at.push_back(dest(variables_.data()));
       if (at.back() < 0) return Fail(block, dest, "writes out of bounds");
     }
     return true;
   }
-  bool Initialize(const Place& block, const Elements& at) {
+  bool Initialize(const PlanNode& block, const Elements& at) {
     return Compute(block, block.initial, registers_[block.number].initial, &at);
   }
-  bool RunInstance(const Place& block) {
+  bool RunInstance(const PlanNode& block) {
     Registers<Value>& registers = registers_[block.number];
     const bool stores = block.monoid == kNone;
     Elements at;
@@ -74,7 +74,7 @@ class BlockWalk {
     return registers;
   }
 
-  bool Fail(const Place& block, const CodeAccess& access, const char* what) {
+  bool Fail(const PlanNode& block, const CodeAccess& access, const char* what) {
     status_ = AccessError(plan_.program(), block, access, variables_.data(), what);
     return false;
   }
@@ -82,7 +82,7 @@ class BlockWalk {
   // Code of a block, with loads that are checked.
   struct Code {
     BlockWalk& walk;
-    const Place& block;
+    const PlanNode& block;
     bool Load(const CodeAccess& access, int64_t at, Value* to) {
       if (at < 0) return walk.Fail(block, access, "reads out of bounds");
       const char* wrong = walk.domain_.Load(access.buffer, at, to);
@@ -99,12 +99,14 @@ class BlockWalk {
     Value Index(int64_t value) { return walk.domain_.Index(value); }
   };
 
-  bool Compute(const Place& block, const BodyCode& body, std::vector<Value>& registers, const Elements* at) {
+  bool Compute(const PlanNode& block, const BodyCode& body, std::vector<Value>& registers,
+               const Elements* at) {
     Code code{*this, block};
     return body.RunIn(code, variables_.data(), registers.data()) &&
            (at == nullptr || Store(block, body, registers, *at));
   }
-  bool Store(const Place& block, const BodyCode& code, const std::vector<Value>& values, const Elements& at) {
+  bool Store(const PlanNode& block, const BodyCode& code, const std::vector<Value>& values,
+             const Elements& at) {
     for (size_t r = 0; r < at.size(); ++r) {
       const Value& value = values[code.result(static_cast<int>(r))];
       const char* wrong = domain_.Store(block.dests[r].buffer, at[r], value);

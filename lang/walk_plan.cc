@@ -7,6 +7,7 @@
 #include "lang/analysis/restrictions.h"
 #include "lang/check.h"
 #include "lang/defect.h"
+#include "lang/layout.h"
 
 namespace kiln {
 namespace {
@@ -15,35 +16,29 @@ bool MayRunAtOnce(LoopKind kind) {
   return kind != LoopKind::kSerial && kind != LoopKind::kUnrolled && kind != LoopKind::kPipelined;
 }
 
-void ListBlocks(std::vector<Place>& places, std::vector<const Place*>& blocks) {
-  for (Place& place : places) {
+void ListBlocks(std::vector<PlanNode>& places, std::vector<const PlanNode*>& blocks) {
+  for (PlanNode& place : places) {
     if (place.variable < 0) {
       place.number = static_cast<int>(blocks.size());
       blocks.push_back(&place);
     }
     ListBlocks(place.children, blocks);
     if (place.reduction >= 0 && !place.starts_itself) place.reductions.push_back(place.reduction);
-    for (const Place& child : place.children)
+    for (const PlanNode& child : place.children)
       place.reductions.insert(place.reductions.end(), child.reductions.begin(), child.reductions.end());
   }
 }
 
 }  // namespace
 
-int64_t ElementsOf(const Program& program, Id buffer) {
-  int64_t elements = 1;
-  for (const Extent& e : program.Dims(program.buffers[buffer].shape)) elements *= e.max;
-  return elements;
-}
-
-int NextChild(const Place& loop, const std::vector<int64_t>& done, PipelineOrder order, Dice& dice) {
+int NextChild(const PlanNode& loop, const std::vector<int64_t>& done, PipelineOrder order, Dice& dice) {
   std::vector<int> ready;
   for (const int child : loop.early) {
     const int64_t n = done[child];
     const auto& waits = loop.waits[child];
     if (n < loop.extent &&
         std::all_of(
-            waits.begin(), waits.end(), [&](const Place::Wait& w) { return done[w.other] > n - w.lag; }))
+            waits.begin(), waits.end(), [&](const PlanNode::Wait& w) { return done[w.other] > n - w.lag; }))
       ready.push_back(child);
   }
   if (ready.empty()) return -1;
@@ -63,19 +58,19 @@ int64_t CopiesOf(const Program& program, Id buffer) {
 
 WalkPlan::WalkPlan(const Program& program) : p_(program) {
   Scope scope;
-  std::map<Id, Place*> loops;
+  std::map<Id, PlanNode*> loops;
   top_ = CompileChildren(kRoot, kNone, scope, loops);
   ListBlocks(top_, blocks_);
 }
 
-std::vector<Place> WalkPlan::CompileChildren(Id node, Id scope_block, Scope& scope,
-                                             std::map<Id, Place*>& loops) {
+std::vector<PlanNode> WalkPlan::CompileChildren(Id node, Id scope_block, Scope& scope,
+                                                std::map<Id, PlanNode*>& loops) {
   size_t count = 0;
   for (Id n = p_.nodes[node].first; n != kNone; n = p_.nodes[n].next) ++count;
-  std::vector<Place> places(count);  // not moved while `loops` points at them
+  std::vector<PlanNode> places(count);  // not moved while `loops` points at them
   size_t at = 0;
   for (Id n = p_.nodes[node].first; n != kNone; n = p_.nodes[n].next) {
-    Place& place = places[at++];
+    PlanNode& place = places[at++];
     place.node = n;
     if (p_.IsBlock(n)) {
       CompileBlock(n, scope_block, scope, loops, place);
@@ -95,13 +90,13 @@ std::vector<Place> WalkPlan::CompileChildren(Id node, Id scope_block, Scope& sco
   return places;
 }
 
-void WalkPlan::CompilePipeline(Id loop, Place& place) const {
+void WalkPlan::CompilePipeline(Id loop, PlanNode& place) const {
   const auto stages = p_.Stages(p_.loop(loop));
   const auto rings = p_.Rings(p_.loop(loop));
   place.rings = rings;
   place.waits.resize(place.children.size());
   place.makes.resize(place.children.size());
-  for (const Carried& carried : CarriedBuffers(p_, loop)) {
+  for (const CarriedBuffer& carried : CarriedBuffers(p_, loop)) {
     const auto ring =
         std::find_if(rings.begin(), rings.end(), [&](const Ring& r) { return r.buffer == carried.buffer; });
     KILN_CHECK(ring != rings.end(), "a buffer without a ring");
@@ -118,7 +113,7 @@ void WalkPlan::CompilePipeline(Id loop, Place& place) const {
   });
 }
 
-int WalkPlan::MarkVariable(Id mark, Scope& scope, Place& place) {
+int WalkPlan::MarkVariable(Id mark, Scope& scope, PlanNode& place) {
   const Extent extent = p_.marks[mark].extent;
   CodeSum sum = MakeSum(p_.SumOf(mark), [&](Source s) { return VariableOf(s, scope, place); });
   if (sum.affine && sum.offset == 0 && sum.terms.size() == 1 && sum.terms[0].scale == 1 &&
@@ -130,7 +125,7 @@ int WalkPlan::MarkVariable(Id mark, Scope& scope, Place& place) {
   return variable;
 }
 
-int WalkPlan::VariableOf(Source source, Scope& scope, Place& place) {
+int WalkPlan::VariableOf(Source source, Scope& scope, PlanNode& place) {
   const auto it = scope.find({source.kind, source.id});
   if (it != scope.end()) return it->second;
   KILN_CHECK(source.kind != Source::Kind::kIter, "iter ", source.id, " is in no scope");
@@ -144,8 +139,8 @@ int WalkPlan::VariableOf(Source source, Scope& scope, Place& place) {
   return variable;
 }
 
-void WalkPlan::CompileBlock(Id node, Id scope_block, Scope& outer, std::map<Id, Place*>& loops,
-                            Place& place) {
+void WalkPlan::CompileBlock(Id node, Id scope_block, Scope& outer, std::map<Id, PlanNode*>& loops,
+                            PlanNode& place) {
   const BlockNode& b = p_.block(node);
   Scope scope = outer;
   if (scope_block != kNone) {
@@ -173,13 +168,13 @@ void WalkPlan::CompileBlock(Id node, Id scope_block, Scope& outer, std::map<Id, 
     if (!b.accumulates) FindStart(node, loops, place);
   }
   Scope inner;
-  std::map<Id, Place*> inner_loops = loops;
+  std::map<Id, PlanNode*> inner_loops = loops;
   place.children = CompileChildren(node, node, inner, inner_loops);
 }
 
 // The outermost loop that a reduction iter's binding leads to, through definitions and the iters of blocks
 // around.
-void WalkPlan::FindStart(Id node, std::map<Id, Place*>& loops, Place& place) {
+void WalkPlan::FindStart(Id node, std::map<Id, PlanNode*>& loops, PlanNode& place) {
   place.reduction = static_cast<int>(reductions_.size());
   reductions_.push_back(ElementsOf(p_, place.dests[0].buffer));
   const auto around = [&](Id n) {
@@ -213,7 +208,7 @@ void WalkPlan::FindStart(Id node, std::map<Id, Place*>& loops, Place& place) {
   if (outermost != kNone) loops.at(outermost)->starts.push_back(place.reduction);
 }
 
-absl::Status AccessError(const Program& program, const Place& block, const CodeAccess& access,
+absl::Status AccessError(const Program& program, const PlanNode& block, const CodeAccess& access,
                          const int64_t* variables, const char* what) {
   const auto index = [&](std::string* s, const CodeAccess::Dim& d) {
     absl::StrAppend(s, d.index(variables));

@@ -20,9 +20,9 @@ struct MarkStep {
 };
 
 // A loop or a block, and what is below.
-struct Place {
+struct PlanNode {
   Id node = kNone;
-  std::vector<Place> children;
+  std::vector<PlanNode> children;
   // loop
   int variable = -1;
   int64_t extent = 1;
@@ -57,8 +57,8 @@ class WalkPlan {
   WalkPlan(const WalkPlan&) = delete;
 
   const Program& program() const { return p_; }
-  const std::vector<Place>& top() const { return top_; }
-  const std::vector<const Place*>& blocks() const { return blocks_; }
+  const std::vector<PlanNode>& top() const { return top_; }
+  const std::vector<const PlanNode*>& blocks() const { return blocks_; }
   size_t variables() const { return variable_extents_.size(); }
   // Elements of the first destination of each reduction that does not accumulate.
   const std::vector<int64_t>& reductions() const { return reductions_; }
@@ -66,12 +66,13 @@ class WalkPlan {
  private:
   using Scope = std::map<std::pair<Source::Kind, int32_t>, int>;  // variables
 
-  std::vector<Place> CompileChildren(Id node, Id scope_block, Scope& scope, std::map<Id, Place*>& loops);
-  void CompileBlock(Id node, Id scope_block, Scope& scope, std::map<Id, Place*>& loops, Place& place);
-  int VariableOf(Source source, Scope& scope, Place& place);
-  int MarkVariable(Id mark, Scope& scope, Place& place);
-  void CompilePipeline(Id loop, Place& place) const;
-  void FindStart(Id node, std::map<Id, Place*>& loops, Place& place);
+  std::vector<PlanNode> CompileChildren(Id node, Id scope_block, Scope& scope,
+                                        std::map<Id, PlanNode*>& loops);
+  void CompileBlock(Id node, Id scope_block, Scope& scope, std::map<Id, PlanNode*>& loops, PlanNode& place);
+  int VariableOf(Source source, Scope& scope, PlanNode& place);
+  int MarkVariable(Id mark, Scope& scope, PlanNode& place);
+  void CompilePipeline(Id loop, PlanNode& place) const;
+  void FindStart(Id node, std::map<Id, PlanNode*>& loops, PlanNode& place);
   int NewVariable(int64_t extent) {
     variable_extents_.push_back(extent);
     return static_cast<int>(variable_extents_.size()) - 1;
@@ -80,20 +81,19 @@ class WalkPlan {
   const Program& p_;
   std::vector<int64_t> variable_extents_, reductions_;
   std::map<Id, std::vector<int>> iter_variables_;  // by block
-  std::vector<Place> top_;
-  std::vector<const Place*> blocks_;
+  std::vector<PlanNode> top_;
+  std::vector<const PlanNode*> blocks_;
 };
 
 // The child of a pipelined loop that runs its next iteration, of those that may; -1 if all are done. `done`:
 // the iterations that each has run.
-int NextChild(const Place& loop, const std::vector<int64_t>& done, PipelineOrder order, Dice& dice);
+int NextChild(const PlanNode& loop, const std::vector<int64_t>& done, PipelineOrder order, Dice& dice);
 
-int64_t ElementsOf(const Program& program, Id buffer);
 // How often a buffer is there: the depth of the ring that carries it, or 1.
 int64_t CopiesOf(const Program& program, Id buffer);
 
 // kInternal: `block "b" what: A[3, 4]`.
-absl::Status AccessError(const Program& program, const Place& block, const CodeAccess& access,
+absl::Status AccessError(const Program& program, const PlanNode& block, const CodeAccess& access,
                          const int64_t* variables, const char* what);
 
 }  // namespace kiln

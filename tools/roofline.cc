@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "lang/analysis/cost.h"
+#include "lang/layout.h"
 #include "lang/stopwatch.h"
 #include "tools/common.h"
 
@@ -39,10 +40,7 @@ double ReadingSeconds(int64_t bytes) {
 int64_t ParameterBytes(const Program& program) {
   int64_t bytes = 0;
   for (const Id id : program.parameters) {
-    const Buffer& buffer = program.buffers[id];
-    int64_t elements = 1;
-    for (const Extent& extent : program.Dims(buffer.shape)) elements *= extent.max;
-    bytes += elements * SizeOf(buffer.dtype);
+    bytes += ElementsOf(program, id) * SizeOf(program.buffers[id].dtype);
   }
   return bytes;
 }

@@ -2,17 +2,12 @@
 #include <cstdlib>
 
 #include "lang/analysis/nests.h"
+#include "lang/layout.h"
 #include "lang/random.h"
 #include "validator/tolerance.h"
 
 namespace kiln {
 namespace {
-
-int64_t Count(absl::Span<const Extent> shape) {
-  int64_t count = 1;
-  for (const Extent& e : shape) count *= e.max;
-  return count;
-}
 
 // Per dimension: where a tile of some block that writes the buffer begins, and the place before it.
 std::vector<std::vector<int64_t>> TileEdges(const Nests& nests, Id buffer, absl::Span<const Extent> shape) {
@@ -121,7 +116,7 @@ std::vector<Element> ChooseElements(const Program& program, int n, uint64_t seed
     RandomDice dice(Engine({seed, static_cast<uint64_t>(buffer)}));
     const auto shape = program.Dims(program.buffers[buffer].shape);
     ElementChooser chooser(buffer, shape, static_cast<size_t>(n), elements);
-    if (Count(shape) <= n) {
+    if (ElementsOf(program, buffer) <= n) {
       chooser.All();
       continue;
     }

@@ -2,7 +2,7 @@
 
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/walk_plan.h"
+#include "lang/layout.h"
 #include "validator/tolerance.h"
 
 namespace kiln {

@@ -6,6 +6,7 @@
 #include "backends/runner/data.h"
 #include "lang/analysis/trial_data.h"
 #include "lang/check.h"
+#include "lang/layout.h"
 #include "validator/tolerance.h"
 
 namespace kiln {
@@ -30,12 +31,6 @@ KernelParam::Role RoleOf(Role role) {
 }
 
 }  // namespace
-
-int64_t ElementsOf(const Program& program, Id buffer) {
-  int64_t elements = 1;
-  for (const Extent& extent : program.Dims(program.buffers[buffer].shape)) elements *= extent.max;
-  return elements;
-}
 
 std::vector<Tolerance> TolerancesOf(const Program& original) {
   std::vector<Tolerance> tolerances;

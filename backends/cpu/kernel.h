@@ -11,8 +11,6 @@
 
 namespace kiln {
 
-int64_t ElementsOf(const Program& program, Id buffer);
-
 // How far the outputs of kernels may be from those of the original, for each in order.
 std::vector<Tolerance> TolerancesOf(const Program& original);
 

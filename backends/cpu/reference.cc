@@ -14,6 +14,7 @@
 #include "backends/runner/data.h"
 #include "backends/runner/protocol.h"
 #include "lang/element_evaluator.h"
+#include "lang/layout.h"
 #include "lang/serialize.h"
 #include "search/measurer.h"
 #include "spdlog/spdlog.h"

@@ -31,8 +31,8 @@ class PipelineCheck {
     absl::Status status = CheckStages();
     if (status.ok()) status = CheckWriters();
     if (!status.ok()) return status;
-    const std::vector<Carried> carried = CarriedBuffers(p_, loop_);
-    for (const Carried& c : carried) {
+    const std::vector<CarriedBuffer> carried = CarriedBuffers(p_, loop_);
+    for (const CarriedBuffer& c : carried) {
       const auto ring =
           std::find_if(rings_.begin(), rings_.end(), [&](const Ring& r) { return r.buffer == c.buffer; });
       if (ring == rings_.end())
@@ -88,7 +88,7 @@ class PipelineCheck {
   }
 
   // Each iteration has it for itself: made anew by one block, and read where that made it.
-  absl::Status CheckCarried(const Carried& c) const {
+  absl::Status CheckCarried(const CarriedBuffer& c) const {
     const std::string what = absl::StrCat(Name(c.buffer), ", which child ", c.writer, " of ",
                                           Describe(p_, loop_), " makes for others, ");
     if (p_.buffers[c.buffer].role != Role::kTemporary) return No(absl::StrCat(what, "is no temporary"));
@@ -130,7 +130,7 @@ class PipelineCheck {
     return absl::OkStatus();
   }
 
-  absl::Status CheckRing(const Carried& c, const Ring& ring) const {
+  absl::Status CheckRing(const CarriedBuffer& c, const Ring& ring) const {
     const PipelineStage& from = stages_[c.writer];
     for (const int reader : c.readers) {
       const PipelineStage& to = stages_[reader];
@@ -150,7 +150,7 @@ class PipelineCheck {
     return ring.transport == Transport::kSync ? absl::OkStatus() : CheckTransport(c, ring.transport);
   }
 
-  absl::Status CheckTransport(const Carried& c, Transport transport) const {
+  absl::Status CheckTransport(const CarriedBuffer& c, Transport transport) const {
     const Id writer = Writers(p_, c.buffer)[0];
     const BlockNode& b = p_.block(writer);
     const Expr& value = p_.exprs[p_.List(b.values)[0]];
@@ -168,12 +168,12 @@ class PipelineCheck {
     return No(absl::StrCat(what, Describe(p_, writer), " copies no box"));
   }
 
-  absl::Status CheckRoles(const std::vector<Carried>& carried) const {
+  absl::Status CheckRoles(const std::vector<CarriedBuffer>& carried) const {
     for (size_t c = 0; c < children_.size(); ++c) {
       if (stages_[c].role != PipelineRole::kProducer) continue;
       for (const Id block : children_[c]) {
         for (const Id buffer : WrittenBuffers(p_, block)) {
-          const auto same = [&](const Carried& other) { return other.buffer == buffer; };
+          const auto same = [&](const CarriedBuffer& other) { return other.buffer == buffer; };
           if (std::any_of(carried.begin(), carried.end(), same)) continue;
           return No(absl::StrCat("child ", c, " of ", Describe(p_, loop_), " is a producer, but writes ",
                                  Name(buffer), ", which no ring carries"));
@@ -192,17 +192,17 @@ class PipelineCheck {
 
 }  // namespace
 
-std::vector<Carried> CarriedBuffers(const Program& program, Id loop) {
-  std::vector<Carried> carried;
+std::vector<CarriedBuffer> CarriedBuffers(const Program& program, Id loop) {
+  std::vector<CarriedBuffer> carried;
   std::vector<std::vector<Id>> children;
   for (Id child = program.nodes[loop].first; child != kNone; child = program.nodes[child].next)
     children.push_back(BlocksOf(program, child));
   for (size_t c = 0; c < children.size(); ++c) {
     for (const Id block : children[c]) {
       for (const Id buffer : WrittenBuffers(program, block)) {
-        const auto same = [&](const Carried& other) { return other.buffer == buffer; };
+        const auto same = [&](const CarriedBuffer& other) { return other.buffer == buffer; };
         if (std::any_of(carried.begin(), carried.end(), same)) continue;
-        Carried next{buffer, static_cast<int>(c), {}};
+        CarriedBuffer next{buffer, static_cast<int>(c), {}};
         for (size_t reader = 0; reader < children.size(); ++reader) {
           const auto reads = [&](Id b) { return absl::c_linear_search(ReadBuffers(program, b), buffer); };
           if (reader != c && std::any_of(children[reader].begin(), children[reader].end(), reads))

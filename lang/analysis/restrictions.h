@@ -37,13 +37,13 @@ absl::Status CheckOwner(const Program& program, Id buffer);  // of one buffer
 absl::Status CheckPipeline(const Program& program, Id loop);
 
 // A buffer that one child of a loop writes and others read: positions among the children.
-struct Carried {
+struct CarriedBuffer {
   Id buffer = kNone;
   int writer = 0;
   std::vector<int> readers;
 };
 // In the order in which the children first write them.
-std::vector<Carried> CarriedBuffers(const Program& program, Id loop);
+std::vector<CarriedBuffer> CarriedBuffers(const Program& program, Id loop);
 
 // The axes of machines. A loop of one iteration is on none.
 bool IsBlockAxis(LoopKind kind);

@@ -37,7 +37,7 @@ absl::Status Pipeline(Call& call) {
     return absl::FailedPreconditionError(absl::StrCat(Describe(p, loop), " is ", ToString(p.loop(loop).kind),
                                                       "; only a serial loop can be pipelined"));
   }
-  const std::vector<Carried> carried = CarriedBuffers(p, loop);
+  const std::vector<CarriedBuffer> carried = CarriedBuffers(p, loop);
   size_t children = 0;
   for (Id child = p.nodes[loop].first; child != kNone; child = p.nodes[child].next) ++children;
   const auto &stage = call.Ints(0), &order = call.Ints(1), &depth = call.Ints(2), &producers = call.Ints(4);
@@ -55,7 +55,7 @@ absl::Status Pipeline(Call& call) {
     stages[c].order = static_cast<int32_t>(order.empty() ? static_cast<int64_t>(c) : order[c]);
     if (!stage.empty()) stages[c].stage = static_cast<int32_t>(stage[c]);
     if (!stage.empty()) continue;
-    for (const Carried& other : carried) {
+    for (const CarriedBuffer& other : carried) {
       if (std::count(other.readers.begin(), other.readers.end(), c) > 0)
         stages[c].stage = std::max(stages[c].stage, stages[other.writer].stage + 1);
     }

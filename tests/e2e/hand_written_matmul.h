@@ -8,7 +8,7 @@
 namespace kiln {
 
 // A tiled and packed product with a register tile of 4 x 16, accumulated over blocks of k.
-inline void TileMatmul(Schedule& s) {
+inline void TileAndPackMatmul(Schedule& s) {
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);
   const auto i = s.Split<3>(loops[0], {kAuto, 8, 4});
@@ -28,7 +28,7 @@ inline Program HandWritten(const Program& original, const Target& target) {
   RandomDice dice(Engine({1, 1}));
   RandomChooser chooser(dice);
   Schedule schedule(original, target, chooser);
-  TileMatmul(schedule);
+  TileAndPackMatmul(schedule);
   EXPECT_TRUE(schedule.ok()) << schedule.status();
   return schedule.program();
 }

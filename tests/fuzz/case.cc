@@ -149,7 +149,8 @@ void CountProgram(const Program& program, const Program& now, Coverage* coverage
   ++coverage->cases["pairs"];
   bool rings = false, axes = false, prepared = false, swizzled = false, beside = false;
   for (const Id loop : LoopsBelow(now, kRoot)) {
-    for (const Carried& carried : CarriedBuffers(now, loop)) beside |= ReadsBeside(now, carried.buffer, loop);
+    for (const CarriedBuffer& carried : CarriedBuffers(now, loop))
+      beside |= ReadsBeside(now, carried.buffer, loop);
     rings |= !now.Rings(now.loop(loop)).empty();
     axes |= OnAxis(now, loop);
     prepared |= now.nodes[loop].prepare;

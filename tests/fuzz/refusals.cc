@@ -116,12 +116,12 @@ bool BruteComputeAt(Program& p, const std::vector<Id>& nodes) {
 
 // As if no two children disturbed each other: a ring for all that they share.
 bool BrutePipeline(Program& p, const std::vector<Id>& loops) {
-  const std::vector<Carried> carried = CarriedBuffers(p, loops[0]);
+  const std::vector<CarriedBuffer> carried = CarriedBuffers(p, loops[0]);
   std::vector<PipelineStage> stages;
   for (Id child = p.nodes[loops[0]].first; child != kNone; child = p.nodes[child].next) {
     const auto c = static_cast<int>(stages.size());
     PipelineStage stage{0, c};
-    for (const Carried& other : carried) {
+    for (const CarriedBuffer& other : carried) {
       const bool reads = std::count(other.readers.begin(), other.readers.end(), c) > 0;
       if (reads && other.writer > c) return false;  // children that wait for each other
       if (reads) stage.stage = std::max(stage.stage, stages[other.writer].stage + 1);
@@ -129,7 +129,7 @@ bool BrutePipeline(Program& p, const std::vector<Id>& loops) {
     stages.push_back(stage);
   }
   std::vector<Ring> rings;
-  for (const Carried& c : carried) rings.push_back({c.buffer, static_cast<int32_t>(stages.size()) + 1});
+  for (const CarriedBuffer& c : carried) rings.push_back({c.buffer, static_cast<int32_t>(stages.size()) + 1});
   p.SetPipeline(loops[0], stages, rings);
   return true;
 }

@@ -7,6 +7,7 @@
 #include "lang/analysis/trial_data.h"
 #include "lang/builder.h"
 #include "lang/interpreter.h"
+#include "lang/product.h"
 #include "lang/scalar.h"
 #include "tests/support/random_bodies.h"
 
@@ -46,11 +47,7 @@ class Maker {
 
   static constexpr int64_t kMaxElements = 150, kMaxPoints = 600;  // of a tensor, of a block
 
-  static int64_t Points(const std::vector<Extent>& shape) {
-    int64_t points = 1;
-    for (const Extent& e : shape) points *= e.max;
-    return points;
-  }
+  static int64_t Points(const std::vector<Extent>& shape) { return *Product(shape, 1); }
   int64_t Size(int64_t limit) {
     constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13};
     int64_t count = 1;

@@ -229,8 +229,8 @@ void Emitter::Fence() {
   has_streamed_ = false;
 }
 
-// What was loaded from inputs and constants stays known inside; the rest may be stored to by another
-// iteration.
+// What was loaded from inputs and constants stays known inside;
+// the rest may be stored to by another iteration.
 Emitter::Saved Emitter::EnterRegion(bool loop) {
   Saved saved{loads_, exprs_};
   if (!loop) return saved;

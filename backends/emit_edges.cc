@@ -1,8 +1,9 @@
 // Versions for the edges of what is skipped: terms that are zero (BlockPlan::skips) are not there, instead of
 // being tested for each element.
 //
-//   if (0 <= b && b + 13 < 14) { 14 columns }          b: what is decided so far, such as the tap of a window
-//   else if (b == -1) { columns 1 .. 13 } else { columns 0 .. 12 }
+//   if (0 <= b && b + 13 < 14) { 14 columns } else if (b == -1) { columns 1 .. 13 } else { columns 0 .. 12 }
+//
+// where b is what is decided so far, such as the tap of a window.
 #include <numeric>
 
 #include "absl/algorithm/container.h"

@@ -1,5 +1,5 @@
-// One operation of an expression on values that are there: the table from Op to arith, math and vector
-// operations.
+// One operation of an expression on values that are there:
+// the table from Op to arith, math and vector operations.
 #include "backends/emit.h"
 #include "lang/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,7 +1,7 @@
 // How well cost models order programs, by the features that they see:
 //
-//   cost_accuracy_bench DB            what was measured: the records of each workload that ran, in their
-//   order cost_accuracy_bench --simulated   draws of the default space that the simulated machine measures
+//   cost_accuracy_bench DB            what was measured: the records of each workload that ran, in their order
+//   cost_accuracy_bench --simulated   draws of the default space that the simulated machine measures
 //
 // Each model learns from the first 16, 64, 256 .. programs and orders those that come after: the rank
 // accuracy (search/cost/rank.h), and the share of the truly fastest eight among the best eight by score; and

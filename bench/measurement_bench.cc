@@ -4,9 +4,8 @@
 //                     [--seed 0]
 //
 // --runs        each of three programs is measured 20 times, each time 100 runs, by measurers of their own:
-// how
-//               far apart the medians are, the largest from the smallest, and their standard deviation; in
-//               operations of the reference kernel
+//               how far apart the medians are, the largest from the smallest, and their standard deviation;
+//               in operations of the reference kernel
 // --race        100 races of a matmul with itself, one of which computes 5% of its rows twice: how often the
 //               median names the other
 // --injections  candidates of eight operators, random traces of the default space, with a defect injected
@@ -51,8 +50,7 @@ struct Options {
   std::string results = "bench/results/measurement.json", commit;
 };
 
-// --- The parts
-// ----------------------------------------------------------------------------------------------
+// --- the parts
 
 // A measurer that runs other code than it built, if there is any.
 struct Swapping {

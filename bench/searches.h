@@ -64,8 +64,8 @@ inline double LastSeconds(const Json& line) {
   return best.empty() ? std::numeric_limits<double>::infinity() : best.back()[1].get<double>();
 }
 
-// The trials until a program had this share of the best known speed; twice the budget for a search that had
-// none.
+// The trials until a program had this share of the best known speed;
+// twice the budget for a search that had none.
 inline double TrialsTo(double share, const Json& line, double best_known) {
   for (const Json& step : line["best"])
     if (step[1].get<double>() * share <= best_known) return step[0].get<double>();

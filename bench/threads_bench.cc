@@ -1,7 +1,7 @@
 // What threads cost and gain, each kept to a core:
 //
-//   threads_bench                                                              what a fork and join takes
-//   threads_bench [--trials 128] [--seed 0] [--threads 2] FILE.mlir[=TRACE]... and what it gains
+//   threads_bench                                                                what a fork and join takes
+//   threads_bench [--trials 128] [--seed 0] [--threads 2] FILE.mlir[=TRACE]...   and what it gains
 //
 // --results FILE: a line of JSON is appended for each, with --commit.
 // Fork and join: of a body in which every thread waits for the others, so that all take part; right after the
@@ -118,8 +118,8 @@ absl::StatusOr<TuneResult> ScheduleOf(const std::string& argument, const Options
   return result;
 }
 
-// How much faster all threads are than one where nothing is shared: the FMA peak, as often as makes
-// milliseconds.
+// How much faster all threads are than one where nothing is shared:
+// the FMA peak, as often as makes milliseconds.
 class Peak {
  public:
   explicit Peak(int threads) : threads_(threads), probe_(MakeFmaProbe().value()) {

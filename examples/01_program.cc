@@ -15,8 +15,8 @@ int main() {
   const Id a = b.Input("A", DType::kF32, {2, 3});
   const Id sums = b.Output("S", DType::kF32, {2});
   const Sum i = Builder::Iter(0), j = Builder::Iter(1);
-  // S[i] = Σ_j A[i, j]. A reduction is declared: what is lifted, the monoid that combines, and the
-  // destination.
+  // S[i] = Σ_j A[i, j]. A reduction is declared: what is lifted,
+  // the monoid that combines, and the destination.
   b.Reduce("sum", {{"i", 2}, {"j", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {sums, {i}},
            b.Load(a, {i, j}));
   const Program program = b.Finish();

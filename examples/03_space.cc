@@ -1,5 +1,5 @@
-// Lesson 3: a Space is a function over a Schedule with random variables in it. Structure is a random variable
-// too.
+// Lesson 3: a Space is a function over a Schedule with random variables in it.
+// Structure is a random variable too.
 #include <iostream>
 
 #include "lang/builder.h"

@@ -106,8 +106,8 @@ inline void Softmax(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// A row at a time again. What is one number a row is computed once for it; what is one for each element is
-// never stored.
+// A row at a time again. What is one number a row is computed once for it;
+// what is one for each element is never stored.
 inline void LayerNorm(Schedule& s) {
   const Loop row = s.GetLoops(s.GetBlock("add.1"))[1];
   for (const char* name : {"cast", "sub", "mul", "sub.1", "mul.1", "mul.2", "div.1", "cast.1", "add"})

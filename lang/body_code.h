@@ -95,8 +95,8 @@ class BodyCode {
   // The register with the value of exprs[i] after Run.
   int result(int i) const { return results_[i]; }
 
-  // load(const CodeAccess&, int64_t position or -1, Scalar* value) -> bool; false stops, and is what Run
-  // returns.
+  // load(const CodeAccess&, int64_t position or -1, Scalar* value) -> bool;
+  // false stops, and is what Run returns.
   template <typename Load>
   bool Run(const int64_t* variables, Scalar* registers, Load&& load) const {
     ScalarDomain<Load> scalars{load};
@@ -165,8 +165,8 @@ class BodyCode {
     Op op = Op::kConstant;
     DType type = DType::kF32, from = DType::kF32;
     int to = 0, a = 0, b = 0,
-        c = 0;  // registers; kLoad, kGather, kIndex, kUnless: a is an access or a sum; b a place in the code,
-                // or in gathered_
+        c = 0;  // registers; kLoad, kGather, kIndex, kUnless: a is an access or a sum;
+                // b a place in the code, or in gathered_
     int64_t extent = 0;
     ScalarFunction function = nullptr;
   };

@@ -32,8 +32,8 @@ double Factorizations(int64_t n, int parts) {
   return ways;
 }
 
-// What perfect tiles of (extent, parts, innermost) share: the possible last factors, each with the number of
-// its completions.
+// What perfect tiles of (extent, parts, innermost) share:
+// the possible last factors, each with the number of its completions.
 struct TileTable {
   std::vector<int64_t> last;
   std::vector<double> ways;

@@ -20,8 +20,8 @@ namespace kiln {
 
 class ElementEvaluator {
  public:
-  // The element of a parameter that is no output, by its position in row-major order. Rounded to the dtype by
-  // the caller.
+  // The element of a parameter that is no output, by its position in row-major order.
+  // Rounded to the dtype by the caller.
   using Input = std::function<Scalar(Id buffer, int64_t index)>;
 
   // Asked now and then; once it says yes, elements that are not known yet are kCancelled.

@@ -16,23 +16,20 @@ enum class Op : uint8_t {
   kIndex,     // value of mark a, as an index
   kLoad,      // buffer a at the marks of Range{b, c} in Program::lists
   kArg,       // in a monoid's combine: result r of the left (bits = r) or right (bits = results + r) operand
-  // A read at computed indices: the buffer `bits` at the index values that a is (Program::GatherIndex). An
-  // index
-  // outside of its dimension reads the nearest element, so that a gather is safe whatever the data.
+  // A read at computed indices: the buffer `bits` at the index values that a is (Program::GatherIndex).
+  // An index outside of its dimension reads the nearest element, so that a gather is safe whatever the data.
   kGather,
   kTuple,  // the indices of a gather of rank 2 and more: those of a, then b; nothing else uses it
-  // Lazy: value a where every mark of Range{lists} = (begin, count) packed in bits lies in its extent, else
-  // b. a is not
-  // evaluated elsewhere, so that its loads may be out of range there: how padding is said.
+  // Lazy: value a where every mark of Range{lists} = (begin, count) packed in bits lies in its extent,
+  // else b. a is not evaluated elsewhere, so that its loads may be out of range there: how padding is said.
   kWithin,
-  kSelect,  // a ? b : c
-  kCast,    // a to dtype; integers by value: narrowing wraps, i8/i16/i32/i64 sign-extend, u8/i1 zero-extend,
-            // floats
-            // round
+  kSelect,        // a ? b : c
+  kCast,          // a to dtype; floats round; integers by value: narrowing wraps, i8/i16/i32/i64 sign-extend,
+                  // u8/i1 zero-extend
   kCastUnsigned,  // a to dtype, reading a's bits as unsigned
   kBitcast,
-  // comparisons: dtype is i1, operands share a type. kCmpU*: integers as unsigned; for floats the "unordered
-  // or" forms.
+  // comparisons: dtype is i1, operands share a type. kCmpU*: integers as unsigned; for floats the
+  // "unordered or" forms.
   kCmpEq,
   kCmpNe,
   kCmpLt,

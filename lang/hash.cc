@@ -19,8 +19,8 @@ Hash128 HashWords(const uint64_t* begin, const uint64_t* end) {
   return mixer.Finish();
 }
 
-// A program as words that do not depend on names and ids. Two programs are the same if and only if their
-// words are.
+// A program as words that do not depend on names and ids.
+// Two programs are the same if and only if their words are.
 class Encoder {
  public:
   explicit Encoder(const Program& program) : p_(program), buffer_number_(program.buffers.size(), kNone) {

@@ -19,8 +19,8 @@ std::string ToString(Hash128 hash);
 
 Hash128 HashOf(const Program& program);
 
-// True if the programs are the same (compared in full, but for expressions, which are compared by their
-// 128-bit hashes).
+// True if the programs are the same (compared in full,
+// but for expressions, which are compared by their 128-bit hashes).
 bool Equal(const Program& a, const Program& b);
 
 }  // namespace kiln

@@ -14,8 +14,8 @@ struct Range {
   int32_t begin = 0, count = 0;
 };
 
-// A size: a constant (param = kNone, value in max), or a parameter within [min, max] that is a multiple of
-// divisor.
+// A size: a constant (param = kNone, value in max),
+// or a parameter within [min, max] that is a multiple of divisor.
 struct Extent {
   int64_t max = 1, min = 1, divisor = 1;
   Id param = kNone;

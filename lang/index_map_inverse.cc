@@ -15,8 +15,8 @@ std::string IterName(Source source) {
   return absl::StrCat("i", source.id);
 }
 
-// One digit of an iter, and where a result holds it: (result / place) % range, counted backwards if
-// `reversed`.
+// One digit of an iter, and where a result holds it:
+// (result / place) % range, counted backwards if `reversed`.
 struct Digit {
   int64_t lower = 1;
   int64_t range = 1;

@@ -1,5 +1,5 @@
-// The nodes of a Program: marks, loops, blocks and what blocks are made of. Their meaning stands in
-// lang/program.h.
+// The nodes of a Program: marks, loops, blocks and what blocks are made of.
+// Their meaning stands in lang/program.h.
 #pragma once
 
 #include "absl/strings/string_view.h"

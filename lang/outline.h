@@ -39,14 +39,13 @@ struct Task {
 // are one Task, in the order of their first occurrences. The rule:
 //   1. Each reduction whose operands are reused (HasReuse) starts a group that no other reduction joins.
 //   2. In program order, a plain store joins the groups of its producers that it fits: its instances are as
-//   many as those of a store there (or,
-//      for a reduction without reuse, as its rows or all its instances), and it permutes nothing. A reduction
-//      without reuse joins groups of plain stores that it fits, and of reductions with as many rows of the
-//      same length. So a softmax is one group.
+//      many as those of a store there (or, for a reduction without reuse, as its rows or all its instances),
+//      and it permutes nothing. A reduction without reuse joins groups of plain stores that it fits, and of
+//      reductions with as many rows of the same length. So a softmax is one group.
 //   3. Groups of plain stores that have consumers in one other group only join it: padding, transposes,
-//   broadcasts, casts.
+//      broadcasts, casts.
 //   4. Those that are left join the group of a producer that they fit, even if they permute.
-//   A step that would make groups wait for each other is not taken. What is left stands alone.
+// A step that would make groups wait for each other is not taken. What is left stands alone.
 // Blocks that only serve the status are in no group. A program that is one group is its own task. Each task
 // is in its plainest form (lang/collapse.h). Others are called PROGRAM_BLOCK after their heaviest block.
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program);

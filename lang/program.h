@@ -2,25 +2,22 @@
 //
 // Meaning, before the structs:
 // - The body is a tree under the root (node 0). A *loop* runs its children for 0 .. extent-1. A *block* is
-// the unit of
-//   work: iters (spatial or reduction), a body in terms of its own iters, and one *binding* (a Mark) per iter
-//   that says which instance of the block a point of the loops around it is. A block's children, if any, are
-//   a nested scope: their bindings use the block's iters as sources.
+//   the unit of work: iters (spatial or reduction), a body in terms of its own iters, and one *binding*
+//   (a Mark) per iter that says which instance of the block a point of the loops around it is. A block's
+//   children, if any, are a nested scope: their bindings use the block's iters as sources.
 // - An instance exists if and only if every mark on its way (its bindings, the marks these use, and the
-// block's domain
-//   marks) lies within 0 .. extent-1. Imperfect tiles therefore need no predicate of their own.
+//   block's domain marks) lies within 0 .. extent-1. Imperfect tiles therefore need no predicate of their own.
 // - A block without a monoid stores values[r] to dests[r]. Running an instance twice stores the same value
-// twice.
+//   twice.
 // - A reduction block combines lift values[r] into dests[r] with its monoid. Unless `accumulates`, the
-// destination is
-//   set to the monoid's identity (or to initial[r], a function of the spatial iters) each time the outermost
-//   loop that feeds a reduction iter is entered, for every element that the instances below it touch. The
-//   order of the combination is free, up to what the monoid's flags say: floating point sums may differ in
-//   rounding.
+//   destination is set to the monoid's identity (or to initial[r], a function of the spatial iters) each time
+//   the outermost loop that feeds a reduction iter is entered, for every element that the instances below it
+//   touch. The order of the combination is free, up to what the monoid's flags say: floating point sums may
+//   differ in rounding.
 // - Loops are data parallel where they feed spatial iters only. Ids are assigned in order and never reused:
-// the same steps
-//   on the same program give the same ids. A loop that was split or fused is dead, and `definition` (a mark)
-//   says its value in terms of the loops that replaced it; bindings that name it stay as they are.
+//   the same steps on the same program give the same ids. A loop that was split or fused is dead, and
+//   `definition` (a mark) says its value in terms of the loops that replaced it; bindings that name it stay
+//   as they are.
 // - Prepared children of the root stand before the others. They read constants and what prepared ones write,
 //   and run once per set of constants.
 // - Threads: a child of the root with a block or thread axis below is a kernel. Iterations of an axis are
@@ -80,7 +77,6 @@ struct Program {
   Program();
 
   // --- reading
-  // -------------------------------------------------------------------------------------------------------
   absl::string_view Text(Id name) const { return names.c_str() + name; }
   bool IsLoop(Id node) const { return nodes[node].kind == Node::Kind::kLoop; }
   bool IsBlock(Id node) const { return nodes[node].kind == Node::Kind::kBlock; }
@@ -116,7 +112,6 @@ struct Program {
   std::vector<Id> GatherIndex(const Expr& e) const;
 
   // --- making: each returns the id or the range of what it appended (expressions and monoids are shared)
-  // ---------------------------------------------------------------------------------------------------------
   Id AddName(absl::string_view name);
   Id Intern(absl::string_view name);  // the name that is there, if one is
   Id AddMark(const Sum& sum, Extent extent);
@@ -138,7 +133,6 @@ struct Program {
   std::string FreshName(absl::string_view wanted) const;  // unique among the buffers' and live blocks' names
 
   // --- the tree: next to a prepared child of the root, a node is prepared too
-  // ---------------------------------------------------------------------------------------------------------
   void Append(Id parent, Id node);
   void InsertBefore(Id sibling, Id node);
   void InsertAfter(Id sibling, Id node);

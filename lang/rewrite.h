@@ -51,8 +51,8 @@ Id NestOver(Program& program, Id block, const std::vector<DimRange>& ranges, boo
 // The ranges of all iters whole.
 std::vector<DimRange> WholeRanges(const Program& program, Id block);
 
-// A mark that is the same as `mark` with live loops replaced (and definitions of dead loops followed and
-// copied).
+// A mark that is the same as `mark` with live loops replaced
+// (and definitions of dead loops followed and copied).
 Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace);
 
 // dest[i...] = source[i...] over the whole shape, as a detached block without loops; names it.

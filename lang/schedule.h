@@ -71,8 +71,8 @@ class Schedule : public ScheduleCore {
   void Vectorize(Loop loop, Where where = Where::current());
   void Unroll(Loop loop, Where where = Where::current());
   void Bind(Loop loop, LoopKind axis, Where where = Where::current());
-  // Lets the children of a loop overlap: each runs its iterations in order, a stage ahead of those that wait
-  // for it.
+  // Lets the children of a loop overlap: each runs its iterations in order,
+  // a stage ahead of those that wait for it.
   void Pipeline(Loop loop, PipelineOptions options = {}, Where where = Where::current());
 
   // --- placement

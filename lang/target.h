@@ -1,5 +1,5 @@
-// The machine that a program is tuned for, as numbers that modules and checks read. Detection is the
-// backends' work.
+// The machine that a program is tuned for, as numbers that modules and checks read.
+// Detection is the backends' work.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,6 @@
 //
 // Grammar; white space separates, and # starts a comment to the end of the line.
 //
-// clang-format off
 //   text      = "kiln.program" "v1" "program" name ["parameters" name {"," name}] {buffer} {monoid} {node}
 //   buffer    = "buffer" name ":" dtype "[" [extent {"," extent}] "]" role [storage "/" owner] [layout]
 //               ["data" "\"" hex "\""]
@@ -41,7 +40,8 @@
 //   block     = "block" name ["intrinsic" name] notes
 //               "{" {guard} {iter} ["domain" marks] {value} [body] ["from" origin] {node} "}"
 //   notes     = {"@" name "=" int}
-//   guard     = "let" name "=" sum "<" extent    over the loops around, the enclosing block's iters, guards above
+//   guard     = "let" name "=" sum "<" extent                      over the loops around, the enclosing block's
+//                                                                  iters, guards above
 //   iter      = ("spatial" | "reduction") name "<" extent "=" sum ["where" name {"," name}]
 //   value     = "value" name "=" expr                              for the expressions after it, in this block
 //   body      = access {"," access} ("=" | ["accumulate"] monoid-name "=") exprs ["initial" exprs]
@@ -61,7 +61,6 @@
 //   number    = a decimal integer or float | "inf" | "-inf" | "nan" | "bits" int
 //   name      = a letter or "_", then letters, digits, "_" and "."; any other, and keywords: in double quotes,
 //               \ before " and \
-// clang-format on
 //
 // A name that is taken on the way from the root gets a suffix. "let" names a value that may lie outside of
 // its extent; an instance exists where those it uses ("where" too) and its iters lie within. All functions

@@ -32,8 +32,8 @@ void ForEachBoundedTile(const TileBounds& bounds, const std::function<void(const
 void ForEachBoundedNeighbour(const TileBounds& bounds, absl::Span<const int64_t> tile,
                              absl::FunctionRef<void(const Decision&)> visit);
 
-// Those whose first factor is ceil(extent / product of the others), and that product at most
-// Distribution::kCeilReach.
+// Those whose first factor is ceil(extent / product of the others),
+// and that product at most Distribution::kCeilReach.
 bool IsCeilTile(const TileBounds& bounds, absl::Span<const int64_t> tile);
 double CountCeilTiles(const TileBounds& bounds);
 Decision SampleCeilTile(const TileBounds& bounds, Dice& dice);

@@ -60,8 +60,8 @@ int64_t Magnitude(const ValueRange& a) {
   return std::max(a.max, a.min == ValueRange::kLeast ? ValueRange::kMost : -a.min);
 }
 
-// Quotients are the largest and least at the ends of the dividend, and at the divisors of the least
-// magnitude.
+// Quotients are the largest and least at the ends of the dividend,
+// and at the divisors of the least magnitude.
 Ends Quotients(const ValueRange& a, const ValueRange& b) {
   Ends ends;
   bool any = false;

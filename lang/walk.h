@@ -12,12 +12,12 @@
 //   const char* Gather(const CodeAccess&, const int* which, const Value* registers, Value* to);   alike
 //   const char* Load(Id buffer, int64_t at, Value* to);             nullptr, or what is wrong with it
 //   const char* Store(Id buffer, int64_t at, const Value&);         the same
-//   const char* Combine(const PlanNode& block, const int64_t* at, Registers<Value>&);   lifts are in the
-//   body's void Turn(Id buffer, int64_t copy);             which copy of a buffer that a ring carries is
-//   meant now void Forget(Id buffer);                         what was in that copy: it is about to be made
-//   anew void BeginLoop(const PlanNode&), Iterate(int64_t iteration), EndLoop();  of loops whose iterations
-//   may run at
-//                                                                         once
+//   const char* Combine(const PlanNode& block, const int64_t* at, Registers<Value>&);
+//                                                   lifts are in the body's
+//   void Turn(Id buffer, int64_t copy);             which copy of a buffer that a ring carries is meant now
+//   void Forget(Id buffer);                         what was in that copy: it is about to be made anew
+//   void BeginLoop(const PlanNode&), Iterate(int64_t iteration), EndLoop();
+//                                                   of loops whose iterations may run at once
 #pragma once
 
 #include <algorithm>

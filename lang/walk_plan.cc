@@ -172,8 +172,8 @@ void WalkPlan::CompileBlock(Id node, Id scope_block, Scope& outer, std::map<Id, 
   place.children = CompileChildren(node, node, inner, inner_loops);
 }
 
-// The outermost loop that a reduction iter's binding leads to, through definitions and the iters of blocks
-// around.
+// The outermost loop that a reduction iter's binding leads to,
+// through definitions and the iters of blocks around.
 void WalkPlan::FindStart(Id node, std::map<Id, PlanNode*>& loops, PlanNode& place) {
   place.reduction = static_cast<int>(reductions_.size());
   reductions_.push_back(ElementsOf(p_, place.dests[0].buffer));

@@ -11,8 +11,8 @@
 
 namespace kiln {
 
-// A variable to set, or a value to check only (variable -1); outside of 0 .. extent - 1 the instance does not
-// exist.
+// A variable to set, or a value to check only (variable -1);
+// outside of 0 .. extent - 1 the instance does not exist.
 struct MarkStep {
   int variable;
   CodeSum value;

@@ -1,8 +1,8 @@
 // Add-Rfactor: partial results of a reduction, where its spatial loops alone keep cores or lanes idle.
 //
 //   for i: for k: B[i] sum= f(i, k)
-//   -> chunks: for k0: for i: for k1: B.rf[k0, i] sum= f(i, k0, k1);      for i: for k0: B[i] sum= B.rf[k0,
-//   i]
+//   -> chunks: for k0: for i: for k1: B.rf[k0, i] sum= f(i, k0, k1)
+//              for i: for k0: B[i] sum= B.rf[k0, i]
 //   -> lanes:  for i0: { for k0: for i1: vectorized k1: B.rf[i1, k1] sum= f(..)         i1 unrolled, B.rf in
 //                        for i1: vectorized k1: B[i0, i1] sum= B.rf[i1, k1] }           registers
 //

@@ -7,6 +7,7 @@
 //
 // With options: `BlockModule MyModule(MyOptions options)` returns the module, and each option is declared
 // once:
+//
 //   KILN_MODULE("my-module", MyModule, Option("max-innermost", &MyOptions::max_innermost));
 //
 // A module cannot tell sampling from replay. It ends early with `return` where it does not apply; it never

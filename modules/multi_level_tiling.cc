@@ -8,8 +8,8 @@
 // rows (the others) need not divide the extent: six rows of two vectors keep twelve sums.
 // Structure:  write-reuse = none | registers above the last R level | those, and a cache above the first
 //             read-reuse  = none | one operand packed | all that may be (pack_operands.h; constants:
-//                           layout_rewrite.cc) | all, walking down the rows of each panel of columns (Goto's
-//                           order)
+//                           layout_rewrite.cc) | all, walking down the rows of each panel of columns
+//                           (Goto's order)
 //             lanes-across = no | along another dimension of the result (lanes_across.cc)
 //             epilogue    = apart | the consumer below a level of the option (fuse_epilogue.cc)
 #include "absl/strings/match.h"

@@ -4,9 +4,10 @@
 //   item   = "each-block" "(" module { "|" module } ")"  |  module
 //   module = name { key "=" value }
 //
-// "each-block(auto-inline | multi-level-tiling structure=SSRSRS) | random-compute-location |
-// parallelize-vectorize-unroll". Modules and keys are those registered (modules/module.h); each-block takes
-// modules of a block, the top level modules of a program.
+//   each-block(auto-inline | multi-level-tiling structure=SSRSRS) | random-compute-location
+//
+// Modules and keys are those registered (modules/module.h); each-block takes modules of a block, the top
+// level modules of a program.
 #pragma once
 
 #include "modules/module.h"

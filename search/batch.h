@@ -47,8 +47,8 @@ struct BatchOptions {
 struct BatchSource {
   // A draw from the prior that the validator accepts; none if it could not find one.
   std::function<std::optional<Candidate>()> draw;
-  // One of the best measured programs with another decision at one site, or in another sketch, that the
-  // validator accepts.
+  // One of the best measured programs with another decision at one site,
+  // or in another sketch, that the validator accepts.
   std::function<std::optional<Candidate>()> neighbour;
   // The structural hash of the candidate's program; none if it turns out not to be valid.
   std::function<std::optional<std::string>(const Candidate&)> hash;

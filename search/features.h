@@ -7,13 +7,13 @@
 // never on names or ids.
 //
 //   FeatureExtractor extractor(target);          // one per thread: it keeps its memory
-//   extractor.Extract(nests, set);               // where the nests have been read (see
-//   lang/analysis/nests.h) extractor.Append(nests, batch); FeatureSet set = extractor.Extract(program);
+//   extractor.Extract(nests, set);               // of nests that have been read
+//   extractor.Append(nests, batch);
+//   FeatureSet set = extractor.Extract(program);
 //
 // A column is log2(1 + x), but for flags (0 or 1) and ratios, marked (r), which are plain. Sizes in bytes,
 // lines of 64 bytes.
 //
-// clang-format off
 //   float_add .. within     operations per kind, times the instances of the block; `fma`: products that a sum takes in
 //   vectorized.* unrolled.* parallel.*
 //                           count and product of these loops; of the innermost: extent, whether it feeds spatial,
@@ -48,7 +48,6 @@
 //     reuses                                  iterations of that loop
 //     bytes_per_reuse unique_bytes_per_reuse lines_per_reuse unique_lines_per_reuse
 //     stride                                  of the lanes, or of the innermost loop, in elements
-// clang-format on
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A global model from everything that a store holds: what `kiln train` does, and `--transfer` uses
-// (search/cost/models.h).
+// A global model from everything that a store holds:
+// what `kiln train` does, and `--transfer` uses (search/cost/models.h).
 #pragma once
 
 #include <memory>

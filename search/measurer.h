@@ -20,8 +20,8 @@
 
 namespace kiln {
 
-// The classes of outcomes, under which failures are counted and stored. Words of a measurer's own are
-// allowed.
+// The classes of outcomes, under which failures are counted and stored.
+// Words of a measurer's own are allowed.
 namespace outcome {
 inline constexpr absl::string_view kOk = "ok";
 inline constexpr absl::string_view kBuildFailed = "build_failed";
@@ -79,8 +79,8 @@ class Measurer {
   // Will be among what is measured next: building may begin. The program need not live longer than the call.
   virtual void Announce(const MeasureRequest&) {}
 
-  // One result for each request, in order. They may be built in parallel; they are timed so that none
-  // disturbs another.
+  // One result for each request, in order. They may be built in parallel;
+  // they are timed so that none disturbs another.
   virtual std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) = 0;
 
   // Times candidates of one task in turns, so that drift of the machine meets all alike. One result for each

@@ -17,8 +17,8 @@ using Recording = std::map<std::string, MeasureResult>;
 
 class RecordedMeasurer final : public Measurer {
  public:
-  // Asks `machine` for what `recording` does not hold, and records it. Without a machine the answer is then
-  // "interrupted".
+  // Asks `machine` for what `recording` does not hold, and records it.
+  // Without a machine the answer is then "interrupted".
   explicit RecordedMeasurer(Recording& recording, Measurer* machine = nullptr)
       : recording_(recording), machine_(machine) {}
 

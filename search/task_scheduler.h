@@ -1,8 +1,7 @@
 // Which task gets the next round.
 //
-//   gradient     the one whose total latency (weight times its best) is expected to fall most by a round: a
-//   mean
-//                of what its last rounds have gained and of what another one may still gain
+//   gradient     the one whose total latency (weight times its best) is expected to fall most by a round:
+//                a mean of what its last rounds have gained and of what another one may still gain
 //   round-robin  in turns
 //
 // In both each task gets a first round before any gets a second, and tasks that have ended get none.

@@ -22,8 +22,8 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
 
-  // Calls body(i, thread) once for each i in 0 .. n-1, and returns when all have returned; thread is below
-  // threads().
+  // Calls body(i, thread) once for each i in 0 ..
+  // n-1, and returns when all have returned; thread is below threads().
   void For(int n, const std::function<void(int, int)>& body);
 
  private:

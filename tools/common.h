@@ -65,8 +65,8 @@ std::string Table(const std::vector<std::vector<std::string>>& rows);
 void AddDatabase(CLI::App& command, std::string* path);
 // Whether this user may write the database and beside it.
 bool MayChange(const std::string& database);
-// kNotFound if there is no such file: only `kiln tune` makes one. One that may not be changed is read through
-// a copy.
+// kNotFound if there is no such file: only `kiln tune` makes one.
+// One that may not be changed is read through a copy.
 absl::StatusOr<std::unique_ptr<Store>> OpenExistingStore(const std::string& path);
 
 }  // namespace kiln::tools

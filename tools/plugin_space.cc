@@ -167,8 +167,7 @@ Answer InChild(const PluginSpace& space, const Program* program, const Enumerate
 
 constexpr char kHint[] =
     "\n  hint: a plugin runs in a process of its own, and nothing else was lost. To see where it stopped, "
-    "give "
-    "the same --plugin to `gdb -ex \"set follow-fork-mode child\" -ex run --args kiln space FILE`";
+    "give the same --plugin to `gdb -ex \"set follow-fork-mode child\" -ex run --args kiln space FILE`";
 
 // Without a program only the text of the space is asked for.
 absl::StatusOr<Answer> Ask(const PluginSpace& space, const Program* program,

@@ -12,8 +12,8 @@ namespace kiln::tools {
 // Adds --target, one of TargetNames().
 CLI::Option* AddTarget(CLI::App& command, std::string* name, const std::string& help);
 
-// For commands that take a record: the machine that is named or, without a name, the one that it was measured
-// on.
+// For commands that take a record: the machine that is named or,
+// without a name, the one that it was measured on.
 absl::StatusOr<Target> TargetOfRecord(const std::string& name, const Target& measured);
 
 // Says on standard error where fewer cores may be used than --threads asks for.

@@ -12,8 +12,8 @@ inline constexpr char kTrustHelp[] =
     "proven: equal to the original for every input, shown from the two programs without running them.\n"
     "verified: run on trial data, its outputs agree with those of the original within the stated tolerance.";
 
-// "proven and verified", "verified", "proven", or "neither proven nor verified": what is not said is not
-// known.
+// "proven and verified", "verified", "proven", or "neither proven nor verified":
+// what is not said is not known.
 std::string TrustText(bool proven, bool verified);
 std::string TrustText(const RecordRow& record);
 

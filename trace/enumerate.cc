@@ -55,8 +55,8 @@ std::string BlockOf(absl::string_view choice) {
   return std::string(parts[parts.size() < 2 ? 0 : parts.size() - 2]);
 }
 
-// The path after `made` in the order of a depth-first search over the choices that `counts`; false if it was
-// the last.
+// The path after `made` in the order of a depth-first search over the choices that `counts`;
+// false if it was the last.
 bool NextPath(const Choices& made, const std::function<bool(const Schedule::Choice&)>& counts,
               std::vector<int>& path) {
   path.clear();

@@ -75,8 +75,8 @@ absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&,
 absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& chooser,
                                     const ReplayOptions& options = {});
 
-// The decisions that the trace records. With `others`, those out of support are drawn by it; without, they
-// fail.
+// The decisions that the trace records.
+// With `others`, those out of support are drawn by it; without, they fail.
 class RecordedChooser final : public Chooser {
  public:
   explicit RecordedChooser(const Trace& trace, Chooser* others = nullptr) : trace_(trace), others_(others) {}

@@ -64,8 +64,8 @@ class Line {
   Line(absl::string_view text, absl::string_view name, int number)
       : rest_(text), size_(text.size()), name_(name), number_(number) {}
 
-  // Up to the next space or comma; strings and lists are one token, and so is name="a string". Empty at the
-  // end.
+  // Up to the next space or comma; strings and lists are one token, and so is name="a string".
+  // Empty at the end.
   Token Next() {
     Skip();
     Token token{rest_, Column()};

@@ -13,11 +13,15 @@
 //   trace     := "kiln.trace v1" newline (choice newline)* (step newline)*
 //   choice    := "choice" string picked "of" n                  0 <= picked < n
 //   step      := [handle ("," handle)* "="] primitive operand* attribute* ["@" site] ["->" integer+]
-//   handle    := ("b" | "l" | "v") number                       block, loop or value; numbered from 0 in
-//   order of appearance operand   := handle | integer attribute := name "=" datum | string a bare string is
-//   the first attribute, if that is text datum     := integer | float | string | "[" datum* "]"      of the
-//   declared type; what is left out has its default site      := string | characters other than space and '"'
-//   of sampling steps, unique in the trace string    := '"' characters with C escapes '"'
+//   handle    := ("b" | "l" | "v") number                       block, loop or value; numbered from 0
+//                                                               in order of appearance
+//   operand   := handle | integer
+//   attribute := name "=" datum | string                        a bare string is the first attribute,
+//                                                               if that is text
+//   datum     := integer | float | string | "[" datum* "]"      of the declared type; what is left out
+//                                                               has its default
+//   site      := string | characters other than space and '"'   of sampling steps, unique in the trace
+//   string    := '"' characters with C escapes '"'
 //
 // A decision may be left out: replay then has to draw it. Text may start with a byte-order mark.
 //

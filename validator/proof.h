@@ -8,8 +8,7 @@
 //     before, nothing is read while a reduction is incomplete, iterations that may run at once do not disturb
 //     each other (validator/proof/obligations.h);
 //   - the value is the original's: bodies are equal up to what was inlined, copied and padded, and what
-//   enters
-//     a reduction is each of the original's instances, once (validator/proof/compare.h).
+//     enters a reduction is each of the original's instances, once (validator/proof/compare.h).
 // Floating point sums may be made in any order. All of it becomes questions about sets of integer points
 // (validator/prover.h), whose answers do not depend on the extents where the algebra of index maps has them.
 //

@@ -4,14 +4,18 @@
 //
 // Structure, which a primitive that is wrong could break:
 //   parallel        iterations of parallel loops are independent, and none contains another
-//   vectorized      the same for vectorized loops, whose reductions may be combined across lanes; 2 to 64
-//   lanes registers       buffers in registers are indexed by unrolled and vectorized loops only
+//   vectorized      the same for vectorized loops, whose reductions may be combined across lanes;
+//                   2 to 64 lanes
+//   registers       buffers in registers are indexed by unrolled and vectorized loops only
 // Limits, which no primitive looks at:
 //   register-tile   what a block holds in registers, the widest vector that it loads, and one more fit the
-//   target's registers unrolled        no unrolled loop writes out more than Target::max_unrolled instances;
-//   a vector counts as its registers stack           buffers on the stack and in registers take at most 256
-//   KiB memory          temporaries take at most 1 GiB, one for each core where they are private to
-//   iterations of a parallel loop depth           at most 60 loops around a block
+//                   target's registers
+//   unrolled        no unrolled loop writes out more than Target::max_unrolled instances; a vector counts
+//                   as its registers
+//   stack           buffers on the stack and in registers take at most 256 KiB
+//   memory          temporaries take at most 1 GiB, one for each core where they are private to iterations
+//                   of a parallel loop
+//   depth           at most 60 loops around a block
 //
 // Add a check by writing its file and naming it in validate.cc. A check reads Nests and the target, and takes
 // microseconds: the hot path has one Nests per thread and shares it with the features (search/features.h).

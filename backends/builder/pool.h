@@ -44,8 +44,8 @@ class BuilderPool {
   // Results in the order of requests.
   std::vector<BuildResult> RunAll(std::vector<BuildRequest> requests);
 
-  // Whatever was submitted and has no result yet becomes interrupted, soon. Later requests are built as
-  // usual.
+  // Whatever was submitted and has no result yet becomes interrupted, soon.
+  // Later requests are built as usual.
   void Interrupt();
 
   // Of each builder; 0 for one that is not running now.
@@ -57,8 +57,8 @@ class BuilderPool {
   std::unique_ptr<Impl> impl_;
 };
 
-// kiln-builder beside the running executable, or in the folder above it. kFailedPrecondition: it is in
-// neither.
+// kiln-builder beside the running executable, or in the folder above it.
+// kFailedPrecondition: it is in neither.
 absl::StatusOr<std::string> FindBuilder();
 
 }  // namespace kiln

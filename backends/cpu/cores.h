@@ -1,5 +1,5 @@
-// The cores that this process may use, and how a measurer shares them out. Numbers are those of
-// sched_setaffinity.
+// The cores that this process may use, and how a measurer shares them out.
+// Numbers are those of sched_setaffinity.
 #pragma once
 
 #include <vector>

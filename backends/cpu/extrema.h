@@ -7,8 +7,8 @@
 //
 //   maximum(maximum(maximum(a, b), c), d)
 //   ->  m = larger of (larger of (larger of (a, b), c), d)
-//       select (a or b is NaN) | (c or d is NaN), NaN, m       one each, a comparison for two, a blend for
-//       all
+//       select (a or b is NaN) | (c or d is NaN), NaN, m       one each, a comparison for two,
+//                                                              a blend for all
 #pragma once
 
 namespace llvm {

@@ -1,5 +1,5 @@
-// A built Program as a kernel that runners can run: parameters with their roles, dtypes and sizes. No LLVM.
-// Pure.
+// A built Program as a kernel that runners can run:
+// parameters with their roles, dtypes and sizes. No LLVM. Pure.
 #pragma once
 
 #include <string>

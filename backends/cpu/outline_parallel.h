@@ -3,9 +3,9 @@
 //   %t = memref.alloca() {kiln.per_iteration}        func NAME.tile0(%lo, %hi, %x) {
 //   scf.for %i = 0 to %n step 1 { %x, %t }     ->      %t = memref.alloca()
 //       {kiln.parallel}                                scf.for %i = %lo to %hi step 1 { %x, %t } }
-//                                                    func NAME.body0(%lo, %hi, %args) { the tile, of what
-//                                                    args point to } args = [%x];  NAME.fork(%n, NAME.body0,
-//                                                    args)
+//                                                    func NAME.body0(%lo, %hi, %args) {
+//                                                      the tile, of what args point to }
+//                                                    args = [%x];  NAME.fork(%n, NAME.body0, args)
 //
 // NAME.fork runs the body through kiln_parallel_for (backends/runner/kiln_pool.h), a weak symbol, on as many
 // threads as NAME_set_threads(int) said, which is one at first; where there is no pool, on the caller.

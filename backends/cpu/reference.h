@@ -50,8 +50,8 @@ struct Checked {
 
 class References {
  public:
-  // `run` runs a request to its end, again where a runner was lost; its result is interrupted only by
-  // Interrupt.
+  // `run` runs a request to its end, again where a runner was lost;
+  // its result is interrupted only by Interrupt.
   References(ReferenceOptions options, BuilderPool* builders,
              std::function<RunResult(const RunRequest&)> run);
 

@@ -3,18 +3,18 @@
 // in units of the last place (tests/backends/vector_math_test.cc; bounds of what was seen on every seventh of
 // all operands):
 //
-//           accurate   fast
-//   exp     0.9        2.5                             f32, 2^n times a polynomial
-//   AVX-512 0.8        2.5                             f32, 2^(n/16) of a table times a shorter one
-//   log     1          1
-//   tanh    0.6        5; the same                       accurate in f64
-//   sin     1.6        1.6 up to 10^5, then unknown        f32, three-part pi/2
-//   cos     1.6        1.6 up to 10^5, then unknown
-//   powf    0.6        200; of a positive base           accurate in f64
-//   AVX-512 0.7        0.7                             f32, by tables: power_tables.h
-//   erf     5          5                             a quotient of polynomials
-//   rsqrt   1.5        1.5                             from a guess by bits
-//   x / y   1.5        1.5; one y for all lanes          a product with 1 / y
+//                   accurate   fast
+//   exp             0.9        2.5                             f32, 2^n times a polynomial
+//   exp,  AVX-512   0.8        2.5                             f32, 2^(n/16) of a table, a shorter one
+//   log             1          1
+//   tanh            0.6        5; the same                     accurate in f64
+//   sin             1.6        1.6 up to 10^5, then unknown    f32, three-part pi/2
+//   cos             1.6        1.6 up to 10^5, then unknown
+//   powf            0.6        200; of a positive base         accurate in f64
+//   powf, AVX-512   0.7        0.7                             f32, by tables: power_tables.h
+//   erf             5          5                               a quotient of polynomials
+//   rsqrt           1.5        1.5                             from a guess by bits
+//   x / y           1.5        1.5; one y for all lanes        a product with 1 / y
 //
 // A sigmoid has no operation of its own: 1 / (1 + exp(-x)) as a body is right to 2.5 units, 4 fast, over the
 // whole range, with NaN, infinities and denormals (tests/backends/sigmoid_test.cc); below -88.73, where

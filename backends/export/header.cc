@@ -87,8 +87,7 @@ std::string ShapeOf(const Program& program, const Buffer& buffer) {
 
 constexpr absl::string_view kChecks =
     "Functions return 0 if all is well, and otherwise 1:\n * an assertion of the model does not hold, and "
-    "outputs mean "
-    "nothing.";
+    "outputs mean nothing.";
 
 bool HasStatus(const Program& program) {
   return std::any_of(program.buffers.begin(), program.buffers.end(),
@@ -144,9 +143,8 @@ std::string HeaderText(const Program& program, const BuildResult& built, const s
     absl::StrAppend(&text, " *   ", param.name, std::string(width + 2 - param.name.size(), ' '), param.note,
                     "\n");
   absl::StrAppend(&text,
-                  " *\n * The caller allocates all arrays: contiguous, row-major, and none overlaps another. "
-                  "Any alignment"
-                  " will do;\n * 64 bytes is fastest. ",
+                  " *\n * The caller allocates all arrays: contiguous, row-major, and none overlaps "
+                  "another. Any alignment will do;\n * 64 bytes is fastest. ",
                   HasStatus(program) ? kChecks : "Functions return 0.",
                   built.takes_threads ? "" : " They keep no state.",
                   " Any may be called from several threads at once.\n");
@@ -154,9 +152,8 @@ std::string HeaderText(const Program& program, const BuildResult& built, const s
   if (std::any_of(program.parameters.begin(), program.parameters.end(),
                   [&](Id id) { return HasUnsaidSign(program.buffers[id].dtype, signs[id]); })) {
     text +=
-        " *\n * Integers called neither signed nor unsigned are bits: no operation here reads them as one of "
-        "the "
-        "two, or\n * several differ. Their C types are signed.\n";
+        " *\n * Integers called neither signed nor unsigned are bits: no operation here reads them as one "
+        "of the two, or\n * several differ. Their C types are signed.\n";
   }
   if (built.takes_threads) {
     absl::StrAppend(

@@ -1,5 +1,5 @@
-// Recognizes argmax and argmin in the body of a linalg.generic: a value and an index that are reduced
-// together.
+// Recognizes argmax and argmin in the body of a linalg.generic:
+// a value and an index that are reduced together.
 #pragma once
 
 #include <optional>

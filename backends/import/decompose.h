@@ -13,8 +13,8 @@ mlir::LogicalResult LowerTosa(mlir::ModuleOp module);
 // the operation's. Casts between the two vanish.
 void MakeSignless(mlir::ModuleOp module);
 
-// linalg.pack and unpack become pads, reshapes, transposes and slices, and tensor.gather and scatter
-// linalg.generics.
+// linalg.pack and unpack become pads, reshapes, transposes and slices,
+// and tensor.gather and scatter linalg.generics.
 void DecomposeNamed(mlir::ModuleOp module);
 
 // A tensor of which an extent is 0.

@@ -379,8 +379,8 @@ class GenericTranslator {
     return absl::StrReplaceAll(absl::string_view(kiln::ToString(op)), {{"-", "_"}});
   }
 
-  // "contraction", "reduce_max"; for elementwise blocks the operation that makes the value, or what a plain
-  // copy does.
+  // "contraction", "reduce_max";
+  // for elementwise blocks the operation that makes the value, or what a plain copy does.
   std::string NameOf(const Planned& plan) {
     const Expr& e = b_.program().exprs[plan.values[0]];
     if (plan.kind) {

@@ -14,16 +14,14 @@
 //
 // What the file leaves open, or Kiln says otherwise:
 // - tensor.extract at indices that are sums of loops is a load, else a gather. Out of bounds it is undefined
-// in the
-//   file; a gather reads the nearest element.
+//   in the file; a gather reads the nearest element.
 // - tensor.scatter is two blocks: one goes through all indices for each place, one chooses. Indices out of
-// bounds
-//   write nothing.
+//   bounds write nothing.
 // - 0 to a negative power of integers, undefined in the file, is 0.
 // - cf.assert is the program's status, which the function returns: not 0 where any assertion fails.
 // - An argmax keeps the file's rule for ties and NaN, and its index may be any function of the loops
-//   (backends/import/arg_blocks.h). Where the index is read from a tensor and a NaN wins, it is taken to
-//   grow.
+//   (backends/import/arg_blocks.h). Where the index is read from a tensor and a NaN wins, it is taken
+//   to grow.
 //
 // Text may start with a byte-order mark, and MLIR's bytecode is read as text is. Files of other forms (ONNX,
 // TFLite, safetensors, ...) are errors that say what they are and how to convert them
@@ -51,8 +49,8 @@ struct ImportOptions {
   bool allow_boundaries = false;
   // The function to import. Empty: the only public one, or the one called main.
   std::string entry;
-  // Arguments (by position) that hold constants, such as weights; so do arguments with the attribute
-  // `kiln.constant`.
+  // Arguments (by position) that hold constants, such as weights;
+  // so do arguments with the attribute `kiln.constant`.
   std::vector<int> constant_arguments;
 
   std::string name;  // of the file, in messages and for the program; the path by default

@@ -27,15 +27,15 @@ inline constexpr char kTypesHint[] =
 inline constexpr char kMemrefHint[] = "import the tensors that it was bufferized from";
 inline constexpr char kSplitHint[] = "cut it into operations on smaller tensors";
 
-// The place in a file that a location leads to, through inlining, fusing and naming; "FILE:LINE:COL" or
-// "unknown location".
+// The place in a file that a location leads to, through inlining,
+// fusing and naming; "FILE:LINE:COL" or "unknown location".
 std::string Where(mlir::Location location);
 
 // "FILE:LINE:COL: OP is not supported (REASON)\n  hint: HINT"
 std::string ToString(const Refusal& refusal);
 
-// The name that normalization left in an operation's location: that of the named operation it was made from;
-// or empty.
+// The name that normalization left in an operation's location:
+// that of the named operation it was made from; or empty.
 std::string OriginalName(mlir::Operation* op);
 void SetOriginalName(mlir::Operation* op, llvm::StringRef name);
 

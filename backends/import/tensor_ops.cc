@@ -11,8 +11,8 @@ namespace {
 constexpr char kStaticHint[] =
     "export with fixed shapes, so that every offset, size and stride is a constant";
 
-// The indices of `wide` (the shape before its dimensions were collapsed in groups) in terms of those of the
-// collapsed shape.
+// The indices of `wide` (the shape before its dimensions were collapsed in groups)
+// in terms of those of the collapsed shape.
 std::vector<Sum> Expanded(const std::vector<int64_t>& wide, const std::vector<int64_t>& collapsed,
                           llvm::ArrayRef<mlir::ReassociationIndices> groups) {
   const auto extent_of = [&](Source source) { return collapsed[source.id]; };

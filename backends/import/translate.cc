@@ -133,8 +133,8 @@ class Translator {
     return std::string(b_.program().Text(b_.program().buffers[buffer].name));
   }
 
-  // The buffer of `value` becomes the next output; what is a view, an argument or an output already is
-  // copied.
+  // The buffer of `value` becomes the next output;
+  // what is a view, an argument or an output already is copied.
   mlir::LogicalResult Output(mlir::Value value, mlir::Operation* user) {
     const bool own = values_.IsWholeBuffer(value) && values_.RoleOf(value) == Role::kTemporary;
     if (!own && mlir::failed(values_.Materialize(value, user))) return mlir::failure();

@@ -54,8 +54,8 @@ class Values {
   void SetSplat(mlir::Value tensor, mlir::TypedAttr constant, mlir::Value scalar);
   void SetBuffer(mlir::Value tensor, Id buffer);
   void SetScalar(mlir::Value scalar, Id buffer) { scalars_[scalar] = buffer; }
-  // `tensor` is `source` read at `index` (over tensor's own indices); where that cannot be said, source is
-  // copied first.
+  // `tensor` is `source` read at `index` (over tensor's own indices);
+  // where that cannot be said, source is copied first.
   mlir::LogicalResult SetView(mlir::Value tensor, mlir::Value source, const std::vector<Sum>& index,
                               mlir::Operation* op);
 
@@ -64,8 +64,8 @@ class Values {
   mlir::FailureOr<Id> Read(mlir::Value tensor, const std::vector<Sum>& index,
                            const std::vector<int64_t>& domain, Scalars& scalars, mlir::Operation* user,
                            bool guarded = false);
-  // A scalar that arith and math did not make: an argument, a boundary's result, a tensor's element at a
-  // constant index.
+  // A scalar that arith and math did not make: an argument,
+  // a boundary's result, a tensor's element at a constant index.
   mlir::FailureOr<Id> Leaf(mlir::Value scalar, mlir::Operation* user);
   // A tensor's element: a load where all indices are sums of loops (whose iters `iter_of` gives) and within
   // the tensor, else a gather.

@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// The program defines it. Called on any thread, each time one of the functions is about to return null; must
-// not allocate.
+// The program defines it.
+// Called on any thread, each time one of the functions is about to return null; must not allocate.
 void AllocationRefused();
 
 }  // namespace kiln

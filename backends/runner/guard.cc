@@ -84,8 +84,8 @@ std::unique_ptr<GuardedBuffer> GuardedBuffer::Make(int param, int64_t bytes) {
   buffer->data_ = buffer->last_ - padded;
   buffer->end_ = buffer->last_ + page;
   if (mprotect(buffer->first_, static_cast<size_t>(accessible), PROT_READ | PROT_WRITE) != 0) return nullptr;
-  // Whether the kernel has huge pages at hand must not decide how fast a candidate seems: it is asked for
-  // them.
+  // Whether the kernel has huge pages at hand must not decide how fast a candidate seems:
+  // it is asked for them.
   if (huge) madvise(buffer->first_, static_cast<size_t>(accessible), MADV_HUGEPAGE);
   FillCanary(buffer->first_, buffer->data_);
   FillCanary(buffer->data_ + bytes, buffer->last_);

@@ -54,12 +54,12 @@ class GuardedBuffer {
   char* end_ = nullptr;   // one past the last page without access
 };
 
-// Gives the calling thread a stack for the handler of signals, so that one whose own stack is full is told
-// too.
+// Gives the calling thread a stack for the handler of signals,
+// so that one whose own stack is full is told too.
 void UseSignalStack();
 
-// Installs the handler of SIGSEGV and SIGBUS, on any thread, for the rest of the process. Both must outlive
-// it.
+// Installs the handler of SIGSEGV and SIGBUS, on any thread, for the rest of the process.
+// Both must outlive it.
 void InstallFaultHandler(const std::vector<std::unique_ptr<GuardedBuffer>>* buffers, RunNote* note);
 
 // For the allocation functions of the process (allocation.h): one of them returned null.

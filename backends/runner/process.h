@@ -19,8 +19,8 @@ class RunnerProcess {
 
   absl::Status Start(std::string* remark) { return worker_.Start(remark); }
 
-  // Starts the process if it does not run. When it does not answer it is ended, and the result is
-  // interrupted.
+  // Starts the process if it does not run.
+  // When it does not answer it is ended, and the result is interrupted.
   RunResult Run(const RunRequest& request);
 
   void Stop() { worker_.Stop(); }

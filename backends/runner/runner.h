@@ -37,8 +37,8 @@ struct KernelParam {
   std::string dtype = {};  // f64 f32 f16 bf16 i1 i8 u8 i32 i64 index; an i1 is one byte, an index eight
   int64_t elements = 0;
   Role role = kInput;
-  // The values of an input, constant or scalar, as they lie in memory; empty: FillInput(data_seed, position,
-  // ..., range).
+  // The values of an input, constant or scalar, as they lie in memory;
+  // empty: FillInput(data_seed, position, ..., range).
   std::string data = {};
   DataRange range = {};
   Tolerance tolerance = {};  // for an output
@@ -57,11 +57,11 @@ struct LibraryProduct {
 struct KernelObject {
   std::string shared_object = {};  // the bytes of an ELF shared object that needs libc and libm only
   std::string symbol = {};
-  // A function of the same parameters, called once before the kernel: fills the prepared parameters from
-  // constants.
+  // A function of the same parameters, called once before the kernel:
+  // fills the prepared parameters from constants.
   std::optional<std::string> prepare_symbol = {};
-  // `void f(int)`, told RunRequest::threads before anything else; it calls kiln_parallel_for, which the
-  // runner has.
+  // `void f(int)`, told RunRequest::threads before anything else;
+  // it calls kiln_parallel_for, which the runner has.
   std::optional<std::string> threads_symbol = {};
   std::vector<KernelParam> params = {};
   // It asks malloc for so many bytes more than it uses, and uses what begins at the next multiple of them.
@@ -136,8 +136,8 @@ struct RunRequest {
   TimingPolicy timing = {};
   RunLimits limits = {};
   std::optional<ReferenceKernel> reference_kernel = {};
-  // A file with the bytes of all outputs, one after the other in the order of parameters. Empty: nothing is
-  // compared.
+  // A file with the bytes of all outputs, one after the other in the order of parameters.
+  // Empty: nothing is compared.
   std::string reference = {};
   // Where to write such a file from the outputs of `kernel`. Whole if and only if the result is ok.
   std::string write_reference_to = {};

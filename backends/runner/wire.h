@@ -1,8 +1,10 @@
 // Values as bytes for another process of the same build: numbers and enumerators as they lie in memory,
 // strings and vectors behind their lengths, structs field by field. How a struct is visited is told by
-// `Fields`, a class with
-//   template <typename Visitor> static void Of(Visitor& visit, auto& value)    that calls visit(value.a,
-//   value.b, ...).
+// `Fields`, a class with a function that calls visit(value.a, value.b, ...):
+//
+//   template <typename Visitor>
+//   static void Of(Visitor& visit, auto& value);
+//
 // Frames that carry the bytes: protocol.h.
 #pragma once
 

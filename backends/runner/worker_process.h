@@ -26,8 +26,8 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // kFailedPrecondition when the program cannot be started or cannot work. `remark`: what it has to say, or
-  // nothing.
+  // kFailedPrecondition when the program cannot be started or cannot work.
+  // `remark`: what it has to say, or nothing.
   absl::Status Start(std::string* remark);
 
   struct Answer {
@@ -36,8 +36,8 @@ class WorkerProcess {
     int wait_status = 0;  // when kClosed: how it ended, as waitpid says
     bool ended = false;   // when kClosed: by itself; else it had to be
   };
-  // Sends a request and waits for the answer. Unless that is kOk, the process is gone afterwards. It must
-  // run.
+  // Sends a request and waits for the answer.
+  // Unless that is kOk, the process is gone afterwards. It must run.
   Answer Ask(const std::string& request, double seconds);
 
   // Ends the process and its children, and waits until it is gone.

@@ -9,12 +9,12 @@ namespace kiln {
 // its iters: readers of what joins dimensions would divide, and those of what is read in steps would step.
 bool IsCheap(const Program& program, Id block);
 
-// One block reads what it writes, at indices that are multiples of distinct iters of its own: each element
-// once.
+// One block reads what it writes, at indices that are multiples of distinct iters of its own:
+// each element once.
 bool IsReadOnce(const Program& program, Id block);
 
-// Every read's indices name the iters in the order in which the destination's do, so that inlining permutes
-// no access.
+// Every read's indices name the iters in the order in which the destination's do,
+// so that inlining permutes no access.
 bool KeepsOrder(const Program& program, Id block);
 
 // A reduction in which some read does not depend on some spatial iter: tiles reuse what they load.

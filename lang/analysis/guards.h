@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-// Guards of a block other than those of its iters' own extents: points of its tiles that belong to other
-// tiles.
+// Guards of a block other than those of its iters' own extents:
+// points of its tiles that belong to other tiles.
 bool HasInnerGuards(const Program& program, const Bindings& bindings);
 
 // Iters whose guard some iterations of `at` (and of the loops around it) fail as a whole: there is no

@@ -9,19 +9,19 @@
 
 namespace kiln {
 
-// True if proven: two different iterations of `loops` (all others standing still) are different instances of
-// the block.
+// True if proven:
+// two different iterations of `loops` (all others standing still) are different instances of the block.
 bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& loops);
 
-// True if proven: the values of `sums` (over loops, all others standing still) tell the iterations of
-// `loops`.
+// True if proven:
+// the values of `sums` (over loops, all others standing still) tell the iterations of `loops`.
 bool Determine(const Program& program, const std::vector<Sum>& sums, const std::vector<Id>& loops);
 
 // True if proven: different iterations of the loop run different instances of the block, whatever the loops
 // below it do.
 bool TellsApart(const Program& program, Id block, Id loop);
-// The same for the first of `loops` of a block that is to run, below the last of them, for these ranges of
-// its iters.
+// The same for the first of `loops` of a block that is to run,
+// below the last of them, for these ranges of its iters.
 bool TellsApart(const Program& program, const std::vector<DimRange>& ranges, const std::vector<Id>& loops);
 
 // OK if the reduction can be initialized where the first of `loops` is entered, these being the loops from

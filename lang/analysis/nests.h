@@ -29,8 +29,8 @@ struct NestLoop {
   LoopKind kind = LoopKind::kSerial;
 };
 
-// scale * ((loop / lower) % extent), extent 0 for no remainder; takes `values` different values, more than
-// one.
+// scale * ((loop / lower) % extent), extent 0 for no remainder;
+// takes `values` different values, more than one.
 struct NestTerm {
   int32_t loop = 0;
   int64_t scale = 1, lower = 1, extent = 0, values = 1;
@@ -70,8 +70,8 @@ struct NestBlock {
 struct NestBuffer {
   int32_t first = -1;  // its accesses: first, then NestAccess::next; -1: not used
   int32_t shared = 0;  // number of loops around all of its accesses
-  int32_t home = 0;  // of these, those below which it is allocated (all, up to a vectorized one); 0 if it is
-                     // no temporary
+  int32_t home = 0;    // of these, those below which it is allocated (all, up to a vectorized one);
+                       // 0 if it is no temporary
   int32_t home_loop = -1;
   int64_t elements = 0;  // after compaction
 };

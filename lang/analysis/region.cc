@@ -27,8 +27,8 @@ bool Dense(const Sum& inner, const Extents& extents) {
   return true;
 }
 
-// Splits what depends on loops outside (at included) from the rest, and bounds the rest; nullopt if it
-// cannot.
+// Splits what depends on loops outside (at included) from the rest,
+// and bounds the rest; nullopt if it cannot.
 std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const Extents& extents) {
   DimRange range;
   Sum inner;

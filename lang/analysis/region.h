@@ -24,8 +24,8 @@ bool IsDense(const Region& region);
 Region ReadRegion(const Program& program, const Bindings& bindings, Id buffer, Id at);
 Region WrittenRegion(const Program& program, const Bindings& bindings, Id buffer, Id at);
 
-// What the loops below `at` make of an iter of a block, guards not considered; nullopt if the algebra cannot
-// bound it.
+// What the loops below `at` make of an iter of a block, guards not considered;
+// nullopt if the algebra cannot bound it.
 std::optional<DimRange> IterRange(const Program& program, const Bindings& bindings, int iter, Id at);
 
 // The marks (over the iters of `block`) of the indices of a gather that are functions of the iters and within

@@ -1,5 +1,5 @@
-// The instances of a block below a loop as a tile: what blockize makes a block of, and what tensorize
-// matches.
+// The instances of a block below a loop as a tile:
+// what blockize makes a block of, and what tensorize matches.
 #pragma once
 
 #include <vector>

@@ -82,8 +82,7 @@ absl::StatusOr<std::vector<std::optional<ZeroTerms>>> FindZeroTerms(const Progra
   if (found) return of;
   return absl::FailedPreconditionError(
       "no factor is zero but for one element of several in a row, in a dimension that a spatial and a "
-      "reduction "
-      "iter walk along, both a multiple of the distance long");
+      "reduction iter walk along, both a multiple of the distance long");
 }
 
 }  // namespace kiln

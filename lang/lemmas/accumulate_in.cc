@@ -109,8 +109,7 @@ const Primitive kAccumulateIn{
     .lemma = true,
     .doc =
         "Reduces in a wider type of the same kind, and rounds once at the end. A lemma: what it makes is "
-        "what "
-        "later steps must keep.\n"
+        "what later steps must keep.\n"
         "for i: for k: C[i] sum= f(i, k)\n->\n"
         "for i: for k: acc[i] sum= f32(f(i, k))\nfor i: C[i] = f16(acc[i])\n"
         "Does not apply after a step that transforms the program, when the type is no wider, or the block "

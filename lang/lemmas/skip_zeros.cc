@@ -5,7 +5,7 @@
 //   ->
 //   for hq in 0..8: for hr in 0..2: for iq in 0..2: C[2*hq + hr] sum= Z[2*hq + 2*iq + 2*hr] * W[2*iq + hr]
 //
-// where Z's elements are read often, they are copied together first (lang/dense_reads.h).
+// Where Z's elements are read often, they are copied together first (lang/dense_reads.h).
 //
 // The identity: a term whose factor Z is zero adds nothing to a sum, so that of s terms in a row the one
 // whose Z is an element of X is enough; which one that is depends on h % s alone. What a transposed
@@ -106,17 +106,15 @@ const Primitive kSkipZeros{
     .lemma = true,
     .doc =
         "Leaves out the terms of a sum of products in which a factor is a zero between elements, as a "
-        "transposed "
-        "convolution has them. The remainder that tells which terms stay becomes an iter of its own. A "
-        "lemma: "
-        "what it makes is what later steps must keep.\n"
+        "transposed convolution has them. The remainder that tells which terms stay becomes an iter of its "
+        "own. A lemma: what it makes is what later steps must keep.\n"
         "for y: Z[y] = (y % 2 = 0 && y/2 < 8 ? X[y/2] : 0)\n"
         "for h in 0..16: for i in 0..4: C[h] sum= Z[h + i] * W[i]\n->\n"
-        "for h in 0..8: for h.r in 0..2: for i in 0..2: C[2*h + h.r] sum= Z[2*h + 2*i + 2*h.r] * W[2*i + "
-        "h.r]\n"
+        "for h in 0..8: for h.r in 0..2: for i in 0..2: "
+        "C[2*h + h.r] sum= Z[2*h + 2*i + 2*h.r] * W[2*i + h.r]\n"
         "What it still reads of Z, two apart, is copied together first where each element is read 16 times.\n"
-        "Does not apply after a step that transforms the program, or when no factor is such a buffer, walked "
-        "along by a spatial and a reduction iter whose extents are multiples of the distance.",
+        "Does not apply after a step that transforms the program, or when no factor is such a buffer, "
+        "walked along by a spatial and a reduction iter whose extents are multiples of the distance.",
     .apply = SkipZeros,
 };
 KILN_PRIMITIVE(kSkipZeros);

@@ -1,5 +1,5 @@
-// annotate-block, annotate-loop: a key and a number that modules and lowering may read; they change no
-// meaning.
+// annotate-block, annotate-loop: a key and a number that modules and lowering may read;
+// they change no meaning.
 #include "lang/analysis/annotations.h"
 #include "lang/primitive.h"
 
@@ -24,13 +24,11 @@ const Primitive kAnnotateBlock{
     .result_names = "",
     .doc =
         "Sets a named number on a block; it changes no meaning. `fast-math` other than 0: functions such as "
-        "tanh and "
-        "powf may be less accurate there, and faster (backends/cpu/vector_math.h). `stream` other than 0: "
-        "whole "
-        "vectors are stored past the caches. `finite` other than 0: of a sum of products, terms in which a "
-        "factor is a zero beyond the bounds of what it reads (`within`) may be left out; where the other "
-        "factor is infinite or NaN, so would be the sum with them; where a sum starts from -0.0 and "
-        "nothing but such terms enters, it may stay -0.0.",
+        "tanh and powf may be less accurate there, and faster (backends/cpu/vector_math.h). `stream` other "
+        "than 0: whole vectors are stored past the caches. `finite` other than 0: of a sum of products, "
+        "terms in which a factor is a zero beyond the bounds of what it reads (`within`) may be left out; "
+        "where the other factor is infinite or NaN, so would be the sum with them; where a sum starts from "
+        "-0.0 and nothing but such terms enters, it may stay -0.0.",
     .apply = AnnotateBlock,
 };
 KILN_PRIMITIVE(kAnnotateBlock);

@@ -63,8 +63,7 @@ const Primitive kBind{
         "virtual-thread. Threads may share a reduction, which they combine at the loop's end.\n"
         "for i: S(i)\n-> bind \"thread-x\"\nthread-x i: S(i)\n"
         "Does not apply when parallel would not, when a loop around it or below has the same axis, or to a "
-        "block "
-        "axis below a thread axis.",
+        "block axis below a thread axis.",
     .apply = Bind,
 };
 KILN_PRIMITIVE(kBind);

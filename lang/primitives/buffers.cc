@@ -1,7 +1,6 @@
 // transform-layout, set-scope: fields of a buffer that change no value, only where values lie.
 //
-//   A[i, j] row-major      -- transform-layout "(i, j) -> (j/16, i, j%16)" -->      A[i, j] in panels of 16
-//   columns
+//   A[i, j] row-major   -- transform-layout "(i, j) -> (j/16, i, j%16)" -->   A[i, j] in panels of 16 columns
 #include <algorithm>
 #include <cctype>
 
@@ -217,19 +216,15 @@ const Primitive kTransformLayout{
     .result_names = "",
     .doc =
         "Sets where the elements of a temporary lie: of the operand-th buffer that a block reads, or (-1) of "
-        "the one it writes.\n"
-        "A[i, j] row-major\n-> transform-layout \"(i, j) -> (j/16, i, j%16)\"\nA[i, j] in panels of 16 "
-        "columns\n"
+        "the one it writes.\nA[i, j] row-major\n-> transform-layout \"(i, j) -> (j/16, i, j%16)\"\n"
+        "A[i, j] in panels of 16 columns\n"
         "$0, $1, .. of the map are the numbers that follow the block, which may be sampled: \"j/$0\". A last "
-        "tile that is not full keeps its room. "
-        "`swizzle` from to bits: address bits to .. to+bits-1 become their XOR with bits from .. "
-        "from+bits-1, so "
-        "that a column lies in different banks of shared memory. `kinds` says what the axes of a fragment "
-        "are: "
-        "\"lane, lane, register\".\n"
-        "Does not apply to parameters, or when the map or the swizzle is not one to one: a bit is "
-        "not XORed with itself, and the size of the memory is a multiple of the part that is permuted. Lanes "
-        "(32 at most), warps (4 at most) and registers are axes of buffers in warp or warpgroup memory only.",
+        "tile that is not full keeps its room. `swizzle` from to bits: address bits to .. to+bits-1 become "
+        "their XOR with bits from .. from+bits-1, so that a column lies in different banks of shared memory. "
+        "`kinds` says what the axes of a fragment are: \"lane, lane, register\".\n"
+        "Does not apply to parameters, or when the map or the swizzle is not one to one: a bit is not XORed "
+        "with itself, and the size of the memory is a multiple of the part that is permuted. Lanes (32 at "
+        "most), warps (4 at most) and registers are axes of buffers in warp or warpgroup memory only.",
     .apply = TransformLayout,
 };
 KILN_PRIMITIVE(kTransformLayout);
@@ -242,14 +237,11 @@ const Primitive kSetScope{
     .result_names = "",
     .doc =
         "Sets the storage of what a block writes, and so whose it is: global (the grid's), shared (a "
-        "block's), "
-        "warpgroup, warp (fragments), stack or register (a thread's).\n"
+        "block's), warpgroup, warp (fragments), stack or register (a thread's).\n"
         "T global/grid\n-> set-scope \"shared\"\nT shared/block\n"
-        "Does not apply to parameters; to what is prepared for others; to fragments, other than between warp "
-        "and "
-        "warpgroup; or when one thread, warp or block would use what another one wrote, or a kernel what "
-        "another "
-        "one did.",
+        "Does not apply to parameters; to what is prepared for others; to fragments, other than between "
+        "warp and warpgroup; or when one thread, warp or block would use what another one wrote, or a "
+        "kernel what another one did.",
     .apply = SetScope,
 };
 KILN_PRIMITIVE(kSetScope);

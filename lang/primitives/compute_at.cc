@@ -68,13 +68,10 @@ const Primitive kComputeAt{
         "for i: B[i] = f(i)\nfor o: for t in 0..4: C[..] = B[4*o+t]\n->\n"
         "for o:\n  for b in 0..4: B[4*o+b] = f(4*o+b)\n  for t in 0..4: C[..] = B[4*o+t]\n"
         "`place` among the loop's children is \"first\" (right after the last block there that it reads "
-        "from), "
-        "\"last\" (right before its first consumer; so it is by default), or the number of the child that it "
-        "comes "
-        "before.\n"
+        "from), \"last\" (right before its first consumer; so it is by default), or the number of the child "
+        "that it comes before.\n"
         "Does not apply when a consumer is outside of the loop, when the block writes a result of the "
-        "program, or when its"
-        " buffer has another writer.",
+        "program, or when its buffer has another writer.",
     .apply = ComputeAt,
 };
 KILN_PRIMITIVE(kComputeAt);
@@ -127,8 +124,8 @@ const Primitive kSampleComputeLocation{
     .reads_only = true,
     .doc =
         "Where to compute a block, uniformly: -2 inline, -1 where it is, or the position of a loop of more "
-        "than one iteration around"
-        " its first consumer at which compute-at applies and runs each instance at most 16 times.",
+        "than one iteration around its first consumer at which compute-at applies and runs each instance at "
+        "most 16 times.",
     .apply = SampleComputeLocation,
 };
 KILN_PRIMITIVE(kSampleComputeLocation);

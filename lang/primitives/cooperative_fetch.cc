@@ -105,13 +105,12 @@ const Primitive kCooperativeFetch{
     .doc =
         "Late. Spreads a plain store, usually a copy to shared memory, over the threads that its nest has "
         "elsewhere, `vector` elements at a time where that divides: fuses the serial loops that are its own, "
-        "and "
-        "splits and binds the result.\n"
+        "and splits and binds the result.\n"
         "for a in 0..A: for b in 0..B: S[a, b] = X[a, b]\nthread-x x in 0..T: .. S[..] ..\n->\n"
         "for o: thread-x x in 0..T: vectorized v in 0..V: S[f / B, f % B] = X[f / B, f % B]\n"
         "thread-x x in 0..T: .. S[..] ..\nwhere f = (o*T + x)*V + v\n"
-        "Does not apply to a reduction, below a thread axis, or when the block has no serial loop of its own "
-        "whose iterations are independent.",
+        "Does not apply to a reduction, below a thread axis, or when the block has no serial loop of its "
+        "own whose iterations are independent.",
     .apply = CooperativeFetch,
 };
 KILN_PRIMITIVE(kCooperativeFetch);

@@ -141,13 +141,12 @@ const Primitive kDecomposePadding{
     .result_names = "fill",
     .doc =
         "Makes two blocks of one that stores a value or, outside of some bounds, a constant: before a loop, "
-        "one "
-        "that fills all with the constant; and the block itself, which then stores within the bounds only.\n"
+        "one that fills all with the constant; and the block itself, which then stores within the bounds "
+        "only.\n"
         "for i in 0..12: B[i] = (0 <= i-2 < 8 ? A[i-2] : 0)\n->\n"
         "for i in 0..12: B[i] = 0\nfor i in 0..8: B[i+2] = A[i]\n"
         "Does not apply when the block stores anything else, its buffer has other writers, or iterations "
-        "that run at "
-        "once repeat it.",
+        "that run at once repeat it.",
     .apply = DecomposePadding,
 };
 KILN_PRIMITIVE(kDecomposePadding);

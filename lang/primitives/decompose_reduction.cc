@@ -125,8 +125,7 @@ const Primitive kDecomposeReduction{
         "Makes the initialization of a reduction a block of its own, before a loop.\n"
         "for i: for k: C[i] sum= f(i, k)\n->\nfor i:\n  C[i] = 0\n  for k: C[i] += f(i, k)\n"
         "Does not apply when a loop outside of the given one feeds the reduction, or when what it starts "
-        "from "
-        "is not there before the loop.",
+        "from is not there before the loop.",
     .apply = DecomposeReduction,
 };
 KILN_PRIMITIVE(kDecomposeReduction);

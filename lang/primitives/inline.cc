@@ -141,8 +141,8 @@ const Primitive kComputeInline{
     .result = HandleKind::kBlock,
     .result_names = "",
     .doc =
-        "Replaces every read of what the block writes by its body.\nB[i] = f(i); C[j] = g(B[h(j)])\n->\nC[j] "
-        "= g(f(h(j)))\n"
+        "Replaces every read of what the block writes by its body.\nB[i] = f(i); C[j] = g(B[h(j)])\n->\n"
+        "C[j] = g(f(h(j)))\n"
         "Does not apply to reductions, to results of the program, or when the block writes at other indices "
         "than its iters.",
     .apply = ComputeInline,

@@ -34,9 +34,8 @@ const Primitive kParallel{
     .result_names = "",
     .doc =
         "Iterations run on the threads of the pool.\nfor i: S(i)\n->\nparallel i: S(i)\n"
-        "Does not apply when the loop feeds a reduction, or when a block below writes, outside of the loop's "
-        "own"
-        " temporaries, elements that do not depend on it.",
+        "Does not apply when the loop feeds a reduction, or when a block below writes, outside of the "
+        "loop's own temporaries, elements that do not depend on it.",
     .apply = Parallel,
 };
 KILN_PRIMITIVE(kParallel);
@@ -50,8 +49,7 @@ const Primitive kVectorize{
     .doc =
         "Iterations become the lanes of vectors.\nfor i: S(i)\n->\nvectorized i: S(i)\n"
         "A reduction combines lanes in a tree at the loop's end. Does not apply when there is a parallel or "
-        "vectorized"
-        " loop below, or a block whose elements do not depend on the loop.",
+        "vectorized loop below, or a block whose elements do not depend on the loop.",
     .apply = Vectorize,
 };
 KILN_PRIMITIVE(kVectorize);

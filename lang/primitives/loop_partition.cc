@@ -20,8 +20,8 @@
 namespace kiln {
 namespace {
 
-// A copy of a tree whose loops stand for others: `sources` has what each loop of the old tree is in the new
-// one.
+// A copy of a tree whose loops stand for others:
+// `sources` has what each loop of the old tree is in the new one.
 Id CloneTree(Program& p, Id node, std::map<Id, Source>& sources) {
   Id copy;
   if (p.IsLoop(node)) {
@@ -148,12 +148,11 @@ const Primitive kLoopPartition{
     .result_names = "first ... last",
     .doc =
         "Splits a serial loop into two or three that run one after the other, with copies of what is below; "
-        "-1 "
-        "stands for what is left. The first of two parts, or the middle one, keeps the blocks.\n"
+        "-1 stands for what is left. The first of two parts, or the middle one, keeps the blocks.\n"
         "for i in 0..E: S(i)\n->\nfor i0 in 0..e0: S(i0)\nfor i1 in 0..e1: S(e0 + i1)\n"
         "Does not apply when the sizes do not add up to the extent, when the loop is at or below the one at "
-        "which a reduction starts, or when iterations of a parallel loop below have a buffer for themselves, "
-        "which the copies would share.",
+        "which a reduction starts, or when iterations of a parallel loop below have a buffer for "
+        "themselves, which the copies would share.",
     .apply = LoopPartition,
 };
 KILN_PRIMITIVE(kLoopPartition);

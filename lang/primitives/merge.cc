@@ -43,8 +43,8 @@ bool NeverLater(const Program& p, const Region& a, const Region& b, Id first, Id
     const std::optional<int64_t> step = StepOf(a[d], first, rest_a), other = StepOf(b[d], second, rest_b);
     const int64_t ahead = b[d].base.offset - a[d].base.offset;
     if (step.has_value() && *step != 0 && step == other && rest_a == rest_b) {
-      // Places that both touch have step * (i - j) within ahead - (extent of a - 1) .. ahead + (extent of b -
-      // 1).
+      // Places that both touch have step * (i - j) within ahead - (extent of a - 1) ..
+      // ahead + (extent of b - 1).
       if (*step > 0 ? ahead + b[d].extent - 1 < *step : a[d].extent - 1 - ahead < -*step) return true;
       continue;
     }
@@ -140,8 +140,7 @@ const Primitive kMerge{
         "Makes one loop of two serial loops that follow each other and have one extent.\n"
         "for i in 0..E: S(i)\nfor j in 0..E: T(j)\n->\nfor m in 0..E:\n  S(m)\n  T(m)\n"
         "Does not apply unless it is proven that T touches nothing that later iterations of S write, and "
-        "writes "
-        "nothing that these read.",
+        "writes nothing that these read.",
     .apply = Merge,
 };
 KILN_PRIMITIVE(kMerge);

@@ -1,10 +1,11 @@
 // pad-einsum
 //
-//   for i in 0..6: for k in 0..9:                for i in 0..8: for k in 0..12: A.pad[i, k] = (i<6, k<9 ?
-//   A[i, k] : 0)
-//     C[i] sum= A[i, k] * B[k]          ->       for k in 0..12: B.pad[k] = (k<9 ? B[k] : 0)
-//                                                for i in 0..8: for k in 0..12: C.pad[i] sum= A.pad[i, k] *
-//                                                B.pad[k] for i in 0..6: C[i] = C.pad[i]
+//   for i in 0..6: for k in 0..9: C[i] sum= A[i, k] * B[k]
+//   ->
+//   for i in 0..8: for k in 0..12: A.pad[i, k] = (i<6, k<9 ? A[i, k] : 0)
+//   for k in 0..12: B.pad[k] = (k<9 ? B[k] : 0)
+//   for i in 0..8: for k in 0..12: C.pad[i] sum= A.pad[i, k] * B.pad[k]
+//   for i in 0..6: C[i] = C.pad[i]
 //
 // Extents become multiples, so that tiles and intrinsics fit without guards.
 #include <algorithm>
@@ -242,18 +243,15 @@ const Primitive kPadEinsum{
     .result_names = "pads ... crop",
     .doc =
         "Pads the extents of a sum of products to multiples, one for each iter, with copies of what it reads "
-        "that "
-        "have zeros beyond, and of what it writes. The results are the padding blocks, in the order of the "
-        "reads, "
-        "and the one that crops; those that pad nothing are left out.\n"
+        "that have zeros beyond, and of what it writes. The results are the padding blocks, in the order of "
+        "the reads, and the one that crops; those that pad nothing are left out.\n"
         "for i in 0..6: for k in 0..9: C[i] sum= A[i, k] * B[k]\n-> pad-einsum multiples=[8 4]\n"
         "for i in 0..8: for k in 0..12: A.pad[i, k] = (i < 6, k < 9 ? A[i, k] : 0)\n"
         "for k in 0..12: B.pad[k] = (k < 9 ? B[k] : 0)\n"
         "for i in 0..8: for k in 0..12: C.pad[i] sum= A.pad[i, k] * B.pad[k]\n"
         "for i in 0..6: C[i] = C.pad[i]\n"
         "Does not apply to other blocks, to those that are tiled already or share loops with blocks that "
-        "they read "
-        "from, or when a padded reduction iter of floats is no index of one of the factors.",
+        "they read from, or when a padded reduction iter of floats is no index of one of the factors.",
     .apply = PadEinsum,
 };
 KILN_PRIMITIVE(kPadEinsum);

@@ -90,23 +90,18 @@ const Primitive kPipeline{
     .restricts = true,
     .doc =
         "Lets the children of a serial loop overlap: a child in stage s runs an iteration while one in stage "
-        "0 "
-        "runs the s-th after it, in the given order. What one child makes for others is kept in as many "
-        "copies "
-        "as stages need, or `depths` say (by buffer, as the children write them), and travels by loads and "
-        "stores (sync), or by copies that are waited for (async, bulk). `producers` are children that only "
-        "make what others read, and may run on threads of their own. Empty lists: a child is one stage "
-        "behind "
-        "those whose results it reads.\n"
+        "0 runs the s-th after it, in the given order. What one child makes for others is kept in as many "
+        "copies as stages need, or `depths` say (by buffer, as the children write them), and travels by "
+        "loads and stores (sync), or by copies that are waited for (async, bulk). `producers` are children "
+        "that only make what others read, and may run on threads of their own. Empty lists: a child is one "
+        "stage behind those whose results it reads.\n"
         "for k:\n  S[..] = A[.., k]\n  C[..] += S[..]\n-> pipeline stages=[0, 1]\n"
         "pipelined k (S in 2 copies):\n  S[..] = A[.., k]    an iteration ahead\n  C[..] += S[..]\n"
         "Does not apply when two children write one buffer; when what a child makes for others is used "
-        "outside "
-        "of the loop, is not made anew in each iteration by one block, or is read where other iterations may "
-        "have made it; when a stage is before that of what it reads; when there are fewer copies than stages "
-        "between and one; when what travels otherwise than sync is no plain copy (bulk: of a box). Later "
-        "steps "
-        "on the loop that would break this do not apply either.",
+        "outside of the loop, is not made anew in each iteration by one block, or is read where other "
+        "iterations may have made it; when a stage is before that of what it reads; when there are fewer "
+        "copies than stages between and one; when what travels otherwise than sync is no plain copy (bulk: "
+        "of a box). Later steps on the loop that would break this do not apply either.",
     .apply = Pipeline,
 };
 KILN_PRIMITIVE(kPipeline);

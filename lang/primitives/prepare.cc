@@ -39,15 +39,11 @@ const Primitive kPrepare{
     .restricts = true,
     .doc =
         "Puts the whole nest of a block in the prepare phase, which runs once per set of constants, before "
-        "all "
-        "others, and is exported apart as NAME_prepare.\n"
-        "for i: Y[i] = X[i]\nfor j: P[j] = W[j]    (W a constant)\n->\nprepare for j: P[j] = W[j]\nfor i: "
-        "Y[i] = "
-        "X[i]\n"
+        "all others, and is exported apart as NAME_prepare.\nfor i: Y[i] = X[i]\n"
+        "for j: P[j] = W[j]    (W a constant)\n->\nprepare for j: P[j] = W[j]\nfor i: Y[i] = X[i]\n"
         "Does not apply when a block of the nest reads what is no constant and not prepared, or writes a "
-        "result, "
-        "or a buffer that blocks outside of the phase write too; nor when what it writes for these is not in "
-        "global memory.",
+        "result, or a buffer that blocks outside of the phase write too; nor when what it writes for these "
+        "is not in global memory.",
     .apply = Prepare,
 };
 KILN_PRIMITIVE(kPrepare);

@@ -210,12 +210,10 @@ const Primitive kReindex{
     .result_names = "copy",
     .doc =
         "Copies the operand-th buffer that a block reads (-1: what it writes) from or to a new buffer that "
-        "it "
-        "indexes by its iters alone, those that the old index names, in the block's order.\n"
+        "it indexes by its iters alone, those that the old index names, in the block's order.\n"
         "C[h(i)] = f(A[g(i)])\n->\nA.reindex[i] = A[g(i)]; C[h(i)] = f(A.reindex[i])\n"
         "Does not apply when the block reads the buffer at several indices or within bounds only, when it "
-        "may write "
-        "an element more than once, or when the buffer has other writers after it.",
+        "may write an element more than once, or when the buffer has other writers after it.",
     .apply = Reindex,
 };
 KILN_PRIMITIVE(kReindex);

@@ -43,8 +43,8 @@ absl::Status CheckReductions(const Program& p, const std::vector<Id>& chain, con
   return absl::OkStatus();
 }
 
-// What an iteration reads of earlier ones must have been written: loops over which the two are apart keep
-// their order.
+// What an iteration reads of earlier ones must have been written:
+// loops over which the two are apart keep their order.
 absl::Status CheckDependences(const Program& p, const std::vector<Id>& chain, const std::vector<Id>& order) {
   const std::vector<Id> blocks = BlocksBelow(p, chain.back());
   if (blocks.size() < 2) return absl::OkStatus();

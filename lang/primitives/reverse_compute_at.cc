@@ -93,12 +93,11 @@ const Primitive kReverseComputeAt{
         "for o: for t in 0..4: B[4*o+t] = f\nfor i: C[i] = g(B[i])\n->\n"
         "for o:\n  for t in 0..4: B[4*o+t] = f\n  for c in 0..4: C[4*o+c] = g(B[4*o+c])\n"
         "`place` among the loop's children is \"first\" (right after the last block there that it reads "
-        "from; so it "
-        "is by default), \"last\" (at the loop's end), or the number of the child that it comes before.\n"
+        "from; so it is by default), \"last\" (at the loop's end), or the number of the child that it comes "
+        "before.\n"
         "Does not apply when the loop, or one around it, feeds a reduction of a producer; when the block "
-        "reads at an index that is no"
-        " iter of its own; when it reduces over a part only; or when the producer's tiles are imperfect at "
-        "several levels.",
+        "reads at an index that is no iter of its own; when it reduces over a part only; or when the "
+        "producer's tiles are imperfect at several levels.",
     .apply = ReverseComputeAt,
 };
 KILN_PRIMITIVE(kReverseComputeAt);

@@ -136,17 +136,14 @@ const Primitive kSamplePerfectTile{
     .sampling = true,
     .reads_only = true,
     .doc =
-        "n factors whose product is the extent of the loop, the last at most `innermost` (0: any), uniformly."
-        " With a budget, the product of the last factor and those of the tiles `within` stays within it; so "
-        "it does with a `bound` of the target: registers, unrolled, l1, l2 or l3, in elements. With `lanes` "
-        "the "
-        "budget is in vectors of so many elements, which the last factor of the first of `within` (of this "
-        "tile, if there is none) fills, and holds a row of operands too. The product of the last i factors "
-        "is at most the i-th number of `most` and a multiple of the i-th of `multiple` "
-        "(0: "
-        "any). Does not apply when nothing keeps these. As at every site, `only` lists the decisions that "
-        "are "
-        "left of the support, one after the other (none: all).",
+        "n factors whose product is the extent of the loop, the last at most `innermost` (0: any), "
+        "uniformly. With a budget, the product of the last factor and those of the tiles `within` stays "
+        "within it; so it does with a `bound` of the target: registers, unrolled, l1, l2 or l3, in "
+        "elements. With `lanes` the budget is in vectors of so many elements, which the last factor of the "
+        "first of `within` (of this tile, if there is none) fills, and holds a row of operands too. The "
+        "product of the last i factors is at most the i-th number of `most` and a multiple of the i-th of "
+        "`multiple` (0: any). Does not apply when nothing keeps these. As at every site, `only` lists the "
+        "decisions that are left of the support, one after the other (none: all).",
     .apply = SamplePerfectTile,
 };
 KILN_PRIMITIVE(kSamplePerfectTile);
@@ -162,10 +159,8 @@ const Primitive kSampleTile{
     .doc =
         "n factors that cover the extent of the loop, for extents that divide badly: half of the time a "
         "perfect tile, else any in which the first factor is what covers the extent and at most `waste` of "
-        "it "
-        "is run in vain. The others keep the bounds of sample-perfect-tile. Does not apply when nothing "
-        "keeps "
-        "these.",
+        "it is run in vain. The others keep the bounds of sample-perfect-tile. Does not apply when nothing "
+        "keeps these.",
     .apply = SampleCeilTile,
 };
 KILN_PRIMITIVE(kSampleTile);

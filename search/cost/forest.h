@@ -5,8 +5,8 @@
 //
 //   forest := count:u32 tree*count          little endian
 //   tree   := count:u32 node*count          count = 2 * splits + 1
-//   node   := feature:i32 value:f32         feature -1: a leaf, worth `value`; else left if x[feature] <
-//   value
+//   node   := feature:i32 value:f32         feature -1: a leaf, worth `value`;
+//                                           else left if x[feature] < value
 //
 // ParseForest takes nothing on trust: it refuses sizes that do not fit the bytes, features out of range,
 // values that are not finite, nodes that would be below themselves, and trees deeper than kMostLevels. What

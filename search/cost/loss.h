@@ -3,8 +3,7 @@
 //
 //   squared error   w (s − log y)² / 2          y the throughput; 0 where y is an upper bound and s is below
 //   pairwise        w log(1 + exp(s_b − s_a))   for pairs of one task, where a is known to be faster than b:
-//   what
-//                                               failed is slower than all that ran
+//                                               what failed is slower than all that ran
 //
 // The target is log y, at most 0, and not y: rows then add losses, as their times add up, and a program does
 // not look better for having more of them. (With y as the target, programs whose numbers of rows differ were

@@ -9,8 +9,8 @@
 
 namespace kiln {
 
-// Ids are positive, unique within their table, given in order of insertion, and have no meaning outside their
-// store.
+// Ids are positive, unique within their table, given in order of insertion,
+// and have no meaning outside their store.
 using RowId = int64_t;
 
 // The status class of a candidate that ran and was not found wrong. The other classes (build_failed, crashed,
@@ -92,8 +92,8 @@ struct RecordEntry {
   RunRow run;
 };
 
-// Everything but the models and the rounds, each table in the order of its ids; ids refer to rows of the same
-// contents.
+// Everything but the models and the rounds, each table in the order of its ids;
+// ids refer to rows of the same contents.
 struct StoreContents {
   std::vector<WorkloadRow> workloads;
   std::vector<TargetRow> targets;

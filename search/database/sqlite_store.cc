@@ -211,9 +211,8 @@ class SqliteStore : public Store {
   absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target, bool verified_only,
                                                 bool cold) override {
     Query query(*db_,
-                "SELECT id, run, flags, samples FROM record WHERE workload = ? AND target = ? AND status = ? "
-                "AND lower_bound = 0 "
-                "AND verified >= ? ORDER BY id",
+                "SELECT id, run, flags, samples FROM record WHERE workload = ? AND target = ? AND status = "
+                "? AND lower_bound = 0 AND verified >= ? ORDER BY id",
                 workload, target, kRecordOk, verified_only);
     BestOfRuns runs;
     RecordRow candidate;
@@ -267,9 +266,9 @@ class SqliteStore : public Store {
              const auto target = Find("target", "id, text, fingerprint", model.target, ReadTarget);
              if (!target.ok()) return target.status();
              return Done(Query(*db_,
-                               "INSERT INTO model (key, target, bytes, note) VALUES (?, ?, ?, ?) ON CONFLICT "
-                               "(key, target) "
-                               "DO UPDATE SET bytes = excluded.bytes, note = excluded.note",
+                               "INSERT INTO model (key, target, bytes, note) VALUES (?, ?, ?, ?) ON "
+                               "CONFLICT (key, target) DO UPDATE SET bytes = excluded.bytes, note = "
+                               "excluded.note",
                                model.key, model.target, Blob{model.bytes}, model.note),
                          0);
            })

@@ -41,8 +41,8 @@ namespace kiln {
 // The latency of a record in seconds: the median of its samples; infinity without samples.
 double Seconds(const RecordRow& record);
 
-// Whether the record can be the best of its workload: it ran to the end, is not a lower bound, and has
-// samples.
+// Whether the record can be the best of its workload:
+// it ran to the end, is not a lower bound, and has samples.
 bool CanBeBest(const RecordRow& record);
 
 // The flag of records that come from the race at the end of a run, beside the measurer's own.
@@ -87,8 +87,8 @@ class Store {
   virtual absl::StatusOr<std::vector<RowId>> AppendRecords(RowId run, absl::Span<const RecordRow> records,
                                                            absl::string_view state,
                                                            absl::Span<const RoundRow> rounds = {}) = 0;
-  // All runs, in the order of their ids, and what is told of the rounds of one in the order in which they
-  // were appended.
+  // All runs, in the order of their ids,
+  // and what is told of the rounds of one in the order in which they were appended.
   virtual absl::StatusOr<std::vector<RunRow>> Runs() = 0;
   virtual absl::StatusOr<std::vector<RoundRow>> Rounds(RowId run) = 0;
   // What comparing a record's output with the reference has shown.
@@ -104,8 +104,8 @@ class Store {
   // selects from Records.
   virtual absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target,
                                                         bool verified_only = false, bool cold = false) = 0;
-  // The same for every workload and target that have one, in the order of their ids, the one with cold caches
-  // last.
+  // The same for every workload and target that have one,
+  // in the order of their ids, the one with cold caches last.
   virtual absl::StatusOr<std::vector<RecordEntry>> BestAll(bool verified_only = false) = 0;
   virtual absl::StatusOr<RecordEntry> Get(RowId record) = 0;
 

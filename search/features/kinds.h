@@ -1,7 +1,7 @@
 // What a cost model may see of a scheduled program, by name:
 //
-//   ansor              a row for each store (search/features.h): the default, and what the analytic model
-//   reads context-relation   a row for each store, the same for any space (search/features/context.h)
+//   ansor              a row for each store (search/features.h): the default, and what the analytic model reads
+//   context-relation   a row for each store, the same for any space (search/features/context.h)
 //   configuration      the decisions (search/features/configuration.h)
 #pragma once
 

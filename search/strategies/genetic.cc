@@ -12,8 +12,8 @@ constexpr int kChildrenPerTrial = 4;
 
 using Genes = absl::flat_hash_map<std::string, Decision>;  // decisions by the names of their sites
 
-// Decisions of both parents, either one's where both have one; mutated ones, and those out of support, from
-// the prior.
+// Decisions of both parents, either one's where both have one;
+// mutated ones, and those out of support, from the prior.
 class Crossover final : public Chooser {
  public:
   Crossover(const Genes& mother, const Genes& father, double mutation, Dice& dice)

@@ -1,8 +1,7 @@
 // How the search of one task proposes what is measured next: one interface, strategies by name.
 //
 //   annealed             chains of Metropolis-Hastings steps, annealed and resampled (population.h), guided
-//   by the
-//                        model; then coordinate descent around the best: the default
+//                        by the model; then coordinate descent around the best: the default
 //   simulated-annealing  persistent chains that minimize the model's energy, as AutoTVM's
 //   genetic              selection among what was measured, crossover of sites by name, mutation; no model
 //   random               draws from the prior; no model

@@ -1,5 +1,5 @@
-// Programs for other machines, scheduled, exported, linked with a C program and run, on Arm by qemu, against
-// the interpreter.
+// Programs for other machines, scheduled, exported,
+// linked with a C program and run, on Arm by qemu, against the interpreter.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

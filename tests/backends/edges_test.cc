@@ -1,5 +1,5 @@
-// Terms beyond the bounds of an image: left out where factors are said to be finite, by versions for the
-// edges.
+// Terms beyond the bounds of an image:
+// left out where factors are said to be finite, by versions for the edges.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -92,8 +92,8 @@ TEST(Export, ACProgramLinksTheObjectAndTheLibrary) {
   EXPECT_EQ(library.text, "right\n");
   const Output cpp = Shell(in +
                            "printf '#include \"scale.h\"\\nint main() { static float x[99], y[99]; return "
-                           "scale(x, y); }' > use.cc && "
-                           "c++ -Wall -Werror use.cc scale.o -lm -o use3 && ./use3");
+                           "scale(x, y); }' > use.cc && c++ -Wall -Werror use.cc scale.o -lm -o use3 && "
+                           "./use3");
   EXPECT_EQ(cpp.status, 0) << cpp.text;
 }
 

@@ -90,8 +90,8 @@ inline void ExpectOutputs(const Program& p, const std::vector<std::string>& foun
   }
 }
 
-// Outputs of the file's `function` (empty: its only public one) through stock passes; they are poisoned
-// first.
+// Outputs of the file's `function` (empty: its only public one) through stock passes;
+// they are poisoned first.
 inline std::vector<std::string> RunStock(const std::string& text, const Program& p,
                                          const std::vector<std::string>& inputs,
                                          const std::string& function = "") {

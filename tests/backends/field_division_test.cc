@@ -1,5 +1,5 @@
-// Divisions and shifts by tensors: trial data lie where the program is defined, and every schedule computes
-// the same.
+// Divisions and shifts by tensors:
+// trial data lie where the program is defined, and every schedule computes the same.
 #include <random>
 
 #include "absl/strings/match.h"

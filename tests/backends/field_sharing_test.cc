@@ -107,8 +107,8 @@ void ExpectOneHundred(int least, int most, int reach) {
 
 TEST(FieldSharing, OneHundredChainsOfUpTo100Operations) { ExpectOneHundred(2, 100, 1); }
 
-// Each of two reads may be of a value that reads the same two: without sharing, their number doubles with
-// each step.
+// Each of two reads may be of a value that reads the same two:
+// without sharing, their number doubles with each step.
 TEST(FieldSharing, OneHundredGraphsReadTheSameValuesAgain) { ExpectOneHundred(2, 40, 2); }
 TEST(FieldSharing, OneHundredGraphsReadValuesFromLongBefore) { ExpectOneHundred(2, 30, 12); }
 

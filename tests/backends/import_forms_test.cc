@@ -1,5 +1,5 @@
-// Operations that import takes apart first: packs, gathers, TOSA, types with a sign, tensors without
-// elements.
+// Operations that import takes apart first: packs, gathers,
+// TOSA, types with a sign, tensors without elements.
 #include <numeric>
 #include <random>
 

@@ -1,5 +1,5 @@
-// Bodies beyond sums of products: compiled code gives what the interpreter gives, untransformed and under
-// schedules.
+// Bodies beyond sums of products:
+// compiled code gives what the interpreter gives, untransformed and under schedules.
 #include <gtest/gtest.h>
 
 #include "lang/builder.h"
@@ -187,8 +187,8 @@ TEST(LowerBodies, MergedLoopsKeepWhatLaterIterationsRead) {
 
 // --- gather
 
-// T[i, j] = W[i, j] + 1;  Y[i, j] = T[at[i], j];  Z[i] = T[at[i], at[i]], with indices outside of both
-// dimensions
+// T[i, j] = W[i, j] + 1;  Y[i, j] = T[at[i], j];
+//  Z[i] = T[at[i], at[i]], with indices outside of both dimensions
 Program Gathers() {
   Builder b("gathers");
   const Id W = b.Input("W", kF32, {7, 10}), at = b.Input("at", kI64, {13}), Y = b.Output("Y", kF32, {13, 10}),

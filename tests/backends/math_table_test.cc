@@ -1,5 +1,5 @@
-// Every math operation that lowering may emit, on every float type, scalar and vector, against libm in long
-// double.
+// Every math operation that lowering may emit, on every float type,
+// scalar and vector, against libm in long double.
 #include <gtest/gtest.h>
 
 #include <cfenv>

@@ -27,19 +27,16 @@ constexpr char kHeader[] =
     "- **refused**: import refuses it; the reason and the cure stand below.\n"
     "- **none**: MLIR has no such operation on this type, and its parser says so.\n\n"
     "Signed and unsigned types (`si8`, `ui32`) are taken as signless ones of the same bits; headers of "
-    "exports say "
-    "signed or\n"
+    "exports say signed or\n"
     "unsigned where the operations do (docs/cli.md). Arguments and results without elements are no "
-    "parameters of "
-    "the\n"
+    "parameters of the\n"
     "exported function.\n\n"
     "Functions of f64, and those that backends/cpu/vector_math.h does not list, are libm's: at most 3 units "
     "of the last\n"
     "place for sinh, cosh, asin, acos, asinh, acosh, atanh, erfc and expm1 "
     "(tests/backends/math_table_test.cc). f16 and bf16\n"
     "are computed in f32 and rounded once. 0 to a negative power (`math.ipowi`), which MLIR leaves "
-    "undefined, is "
-    "0.\n";
+    "undefined, is 0.\n";
 constexpr DType kTypes[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16, DType::kI64,
                             DType::kI32, DType::kI16, DType::kI8,  DType::kI1};
 

@@ -24,8 +24,8 @@ TEST(PinLoads, PinsMoreLoadsThanThereAreRegisters) {
   EXPECT_EQ(Count(ModuleText(RowsWrittenOut(17)), "llvm.inline_asm"), 1);
 }
 
-// for j: the sums of 20 columns are in memory that the loop stores to, and stay where registers can take
-// them.
+// for j: the sums of 20 columns are in memory that the loop stores to,
+// and stay where registers can take them.
 TEST(PinLoads, LeavesWhatTheLoopStoresTo) {
   Schedule s = Scheduled(Matmul(20, 4, 8));
   const auto loops = s.GetLoops(s.GetBlock("matmul"));

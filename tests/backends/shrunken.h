@@ -9,8 +9,8 @@
 
 namespace kiln {
 
-// Sizes of the files that would take the interpreter long become these; windows, strides and padding still
-// fit together.
+// Sizes of the files that would take the interpreter long become these;
+// windows, strides and padding still fit together.
 inline const std::map<int, int> kSmaller = {{4096, 40}, {3072, 20}, {1024, 24}, {768, 12}, {512, 16},
                                             {256, 12},  {224, 24},  {230, 30},  {112, 12}, {109, 9},
                                             {58, 12},   {56, 10},   {64, 8}};

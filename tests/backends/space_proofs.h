@@ -1,5 +1,5 @@
-// Random traces of a space, and how many are proven to compute what the original computes
-// (validator/proof.h).
+// Random traces of a space,
+// and how many are proven to compute what the original computes (validator/proof.h).
 #pragma once
 
 #include "absl/strings/str_cat.h"

@@ -1,5 +1,5 @@
-// The whole path, as a person takes it: tune, best, show, replay, export, and a C program that links what
-// comes out.
+// The whole path, as a person takes it: tune, best, show, replay,
+// export, and a C program that links what comes out.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -141,10 +141,8 @@ TEST_F(Tune, TheTasksOfAFileShareOneBudget) {
       MatmulText({32, 32, 32}, "pair"),
       {{"  return %c : tensor<32x32xf32>",
         "  %g = linalg.matmul ins(%c, %b : tensor<32x32xf32>, tensor<32x32xf32>) outs(%f : "
-        "tensor<32x32xf32>) -> "
-        "tensor<32x32xf32>\n  %h = linalg.reduce { arith.addf } ins(%g : tensor<32x32xf32>) outs(%r : "
-        "tensor<32xf32>) dimensions = [1]\n  return %h : "
-        "tensor<32xf32>"},
+        "tensor<32x32xf32>) -> tensor<32x32xf32>\n  %h = linalg.reduce { arith.addf } ins(%g : "
+        "tensor<32x32xf32>) outs(%r : tensor<32xf32>) dimensions = [1]\n  return %h : tensor<32xf32>"},
        {") -> tensor<32x32xf32> {\n", ", %r: tensor<32xf32>) -> tensor<32xf32> {\n"}});
   folder_.Write("pair.mlir", text);
   const Ran ran = Kiln({"tune", "pair.mlir", "--trials", "32", "--json"});

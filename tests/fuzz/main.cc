@@ -12,8 +12,8 @@
 //   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE]
 //     The fuzzer under each planted defect (tests/fuzz/defects.h). With --proofs N, the proof on what they
 //     make of N pairs.
-//   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]   N pairs are proven
-//   (tests/fuzz/proofs.h)
+//   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]
+//     N pairs are proven (tests/fuzz/proofs.h)
 //   kiln_fuzz --refusals         how often primitives refuse what is legal (tests/fuzz/refusals.h)
 #include <atomic>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// The index-map algebra against brute force: whatever an operation gives is evaluated on every point of a
-// small box.
+// The index-map algebra against brute force:
+// whatever an operation gives is evaluated on every point of a small box.
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -114,8 +114,8 @@ Sum Rewritten(Random& random, const Sum& sum, const Box& box) {
   return out;
 }
 
-// The sources of a map cut at every lower of its splits: the same points in the same order, a source for each
-// digit.
+// The sources of a map cut at every lower of its splits:
+// the same points in the same order, a source for each digit.
 Box Digits(const IndexMap& map) {
   Box digits;
   for (size_t source = 0; source < map.domain.size(); ++source) {

@@ -169,8 +169,8 @@ class Comparison {
     }
   }
 
-  // What compaction leaves out is a function of the loops outside of the buffer's home, the same in all
-  // accesses.
+  // What compaction leaves out is a function of the loops outside of the buffer's home,
+  // the same in all accesses.
   void ExpectAxis(const NestBlock& block, const NestAccess& access, size_t a, int64_t wanted,
                   const Point& point) {
     const NestAxis& axis = nests_.axes(access)[a];

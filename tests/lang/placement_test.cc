@@ -27,8 +27,8 @@ TEST(ComputeAt, RefusesToMakeInitialValuesBelowTheReduction) {
 }
 
 TEST(CacheRead, RefusesToCopyWhatIsNotMadeYetBelowALoop) {
-  // T[i] = A[i];  C[i] = Σ_r T[i + r], r < 3 in tiles of 4: one iteration of i makes 3 elements, a tile spans
-  // 4
+  // T[i] = A[i];  C[i] = Σ_r T[i + r], r < 3 in tiles of 4:
+  // one iteration of i makes 3 elements, a tile spans 4
   Builder b("window");
   const Id a = b.Input("A", DType::kF32, {10}), c = b.Output("C", DType::kF32, {8}),
            made = b.Temporary("T", DType::kF32, {10});
@@ -209,8 +209,8 @@ TEST(CacheRead, RefusesElementsThatNobodyWrites) {
 }
 
 TEST(CacheRead, RefusesElementsBeyondThoseWritten) {
-  // T[2i + 1] = x[i], i < 1;  y[i] = T[2i + 1]: its copy, in a tile of 2, spans T[2] too, which does not
-  // exist.
+  // T[2i + 1] = x[i], i < 1;  y[i] = T[2i + 1]:
+  // its copy, in a tile of 2, spans T[2] too, which does not exist.
   Builder b("apart");
   const Id x = b.Input("x", DType::kI32, {1}), T = b.Temporary("T", DType::kI32, {4}),
            y = b.Output("y", DType::kI32, {1});

@@ -62,8 +62,8 @@ TEST(Split, RefusesToOvershootALoopThatABlockBelowDoesNotDependOn) {
 }
 
 TEST(Split, RefusesToOvershootALoopThatABlockBelowDependsOnAndItsReaderDoesNot) {
-  // for i < 12: { for u < 1: for r < 9: t.acc[u, i] sum= A[i, r];  t[i] = t.acc[0, i] }, where only acc has
-  // u.
+  // for i < 12: { for u < 1: for r < 9: t.acc[u, i] sum= A[i, r];
+  //  t[i] = t.acc[0, i] }, where only acc has u.
   Schedule s = Scheduled(SumAndCopy());
   const Block sum = s.GetBlock("sum");
   const Loop one = s.Split(s.GetLoops(sum)[1], {1, 9})[0];
@@ -231,8 +231,8 @@ TEST(ReverseComputeAt, RefusesWhatIsWrittenWithGaps) {
 }
 
 TEST(Parallel, RefusesIterationsThatReduceTheSameElements) {
-  // t[i] = Σ_r A[i, r];  u[i] = t[i] + t[i + 1];  B[i] = u[i]: t is made twice below the loop of u, which
-  // then moves
+  // t[i] = Σ_r A[i, r];  u[i] = t[i] + t[i + 1];  B[i] = u[i]:
+  // t is made twice below the loop of u, which then moves
   Builder b("halo");
   const Id A = b.Input("A", DType::kF64, {9, 3}), t = b.Temporary("t", DType::kF64, {9}),
            u = b.Temporary("u", DType::kF64, {8}), B = b.Output("B", DType::kF64, {8});

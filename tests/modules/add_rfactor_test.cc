@@ -37,9 +37,8 @@ TEST(AddRfactor, LeavesWhatKeepsCoresAndLanesBusy) {
 
 TEST(AddRfactor, ComputesTheSameBeforeTheOtherModules) {
   constexpr char kSpace[] =
-      "each-block(auto-inline | add-rfactor | multi-level-tiling) | random-compute-location | vectorize-rows "
-      "|"
-      " parallelize-vectorize-unroll";
+      "each-block(auto-inline | add-rfactor | multi-level-tiling) | random-compute-location | "
+      "vectorize-rows | parallelize-vectorize-unroll";
   ExpectSketchesCompute(kSpace, MatrixTimesVector(20, 64), Cores(2));
   ExpectSketchesCompute(kSpace, MatrixTimesVector(7, 61), Cores(4));
 }

@@ -1,5 +1,5 @@
-// What the default space makes: every sketch of it applies, passes Verify, and computes what the original
-// computes.
+// What the default space makes: every sketch of it applies,
+// passes Verify, and computes what the original computes.
 #include <gtest/gtest.h>
 
 #include "lang/builder.h"

@@ -37,8 +37,7 @@ std::string ErrorOf(absl::string_view text) { return std::string(ParseSpace(text
 TEST(Space, StringMeansTheSameAsTheFunctionsItNames) {
   const auto parsed = ParseSpace(
       "each-block(auto-inline | multi-level-tiling structure=SSRSRS max-innermost=64) | "
-      "random-compute-location |"
-      " parallelize-vectorize-unroll max-vector=64");
+      "random-compute-location | parallelize-vectorize-unroll max-vector=64");
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const Space composed = [](Schedule& s) {
     EachBlock(s, {AutoInline(), MultiLevelTiling({.structure = "SSRSRS", .max_innermost = 64})});

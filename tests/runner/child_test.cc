@@ -59,13 +59,12 @@ TEST(Candidate, ThatIsRightOnlyTheFirstTimeIsWrong) {
   EXPECT_EQ(Name(RunOne(request)), "wrong-result");
 }
 
-// exp of what is subtracted the maximum from, ten rows of a hundred; the maximum of the elements from
-// `first`.
+// exp of what is subtracted the maximum from, ten rows of a hundred;
+// the maximum of the elements from `first`.
 std::string RowsOfExp(int first) {
   return absl::StrCat(
       "#include <math.h>\nint f(float* a, float* b) { for (int r = 0; r < 1000; r += 100) { float m = "
-      "-INFINITY; "
-      "for (int i = ",
+      "-INFINITY; for (int i = ",
       first,
       "; i < 100; ++i) m = fmaxf(m, a[r + i]); "
       "for (int i = 0; i < 100; ++i) b[r + i] = 0 * expf(a[r + i] - m); } return 0; }");

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kChains = 20000, kSteps = 20;
 
-// The probability that chi-square with `freedom` degrees is at least `value` (Wilson and Hilferty's normal
-// approximation).
+// The probability that chi-square with `freedom` degrees is at
+// least `value` (Wilson and Hilferty's normal approximation).
 double UpperTail(double value, double freedom) {
   const double spread = 2 / (9 * freedom);
   const double z = (std::cbrt(value / freedom) - (1 - spread)) / std::sqrt(spread);

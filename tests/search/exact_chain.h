@@ -1,5 +1,5 @@
-// The transition matrix of a chain on a small space, by running its step under dice that take every outcome
-// in turn.
+// The transition matrix of a chain on a small space,
+// by running its step under dice that take every outcome in turn.
 #pragma once
 
 #include <algorithm>

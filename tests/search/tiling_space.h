@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-// Two levels of tiles in one of two orders; the innermost loop vectorized; unrolled, or not, up to a drawn
-// size.
+// Two levels of tiles in one of two orders; the innermost loop vectorized;
+// unrolled, or not, up to a drawn size.
 inline void TilingSpace(Schedule& s) {
   const Block block = s.GetBlock("matmul");
   const std::vector<Loop> loops = s.GetLoops(block);

@@ -99,8 +99,8 @@ inline SearchSpace Asymmetric() {
   });
 }
 
-// Two tiles whose inner factors share a budget: the first decides how far the second's support reaches. 46
-// points.
+// Two tiles whose inner factors share a budget:
+// the first decides how far the second's support reaches. 46 points.
 inline SearchSpace Shared() {
   Builder b("doubling");
   const Id a = b.Input("A", DType::kF32, {12, 8}), c = b.Output("C", DType::kF32, {12, 8});

@@ -1,5 +1,5 @@
-// What the tests of this folder transform: a matmul, tiled twice, with copies and partial sums as structural
-// choices.
+// What the tests of this folder transform: a matmul, tiled twice,
+// with copies and partial sums as structural choices.
 #pragma once
 
 #include <string>

@@ -31,8 +31,7 @@ TEST(TraceText, NumbersAndTextKeepEveryBit) {
       "choice \"a \\\"quoted\\\" name\" 2 of 3\n"
       "b0 = get-block \"\\ttab \\\\ \\\" [x] \\303\\244 end\"\n"
       "v0 = sample-categorical values=[-9223372036854775808 9223372036854775807 0] weights=[0.1 1e-300 "
-      "0.30000000000000004]"
-      " @\"two words\" -> 0\n"
+      "0.30000000000000004] @\"two words\" -> 0\n"
       "v1 = sample-categorical values=[1 2] @a/b#1 -> 2\n";
   const Trace trace = Parsed(lines);
   EXPECT_EQ(std::get<std::string>(trace.steps[0].attributes[0]), "\ttab \\ \" [x] \303\244 end");

@@ -8,8 +8,8 @@
 namespace kiln {
 namespace {
 
-// What one written out instance of all lanes stores: vectors, or lanes one by one where they are not next to
-// each other.
+// What one written out instance of all lanes stores:
+// vectors, or lanes one by one where they are not next to each other.
 int64_t Stores(const Nests& nests, const NestAccess& result, int vectorized, int64_t lanes,
                const Target& target) {
   if (vectorized >= 0 && std::abs(nests.Stride(result, vectorized)) > 1) return lanes;

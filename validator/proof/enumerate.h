@@ -1,5 +1,5 @@
-// Questions about points answered by looking at each: exact, for sets that are small. A part of
-// validator/proof.h.
+// Questions about points answered by looking at each: exact, for sets that are small.
+// A part of validator/proof.h.
 #pragma once
 
 #include "validator/prover.h"

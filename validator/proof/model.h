@@ -3,9 +3,9 @@
 // The proof rests on one claim for each buffer: that whatever is read from an element is a function of the
 // element, its *value*, whenever it is read. A buffer has units that make values whole:
 // - one unit of stores: the value is what the last of them (in program order) stores that has an instance for
-// the element;
+//   the element;
 // - one or more units of reductions: a block that starts itself, or blocks that accumulate with those that
-// initialize. Several units make the same values.
+//   initialize. Several units make the same values.
 // While the nodes of a unit's stretch run, its elements are incomplete.
 #pragma once
 

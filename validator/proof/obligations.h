@@ -18,8 +18,8 @@ namespace kiln::proof {
 
 class Obligations {
  public:
-  // reference: the model whose values the elements of shared buffers must have; the model itself for the
-  // original.
+  // reference: the model whose values the elements of shared buffers must have;
+  // the model itself for the original.
   Obligations(Decider& decider, Comparison& comparison, const Model& model, const Model& reference);
 
   // The first that does not hold.

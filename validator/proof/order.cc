@@ -119,8 +119,8 @@ Finding Obligations::Check() {
   return Pipelines();
 }
 
-// A reduction starts where the outermost loop that feeds it is entered: nothing within that loop is written
-// yet.
+// A reduction starts where the outermost loop that feeds it is entered:
+// nothing within that loop is written yet.
 Finding Obligations::StartsAfterWhatItReads(Id block) const {
   const BlockNode& b = p_.block(block);
   if (b.monoid == kNone || b.accumulates || b.initial.count == 0) return {};
@@ -218,8 +218,8 @@ Finding Obligations::Reads(const Read& read) {
                                   " before it is written"));
 }
 
-// In the iteration of the loops around a unit in which an element is read, nothing of the unit writes it
-// later.
+// In the iteration of the loops around a unit in which an element is read,
+// nothing of the unit writes it later.
 Finding Obligations::Complete(const Read& read, const Points& points, const std::vector<Sum>& index,
                               const Unit& unit) {
   const Spaces& spaces = model_.spaces();

@@ -1,5 +1,5 @@
-// Pairs of instances that touch one element, by the order in which loops run them. A part of
-// validator/proof.h.
+// Pairs of instances that touch one element, by the order in which loops run them.
+// A part of validator/proof.h.
 #pragma once
 
 #include "validator/prover.h"

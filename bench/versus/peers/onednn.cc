@@ -72,8 +72,8 @@ extern "C" {
 
 const char* onednn_error() { return message.c_str(); }
 
-// numbers: batch, in, out, kernel, stride, pad, dilation, groups, relu, transposed, then spatial extents in
-// and out.
+// numbers: batch, in, out, kernel, stride, pad, dilation, groups,
+// relu, transposed, then spatial extents in and out.
 Operator* onednn_convolution(int rank, const int64_t* numbers, int free_layouts, const float* x,
                              const float* w, const float* bias) {
   return Guarded([&] {
@@ -144,8 +144,8 @@ Operator* onednn_narrow_matmul(int kind, int64_t m, int64_t n, int64_t k, int pr
   });
 }
 
-// A product with the strides of both operands; bias and GELU where `bias` is given, whose weights are
-// prepared then.
+// A product with the strides of both operands;
+// bias and GELU where `bias` is given, whose weights are prepared then.
 Operator* onednn_matmul(int rank, const int64_t* a_shape, const int64_t* a_strides, const int64_t* b_shape,
                         const int64_t* b_strides, int prepared, const float* a, const float* b,
                         const float* bias) {

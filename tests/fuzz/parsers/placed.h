@@ -1,5 +1,5 @@
-// What must hold of any error of a parser: it is the caller's, and says where: NAME:LINE:COLUMN: what is
-// wrong.
+// What must hold of any error of a parser: it is the caller's,
+// and says where: NAME:LINE:COLUMN: what is wrong.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,5 +1,5 @@
-// A module as people write them: choices, draws, blocks that it leaves alone, and a choice that never
-// applies.
+// A module as people write them: choices, draws,
+// blocks that it leaves alone, and a choice that never applies.
 #include "lang/analysis/cost.h"
 #include "modules/module.h"
 

@@ -10,11 +10,11 @@
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
-#include "backends/cpu/beside.h"
+#include "backends/vendor/beside.h"
 #include "bench/fma_probe.h"
 #include "bench/json_results.h"
 #include "bench/tune_alone.h"
-#include "lang/check.h"
+#include "lang/base/check.h"
 #include "tests/support/goto_matmul.h"
 
 namespace kiln {

@@ -20,14 +20,14 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "backends/builder/compile.h"
-#include "backends/cpu/beside.h"
-#include "backends/cpu/context.h"
-#include "backends/cpu/kernel.h"
+#include "backends/codegen/context.h"
 #include "backends/cpu/targets.h"
+#include "backends/measure/kernel.h"
+#include "backends/vendor/beside.h"
 #include "bench/json_results.h"
 #include "bench/random_candidates.h"
 #include "build_info.h"
-#include "lang/text.h"
+#include "lang/text/text.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "backends/import/import.h"
-#include "lang/check.h"
+#include "lang/base/check.h"
 #include "modules/space.h"
-#include "search/chain.h"
-#include "search/judge.h"
+#include "search/propose/judge.h"
+#include "search/sampler/chain.h"
 #include "tests/support/tiled_matmul.h"
 #include "trace/enumerate.h"
 

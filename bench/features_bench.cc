@@ -2,7 +2,7 @@
 // reading its nests, the checks, the features. One thread.
 #include <benchmark/benchmark.h>
 
-#include "search/features.h"
+#include "search/features/features.h"
 #include "tests/support/tiled_matmul.h"
 #include "validator/validate.h"
 

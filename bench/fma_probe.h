@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/link.h"
+#include "backends/codegen/link.h"
 #include "backends/runner/runner.h"
 #include "tests/backends/loaded.h"
 

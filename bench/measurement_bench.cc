@@ -25,16 +25,16 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/beside.h"
-#include "backends/cpu/measurer.h"
-#include "backends/cpu/scratch_folder.h"
 #include "backends/cpu/targets.h"
+#include "backends/measure/measurer.h"
+#include "backends/vendor/beside.h"
+#include "backends/workers/scratch_folder.h"
 #include "bench/json_results.h"
 #include "bench/random_candidates.h"
 #include "build_info.h"
 #include "tests/backends/injections.h"
 #include "tests/support/tiled_matmul.h"
-#include "validator/tolerance.h"
+#include "validator/numeric/tolerance.h"
 
 namespace kiln {
 namespace {

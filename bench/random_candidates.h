@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "backends/import/import.h"
-#include "lang/check.h"
-#include "lang/outline.h"
+#include "lang/base/check.h"
+#include "lang/graph/outline.h"
 #include "modules/space.h"
-#include "search/chain.h"
-#include "search/judge.h"
+#include "search/propose/judge.h"
+#include "search/sampler/chain.h"
 #include "trace/enumerate.h"
 
 namespace kiln {

@@ -5,10 +5,10 @@
 
 #include "bench/default_spaces.h"
 #include "search/cost/xgboost_model.h"
-#include "search/features.h"
-#include "search/knowledge.h"
-#include "search/population.h"
-#include "search/simulated_machine.h"
+#include "search/features/features.h"
+#include "search/measure/simulated_machine.h"
+#include "search/propose/knowledge.h"
+#include "search/sampler/population.h"
 
 namespace kiln {
 namespace {

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/measurer.h"
+#include "backends/measure/measurer.h"
 #include "bench/json_results.h"
-#include "lang/check.h"
+#include "lang/base/check.h"
 #include "modules/space.h"
 #include "search/database/store.h"
-#include "search/simulated_machine.h"
-#include "search/tune.h"
+#include "search/measure/simulated_machine.h"
+#include "search/run/tune.h"
 
 namespace kiln {
 

@@ -3,7 +3,7 @@
 //   side_by_side_bench [--trials 128] [--seed 0] [--results side_by_side.json] FILE.mlir[=RATIO]...
 //
 // Each file is tuned, and the fastest schedule found runs in turns with the same file through stock passes
-// and LLVM -O3 (backends/cpu/baseline.h) and with the machine's FMA peak: one thread, one process, twenty
+// and LLVM -O3 (backends/vendor/baseline.h) and with the machine's FMA peak: one thread, one process, twenty
 // rounds. Printed and appended to the results as a line of JSON as soon as it is known: the median of the
 // twenty ratios with its 95% interval, and GFLOP/s with their share of the peak. A file that has a line
 // already, of this version, machine, trials and seed, is not run again, so the same command goes on where it
@@ -17,9 +17,9 @@
 #include <sstream>
 
 #include "CLI/CLI.hpp"
-#include "backends/cpu/beside.h"
+#include "backends/codegen/version.h"
 #include "backends/import/import.h"
-#include "backends/version.h"
+#include "backends/vendor/beside.h"
 #include "bench/fma_probe.h"
 #include "bench/json_results.h"
 #include "bench/tune_alone.h"

@@ -17,12 +17,12 @@
 #include <sstream>
 
 #include "CLI/CLI.hpp"
-#include "backends/cpu/beside.h"
 #include "backends/cpu/targets.h"
 #include "backends/import/import.h"
 #include "backends/runner/kiln_pool.h"
 #include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
+#include "backends/vendor/beside.h"
 #include "bench/fma_probe.h"
 #include "bench/json_results.h"
 #include "bench/tune_alone.h"

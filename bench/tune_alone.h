@@ -7,11 +7,11 @@
 
 #include "absl/status/statusor.h"
 #include "backends/cpu/cores.h"
-#include "backends/cpu/measurer.h"
+#include "backends/measure/measurer.h"
 #include "lang/analysis/cost.h"
 #include "modules/space.h"
 #include "search/database/memory_store.h"
-#include "search/tune.h"
+#include "search/run/tune.h"
 
 namespace kiln {
 

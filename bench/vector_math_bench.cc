@@ -1,4 +1,4 @@
-// Functions on vectors of f32 (backends/cpu/vector_math.h) beside scalar libm, one after the other in every
+// Functions on vectors of f32 (backends/cpu/passes/vector_math.h) beside scalar libm, one after the other in every
 // iteration on 1024 elements, in vectors of two registers: `bench/vector_math_bench`. Counters: nanoseconds
 // an element, and medians of how many times as long libm took.
 #include <benchmark/benchmark.h>
@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "absl/strings/str_replace.h"
-#include "lang/check.h"
+#include "lang/base/check.h"
 #include "tests/backends/run_program.h"
 
 namespace kiln {

@@ -1,5 +1,5 @@
-# cmake -DOBJECT=FILE -DSOURCE=FILE -DOUTPUT=FILE -P pool_files.cmake: backends/cpu/pool_files.h's functions.
-set(text "#include \"backends/cpu/pool_files.h\"\n\nnamespace kiln {\n\n")
+# cmake -DOBJECT=FILE -DSOURCE=FILE -DOUTPUT=FILE -P pool_files.cmake: backends/codegen/pool_files.h's functions.
+set(text "#include \"backends/codegen/pool_files.h\"\n\nnamespace kiln {\n\n")
 foreach(name OBJECT SOURCE)
   file(READ ${${name}} bytes HEX)
   string(LENGTH "${bytes}" digits)

@@ -4,9 +4,9 @@
 // the block a point of the loops is. Transformations change loops and bindings, and leave bodies alone.
 #include <iostream>
 
-#include "lang/builder.h"
-#include "lang/interpreter.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
 
 using namespace kiln;
 

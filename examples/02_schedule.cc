@@ -1,9 +1,9 @@
 // Lesson 2: a Schedule transforms a program, and records what was done.
 #include <iostream>
 
-#include "lang/builder.h"
-#include "lang/schedule.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/schedule/schedule.h"
+#include "lang/text/text.h"
 
 using namespace kiln;
 

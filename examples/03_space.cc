@@ -2,7 +2,7 @@
 // Structure is a random variable too.
 #include <iostream>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "modules/module.h"
 #include "trace/enumerate.h"
 

@@ -2,8 +2,8 @@
 // is a one-line diff.
 #include <iostream>
 
-#include "lang/builder.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/text/text.h"
 #include "trace/replay.h"
 #include "trace/text.h"
 

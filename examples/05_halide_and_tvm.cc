@@ -1,9 +1,9 @@
 // Lesson 5: for those who come from Halide or TVM. A Halide schedule and a TVM rule, in Kiln's terms.
 #include <iostream>
 
-#include "lang/builder.h"
-#include "lang/shadow.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/reference/shadow.h"
+#include "lang/text/text.h"
 #include "modules/module.h"
 #include "trace/enumerate.h"
 

@@ -5,10 +5,10 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/measurer.h"
 #include "backends/import/import.h"
+#include "backends/measure/measurer.h"
 #include "examples/by_hand.h"
-#include "lang/text.h"
+#include "lang/text/text.h"
 #include "trace/replay.h"
 #include "trace/text.h"
 

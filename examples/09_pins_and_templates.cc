@@ -3,7 +3,7 @@
 // lies between the two.
 #include <iostream>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "modules/space.h"
 #include "trace/enumerate.h"
 

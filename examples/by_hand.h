@@ -2,7 +2,7 @@
 // for AVX2 is in tests/golden/trace/by_hand_*.trace, and tests/backends/by_hand_test.cc replays it.
 #pragma once
 
-#include "lang/schedule.h"
+#include "lang/schedule/schedule.h"
 
 namespace kiln::by_hand {
 

@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include "absl/strings/match.h"
-#include "lang/builder.h"
-#include "lang/schedule.h"
+#include "lang/program/builder.h"
+#include "lang/schedule/schedule.h"
 
 namespace kiln {
 

@@ -17,7 +17,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/lanes.h"
+#include "lang/schedule/lanes.h"
 #include "modules/tiling.h"
 #include "modules/untouched.h"
 

@@ -18,8 +18,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "lang/analysis/contraction.h"
-#include "lang/intrinsic.h"
+#include "lang/patterns/contraction.h"
+#include "lang/patterns/intrinsic.h"
 #include "modules/tile_loops.h"
 #include "modules/untouched.h"
 

@@ -13,10 +13,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "lang/analysis/contraction.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
+#include "lang/patterns/contraction.h"
 #include "modules/tiling.h"
 #include "modules/untouched.h"
 

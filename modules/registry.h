@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "lang/schedule.h"
+#include "lang/schedule/schedule.h"
 #include "modules/allowed.h"
 
 namespace kiln {

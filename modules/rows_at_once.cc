@@ -15,7 +15,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
-#include "lang/layout.h"
+#include "lang/program/layout.h"
 #include "modules/tiling.h"
 #include "modules/untouched.h"
 

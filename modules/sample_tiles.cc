@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/intrinsic.h"
+#include "lang/patterns/intrinsic.h"
 #include "modules/tile_loops.h"
 
 namespace kiln {

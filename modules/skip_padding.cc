@@ -3,7 +3,7 @@
 //   P[y] = (1 <= y < 15 ? X[y - 1] : 0);  C[h] sum= P[h + i] * W[i]     ->     the same, annotated `finite`
 //
 // A place that is drawn for P inline leaves out the terms beyond the image then: of a 3x3 window on 7x7
-// pixels, 18% (backends/plan.cc). Copied first, they are computed.
+// pixels, 18% (backends/lower/passes/plan.cc). Copied first, they are computed.
 //
 // Applies to: sums of products with a factor that is, or reads what is, zero beyond bounds. No choice.
 #include "lang/analysis/annotations.h"

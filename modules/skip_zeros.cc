@@ -3,9 +3,9 @@
 //   C[h] sum= Z[h + i] * W[i]      ->      C[2*h + h.r] sum= Z[2*h + 2*i + 2*h.r] * W[2*i + h.r]
 //
 // Applies to: sums of products with a factor that is zero but for one element of several in a row
-// (lang/analysis/zero_terms.h), while nothing was transformed yet: it is the first of a space. No choice.
+// (lang/patterns/zero_terms.h), while nothing was transformed yet: it is the first of a space. No choice.
 #include "lang/analysis/dataflow.h"
-#include "lang/analysis/zero_terms.h"
+#include "lang/patterns/zero_terms.h"
 #include "modules/module.h"
 
 namespace kiln {

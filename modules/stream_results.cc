@@ -10,7 +10,7 @@
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
-#include "lang/layout.h"
+#include "lang/program/layout.h"
 #include "modules/tiling.h"
 #include "modules/untouched.h"
 

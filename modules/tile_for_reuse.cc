@@ -2,7 +2,7 @@
 // operands packed, the epilogue below (multi_level_tiling.cc says which choices there are).
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/intrinsic.h"
+#include "lang/patterns/intrinsic.h"
 #include "modules/pack_operands.h"
 
 namespace kiln {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

@@ -4,14 +4,14 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "backends/prove/presburger.h"
-#include "lang/phase.h"
+#include "lang/base/phase.h"
 #include "tools/input.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/target_option.h"
 #include "trace/replay.h"
 #include "trace/text.h"
-#include "validator/proof.h"
+#include "validator/proof/proof.h"
 
 namespace kiln::tools {
 namespace {

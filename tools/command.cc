@@ -16,9 +16,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "backends/version.h"
+#include "backends/codegen/version.h"
 #include "build_info.h"
-#include "lang/phase.h"
+#include "lang/base/phase.h"
 #include "search/cost/xgboost_model.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"

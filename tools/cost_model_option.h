@@ -5,7 +5,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
-#include "search/tune.h"
+#include "search/run/tune.h"
 
 namespace kiln::tools {
 

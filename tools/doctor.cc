@@ -1,7 +1,7 @@
 // kiln doctor: what on this machine disturbs timings.
 #include <cstdio>
 
-#include "backends/cpu/disturbances.h"
+#include "backends/measure/disturbances.h"
 #include "tools/subcommands.h"
 
 namespace kiln::tools {

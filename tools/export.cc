@@ -2,14 +2,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/prove/presburger.h"
-#include "lang/phase.h"
+#include "lang/base/phase.h"
 #include "tools/interrupt.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/target_option.h"
 #include "tools/trust.h"
 #include "tools/workers.h"
-#include "validator/proof.h"
+#include "validator/proof/proof.h"
 
 namespace kiln::tools {
 namespace {

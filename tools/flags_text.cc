@@ -7,9 +7,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "search/database/store.h"
-#include "search/measurer.h"
+#include "search/measure/measurer.h"
 #include "tools/common.h"
-#include "validator/proof.h"
+#include "validator/proof/proof.h"
 
 namespace kiln::tools {
 namespace {

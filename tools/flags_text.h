@@ -4,7 +4,7 @@
 #include <string>
 
 #include "search/database/rows.h"
-#include "search/noise.h"
+#include "search/measure/noise.h"
 
 namespace kiln::tools {
 

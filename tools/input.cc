@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "backends/write_all.h"
-#include "lang/mixer.h"
-#include "lang/phase.h"
+#include "backends/workers/write_all.h"
+#include "lang/base/mixer.h"
+#include "lang/base/phase.h"
 
 namespace kiln::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "backends/import/import.h"
-#include "lang/outline.h"
+#include "lang/graph/outline.h"
 
 namespace kiln::tools {
 

@@ -12,8 +12,8 @@
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
-#include "lang/check.h"
-#include "lang/phase.h"
+#include "lang/base/check.h"
+#include "lang/base/phase.h"
 #include "tools/common.h"
 
 namespace kiln::tools {

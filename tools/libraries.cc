@@ -1,8 +1,8 @@
 #include "tools/libraries.h"
 
-#include "backends/cpu/beside.h"
-#include "backends/cpu/peers.h"
-#include "backends/cpu/scratch_folder.h"
+#include "backends/vendor/beside.h"
+#include "backends/vendor/peers.h"
+#include "backends/workers/scratch_folder.h"
 
 namespace kiln::tools {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "backends/builder/pool.h"
 #include "backends/runner/runner.h"
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln::tools {
 

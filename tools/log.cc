@@ -26,7 +26,7 @@ std::string ShareText(double part, double whole) { return whole > 0 ? PercentTex
 
 std::string SecondsText(double seconds) { return absl::StrFormat("%.2f", seconds); }
 
-// What the user typed, of the key by which a run is found again (search/run_key.h).
+// What the user typed, of the key by which a run is found again (search/run/run_key.h).
 std::string CommandOf(const RunRow& run) {
   const Json key = Json::parse(run.command, nullptr, false);
   const bool has = key.is_object() && key.contains("command") && key["command"].is_string();

@@ -8,7 +8,7 @@
 namespace kiln::tools {
 
 // A list with an object a round: "index" of the task, "round", "trials", and the statistics
-// (search/round_log.h). kDataLoss: statistics that are no JSON object.
+// (search/run/round_log.h). kDataLoss: statistics that are no JSON object.
 absl::StatusOr<Json> RoundsOf(Store& store, RowId run);
 
 }  // namespace kiln::tools

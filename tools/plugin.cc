@@ -16,9 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "backends/forked_child.h"
+#include "backends/workers/forked_child.h"
 #include "build_info.h"
-#include "lang/intrinsic.h"
+#include "lang/patterns/intrinsic.h"
 #include "modules/module.h"
 
 extern "C" const char* kiln_version();

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "backends/child.h"
-#include "backends/runner/wire.h"
+#include "backends/workers/child.h"
+#include "backends/workers/wire.h"
 #include "modules/space.h"
 #include "tools/common.h"
 #include "tools/plugin.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "lang/target.h"
+#include "lang/target/target.h"
 #include "trace/enumerate.h"
 
 namespace kiln::tools {

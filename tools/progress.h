@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "search/tune.h"
+#include "search/run/tune.h"
 
 namespace kiln::tools {
 

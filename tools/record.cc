@@ -1,9 +1,9 @@
 #include "tools/record.h"
 
 #include "absl/strings/str_cat.h"
-#include "lang/hash.h"
-#include "lang/text.h"
-#include "search/run_key.h"
+#include "lang/text/hash.h"
+#include "lang/text/text.h"
+#include "search/run/run_key.h"
 #include "tools/common.h"
 #include "trace/replay.h"
 #include "trace/text.h"

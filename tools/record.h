@@ -5,8 +5,8 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
-#include "lang/program.h"
-#include "lang/target.h"
+#include "lang/program/program.h"
+#include "lang/target/target.h"
 #include "search/database/store.h"
 
 namespace kiln::tools {

@@ -1,6 +1,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/measurer.h"
+#include "backends/measure/measurer.h"
 #include "lang/analysis/cost.h"
 #include "tools/flags_text.h"
 #include "tools/interrupt.h"

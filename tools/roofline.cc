@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "lang/analysis/cost.h"
-#include "lang/layout.h"
-#include "lang/stopwatch.h"
+#include "lang/base/stopwatch.h"
+#include "lang/program/layout.h"
 #include "tools/common.h"
 
 namespace kiln::tools {

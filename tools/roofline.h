@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "backends/cpu/measurer.h"
-#include "lang/program.h"
+#include "backends/measure/measurer.h"
+#include "lang/program/program.h"
 
 namespace kiln::tools {
 

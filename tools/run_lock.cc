@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "lang/mixer.h"
+#include "lang/base/mixer.h"
 
 namespace kiln::tools {
 namespace {

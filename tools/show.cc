@@ -1,6 +1,6 @@
 #include "absl/strings/match.h"
-#include "lang/serialize.h"
-#include "lang/text.h"
+#include "lang/text/serialize.h"
+#include "lang/text/text.h"
 #include "tools/flags_text.h"
 #include "tools/record.h"
 #include "tools/subcommands.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/phase.h"
+#include "lang/base/phase.h"
 #include "tools/input.h"
 #include "tools/space_option.h"
 #include "tools/subcommands.h"

@@ -7,7 +7,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
-#include "lang/target.h"
+#include "lang/target/target.h"
 #include "modules/space.h"
 #include "trace/enumerate.h"
 

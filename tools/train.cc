@@ -1,8 +1,8 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "lang/phase.h"
-#include "search/global_model.h"
+#include "lang/base/phase.h"
+#include "search/run/global_model.h"
 #include "tools/cost_model_option.h"
 #include "tools/interrupt.h"
 #include "tools/subcommands.h"

@@ -1,7 +1,7 @@
 #include "tools/trust.h"
 
-#include "search/noise.h"
-#include "validator/proof.h"
+#include "search/measure/noise.h"
+#include "validator/proof/proof.h"
 
 namespace kiln::tools {
 

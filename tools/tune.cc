@@ -1,4 +1,4 @@
-#include "search/tune.h"
+#include "search/run/tune.h"
 
 #include <cmath>
 #include <filesystem>
@@ -9,15 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "backends/codegen/version.h"
 #include "backends/cpu/cores.h"
-#include "backends/cpu/measurer.h"
 #include "backends/cpu/targets.h"
 #include "backends/export/export.h"
+#include "backends/measure/measurer.h"
 #include "backends/prove/presburger.h"
-#include "backends/version.h"
 #include "lang/analysis/cost.h"
-#include "lang/analysis/trial_data.h"
-#include "lang/phase.h"
+#include "lang/base/phase.h"
+#include "lang/reference/trial_data.h"
 #include "search/database/sqlite_store.h"
 #include "tools/cost_model_option.h"
 #include "tools/flags_text.h"

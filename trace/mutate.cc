@@ -1,5 +1,5 @@
 #include "trace/mutate.h"
-#include "lang/defect.h"
+#include "lang/base/defect.h"
 
 #include <cmath>
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "lang/check.h"
-#include "lang/compact.h"
-#include "lang/defect.h"
+#include "lang/base/check.h"
+#include "lang/base/defect.h"
+#include "lang/program/compact.h"
 
 namespace kiln {
 namespace {

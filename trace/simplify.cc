@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "lang/defect.h"
-#include "lang/primitive.h"
+#include "lang/base/defect.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

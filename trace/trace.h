@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/numeric/int128.h"
-#include "lang/schedule.h"
+#include "lang/schedule/schedule.h"
 
 namespace kiln {
 

@@ -1,7 +1,7 @@
 #include "validator/validate.h"
 
 #include "absl/strings/str_cat.h"
-#include "validator/check.h"
+#include "validator/checks/check.h"
 
 namespace kiln {
 namespace {

@@ -18,7 +18,7 @@
 //   depth           at most 60 loops around a block
 //
 // Add a check by writing its file and naming it in validate.cc. A check reads Nests and the target, and takes
-// microseconds: the hot path has one Nests per thread and shares it with the features (search/features.h).
+// microseconds: the hot path has one Nests per thread and shares it with the features (search/features/features.h).
 //
 //   nests.Read(program);
 //   const Verdict verdict = Validate(nests, target);
@@ -31,7 +31,7 @@
 
 #include "absl/status/status.h"
 #include "lang/analysis/nests.h"
-#include "lang/target.h"
+#include "lang/target/target.h"
 
 namespace kiln {
 

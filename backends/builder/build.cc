@@ -14,12 +14,12 @@
 #include "absl/strings/str_cat.h"
 #include "backends/builder/compile.h"
 #include "backends/builder/object_cache.h"
-#include "backends/cpu/context.h"
-#include "backends/version.h"
+#include "backends/codegen/context.h"
+#include "backends/codegen/version.h"
 #include "build_info.h"
-#include "lang/hash.h"
-#include "lang/serialize.h"
-#include "lang/text.h"
+#include "lang/text/hash.h"
+#include "lang/text/serialize.h"
+#include "lang/text/text.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace kiln {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/runner/wire.h"
+#include "backends/workers/wire.h"
 
 namespace kiln {
 namespace {

@@ -4,14 +4,14 @@
 // A build is Lower -> Codegen -> LinkShared. The entry points of what comes out are SYMBOL and, where the
 // program has a prepare phase, SYMBOL_prepare; both take the program's parameters in order and then what
 // prepare writes (BuildResult::prepared), each as a bare pointer, and return 0. Where loops run on threads,
-// they do on as many as SYMBOL_set_threads(int) was told, one at first (backends/cpu/outline_parallel.h).
+// they do on as many as SYMBOL_set_threads(int) was told, one at first (backends/cpu/passes/outline_parallel.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 
@@ -30,10 +30,10 @@ struct BuildLimits {
 };
 
 struct BuildRequest {
-  std::string program = {};  // Serialize (lang/serialize.h)
+  std::string program = {};  // Serialize (lang/text/serialize.h)
   std::string symbol = "kernel";
   std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject};
-  bool contract = true;  // a * b + c as one fused operation (backends/lower.h)
+  bool contract = true;  // a * b + c as one fused operation (backends/lower/lower.h)
   int alignment = 64;    // that callers promise for every pointer, in bytes; 1 promises nothing
   // A shared object brings the threads of parallel loops along and names its libraries; else it has those of
   // whoever loads it.
@@ -46,7 +46,7 @@ struct BuildRequest {
   // structural hash of the program, the options above, the machine, and the builder's own identity.
   std::string object_folder = {};
   // Not empty: the pool keeps the result under it and answers further requests with the same key from there,
-  // whatever else they say. HashOf (lang/hash.h) and the options that vary make a good one.
+  // whatever else they say. HashOf (lang/text/hash.h) and the options that vary make a good one.
   std::string cache_key = {};
 };
 

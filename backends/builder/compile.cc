@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cpu/link.h"
-#include "backends/cpu/outline_parallel.h"
-#include "backends/cpu/pool_files.h"
+#include "backends/codegen/link.h"
+#include "backends/codegen/pool_files.h"
+#include "backends/cpu/passes/outline_parallel.h"
 
 namespace kiln {
 

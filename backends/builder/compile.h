@@ -1,14 +1,14 @@
 // The steps from a program to code that runs, which are the same for builders, tests and benches: lowering
-// for a machine, code of the entry points, one shared object. Lower (backends/lower.h), Codegen and
+// for a machine, code of the entry points, one shared object. Lower (backends/lower/lower.h), Codegen and
 // LinkShared (backends/cpu) are what stands between them.
 #pragma once
 
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "backends/cpu/codegen.h"
+#include "backends/codegen/codegen.h"
 #include "backends/cpu/machine.h"
-#include "backends/lower.h"
+#include "backends/lower/lower.h"
 
 namespace kiln {
 

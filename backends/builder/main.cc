@@ -13,10 +13,10 @@
 
 #include "backends/builder/build.h"
 #include "backends/builder/exit_status.h"
-#include "backends/cpu/scratch_folder.h"
-#include "backends/runner/allocation.h"
-#include "backends/runner/protocol.h"
-#include "backends/runner/worker_main.h"
+#include "backends/workers/allocation.h"
+#include "backends/workers/frames.h"
+#include "backends/workers/scratch_folder.h"
+#include "backends/workers/worker_main.h"
 
 // LLVM and MLIR do not look at what malloc returns everywhere, so it does not come to a return.
 void kiln::AllocationRefused() { _exit(kOutOfMemoryExit); }

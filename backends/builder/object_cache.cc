@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "lang/hash.h"
+#include "lang/text/hash.h"
 
 namespace kiln {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "lang/mixer.h"
+#include "lang/base/mixer.h"
 
 namespace kiln {
 

@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/builder/exit_status.h"
-#include "backends/runner/worker_pool.h"
-#include "backends/runner/worker_process.h"
+#include "backends/workers/worker_pool.h"
+#include "backends/workers/worker_process.h"
 #include "spdlog/spdlog.h"
 
 namespace kiln {

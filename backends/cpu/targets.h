@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/cpu/machine.h"
-#include "lang/target.h"
+#include "lang/target/target.h"
 
 namespace kiln {
 

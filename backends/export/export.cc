@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/codegen/pool_files.h"
 #include "backends/cpu/machine.h"
-#include "backends/cpu/pool_files.h"
 #include "backends/export/header.h"
-#include "backends/write_all.h"
-#include "lang/phase.h"
-#include "lang/serialize.h"
+#include "backends/workers/write_all.h"
+#include "lang/base/phase.h"
+#include "lang/text/serialize.h"
 
 namespace kiln {
 namespace {

@@ -21,7 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "backends/builder/pool.h"
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

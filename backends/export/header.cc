@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "backends/cpu/outline_parallel.h"
+#include "backends/cpu/passes/outline_parallel.h"
 #include "backends/export/export.h"
 #include "backends/export/signs.h"
 #include "build_info.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/builder/builder.h"
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "lang/program.h"
+#include "lang/program/program.h"
 #include "mlir/IR/Value.h"
 
 namespace kiln {

@@ -5,10 +5,10 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "backends/child.h"
 #include "backends/import/import.h"
-#include "backends/runner/wire.h"
-#include "lang/serialize.h"
+#include "backends/workers/child.h"
+#include "backends/workers/wire.h"
+#include "lang/text/serialize.h"
 
 namespace kiln {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "lang/program.h"
+#include "lang/program/program.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/Value.h"
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "backends/import/arg_blocks.h"
 #include "backends/import/combiner.h"
-#include "lang/product.h"
+#include "lang/program/product.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

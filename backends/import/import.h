@@ -40,7 +40,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

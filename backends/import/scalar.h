@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "backends/import/refusal.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "llvm/ADT/DenseMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/import/scalar.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "absl/strings/string_view.h"
-#include "backends/forked_child.h"
-#include "backends/write_all.h"
+#include "backends/workers/forked_child.h"
+#include "backends/workers/write_all.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "mlir/Analysis/Presburger/PresburgerRelation.h"
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "absl/time/time.h"
-#include "validator/prover.h"
+#include "validator/proof/prover.h"
 
 namespace kiln::proof {
 

@@ -13,15 +13,16 @@
 #include "absl/strings/str_cat.h"
 #include "backends/runner/compare.h"
 #include "backends/runner/data.h"
-#include "backends/runner/heap_guard.h"
 #include "backends/runner/library_product.h"
-#include "backends/runner/limits.h"
 #include "backends/runner/protocol.h"
 #include "backends/runner/reference_file.h"
 #include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
 #include "backends/runner/wide_data.h"
-#include "backends/write_all.h"
+#include "backends/workers/frames.h"
+#include "backends/workers/heap_guard.h"
+#include "backends/workers/limits.h"
+#include "backends/workers/write_all.h"
 
 namespace kiln {
 namespace {

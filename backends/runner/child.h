@@ -1,8 +1,8 @@
 // Runs one request in the calling process, which was forked for it and ends with it.
 #pragma once
 
-#include "backends/runner/guard.h"
 #include "backends/runner/runner.h"
+#include "backends/workers/guard.h"
 
 namespace kiln {
 

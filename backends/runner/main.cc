@@ -2,10 +2,10 @@
 // (allocation.h), so that it knows when memory was refused to one.
 #include <stdio.h>
 
-#include "backends/runner/allocation.h"
-#include "backends/runner/guard.h"
-#include "backends/runner/worker_main.h"
 #include "backends/runner/zygote.h"
+#include "backends/workers/allocation.h"
+#include "backends/workers/guard.h"
+#include "backends/workers/worker_main.h"
 
 void kiln::AllocationRefused() { NoteRefusedAllocation(); }
 

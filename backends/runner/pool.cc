@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "backends/runner/process.h"
-#include "backends/runner/worker_pool.h"
+#include "backends/workers/worker_pool.h"
 #include "spdlog/spdlog.h"
 
 namespace kiln {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/runner/protocol.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/runner/runner.h"
-#include "backends/runner/worker_process.h"
+#include "backends/workers/worker_process.h"
 
 namespace kiln {
 

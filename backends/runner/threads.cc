@@ -5,9 +5,9 @@
 #include <atomic>
 #include <vector>
 
-#include "backends/runner/guard.h"
 #include "backends/runner/kiln_pool.h"
 #include "backends/runner/timing.h"
+#include "backends/workers/guard.h"
 
 namespace kiln {
 namespace {

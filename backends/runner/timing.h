@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "backends/runner/protocol.h"
 #include "backends/runner/runner.h"
+#include "backends/workers/frames.h"
 
 namespace kiln {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <tuple>
 
-#include "backends/runner/guard.h"
 #include "backends/runner/runner.h"
+#include "backends/workers/guard.h"
 
 namespace kiln {
 

@@ -15,8 +15,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/runner/child.h"
-#include "backends/runner/limits.h"
 #include "backends/runner/protocol.h"
+#include "backends/workers/frames.h"
+#include "backends/workers/limits.h"
 
 namespace kiln {
 namespace {

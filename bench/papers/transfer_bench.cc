@@ -20,7 +20,7 @@
 #include "bench/searches.h"
 #include "search/database/memory_store.h"
 #include "search/database/sqlite_store.h"
-#include "search/global_model.h"
+#include "search/run/global_model.h"
 
 namespace kiln {
 namespace {

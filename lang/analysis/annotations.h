@@ -1,7 +1,7 @@
 // Named numbers on blocks and loops: (name, value) pairs in Program::lists, values within 32 bits.
 #pragma once
 
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

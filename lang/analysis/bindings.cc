@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lang/check.h"
-#include "lang/defect.h"
+#include "lang/base/check.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 

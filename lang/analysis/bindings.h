@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "lang/check.h"
-#include "lang/program.h"
+#include "lang/base/check.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

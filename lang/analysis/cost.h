@@ -1,7 +1,7 @@
 // What it costs to compute a block again, and what is gained by tiling it. For modules.
 #pragma once
 
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lang/analysis/bindings.h"
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "lang/analysis/region.h"
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

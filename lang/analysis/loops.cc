@@ -7,7 +7,7 @@
 #include "lang/analysis/instances.h"
 #include "lang/analysis/region.h"
 #include "lang/analysis/restrictions.h"
-#include "lang/defect.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/restrictions.h"
-#include "lang/defect.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 namespace {

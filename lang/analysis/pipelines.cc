@@ -9,7 +9,7 @@
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
 #include "lang/analysis/restrictions.h"
-#include "lang/defect.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include "lang/analysis/loops.h"
 #include "lang/analysis/region.h"
 #include "lang/analysis/reshape.h"
-#include "lang/defect.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 namespace {

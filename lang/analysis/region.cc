@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lang/analysis/dataflow.h"
-#include "lang/defect.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

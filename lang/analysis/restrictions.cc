@@ -6,7 +6,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
-#include "lang/defect.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 namespace {

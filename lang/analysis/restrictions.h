@@ -1,8 +1,8 @@
-// What programs for accelerators must keep, beside what holds of all: the rules that lang/program.h gives for
+// What programs for accelerators must keep, beside what holds of all: the rules that lang/program/program.h gives for
 // prepared nests, pipelined loops, and owners of buffers.
 //
 // Prepared nests and pipelines restrict every later step: Verify asks here, and a step on a program that has
-// one of these, or that makes one, is taken back if it breaks a rule (lang/primitive.h). Owners are for the
+// one of these, or that makes one, is taken back if it breaks a rule (lang/schedule/primitive.h). Owners are for the
 // end, as registers are: a buffer is moved to shared memory, its copy placed, and its loops bound one by one.
 // lang/analysis/lowerable.h asks then; set-scope, cooperative-fetch and bind-rest ask at once.
 #pragma once
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/functional/function_ref.h"
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "lang/analysis/bindings.h"
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

@@ -2,8 +2,8 @@
 // gets 64 products of bytes (32 of bf16 or f16) added to each. B has the k of a column together in fours
 // (pairs), as VNNI.
 #include "absl/strings/substitute.h"
-#include "lang/features.h"
-#include "lang/intrinsic.h"
+#include "lang/intrinsics/declare.h"
+#include "lang/target/features.h"
 
 namespace kiln {
 namespace {

@@ -3,8 +3,8 @@
 // signed ones 128 is added to A, and what that adds to the sums is taken off. B is read by columns: packed so
 // that a column's k lie together, it is one load.
 #include "absl/strings/substitute.h"
-#include "lang/features.h"
-#include "lang/intrinsic.h"
+#include "lang/intrinsics/declare.h"
+#include "lang/target/features.h"
 
 namespace kiln {
 namespace {

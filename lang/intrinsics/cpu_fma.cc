@@ -2,7 +2,7 @@
 // 8) and AVX-512 (32 of 16) do them with fused multiply-adds. Two vectors of B and one broadcast of A are
 // live.
 #include "absl/strings/substitute.h"
-#include "lang/intrinsic.h"
+#include "lang/intrinsics/declare.h"
 
 namespace kiln {
 namespace {

@@ -1,7 +1,7 @@
 // mma.sync m16n8k16 of f16 to f32: each of the 32 lanes of a warp holds 8, 4 and 4 elements of A, B and C in
 // registers. Its loads from shared memory and its store are descriptions too.
 #include "absl/strings/substitute.h"
-#include "lang/intrinsic.h"
+#include "lang/intrinsics/declare.h"
 
 namespace kiln {
 namespace {

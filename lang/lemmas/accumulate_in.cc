@@ -8,13 +8,13 @@
 // and products modulo 2^n. For sums and products of floats the left side rounds once where the right side
 // rounds each of its n combinations, so that both lie within ε·n·Σ|x_k| of each other (N. Higham, Accuracy
 // and Stability of Numerical Algorithms, section 4.2; ε of the narrow type): within what ToleranceFor
-// (validator/tolerance.h) grants the original.
+// (validator/numeric/tolerance.h) grants the original.
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/restrictions.h"
-#include "lang/primitive.h"
-#include "lang/rewrite.h"
+#include "lang/schedule/primitive.h"
+#include "lang/schedule/rewrite.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,7 @@
 //   ->
 //   for hq in 0..8: for hr in 0..2: for iq in 0..2: C[2*hq + hr] sum= Z[2*hq + 2*iq + 2*hr] * W[2*iq + hr]
 //
-// Where Z's elements are read often, they are copied together first (lang/dense_reads.h).
+// Where Z's elements are read often, they are copied together first (lang/graph/dense_reads.h).
 //
 // The identity: a term whose factor Z is zero adds nothing to a sum, so that of s terms in a row the one
 // whose Z is an element of X is enough; which one that is depends on h % s alone. What a transposed
@@ -16,10 +16,10 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/restrictions.h"
-#include "lang/analysis/zero_terms.h"
-#include "lang/dense_reads.h"
-#include "lang/primitive.h"
-#include "lang/rewrite.h"
+#include "lang/graph/dense_reads.h"
+#include "lang/patterns/zero_terms.h"
+#include "lang/schedule/primitive.h"
+#include "lang/schedule/rewrite.h"
 
 namespace kiln {
 namespace {

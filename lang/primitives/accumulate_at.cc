@@ -16,10 +16,10 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
-#include "lang/defect.h"
-#include "lang/partial.h"
-#include "lang/primitive.h"
-#include "lang/rewrite.h"
+#include "lang/base/defect.h"
+#include "lang/schedule/partial.h"
+#include "lang/schedule/primitive.h"
+#include "lang/schedule/rewrite.h"
 
 namespace kiln {
 namespace {

@@ -1,7 +1,7 @@
 // annotate-block, annotate-loop: a key and a number that modules and lowering may read;
 // they change no meaning.
 #include "lang/analysis/annotations.h"
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {
@@ -24,7 +24,7 @@ const Primitive kAnnotateBlock{
     .result_names = "",
     .doc =
         "Sets a named number on a block; it changes no meaning. `fast-math` other than 0: functions such as "
-        "tanh and powf may be less accurate there, and faster (backends/cpu/vector_math.h). `stream` other "
+        "tanh and powf may be less accurate there, and faster (backends/cpu/passes/vector_math.h). `stream` other "
         "than 0: whole vectors are stored past the caches. `finite` other than 0: of a sum of products, "
         "terms in which a factor is a zero beyond the bounds of what it reads (`within`) may be left out; "
         "where the other factor is infinite or NaN, so would be the sum with them; where a sum starts from "

@@ -1,7 +1,7 @@
 // multiply, add, part: arithmetic on sampled values, recorded, so that it is done anew with every draw.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

@@ -7,7 +7,7 @@
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/restrictions.h"
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/restrictions.h"
-#include "lang/defect.h"
-#include "lang/nested.h"
+#include "lang/base/defect.h"
+#include "lang/schedule/nested.h"
 
 namespace kiln {
 namespace {

@@ -10,8 +10,8 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/tile.h"
-#include "lang/defect.h"
-#include "lang/primitive.h"
+#include "lang/base/defect.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

@@ -11,10 +11,10 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/restrictions.h"
-#include "lang/defect.h"
-#include "lang/layout.h"
-#include "lang/primitive.h"
-#include "lang/text_names.h"
+#include "lang/base/defect.h"
+#include "lang/program/layout.h"
+#include "lang/program/text_names.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

@@ -14,8 +14,8 @@
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/restrictions.h"
-#include "lang/defect.h"
-#include "lang/nested.h"
+#include "lang/base/defect.h"
+#include "lang/schedule/nested.h"
 
 namespace kiln {
 namespace {

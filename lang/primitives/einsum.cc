@@ -15,13 +15,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
-#include "lang/analysis/contraction.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
-#include "lang/defect.h"
-#include "lang/primitive.h"
-#include "lang/rewrite.h"
+#include "lang/base/defect.h"
+#include "lang/patterns/contraction.h"
+#include "lang/schedule/primitive.h"
+#include "lang/schedule/rewrite.h"
 
 namespace kiln {
 namespace {

@@ -9,8 +9,8 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
-#include "lang/defect.h"
-#include "lang/primitive.h"
+#include "lang/base/defect.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

@@ -7,9 +7,9 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/reshape.h"
-#include "lang/defect.h"
-#include "lang/primitive.h"
-#include "lang/rewrite.h"
+#include "lang/base/defect.h"
+#include "lang/schedule/primitive.h"
+#include "lang/schedule/rewrite.h"
 
 namespace kiln {
 namespace {

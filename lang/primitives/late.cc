@@ -14,11 +14,11 @@
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
-#include "lang/analysis/match.h"
 #include "lang/analysis/straight_line.h"
-#include "lang/defect.h"
-#include "lang/lanes.h"
-#include "lang/nested.h"
+#include "lang/base/defect.h"
+#include "lang/patterns/match.h"
+#include "lang/schedule/lanes.h"
+#include "lang/schedule/nested.h"
 
 namespace kiln {
 namespace {

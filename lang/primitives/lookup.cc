@@ -3,7 +3,7 @@
 #include "absl/strings/str_join.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

@@ -3,7 +3,7 @@
 //   for i in 0..E: S(i)      ->      parallel i in 0..E: S(i)        (vectorized, unrolled)
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/loops.h"
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

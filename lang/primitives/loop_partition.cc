@@ -14,8 +14,8 @@
 #include "lang/analysis/instances.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
-#include "lang/primitive.h"
-#include "lang/rewrite.h"
+#include "lang/schedule/primitive.h"
+#include "lang/schedule/rewrite.h"
 
 namespace kiln {
 namespace {

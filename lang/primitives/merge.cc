@@ -14,7 +14,7 @@
 #include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/restrictions.h"
-#include "lang/defect.h"
-#include "lang/primitive.h"
-#include "lang/text_names.h"
+#include "lang/base/defect.h"
+#include "lang/program/text_names.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

@@ -12,10 +12,10 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
-#include "lang/partial.h"
-#include "lang/place.h"
-#include "lang/primitive.h"
-#include "lang/rewrite.h"
+#include "lang/schedule/partial.h"
+#include "lang/schedule/place.h"
+#include "lang/schedule/primitive.h"
+#include "lang/schedule/rewrite.h"
 
 namespace kiln {
 namespace {

@@ -9,9 +9,9 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
 #include "lang/analysis/loops.h"
-#include "lang/analysis/match.h"
-#include "lang/lanes.h"
-#include "lang/nested.h"
+#include "lang/patterns/match.h"
+#include "lang/schedule/lanes.h"
+#include "lang/schedule/nested.h"
 
 namespace kiln {
 namespace {

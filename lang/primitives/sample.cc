@@ -1,11 +1,11 @@
-// sample-perfect-tile, sample-tile, sample-categorical: the distributions of lang/distribution.h over the
+// sample-perfect-tile, sample-tile, sample-categorical: the distributions of lang/choices/distribution.h over the
 // program as it stands.
 #include <algorithm>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

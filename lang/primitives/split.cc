@@ -15,8 +15,8 @@
 #include "lang/analysis/instances.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
-#include "lang/defect.h"
-#include "lang/primitive.h"
+#include "lang/base/defect.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

@@ -9,10 +9,10 @@
 #include "absl/strings/str_join.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/analysis/match.h"
 #include "lang/analysis/placement.h"
-#include "lang/defect.h"
-#include "lang/primitive.h"
+#include "lang/base/defect.h"
+#include "lang/patterns/match.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

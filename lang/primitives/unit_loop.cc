@@ -1,7 +1,7 @@
 // add-unit-loop
 //
 //   S      ->      for u in 0..1: S
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,7 @@
 // try. A target takes what fits it: `cpu` is one of the others.
 #include <algorithm>
 
-#include "lang/intrinsic.h"
+#include "lang/patterns/intrinsic.h"
 #include "modules/tiling.h"
 
 namespace kiln {

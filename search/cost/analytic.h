@@ -1,4 +1,4 @@
-// A guess of how fast a program is that needs no measurement: the cycles of the roofline (search/features.h).
+// A guess of how fast a program is that needs no measurement: the cycles of the roofline (search/features/features.h).
 #pragma once
 
 #include "absl/types/span.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "lang/check.h"
+#include "lang/base/check.h"
 #include "search/cost/mix.h"
 
 namespace kiln {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "lang/check.h"
+#include "lang/base/check.h"
 
 namespace kiln {
 namespace {

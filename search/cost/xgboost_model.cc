@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "lang/check.h"
+#include "lang/base/check.h"
 #include "search/cost/forest.h"
 #include "search/cost/mix.h"
 #include "search/cost/xgboost_document.h"

@@ -71,7 +71,7 @@ struct RoundRow {
   RowId run = 0;
   int task = 0, round = 0;   // (run, task, round) is unique
   int trials = 0;            // of the task in this run, with this round's
-  std::string statistics{};  // JSON (search/round_log.h)
+  std::string statistics{};  // JSON (search/run/round_log.h)
   bool operator==(const RoundRow&) const = default;
 };
 

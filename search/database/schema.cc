@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "lang/check.h"
+#include "lang/base/check.h"
 
 namespace kiln {
 namespace {

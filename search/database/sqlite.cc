@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "lang/check.h"
+#include "lang/base/check.h"
 
 namespace kiln::sqlite {
 namespace {

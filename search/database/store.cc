@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "search/measurer.h"
-#include "search/noise.h"
+#include "search/measure/measurer.h"
+#include "search/measure/noise.h"
 
 namespace kiln {
 double Seconds(const RecordRow& record) {

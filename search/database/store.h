@@ -49,7 +49,7 @@ bool CanBeBest(const RecordRow& record);
 inline constexpr absl::string_view kRaceFlag = "race";
 bool IsOfRace(const RecordRow& record);
 
-// Whether it was timed with cold caches (kColdFlag in search/measurer.h): such times and others say nothing
+// Whether it was timed with cold caches (kColdFlag in search/measure/measurer.h): such times and others say nothing
 // about each other.
 bool IsCold(const RecordRow& record);
 

@@ -1,7 +1,7 @@
 #include "search/features/columns.h"
 
 #include "absl/strings/str_cat.h"
-#include "search/features.h"
+#include "search/features/features.h"
 
 namespace kiln {
 namespace {

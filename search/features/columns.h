@@ -1,4 +1,4 @@
-// The columns of a feature row, in order. What each means stands in search/features.h.
+// The columns of a feature row, in order. What each means stands in search/features/features.h.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // What a cost model may see of a scheduled program, by name:
 //
-//   ansor              a row for each store (search/features.h): the default, and what the analytic model reads
+//   ansor              a row for each store (search/features/features.h): the default, and what the analytic model reads
 //   context-relation   a row for each store, the same for any space (search/features/context.h)
 //   configuration      the decisions (search/features/configuration.h)
 #pragma once
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "search/features.h"
+#include "search/features/features.h"
 #include "trace/replay.h"
 
 namespace kiln {

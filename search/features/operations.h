@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lang/analysis/nests.h"
-#include "lang/intrinsic.h"
+#include "lang/patterns/intrinsic.h"
 #include "search/features/columns.h"
 
 namespace kiln {

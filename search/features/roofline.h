@@ -5,7 +5,7 @@
 #pragma once
 
 #include "absl/types/span.h"
-#include "lang/target.h"
+#include "lang/target/target.h"
 
 namespace kiln {
 

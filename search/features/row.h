@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lang/analysis/nests.h"
-#include "lang/target.h"
+#include "lang/target/target.h"
 #include "search/features/footprint.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "search/descent.h"
+#include "search/sampler/descent.h"
 #include "search/strategies/strategies.h"
 
 namespace kiln {

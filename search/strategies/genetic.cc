@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "absl/container/flat_hash_map.h"
-#include "search/prior.h"
+#include "search/sampler/prior.h"
 #include "search/strategies/strategies.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "search/prior.h"
+#include "search/sampler/prior.h"
 #include "search/strategies/strategies.h"
 
 namespace kiln {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "search/prior.h"
+#include "search/sampler/prior.h"
 #include "search/strategies/strategies.h"
 
 namespace kiln {

@@ -23,9 +23,9 @@
 #include <string>
 #include <vector>
 
-#include "search/batch.h"
-#include "search/knowledge.h"
-#include "search/population.h"
+#include "search/propose/batch.h"
+#include "search/propose/knowledge.h"
+#include "search/sampler/population.h"
 
 namespace kiln {
 

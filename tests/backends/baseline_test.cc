@@ -1,4 +1,4 @@
-#include "backends/cpu/baseline.h"
+#include "backends/vendor/baseline.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Kernels timed in turns, and what is said of their times.
-#include "backends/cpu/beside.h"
+#include "backends/vendor/beside.h"
 
 #include <gmock/gmock.h>
 

@@ -11,7 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "backends/builder/pool.h"
-#include "lang/hash.h"
+#include "lang/text/hash.h"
 #include "tests/backends/run_program.h"
 #include "tests/backends/with_loops.h"
 #include "tests/backends/workers.h"

@@ -1,4 +1,4 @@
-#include "backends/cpu/codegen.h"
+#include "backends/codegen/codegen.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

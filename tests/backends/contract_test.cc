@@ -3,9 +3,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
-#include "backends/cpu/codegen.h"
-#include "backends/cpu/context.h"
-#include "lang/builder.h"
+#include "backends/codegen/codegen.h"
+#include "backends/codegen/context.h"
+#include "lang/program/builder.h"
 #include "tests/backends/loaded.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/scheduled.h"

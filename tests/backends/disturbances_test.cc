@@ -1,4 +1,4 @@
-#include "backends/cpu/disturbances.h"
+#include "backends/measure/disturbances.h"
 
 #include "gmock/gmock.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "lang/analysis/annotations.h"
-#include "lang/builder.h"
-#include "lang/schedule.h"
+#include "lang/program/builder.h"
+#include "lang/schedule/schedule.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/random_program.h"
 #include "tests/support/scheduled.h"

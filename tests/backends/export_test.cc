@@ -15,7 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "build_info.h"
-#include "lang/interpreter.h"
+#include "lang/reference/interpreter.h"
 #include "tests/backends/run_program.h"
 #include "tests/backends/with_loops.h"
 #include "tests/backends/workers.h"

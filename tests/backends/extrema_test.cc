@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "backends/cpu/targets.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/scheduled.h"
 

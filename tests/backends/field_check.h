@@ -16,12 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/baseline.h"
-#include "backends/cpu/kernel.h"
 #include "backends/import/import.h"
+#include "backends/measure/kernel.h"
 #include "backends/runner/data.h"
+#include "backends/vendor/baseline.h"
 #include "gtest/gtest.h"
-#include "lang/interpreter.h"
+#include "lang/reference/interpreter.h"
 #include "modules/tiling.h"
 #include "tests/backends/loaded.h"
 #include "tests/backends/run_program.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
-#include "lang/outline.h"
+#include "lang/graph/outline.h"
 #include "tests/backends/field_check.h"
 
 namespace kiln {

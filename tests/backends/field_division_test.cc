@@ -7,7 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/analysis/trial_data.h"
+#include "lang/reference/trial_data.h"
 #include "tests/backends/field_check.h"
 
 namespace kiln {

@@ -3,8 +3,8 @@
 
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
-#include "lang/schedule.h"
-#include "lang/text.h"
+#include "lang/schedule/schedule.h"
+#include "lang/text/text.h"
 #include "tests/backends/field_check.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "backends/forked_child.h"
+#include "backends/workers/forked_child.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

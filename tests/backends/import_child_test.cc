@@ -10,7 +10,7 @@
 #include "backends/import/import.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/text.h"
+#include "lang/text/text.h"
 #include "test_paths.h"
 
 namespace kiln {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/text.h"
+#include "lang/text/text.h"
 #include "test_paths.h"
 
 namespace kiln {

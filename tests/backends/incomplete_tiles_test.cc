@@ -1,7 +1,7 @@
 // Tiles that the end of an extent cuts: which are tested, and what they become.
 #include <gtest/gtest.h>
 
-#include "backends/written_out.h"
+#include "backends/lower/passes/written_out.h"
 #include "tests/backends/computes_the_same.h"
 
 namespace kiln {

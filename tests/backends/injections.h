@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backends/builder/compile.h"
-#include "backends/cpu/context.h"
-#include "lang/random.h"
+#include "backends/codegen/context.h"
+#include "lang/base/random.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

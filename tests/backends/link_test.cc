@@ -1,4 +1,4 @@
-#include "backends/cpu/link.h"
+#include "backends/codegen/link.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

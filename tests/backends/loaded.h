@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/codegen.h"
-#include "backends/cpu/context.h"
-#include "backends/cpu/link.h"
-#include "backends/cpu/outline_parallel.h"
+#include "backends/codegen/codegen.h"
+#include "backends/codegen/context.h"
+#include "backends/codegen/link.h"
+#include "backends/cpu/passes/outline_parallel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 

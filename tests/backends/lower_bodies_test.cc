@@ -2,9 +2,9 @@
 // compiled code gives what the interpreter gives, untransformed and under schedules.
 #include <gtest/gtest.h>
 
-#include "lang/builder.h"
-#include "lang/interpreter.h"
-#include "lang/schedule.h"
+#include "lang/program/builder.h"
+#include "lang/reference/interpreter.h"
+#include "lang/schedule/schedule.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/values.h"
 

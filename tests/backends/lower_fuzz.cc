@@ -30,9 +30,9 @@
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
-#include "lang/interpreter.h"
-#include "lang/start.h"
-#include "lang/text.h"
+#include "lang/program/start.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/random_program.h"
 #include "tests/support/random_steps.h"
@@ -99,7 +99,7 @@ void Classify(const Program& p, Ran& ran) {
   }
 }
 
-// A maximum or minimum over floats leaves open which of two zeros is the greater (backends/emit_expr.cc), and
+// A maximum or minimum over floats leaves open which of two zeros is the greater (backends/lower/emit/emit_expr.cc), and
 // a sum of finite terms that may leave some out leaves open what becomes of a start of -0.0
 // (docs/decisions/0017).
 bool LeavesZeroOpen(const Program& p, Id block) {

@@ -1,7 +1,7 @@
 // Layouts with swizzles, fragments and pipelined loops: what the code computes is what it was.
 #include <gtest/gtest.h>
 
-#include "lang/schedule.h"
+#include "lang/schedule/schedule.h"
 #include "tests/backends/run_program.h"
 #include "tests/lang/restricted.h"
 

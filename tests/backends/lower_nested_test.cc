@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_format.h"
-#include "lang/interpreter.h"
-#include "lang/text.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/values.h"
 

@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "lang/builder.h"
-#include "lang/interpreter.h"
+#include "lang/program/builder.h"
+#include "lang/reference/interpreter.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/values.h"

@@ -3,12 +3,12 @@
 
 #include <sstream>
 
-#include "backends/cpu/context.h"
-#include "backends/decompose_reductions.h"
-#include "backends/lower.h"
+#include "backends/codegen/context.h"
+#include "backends/lower/lower.h"
+#include "backends/lower/passes/decompose_reductions.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/goto_matmul.h"
 

@@ -1,12 +1,12 @@
 // Programs as the importer makes them, untransformed: compiled code against plain loops.
-#include "backends/lower.h"
+#include "backends/lower/lower.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/backends/run_program.h"
 #include "tests/backends/with_loops.h"
 

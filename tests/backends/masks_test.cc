@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/backends/assembly.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"

@@ -1,5 +1,5 @@
 // The CPU measurer: right programs are timed, and whatever goes wrong is a result of its class.
-#include "backends/cpu/measurer.h"
+#include "backends/measure/measurer.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "backends/cpu/cores.h"
-#include "backends/cpu/scratch_folder.h"
 #include "backends/cpu/targets.h"
+#include "backends/workers/scratch_folder.h"
 #include "tests/backends/with_loops.h"
 #include "tests/backends/workers.h"
 #include "tests/runner/kernels.h"

@@ -1,5 +1,5 @@
 // Which programs libraries compute too.
-#include "backends/cpu/peers.h"
+#include "backends/vendor/peers.h"
 
 #include <gmock/gmock.h>
 

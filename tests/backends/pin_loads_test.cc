@@ -1,5 +1,5 @@
 // pin-loads: what a loop has no registers for is loaded where it is used.
-#include "backends/pin_loads.h"
+#include "backends/lower/pin_loads.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "backends/cpu/context.h"
-#include "backends/lower.h"
-#include "lang/builder.h"
+#include "backends/codegen/context.h"
+#include "backends/lower/lower.h"
+#include "lang/program/builder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/goto_matmul.h"

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "backends/builder/compile.h"
-#include "backends/cpu/outline_parallel.h"
+#include "backends/cpu/passes/outline_parallel.h"
 #include "gtest/gtest.h"
-#include "lang/interpreter.h"
-#include "lang/program.h"
-#include "lang/text.h"
+#include "lang/program/program.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tests/backends/loaded.h"
 

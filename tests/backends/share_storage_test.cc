@@ -1,5 +1,5 @@
 // Temporaries that are live at different times have one memory, and results stay as they are.
-#include "backends/share_storage.h"
+#include "backends/lower/passes/share_storage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

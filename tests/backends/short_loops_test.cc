@@ -3,8 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "backends/written_out.h"
-#include "lang/builder.h"
+#include "backends/lower/passes/written_out.h"
+#include "lang/program/builder.h"
 #include "tests/backends/computes_the_same.h"
 #include "tests/backends/with_loops.h"
 

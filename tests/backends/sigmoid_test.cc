@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/backends/run_program.h"
 #include "tests/backends/ulp.h"
 #include "tests/support/scheduled.h"

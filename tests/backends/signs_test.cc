@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "backends/export/header.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 
 namespace kiln {
 namespace {

@@ -1,5 +1,5 @@
 // Random traces of a space,
-// and how many are proven to compute what the original computes (validator/proof.h).
+// and how many are proven to compute what the original computes (validator/proof/proof.h).
 #pragma once
 
 #include "absl/strings/str_cat.h"
@@ -7,11 +7,11 @@
 #include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "modules/space.h"
-#include "search/chain.h"
-#include "search/judge.h"
+#include "search/propose/judge.h"
+#include "search/sampler/chain.h"
 #include "trace/enumerate.h"
 #include "trace/text.h"
-#include "validator/proof.h"
+#include "validator/proof/proof.h"
 
 namespace kiln {
 

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "lang/analysis/annotations.h"
-#include "lang/builder.h"
-#include "lang/schedule.h"
+#include "lang/program/builder.h"
+#include "lang/schedule/schedule.h"
 #include "tests/backends/run_program.h"
 #include "tests/backends/with_loops.h"
 #include "tests/support/scheduled.h"

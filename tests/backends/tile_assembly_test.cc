@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "modules/space.h"
 #include "tests/backends/assembly.h"
 #include "tests/support/goto_matmul.h"

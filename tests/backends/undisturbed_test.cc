@@ -1,8 +1,8 @@
-#include "backends/cpu/undisturbed.h"
+#include "backends/measure/undisturbed.h"
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/scratch_folder.h"
+#include "backends/workers/scratch_folder.h"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,6 @@
 // exp, log, tanh, erf, sin, cos, powf and rsqrt on vectors of f32, accurate and fast, over the whole range of
 // floats with infinities, NaN and denormals, against libm in double.
-#include "backends/cpu/vector_math.h"
+#include "backends/cpu/passes/vector_math.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "backends/cpu/power_tables.h"
-#include "lang/builder.h"
+#include "backends/cpu/passes/power_tables.h"
+#include "lang/program/builder.h"
 #include "tests/backends/run_program.h"
 #include "tests/backends/ulp.h"
 #include "tests/support/scheduled.h"

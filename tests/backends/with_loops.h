@@ -1,7 +1,7 @@
 // A program with all of its loops of one kind.
 #pragma once
 
-#include "lang/program.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/builder/pool.h"
 #include "gtest/gtest.h"
-#include "lang/serialize.h"
+#include "lang/text/serialize.h"
 #include "test_paths.h"
 #include "tests/support/tiled_matmul.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lang/outline.h"
+#include "lang/graph/outline.h"
 
 namespace kiln::baseline {
 

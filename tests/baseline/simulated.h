@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "search/database/store.h"
-#include "search/tune.h"
+#include "search/run/tune.h"
 
 namespace kiln::baseline {
 

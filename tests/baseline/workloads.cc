@@ -3,10 +3,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/import/import.h"
-#include "lang/check.h"
-#include "lang/hash.h"
-#include "lang/mixer.h"
-#include "lang/text.h"
+#include "lang/base/check.h"
+#include "lang/base/mixer.h"
+#include "lang/text/hash.h"
+#include "lang/text/text.h"
 #include "test_paths.h"
 #include "tests/baseline/parts.h"
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "backends/cpu/measurer.h"
 #include "backends/export/export.h"
 #include "backends/import/import.h"
-#include "lang/text.h"
+#include "backends/measure/measurer.h"
+#include "lang/text/text.h"
 #include "test_paths.h"
 #include "tests/e2e/hand_written_matmul.h"
 

@@ -18,7 +18,7 @@
 #include "build_info.h"
 #include "gtest/gtest.h"
 #include "lang/analysis/cost.h"
-#include "lang/scalar.h"
+#include "lang/program/scalar.h"
 #include "test_paths.h"
 #include "tests/backends/field_check.h"
 #include "tests/e2e/c_caller.h"

@@ -1,9 +1,9 @@
 // The product of examples/matmul.mlir, scheduled by hand.
 #pragma once
 
-#include "backends/cpu/measurer.h"
-#include "lang/chooser.h"
-#include "lang/schedule.h"
+#include "backends/measure/measurer.h"
+#include "lang/choices/chooser.h"
+#include "lang/schedule/schedule.h"
 
 namespace kiln {
 

@@ -5,14 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/text.h"
+#include "lang/text/text.h"
 
 namespace kiln::fuzz {
 namespace {
 
 constexpr int kPoints = 12;  // of a block
 
-// Marks as the essay in lang/program.h says, without algebra.
+// Marks as the essay in lang/program/program.h says, without algebra.
 struct Point {
   const Program& program;
   Id around;                    // the block whose iters occur, or kNone

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "lang/shadow.h"
+#include "lang/reference/shadow.h"
 #include "tests/fuzz/session.h"
 #include "trace/enumerate.h"
 

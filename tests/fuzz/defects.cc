@@ -16,14 +16,14 @@
 
 #include "absl/time/clock.h"
 #include "fmt/format.h"
-#include "lang/check.h"
-#include "lang/defect.h"
-#include "lang/shadow.h"
-#include "lang/verify.h"
+#include "lang/base/check.h"
+#include "lang/base/defect.h"
+#include "lang/reference/shadow.h"
+#include "lang/verify/verify.h"
 #include "nlohmann/json.hpp"
 #include "test_paths.h"
 #include "tests/fuzz/case.h"
-#include "validator/proof.h"
+#include "validator/proof/proof.h"
 
 namespace kiln::fuzz {
 namespace {

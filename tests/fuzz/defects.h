@@ -1,4 +1,4 @@
-// Whether planted defects (lang/defect.h) are found: the fuzzer under each, in a process of its own.
+// Whether planted defects (lang/base/defect.h) are found: the fuzzer under each, in a process of its own.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct DefectStudy {
   int64_t seeds = 0;    // of a defect, at most
   int64_t threads = 1;  // defects at once
   std::string results;  // a file for what was found, as JSON: [{"defect", "property", "pairs", "seconds"}]
-  bool proofs = false;  // rather: what the proof (validator/proof.h) says of what they make
+  bool proofs = false;  // rather: what the proof (validator/proof/proof.h) says of what they make
 };
 
 // Prints, for each defect, the property that found it and after how many pairs; 0 if all were found.

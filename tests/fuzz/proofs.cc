@@ -7,11 +7,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/time/clock.h"
 #include "fmt/format.h"
-#include "lang/shadow.h"
-#include "lang/text.h"
+#include "lang/reference/shadow.h"
+#include "lang/text/text.h"
 #include "tests/fuzz/case.h"
 #include "trace/text.h"
-#include "validator/proof.h"
+#include "validator/proof/proof.h"
 
 namespace kiln::fuzz {
 namespace {

@@ -1,4 +1,4 @@
-// The proof of equivalence (validator/proof.h) on random pairs: it must never contradict the shadow run.
+// The proof of equivalence (validator/proof/proof.h) on random pairs: it must never contradict the shadow run.
 #pragma once
 
 #include <cstdint>

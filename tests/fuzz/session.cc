@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/hash.h"
+#include "lang/text/hash.h"
 
 namespace kiln::fuzz {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 #include "trace/trace.h"
 
 namespace kiln::fuzz {

@@ -1,6 +1,6 @@
 #include "tests/fuzz/small_programs.h"
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 
 namespace kiln::fuzz {
 namespace {

@@ -1,7 +1,7 @@
 // What must hold of traces: text, simplification, replay, mutation, prior.
 #pragma once
 
-#include "lang/shadow.h"
+#include "lang/reference/shadow.h"
 #include "tests/fuzz/session.h"
 
 namespace kiln::fuzz {

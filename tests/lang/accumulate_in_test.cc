@@ -2,9 +2,9 @@
 #include <numeric>
 
 #include "gmock/gmock.h"
-#include "lang/builder.h"
-#include "lang/schedule.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/schedule/schedule.h"
+#include "lang/text/text.h"
 #include "tests/lang/restricted.h"
 #include "tests/support/golden.h"
 #include "tests/support/same_results.h"

@@ -1,7 +1,7 @@
 // cooperative-fetch and bind-rest: what they do to the program as it then stands.
 #include "gmock/gmock.h"
-#include "lang/shadow.h"
-#include "lang/text.h"
+#include "lang/reference/shadow.h"
+#include "lang/text/text.h"
 #include "tests/lang/restricted.h"
 #include "tests/support/golden.h"
 #include "tests/support/tiled_matmul.h"

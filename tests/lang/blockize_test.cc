@@ -1,9 +1,9 @@
 // blockize: tiles become blocks, and what other steps then do to them.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
-#include "lang/dissolve.h"
-#include "lang/shadow.h"
+#include "lang/program/builder.h"
+#include "lang/reference/shadow.h"
+#include "lang/schedule/dissolve.h"
 #include "tests/support/same_results.h"
 
 namespace kiln {

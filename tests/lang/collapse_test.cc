@@ -1,10 +1,10 @@
-#include "lang/collapse.h"
+#include "lang/graph/collapse.h"
 
 #include "gmock/gmock.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/builder.h"
-#include "lang/serialize.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/text/serialize.h"
+#include "lang/text/text.h"
 #include "tests/support/same_results.h"
 
 namespace kiln {

@@ -1,10 +1,10 @@
-#include "lang/compact.h"
+#include "lang/program/compact.h"
 
 #include "gtest/gtest.h"
-#include "lang/builder.h"
-#include "lang/hash.h"
-#include "lang/serialize.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/text/hash.h"
+#include "lang/text/serialize.h"
+#include "lang/text/text.h"
 #include "tests/support/scheduled.h"
 
 namespace kiln {

@@ -1,8 +1,8 @@
 #include "lang/analysis/cost.h"
 
 #include "gtest/gtest.h"
-#include "lang/builder.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/text/text.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "lang/distribution.h"
+#include "lang/choices/distribution.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // einsum: contractions become products of matrices.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/analysis/contraction.h"
-#include "lang/builder.h"
+#include "lang/patterns/contraction.h"
+#include "lang/program/builder.h"
 #include "tests/support/same_results.h"
 
 namespace kiln {

@@ -1,8 +1,8 @@
-#include "lang/element_evaluator.h"
+#include "lang/reference/element_evaluator.h"
 
 #include "gtest/gtest.h"
-#include "lang/builder.h"
-#include "lang/interpreter.h"
+#include "lang/program/builder.h"
+#include "lang/reference/interpreter.h"
 #include "tests/support/random_program.h"
 
 namespace kiln {

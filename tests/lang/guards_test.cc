@@ -3,8 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/text/text.h"
 #include "tests/support/scheduled.h"
 
 namespace kiln {

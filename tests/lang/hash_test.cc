@@ -1,7 +1,7 @@
-#include "lang/hash.h"
+#include "lang/text/hash.h"
 
 #include "gtest/gtest.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/scheduled.h"
 
 namespace kiln {

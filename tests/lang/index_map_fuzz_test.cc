@@ -6,7 +6,7 @@
 #include <set>
 
 #include "gtest/gtest.h"
-#include "lang/index_map.h"
+#include "lang/index/index_map.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "lang/index_map.h"
+#include "lang/index/index_map.h"
 
 #include "gtest/gtest.h"
 

@@ -1,4 +1,4 @@
-#include "lang/interpreter.h"
+#include "lang/reference/interpreter.h"
 
 #include <cmath>
 #include <cstring>
@@ -6,8 +6,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
-#include "lang/schedule.h"
+#include "lang/program/builder.h"
+#include "lang/schedule/schedule.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/values.h"
 

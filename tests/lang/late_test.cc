@@ -1,9 +1,9 @@
 // parallelize-outer, vectorize-inner and unroll-up-to: what they do to the program as it then stands.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
-#include "lang/shadow.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/reference/shadow.h"
+#include "lang/text/text.h"
 #include "tests/support/scheduled.h"
 
 namespace kiln {

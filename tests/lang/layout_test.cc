@@ -1,12 +1,12 @@
-#include "lang/layout.h"
+#include "lang/program/layout.h"
 
 #include <set>
 
 #include "gmock/gmock.h"
-#include "lang/hash.h"
-#include "lang/serialize.h"
-#include "lang/shadow.h"
-#include "lang/text.h"
+#include "lang/reference/shadow.h"
+#include "lang/text/hash.h"
+#include "lang/text/serialize.h"
+#include "lang/text/text.h"
 #include "tests/lang/restricted.h"
 #include "tests/support/golden.h"
 

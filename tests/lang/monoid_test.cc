@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "gtest/gtest.h"
-#include "lang/body_code.h"
+#include "lang/reference/body_code.h"
 
 namespace kiln {
 namespace {

@@ -1,12 +1,12 @@
-#include "lang/outline.h"
+#include "lang/graph/outline.h"
 
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/builder.h"
-#include "lang/hash.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/text/hash.h"
+#include "lang/text/text.h"
 
 namespace kiln {
 namespace {

@@ -1,8 +1,8 @@
 #include "gmock/gmock.h"
 #include "lang/analysis/lowerable.h"
 #include "lang/analysis/nests.h"
-#include "lang/shadow.h"
-#include "lang/text.h"
+#include "lang/reference/shadow.h"
+#include "lang/text/text.h"
 #include "tests/lang/restricted.h"
 #include "tests/support/golden.h"
 

@@ -1,7 +1,7 @@
 // pad-einsum and decompose-padding.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/same_results.h"
 
 namespace kiln {

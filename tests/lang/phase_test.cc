@@ -1,4 +1,4 @@
-#include "lang/phase.h"
+#include "lang/base/phase.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // Where compute-at and reverse-compute-at put a block among the children of a loop.
-#include "lang/place.h"
+#include "lang/schedule/place.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/same_results.h"
 
 namespace kiln {

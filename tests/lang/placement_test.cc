@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lang/builder.h"
-#include "lang/schedule.h"
+#include "lang/program/builder.h"
+#include "lang/schedule/schedule.h"
 #include "tests/support/same_results.h"
 
 namespace kiln {

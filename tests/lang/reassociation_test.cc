@@ -1,8 +1,8 @@
-#include "lang/analysis/reassociation.h"
+#include "lang/patterns/reassociation.h"
 
 #include <gtest/gtest.h>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tensorized.h"
 #include "tests/support/tiled_matmul.h"

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
-#include "lang/schedule.h"
+#include "lang/program/builder.h"
+#include "lang/schedule/schedule.h"
 #include "tests/support/scheduled.h"
 
 namespace kiln {

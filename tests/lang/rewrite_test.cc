@@ -1,5 +1,5 @@
 // What the rewriter makes of shared expressions: as many nodes as it was given, not one for each use.
-#include "lang/rewrite.h"
+#include "lang/schedule/rewrite.h"
 
 #include <gtest/gtest.h>
 

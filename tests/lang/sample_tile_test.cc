@@ -1,7 +1,7 @@
 // Sampling sites and arithmetic on what they draw, as schedules use them.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/same_results.h"
 
 namespace kiln {

@@ -3,10 +3,10 @@
 // kSeeds to look for more.
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "lang/hash.h"
-#include "lang/interpreter.h"
-#include "lang/primitive.h"
-#include "lang/text.h"
+#include "lang/reference/interpreter.h"
+#include "lang/schedule/primitive.h"
+#include "lang/text/hash.h"
+#include "lang/text/text.h"
 #include "tests/support/random_program.h"
 #include "tests/support/random_steps.h"
 

@@ -1,10 +1,10 @@
 // Schedules whose results would change are refused, with the reason; their neighbours keep every bit.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
-#include "lang/check.h"
-#include "lang/interpreter.h"
-#include "lang/text.h"
+#include "lang/base/check.h"
+#include "lang/program/builder.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/values.h"
 

@@ -1,11 +1,11 @@
-#include "lang/schedule.h"
+#include "lang/schedule/schedule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "lang/builder.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/text/text.h"
 
 namespace kiln {
 namespace {

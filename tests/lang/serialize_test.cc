@@ -1,8 +1,8 @@
 // Programs as bytes: what is written is read, and what was cut or changed is refused.
-#include "lang/serialize.h"
+#include "lang/text/serialize.h"
 
 #include "gtest/gtest.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 
 namespace kiln {
 namespace {

@@ -1,10 +1,10 @@
-#include "lang/shadow.h"
+#include "lang/reference/shadow.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
-#include "lang/schedule.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/schedule/schedule.h"
+#include "lang/text/text.h"
 
 namespace kiln {
 namespace {

@@ -1,10 +1,10 @@
 // Intrinsics by their descriptions, and tiles that become calls of them.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/analysis/match.h"
-#include "lang/builder.h"
-#include "lang/hash.h"
-#include "lang/serialize.h"
+#include "lang/patterns/match.h"
+#include "lang/program/builder.h"
+#include "lang/text/hash.h"
+#include "lang/text/serialize.h"
 #include "tests/support/same_results.h"
 #include "tests/support/tiny_intrinsics.h"
 

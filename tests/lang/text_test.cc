@@ -1,4 +1,4 @@
-#include "lang/text.h"
+#include "lang/text/text.h"
 
 #include <cmath>
 #include <functional>
@@ -7,9 +7,9 @@
 #include "gtest/gtest.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/builder.h"
-#include "lang/hash.h"
-#include "lang/interpreter.h"
+#include "lang/program/builder.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/hash.h"
 #include "tests/support/scheduled.h"
 
 namespace kiln {

@@ -1,7 +1,7 @@
 // Reductions with two results under the primitives: each keeps both, or refuses.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/same_results.h"
 
 namespace kiln {

@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 
 namespace kiln {
 namespace {

@@ -8,8 +8,8 @@
 #include "modules/space.h"
 #include "search/cost/models.h"
 #include "search/database/memory_store.h"
-#include "search/simulated_machine.h"
-#include "search/tune.h"
+#include "search/measure/simulated_machine.h"
+#include "search/run/tune.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {

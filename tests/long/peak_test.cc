@@ -5,10 +5,10 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/beside.h"
+#include "backends/vendor/beside.h"
 #include "bench/fma_probe.h"
 #include "bench/tune_alone.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "test_paths.h"
 
 namespace kiln {

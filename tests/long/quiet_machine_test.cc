@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <chrono>
 
-#include "backends/cpu/measurer.h"
 #include "backends/cpu/targets.h"
 #include "backends/import/import.h"
-#include "lang/hash.h"
-#include "lang/interpreter.h"
+#include "backends/measure/measurer.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/hash.h"
 #include "test_paths.h"
 #include "tests/backends/workers.h"
 #include "tests/e2e/hand_written_matmul.h"

@@ -1,7 +1,7 @@
 // channels-in-blocks: convolutions whose channels come first compute in workspaces with channels in blocks.
 #include <gtest/gtest.h>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/module_cases.h"
 
 namespace kiln {

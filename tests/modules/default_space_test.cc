@@ -2,9 +2,9 @@
 // passes Verify, and computes what the original computes.
 #include <gtest/gtest.h>
 
-#include "lang/builder.h"
-#include "lang/interpreter.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
 #include "modules/tiling.h"
 #include "trace/enumerate.h"
 #include "trace/replay.h"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_join.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "modules/module.h"
 
 namespace kiln {

@@ -1,7 +1,7 @@
 // fuse-epilogue: where the consumer of a tiled convolution is computed.
 #include <gtest/gtest.h>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/module_cases.h"
 
 namespace kiln {

@@ -1,7 +1,7 @@
 // auto-inline under each of its options, and inline-constant-scalars.
 #include <gtest/gtest.h>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/module_cases.h"
 
 namespace kiln {

@@ -1,7 +1,7 @@
 // layout-rewrite: a constant operand of a tiled block is laid out in the prepare phase.
 #include <gtest/gtest.h>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/module_cases.h"
 
 namespace kiln {

@@ -4,7 +4,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
-#include "lang/text.h"
+#include "lang/text/text.h"
 #include "tests/support/golden.h"
 #include "tests/support/module_cases.h"
 #include "tests/support/scheduled.h"

@@ -1,7 +1,7 @@
 // skip-padding: sums of products whose factors have zeros around them say that they are finite.
 #include <gtest/gtest.h>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/module_cases.h"
 
 namespace kiln {

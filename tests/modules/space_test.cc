@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_cat.h"
-#include "lang/builder.h"
-#include "lang/text.h"
+#include "lang/program/builder.h"
+#include "lang/text/text.h"
 #include "modules/tiling.h"
 
 namespace kiln {

@@ -1,7 +1,7 @@
 // stream-results: large results may be stored past the caches.
 #include <gtest/gtest.h>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/module_cases.h"
 
 namespace kiln {

@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/text.h"
+#include "lang/text/text.h"
 #include "modules/space.h"
 #include "trace/enumerate.h"
 

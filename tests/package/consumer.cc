@@ -1,7 +1,7 @@
 #include <iostream>
 
 #include "build_info.h"
-#include "lang/check.h"
+#include "lang/base/check.h"
 
 extern "C" const char* kiln_version();
 

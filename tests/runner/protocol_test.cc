@@ -1,4 +1,5 @@
 #include "backends/runner/protocol.h"
+#include "backends/workers/frames.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "search/features.h"
+#include "search/features/features.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {

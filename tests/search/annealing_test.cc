@@ -1,4 +1,4 @@
-#include "search/annealing.h"
+#include "search/sampler/annealing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

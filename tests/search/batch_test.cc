@@ -1,4 +1,4 @@
-#include "search/batch.h"
+#include "search/propose/batch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

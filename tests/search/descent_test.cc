@@ -1,12 +1,12 @@
-#include "search/descent.h"
+#include "search/sampler/descent.h"
 
 #include <gmock/gmock.h>
 
 #include <set>
 
 #include "search/cost/random_model.h"
-#include "search/judge.h"
-#include "search/prior.h"
+#include "search/propose/judge.h"
+#include "search/sampler/prior.h"
 #include "tests/search/exact_chain.h"
 
 namespace kiln {

@@ -1,12 +1,12 @@
 // Programs of a task, drawn from the tiling space, with what a simulated machine measured.
 #pragma once
 
-#include "search/chain.h"
 #include "search/cost/cost_model.h"
 #include "search/features/kinds.h"
-#include "search/judge.h"
-#include "search/knowledge.h"
-#include "search/simulated_machine.h"
+#include "search/measure/simulated_machine.h"
+#include "search/propose/judge.h"
+#include "search/propose/knowledge.h"
+#include "search/sampler/chain.h"
 #include "tests/search/tiling_space.h"
 
 namespace kiln {

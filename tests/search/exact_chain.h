@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "lang/check.h"
-#include "search/chain.h"
+#include "lang/base/check.h"
+#include "search/sampler/chain.h"
 #include "tests/search/toy_spaces.h"
 #include "tests/support/enumerating_dice.h"
 
@@ -27,7 +27,7 @@ inline Key KeyOf(const Point& point) {
 using StepFunction =
     std::function<std::shared_ptr<const Point>(const Point& from, double temperature, Dice& dice)>;
 
-// What search/population.cc does with each chain.
+// What search/sampler/population.cc does with each chain.
 inline StepFunction RealStep(const SearchSpace& space, double structure = 0.2) {
   return [&space, structure, judge = space.make_judge()](const Point& from, double temperature, Dice& dice) {
     const Move move = Propose(space, judge, from, structure, dice);

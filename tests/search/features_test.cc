@@ -1,11 +1,12 @@
-#include "search/features.h"
+#include "search/features/features.h"
+#include "search/cost/cost_model.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tensorized.h"
 #include "tests/support/tiled_matmul.h"

@@ -1,11 +1,11 @@
-#include "search/global_model.h"
+#include "search/run/global_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "search/cost/rank.h"
 #include "search/database/memory_store.h"
-#include "search/tune.h"
+#include "search/run/tune.h"
 #include "tests/search/drawn_programs.h"
 
 namespace kiln {

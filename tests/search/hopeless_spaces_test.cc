@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "search/cost/xgboost_model.h"
 #include "search/database/memory_store.h"
-#include "search/judge.h"
-#include "search/simulated_machine.h"
-#include "search/tune.h"
+#include "search/measure/simulated_machine.h"
+#include "search/propose/judge.h"
+#include "search/run/tune.h"
 #include "tests/search/tiling_space.h"
 #include "tests/search/toy_spaces.h"
 

@@ -1,4 +1,4 @@
-#include "search/knowledge.h"
+#include "search/propose/knowledge.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Times that other programs may have changed, and what a search does about them.
-#include "search/noise.h"
+#include "search/measure/noise.h"
 
 #include "tests/search/small_searches.h"
 

@@ -1,4 +1,4 @@
-#include "search/population.h"
+#include "search/sampler/population.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

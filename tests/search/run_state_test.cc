@@ -1,10 +1,10 @@
-#include "search/run_state.h"
+#include "search/run/run_state.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "search/run_key.h"
+#include "search/run/run_key.h"
 
 namespace kiln {
 namespace {

@@ -1,10 +1,10 @@
-#include "search/scout.h"
+#include "search/propose/scout.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "search/judge.h"
+#include "search/propose/judge.h"
 #include "tests/search/tiling_space.h"
 
 namespace kiln {

@@ -1,8 +1,8 @@
-#include "search/simulated_machine.h"
+#include "search/measure/simulated_machine.h"
 
 #include <gtest/gtest.h>
 
-#include "search/recorded_measurer.h"
+#include "search/measure/recorded_measurer.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {

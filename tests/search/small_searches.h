@@ -5,8 +5,8 @@
 
 #include "search/cost/xgboost_model.h"
 #include "search/database/memory_store.h"
-#include "search/simulated_machine.h"
-#include "search/tune.h"
+#include "search/measure/simulated_machine.h"
+#include "search/run/tune.h"
 #include "tests/search/tiling_space.h"
 
 namespace kiln {

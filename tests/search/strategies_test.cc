@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "search/recorded_measurer.h"
+#include "search/measure/recorded_measurer.h"
 #include "tests/search/small_searches.h"
 #include "tests/search/toy_spaces.h"
 #include "trace/text.h"

@@ -1,4 +1,4 @@
-#include "search/task_scheduler.h"
+#include "search/run/task_scheduler.h"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
 // A hand-written space of tiled matmuls, and the cost models and machines that tests of the search use.
 #pragma once
 
-#include "lang/builder.h"
-#include "lang/schedule.h"
+#include "lang/program/builder.h"
+#include "lang/schedule/schedule.h"
 #include "tests/support/tiled_matmul.h"
 #include "trace/enumerate.h"
 

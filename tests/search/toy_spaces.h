@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "lang/builder.h"
-#include "search/chain.h"
+#include "lang/program/builder.h"
+#include "search/sampler/chain.h"
 #include "trace/enumerate.h"
 
 namespace kiln::toy {

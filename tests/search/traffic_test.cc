@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "tests/support/tiled_matmul.h"
 
 namespace kiln {

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "lang/phase.h"
-#include "lang/stopwatch.h"
+#include "lang/base/phase.h"
+#include "lang/base/stopwatch.h"
 #include "search/database/sqlite_store.h"
 #include "tests/search/small_searches.h"
 

@@ -1,7 +1,7 @@
 // What a search asks its measurer for.
 #include <algorithm>
 
-#include "lang/hash.h"
+#include "lang/text/hash.h"
 #include "tests/search/small_searches.h"
 
 namespace kiln {

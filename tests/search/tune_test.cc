@@ -1,5 +1,5 @@
 // Whole searches on the simulated machine.
-#include "search/tune.h"
+#include "search/run/tune.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,17 +8,17 @@
 #include <set>
 
 #include "absl/strings/match.h"
-#include "lang/defect.h"
-#include "lang/hash.h"
+#include "lang/base/defect.h"
+#include "lang/text/hash.h"
 #include "nlohmann/json.hpp"
 #include "search/cost/xgboost_model.h"
 #include "search/database/memory_store.h"
-#include "search/recorded_measurer.h"
-#include "search/simulated_machine.h"
+#include "search/measure/recorded_measurer.h"
+#include "search/measure/simulated_machine.h"
 #include "tests/search/small_searches.h"
 #include "tests/search/tiling_space.h"
 #include "trace/text.h"
-#include "validator/proof.h"
+#include "validator/proof/proof.h"
 
 namespace kiln {
 namespace {

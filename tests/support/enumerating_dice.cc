@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "lang/check.h"
+#include "lang/base/check.h"
 
 namespace kiln {
 namespace {

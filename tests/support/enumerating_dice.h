@@ -14,7 +14,7 @@
 
 #include <vector>
 
-#include "lang/random.h"
+#include "lang/base/random.h"
 
 namespace kiln {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "absl/strings/str_cat.h"
-#include "lang/check.h"
+#include "lang/base/check.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
 

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "lang/check.h"
-#include "lang/shadow.h"
-#include "lang/text.h"
-#include "lang/verify.h"
+#include "lang/base/check.h"
+#include "lang/reference/shadow.h"
+#include "lang/text/text.h"
+#include "lang/verify/verify.h"
 #include "modules/space.h"
 #include "tests/support/golden.h"
 #include "trace/enumerate.h"

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "lang/program.h"
-#include "lang/target.h"
+#include "lang/program/program.h"
+#include "lang/target/target.h"
 
 namespace kiln {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "lang/builder.h"
-#include "lang/random.h"
+#include "lang/base/random.h"
+#include "lang/program/builder.h"
 
 namespace kiln {
 

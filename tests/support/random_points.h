@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "lang/random.h"
-#include "validator/prover.h"
+#include "lang/base/random.h"
+#include "validator/proof/prover.h"
 
 namespace kiln::proof {
 

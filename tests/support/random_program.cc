@@ -1,14 +1,15 @@
 #include "tests/support/random_program.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "lang/analysis/trial_data.h"
-#include "lang/builder.h"
-#include "lang/interpreter.h"
-#include "lang/product.h"
-#include "lang/scalar.h"
+#include "lang/program/builder.h"
+#include "lang/program/product.h"
+#include "lang/program/scalar.h"
+#include "lang/reference/interpreter.h"
+#include "lang/reference/trial_data.h"
 #include "tests/support/random_bodies.h"
 
 namespace kiln {
@@ -100,19 +101,10 @@ class Maker {
     return b_.Load(NewInput(shape), Index(shape.size()));
   }
   Id OfIntegers() {
+    constexpr Op kOps[] = {Op::kXor, Op::kMaxU, Op::kMinU, Op::kAnd, Op::kOr};
+    const Op op = kOps[dice_.Below(std::size(kOps))];
     const int64_t ones = type_ == DType::kU8 ? 255 : -1;
-    switch (dice_.Below(5)) {
-      case 0:
-        return b_.CustomMonoid(Op::kXor, type_, 0, false);
-      case 1:
-        return b_.CustomMonoid(Op::kMaxU, type_, 0, true);
-      case 2:
-        return b_.CustomMonoid(Op::kMinU, type_, ones, true);
-      case 3:
-        return b_.CustomMonoid(Op::kAnd, type_, ones, true);
-      default:
-        return b_.CustomMonoid(Op::kOr, type_, 0, true);
-    }
+    return b_.CustomMonoid(op, type_, op == Op::kMinU || op == Op::kAnd ? ones : 0, op != Op::kXor);
   }
   // dest[index of its own rank] = value, or a reduction of it.
   void Finish(const std::vector<Extent>& shape, const Iters& iters, Id value) {

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "lang/program.h"
-#include "lang/random.h"
+#include "lang/base/random.h"
+#include "lang/program/program.h"
 
 namespace kiln {
 
 struct ProgramKinds {
-  bool once = false;  // each element is written by one block (lang/element_evaluator.h)
+  bool once = false;  // each element is written by one block (lang/reference/element_evaluator.h)
   // Also integers of other widths, reductions by xor, bits, unsigned max and min, chains of elementwise
   // blocks, and bodies of every kind (tests/support/random_bodies.h), divisions and -0.0 among them.
   bool types = false;
@@ -22,7 +22,7 @@ struct ProgramKinds {
 Program RandomProgram(Dice& dice, const ProgramKinds& kinds = {});
 
 // Bytes of small integers for each parameter that is no output, where the program is defined as far as
-// TrialRanges knows (lang/analysis/trial_data.h).
+// TrialRanges knows (lang/reference/trial_data.h).
 std::vector<std::string> RandomInputs(const Program& program, Dice& dice);
 
 }  // namespace kiln

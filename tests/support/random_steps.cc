@@ -6,8 +6,8 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
-#include "lang/analysis/match.h"
 #include "lang/analysis/restrictions.h"
+#include "lang/patterns/match.h"
 #include "tests/support/tiny_intrinsics.h"
 
 namespace kiln {

@@ -2,7 +2,7 @@
 // from the declarations alone, so that a new primitive is drawn too.
 #pragma once
 
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 
 namespace kiln {
 

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "lang/check.h"
+#include "lang/base/check.h"
 
 namespace kiln {
 namespace {

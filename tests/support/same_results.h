@@ -4,8 +4,8 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "lang/interpreter.h"
-#include "lang/text.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
 #include "tests/support/random_program.h"
 #include "tests/support/scheduled.h"
 

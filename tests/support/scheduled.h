@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "lang/schedule.h"
+#include "lang/schedule/schedule.h"
 
 namespace kiln {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 
 namespace kiln {
 

@@ -8,7 +8,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "fmt/format.h"
-#include "lang/mixer.h"
+#include "lang/base/mixer.h"
 
 namespace kiln {
 namespace {

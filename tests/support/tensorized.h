@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "lang/builder.h"
-#include "lang/intrinsic.h"
+#include "lang/patterns/intrinsic.h"
+#include "lang/program/builder.h"
 #include "tests/support/scheduled.h"
 
 namespace kiln {

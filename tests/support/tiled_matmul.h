@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "lang/builder.h"
-#include "lang/check.h"
-#include "lang/schedule.h"
+#include "lang/base/check.h"
+#include "lang/program/builder.h"
+#include "lang/schedule/schedule.h"
 
 namespace kiln {
 

@@ -2,7 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
-#include "lang/intrinsic.h"
+#include "lang/intrinsics/declare.h"
 
 namespace kiln {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "lang/phase.h"
-#include "lang/stopwatch.h"
+#include "lang/base/phase.h"
+#include "lang/base/stopwatch.h"
 #include "test_paths.h"
 #include "tests/support/run_kiln.h"
 #include "tools/common.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "lang/builder.h"
-#include "lang/check.h"
+#include "lang/base/check.h"
+#include "lang/program/builder.h"
 #include "trace/text.h"
 
 namespace kiln {

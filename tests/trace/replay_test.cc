@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "lang/text.h"
+#include "lang/text/text.h"
 #include "tests/support/golden.h"
 #include "tests/trace/matmul.h"
 #include "trace/simplify.h"

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <set>
 
-#include "lang/random.h"
+#include "lang/base/random.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/softmax.h"
 #include "tests/support/tiled_matmul.h"
-#include "validator/tolerance.h"
+#include "validator/numeric/tolerance.h"
 
 namespace kiln {
 namespace {

@@ -1,9 +1,9 @@
 // After a lemma the program that it made is the reference: of proofs, of shadow runs, of replays.
 #include "gtest/gtest.h"
-#include "lang/builder.h"
+#include "lang/program/builder.h"
 #include "trace/replay.h"
 #include "trace/text.h"
-#include "validator/proof.h"
+#include "validator/proof/proof.h"
 
 namespace kiln {
 namespace {

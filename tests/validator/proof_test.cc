@@ -1,4 +1,4 @@
-#include "validator/proof.h"
+#include "validator/proof/proof.h"
 
 #include <gtest/gtest.h>
 

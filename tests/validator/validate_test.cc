@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lang/text.h"
+#include "lang/text/text.h"
 #include "tests/support/scheduled.h"
 #include "tests/support/tiled_matmul.h"
 

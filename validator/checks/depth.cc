@@ -1,5 +1,5 @@
 #include "absl/strings/str_cat.h"
-#include "validator/check.h"
+#include "validator/checks/check.h"
 
 namespace kiln {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "validator/check.h"
+#include "validator/checks/check.h"
 
 namespace kiln {
 namespace {

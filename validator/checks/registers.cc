@@ -1,5 +1,5 @@
 #include "lang/analysis/lowerable.h"
-#include "validator/check.h"
+#include "validator/checks/check.h"
 
 namespace kiln {
 namespace {

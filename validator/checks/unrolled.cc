@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/cost.h"
-#include "validator/check.h"
+#include "validator/checks/check.h"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,6 @@
 #include "absl/strings/str_cat.h"
-#include "lang/defect.h"
-#include "validator/check.h"
+#include "lang/base/defect.h"
+#include "validator/checks/check.h"
 
 namespace kiln {
 namespace {

@@ -1,8 +1,8 @@
 // Questions about points answered by the algebra of index maps, whatever the extents: fast, and silent where
-// it does not know. A part of validator/proof.h.
+// it does not know. A part of validator/proof/proof.h.
 #pragma once
 
-#include "validator/prover.h"
+#include "validator/proof/prover.h"
 
 namespace kiln::proof {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "lang/start.h"
+#include "lang/program/start.h"
 #include "validator/proof/algebra.h"
 #include "validator/proof/compare.h"
 

@@ -1,4 +1,4 @@
-// Whether two values are equal at every point. A part of validator/proof.h.
+// Whether two values are equal at every point. A part of validator/proof/proof.h.
 //
 // Values are expanded, guards decided or split by, until both are the same operation on the same operands.
 // Elements of a buffer that both programs have are equal where their indices are (the claim that the proof

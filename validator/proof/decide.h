@@ -1,11 +1,11 @@
 // Answers to questions about points: by the algebra of index maps, by looking at each point where they are
-// few, then by another prover. A part of validator/proof.h.
+// few, then by another prover. A part of validator/proof/proof.h.
 #pragma once
 
 #include <string>
 
 #include "absl/time/time.h"
-#include "validator/prover.h"
+#include "validator/proof/prover.h"
 
 namespace kiln::proof {
 

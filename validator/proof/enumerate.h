@@ -1,8 +1,8 @@
 // Questions about points answered by looking at each: exact, for sets that are small.
-// A part of validator/proof.h.
+// A part of validator/proof/proof.h.
 #pragma once
 
-#include "validator/prover.h"
+#include "validator/proof/prover.h"
 
 namespace kiln::proof {
 

@@ -1,4 +1,4 @@
-// How the elements of each buffer of a program come about. A part of validator/proof.h.
+// How the elements of each buffer of a program come about. A part of validator/proof/proof.h.
 //
 // The proof rests on one claim for each buffer: that whatever is read from an element is a function of the
 // element, its *value*, whenever it is read. A buffer has units that make values whole:

@@ -1,5 +1,5 @@
 // What must hold of a program so that its elements have values (validator/proof/model.h). A part of
-// validator/proof.h.
+// validator/proof/proof.h.
 //
 //   values      what a block stores is the element's value, or is overwritten before it can be read
 //   reductions  each instance enters once, after an initialization and before a read

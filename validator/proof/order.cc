@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/analysis/bindings.h"
-#include "lang/layout.h"
+#include "lang/program/layout.h"
 #include "validator/proof/algebra.h"
 #include "validator/proof/obligations.h"
 #include "validator/proof/pairs.h"

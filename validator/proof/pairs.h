@@ -1,8 +1,8 @@
 // Pairs of instances that touch one element, by the order in which loops run them.
-// A part of validator/proof.h.
+// A part of validator/proof/proof.h.
 #pragma once
 
-#include "validator/prover.h"
+#include "validator/proof/prover.h"
 
 namespace kiln::proof {
 

@@ -1,12 +1,12 @@
 // The instances of the blocks of a program as points of the loops around them, and the order in which they
-// run. Reads bindings as they stand, without the analyses that primitives ask. A part of validator/proof.h.
+// run. Reads bindings as they stand, without the analyses that primitives ask. A part of validator/proof/proof.h.
 #pragma once
 
 #include <map>
 #include <vector>
 
-#include "lang/program.h"
-#include "validator/prover.h"
+#include "lang/program/program.h"
+#include "validator/proof/prover.h"
 
 namespace kiln::proof {
 

@@ -1,5 +1,5 @@
 // Values of elements as expressions over points:
-// bodies of blocks with sums for their iters. A part of validator/proof.h.
+// bodies of blocks with sums for their iters. A part of validator/proof/proof.h.
 #pragma once
 
 #include <memory>

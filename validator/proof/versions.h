@@ -1,4 +1,4 @@
-// Buffers that are written anew become buffers of their own. A part of validator/proof.h.
+// Buffers that are written anew become buffers of their own. A part of validator/proof/proof.h.
 //
 // The proof rests on one value for each element (validator/proof/model.h). Where the original reads a buffer
 // and then stores to all that was written of it, what it stores is the buffer's next *version*. In a program

@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/strip.h"
-#include "lang/check.h"
+#include "lang/base/check.h"
 
 namespace kiln {
 

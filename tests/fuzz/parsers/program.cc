@@ -1,6 +1,6 @@
 // libFuzzer on programs as text: what parses prints, and parses again as the same.
-#include "lang/hash.h"
-#include "lang/text.h"
+#include "lang/text/hash.h"
+#include "lang/text/text.h"
 #include "tests/fuzz/parsers/placed.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,6 +1,6 @@
 // libFuzzer on the trees of cost models: what parses can be walked, given to the library that trains, and is
 // written as the same bytes.
-#include "lang/check.h"
+#include "lang/base/check.h"
 #include "search/cost/forest.h"
 #include "search/cost/xgboost_document.h"
 

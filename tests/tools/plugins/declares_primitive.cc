@@ -1,5 +1,5 @@
 // More than modules.
-#include "lang/primitive.h"
+#include "lang/schedule/primitive.h"
 #include "modules/module.h"
 
 namespace kiln {

@@ -1,0 +1,424 @@
+#include "backends/codegen/codegen.h"
+
+#include <time.h>
+
+#include <functional>
+#include <mutex>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "backends/codegen/context.h"
+#include "backends/codegen/convert_to_llvm.h"
+#include "backends/codegen/pass_printer.h"
+#include "backends/cpu/passes/expand_math.h"
+#include "backends/cpu/passes/extrema.h"
+#include "backends/cpu/passes/masked_memory.h"
+#include "backends/cpu/passes/narrow_floats.h"
+#include "backends/cpu/passes/outline_parallel.h"
+#include "backends/cpu/passes/step_pointers.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+namespace kiln {
+namespace {
+
+// Constant parts of addresses are split off before sums are hoisted: half of what instruction selection does
+// with sums of indices is bits that it tries to simplify in each of them.
+constexpr char kMinimalPipeline[] =
+    "function(instsimplify,sroa,separate-const-offset-from-gep,early-cse<memssa>,loop-mssa(licm))";
+
+// CPU milliseconds of this thread.
+double Now() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+// What MLIR and LLVM say while it lives, instead of on stderr.
+class Diagnostics {
+ public:
+  Diagnostics(mlir::MLIRContext& context, llvm::LLVMContext& llvm_context)
+      : handler_(&context, [this](mlir::Diagnostic& diagnostic) {
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) Add(diagnostic.str());
+          return mlir::success();
+        }) {
+    llvm_context.setDiagnosticHandlerCallBack(
+        [](const llvm::DiagnosticInfo* info, void* self) {
+          if (info->getSeverity() != llvm::DS_Error) return;
+          std::string text;
+          llvm::raw_string_ostream stream(text);
+          llvm::DiagnosticPrinterRawOStream printer(stream);
+          info->print(printer);
+          static_cast<Diagnostics*>(self)->Add(text);
+        },
+        this);
+  }
+  bool empty() const { return text_.empty(); }
+  std::string After(absl::string_view what) const {
+    return text_.empty() ? std::string(what) : absl::StrCat(what, ": ", text_);
+  }
+
+ private:
+  void Add(const std::string& text) { absl::StrAppend(&text_, text_.empty() ? "" : "; ", text); }
+
+  std::string text_;
+  mlir::ScopedDiagnosticHandler handler_;
+};
+
+// Takes what stands after a pass.
+using Sink = std::function<void(absl::string_view pass, const std::string& text)>;
+
+template <typename Print>
+std::string Printed(Print print) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  print(stream);
+  return text;
+}
+
+// LLVM's code generator, set up for one kind of file; that takes as long as a small kernel, so it is kept.
+class Generator {
+ public:
+  Generator(llvm::TargetMachine& target, llvm::CodeGenFileType type, bool quick) {
+    static auto* const mutex = new std::mutex;
+    const std::lock_guard<std::mutex> lock(*mutex);
+    Switch(quick);
+    emits_ = !target.addPassesToEmitFile(passes_, stream_, nullptr, type, /*DisableVerify=*/true);
+    Switch(false);
+  }
+
+  bool emits() const { return emits_; }
+
+  std::string Run(llvm::Module& module) {
+    bytes_.clear();
+    passes_.run(module);
+    return std::string(bytes_.begin(), bytes_.end());
+  }
+
+ private:
+  // What takes a fifth of the time and gains nothing on kernels (docs/decisions/0012): loop strength
+  // reduction, for which StepPointers stands in, and the scheduler after register allocation. Only switches
+  // of LLVM's command line leave them out, which are the process's, and are asked while passes are added.
+  static void Switch(bool quick) {
+    const auto& known = llvm::cl::getRegisteredOptions();
+    for (const llvm::StringRef name : {"disable-lsr", "disable-post-ra"}) {
+      const auto found = known.find(name);
+      if (found == known.end()) continue;
+      found->second->reset();
+      if (quick) found->second->addOccurrence(1, name, "true");
+    }
+  }
+
+  llvm::SmallVector<char, 0> bytes_;
+  llvm::raw_svector_ostream stream_{bytes_};
+  llvm::legacy::PassManager passes_;
+  bool emits_;
+};
+
+// func @f(...) { ... return } -> func @f(...) -> i32 { ... return 0 }
+absl::Status ReturnStatus(mlir::ModuleOp module, const EntryPoint& entry) {
+  auto function = module.lookupSymbol<mlir::func::FuncOp>(entry.name);
+  if (!function || function.isExternal()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the module does not define the entry point \"", entry.name, "\""));
+  }
+  mlir::OpBuilder b(function);
+  mlir::FunctionType type = function.getFunctionType();
+  if (type.getNumResults() == 1 && type.getResult(0).isInteger(32)) return absl::OkStatus();
+  if (type.getNumResults() != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("entry point \"", entry.name, "\" must return nothing or an i32"));
+  }
+  function.setFunctionType(b.getFunctionType(type.getInputs(), {b.getI32Type()}));
+  function.walk([&](mlir::func::ReturnOp ret) {
+    b.setInsertionPoint(ret);
+    ret->insertOperands(0, {mlir::arith::ConstantOp::create(b, ret.getLoc(), b.getI32IntegerAttr(0))});
+  });
+  return absl::OkStatus();
+}
+
+absl::Status OnlyLlvm(mlir::ModuleOp module) {
+  mlir::Operation* leftover = nullptr;
+  module.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+    if (mlir::isa<mlir::ModuleOp>(op) || mlir::isa<mlir::LLVM::LLVMDialect>(op->getDialect()))
+      return mlir::WalkResult::advance();
+    leftover = op;
+    return mlir::isa<mlir::UnrealizedConversionCastOp>(op) ? mlir::WalkResult::advance()
+                                                           : mlir::WalkResult::interrupt();
+  });
+  if (leftover == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("no lowering for ", Printed([&](auto& os) { leftover->print(os); })));
+}
+
+}  // namespace
+
+const char* StageName(Stage stage) {
+  switch (stage) {
+    case Stage::kMlir:
+      return "mlir";
+    case Stage::kMath:
+      return "math";
+    case Stage::kLlvmDialect:
+      return "llvm-dialect";
+    case Stage::kLlvm:
+      return "llvm";
+    case Stage::kOptimized:
+      return "optimized";
+    case Stage::kAssembly:
+      return "asm";
+  }
+  return "";
+}
+
+struct Codegen::Impl {
+  MachineTarget machine;
+  std::unique_ptr<llvm::TargetMachine> target;
+  std::unique_ptr<Generator> quick_objects, full_objects;  // made when asked for
+  MathExpander math{Context()};
+  LlvmConverter converter{Context()};
+
+  absl::StatusOr<ObjectCode> Run(mlir::ModuleOp module, const CodegenOptions& options,
+                                 std::optional<Stage> last, const Sink& sink);
+  void Decorate(llvm::Module& module, const CodegenOptions& options) const;
+  absl::Status Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline, const Sink& sink) const;
+};
+
+namespace {
+
+// alloca T, i64 N  ->  alloca [N x T]: what SROA promotes, and what memref.alloca does not become.
+void GiveArraysTheirType(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(function.getEntryBlock())) {
+    auto* array = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    if (array == nullptr || !array->isArrayAllocation()) continue;
+    const auto* count = llvm::dyn_cast<llvm::ConstantInt>(array->getArraySize());
+    if (count == nullptr) continue;
+    llvm::IRBuilder<> b(array);
+    auto* typed = b.CreateAlloca(llvm::ArrayType::get(array->getAllocatedType(), count->getZExtValue()));
+    typed->setAlignment(array->getAlign());
+    array->replaceAllUsesWith(typed);
+    array->eraseFromParent();
+  }
+}
+
+}  // namespace
+
+void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options) const {
+  llvm::LLVMContext& context = module.getContext();
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    GiveArraysTheirType(function);
+    function.addFnAttr("target-cpu", machine.cpu);
+    function.addFnAttr("target-features", machine.features);
+    function.addFnAttr("prefer-vector-width", std::to_string(machine.vector_bytes * 8));
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    const auto entry =
+        llvm::find_if(options.entries, [&](const EntryPoint& e) { return function.getName() == e.name; });
+    if (entry == options.entries.end()) {
+      if (!options.entries.empty() && function.getName() == ThreadsSymbol(options.entries.front().name))
+        continue;
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+      continue;
+    }
+    for (llvm::Argument& argument : function.args()) {
+      if (!argument.getType()->isPointerTy()) continue;
+      if (entry->noalias) argument.addAttr(llvm::Attribute::NoAlias);
+      if (entry->alignment > 1) {
+        argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(entry->alignment)));
+      }
+    }
+  }
+}
+
+absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline,
+                                     const Sink& sink) const {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  const bool full = pipeline == CodegenOptions::Pipeline::kO3;
+  tuning.LoopVectorization = full;
+  tuning.SLPVectorization = full;
+  tuning.LoopUnrolling = full;
+  const auto tell = [&](absl::string_view pass) {
+    if (sink) sink(pass, Printed([&](auto& os) { module.print(os, nullptr); }));
+  };
+  llvm::PassInstrumentationCallbacks callbacks;
+  llvm::PassBuilder builder(target.get(), tuning, std::nullopt, &callbacks);
+  if (sink) {
+    callbacks.registerAfterPassCallback(
+        [&](llvm::StringRef type, const llvm::Any&, const llvm::PreservedAnalyses&) {
+          const llvm::StringRef pass = callbacks.getPassNameForClassName(type);
+          if (!pass.empty()) tell(std::string(pass));
+        });
+  }
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  if (full) {
+    passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+  } else if (llvm::Error error = builder.parsePassPipeline(passes, kMinimalPipeline)) {
+    return absl::InternalError(llvm::toString(std::move(error)));
+  }
+  passes.run(module, modules);
+  const auto run_on_each = [&](const char* pass, auto run) {
+    for (llvm::Function& function : module) {
+      if (!function.isDeclaration()) run(function);
+    }
+    tell(pass);
+  };
+  if (!full) {
+    run_on_each("step-pointers", [&](llvm::Function& function) {
+      StepPointers(functions.getResult<llvm::LoopAnalysis>(function));
+    });
+  }
+  run_on_each("extrema", [&](llvm::Function& function) { ShortenExtrema(function, *target); });
+  run_on_each("masked-memory", [&](llvm::Function& function) { ExpandMaskedMemory(function, *target); });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const CodegenOptions& options,
+                                              std::optional<Stage> last, const Sink& sink) {
+  ObjectCode result;
+  double start = Now();
+  const auto lap = [&](double& ms) { ms = Now() - start; };
+  const auto done = [&](Stage stage, auto print) {
+    if (sink) sink(StageName(stage), Printed(print));
+    start = Now();
+    return last == stage;
+  };
+  const auto print_mlir = [&](llvm::raw_ostream& os) { module.print(os); };
+  const auto after_mlir = [&](const char* pass) {
+    if (sink) sink(pass, Printed(print_mlir));
+  };
+
+  llvm::LLVMContext llvm_context;
+  Diagnostics diagnostics(*module.getContext(), llvm_context);
+  if (mlir::failed(mlir::verify(module)))
+    return absl::InvalidArgumentError(diagnostics.After("the module does not verify"));
+  lap(result.times.verify);
+  if (done(Stage::kMlir, print_mlir)) return result;
+
+  for (const EntryPoint& entry : options.entries) {
+    if (absl::Status status = ReturnStatus(module, entry); !status.ok()) return status;
+  }
+  ExpandNarrowFloats(module, machine.half);
+  after_mlir("narrow-floats");
+  if (mlir::failed(math.Run(module, options.polynomials, machine.fma, machine.vector_bytes == 64)))
+    return absl::InternalError(diagnostics.After("cannot expand math"));
+  lap(result.times.math);
+  if (done(Stage::kMath, print_mlir)) return result;
+
+  const auto promise_of = [&](const std::string& function) {
+    const auto entry =
+        llvm::find_if(options.entries, [&](const EntryPoint& e) { return e.name == function; });
+    return entry == options.entries.end() ? Promise() : Promise{entry->noalias, entry->alignment};
+  };
+  result.takes_threads =
+      OutlineParallel(module, options.entries.empty() ? "kernel" : options.entries.front().name, promise_of);
+  after_mlir("outline-parallel");
+  const bool converted = mlir::succeeded(converter.Run(module, after_mlir));
+  if (absl::Status status = OnlyLlvm(module); !status.ok() || !converted) {
+    return absl::InvalidArgumentError(
+        diagnostics.After(converted ? status.message() : "conversion to LLVM failed"));
+  }
+  lap(result.times.convert);
+  if (done(Stage::kLlvmDialect, print_mlir)) return result;
+
+  const std::unique_ptr<llvm::Module> lowered =
+      mlir::translateModuleToLLVMIR(module, llvm_context, "kiln", /*disableVerification=*/true);
+  if (lowered == nullptr) return absl::InternalError(diagnostics.After("cannot translate to LLVM IR"));
+  const auto print_llvm = [&](llvm::raw_ostream& os) { lowered->print(os, nullptr); };
+  lowered->setTargetTriple(target->getTargetTriple());
+  lowered->setDataLayout(target->createDataLayout());
+  Decorate(*lowered, options);
+  lap(result.times.translate);
+  if (done(Stage::kLlvm, print_llvm)) return result;
+
+  if (absl::Status status = Optimize(*lowered, options.pipeline, sink); !status.ok()) return status;
+  lap(result.times.optimize);
+  if (done(Stage::kOptimized, print_llvm)) return result;
+
+  const bool quick = options.pipeline == CodegenOptions::Pipeline::kMinimal;
+  if (sink) {
+    const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*lowered);
+    Generator assembly(*target, llvm::CodeGenFileType::AssemblyFile, quick);
+    if (!assembly.emits()) return absl::InternalError("LLVM prints no assembly for " + machine.triple);
+    if (done(Stage::kAssembly, [&](llvm::raw_ostream& os) { os << assembly.Run(*copy); })) return result;
+  }
+  std::unique_ptr<Generator>& objects = quick ? quick_objects : full_objects;
+  if (objects == nullptr)
+    objects = std::make_unique<Generator>(*target, llvm::CodeGenFileType::ObjectFile, quick);
+  if (!objects->emits()) return absl::InternalError("LLVM emits no objects for " + machine.triple);
+  result.bytes = objects->Run(*lowered);
+  if (!diagnostics.empty()) {
+    objects.reset();  // whatever an error left there
+    return absl::InternalError(diagnostics.After("LLVM"));
+  }
+  lap(result.times.emit);
+  return result;
+}
+
+Codegen::Codegen(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Codegen::~Codegen() = default;
+
+absl::StatusOr<std::unique_ptr<Codegen>> Codegen::Create(const MachineTarget& machine) {
+  Host();
+  std::string error;
+  const llvm::Triple triple(machine.triple);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (target == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("unknown target ", machine.triple, ": ", error));
+  auto impl = std::make_unique<Impl>();
+  impl->machine = machine;
+  llvm::TargetOptions as_marked;
+  as_marked.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  impl->target.reset(target->createTargetMachine(triple, machine.cpu, machine.features, as_marked,
+                                                 llvm::Reloc::PIC_, std::nullopt,
+                                                 llvm::CodeGenOptLevel::Default));
+  if (impl->target == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("no code generator for ", machine.triple));
+  return std::unique_ptr<Codegen>(new Codegen(std::move(impl)));
+}
+
+absl::StatusOr<ObjectCode> Codegen::Compile(mlir::ModuleOp module, const CodegenOptions& options) {
+  if (options.print_after_all == nullptr) return impl_->Run(module, options, std::nullopt, nullptr);
+  PassPrinter print(options.print_after_all);
+  return impl_->Run(module, options, std::nullopt, [&](absl::string_view pass, const std::string& text) {
+    print(pass, [&] { return text; });
+  });
+}
+
+absl::StatusOr<std::string> Codegen::Text(mlir::ModuleOp module, const CodegenOptions& options, Stage stage) {
+  std::string result;
+  const auto ran = impl_->Run(module, options, stage, [&](absl::string_view pass, const std::string& text) {
+    if (pass == StageName(stage)) result = text;
+  });
+  if (!ran.ok()) return ran.status();
+  return result;
+}
+
+const MachineTarget& Codegen::machine() const { return impl_->machine; }
+
+}  // namespace kiln

@@ -1,0 +1,263 @@
+#include "backends/cpu/passes/outline_parallel.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "lang/base/check.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace kiln {
+namespace {
+
+namespace arith = mlir::arith;
+namespace func = mlir::func;
+namespace LLVM = mlir::LLVM;
+namespace memref = mlir::memref;
+namespace scf = mlir::scf;
+
+// What all parallel loops of a module share.
+constexpr char kFork[] = R"(
+  llvm.mlir.global internal @NAME.threads(1 : i32) {addr_space = 0 : i32} : i32
+  llvm.func @NAME_set_threads(%threads: i32) {
+    %at = llvm.mlir.addressof @NAME.threads : !llvm.ptr
+    llvm.store %threads, %at atomic monotonic {alignment = 4 : i64} : i32, !llvm.ptr
+    llvm.return
+  }
+  llvm.func extern_weak @kiln_parallel_for(i32, i64, i64, !llvm.ptr, !llvm.ptr)
+  llvm.func internal @NAME.fork(%total: i64, %body: !llvm.ptr, %args: !llvm.ptr) {
+    %at = llvm.mlir.addressof @NAME.threads : !llvm.ptr
+    %threads = llvm.load %at atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
+    %pool = llvm.mlir.addressof @kiln_parallel_for : !llvm.ptr
+    %null = llvm.mlir.zero : !llvm.ptr
+    %there = llvm.icmp "ne" %pool, %null : !llvm.ptr
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %one = llvm.mlir.constant(1 : i64) : i64
+    %one32 = llvm.mlir.constant(1 : i32) : i32
+    %several = llvm.icmp "sgt" %threads, %one32 : i32
+    %both = llvm.and %there, %several : i1
+    llvm.cond_br %both, ^threads, ^alone
+  ^threads:
+    llvm.call @kiln_parallel_for(%threads, %total, %one, %body, %args) : (i32, i64, i64, !llvm.ptr, !llvm.ptr) -> ()
+    llvm.return
+  ^alone:
+    llvm.call %body(%zero, %total, %args) : !llvm.ptr, (i64, i64, !llvm.ptr) -> ()
+    llvm.return
+  })";
+
+bool IsPerIteration(mlir::Operation* op) { return op != nullptr && op->hasAttr(kPerIterationAttribute); }
+
+bool IsMadeAnew(mlir::Operation* op) {
+  return op != nullptr && (op->hasTrait<mlir::OpTrait::ConstantLike>() || mlir::isa<memref::GetGlobalOp>(op));
+}
+
+class Outliner {
+ public:
+  Outliner(mlir::ModuleOp module, const std::string& name,
+           absl::FunctionRef<Promise(const std::string&)> promise)
+      : module_(module), name_(name), promise_(promise), b_(module.getContext()), loc_(b_.getUnknownLoc()) {
+    ptr_ = LLVM::LLVMPointerType::get(b_.getContext());
+    i64_ = b_.getI64Type();
+  }
+
+  void DefineFork() {
+    auto made = mlir::parseSourceString<mlir::ModuleOp>(absl::StrReplaceAll(kFork, {{"NAME", name_}}),
+                                                        b_.getContext());
+    KILN_CHECK(made, "what forks does not parse");
+    auto& operations = made->getBody()->getOperations();
+    module_.getBody()->getOperations().splice(module_.getBody()->end(), operations);
+  }
+
+  void Outline(scf::ForOp loop) {
+    KILN_CHECK(loop.getNumResults() == 0, "a parallel loop that carries values");
+    const int number = count_++;
+    auto around = loop->getParentOfType<func::FuncOp>();
+    llvm::SetVector<mlir::Value> used, captured;
+    mlir::getUsedValuesDefinedAbove(loop.getRegion(), used);
+    for (const mlir::Value value : used) {
+      mlir::Operation* op = value.getDefiningOp();
+      if (!IsMadeAnew(op) && !IsPerIteration(op)) captured.insert(value);
+    }
+
+    mlir::Block& entry = around.getBody().front();
+    std::vector<mlir::Value> passed;  // memrefs, one for each captured value
+    for (const mlir::Value value : captured) passed.push_back(InMemory(value, loop, entry));
+    func::FuncOp tile = MakeTile(number, around, captured.getArrayRef(), passed);
+    FillTile(loop, tile, used.getArrayRef(), captured.getArrayRef());
+    func::FuncOp body = MakeBody(number, tile);
+    Fork(loop, body, passed, entry);
+    loop.erase();
+  }
+
+  void EraseAllocations() {
+    std::vector<mlir::Operation*> dead;
+    module_.walk([&](mlir::Operation* op) {
+      if (!IsPerIteration(op)) return;
+      for (mlir::Operation* user : op->getUsers()) {
+        KILN_CHECK(mlir::isa<memref::DeallocOp>(user), "a buffer of iterations is used outside of them");
+        dead.push_back(user);
+      }
+      dead.push_back(op);
+    });
+    for (mlir::Operation* op : dead) op->erase();
+  }
+
+ private:
+  // The value itself if it is a buffer; otherwise a buffer that holds it.
+  mlir::Value InMemory(mlir::Value value, scf::ForOp loop, mlir::Block& entry) {
+    if (mlir::isa<mlir::MemRefType>(value.getType())) return value;
+    b_.setInsertionPointToStart(&entry);
+    const mlir::Value slot = memref::AllocaOp::create(b_, loc_, mlir::MemRefType::get({1}, value.getType()));
+    b_.setInsertionPoint(loop);
+    const mlir::Value zero = arith::ConstantIndexOp::create(b_, loc_, 0);
+    memref::StoreOp::create(b_, loc_, value, slot, mlir::ValueRange{zero});
+    return slot;
+  }
+
+  Promise PromiseOf(mlir::Value value, func::FuncOp around) const {
+    if (mlir::isa<mlir::BlockArgument>(value)) return promise_(around.getName().str());
+    const auto alignment = value.getDefiningOp()->getAttrOfType<mlir::IntegerAttr>("alignment");
+    return {true, alignment ? static_cast<int>(alignment.getInt()) : 1};
+  }
+
+  func::FuncOp MakeFunction(const std::string& what, int number, llvm::ArrayRef<mlir::Type> types) {
+    b_.setInsertionPointToEnd(module_.getBody());
+    auto function =
+        func::FuncOp::create(b_, loc_, absl::StrCat(name_, ".", what, number), b_.getFunctionType(types, {}));
+    function.setPrivate();
+    b_.setInsertionPointToStart(function.addEntryBlock());
+    return function;
+  }
+
+  func::FuncOp MakeTile(int number, func::FuncOp around, llvm::ArrayRef<mlir::Value> captured,
+                        const std::vector<mlir::Value>& passed) {
+    std::vector<mlir::Type> types(2, b_.getIndexType());
+    for (const mlir::Value buffer : passed) types.push_back(buffer.getType());
+    func::FuncOp tile = MakeFunction("tile", number, types);
+    for (size_t i = 0; i < passed.size(); ++i) {
+      const auto at = static_cast<unsigned>(i + 2);
+      const Promise promise = passed[i] == captured[i] ? PromiseOf(passed[i], around) : Promise{true, 1};
+      if (promise.noalias) tile.setArgAttr(at, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
+      if (promise.alignment > 1)
+        tile.setArgAttr(at, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(promise.alignment));
+    }
+    return tile;
+  }
+
+  // The insertion point is in the tile.
+  void FillTile(scf::ForOp loop, func::FuncOp tile, llvm::ArrayRef<mlir::Value> used,
+                llvm::ArrayRef<mlir::Value> captured) {
+    std::vector<mlir::Value> allocated;
+    mlir::IRMapping inside;
+    for (const mlir::Value value : used) {
+      mlir::Operation* op = value.getDefiningOp();
+      if (!IsMadeAnew(op) && !IsPerIteration(op)) continue;
+      mlir::Operation* copy = b_.clone(*op);
+      copy->removeAttr(kPerIterationAttribute);
+      inside.map(value, copy->getResult(0));
+      if (mlir::isa<memref::AllocOp>(copy)) allocated.push_back(copy->getResult(0));
+    }
+    const mlir::Value zero = arith::ConstantIndexOp::create(b_, loc_, 0);
+    for (size_t i = 0; i < captured.size(); ++i) {
+      const mlir::Value argument = tile.getArgument(static_cast<unsigned>(i + 2));
+      inside.map(captured[i],
+                 argument.getType() == captured[i].getType()
+                     ? argument
+                     : memref::LoadOp::create(b_, loc_, argument, mlir::ValueRange{zero}).getResult());
+    }
+    const mlir::Value one = arith::ConstantIndexOp::create(b_, loc_, 1);
+    auto run = scf::ForOp::create(b_, loc_, tile.getArgument(0), tile.getArgument(1), one);
+    run.getRegion().takeBody(loop.getRegion());
+    for (const mlir::Value value : used)
+      mlir::replaceAllUsesInRegionWith(value, inside.lookup(value), run.getRegion());
+    for (const mlir::Value buffer : allocated) memref::DeallocOp::create(b_, loc_, buffer);
+    func::ReturnOp::create(b_, loc_);
+  }
+
+  LLVM::LLVMStructType Descriptor() const {
+    const auto array = LLVM::LLVMArrayType::get(i64_, 1);
+    return LLVM::LLVMStructType::getLiteral(b_.getContext(), {ptr_, ptr_, i64_, array, array});
+  }
+
+  mlir::Value Cast(mlir::Value value, mlir::Type type) {
+    return mlir::UnrealizedConversionCastOp::create(b_, loc_, mlir::TypeRange{type}, value).getResult(0);
+  }
+
+  mlir::Value ArgumentAt(mlir::Value args, size_t position) {
+    return LLVM::GEPOp::create(b_, loc_, ptr_, ptr_, args,
+                               llvm::ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position)});
+  }
+
+  func::FuncOp MakeBody(int number, func::FuncOp tile) {
+    func::FuncOp body = MakeFunction("body", number, {i64_, i64_, ptr_});
+    std::vector<mlir::Value> operands;
+    for (const unsigned bound : {0u, 1u})
+      operands.push_back(arith::IndexCastOp::create(b_, loc_, b_.getIndexType(), body.getArgument(bound)));
+    for (size_t i = 2; i < tile.getNumArguments(); ++i) {
+      const mlir::Value at = ArgumentAt(body.getArgument(2), i - 2);
+      const mlir::Value pointer = LLVM::LoadOp::create(b_, loc_, ptr_, at);
+      const mlir::Value none = LLVM::PoisonOp::create(b_, loc_, Descriptor());
+      const mlir::Value held =
+          LLVM::InsertValueOp::create(b_, loc_, none, pointer, llvm::ArrayRef<int64_t>{1});
+      operands.push_back(Cast(held, tile.getArgument(static_cast<unsigned>(i)).getType()));
+    }
+    func::CallOp::create(b_, loc_, tile, operands);
+    func::ReturnOp::create(b_, loc_);
+    return body;
+  }
+
+  void Fork(scf::ForOp loop, func::FuncOp body, const std::vector<mlir::Value>& passed, mlir::Block& entry) {
+    b_.setInsertionPointToStart(&entry);
+    const auto count = static_cast<int64_t>(std::max<size_t>(1, passed.size()));
+    const mlir::Value slots = LLVM::ConstantOp::create(b_, loc_, i64_, b_.getI64IntegerAttr(count));
+    const mlir::Value args = LLVM::AllocaOp::create(b_, loc_, ptr_, ptr_, slots);
+    b_.setInsertionPoint(loop);
+    for (size_t i = 0; i < passed.size(); ++i) {
+      const mlir::Value pointer =
+          LLVM::ExtractValueOp::create(b_, loc_, Cast(passed[i], Descriptor()), llvm::ArrayRef<int64_t>{1});
+      LLVM::StoreOp::create(b_, loc_, pointer, ArgumentAt(args, i));
+    }
+    const mlir::Value total = arith::IndexCastOp::create(b_, loc_, i64_, loop.getUpperBound());
+    const mlir::Value function =
+        Cast(func::ConstantOp::create(b_, loc_, body.getFunctionType(), body.getName()).getResult(), ptr_);
+    LLVM::CallOp::create(b_, loc_, mlir::TypeRange(), absl::StrCat(name_, ".fork"),
+                         mlir::ValueRange{total, function, args});
+  }
+
+  mlir::ModuleOp module_;
+  const std::string name_;
+  const absl::FunctionRef<Promise(const std::string&)> promise_;
+  mlir::OpBuilder b_;
+  const mlir::Location loc_;
+  mlir::Type ptr_, i64_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+std::string ThreadsSymbol(const std::string& name) { return absl::StrCat(name, "_set_threads"); }
+
+bool OutlineParallel(mlir::ModuleOp module, const std::string& name,
+                     absl::FunctionRef<Promise(const std::string& function)> promise) {
+  std::vector<scf::ForOp> loops;
+  module.walk([&](scf::ForOp loop) {
+    if (loop->hasAttr(kParallelAttribute)) loops.push_back(loop);
+  });
+  if (loops.empty()) return false;
+  Outliner outliner(module, name, promise);
+  for (const scf::ForOp loop : loops) outliner.Outline(loop);
+  outliner.EraseAllocations();
+  outliner.DefineFork();
+  return true;
+}
+
+}  // namespace kiln

@@ -1,0 +1,199 @@
+// From a planned Program to the body of one function: what the sources emit_*.cc share. Private to lower.cc.
+//
+// The program decides: serial loops become scf.for, unrolled loops are written out, a vectorized loop becomes
+// the lanes of vectors. Nothing is left for a vectorizer. Indices are linear forms whose parts are computed
+// in the body of the loop that defines them, once (index_value.h); loads of what nobody stores to in between
+// are shared.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "backends/lower/emit/emit_state.h"
+#include "backends/lower/emit/index_value.h"
+#include "backends/lower/passes/lower_options.h"
+#include "backends/lower/passes/plan.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace kiln {
+
+// Types in registers and in memory: i1 takes a byte in memory, an index is an i64.
+mlir::Type RegisterType(mlir::OpBuilder& b, DType type);
+mlir::Type MemoryType(mlir::OpBuilder& b, DType type);
+
+class Emitter {
+ public:
+  // `calls`: intrinsics by the outermost loops of their descriptions.
+  Emitter(const Program& program, const Plan& plan, const std::unordered_map<Id, std::string>& calls,
+          const LowerOptions& options, mlir::ModuleOp module);
+
+  // A function NAME of `parameters`, whose body is the children of the root of the phase.
+  void EmitFunction(const std::string& name, const std::vector<Id>& parameters, bool prepare);
+
+ private:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<Value, 4>;
+
+  // 0 <= value < extent here: decided now, the same for all lanes, or one bit per lane.
+  struct Test {
+    std::optional<bool> known;
+    Value uniform, mask, any;  // any: whether a lane may pass (null: yes)
+  };
+  // What is known inside a region and no longer outside of it.
+  struct Saved {
+    std::map<LoadKey, Value> loads;
+    std::unordered_map<Id, Value> exprs;
+  };
+
+  // --- emit_function.cc: functions and buffers
+  void DeclareBuffers(const std::vector<Id>& blocks);
+  Value Global(Id buffer);
+  Value Status();
+
+  // --- emit_loops.cc: the tree
+  void EmitNode(Id node);
+  void EmitChildren(Id node);
+  Id StartsIn(Id nest) const;
+  void EmitStart(Id nest, Id block);
+  void EmitLoop(Id loop);
+  bool EmitCall(Id outer);  // emit_call.cc
+  bool EmitDot(Id outer, const std::string& name);
+  bool EmitTile(Id outer, const std::string& name);  // emit_tile.cc
+  struct TileRows {
+    IndexValue first;
+    int64_t apart = 0;  // elements from row to row
+  };
+  std::optional<TileRows> RowsOf(const Sum& address, int64_t parts, int64_t stride,
+                                 llvm::function_ref<void(int64_t row, int64_t part)> bind);
+  bool RunsInstead(Id loop) const;
+  void EmitSerial(Id loop);
+  void EmitBody(Id loop);
+  void EmitBlock(Id block);
+  void EmitInstance(Id block, Value mask);
+
+  // --- emit_guards.cc: conditions
+  Test TestOf(int condition);
+  Value InRange(const IndexValue& value, int64_t extent, int64_t least,
+                int64_t most);  // of value + least .. value + most
+  std::vector<int> OpenConditions(const std::vector<Id>& blocks) const;
+  bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
+  Sum UnboundPart(int condition, Sum* bound) const;
+  bool SeldomHolds(int condition) const;
+  bool HoldsAlike(const Sum& bound, const Interval& rest, int64_t extent) const;
+  bool Postponed(Id loop, const std::vector<int>& candidates) const;
+  bool TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const;
+  Value TrimmedUpper(Id loop, std::vector<int>& established);
+  Value And(Value a, Value b);
+
+  // --- emit_expr.cc
+  Value EmitExpr(Id expr, Value mask);
+  Value EmitCombine(Id expr, const Values& left, const Values& right, bool sum);
+  Value EmitWithin(Id expr, Value mask);
+  Value Reduce(const Monoid& monoid, Values& lifts, Value mask);  // lanes of each result to one
+  Value Apply(const Expr& e, Value a, Value b, Value c);
+  Value Marked(Value result);  // as fast, if the block is
+  // A sum, difference or product of floats, marked so that it may become part of a fused operation.
+  Value Contracted(Value result);
+  Value Compare(const Expr& e, Value a, Value b, DType operands);
+  Value Cast(Value a, DType from, DType to, bool as_unsigned);
+  Value Constant(DType type, int64_t bits);
+  Value Splat(mlir::Attribute scalar, mlir::Type type);
+  Value AsVector(Value value);
+
+  // --- emit_access.cc
+  Value Load(Id buffer, const Sum& address, Value mask, Value otherwise);
+  Value Gather(Id expr, Value mask);
+  void Store(Id buffer, const Sum& address, Value value, Value mask);
+  void Forget(Id buffer);  // what was loaded from its memory
+  void StoreVector(Id buffer, const IndexValue& at, Value stored);
+  bool IsAligned(const IndexValue& at, int64_t elements) const;  // to as many
+  void Fence();                                                  // after stores past the caches
+  int64_t NextOnWalk(const IndexValue& at, int64_t most) const;  // emit_prefetch.cc
+  std::vector<Id> StreamsStoredLater(int64_t elements) const;
+  void Prefetch(Id buffer, const IndexValue& at, bool store, unsigned locality = 3);
+  void PrefetchStream(Id buffer, const IndexValue& at);
+  void PrefetchTiles(Id loop);
+  void PrefetchResults(Id nest);
+  void PrefetchPanels(Id loop);
+  void PrefetchPanel(Id buffer, const Sum& address, const IndexValue& tile);
+  struct Waiting {
+    mlir::Block* block = nullptr;
+    Id buffer = kNone;
+    IndexValue at;
+    Value stored;
+  };
+  void StoreApart(Id buffer, const IndexValue& at, Value stored);  // emit_transposed.cc
+  void StoreLanes(Id buffer, const IndexValue& at, Value stored);
+  void StoreTransposed(absl::Span<const Waiting> rows);
+  void StoreRun(Id buffer, const IndexValue& at, Value from, int64_t first, int64_t count);
+  Value Part(Value vector, int64_t first, int64_t count);
+  void EmitWaitingBefore(Id buffer, const IndexValue& access);
+  void EmitWaitingIn(mlir::Operation* region);
+  void EmitWaiting(llvm::function_ref<bool(const Waiting&)> wanted);
+  Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc
+  Value LoadWindow(Id buffer, const IndexValue& first, int64_t width);
+  // The address in memory of one in the buffer's layout. Where lanes are not next to each other then, they
+  // are gathered and scattered.
+  IndexValue Swizzle(Id buffer, const IndexValue& at);  // emit_swizzle.cc
+  Value FromMemory(Value value, DType type);
+  Value ToMemory(Value value, DType type);
+  Saved EnterRegion(bool loop);
+  void LeaveRegion(Saved saved);
+
+  // --- emit_edges.cc
+  bool Skips(const std::vector<Id>& blocks, int condition) const;
+  std::vector<Edges> EdgesOf(const std::vector<Id>& blocks, const std::vector<int>& conditions);
+  void EmitEdges(Id loop, absl::Span<const Edges> edges);
+  IndexValue Assumed(int condition, IndexValue value) const;
+  bool Holds(int condition, int64_t bound, const Interval& rest) const;
+
+  // --- emit_index.cc
+  IndexValue Eval(const Sum& sum);
+  IndexValue Digit(const IndexValue& value, int64_t lower, int64_t extent);
+  IndexValue LaneValue(const IndexValue& value, size_t lane) const;
+  Interval RangeOf(const IndexValue& value) const;
+  Value Scalar(const IndexValue& value);  // of a uniform value
+  Value Vector(const IndexValue& value);  // of index
+  Value Ahead(int level, std::vector<int64_t> key, llvm::function_ref<Value()> make);
+  Value ConstantIndex(int64_t value);
+  Value ConstantLanes(const std::vector<int64_t>& values, mlir::Type element);
+  int AddAtom(Value value, int level, Interval range);
+
+  const Program& p_;
+  const Plan& plan_;
+  const std::unordered_map<Id, std::string>& calls_;
+  const LowerOptions& options_;
+  mlir::ModuleOp module_;
+  mlir::OpBuilder b_;
+  mlir::Location loc_;
+
+  std::vector<Level> levels_;
+  std::vector<Atom> atoms_;
+  std::vector<Value> buffers_;                // by buffer; one value where they share memory
+  const std::vector<bool> registers_;         // by buffer: indexed by constants (written_out.h)
+  std::vector<Id> allocated_;                 // on the heap, to be freed
+  std::unordered_map<Id, IndexValue> loops_;  // bound loops, by node
+  std::vector<std::optional<bool>> known_;    // by condition
+  std::map<int, Edge> assumed_;               // by condition, where it is not known
+  int64_t lanes_ = 0;                         // of the vectorized loop around, 0 for none
+  Id vector_loop_ = kNone;
+  bool slow_ = false;  // in the branch for incomplete tiles: no further versions
+  int versions_ = 0;
+  const BlockPlan* block_ = nullptr;             // the block whose instance is emitted
+  Id instance_ = kNone;                          // its node
+  bool fast_ = false;                            // it says fast-math
+  bool streams_ = false;                         // it says stream
+  bool has_streamed_ = false;                    // since the last fence
+  std::optional<bool> starts_;                   // whether a reduction without initialization begins here
+  std::unordered_map<Id, Value> exprs_;          // its values so far
+  std::map<LoadKey, Value> loads_;               // what memory holds
+  std::vector<Waiting> waiting_;                 // to be stored
+  std::unordered_map<Id, IndexValue> gathered_;  // computed indices, by the marks that stand for them
+  std::string name_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,256 @@
+// Loads and stores: scalars, contiguous vectors, lanes apart, with and without masks.
+#include <algorithm>
+
+#include "backends/lower/emit/emit.h"
+#include "lang/base/check.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace kiln {
+namespace {
+
+mlir::Type Like(mlir::Type shape, mlir::Type element) {
+  const auto vector = mlir::dyn_cast<mlir::VectorType>(shape);
+  return vector ? mlir::VectorType::get(vector.getShape(), element) : element;
+}
+
+}  // namespace
+
+mlir::Type RegisterType(mlir::OpBuilder& b, DType type) {
+  switch (type) {
+    case DType::kF64:
+      return b.getF64Type();
+    case DType::kF32:
+      return b.getF32Type();
+    case DType::kF16:
+      return b.getF16Type();
+    case DType::kBF16:
+      return b.getBF16Type();
+    case DType::kI1:
+      return b.getI1Type();
+    case DType::kI8:
+    case DType::kU8:
+      return b.getI8Type();
+    case DType::kI16:
+      return b.getI16Type();
+    case DType::kI32:
+      return b.getI32Type();
+    case DType::kI64:
+    case DType::kIndex:
+      return b.getI64Type();
+  }
+  return {};
+}
+
+mlir::Type MemoryType(mlir::OpBuilder& b, DType type) {
+  return type == DType::kI1 ? b.getI8Type() : RegisterType(b, type);
+}
+
+mlir::Value Emitter::FromMemory(Value value, DType type) {
+  if (type != DType::kI1) return value;
+  return mlir::arith::TruncIOp::create(b_, loc_, Like(value.getType(), b_.getI1Type()), value);
+}
+
+mlir::Value Emitter::ToMemory(Value value, DType type) {
+  if (type != DType::kI1) return value;
+  return mlir::arith::ExtUIOp::create(b_, loc_, Like(value.getType(), b_.getI8Type()), value);
+}
+
+// `otherwise` is what lanes outside of the mask receive; null: anything that no operation traps on.
+mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value otherwise) {
+  const IndexValue at = Swizzle(buffer, Eval(address));
+  const DType type = p_.buffers[buffer].dtype;
+  EmitWaitingBefore(buffer, at);
+  const Value memory = buffers_[buffer];
+  KILN_CHECK(memory, "buffer ", p_.Text(p_.buffers[buffer].name), " is not there");
+  LoadKey key{buffer, {}};
+  at.AppendKey(key.key);
+  if (!at.uniform() && mask) {
+    key.key.push_back(reinterpret_cast<intptr_t>(mask.getAsOpaquePointer()));
+    if (otherwise) key.key.push_back(reinterpret_cast<intptr_t>(otherwise.getAsOpaquePointer()));
+  }
+  const auto known = loads_.find(key);
+  if (known != loads_.end()) return known->second;
+
+  const mlir::Type element = MemoryType(b_, type);
+  Value result;
+  if (at.uniform()) {
+    result = mlir::memref::LoadOp::create(b_, loc_, memory, mlir::ValueRange{Scalar(at)});
+  } else {
+    const auto vector = mlir::VectorType::get({lanes_}, element);
+    const std::optional<int64_t> stride = at.stride();
+    if (mask || !at.vectors.empty()) {
+      Value rest = otherwise ? ToMemory(AsVector(otherwise), type) : Value();
+      if (!rest)
+        rest = Splat(
+            IsFloat(type) ? mlir::Attribute(b_.getFloatAttr(element, 0)) : b_.getIntegerAttr(element, 1),
+            vector);
+      if (mask && stride == 1) {
+        result = mlir::vector::MaskedLoadOp::create(b_, loc_, vector, memory,
+                                                    mlir::ValueRange{Scalar(at.Uniform())}, mask, rest);
+      } else {
+        const Value all = mask ? mask : ConstantLanes(std::vector<int64_t>(lanes_, 1), b_.getI1Type());
+        result = mlir::vector::GatherOp::create(b_, loc_, vector, memory, mlir::ValueRange{ConstantIndex(0)},
+                                                Vector(at), all, rest);
+      }
+    } else if (stride == 1) {
+      PrefetchStream(buffer, at);
+      result = mlir::vector::LoadOp::create(b_, loc_, vector, memory, mlir::ValueRange{Scalar(at.Uniform())});
+    } else if (!(result = LoadStrided(buffer, at))) {
+      std::map<int64_t, Value> distinct;
+      Values lanes;
+      for (int64_t lane = 0; lane < lanes_; ++lane) {
+        Value& value = distinct[at.lanes[lane]];
+        if (!value)
+          value =
+              mlir::memref::LoadOp::create(b_, loc_, memory, mlir::ValueRange{Scalar(LaneValue(at, lane))});
+        lanes.push_back(value);
+      }
+      result = mlir::vector::FromElementsOp::create(b_, loc_, vector, lanes);
+    }
+  }
+  result = FromMemory(result, type);
+  loads_.emplace(std::move(key), result);
+  return result;
+}
+
+// Computed indices are brought into their dimensions. What the address needs of them is made behind them, in
+// a level of their own.
+mlir::Value Emitter::Gather(Id id, Value mask) {
+  const Expr& e = p_.exprs[id];
+  const std::vector<Id> index = p_.GatherIndex(e);
+  const std::vector<Id>& marks = block_->gathers.at(id);
+  Level level{b_.getInsertionBlock(), nullptr, {}};
+  for (size_t d = 0; d < index.size(); ++d) {
+    if (marks[d] == kNone) continue;
+    const int64_t most = p_.marks[marks[d]].extent.max - 1;
+    Value value = EmitExpr(index[d], mask);
+    const auto constant = [&](int64_t number) {
+      const Value scalar = Constant(DType::kIndex, number);
+      return mlir::isa<mlir::VectorType>(value.getType()) ? AsVector(scalar) : scalar;
+    };
+    value = mlir::arith::MaxSIOp::create(b_, loc_, value, constant(0));
+    value = mlir::arith::MinSIOp::create(b_, loc_, value, constant(most));
+    value = mlir::arith::IndexCastOp::create(b_, loc_, Like(value.getType(), b_.getIndexType()), value);
+    level.last = value.getDefiningOp();
+    IndexValue computed;
+    if (mlir::isa<mlir::VectorType>(value.getType())) {
+      computed.vectors.assign({{value, 1, {0, most}}});
+    } else {
+      computed = IndexValue::OfAtom(AddAtom(value, static_cast<int>(levels_.size()), {0, most}));
+    }
+    gathered_[marks[d]] = std::move(computed);
+  }
+  const bool any = level.last != nullptr;
+  if (any) levels_.push_back(std::move(level));
+  const Value result = Load(static_cast<Id>(e.bits), block_->addresses.at(id), mask, Value());
+  if (any) levels_.pop_back();
+  return result;
+}
+
+void Emitter::Forget(Id buffer) {
+  const Id memory = plan_.MemoryOf(buffer);
+  for (auto load = loads_.begin(); load != loads_.end();)
+    load = plan_.MemoryOf(load->first.buffer) == memory ? loads_.erase(load) : std::next(load);
+}
+
+void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
+  const IndexValue at = Swizzle(buffer, Eval(address));
+  const DType type = p_.buffers[buffer].dtype;
+  const Value memory = buffers_[buffer];
+  EmitWaitingBefore(buffer, at);
+  Forget(buffer);
+  if (at.uniform() && !mask) {
+    if (mlir::isa<mlir::VectorType>(value.getType())) {
+      value = mlir::vector::ExtractOp::create(b_, loc_, value, llvm::ArrayRef<int64_t>{lanes_ - 1});
+    }
+    mlir::memref::StoreOp::create(b_, loc_, ToMemory(value, type), memory, mlir::ValueRange{Scalar(at)});
+    return;
+  }
+  const Value vector = AsVector(value);
+  const Value stored = ToMemory(vector, type);
+  if (at.stride() == 1) {
+    const Value index = Scalar(at.Uniform());
+    if (mask) {
+      mlir::vector::MaskedStoreOp::create(b_, loc_, memory, mlir::ValueRange{index}, mask, stored);
+    } else {
+      StoreVector(buffer, at, stored);
+      LoadKey key{buffer, {}};
+      at.AppendKey(key.key);
+      loads_.emplace(std::move(key), vector);
+    }
+  } else if (mask || !at.vectors.empty()) {
+    const Value all = mask ? mask : ConstantLanes(std::vector<int64_t>(lanes_, 1), b_.getI1Type());
+    mlir::vector::ScatterOp::create(b_, loc_, mlir::Type(), memory, mlir::ValueRange{ConstantIndex(0)},
+                                    Vector(at), all, stored);
+  } else {
+    StoreApart(buffer, at, stored);
+  }
+}
+
+// Past the caches, if the block says so: whole vectors of a result, where they are aligned. What callers have
+// not promised of their pointers is asked.
+void Emitter::StoreVector(Id buffer, const IndexValue& at, Value stored) {
+  const int64_t whole = options_.vector_bytes, size = SizeOf(p_.buffers[buffer].dtype);
+  const Value memory = buffers_[buffer], index = Scalar(at.Uniform());
+  const auto store = [&](bool streams) {
+    auto made = mlir::vector::StoreOp::create(b_, loc_, stored, memory, mlir::ValueRange{index});
+    made.setNontemporal(streams);
+    if (streams) made.setAlignment(whole);
+  };
+  if (!streams_ || plan_.buffers[buffer].place != Memory::kParameter || lanes_ * size % whole != 0 ||
+      !IsAligned(at, whole / size))
+    return store(false);
+  has_streamed_ = true;
+  if (options_.alignment % whole == 0) return store(true);
+  const Value address = mlir::memref::ExtractAlignedPointerAsIndexOp::create(b_, loc_, memory);
+  const Value rest = mlir::arith::AndIOp::create(b_, loc_, address, ConstantIndex(whole - 1));
+  const Value aligned =
+      mlir::arith::CmpIOp::create(b_, loc_, mlir::arith::CmpIPredicate::eq, rest, ConstantIndex(0));
+  auto either = mlir::scf::IfOp::create(b_, loc_, aligned, /*withElseRegion=*/true);
+  mlir::OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(either.thenBlock());
+  store(true);
+  b_.setInsertionPointToStart(either.elseBlock());
+  store(false);
+}
+
+// Buffers begin where cache lines do.
+bool Emitter::IsAligned(const IndexValue& at, int64_t elements) const {
+  const auto divides = [&](const auto& term) { return term.second % elements == 0; };
+  return at.constant % elements == 0 && std::all_of(at.terms.begin(), at.terms.end(), divides);
+}
+
+void Emitter::Fence() {
+  if (has_streamed_) mlir::LLVM::FenceOp::create(b_, loc_, mlir::LLVM::AtomicOrdering::seq_cst);
+  has_streamed_ = false;
+}
+
+// What was loaded from inputs and constants stays known inside;
+// the rest may be stored to by another iteration.
+Emitter::Saved Emitter::EnterRegion(bool loop) {
+  Saved saved{loads_, exprs_};
+  if (!loop) return saved;
+  for (auto load = loads_.begin(); load != loads_.end();) {
+    const Role role = p_.buffers[load->first.buffer].role;
+    const bool kept = role == Role::kInput || role == Role::kConstant || role == Role::kScalar;
+    load = kept ? std::next(load) : loads_.erase(load);
+  }
+  return saved;
+}
+
+void Emitter::LeaveRegion(Saved saved) {
+  // Stores inside may have changed what was known before.
+  for (auto load = saved.loads.begin(); load != saved.loads.end();) {
+    const auto inside = loads_.find(load->first);
+    const bool kept = inside != loads_.end() && inside->second == load->second;
+    load = kept ? std::next(load) : saved.loads.erase(load);
+  }
+  loads_ = std::move(saved.loads);
+  exprs_ = std::move(saved.exprs);
+}
+
+}  // namespace kiln

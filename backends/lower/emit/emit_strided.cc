@@ -1,0 +1,98 @@
+// Lanes a few elements apart in memory: whole registers are loaded once, and shuffled into place.
+//
+//   lanes 0 2 4 .. 14 of x   ->   a = x[0 .. 7], b = x[8 .. 15];  shuffle a, b [0 2 4 6 8 10 12 14]
+#include <algorithm>
+
+#include "backends/lower/emit/emit.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace kiln {
+namespace {
+
+// First elements of the windows of `width` that cover `offsets`, which ascend. Windows lie within `inside`.
+std::vector<int64_t> Windows(const std::vector<int64_t>& offsets, int64_t width, Interval inside,
+                             int64_t align, int64_t phase) {
+  std::vector<int64_t> starts;
+  for (const int64_t offset : offsets) {
+    if (!starts.empty() && offset < starts.back() + width) continue;
+    const int64_t aligned = offset - DigitOf(offset + phase, 1, align);
+    int64_t start = std::clamp(aligned, inside.min, inside.max - width + 1);
+    if (offset >= start + width) start = offset - width + 1;
+    starts.push_back(start);
+  }
+  return starts;
+}
+
+}  // namespace
+
+Emitter::Value Emitter::LoadWindow(Id buffer, const IndexValue& first, int64_t width) {
+  IndexValue at = first;
+  at.lanes.resize(width);
+  for (int64_t lane = 0; lane < width; ++lane) at.lanes[lane] = lane;
+  LoadKey key{buffer, {}};
+  at.AppendKey(key.key);
+  Value& known = loads_[std::move(key)];
+  if (!known) {
+    const auto type = mlir::VectorType::get({width}, MemoryType(b_, p_.buffers[buffer].dtype));
+    known = mlir::vector::LoadOp::create(b_, loc_, type, buffers_[buffer], mlir::ValueRange{Scalar(first)});
+  }
+  return known;
+}
+
+// Null where loading lane by lane takes fewer operations.
+Emitter::Value Emitter::LoadStrided(Id buffer, const IndexValue& at) {
+  const DType type = p_.buffers[buffer].dtype;
+  if (type == DType::kI1) return {};
+  const int64_t width = std::max<int64_t>(2, options_.vector_bytes / SizeOf(type));
+  const IndexValue first = at.Uniform();
+  const auto [least, most] = std::minmax_element(at.lanes.begin(), at.lanes.end());
+  const Interval base = RangeOf(first);
+  const Interval inside{std::min(-base.min, *least),
+                        std::max(plan_.buffers[buffer].elements - 1 - base.max, *most)};
+  if (inside.max - inside.min + 1 < width) return {};
+
+  Value result;
+  for (int64_t begin = 0; begin < lanes_; begin += width) {
+    const int64_t count = std::min(width, lanes_ - begin);
+    std::vector<int64_t> offsets(at.lanes.begin() + begin, at.lanes.begin() + begin + count);
+    std::sort(offsets.begin(), offsets.end());
+    offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+    const std::vector<int64_t> starts =
+        Windows(offsets, width, inside, std::max<int64_t>(1, at.stride().value_or(1)), first.constant);
+    if (2 * starts.size() > offsets.size() && offsets.size() > 1) return {};
+    Value part;
+    llvm::SmallVector<int64_t> lanes(count, mlir::vector::ShuffleOp::kPoisonIndex);  // of part
+    for (size_t w = 0; w < starts.size(); ++w) {
+      IndexValue start = first;
+      start.constant += starts[w];
+      const Value window = LoadWindow(buffer, start, width);
+      for (int64_t lane = 0; lane < count; ++lane) {
+        const int64_t offset = at.lanes[begin + lane] - starts[w];
+        if (lanes[lane] < 0 && offset >= 0 && offset < width) lanes[lane] = (w > 0 ? width : 0) + offset;
+      }
+      const bool last = w + 1 == starts.size();
+      if (w == 0 && !last) {
+        part = window;
+        continue;
+      }
+      llvm::SmallVector<int64_t> mask = lanes;
+      if (!last) mask.resize(width, mlir::vector::ShuffleOp::kPoisonIndex);
+      part = mlir::vector::ShuffleOp::create(b_, loc_, w > 0 ? part : window, window, mask);
+      for (int64_t lane = 0; lane < count; ++lane) {
+        if (lanes[lane] >= 0) lanes[lane] = lane;
+      }
+    }
+    if (count == lanes_) return part;
+    if (!result) {
+      const auto whole = mlir::VectorType::get({lanes_}, MemoryType(b_, type));
+      result = mlir::ub::PoisonOp::create(b_, loc_, whole);
+    }
+    result = mlir::vector::InsertStridedSliceOp::create(
+        b_, loc_, part, result, llvm::ArrayRef<int64_t>{begin}, llvm::ArrayRef<int64_t>{1});
+  }
+  return result;
+}
+
+}  // namespace kiln

@@ -1,0 +1,201 @@
+// Stores to lanes that lie apart wait for those between them, and are transposed in registers:
+//
+//   for i in 0..4 unrolled: for j in 0..8 lanes: C[j, i] = v_i     32 stores of one element
+//   ->  transpose v_0 .. v_3;  for j: C[j, 0..4] = ..              8 stores of four
+//
+// What waits is stored before anything may read or write it again, and before its loop ends.
+#include <algorithm>
+#include <bit>
+
+#include "backends/lower/emit/emit.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace kiln {
+namespace {
+
+// The most lanes, a power of two, that always lie next to each other.
+int64_t LanesInRuns(const IndexValue& at) {
+  const int64_t lanes = std::ssize(at.lanes);
+  int64_t run = 1;
+  const auto fits = [&](int64_t wider) {
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      if (at.lanes[lane] != at.lanes[lane / wider * wider] + lane % wider) return false;
+    return lanes % wider == 0;
+  };
+  while (2 * run <= lanes && fits(2 * run)) run *= 2;
+  return run;
+}
+
+int64_t PowerOfTwo(int64_t least) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
+}
+
+// Whether the two, of one buffer, have no element in common.
+bool AreApart(const IndexValue& a, const IndexValue& b) {
+  if (a.terms != b.terms || !a.vectors.empty() || !b.vectors.empty()) return false;
+  const std::vector<int64_t> one{0};
+  for (const int64_t of_a : a.lanes.empty() ? one : a.lanes)
+    for (const int64_t of_b : b.lanes.empty() ? one : b.lanes)
+      if (a.constant + of_a == b.constant + of_b) return false;
+  return true;
+}
+
+// Those that are wanted, which no longer are among all.
+template <typename T>
+std::vector<T> Take(std::vector<T>& all, llvm::function_ref<bool(const T&)> wanted) {
+  std::vector<T> taken;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(taken), wanted);
+  std::erase_if(all, wanted);
+  return taken;
+}
+
+}  // namespace
+
+void Emitter::StoreApart(Id buffer, const IndexValue& at, Value stored) {
+  const bool whole = SizeOf(p_.buffers[buffer].dtype) >= 4;  // shuffles of narrower ones are many
+  if (!registers_[buffer] && whole && lanes_ > 2 && at.stride() > 1) {
+    waiting_.push_back({b_.getInsertionBlock(), buffer, at, stored});
+  } else {
+    StoreLanes(buffer, at, stored);
+  }
+}
+
+void Emitter::StoreLanes(Id buffer, const IndexValue& at, Value stored) {
+  const Value memory = buffers_[buffer];
+  const int64_t run = LanesInRuns(at);
+  for (int64_t lane = 0; lane < std::ssize(at.lanes); lane += run) {
+    const Value index = Scalar(LaneValue(at, lane));
+    if (run > 1) {
+      mlir::vector::StoreOp::create(b_, loc_, Part(stored, lane, run), memory, index);
+    } else {
+      const Value one = mlir::vector::ExtractOp::create(b_, loc_, stored, llvm::ArrayRef<int64_t>{lane});
+      mlir::memref::StoreOp::create(b_, loc_, one, memory, index);
+    }
+  }
+}
+
+mlir::Value Emitter::Part(Value vector, int64_t first, int64_t count) {
+  if (mlir::cast<mlir::VectorType>(vector.getType()).getDimSize(0) == count) return vector;
+  return mlir::vector::ExtractStridedSliceOp::create(b_, loc_, vector, llvm::ArrayRef<int64_t>{first},
+                                                     llvm::ArrayRef<int64_t>{count},
+                                                     llvm::ArrayRef<int64_t>{1});
+}
+
+void Emitter::EmitWaitingBefore(Id buffer, const IndexValue& access) {
+  const Id memory = plan_.MemoryOf(buffer);
+  const bool clash = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) {
+    return w.buffer == buffer ? !AreApart(w.at, access) : plan_.MemoryOf(w.buffer) == memory;
+  });
+  if (clash) EmitWaiting([&](const Waiting& w) { return plan_.MemoryOf(w.buffer) == memory; });
+}
+
+void Emitter::EmitWaitingIn(mlir::Operation* region) {
+  EmitWaiting([&](const Waiting& w) { return region->isAncestor(w.block->getParentOp()); });
+}
+
+void Emitter::EmitWaiting(llvm::function_ref<bool(const Waiting&)> wanted) {
+  std::vector<Waiting> now = Take<Waiting>(waiting_, wanted);
+  while (!now.empty()) {
+    const Waiting first = now.front();
+    std::vector<Waiting> group = Take<Waiting>(now, [&](const Waiting& w) {
+      return w.block == first.block && w.buffer == first.buffer && w.at.terms == first.at.terms &&
+             w.at.lanes == first.at.lanes;
+    });
+    std::sort(group.begin(), group.end(),
+              [](const Waiting& a, const Waiting& b) { return a.at.constant < b.at.constant; });
+    mlir::OpBuilder::InsertionGuard guard(b_);
+    if (mlir::Block* block = b_.getInsertionBlock(); block != first.block) {
+      mlir::Operation* inside = first.block->findAncestorOpInBlock(*block->getParentOp());
+      if (inside != nullptr) {
+        b_.setInsertionPoint(inside);
+      } else if (first.block->mightHaveTerminator()) {
+        b_.setInsertionPoint(first.block->getTerminator());
+      } else {
+        b_.setInsertionPointToEnd(first.block);
+      }
+    }
+    Forget(first.buffer);
+    const int64_t most = options_.vector_bytes / SizeOf(p_.buffers[first.buffer].dtype);
+    for (size_t begin = 0; begin < group.size();) {
+      size_t end = begin + 1;
+      while (end < group.size() && static_cast<int64_t>(end - begin) < most &&
+             group[end].at.constant == group[end - 1].at.constant + 1)
+        ++end;
+      StoreTransposed(absl::MakeSpan(group).subspan(begin, end - begin));
+      begin = end;
+    }
+  }
+}
+
+// A square of lanes at a time: of registers i and j = i + 2^b, bits b of the register's number and of the
+// lane's change places.
+void Emitter::StoreTransposed(absl::Span<const Waiting> rows) {
+  const Waiting& first = rows.front();
+  const int64_t count = std::ssize(rows), square = PowerOfTwo(count),
+                size = SizeOf(p_.buffers[first.buffer].dtype),
+                register_lanes = std::max(square, options_.vector_bytes / size),
+                lanes = std::ssize(first.at.lanes);
+  if (count == 1) return StoreLanes(first.buffer, first.at, first.stored);
+  const auto shuffle = [&](Value a, Value b, llvm::ArrayRef<int64_t> mask) -> Value {
+    return mlir::vector::ShuffleOp::create(b_, loc_, a, b, mask);
+  };
+  for (int64_t begin = 0; begin < lanes; begin += register_lanes) {
+    const int64_t used = std::min(register_lanes, lanes - begin);
+    const int64_t width = std::max(square, PowerOfTwo(used));
+    llvm::SmallVector<Value> registers;
+    for (const Waiting& row : rows) {
+      Value part = Part(row.stored, begin, used);
+      llvm::SmallVector<int64_t> filled(width, mlir::vector::ShuffleOp::kPoisonIndex);
+      for (int64_t lane = 0; lane < used; ++lane) filled[lane] = lane;
+      registers.push_back(used == width ? part : shuffle(part, part, filled));
+    }
+    while (std::ssize(registers) < square) registers.push_back(registers.back());
+    for (int64_t bit = 1; bit < square; bit *= 2) {
+      llvm::SmallVector<int64_t> low, high;
+      for (int64_t lane = 0; lane < width; ++lane) {
+        low.push_back((lane & bit) == 0 ? lane : width + (lane ^ bit));
+        high.push_back((lane & bit) == 0 ? lane | bit : width + lane);
+      }
+      for (int64_t i = 0; i < square; ++i) {
+        if ((i & bit) != 0) continue;
+        const Value a = registers[i], b = registers[i | bit];
+        registers[i] = shuffle(a, b, low);
+        registers[i | bit] = shuffle(a, b, high);
+      }
+    }
+    for (int64_t lane = 0; lane < used; ++lane)
+      StoreRun(first.buffer, LaneValue(first.at, begin + lane), registers[lane % square],
+               lane / square * square, count);
+  }
+}
+
+// `count` lanes from `first` on. Without masks it takes a store for each power of two.
+void Emitter::StoreRun(Id buffer, const IndexValue& at, Value from, int64_t first, int64_t count) {
+  const Value memory = buffers_[buffer];
+  const int64_t whole = PowerOfTwo(count);
+  if (whole != count && options_.vector_bytes == 64) {
+    std::vector<int64_t> inside(whole, 0);
+    std::fill_n(inside.begin(), count, 1);
+    mlir::vector::MaskedStoreOp::create(b_, loc_, memory, mlir::ValueRange{Scalar(at)},
+                                        ConstantLanes(inside, b_.getI1Type()), Part(from, first, whole));
+    return;
+  }
+  for (int64_t done = 0; done < count;) {
+    const int64_t run = PowerOfTwo(count - done + 1) / 2;
+    IndexValue next = at;
+    next.constant += done;
+    if (run == 1) {
+      const Value one =
+          mlir::vector::ExtractOp::create(b_, loc_, from, llvm::ArrayRef<int64_t>{first + done});
+      mlir::memref::StoreOp::create(b_, loc_, one, memory, mlir::ValueRange{Scalar(next)});
+    } else {
+      mlir::vector::StoreOp::create(b_, loc_, Part(from, first + done, run), memory,
+                                    mlir::ValueRange{Scalar(next)});
+    }
+    done += run;
+  }
+}
+
+}  // namespace kiln

@@ -1,0 +1,109 @@
+#include "backends/lower/lower.h"
+
+#include <unordered_map>
+
+#include "absl/strings/str_cat.h"
+#include "backends/codegen/pass_printer.h"
+#include "backends/lower/emit/emit.h"
+#include "backends/lower/passes/decompose_reductions.h"
+#include "backends/lower/passes/plan.h"
+#include "backends/lower/passes/share_storage.h"
+#include "backends/lower/passes/short_loops.h"
+#include "backends/lower/pin_loads.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/lowerable.h"
+#include "lang/schedule/dissolve.h"
+#include "lang/text/text.h"
+#include "mlir/IR/Verifier.h"
+
+namespace kiln {
+namespace {
+
+absl::Status Supported(const Program& p) {
+  const auto variable = [](absl::string_view what, absl::string_view name) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, " ", name, " has an extent that is a parameter; lowering needs constant extents"));
+  };
+  for (const Buffer& buffer : p.buffers) {
+    for (const Extent& extent : p.Dims(buffer.shape)) {
+      if (!extent.constant()) return variable("buffer", p.Text(buffer.name));
+    }
+  }
+  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
+    if (!p.IsLoop(node)) continue;
+    const LoopNode& loop = p.loop(node);
+    if (!loop.extent.constant()) return variable("loop", p.Text(loop.name));
+    if (loop.kind > LoopKind::kPipelined) {
+      return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(loop.name), " is ",
+                                                        ToString(loop.kind), ", which a CPU does not have"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The outermost loops within tiles that are calls, and the names of the intrinsics.
+std::unordered_map<Id, std::string> Calls(const Program& p) {
+  std::unordered_map<Id, std::string> calls;
+  for (const Id block : Blocks(p)) {
+    if (p.block(block).intrinsic != kNone)
+      calls[p.nodes[block].first] = std::string(p.Text(p.block(block).intrinsic));
+  }
+  return calls;
+}
+
+bool HasPrepare(const Program& p) {
+  for (Id child = p.nodes[kRoot].first; child != kNone; child = p.nodes[child].next) {
+    if (p.nodes[child].prepare) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> EntryPoints(const Program& program) {
+  std::vector<std::string> names{program.name};
+  if (HasPrepare(program)) names.push_back(absl::StrCat(program.name, "_prepare"));
+  return names;
+}
+
+absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
+                                                        const LowerOptions& options) {
+  if (absl::Status status = Supported(program); !status.ok()) return status;
+  Nests nests;
+  nests.Read(program);
+  if (absl::Status status = VerifyLowerable(nests); !status.ok()) return status;
+  PassPrinter print(options.print_after_all);
+  Program p = program;
+  print("program", [&] { return ToString(p); });
+  const std::unordered_map<Id, std::string> calls = Calls(p);
+  DissolveNests(p);
+  print("dissolve-nests", [&] { return ToString(p); });
+  DecomposeReductions(p);
+  print("decompose-reductions", [&] { return ToString(p); });
+  Plan plan = MakePlan(p);
+  WriteOutShortLoops(p, plan, options.vector_bytes);
+  print("write-out-short-loops", [&] { return ToString(p); });
+  ShareStorage(p, plan);
+  print("plan", [&] { return ToString(p, plan); });
+
+  std::vector<Id> parameters = p.parameters;
+  for (size_t id = 0; id < plan.buffers.size(); ++id) {
+    if (plan.buffers[id].crosses) parameters.push_back(static_cast<Id>(id));
+  }
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  for (const std::string& name : EntryPoints(p)) {
+    Emitter(p, plan, calls, options, *module).EmitFunction(name, parameters, name != program.name);
+  }
+  const auto text = [&] {
+    std::string result;
+    llvm::raw_string_ostream stream(result);
+    module->print(stream);
+    return result;
+  };
+  print("emit", text);
+  PinLoads(*module, options.vector_registers);
+  print("pin-loads", text);
+  return module;
+}
+
+}  // namespace kiln

@@ -1,0 +1,19 @@
+// What calls of intrinsics ask of a machine and of a program.
+#pragma once
+
+#include "lang/program/program.h"
+#include "lang/target/features.h"
+
+namespace kiln {
+
+inline Id OnlyChild(const Program& p, Id node) {
+  const Id child = p.nodes[node].first;
+  return child != kNone && p.nodes[child].next == kNone ? child : kNone;
+}
+
+inline Id LoadUnderCast(const Program& p, Id expr) {
+  while (p.exprs[expr].op == Op::kCast || p.exprs[expr].op == Op::kCastUnsigned) expr = p.exprs[expr].a;
+  return p.exprs[expr].op == Op::kLoad ? expr : kNone;
+}
+
+}  // namespace kiln

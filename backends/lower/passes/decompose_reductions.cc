@@ -1,0 +1,212 @@
+#include "backends/lower/passes/decompose_reductions.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/annotations.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/base/check.h"
+#include "lang/program/start.h"
+
+namespace kiln {
+namespace {
+
+// combine with its left operands (kArg below the number of results) and right operands replaced.
+class Combine {
+ public:
+  Combine(Program& program, std::vector<Id> left, std::vector<Id> right)
+      : program_(program), left_(std::move(left)), right_(std::move(right)) {}
+
+  Id Of(Id id) {
+    Expr e = program_.exprs[id];
+    if (e.op == Op::kArg) {
+      const int64_t results = static_cast<int64_t>(left_.size());
+      return e.bits < results ? left_[e.bits] : right_[e.bits - results];
+    }
+    const int arity = Arity(e.op);
+    if (arity > 0) e.a = Of(e.a);
+    if (arity > 1) e.b = Of(e.b);
+    if (arity > 2) e.c = Of(e.c);
+    return program_.AddExpr(e);
+  }
+
+ private:
+  Program& program_;
+  std::vector<Id> left_, right_;
+};
+
+std::vector<Id> Ids(absl::Span<const int32_t> list) { return {list.begin(), list.end()}; }
+
+std::vector<Id> InitialValues(const Program& p, const BlockNode& block) {
+  return Ids(p.List(block.initial.count > 0 ? block.initial : p.monoids[block.monoid].identity));
+}
+
+void MakePlainStore(Program& p, Id node) {
+  const BlockNode block = p.block(node);
+  Combine combine(p, InitialValues(p, block), Ids(p.List(block.values)));
+  std::vector<Id> values;
+  const bool lift_alone = StartsNeutral(p, block);
+  for (const Id result : Ids(p.List(p.monoids[block.monoid].combine))) {
+    values.push_back(lift_alone ? p.List(block.values)[values.size()] : combine.Of(result));
+  }
+  p.block(node).values = p.AddList(values);
+  p.block(node).monoid = kNone;
+  p.block(node).initial = {};
+}
+
+// Resolved sums over the loops around a block, rewritten for copies of some of the loops.
+class Rebind {
+ public:
+  Rebind(Program& program, Resolver& resolver) : program_(program), resolver_(resolver) {}
+  void Map(Id loop, Id copy) { copies_[loop] = copy; }
+
+  Sum operator()(Sum sum) {
+    for (Split& split : sum.splits) {
+      if (split.source.kind == Source::Kind::kLoop) {
+        const auto copy = copies_.find(split.source.id);
+        if (copy != copies_.end()) split.source.id = copy->second;
+      } else if (split.source.kind == Source::Kind::kMark) {
+        const Extent extent = program_.marks[split.source.id].extent;
+        split.source.id = program_.AddMark((*this)(resolver_.Resolve(split.source.id)), extent);
+      }
+    }
+    return sum;
+  }
+
+ private:
+  Program& program_;
+  Resolver& resolver_;
+  std::unordered_map<Id, Id> copies_;
+};
+
+void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outermost,
+                const std::vector<bool>& spatial, const std::vector<bool>& reduction) {
+  const Bindings bindings = ResolveBindings(p, node);
+  Resolver resolver(p, EnclosingBlock(p, node));
+  Rebind rebind(p, resolver);
+  Id parent = kNone, top = kNone;
+  const auto attach = [&](Id made) {
+    if (parent == kNone) {
+      p.InsertBefore(loops[outermost], made);
+      top = made;
+    } else {
+      p.Append(parent, made);
+    }
+    parent = made;
+  };
+  for (size_t i = outermost; i < loops.size(); ++i) {
+    if (!spatial[i]) continue;
+    const LoopNode loop = p.loop(loops[i]);
+    const Id copy = p.AddLoop(p.Text(loop.name), loop.extent, loop.kind);
+    p.loop(copy).tainted = loop.tainted;
+    rebind.Map(loops[i], copy);
+    attach(copy);
+  }
+
+  const BlockNode block = p.block(node);
+  const std::vector<Iter> old(p.Iters(block.iters).begin(), p.Iters(block.iters).end());
+  std::vector<Iter> iters;
+  for (size_t i = 0; i < old.size(); ++i) {
+    Iter iter = old[i];
+    // A reduction iter keeps its place, so that bodies need no renumbering, and stands still.
+    const bool moves = iter.kind == IterKind::kSpatial;
+    iter.kind = IterKind::kSpatial;
+    iter.binding = p.AddMark(moves ? rebind(bindings.iters[i]) : Sum::Constant(0), iter.extent);
+    iters.push_back(iter);
+  }
+  // A guard of the way that the extents of the iters do not imply becomes an iter of its own.
+  for (const Guard& guard : bindings.guards) {
+    bool involved = true;
+    for (const Split& split : guard.value.splits) {
+      if (split.source.kind != Source::Kind::kLoop) continue;
+      for (size_t i = 0; i < loops.size(); ++i)
+        involved &= loops[i] != split.source.id || !reduction[i] || spatial[i];
+    }
+    if (!involved) continue;
+    iters.push_back(
+        {p.AddName("guard"), guard.extent, IterKind::kSpatial, p.AddMark(rebind(guard.value), guard.extent)});
+  }
+
+  BlockNode init;
+  init.name = p.AddName(p.FreshName(absl::StrCat(p.Text(block.name), ".init")));
+  init.iters = {static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(iters.size())};
+  p.iters.insert(p.iters.end(), iters.begin(), iters.end());
+  init.dests = block.dests;
+  init.values = p.AddList(InitialValues(p, block));
+  init.provenance.kind = Provenance::Kind::kInit;
+  init.provenance.origin = block.provenance.origin;
+  attach(p.AddBlock(init));
+  p.block(node).accumulates = true;
+  p.block(node).initial = {};
+}
+
+// Whether each element's first instance is the one where all reduction loops are at 0.
+bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
+                   const std::vector<bool>& reduction) {
+  const auto depends = [&](const Sum& sum, bool on_reduction) {
+    return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const Split& split) {
+      if (split.source.kind != Source::Kind::kLoop) return true;
+      const size_t i = std::find(loops.begin(), loops.end(), split.source.id) - loops.begin();
+      return i == loops.size() || (reduction[i] == on_reduction && p.loop(loops[i]).extent.max > 1);
+    });
+  };
+  const Bindings bindings = ResolveBindings(p, node);
+  for (const Guard& guard : bindings.guards) {
+    if (depends(guard.value, true)) return false;
+  }
+  const auto iters = p.Iters(p.block(node).iters);
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const Sum& binding = bindings.iters[i];
+    if (depends(binding, iters[i].kind == IterKind::kSpatial)) return false;
+    if (iters[i].kind == IterKind::kReduction &&
+        (binding.offset < 0 || binding.offset >= iters[i].extent.max))
+      return false;
+  }
+  for (const Id mark : p.List(p.block(node).domain)) {
+    const Sum sum = p.SumOf(mark);
+    const auto of = [&](IterKind kind) {
+      return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const Split& split) {
+        return split.source.kind != Source::Kind::kIter || iters[split.source.id].kind == kind;
+      });
+    };
+    const bool in = sum.offset >= 0 && sum.offset < p.marks[mark].extent.max;
+    if (of(IterKind::kReduction) && (of(IterKind::kSpatial) || !in)) return false;
+  }
+  return true;
+}
+
+void Decompose(Program& p, Id node) {
+  const std::vector<Id> loops = LoopsAround(p, node);
+  const std::vector<bool> reduction = Feeds(p, node, IterKind::kReduction);
+  const auto repeats = [&](size_t i) { return reduction[i] && p.loop(loops[i]).extent.max > 1; };
+  size_t outermost = 0, innermost = loops.size();
+  while (outermost < loops.size() && !repeats(outermost)) ++outermost;
+  if (outermost == loops.size()) return MakePlainStore(p, node);
+  while (!repeats(--innermost)) continue;
+  bool lanes = false;
+  for (size_t i = 0; i < loops.size(); ++i)
+    lanes |= repeats(i) && p.loop(loops[i]).kind == LoopKind::kVectorized;
+  const bool others = BlocksBelow(p, loops[innermost]).size() > 1;
+  const bool skips = AnnotationOf(p, p.block(node).annotations, kFinite) != 0 &&  // maybe the first term
+                     absl::c_any_of(BodyExprs(p, node), [&](Id e) { return p.exprs[e].op == Op::kWithin; });
+  if (others && !lanes && !skips && (p.block(node).initial.count == 0 || StartsNeutral(p, p.block(node))) &&
+      FirstIsAtZero(p, node, loops, reduction))
+    return;
+  InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial), reduction);
+}
+
+}  // namespace
+
+void DecomposeReductions(Program& program) {
+  const Id count = static_cast<Id>(program.nodes.size());
+  for (Id node = 0; node < count; ++node) {
+    if (!program.IsBlock(node) || program.nodes[node].parent == kNone) continue;
+    const BlockNode& block = program.block(node);
+    if (block.monoid != kNone && !block.accumulates) Decompose(program, node);
+  }
+}
+
+}  // namespace kiln

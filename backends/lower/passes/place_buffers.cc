@@ -1,0 +1,148 @@
+#include "backends/lower/passes/place_buffers.h"
+
+#include <algorithm>
+
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/loops.h"
+#include "lang/base/check.h"
+#include "lang/program/layout.h"
+
+namespace kiln {
+namespace {
+
+using Accesses = std::vector<const PlannedAccess*>;
+
+std::vector<Id> PathFromRoot(const Program& p, Id node) {
+  std::vector<Id> path;
+  for (Id at = node; at != kNone; at = p.nodes[at].parent) path.push_back(at);
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+// The nodes from the root to the innermost one around all accesses.
+std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
+  std::vector<Id> common = PathFromRoot(p, p.nodes[accesses[0]->node].parent);
+  for (const PlannedAccess* access : accesses) {
+    const std::vector<Id> path = PathFromRoot(p, p.nodes[access->node].parent);
+    const auto end = std::mismatch(common.begin(), common.end(), path.begin(), path.end()).first;
+    common.erase(end, common.end());
+  }
+  return common;
+}
+
+// Cut before the first vectorized loop, for lanes live at the same time; and before a loop in which an
+// iteration reads what others wrote.
+std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
+  const auto shared = std::find_if(common.begin(), common.end(), [&](Id node) {
+    return p.IsLoop(node) && p.loop(node).extent.max > 1 &&
+           (p.loop(node).kind == LoopKind::kVectorized || ReadsBeside(p, buffer, node));
+  });
+  common.erase(shared, common.end());
+  return common;
+}
+
+struct Axis {
+  int64_t extent = 0;
+  std::vector<Sum> rests;  // the axis's index in each access, relative to the base
+};
+
+// The axis as it is, or relative to what the outer loops contribute.
+Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t full,
+               const std::vector<Id>& outer) {
+  const auto is_outer = [&](const Split& s) {
+    return s.source.kind == Source::Kind::kLoop &&
+           std::find(outer.begin(), outer.end(), s.source.id) != outer.end();
+  };
+  Axis whole{full, {}}, relative;
+  Sum base;
+  Interval read{INT64_MAX, INT64_MIN}, written{INT64_MAX, INT64_MIN};
+  bool same = true;
+  for (const PlannedAccess* access : accesses) {
+    const Sum& index = access->axes[axis];
+    whole.rests.push_back(index);
+    Sum above, rest = Sum::Constant(index.offset);
+    for (const Split& split : index.splits) (is_outer(split) ? above : rest).splits.push_back(split);
+    if (access == accesses[0]) base = above;
+    same &= above == base;
+    const Interval bounds = Bounds(rest, Extents(p));
+    Interval& sum = access->write ? written : read;
+    sum = {std::min(sum.min, bounds.min), std::max(sum.max, bounds.max)};
+    relative.rests.push_back(std::move(rest));
+  }
+  if (!same || base.IsConstant() || written.min > read.min || written.max < read.max) return whole;
+  relative.extent = written.max - written.min + 1;
+  if (relative.extent >= full) return whole;
+  for (Sum& rest : relative.rests) rest.offset -= written.min;
+  return relative;
+}
+
+void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& accesses, BufferPlan& plan) {
+  const Buffer& buffer = p.buffers[id];
+  std::vector<int64_t> extents;
+  if (buffer.layout.axes.count > 0) {
+    for (const Id mark : p.List(buffer.layout.axes)) extents.push_back(p.marks[mark].extent.max);
+  } else {
+    for (const Extent& extent : p.Dims(buffer.shape)) extents.push_back(extent.max);
+  }
+  plan.used = true;
+  std::vector<Id> outer;
+  if (buffer.role == Role::kTemporary) {
+    bool in_prepare = false, in_main = false;
+    for (const PlannedAccess* access : accesses) (access->prepare ? in_prepare : in_main) = true;
+    plan.crosses = in_prepare && in_main;
+    const std::vector<Id> common = CommonPath(p, accesses);
+    plan.per_iteration =
+        std::any_of(common.begin(), common.end(), [&](Id node) { return RunsOnThreads(p, node); });
+    for (const Id node : InTurns(p, id, common)) {
+      if (p.IsLoop(node)) outer.push_back(node);
+    }
+  }
+
+  std::vector<Axis> axes;
+  const auto place = [&] {
+    axes.clear();
+    int64_t elements = 1;
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+      axes.push_back(PlaceAxis(p, accesses, axis, extents[axis], outer));
+      elements *= axes.back().extent;
+    }
+    return elements;
+  };
+  const Swizzle s = buffer.layout.swizzle;
+  if (!IsOneToOne(s, place())) {
+    outer.clear();  // as a whole, the memory is large enough for its swizzle
+    place();
+  }
+  std::vector<Sum> addresses(accesses.size());
+  for (Axis& placed : axes) {
+    for (size_t i = 0; i < accesses.size(); ++i) {
+      addresses[i] = std::move(addresses[i]) * placed.extent + std::move(placed.rests[i]);
+    }
+    plan.elements *= placed.extent;
+  }
+  for (size_t i = 0; i < accesses.size(); ++i) *accesses[i]->address = Simplify(addresses[i], Extents(p));
+
+  if (buffer.role == Role::kStatus) {
+    plan.place = Memory::kAlloca;
+  } else if (buffer.role == Role::kTemporary && !plan.crosses) {
+    const bool small = plan.elements * SizeOf(buffer.dtype) <= stack_bytes;
+    plan.place = small || buffer.scope.storage == Storage::kRegister ? Memory::kAlloca : Memory::kHeap;
+  } else if (buffer.data != kNone) {
+    plan.place = Memory::kGlobal;
+  }
+}
+
+}  // namespace
+
+void PlaceBuffers(const Program& program, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses,
+                  Plan& plan) {
+  for (size_t id = 0; id < program.buffers.size(); ++id) {
+    Accesses mine;
+    for (const PlannedAccess& access : accesses) {
+      if (access.buffer == static_cast<Id>(id)) mine.push_back(&access);
+    }
+    if (!mine.empty()) PlaceBuffer(program, stack_bytes, static_cast<Id>(id), mine, plan.buffers[id]);
+  }
+}
+
+}  // namespace kiln

@@ -1,0 +1,267 @@
+#include "backends/lower/passes/plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "backends/lower/passes/place_buffers.h"
+#include "lang/analysis/annotations.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/region.h"
+#include "lang/base/check.h"
+
+namespace kiln {
+namespace {
+
+class Planner {
+ public:
+  Planner(Program& program, const PlanOptions& options) : p_(program), options_(options) {}
+
+  Plan Run() {
+    plan_.buffers.resize(p_.buffers.size());
+    Visit(kRoot, false);
+    PlaceBuffers(p_, options_.stack_bytes, accesses_, plan_);
+    return std::move(plan_);
+  }
+
+ private:
+  // The tree in order, so that an enclosing block is known before those inside it.
+  void Visit(Id node, bool prepare) {
+    if (p_.IsBlock(node)) PlanBlock(node, prepare);
+    for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
+      Visit(child, prepare || (node == kRoot && p_.nodes[child].prepare));
+    }
+  }
+
+  int64_t ExtentOf(Source source, Id scope) const { return Extents(p_, scope)(source); }
+
+  // `sum` with the iters replaced; what cannot be divided becomes a mark of its own.
+  Sum Replace(const Sum& sum, const std::vector<Sum>& iters, absl::FunctionRef<int64_t(Source)> extent_of) {
+    const auto definition = [&](Source source) -> std::optional<Sum> {
+      if (source.kind != Source::Kind::kIter) return std::nullopt;
+      return iters[source.id];
+    };
+    if (std::optional<Sum> whole = Substitute(sum, definition, extent_of)) return Simplify(*whole, extent_of);
+    Sum result = Sum::Constant(sum.offset);
+    for (const Split& split : sum.splits) {
+      const std::optional<Sum> value = definition(split.source);
+      if (!value.has_value()) {
+        result.splits.push_back(split);
+        continue;
+      }
+      std::optional<Sum> digit = *value;
+      if (split.lower != 1 || split.extent != 0) digit = DivMod(*value, split.lower, split.extent, extent_of);
+      if (!digit.has_value()) {
+        const Id mark = p_.AddMark(*value, std::max<int64_t>(1, Bounds(*value, extent_of).max + 1));
+        plan_.marks[mark] = *value;
+        digit = Sum{0, {Split{Source::Mark(mark), 1, split.lower, split.extent}}};
+      }
+      result = std::move(result) + std::move(*digit) * split.scale;
+    }
+    return Simplify(result, extent_of);
+  }
+
+  // A sum of `scope`'s iters, loops and marks in terms of live loops and of marks that `plan_.marks` holds.
+  Sum Ground(const Sum& sum, Id scope) {
+    static const std::vector<Sum> none;
+    const Sum result = Replace(sum, scope == kNone ? none : iters_[scope], [&](Source source) {
+      return ExtentOf(source, source.kind == Source::Kind::kIter ? scope : kNone);
+    });
+    for (const Split& split : result.splits) {
+      if (split.source.kind != Source::Kind::kMark || plan_.marks.count(split.source.id) > 0) continue;
+      Resolver resolver(p_, scope);
+      plan_.marks[split.source.id] = Ground(resolver.Resolve(split.source.id), scope);
+    }
+    return result;
+  }
+
+  void LoopsOf(const Sum& sum, std::vector<Id>& loops) const {
+    for (const Split& split : sum.splits) {
+      if (split.source.kind == Source::Kind::kMark) {
+        LoopsOf(plan_.marks.at(split.source.id), loops);
+      } else if (std::find(loops.begin(), loops.end(), split.source.id) == loops.end()) {
+        loops.push_back(split.source.id);
+      }
+    }
+  }
+
+  // The condition's number, nullopt where it always holds.
+  std::optional<int> AddCondition(const Sum& value, int64_t extent) {
+    const Interval bounds = Bounds(value, Extents(p_));
+    if (bounds.min >= 0 && bounds.max < extent) return std::nullopt;
+    for (size_t i = 0; i < plan_.conditions.size(); ++i) {
+      if (plan_.conditions[i].extent == extent && plan_.conditions[i].value == value)
+        return static_cast<int>(i);
+    }
+    Condition condition{value, extent, {}};
+    LoopsOf(value, condition.loops);
+    plan_.conditions.push_back(std::move(condition));
+    return static_cast<int>(plan_.conditions.size()) - 1;
+  }
+
+  std::vector<Sum> Logical(Id node, Range index) {
+    const std::vector<int32_t> marks(p_.List(index).begin(), p_.List(index).end());
+    std::vector<Sum> logical;
+    for (const Id mark : marks) logical.push_back(Ground(p_.SumOf(mark), node));
+    return logical;
+  }
+
+  // A computed index is a mark that nothing else defines.
+  std::vector<Sum> GatherIndex(Id node, const Expr& e, std::vector<Id>& computed) {
+    std::vector<Sum> logical;
+    for (const Id mark : GatherMarks(p_, node, e)) {
+      const Extent extent = p_.Dims(p_.buffers[e.bits].shape)[logical.size()];
+      computed.push_back(mark == kNone ? p_.AddMark(Sum::Constant(0), extent) : kNone);
+      logical.push_back(mark == kNone ? Sum::Of(Source::Mark(computed.back()))
+                                      : Ground(p_.SumOf(mark), node));
+    }
+    return logical;
+  }
+
+  void AddAccess(Id node, bool prepare, bool write, Id buffer, std::vector<Sum> logical, Sum* address) {
+    std::vector<int32_t> axes(p_.List(p_.buffers[buffer].layout.axes).begin(),
+                              p_.List(p_.buffers[buffer].layout.axes).end());
+    std::vector<Sum> physical = logical;
+    if (!axes.empty()) {
+      const std::vector<Extent> shape(p_.Dims(p_.buffers[buffer].shape).begin(),
+                                      p_.Dims(p_.buffers[buffer].shape).end());
+      physical.clear();
+      for (const Id axis : axes) {
+        physical.push_back(Replace(p_.SumOf(axis), logical, [&](Source source) {
+          return source.kind == Source::Kind::kIter ? shape[source.id].max : ExtentOf(source, kNone);
+        }));
+      }
+    }
+    accesses_.push_back({node, prepare, write, buffer, std::move(physical), address});
+  }
+
+  void PlanExpr(Id node, bool prepare, Id id, BlockPlan& block) {
+    if (!planned_.insert(id).second) return;
+    const Expr e = p_.exprs[id];
+    if (e.op == Op::kIndex) {
+      block.values.emplace(id, Ground(p_.SumOf(e.a), node));
+    } else if (e.op == Op::kLoad) {
+      AddAccess(node, prepare, false, e.a, Logical(node, {e.b, e.c}), &block.addresses[id]);
+    } else if (e.op == Op::kGather) {
+      AddAccess(node, prepare, false, BufferRead(e), GatherIndex(node, e, block.gathers[id]),
+                &block.addresses[id]);
+    } else if (e.op == Op::kWithin) {
+      std::vector<int> conditions;
+      const Range range = Program::WithinMarks(e);
+      const std::vector<int32_t> marks(p_.List(range).begin(), p_.List(range).end());
+      for (const Id mark : marks) {
+        if (auto c = AddCondition(Ground(p_.SumOf(mark), node), p_.marks[mark].extent.max))
+          conditions.push_back(*c);
+      }
+      block.within.emplace(id, std::move(conditions));
+    }
+    const int arity = Arity(e.op);
+    if (arity > 0) PlanExpr(node, prepare, e.a, block);
+    if (arity > 1) PlanExpr(node, prepare, e.b, block);
+    if (arity > 2) PlanExpr(node, prepare, e.c, block);
+  }
+
+  // The conditions under which no factor of a term is a zero beyond the bounds of what it reads. Lanes that
+  // they tell apart stay together: a select for the factor is less than a mask for the sum.
+  void AddSkips(Id node, Id factor, BlockPlan& block, std::unordered_set<Id>& seen) {
+    if (!seen.insert(factor).second) return;
+    const Expr e = p_.exprs[factor];
+    if (e.op == Op::kMul) {
+      AddSkips(node, e.a, block, seen);
+      AddSkips(node, e.b, block, seen);
+    }
+    if (e.op != Op::kWithin || p_.exprs[e.b].op != Op::kConstant || p_.exprs[e.b].bits != 0) return;
+    for (const int condition : block.within.at(factor)) {
+      const bool lanes = absl::c_any_of(plan_.conditions[condition].loops, [&](Id loop) {
+        return p_.loop(loop).kind == LoopKind::kVectorized && p_.loop(loop).extent.max > 1;
+      });
+      if (lanes || absl::c_linear_search(block.guards, condition)) continue;
+      block.guards.push_back(condition);
+      block.skips.push_back(condition);
+    }
+  }
+
+  void PlanBlock(Id node, bool prepare) {
+    const Id scope = EnclosingBlock(p_, node);
+    const Bindings bindings = ResolveBindings(p_, node);
+    std::vector<Sum> iters;
+    for (const Sum& sum : bindings.iters) iters.push_back(Ground(sum, scope));
+    iters_[node] = std::move(iters);
+
+    BlockPlan& block = plan_.blocks[node];
+    for (const Guard& guard : bindings.guards) {
+      if (auto c = AddCondition(Ground(guard.value, scope), guard.extent)) block.guards.push_back(*c);
+    }
+    const std::vector<Id> loops = LoopsAround(p_, node);
+    const std::vector<bool> feeds = Feeds(p_, node, IterKind::kReduction);
+    for (size_t i = 0; i < loops.size(); ++i) {
+      if (feeds[i]) block.reduction_loops.push_back(loops[i]);
+    }
+    const BlockNode body = p_.block(node);
+    const std::vector<int32_t> values(p_.List(body.values).begin(), p_.List(body.values).end());
+    planned_.clear();
+    for (const Id value : values) PlanExpr(node, prepare, value, block);
+    const bool sum = body.monoid != kNone && p_.monoids[body.monoid].kind == Monoid::Kind::kSum;
+    std::unordered_set<Id> seen;
+    if (sum && body.accumulates && AnnotationOf(p_, body.annotations, kFinite) != 0)
+      AddSkips(node, values[0], block, seen);
+    block.dests.resize(body.dests.count);
+    for (int r = 0; r < body.dests.count; ++r) {
+      const Access dest = p_.accesses[body.dests.begin + r];
+      AddAccess(node, prepare, true, dest.buffer, Logical(node, dest.index), &block.dests[r]);
+    }
+  }
+
+  Program& p_;
+  const PlanOptions& options_;
+  Plan plan_;
+  std::unordered_map<Id, std::vector<Sum>> iters_;
+  std::unordered_set<Id> planned_;  // expressions of the block at hand
+  std::vector<PlannedAccess> accesses_;
+};
+
+}  // namespace
+
+bool RunsOnThreads(const Program& program, Id node) {
+  return program.IsLoop(node) && program.loop(node).kind == LoopKind::kParallel &&
+         program.loop(node).extent.max > 1;
+}
+
+Plan MakePlan(Program& program, const PlanOptions& options) { return Planner(program, options).Run(); }
+
+std::string ToString(const Program& program, const Plan& plan) {
+  static constexpr const char* kPlaces[] = {"parameter", "global", "alloca", "heap"};
+  const auto name = [&](Source source) -> std::string {
+    if (source.kind == Source::Kind::kMark) return absl::StrCat("mark", source.id);
+    return absl::StrCat(program.Text(program.loop(source.id).name), "#", source.id);
+  };
+  std::string text;
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    const BufferPlan& buffer = plan.buffers[i];
+    if (!buffer.used) continue;
+    absl::StrAppend(&text, "buffer ", program.Text(program.buffers[i].name), ": ", buffer.elements,
+                    " elements, ", kPlaces[static_cast<int>(buffer.place)],
+                    buffer.per_iteration ? " per iteration" : "");
+    if (buffer.shares != kNone)
+      absl::StrAppend(&text, ", in the memory of ", program.Text(program.buffers[buffer.shares].name));
+    text += '\n';
+  }
+  for (size_t i = 0; i < plan.conditions.size(); ++i) {
+    absl::StrAppend(&text, "condition ", i, ": 0 <= ", ToString(plan.conditions[i].value, name), " < ",
+                    plan.conditions[i].extent, "\n");
+  }
+  for (size_t node = 0; node < program.nodes.size(); ++node) {
+    const auto block = plan.blocks.find(static_cast<Id>(node));
+    if (block == plan.blocks.end()) continue;
+    absl::StrAppend(&text, "block ", program.Text(program.block(block->first).name), ":");
+    for (const Sum& dest : block->second.dests) absl::StrAppend(&text, " at ", ToString(dest, name));
+    for (const int guard : block->second.guards) absl::StrAppend(&text, " if ", guard);
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
+
+}  // namespace kiln

@@ -1,0 +1,497 @@
+#include "backends/measure/measurer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "backends/codegen/load.h"
+#include "backends/cpu/cores.h"
+#include "backends/cpu/targets.h"
+#include "backends/measure/kernel.h"
+#include "backends/measure/reference.h"
+#include "backends/measure/reference_kernel.h"
+#include "backends/measure/undisturbed.h"
+#include "backends/runner/pool.h"
+#include "backends/runner/timing.h"
+#include "backends/workers/scratch_folder.h"
+#include "lang/analysis/cost.h"
+#include "lang/base/phase.h"
+#include "lang/base/stopwatch.h"
+#include "lang/patterns/reassociation.h"
+#include "lang/text/hash.h"
+#include "lang/text/serialize.h"
+
+namespace kiln {
+namespace {
+
+constexpr char kSymbol[] = "kernel";
+constexpr double kThoroughError = 0.02, kRaceError = 0.005;  // of medians
+constexpr int kThoroughRuns = 5, kThoroughRetakes = 32;
+constexpr double kLeastRunSeconds = 5;
+// Of samples, of kernels that take this long.
+constexpr double kEnoughSeconds = 1, kEnoughSecondsOfARace = 20;
+constexpr int kRaceProcesses = 5;
+constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // to wait for calm samples
+// Of the reference kernel, at the start: samples of 20 us each, in turns that are apart. The least is
+// undisturbed, unless it is this much longer than what is seen later.
+constexpr int kReferenceKernelSamples = 250, kReferenceKernelTurns = 8;
+constexpr absl::Duration kBetweenTurns = absl::Milliseconds(25);
+constexpr double kDisturbed = 1.1;
+
+int64_t HalfOfMemory() { return int64_t{sysconf(_SC_PHYS_PAGES)} / 2 * sysconf(_SC_PAGESIZE); }
+
+MeasureResult Failure(absl::string_view status, std::string error) {
+  return {.status = std::string(status), .error = std::move(error)};
+}
+
+MeasureResult Failure(const BuildResult& built) {
+  const bool interrupted = built.status == BuildStatus::kInterrupted;
+  return Failure(interrupted ? outcome::kInterrupted : outcome::kBuildFailed, built.error);
+}
+
+MeasureResult Failure(const Reference& reference) {
+  if (reference.interrupted) return Failure(outcome::kInterrupted, reference.error);
+  return Failure(reference.failure, absl::StrCat("the untransformed program: ", reference.error));
+}
+
+}  // namespace
+
+class CpuMeasurer::Impl {
+ public:
+  absl::Status Start(const CpuMeasurerOptions& options) {
+    const Phase phase("start");
+    options_ = options;
+    target_ = CpuTarget(options.threads);
+    target_.contract = options.contract;
+    if (options_.run_bytes <= 0) options_.run_bytes = HalfOfMemory();
+    auto scratch = ScratchFolder::Make();
+    if (!scratch.ok()) return scratch.status();
+    scratch_ = *std::move(scratch);
+
+    const auto path = [](const std::string& given, auto find) {
+      return given.empty() ? find() : absl::StatusOr<std::string>(given);
+    };
+    const auto builder = path(options.builder_path, FindBuilder),
+               runner = path(options.runner_path, FindRunner);
+    if (!builder.ok()) return builder.status();
+    if (!runner.ok()) return runner.status();
+    const CoreShares shares = ShareCores(UsableCores(), options.threads);
+    overlap_ = shares.apart;
+    auto builders = BuilderPool::Start(
+        {.builder_path = *builder, .cores = shares.builds, .object_folder = options.object_folder});
+    if (!builders.ok()) return builders.status();
+    builders_ = *std::move(builders);
+    auto runners = RunnerPool::Start({.runner_path = *runner, .cores = {shares.timed}});
+    if (!runners.ok()) return runners.status();
+    runners_ = *std::move(runners);
+    references_ =
+        std::make_unique<References>(ReferenceOptions{.folder = scratch_->path(),
+                                                      .data_seed = options_.data_seed,
+                                                      .run_seconds = options_.reference_seconds,
+                                                      .run_bytes = options_.run_bytes,
+                                                      .build = Build(""),
+                                                      .interrupted = [this] { return WasInterrupted(); }},
+                                     builders_.get(), [this](const RunRequest& run) { return Run(run); });
+    return StartReferenceKernel();
+  }
+
+  void Announce(const MeasureRequest& request) { announced_.push_back(Submit(*request.scheduled)); }
+
+  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) {
+    const Stopwatch watch(&spent_);
+    std::vector<Candidate> candidates = Prepare(requests);
+    if (candidates.empty()) return std::vector<MeasureResult>(requests.size());
+    const Phase phase("measuring");  // while the later ones are built
+    for (Candidate& candidate : candidates) {
+      Await(candidate);
+      if (FindBuilt(candidate) && !WasInterrupted()) candidate.run = runners_->Submit(TimedRun(candidate));
+    }
+    std::vector<MeasureResult> results;
+    for (Candidate& candidate : candidates) {
+      if (candidate.run.valid()) Finish(candidate, candidate.run.get());
+      results.push_back(std::move(candidate.result));
+    }
+    return results;
+  }
+
+  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> requests) {
+    const Phase phase("race");
+    const Stopwatch watch(&spent_);
+    std::vector<Candidate> candidates = Prepare(requests);
+    if (candidates.empty()) return std::vector<MeasureResult>(requests.size());
+    std::vector<Candidate*> racing;
+    for (Candidate& candidate : candidates) {
+      Await(candidate);
+      if (FindBuilt(candidate) && (!candidate.reference->file.empty() || Passes(candidate)))
+        racing.push_back(&candidate);
+    }
+    RunResult raced = RunRace(racing);
+    if (raced.status != RunStatus::kOk && raced.status != RunStatus::kInterrupted) {
+      std::erase_if(racing, [&](Candidate* candidate) { return !Passes(*candidate); });
+      raced = RunRace(racing);
+    }
+    for (size_t i = 0; i < racing.size(); ++i) {
+      MeasureResult& result = racing[i]->result;
+      result.status = OutcomeOf(raced.status);
+      result.error = raced.detail;
+      if (raced.status != RunStatus::kOk) continue;
+      result.samples = i == 0 ? raced.seconds : raced.peer_seconds[i - 1];
+      result.taken = i == 0 ? raced.taken : raced.peer_taken[i - 1];
+      result.verified = true;
+      result.flags = Flags(*racing[i], raced, i == 0 ? raced.preempted : raced.peer_preempted[i - 1]);
+      result.flags += LoadFlags();
+    }
+    std::vector<MeasureResult> results;
+    for (Candidate& candidate : candidates) results.push_back(std::move(candidate.result));
+    return results;
+  }
+
+  void Interrupt() {
+    ++interrupts_;
+    builders_->Interrupt();
+    runners_->Interrupt();
+  }
+
+  MeasurerSeconds Spent() const { return {.build = built_, .run = spent_ - built_}; }
+
+  double ReferenceRate() const {
+    return reference_kernel_ ? Flops(ReferenceKernelProgram(target_)) / reference_kernel_->seconds : 0;
+  }
+
+  const Target& target() const { return target_; }
+  BuilderPool& builders() { return *builders_; }
+
+  std::vector<pid_t> pids() const {
+    std::vector<pid_t> pids = builders_->builder_pids();
+    for (const pid_t pid : runners_->runner_pids()) pids.push_back(pid);
+    return pids;
+  }
+
+ private:
+  struct Candidate {
+    const MeasureRequest* request = nullptr;
+    const Reference* reference = nullptr;
+    std::shared_future<BuildResult> built;
+    KernelObject kernel;
+    RunRequest running;
+    std::future<RunResult> run;
+    MeasureResult result;
+  };
+
+  BuildRequest Build(std::string program) const {
+    return {.program = std::move(program),
+            .symbol = kSymbol,
+            .contract = options_.contract,
+            .limits = options_.build_limits};
+  }
+
+  absl::Status StartReferenceKernel() {
+    if (!options_.reference_kernel) return absl::OkStatus();
+    const Program program = ReferenceKernelProgram(target_);
+    const BuildResult built = builders_->Submit(Build(Serialize(program))).get();
+    if (!built.ok()) return absl::InternalError(absl::StrCat("the reference kernel: ", built.error));
+    ReferenceKernel kernel{.kernel = KernelOf(program, built, kSymbol, {Tolerance{}})};
+    for (KernelParam& param : kernel.kernel.params)
+      if (param.role == KernelParam::kOutput) param.role = KernelParam::kWorkspace;
+    undisturbed_.emplace(absl::StrCat(target_.fingerprint, kernel.kernel.shared_object),
+                         options_.object_folder);
+    const RunRequest turn = {
+        .kernel = kernel.kernel, .timing = {.runs = kReferenceKernelSamples}, .limits = {.seconds = 60}};
+    const bool was_known = undisturbed_->IsKnown();
+    for (int i = 0; i < (was_known ? 1 : kReferenceKernelTurns); ++i) {
+      if (i > 0) absl::SleepFor(kBetweenTurns);
+      const RunResult ran = Run(turn);
+      if (ran.seconds.empty()) return absl::InternalError(absl::StrCat("the reference kernel: ", ran.detail));
+      undisturbed_->Saw(*std::min_element(ran.seconds.begin(), ran.seconds.end()));
+    }
+    kernel.seconds = undisturbed_->seconds();
+    reference_kernel_ = std::move(kernel);
+    return absl::OkStatus();
+  }
+
+  // References, and builds on their way, of which the first is done. Nothing once it is interrupted.
+  std::vector<Candidate> Prepare(absl::Span<const MeasureRequest> requests) {
+    const Phase phase("build");
+    started_at_ = interrupts_;
+    std::vector<Candidate> candidates(requests.size());
+    for (size_t i = 0; i < requests.size(); ++i) {
+      candidates[i].request = &requests[i];
+      candidates[i].reference = &references_->For(*requests[i].original);
+      if (WasInterrupted()) return {};
+    }
+    for (Candidate& candidate : candidates) candidate.built = Submit(*candidate.request->scheduled);
+    if (!overlap_) {
+      const Stopwatch watch(&built_);
+      for (const Candidate& candidate : candidates) candidate.built.wait();
+      for (const std::shared_future<BuildResult>& built : announced_) built.wait();
+    }
+    announced_.clear();
+    if (!candidates.empty()) Await(candidates.front());
+    return candidates;
+  }
+
+  std::shared_future<BuildResult> Submit(const Program& scheduled) {
+    BuildRequest build = Build(Serialize(scheduled));
+    build.cache_key = ToString(HashOf(scheduled));
+    return builders_->Submit(std::move(build));
+  }
+
+  void Await(Candidate& candidate) {
+    const Stopwatch watch(&built_);
+    candidate.built.wait();
+  }
+
+  bool FindBuilt(Candidate& candidate) {
+    const BuildResult& built = candidate.built.get();
+    if (!candidate.reference->ok()) {
+      candidate.result = Failure(*candidate.reference);
+      return false;
+    }
+    if (!built.ok()) {
+      candidate.result = Failure(built);
+      return false;
+    }
+    candidate.kernel = KernelOf(*candidate.request->scheduled, built, kSymbol,
+                                candidate.reference->tolerances, candidate.reference->ranges);
+    if (options_.before_run) options_.before_run(*candidate.request, &candidate.kernel);
+    return true;
+  }
+
+  double SecondsFor(const Candidate& candidate) const {
+    const double best = candidate.request->best_seconds;
+    const double limit = std::max(options_.run_seconds, 3 * candidate.reference->seconds);
+    return best > 0 ? std::min(limit, std::max(kLeastRunSeconds, 50 * best)) : limit;
+  }
+
+  RunRequest RunOf(const Candidate& candidate) const {
+    RunRequest run;
+    run.kernel = candidate.kernel;
+    run.data_seed = options_.data_seed;
+    run.limits = {.seconds = SecondsFor(candidate), .bytes = options_.run_bytes};
+    run.timing.enough_seconds = kEnoughSeconds;
+    run.timing.max_seconds = kQuickSeconds;
+    run.threads = target_.cores;
+    run.timing.cold_cache = options_.cold_cache;
+    run.reference_kernel = reference_kernel_;
+    run.reference = candidate.reference->file;
+    run.wide = candidate.reference->wide;
+    return run;
+  }
+
+  RunRequest TimedRun(Candidate& candidate) {
+    RunRequest run = RunOf(candidate);
+    const double best = candidate.request->best_seconds;
+    if (candidate.request->thorough) {
+      run.timing.runs = kThoroughRuns;
+      run.timing.target_error = kThoroughError;
+      run.timing.max_seconds = kThoroughSeconds;
+      run.timing.retakes = kThoroughRetakes;
+    } else if (best > 0) {
+      run.timing.stop_rules = {{.after_runs = 1, .over_seconds = 5 * best},
+                               {.after_runs = 2, .over_seconds = 2 * best}};
+    }
+    if (run.reference.empty())
+      run.write_reference_to = absl::StrCat(scratch_->path(), "/candidate", ++files_);
+    return candidate.running = run;
+  }
+
+  bool WasInterrupted() const { return interrupts_ != started_at_; }
+
+  bool WasLost(const RunResult& ran) const {
+    return ran.status == RunStatus::kInterrupted && !WasInterrupted();
+  }
+
+  RunResult Run(const RunRequest& run) {
+    if (WasInterrupted()) return {};
+    return RunAgainIfLost(run, runners_->Submit(run).get());
+  }
+
+  RunResult RunAgainIfLost(const RunRequest& run, RunResult ran) {
+    if (!WasLost(ran)) return ran;
+    ran = runners_->Submit(run).get();
+    if (WasLost(ran)) ran.status = RunStatus::kCrashed;
+    return ran;
+  }
+
+  // Whether what was taken for the undisturbed time of the reference kernel is now known to be too long; the
+  // request has the right one then.
+  bool LearnsThatItWasDisturbed(RunRequest& request, const RunResult& ran) {
+    if (!request.reference_kernel || ran.status != RunStatus::kOk) return false;
+    undisturbed_->Saw(request.reference_kernel->seconds * ran.least_slowdown);
+    reference_kernel_->seconds = undisturbed_->seconds();
+    if (request.reference_kernel->seconds < kDisturbed * reference_kernel_->seconds) return false;
+    request.reference_kernel->seconds = reference_kernel_->seconds;
+    return true;
+  }
+
+  void Finish(Candidate& candidate, RunResult ran) {
+    ran = RunAgainIfLost(candidate.running, std::move(ran));
+    if (LearnsThatItWasDisturbed(candidate.running, ran)) ran = Run(candidate.running);
+    MeasureResult& result = candidate.result;
+    result.status = OutcomeOf(ran.status);
+    result.error = ran.detail;
+    const std::string& written = candidate.running.write_reference_to;
+    if (ran.status == RunStatus::kOk && !written.empty()) {
+      const Checked checked =
+          references_->Check(*candidate.request->original, *candidate.request->scheduled,
+                             *candidate.reference, written, options_.reference_seconds + kLeastRunSeconds);
+      result.error = checked.error;
+      if (!result.error.empty()) {
+        result.status = std::string(outcome::kWrongResult);
+      } else if (!checked.any) {
+        result.status = std::string(WasInterrupted() ? outcome::kInterrupted : outcome::kTimedOut);
+        result.error =
+            "the interpreter takes too long for an element, so that nothing says whether it is right";
+      }
+    }
+    if (!written.empty()) unlink(written.c_str());
+    if (!result.ok()) return;
+    result.samples = std::move(ran.seconds);
+    result.taken = std::move(ran.taken);
+    result.lower_bound = ran.lower_bound;
+    result.verified = true;
+    result.flags = Flags(candidate, ran, ran.preempted);
+  }
+
+  // Runs it once, untimed; its result says what is wrong.
+  bool Passes(Candidate& candidate) {
+    RunRequest run = TimedRun(candidate);
+    run.timing = {.runs = 0};
+    candidate.running = run;
+    Finish(candidate, runners_->Submit(run).get());
+    return candidate.result.ok();
+  }
+
+  // In several processes, for the pages that a process gets are worth some percent to programs that fill
+  // caches, and sometimes half: so many that the median takes nothing from the worst. What was told of a
+  // calm core stands alone.
+  RunResult RunRace(const std::vector<Candidate*>& racing) {
+    if (racing.empty()) return {};
+    RunRequest run = RunOf(*racing.front());
+    const double wait = options_.race_seconds * static_cast<double>(racing.size());
+    double seconds = wait;
+    for (size_t i = 0; i < racing.size(); ++i) {
+      if (i > 0) run.peers.push_back(racing[i]->kernel);
+      seconds += SecondsFor(*racing[i]) + 2 * options_.race_rounds * racing[i]->request->best_seconds;
+    }
+    run.limits.seconds = seconds;
+    run.timing.runs = (options_.race_rounds + kRaceProcesses - 1) / kRaceProcesses;
+    run.timing.target_error = kRaceError;
+    run.timing.enough_seconds = kEnoughSecondsOfARace / kRaceProcesses;
+    run.timing.retakes = run.timing.runs * static_cast<int>(racing.size());
+    run.timing.max_seconds = wait / kRaceProcesses;
+    RunResult all = {.status = RunStatus::kOk};
+    all.peer_seconds.resize(run.peers.size());
+    all.peer_taken.resize(run.peers.size());
+    all.peer_preempted.resize(run.peers.size());
+    int processes = 0, others = 0;
+    const double start = MonotonicSeconds(), enough = std::max(kEnoughSecondsOfARace, wait);
+    while (processes == 0 || (processes < kRaceProcesses && MonotonicSeconds() - start < enough)) {
+      ++processes;
+      others += OthersReadyToRun();
+      others_ = (others + processes / 2) / processes;
+      RunResult ran = Run(run);
+      if (LearnsThatItWasDisturbed(run, ran)) ran = Run(run);
+      if (ran.status != RunStatus::kOk) return ran;
+      Append(ran.taken, &all.taken);
+      Append(ran.peer_taken, &all.peer_taken);
+      all.retaken += ran.retaken;
+      all.preempted += ran.preempted;
+      for (size_t i = 0; i < all.peer_preempted.size(); ++i) all.peer_preempted[i] += ran.peer_preempted[i];
+      if (ran.calm > all.calm) {
+        all.calm = true;
+        all.seconds = std::move(ran.seconds);
+        all.peer_seconds = std::move(ran.peer_seconds);
+      } else if (ran.calm == all.calm) {
+        Append(ran.seconds, &all.seconds);
+        Append(ran.peer_seconds, &all.peer_seconds);
+      }
+    }
+    return all;
+  }
+
+  static void Append(const std::vector<double>& seconds, std::vector<double>* all) {
+    all->insert(all->end(), seconds.begin(), seconds.end());
+  }
+
+  static void Append(const std::vector<std::vector<double>>& of_peers,
+                     std::vector<std::vector<double>>* all) {
+    for (size_t i = 0; i < all->size(); ++i) Append(of_peers[i], &(*all)[i]);
+  }
+
+  // What else wanted the cores during a race.
+  std::string LoadFlags() const {
+    const bool noisy = others_ + target_.cores > CoresOfTheMachine();
+    return absl::StrCat(others_ > 0 ? absl::StrCat(" others=", others_) : "",
+                        noisy ? absl::StrCat(" ", kNoisyFlag) : "");
+  }
+
+  std::string Flags(const Candidate& candidate, const RunResult& ran, int preempted) const {
+    std::string flags = absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
+                                     Reassociates(*candidate.request->scheduled) ? " reassociated" : "");
+    if (options_.cold_cache) absl::StrAppend(&flags, " ", kColdFlag);
+    if (reference_kernel_) flags += " relative";
+    if (candidate.reference->file.empty()) flags += " spot-checked";
+    if (!candidate.reference->interpreted) flags += " uninterpreted";
+    if (candidate.kernel.prepare_symbol) flags += " prepare";
+    if (reference_kernel_ && !ran.calm && !ran.lower_bound) flags += " disturbed";
+    if (ran.retaken > 0) absl::StrAppend(&flags, " retaken=", ran.retaken);
+    if (preempted > 0) absl::StrAppend(&flags, " preempted=", preempted);
+    return flags;
+  }
+
+  CpuMeasurerOptions options_;
+  Target target_;
+  bool overlap_ = false;
+  int files_ = 0;
+  int others_ = 0;                // threads of others, the mean of the processes of the last race
+  double spent_ = 0, built_ = 0;  // seconds
+  std::vector<std::shared_future<BuildResult>> announced_;
+  std::atomic<int> interrupts_{0};
+  int started_at_ = 0;
+  std::optional<ReferenceKernel> reference_kernel_;
+  std::optional<Undisturbed> undisturbed_;  // of it
+  std::unique_ptr<ScratchFolder> scratch_;
+  std::unique_ptr<BuilderPool> builders_;
+  std::unique_ptr<RunnerPool> runners_;
+  std::unique_ptr<References> references_;
+};
+
+CpuMeasurer::CpuMeasurer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+CpuMeasurer::CpuMeasurer(CpuMeasurer&&) noexcept = default;
+CpuMeasurer::~CpuMeasurer() = default;
+
+absl::StatusOr<CpuMeasurer> CpuMeasurer::Start(const CpuMeasurerOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  if (absl::Status status = impl->Start(options); !status.ok()) return status;
+  return CpuMeasurer(std::move(impl));
+}
+
+MeasurerSeconds CpuMeasurer::Spent() const { return impl_->Spent(); }
+
+double CpuMeasurer::ReferenceRate() const { return impl_->ReferenceRate(); }
+
+const Target& CpuMeasurer::target() const { return impl_->target(); }
+
+void CpuMeasurer::Announce(const MeasureRequest& request) { impl_->Announce(request); }
+
+std::vector<MeasureResult> CpuMeasurer::Measure(absl::Span<const MeasureRequest> requests) {
+  return impl_->Measure(requests);
+}
+
+std::vector<MeasureResult> CpuMeasurer::Race(absl::Span<const MeasureRequest> candidates) {
+  return impl_->Race(candidates);
+}
+
+void CpuMeasurer::Interrupt() { impl_->Interrupt(); }
+
+BuilderPool& CpuMeasurer::builders() { return impl_->builders(); }
+
+std::vector<pid_t> CpuMeasurer::worker_pids() const { return impl_->pids(); }
+
+}  // namespace kiln

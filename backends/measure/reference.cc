@@ -1,0 +1,189 @@
+#include "backends/measure/reference.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "backends/measure/kernel.h"
+#include "backends/runner/compare.h"
+#include "backends/runner/data.h"
+#include "backends/workers/frames.h"
+#include "lang/program/layout.h"
+#include "lang/reference/element_evaluator.h"
+#include "lang/text/serialize.h"
+#include "search/measure/measurer.h"
+#include "spdlog/spdlog.h"
+#include "validator/numeric/tolerance.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kChosen = 64;  // elements of each output
+constexpr double kWideSeconds = 5;
+constexpr int kRunsOfASet = 3;
+// Of the interpreter, beside the compiled original: so long, or as long as so many runs.
+constexpr double kLeastCheckSeconds = 2, kRunsOfACheck = 2;
+
+std::string InWords(const Program& program, const Element& at) {
+  return absl::StrCat(program.Text(program.buffers[at.buffer].name), "[", absl::StrJoin(at.index, ", "), "]");
+}
+
+}  // namespace
+
+std::string OutcomeOf(RunStatus status) {
+  std::string name = RunStatusName(status);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+References::References(ReferenceOptions options, BuilderPool* builders,
+                       std::function<RunResult(const RunRequest&)> run)
+    : options_(std::move(options)), builders_(builders), run_(std::move(run)) {}
+
+const Reference& References::For(const Program& original) {
+  std::unique_ptr<Reference>& made = made_[HashOf(original)];
+  if (made == nullptr) made = std::make_unique<Reference>(Reference{.interrupted = true});
+  if (made->interrupted) *made = Make(original);  // earlier callers hold it
+  return *made;
+}
+
+Reference References::Make(const Program& original) {
+  Reference reference;
+  reference.tolerances = TolerancesOf(original);
+  reference.ranges = RangesOf(original, options_.data_seed);
+  BuildAndRun(original, &reference);
+  if (!reference.failure.empty())
+    spdlog::error("the untransformed program {}: {}", original.name, reference.error);
+  return reference;
+}
+
+Checked References::Check(const Program& original, const Program& scheduled, const Reference& reference,
+                          const std::string& file, double seconds) const {
+  const auto input = [&](Id id, int64_t index) {
+    const auto at = std::find(original.parameters.begin(), original.parameters.end(), id);
+    const DType dtype = original.buffers[id].dtype;
+    const auto position = at - original.parameters.begin();
+    const double value = InputValue(options_.data_seed, static_cast<int>(position),
+                                    std::string(ToString(dtype)), index, reference.ranges[position]);
+    Scalar scalar;
+    IsFloat(dtype) ? void(scalar.f = value) : void(scalar.i = static_cast<int64_t>(value));
+    return scalar;
+  };
+  const Deadline deadline = SecondsFromNow(seconds);
+  ElementEvaluator evaluator(original, input,
+                             [&] { return SecondsFromNow(0) > deadline || options_.interrupted(); });
+  Checked checked;
+  const auto wrong = [&](std::string error) {
+    checked.error = std::move(error);
+    return checked;
+  };
+  std::ifstream outputs(file, std::ios::binary);
+  const std::vector<Element> elements = ChooseElements(scheduled, kChosen, options_.data_seed);
+  checked.any = elements.empty();
+  int64_t start = 0;  // of the output in the file
+  size_t output = 0;
+  for (size_t n = 0; n < original.parameters.size(); ++n) {
+    const Id id = original.parameters[n];
+    const Buffer& buffer = original.buffers[id];
+    if (buffer.role != Role::kOutput) continue;
+    const auto shape = original.Dims(buffer.shape);
+    const int64_t size = SizeOf(buffer.dtype);
+    for (const Element& at : elements) {
+      if (at.buffer != scheduled.parameters[n]) continue;
+      int64_t flat = 0;
+      for (size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d].max + at.index[d];
+      const auto value = evaluator.Evaluate(id, flat);
+      if (absl::IsCancelled(value.status())) return checked;
+      if (!value.ok()) return wrong(absl::StrCat("the interpreter refuses it: ", value.status().message()));
+      char wanted[8] = {}, found[8] = {};
+      StoreScalar(buffer.dtype, *value, wanted);
+      outputs.seekg(start + flat * size);
+      if (!outputs.read(found, size)) return wrong("its outputs cannot be read");
+      const Comparison compared =
+          CompareArrays(std::string(ToString(buffer.dtype)), found, wanted, 1, reference.tolerances[output]);
+      if (!compared.agrees) {
+        return wrong(absl::StrCat(InWords(scheduled, at), " is ", compared.found,
+                                  ", but the interpreter says ", compared.wanted));
+      }
+      checked.any = true;
+    }
+    start += ElementsOf(original, id) * size;
+    ++output;
+  }
+  return checked;
+}
+
+void References::BuildAndRun(const Program& original, Reference* reference) {
+  BuildRequest build = options_.build;
+  build.program = Serialize(original);
+  const BuildResult built = builders_->Submit(std::move(build)).get();
+  reference->interrupted = built.status == BuildStatus::kInterrupted;
+  reference->error = built.error;
+  if (built.status == BuildStatus::kBuildFailed) reference->failure = std::string(outcome::kBuildFailed);
+  if (!built.ok()) return;
+
+  RunRequest run;
+  run.kernel = KernelOf(original, built, options_.build.symbol, reference->tolerances, reference->ranges);
+  run.data_seed = options_.data_seed;
+  run.timing = {.runs = 0};
+  run.limits = {.seconds = options_.run_seconds, .bytes = options_.run_bytes};
+  run.write_reference_to = absl::StrCat(options_.folder, "/reference", ++files_);
+  const Deadline start = SecondsFromNow(0);
+  const RunResult ran = run_(run);
+  reference->seconds = std::chrono::duration<double>(SecondsFromNow(0) - start).count();
+  reference->error = ran.detail;
+  if (ran.status == RunStatus::kTimedOut) {
+    spdlog::warn(
+        "the untransformed program {} runs longer than {} s: of its candidates, {} elements are compared",
+        original.name, options_.run_seconds, kChosen);
+    unlink(run.write_reference_to.c_str());
+    reference->seconds = 0;
+    return;
+  }
+  reference->interrupted = ran.status == RunStatus::kInterrupted;
+  if (ran.status == RunStatus::kInterrupted) return;
+  if (ran.status != RunStatus::kOk) {
+    reference->failure = OutcomeOf(ran.status);
+    return;
+  }
+  const double seconds = std::max(kLeastCheckSeconds, kRunsOfACheck * reference->seconds);
+  const Checked checked = Check(original, original, *reference, run.write_reference_to, seconds);
+  reference->error = checked.error;
+  reference->interrupted = options_.interrupted();
+  reference->interpreted = checked.any;
+  if (reference->interrupted) return;
+  if (reference->error.empty()) {
+    if (!reference->interpreted)
+      spdlog::warn(
+          "the interpreter takes longer than {:.3g} s for an element of {}: its candidates are compared with "
+          "the compiled original alone",
+          seconds, original.name);
+    reference->file = run.write_reference_to;
+    RunWide(original, run, reference);
+  } else {
+    reference->failure = std::string(outcome::kWrongResult);
+  }
+}
+
+void References::RunWide(const Program& original, RunRequest run, Reference* reference) {
+  const int affordable = static_cast<int>(kWideSeconds / (kRunsOfASet * reference->seconds));
+  run.wide.sets = std::min(WideSets(original), std::max(1, affordable));
+  if (run.wide.sets == 0) return;
+  run.wide.write_reference_to = absl::StrCat(std::exchange(run.write_reference_to, ""), "-wide");
+  const RunResult ran = run_(run);
+  reference->interrupted = ran.status == RunStatus::kInterrupted;
+  if (ran.status == RunStatus::kOk) {
+    reference->wide = {.sets = run.wide.sets, .reference = run.wide.write_reference_to};
+    return;
+  }
+  spdlog::warn("the untransformed program {} is not run with inputs that lie far apart: {}", original.name,
+               ran.detail);
+  unlink(run.wide.write_reference_to.c_str());
+}
+
+}  // namespace kiln

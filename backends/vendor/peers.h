@@ -1,0 +1,27 @@
+// Libraries that compute what a program does, if they are on this machine: what `kiln bench` times beside it.
+// None is loaded here, only by the runner that runs it (backends/runner/library_product.h).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/runner/runner.h"
+#include "lang/program/program.h"
+
+namespace kiln {
+
+// C = A * B of f32 and nothing else, the factors as they lie in memory or transposed; positions are those of
+// the parameters. Nothing: the program is something else. Libraries are left to the caller.
+std::optional<LibraryProduct> AsLibraryProduct(const Program& program);
+
+struct Peer {
+  std::string name;  // mkl, openblas, blis, onednn
+  KernelObject kernel;
+};
+
+// Of a program that is a product each library that Kiln knows, installed or not; a runner tells a missing one
+// by kLoadFailed. Looked for in `folders`, then where the loader looks.
+std::vector<Peer> PeersOf(const Program& original, const std::vector<std::string>& folders);
+
+}  // namespace kiln

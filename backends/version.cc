@@ -1,9 +1,0 @@
-#include "backends/version.h"
-
-#include "llvm/Config/llvm-config.h"
-
-namespace kiln {
-
-std::string LlvmVersion() { return LLVM_VERSION_STRING; }
-
-}  // namespace kiln

@@ -1,0 +1,110 @@
+#include "lang/graph/dense_reads.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/restrictions.h"
+#include "lang/schedule/rewrite.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kLeastReuse = 16;
+
+// Which elements of a dimension are read: every step-th from the first on, `count` of them; all of `size`,
+// one after the other, where it is otherwise, or where only a guard keeps a read inside.
+struct Steps {
+  int64_t first = 0, step = 1, count = 0;
+};
+
+Steps StepsOf(const Program& p, const std::vector<int64_t>& extents, Id mark, int64_t size) {
+  const Sum sum = p.SumOf(mark);
+  const bool plain = std::all_of(sum.splits.begin(), sum.splits.end(),
+                                 [](const Split& s) { return s.scale > 0 && s.lower == 1 && s.extent == 0; });
+  int64_t step = 0, most = sum.offset;
+  for (const Split& split : sum.splits) {
+    if (extents[split.source.id] == 1) continue;
+    step = std::gcd(step, split.scale);
+    most += split.scale * (extents[split.source.id] - 1);
+  }
+  if (!plain || step <= 1 || sum.offset < 0 || most >= size) return {0, 1, size};
+  return {sum.offset % step, step, (most - sum.offset % step) / step + 1};
+}
+
+// How often the block reads each element of a load, at least.
+int64_t Reuse(const Program& p, Id block, const Expr& load) {
+  std::set<int> used;
+  for (const Id mark : p.List({load.b, load.c})) {
+    for (const Split& split : p.Splits(p.marks[mark].splits)) used.insert(split.source.id);
+  }
+  int64_t reuse = 1;
+  const auto iters = p.Iters(p.block(block).iters);
+  for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
+    if (iters[i].kind == IterKind::kSpatial && !used.contains(i)) reuse *= iters[i].extent.max;
+  }
+  return reuse;
+}
+
+// to[i] = from[first + i*step], before the nest of `block`.
+Id AddCopy(Program& p, Id block, Id from, Id to, const std::vector<Steps>& steps) {
+  const Id copy = AddCopyBlock(p, p.Text(p.buffers[to].name), to, to);
+  std::vector<int32_t> index;
+  for (int d = 0; d < static_cast<int>(steps.size()); ++d) {
+    const Sum at = Sum::Constant(steps[d].first) + Sum::Of(Source::Iter(d), steps[d].step);
+    index.push_back(p.AddMark(at, p.Dims(p.buffers[from].shape)[d]));
+  }
+  Expr load = p.exprs[p.List(p.block(copy).values)[0]];
+  load.a = from;
+  load.b = p.AddList(index).begin;
+  p.block(copy).values = p.AddList({p.AddExpr(load)});
+  p.block(copy).provenance = {Provenance::Kind::kCompute, copy, {}};
+  p.InsertBefore(NestOf(p, block), NestOver(p, copy, WholeRanges(p, copy), false));
+  return copy;
+}
+
+}  // namespace
+
+std::vector<Id> ReadDensely(Program& p, Id block) {
+  std::vector<Id> copies;
+  if (p.block(block).monoid == kNone) return copies;
+  const std::vector<int64_t> extents = IterExtents(p, block);
+  const std::vector<Id> written = WrittenBuffers(p, block);
+  for (const Id load : Loads(p, block)) {
+    const Expr before = p.exprs[load];
+    if (absl::c_linear_search(written, before.a)) continue;
+    std::vector<Steps> steps;
+    std::vector<Extent> shape;
+    std::vector<int32_t> index;
+    for (const Id mark : p.List({before.b, before.c})) {
+      const int64_t size = p.Dims(p.buffers[before.a].shape)[steps.size()].max;
+      const Steps& own = steps.emplace_back(StepsOf(p, extents, mark, size));
+      Sum at = p.SumOf(mark);
+      if (own.step > 1) {
+        const auto is_unit = [&](const Split& s) { return extents[s.source.id] == 1; };
+        at.splits.erase(std::remove_if(at.splits.begin(), at.splits.end(), is_unit), at.splits.end());
+        for (Split& split : at.splits) split.scale /= own.step;
+        at.offset = (at.offset - own.first) / own.step;
+      }
+      shape.push_back(Extent(own.count));
+      index.push_back(p.AddMark(at, shape.back()));
+    }
+    const bool apart = std::any_of(steps.begin(), steps.end(), [](const Steps& s) { return s.step > 1; });
+    if (!apart || Reuse(p, block, before) < kLeastReuse) continue;
+    const std::string name = p.FreshName(absl::StrCat(p.Text(p.buffers[before.a].name), ".dense"));
+    const Id to = p.AddBuffer(name, before.dtype, shape, Role::kTemporary);
+    copies.push_back(AddCopy(p, block, before.a, to, steps));
+    p.exprs[load].a = to;
+    p.exprs[load].b = p.AddList(index).begin;
+  }
+  if (copies.empty()) return copies;
+  p.expr_index.Rebuild(p.exprs);
+  return copies;
+}
+
+}  // namespace kiln

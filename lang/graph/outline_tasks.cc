@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/cost.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/graph/collapse.h"
+#include "lang/graph/outline.h"
+#include "lang/text/hash.h"
+
+namespace kiln {
+namespace {
+
+struct Unit {  // a child of the root
+  std::vector<Id> blocks;
+  std::vector<int> producers, consumers;  // units
+  bool plain = true, reuses = false, in_order = true;
+  int64_t rows = 1, whole = 1;  // spatial, and all instances
+  int group = 0;
+};
+
+struct Group {
+  bool reuses = false;
+  bool reduces = false;  // holds a reduction without reuse: rows and whole are its
+  int64_t rows = 0, whole = 0;
+  std::set<int64_t> sizes;
+  std::vector<int> units;
+  bool plain() const { return !reuses && !reduces; }
+};
+
+class Grouping {
+ public:
+  explicit Grouping(const Program& program) : p_(program) {
+    for (Id nest = p_.nodes[kRoot].first; nest != kNone; nest = p_.nodes[nest].next) AddUnit(nest);
+    Connect();
+  }
+
+  std::vector<std::vector<Id>> Run() {
+    for (int u = 0; u < Count(); ++u) JoinProducers(u, /*permuting=*/false);
+    for (int u = Count(); u-- > 0;) JoinOnlyConsumer(units_[u].group);
+    for (int u = 0; u < Count(); ++u) {
+      if (groups_[units_[u].group].plain()) JoinProducers(u, /*permuting=*/true);
+    }
+    std::vector<std::vector<Id>> tasks;
+    for (int u = 0; u < Count(); ++u) {
+      Group& group = groups_[units_[u].group];
+      if (group.units.empty()) continue;
+      std::sort(group.units.begin(), group.units.end());
+      tasks.emplace_back();
+      for (const int member : group.units) {
+        tasks.back().insert(tasks.back().end(), units_[member].blocks.begin(), units_[member].blocks.end());
+      }
+      group.units.clear();
+    }
+    return tasks;
+  }
+
+ private:
+  int Count() const { return static_cast<int>(units_.size()); }
+
+  void AddUnit(Id nest) {
+    Unit unit;
+    unit.blocks = BlocksOf(p_, nest);
+    if (unit.blocks.empty()) return;
+    for (const Id block : unit.blocks) {
+      unit.plain = unit.plain && p_.block(block).monoid == kNone;
+      unit.reuses = unit.reuses || HasReuse(p_, block);
+      unit.in_order = unit.in_order && KeepsOrder(p_, block);
+    }
+    for (const Iter& iter : p_.Iters(p_.block(unit.blocks.back()).iters)) {
+      unit.whole *= iter.extent.max;
+      if (iter.kind == IterKind::kSpatial) unit.rows *= iter.extent.max;
+    }
+    Group group;
+    group.reuses = unit.reuses;
+    group.reduces = !unit.plain && !unit.reuses;
+    group.rows = unit.rows;
+    group.whole = unit.whole;
+    group.sizes = {unit.rows};
+    if (group.reduces) group.sizes.insert(unit.whole);
+    group.units = {unit.group = Count()};
+    units_.push_back(std::move(unit));
+    groups_.push_back(std::move(group));
+  }
+
+  void Connect() {
+    std::vector<std::vector<int>> writers(p_.buffers.size());
+    for (int u = 0; u < Count(); ++u) {
+      for (const Id block : units_[u].blocks) {
+        for (const Id b : WrittenBuffers(p_, block)) writers[b].push_back(u);
+      }
+    }
+    for (int u = 0; u < Count(); ++u) {
+      std::set<int> producers;
+      for (const Id block : units_[u].blocks) {
+        for (const Id b : ReadBuffers(p_, block)) producers.insert(writers[b].begin(), writers[b].end());
+      }
+      producers.erase(u);
+      units_[u].producers.assign(producers.begin(), producers.end());
+      for (const int producer : producers) units_[producer].consumers.push_back(u);
+    }
+    for (const std::vector<int>& together : writers) {
+      for (size_t i = 1; i < together.size(); ++i)
+        Merge(units_[together[0]].group, units_[together[i]].group, true);
+    }
+  }
+
+  std::set<int> ConsumersOf(int group) const {
+    std::set<int> consumers;
+    for (const int u : groups_[group].units) {
+      for (const int c : units_[u].consumers) consumers.insert(units_[c].group);
+    }
+    consumers.erase(group);
+    return consumers;
+  }
+
+  // A way from one group to the other that leads through a third.
+  bool DetourExists(int from, int to) const {
+    std::set<int> seen = ConsumersOf(from);
+    seen.erase(to);
+    std::vector<int> open(seen.begin(), seen.end());
+    while (!open.empty()) {
+      const int at = open.back();
+      open.pop_back();
+      for (const int next : ConsumersOf(at)) {
+        if (next == to) return true;
+        if (seen.insert(next).second) open.push_back(next);
+      }
+    }
+    return false;
+  }
+
+  bool Fits(const Unit& unit, const Group& group, bool permuting) const {
+    if (unit.plain) return (unit.in_order || permuting) && group.sizes.contains(unit.rows);
+    if (unit.reuses || group.reuses) return false;
+    return group.reduces ? group.rows == unit.rows && group.whole == unit.whole
+                         : group.sizes.contains(unit.whole);
+  }
+
+  bool CanMerge(int a, int b) const {
+    const Group &x = groups_[a], &y = groups_[b];
+    if (x.reuses && !y.plain()) return false;
+    if (y.reuses && !x.plain()) return false;
+    if (x.reduces && y.reduces && (x.rows != y.rows || x.whole != y.whole)) return false;
+    return !DetourExists(a, b) && !DetourExists(b, a);
+  }
+
+  void Merge(int into, int from, bool with_sizes) {
+    if (into == from) return;
+    Group &to = groups_[into], &gone = groups_[from];
+    if (gone.reduces && !to.reduces) {
+      to.rows = gone.rows;
+      to.whole = gone.whole;
+    }
+    to.reuses = to.reuses || gone.reuses;
+    to.reduces = to.reduces || gone.reduces;
+    if (with_sizes) to.sizes.insert(gone.sizes.begin(), gone.sizes.end());
+    for (const int u : gone.units) units_[u].group = into;
+    to.units.insert(to.units.end(), gone.units.begin(), gone.units.end());
+    gone.units.clear();
+  }
+
+  void JoinProducers(int u, bool permuting) {
+    const Unit& unit = units_[u];
+    for (auto it = unit.producers.rbegin(); it != unit.producers.rend(); ++it) {
+      const int producer = units_[*it].group;
+      if (producer == unit.group || !Fits(unit, groups_[producer], permuting)) continue;
+      if (CanMerge(producer, unit.group)) Merge(producer, unit.group, true);
+    }
+  }
+
+  void JoinOnlyConsumer(int group) {
+    if (!groups_[group].plain()) return;
+    const std::set<int> consumers = ConsumersOf(group);
+    if (consumers.size() == 1) Merge(*consumers.begin(), group, false);
+  }
+
+  const Program& p_;
+  std::vector<Unit> units_;
+  std::vector<Group> groups_;  // by their first unit
+};
+
+// Blocks that only serve the status: they write it, or what nothing but such blocks reads.
+std::set<Id> StatusBlocks(const Program& p) {
+  std::set<Id> found;
+  const std::vector<Id> blocks = Blocks(p);
+  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+    const std::vector<Id> written = WrittenBuffers(p, *block), readers = Consumers(p, *block);
+    const bool serves = std::all_of(written.begin(), written.end(), [&](Id b) {
+      return p.buffers[b].role == Role::kStatus ||
+             (p.buffers[b].role == Role::kTemporary && !readers.empty());
+    });
+    if (serves && std::all_of(readers.begin(), readers.end(), [&](Id r) { return found.count(r) > 0; }))
+      found.insert(*block);
+  }
+  return found;
+}
+
+std::string NameOf(const Program& p, const std::vector<Id>& blocks) {
+  Id heaviest = blocks.front();
+  const auto weight = [&](Id b) { return std::make_pair(HasReuse(p, b), Flops(p, b)); };
+  for (const Id b : blocks) {
+    if (weight(heaviest) < weight(b)) heaviest = b;
+  }
+  std::string name(p.Text(p.block(heaviest).name));
+  name = absl::StrCat(p.name, "_", name.substr(0, name.find('.')));
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program) {
+  std::vector<std::vector<Id>> groups = Grouping(program).Run();
+  const std::set<Id> checks = StatusBlocks(program);
+  const auto only_checks = [&](const std::vector<Id>& group) {
+    return std::all_of(group.begin(), group.end(), [&](Id block) { return checks.count(block) > 0; });
+  };
+  groups.erase(std::remove_if(groups.begin(), groups.end(), only_checks), groups.end());
+  if (groups.size() <= 1) {
+    Outlined all{{}, Blocks(program), program.parameters};
+    return std::vector<Task>{Task{Collapse(program), {std::move(all)}}};
+  }
+  std::vector<Task> tasks;
+  absl::flat_hash_map<Hash128, std::vector<size_t>> known;
+  std::set<std::string> names;
+  for (const std::vector<Id>& blocks : groups) {
+    absl::StatusOr<Outlined> outlined = Outline(program, blocks, NameOf(program, blocks));
+    if (!outlined.ok()) return outlined.status();
+    outlined->task = Collapse(outlined->task);
+    std::vector<size_t>& same_hash = known[HashOf(outlined->task)];
+    const auto equal = std::find_if(same_hash.begin(), same_hash.end(),
+                                    [&](size_t t) { return Equal(tasks[t].program, outlined->task); });
+    size_t index = tasks.size();
+    if (equal != same_hash.end()) {
+      index = *equal;
+    } else {
+      same_hash.push_back(index);
+      tasks.push_back({std::move(outlined->task), {}});
+      const std::string name = tasks[index].program.name;
+      for (int i = 2; !names.insert(tasks[index].program.name).second; ++i) {
+        tasks[index].program.name = absl::StrCat(name, "_", i);
+      }
+    }
+    outlined->task = Program();
+    tasks[index].occurrences.push_back(*std::move(outlined));
+  }
+  return tasks;
+}
+
+}  // namespace kiln

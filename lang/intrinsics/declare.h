@@ -1,0 +1,22 @@
+// How an intrinsic is declared: in one file of this folder, by a constant of this type.
+//
+//   const DeclareIntrinsics kDot(family, {{.name = "dot", .description = kProgram}});
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "lang/patterns/intrinsic.h"
+#include "lang/text/text.h"
+
+namespace kiln {
+
+// Registers a family and its intrinsics. Two of one name are a fatal error.
+struct DeclareIntrinsics {
+  DeclareIntrinsics(IntrinsicFamily family, std::vector<Intrinsic> intrinsics) {
+    RegisterIntrinsics(std::move(family), std::move(intrinsics),
+                       [](absl::string_view description) { return ParseProgram(description); });
+  }
+};
+
+}  // namespace kiln

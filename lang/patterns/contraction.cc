@@ -1,0 +1,115 @@
+#include "lang/patterns/contraction.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/placement.h"
+#include "lang/analysis/region.h"
+#include "lang/patterns/match.h"
+
+namespace kiln {
+namespace {
+
+absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
+
+void AddIters(const Program& p, Range marks, std::vector<bool>& used) {
+  for (const Id mark : p.List(marks)) {
+    for (const Split& split : p.Splits(p.marks[mark].splits)) used[split.source.id] = true;
+  }
+}
+
+// The iters that an expression depends on.
+void FindIters(const Program& p, Id expr, std::vector<bool>& used) {
+  const Expr& e = p.exprs[expr];
+  if (e.op == Op::kLoad) return AddIters(p, {e.b, e.c}, used);
+  if (e.op == Op::kWithin) AddIters(p, Program::WithinMarks(e), used);
+  if (e.op == Op::kIndex) {
+    for (const Split& split : p.Splits(p.marks[e.a].splits)) used[split.source.id] = true;
+    return;
+  }
+  const Id operands[] = {e.a, e.b, e.c};
+  for (int i = 0; i < Arity(e.op); ++i) FindIters(p, operands[i], used);
+}
+
+Id WithoutCasts(const Program& p, Id expr) {
+  while (p.exprs[expr].op == Op::kCast || p.exprs[expr].op == Op::kCastUnsigned) expr = p.exprs[expr].a;
+  return expr;
+}
+
+// The same operations on the same dtypes, down to what is loaded, or to the factors of a contraction.
+bool SameBody(const Program& p, Id a, Id first, Id second, const Program& d, Id b) {
+  const Expr &x = p.exprs[a], &y = d.exprs[b];
+  if (x.dtype != y.dtype) return false;
+  if (a == first || a == second) return y.op == Op::kLoad;
+  if (x.op != y.op || (x.op == Op::kConstant && x.bits != y.bits)) return false;
+  const Id operands[] = {x.a, x.b, x.c}, wanted[] = {y.a, y.b, y.c};
+  for (int i = 0; i < Arity(x.op); ++i) {
+    if (!SameBody(p, operands[i], first, second, d, wanted[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Id LoadOfFactor(const Program& program, Id factor) {
+  while (program.exprs[factor].op == Op::kWithin) {
+    if (program.exprs[program.exprs[factor].b].op != Op::kConstant) return kNone;
+    factor = program.exprs[factor].a;
+  }
+  return program.exprs[factor].op == Op::kLoad ? factor : kNone;
+}
+
+absl::StatusOr<Contraction> AsContraction(const Program& program, Id block) {
+  const BlockNode& b = program.block(block);
+  const Expr* const value = b.values.count == 1 ? &program.exprs[program.List(b.values)[0]] : nullptr;
+  if (b.monoid == kNone || program.monoids[b.monoid].kind != Monoid::Kind::kSum || b.accumulates ||
+      b.initial.count != 0 || b.domain.count != 0 || program.nodes[block].first != kNone ||
+      value == nullptr || value->op != Op::kMul) {
+    return No(absl::StrCat(Describe(program, block), " is no sum of products of two factors"));
+  }
+  Contraction c{WithoutCasts(program, value->a), WithoutCasts(program, value->b), {}, {}, {}, {}};
+  if (LoadOfFactor(program, c.a) == kNone || LoadOfFactor(program, c.b) == kNone)
+    return No(absl::StrCat("a factor of ", Describe(program, block), " is no read"));
+  if (c.a == c.b) return No(absl::StrCat("the factors of ", Describe(program, block), " are one"));
+  const auto iters = program.Iters(b.iters);
+  std::vector<bool> in_a(iters.size()), in_b(iters.size()), in_c(iters.size());
+  FindIters(program, c.a, in_a);
+  FindIters(program, c.b, in_b);
+  for (const Id mark : program.List(program.Accesses(b.dests)[0].index)) {
+    if (program.marks[mark].splits.count == 0) continue;
+    const std::optional<SimpleIndex> simple = AsSimpleIndex(program, mark);
+    if (!simple.has_value() || in_c[simple->iter])
+      return No(absl::StrCat("an index of what ", Describe(program, block), " writes is no iter of its own"));
+    in_c[simple->iter] = true;
+  }
+  for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
+    const bool spatial = iters[i].kind == IterKind::kSpatial, unit = iters[i].extent.max == 1;
+    if (!unit && spatial != in_c[i])
+      return No(absl::StrCat("iter ", program.Text(iters[i].name), " is no index of what it writes"));
+    if (!unit && (spatial ? !in_a[i] && !in_b[i] : !in_a[i] || !in_b[i])) {
+      return No(absl::StrCat("iter ", program.Text(iters[i].name), " is no iter of ",
+                             spatial ? "either factor" : "both factors"));
+    }
+    (!spatial ? c.k : in_a[i] && in_b[i] ? c.batch : in_b[i] ? c.n : c.m).push_back(i);
+  }
+  return c;
+}
+
+std::vector<const IntrinsicFamily*> MatchContraction(const Program& program, Id block,
+                                                     absl::Span<const IntrinsicFamily* const> families) {
+  std::vector<const IntrinsicFamily*> fits;
+  const absl::StatusOr<Contraction> contraction = AsContraction(program, block);
+  if (!contraction.ok()) return fits;
+  for (const IntrinsicFamily* const family : families) {
+    const Program& d = DescriptionOf(*FindIntrinsic(family->compute));
+    const BlockNode& described = d.block(BlockOf(d));
+    if (described.monoid == kNone || d.monoids[described.monoid].kind != Monoid::Kind::kSum) continue;
+    if (SameBody(program, program.List(program.block(block).values)[0], contraction->a, contraction->b, d,
+                 d.List(described.values)[0])) {
+      fits.push_back(family);
+    }
+  }
+  return fits;
+}
+
+}  // namespace kiln

@@ -1,0 +1,43 @@
+// The body of a block against that of a description: a part of lang/patterns/match.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lang/patterns/match.h"
+
+namespace kiln {
+
+class BodyMatcher {
+ public:
+  // iter_of: by iter of the description, the block's (-1: none).
+  BodyMatcher(const Program& program, Id block, const Tile& tile, const Program& description, Id described,
+              const std::vector<int>& iter_of);
+
+  // Of the reasons why not, one that was found after the most had matched: `progress` says how much.
+  absl::Status Match();
+  int progress() const { return progress_; }
+  const std::vector<OperandView>& operands() const { return operands_; }
+
+ private:
+  enum Progress { kStructure = 1, kType, kStorage, kLayout };
+  bool No(int progress, std::string why);  // false
+  bool MatchMonoid();
+  bool MatchExpr(Id expr, Id wanted);
+  bool MatchAccess(Id buffer, Range index, Id wanted, Range wanted_index);
+  std::optional<OperandView> View(Id buffer, Range index, Id wanted, Range wanted_index);
+  bool MatchLayout(const OperandView& view, Id wanted);
+
+  const Program& p_;
+  const Program& d_;
+  Id block_, described_;
+  const Tile& tile_;
+  std::vector<int> described_as_;  // by iter of the block: the description's, -1
+  int iters_;
+  std::vector<int64_t> extents_;  // of tiles, by iter of the block
+  std::vector<OperandView> operands_;
+  std::string why_;
+  int progress_ = 0;
+};
+
+}  // namespace kiln

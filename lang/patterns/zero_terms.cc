@@ -1,0 +1,88 @@
+#include "lang/patterns/zero_terms.h"
+
+#include "absl/types/span.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/patterns/contraction.h"
+
+namespace kiln {
+namespace {
+
+// Of each `step` elements along the dimension, the one at `at` may be no zero.
+struct Comb {
+  int64_t step = 0, at = 0;
+};
+
+bool IsZero(const Program& p, Id expr) {
+  return p.exprs[expr].op == Op::kConstant && p.exprs[expr].bits == 0;
+}
+
+// One for each dimension of the buffer, with step 0 where all of its elements may be no zeros.
+std::vector<Comb> CombsOf(const Program& p, Id buffer) {
+  std::vector<Comb> combs(p.Dims(p.buffers[buffer].shape).size());
+  const std::vector<Id> writers = Writers(p, buffer);
+  if (writers.size() != 1) return combs;
+  const BlockNode& b = p.block(writers[0]);
+  if (b.monoid != kNone || b.dests.count != 1 || b.domain.count != 0) return combs;
+  const Expr& body = p.exprs[p.List(b.values)[0]];
+  if (body.op != Op::kWithin || !IsZero(p, body.b)) return combs;
+  const Range index = p.Accesses(b.dests)[0].index;
+  for (const Id bound : p.List(p.WithinMarks(body))) {
+    const Sum sum = p.SumOf(bound);
+    if (p.marks[bound].extent.max != 1 || sum.splits.size() != 1) continue;
+    const kiln::Split& split = sum.splits[0];
+    if (split.scale != 1 || split.lower != 1 || split.extent < 2 || sum.offset > 0) continue;
+    for (int d = 0; d < index.count; ++d) {
+      if (p.SumOf(p.List(index)[d]) == Sum::Of(split.source)) combs[d] = {split.extent, -sum.offset};
+    }
+  }
+  return combs;
+}
+
+std::optional<ZeroTerms> TermsOf(const Sum& index, const Comb& comb, absl::Span<const Iter> iters) {
+  if (comb.step == 0 || index.splits.size() != 2) return std::nullopt;
+  ZeroTerms terms{-1, -1, comb.step, {}};
+  for (const kiln::Split& split : index.splits) {
+    if (!(split == kiln::Split{split.source})) return std::nullopt;
+    const Iter& iter = iters[split.source.id];
+    if (iter.extent.max % comb.step != 0) return std::nullopt;
+    (iter.kind == IterKind::kSpatial ? terms.h : terms.i) = split.source.id;
+  }
+  if (terms.h < 0 || terms.i < 0) return std::nullopt;
+  const int64_t rest = (((comb.at - index.offset) % comb.step) + comb.step) % comb.step;  // (h + i) % step
+  const Sum remainder = Sum::Of(Source::Iter(0));
+  if (rest == comb.step - 1) {
+    terms.term = Sum::Constant(rest) + remainder * -1;
+  } else if (comb.step == 2) {
+    terms.term = remainder;
+  } else {
+    return std::nullopt;
+  }
+  return terms;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::optional<ZeroTerms>>> FindZeroTerms(const Program& p, Id block) {
+  const absl::StatusOr<Contraction> contraction = AsContraction(p, block);
+  if (!contraction.ok()) return contraction.status();
+  std::vector<std::optional<ZeroTerms>> of(p.block(block).iters.count);
+  bool found = false;
+  for (const Id factor : {contraction->a, contraction->b}) {
+    const Id load = LoadOfFactor(p, factor);
+    if (load == kNone) continue;
+    const Expr& e = p.exprs[load];
+    const std::vector<Comb> combs = CombsOf(p, e.a);
+    for (size_t d = 0; d < combs.size(); ++d) {
+      const auto terms = TermsOf(p.SumOf(p.List({e.b, e.c})[d]), combs[d], p.Iters(p.block(block).iters));
+      if (!terms.has_value() || of[terms->h].has_value() || of[terms->i].has_value()) continue;
+      of[terms->h] = of[terms->i] = terms;
+      found = true;
+    }
+  }
+  if (found) return of;
+  return absl::FailedPreconditionError(
+      "no factor is zero but for one element of several in a row, in a dimension that a spatial and a "
+      "reduction iter walk along, both a multiple of the distance long");
+}
+
+}  // namespace kiln

@@ -1,0 +1,90 @@
+// Makes Programs by hand: what the importer, tests and examples use.
+//
+//   Builder b("matmul");
+//   Id A = b.Input("A", DType::kF32, {64, 32}), B = b.Input("B", DType::kF32, {32, 16});
+//   Id C = b.Output("C", DType::kF32, {64, 16});
+//   Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+//   b.Reduce("matmul", {{"i", 64}, {"j", 16}, {"k", 32, IterKind::kReduction}}, Monoid::Kind::kSum,
+//            {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
+//   Program p = b.Finish();
+//
+// Each block gets a loop nest of its own (a loop per iter, in the order given, bound one to one), appended to
+// the root. Misuse is a defect of the caller and stops the program (KILN_CHECK).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lang/program/program.h"
+
+namespace kiln {
+
+class Builder {
+ public:
+  struct IterSpec {
+    std::string name;
+    Extent extent;
+    IterKind kind = IterKind::kSpatial;
+  };
+  struct Place {
+    Id buffer;
+    std::vector<Sum> index;  // over Source::Iter
+  };
+  struct Bound {
+    Sum value;
+    int64_t extent;
+  };
+
+  explicit Builder(absl::string_view name);
+
+  Id Input(absl::string_view name, DType dtype, const std::vector<Extent>& shape);
+  Id Output(absl::string_view name, DType dtype, const std::vector<Extent>& shape);
+  Id Temporary(absl::string_view name, DType dtype, const std::vector<Extent>& shape);
+  // With the bytes (row-major), or without them where the caller passes the constant as an argument.
+  Id Constant(absl::string_view name, DType dtype, const std::vector<Extent>& shape, std::string bytes = "");
+  // Turns a temporary into the next output parameter; into what the function returns.
+  void MakeOutput(Id buffer);
+  void MakeStatus(Id buffer);
+  Id Scalar(absl::string_view name, DType dtype);  // an input of rank 0
+
+  static Sum Iter(int position) { return Sum::Of(Source::Iter(position)); }
+
+  Id Float(DType dtype, double value);
+  Id Integer(DType dtype, int64_t value);
+  Id Index(const Sum& value);  // dtype index
+  Id Load(Id buffer, const std::vector<Sum>& index);
+  Id Gather(Id buffer, const std::vector<Id>& index);  // expressions of dtype index
+  Id Make(Op op, DType dtype, Id a, Id b = kNone, Id c = kNone);
+  Id Within(const std::vector<Bound>& bounds, Id inside, Id outside);
+  Id Add(Id a, Id b) { return Make(Op::kAdd, program_.exprs[a].dtype, a, b); }
+  Id Mul(Id a, Id b) { return Make(Op::kMul, program_.exprs[a].dtype, a, b); }
+  Id Cast(DType dtype, Id a) { return Make(Op::kCast, dtype, a); }
+
+  Id ArgMonoid(Monoid::Kind kind, DType value, DType index, bool last = false, bool is_unsigned = false) {
+    return program_.AddArgMonoid(kind, value, index, last, is_unsigned);
+  }
+  Id CustomMonoid(Op combine, DType dtype, int64_t identity, bool idempotent) {
+    return program_.AddCustomMonoid(combine, dtype, identity, idempotent);
+  }
+  // Each returns the block's node.
+  Id Compute(absl::string_view name, const std::vector<IterSpec>& iters, const Place& dest, Id value);
+  Id Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Monoid::Kind monoid,
+            const Place& dest, Id lift, Id initial = kNone);
+  // Of a monoid with several results: a destination, lift and initial value (or none at all) for each.
+  Id Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid,
+            const std::vector<Place>& dests, const std::vector<Id>& lifts,
+            const std::vector<Id>& initial = {});
+
+  const Program& program() const { return program_; }
+  // Origins are set; the program passes Verify.
+  Program Finish();
+
+ private:
+  Id AddBlock(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid,
+              const std::vector<Place>& dests, const std::vector<Id>& values, const std::vector<Id>& initial);
+
+  Program program_;
+  std::vector<std::string> constants_;
+};
+
+}  // namespace kiln

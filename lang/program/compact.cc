@@ -1,0 +1,75 @@
+#include "lang/program/compact.h"
+
+#include <utility>
+#include <vector>
+
+namespace kiln {
+namespace {
+
+class Compaction {
+ public:
+  explicit Compaction(Program& program) : p_(program), used_(program.exprs.size(), false) {}
+
+  void Run() {
+    ForgetDeadBlocks();
+    EachRoot([&](Id& root) { used_[root] = true; });
+    for (Id id = static_cast<Id>(p_.exprs.size()) - 1; id >= 0; --id) {
+      if (used_[id]) EachOperand(p_.exprs[id], [&](Id& operand) { used_[operand] = true; });
+    }
+    std::vector<Expr> kept;
+    std::vector<Id> now(p_.exprs.size(), kNone);
+    for (size_t id = 0; id < used_.size(); ++id) {
+      if (!used_[id]) continue;
+      EachOperand(p_.exprs[id], [&](Id& operand) { operand = now[operand]; });
+      now[id] = static_cast<Id>(kept.size());
+      kept.push_back(p_.exprs[id]);
+    }
+    EachRoot([&](Id& root) { root = now[root]; });
+    p_.exprs = std::move(kept);
+    p_.expr_index.Rebuild(p_.exprs);
+  }
+
+ private:
+  // Dead nodes keep their blocks, whose expressions would otherwise have to stay.
+  void ForgetDeadBlocks() {
+    std::vector<bool> live(p_.blocks.size(), false);
+    for (const Node& node : p_.nodes)
+      if (node.kind == Node::Kind::kBlock) live[node.index] = true;
+    for (size_t i = 0; i < live.size(); ++i)
+      if (!live[i]) p_.blocks[i].dests = p_.blocks[i].values = p_.blocks[i].initial = {};
+  }
+
+  template <typename Visit>
+  static void EachOperand(Expr& e, const Visit& visit) {
+    Id* const operands[] = {&e.a, &e.b, &e.c};
+    for (int i = 0; i < Arity(e.op); ++i) visit(*operands[i]);
+  }
+
+  // What names expressions from outside of the pool. A list that several share is visited once.
+  template <typename Visit>
+  void EachRoot(const Visit& visit) {
+    std::vector<bool> visited(p_.lists.size(), false);
+    const auto each = [&](Range list) {
+      for (int32_t i = list.begin; i < list.begin + list.count; ++i) {
+        if (!visited[i]) visit(p_.lists[i]);
+        visited[i] = true;
+      }
+    };
+    for (const Node& node : p_.nodes) {
+      if (node.kind == Node::Kind::kBlock)
+        each(p_.blocks[node.index].values), each(p_.blocks[node.index].initial);
+    }
+    for (const Monoid& monoid : p_.monoids) each(monoid.identity), each(monoid.combine);
+    for (Buffer& buffer : p_.buffers)
+      if (buffer.layout.padding != kNone) visit(buffer.layout.padding);
+  }
+
+  Program& p_;
+  std::vector<bool> used_;
+};
+
+}  // namespace
+
+void DropUnusedExprs(Program& program) { Compaction(program).Run(); }
+
+}  // namespace kiln

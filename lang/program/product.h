@@ -1,0 +1,37 @@
+// Products of sizes that may not fit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "lang/program/nodes.h"
+
+namespace kiln {
+
+// factors[0] * factors[1] * ..., 1 of none; nullopt where that is not an int64.
+inline std::optional<int64_t> Product(absl::Span<const int64_t> factors) {
+  int64_t product = 1;
+  bool fits = true;
+  for (const int64_t factor : factors) {
+    if (factor == 0) return 0;
+    fits = fits && !__builtin_mul_overflow(product, factor, &product);
+  }
+  return fits ? std::optional(product) : std::nullopt;
+}
+
+// The same of the largest that extents may be.
+inline std::optional<int64_t> Product(absl::Span<const Extent> extents, int64_t factor) {
+  absl::InlinedVector<int64_t, 8> factors{factor};
+  for (const Extent& extent : extents) factors.push_back(extent.max);
+  return Product(factors);
+}
+
+inline std::optional<int64_t> Product(absl::Span<const Iter> iters) {
+  absl::InlinedVector<int64_t, 8> factors;
+  for (const Iter& iter : iters) factors.push_back(iter.extent.max);
+  return Product(factors);
+}
+
+}  // namespace kiln

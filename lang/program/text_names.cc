@@ -1,0 +1,29 @@
+#include "lang/program/text_names.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace kiln {
+namespace {
+// Words that may stand where a name may.
+constexpr absl::string_view kKeywords[] = {
+    "parameters", "buffer",    "monoid",   "prepare", "for",  "block",   "let",
+    "spatial",    "reduction", "where",    "domain",  "from", "initial", "accumulate",
+    "layout",     "data",      "identity", "combine", "bits", "inf",     "nan"};
+}  // namespace
+
+bool IsNameStart(char c) { return absl::ascii_isalpha(c) || c == '_'; }
+bool IsNamePart(char c) { return IsNameStart(c) || absl::ascii_isdigit(c) || c == '.'; }
+
+std::string QuotedName(absl::string_view name) {
+  const bool plain = !name.empty() && IsNameStart(name[0]) &&
+                     std::all_of(name.begin(), name.end(), IsNamePart) &&
+                     std::find(std::begin(kKeywords), std::end(kKeywords), name) == std::end(kKeywords);
+  if (plain) return std::string(name);
+  return absl::StrCat("\"", absl::StrReplaceAll(name, {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
+}
+
+}  // namespace kiln

@@ -1,0 +1,225 @@
+#include "lang/schedule/partial.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/guards.h"
+#include "lang/analysis/placement.h"
+#include "lang/program/start.h"
+#include "lang/schedule/rewrite.h"
+
+namespace kiln {
+namespace {
+
+absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
+
+absl::Status CheckShape(const Program& p, const Bindings& bindings) {
+  const Id block = bindings.block;
+  const BlockNode& b = p.block(block);
+  if (b.monoid == kNone) return No(absl::StrCat(Describe(p, block), " is no reduction"));
+  if (b.accumulates) return No(absl::StrCat(Describe(p, block), " is initialized by another block"));
+  if (b.domain.count != 0) return No("the block's instances are not a box");
+  if (p.nodes[block].first != kNone) return No(absl::StrCat(Describe(p, block), " has blocks within"));
+  for (const Access& dest : p.Accesses(b.dests)) {
+    if (Writers(p, dest.buffer).size() != 1)
+      return No(absl::StrCat(p.Text(p.buffers[dest.buffer].name), " has other writers"));
+  }
+  if (HasInnerGuards(p, bindings)) {
+    return No(
+        absl::StrCat("the tiles of ", Describe(p, block), " are imperfect at more than their last level"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBody(const Program& p, Id block, const Parts& parts) {
+  const BlockNode& b = p.block(block);
+  const auto rule = [&](int i) { return parts.old_iters[i]; };
+  for (const Range list : {b.values, b.initial}) {
+    for (const Id value : p.List(list)) {
+      if (!CanSubstitute(p, value, rule, parts.extents))
+        return No("an index cannot be expressed in the parts' iters");
+    }
+  }
+  for (const Id mark : p.List(b.provenance.map)) {
+    if (!Substitute(
+             p.SumOf(mark), [&](Source s) { return std::optional<Sum>(rule(s.id)); },
+             [&](Source s) { return parts.extents[s.id]; })
+             .has_value())
+      return No("the block's origin cannot be expressed in the parts' iters");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Parts> TakeApart(const Program& p, Id block, const std::function<bool(Id loop)>& is_outer) {
+  Parts parts;
+  parts.bindings = ResolveBindings(p, block);
+  absl::Status status = CheckShape(p, parts.bindings);
+  if (!status.ok()) return status;
+  const std::vector<Id> loops = LoopsAround(p, block);
+  const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction),
+                          spatial = Feeds(p, block, IterKind::kSpatial);
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (!reduces[i]) continue;
+    if (spatial[i]) return No(absl::StrCat(Describe(p, loops[i]), " feeds spatial and reduction iters"));
+    (is_outer(loops[i]) ? parts.outer : parts.inner).push_back(loops[i]);
+  }
+  const auto iters = p.Iters(p.block(block).iters);
+  size_t next = 0;
+  for (const Iter& iter : iters) {
+    if (iter.kind == IterKind::kSpatial) parts.extents.push_back(iter.extent.max);
+  }
+  std::vector<Id> sources(parts.extents.size(), kNone);
+  for (const std::vector<Id>* list : {&parts.outer, &parts.inner}) {
+    for (const Id loop : *list) {
+      sources.push_back(loop);
+      parts.extents.push_back(p.loop(loop).extent.max);
+    }
+  }
+  for (size_t i = 0; i < iters.size(); ++i) {
+    if (iters[i].kind == IterKind::kSpatial) {
+      parts.old_iters.push_back(Sum::Of(Source::Iter(static_cast<int32_t>(next++))));
+      continue;
+    }
+    Sum sum = parts.bindings.iters[i];
+    for (Split& split : sum.splits) {
+      if (split.source.kind != Source::Kind::kLoop)
+        return No("the reduction's index divides what cannot be divided");
+      if (split.scale < 0) return No("the reduction's index runs downwards");
+      const auto at = std::find(sources.begin(), sources.end(), split.source.id);
+      split.source = Source::Iter(static_cast<int32_t>(at - sources.begin()));
+    }
+    parts.old_iters.push_back(sum);
+  }
+  status = CheckBody(p, block, parts);
+  if (!status.ok()) return status;
+  return parts;
+}
+
+absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& p, const Parts& parts, Id scope) {
+  std::vector<DimRange> ranges;
+  const auto iters = p.Iters(p.block(parts.bindings.block).iters);
+  for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
+    if (iters[i].kind != IterKind::kSpatial) continue;
+    const std::optional<DimRange> range = IterRange(p, parts.bindings, i, scope);
+    if (!range.has_value() || !range->dense) {
+      return No(absl::StrCat("one iteration of ", Describe(p, scope), " has a part with gaps of iter ",
+                             p.Text(iters[i].name)));
+    }
+    ranges.push_back(*range);
+  }
+  return ranges;
+}
+
+Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffix, Scope scope, int axis) {
+  const BlockNode old = p.block(block);
+  const auto& extents = parts.extents;
+  std::vector<Iter> iters;
+  for (const Iter& iter : p.Iters(old.iters)) {
+    if (iter.kind == IterKind::kSpatial) iters.push_back(iter);
+  }
+  const size_t spatial = iters.size(), outer = parts.outer.size();
+  const auto add = [&](const std::vector<Id>& loops, IterKind kind) {
+    for (const Id loop : loops) {
+      const Extent extent = p.loop(loop).extent;
+      iters.push_back({p.loop(loop).name, extent, kind, p.AddMark(Sum::Of(Source::Loop(loop)), extent)});
+    }
+  };
+  add(parts.outer, IterKind::kSpatial);
+  add(parts.inner, IterKind::kReduction);
+
+  BodyRewriter rewriter(p, nullptr, [&](int i) { return parts.old_iters[i]; }, extents);
+  std::vector<int32_t> part_values, combine_values, initial;
+  std::vector<Access> part_dests, combine_dests;
+  for (int r = 0; r < old.dests.count; ++r) {
+    const Access dest = p.accesses[old.dests.begin + r];
+    const Buffer target = p.buffers[dest.buffer];
+    const auto old_shape = p.Dims(target.shape);
+    std::vector<Extent> shape(old_shape.begin(), old_shape.end());
+    std::vector<int32_t> index, part_index;
+    for (int d = 0; d < dest.index.count; ++d) index.push_back(rewriter.Index(p.lists[dest.index.begin + d]));
+    part_index = index;
+    for (size_t i = outer; i-- > 0;) {
+      const Id mark =
+          p.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(spatial + i))), extents[spatial + i]);
+      shape.insert(shape.begin() + axis, Extent(extents[spatial + i]));
+      part_index.insert(part_index.begin() + axis, mark);
+    }
+    const std::string name = p.FreshName(absl::StrCat(p.Text(target.name), suffix));
+    const Id workspace = p.AddBuffer(name, target.dtype, shape, Role::kTemporary, scope);
+    const Range part_list = p.AddList(part_index);
+    part_dests.push_back({workspace, part_list});
+    combine_dests.push_back({dest.buffer, p.AddList(index)});
+    combine_values.push_back(
+        p.AddExpr({Op::kLoad, target.dtype, workspace, part_list.begin, part_list.count, 0}));
+    part_values.push_back(rewriter.Expression(p.lists[old.values.begin + r]));
+    if (old.initial.count != 0) initial.push_back(rewriter.Expression(p.lists[old.initial.begin + r]));
+  }
+
+  const auto bound = [&](const Sum& sum) { return Bounds(sum, [&](Source s) { return extents[s.id]; }); };
+  std::vector<int32_t> domain, map, combine_domain;
+  for (int i = 0; i < old.iters.count; ++i) {
+    const Extent extent = p.iters[old.iters.begin + i].extent;
+    const Id mark = p.AddMark(parts.old_iters[i], extent);
+    map.push_back(mark);
+    if (bound(parts.old_iters[i]).max < extent.max) continue;
+    domain.push_back(mark);
+    // There is a part to combine where its first value exists: at 0 of the inner iters.
+    Sum first = parts.old_iters[i];
+    const auto inner = [&](const Split& s) { return s.source.id >= static_cast<int>(spatial + outer); };
+    first.splits.erase(std::remove_if(first.splits.begin(), first.splits.end(), inner), first.splits.end());
+    if (bound(first).max >= extent.max) combine_domain.push_back(p.AddMark(first, extent));
+  }
+
+  if (old.provenance.map.count != 0) {
+    map.clear();
+    for (int i = 0; i < old.provenance.map.count; ++i)
+      map.push_back(rewriter.Index(p.lists[old.provenance.map.begin + i]));
+  }
+
+  const auto add_iters = [&](size_t count) {
+    const Range range{static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(count)};
+    p.iters.insert(p.iters.end(), iters.begin(), iters.begin() + static_cast<int64_t>(count));
+    return range;
+  };
+  const auto add_dests = [&](const std::vector<Access>& dests) {
+    const Range range{static_cast<int32_t>(p.accesses.size()), static_cast<int32_t>(dests.size())};
+    p.accesses.insert(p.accesses.end(), dests.begin(), dests.end());
+    return range;
+  };
+  BlockNode combine;
+  combine.name = p.AddName(p.FreshName(absl::StrCat(p.Text(old.name), ".combine")));
+  combine.iters = add_iters(spatial + outer);
+  for (size_t i = 0; i < outer; ++i) p.iters[combine.iters.begin + spatial + i].kind = IterKind::kReduction;
+  combine.monoid = old.monoid;
+  combine.dests = add_dests(combine_dests);
+  combine.values = p.AddList(combine_values);
+  combine.initial = p.AddList(initial);
+  combine.domain = p.AddList(combine_domain);
+  combine.provenance = {old.provenance.kind, old.provenance.origin, {}};  // of parts of a part: a part
+  combine.annotations = old.annotations;
+  const Id node = p.AddBlock(combine);
+
+  BlockNode partial = old;
+  partial.iters = add_iters(iters.size());
+  partial.domain = p.AddList(domain);
+  partial.dests = add_dests(part_dests);
+  partial.values = p.AddList(part_values);
+  partial.initial = {};
+  if (parts.inner.empty()) {
+    partial.monoid = kNone;
+  } else if (old.initial.count != 0 && IsFloatSum(p, p.monoids[old.monoid])) {
+    const Monoid& sum = p.monoids[old.monoid];
+    const Expr zero{Op::kConstant,         p.exprs[p.List(sum.identity)[0]].dtype, kNone, kNone, kNone,
+                    NeutralBits(p, sum, 0)};
+    partial.initial = p.AddList({p.AddExpr(zero)});
+  }
+  partial.provenance = {Provenance::Kind::kPartial, old.provenance.origin, p.AddList(map)};
+  p.block(block) = partial;
+  return node;
+}
+
+}  // namespace kiln

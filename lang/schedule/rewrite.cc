@@ -1,0 +1,226 @@
+#include "lang/schedule/rewrite.h"
+
+#include <map>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
+#include "lang/base/check.h"
+
+namespace kiln {
+namespace {
+
+std::optional<Sum> Rewritten(const Program& p, Id mark, const BodyRewriter::IterRule& iter,
+                             const std::vector<int64_t>& extents) {
+  return Substitute(
+      p.SumOf(mark), [&](Source s) { return std::optional<Sum>(iter(s.id)); },
+      [&](Source s) { return extents[s.id]; });
+}
+
+// A mark that is reached twice is cloned once: its digits stay those of one source.
+Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace,
+             std::map<Id, Id>& clones) {
+  const auto known = clones.find(mark);
+  if (known != clones.end()) return known->second;
+  Sum sum = program.SumOf(mark);
+  for (Split& split : sum.splits) {
+    if (split.source.kind == Source::Kind::kMark) {
+      split.source = Source::Mark(CloneMark(program, split.source.id, replace, clones));
+    } else if (split.source.kind == Source::Kind::kLoop) {
+      const Node& node = program.nodes[split.source.id];
+      if (node.kind == Node::Kind::kDead) {
+        split.source =
+            Source::Mark(CloneMark(program, program.loops[node.index].definition, replace, clones));
+      } else {
+        split.source = replace(split.source.id);
+      }
+    }
+  }
+  return clones[mark] = program.AddMark(sum, program.marks[mark].extent);
+}
+
+Range MarksOf(const Expr& e) { return e.op == Op::kLoad ? Range{e.b, e.c} : Program::WithinMarks(e); }
+
+}  // namespace
+
+std::optional<Range> BodyRewriter::Indices(Range marks) {
+  std::vector<int32_t> rewritten;
+  for (int i = 0; i < marks.count; ++i) {
+    const Id mark = Index(program_.lists[marks.begin + i]);
+    if (mark == kNone) return std::nullopt;
+    rewritten.push_back(mark);
+  }
+  return program_.List(marks) == absl::MakeConstSpan(rewritten) ? marks : program_.AddList(rewritten);
+}
+
+Id BodyRewriter::Index(Id mark) {
+  const std::optional<Sum> sum = Rewritten(program_, mark, iter_, extents_);
+  if (!sum.has_value()) return kNone;
+  return *sum == program_.SumOf(mark) ? mark : program_.AddMark(*sum, program_.marks[mark].extent);
+}
+
+Id BodyRewriter::Expression(Id expr) {
+  if (const auto known = known_.find(expr); known != known_.end()) return known->second;
+  const Id rewritten = Rewrite(expr);
+  return known_[expr] = rewritten;
+}
+
+Range BodyRewriter::Expressions(Range list) {
+  std::vector<int32_t> rewritten;
+  for (int i = 0; i < list.count; ++i) rewritten.push_back(Expression(program_.lists[list.begin + i]));
+  return program_.AddList(rewritten);
+}
+
+Id BodyRewriter::Rewrite(Id expr) {
+  const Expr old = program_.exprs[expr];
+  Expr e = old;
+  switch (e.op) {
+    case Op::kConstant:
+    case Op::kArg:
+      return expr;
+    case Op::kIndex:
+      e.a = Index(e.a);
+      return e.a == kNone ? kNone : e.a == old.a ? expr : program_.AddExpr(e);
+    case Op::kLoad: {
+      const Id replaced = load_ ? load_(e) : kNone;
+      if (replaced != kNone) return replaced;
+      const std::optional<Range> range = Indices(MarksOf(e));
+      if (!range.has_value()) return kNone;
+      e.b = range->begin;
+      e.c = range->count;
+      return e.b == old.b ? expr : program_.AddExpr(e);
+    }
+    case Op::kWithin: {
+      const std::optional<Range> range = Indices(MarksOf(e));
+      if (!range.has_value()) return kNone;
+      e.bits = (static_cast<int64_t>(range->begin) << 32) | range->count;
+      break;
+    }
+    default:
+      break;
+  }
+  for (Id* operand : {&e.a, &e.b, &e.c}) {
+    if (*operand == kNone) continue;
+    *operand = Expression(*operand);
+    if (*operand == kNone) return kNone;
+  }
+  const bool same = e.a == old.a && e.b == old.b && e.c == old.c && e.bits == old.bits;
+  return same ? expr : program_.AddExpr(e);
+}
+
+namespace {
+
+bool CanSubstituteIn(const Program& program, Id expr, const BodyRewriter::IterRule& iter,
+                     const std::vector<int64_t>& extents, absl::flat_hash_set<Id>& seen) {
+  if (!seen.insert(expr).second) return true;
+  const Expr& e = program.exprs[expr];
+  if (e.op == Op::kIndex) return Rewritten(program, e.a, iter, extents).has_value();
+  if (e.op == Op::kLoad || e.op == Op::kWithin) {
+    for (const Id mark : program.List(MarksOf(e))) {
+      if (!Rewritten(program, mark, iter, extents).has_value()) return false;
+    }
+  }
+  if (e.op == Op::kLoad) return true;
+  for (const Id operand : {e.a, e.b, e.c}) {
+    if (operand != kNone && Arity(e.op) > 0 && !CanSubstituteIn(program, operand, iter, extents, seen))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool CanSubstitute(const Program& program, Id expr, const BodyRewriter::IterRule& iter,
+                   const std::vector<int64_t>& extents) {
+  absl::flat_hash_set<Id> seen;
+  return CanSubstituteIn(program, expr, iter, extents, seen);
+}
+
+std::vector<int64_t> IterExtents(const Program& program, Id block) {
+  std::vector<int64_t> extents;
+  for (const Iter& iter : program.Iters(program.block(block).iters)) extents.push_back(iter.extent.max);
+  return extents;
+}
+
+void RemoveWithEmptyLoops(Program& program, Id node) {
+  Id parent = program.nodes[node].parent;
+  program.Detach(node);
+  while (program.IsLoop(parent) && program.nodes[parent].first == kNone) {
+    const Id up = program.nodes[parent].parent;
+    program.Kill(parent);
+    parent = up;
+  }
+}
+
+Id NestOver(Program& program, Id block, const std::vector<DimRange>& ranges, bool tainted) {
+  const Range iters = program.block(block).iters;
+  Id outermost = kNone, parent = kNone;
+  for (int i = 0; i < iters.count; ++i) {
+    const Iter iter = program.iters[iters.begin + i];
+    const Id loop = program.AddLoop(program.Text(iter.name), ranges[i].extent);
+    program.loop(loop).tainted = tainted;
+    program.iters[iters.begin + i].binding =
+        program.AddMark(ranges[i].base + Sum::Of(Source::Loop(loop)), iter.extent);
+    if (parent == kNone) {
+      outermost = loop;
+    } else {
+      program.Append(parent, loop);
+    }
+    parent = loop;
+  }
+  if (parent == kNone) return block;
+  program.Append(parent, block);
+  return outermost;
+}
+
+std::vector<DimRange> WholeRanges(const Program& program, Id block) {
+  std::vector<DimRange> ranges;
+  for (const Iter& iter : program.Iters(program.block(block).iters)) {
+    ranges.push_back({Sum::Constant(0), iter.extent.max});
+  }
+  return ranges;
+}
+
+Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace) {
+  std::map<Id, Id> clones;
+  return CloneMark(program, mark, replace, clones);
+}
+
+Id AddCopyBlock(Program& program, absl::string_view name, Id source, Id dest) {
+  const auto shape_span = program.Dims(program.buffers[source].shape);
+  const std::vector<Extent> shape(shape_span.begin(), shape_span.end());
+  BlockNode block;
+  block.name = program.AddName(program.FreshName(name));
+  block.iters = {static_cast<int32_t>(program.iters.size()), static_cast<int32_t>(shape.size())};
+  std::vector<int32_t> index;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    program.iters.push_back({program.AddName(absl::StrCat("c", d)), shape[d], IterKind::kSpatial, kNone});
+    index.push_back(program.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(d))), shape[d]));
+  }
+  const Range list = program.AddList(index);
+  const Id load =
+      program.AddExpr({Op::kLoad, program.buffers[source].dtype, source, list.begin, list.count, 0});
+  block.values = program.AddList({load});
+  block.dests = {static_cast<int32_t>(program.accesses.size()), 1};
+  program.accesses.push_back({dest, list});
+  block.provenance.kind = Provenance::Kind::kCopy;
+  block.provenance.origin = source;
+  return program.AddBlock(block);
+}
+
+Id ChildTowards(const Program& program, Id ancestor, Id node) {
+  while (program.nodes[node].parent != ancestor) {
+    node = program.nodes[node].parent;
+    KILN_CHECK(node != kNone, "not an ancestor");
+  }
+  return node;
+}
+
+bool AnyTainted(const Program& program, Id from, Id to_excluded) {
+  for (Id at = from; at != kNone && at != to_excluded; at = program.nodes[at].parent) {
+    if (program.IsLoop(at) && program.loop(at).tainted) return true;
+  }
+  return false;
+}
+
+}  // namespace kiln

@@ -1,0 +1,68 @@
+// A step: one application of a primitive, as data. And a State: what steps run on.
+//
+// Handles are numbers: the n-th block, loop or value that the steps so far returned. The same steps on the
+// same program give the same handles and the same ids.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "lang/choices/distribution.h"
+#include "lang/program/program.h"
+
+namespace kiln {
+
+struct Primitive;
+
+enum class HandleKind : uint8_t { kBlock, kLoop, kValue };
+
+// b3, l7, v2, or a number.
+struct Operand {
+  enum class Kind : uint8_t { kBlock, kLoop, kValue, kInt };
+  Kind kind = Kind::kInt;
+  int64_t number = 0;
+  friend bool operator==(Operand a, Operand b) { return a.kind == b.kind && a.number == b.number; }
+};
+
+using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
+
+struct Step {
+  const Primitive* primitive = nullptr;
+  absl::InlinedVector<Operand, 4> operands;
+  absl::InlinedVector<Attribute, 2> attributes;  // one per declared attribute, in order
+  std::string site;                              // of a sampling step
+  Decision decision;                             // of a sampling step
+  int first_result = 0, num_results = 0;         // handles of the primitive's result kind
+  const char* file = "";                         // who called; not part of equality
+  int line = 0;
+  friend bool operator==(const Step& a, const Step& b) {
+    return a.primitive == b.primitive && a.operands == b.operands && a.attributes == b.attributes &&
+           a.site == b.site && a.decision == b.decision && a.first_result == b.first_result &&
+           a.num_results == b.num_results;
+  }
+};
+
+// A program on its way, with what the handles stand for. A copy is a snapshot.
+struct State {
+  Program program;
+  std::vector<Id> blocks, loops;  // nodes by handle number
+  std::vector<Decision> values;   // by handle number
+  bool transformed = false;       // a step that is no lemma changed the program
+  // What the last lemma made of the original; null if there was none.
+  std::shared_ptr<const Program> lemma = nullptr;
+
+  // What the program must compute: the original, or what lemmas made of it.
+  const Program& Reference(const Program& original) const { return lemma == nullptr ? original : *lemma; }
+};
+
+// One line, from which trace/text reads the step back:
+// "l3, l4 = split l0 v0" or "v0 = sample-perfect-tile l0 n=4 innermost=64 @multi-level-tiling/matmul/i -> 16
+// 4 2 8". Attributes that are zero or empty by default, and here, are left out; a first attribute that is
+// text stands without its name: get-block "matmul".
+std::string ToString(const Step& step);
+std::string ToString(Operand operand);
+
+}  // namespace kiln

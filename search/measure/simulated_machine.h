@@ -1,0 +1,49 @@
+// A machine that exists only as arithmetic: the fake Measurer (design D15). Whole searches run on it in
+// milliseconds.
+//
+// A program's time is the sum over its blocks of arithmetic (divided by the lanes of a vectorized loop, where
+// its accesses are contiguous), loop overhead (less for unrolled loops), and the traffic of three caches:
+// what a loop touches is fetched again in each of its iterations, unless it fits. Parallel loops divide by
+// the cores. It is crude, but what makes real programs fast makes these fast: tiles that fit, unit strides,
+// vectors, unrolling in moderation.
+//
+// Noise and injected failures are functions of the seed and the program's structural hash, so the same
+// program meets the same fate in any order and in any process. Thread safe.
+#pragma once
+
+#include <cstdint>
+
+#include "lang/target/target.h"
+#include "search/measure/measurer.h"
+
+namespace kiln {
+
+struct SimulatedOptions {
+  uint64_t seed = 0;
+  double noise = 0.02;  // relative standard deviation of a sample
+  int samples = 3;      // of each candidate; five times as many when thorough
+  // Fractions of the programs that fail in each way.
+  double build_failures = 0, crashes = 0, hangs = 0, memory_hogs = 0, wrong_results = 0;
+};
+
+class SimulatedMachine final : public Measurer {
+ public:
+  explicit SimulatedMachine(const Target& target, const SimulatedOptions& options = {})
+      : target_(target), options_(options) {}
+
+  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
+  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
+
+  // The time without noise, in seconds.
+  double Seconds(const Program& program) const;
+  // The class of outcome that the program is destined for.
+  absl::string_view Fate(const Program& program) const;
+
+ private:
+  MeasureResult Run(const MeasureRequest& request, int samples, uint64_t purpose) const;
+
+  Target target_;
+  SimulatedOptions options_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,139 @@
+#include "search/run/run_key.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "lang/text/hash.h"
+#include "nlohmann/json.hpp"
+
+namespace kiln {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string HexOf(absl::uint128 hash) {
+  return absl::StrFormat("%016x%016x", absl::Uint128High64(hash), absl::Uint128Low64(hash));
+}
+
+// Of the steps, whatever was drawn.
+std::string HashOfSketch(Trace sketch) {
+  for (Step& step : sketch.steps) step.decision.clear();
+  return HexOf(Hash(sketch));
+}
+
+Json OptionsJson(const TuneOptions& options) {
+  const StrategyOptions& s = options.search;
+  const PopulationOptions& p = s.population;
+  Json replay = Json::array();
+  for (const Trace& trace : s.replay) replay.push_back(HexOf(Hash(trace)));
+  Json start = Json::array();
+  for (const Trace& trace : options.start) start.push_back(HexOf(Hash(trace)));
+  return {{"trials", options.trials},
+          {"seconds", options.seconds},
+          {"until-roofline", options.until_roofline},
+          {"least-gain", options.least_gain},
+          {"strategy", options.strategy},
+          {"scheduling", options.scheduling == Scheduling::kGradient ? "gradient" : "round-robin"},
+          {"features", FeatureKindNames()[static_cast<int>(options.features)]},
+          {"chains", p.chains},
+          {"steps", p.steps},
+          {"generations", p.generations},
+          {"start", p.start},
+          {"floor", p.floor},
+          {"structure", p.structure},
+          {"from-best", p.from_best},
+          {"from-prior", p.from_prior},
+          {"archive", p.archive},
+          {"resample", p.resample},
+          {"random-share", s.random_share},
+          {"first-random-share", s.first_random_share},
+          {"scouts", s.scouts},
+          {"neighbour-share", s.neighbour_share},
+          {"doubt-share", s.doubt_share},
+          {"diversity", s.diversity},
+          {"descent", s.descent},
+          {"parents", s.parents},
+          {"mutation", s.mutation},
+          {"replay", std::move(replay)},
+          {"start-traces", std::move(start)},
+          {"exhaustive-limit", s.exhaustive_limit},
+          {"finalists", options.finalists}};
+}
+
+// What came later is told only where it is asked for, so that runs that were begun before are found.
+Json AllOptionsJson(const TuneOptions& options) {
+  Json json = OptionsJson(options);
+  if (options.cold) json["cold"] = true;
+  return json;
+}
+
+}  // namespace
+
+std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const std::vector<Trace>*>& sketches,
+                   const Target& target, const TuneOptions& options) {
+  Json listed = Json::array();
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    Json hashes = Json::array();
+    for (const Trace& sketch : *sketches[t]) hashes.push_back(HashOfSketch(sketch));
+    listed.push_back({{"program", ToString(HashOf(tasks[t].program))}, {"sketches", std::move(hashes)}});
+  }
+  const Json key = {{"command", options.command},         {"target", TargetText(target)},
+                    {"fingerprint", target.fingerprint},  {"seed", options.seed},
+                    {"options", AllOptionsJson(options)}, {"tasks", std::move(listed)}};
+  return key.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string TargetText(const Target& target) {
+  Json json = {{"name", target.name},
+               {"triple", target.triple},
+               {"cpu", target.cpu},
+               {"features", target.features},
+               {"cores", target.cores},
+               {"vector-bytes", target.vector_bytes},
+               {"vector-registers", target.vector_registers},
+               {"fma", target.fma},
+               {"l1-bytes", target.l1_bytes},
+               {"l2-bytes", target.l2_bytes},
+               {"l3-bytes", target.l3_bytes},
+               {"max-unrolled", target.max_unrolled}};
+  if (!target.contract) json["contract"] = false;  // not said where it is: as databases have it
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::StatusOr<Target> TargetOf(const TargetRow& row) {
+  const Json json = Json::parse(row.text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return absl::DataLossError("the text of its target is no JSON");
+  Target target;
+  const auto text = [&](const char* key, std::string& value) {
+    if (json.contains(key) && json[key].is_string()) value = json[key];
+  };
+  const auto number = [&](const char* key, auto& value) {
+    if (json.contains(key) && json[key].is_number()) value = json[key];
+  };
+  text("name", target.name);
+  text("triple", target.triple);
+  text("cpu", target.cpu);
+  text("features", target.features);
+  number("cores", target.cores);
+  number("vector-bytes", target.vector_bytes);
+  number("vector-registers", target.vector_registers);
+  if (json.contains("fma") && json["fma"].is_boolean()) target.fma = json["fma"];
+  if (json.contains("contract") && json["contract"].is_boolean()) target.contract = json["contract"];
+  number("l1-bytes", target.l1_bytes);
+  number("l2-bytes", target.l2_bytes);
+  number("l3-bytes", target.l3_bytes);
+  number("max-unrolled", target.max_unrolled);
+  target.fingerprint = row.fingerprint;
+  return target;
+}
+
+std::string OptionsText(const TuneOptions& options) { return AllOptionsJson(options).dump(); }
+
+std::string SketchText(const Trace& trace) {
+  std::string text;
+  for (const Schedule::Choice& choice : trace.choices) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", choice.name, "=", choice.picked);
+  }
+  return text;
+}
+
+}  // namespace kiln

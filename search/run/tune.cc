@@ -1,0 +1,423 @@
+#include "search/run/tune.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "lang/base/phase.h"
+#include "lang/text/hash.h"
+#include "lang/text/text.h"
+#include "search/cost/analytic.h"
+#include "search/cost/models.h"
+#include "search/cost/rank.h"
+#include "search/propose/judge.h"
+#include "search/propose/scout.h"
+#include "search/run/timed_model.h"
+#include "search/run/tuner.h"
+#include "search/sampler/prior.h"
+
+namespace kiln {
+namespace internal {
+namespace {
+
+// Purposes of engines; others are those of the strategies.
+constexpr uint64_t kSelect = 100, kDraw = 101, kScout = 102;
+
+constexpr int kCentres = 4;      // measured programs whose neighbours are tried
+constexpr double kOther = 0.25;  // of these neighbours: the same decisions in another sketch
+constexpr int kGainTrials = 64;  // the last trials of a task, a quarter of all or so many, that must gain
+
+}  // namespace
+
+absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
+  absl::Status status = MakeSketches();
+  if (status.ok()) status = BeginOrResume();
+  while (status.ok() && !BudgetSpent()) {
+    status = Learn();
+    const std::optional<int> task = status.ok() ? NextTask() : std::nullopt;
+    if (!task) break;
+    last_task_ = *task;
+    status = Round(*task);
+  }
+  if (status.ok() && TotalTrials() == 0) status = SomeTaskIsLeft();
+  if (status.ok()) status = RaceAndFinish();
+  if (!status.ok() && status.code() != absl::StatusCode::kCancelled) return status;
+  return Results(!status.ok());
+}
+
+absl::Status Tuner::MakeSketches() {
+  if (const absl::Status known = CheckStrategy(options_.strategy); !known.ok()) return known;
+  const std::function<Judge()> make_judge = options_.judge ? options_.judge : [this] {
+    return MakeJudge(target_, options_.features, &feature_nanos_);
+  };
+  judge_ = make_judge();
+  const Phase phase("enumeration");
+  for (size_t t = 0; t < tasks_.size(); ++t) tasks_[t].tuned = &tasks_in_[t];
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    Task& task = tasks_[t];
+    task.failed = tasks_in_[t].failed;
+    task.space = std::make_unique<SearchSpace>(SearchSpace{tasks_in_[t].program, target_, {}, make_judge});
+    if (!task.failed.empty()) continue;
+    EnumerateOptions enumerating = options_.sketches;
+    enumerating.stop = options_.stop;
+    const absl::StatusOr<Enumeration> sketches =
+        tasks_in_[t].sketches ? absl::StatusOr<Enumeration>(*tasks_in_[t].sketches)
+                              : Enumerate(space_, tasks_in_[t].program, target_, enumerating);
+    if (absl::IsInvalidArgument(sketches.status())) return sketches.status();
+    if (!sketches.ok()) {
+      if (const absl::Status stopped = Fail(task, sketches.status()); !stopped.ok()) return stopped;
+      continue;
+    }
+    for (const Sketch& sketch : sketches->sketches) {
+      task.space->sketches.push_back(sketch.trace);
+      task.space->support += std::exp(sketch.log_support);
+    }
+    for (const Trace& trace : options_.search.replay) {
+      if (!CandidateOfTrace(trace, task.space->sketches).ok()) task.space->sketches.push_back(trace);
+    }
+  }
+  for (const Trace& trace : options_.start)
+    if (const absl::Status taken = TakeStart(trace); !taken.ok()) return taken;
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    Task& task = tasks_[t];
+    if (task.failed.empty() && task.space->sketches.empty())
+      task.failed = "the space gives no sketch that applies";
+    if (!task.failed.empty()) continue;
+    auto strategy = MakeStrategy(options_.strategy,
+                                 {*task.space, options_.search, options_.seed, static_cast<int>(t), pool_});
+    if (!strategy.ok()) return strategy.status();
+    task.strategy = *std::move(strategy);
+  }
+  absl::StatusOr<std::unique_ptr<CostModel>> model =
+      options_.model ? options_.model(FeatureDim(options_.features))
+                     : MakeCostModel("trees", {.features = options_.features});
+  if (!model.ok()) return model.status();
+  model_ = std::make_unique<TimedModel>(*std::move(model), &spent_);
+  informed_ = model_->Informed() && UsesModel();
+  return SomeTaskIsLeft();
+}
+
+bool Tuner::UsesModel() const {
+  for (const Task& task : tasks_)
+    if (task.strategy != nullptr) return task.strategy->UsesModel();
+  return false;
+}
+
+absl::Status Tuner::Fail(Task& task, const absl::Status& why) {
+  if (absl::IsCancelled(why) || absl::IsInvalidArgument(why)) return why;
+  task.failed = std::string(why.message());
+  return absl::OkStatus();
+}
+
+absl::Status Tuner::SomeTaskIsLeft() const {
+  for (const Task& task : tasks_)
+    if (task.failed.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("task ", tasks_in_[0].name, ": ", tasks_[0].failed));
+}
+
+absl::Status Tuner::TakeStart(const Trace& trace) {
+  absl::Status why;
+  bool taken = false;
+  for (Task& task : tasks_) {
+    const absl::StatusOr<Replayed> replayed = Replay(trace, task.space->original, target_);
+    FeatureSet features;
+    const absl::Status fits = replayed.ok() ? judge_(*replayed, features) : replayed.status();
+    why.Update(fits);
+    if (!fits.ok()) continue;
+    taken = true;
+    std::vector<Trace>& sketches = task.space->sketches;
+    if (!CandidateOfTrace(trace, sketches).ok()) sketches.push_back(trace);
+    task.start.push_back(*CandidateOfTrace(trace, sketches));
+  }
+  if (taken) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a trace to start from fits none of the tasks: ", why.message()));
+}
+
+std::optional<int> Tuner::NextTask() const {
+  std::vector<TaskStanding> standings;
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    const TuneTask& task = tasks_in_[t];
+    standings.push_back({task.weight, task.flops, tasks_[t].best, !Ended(static_cast<int>(t)).empty()});
+  }
+  return kiln::NextTask(options_.scheduling, standings, last_task_);
+}
+
+absl::string_view Tuner::Ended(int task) const {
+  const Task& t = tasks_[task];
+  if (!t.failed.empty()) return "failed";
+  if (t.exhausted) return "exhausted";
+  const double best = knowledge_.best_seconds(task), roofline = tasks_in_[task].roofline_seconds;
+  if (options_.until_roofline > 0 && roofline > 0 && best <= roofline * (1 + options_.until_roofline))
+    return "roofline";
+  if (options_.least_gain <= 0 || !std::isfinite(best)) return "";
+  const int since = t.trials - std::max(kGainTrials, t.trials / 4);
+  for (size_t r = t.best.size(); r-- > 0;) {
+    if (t.trials_by_round[r] > since) continue;
+    return t.best[r] <= best * (1 + options_.least_gain) ? "gain" : "";
+  }
+  return "";
+}
+
+void Tuner::NoteRound(int task, int round) {
+  Task& t = tasks_[task];
+  t.best.resize(round + 1, std::numeric_limits<double>::infinity());
+  t.trials_by_round.resize(round + 1, 0);
+  t.best[round] = knowledge_.best_seconds(task);
+  t.trials_by_round[round] = t.trials;
+}
+
+absl::Status Tuner::Round(int task) {
+  Task& t = tasks_[task];
+  std::vector<Trial> batch;
+  {
+    const Stopwatch watch(&spent_.propose);
+    do {
+      absl::StatusOr<std::vector<Trial>> chosen = Choose(task);
+      if (!chosen.ok()) return Fail(t, chosen.status());
+      batch = *std::move(chosen);
+    } while (batch.empty() && t.strategy->HasMore() && !Stopped());
+  }
+  if (Stopped()) return absl::CancelledError("stopped");
+  t.exhausted = batch.empty();
+  if (batch.empty()) return absl::OkStatus();
+  const absl::Status measured = Measure(task, batch);
+  return measured.ok() ? Record(task, batch) : measured;
+}
+
+absl::Status Tuner::Learn() {
+  if (!news_ || !UsesModel()) return absl::OkStatus();
+  const Phase phase("training");
+  news_ = false;
+  informed_ = trained_ = true;
+  return knowledge_.Teach(*model_);
+}
+
+// Each task gets a first round, so that first rounds share what is left of the budget.
+int Tuner::RoundSize(int task) const {
+  const int left = options_.trials - TotalTrials(), size = std::min(BatchSize(tasks_[task].trials), left);
+  int waiting = 0;
+  for (size_t t = 0; t < tasks_.size(); ++t)
+    waiting += tasks_[t].best.empty() && Ended(static_cast<int>(t)).empty();
+  return tasks_[task].best.empty() && waiting > 0 ? std::min(size, std::max(1, left / waiting)) : size;
+}
+
+Known Tuner::KnownOf(int task) const {
+  const Task& t = tasks_[task];
+  return {
+      .round = t.round,
+      .size = RoundSize(task),
+      .done = static_cast<double>(TotalTrials()) / options_.trials,
+      .model = informed_ ? model_.get() : nullptr,
+      .trained = trained_,
+      .fastest = knowledge_.Best(task, std::numeric_limits<int>::max()),
+      .stop = options_.stop,
+  };
+}
+
+std::vector<Point> Tuner::Centres(int task) const {
+  std::vector<Point> centres;
+  for (const Measured* best : knowledge_.Best(task, kCentres)) {
+    absl::StatusOr<Point> point = PointOf(*tasks_[task].space, judge_, best->candidate);
+    if (point.ok()) centres.push_back(*std::move(point));
+  }
+  return centres;
+}
+
+absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
+  const Phase phase("proposals");
+  const Task& t = tasks_[task];
+  const Known known = KnownOf(task);
+  BatchOptions options = t.strategy->Batch(known);
+  std::map<std::string, Point> points;
+  const auto engine = [&](uint64_t index, uint64_t purpose) {
+    return Engine{options_.seed, static_cast<uint64_t>(task), static_cast<uint64_t>(t.round), index, 0,
+                  purpose};
+  };
+  RandomDice dice(engine(0, kSelect));
+  const std::vector<int> sketches = LeastMeasured(task);
+  uint64_t draws = 0;
+  std::optional<Scout> scout;
+  if (trained_ && options_.search.scouts > 1 && options.random_share > 0 && t.strategy->UsesModel() &&
+      options_.features == FeatureKind::kAnsor)
+    scout.emplace(
+        *t.space, judge_, [](const Point& p) { return AnalyticScore(p.features.values); },
+        knowledge_.PerSketch(task, static_cast<int>(sketches.size())), options_.search.scouts,
+        [&](uint64_t index) { return engine(index, kScout); });
+  const auto draw = [&]() -> std::optional<Candidate> {
+    if (scout)
+      if (std::optional<Candidate> next = scout->Next()) return next;
+    RandomDice own(engine(draws, kDraw));
+    const int sketch = sketches[draws++ % sketches.size()];
+    const absl::StatusOr<Point> point = DrawValid(*t.space, judge_, sketch, own);
+    return point.ok() ? std::optional(CandidateOf(*point, 0)) : std::nullopt;
+  };
+  const std::vector<Point> centres = options.neighbour_share > 0 ? Centres(task) : std::vector<Point>();
+  const auto neighbour = [&]() -> std::optional<Candidate> {
+    const Point& centre = centres[dice.Below(static_cast<int64_t>(centres.size()))];
+    const Move move = Propose(*t.space, judge_, centre, kOther, dice);
+    if (move.to == nullptr) return std::nullopt;
+    return CandidateOf(*move.to, 0);
+  };
+  const BatchSource source{.draw = draw,
+                           .neighbour = neighbour,
+                           .hash = [&](const Candidate& candidate) -> std::optional<std::string> {
+                             absl::StatusOr<Point> point = PointOf(*t.space, judge_, candidate);
+                             if (!point.ok()) return std::nullopt;
+                             const std::string hash = ToString(HashOf(point->replayed.program()));
+                             points.try_emplace(hash, *std::move(point));
+                             return hash;
+                           }};
+  if (centres.empty()) options.neighbour_share = 0;
+  std::vector<Trial> batch;
+  const auto add = [&](const Candidate& candidate, const std::string& hash) {
+    batch.push_back({candidate, hash, std::move(points.at(hash)), {}});
+  };
+  absl::flat_hash_set<std::string>& hashes = knowledge_.hashes(task);
+  for (const Candidate& start : t.start) {
+    if (options.size == 0) break;
+    const std::optional<std::string> hash = source.hash(start);
+    if (!hash || !hashes.insert(*hash).second) continue;
+    add(start, *hash);
+    --options.size;
+  }
+  std::vector<Picked> picked = SelectUnsearched(source, options, dice, hashes);
+  for (const Picked& p : picked) add(p.candidate, p.hash);
+  for (const Trial& trial : batch) measurer_.Announce(RequestOf(task, trial.point));
+  absl::StatusOr<std::vector<Candidate>> found = t.strategy->Propose(known);
+  if (!found.ok()) return found.status();
+  const size_t unsearched = picked.size();
+  SelectSearched(*std::move(found), source, options, dice, hashes, &picked);
+  for (size_t i = unsearched; i < picked.size(); ++i) add(picked[i].candidate, picked[i].hash);
+  return batch;
+}
+
+// The sketches of a task, those of which least was measured first; equal ones in turn from round to round.
+std::vector<int> Tuner::LeastMeasured(int task) const {
+  const int n = static_cast<int>(tasks_[task].space->sketches.size());
+  std::vector<int> order(n);
+  for (int k = 0; k < n; ++k) order[k] = (tasks_[task].round + k) % n;
+  if (!trained_) return order;
+  const std::vector<int> counts = knowledge_.PerSketch(task, n);
+  std::vector<std::pair<int, int>> ranked;  // measured, place in turn
+  for (int k = 0; k < n; ++k) ranked.emplace_back(counts[order[k]], k);
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<int> least;
+  for (const auto& [count, place] : ranked) least.push_back(order[place]);
+  return least;
+}
+
+// Everything quickly, then the fastest quarter thoroughly.
+absl::Status Tuner::Measure(int task, std::vector<Trial>& batch) {
+  const Stopwatch watch(&spent_.run);
+  std::vector<MeasureRequest> requests;
+  for (const Trial& trial : batch) requests.push_back(RequestOf(task, trial.point));
+  std::vector<MeasureResult> results = measurer_.Measure(requests);
+  std::vector<int> fastest;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (results[i].status == outcome::kInterrupted) return absl::CancelledError("measuring was interrupted");
+    batch[i].result = std::move(results[i]);
+    if (batch[i].result.ok() && !batch[i].result.lower_bound) fastest.push_back(static_cast<int>(i));
+  }
+  std::sort(fastest.begin(), fastest.end(), [&](int a, int b) {
+    const double x = batch[a].seconds(), y = batch[b].seconds();
+    return x != y ? x < y : a < b;
+  });
+  fastest.resize(std::min(fastest.size(), (batch.size() + 3) / 4));
+  std::vector<MeasureRequest> thorough;
+  for (const int i : fastest) {
+    thorough.push_back(requests[i]);
+    thorough.back().thorough = true;
+  }
+  if (!thorough.empty()) results = measurer_.Measure(thorough);
+  for (size_t i = 0; i < fastest.size(); ++i) {
+    if (results[i].status == outcome::kInterrupted) return absl::CancelledError("measuring was interrupted");
+    const MeasureResult& quick = batch[fastest[i]].result;
+    results[i].samples.insert(results[i].samples.begin(), quick.samples.begin(), quick.samples.end());
+    results[i].taken.insert(results[i].taken.begin(), quick.taken.begin(), quick.taken.end());
+    batch[fastest[i]].result = std::move(results[i]);
+  }
+  return Stopped() ? absl::CancelledError("stopped") : absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<double>> Tuner::Accuracy(const std::vector<Trial>& batch) const {
+  if (!informed_) return std::nullopt;
+  FeatureBatch features;
+  std::vector<double> seconds;
+  for (const Trial& trial : batch) {
+    features.Append(trial.point.features);
+    seconds.push_back(trial.seconds());
+  }
+  const auto scores = model_->Predict(features);
+  if (!scores.ok()) return scores.status();
+  return RankAccuracy(*scores, Throughputs(seconds));
+}
+
+absl::Status Tuner::Record(int task, const std::vector<Trial>& batch) {
+  Task& t = tasks_[task];
+  const absl::StatusOr<std::optional<double>> accuracy = Accuracy(batch);
+  if (!accuracy.ok()) return accuracy.status();
+  std::vector<RecordRow> rows;
+  for (const Trial& trial : batch) rows.push_back(RowOf(task, trial));
+  const int round = t.round++;
+  t.trials += static_cast<int>(batch.size());
+  const RoundLog log = LogOf(task, batch, *accuracy);
+  spent_ = {};
+  {
+    const Stopwatch watch(&spent_.store);
+    const absl::StatusOr<RunState> state = StateNow();
+    if (!state.ok()) return state.status();
+    const RoundRow told{.task = task, .round = round, .trials = t.trials, .statistics = ToJson(log)};
+    const auto ids = store_.AppendRecords(run_, rows, Serialize(*state), {told});
+    if (!ids.ok()) return ids.status();
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const Trial& trial = batch[i];
+      knowledge_.Add({task, trial.candidate, (*ids)[i], trial.seconds(), trial.result.lower_bound},
+                     trial.point.features);
+      if (!trial.result.ok()) ++t.failures[trial.result.status];
+    }
+  }
+  NoteRound(task, round);
+  news_ = true;
+  if (options_.progress) Report(task, log);
+  return absl::OkStatus();
+}
+
+}  // namespace internal
+
+absl::StatusOr<std::vector<TuneResult>> Tune(const std::vector<TuneTask>& tasks, const SpaceFunction& space,
+                                             const Target& target, const TuneOptions& options,
+                                             Measurer& measurer, Store& store) {
+  if (tasks.empty()) return std::vector<TuneResult>();
+  std::vector<TuneTask> distinct;
+  std::vector<size_t> distinct_of, first_of;
+  std::map<std::string, size_t> known;
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    const auto [same, fresh] = known.try_emplace(ToString(tasks[t].program), distinct.size());
+    distinct_of.push_back(same->second);
+    if (fresh) {
+      distinct.push_back(tasks[t]);
+      first_of.push_back(t);
+    } else {
+      distinct[same->second].weight += tasks[t].weight;
+    }
+  }
+  TuneOptions own = options;
+  if (options.progress) {
+    own.progress = [&](TuneProgress progress) {
+      progress.task = static_cast<int>(first_of[progress.task]);
+      options.progress(progress);
+    };
+  }
+  const auto found = internal::Tuner(distinct, space, target, own, measurer, store).Run();
+  if (!found.ok()) return found.status();
+  std::vector<TuneResult> results;
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    results.push_back((*found)[distinct_of[t]]);
+    results.back().name = tasks[t].name;
+  }
+  return results;
+}
+
+}  // namespace kiln

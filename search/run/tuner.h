@@ -1,0 +1,140 @@
+// The state of a run and its parts, for the sources that implement tune.h: tune.cc (the loop), tuner_store.cc
+// (what is kept in the store) and tuner_finals.cc (the race at the end). Use tune.h.
+#pragma once
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/propose/knowledge.h"
+#include "search/run/run_state.h"
+#include "search/run/tune.h"
+
+namespace kiln::internal {
+
+// A program to be measured, and what came of it.
+struct Trial {
+  Candidate candidate;
+  std::string hash;
+  Point point;
+  MeasureResult result;
+  bool proven = false;  // equal to the original; of finalists
+  double seconds() const {
+    RecordRow row;
+    row.samples = result.samples;
+    return result.ok() ? Seconds(row) : std::numeric_limits<double>::infinity();
+  }
+};
+
+struct Task {
+  const TuneTask* tuned = nullptr;
+  std::unique_ptr<SearchSpace> space;
+  std::unique_ptr<Strategy> strategy;
+  std::vector<Candidate> start;  // of options.start
+  RowId workload = 0;
+  int round = 0, trials = 0, next_trial = 0;
+  bool exhausted = false;
+  std::vector<double> best;          // seconds after each round of this run
+  std::vector<int> trials_by_round;  // of this run, with the round's
+  RowId known_records = 0;
+  std::map<std::string, int> failures;
+  std::string failed;  // why nothing of it can be searched; empty if it can
+};
+
+class Tuner {
+ public:
+  Tuner(const std::vector<TuneTask>& tasks, const SpaceFunction& space, const Target& target,
+        const TuneOptions& options, Measurer& measurer, Store& store)
+      : tasks_in_(tasks),
+        space_(space),
+        target_(target),
+        options_(options),
+        measurer_(measurer),
+        store_(store),
+        clock_(options.clock != nullptr ? *options.clock : system_clock_),
+        pool_(std::max(1, options.threads)),
+        knowledge_(static_cast<int>(tasks.size())),
+        tasks_(tasks.size()) {}
+
+  absl::StatusOr<std::vector<TuneResult>> Run();
+
+ private:
+  absl::Status MakeSketches();
+  absl::Status TakeStart(const Trace& trace);
+  absl::Status BeginOrResume();
+  absl::Status Recall(bool resumed, const RunState& state);
+  bool UsesModel() const;
+  // The other tasks go on without it. Interrupts and mistakes of the caller stop all.
+  absl::Status Fail(Task& task, const absl::Status& why);
+  absl::Status SomeTaskIsLeft() const;
+  int RoundSize(int task) const;
+  absl::Status Learn();
+  absl::Status Round(int task);
+  Known KnownOf(int task) const;
+  std::vector<Point> Centres(int task) const;  // the best programs measured, whose neighbours are tried
+  absl::StatusOr<std::vector<Trial>> Choose(int task);
+  std::vector<int> LeastMeasured(int task) const;
+  absl::Status Measure(int task, std::vector<Trial>& batch);
+  absl::Status Record(int task, const std::vector<Trial>& batch);
+  absl::StatusOr<std::optional<double>> Accuracy(const std::vector<Trial>& batch) const;
+  RoundLog LogOf(int task, const std::vector<Trial>& batch, std::optional<double> accuracy);
+  void Report(int task, const RoundLog& log) const;
+  std::optional<int> NextTask() const;
+  // Why a task needs no further round; empty if it does.
+  absl::string_view Ended(int task) const;
+  void NoteRound(int task, int round);
+  RecordRow RowOf(int task, const Trial& trial);
+  absl::Status RaceAndFinish();
+  absl::StatusOr<std::vector<const Measured*>> ByModel(int task, const std::vector<const Measured*>& fastest);
+  absl::StatusOr<std::vector<Trial>> Race(int task);
+  std::vector<MeasureResult> RaceUntilCalm(const std::vector<MeasureRequest>& requests,
+                                           const std::vector<double>& searched) const;
+  double SearchedSeconds(int task, const RecordRow& raced) const;
+  absl::StatusOr<std::vector<TuneResult>> Results(bool interrupted);
+
+  bool Stopped() const { return options_.stop != nullptr && *options_.stop; }
+  double Elapsed() const { return spent_before_ + clock_.Seconds() - started_; }
+  int TotalTrials() const {
+    int total = 0;
+    for (const Task& task : tasks_) total += task.trials;
+    return total;
+  }
+  bool BudgetSpent() const {
+    return TotalTrials() >= options_.trials || (options_.seconds > 0 && Elapsed() >= options_.seconds);
+  }
+  MeasureRequest RequestOf(int task, const Point& point) const {
+    const double best = knowledge_.best_seconds(task);
+    return {task, &tasks_in_[task].program, &point.replayed.program(), std::isfinite(best) ? best : 0, false};
+  }
+  absl::StatusOr<RunState> StateNow() const;
+
+  const std::vector<TuneTask>& tasks_in_;
+  const SpaceFunction& space_;
+  const Target& target_;
+  const TuneOptions& options_;
+  Measurer& measurer_;
+  Store& store_;
+  SystemClock system_clock_;
+  const Clock& clock_;
+  ThreadPool pool_;
+  Knowledge knowledge_;
+  std::unique_ptr<CostModel> model_;
+  Judge judge_;
+  std::vector<Task> tasks_;
+  RowId run_ = 0, target_row_ = 0;
+  bool informed_ = false;  // the model knows something: it was trained, or has a base
+  int last_task_ = -1;
+  PhaseSeconds spent_;               // since the last round was stored
+  MeasurerSeconds measured_before_;  // what the measurer had spent then
+  std::atomic<int64_t> feature_nanos_{0};
+  bool trained_ = false, raced_ = false;
+  bool news_ = false;  // something was measured that the model has not learned from
+  double spent_before_ = 0, started_ = 0;
+};
+
+}  // namespace kiln::internal

@@ -1,0 +1,246 @@
+// The end of a run: the fastest race each other, and the results are told.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "lang/base/phase.h"
+#include "lang/text/hash.h"
+#include "search/measure/noise.h"
+#include "search/run/tuner.h"
+#include "trace/text.h"
+#include "validator/proof/proof.h"
+
+namespace kiln::internal {
+namespace {
+
+constexpr size_t kFastEnough = 10;  // programs, for each finalist, that the model chooses from
+constexpr double kFarBehind = 3;    // the fastest finalist: no luck makes up for that, and races would wait
+
+// Of the same programs, where there is no limit of time: none begins after so many seconds of races, unless
+// these are a small part of the run.
+constexpr int kMostRaces = 3;
+constexpr double kSecondsOfRaces = 30, kPartOfTheRun = 0.25;
+
+double SecondsOf(const MeasureResult& result) {
+  RecordRow row;
+  row.samples = result.samples;
+  return result.ok() ? Seconds(row) : std::numeric_limits<double>::infinity();
+}
+
+// The winner of a race, or the first where none ran.
+size_t WinnerOf(const std::vector<MeasureResult>& raced) {
+  size_t winner = 0;
+  for (size_t i = 1; i < raced.size(); ++i)
+    if (SecondsOf(raced[i]) < SecondsOf(raced[winner])) winner = i;
+  return winner;
+}
+
+bool IsNoisy(const MeasureResult& raced, double searched) {
+  return HasFlag(raced.flags, kNoisyFlag) || !QuietOf(raced.taken, raced.flags).Mostly() ||
+         RaceDiffers(SecondsOf(raced), searched);
+}
+
+double QuietShare(const MeasureResult& result) {
+  const Quiet quiet = QuietOf(result.taken, result.flags);
+  return quiet.samples == 0 ? 0 : static_cast<double>(quiet.quiet) / quiet.samples;
+}
+
+}  // namespace
+
+// A race whose winner is noisy, or was timed otherwise by the search, is run again while time is left; a calm
+// one counts, or else the quietest. What differs in the end is flagged (docs/decisions/0019).
+std::vector<MeasureResult> Tuner::RaceUntilCalm(const std::vector<MeasureRequest>& requests,
+                                                const std::vector<double>& searched) const {
+  std::vector<MeasureResult> best;
+  bool best_is_calm = false;
+  const double start = Elapsed();
+  const auto may_go_on = [&](int races) {
+    if (Stopped()) return false;
+    if (options_.seconds > 0) return Elapsed() < options_.seconds;
+    return races < kMostRaces && Elapsed() - start < std::max(kSecondsOfRaces, kPartOfTheRun * Elapsed());
+  };
+  for (int races = 0; races == 0 || (!best_is_calm && may_go_on(races)); ++races) {
+    std::vector<MeasureResult> raced = measurer_.Race(requests);
+    const size_t winner = WinnerOf(raced);
+    if (!raced[winner].ok())
+      return races == 0 || raced[winner].status == outcome::kInterrupted ? raced : best;
+    const bool calm = !IsNoisy(raced[winner], searched[winner]);
+    if (best.empty() || calm || QuietShare(raced[winner]) >= QuietShare(best[WinnerOf(best)]))
+      best = std::move(raced);
+    best_is_calm = calm;
+  }
+  for (size_t i = 0; i < best.size(); ++i) {
+    std::string& flags = best[i].flags;
+    if (best[i].ok() && IsNoisy(best[i], searched[i]) && !HasFlag(flags, kNoisyFlag))
+      absl::StrAppend(&flags, flags.empty() ? "" : " ", kNoisyFlag);
+  }
+  return best;
+}
+
+// The fastest of a task in the model's order: what it expects of a program, all measurements considered,
+// where the program's own were made in a lucky moment.
+absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
+                                                            const std::vector<const Measured*>& fastest) {
+  if (const absl::Status status = Learn(); !status.ok()) return status;
+  if (!trained_) return fastest;
+  const size_t count = std::min(fastest.size(), kFastEnough * options_.finalists);
+  FeatureBatch features;
+  for (size_t i = 0; i < count; ++i) {
+    const absl::StatusOr<Point> point = PointOf(*tasks_[task].space, judge_, fastest[i]->candidate);
+    if (!point.ok()) return point.status();
+    features.Append(point->features);
+  }
+  const auto scores = model_->Predict(features);
+  if (!scores.ok()) return scores.status();
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < count; ++i) order.emplace_back(-(*scores)[i], i);
+  std::sort(order.begin(), order.end());
+  std::vector<const Measured*> ordered;
+  for (const auto& [score, i] : order) ordered.push_back(fastest[i]);
+  return ordered;
+}
+
+// The fastest of a task, as many that the model likes best of the fast ones, and the best of earlier runs.
+absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
+  const Task& t = tasks_[task];
+  std::vector<Trial> trials;
+  std::vector<RowId> records;
+  std::vector<double> searched;  // seconds
+  std::set<RowId> seen;
+  double first = 0;  // seconds
+  const auto enter = [&](const Measured* m) -> absl::Status {
+    if (first > 0 && m->seconds > kFarBehind * first) return absl::OkStatus();
+    if (!seen.insert(m->record).second) return absl::OkStatus();
+    if (Stopped()) return absl::CancelledError("stopped");
+    absl::StatusOr<Point> point = PointOf(*t.space, judge_, m->candidate);
+    if (!point.ok()) return point.status();
+    const Phase phase("proof");
+    const Proof proof = Prove(point->replayed.state.Reference(t.space->original), point->replayed.program(),
+                              {.prover = options_.prover});
+    if (const absl::Status refuted = TurnAwayRefuted(proof, "it"); !refuted.ok())
+      return store_.SetVerdict(m->record, false, outcome::kWrongResult, std::string(refuted.message()));
+    if (records.empty()) first = m->seconds;
+    records.push_back(m->record);
+    searched.push_back(m->seconds);
+    const std::string hash = ToString(HashOf(point->replayed.program()));
+    trials.push_back({m->candidate, hash, *std::move(point), {}, proof.verdict == Proof::Verdict::kProven});
+    return absl::OkStatus();
+  };
+  const auto finalists = static_cast<size_t>(options_.finalists);
+  const std::vector<const Measured*> fastest = knowledge_.Best(task, std::numeric_limits<int>::max());
+  const absl::StatusOr<std::vector<const Measured*>> likely = ByModel(task, fastest);
+  if (!likely.ok()) return likely.status();
+  const auto enter_until = [&](size_t count, const std::vector<const Measured*>& list) {
+    for (const Measured* m : list) {
+      if (records.size() >= count) break;
+      if (const absl::Status status = enter(m); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  };
+  if (const absl::Status status = enter_until(finalists, fastest); !status.ok()) return status;
+  if (const absl::Status status = enter_until(2 * finalists, *likely); !status.ok()) return status;
+  const auto earlier = std::find_if(fastest.begin(), fastest.end(),
+                                    [&](const Measured* m) { return m->record <= t.known_records; });
+  if (earlier != fastest.end()) {
+    if (const absl::Status status = enter(*earlier); !status.ok()) return status;
+  }
+  if (trials.size() < 2) return std::vector<Trial>();
+  std::vector<MeasureRequest> requests;
+  for (const Trial& trial : trials) requests.push_back(RequestOf(task, trial.point));
+  std::vector<MeasureResult> results = RaceUntilCalm(requests, searched);
+  for (size_t i = 0; i < trials.size(); ++i) {
+    trials[i].result = std::move(results[i]);
+    if (trials[i].result.status == outcome::kInterrupted)
+      return absl::CancelledError("a race was interrupted");
+    if (trials[i].result.ok()) continue;
+    const absl::Status status =
+        store_.SetVerdict(records[i], false, trials[i].result.status, trials[i].result.error);
+    if (!status.ok()) return status;
+  }
+  return trials;
+}
+
+absl::Status Tuner::RaceAndFinish() {
+  if (Stopped()) return absl::CancelledError("stopped");
+  std::vector<RecordRow> rows;
+  for (int task = 0; !raced_ && options_.finalists > 0 && task < static_cast<int>(tasks_.size()); ++task) {
+    const absl::StatusOr<std::vector<Trial>> trials = Race(task);
+    if (!trials.ok()) return trials.status();
+    for (const Trial& trial : *trials) {
+      rows.push_back(RowOf(task, trial));
+      std::string& flags = rows.back().flags;
+      absl::StrAppend(&flags, flags.empty() ? "" : " ", kRaceFlag);
+      if (trial.proven) absl::StrAppend(&flags, " ", kProvenFlag);
+    }
+  }
+  raced_ = true;
+  const absl::StatusOr<RunState> state = StateNow();
+  if (!state.ok()) return state.status();
+  if (!rows.empty()) {
+    const auto appended = store_.AppendRecords(run_, rows, Serialize(*state));
+    if (!appended.ok()) return appended.status();
+  }
+  return store_.FinishRun(run_);
+}
+
+// What the search told of the same program; 0 if it is not of a race.
+double Tuner::SearchedSeconds(int task, const RecordRow& raced) const {
+  if (!IsOfRace(raced)) return 0;
+  const auto records = store_.Records(tasks_[task].workload, target_row_);
+  if (!records.ok()) return 0;
+  double seconds = 0;
+  for (const RecordRow& row : *records) {
+    const bool same = row.program_hash == raced.program_hash && IsCold(row) == IsCold(raced);
+    if (same && !IsOfRace(row) && CanBeBest(row)) seconds = Seconds(row);
+  }
+  return seconds;
+}
+
+absl::StatusOr<std::vector<TuneResult>> Tuner::Results(bool interrupted) {
+  std::vector<TuneResult> results;
+  for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
+    const Task& task = tasks_[t];
+    TuneResult result;
+    result.name = task.tuned->name;
+    result.latency = std::numeric_limits<double>::infinity();
+    result.trials = task.trials;
+    result.failures = task.failures;
+    result.interrupted = interrupted;
+    result.run = run_;
+    result.ended = std::string(Ended(t));
+    result.failed = task.failed;
+    const auto own = store_.Records(task.workload, target_row_, run_);
+    if (!own.ok()) return own.status();
+    std::optional<RecordRow> best;
+    for (const RecordRow& row : *own) {
+      if (row.task != t || !IsOfRace(row) || !CanBeBest(row)) continue;
+      if (!best || Seconds(row) < Seconds(*best)) best = row;
+    }
+    for (const Measured* m : knowledge_.Best(t, best ? 0 : std::numeric_limits<int>::max())) {
+      absl::StatusOr<RecordEntry> entry = store_.Get(m->record);
+      if (!entry.ok()) return entry.status();
+      if (!CanBeBest(entry->record)) continue;
+      best = std::move(entry->record);
+      break;
+    }
+    if (best) {
+      absl::StatusOr<Trace> trace = ParseTrace(best->trace);
+      if (!trace.ok()) return trace.status();
+      result.trace = *std::move(trace);
+      const absl::StatusOr<Replayed> replayed =
+          Replay(result.trace, task.space->original, target_, {.snapshots = false});
+      if (!replayed.ok()) return replayed.status();
+      result.program = replayed->program();
+      result.latency = Seconds(*best);
+      result.record = best->id;
+      result.flags = best->flags;
+      result.quiet = QuietOf(best->taken, best->flags);
+      result.searched = SearchedSeconds(t, *best);
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+}  // namespace kiln::internal

@@ -1,0 +1,116 @@
+#include "search/sampler/descent.h"
+
+#include <algorithm>
+
+#include "search/sampler/annealing.h"
+#include "search/sampler/archive.h"
+#include "search/sampler/prior.h"
+#include "trace/mutate.h"
+
+namespace kiln {
+namespace {
+
+constexpr uint64_t kDescend = 130;  // the purpose of its engines
+constexpr size_t kMostValues = 512;
+
+struct Change {
+  const Point* centre = nullptr;
+  int site = 0;  // kNoSite: the sketch is another
+  Decision value;
+  int sketch = 0;
+};
+
+constexpr int kNoSite = -1;
+
+// The value at the first site asked for; at later ones what the centre has, if it still may.
+class Changed final : public Chooser {
+ public:
+  Changed(const Change& change, Dice& dice) : change_(change), dice_(dice) {}
+  Decision Choose(const Site& site) override {
+    const std::vector<ReplayedSite>& sites = change_.centre->replayed.sites;
+    const int i = change_.site + asked_++;
+    if (i == change_.site) return change_.value;
+    const bool keeps = i < static_cast<int>(sites.size()) && site.distribution.Contains(sites[i].decision);
+    return keeps ? sites[i].decision : site.distribution.Sample(dice_);
+  }
+  int ChooseStructure(absl::string_view, int) override { return 0; }
+
+ private:
+  const Change& change_;
+  Dice& dice_;
+  int asked_ = 0;
+};
+
+std::vector<Decision> ValuesOf(const ReplayedSite& site, Dice& dice) {
+  std::vector<Decision> values;
+  if (site.before == nullptr) return values;  // one value only
+  const Distribution& support = site.distribution;
+  if (support.SupportSize() <= static_cast<double>(kMostValues)) {
+    support.ForEach([&](const Decision& value) { values.push_back(value); });
+  } else {
+    while (values.size() < kMostValues) values.push_back(support.Propose(site.decision, dice).to);
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+  }
+  std::erase(values, site.decision);
+  return values;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Candidate>> Neighbourhood(const DescentContext& c,
+                                                     absl::Span<const Candidate> centres,
+                                                     const CostModel& model) {
+  const std::vector<Judge> judges = MakeJudges(c.space, c.pool);
+  const auto engine = [&](uint64_t index, uint64_t step) {
+    return Engine{c.seed,  static_cast<uint64_t>(c.task), static_cast<uint64_t>(c.round), index, step,
+                  kDescend};
+  };
+  std::vector<Point> points;
+  for (const Candidate& centre : centres) {
+    absl::StatusOr<Point> point = PointOf(c.space, judges[0], centre);
+    if (!point.ok()) return point.status();
+    points.push_back(*std::move(point));
+  }
+  std::vector<Change> changes;
+  for (const Point& point : points) {
+    for (int i = 0; i < static_cast<int>(point.replayed.sites.size()); ++i) {
+      RandomDice dice(engine(changes.size(), 0));
+      for (Decision& value : ValuesOf(point.replayed.sites[i], dice))
+        changes.push_back({&point, i, std::move(value), point.sketch});
+    }
+    for (int sketch = 0; sketch < static_cast<int>(c.space.sketches.size()); ++sketch) {
+      if (sketch != point.sketch) changes.push_back({&point, kNoSite, {}, sketch});
+    }
+  }
+  std::vector<std::optional<Point>> found(changes.size());
+  c.pool.For(static_cast<int>(changes.size()), [&](int i, int thread) {
+    const Change& change = changes[i];
+    const Replayed& from = change.centre->replayed;
+    RandomDice dice(engine(i, 1));
+    Changed chooser(change, dice);
+    absl::StatusOr<Replayed> replayed =
+        change.site == kNoSite ? ChangeSketch(from, c.space.sketches[change.sketch], c.space.original, dice,
+                                              {.opening = c.space.Opening(change.sketch)})
+                               : ReplayFrom(from, change.site, chooser, {.snapshots = false});
+    if (!replayed.ok()) return;
+    Point point{change.sketch, *std::move(replayed), {}};
+    if (judges[thread](point.replayed, point.features).ok()) found[i] = std::move(point);
+  });
+  FeatureBatch features;
+  std::vector<const Point*> valid;
+  for (const std::optional<Point>& point : found) {
+    if (!point) continue;
+    features.Append(point->features);
+    valid.push_back(&*point);
+  }
+  if (valid.empty()) return std::vector<Candidate>();
+  const absl::StatusOr<std::vector<double>> scores = model.Predict(features);
+  if (!scores.ok()) return scores.status();
+  const EnergyScale scale = ScaleOf(*scores);
+  Archive archive(static_cast<int>(valid.size()));
+  for (size_t i = 0; i < valid.size(); ++i) archive.Add(*valid[i], scale.Energy((*scores)[i]));
+  return archive.Take(model, scale.spread);
+}
+
+}  // namespace kiln

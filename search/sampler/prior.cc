@@ -1,0 +1,50 @@
+#include "search/sampler/prior.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kTriesPerDraw = 100;
+constexpr uint64_t kPrior = 1;  // the purpose of the engines; others are the population's
+
+}  // namespace
+
+absl::StatusOr<Point> DrawValid(const SearchSpace& space, const Judge& judge, int sketch, Dice& dice) {
+  absl::Status last;
+  for (int i = 0; i < kTriesPerDraw; ++i) {
+    absl::StatusOr<Point> point =
+        DrawPoint(space, judge, dice, i == 0 ? std::optional<int>(sketch) : std::nullopt);
+    if (point.ok()) return point;
+    last = point.status();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("none of ", kTriesPerDraw,
+                   " draws from the space gives a program that may be measured; the last: ", last.message()));
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<const Point>>> DrawPrior(const SearchSpace& space,
+                                                                    const std::vector<Judge>& judges, int n,
+                                                                    uint64_t seed, int task,
+                                                                    ThreadPool& pool) {
+  const auto sketches = static_cast<int>(space.sketches.size());
+  std::vector<absl::StatusOr<Point>> drawn(n, absl::UnknownError(""));
+  pool.For(n, [&](int i, int thread) {
+    RandomDice dice(Engine{seed, static_cast<uint64_t>(task), 0, static_cast<uint64_t>(i), 0, kPrior});
+    drawn[i] = DrawValid(space, judges[thread], i % sketches, dice);
+  });
+  std::vector<std::shared_ptr<const Point>> points;
+  for (absl::StatusOr<Point>& point : drawn) {
+    if (!point.ok()) return point.status();
+    points.push_back(std::make_shared<const Point>(*std::move(point)));
+  }
+  return points;
+}
+
+std::vector<Judge> MakeJudges(const SearchSpace& space, const ThreadPool& pool) {
+  std::vector<Judge> judges;
+  for (int i = 0; i < pool.threads(); ++i) judges.push_back(space.make_judge());
+  return judges;
+}
+
+}  // namespace kiln

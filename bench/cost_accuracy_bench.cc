@@ -90,7 +90,8 @@ Known Read(const StoreContents& contents, const WorkloadRow& workload) {
   for (const TargetRow& row : contents.targets) {
     const Target target = TargetOf(row).value();
     for (const RecordRow& record : contents.records) {
-      if (record.workload != workload.id || record.target != row.id || !CanBeBest(record) || IsOfRace(record))
+      if (record.workload != workload.id || record.target != row.id || !CanBeBest(record) ||
+          record.flags.race)
         continue;
       const Trace trace = ParseTrace(record.trace).value();
       const absl::StatusOr<Replayed> replayed = Replay(trace, original, target, {.snapshots = false});

@@ -1,12 +1,12 @@
 // Skip-Padding: a convolution without the zeros around its input.
 //
-//   P[y] = (1 <= y < 15 ? X[y - 1] : 0);  C[h] sum= P[h + i] * W[i]     ->     the same, annotated `finite`
+//   P[y] = (1 <= y < 15 ? X[y - 1] : 0);  C[h] sum= P[h + i] * W[i]     ->     the same, assume-finite
 //
 // A place that is drawn for P inline leaves out the terms beyond the image then: of a 3x3 window on 7x7
 // pixels, 18% (backends/lower/passes/plan.cc). Copied first, they are computed.
 //
-// Applies to: sums of products with a factor that is, or reads what is, zero beyond bounds. No choice.
-#include "lang/analysis/annotations.h"
+// Applies to: sums of products with a factor that is, or reads what is, zero beyond bounds, while nothing was
+// transformed yet: with skip-zeros it is the first of a space. No choice.
 #include "lang/analysis/dataflow.h"
 #include "modules/module.h"
 #include "modules/tiling.h"
@@ -35,7 +35,7 @@ void SkipPadding(Schedule& s) {
     if (!s.ok() || block.monoid == kNone || p.monoids[block.monoid].kind != Monoid::Kind::kSum) continue;
     const Expr& term = p.exprs[p.List(block.values)[0]];
     if (term.op == Op::kMul && (IsPadded(p, term.a) || IsPadded(p, term.b)))
-      s.Annotate(s.GetBlock(p.Text(block.name)), kFinite, 1);
+      s.AssumeFinite(s.GetBlock(p.Text(block.name)));
   }
 }
 

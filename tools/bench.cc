@@ -57,7 +57,7 @@ absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task,
   const RecordEntry* best = nullptr;
   for (const RecordEntry& e : *entries) {
     const bool same = e.workload.hash == hash && e.workload.program == text;
-    if (!same || IsCold(e.record) != cold || e.target.fingerprint != Host().fingerprint) continue;
+    if (!same || e.record.flags.cold != cold || e.target.fingerprint != Host().fingerprint) continue;
     if (best == nullptr || Seconds(e.record) < Seconds(best->record)) best = &e;
   }
   return best == nullptr ? std::nullopt : std::optional<RowId>(best->record.id);

@@ -48,9 +48,10 @@ absl::Status Best(const Options& options) {
                       {"gflops", FlopsOf(e.workload) / Seconds(e.record) * 1e-9},
                       {"verified", e.record.verified},
                       {"proven", IsProven(e.record)},
+                      {"assumptions", e.record.assumptions},
                       {"trial", e.record.trial},
-                      {"flags", e.record.flags},
-                      {"noisy", HasFlag(e.record.flags, kNoisyFlag)}});
+                      {"flags", e.record.flags.Print()},
+                      {"noisy", e.record.flags.noisy}});
     }
     Print(list);
     return absl::OkStatus();

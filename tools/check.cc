@@ -9,6 +9,7 @@
 #include "tools/record.h"
 #include "tools/subcommands.h"
 #include "tools/target_option.h"
+#include "tools/trust.h"
 #include "trace/replay.h"
 #include "trace/text.h"
 #include "validator/proof/proof.h"
@@ -24,6 +25,7 @@ struct Options {
 
 struct Pair {
   Program original, scheduled;
+  std::string assumptions;
 };
 
 absl::StatusOr<Pair> OfRecord(const Options& options) {
@@ -34,7 +36,7 @@ absl::StatusOr<Pair> OfRecord(const Options& options) {
         "\"", options.what, "\" is no record; give a file with a trace, or the number of a record")));
   absl::StatusOr<Rebuilt> rebuilt = Rebuild(record);
   if (!rebuilt.ok()) return rebuilt.status();
-  return Pair{std::move(rebuilt->reference), std::move(rebuilt->scheduled)};
+  return Pair{std::move(rebuilt->reference), std::move(rebuilt->scheduled), std::move(rebuilt->assumptions)};
 }
 
 absl::StatusOr<Pair> OfFiles(const Options& options) {
@@ -63,7 +65,7 @@ absl::StatusOr<Pair> OfFiles(const Options& options) {
   if (!replayed.ok())
     return absl::Status(replayed.status().code(),
                         absl::StrCat(options.trace, ": ", replayed.status().message()));
-  return Pair{replayed->state.Reference(found->program), replayed->program()};
+  return Pair{replayed->state.Reference(found->program), replayed->program(), AssumptionsOf(trace->steps)};
 }
 
 absl::Status CheckPair(const Options& options) {
@@ -75,10 +77,14 @@ absl::Status CheckPair(const Options& options) {
       Prove(pair->original, pair->scheduled, {.prover = &prover, .limit = absl::Seconds(options.seconds)});
   const std::string verdict(ToString(proof.verdict));
   if (options.json) {
-    Print(Json{{"verdict", verdict}, {"reason", proof.reason}, {"workload", pair->original.name}});
+    Print(Json{{"verdict", verdict},
+               {"reason", proof.reason},
+               {"assumptions", pair->assumptions},
+               {"workload", pair->original.name}});
   } else {
-    std::printf("%s: %s%s%s\n", pair->original.name.c_str(), verdict.c_str(),
-                proof.reason.empty() ? "" : ": ", proof.reason.c_str());
+    std::printf("%s: %s%s%s%s\n", pair->original.name.c_str(), verdict.c_str(),
+                proof.reason.empty() ? "" : ": ", proof.reason.c_str(),
+                AssumesText(pair->assumptions).c_str());
   }
   switch (proof.verdict) {
     case Proof::Verdict::kProven:

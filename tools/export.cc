@@ -1,5 +1,4 @@
 #include "backends/export/export.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/prove/presburger.h"
 #include "lang/base/phase.h"
@@ -24,7 +23,7 @@ absl::Status ExportRecord(const Options& options) {
   const absl::StatusOr<Rebuilt> record = Rebuild(options.record);
   if (!record.ok()) return record.status();
   const RecordRow& row = record->entry.record;
-  if (row.status != kRecordOk) {
+  if (row.status != outcome::kOk) {
     return absl::FailedPreconditionError("record " + std::to_string(row.id) + " failed (" + row.status +
                                          (row.error.empty() ? "" : ": " + row.error) +
                                          "); `kiln best` lists what did not");
@@ -42,9 +41,10 @@ absl::Status ExportRecord(const Options& options) {
   if (!builder.ok()) return builder.status();
   ExportOptions exporting;
   exporting.trace = row.trace;
-  exporting.contract = absl::StrContains(row.flags, "contract");
+  exporting.contract = row.flags.contract;
   exporting.checked =
-      absl::StrCat(TrustText(proof.verdict == Proof::Verdict::kProven, row.verified), "\n", kTrustHelp);
+      absl::StrCat(TrustText(proof.verdict == Proof::Verdict::kProven, row.verified, record->assumptions),
+                   "\n", kTrustHelp);
   MakeFor(*target, &exporting);
   const std::string name = options.name.empty() ? record->entry.workload.name : options.name;
   const Stoppable stoppable([&] { (*builder)->Interrupt(); });
@@ -60,6 +60,7 @@ absl::Status ExportRecord(const Options& options) {
                {"measured_on", record->target.cpu},
                {"measured_here", IsHost(record->target)},
                {"proof", std::string(ToString(proof.verdict))},
+               {"assumptions", record->assumptions},
                {"files", exported->files}});
   } else {
     for (const std::string& file : exported->files) std::printf("%s\n", file.c_str());

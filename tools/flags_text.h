@@ -1,4 +1,4 @@
-// How a record was timed, in words: of its flags as they are stored, and of its samples.
+// How a record was timed, in words: of its flags, and of its samples.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace kiln::tools {
 
 // "2 threads, multiply-adds fused, raced, 18 of 20 samples quiet". Words that are not known stay as they are.
 std::string FlagsText(const RecordRow& record);
-std::string FlagsText(const std::string& flags, const Quiet& quiet);
+std::string FlagsText(const RecordFlags& flags, const Quiet& quiet);
 
 // "18 of 20 samples quiet"; empty where nothing is known of it.
 std::string QuietText(const Quiet& quiet);
 
 // Why the time of a noisy record is not to be relied on, "" if it is not noisy. `raced` and `searched` are
 // seconds of its program in race and search; 0: not known.
-std::string NoiseText(const std::string& flags, const Quiet& quiet, double raced, double searched);
+std::string NoiseText(const RecordFlags& flags, const Quiet& quiet, double raced, double searched);
 
 }  // namespace kiln::tools

@@ -42,6 +42,7 @@ absl::StatusOr<Rebuilt> Rebuild(const RecordOption& option) {
   if (!replayed.ok()) return InRecord(option.id, "replay", replayed.status());
   rebuilt.reference = replayed->state.Reference(rebuilt.original);
   rebuilt.scheduled = replayed->program();
+  rebuilt.assumptions = AssumptionsOf(trace->steps);
   rebuilt.same_program = ToString(HashOf(rebuilt.scheduled)) == rebuilt.entry.record.program_hash;
   return rebuilt;
 }

@@ -22,6 +22,7 @@ struct Rebuilt {
   Program original;          // the workload
   Program reference;         // what the trace's lemmas made of it: what a proof compares with
   Program scheduled;         // after the trace
+  std::string assumptions;   // of the trace about the data (AssumptionsOf in lang/schedule/primitive.h)
   Target target;             // the machine that it was measured on
   bool same_program = true;  // it has the hash that was recorded
 };

@@ -1,4 +1,3 @@
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/measure/measurer.h"
 #include "lang/analysis/cost.h"
@@ -45,8 +44,8 @@ absl::Status ReplayRecord(const Options& options) {
   }
   CpuMeasurerOptions measuring;
   measuring.threads = record->target.cores;
-  measuring.contract = absl::StrContains(row.flags, "contract");
-  measuring.cold_cache = IsCold(row);
+  measuring.contract = row.flags.contract;
+  measuring.cold_cache = row.flags.cold;
   measuring.run_seconds = 60;
   measuring.race_seconds = 2;
   measuring.object_folder = ObjectFolder(options.record.database);
@@ -72,7 +71,7 @@ absl::Status ReplayRecord(const Options& options) {
                {"recorded_seconds", before},
                {"seconds", after},
                {"samples", result.samples},
-               {"flags", result.flags},
+               {"flags", result.flags.Print()},
                {"same_machine", same_machine}});
     return status;
   }

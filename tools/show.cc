@@ -25,7 +25,7 @@ absl::StatusOr<std::string> Compiled(const Options& options, const Rebuilt& reco
   BuildRequest request;
   request.program = Serialize(record.scheduled);
   request.outputs = {output};
-  request.contract = absl::StrContains(record.entry.record.flags, "contract");
+  request.contract = record.entry.record.flags.contract;
   request.print_after_all = options.print_after_all;
   MakeFor(*target, &request);
   request.limits.seconds = 120;
@@ -51,11 +51,12 @@ absl::Status Show(const Options& options) {
   if (options.json) {
     Print(Json{{"id", options.record.id},
                {"workload", record->entry.workload.name},
-               {"flags", record->entry.record.flags},
+               {"flags", record->entry.record.flags.Print()},
+               {"assumptions", record->assumptions},
                {"stage", options.print_after_all ? "passes" : options.stage},
                {"text", *text}});
   } else {
-    if (!record->entry.record.flags.empty())
+    if (record->entry.record.flags != RecordFlags())
       std::fprintf(stderr, "kiln: record %ld: %s\n", static_cast<long>(options.record.id),
                    FlagsText(record->entry.record).c_str());
     std::printf("%s%s", text->c_str(), absl::EndsWith(*text, "\n") ? "" : "\n");

@@ -1,17 +1,24 @@
 #include "tools/trust.h"
 
-#include "search/measure/noise.h"
-#include "validator/proof/proof.h"
+#include "absl/strings/str_cat.h"
 
 namespace kiln::tools {
 
-std::string TrustText(bool proven, bool verified) {
-  if (proven) return verified ? "proven and verified" : "proven";
-  return verified ? "verified" : "neither proven nor verified";
+std::string AssumesText(absl::string_view assumptions) {
+  return assumptions.empty() ? "" : absl::StrCat("; assumes: ", assumptions);
 }
 
-bool IsProven(const RecordRow& record) { return HasFlag(record.flags, kProvenFlag); }
+std::string TrustText(bool proven, bool verified, absl::string_view assumptions) {
+  const char* text = proven     ? verified ? "proven and verified" : "proven"
+                     : verified ? "verified"
+                                : "neither proven nor verified";
+  return absl::StrCat(text, AssumesText(assumptions));
+}
 
-std::string TrustText(const RecordRow& record) { return TrustText(IsProven(record), record.verified); }
+bool IsProven(const RecordRow& record) { return record.flags.proven; }
+
+std::string TrustText(const RecordRow& record) {
+  return TrustText(IsProven(record), record.verified, record.assumptions);
+}
 
 }  // namespace kiln::tools

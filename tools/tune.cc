@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -228,7 +227,7 @@ class TuneCommand {
         Relate(task, measurer, &found);
       }
       if (!o_.output.empty() && !*stop_) {
-        const bool contract = absl::StrContains(entry->record.flags, "contract");
+        const bool contract = entry->record.flags.contract;
         const auto exported = Export(found.result.program, task.name, o_.output, measurer.builders(),
                                      {.trace = entry->record.trace,
                                       .contract = contract,
@@ -269,7 +268,7 @@ class TuneCommand {
         const std::string id = absl::StrCat("--db ", Quoted(o_.database), " ", r.record);
         std::printf("  best      %s\n", best.c_str());
         std::printf("  record    %ld, %s\n", static_cast<long>(r.record),
-                    TrustText(f.proven, f.verified).c_str());
+                    TrustText(f.proven, f.verified, AssumptionsOf(r.trace.steps)).c_str());
         const std::string share = ShareText(f.roofline, r.latency, f.cores);
         if (!share.empty()) std::printf("  machine   %s\n", share.c_str());
         for (const LibraryRatio& l : f.libraries) {
@@ -308,6 +307,7 @@ class TuneCommand {
         json["gflops"] = f.flops / f.result.latency * 1e-9;
         json["verified"] = f.verified;
         json["proven"] = f.proven;
+        json["assumptions"] = AssumptionsOf(f.result.trace.steps);
         if (f.roofline.seconds() > 0)
           json["machine"] = {{"share", f.roofline.seconds() / f.result.latency},
                              {"bound", f.roofline.IsCompute() ? "peak" : "bandwidth"},
@@ -316,8 +316,8 @@ class TuneCommand {
         for (const LibraryRatio& l : f.libraries)
           json["libraries"][l.name] = {{"seconds", l.seconds}, {"ratio", l.ratio}};
         json["trace"] = kiln::Print(f.result.trace);
-        json["flags"] = f.result.flags;
-        json["noisy"] = HasFlag(f.result.flags, kNoisyFlag);
+        json["flags"] = f.result.flags.Print();
+        json["noisy"] = f.result.flags.noisy;
         const std::string noise =
             NoiseText(f.result.flags, f.result.quiet, f.result.latency, f.result.searched);
         if (!noise.empty()) json["noise"] = noise;

@@ -137,14 +137,15 @@ class CpuMeasurer::Impl {
     }
     for (size_t i = 0; i < racing.size(); ++i) {
       MeasureResult& result = racing[i]->result;
-      result.status = OutcomeOf(raced.status);
+      result.status = std::string(RunStatusName(raced.status));
       result.error = raced.detail;
       if (raced.status != RunStatus::kOk) continue;
       result.samples = i == 0 ? raced.seconds : raced.peer_seconds[i - 1];
       result.taken = i == 0 ? raced.taken : raced.peer_taken[i - 1];
       result.verified = true;
       result.flags = Flags(*racing[i], raced, i == 0 ? raced.preempted : raced.peer_preempted[i - 1]);
-      result.flags += LoadFlags();
+      result.flags.others = others_;  // what else wanted the cores
+      result.flags.noisy = others_ + target_.cores > CoresOfTheMachine();
     }
     std::vector<MeasureResult> results;
     for (Candidate& candidate : candidates) results.push_back(std::move(candidate.result));
@@ -333,7 +334,7 @@ class CpuMeasurer::Impl {
     ran = RunAgainIfLost(candidate.running, std::move(ran));
     if (LearnsThatItWasDisturbed(candidate.running, ran)) ran = Run(candidate.running);
     MeasureResult& result = candidate.result;
-    result.status = OutcomeOf(ran.status);
+    result.status = std::string(RunStatusName(ran.status));
     result.error = ran.detail;
     const std::string& written = candidate.running.write_reference_to;
     if (ran.status == RunStatus::kOk && !written.empty()) {
@@ -424,25 +425,18 @@ class CpuMeasurer::Impl {
     for (size_t i = 0; i < all->size(); ++i) Append(of_peers[i], &(*all)[i]);
   }
 
-  // What else wanted the cores during a race.
-  std::string LoadFlags() const {
-    const bool noisy = others_ + target_.cores > CoresOfTheMachine();
-    return absl::StrCat(others_ > 0 ? absl::StrCat(" others=", others_) : "",
-                        noisy ? absl::StrCat(" ", kNoisyFlag) : "");
-  }
-
-  std::string Flags(const Candidate& candidate, const RunResult& ran, int preempted) const {
-    std::string flags = absl::StrCat("threads=", target_.cores, options_.contract ? " contract" : "",
-                                     Reassociates(*candidate.request->scheduled) ? " reassociated" : "");
-    if (options_.cold_cache) absl::StrAppend(&flags, " ", kColdFlag);
-    if (reference_kernel_) flags += " relative";
-    if (candidate.reference->file.empty()) flags += " spot-checked";
-    if (!candidate.reference->interpreted) flags += " uninterpreted";
-    if (candidate.kernel.prepare_symbol) flags += " prepare";
-    if (reference_kernel_ && !ran.calm && !ran.lower_bound) flags += " disturbed";
-    if (ran.retaken > 0) absl::StrAppend(&flags, " retaken=", ran.retaken);
-    if (preempted > 0) absl::StrAppend(&flags, " preempted=", preempted);
-    return flags;
+  RecordFlags Flags(const Candidate& candidate, const RunResult& ran, int preempted) const {
+    return {.threads = target_.cores,
+            .contract = options_.contract,
+            .reassociated = Reassociates(*candidate.request->scheduled),
+            .cold = options_.cold_cache,
+            .relative = reference_kernel_.has_value(),
+            .spot_checked = candidate.reference->file.empty(),
+            .uninterpreted = !candidate.reference->interpreted,
+            .prepare = candidate.kernel.prepare_symbol.has_value(),
+            .disturbed = reference_kernel_ && !ran.calm && !ran.lower_bound,
+            .retaken = ran.retaken,
+            .preempted = preempted};
   }
 
   CpuMeasurerOptions options_;

@@ -35,12 +35,6 @@ std::string InWords(const Program& program, const Element& at) {
 
 }  // namespace
 
-std::string OutcomeOf(RunStatus status) {
-  std::string name = RunStatusName(status);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
 References::References(ReferenceOptions options, BuilderPool* builders,
                        std::function<RunResult(const RunRequest&)> run)
     : options_(std::move(options)), builders_(builders), run_(std::move(run)) {}
@@ -148,7 +142,7 @@ void References::BuildAndRun(const Program& original, Reference* reference) {
   reference->interrupted = ran.status == RunStatus::kInterrupted;
   if (ran.status == RunStatus::kInterrupted) return;
   if (ran.status != RunStatus::kOk) {
-    reference->failure = OutcomeOf(ran.status);
+    reference->failure = std::string(RunStatusName(ran.status));
     return;
   }
   const double seconds = std::max(kLeastCheckSeconds, kRunsOfACheck * reference->seconds);

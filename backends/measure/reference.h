@@ -77,7 +77,4 @@ class References {
   absl::flat_hash_map<Hash128, std::unique_ptr<Reference>> made_;
 };
 
-// The class of outcome (search/measure/measurer.h) of a run.
-std::string OutcomeOf(RunStatus status);
-
 }  // namespace kiln

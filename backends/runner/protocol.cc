@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "backends/workers/wire.h"
+#include "search/outcome.h"
 
 namespace kiln {
 namespace {
@@ -67,26 +68,26 @@ bool Decode(const std::string& bytes, RunResult* result) {
          result->status <= RunStatus::kInterrupted;
 }
 
-const char* RunStatusName(RunStatus status) {
+absl::string_view RunStatusName(RunStatus status) {
   switch (status) {
     case RunStatus::kOk:
-      return "ok";
+      return outcome::kOk;
     case RunStatus::kCrashed:
-      return "crashed";
+      return outcome::kCrashed;
     case RunStatus::kTimedOut:
-      return "timed-out";
+      return outcome::kTimedOut;
     case RunStatus::kOutOfMemory:
-      return "out-of-memory";
+      return outcome::kOutOfMemory;
     case RunStatus::kWrongResult:
-      return "wrong-result";
+      return outcome::kWrongResult;
     case RunStatus::kLoadFailed:
-      return "load-failed";
+      return outcome::kLoadFailed;
     case RunStatus::kGuardViolated:
-      return "guard-violated";
+      return outcome::kGuardViolated;
     case RunStatus::kNonZeroStatus:
-      return "non-zero-status";
+      return outcome::kNonZeroStatus;
     case RunStatus::kInterrupted:
-      return "interrupted";
+      return outcome::kInterrupted;
   }
   return "unknown";
 }

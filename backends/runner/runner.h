@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "backends/runner/data.h"
 
 namespace kiln {
@@ -156,8 +157,8 @@ enum class RunStatus {
   kInterrupted,  // says nothing about the kernel: the pool was stopped, or the runner was killed from outside
 };
 
-// "ok", "crashed", "timed-out", ...: the words under which failures are counted and stored.
-const char* RunStatusName(RunStatus status);
+// Its spelling in search/outcome.h.
+absl::string_view RunStatusName(RunStatus status);
 
 struct RunResult {
   RunStatus status = RunStatus::kInterrupted;

@@ -66,7 +66,7 @@ class Transfer {
     for (const WorkloadRow& workload : contents.workloads) {
       if (workload.name != name) continue;
       return std::count_if(contents.records.begin(), contents.records.end(), [&](const RecordRow& record) {
-               return record.workload == workload.id && !IsOfRace(record);
+               return record.workload == workload.id && !record.flags.race;
              }) >= options_.source_trials;
     }
     return false;

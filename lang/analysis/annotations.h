@@ -12,7 +12,7 @@ int64_t AnnotationOf(const Program& program, Range annotations, absl::string_vie
 inline constexpr absl::string_view kFastMath = "fast-math";
 
 // Of a sum of products: its factors are finite, so that terms in which one is a zero beyond the bounds of
-// what it reads add nothing, and may be left out.
+// what it reads add nothing, and may be left out. The lemma assume-finite sets it.
 inline constexpr absl::string_view kFinite = "finite";
 
 // Of a block: what it stores goes past the caches, for results that none holds until somebody reads them.

@@ -116,6 +116,7 @@ const Primitive kSkipZeros{
         "Does not apply after a step that transforms the program, or when no factor is such a buffer, "
         "walked along by a spatial and a reduction iter whose extents are multiples of the distance.",
     .apply = SkipZeros,
+    .assumes = kFiniteFactors,
 };
 KILN_PRIMITIVE(kSkipZeros);
 

@@ -25,10 +25,8 @@ const Primitive kAnnotateBlock{
     .doc =
         "Sets a named number on a block; it changes no meaning. `fast-math` other than 0: functions such as "
         "tanh and powf may be less accurate there, and faster (backends/cpu/passes/vector_math.h). `stream` other "
-        "than 0: whole vectors are stored past the caches. `finite` other than 0: of a sum of products, "
-        "terms in which a factor is a zero beyond the bounds of what it reads (`within`) may be left out; "
-        "where the other factor is infinite or NaN, so would be the sum with them; where a sum starts from "
-        "-0.0 and nothing but such terms enters, it may stay -0.0.",
+        "than 0: whole vectors are stored past the caches. `finite` other than 0 is what the lemma `assume-finite` "
+        "sets, and an assumption about the data too.",
     .apply = AnnotateBlock,
 };
 KILN_PRIMITIVE(kAnnotateBlock);

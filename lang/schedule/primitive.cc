@@ -4,9 +4,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "lang/analysis/annotations.h"
 #include "lang/analysis/restrictions.h"
 #include "lang/base/check.h"
 #include "lang/base/defect.h"
@@ -174,6 +176,17 @@ absl::Status Call::Draw(const Distribution& whole) {
   }
   Return(decision_);
   return absl::OkStatus();
+}
+
+std::string AssumptionsOf(absl::Span<const Step> steps) {
+  std::set<absl::string_view> assumptions;
+  for (const Step& step : steps) {
+    if (*step.primitive->assumes != '\0') assumptions.insert(step.primitive->assumes);
+    if (step.primitive == FindPrimitive("annotate-block") &&
+        std::get<std::string>(step.attributes[0]) == kFinite && std::get<int64_t>(step.attributes[1]) != 0)
+      assumptions.insert(kFiniteFactors);
+  }
+  return absl::StrJoin(assumptions, "; ");
 }
 
 absl::Status Run(State& state, const Target& target, const Step& step, int step_index, Chooser* chooser,

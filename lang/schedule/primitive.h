@@ -101,6 +101,8 @@ struct Primitive {
   bool restricts = false;  // makes what all later steps must keep (analysis/restrictions.h)
   const char* doc;         // what it does, before -> after, and when it does not apply
   absl::Status (*apply)(Call& call);
+  // What the data must meet for the identity of a lemma to hold (AssumptionsOf below); "" if nothing.
+  const char* assumes = "";
 };
 
 // All primitives by name; nullptr if there is none.
@@ -112,6 +114,14 @@ std::vector<const Primitive*> AllPrimitives();  // sorted by name
 // success `decision` (if not null) gets what a sampling step decided. Messages name step_index and the step.
 absl::Status Run(State& state, const Target& target, const Step& step, int step_index, Chooser* chooser,
                  int* num_results, Decision* decision);
+
+// Of lemmas.
+inline constexpr char kFiniteFactors[] = "finite inputs and intermediates";
+
+// What steps take for granted of the data, each once, joined by "; "; "" if nothing. For data that do not
+// meet it results may differ from those of the original. It counts the annotation `finite` too, as schedules
+// said it before there was the lemma assume-finite.
+std::string AssumptionsOf(absl::Span<const Step> steps);
 
 // The status of a step that did not apply after the steps `before`, with a line for each of its handles that
 // says which step made it, and for those that are gone which step used it up.

@@ -126,6 +126,7 @@ void Schedule::Pipeline(Loop loop, PipelineOptions options, Where where) {
 Block Schedule::AccumulateIn(Block block, absl::string_view dtype, Where where) {
   return BlockOf(Do("accumulate-in", {Of(block)}, {std::string(dtype)}, where));
 }
+void Schedule::AssumeFinite(Block block, Where where) { Do("assume-finite", {Of(block)}, {}, where); }
 void Schedule::SkipZeros(Block block, Where where) { Do("skip-zeros", {Of(block)}, {}, where); }
 void Schedule::Prepare(Block block, Where where) { Do("prepare", {Of(block)}, {}, where); }
 

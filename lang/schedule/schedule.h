@@ -91,6 +91,8 @@ class Schedule : public ScheduleCore {
   // --- lemmas: what they make is the new reference; they come first
   // Reduces in a wider type, and rounds once at the end; the block that rounds.
   Block AccumulateIn(Block block, absl::string_view dtype, Where where = Where::current());
+  // Lets lowering leave out the terms of a sum of products whose factor is a zero beyond bounds.
+  void AssumeFinite(Block block, Where where = Where::current());
   // Leaves out the terms of a sum of products whose factor is a zero between elements.
   void SkipZeros(Block block, Where where = Where::current());
 

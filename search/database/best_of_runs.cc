@@ -3,7 +3,7 @@
 namespace kiln {
 
 void BestOfRuns::Offer(const RecordRow& record) {
-  const Fastest offered{record.id, Seconds(record), IsOfRace(record)};
+  const Fastest offered{record.id, Seconds(record), record.flags.race};
   const auto [run, first] = runs_.try_emplace(record.run, offered);
   Fastest& fastest = run->second;
   const bool better = offered.raced != fastest.raced ? offered.raced : offered.seconds < fastest.seconds;

@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "lang/schedule/primitive.h"
 #include "nlohmann/json.hpp"
+#include "trace/text.h"
 
 namespace kiln {
 namespace {
@@ -62,10 +64,19 @@ Json ToJson(const RecordRow& row) {
           {"status", ToJson(row.status)},
           {"error", ToJson(row.error)},
           {"lower_bound", row.lower_bound},
-          {"flags", ToJson(row.flags)},
+          {"flags", ToJson(row.flags.Print())},
           {"verified", row.verified},
           {"created", row.created},
-          {"taken", row.taken}};
+          {"taken", row.taken},
+          {"assumptions", ToJson(row.assumptions)},
+          {"place", ToJson(row.place)},
+          {"facts", Json::parse(row.facts)}};
+}
+
+// As the texts of versions that did not write them say it; a trace that does not parse says nothing.
+std::string AssumptionsOfTrace(absl::string_view text) {
+  const absl::StatusOr<Trace> trace = ParseTrace(text);
+  return trace.ok() ? AssumptionsOf(trace->steps) : "";
 }
 
 // Reads the fields of one object; the first problem is kept.
@@ -114,6 +125,12 @@ class Reader {
     if (value == nullptr) return false;
     if (!value->is_boolean()) Fail(absl::StrCat("\"", field, "\" is not true or false"));
     return value->is_boolean() && value->get<bool>();
+  }
+
+  std::string Object(const char* field) {
+    const Json* value = Find(field);
+    if (value != nullptr && !value->is_object()) Fail(absl::StrCat("\"", field, "\" is not an object"));
+    return value != nullptr ? value->dump() : "{}";
   }
 
   bool Has(const char* field) const { return object_.is_object() && object_.contains(field); }
@@ -253,8 +270,11 @@ class Importer {
             .status = r.Text("status"),
             .error = r.Text("error"),
             .lower_bound = r.Bool("lower_bound"),
-            .flags = r.Text("flags"),
+            .flags = RecordFlags::Parse(r.Text("flags")),
             .verified = r.Bool("verified"),
+            .assumptions = r.Has("assumptions") ? r.Text("assumptions") : AssumptionsOfTrace(r.Text("trace")),
+            .place = r.Has("place") ? r.Text("place") : "",
+            .facts = r.Has("facts") ? r.Object("facts") : "{}",
             .created = r.Integer<int64_t>("created")};
   }
 

@@ -142,7 +142,7 @@ class MemoryStore : public Store {
     BestOfRuns runs;
     for (const RecordRow& record : all_.records) {
       if (record.workload != workload || record.target != target || !CanBeBest(record)) continue;
-      if ((!verified_only || record.verified) && IsCold(record) == cold) runs.Offer(record);
+      if ((!verified_only || record.verified) && record.flags.cold == cold) runs.Offer(record);
     }
     if (runs.Best() == 0) return std::nullopt;
     return all_.records[runs.Best() - 1];

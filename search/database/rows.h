@@ -5,17 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "search/database/record_flags.h"
+#include "search/outcome.h"
 
 namespace kiln {
 
 // Ids are positive, unique within their table, given in order of insertion,
 // and have no meaning outside their store.
 using RowId = int64_t;
-
-// The status class of a candidate that ran and was not found wrong. The other classes (build_failed, crashed,
-// timed_out, out_of_memory, wrong_result, ...) are the measurer's; the store treats them alike.
-inline constexpr absl::string_view kRecordOk = "ok";
 
 struct WorkloadRow {
   RowId id = 0;
@@ -58,12 +55,16 @@ struct RecordRow {
   // undisturbed the reference kernel took beside it (docs/decisions/0013). Empty where a measurer tells
   // nothing of it.
   std::vector<double> taken{};
-  std::string status{};      // status class
-  std::string error{};       // empty when status is "ok"
-  bool lower_bound = false;  // measuring stopped early: it is at least this slow, and never best
-  std::string flags{};       // how it was built and timed, e.g. "contraction"
-  bool verified = false;     // its output was compared with the reference
-  int64_t created = 0;       // milliseconds since 1970, UTC
+  std::string status{};       // search/outcome.h; the store treats all but outcome::kOk alike
+  std::string error{};        // empty when status is "ok"
+  bool lower_bound = false;   // measuring stopped early: it is at least this slow, and never best
+  RecordFlags flags{};        // how it was built and timed
+  bool verified = false;      // its output was compared with the reference
+  std::string assumptions{};  // of its schedule about the data (AssumptionsOf in lang/schedule/primitive.h);
+                              // "" if none
+  std::string place{};      // where it was measured, beside the target's fingerprint; "" if that is not said
+  std::string facts{"{}"};  // a JSON object, free: what else is known of the measurement
+  int64_t created = 0;      // milliseconds since 1970, UTC
   bool operator==(const RecordRow&) const = default;
 };
 

@@ -96,6 +96,18 @@ CREATE TABLE round (
     R"sql(
 ALTER TABLE record ADD COLUMN taken BLOB NOT NULL DEFAULT x'' CHECK (length(taken) % 16 = 0);
 )sql",
+    // Version 5: what schedules assume, as traces said it until then; where records were measured and what
+    // else is
+    // known of them; who measures a run, and until when nobody else may (milliseconds since 1970, UTC).
+    R"sql(
+ALTER TABLE record ADD COLUMN assumptions TEXT NOT NULL DEFAULT '';
+ALTER TABLE record ADD COLUMN place TEXT NOT NULL DEFAULT '';
+ALTER TABLE record ADD COLUMN facts TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE run ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN lease_until INTEGER NOT NULL DEFAULT 0;
+UPDATE record SET assumptions = 'finite inputs and intermediates'
+  WHERE instr(trace, 'skip-zeros b') > 0 OR instr(trace, '"finite" value=') > 0;
+)sql",
 };
 
 absl::StatusOr<int> FindVersion(sqlite::Connection& db) {

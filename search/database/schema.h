@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 
 // Makes the tables in an empty file; migrates an older one after copying it to FILE.vN.bak (FILE.vN.bak.1,
 // ... if that name is taken: nothing is overwritten); refuses a newer one (kFailedPrecondition) and one that

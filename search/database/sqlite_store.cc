@@ -21,11 +21,11 @@ constexpr char kRunColumns[] =
     "id, uid, command, options, seed, kiln_version, llvm_version, xgboost_version, started, state, finished";
 constexpr char kRecordColumns[] =
     "id, workload, target, run, task, round, trial, sketch, trace, program_hash, samples, status, error, "
-    "lower_bound, flags, verified, created, taken";
+    "lower_bound, flags, verified, created, taken, assumptions, place, facts";
 constexpr char kInsertRecord[] =
     "INSERT INTO record (workload, target, run, task, round, trial, sketch, trace, program_hash, samples, "
-    "status, error, lower_bound, flags, verified, created, taken) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "status, error, lower_bound, flags, verified, created, taken, assumptions, place, facts) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 static_assert(std::endian::native == std::endian::little, "samples are stored as little-endian doubles");
 
@@ -77,8 +77,11 @@ RecordRow ReadRecord(const Query& q) {
           .status = q.Text(11),
           .error = q.Text(12),
           .lower_bound = q.Int(13) != 0,
-          .flags = q.Text(14),
+          .flags = RecordFlags::Parse(q.Text(14)),
           .verified = q.Int(15) != 0,
+          .assumptions = q.Text(18),
+          .place = q.Text(19),
+          .facts = q.Text(20),
           .created = q.Int(16)};
 }
 
@@ -213,15 +216,15 @@ class SqliteStore : public Store {
     Query query(*db_,
                 "SELECT id, run, flags, samples FROM record WHERE workload = ? AND target = ? AND status = "
                 "? AND lower_bound = 0 AND verified >= ? ORDER BY id",
-                workload, target, kRecordOk, verified_only);
+                workload, target, outcome::kOk, verified_only);
     BestOfRuns runs;
     RecordRow candidate;
     while (query.Next()) {
       candidate.id = query.Int(0);
       candidate.run = query.Int(1);
-      candidate.flags = query.Text(2);
+      candidate.flags = RecordFlags::Parse(query.Text(2));
       candidate.samples = UnpackSamples(query.Text(3));
-      if (!candidate.samples.empty() && IsCold(candidate) == cold) runs.Offer(candidate);
+      if (!candidate.samples.empty() && candidate.flags.cold == cold) runs.Offer(candidate);
     }
     if (!query.status().ok()) return query.status();
     if (runs.Best() == 0) return std::nullopt;
@@ -404,7 +407,8 @@ class SqliteStore : public Store {
     if (!same.status().ok()) return same.status();
     return Inserted(Query(*db_, kInsertRecord, r.workload, r.target, r.run, r.task, r.round, r.trial,
                           r.sketch, r.trace, r.program_hash, Blob{PackSamples(r.samples)}, r.status, r.error,
-                          r.lower_bound, r.flags, r.verified, r.created, Blob{PackSamples(r.taken)}));
+                          r.lower_bound, r.flags.Print(), r.verified, r.created, Blob{PackSamples(r.taken)},
+                          r.assumptions, r.place, r.facts));
   }
 
   absl::StatusOr<RowId> AddOrFindRun(RunRow run) {

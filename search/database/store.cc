@@ -8,8 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "search/measure/measurer.h"
-#include "search/measure/noise.h"
+#include "nlohmann/json.hpp"
 
 namespace kiln {
 double Seconds(const RecordRow& record) {
@@ -21,12 +20,8 @@ double Seconds(const RecordRow& record) {
 }
 
 bool CanBeBest(const RecordRow& record) {
-  return record.status == kRecordOk && !record.lower_bound && !record.samples.empty();
+  return record.status == outcome::kOk && !record.lower_bound && !record.samples.empty();
 }
-
-bool IsOfRace(const RecordRow& record) { return HasFlag(record.flags, kRaceFlag); }
-
-bool IsCold(const RecordRow& record) { return HasFlag(record.flags, kColdFlag); }
 
 absl::Status CheckHash(absl::string_view field, absl::string_view hash) {
   const bool hex = std::all_of(hash.begin(), hash.end(),
@@ -45,7 +40,7 @@ absl::Status CheckRecord(const RecordRow& record) {
   if (record.task < 0 || record.round < 0 || record.trial < 0)
     return invalid("task, round and trial are not negative");
   if (record.status.empty()) return invalid("status is empty");
-  if (record.verified && record.status != kRecordOk)
+  if (record.verified && record.status != outcome::kOk)
     return invalid("verified, but its status is ", record.status);
   for (const double sample : record.samples) {
     if (!std::isfinite(sample) || std::signbit(sample))
@@ -57,6 +52,8 @@ absl::Status CheckRecord(const RecordRow& record) {
     if (!std::isfinite(number) || std::signbit(number))
       return invalid("taken has ", number, ", which is neither a time nor a slowdown");
   }
+  if (!nlohmann::json::parse(record.facts, nullptr, false).is_object())
+    return invalid("facts are no JSON object: ", record.facts);
   return absl::OkStatus();
 }
 

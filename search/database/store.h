@@ -45,14 +45,6 @@ double Seconds(const RecordRow& record);
 // it ran to the end, is not a lower bound, and has samples.
 bool CanBeBest(const RecordRow& record);
 
-// The flag of records that come from the race at the end of a run, beside the measurer's own.
-inline constexpr absl::string_view kRaceFlag = "race";
-bool IsOfRace(const RecordRow& record);
-
-// Whether it was timed with cold caches (kColdFlag in search/measure/measurer.h): such times and others say nothing
-// about each other.
-bool IsCold(const RecordRow& record);
-
 // What every implementation demands of rows before it stores them (kInvalidArgument says which field).
 absl::Status CheckHash(absl::string_view field, absl::string_view hash);
 absl::Status CheckRecord(const RecordRow& record);

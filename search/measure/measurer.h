@@ -17,33 +17,10 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "lang/program/program.h"
+#include "search/database/record_flags.h"
+#include "search/outcome.h"
 
 namespace kiln {
-
-// The classes of outcomes, under which failures are counted and stored.
-// Words of a measurer's own are allowed.
-namespace outcome {
-inline constexpr absl::string_view kOk = "ok";
-inline constexpr absl::string_view kBuildFailed = "build_failed";
-inline constexpr absl::string_view kLoadFailed = "load_failed";
-inline constexpr absl::string_view kCrashed = "crashed";
-inline constexpr absl::string_view kTimedOut = "timed_out";
-inline constexpr absl::string_view kOutOfMemory = "out_of_memory";
-inline constexpr absl::string_view kWrongResult = "wrong_result";
-inline constexpr absl::string_view kGuardViolated = "guard_violated";  // touched memory that is not its own
-inline constexpr absl::string_view kNonZeroStatus = "non_zero_status";
-// Says nothing about the program: measuring was stopped. Such results are not recorded; the program is
-// measured when the run goes on.
-inline constexpr absl::string_view kInterrupted = "interrupted";
-}  // namespace outcome
-
-// The flag of what was timed with caches that held nothing of it.
-inline constexpr absl::string_view kColdFlag = "cold-cache";
-
-// The flag of a time that other programs on the machine may have changed (search/measure/noise.h). A measurer sets it
-// where more threads are ready to run than there are cores; the tuner where most samples of a race were
-// disturbed, or where race and search differ.
-inline constexpr absl::string_view kNoisyFlag = "noisy";
 
 // Both programs must live until the call returns.
 struct MeasureRequest {
@@ -62,7 +39,7 @@ struct MeasureResult {
   std::vector<double> taken = {};    // the whole timing (RecordRow::taken)
   bool lower_bound = false;          // stopped early: it is at least this slow
   bool verified = false;             // its outputs were compared with the original's, and agree
-  std::string flags = {};            // how it was built and timed, for the record
+  RecordFlags flags = {};            // how it was built and timed, for the record
 
   bool ok() const { return status == outcome::kOk; }
 };

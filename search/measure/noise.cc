@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
-
 namespace kiln {
 namespace {
 
@@ -14,28 +10,11 @@ constexpr double kCalm = 1.1;  // as in TimingPolicy (backends/runner/runner.h)
 
 }  // namespace
 
-bool HasFlag(absl::string_view flags, absl::string_view word) {
-  for (const absl::string_view flag : absl::StrSplit(flags, ' '))
-    if (flag == word) return true;
-  return false;
-}
-
-double FlagNumber(absl::string_view flags, absl::string_view name) {
-  for (absl::string_view flag : absl::StrSplit(flags, ' ')) {
-    double number = 0;
-    if (absl::ConsumePrefix(&flag, name) && absl::ConsumePrefix(&flag, "=") &&
-        absl::SimpleAtod(flag, &number) && std::isfinite(number))
-      return number;
-  }
-  return 0;
-}
-
-Quiet QuietOf(absl::Span<const double> taken, absl::string_view flags) {
+Quiet QuietOf(absl::Span<const double> taken, const RecordFlags& flags) {
   Quiet quiet{.samples = static_cast<int>(taken.size() / 2)};
   int calm = 0;
   for (size_t i = 1; i < taken.size(); i += 2) calm += taken[i] <= kCalm;
-  const double preempted = std::min(FlagNumber(flags, "preempted"), static_cast<double>(quiet.samples));
-  quiet.quiet = std::min(calm, quiet.samples - static_cast<int>(std::max(0.0, preempted)));
+  quiet.quiet = std::min(calm, quiet.samples - std::min(flags.preempted, quiet.samples));
   return quiet;
 }
 

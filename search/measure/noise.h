@@ -2,19 +2,13 @@
 // what follows from it.
 #pragma once
 
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "search/measure/measurer.h"
+#include "search/database/record_flags.h"
 
 namespace kiln {
 
 // Of the same program, race over search or search over race: calm times differ by less.
 inline constexpr double kRaceDiffers = 1.2;
-
-// Whether `flags`, words with spaces between, has this one.
-bool HasFlag(absl::string_view flags, absl::string_view word);
-// N of the word NAME=N; 0 without one.
-double FlagNumber(absl::string_view flags, absl::string_view name);
 
 // How many samples nothing disturbed: the reference kernel took at most 1.1 of its undisturbed time beside
 // them, and no other process had the core meanwhile.
@@ -22,7 +16,7 @@ struct Quiet {
   int quiet = 0, samples = 0;  // no samples: the measurer does not say
   bool Mostly() const { return 2 * quiet >= samples; }
 };
-Quiet QuietOf(absl::Span<const double> taken, absl::string_view flags);
+Quiet QuietOf(absl::Span<const double> taken, const RecordFlags& flags);
 
 // Whether the race of a program (seconds) says something else than the search did.
 bool RaceDiffers(double race, double search);

@@ -27,7 +27,8 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
   std::map<std::tuple<RowId, RowId, bool>, int> numbers;
   std::vector<Task> tasks;
   for (const RecordRow& record : contents.records) {
-    if (!numbers.try_emplace({record.workload, record.target, IsCold(record)}, tasks.size()).second) continue;
+    if (!numbers.try_emplace({record.workload, record.target, record.flags.cold}, tasks.size()).second)
+      continue;
     absl::StatusOr<Program> program = ParseProgram(workloads.at(record.workload)->program);
     if (!program.ok()) return program.status();
     absl::StatusOr<Target> target = TargetOf(*targets.at(record.target));
@@ -39,8 +40,8 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
   global.tasks = static_cast<int>(tasks.size());
   Knowledge knowledge(global.tasks);
   for (const RecordRow& record : contents.records) {
-    if (IsOfRace(record)) continue;
-    const int task = numbers.at({record.workload, record.target, IsCold(record)});
+    if (record.flags.race) continue;
+    const int task = numbers.at({record.workload, record.target, record.flags.cold});
     const auto& [program, target] = tasks[task];
     const absl::StatusOr<Trace> trace = ParseTrace(record.trace);
     const auto replayed = trace.ok() ? Replay(*trace, program, target, {.snapshots = false}) : trace.status();
@@ -49,7 +50,7 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
       continue;
     }
     const double seconds =
-        record.status == kRecordOk ? Seconds(record) : std::numeric_limits<double>::infinity();
+        record.status == outcome::kOk ? Seconds(record) : std::numeric_limits<double>::infinity();
     knowledge.Add({.task = task, .record = record.id, .seconds = seconds, .lower_bound = record.lower_bound},
                   KindExtractor(target, features).Extract(*replayed));
     ++global.records;

@@ -117,7 +117,7 @@ struct TuneResult {
       0;  // seconds: the median of the race, or of the record if there was none; infinity if nothing ran
   Trace trace;          // with its decisions
   Program program;      // scheduled
-  std::string flags;    // of the record
+  RecordFlags flags;    // of the record
   Quiet quiet;          // of its samples
   double searched = 0;  // seconds of the same program as the search told them, where `latency` is of a race
   RowId record = 0;     // 0 if nothing ran

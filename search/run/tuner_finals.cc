@@ -37,7 +37,7 @@ size_t WinnerOf(const std::vector<MeasureResult>& raced) {
 }
 
 bool IsNoisy(const MeasureResult& raced, double searched) {
-  return HasFlag(raced.flags, kNoisyFlag) || !QuietOf(raced.taken, raced.flags).Mostly() ||
+  return raced.flags.noisy || !QuietOf(raced.taken, raced.flags).Mostly() ||
          RaceDiffers(SecondsOf(raced), searched);
 }
 
@@ -71,9 +71,7 @@ std::vector<MeasureResult> Tuner::RaceUntilCalm(const std::vector<MeasureRequest
     best_is_calm = calm;
   }
   for (size_t i = 0; i < best.size(); ++i) {
-    std::string& flags = best[i].flags;
-    if (best[i].ok() && IsNoisy(best[i], searched[i]) && !HasFlag(flags, kNoisyFlag))
-      absl::StrAppend(&flags, flags.empty() ? "" : " ", kNoisyFlag);
+    if (best[i].ok() && IsNoisy(best[i], searched[i])) best[i].flags.noisy = true;
   }
   return best;
 }
@@ -116,8 +114,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
     absl::StatusOr<Point> point = PointOf(*t.space, judge_, m->candidate);
     if (!point.ok()) return point.status();
     const Phase phase("proof");
-    const Proof proof = Prove(point->replayed.state.Reference(t.space->original), point->replayed.program(),
-                              {.prover = options_.prover});
+    const Proof proof = Prove(t.space->original, point->replayed, {.prover = options_.prover});
     if (const absl::Status refuted = TurnAwayRefuted(proof, "it"); !refuted.ok())
       return store_.SetVerdict(m->record, false, outcome::kWrongResult, std::string(refuted.message()));
     if (records.empty()) first = m->seconds;
@@ -169,9 +166,8 @@ absl::Status Tuner::RaceAndFinish() {
     if (!trials.ok()) return trials.status();
     for (const Trial& trial : *trials) {
       rows.push_back(RowOf(task, trial));
-      std::string& flags = rows.back().flags;
-      absl::StrAppend(&flags, flags.empty() ? "" : " ", kRaceFlag);
-      if (trial.proven) absl::StrAppend(&flags, " ", kProvenFlag);
+      rows.back().flags.race = true;
+      rows.back().flags.proven = trial.proven;
     }
   }
   raced_ = true;
@@ -186,13 +182,13 @@ absl::Status Tuner::RaceAndFinish() {
 
 // What the search told of the same program; 0 if it is not of a race.
 double Tuner::SearchedSeconds(int task, const RecordRow& raced) const {
-  if (!IsOfRace(raced)) return 0;
+  if (!raced.flags.race) return 0;
   const auto records = store_.Records(tasks_[task].workload, target_row_);
   if (!records.ok()) return 0;
   double seconds = 0;
   for (const RecordRow& row : *records) {
-    const bool same = row.program_hash == raced.program_hash && IsCold(row) == IsCold(raced);
-    if (same && !IsOfRace(row) && CanBeBest(row)) seconds = Seconds(row);
+    const bool same = row.program_hash == raced.program_hash && row.flags.cold == raced.flags.cold;
+    if (same && !row.flags.race && CanBeBest(row)) seconds = Seconds(row);
   }
   return seconds;
 }
@@ -214,7 +210,7 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Results(bool interrupted) {
     if (!own.ok()) return own.status();
     std::optional<RecordRow> best;
     for (const RecordRow& row : *own) {
-      if (row.task != t || !IsOfRace(row) || !CanBeBest(row)) continue;
+      if (row.task != t || !row.flags.race || !CanBeBest(row)) continue;
       if (!best || Seconds(row) < Seconds(*best)) best = row;
     }
     for (const Measured* m : knowledge_.Best(t, best ? 0 : std::numeric_limits<int>::max())) {

@@ -71,7 +71,7 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     for (RecordRow record : *records) {
       if (resumed && record.run == run_) {
         own.push_back(std::move(record));
-      } else if (record.id <= task.known_records && IsCold(record) == options_.cold) {
+      } else if (record.id <= task.known_records && record.flags.cold == options_.cold) {
         record.task = static_cast<int>(t);
         earlier.push_back(std::move(record));
       }
@@ -86,10 +86,10 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     Task& task = tasks_[record.task];
     const bool of_this_run = i >= num_earlier;
     if (of_this_run) task.next_trial = std::max(task.next_trial, record.trial + 1);
-    if (IsOfRace(record)) continue;
+    if (record.flags.race) continue;
     if (of_this_run) {
       ++task.trials;
-      if (record.status != kRecordOk) ++task.failures[record.status];
+      if (record.status != outcome::kOk) ++task.failures[record.status];
       NoteRound(record.task, record.round);
     }
     const absl::StatusOr<Candidate> candidate = CandidateOfText(record.trace, task.space->sketches);
@@ -98,7 +98,7 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     const absl::StatusOr<Point> point = PointOf(*task.space, judge_, *candidate);
     if (!point.ok()) continue;
     knowledge_.Add({record.task, *candidate, record.id,
-                    record.status == kRecordOk ? Seconds(record) : std::numeric_limits<double>::infinity(),
+                    record.status == outcome::kOk ? Seconds(record) : std::numeric_limits<double>::infinity(),
                     record.lower_bound},
                    point->features);
     if (of_this_run) NoteRound(record.task, record.round);
@@ -165,6 +165,7 @@ RecordRow Tuner::RowOf(int task, const Trial& trial) {
   row.lower_bound = trial.result.lower_bound;
   row.flags = trial.result.flags;
   row.verified = trial.result.ok() && trial.result.verified;
+  row.assumptions = AssumptionsOf(trace.steps);
   row.created = clock_.WallMillis();
   return row;
 }

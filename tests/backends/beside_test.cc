@@ -20,7 +20,7 @@ TEST(Beside, KernelsAreToldHowManyThreadsTheyHave) {
   request.kernel.threads_symbol = "set";
   request.threads = 2;
   EXPECT_EQ(RunAlone(request, ProgramPath("kiln-runner")).status().message(),
-            "non-zero-status: the kernel returned 20");
+            "non_zero_status: the kernel returned 20");
 }
 
 TEST(Beside, AMedianHasTheIntervalOfItsResamples) {

@@ -41,9 +41,10 @@ Program Unrolled(Program p) { return WithLoops(std::move(p), LoopKind::kUnrolled
 
 // The flags, without what this machine was disturbed by.
 std::string HowMeasured(const MeasureResult& result) {
-  return result.flags.substr(0, std::min({result.flags.find(" disturbed"), result.flags.find(" retaken="),
-                                          result.flags.find(" preempted="), result.flags.find(" others="),
-                                          result.flags.find(" noisy")}));
+  RecordFlags flags = result.flags;
+  flags.disturbed = flags.noisy = false;
+  flags.retaken = flags.preempted = flags.others = 0;
+  return flags.Print();
 }
 
 // The scratch folders of this process, or the files in them whose names begin so.

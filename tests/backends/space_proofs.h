@@ -44,7 +44,7 @@ inline ProvenTraces ProveTraces(const std::string& what, const std::string& text
       continue;
     }
     const Proof proof =
-        Prove(point->replayed.state.Reference(space.original), point->replayed.program(),
+        Prove(space.original, point->replayed,
               {.prover = &prover, .limit = absl::Seconds(60), .most_instances = most_instances});
     const bool is_proven = proof.verdict == Proof::Verdict::kProven;
     EXPECT_TRUE(is_proven ||

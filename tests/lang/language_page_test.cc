@@ -89,6 +89,7 @@ std::string Page() {
                     absl::StrJoin(p->operands, " ", operand));
     for (const AttributeDecl& a : p->attributes) absl::StrAppend(&page, " ", a.name, "=", TextOf(a.fallback));
     absl::StrAppend(&page, "`", p->sampling ? ", a random choice" : "", "\n", Described(p->doc));
+    if (*p->assumes != '\0') absl::StrAppend(&page, "\nAssumes: ", p->assumes, ".\n");
     const auto found = errors.find(p->name);
     if (found == errors.end()) continue;
     absl::StrAppend(&page, "\nErrors, such as:\n\n");

@@ -1,4 +1,4 @@
-// skip-padding: sums of products whose factors have zeros around them say that they are finite.
+// skip-padding: sums of products whose factors have zeros around them assume that they are finite.
 #include <gtest/gtest.h>
 
 #include "lang/program/builder.h"
@@ -33,13 +33,13 @@ TEST(SkipPadding, SaysThatFactorsWithZerosAroundThemAreFinite) {
 }
 
 TEST(SkipPadding, SeesZerosThroughCopies) {
-  EXPECT_NE(SketchesText(kSpace, Window(Monoid::Kind::kSum, 0, true)).find("annotate-block"),
+  EXPECT_NE(SketchesText(kSpace, Window(Monoid::Kind::kSum, 0, true)).find("assume-finite"),
             std::string::npos);
 }
 
 TEST(SkipPadding, LeavesOtherReductionsAndOtherValues) {
-  EXPECT_EQ(SketchesText(kSpace, Window(Monoid::Kind::kMax, 0)).find("annotate-block"), std::string::npos);
-  EXPECT_EQ(SketchesText(kSpace, Window(Monoid::Kind::kSum, 1)).find("annotate-block"), std::string::npos);
+  EXPECT_EQ(SketchesText(kSpace, Window(Monoid::Kind::kMax, 0)).find("assume-finite"), std::string::npos);
+  EXPECT_EQ(SketchesText(kSpace, Window(Monoid::Kind::kSum, 1)).find("assume-finite"), std::string::npos);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST(Candidate, ThatIsWrongInOneElementIsWrong) {
       "int f(float* a, float* b) { for (int i = 0; i < 1000; ++i) b[i] = 2 * a[i] + (i == 617); return 0; }");
   request.reference = TwiceReference();
   const RunResult result = RunOne(request);
-  EXPECT_EQ(Name(result), "wrong-result");
+  EXPECT_EQ(Name(result), "wrong_result");
   EXPECT_THAT(result.detail, HasSubstr("parameter 1: element 617 is "));
   EXPECT_THAT(result.detail, HasSubstr("; 1 of 1000 elements differ too much"));
   EXPECT_GT(result.max_error, 1);
@@ -48,7 +48,7 @@ TEST(Candidate, ThatLeavesOneElementOutIsWrong) {
   RunRequest request =
       Request("int f(float* a, float* b) { for (int i = 0; i < 999; ++i) b[i] = 2 * a[i]; return 0; }");
   request.reference = TwiceReference();
-  EXPECT_EQ(Name(RunOne(request)), "wrong-result");
+  EXPECT_EQ(Name(RunOne(request)), "wrong_result");
 }
 
 TEST(Candidate, ThatIsRightOnlyTheFirstTimeIsWrong) {
@@ -56,7 +56,7 @@ TEST(Candidate, ThatIsRightOnlyTheFirstTimeIsWrong) {
       "int n; int f(float* a, float* b) { for (int i = 0; i < 1000; ++i) b[i] = 2 * a[i] + (n > 0); ++n; "
       "return 0; }");
   request.reference = TwiceReference();
-  EXPECT_EQ(Name(RunOne(request)), "wrong-result");
+  EXPECT_EQ(Name(RunOne(request)), "wrong_result");
 }
 
 // exp of what is subtracted the maximum from, ten rows of a hundred;
@@ -78,7 +78,7 @@ TEST(Candidate, WhoseMaximumIsWrongIsFoundWithWideInputs) {
     RunRequest request = Request(RowsOfExp(first));
     request.wide = {.sets = 20, .reference = original.wide.write_reference_to};
     const RunResult result = RunOne(request);
-    EXPECT_EQ(Name(result), first == 0 ? "ok" : "wrong-result") << result.detail;
+    EXPECT_EQ(Name(result), first == 0 ? "ok" : "wrong_result") << result.detail;
     if (first > 0)
       EXPECT_THAT(result.detail, HasSubstr(" or any other number, of inputs that lie far apart"));
     request.timing.stop_rules = {{.after_runs = 1, .over_seconds = 1e-12}};
@@ -124,7 +124,7 @@ TEST(Candidate, ThatLoopsForeverIsStoppedAtItsLimit) {
   RunRequest request = Request("int f(float* a, float* b) { for (;;) __asm__ volatile(\"\"); }");
   request.limits.seconds = 0.3;
   const RunResult result = RunOne(request);
-  EXPECT_EQ(Name(result), "timed-out");
+  EXPECT_EQ(Name(result), "timed_out");
   EXPECT_EQ(result.detail, "not done after 0.3 s, in the warm-up");
 }
 
@@ -139,7 +139,7 @@ TEST(Candidate, ThatLoopsWhileItIsLoadedIsStoppedToo) {
 TEST(Candidate, ThatStopsItselfIsStoppedAtItsLimit) {
   RunRequest request = Request("int f(float* a, float* b) { raise(SIGSTOP); return 0; }");
   request.limits.seconds = 0.3;
-  EXPECT_EQ(Name(RunOne(request)), "timed-out");
+  EXPECT_EQ(Name(RunOne(request)), "timed_out");
 }
 
 TEST(Candidate, ThatAllocatesWithoutEndRunsOutOfMemory) {
@@ -147,7 +147,7 @@ TEST(Candidate, ThatAllocatesWithoutEndRunsOutOfMemory) {
   const RunResult result =
       RunOne(Request("int f(float* a, float* b) { for (;;) { volatile char* p = malloc(1 << 20); for (int i "
                      "= 0; i < 1 << 20; i += 4096) p[i] = 1; } }"));
-  EXPECT_EQ(Name(result), "out-of-memory") << result.detail;
+  EXPECT_EQ(Name(result), "out_of_memory") << result.detail;
   EXPECT_THAT(result.detail, HasSubstr("SIGSEGV after an allocation beyond 268435456 bytes was refused"));
 }
 
@@ -155,14 +155,14 @@ TEST(Candidate, ThatWantsTooMuchAtOnceRunsOutOfMemory) {
   if (kSanitized) GTEST_SKIP() << "memory is not limited";
   EXPECT_EQ(Name(RunOne(Request("int f(float* a, float* b) { char* p = aligned_alloc(64, 64l << 30); "
                                 "*(volatile char*)p = 1; return 0; }"))),
-            "out-of-memory");
+            "out_of_memory");
   EXPECT_EQ(Name(RunOne(Request("int f(float* a, float* b) { return malloc(64l << 30) == 0; }"))),
-            "out-of-memory");
+            "out_of_memory");
 }
 
 TEST(Candidate, WhoseParametersAreTooLargeRunsOutOfMemory) {
-  EXPECT_EQ(Name(RunOne(Request(kTwice, 200 << 20))), "out-of-memory");
-  EXPECT_EQ(Name(RunOne(Request(kTwice, 60 << 20))), "out-of-memory");
+  EXPECT_EQ(Name(RunOne(Request(kTwice, 200 << 20))), "out_of_memory");
+  EXPECT_EQ(Name(RunOne(Request(kTwice, 60 << 20))), "out_of_memory");
 }
 
 TEST(Candidate, FindsLargeParametersOnHugePagesUpToTheirGuards) {
@@ -175,20 +175,20 @@ TEST(Candidate, FindsLargeParametersOnHugePagesUpToTheirGuards) {
 TEST(Candidate, ThatWritesOneElementPastTheEndViolatesAGuard) {
   constexpr char kPast[] = "int f(float* a, float* b) { ((volatile float*)b)[1008] = 1; return 0; }";
   RunResult result = RunOne(Request(kPast, 1008));
-  EXPECT_EQ(Name(result), "guard-violated");
+  EXPECT_EQ(Name(result), "guard_violated");
   EXPECT_EQ(result.detail,
             "access 0 bytes past the end of parameter 1 (output, 1008 of f32), in the warm-up");
   result = RunOne(Request(kPast, 1007));
-  EXPECT_EQ(Name(result), "guard-violated");
+  EXPECT_EQ(Name(result), "guard_violated");
   result = RunOne(Request("int f(float* a, float* b) { ((volatile float*)b)[1000] = 1; return 0; }", 1000));
-  EXPECT_EQ(Name(result), "guard-violated");
+  EXPECT_EQ(Name(result), "guard_violated");
   EXPECT_EQ(result.detail, "wrote next to parameter 1, outside of its 4000 bytes");
 }
 
 TEST(Candidate, ThatWritesBeforeTheStartViolatesAGuard) {
   const RunResult result =
       RunOne(Request("int f(float* a, float* b) { ((volatile float*)b)[-1] = 1; return 0; }"));
-  EXPECT_EQ(Name(result), "guard-violated");
+  EXPECT_EQ(Name(result), "guard_violated");
 }
 
 // f(in, out) through a temporary of 1000 floats, with something done to it first.
@@ -202,11 +202,11 @@ TEST(Candidate, ThatWritesBesideATemporaryViolatesAGuard) {
   if (kSanitized) GTEST_SKIP() << "memory is not watched";
   for (const char* beside : {"t[1000] = 1;", "t[-1] = 1;"}) {
     const RunResult result = RunOne(Request(ThroughTemporary(beside)));
-    EXPECT_EQ(Name(result), "guard-violated");
+    EXPECT_EQ(Name(result), "guard_violated");
     EXPECT_EQ(result.detail, "wrote next to a temporary, outside of its 4000 bytes");
   }
   const RunResult far = RunOne(Request(ThroughTemporary("t[1008] = 1;")));
-  EXPECT_EQ(Name(far), "guard-violated");
+  EXPECT_EQ(Name(far), "guard_violated");
   EXPECT_EQ(far.detail, "access 32 bytes past the end of a temporary, in the warm-up");
 }
 
@@ -222,7 +222,7 @@ TEST(Candidate, ThatNeverFreesATemporaryIsWatchedToo) {
       "int f(float* a, float* b) { static volatile float* t; if (!t) t = malloc(4000); t[%s] = 1; return 0; "
       "}";
   EXPECT_EQ(Name(RunOne(Request(absl::StrReplaceAll(kLeaks, {{"%s", "999"}})))), "ok");
-  EXPECT_EQ(Name(RunOne(Request(absl::StrReplaceAll(kLeaks, {{"%s", "1000"}})))), "guard-violated");
+  EXPECT_EQ(Name(RunOne(Request(absl::StrReplaceAll(kLeaks, {{"%s", "1000"}})))), "guard_violated");
 }
 
 // As compiled code does: the bytes for the alignment are not its own.
@@ -258,7 +258,7 @@ TEST(Candidate, ThatReadsBesideAParameterComputesNoNumber) {
                              beside, "]); return 0; }"))
             .kernel.shared_object;
     const RunResult result = RunOne(request);
-    EXPECT_EQ(Name(result), "wrong-result");
+    EXPECT_EQ(Name(result), "wrong_result");
     EXPECT_THAT(result.detail, HasSubstr("element 0 is nan"));
   }
 }
@@ -266,14 +266,14 @@ TEST(Candidate, ThatReadsBesideAParameterComputesNoNumber) {
 TEST(Candidate, ThatWritesToAnInputViolatesAGuard) {
   const RunResult result =
       RunOne(Request("int f(float* a, float* b) { ((volatile float*)a)[3] = 1; return 0; }"));
-  EXPECT_EQ(Name(result), "guard-violated");
+  EXPECT_EQ(Name(result), "guard_violated");
   EXPECT_EQ(result.detail,
             "write to byte 12 of parameter 0 (input, 1000 of f32), which is read-only, in the warm-up");
 }
 
 TEST(Candidate, ThatReturnsNonZeroSaysSo) {
   const RunResult result = RunOne(Request("int f(float* a, float* b) { return 3; }"));
-  EXPECT_EQ(Name(result), "non-zero-status");
+  EXPECT_EQ(Name(result), "non_zero_status");
   EXPECT_EQ(result.detail, "the kernel returned 3");
 }
 
@@ -293,7 +293,7 @@ TEST(Candidate, WithoutTheSymbolIsNotLoaded) {
   RunRequest request = Request(kTwice);
   request.kernel.symbol = "g";
   const RunResult result = RunOne(request);
-  EXPECT_EQ(Name(result), "load-failed");
+  EXPECT_EQ(Name(result), "load_failed");
   EXPECT_EQ(result.detail, "the shared object has no symbol 'g'");
 }
 
@@ -304,7 +304,7 @@ TEST(Candidate, OfGarbageIsNotLoaded) {
                                                  "ELF"),
                                      std::string(100000, 'x')}) {
     request.kernel.shared_object = garbage;
-    EXPECT_EQ(Name(RunOne(request)), "load-failed");
+    EXPECT_EQ(Name(RunOne(request)), "load_failed");
   }
 }
 

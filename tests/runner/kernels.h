@@ -97,7 +97,7 @@ inline std::string TwiceReference() {
   return request.write_reference_to;
 }
 
-inline std::string Name(const RunResult& result) { return RunStatusName(result.status); }
+inline std::string Name(const RunResult& result) { return std::string(RunStatusName(result.status)); }
 
 // `seconds` of a core in C, in which n is the number of earlier runs.
 inline RunRequest Spin(const std::string& seconds) {

@@ -44,7 +44,7 @@ TEST(LibraryProduct, IsTimedAndComparedAsAKernelIs) {
   const RunResult ran = RunOne({.kernel = Product({library}), .reference = reference});
   EXPECT_EQ(Name(ran), "ok") << ran.detail;
   EXPECT_EQ(ran.seconds.size(), 3);
-  EXPECT_EQ(Name(RunOne({.kernel = Product({wrong}), .reference = reference})), "wrong-result");
+  EXPECT_EQ(Name(RunOne({.kernel = Product({wrong}), .reference = reference})), "wrong_result");
 }
 
 TEST(LibraryProduct, MayHaveTransposedFactors) {
@@ -74,7 +74,7 @@ TEST(LibraryProduct, IsOfTheFirstLibraryThatHasIt) {
   const std::string library = MakeLibrary("libfirst.so", SgemmSource());
   EXPECT_EQ(Name(RunOne({.kernel = Product({"libnosuch.so", empty, library})})), "ok");
   const RunResult none = RunOne({.kernel = Product({"libnosuch.so", empty})});
-  EXPECT_EQ(Name(none), "load-failed");
+  EXPECT_EQ(Name(none), "load_failed");
   EXPECT_THAT(none.detail, HasSubstr("libnosuch.so: cannot open"));
   EXPECT_THAT(none.detail, HasSubstr("libempty.so has no symbol 'cblas_sgemm'"));
 }

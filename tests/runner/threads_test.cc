@@ -57,10 +57,10 @@ TEST(Threads, EachKeepsToACoreOfTheRunnerOfItsOwn) {
 
 TEST(Threads, ASecondThreadThatFaultsIsToldAsTheFirstWouldBe) {
   const RunResult past = RunOne(OnTwoThreads("if (second) b[1000 + 16] = 1; else for (;;) sched_yield();"));
-  EXPECT_EQ(Name(past), "guard-violated") << past.detail;
+  EXPECT_EQ(Name(past), "guard_violated") << past.detail;
   EXPECT_THAT(past.detail, HasSubstr("past the end of parameter 1 (output, 1000 of f32), in the warm-up"));
   const RunResult input = RunOne(OnTwoThreads("a[3] = second;"));
-  EXPECT_EQ(Name(input), "guard-violated") << input.detail;
+  EXPECT_EQ(Name(input), "guard_violated") << input.detail;
   EXPECT_THAT(input.detail, HasSubstr("write to byte 12 of parameter 0"));
   const RunResult aborted = RunOne(OnTwoThreads("if (second) abort();"));
   EXPECT_EQ(aborted.detail, "SIGABRT, in the warm-up");
@@ -84,7 +84,7 @@ TEST(Threads, NoThreadMayOpenFilesForWriting) {
 TEST(Threads, ACandidateThatHangsInOneIsStopped) {
   RunRequest request = OnTwoThreads("while (second) __asm__ volatile(\"\");");
   request.limits.seconds = 0.5;
-  EXPECT_EQ(Name(RunOne(request)), "timed-out");
+  EXPECT_EQ(Name(RunOne(request)), "timed_out");
 }
 
 TEST(Threads, ACountThatMakesNoSenseIsRefused) {

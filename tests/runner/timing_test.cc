@@ -183,7 +183,7 @@ TEST(Race, ChecksEveryPeer) {
   request.reference = TwiceReference();
   request.peers = {request.kernel, Request("int f(float* a, float* b) { return 0; }").kernel};
   RunResult result = RunOne(request);
-  EXPECT_EQ(Name(result), "wrong-result");
+  EXPECT_EQ(Name(result), "wrong_result");
   EXPECT_EQ(result.detail.rfind("peer 1: parameter 1: element ", 0), 0u) << result.detail;
   request.peers.pop_back();
   EXPECT_EQ(Name(RunOne(request)), "ok");

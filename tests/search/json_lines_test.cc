@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
+#include "lang/schedule/primitive.h"
+#include "nlohmann/json.hpp"
 #include "rapidcheck.h"
 #include "search/database/memory_store.h"
 #include "search/database/sqlite_store.h"
@@ -21,7 +23,7 @@ constexpr char kText[] =
 {"workload":{"id":1,"hash":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","name":"matmul","program":"program a"}}
 {"target":{"id":1,"text":"cpu cores=2","fingerprint":"fingerprint 1"}}
 {"run":{"id":1,"uid":"eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee","command":"kiln tune a.mlir","options":"{}","seed":18446744073709551615,"kiln":"0.1.0","llvm":"22.1","xgboost":"1.7.4","started":17}}
-{"record":{"workload":1,"target":1,"run":1,"task":0,"round":0,"trial":3,"sketch":"tile=SSRSRS","trace":{"base64":"/w=="},"program_hash":"dddddddddddddddddddddddddddddddd","samples":[0.1,5e-324],"status":"ok","error":"","lower_bound":false,"flags":"contraction","verified":false,"created":1700000000003,"taken":[0.1,1.0,0.3,1.5]}}
+{"record":{"workload":1,"target":1,"run":1,"task":0,"round":0,"trial":3,"sketch":"tile=SSRSRS","trace":{"base64":"/w=="},"program_hash":"dddddddddddddddddddddddddddddddd","samples":[0.1,5e-324],"status":"ok","error":"","lower_bound":false,"flags":"contract","verified":false,"created":1700000000003,"taken":[0.1,1.0,0.3,1.5],"assumptions":"","place":"","facts":{}}}
 )json";
 
 std::string Export(Store& store) {
@@ -62,6 +64,32 @@ TEST(JsonLines, ReadsRecordsWithoutWholeTimings) {
   EXPECT_EQ(store->Get(1)->record.taken, std::vector<double>());
 }
 
+TEST(JsonLines, ReadsOldSpellingsOfFlags) {
+  const auto store = MakeMemoryStore();
+  EXPECT_EQ(Import(*store, absl::StrReplaceAll(kText, {{"\"contract\"", "\"contraction\""}}))->added, 1);
+  EXPECT_EQ(Export(*store), kText);
+}
+
+TEST(JsonLines, ReadsOfRecordsBeforeTheySaidItWhatTheirTracesAssume) {
+  const auto store = MakeMemoryStore();
+  const std::string old = absl::StrReplaceAll(
+      kText, {{",\"assumptions\":\"\",\"place\":\"\",\"facts\":{}", ""},
+              {"{\"base64\":\"/w==\"}",
+               R"("kiln.trace v1\nb0 = get-block \"conv\"\nannotate-block b0 \"finite\" value=1\n")"}});
+  EXPECT_EQ(Import(*store, old)->added, 1);
+  EXPECT_EQ(store->Get(1)->record.assumptions, kFiniteFactors);
+  EXPECT_EQ(store->Get(1)->record.facts, "{}");
+}
+
+TEST(JsonLines, KeepsPlacesAndFacts) {
+  const auto store = MakeMemoryStore();
+  const std::string text = absl::StrReplaceAll(
+      kText, {{"\"place\":\"\",\"facts\":{}", R"("place":"rack 3","facts":{"watts":41.5,"kernel":"6.1"})"}});
+  EXPECT_EQ(Import(*store, text)->added, 1);
+  EXPECT_EQ(store->Get(1)->record.place, "rack 3");
+  EXPECT_EQ(Export(*store), text);
+}
+
 TEST(JsonLines, NamesTheMalformedLineAndImportsNothing) {
   const struct {
     std::string from, to, message;
@@ -88,9 +116,11 @@ TEST(JsonLines, NamesTheMalformedLineAndImportsNothing) {
        "in.jsonl:5:1: record of task 0, trial 3: taken has 3 numbers, and should have two a sample"},
       {",1.5]", ",-1]",
        "in.jsonl:5:1: record of task 0, trial 3: taken has -1, which is neither a time nor a slowdown"},
+      {"\"facts\":{}", "\"facts\":[]", "in.jsonl:5:380: \"facts\" is not an object"},
       {"/w==", "/w=", "in.jsonl:5:96: \"trace\" is not a string, nor {\"base64\":\"...\"}"},
-      {"\"created\":1700000000003,\"taken\":[0.1,1.0,0.3,1.5]}}", "\"crea",
-       "in.jsonl:5:284: the line is not JSON (is it cut off?)"},
+      {"\"created\":1700000000003,\"taken\":[0.1,1.0,0.3,1.5],\"assumptions\":\"\",\"place\":\"\",\"facts\":{"
+       "}}}",
+       "\"crea", "in.jsonl:5:281: the line is not JSON (is it cut off?)"},
       {"5e-324]", "5e324]", "in.jsonl:5:187: the line has a number that no double holds"},
       {kText, "", "in.jsonl:1:1: the input is empty"},
   };
@@ -125,6 +155,9 @@ TEST(JsonLines, GivesBackEveryBitOfSamplesAndText) {
     record.error = bytes();
     record.taken = samples;
     if (record.taken.size() % 2 != 0) record.taken.pop_back();
+    record.assumptions = bytes();
+    record.place = bytes();
+    record.facts = nlohmann::json{{"n", *rc::gen::arbitrary<int64_t>()}}.dump();
     RC_ASSERT(memory->AppendRecords(1, {record}, "").ok());
     RC_ASSERT(memory->FinishRun(1).ok());
 

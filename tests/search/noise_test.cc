@@ -6,24 +6,14 @@
 namespace kiln {
 namespace {
 
-TEST(Noise, FlagsAreWordsAndNumbers) {
-  const std::string flags = "threads=2 contract preempted=7 noisy-ish";
-  EXPECT_TRUE(HasFlag(flags, "contract"));
-  EXPECT_FALSE(HasFlag(flags, "noisy"));
-  EXPECT_FALSE(HasFlag("", "noisy"));
-  EXPECT_EQ(FlagNumber(flags, "preempted"), 7);
-  EXPECT_EQ(FlagNumber(flags, "empted"), 0);
-  EXPECT_EQ(FlagNumber("others=x others=", "others"), 0);
-}
-
 TEST(Noise, QuietSamplesAreThoseThatNothingDisturbed) {
   const std::vector<double> taken = {1e-3, 1.0, 1e-3, 1.05, 2e-3, 1.9, 1e-3, 1.02};  // seconds, slowdown
-  EXPECT_EQ(QuietOf(taken, "relative").quiet, 3);
-  EXPECT_EQ(QuietOf(taken, "relative").samples, 4);
-  EXPECT_EQ(QuietOf(taken, "relative preempted=3").quiet, 1);
-  EXPECT_FALSE(QuietOf(taken, "relative preempted=3").Mostly());
-  EXPECT_EQ(QuietOf(taken, "preempted=118").quiet, 0);
-  EXPECT_TRUE(QuietOf({}, "preempted=118").Mostly());  // nothing is known
+  EXPECT_EQ(QuietOf(taken, RecordFlags::Parse("relative")).quiet, 3);
+  EXPECT_EQ(QuietOf(taken, RecordFlags::Parse("relative")).samples, 4);
+  EXPECT_EQ(QuietOf(taken, RecordFlags::Parse("relative preempted=3")).quiet, 1);
+  EXPECT_FALSE(QuietOf(taken, RecordFlags::Parse("relative preempted=3")).Mostly());
+  EXPECT_EQ(QuietOf(taken, RecordFlags::Parse("preempted=118")).quiet, 0);
+  EXPECT_TRUE(QuietOf({}, RecordFlags::Parse("preempted=118")).Mostly());  // nothing is known
 }
 
 TEST(Noise, RaceAndSearchDifferByMoreThanAFifth) {
@@ -36,8 +26,8 @@ TEST(Noise, RaceAndSearchDifferByMoreThanAFifth) {
 // A simulated machine on which the first `disturbed` races take `factor` times as long, with these flags.
 class Busy final : public Measurer {
  public:
-  Busy(int disturbed, double factor, std::string flags, std::vector<double> taken = {})
-      : disturbed_(disturbed), factor_(factor), flags_(std::move(flags)), taken_(std::move(taken)) {}
+  Busy(int disturbed, double factor, absl::string_view flags, std::vector<double> taken = {})
+      : disturbed_(disturbed), factor_(factor), flags_(RecordFlags::Parse(flags)), taken_(std::move(taken)) {}
 
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
     return machine_.Measure(requests);
@@ -59,7 +49,7 @@ class Busy final : public Measurer {
   SimulatedMachine machine_{Target()};
   const int disturbed_;
   const double factor_;
-  const std::string flags_;
+  const RecordFlags flags_;
   const std::vector<double> taken_;
 };
 
@@ -72,7 +62,7 @@ TuneResult TunedOn(Busy& machine) {
 
 TEST(Noise, ACalmRaceIsRunOnce) {
   Busy machine(0, 1, "");
-  EXPECT_EQ(TunedOn(machine).flags, "race proven");
+  EXPECT_EQ(TunedOn(machine).flags.Print(), "race proven");
   EXPECT_EQ(machine.races, 1);
 }
 
@@ -80,13 +70,13 @@ TEST(Noise, ADisturbedRaceIsRunAgain) {
   Busy machine(1, 5, "others=3 noisy");
   const TuneResult result = TunedOn(machine);
   EXPECT_EQ(machine.races, 2);
-  EXPECT_EQ(result.flags, "race proven");
+  EXPECT_EQ(result.flags.Print(), "race proven");
   EXPECT_FALSE(RaceDiffers(result.latency, result.searched));
 }
 
 TEST(Noise, ARaceThatStaysDisturbedIsFlagged) {
   Busy machine(1000, 1, "others=3 noisy");
-  EXPECT_EQ(TunedOn(machine).flags, "others=3 noisy race proven");
+  EXPECT_EQ(TunedOn(machine).flags.Print(), "others=3 noisy race proven");
   EXPECT_EQ(machine.races, 3);
 }
 
@@ -94,7 +84,7 @@ TEST(Noise, ARaceThatDiffersFromTheSearchIsFlagged) {
   for (const double factor : {0.5, 6.0}) {
     Busy machine(1000, factor, "");
     const TuneResult result = TunedOn(machine);
-    EXPECT_EQ(result.flags, "noisy race proven") << factor;
+    EXPECT_EQ(result.flags.Print(), "noisy race proven") << factor;
     EXPECT_NEAR(result.latency / result.searched, factor, 0.2 * factor);
     EXPECT_EQ(machine.races, 3);
   }
@@ -102,10 +92,10 @@ TEST(Noise, ARaceThatDiffersFromTheSearchIsFlagged) {
 
 TEST(Noise, ARaceWithMostSamplesDisturbedIsFlagged) {
   Busy machine(1000, 1, "", {1e-3, 1.5, 1e-3, 1.4, 1e-3, 1.0});
-  EXPECT_EQ(TunedOn(machine).flags, "noisy race proven");
+  EXPECT_EQ(TunedOn(machine).flags.Print(), "noisy race proven");
   EXPECT_EQ(machine.races, 3);
   Busy calmer(1000, 1, "", {1e-3, 1.5, 1e-3, 1.0, 1e-3, 1.0});
-  EXPECT_EQ(TunedOn(calmer).flags, "race proven");
+  EXPECT_EQ(TunedOn(calmer).flags.Print(), "race proven");
 }
 
 }  // namespace

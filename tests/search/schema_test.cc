@@ -8,6 +8,7 @@
 #include <random>
 
 #include "gmock/gmock.h"
+#include "lang/schedule/primitive.h"
 #include "search/database/sqlite_store.h"
 #include "tests/search/store_support.h"
 
@@ -105,6 +106,18 @@ CREATE TABLE round (
 ) STRICT;
 )sql";
 
+// The same as version 4 wrote it, with a record whose schedule takes data to be finite.
+const std::string kVersion4 = kVersion3 + R"sql(
+PRAGMA user_version = 4;
+ALTER TABLE record ADD COLUMN taken BLOB NOT NULL DEFAULT x'' CHECK (length(taken) % 16 = 0);
+INSERT INTO record (workload, target, run, task, round, trial, created, status, samples, program_hash, sketch, trace,
+                    error, flags)
+  VALUES (1, 1, 1, 0, 0, 1, 9, 'ok', x'000000000000F03F', 'dddddddddddddddddddddddddddddddd', 'sketch',
+          'annotate-block b0 "finite" value=1', '', 'threads=2 contraction race'),
+         (1, 1, 1, 0, 0, 2, 9, 'ok', x'000000000000F03F', 'dddddddddddddddddddddddddddddddd', 'sketch',
+          'skip-zeros b0', '', '');
+)sql";
+
 void MakeFile(const std::string& path, const std::string& sql) {
   const auto db = Connection::Open(path, absl::Seconds(1));
   ASSERT_TRUE((*db)->Execute("BEGIN;" + sql + "; COMMIT").ok());
@@ -154,7 +167,7 @@ TEST(Schema, MigratesAnOlderFileAndKeepsACopyOfIt) {
 }
 
 TEST(Schema, OfAMigratedFileIsThatOfANewOne) {
-  for (const std::string& older : {std::string(kVersion1), kVersion2, kVersion3}) {
+  for (const std::string& older : {std::string(kVersion1), kVersion2, kVersion3, kVersion4}) {
     const TemporaryDirectory directory;
     MakeFile(directory / "old.db", older);
     ASSERT_TRUE(OpenStore(directory / "old.db").ok());
@@ -190,6 +203,27 @@ TEST(Schema, MigratesRecordsWithoutWholeTimings) {
   EXPECT_EQ(store->Get(2)->record.taken, record.taken);
 }
 
+TEST(Schema, MigratesRecordsThatDoNotSayWhatTheyAssume) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "kiln.db";
+  MakeFile(path, kVersion4);
+  const auto store = OpenStore(path).value();
+  EXPECT_EQ(Version(path + ".v4.bak"), 4);
+  EXPECT_EQ(store->Get(1)->record.assumptions, "");
+  EXPECT_EQ(store->Get(2)->record.assumptions, kFiniteFactors);
+  EXPECT_EQ(store->Get(3)->record.assumptions, kFiniteFactors);
+  EXPECT_EQ(store->Get(2)->record.flags, (RecordFlags{.threads = 2, .contract = true, .race = true}));
+  RecordRow record = ExampleRecord(1, 1, 3, {1});
+  record.assumptions = "sunshine";
+  record.place = "rack 3";
+  record.facts = R"({"watts":41.5})";
+  ASSERT_TRUE(store->AppendRecords(1, {record}, "state").ok());
+  const RecordRow stored = store->Get(4)->record;
+  EXPECT_EQ(stored.assumptions, "sunshine");
+  EXPECT_EQ(stored.place, "rack 3");
+  EXPECT_EQ(stored.facts, record.facts);
+}
+
 TEST(Schema, NeverOverwritesAnEarlierBackup) {
   const TemporaryDirectory directory;
   const std::string path = directory / "kiln.db";
@@ -209,7 +243,7 @@ TEST(Schema, RefusesANewerFileAndLeavesItAsItIs) {
   EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
             path +
-                " has schema version 7, made by a newer Kiln; this Kiln reads versions up to 4: "
+                " has schema version 7, made by a newer Kiln; this Kiln reads versions up to 5: "
                 "use the newer Kiln, or choose another file");
   EXPECT_EQ(Bytes(path), before);
 }

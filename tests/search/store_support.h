@@ -42,7 +42,7 @@ inline RecordRow ExampleRecord(RowId workload, RowId target, int trial, std::vec
           .program_hash = ExampleHash('d'),
           .samples = std::move(samples),
           .status = "ok",
-          .flags = "contraction",
+          .flags = {.contract = true},
           .created = 1700000000000 + trial};
 }
 

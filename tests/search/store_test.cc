@@ -130,7 +130,7 @@ TEST_P(StoreContract, KeepsEveryFieldOfARecordAndTheStateOfItsRun) {
                    .status = "timed_out",
                    .error = "\xc3\x28 not UTF-8",
                    .lower_bound = true,
-                   .flags = "cold",
+                   .flags = {.cold = true},
                    .created = 99};
   EXPECT_EQ(store_->AppendRecords(1, {record}, "after one").value(), std::vector<RowId>{1});
   record.id = record.run = 1;
@@ -161,13 +161,14 @@ TEST_P(StoreContract, AppendsAWholeBatchOrNothing) {
 }
 
 TEST_P(StoreContract, RefusesRecordsThatAreNoMeasurements) {
-  RecordRow hash = ExampleRecord(1, 1, 0, {1}), trial = hash, status = hash, verified = hash;
+  RecordRow hash = ExampleRecord(1, 1, 0, {1}), trial = hash, status = hash, verified = hash, facts = hash;
   hash.program_hash = "";
   trial.trial = -1;
   status.status = "";
   verified.status = "crashed";
   verified.verified = true;
-  for (const RecordRow& record : {hash, trial, status, verified, ExampleRecord(1, 1, 0, {-1.0})}) {
+  facts.facts = "[1, 2]";
+  for (const RecordRow& record : {hash, trial, status, verified, facts, ExampleRecord(1, 1, 0, {-1.0})}) {
     EXPECT_EQ(store_->AppendRecords(1, {record}, "").status().code(), StatusCode::kInvalidArgument);
   }
 }
@@ -201,7 +202,7 @@ TEST_P(StoreContract, TakesTheSmallestMedianAsBest) {
 
 TEST_P(StoreContract, PrefersTheRaceOfARunToALuckierRecordOfIt) {
   RecordRow raced = ExampleRecord(1, 1, 1, {3}), loser = ExampleRecord(1, 1, 2, {4});
-  raced.flags = loser.flags = "contraction race";
+  raced.flags = loser.flags = {.contract = true, .race = true};
   Append({ExampleRecord(1, 1, 0, {1}), loser, raced});
   EXPECT_EQ(store_->Best(1, 1).value()->id, 3);
   EXPECT_EQ(store_->BestAll().value()[0].record.id, 3);
@@ -215,7 +216,7 @@ TEST_P(StoreContract, PrefersTheRaceOfARunToALuckierRecordOfIt) {
 
 TEST_P(StoreContract, NeverComparesRecordsOfColdCachesWithOthers) {
   RecordRow cold = ExampleRecord(1, 1, 1, {1}), slower = ExampleRecord(1, 1, 2, {3});
-  cold.flags = slower.flags = "contraction cold-cache relative";
+  cold.flags = slower.flags = {.contract = true, .cold = true, .relative = true};
   Append({cold, slower});
   EXPECT_EQ(store_->Best(1, 1).value(), std::nullopt);
   Append({ExampleRecord(1, 1, 0, {2})});

@@ -180,7 +180,7 @@ TEST(Tune, RacesTheVeryTracesThatWereMeasured) {
   MustTune(Small(112, 3), machine, *store, {OneTask()[0], {"wide", Matmul(32, 256, 64), 0}});
   std::set<std::string> measured, raced;
   for (const RecordRow& record : RecordsOf(*store))
-    (IsOfRace(record) ? raced : measured).insert(record.trace);
+    (record.flags.race ? raced : measured).insert(record.trace);
   EXPECT_THAT(raced, SizeIs(12));  // of each task three, and three that the model likes
   for (const std::string& trace : raced) EXPECT_TRUE(measured.contains(trace)) << trace;
 }
@@ -222,7 +222,7 @@ TEST(Tune, KnowsWhatEarlierRunsHaveMeasured) {
   std::set<std::string> hashes;
   int trials = 0;
   for (const RecordRow& record : RecordsOf(*store)) {
-    if (IsOfRace(record)) continue;
+    if (record.flags.race) continue;
     hashes.insert(record.program_hash);
     ++trials;
   }
@@ -325,7 +325,7 @@ TEST(Tune, RecordsFailuresByClassAndChoosesNone) {
   EXPECT_EQ(machine.Fate(best.program), outcome::kOk);
   std::map<std::string, int> failures;
   for (const RecordRow& record : RecordsOf(*store)) {
-    if (record.status != kRecordOk) ++failures[record.status];
+    if (record.status != outcome::kOk) ++failures[record.status];
   }
   EXPECT_EQ(failures, best.failures);
   for (const char* status : {"build_failed", "crashed", "timed_out", "out_of_memory", "wrong_result"})

@@ -77,7 +77,7 @@ TEST(Bench, TimesLibrariesThatComputeTheSame) {
                                               db,      "--rounds",    "4"};
   const Ran text = RunKiln(arguments);
   EXPECT_THAT(text.out, HasSubstr("\n         openblas "));
-  EXPECT_THAT(text.out, HasSubstr("left out: blis: wrong-result: parameter 2"));
+  EXPECT_THAT(text.out, HasSubstr("left out: blis: wrong_result: parameter 2"));
   std::vector<std::string> as_json = arguments;
   as_json.push_back("--json");
   const nlohmann::json task = RunKiln(as_json).json()["tasks"][0];

@@ -1,6 +1,7 @@
 // `kiln check`: proofs on the command line.
 #include <gmock/gmock.h>
 
+#include "absl/strings/str_cat.h"
 #include "test_paths.h"
 #include "tests/support/run_kiln.h"
 
@@ -32,6 +33,42 @@ TEST(Check, WhatIsNotDecidedExitsWithFour) {
   EXPECT_EQ(ran.exit_code, 4) << ran.err;
   EXPECT_EQ(ran.json()["verdict"], "too hard");
   EXPECT_EQ(ran.json()["reason"], "of the original: the time is up");
+}
+
+constexpr char kWindow[] = R"(
+func.func @window(%x: tensor<1x4x6x6xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %padded = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %zero : f32
+  } : tensor<1x4x6x6xf32> to tensor<1x4x8x8xf32>
+  %empty = tensor.empty() : tensor<1x4x6x6xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %y = linalg.conv_2d_nchw_fchw ins(%padded, %w : tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>)
+                                outs(%start : tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  return %y : tensor<1x4x6x6xf32>
+})";
+
+// The default space leaves out the terms beyond the image, so that nothing holds "for every input".
+TEST(Check, NamesWhatARecordAssumes) {
+  const TemporaryFolder folder;
+  const std::string file = folder.Write("window.mlir", kWindow), db = folder / "kiln.db";
+  constexpr char kAssumes[] = "; assumes: finite inputs and intermediates\n";
+  const Ran tuned = RunKiln({"tune", file, "--trials", "2", "--db", db, "-o", folder / "out"});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr(absl::StrCat("proven and verified", kAssumes)));
+  EXPECT_THAT(ReadText(folder / "out/window.h"), HasSubstr(absl::StrCat("proven and verified", kAssumes)));
+  const nlohmann::json best = RunKiln({"best", "--db", db, "--json"}).json()[0];
+  EXPECT_EQ(best["assumptions"], "finite inputs and intermediates");
+  const std::string id = absl::StrCat(best["id"].get<int64_t>());
+  const Ran checked = RunKiln({"check", id, "--db", db});
+  EXPECT_EQ(checked.exit_code, 0) << checked.err;
+  EXPECT_EQ(checked.out, absl::StrCat("window: proven", kAssumes));
+  EXPECT_EQ(RunKiln({"check", id, "--db", db, "--json"}).json()["assumptions"], best["assumptions"]);
+  // Of the schedule's trace beside the file, too.
+  const Ran trace = RunKiln({"show", id, "--db", db, "--stage", "trace"});
+  EXPECT_THAT(trace.out, HasSubstr("assume-finite b"));
+  EXPECT_EQ(RunKiln({"check", file, folder.Write("best.trace", trace.out)}).out, checked.out);
 }
 
 TEST(Check, SaysWhatIsNoTraceAndNoRecord) {

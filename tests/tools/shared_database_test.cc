@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "search/database/sqlite.h"
 #include "search/database/sqlite_store.h"
 #include "tests/support/run_kiln.h"
 #include "tools/common.h"
@@ -54,6 +55,32 @@ TEST(ReadOnlyDatabase, IsReadWithWhatIsInItsLog) {
   const bool found = store.ok() && (*store)->ReadAll()->workloads.size() == 1;
   ASSERT_EQ(seteuid(0), 0);
   EXPECT_TRUE(found) << store.status();
+}
+
+// A file of an earlier Kiln, which no one may migrate in its place.
+TEST(ReadOnlyDatabase, IsReadWhateverItsVersion) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const TemporaryFolder folder;
+  const std::string path = folder / "kiln.db";
+  {
+    const auto writer = OpenStore(path).value();
+    ASSERT_TRUE(writer->PutWorkload(std::string(32, 'a'), "matmul", "program").ok());
+  }
+  ASSERT_TRUE(
+      (*sqlite::Connection::Open(path, absl::Seconds(1)))
+          ->Execute("ALTER TABLE record DROP COLUMN assumptions; ALTER TABLE record DROP COLUMN place;"
+                    "ALTER TABLE record DROP COLUMN facts; ALTER TABLE run DROP COLUMN owner;"
+                    "ALTER TABLE run DROP COLUMN lease_until; PRAGMA user_version = 4")
+          .ok());
+  namespace fs = std::filesystem;
+  fs::permissions(path, fs::perms(0644));
+  fs::permissions(folder.path(), fs::perms(0755));
+  ASSERT_EQ(seteuid(65534), 0);
+  const auto store = OpenExistingStore(path);
+  const bool found = store.ok() && (*store)->ReadAll()->workloads.size() == 1;
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_TRUE(found) << store.status();
+  EXPECT_EQ((*sqlite::Connection::Open(path, absl::Seconds(1)))->Number("PRAGMA user_version").value(), 4);
 }
 
 }  // namespace

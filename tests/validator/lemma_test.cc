@@ -1,4 +1,5 @@
 // After a lemma the program that it made is the reference: of proofs, of shadow runs, of replays.
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
 #include "trace/replay.h"
@@ -37,6 +38,31 @@ TEST(Lemma, MakesTheReferenceOfAProof) {
   const Program& reference = replayed->state.Reference(original);
   EXPECT_EQ(Prove(reference, replayed->program()).verdict, Proof::Verdict::kProven);
   EXPECT_NE(Prove(original, replayed->program()).verdict, Proof::Verdict::kProven);
+}
+
+// C[h] = the sum of X[h + i - 1] * W[i], with zeros around X.
+Program Window() {
+  Builder b("window");
+  const Id x = b.Input("X", DType::kF32, {14}), w = b.Input("W", DType::kF32, {3}),
+           c = b.Output("C", DType::kF32, {14});
+  const Sum y = b.Iter(0) + b.Iter(1) + Sum::Constant(-1);
+  b.Reduce("conv", {{"h", 14}, {"i", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {b.Iter(0)}},
+           b.Mul(b.Within({{y, 14}}, b.Load(x, {y}), b.Float(DType::kF32, 0)), b.Load(w, {b.Iter(1)})));
+  return b.Finish();
+}
+
+TEST(Lemma, NamesInAProofWhatItAssumes) {
+  const Program original = Window();
+  const Target target;
+  for (const absl::string_view step : {"", "assume-finite b0\n", "annotate-block b0 \"finite\" value=1\n"}) {
+    const Trace trace = *ParseTrace(absl::StrCat("kiln.trace v1\nb0 = get-block \"conv\"\n", step,
+                                                 "l0, l1 = get-loops b0\nvectorize l0\n"));
+    const auto replayed = Replay(trace, original, target);
+    ASSERT_TRUE(replayed.ok()) << replayed.status();
+    const Proof proof = Prove(original, *replayed);
+    EXPECT_EQ(proof.verdict, Proof::Verdict::kProven) << step;
+    EXPECT_EQ(proof.assumptions, step.empty() ? "" : kFiniteFactors);
+  }
 }
 
 }  // namespace

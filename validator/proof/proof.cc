@@ -96,4 +96,10 @@ Proof Prove(const Program& original, const Program& scheduled, const ProofOption
   return {Verdict::kTooHard, finding.why, true};
 }
 
+Proof Prove(const Program& original, const Replayed& replayed, const ProofOptions& options) {
+  Proof proof = Prove(replayed.state.Reference(original), replayed.program(), options);
+  proof.assumptions = AssumptionsOf(replayed.trace->steps);
+  return proof;
+}
+
 }  // namespace kiln

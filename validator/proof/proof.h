@@ -1,5 +1,5 @@
 // Equivalence, proven (design D9): whether a scheduled program computes what the original does, for every
-// input.
+// input that meets what the schedule's lemmas assume.
 //
 // Not by looking at what the steps were meant to do: from the two programs. The scheduled one has the
 // original's buffers and blocks under their numbers, and more; its blocks say of which of the original's
@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "lang/program/program.h"
+#include "trace/replay.h"
 
 namespace kiln {
 
@@ -45,11 +46,11 @@ struct Proof {
   Verdict verdict = Verdict::kTooHard;
   std::string reason;   // kRefuted: what differs; kTooHard: what was not shown
   bool by_run = false;  // both programs were run on terms
+  // What the schedule takes for granted of the data (AssumptionsOf in lang/schedule/primitive.h): nothing is
+  // said of others.
+  std::string assumptions = {};
 };
 absl::string_view ToString(Proof::Verdict verdict);  // "proven", "refuted", "too hard"
-
-// The flag of a record whose program is proven.
-inline constexpr absl::string_view kProvenFlag = "proven";
 
 // kFailedPrecondition, "WHAT does not compute what the original does: ...", if it is refuted: what must not
 // be handed out.
@@ -57,5 +58,9 @@ absl::Status TurnAwayRefuted(const Proof& proof, absl::string_view what);
 
 // `scheduled` was made from `original` by primitives; both pass Verify.
 Proof Prove(const Program& original, const Program& scheduled, const ProofOptions& options = {});
+
+// Of a trace that was replayed on `original`: what its lemmas made of that is compared with, and what they
+// assume is said.
+Proof Prove(const Program& original, const Replayed& replayed, const ProofOptions& options = {});
 
 }  // namespace kiln

@@ -1,0 +1,57 @@
+// assume-finite, a lemma
+//
+//   P[y] = (1 <= y < 15 ? X[y - 1] : 0)
+//   for h: for i: C[h] sum= P[h + i] * W[i]     ->     the same, where terms beyond the bounds may be left
+//   out
+//
+// The identity: 0 * w = 0 and s + 0 = s, so that a term whose factor is a zero beyond the bounds of what it
+// reads adds nothing to a sum. Exact where the factors of all terms are finite, but for the sign of a zero: a
+// sum that starts from -0.0 and into which nothing but such terms enters may stay -0.0. Where W is infinite
+// or NaN the original's 0 * W is NaN, and the result's sum may be without it (docs/decisions/0017).
+//
+// The program stays as it is but for the annotation `finite`, which lowering reads
+// (backends/lower/passes/plan.cc).
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/annotations.h"
+#include "lang/analysis/placement.h"
+#include "lang/schedule/primitive.h"
+
+namespace kiln {
+namespace {
+
+absl::Status AssumeFinite(Call& call) {
+  Program& p = call.program();
+  BlockNode& block = p.block(call.node(0));
+  const bool sum = block.monoid != kNone && p.monoids[block.monoid].kind == Monoid::Kind::kSum;
+  if (!sum || p.exprs[p.List(block.values)[0]].op != Op::kMul) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, call.node(0)), " is no sum of products, of which terms could be left out"));
+  }
+  SetAnnotation(p, block.annotations, kFinite, 1);
+  return absl::OkStatus();
+}
+
+const Primitive kAssumeFinite{
+    .name = "assume-finite",
+    .operands = {{"block", OperandKind::kBlock}},
+    .attributes = {},
+    .result = HandleKind::kBlock,
+    .result_names = "",
+    .lemma = true,
+    .doc =
+        "Says that the factors of a sum of products are finite: terms in which one is a zero beyond the "
+        "bounds of "
+        "what it reads (`within`) may be left out. A lemma: where the other factor is infinite or NaN, so "
+        "would be "
+        "the sum with them; where a sum starts from -0.0 and nothing but such terms enters, it may stay "
+        "-0.0.\n"
+        "for h: for i: C[h] sum= within(0 <= h + i - 1 < 14, X[h + i - 1], 0) * W[i]\n->\n"
+        "the same; terms with h + i - 1 beyond 0 .. 13 may be left out\n"
+        "Does not apply after a step that transforms the program, or to a block that is no sum of products.",
+    .apply = AssumeFinite,
+    .assumes = kFiniteFactors,
+};
+KILN_PRIMITIVE(kAssumeFinite);
+
+}  // namespace
+}  // namespace kiln

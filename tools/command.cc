@@ -16,10 +16,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "backends/codegen/version.h"
-#include "build_info.h"
-#include "lang/base/phase.h"
-#include "search/cost/xgboost_model.h"
+#include "api/json.h"
+#include "api/machine.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
 #include "tools/interrupt.h"
@@ -59,7 +57,8 @@ constexpr Subcommand kSubcommands[] = {
 };
 
 std::string Version() {
-  return absl::StrCat("kiln ", KILN_VERSION, "\nLLVM ", LlvmVersion(), "\nXGBoost ", XgboostVersion());
+  const api::Versions versions = api::BuiltWith();
+  return absl::StrCat("kiln ", versions.kiln, "\nLLVM ", versions.llvm, "\nXGBoost ", versions.xgboost);
 }
 
 // The name that differs from `typed` in the fewest letters, if these are few.
@@ -107,7 +106,7 @@ absl::Status WidenStack() {
 
 // A mistake in the command line.
 int ReportUsage(const std::string& message, bool json) {
-  if (json) Print(Json{{"error", message}, {"kind", "USAGE"}});
+  if (json) Print(api::ErrorJson(message, "USAGE"));
   std::fprintf(stderr, "kiln: %s\n", message.c_str());
   return kExitUsage;
 }
@@ -130,9 +129,9 @@ int Report(const absl::Status& status, bool json) {
   const std::lock_guard lock(*telling);
   if (std::exchange(told, true)) return ExitCode(status);
   std::fprintf(stderr, "kiln: %s\n", std::string(status.message()).c_str());
-  Json document = {{"error", status.message()}, {"kind", absl::StatusCodeToString(status.code())}};
-  if (absl::IsCancelled(status)) document["resume"] = TypedCommand();
-  if (json) Print(document);
+  if (json)
+    Print(api::ErrorJson(status.message(), absl::StatusCodeToString(status.code()),
+                         absl::IsCancelled(status) ? TypedCommand() : ""));
   return ExitCode(status);
 }
 
@@ -140,7 +139,8 @@ int Report(const absl::Status& status, bool json) {
 void SayPhases() {
   const char* wanted = std::getenv("KILN_PHASES");
   if (wanted == nullptr || absl::string_view(wanted) != "1") return;
-  Phase::Watch([](const char* now) { std::fprintf(stderr, "kiln: phase: %s\n", *now == '\0' ? "-" : now); });
+  api::WatchPhases(
+      [](const char* now) { std::fprintf(stderr, "kiln: phase: %s\n", *now == '\0' ? "-" : now); });
 }
 
 }  // namespace

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <future>
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
-#include "lang/base/check.h"
-#include "lang/base/phase.h"
+#include "api/machine.h"
 #include "tools/common.h"
 
 namespace kiln::tools {
@@ -38,7 +38,7 @@ void Write(char what) {
 
 void OnSignal(int) {
   if (stopped.exchange(true)) _exit(kExitInterrupted);  // another signal than the first
-  phase = Phase::Current();
+  phase = api::CurrentPhase();
   Write('s');
 }
 
@@ -77,7 +77,7 @@ bool EndsWithin(milliseconds limit) {
 }  // namespace
 
 Interrupt::Interrupt(std::function<void(const absl::Status&)> last_words) {
-  KILN_CHECK(wake[0] < 0 && pipe2(wake, O_CLOEXEC) == 0);
+  if (wake[0] >= 0 || pipe2(wake, O_CLOEXEC) != 0) std::abort();  // there is one already, or no file left
   stopped = false;
   waiter_ = std::thread([last_words = std::move(last_words)] {
     char what = 0;

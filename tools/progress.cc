@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
+#include "api/text.h"
 #include "tools/common.h"
 
 namespace kiln::tools {
@@ -22,65 +23,74 @@ std::string ClockText(double seconds) {
   return absl::StrFormat("%d:%02d", whole / 60, whole % 60);
 }
 
-std::string Rate(const TuneProgress& p) {
-  return p.gflops > 0 ? absl::StrFormat("%.3g GFLOP/s", p.gflops) : "-";
+std::string Best(const api::Round& round) {
+  return round.best_seconds ? api::TimeText(*round.best_seconds) : "-";
+}
+
+std::string Rate(const api::Round& round) {
+  return round.now && round.now->gflops > 0 ? absl::StrFormat("%.3g GFLOP/s", round.now->gflops) : "-";
+}
+
+std::string Failures(const api::Round& round) {
+  return round.now ? api::FailuresText(round.now->failures) : "";
 }
 
 // A dash where the measurer does not say, or no sample was taken.
-std::string QuietShare(const Quiet& quiet) {
-  return quiet.samples == 0 ? "-" : PercentText(static_cast<double>(quiet.quiet) / quiet.samples);
+std::string QuietShare(const api::Round& round) {
+  return round.samples == 0 ? "-" : api::PercentText(static_cast<double>(round.quiet) / round.samples);
 }
 
 }  // namespace
-
-std::string FailuresText(const std::map<std::string, int>& failures) {
-  std::vector<std::string> parts;
-  for (const auto& [name, count] : failures) parts.push_back(absl::StrCat(count, " ", name));
-  return absl::StrJoin(parts, ", ");
-}
 
 Progress::Style Progress::StyleOf(std::FILE* out, bool quiet) {
   if (quiet) return Style::kQuiet;
   return isatty(fileno(out)) ? Style::kRedrawn : Style::kLines;
 }
 
-Progress::Progress(std::FILE* out, Style style, const std::vector<TuneTask>& tasks, int trials,
-                   double seconds)
-    : out_(out), style_(style), trials_(trials), seconds_(seconds) {
-  for (const TuneTask& task : tasks) {
-    tasks_.emplace_back();
-    tasks_.back().name = task.name;
-    tasks_.back().best_seconds = std::numeric_limits<double>::infinity();
-  }
+void Progress::Show(const api::Event& event) {
+  if (style_ == Style::kQuiet) return;
+  if (const auto* started = std::get_if<api::Started>(&event)) Begin(*started);
+  if (const auto* round = std::get_if<api::Round>(&event)) ShowRound(*round);
+}
+
+void Progress::Begin(const api::Started& s) {
+  trials_ = s.trials;
+  seconds_ = s.seconds;
+  for (const std::string& name : s.tasks) tasks_.emplace_back().task = name;
+  absl::FPrintF(out_, "kiln: %s: %d %s, %d trials on %s (%s), space %s, database %s\n", s.file,
+                s.tasks.size(), s.tasks.size() == 1 ? "task" : "tasks", s.trials, s.cpu,
+                api::CoresText(s.cores), s.space, s.database);
+  for (const api::LeftOut& l : s.left_out)
+    absl::FPrintF(out_, "kiln: not tunable: %s: %s (%s)\n", l.location, l.op, l.reason);
 }
 
 // From the pace of this sitting: what was done before may have had another one.
 std::string Progress::TimeLeft() const {
   double left = std::numeric_limits<double>::infinity();
-  const int done = last_.total_trials - first_trials_;
-  if (done > 0) left = (last_.seconds - first_seconds_) / done * (trials_ - last_.total_trials);
-  if (seconds_ > 0) left = std::min(left, seconds_ - last_.seconds);
+  const int done = now_.trials - first_trials_;
+  if (done > 0) left = (now_.elapsed - first_seconds_) / done * (trials_ - now_.trials);
+  if (seconds_ > 0) left = std::min(left, seconds_ - now_.elapsed);
   return std::isfinite(left) ? absl::StrCat(ClockText(std::max(0.0, left)), " left") : "";
 }
 
-void Progress::Show(const TuneProgress& round) {
-  if (style_ == Style::kQuiet) return;
+void Progress::ShowRound(const api::Round& round) {
+  now_ = round.now.value_or(api::Round::Now());
   if (first_seconds_ < 0) {
     first_seconds_ = 0;
     first_trials_ = 0;
     if (round.round > 0) {  // resumed: this round is the first of the sitting
-      first_seconds_ = round.seconds;
-      first_trials_ = round.total_trials;
+      first_seconds_ = now_.elapsed;
+      first_trials_ = now_.trials;
     }
   }
-  last_ = round;
-  tasks_[round.task] = round;
+  mostly_quiet_ = round.MostlyQuiet();
+  tasks_[round.index] = round;
   if (style_ == Style::kRedrawn) return Redraw();
-  std::string line = absl::StrFormat("[%d/%d] %s: best %s, %s", round.total_trials, trials_, round.name,
-                                     TimeText(round.best_seconds), Rate(round));
-  if (!round.quiet.Mostly())
-    absl::StrAppend(&line, ", only ", QuietShare(round.quiet), " of samples quiet: other programs run");
-  if (!round.failures.empty()) absl::StrAppend(&line, ", failed: ", FailuresText(round.failures));
+  std::string line =
+      absl::StrFormat("[%d/%d] %s: best %s, %s", now_.trials, trials_, round.task, Best(round), Rate(round));
+  if (!mostly_quiet_)
+    absl::StrAppend(&line, ", only ", QuietShare(round), " of samples quiet: other programs run");
+  if (!now_.failures.empty()) absl::StrAppend(&line, ", failed: ", Failures(round));
   const std::string left = TimeLeft();
   if (!left.empty()) absl::StrAppend(&line, ", ", left);
   absl::FPrintF(out_, "%s\n", line);
@@ -89,22 +99,20 @@ void Progress::Show(const TuneProgress& round) {
 
 void Progress::Redraw() {
   std::vector<std::vector<std::string>> rows{{"task", "trials", "best", "rate", "quiet", "failed"}};
-  for (const TuneProgress& task : tasks_) {
+  for (const api::Round& task : tasks_) {
     if (static_cast<int>(rows.size()) > kMostLines) break;
-    rows.push_back({task.name, absl::StrCat(task.trials), TimeText(task.best_seconds), Rate(task),
-                    QuietShare(task.quiet), FailuresText(task.failures)});
+    rows.push_back(
+        {task.task, absl::StrCat(task.trials), Best(task), Rate(task), QuietShare(task), Failures(task)});
   }
   std::string text = drawn_ > 0 ? absl::StrCat("\x1b[", drawn_, "A") : "";
   text += "\x1b[J";
   std::string drawing = Table(rows);
   if (tasks_.size() > kMostLines)
     absl::StrAppend(&drawing, "and ", tasks_.size() - kMostLines, " tasks more\n");
-  absl::StrAppend(&drawing, last_.total_trials, " of ", trials_, " trials, ", ClockText(last_.seconds),
-                  " so far");
+  absl::StrAppend(&drawing, now_.trials, " of ", trials_, " trials, ", ClockText(now_.elapsed), " so far");
   const std::string left = TimeLeft();
   absl::StrAppend(&drawing, left.empty() ? "" : ", ", left, "\n");
-  if (!last_.quiet.Mostly())
-    drawing += "Most samples are disturbed: other programs run, and times are not sure.\n";
+  if (!mostly_quiet_) drawing += "Most samples are disturbed: other programs run, and times are not sure.\n";
   drawn_ = static_cast<int>(std::count(drawing.begin(), drawing.end(), '\n'));
   absl::FPrintF(out_, "%s%s", text, drawing);
   std::fflush(out_);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "search/run/tune.h"
+#include "api/event.h"
 
 namespace kiln::tools {
 
@@ -15,27 +15,26 @@ class Progress {
   // kRedrawn where `out` is a terminal.
   static Style StyleOf(std::FILE* out, bool quiet);
 
-  // `trials` and `seconds` are the budget; no seconds: no limit.
-  Progress(std::FILE* out, Style style, const std::vector<TuneTask>& tasks, int trials, double seconds);
+  Progress(std::FILE* out, Style style) : out_(out), style_(style) {}
 
-  void Show(const TuneProgress& round);
+  void Show(const api::Event& event);
 
  private:
+  void Begin(const api::Started& started);
+  void ShowRound(const api::Round& round);
   std::string TimeLeft() const;
   void Redraw();
 
   std::FILE* const out_;
   const Style style_;
-  const int trials_;
-  const double seconds_;
-  std::vector<TuneProgress> tasks_;  // the last of each
-  TuneProgress last_;
+  int trials_ = 0;
+  double seconds_ = 0;             // of the budget; 0: no limit
+  std::vector<api::Round> tasks_;  // the last of each
+  api::Round::Now now_;
+  bool mostly_quiet_ = true;
   int drawn_ = 0;  // lines on the terminal
   double first_seconds_ = -1;
   int first_trials_ = 0;
 };
-
-// "3 crashed, 1 timed_out"; empty without failures.
-std::string FailuresText(const std::map<std::string, int>& failures);
 
 }  // namespace kiln::tools

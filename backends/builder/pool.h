@@ -57,8 +57,8 @@ class BuilderPool {
   std::unique_ptr<Impl> impl_;
 };
 
-// kiln-builder beside the running executable, or in the folder above it.
-// kFailedPrecondition: it is in neither.
+// kiln-builder: beside the running executable, in the folder above it, or where Kiln is installed.
+// kFailedPrecondition: it is in none of these.
 absl::StatusOr<std::string> FindBuilder();
 
 }  // namespace kiln

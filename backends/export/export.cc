@@ -101,6 +101,7 @@ absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, 
   if (!options.trace.empty()) files.push_back({path("", ".trace"), options.trace});
   if (absl::Status status = WriteFiles(files); !status.ok()) return status;
   for (const File& file : files) exported.files.push_back(file.path);
+  exported.prepared = built.prepared;
   return exported;
 }
 

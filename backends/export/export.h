@@ -36,8 +36,9 @@ struct ExportOptions {
 };
 
 struct Exported {
-  std::string name;                // SafeName of the one given
-  std::vector<std::string> files;  // paths, the header first
+  std::string name;                          // SafeName of the one given
+  std::vector<std::string> files;            // paths, the header first
+  std::vector<PreparedParam> prepared = {};  // parameters after the program's, which NAME_prepare writes
 };
 
 // Writes the files to `folder`, which is made if it does not exist. Each appears whole or not at all, and

@@ -61,23 +61,6 @@ std::string HowStored(DType type, Sign sign = Sign::kUnsaid) {
   }
 }
 
-absl::string_view Word(Role role) {
-  switch (role) {
-    case Role::kInput:
-      return "input";
-    case Role::kOutput:
-      return "output";
-    case Role::kConstant:
-      return "constant";
-    case Role::kScalar:
-      return "scalar";
-    case Role::kTemporary:
-    case Role::kStatus:
-      break;
-  }
-  return "temporary";
-}
-
 std::string ShapeOf(const Program& program, const Buffer& buffer) {
   const auto dims = program.Dims(buffer.shape);
   return absl::StrCat(
@@ -107,28 +90,52 @@ std::string Prototype(const std::string& function, const std::vector<HeaderParam
 
 }  // namespace
 
-std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult& built) {
-  std::vector<HeaderParam> params;
+absl::string_view RoleWord(Role role) {
+  switch (role) {
+    case Role::kInput:
+      return "input";
+    case Role::kOutput:
+      return "output";
+    case Role::kConstant:
+      return "constant";
+    case Role::kScalar:
+      return "scalar";
+    case Role::kTemporary:
+    case Role::kStatus:
+      break;
+  }
+  return "temporary";
+}
+
+std::vector<std::string> ParameterNames(const Program& program, size_t prepared) {
+  std::vector<std::string> names;
   std::set<std::string> taken;
-  const auto fresh = [&](absl::string_view wanted) {
+  const auto add = [&](absl::string_view wanted) {
     std::string name = SafeIdentifier(wanted);
     while (!taken.insert(name).second) name += "_";
-    return name;
+    names.push_back(std::move(name));
   };
+  for (const Id id : program.parameters) add(program.Text(program.buffers[id].name));
+  for (size_t i = 0; i < prepared; ++i) add(absl::StrCat("prepared_", i));
+  return names;
+}
+
+std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult& built) {
+  std::vector<HeaderParam> params;
+  const std::vector<std::string> names = ParameterNames(program, built.prepared.size());
   const std::vector<Sign> signs = SignsOf(program);
   for (const Id id : program.parameters) {
     const Buffer& buffer = program.buffers[id];
     const bool is_output = buffer.role == Role::kOutput;
-    params.push_back({fresh(program.Text(buffer.name)),
+    params.push_back({names[params.size()],
                       absl::StrCat(is_output ? "" : "const ", CType(buffer.dtype, signs[id]), "*"),
-                      absl::StrCat(Word(buffer.role), " ", ToString(buffer.dtype), ShapeOf(program, buffer),
-                                   HowStored(buffer.dtype, signs[id]))});
+                      absl::StrCat(RoleWord(buffer.role), " ", ToString(buffer.dtype),
+                                   ShapeOf(program, buffer), HowStored(buffer.dtype, signs[id]))});
   }
   for (const PreparedParam& prepared : built.prepared) {
     const DType dtype = ParseDType(prepared.dtype).value_or(DType::kI8);
     params.push_back(
-        {fresh(absl::StrCat("prepared_", params.size() - program.parameters.size())),
-         absl::StrCat(CType(dtype), "*"),
+        {names[params.size()], absl::StrCat(CType(dtype), "*"),
          absl::StrCat("prepared ", prepared.dtype, "[", prepared.elements, "]", HowStored(dtype))});
   }
   return params;

@@ -18,6 +18,7 @@ struct Answer {
   std::string error;     // empty for none
   bool nothing = false;  // to do, as the error says
   std::string program;
+  std::vector<std::string> arguments;
   std::vector<Boundary> boundaries;
 };
 
@@ -26,7 +27,7 @@ struct AnswerFields {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, Boundary>) {
       visit(value.location, value.op, value.reason, value.results, value.operands);
     } else {
-      visit(value.error, value.nothing, value.program, value.boundaries);
+      visit(value.error, value.nothing, value.program, value.arguments, value.boundaries);
     }
   }
 };
@@ -47,10 +48,10 @@ std::string InChild(const std::string& path, const ImportOptions& options) {
   absl::StatusOr<Imported> imported = ReadAndImport(path, options);
   if (!imported.ok()) {
     return WireEncode<AnswerFields>(
-        Answer{std::string(imported.status().message()), absl::IsOutOfRange(imported.status()), {}, {}});
+        Answer{std::string(imported.status().message()), absl::IsOutOfRange(imported.status()), {}, {}, {}});
   }
-  return WireEncode<AnswerFields>(
-      Answer{"", false, Serialize(imported->program), std::move(imported->boundaries)});
+  return WireEncode<AnswerFields>(Answer{"", false, Serialize(imported->program),
+                                         std::move(imported->arguments), std::move(imported->boundaries)});
 }
 
 }  // namespace
@@ -75,7 +76,7 @@ absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportOptions
   if (!answer.error.empty()) return absl::InvalidArgumentError(answer.error);
   auto program = Deserialize(answer.program);
   if (!program.ok()) return program.status();
-  return Imported{*std::move(program), std::move(answer.boundaries)};
+  return Imported{*std::move(program), std::move(answer.arguments), std::move(answer.boundaries)};
 }
 
 }  // namespace kiln

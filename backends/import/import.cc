@@ -10,6 +10,8 @@
 #include "backends/import/normalize.h"
 #include "backends/import/refusal.h"
 #include "backends/import/translate.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SourceMgr.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -111,6 +113,34 @@ absl::StatusOr<mlir::func::FuncOp> Entry(mlir::ModuleOp module, absl::string_vie
       "\n  hint: choose one with --function NAME, among ", names));
 }
 
+// What stands in the text where the location points to, if that is "%NAME"; or the name that the location
+// has.
+std::string NameAt(mlir::Location location, const llvm::SourceMgr& sources) {
+  if (const auto named = llvm::dyn_cast<mlir::NameLoc>(location)) return named.getName().str();
+  const auto place = llvm::dyn_cast<mlir::FileLineColLoc>(location);
+  const unsigned file = sources.getMainFileID();
+  if (!place || place.getFilename() != sources.getMemoryBuffer(file)->getBufferIdentifier()) return "";
+  const llvm::SMLoc at = sources.FindLocForLineAndColumn(file, place.getLine(), place.getColumn());
+  if (!at.isValid()) return "";
+  llvm::StringRef text(at.getPointer(),
+                       static_cast<size_t>(sources.getMemoryBuffer(file)->getBufferEnd() - at.getPointer()));
+  if (!text.consume_front("%")) return "";
+  return text.take_while([](char c) { return llvm::isAlnum(c) || llvm::StringRef("_$.-").contains(c); })
+      .str();
+}
+
+// Of each function. Normalization would lose them; bytecode has none.
+llvm::StringMap<std::vector<std::string>> ArgumentNames(mlir::ModuleOp module,
+                                                        const llvm::SourceMgr& sources) {
+  llvm::StringMap<std::vector<std::string>> names;
+  for (mlir::func::FuncOp function : module.getOps<mlir::func::FuncOp>()) {
+    if (function.isExternal()) continue;
+    for (const mlir::BlockArgument argument : function.getArguments())
+      names[function.getName()].push_back(NameAt(argument.getLoc(), sources));
+  }
+  return names;
+}
+
 }  // namespace
 
 absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view filename,
@@ -137,6 +167,7 @@ absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view 
   if (!module)
     return absl::InvalidArgumentError(error.empty() ? absl::StrCat(filename, ": no module in the file")
                                                     : error);
+  llvm::StringMap<std::vector<std::string>> names = ArgumentNames(*module, sources);
   if (mlir::failed(Normalize(*module))) {
     return absl::InvalidArgumentError(
         error.empty() ? absl::StrCat(filename, ": the module cannot be normalized") : error);
@@ -144,8 +175,10 @@ absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view 
   const auto entry = Entry(*module, filename, options.entry);
   if (!entry.ok()) return entry.status();
   mlir::func::FuncOp function = *entry;
-  return Translate(function, function.getName() == "main" ? Stem(filename) : function.getName().str(),
-                   options);
+  absl::StatusOr<Imported> imported =
+      Translate(function, function.getName() == "main" ? Stem(filename) : function.getName().str(), options);
+  if (imported.ok()) imported->arguments = std::move(names[function.getName()]);
+  return imported;
 }
 
 }  // namespace kiln

@@ -74,6 +74,9 @@ struct Boundary {
 
 struct Imported {
   Program program;
+  // What the file calls the arguments of the function, by position, without "%": that at position 3 is the
+  // buffer "arg3", where it has elements. Empty: it has no name there.
+  std::vector<std::string> arguments;
   std::vector<Boundary> boundaries;
 };
 

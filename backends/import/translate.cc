@@ -45,7 +45,7 @@ class Translator {
       return absl::OutOfRangeError(absl::StrCat(Where(function_.getLoc()), ": nothing to do: the function \"",
                                                 function_.getName().str(), "\" has no elements to compute"));
     }
-    return Imported{b_.Finish(), std::move(boundaries_)};
+    return Imported{b_.Finish(), {}, std::move(boundaries_)};
   }
 
  private:

@@ -61,8 +61,8 @@ class RunnerPool {
   std::unique_ptr<Impl> impl_;
 };
 
-// kiln-runner beside the running executable, or in the folder above it.
-// kFailedPrecondition: it is in neither.
+// kiln-runner: beside the running executable, in the folder above it, or where Kiln is installed.
+// kFailedPrecondition: it is in none of these.
 absl::StatusOr<std::string> FindRunner();
 
 }  // namespace kiln

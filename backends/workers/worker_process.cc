@@ -1,5 +1,6 @@
 #include "backends/workers/worker_process.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -17,6 +18,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "build_info.h"
 
 namespace kiln {
 namespace {
@@ -76,12 +78,18 @@ std::string HowItEnded(int wait_status) {
 absl::StatusOr<std::string> FindProgram(const std::string& name) {
   std::error_code error;
   const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const auto& place : {folder, folder.parent_path()}) {
+  Dl_info library{};  // which holds this code, where Kiln is linked as one
+  dladdr(reinterpret_cast<const void*>(&FindProgram), &library);
+  const auto installed =
+      std::filesystem::path(library.dli_fname == nullptr ? "" : library.dli_fname).parent_path() /
+      KILN_BIN_DIR;
+  for (const auto& place : {folder, folder.parent_path(), installed}) {
     const auto program = place / name;
-    if (!error && access(program.c_str(), X_OK) == 0) return program.string();
+    if (!error && access(program.c_str(), X_OK) == 0) return program.lexically_normal().string();
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat(name, " is neither in ", folder.string(), " nor in the folder above it"));
+  return absl::FailedPreconditionError(absl::StrCat(name, " is neither in ", folder.string(),
+                                                    " nor in the folder above it nor in ",
+                                                    installed.lexically_normal().string()));
 }
 
 WorkerProcess::WorkerProcess(std::string path, std::vector<int> cores, int stop_fd, bool keep_stderr)

@@ -63,8 +63,8 @@ class WorkerProcess {
 // "was ended by SIGSEGV", "ended with status 3".
 std::string HowItEnded(int wait_status);
 
-// The program NAME of Kiln beside the running executable, or in the folder above it. kFailedPrecondition: it
-// is in neither.
+// The program NAME of Kiln: beside the running executable, in the folder above it, or where Kiln is installed.
+// kFailedPrecondition: it is in none of these.
 absl::StatusOr<std::string> FindProgram(const std::string& name);
 
 }  // namespace kiln

@@ -126,7 +126,27 @@ absl::StatusOr<Target> TargetOf(const TargetRow& row) {
   return target;
 }
 
-std::string OptionsText(const TuneOptions& options) { return AllOptionsJson(options).dump(); }
+std::string OptionsText(const TuneOptions& options, const std::vector<TuneTask>& tasks) {
+  Json json = AllOptionsJson(options), arguments = Json::array();
+  bool any = false;
+  for (const TuneTask& task : tasks) {
+    arguments.push_back(task.arguments);
+    any |= !task.arguments.empty();
+  }
+  if (any) json["arguments"] = std::move(arguments);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<std::string> ArgumentsOf(absl::string_view options, int task) {
+  std::vector<std::string> names;
+  const Json json = Json::parse(options, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("arguments")) return names;
+  const Json& all = json["arguments"];
+  if (!all.is_array() || task < 0 || task >= static_cast<int>(all.size())) return names;
+  for (const Json& name : all[static_cast<size_t>(task)])
+    names.push_back(name.is_string() ? name.get<std::string>() : "");
+  return names;
+}
 
 std::string SketchText(const Trace& trace) {
   std::string text;

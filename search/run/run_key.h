@@ -17,7 +17,10 @@ std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const s
 std::string TargetText(const Target& target);
 // The reverse of TargetText. kDataLoss: the text is no JSON.
 absl::StatusOr<Target> TargetOf(const TargetRow& row);
-std::string OptionsText(const TuneOptions& options);
+// With the names of arguments, where tasks have some.
+std::string OptionsText(const TuneOptions& options, const std::vector<TuneTask>& tasks);
+// Those of a task of a run, by its options; empty where they are not told.
+std::vector<std::string> ArgumentsOf(absl::string_view options, int task);
 
 // "multi-level-tiling/matmul/write-reuse=1 ...": the structural choices of a trace.
 std::string SketchText(const Trace& trace);

@@ -61,10 +61,12 @@ class Prover;
 struct TuneTask {
   std::string name;
   Program program;
-  double flops = 0;                          // of one execution, for reports; 0: not known
-  double weight = 1;                         // how often it occurs
-  std::string failed = {};                   // why it cannot be tuned; it is left out. Empty if it can
-  double roofline_seconds = 0;               // the least that the machine could need; 0: not known
+  double flops = 0;             // of one execution, for reports; 0: not known
+  double weight = 1;            // how often it occurs
+  std::string failed = {};      // why it cannot be tuned; it is left out. Empty if it can
+  double roofline_seconds = 0;  // the least that the machine could need; 0: not known
+  // What the file calls its parameters, in order; the run keeps them for whoever exports its records.
+  std::vector<std::string> arguments = {};
   std::optional<Enumeration> sketches = {};  // of the space; made of it by Tune where they are not given
 };
 
@@ -74,6 +76,7 @@ struct TuneProgress {
   std::string name;
   int round = 0;
   int trials = 0, total_trials = 0;     // of this task and of all, in this run
+  int batch = 0, failed = 0;            // programs measured in this round, and failures among them
   double best_seconds = 0;              // infinity while nothing ran
   double gflops = 0;                    // 0 if the flops are not known
   std::map<std::string, int> failures;  // by class, of this task in this run

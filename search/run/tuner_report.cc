@@ -40,6 +40,8 @@ void Tuner::Report(int task, const RoundLog& log) const {
   progress.round = t.round - 1;
   progress.trials = t.trials;
   progress.total_trials = TotalTrials();
+  progress.batch = log.batch;
+  progress.failed = log.failed;
   progress.best_seconds = log.best_seconds;
   progress.gflops = std::isfinite(log.best_seconds) ? t.tuned->flops / log.best_seconds / 1e9 : 0;
   progress.failures = t.failures;

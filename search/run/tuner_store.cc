@@ -46,7 +46,7 @@ absl::Status Tuner::BeginOrResume() {
   if (!initial.ok()) return initial.status();
   RunRow run;
   run.command = key;
-  run.options = OptionsText(options_);
+  run.options = OptionsText(options_, tasks_in_);
   run.seed = options_.seed;
   run.kiln_version = KILN_VERSION;
   run.llvm_version = options_.llvm_version;

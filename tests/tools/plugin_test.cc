@@ -3,13 +3,13 @@
 
 #include <filesystem>
 
+#include "api/internal/input.h"
+#include "api/internal/plugin.h"
+#include "api/internal/plugin_space.h"
 #include "backends/cpu/targets.h"
 #include "modules/space.h"
 #include "test_paths.h"
 #include "tests/support/run_kiln.h"
-#include "tools/input.h"
-#include "tools/plugin.h"
-#include "tools/plugin_space.h"
 #include "trace/text.h"
 
 namespace kiln {
@@ -140,25 +140,24 @@ TEST(PluginProcess, AnOptionThatIsNotAllowedIsAMistakeOfTheCommandLine) {
 }
 
 TEST(PluginProcess, GivesTheSketchesThatTheSameModulesGiveHere) {
-  tools::InputOption file;
-  file.file = kTwoTasks;
-  const auto input = tools::LoadInput(file);
+  api::Source file;
+  file.path = kTwoTasks;
+  const auto input = api::LoadInput(file);
   ASSERT_TRUE(input.ok()) << input.status();
   const std::string so = Plugin("good");
-  const tools::PluginSpace space{
-      .files = {so},
-      .objects = {so},
-      .text = "each-block(auto-inline | good innermost=8) | random-compute-location",
-      .target = CpuTarget()};
+  const api::PluginSpace space{.files = {so},
+                               .objects = {so},
+                               .text = "each-block(auto-inline | good innermost=8) | random-compute-location",
+                               .target = CpuTarget()};
   std::vector<Enumeration> there;
   for (const Task& task : input->tasks) {
-    auto sketches = tools::EnumerateInChild(space, task.program, {});
+    auto sketches = api::EnumerateInChild(space, task.program, {});
     ASSERT_TRUE(sketches.ok()) << sketches.status();
     there.push_back(*std::move(sketches));
   }
   EXPECT_EQ(FindModule("good"), nullptr) << "no code of it runs here";
 
-  ASSERT_TRUE(tools::LoadPlugin(so, so).ok());
+  ASSERT_TRUE(api::LoadPlugin(so, so).ok());
   const auto parsed = ParseSpace(space.text);
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   size_t sketches = 0, dropped = 0, declined = 0;

@@ -11,12 +11,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "api/internal/input.h"
 #include "backends/cpu/targets.h"
 #include "modules/space.h"
 #include "test_paths.h"
 #include "tests/support/golden.h"
 #include "tests/support/run_kiln.h"
-#include "tools/input.h"
 #include "trace/enumerate.h"
 
 namespace kiln {
@@ -26,7 +26,7 @@ const std::string kSource = KILN_SOURCE_DIR;
 
 // Of an operator's file: sketches, sites of the sketch with the fewest and the most, programs, dropped.
 std::string Counts(const std::string& file) {
-  const auto input = tools::LoadInput({file, ""});
+  const auto input = api::LoadInput({.path = file, .text = "", .name = "", .function = ""});
   EXPECT_TRUE(input.ok() && input->tasks.size() == 1) << file << " " << input.status();
   const Target target = NamedTarget("x86-64-v3").value();
   const auto space = Enumerate(ParseSpace(DefaultSpace(target)).value(), input->tasks[0].program, target);

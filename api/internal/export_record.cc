@@ -1,0 +1,92 @@
+// Session::Export.
+#include "absl/strings/str_cat.h"
+#include "api/internal/operations.h"
+#include "api/internal/record.h"
+#include "api/internal/tasks.h"
+#include "api/internal/trust.h"
+#include "api/internal/workers.h"
+#include "api/text.h"
+#include "backends/cpu/targets.h"
+#include "backends/export/export.h"
+#include "backends/prove/presburger.h"
+#include "lang/base/phase.h"
+#include "search/measure/noise.h"
+#include "search/run/run_key.h"
+#include "validator/proof/proof.h"
+
+namespace kiln::api {
+namespace {
+
+Proof ProofOf(const Rebuilt& record) {
+  const Phase phase("proof");
+  proof::PresburgerProver prover;
+  return Prove(record.reference, record.scheduled, {.prover = &prover});
+}
+
+std::vector<std::string> NotesOn(const Rebuilt& record, const Target& target, const std::string& made_for,
+                                 const Proof& proof) {
+  std::vector<std::string> notes;
+  if (target.fingerprint != record.target.fingerprint) {
+    notes.push_back(absl::StrCat("made for ", made_for, ", as wished; it was tuned on ",
+                                 record.entry.target.fingerprint, " and may be slow there"));
+  } else if (!IsHost(target)) {
+    notes.push_back(absl::StrCat("made for the machine that it was tuned on, which is not this one: ",
+                                 record.entry.target.fingerprint));
+  }
+  if (proof.verdict == Proof::Verdict::kTooHard)
+    notes.push_back(absl::StrCat("not proven equal to the original: ", proof.reason));
+  if (!record.entry.record.verified)
+    notes.emplace_back("the record was not compared with the original; see `kiln replay`");
+  return notes;
+}
+
+}  // namespace
+
+absl::StatusOr<ExportResult> ExportRecord(const SessionOptions& options, RowId id,
+                                          const ExportSettings& settings, Stop& stop) {
+  const Stop::Work work(stop);
+  const absl::StatusOr<Rebuilt> record = Rebuild(options.database, id);
+  if (!record.ok()) return record.status();
+  const RecordRow& row = record->entry.record;
+  if (row.status != outcome::kOk) {
+    return absl::FailedPreconditionError(absl::StrCat("record ", row.id, " failed (", row.status,
+                                                      row.error.empty() ? "" : ": ", row.error,
+                                                      "); `kiln best` lists what did not"));
+  }
+  const absl::StatusOr<Target> target = TargetOfRecord(settings.target, record->target);
+  if (!target.ok()) return target.status();
+  const Proof proof = ProofOf(*record);
+  const absl::Status right = TurnAwayRefuted(proof, absl::StrCat("record ", row.id, " is not exported: it"));
+  if (!right.ok()) return right;
+  auto builder = StartBuilder(options.database, options.workers);
+  if (!builder.ok()) return builder.status();
+  if (stop.asked()) return absl::CancelledError("interrupted before anything was written");
+  const Stop::Work building(stop, [&] { (*builder)->Interrupt(); });
+  ExportOptions exporting;
+  exporting.trace = row.trace;
+  exporting.contract = row.flags.contract;
+  exporting.checked =
+      absl::StrCat(TrustText(proof.verdict == Proof::Verdict::kProven, row.verified, record->assumptions),
+                   "\n", kTrustHelp);
+  MakeFor(*target, IsHost(*target), &exporting);
+  const std::string& name = settings.name.empty() ? record->entry.workload.name : settings.name;
+  const absl::StatusOr<Exported> exported =
+      kiln::Export(record->scheduled, name, settings.folder, **builder, exporting);
+  if (!exported.ok()) return exported.status();
+  const std::string& made_for = settings.target.empty() ? target->cpu : settings.target;
+  return ExportResult{
+      .id = row.id,
+      .name = exported->name,
+      .parameters = ParametersOf(record->scheduled, ArgumentsOf(record->entry.run.options, row.task),
+                                 exported->prepared),
+      .verified = row.verified,
+      .target = made_for,
+      .measured_on = record->target.cpu,
+      .measured_here = IsHost(record->target),
+      .proof = std::string(ToString(proof.verdict)),
+      .assumptions = record->assumptions,
+      .files = exported->files,
+      .notes = NotesOn(*record, *target, made_for, proof)};
+}
+
+}  // namespace kiln::api

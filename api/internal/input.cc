@@ -1,0 +1,117 @@
+#include "api/internal/input.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "backends/workers/write_all.h"
+#include "lang/base/mixer.h"
+#include "lang/base/phase.h"
+
+namespace kiln::api {
+namespace {
+
+// Several tasks, one of them with a reduction.
+bool IsModel(const std::vector<Task>& tasks) {
+  if (tasks.size() < 2) return false;
+  for (const Task& task : tasks) {
+    for (const BlockNode& block : task.program.blocks) {
+      if (block.monoid != kNone) return true;
+    }
+  }
+  return false;
+}
+
+absl::Status CannotRead(const std::string& what) {
+  return absl::UnavailableError(absl::StrCat("cannot read ", what, ": ", std::strerror(errno)));
+}
+
+absl::StatusOr<std::string> ReadStandardInput() {
+  std::string text;
+  char buffer[1 << 16];
+  for (ssize_t size; (size = read(STDIN_FILENO, buffer, sizeof buffer)) != 0;) {
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return CannotRead("standard input");
+    text.append(buffer, static_cast<size_t>(size));
+  }
+  return text;
+}
+
+std::string DigestOf(absl::string_view text) {
+  Mixer mixer;
+  for (const char c : text) mixer.Add(static_cast<unsigned char>(c));
+  return absl::StrCat(absl::Hex(mixer.Finish().high, absl::kZeroPad16));
+}
+
+// The text as a file without a name, which lives as long as `input`.
+absl::Status KeepText(absl::string_view text, const std::string& what, Input* input) {
+  input->file = std::make_shared<TextFile>();
+  input->file->fd = memfd_create("kiln-text", MFD_CLOEXEC);
+  if (input->file->fd < 0 || !WriteAll(input->file->fd, text)) return CannotRead(what);
+  input->path = absl::StrCat("/proc/self/fd/", input->file->fd);
+  input->digest = DigestOf(text);
+  return absl::OkStatus();
+}
+
+absl::Status CheckPath(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    return absl::NotFoundError(absl::StrCat(path, ": there is no such file"));
+  if (!std::filesystem::is_directory(path, error)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is a directory, wanted a file with linalg on tensors"));
+}
+
+}  // namespace
+
+TextFile::~TextFile() {
+  if (fd >= 0) close(fd);
+}
+
+absl::StatusOr<Input> LoadInput(const Source& source) {
+  const Phase phase("import");
+  Input input;
+  input.source = source;
+  input.path = source.path;
+  ImportOptions options;
+  options.entry = source.function;
+  if (source.path == "-") {
+    const absl::StatusOr<std::string> text = ReadStandardInput();
+    if (!text.ok()) return text.status();
+    options.name = "stdin";
+    if (const absl::Status kept = KeepText(*text, "standard input", &input); !kept.ok()) return kept;
+  } else if (source.path.empty()) {
+    options.name = source.name.empty() ? "text" : source.name;
+    if (const absl::Status kept = KeepText(source.text, options.name, &input); !kept.ok()) return kept;
+  } else if (const absl::Status usable = CheckPath(source.path); !usable.ok()) {
+    return usable;
+  }
+  input.shown = source.path.empty() ? options.name : source.path;
+  absl::StatusOr<Imported> whole = ImportFile(input.path, options);
+  if (!whole.ok()) {
+    options.allow_boundaries = true;
+    const absl::Status refusal = whole.status();
+    whole = ImportFile(input.path, options);
+    if (!whole.ok()) return refusal;
+    absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(whole->program);
+    if (!tasks.ok() || !IsModel(*tasks)) return refusal;
+    input.boundaries = std::move(whole->boundaries);
+    input.arguments = std::move(whole->arguments);
+    input.tasks = *std::move(tasks);
+    return input;
+  }
+  absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(whole->program);
+  if (!tasks.ok()) return tasks.status();
+  if ((*tasks)[0].program.blocks.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(input.shown, ": computes nothing that could be tuned"));
+  }
+  input.tasks = *std::move(tasks);
+  input.arguments = std::move(whole->arguments);
+  return input;
+}
+
+}  // namespace kiln::api

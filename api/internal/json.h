@@ -1,0 +1,23 @@
+// Of api/json.h, in pieces.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/event.h"
+#include "api/model.h"
+#include "api/tuning.h"
+#include "nlohmann/json.hpp"
+
+namespace kiln::api {
+
+using Json = nlohmann::ordered_json;
+
+Json JsonOf(const Round& round);
+Json JsonOf(const std::vector<Parameter>& parameters);
+Json JsonOf(const LeftOut& left_out);
+Json JsonOf(const TuneReport& report);
+// Indented; bytes that are no UTF-8 are replaced.
+std::string Document(const Json& json);
+
+}  // namespace kiln::api

@@ -1,0 +1,54 @@
+// What a Session does with records and databases, each operation a function.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "api/internal/input.h"
+#include "api/internal/stop.h"
+#include "api/session.h"
+#include "lang/target/target.h"
+#include "search/database/rows.h"
+
+namespace kiln::api {
+
+absl::StatusOr<SpaceReport> SketchTasks(const Input& input, const std::vector<TaskInfo>& tasks,
+                                        const SketchSettings& settings);
+absl::StatusOr<BenchReport> BenchTasks(const SessionOptions& options, const Input& input,
+                                       const BenchSettings& settings);
+
+absl::StatusOr<std::vector<BestRecord>> BestRecords(const SessionOptions& options);
+absl::StatusOr<Shown> ShowRecord(const SessionOptions& options, RowId id, const ShowSettings& settings);
+absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId id, bool here, Stop& stop);
+absl::StatusOr<ExportResult> ExportRecord(const SessionOptions& options, RowId id,
+                                          const ExportSettings& settings, Stop& stop);
+absl::StatusOr<CheckResult> CheckRecord(const SessionOptions& options, RowId id, double seconds);
+absl::StatusOr<CheckResult> CheckTrace(const Input& input, const std::string& trace_file,
+                                       const std::string& task, const std::string& target, double seconds);
+
+absl::StatusOr<std::vector<RunInfo>> RunsOf(const SessionOptions& options, RowId run);
+absl::StatusOr<TrainResult> TrainModel(const SessionOptions& options, const std::string& features,
+                                       const std::string& file);
+
+// --- What these share
+
+// The task of this name; empty: the only one. Mistakes: there is none, or there are several.
+absl::StatusOr<const Task*> TaskNamed(const Input& input, const std::string& name);
+absl::Status NoSuchTask(const Input& input, const std::string& name);  // a Mistake
+
+// The machine that is named or, without a name, the one that the record was measured on.
+absl::StatusOr<Target> TargetOfRecord(const std::string& name, const Target& measured);
+// "znver3, 1 core"
+std::string MachineText(const Target& target);
+
+// Of a request to a builder or an export, which make code for this machine where these are empty.
+template <typename Request>
+void MakeFor(const Target& target, bool is_host, Request* request) {
+  if (is_host) return;
+  request->triple = target.triple;
+  request->cpu = target.cpu;
+  request->features = target.features;
+}
+
+}  // namespace kiln::api

@@ -1,0 +1,186 @@
+// What a Session does with one record, and the list of the best ones.
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/errors.h"
+#include "api/internal/flags_text.h"
+#include "api/internal/open_store.h"
+#include "api/internal/operations.h"
+#include "api/internal/record.h"
+#include "api/internal/trust.h"
+#include "api/internal/workers.h"
+#include "api/text.h"
+#include "backends/cpu/targets.h"
+#include "backends/measure/measurer.h"
+#include "lang/analysis/cost.h"
+#include "lang/text/serialize.h"
+#include "lang/text/text.h"
+#include "search/run/run_key.h"
+
+namespace kiln::api {
+namespace {
+
+// The operations of a workload, 0 if its text does not parse.
+double FlopsOf(const WorkloadRow& workload) {
+  const absl::StatusOr<Program> program = ParseProgram(workload.program);
+  return program.ok() ? Flops(*program) : 0;
+}
+
+std::string TargetText(const TargetRow& row) {
+  const absl::StatusOr<Target> target = TargetOf(row);
+  return target.ok() && !target->cpu.empty() ? MachineText(*target) : row.fingerprint;
+}
+
+absl::StatusOr<std::string> Compiled(const SessionOptions& options, const ShowSettings& settings,
+                                     const Rebuilt& record, BuildOutput output) {
+  const absl::StatusOr<Target> target = TargetOfRecord(settings.target, record.target);
+  if (!target.ok()) return target.status();
+  auto builder = StartBuilder(options.database, options.workers);
+  if (!builder.ok()) return builder.status();
+  BuildRequest request;
+  request.program = Serialize(record.scheduled);
+  request.outputs = {output};
+  request.contract = record.entry.record.flags.contract;
+  request.print_after_all = settings.passes;
+  MakeFor(*target, IsHost(*target), &request);
+  request.limits.seconds = 120;
+  BuildResult built = (*builder)->RunAll({request})[0];
+  if (!built.ok()) return absl::FailedPreconditionError(built.error);
+  return settings.passes ? built.passes : built.outputs[0];
+}
+
+absl::StatusOr<std::string> TextOf(const SessionOptions& options, const ShowSettings& settings,
+                                   const Rebuilt& record) {
+  if (settings.passes) return Compiled(options, settings, record, BuildOutput::kObject);
+  if (settings.stage == "program") return ToString(record.scheduled);
+  if (settings.stage == "trace") return record.entry.record.trace;
+  if (settings.stage == "mlir") return Compiled(options, settings, record, BuildOutput::kMlir);
+  if (settings.stage == "llvm") return Compiled(options, settings, record, BuildOutput::kLlvm);
+  if (settings.stage == "asm") return Compiled(options, settings, record, BuildOutput::kAssembly);
+  return Mistake(absl::InvalidArgumentError(absl::StrCat(
+      "there is no stage \"", settings.stage, "\"; known are program, trace, mlir, llvm and asm")));
+}
+
+absl::Status Judge(const Rebuilt& record, const MeasureResult& result) {
+  const RowId id = record.entry.record.id;
+  if (result.status == outcome::kInterrupted)
+    return absl::CancelledError(absl::StrCat("record ", id, ": interrupted"));
+  if (!result.ok())
+    return absl::FailedPreconditionError(
+        absl::StrCat("record ", id, ": ", result.status, ": ", result.error));
+  if (!record.same_program) {
+    return absl::DataLossError(
+        absl::StrCat("record ", id, ": its trace gives another program than it did when it was recorded"));
+  }
+  if (!result.verified)
+    return absl::FailedPreconditionError(
+        absl::StrCat("record ", id, ": could not be compared with the original"));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Target> TargetOfRecord(const std::string& name, const Target& measured) {
+  if (name.empty()) return measured;
+  absl::StatusOr<Target> target = NamedTarget(name, measured.cores);
+  return target.ok() ? target : Mistake(target.status());
+}
+
+std::string MachineText(const Target& target) {
+  return absl::StrCat(target.cpu, ", ", CoresText(target.cores));
+}
+
+absl::StatusOr<std::vector<BestRecord>> BestRecords(const SessionOptions& options) {
+  auto store = OpenExistingStore(options.database);
+  if (!store.ok()) return store.status();
+  const auto entries = (*store)->BestAll();
+  if (!entries.ok()) return entries.status();
+  std::vector<BestRecord> list;
+  for (const RecordEntry& e : *entries) {
+    list.push_back({.id = e.record.id,
+                    .workload = e.workload.name,
+                    .workload_hash = e.workload.hash,
+                    .target = TargetText(e.target),
+                    .fingerprint = e.target.fingerprint,
+                    .measured_here = e.target.fingerprint == Host().fingerprint,
+                    .seconds = Seconds(e.record),
+                    .flops = FlopsOf(e.workload),
+                    .verified = e.record.verified,
+                    .proven = IsProven(e.record),
+                    .assumptions = e.record.assumptions,
+                    .trial = e.record.trial,
+                    .flags = e.record.flags.Print(),
+                    .how = FlagsText(e.record),
+                    .trust = TrustText(e.record),
+                    .noisy = e.record.flags.noisy});
+  }
+  return list;
+}
+
+absl::StatusOr<Shown> ShowRecord(const SessionOptions& options, RowId id, const ShowSettings& settings) {
+  const absl::StatusOr<Rebuilt> record = Rebuild(options.database, id);
+  if (!record.ok()) return record.status();
+  absl::StatusOr<std::string> text = TextOf(options, settings, *record);
+  if (!text.ok()) return text.status();
+  return Shown{.id = id,
+               .workload = record->entry.workload.name,
+               .flags = record->entry.record.flags.Print(),
+               .how = FlagsText(record->entry.record),
+               .assumptions = record->assumptions,
+               .stage = settings.passes ? "passes" : settings.stage,
+               .text = *std::move(text)};
+}
+
+absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId id, bool here, Stop& stop) {
+  const Stop::Work work(stop);
+  const absl::StatusOr<Rebuilt> record = Rebuild(options.database, id);
+  if (!record.ok()) return record.status();
+  const RecordRow& row = record->entry.record;
+  const bool same_machine = IsHost(record->target);
+  if (!same_machine && !here) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "record ", row.id, " was measured on another machine (", record->entry.target.fingerprint,
+        "; this is ", Host().fingerprint, "); --target host runs it here all the same"));
+  }
+  const absl::StatusOr<Workers> workers = FindWorkers(options.workers);
+  if (!workers.ok()) return workers.status();
+  CpuMeasurerOptions measuring;
+  measuring.threads = record->target.cores;
+  measuring.contract = row.flags.contract;
+  measuring.cold_cache = row.flags.cold;
+  measuring.run_seconds = 60;
+  measuring.race_seconds = 2;
+  measuring.object_folder = ObjectFolder(options.database);
+  measuring.builder_path = workers->builder;
+  measuring.runner_path = workers->runner;
+  auto measurer = CpuMeasurer::Start(measuring);
+  if (!measurer.ok()) return measurer.status();
+  MeasureRequest request;
+  request.original = &record->original;
+  request.scheduled = &record->scheduled;
+  MeasureResult measured;  // interrupted, if that came before
+  if (!stop.asked()) {
+    const Stop::Work racing(stop, [&] { measurer->Interrupt(); });
+    measured = measurer->Race({request})[0];
+  }
+  RecordRow now;
+  now.samples = measured.samples;
+  const Quiet quiet = QuietOf(measured.taken, measured.flags);
+  ReplayResult result{.id = row.id,
+                      .workload = record->entry.workload.name,
+                      .verified = measured.verified,
+                      .recorded_seconds = Seconds(row),
+                      .seconds = Seconds(now),
+                      .flops = Flops(record->original),
+                      .samples = measured.samples,
+                      .flags = measured.flags.Print(),
+                      .same_machine = same_machine,
+                      .measured_on = record->entry.target.fingerprint,
+                      .status = Judge(*record, measured)};
+  if (measured.ok()) {
+    result.how = FlagsText(measured.flags, quiet);
+    result.noise = NoiseText(measured.flags, quiet, result.seconds, 0);
+  }
+  return result;
+}
+
+}  // namespace kiln::api

@@ -1,0 +1,75 @@
+#include "api/internal/roofline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "api/text.h"
+#include "lang/analysis/cost.h"
+#include "lang/base/stopwatch.h"
+#include "lang/program/layout.h"
+
+namespace kiln::api {
+namespace {
+
+constexpr int kPasses = 8;
+constexpr int64_t kMostRead = int64_t{256} << 20;  // beyond any cache: more takes as long a byte
+
+// libc looks for a byte that is not there with the widest loads that the machine has.
+double ReadingSeconds(int64_t bytes) {
+  const int64_t read = std::min(bytes, kMostRead);
+  if (read <= 0) return 0;
+  const std::vector<char> memory(static_cast<size_t>(read), 0);
+  double least = std::numeric_limits<double>::infinity();
+  for (int pass = 0; pass < kPasses; ++pass) {
+    double seconds = 0;
+    {
+      const Stopwatch watch(&seconds);
+      const volatile bool found = std::memchr(memory.data(), 1, memory.size()) != nullptr;
+      static_cast<void>(found);
+    }
+    least = std::min(least, seconds);
+  }
+  return least * static_cast<double>(bytes) / static_cast<double>(read);
+}
+
+int64_t ParameterBytes(const Program& program) {
+  int64_t bytes = 0;
+  for (const Id id : program.parameters) {
+    bytes += ElementsOf(program, id) * SizeOf(program.buffers[id].dtype);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+double Roofline::seconds() const { return flops_per_second > 0 ? std::max(compute, memory) : 0; }
+
+Roofline RooflineOf(const Program& program, const CpuMeasurer& measurer) {
+  const int cores = measurer.target().cores;
+  Roofline roofline;
+  roofline.flops_per_second = measurer.ReferenceRate() * cores;
+  if (roofline.flops_per_second > 0) roofline.compute = Flops(program) / roofline.flops_per_second;
+  const int64_t bytes = ParameterBytes(program);
+  roofline.memory = ReadingSeconds(bytes) / cores;
+  if (roofline.memory > 0) roofline.bytes_per_second = static_cast<double>(bytes) / roofline.memory;
+  return roofline;
+}
+
+std::string ShareText(const Roofline& roofline, double seconds, int cores) {
+  if (!(roofline.seconds() > 0) || !(seconds > 0) || !std::isfinite(seconds)) return "";
+  if (!roofline.IsCompute() && seconds < roofline.seconds())
+    return "its arrays lie in caches, which no share is known of";
+  const std::string share = PercentText(roofline.seconds() / seconds);
+  const std::string on = CoresText(cores);
+  return roofline.IsCompute() ? absl::StrFormat("%s of the peak (%s: %.3g GFLOP/s of f32)", share, on,
+                                                roofline.flops_per_second * 1e-9)
+                              : absl::StrFormat("%s of the bandwidth (%s: %.3g GB/s when reading its arrays)",
+                                                share, on, roofline.bytes_per_second * 1e-9);
+}
+
+}  // namespace kiln::api

@@ -1,0 +1,50 @@
+// How an operation of a session is asked to stop, by any thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+namespace kiln::api {
+
+class Stop {
+ public:
+  // While one lives, Ask sets the flag and calls `ask` of the innermost. The outermost clears the flag first.
+  class Work {
+   public:
+    explicit Work(Stop& stop, std::function<void()> ask = nullptr) : stop_(stop) {
+      const std::lock_guard lock(stop_.mutex_);
+      if (stop_.depth_++ == 0) stop_.flag_ = false;
+      outer_ = std::exchange(stop_.ask_, std::move(ask));
+    }
+    ~Work() {
+      const std::lock_guard lock(stop_.mutex_);
+      --stop_.depth_;
+      stop_.ask_ = std::move(outer_);
+    }
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+
+   private:
+    Stop& stop_;
+    std::function<void()> outer_;
+  };
+
+  void Ask() {
+    const std::lock_guard lock(mutex_);
+    if (depth_ == 0) return;
+    flag_ = true;
+    if (ask_) ask_();
+  }
+  const std::atomic<bool>* flag() const { return &flag_; }
+  bool asked() const { return flag_; }
+
+ private:
+  std::mutex mutex_;
+  std::function<void()> ask_;
+  int depth_ = 0;
+  std::atomic<bool> flag_ = false;
+};
+
+}  // namespace kiln::api

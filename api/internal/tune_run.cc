@@ -1,0 +1,277 @@
+#include "api/internal/tune_run.h"
+
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/internal/flags_text.h"
+#include "api/internal/libraries.h"
+#include "api/internal/named_space.h"
+#include "api/internal/roofline.h"
+#include "api/internal/rounds.h"
+#include "api/internal/run_lock.h"
+#include "api/internal/run_text.h"
+#include "api/internal/strategy.h"
+#include "api/internal/tasks.h"
+#include "api/internal/trust.h"
+#include "api/internal/workers.h"
+#include "api/text.h"
+#include "backends/codegen/version.h"
+#include "backends/cpu/cores.h"
+#include "backends/cpu/targets.h"
+#include "backends/export/export.h"
+#include "backends/measure/measurer.h"
+#include "backends/prove/presburger.h"
+#include "lang/base/phase.h"
+#include "lang/reference/trial_data.h"
+#include "search/database/sqlite_store.h"
+
+namespace kiln::api {
+namespace {
+
+class TuneRun {
+ public:
+  TuneRun(const TuneContext& context, const TuneSettings& settings, const Session::EventSink& events)
+      : c_(context), s_(settings), events_(events), command_(RunText(settings, context.input)) {}
+
+  absl::StatusOr<TuneReport> Run() {
+    const Stop::Work work(c_.stop);
+    if (const absl::Status used = UseStrategy(s_, &tuning_); !used.ok()) return used;
+    for (const TaskInfo& task : c_.tasks) {
+      tasks_.push_back({task.name, task.program, task.flops, static_cast<double>(task.occurrences),
+                        std::string(TrialRanges(task.program).status().message())});
+      for (const Parameter& p : task.parameters) tasks_.back().arguments.push_back(p.argument);
+    }
+    Target target = CpuTarget(s_.threads);  // as that of the measurer
+    target.contract = s_.contract;
+    const absl::StatusOr<NamedSpace> space = ResolveSpace(s_.space, target);
+    if (!space.ok()) return space.status();
+    tuning_.sketches.space = space->text;
+    if (const absl::Status made = MakeSketches(*space); !made.ok()) return made;
+    auto store = OpenStore(c_.options.database);
+    if (!store.ok()) return store.status();
+    const auto lock = RunLock::Take(c_.options.database, command_);
+    if (!lock.ok()) return lock.status();
+    const absl::StatusOr<Workers> workers = FindWorkers(c_.options.workers);
+    if (!workers.ok()) return workers.status();
+    runner_ = workers->runner;
+    auto measurer = CpuMeasurer::Start({.threads = s_.threads,
+                                        .contract = s_.contract,
+                                        .cold_cache = s_.cold,
+                                        .object_folder = ObjectFolder(c_.options.database),
+                                        .builder_path = workers->builder,
+                                        .runner_path = workers->runner});
+    if (!measurer.ok()) return measurer.status();
+    const Stop::Work measuring(c_.stop, [&] { measurer->Interrupt(); });
+    Announce(*space, measurer->target());
+    for (TuneTask& task : tasks_) {
+      if (s_.until_roofline > 0) task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
+    }
+    return Report(*space, *measurer, **store);
+  }
+
+ private:
+  bool stopped() const { return c_.stop.asked(); }
+
+  void Tell(Event event) const {
+    if (events_) events_(event);
+  }
+
+  // Those of plugins, before there are threads. A task whose sketches fail is left out.
+  absl::Status MakeSketches(const NamedSpace& space) {
+    if (space.space) return absl::OkStatus();
+    const Phase phase("enumeration");
+    for (TuneTask& task : tasks_) {
+      if (!task.failed.empty()) continue;
+      absl::StatusOr<Enumeration> made = space.enumerate(task.program, tuning_.sketches);
+      if (absl::IsInvalidArgument(made.status())) return made.status();
+      if (made.ok()) {
+        task.sketches = *std::move(made);
+      } else {
+        task.failed = std::string(made.status().message());
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void Announce(const NamedSpace& space, const Target& target) const {
+    Started started{.file = c_.input.shown,
+                    .database = c_.options.database,
+                    .space = space.text,
+                    .cpu = target.cpu,
+                    .cores = target.cores,
+                    .trials = s_.trials,
+                    .seconds = s_.seconds,
+                    .tasks = {},
+                    .left_out = LeftOutOf(c_.input)};
+    for (const TuneTask& task : tasks_) started.tasks.push_back(task.name);
+    Tell(std::move(started));
+  }
+
+  absl::StatusOr<TuneReport> Report(const NamedSpace& space, CpuMeasurer& measurer, Store& store) {
+    absl::StatusOr<std::vector<TuneResult>> results = Search(space, measurer, store);
+    if (!results.ok()) return results.status();
+    TuneReport report{.file = c_.input.shown,
+                      .database = c_.options.database,
+                      .interrupted = (*results)[0].interrupted,
+                      .run = (*results)[0].run};
+    if (report.run == 0) {
+      report.interrupted = true;
+      report.status = absl::CancelledError("interrupted before the search began");
+      return report;
+    }
+    absl::StatusOr<std::vector<Round>> rounds = RoundsOf(store, report.run);
+    if (!rounds.ok()) return rounds.status();
+    report.rounds = *std::move(rounds);
+    for (TuneResult& result : *results) {
+      absl::StatusOr<TaskResult> finished =
+          Finish(c_.tasks[report.tasks.size()], std::move(result), measurer, store, report.interrupted);
+      if (!finished.ok()) return finished.status();
+      Tell(
+          TaskEnded{finished->name, finished->trials, finished->record, finished->seconds, finished->reason});
+      report.tasks.push_back(*std::move(finished));
+    }
+    report.interrupted |= stopped();
+    Judge(&report);
+    Tell(Ended{report.run, report.interrupted});
+    return report;
+  }
+
+  absl::StatusOr<std::vector<TuneResult>> Search(const NamedSpace& space, CpuMeasurer& measurer,
+                                                 Store& store) {
+    TuneOptions& tuning = tuning_;
+    tuning.trials = s_.trials;
+    tuning.seconds = s_.seconds;
+    tuning.seed = s_.seed;
+    tuning.cold = s_.cold;
+    if (absl::Status status = UseCostModel(s_, &tuning); !status.ok()) return status;
+    tuning.threads = static_cast<int>(UsableCores().size());
+    tuning.command = command_;
+    tuning.llvm_version = LlvmVersion();
+    proof::PresburgerProver prover;
+    tuning.prover = &prover;
+    tuning.stop = c_.stop.flag();
+    tuning.progress = [&](const TuneProgress& round) { Tell(RoundOf(round)); };
+    return kiln::Tune(tasks_, space.space, measurer.target(), tuning, measurer, store);
+  }
+
+  absl::StatusOr<TaskResult> Finish(const TaskInfo& task, TuneResult result, CpuMeasurer& measurer,
+                                    Store& store, bool interrupted) const {
+    TaskResult found{.name = result.name,
+                     .occurrences = task.occurrences,
+                     .trials = result.trials,
+                     .failures = result.failures,
+                     .ended = result.ended,
+                     .record = result.record};
+    found.symbol = task.symbol;
+    found.parameters = task.parameters;
+    if (found.record == 0) {
+      found.reason = WhyNothing(result, interrupted);
+      return found;
+    }
+    const absl::StatusOr<RecordEntry> entry = store.Get(found.record);
+    if (!entry.ok()) return entry.status();
+    Describe(task, entry->record, std::move(result), &found);
+    if (!stopped()) Relate(task, measurer, &found);
+    if (s_.output.empty() || stopped()) return found;
+    const absl::Status exported = ExportTo(s_.output, entry->record, measurer, &found);
+    if (!exported.ok() && !stopped()) return exported;
+    return found;
+  }
+
+  static void Describe(const TaskInfo& task, const RecordRow& record, TuneResult result, TaskResult* found) {
+    found->seconds = result.latency;
+    found->gflops = task.flops / result.latency * 1e-9;
+    found->verified = record.verified;
+    found->proven = IsProven(record);
+    found->assumptions = record.assumptions;
+    found->trust = TrustText(record);
+    found->flags = result.flags.Print();
+    found->how = FlagsText(result.flags, result.quiet);
+    found->noisy = result.flags.noisy;
+    found->noise = NoiseText(result.flags, result.quiet, result.latency, result.searched);
+    found->quiet_samples = result.quiet.quiet;
+    found->samples = result.quiet.samples;
+    found->searched_seconds = result.searched;
+    found->trace = std::move(result.trace);
+    found->program = std::move(result.program);
+  }
+
+  // Beside the program as it came, what the machine could do, and what its libraries take.
+  void Relate(const TaskInfo& task, CpuMeasurer& measurer, TaskResult* found) const {
+    const MeasureRequest request{.original = &task.program, .scheduled = &task.program};
+    const MeasureResult untuned = measurer.Measure({request})[0];
+    RecordRow row;
+    row.samples = untuned.samples;
+    if (untuned.ok()) found->untuned_seconds = Seconds(row);
+    const int cores = measurer.target().cores;
+    found->roofline = RooflineOf(task.program, measurer);
+    found->share = ShareText(found->roofline, found->seconds, cores);
+    auto libraries = BesideLibraries({.task = &task.program,
+                                      .scheduled = &found->program,
+                                      .seconds = found->seconds,
+                                      .threads = cores,
+                                      .contract = s_.contract,
+                                      .cold = s_.cold,
+                                      .runner = runner_},
+                                     measurer.builders());
+    if (libraries.ok()) found->libraries = *std::move(libraries);
+  }
+
+  static absl::Status ExportTo(const std::string& folder, const RecordRow& record, CpuMeasurer& measurer,
+                               TaskResult* found) {
+    const auto exported = kiln::Export(found->program, found->name, folder, measurer.builders(),
+                                       {.trace = record.trace,
+                                        .contract = record.flags.contract,
+                                        .checked = absl::StrCat(found->trust, "\n", kTrustHelp)});
+    if (!exported.ok()) return exported.status();
+    found->files = exported->files;
+    return absl::OkStatus();
+  }
+
+  std::string WhyNothing(const TuneResult& r, bool interrupted) const {
+    if (!r.failed.empty()) return r.failed;
+    if (!r.failures.empty()) return absl::StrCat("no candidate ran: ", FailuresText(r.failures));
+    if (interrupted) return "interrupted before its turn";
+    return absl::StrCat("the budget ended before its turn; give more ",
+                        s_.seconds > 0 ? "--time" : absl::StrCat("than --trials ", s_.trials));
+  }
+
+  static void Judge(TuneReport* report) {
+    if (report->interrupted) {
+      report->status = absl::CancelledError("interrupted; the same search goes on with what was measured");
+      return;
+    }
+    std::map<std::string, std::vector<std::string>> without;  // names by reason
+    size_t count = 0;
+    for (const TaskResult& task : report->tasks) {
+      if (task.record != 0) continue;
+      ++count;
+      without[task.reason].push_back(task.name);
+    }
+    if (count == 0) return;
+    const size_t all = report->tasks.size();
+    std::string text = absl::StrCat(count, " of ", all, all == 1 ? " task has" : " tasks have", " no record");
+    for (const auto& [reason, names] : without)
+      absl::StrAppend(&text, "\n  ", absl::StrJoin(names, ", "), ": ", reason);
+    report->status = absl::FailedPreconditionError(text);
+    report->partial = count < all;
+  }
+
+  const TuneContext& c_;
+  const TuneSettings& s_;
+  const Session::EventSink& events_;
+  const std::string command_;
+  std::string runner_;
+  std::vector<TuneTask> tasks_;
+  TuneOptions tuning_;
+};
+
+}  // namespace
+
+absl::StatusOr<TuneReport> RunTune(const TuneContext& context, const TuneSettings& settings,
+                                   const Session::EventSink& events) {
+  return TuneRun(context, settings, events).Run();
+}
+
+}  // namespace kiln::api

@@ -1,0 +1,31 @@
+// What a Session says, as JSON: what `--json` and `--events` print, and what a Job answers. Documents end
+// without a newline; keys stand in a fixed order, and only new ones are added. Pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "api/event.h"
+#include "api/machine.h"
+#include "api/records.h"
+#include "api/tuning.h"
+
+namespace kiln::api {
+
+std::string ToJson(const Event& event);  // one line
+std::string ToJson(const TuneReport& report);
+std::string ToJson(const SpaceReport& report);
+std::string ToJson(const std::vector<BestRecord>& records);
+std::string ToJson(const Shown& shown);
+std::string ToJson(const ReplayResult& result);
+std::string ToJson(const ExportResult& result);
+std::string ToJson(const CheckResult& result);
+std::string ToJson(const std::vector<RunInfo>& runs);
+std::string ToJson(const TrainResult& result);
+std::string ToJson(const BenchReport& report);
+std::string ToJson(const std::vector<Finding>& findings);
+// {"error": ..., "kind": ...}; with `resume` where it is given: the command that goes on.
+std::string ErrorJson(absl::string_view message, absl::string_view kind, absl::string_view resume = "");
+
+}  // namespace kiln::api

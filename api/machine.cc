@@ -1,0 +1,31 @@
+#include "api/machine.h"
+
+#include "backends/codegen/version.h"
+#include "backends/cpu/targets.h"
+#include "backends/measure/disturbances.h"
+#include "build_info.h"
+#include "lang/base/phase.h"
+#include "search/cost/models.h"
+#include "search/cost/xgboost_model.h"
+#include "search/strategies/strategy.h"
+
+namespace kiln::api {
+
+Versions BuiltWith() { return {KILN_VERSION, LlvmVersion(), XgboostVersion()}; }
+
+std::vector<std::string> TargetNames() { return kiln::TargetNames(); }
+std::vector<std::string> StrategyNames() { return kiln::StrategyNames(); }
+std::vector<std::string> CostModelNames() { return kiln::CostModelNames(); }
+std::vector<std::string> FeatureNames() { return FeatureKindNames(); }
+
+std::vector<Finding> Disturbances() {
+  std::vector<Finding> findings;
+  for (const kiln::Finding& f : kiln::Disturbances(ObserveMachine()))
+    findings.push_back({f.what, f.found, f.disturbs, f.advice});
+  return findings;
+}
+
+const char* CurrentPhase() { return Phase::Current(); }
+void WatchPhases(void (*changed)(const char* now)) { Phase::Watch(changed); }
+
+}  // namespace kiln::api

@@ -1,0 +1,14 @@
+// The options of `kiln tune`.
+#pragma once
+
+#include "CLI/CLI.hpp"
+#include "api/tuning.h"
+
+namespace kiln::tools {
+
+// Adds those that are settings of the search, in the order of its help.
+void AddBudget(CLI::App& command, api::TuneSettings* settings);
+void AddMeasuring(CLI::App& command, api::TuneSettings* settings);
+void AddSearch(CLI::App& command, api::TuneSettings* settings);
+
+}  // namespace kiln::tools

@@ -1,0 +1,66 @@
+#include "tools/tune_text.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "api/text.h"
+#include "tools/common.h"
+
+namespace kiln::tools {
+namespace {
+
+const char* EndedText(const std::string& ended) {
+  if (ended == "exhausted") return "; the space has nothing new";
+  if (ended == "roofline") return "; near the roofline";
+  return ended == "gain" ? "; the last ones gained too little" : "";
+}
+
+std::string BestText(const api::TaskResult& t) {
+  std::string best =
+      absl::StrCat(api::TimeText(t.seconds), ", ", api::RateText(t.gflops * 1e9 * t.seconds, t.seconds));
+  if (t.untuned_seconds) {
+    absl::StrAppendFormat(&best, ", %.1fx faster than untuned (%s)", *t.untuned_seconds / t.seconds,
+                          api::TimeText(*t.untuned_seconds));
+  }
+  return best;
+}
+
+void PrintResult(const api::TaskResult& t, const std::string& database) {
+  const std::string id = absl::StrCat("--db ", api::Quoted(database), " ", t.record);
+  const char* const kiln = ProgramName().c_str();
+  std::printf("  best      %s\n", BestText(t).c_str());
+  std::printf("  record    %ld, %s\n", static_cast<long>(t.record), t.trust.c_str());
+  if (!t.share.empty()) std::printf("  machine   %s\n", t.share.c_str());
+  for (const api::LibraryRatio& l : t.libraries) {
+    std::printf("  library   %s takes %.2f times as long (%s)\n", l.name.c_str(), l.ratio,
+                api::TimeText(l.seconds).c_str());
+  }
+  if (!t.noise.empty()) {
+    std::printf(
+        "  noisy     %s\n            close other programs, then type the same command again: it races "
+        "again; `%s doctor` says what disturbs\n",
+        t.noise.c_str(), kiln);
+  }
+  std::printf("  how       %s\n", t.how.c_str());
+  std::printf("  trials    %d%s%s\n", t.trials,
+              t.failures.empty() ? "" : absl::StrCat(", of which ", api::FailuresText(t.failures)).c_str(),
+              EndedText(t.ended));
+  for (const char* command : {"show", "replay", "export"})
+    std::printf("  %-8s  %s %s %s%s\n", command, kiln, command, id.c_str(),
+                absl::string_view(command) == "export" ? " -o out/" : "");
+}
+
+}  // namespace
+
+void PrintText(const api::TuneReport& report) {
+  for (const api::TaskResult& t : report.tasks) {
+    std::printf("%s\n", t.name.c_str());
+    if (t.record == 0) {
+      std::printf("  best      none after %d trials: %s\n", t.trials, t.reason.c_str());
+    } else {
+      PrintResult(t, report.database);
+    }
+    for (const std::string& file : t.files) std::printf("  wrote     %s\n", file.c_str());
+  }
+}
+
+}  // namespace kiln::tools

@@ -1,16 +1,14 @@
 // assume-finite, a lemma
 //
 //   P[y] = (1 <= y < 15 ? X[y - 1] : 0)
-//   for h: for i: C[h] sum= P[h + i] * W[i]     ->     the same, where terms beyond the bounds may be left
-//   out
+//   for h: for i: C[h] sum= P[h + i] * W[i]   ->   the same, but terms beyond the bounds may be left out
 //
 // The identity: 0 * w = 0 and s + 0 = s, so that a term whose factor is a zero beyond the bounds of what it
 // reads adds nothing to a sum. Exact where the factors of all terms are finite, but for the sign of a zero: a
 // sum that starts from -0.0 and into which nothing but such terms enters may stay -0.0. Where W is infinite
 // or NaN the original's 0 * W is NaN, and the result's sum may be without it (docs/decisions/0017).
 //
-// The program stays as it is but for the annotation `finite`, which lowering reads
-// (backends/lower/passes/plan.cc).
+// The program stays as it is but for the annotation `finite`, which lowering reads (backends/lower/passes/plan.cc).
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/placement.h"
@@ -40,11 +38,9 @@ const Primitive kAssumeFinite{
     .lemma = true,
     .doc =
         "Says that the factors of a sum of products are finite: terms in which one is a zero beyond the "
-        "bounds of "
-        "what it reads (`within`) may be left out. A lemma: where the other factor is infinite or NaN, so "
-        "would be "
-        "the sum with them; where a sum starts from -0.0 and nothing but such terms enters, it may stay "
-        "-0.0.\n"
+        "bounds of what it reads (`within`) may be left out. A lemma: where the other factor is infinite or "
+        "NaN, so would be the sum with them; where a sum starts from -0.0 and nothing but such terms enters, "
+        "it may stay -0.0.\n"
         "for h: for i: C[h] sum= within(0 <= h + i - 1 < 14, X[h + i - 1], 0) * W[i]\n->\n"
         "the same; terms with h + i - 1 beyond 0 .. 13 may be left out\n"
         "Does not apply after a step that transforms the program, or to a block that is no sum of products.",

@@ -28,9 +28,9 @@ struct RecordFlags {
   int retaken = 0;             // samples that were taken again
   int preempted = 0;           // samples that count though another process had the core meanwhile
   int others = 0;              // threads of other programs that were ready to run
-  // Other programs may have changed the time (search/measure/noise.h). A measurer says so where more threads
-  // are ready to run than there are cores; the tuner where most samples of a race were disturbed, or where
-  // race and search differ.
+  // Other programs may have changed the time (search/measure/noise.h). A measurer says so where more threads are
+  // ready to run than there are cores; the tuner where most samples of a race were disturbed, or where race
+  // and search differ.
   bool noisy = false;
   bool race = false;    // of the race at the end of a run
   bool proven = false;  // equal to the original by proof (validator/proof/proof.h)

@@ -55,13 +55,13 @@ struct RecordRow {
   // undisturbed the reference kernel took beside it (docs/decisions/0013). Empty where a measurer tells
   // nothing of it.
   std::vector<double> taken{};
-  std::string status{};       // search/outcome.h; the store treats all but outcome::kOk alike
-  std::string error{};        // empty when status is "ok"
-  bool lower_bound = false;   // measuring stopped early: it is at least this slow, and never best
-  RecordFlags flags{};        // how it was built and timed
-  bool verified = false;      // its output was compared with the reference
-  std::string assumptions{};  // of its schedule about the data (AssumptionsOf in lang/schedule/primitive.h);
-                              // "" if none
+  std::string status{};      // search/outcome.h; the store treats all but outcome::kOk alike
+  std::string error{};       // empty when status is "ok"
+  bool lower_bound = false;  // measuring stopped early: it is at least this slow, and never best
+  RecordFlags flags{};       // how it was built and timed
+  bool verified = false;     // its output was compared with the reference
+  std::string
+      assumptions{};  // of its schedule about the data (AssumptionsOf in lang/schedule/primitive.h); "" if none
   std::string place{};      // where it was measured, beside the target's fingerprint; "" if that is not said
   std::string facts{"{}"};  // a JSON object, free: what else is known of the measurement
   int64_t created = 0;      // milliseconds since 1970, UTC

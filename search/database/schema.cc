@@ -96,9 +96,9 @@ CREATE TABLE round (
     R"sql(
 ALTER TABLE record ADD COLUMN taken BLOB NOT NULL DEFAULT x'' CHECK (length(taken) % 16 = 0);
 )sql",
-    // Version 5: what schedules assume, as traces said it until then; where records were measured and what
-    // else is
-    // known of them; who measures a run, and until when nobody else may (milliseconds since 1970, UTC).
+    // Version 5: what schedules assume, which traces alone said until then; where records were measured, and
+    // what else is known of them; who measures a run, and until when nobody else may (milliseconds since
+    // 1970, UTC).
     R"sql(
 ALTER TABLE record ADD COLUMN assumptions TEXT NOT NULL DEFAULT '';
 ALTER TABLE record ADD COLUMN place TEXT NOT NULL DEFAULT '';

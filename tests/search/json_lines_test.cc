@@ -116,7 +116,7 @@ TEST(JsonLines, NamesTheMalformedLineAndImportsNothing) {
        "in.jsonl:5:1: record of task 0, trial 3: taken has 3 numbers, and should have two a sample"},
       {",1.5]", ",-1]",
        "in.jsonl:5:1: record of task 0, trial 3: taken has -1, which is neither a time nor a slowdown"},
-      {"\"facts\":{}", "\"facts\":[]", "in.jsonl:5:380: \"facts\" is not an object"},
+      {"\"facts\":{}", "\"facts\":[]", "in.jsonl:5:354: \"facts\" is not an object"},
       {"/w==", "/w=", "in.jsonl:5:96: \"trace\" is not a string, nor {\"base64\":\"...\"}"},
       {"\"created\":1700000000003,\"taken\":[0.1,1.0,0.3,1.5],\"assumptions\":\"\",\"place\":\"\",\"facts\":{"
        "}}}",

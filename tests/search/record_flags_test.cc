@@ -8,8 +8,7 @@ namespace {
 TEST(RecordFlags, WordsAreReadAndPrintedBack) {
   constexpr absl::string_view kAll =
       "threads=2 contract reassociated cold-cache relative spot-checked uninterpreted prepare disturbed "
-      "retaken=20 "
-      "preempted=7 others=3 noisy race proven";
+      "retaken=20 preempted=7 others=3 noisy race proven";
   const RecordFlags flags = RecordFlags::Parse(kAll);
   EXPECT_EQ(flags.Print(), kAll);
   EXPECT_EQ(flags.threads, 2);

@@ -46,8 +46,8 @@ struct Proof {
   Verdict verdict = Verdict::kTooHard;
   std::string reason;   // kRefuted: what differs; kTooHard: what was not shown
   bool by_run = false;  // both programs were run on terms
-  // What the schedule takes for granted of the data (AssumptionsOf in lang/schedule/primitive.h): nothing is
-  // said of others.
+  // What the schedule takes for granted of the data (AssumptionsOf in lang/schedule/primitive.h): nothing is said of
+  // others.
   std::string assumptions = {};
 };
 absl::string_view ToString(Proof::Verdict verdict);  // "proven", "refuted", "too hard"

@@ -46,7 +46,7 @@ std::vector<Parameter> ParametersOf(const Program& program, const std::vector<st
     p.name = names[i];
     if (i < arguments.size()) p.argument = arguments[i];
     p.dtype = std::string(ToString(buffer.dtype));
-    for (const Extent& extent : program.Dims(buffer.shape)) p.shape.push_back(extent.max);
+    for (const Extent& extent : program.Dims(buffer.shape)) p.shape.push_back(extent.Known());
     p.role = std::string(RoleWord(buffer.role));
   }
   for (size_t i = 0; i < prepared.size(); ++i)

@@ -115,7 +115,7 @@ absl::StatusOr<mlir::func::FuncOp> Entry(mlir::ModuleOp module, absl::string_vie
 
 // What stands in the text where the location points to, if that is "%NAME"; or the name that the location
 // has.
-std::string NameAt(mlir::Location location, const llvm::SourceMgr& sources) {
+std::string NameAt(mlir::Location location, llvm::SourceMgr& sources) {
   if (const auto named = llvm::dyn_cast<mlir::NameLoc>(location)) return named.getName().str();
   const auto place = llvm::dyn_cast<mlir::FileLineColLoc>(location);
   const unsigned file = sources.getMainFileID();
@@ -131,7 +131,7 @@ std::string NameAt(mlir::Location location, const llvm::SourceMgr& sources) {
 
 // Of each function. Normalization would lose them; bytecode has none.
 llvm::StringMap<std::vector<std::string>> ArgumentNames(mlir::ModuleOp module,
-                                                        const llvm::SourceMgr& sources) {
+                                                        llvm::SourceMgr& sources) {
   llvm::StringMap<std::vector<std::string>> names;
   for (mlir::func::FuncOp function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal()) continue;

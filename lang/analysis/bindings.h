@@ -9,7 +9,8 @@
 
 namespace kiln {
 
-// A condition that is not always true: 0 <= value < extent.
+// A condition that is not always true: 0 <= value < extent. An extent that is a parameter counts as its upper
+// bound, here and in Extents.
 struct Guard {
   Sum value;
   int64_t extent = 0;

@@ -155,11 +155,11 @@ TEST_F(SessionTest, InterruptingNothingDoesNothing) {
 }
 
 TEST_F(SessionTest, ASpaceMayBeAFunction) {
-  Session session = With(kAdd);
+  Session session = With(kMatmul);
   SketchSettings settings;
   settings.space.space = "two orders";
   settings.space.function = [](Schedule& s) {
-    const std::vector<Loop> loops = s.GetLoops(s.GetBlock(s.program().Text(s.program().blocks[0].name)));
+    const std::vector<Loop> loops = s.GetLoops(s.GetBlock("matmul"));
     if (s.Choose("order", 2) == 1) s.Reorder({loops[1], loops[0]});
   };
   const auto report = session.Sketches(settings);

@@ -24,11 +24,9 @@ struct Row {
   std::vector<std::string> third_party;  // beyond anyone's
 };
 
-const std::vector<std::string> kAnyone = {"absl/",        "fmt/",          "spdlog/",
-                                          "build_info.h", "header_hash.h", "test_paths.h"};
-const std::vector<std::string> kAllOfKiln = {"lang/",   "trace/",    "modules/", "validator/",
-                                             "search/", "backends/", "api/",     "tools/",
-                                             "tests/",  "examples/", "bench/"};
+const std::vector<std::string> kAnyone = {"absl/", "fmt/", "spdlog/", "build_info.h", "header_hash.h", "test_paths.h"};
+const std::vector<std::string> kAllOfKiln = {"lang/",     "trace/", "modules/", "validator/", "search/",
+                                             "backends/", "api/", "tools/", "tests/",   "examples/",  "bench/"};
 const std::vector<std::string> kTestTools = {"gtest/", "gmock/",    "rapidcheck", "isl/",      "CLI/",
                                              "mlir/",  "sqlite3.h", "nlohmann/",  "benchmark/"};
 
@@ -51,7 +49,9 @@ const std::vector<Row> kTable = {
      {"backends/", "lang/", "trace/", "validator/proof/prover.h", "validator/numeric/tolerance.h",
       "search/measure/measurer.h", "search/outcome.h"},
      {"hwloc.h", "hwloc/", "seccomp.h"}},
-    {"api/", {"api/", "lang/", "trace/", "modules/", "validator/", "search/", "backends/"}, {"nlohmann/"}},
+    {"api/",
+     {"api/", "lang/", "trace/", "modules/", "validator/", "search/", "backends/"},
+     {"nlohmann/"}},
     {"tools/",
      {"tools/", "api/errors.h", "api/event.h", "api/json.h", "api/machine.h", "api/model.h", "api/records.h",
       "api/session.h", "api/text.h", "api/tuning.h"},
@@ -124,7 +124,7 @@ TEST(IncludeTable, NamesTheFileThatBreaksItAndWhatItMayInclude) {
   EXPECT_NE(Violation("backends/runner/a.cc", "#include \"llvm/ADT/STLExtras.h\""), "");
   EXPECT_NE(Violation("backends/cpu/a.cc", "#include \"search/run/tune.h\""), "");
   EXPECT_NE(Violation("lang/primitives/split.cc", "#include \"split.h\""), "");
-  EXPECT_NE(Violation("tools/a.cc", "#include \"search/run/tune.h\""), "");
+  EXPECT_NE(Violation("tools/a.cc", "#include \"search/tune.h\""), "");
   EXPECT_NE(Violation("tools/a.cc", "#include \"api/internal/input.h\""), "");
   EXPECT_NE(Violation("plugins/a.cc", "#include <vector>"), "");
 }

@@ -34,7 +34,7 @@ bool ReadsConstantsAlone(const Program& p, Id block) {
 bool IsInjective(const Program& p, Id block) {
   const std::vector<Id> loads = Loads(p, block);
   return std::all_of(loads.begin(), loads.end(), [&](Id load) {
-    const auto index = p.List({p.exprs[load].b, p.exprs[load].c});
+    const auto index = p.List(p.exprs[load].AsLoad().index);
     return std::all_of(index.begin(), index.end(), [&](Id mark) {
       return p.marks[mark].splits.count == 0 || AsSimpleIndex(p, mark).has_value();
     });

@@ -47,7 +47,7 @@ OperandIndex IndexOf(const Program& p, Id block, Id buffer) {
   for (const Id load : LoadsOf(p, block, buffer)) {
     const Expr& e = p.exprs[load];
     for (size_t d = 0; d < index.dims.size(); ++d) {
-      const Sum sum = p.SumOf(p.List({e.b, e.c})[d]);
+      const Sum sum = p.SumOf(p.List(e.AsLoad().index)[d]);
       const auto position = [&](Id loop) {
         return static_cast<int>(std::find(around.begin(), around.end(), loop) - around.begin());
       };
@@ -74,7 +74,7 @@ int LastWindow(const Program& p, Id block, const std::vector<bool>& reduces) {
   const Bindings bindings = ResolveBindings(p, block);
   int window = -1;
   for (const Id load : Loads(p, block)) {
-    for (const Id mark : p.List({p.exprs[load].b, p.exprs[load].c})) {
+    for (const Id mark : p.List(p.exprs[load].AsLoad().index)) {
       int reduction = -1;
       bool spatial = false;
       for (const Id loop : LoopsOfIndex(bindings, p.SumOf(mark))) {

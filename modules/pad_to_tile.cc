@@ -34,7 +34,7 @@ bool DividesBadly(int64_t extent) {
 // As pad-einsum wants it.
 absl::Status CheckIndexedByIters(const Program& p, Id block) {
   for (const Id load : Loads(p, block)) {
-    for (const Id mark : p.List({p.exprs[load].b, p.exprs[load].c})) {
+    for (const Id mark : p.List(p.exprs[load].AsLoad().index)) {
       const std::optional<SimpleIndex> simple = AsSimpleIndex(p, mark);
       if (p.marks[mark].splits.count != 0 && (!simple.has_value() || simple->offset != 0))
         return absl::FailedPreconditionError(

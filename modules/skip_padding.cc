@@ -18,12 +18,12 @@ namespace {
 bool IsPadded(const Program& p, Id factor) {
   constexpr int kMostCopies = 4;
   for (int copies = 0; copies < kMostCopies && p.exprs[factor].op == Op::kLoad; ++copies) {
-    const std::vector<Id> writers = Writers(p, p.exprs[factor].a);
+    const std::vector<Id> writers = Writers(p, p.exprs[factor].AsLoad().buffer);
     if (writers.size() != 1 || p.block(writers[0]).monoid != kNone) return false;
     factor = p.List(p.block(writers[0]).values)[0];
   }
   const Expr& e = p.exprs[factor];
-  return e.op == Op::kWithin && p.exprs[e.b].op == Op::kConstant && p.exprs[e.b].bits == 0;
+  return e.op == Op::kWithin && p.exprs[e.AsWithin().otherwise].IsConstant(0);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ void SkipPadding(Schedule& s) {
     const BlockNode& block = p.block(id);
     if (!s.ok() || block.monoid == kNone || p.monoids[block.monoid].kind != Monoid::Kind::kSum) continue;
     const Expr& term = p.exprs[p.List(block.values)[0]];
-    if (term.op == Op::kMul && (IsPadded(p, term.a) || IsPadded(p, term.b)))
+    if (term.op == Op::kMul && (IsPadded(p, term.operand(0)) || IsPadded(p, term.operand(1))))
       s.AssumeFinite(s.GetBlock(p.Text(block.name)));
   }
 }

@@ -20,7 +20,7 @@ struct Reading {
 Reading ReadingOf(const Program& p, const Expr& e) {
   switch (e.op) {
     case Op::kCast: {
-      const DType from = p.exprs[e.a].dtype;
+      const DType from = p.exprs[e.operand(0)].dtype;
       const bool extends = !IsInteger(from) || !IsInteger(e.dtype) || SizeOf(e.dtype) > SizeOf(from);
       return extends ? Reading{Sign::kSigned, 1, from != DType::kI1} : Reading{};
     }
@@ -108,21 +108,24 @@ class Finder {
   void Visit(Id id) {
     if (!seen_.insert(id).second) return;
     const Expr& e = p_.exprs[id];
-    const Id operands[] = {e.a, e.b, e.c};
+    const auto operands = e.Operands();
     const Reading reading = ReadingOf(p_, e);
     for (int i = 0; i < reading.operands; ++i) Read(operands[i], reading.sign);
-    for (int i = 0; i < Arity(e.op); ++i) Visit(operands[i]);
+    for (const Id operand : operands) Visit(operand);
   }
 
   // `value` or those that it chooses from are read so.
+  // The expressions one of which its value is.
+  static absl::Span<const Id> Sides(const Expr& e) {
+    if (e.op != Op::kWithin && e.op != Op::kSelect) return {};
+    return e.Operands().subspan(e.op == Op::kSelect ? 1 : 0);
+  }
+
   void Read(Id value, Sign sign) {
     if (!read_so_.insert({value, sign}).second) return;
     const Expr& e = p_.exprs[value];
-    if (e.op == Op::kLoad) read_[e.a] |= static_cast<int>(sign);
-    if (e.op == Op::kGather) read_[e.bits] |= static_cast<int>(sign);
-    if (e.op == Op::kWithin) Read(e.a, sign);
-    if (e.op == Op::kWithin || e.op == Op::kSelect) Read(e.b, sign);
-    if (e.op == Op::kSelect) Read(e.c, sign);
+    if (const Id buffer = BufferRead(e); buffer != kNone) read_[buffer] |= static_cast<int>(sign);
+    for (const Id side : Sides(e)) Read(side, sign);
   }
 
   void Store(Id value, Id buffer) {
@@ -130,11 +133,8 @@ class Finder {
     const Expr& e = p_.exprs[value];
     const Reading reading = ReadingOf(p_, e);
     if (reading.gives) made_[buffer] |= static_cast<int>(reading.sign);
-    if (e.op == Op::kLoad) copies_.emplace_back(e.a, buffer);
-    if (e.op == Op::kGather) copies_.emplace_back(static_cast<Id>(e.bits), buffer);
-    if (e.op == Op::kWithin) Store(e.a, buffer);
-    if (e.op == Op::kWithin || e.op == Op::kSelect) Store(e.b, buffer);
-    if (e.op == Op::kSelect) Store(e.c, buffer);
+    if (const Id from = BufferRead(e); from != kNone) copies_.emplace_back(from, buffer);
+    for (const Id side : Sides(e)) Store(side, buffer);
   }
 
   const Program& p_;

@@ -83,7 +83,7 @@ bool ArgBlocks::Grows(mlir::Value index) const {
     }
   }
   const Expr& start = b_.program().exprs[first_index_];
-  return start.op == Op::kConstant && start.bits <= least;
+  return start.op == Op::kConstant && start.Number() <= least;
 }
 
 bool ArgBlocks::DependsOnLoopsOnly(mlir::Value value) const {
@@ -136,8 +136,8 @@ mlir::LogicalResult ArgBlocks::Plan(const ArgReduction& arg) {
   monoid_ = b_.ArgMonoid(arg.kind, value_type_, type, arg.last, arg.is_unsigned);
   // Where NaN wins or there is none, the start may be what an empty reduction gives.
   const Expr start = b_.program().exprs[first_value_], worst = b_.program().exprs[Worst(0)];
-  const bool nothing = start.op == Op::kConstant && start.bits == worst.bits && arg.nan == NaN::kWins;
-  if (direct_ && nothing && grows && b_.program().exprs[first_index_].bits == 0) first_index_ = kNone;
+  const bool nothing = start.IsConstant(worst.Number()) && arg.nan == NaN::kWins;
+  if (direct_ && nothing && grows && b_.program().exprs[first_index_].IsConstant(0)) first_index_ = kNone;
   return mlir::success();
 }
 
@@ -154,7 +154,7 @@ void ArgBlocks::EmitValue(const std::string& name) {
   if (result.use_empty()) return;
   const Id buffer = values_.Temporary(name, result);
   const Expr start = b_.program().exprs[first_value_], worst = b_.program().exprs[Worst(0)];
-  const bool from_worst = start.op == Op::kConstant && start.bits == worst.bits;
+  const bool from_worst = start.IsConstant(worst.Number());
   b_.Reduce(name, Iters(), arg_.kind, {buffer, dest_}, value_, from_worst ? kNone : first_value_);
   values_.SetBuffer(result, buffer);
 }

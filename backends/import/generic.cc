@@ -57,7 +57,7 @@ std::optional<Sum> ToSum(mlir::AffineExpr expr, const std::vector<int64_t>& doma
 int64_t IdentityBits(Monoid::Kind kind, DType dtype) {
   Program scratch;
   const Id monoid = scratch.AddMonoid(kind, dtype);
-  return scratch.exprs[scratch.List(scratch.monoids[monoid].identity)[0]].bits;
+  return scratch.exprs[scratch.List(scratch.monoids[monoid].identity)[0]].Number();
 }
 
 class GenericTranslator {
@@ -273,9 +273,10 @@ class GenericTranslator {
     const Expr& e = b_.program().exprs[*initial];
     const Program& p = b_.program();
     const int64_t identity = plan.kind ? IdentityBits(combiner.kind, dtype)
-                                       : p.exprs[p.List(p.monoids[plan.monoid].identity)[0]].bits;
-    if (e.op == Op::kConstant && e.bits == identity) return mlir::success();
-    const bool nan = e.op == Op::kConstant && IsFloat(dtype) && std::isnan(absl::bit_cast<double>(e.bits));
+                                       : p.exprs[p.List(p.monoids[plan.monoid].identity)[0]].Number();
+    if (e.IsConstant(identity)) return mlir::success();
+    const bool nan =
+        e.op == Op::kConstant && IsFloat(dtype) && std::isnan(absl::bit_cast<double>(e.Number()));
     if (nan && combiner.starts_from_nan) return mlir::success();
     if (combiner.skips_nan && (nan || e.op != Op::kConstant)) {
       return values_.Refuse(op_, "a maximum or minimum that skips NaN and starts from NaN or a tensor",
@@ -367,13 +368,15 @@ class GenericTranslator {
   std::string OperationName(const Expr& e) {
     Op op = e.op;
     if (op == Op::kSelect) {
-      const Expr& c = b_.program().exprs[e.a];
+      const Expr& c = b_.program().exprs[e.operand(0)];
       const bool greater =
           c.op == Op::kCmpGt || c.op == Op::kCmpGe || c.op == Op::kCmpUGt || c.op == Op::kCmpUGe;
       const bool less =
           c.op == Op::kCmpLt || c.op == Op::kCmpLe || c.op == Op::kCmpULt || c.op == Op::kCmpULe;
-      if ((greater || less) && ((c.a == e.b && c.b == e.c) || (c.a == e.c && c.b == e.b))) {
-        op = greater == (c.a == e.b) ? Op::kMax : Op::kMin;
+      if (greater || less) {
+        const Id left = c.operand(0), right = c.operand(1), then = e.operand(1), otherwise = e.operand(2);
+        if ((left == then && right == otherwise) || (left == otherwise && right == then))
+          op = greater == (left == then) ? Op::kMax : Op::kMin;
       }
     }
     return absl::StrReplaceAll(absl::string_view(kiln::ToString(op)), {{"-", "_"}});
@@ -384,7 +387,8 @@ class GenericTranslator {
   std::string NameOf(const Planned& plan) {
     const Expr& e = b_.program().exprs[plan.values[0]];
     if (plan.kind) {
-      const bool product = *plan.kind == Monoid::Kind::kSum && e.op == Op::kMul && e.a != e.b;
+      const bool product =
+          *plan.kind == Monoid::Kind::kSum && e.op == Op::kMul && e.operand(0) != e.operand(1);
       return product ? "contraction" : absl::StrCat("reduce_", absl::string_view(kiln::ToString(*plan.kind)));
     }
     if (plan.monoid != kNone) {

@@ -265,7 +265,7 @@ mlir::FailureOr<Id> Scalars::Compare(mlir::Operation* op, Id a, Id b) {
 mlir::FailureOr<Id> Scalars::ConvertNumber(mlir::Operation* op, DType from, DType to, Id a) {
   const Expr& operand = b_.program().exprs[a];
   if (llvm::isa<mlir::arith::TruncFOp>(op) && operand.op == Op::kConstant && to == DType::kF32) {
-    return Number(to, static_cast<float>(absl::bit_cast<double>(operand.bits)));
+    return Number(to, static_cast<float>(absl::bit_cast<double>(operand.Number())));
   }
   if (llvm::isa<mlir::arith::ExtFOp, mlir::arith::TruncFOp, mlir::arith::TruncIOp>(op)) return b_.Cast(to, a);
   if (llvm::isa<mlir::arith::ExtSIOp, mlir::arith::SIToFPOp, mlir::arith::IndexCastOp>(op)) {
@@ -287,7 +287,7 @@ mlir::FailureOr<Id> Scalars::Power(mlir::Operation* op, DType dtype, Id base, Id
   const bool constant = e.op == Op::kConstant;
   if (IsFloat(dtype) && !constant)
     return Refuse(refusal_, op, "its exponent is no constant", "use math.powf");
-  const int64_t n = e.bits;
+  const int64_t n = constant ? e.Number() : 0;
   if (constant && n >= 0 && n <= 4) {
     if (n == 0) return Number(dtype, 1);
     Id product = base;

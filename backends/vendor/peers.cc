@@ -51,7 +51,7 @@ std::optional<Matrix> AsMatrix(const Program& p, Id block, Id buffer, absl::Span
 
 std::optional<Matrix> AsMatrix(const Program& p, Id block, Id factor) {
   const Expr& e = p.exprs[factor];
-  return e.op == Op::kLoad ? AsMatrix(p, block, e.a, p.List({e.b, e.c})) : std::nullopt;
+  return e.op == Op::kLoad ? AsMatrix(p, block, e.AsLoad().buffer, p.List(e.AsLoad().index)) : std::nullopt;
 }
 
 std::optional<uint64_t> PositionOf(const Program& p, Id buffer) {
@@ -69,10 +69,10 @@ std::optional<LibraryProduct> AsLibraryProduct(const Program& program) {
   const absl::StatusOr<Contraction> contraction = AsContraction(program, block);
   if (!contraction.ok()) return std::nullopt;
   const Expr& value = program.exprs[program.List(program.block(block).values)[0]];
-  if (value.dtype != DType::kF32 || value.a != contraction->a || value.b != contraction->b)
+  if (value.dtype != DType::kF32 || value.operand(0) != contraction->a || value.operand(1) != contraction->b)
     return std::nullopt;
   const Access& dest = program.Accesses(program.block(block).dests)[0];
-  auto a = AsMatrix(program, block, value.a), b = AsMatrix(program, block, value.b);
+  auto a = AsMatrix(program, block, contraction->a), b = AsMatrix(program, block, contraction->b);
   const auto c = AsMatrix(program, block, dest.buffer, program.List(dest.index));
   if (!a || !b || !c || program.block(block).iters.count != 3) return std::nullopt;
   const auto [m, n] = c->iters;

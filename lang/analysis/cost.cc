@@ -60,7 +60,7 @@ bool IsCheap(const Program& program, Id block) {
       if (program.marks[mark].splits.count > 1) return false;
   }
   for (const Id load : Loads(program, block)) {
-    for (const Id mark : program.List({program.exprs[load].b, program.exprs[load].c})) {
+    for (const Id mark : program.List(program.exprs[load].AsLoad().index)) {
       const auto splits = program.Splits(program.marks[mark].splits);
       if (splits.size() == 1 && splits[0].scale > 1) return false;
     }
@@ -78,7 +78,7 @@ bool IsReadOnce(const Program& program, Id block) {
     const Expr& e = program.exprs[load];
     ++reads;
     std::vector<bool> used(iters.size(), false);
-    for (const Id mark : program.List({e.b, e.c})) {
+    for (const Id mark : program.List(e.AsLoad().index)) {
       const auto splits = program.Splits(program.marks[mark].splits);
       if (splits.size() == 1 && splits[0].lower == 1 && splits[0].extent == 0)
         used[splits[0].source.id] = true;
@@ -101,7 +101,7 @@ bool KeepsOrder(const Program& program, Id block) {
   for (const Id load : Loads(program, block)) {
     const Expr& e = program.exprs[load];
     int last = -1;
-    for (const Id mark : program.List({e.b, e.c})) {
+    for (const Id mark : program.List(e.AsLoad().index)) {
       for (const Split& s : program.Splits(program.marks[mark].splits)) {
         if (s.source.kind != Source::Kind::kIter ||
             program.Iters(program.block(block).iters)[s.source.id].extent.UpperBound() == 1)
@@ -122,7 +122,7 @@ bool HasReuse(const Program& program, Id block) {
     const Expr& e = program.exprs[load];
     for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
       if (iters[i].kind != IterKind::kSpatial || iters[i].extent.UpperBound() == 1) continue;
-      const auto index = program.List({e.b, e.c});
+      const auto index = program.List(e.AsLoad().index);
       if (std::none_of(index.begin(), index.end(), [&](Id mark) { return Uses(program, mark, i); }))
         return true;
     }

@@ -39,11 +39,7 @@ class Visit {
   void Add(Id expr) {
     if (Seen(expr) || (buffer_ != kNone && !absl::c_linear_search(p_.expr_index.Reads(expr), buffer_)))
       return;
-    const Expr& e = p_.exprs[expr];
-    const int arity = Arity(e.op);
-    if (arity > 0) Add(e.a);
-    if (arity > 1) Add(e.b);
-    if (arity > 2) Add(e.c);
+    for (const Id operand : p_.exprs[expr].Operands()) Add(operand);
     order_.push_back(expr);
     if (order_.size() == kFew) seen_.insert(order_.begin(), order_.end());
     if (order_.size() > kFew) seen_.insert(expr);
@@ -148,14 +144,14 @@ std::vector<Id> Gathers(const Program& program, Id block) {
 std::vector<Id> LoadsOf(const Program& program, Id block, Id buffer) {
   std::vector<Id> loads;
   for (const Id e : Body(program, block, buffer)) {
-    if (program.exprs[e].op == Op::kLoad && program.exprs[e].a == buffer) loads.push_back(e);
+    if (program.exprs[e].op == Op::kLoad && program.exprs[e].AsLoad().buffer == buffer) loads.push_back(e);
   }
   return loads;
 }
 
 bool GathersFrom(const Program& program, Id block, Id buffer) {
   return absl::c_any_of(Body(program, block, buffer), [&](Id e) {
-    return program.exprs[e].op == Op::kGather && program.exprs[e].bits == buffer;
+    return program.exprs[e].op == Op::kGather && program.exprs[e].AsGather().buffer == buffer;
   });
 }
 

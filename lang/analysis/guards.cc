@@ -49,7 +49,7 @@ bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id bu
   const auto shape = program.Dims(program.buffers[buffer].shape);
   for (const Id load : LoadsOf(program, bindings.block, buffer)) {
     const Expr& e = program.exprs[load];
-    const auto index = program.List({e.b, e.c});
+    const auto index = program.List(e.AsLoad().index);
     for (size_t d = 0; d < index.size(); ++d) {
       const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
       if (simple.has_value() && simple->offset == 0 && iters[simple->iter].extent == shape[d]) continue;

@@ -100,15 +100,14 @@ void Nests::AddBody(Id expr, uint64_t within, int32_t iters) {
   const Expr& e = program_->exprs[expr];
   uint64_t inside = within;
   if (e.op == Op::kLoad) {
-    AddAccess(e.a, ValuesOf({e.b, e.c}, iters), true, false, within);
+    AddAccess(e.AsLoad().buffer, ValuesOf(e.AsLoad().index, iters), true, false, within);
   } else if (e.op == Op::kWithin) {
-    for (const Id mark : program_->List(Program::WithinMarks(e)))
-      inside |= Condition(mark, ValueOf(mark, iters));
+    for (const Id mark : program_->List(e.AsWithin().marks)) inside |= Condition(mark, ValueOf(mark, iters));
   }
-  const int arity = Arity(e.op);
-  if (arity > 0) AddBody(e.a, inside, iters);
-  if (arity > 1) AddBody(e.b, within, iters);
-  if (arity > 2) AddBody(e.c, within, iters);
+  for (const Id operand : e.Operands()) {
+    AddBody(operand, inside, iters);
+    inside = within;
+  }
   if (e.op == Op::kGather) AddGather(e, within, iters);
   exprs_.push_back(expr);
 }
@@ -126,13 +125,12 @@ Nests::Value Nests::Guess(Id index, int32_t iters) {
   while (!open.empty()) {
     const Expr& e = program_->exprs[open.back()];
     open.pop_back();
-    if (e.op == Op::kIndex) sources.push_back(ValueOf(e.a, iters));
+    if (e.op == Op::kIndex) sources.push_back(ValueOf(e.AsIndex(), iters));
     if (e.op == Op::kLoad) {
-      const Values more = ValuesOf({e.b, e.c}, iters);
+      const Values more = ValuesOf(e.AsLoad().index, iters);
       sources.insert(sources.end(), more.begin(), more.end());
     }
-    const Id operands[] = {e.a, e.b, e.c};
-    open.insert(open.end(), operands, operands + Arity(e.op));
+    open.insert(open.end(), e.Operands().begin(), e.Operands().end());
   }
   Value guess{0, {static_cast<int32_t>(terms_.size()), 0}, 0, false};
   for (const Value& source : sources) {
@@ -151,7 +149,7 @@ void Nests::AddGather(const Expr& gather, uint64_t within, int32_t iters) {
   Values values;
   for (size_t d = 0; d < index.size(); ++d)
     values.push_back(marks[d] == kNone ? Guess(index[d], iters) : ValueOf(marks[d], iters));
-  AddAccess(static_cast<Id>(gather.bits), std::move(values), true, false, within);
+  AddAccess(gather.AsGather().buffer, std::move(values), true, false, within);
 }
 
 void Nests::AddAccess(Id buffer, Values values, bool reads, bool writes, uint64_t within) {

@@ -82,7 +82,7 @@ class OwnerCheck {
       }
       for (const Id load : LoadsOf(p_, block, buffer_)) {
         const Expr& e = p_.exprs[load];
-        uses_.push_back({block, {e.b, e.c}, {}});
+        uses_.push_back({block, e.AsLoad().index, {}});
       }
       if (GathersFrom(p_, block, buffer_)) uses_.push_back({block, {}, {}});  // anywhere
     }

@@ -164,7 +164,7 @@ class PipelineCheck {
         return p_.marks[mark].splits.count == 0 || AsSimpleIndex(p_, mark).has_value();
       });
     };
-    if (box({value.b, value.c}) && box(p_.Accesses(b.dests)[0].index)) return absl::OkStatus();
+    if (box(value.AsLoad().index) && box(p_.Accesses(b.dests)[0].index)) return absl::OkStatus();
     return No(absl::StrCat(what, Describe(p_, writer), " copies no box"));
   }
 

@@ -314,20 +314,20 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
   // Each index that reads what is written below must be an iter, or a constant, the same in all reads;
   // reductions must be whole.
   for (const Id load : Loads(program, block)) {
-    const Expr& e = program.exprs[load];
-    for (const Id producer : Writers(program, e.a)) {
+    const auto [buffer, marks] = program.exprs[load].AsLoad();
+    for (const Id producer : Writers(program, buffer)) {
       if (producer == block || !IsAncestor(program, loop, producer)) continue;
       const Bindings bindings = ResolveBindings(program, producer);
-      const Region region = WrittenRegion(program, bindings, e.a, loop),
-                   all = WrittenRegion(program, bindings, e.a, kRoot);
-      const auto index = program.List({e.b, e.c});
-      const auto shape = program.Dims(program.buffers[e.a].shape);
+      const Region region = WrittenRegion(program, bindings, buffer, loop),
+                   all = WrittenRegion(program, bindings, buffer, kRoot);
+      const auto index = program.List(marks);
+      const auto shape = program.Dims(program.buffers[buffer].shape);
       const std::vector<int> emptying = EmptyingIters(program, bindings, loop);
       if (!IsDense(region)) {
         return No(absl::StrCat(Describe(program, producer), " writes with gaps in one iteration of ",
                                Describe(program, loop)));
       }
-      if (!ShowIn(program, producer, e.a, emptying, index)) {
+      if (!ShowIn(program, producer, buffer, emptying, index)) {
         return No(absl::StrCat("some tiles of ", Describe(program, producer),
                                " are empty, which its elements do not show"));
       }
@@ -337,17 +337,17 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
           if (part.base.IsConstant() && part.base.offset <= mark.offset &&
               mark.offset < part.base.offset + part.extent)
             continue;
-          return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name), " at ", mark.offset,
+          return No(absl::StrCat("it reads ", program.Text(program.buffers[buffer].name), " at ", mark.offset,
                                  " in dimension ", d, ", which ", Describe(program, producer),
                                  " does not write in each iteration of ", Describe(program, loop)));
         }
         const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
         if (!simple.has_value()) {
-          return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name),
+          return No(absl::StrCat("it reads ", program.Text(program.buffers[buffer].name),
                                  " at an index that is no iter"));
         }
         if (simple->offset != 0 && !KILN_DEFECT("reverse-compute-at.offset")) {
-          return No(absl::StrCat("it reads ", program.Text(program.buffers[e.a].name), " at an offset"));
+          return No(absl::StrCat("it reads ", program.Text(program.buffers[buffer].name), " at an offset"));
         }
         const Iter& iter = iters[simple->iter];
         if (!KILN_DEFECT("reverse-compute-at.padding") &&

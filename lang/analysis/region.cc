@@ -121,11 +121,12 @@ Region ReadRegion(const Program& program, const Bindings& bindings, Id buffer, I
   Region region;
   for (const Id load : LoadsOf(program, bindings.block, buffer)) {
     const Expr& e = program.exprs[load];
-    region = Union(program, buffer, region, Touched(program, buffer, program.List({e.b, e.c}), bindings, at));
+    region = Union(program, buffer, region,
+                   Touched(program, buffer, program.List(e.AsLoad().index), bindings, at));
   }
   for (const Id gather : Gathers(program, bindings.block)) {
     const Expr& e = program.exprs[gather];
-    if (e.bits != buffer) continue;
+    if (e.AsGather().buffer != buffer) continue;
     region = Union(program, buffer, region,
                    Touched(program, buffer, GatherMarks(program, bindings.block, e), bindings, at));
   }
@@ -167,15 +168,16 @@ Making MakingOf(const Program& program, Id block, const Region& region) {
 }
 
 std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& gather) {
-  const auto shape = program.Dims(program.buffers[gather.bits].shape);
+  const auto shape = program.Dims(program.buffers[gather.AsGather().buffer].shape);
   const Extents extents(program, block);
   std::vector<int32_t> marks;
   for (const Id index : program.GatherIndex(gather)) {
     const Expr& e = program.exprs[index];
     const Extent extent = shape[marks.size()];
     const bool affine = e.op == Op::kIndex;
-    const Interval bounds = affine ? Bounds(Simplify(program.SumOf(e.a), extents), extents) : Interval();
-    marks.push_back(affine && bounds.min >= 0 && bounds.max < extent.LowerBound() ? e.a : kNone);
+    const Interval bounds =
+        affine ? Bounds(Simplify(program.SumOf(e.AsIndex()), extents), extents) : Interval();
+    marks.push_back(affine && bounds.min >= 0 && bounds.max < extent.LowerBound() ? e.AsIndex() : kNone);
   }
   return marks;
 }

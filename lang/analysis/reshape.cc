@@ -13,7 +13,7 @@ std::optional<std::vector<Sum>> ItersByElement(const Program& program, Id block,
   for (const Id load : LoadsOf(program, block, buffer)) {
     const Expr& e = program.exprs[load];
     std::vector<Sum> index;
-    for (const Id mark : program.List({e.b, e.c}))
+    for (const Id mark : program.List(e.AsLoad().index))
       index.push_back(Simplify(program.SumOf(mark), map.extents()));
     if (!first && index != map.results) return std::nullopt;
     map.results = index;

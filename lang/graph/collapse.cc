@@ -90,7 +90,7 @@ class Finder {
     std::vector<Access> accesses(dests.begin(), dests.end());
     for (const Id load : Loads(p_, block)) {
       const Expr& e = p_.exprs[load];
-      accesses.push_back({e.a, {e.b, e.c}});
+      accesses.push_back({e.AsLoad().buffer, e.AsLoad().index});
     }
     return accesses;
   }
@@ -101,9 +101,9 @@ class Finder {
     std::vector<Id> marks(domain.begin(), domain.end());
     for (const Id id : BodyExprs(p_, block)) {
       const Expr& e = p_.exprs[id];
-      if (e.op == Op::kIndex) marks.push_back(e.a);
+      if (e.op == Op::kIndex) marks.push_back(e.AsIndex());
       if (e.op == Op::kWithin) {
-        const auto within = p_.List(Program::WithinMarks(e));
+        const auto within = p_.List(e.AsWithin().marks);
         marks.insert(marks.end(), within.begin(), within.end());
       }
     }
@@ -317,18 +317,16 @@ class Rewriter {
 
   Id Expression(Id expr) {
     Expr e = from_.exprs[expr];
-    if (e.op == Op::kIndex) e.a = Mark(e.a);
+    if (e.op == Op::kIndex) e = Expr::Index(Mark(e.AsIndex()));
     if (e.op == Op::kLoad) {
-      const Range index = Index({e.a, {e.b, e.c}});
-      e.b = index.begin;
-      e.c = index.count;
+      const auto [buffer, index] = e.AsLoad();
+      e = Expr::Load(e.dtype, buffer, Index({buffer, index}));
     }
     if (e.op == Op::kWithin) {
-      const Range marks = Marks(Program::WithinMarks(e));
-      e.bits = (static_cast<int64_t>(marks.begin) << 32) | marks.count;
+      const auto [marks, value, otherwise] = e.AsWithin();
+      e = Expr::Within(e.dtype, Marks(marks), value, otherwise);
     }
-    Id* const operands[] = {&e.a, &e.b, &e.c};
-    for (int i = 0; i < Arity(e.op); ++i) *operands[i] = Expression(*operands[i]);
+    for (Id& operand : e.Operands()) operand = Expression(operand);
     return to_.AddExpr(e);
   }
   Range Expressions(Range exprs) {

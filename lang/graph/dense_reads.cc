@@ -38,9 +38,9 @@ Steps StepsOf(const Program& p, const std::vector<int64_t>& extents, Id mark, in
 }
 
 // How often the block reads each element of a load, at least.
-int64_t Reuse(const Program& p, Id block, const Expr& load) {
+int64_t Reuse(const Program& p, Id block, Range index) {
   std::set<int> used;
-  for (const Id mark : p.List({load.b, load.c})) {
+  for (const Id mark : p.List(index)) {
     for (const Split& split : p.Splits(p.marks[mark].splits)) used.insert(split.source.id);
   }
   int64_t reuse = 1;
@@ -59,10 +59,8 @@ Id AddCopy(Program& p, Id block, Id from, Id to, const std::vector<Steps>& steps
     const Sum at = Sum::Constant(steps[d].first) + Sum::Of(Source::Iter(d), steps[d].step);
     index.push_back(p.AddMark(at, p.Dims(p.buffers[from].shape)[d]));
   }
-  Expr load = p.exprs[p.List(p.block(copy).values)[0]];
-  load.a = from;
-  load.b = p.AddList(index).begin;
-  p.block(copy).values = p.AddList({p.AddExpr(load)});
+  const DType dtype = p.exprs[p.List(p.block(copy).values)[0]].dtype;
+  p.block(copy).values = p.AddList({p.AddExpr(Expr::Load(dtype, from, p.AddList(index)))});
   p.block(copy).provenance = {Provenance::Kind::kCompute, copy, {}};
   p.InsertBefore(NestOf(p, block), NestOver(p, copy, WholeRanges(p, copy), false));
   return copy;
@@ -76,13 +74,14 @@ std::vector<Id> ReadDensely(Program& p, Id block) {
   const std::vector<int64_t> extents = IterExtents(p, block);
   const std::vector<Id> written = WrittenBuffers(p, block);
   for (const Id load : Loads(p, block)) {
-    const Expr before = p.exprs[load];
-    if (absl::c_linear_search(written, before.a)) continue;
+    const DType dtype = p.exprs[load].dtype;
+    const auto [from, at_marks] = p.exprs[load].AsLoad();
+    if (absl::c_linear_search(written, from)) continue;
     std::vector<Steps> steps;
     std::vector<Extent> shape;
     std::vector<int32_t> index;
-    for (const Id mark : p.List({before.b, before.c})) {
-      const int64_t size = p.Dims(p.buffers[before.a].shape)[steps.size()].Known();
+    for (const Id mark : p.List(at_marks)) {
+      const int64_t size = p.Dims(p.buffers[from].shape)[steps.size()].Known();
       const Steps& own = steps.emplace_back(StepsOf(p, extents, mark, size));
       Sum at = p.SumOf(mark);
       if (own.step > 1) {
@@ -95,12 +94,11 @@ std::vector<Id> ReadDensely(Program& p, Id block) {
       index.push_back(p.AddMark(at, shape.back()));
     }
     const bool apart = std::any_of(steps.begin(), steps.end(), [](const Steps& s) { return s.step > 1; });
-    if (!apart || Reuse(p, block, before) < kLeastReuse) continue;
-    const std::string name = p.FreshName(absl::StrCat(p.Text(p.buffers[before.a].name), ".dense"));
-    const Id to = p.AddBuffer(name, before.dtype, shape, Role::kTemporary);
-    copies.push_back(AddCopy(p, block, before.a, to, steps));
-    p.exprs[load].a = to;
-    p.exprs[load].b = p.AddList(index).begin;
+    if (!apart || Reuse(p, block, at_marks) < kLeastReuse) continue;
+    const std::string name = p.FreshName(absl::StrCat(p.Text(p.buffers[from].name), ".dense"));
+    const Id to = p.AddBuffer(name, dtype, shape, Role::kTemporary);
+    copies.push_back(AddCopy(p, block, from, to, steps));
+    p.exprs[load] = Expr::Load(dtype, to, p.AddList(index));
   }
   if (copies.empty()) return copies;
   p.expr_index.Rebuild(p.exprs);

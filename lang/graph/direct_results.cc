@@ -27,16 +27,17 @@ Id CopiedAsItIs(const Program& p, Id block) {
   const Expr& value = p.exprs[p.List(b.values)[0]];
   const Access& dest = p.Accesses(b.dests)[0];
   if (value.op != Op::kLoad) return kNone;
-  const Buffer &from = p.buffers[value.a], &to = p.buffers[dest.buffer];
+  const auto [source, index] = value.AsLoad();
+  const Buffer &from = p.buffers[source], &to = p.buffers[dest.buffer];
   if (from.role != Role::kTemporary || to.role == Role::kStatus || from.dtype != to.dtype ||
-      from.layout.axes.count != 0 || to.layout.axes.count != 0 || Readers(p, value.a).size() != 1 ||
+      from.layout.axes.count != 0 || to.layout.axes.count != 0 || Readers(p, source).size() != 1 ||
       Writers(p, dest.buffer).size() != 1)
     return kNone;
   const std::vector<int64_t> extents = IterExtents(p, block);
   const auto extent_of = [&](Source source) { return extents[source.id]; };
-  const bool in_order = Simplify(Flat(p, value.a, {value.b, value.c}), extent_of) ==
-                        Simplify(Flat(p, dest.buffer, dest.index), extent_of);
-  return in_order ? value.a : kNone;
+  const bool in_order =
+      Simplify(Flat(p, source, index), extent_of) == Simplify(Flat(p, dest.buffer, dest.index), extent_of);
+  return in_order ? source : kNone;
 }
 
 // The index of `copied`, of the copy, in terms of what `index`, of the temporary, is in terms of.

@@ -94,19 +94,20 @@ class Copier {
 
   Id CopyExpr(Id expr) {
     Expr e = from_.exprs[expr];
-    if (e.op == Op::kIndex) e.a = CopyMark(e.a);
+    if (e.op == Op::kIndex) e = Expr::Index(CopyMark(e.AsIndex()));
     if (e.op == Op::kLoad) {
-      const Range index = CopyMarks({e.b, e.c});
-      e.a = buffers_[e.a];
-      e.b = index.begin;
+      const auto [buffer, index] = e.AsLoad();
+      e = Expr::Load(e.dtype, buffers_[buffer], CopyMarks(index));
     }
-    if (e.op == Op::kGather) e.bits = buffers_[e.bits];
+    if (e.op == Op::kGather) {
+      const auto [buffer, index] = e.AsGather();
+      e = Expr::Gather(e.dtype, buffers_[buffer], index);
+    }
     if (e.op == Op::kWithin) {
-      const Range marks = CopyMarks(Program::WithinMarks(e));
-      e.bits = (static_cast<int64_t>(marks.begin) << 32) | marks.count;
+      const auto [marks, value, otherwise] = e.AsWithin();
+      e = Expr::Within(e.dtype, CopyMarks(marks), value, otherwise);
     }
-    Id* const operands[] = {&e.a, &e.b, &e.c};
-    for (int i = 0; i < Arity(e.op); ++i) *operands[i] = CopyExpr(*operands[i]);
+    for (Id& operand : e.Operands()) operand = CopyExpr(operand);
     return to_.AddExpr(e);
   }
 

@@ -78,7 +78,7 @@ absl::Status AccumulateIn(Call& call) {
       p.FreshName(absl::StrCat(p.Text(p.buffers[dest.buffer].name), ".", ToString(*wide)));
   const Id acc =
       p.AddBuffer(name, *wide, std::vector<Extent>(shape.begin(), shape.end()), Role::kTemporary, {});
-  const auto cast = [&](DType to, Id value) { return p.AddExpr({Op::kCast, to, value, kNone, kNone, 0}); };
+  const auto cast = [&](DType to, Id value) { return p.AddExpr({Op::kCast, to, value}); };
   const auto widened = [&](Range list) {
     return list.count == 0 ? Range() : p.AddList({cast(*wide, p.lists[list.begin])});
   };

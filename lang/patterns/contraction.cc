@@ -21,18 +21,18 @@ void AddIters(const Program& p, Range marks, std::vector<bool>& used) {
 // The iters that an expression depends on.
 void FindIters(const Program& p, Id expr, std::vector<bool>& used) {
   const Expr& e = p.exprs[expr];
-  if (e.op == Op::kLoad) return AddIters(p, {e.b, e.c}, used);
-  if (e.op == Op::kWithin) AddIters(p, Program::WithinMarks(e), used);
+  if (e.op == Op::kLoad) return AddIters(p, e.AsLoad().index, used);
+  if (e.op == Op::kWithin) AddIters(p, e.AsWithin().marks, used);
   if (e.op == Op::kIndex) {
-    for (const Split& split : p.Splits(p.marks[e.a].splits)) used[split.source.id] = true;
+    for (const Split& split : p.Splits(p.marks[e.AsIndex()].splits)) used[split.source.id] = true;
     return;
   }
-  const Id operands[] = {e.a, e.b, e.c};
-  for (int i = 0; i < Arity(e.op); ++i) FindIters(p, operands[i], used);
+  for (const Id operand : e.Operands()) FindIters(p, operand, used);
 }
 
 Id WithoutCasts(const Program& p, Id expr) {
-  while (p.exprs[expr].op == Op::kCast || p.exprs[expr].op == Op::kCastUnsigned) expr = p.exprs[expr].a;
+  while (p.exprs[expr].op == Op::kCast || p.exprs[expr].op == Op::kCastUnsigned)
+    expr = p.exprs[expr].operand(0);
   return expr;
 }
 
@@ -41,10 +41,9 @@ bool SameBody(const Program& p, Id a, Id first, Id second, const Program& d, Id 
   const Expr &x = p.exprs[a], &y = d.exprs[b];
   if (x.dtype != y.dtype) return false;
   if (a == first || a == second) return y.op == Op::kLoad;
-  if (x.op != y.op || (x.op == Op::kConstant && x.bits != y.bits)) return false;
-  const Id operands[] = {x.a, x.b, x.c}, wanted[] = {y.a, y.b, y.c};
-  for (int i = 0; i < Arity(x.op); ++i) {
-    if (!SameBody(p, operands[i], first, second, d, wanted[i])) return false;
+  if (x.op != y.op || (x.op == Op::kConstant && x.Number() != y.Number())) return false;
+  for (size_t i = 0; i < x.Operands().size(); ++i) {
+    if (!SameBody(p, x.Operands()[i], first, second, d, y.Operands()[i])) return false;
   }
   return true;
 }
@@ -53,8 +52,9 @@ bool SameBody(const Program& p, Id a, Id first, Id second, const Program& d, Id 
 
 Id LoadOfFactor(const Program& program, Id factor) {
   while (program.exprs[factor].op == Op::kWithin) {
-    if (program.exprs[program.exprs[factor].b].op != Op::kConstant) return kNone;
-    factor = program.exprs[factor].a;
+    const auto [marks, value, otherwise] = program.exprs[factor].AsWithin();
+    if (program.exprs[otherwise].op != Op::kConstant) return kNone;
+    factor = value;
   }
   return program.exprs[factor].op == Op::kLoad ? factor : kNone;
 }
@@ -67,7 +67,8 @@ absl::StatusOr<Contraction> AsContraction(const Program& program, Id block) {
       value == nullptr || value->op != Op::kMul) {
     return No(absl::StrCat(Describe(program, block), " is no sum of products of two factors"));
   }
-  Contraction c{WithoutCasts(program, value->a), WithoutCasts(program, value->b), {}, {}, {}, {}};
+  Contraction c{
+      WithoutCasts(program, value->operand(0)), WithoutCasts(program, value->operand(1)), {}, {}, {}, {}};
   if (LoadOfFactor(program, c.a) == kNone || LoadOfFactor(program, c.b) == kNone)
     return No(absl::StrCat("a factor of ", Describe(program, block), " is no read"));
   if (c.a == c.b) return No(absl::StrCat("the factors of ", Describe(program, block), " are one"));

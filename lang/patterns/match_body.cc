@@ -100,23 +100,23 @@ bool BodyMatcher::MatchExpr(Id expr, Id wanted) {
               absl::StrCat("there is a guard inside, in what ", Describe(p_, block_), " computes"));
   if (a.op != b.op)
     return No(kStructure, absl::StrCat("found ", ToString(a.op), "; wanted ", ToString(b.op)));
-  if (a.op == Op::kLoad) return MatchAccess(a.a, {a.b, a.c}, b.a, {b.b, b.c});
+  if (a.op == Op::kLoad)
+    return MatchAccess(a.AsLoad().buffer, a.AsLoad().index, b.AsLoad().buffer, b.AsLoad().index);
   if (a.dtype != b.dtype)
     return No(kStructure, absl::StrCat("found ", ToString(a.op), " of ", ToString(a.dtype), "; wanted of ",
                                        ToString(b.dtype)));
   if (a.op == Op::kConstant)
-    return a.bits == b.bits || No(kStructure, "found another constant than is wanted");
+    return a.Number() == b.Number() || No(kStructure, "found another constant than is wanted");
   if (a.op == Op::kIndex || a.op == Op::kWithin)
     return No(kStructure, "what it computes depends on where it is");
   if (Commutes(a.op)) {
     const std::vector<OperandView> before = operands_;
-    if (MatchExpr(a.a, b.a) && MatchExpr(a.b, b.b)) return true;
+    if (MatchExpr(a.operand(0), b.operand(0)) && MatchExpr(a.operand(1), b.operand(1))) return true;
     operands_ = before;
-    return MatchExpr(a.a, b.b) && MatchExpr(a.b, b.a);
+    return MatchExpr(a.operand(0), b.operand(1)) && MatchExpr(a.operand(1), b.operand(0));
   }
-  const Id found[] = {a.a, a.b, a.c}, operands[] = {b.a, b.b, b.c};
-  for (int i = 0; i < Arity(a.op); ++i) {
-    if (!MatchExpr(found[i], operands[i])) return false;
+  for (size_t i = 0; i < a.Operands().size(); ++i) {
+    if (!MatchExpr(a.Operands()[i], b.Operands()[i])) return false;
   }
   return true;
 }

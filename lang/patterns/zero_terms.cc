@@ -12,10 +12,6 @@ struct Comb {
   int64_t step = 0, at = 0;
 };
 
-bool IsZero(const Program& p, Id expr) {
-  return p.exprs[expr].op == Op::kConstant && p.exprs[expr].bits == 0;
-}
-
 // One for each dimension of the buffer, with step 0 where all of its elements may be no zeros.
 std::vector<Comb> CombsOf(const Program& p, Id buffer) {
   std::vector<Comb> combs(p.Dims(p.buffers[buffer].shape).size());
@@ -24,9 +20,9 @@ std::vector<Comb> CombsOf(const Program& p, Id buffer) {
   const BlockNode& b = p.block(writers[0]);
   if (b.monoid != kNone || b.dests.count != 1 || b.domain.count != 0) return combs;
   const Expr& body = p.exprs[p.List(b.values)[0]];
-  if (body.op != Op::kWithin || !IsZero(p, body.b)) return combs;
+  if (body.op != Op::kWithin || !p.exprs[body.AsWithin().otherwise].IsConstant(0)) return combs;
   const Range index = p.Accesses(b.dests)[0].index;
-  for (const Id bound : p.List(p.WithinMarks(body))) {
+  for (const Id bound : p.List(body.AsWithin().marks)) {
     const Sum sum = p.SumOf(bound);
     if (p.marks[bound].extent.Known() != 1 || sum.splits.size() != 1) continue;
     const kiln::Split& split = sum.splits[0];
@@ -71,9 +67,10 @@ absl::StatusOr<std::vector<std::optional<ZeroTerms>>> FindZeroTerms(const Progra
     const Id load = LoadOfFactor(p, factor);
     if (load == kNone) continue;
     const Expr& e = p.exprs[load];
-    const std::vector<Comb> combs = CombsOf(p, e.a);
+    const std::vector<Comb> combs = CombsOf(p, e.AsLoad().buffer);
     for (size_t d = 0; d < combs.size(); ++d) {
-      const auto terms = TermsOf(p.SumOf(p.List({e.b, e.c})[d]), combs[d], p.Iters(p.block(block).iters));
+      const auto terms =
+          TermsOf(p.SumOf(p.List(e.AsLoad().index)[d]), combs[d], p.Iters(p.block(block).iters));
       if (!terms.has_value() || of[terms->h].has_value() || of[terms->i].has_value()) continue;
       of[terms->h] = of[terms->i] = terms;
       found = true;

@@ -114,10 +114,8 @@ absl::Status CacheRead(Call& call) {
   BodyRewriter redirect(
       p,
       [&](const Expr& e) -> Id {
-        if (e.a != buffer) return kNone;
-        Expr load = e;
-        load.a = cache;
-        return p.AddExpr(load);
+        const auto [from, index] = e.AsLoad();
+        return from != buffer ? kNone : p.AddExpr(Expr::Load(e.dtype, cache, index));
       },
       [](int i) { return Sum::Of(Source::Iter(i)); }, IterExtents(p, block));
   std::vector<int32_t> values, initial;

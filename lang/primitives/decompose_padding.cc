@@ -25,7 +25,7 @@ absl::Status CheckPadding(const Program& p, Id block, Id loop) {
   if (b.monoid != kNone || b.dests.count != 1 || p.nodes[block].first != kNone)
     return No(absl::StrCat(Describe(p, block), " is not a plain store"));
   const Expr& value = p.exprs[p.List(b.values)[0]];
-  if (value.op != Op::kWithin || p.exprs[value.b].op != Op::kConstant)
+  if (value.op != Op::kWithin || p.exprs[value.AsWithin().otherwise].op != Op::kConstant)
     return No(absl::StrCat(Describe(p, block), " does not pad what it stores with a constant"));
   if (Writers(p, p.Accesses(b.dests)[0].buffer).size() != 1) return No("the padded buffer has other writers");
   if (const absl::Status status = CheckNotWithin(p, block); !status.ok()) return status;
@@ -115,18 +115,18 @@ absl::Status DecomposePadding(Call& call) {
   const Id block = call.node(0), loop = call.node(1);
   const absl::Status status = CheckPadding(p, block, loop);
   if (!status.ok()) return status;
-  const Expr value = p.exprs[p.List(p.block(block).values)[0]];
+  const auto [marks, inside, otherwise] = p.exprs[p.List(p.block(block).values)[0]].AsWithin();
   Id outermost = kNone;
-  const Id fill = AddFill(p, block, loop, value.b, outermost);
+  const Id fill = AddFill(p, block, loop, otherwise, outermost);
   p.InsertBefore(loop, outermost);
-  const auto old = p.List(p.block(block).domain), within = p.List(Program::WithinMarks(value));
+  const auto old = p.List(p.block(block).domain), within = p.List(marks);
   std::vector<int32_t> domain(old.begin(), old.end());
   const std::vector<int32_t> conditions(within.begin(), within.end());
   for (const Id mark : conditions) {
     Shrink(p, block, loop, mark);
     domain.push_back(mark);
   }
-  const Range values = p.AddList({value.a}), domain_list = p.AddList(domain);
+  const Range values = p.AddList({inside}), domain_list = p.AddList(domain);
   p.block(block).values = values;
   p.block(block).domain = domain_list;
   call.Return(fill);

@@ -201,14 +201,14 @@ Range IndexBy(Program& p, const std::vector<int>& groups, const std::vector<int6
 Id Product::Factor(Id factor, const std::vector<int>& groups, const char* suffix) {
   const Expr e = p_.exprs[factor];
   if (e.op == Op::kLoad) {
-    if (const auto plain = Plain({e.b, e.c}, groups); plain.has_value()) {
+    if (const auto plain = Plain(e.AsLoad().index, groups); plain.has_value()) {
       const Range index = IndexBy(p_, *plain, Padded(*plain));
-      return p_.AddExpr({Op::kLoad, e.dtype, e.a, index.begin, index.count, 0});
+      return p_.AddExpr(Expr::Load(e.dtype, e.AsLoad().buffer, index));
     }
   }
   std::vector<Extent> shape;
   for (const int64_t extent : Padded(groups)) shape.push_back(extent);
-  const Id source = p_.exprs[LoadOfFactor(p_, factor)].a;
+  const Id source = p_.exprs[LoadOfFactor(p_, factor)].AsLoad().buffer;
   const std::string name = p_.FreshName(absl::StrCat(p_.Text(p_.buffers[source].name), ".", suffix));
   const Id buffer = p_.AddBuffer(name, e.dtype, shape, Role::kTemporary);
   const Id copy = AddCopyBlock(p_, name, buffer, buffer);
@@ -227,16 +227,14 @@ Id Product::Factor(Id factor, const std::vector<int>& groups, const char* suffix
   if (!bounds.empty()) {
     const Range list = p_.AddList(bounds);
     const Id zero = p_.List(p_.monoids[p_.AddMonoid(Monoid::Kind::kSum, e.dtype)].identity)[0];
-    Expr within{Op::kWithin, e.dtype, value, KILN_DEFECT("einsum.pad") ? value : zero, kNone, 0};
-    within.bits = (static_cast<int64_t>(list.begin) << 32) | list.count;
-    value = p_.AddExpr(within);
+    value = p_.AddExpr(Expr::Within(e.dtype, list, value, KILN_DEFECT("einsum.pad") ? value : zero));
     p_.block(copy).provenance.kind = Provenance::Kind::kPadding;
   }
   const Range values = p_.AddList({value});
   p_.block(copy).values = values;
   before_.push_back(NestOver(p_, copy, WholeRanges(p_, copy), tainted_));
   const Range index = IndexBy(p_, groups, Padded(groups));
-  return p_.AddExpr({Op::kLoad, e.dtype, buffer, index.begin, index.count, 0});
+  return p_.AddExpr(Expr::Load(e.dtype, buffer, index));
 }
 
 // Lets the product write by m and n, and copies the result to where it belongs.
@@ -285,7 +283,7 @@ void Product::Crop() {
     to.push_back(p_.AddMark(sum, p_.marks[mark].extent));
   }
   const Range read = p_.AddList(from), written = p_.AddList(to);
-  copy.values = p_.AddList({p_.AddExpr({Op::kLoad, dtype, buffer, read.begin, read.count, 0})});
+  copy.values = p_.AddList({p_.AddExpr(Expr::Load(dtype, buffer, read))});
   copy.dests = {static_cast<int32_t>(p_.accesses.size()), 1};
   p_.accesses.push_back({dest.buffer, written});
   copy.provenance = {Provenance::Kind::kCopy, buffer, {}};
@@ -300,9 +298,7 @@ std::vector<Id> Product::Make() {
     if (value == c_.a) return a;
     if (value == c_.b) return b;
     Expr e = p_.exprs[value];
-    for (Id* operand : {&e.a, &e.b}) {
-      if (*operand != kNone) *operand = product(*operand);
-    }
+    for (Id& operand : e.Operands()) operand = product(operand);
     return p_.AddExpr(e);
   };
   const Range values = p_.AddList({product(p_.List(old_.values)[0])});

@@ -25,10 +25,10 @@ std::vector<int> DimensionOfIter(const Program& p, Id block, Range index) {
   return dims;
 }
 
-BodyRewriter::IterRule AtLoad(const Program& p, const std::vector<int>& dims, const Expr& load) {
-  return [&p, dims, load](int iter) {
-    const int dim = KILN_DEFECT("compute-inline.swapped") ? std::min(iter, load.c - 1) : dims[iter];
-    return dim < 0 ? Sum::Constant(0) : p.SumOf(p.lists[load.b + dim]);
+BodyRewriter::IterRule AtLoad(const Program& p, const std::vector<int>& dims, Range index) {
+  return [&p, dims, index](int iter) {
+    const int dim = KILN_DEFECT("compute-inline.swapped") ? std::min(iter, index.count - 1) : dims[iter];
+    return dim < 0 ? Sum::Constant(0) : p.SumOf(p.lists[index.begin + dim]);
   };
 }
 
@@ -49,7 +49,7 @@ absl::Status ComputeInline(Call& call) {
   for (const Id consumer : consumers) {
     for (const Id load : LoadsOf(p, consumer, dest.buffer)) {
       const Expr& e = p.exprs[load];
-      if (!CanSubstitute(p, value, AtLoad(p, dims, e), IterExtents(p, consumer)))
+      if (!CanSubstitute(p, value, AtLoad(p, dims, e.AsLoad().index), IterExtents(p, consumer)))
         return Inexpressible(p, block);
     }
   }
@@ -57,12 +57,13 @@ absl::Status ComputeInline(Call& call) {
     const std::vector<int64_t> extents = IterExtents(p, consumer);
     std::vector<std::pair<std::vector<Sum>, Id>> known;  // loads of one element are one value
     const auto load_rule = [&](const Expr& e) -> Id {
-      if (e.a != dest.buffer) return kNone;
+      if (e.AsLoad().buffer != dest.buffer) return kNone;
       std::vector<Sum> index;
-      for (const Id mark : p.List({e.b, e.c})) index.push_back(p.SumOf(mark));
+      for (const Id mark : p.List(e.AsLoad().index)) index.push_back(p.SumOf(mark));
       for (const auto& [other, inlined] : known)
         if (other == index) return inlined;
-      known.emplace_back(index, BodyRewriter(p, nullptr, AtLoad(p, dims, e), extents).Expression(value));
+      known.emplace_back(
+          index, BodyRewriter(p, nullptr, AtLoad(p, dims, e.AsLoad().index), extents).Expression(value));
       return known.back().second;
     };
     BodyRewriter rewriter(p, load_rule, [](int i) { return Sum::Of(Source::Iter(i)); }, extents);
@@ -103,7 +104,8 @@ absl::Status ReverseComputeInline(Call& call) {
   const auto iter_rule = [&](int iter) { return iters[iter]; };
   if (!CanSubstitute(p, value, iter_rule, extents)) return Inexpressible(p, block);
   BodyRewriter rewriter(
-      p, [&](const Expr& e) { return e.a == made.buffer ? made_value : kNone; }, iter_rule, extents);
+      p, [&](const Expr& e) { return e.AsLoad().buffer == made.buffer ? made_value : kNone; }, iter_rule,
+      extents);
   std::vector<int32_t> index;
   for (int d = 0; d < dest.index.count; ++d) {
     index.push_back(rewriter.Index(p.lists[dest.index.begin + d]));

@@ -41,10 +41,10 @@ std::vector<int> ItersOf(const Program& p, Range index) {
 bool Factors(const Program& p, Id value, std::vector<Id>& loads, absl::flat_hash_set<Id>& seen) {
   if (!seen.insert(value).second) return true;
   const Expr& e = p.exprs[value];
-  if (e.op == Op::kMul) return Factors(p, e.a, loads, seen) && Factors(p, e.b, loads, seen);
-  if (e.op == Op::kCast) return Factors(p, e.a, loads, seen);
+  if (e.op == Op::kMul) return Factors(p, e.operand(0), loads, seen) && Factors(p, e.operand(1), loads, seen);
+  if (e.op == Op::kCast) return Factors(p, e.operand(0), loads, seen);
   loads.push_back(value);
-  return e.op == Op::kLoad && !ItersOf(p, {e.b, e.c}).empty();
+  return e.op == Op::kLoad && !ItersOf(p, e.AsLoad().index).empty();
 }
 
 struct Einsum {
@@ -66,7 +66,7 @@ absl::Status CheckBlock(const Program& p, Id block, Einsum& einsum) {
   if (Writers(p, dest.buffer).size() != 1) return No("the destination has other writers");
   std::vector<Id> scopes{ScopeOfReaders(p, block)};
   for (const Id load : einsum.loads) {
-    const Id buffer = p.exprs[load].a;
+    const Id buffer = p.exprs[load].AsLoad().buffer;
     for (const Id writer : Writers(p, buffer)) {
       if (!Before(p, writer, block))
         return No(absl::StrCat(Describe(p, writer), " writes ", p.Text(p.buffers[buffer].name), " later"));
@@ -113,10 +113,10 @@ absl::Status CheckPadded(const Program& p, Id block, const std::vector<int64_t>&
     // 0 * x is 0 only if x is padded too, or a number.
     for (const Id load : einsum.loads) {
       const Expr& e = p.exprs[load];
-      const std::vector<int> index = ItersOf(p, {e.b, e.c});
+      const std::vector<int> index = ItersOf(p, e.AsLoad().index);
       if (IsFloat(e.dtype) && std::count(index.begin(), index.end(), static_cast<int>(i)) == 0)
         return No(absl::StrCat("iter ", p.Text(iters[i].name), " is no index of ",
-                               p.Text(p.buffers[e.a].name),
+                               p.Text(p.buffers[e.AsLoad().buffer].name),
                                ", which may be infinite where the others are padded with 0"));
     }
   }
@@ -139,12 +139,10 @@ Id CopyNest(Program& p, absl::string_view name, Id source, Id dest, const std::v
   }
   const DType dtype = p.buffers[source].dtype;
   const Range read_list = p.AddList(read), bound_list = p.AddList(bounds), written_list = p.AddList(written);
-  Id value = p.AddExpr({Op::kLoad, dtype, source, read_list.begin, read_list.count, 0});
+  Id value = p.AddExpr(Expr::Load(dtype, source, read_list));
   if (!bounds.empty()) {
     const Id zero = p.List(p.monoids[p.AddMonoid(Monoid::Kind::kSum, dtype)].identity)[0];
-    Expr within{Op::kWithin, dtype, value, zero, kNone, 0};
-    within.bits = (static_cast<int64_t>(bound_list.begin) << 32) | bound_list.count;
-    value = p.AddExpr(within);
+    value = p.AddExpr(Expr::Within(dtype, bound_list, value, zero));
     p.block(node).provenance = {Provenance::Kind::kPadding, source, {}};
   }
   p.block(node).values = p.AddList({value});
@@ -185,16 +183,17 @@ absl::Status PadEinsum(Call& call) {
 
   absl::flat_hash_map<Id, Id> replaced;  // loads, and products of them
   for (const Id load : einsum.loads) {
-    const Expr e = p.exprs[load];
+    const DType dtype = p.exprs[load].dtype;
+    const auto [source, at] = p.exprs[load].AsLoad();
     std::vector<Extent> shape, limits;
-    if (!padded({e.b, e.c}, shape, limits)) continue;
-    const Id buffer = AddPadded(p, e.a, shape);
+    if (!padded(at, shape, limits)) continue;
+    const Id buffer = AddPadded(p, source, shape);
     Id pad = kNone;
     const std::string name(p.Text(p.buffers[buffer].name));
-    const Id nest = CopyNest(p, name, e.a, buffer, shape, limits, tainted, pad);
+    const Id nest = CopyNest(p, name, source, buffer, shape, limits, tainted, pad);
     p.InsertBefore(outermost(kRoot), nest);
-    const Range index = index_of({e.b, e.c}, shape);
-    replaced[load] = p.AddExpr({Op::kLoad, e.dtype, buffer, index.begin, index.count, 0});
+    const Range index = index_of(at, shape);
+    replaced[load] = p.AddExpr(Expr::Load(dtype, buffer, index));
     call.Return(pad);
   }
   const std::function<Id(Id)> rewritten = [&](Id value) {
@@ -202,8 +201,7 @@ absl::Status PadEinsum(Call& call) {
     if (known != replaced.end()) return known->second;
     Expr e = p.exprs[value];
     if (e.op != Op::kMul && e.op != Op::kCast) return value;
-    e.a = rewritten(e.a);
-    if (e.op == Op::kMul) e.b = rewritten(e.b);
+    for (Id& operand : e.Operands()) operand = rewritten(operand);
     return replaced[value] = p.AddExpr(e);
   };
   const Range values = p.AddList({rewritten(p.List(old.values)[0])});

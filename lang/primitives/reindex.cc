@@ -47,7 +47,7 @@ absl::StatusOr<Reindexed> ReadOf(const Program& p, Id block, int64_t operand) {
   for (const Id load : LoadsOf(p, block, r.buffer)) {
     const Expr& e = p.exprs[load];
     std::vector<Sum> index;
-    for (const Id mark : p.List({e.b, e.c})) index.push_back(p.SumOf(mark));
+    for (const Id mark : p.List(e.AsLoad().index)) index.push_back(p.SumOf(mark));
     if (!first && index != r.index)
       return No(absl::StrCat(Describe(p, block), " reads ", p.Text(p.buffers[r.buffer].name),
                              " at several indices"));
@@ -147,8 +147,7 @@ Id AddCopy(Program& p, Id block, const Reindexed& r, Id reindexed, bool reads) {
   const Range from = p.AddList(reads ? given : own), to = p.AddList(reads ? own : given);
   copy.name = p.AddName(p.FreshName(reads ? std::string(p.Text(p.buffers[reindexed].name))
                                           : absl::StrCat(p.Text(p.block(block).name), ".copy")));
-  copy.values =
-      p.AddList({p.AddExpr({Op::kLoad, p.buffers[source].dtype, source, from.begin, from.count, 0})});
+  copy.values = p.AddList({p.AddExpr(Expr::Load(p.buffers[source].dtype, source, from))});
   copy.dests = {static_cast<int32_t>(p.accesses.size()), 1};
   p.accesses.push_back({dest, to});
   copy.provenance = {Provenance::Kind::kCopy, source, {}};
@@ -157,7 +156,7 @@ Id AddCopy(Program& p, Id block, const Reindexed& r, Id reindexed, bool reads) {
 
 void Redirect(Program& p, Id block, Id buffer, Id reindexed, Range index) {
   const auto load = [&](const Expr& e) {
-    return e.a != buffer ? kNone : p.AddExpr({Op::kLoad, e.dtype, reindexed, index.begin, index.count, 0});
+    return e.AsLoad().buffer != buffer ? kNone : p.AddExpr(Expr::Load(e.dtype, reindexed, index));
   };
   BodyRewriter rewriter(p, load, [](int i) { return Sum::Of(Source::Iter(i)); }, IterExtents(p, block));
   const Range values = rewriter.Expressions(p.block(block).values);

@@ -55,11 +55,11 @@ absl::Status ReverseComputeAt(Call& call) {
   if (!before.ok()) return before.status();
   std::vector<DimRange> ranges = WholeRanges(p, block);
   for (const Id load : Loads(p, block)) {
-    const Expr e = p.exprs[load];
-    for (const Id producer : Writers(p, e.a)) {
+    const auto [buffer, marks] = p.exprs[load].AsLoad();
+    for (const Id producer : Writers(p, buffer)) {
       if (!IsAncestor(p, loop, producer)) continue;
-      const Region region = WrittenRegion(p, ResolveBindings(p, producer), e.a, loop);
-      const auto index = p.List({e.b, e.c});
+      const Region region = WrittenRegion(p, ResolveBindings(p, producer), buffer, loop);
+      const auto index = p.List(marks);
       for (size_t d = 0; d < index.size(); ++d) {
         const std::optional<SimpleIndex> simple = AsSimpleIndex(p, index[d]);
         // A base that moves also says which iterations of the loop have nothing to consume.

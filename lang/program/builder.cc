@@ -1,7 +1,6 @@
 #include "lang/program/builder.h"
 
-#include <cstring>
-
+#include "absl/base/casts.h"
 #include "lang/base/check.h"
 
 namespace kiln {
@@ -48,26 +47,16 @@ Id Builder::Scalar(absl::string_view name, DType dtype) {
 
 Id Builder::Float(DType dtype, double value) {
   KILN_CHECK(IsFloat(dtype));
-  Expr e;
-  e.dtype = dtype;
-  std::memcpy(&e.bits, &value, sizeof value);
-  return program_.AddExpr(e);
+  return program_.AddExpr(Expr::Constant(dtype, absl::bit_cast<int64_t>(value)));
 }
 
 Id Builder::Integer(DType dtype, int64_t value) {
   KILN_CHECK(!IsFloat(dtype));
-  Expr e;
-  e.dtype = dtype;
-  e.bits = value;
-  return program_.AddExpr(e);
+  return program_.AddExpr(Expr::Constant(dtype, value));
 }
 
 Id Builder::Index(const Sum& value) {
-  Expr e;
-  e.op = Op::kIndex;
-  e.dtype = DType::kIndex;
-  e.a = program_.AddMark(value, INT64_MAX);
-  return program_.AddExpr(e);
+  return program_.AddExpr(Expr::Index(program_.AddMark(value, INT64_MAX)));
 }
 
 Id Builder::Load(Id buffer, const std::vector<Sum>& index) {
@@ -76,7 +65,7 @@ Id Builder::Load(Id buffer, const std::vector<Sum>& index) {
   std::vector<int32_t> marks;
   for (size_t d = 0; d < index.size(); ++d) marks.push_back(program_.AddMark(index[d], shape[d]));
   const Range range = program_.AddList(marks);
-  return program_.AddExpr({Op::kLoad, program_.buffers[buffer].dtype, buffer, range.begin, range.count, 0});
+  return program_.AddExpr(Expr::Load(program_.buffers[buffer].dtype, buffer, range));
 }
 
 Id Builder::Gather(Id buffer, const std::vector<Id>& index) {
@@ -84,21 +73,19 @@ Id Builder::Gather(Id buffer, const std::vector<Id>& index) {
              "rank of ", program_.Text(program_.buffers[buffer].name));
   Id all = index[0];
   for (size_t d = 1; d < index.size(); ++d) all = Make(Op::kTuple, DType::kIndex, all, index[d]);
-  return program_.AddExpr({Op::kGather, program_.buffers[buffer].dtype, all, kNone, kNone, buffer});
+  return program_.AddExpr(Expr::Gather(program_.buffers[buffer].dtype, buffer, all));
 }
 
 Id Builder::Make(Op op, DType dtype, Id a, Id b, Id c) {
   KILN_CHECK(Arity(op) == (a != kNone) + (b != kNone) + (c != kNone), ToString(op));
-  return program_.AddExpr({op, dtype, a, b, c, 0});
+  return program_.AddExpr({op, dtype, a, b, c});
 }
 
 Id Builder::Within(const std::vector<Bound>& bounds, Id inside, Id outside) {
   std::vector<int32_t> marks;
   for (const Bound& bound : bounds) marks.push_back(program_.AddMark(bound.value, bound.extent));
   const Range range = program_.AddList(marks);
-  Expr e{Op::kWithin, program_.exprs[inside].dtype, inside, outside, kNone, 0};
-  e.bits = (static_cast<int64_t>(range.begin) << 32) | range.count;
-  return program_.AddExpr(e);
+  return program_.AddExpr(Expr::Within(program_.exprs[inside].dtype, range, inside, outside));
 }
 
 Id Builder::Compute(absl::string_view name, const std::vector<IterSpec>& iters, const Place& dest, Id value) {

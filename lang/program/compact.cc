@@ -14,13 +14,14 @@ class Compaction {
     ForgetDeadBlocks();
     EachRoot([&](Id& root) { used_[root] = true; });
     for (Id id = static_cast<Id>(p_.exprs.size()) - 1; id >= 0; --id) {
-      if (used_[id]) EachOperand(p_.exprs[id], [&](Id& operand) { used_[operand] = true; });
+      if (!used_[id]) continue;
+      for (const Id operand : p_.exprs[id].Operands()) used_[operand] = true;
     }
     std::vector<Expr> kept;
     std::vector<Id> now(p_.exprs.size(), kNone);
     for (size_t id = 0; id < used_.size(); ++id) {
       if (!used_[id]) continue;
-      EachOperand(p_.exprs[id], [&](Id& operand) { operand = now[operand]; });
+      for (Id& operand : p_.exprs[id].Operands()) operand = now[operand];
       now[id] = static_cast<Id>(kept.size());
       kept.push_back(p_.exprs[id]);
     }
@@ -37,12 +38,6 @@ class Compaction {
       if (node.kind == Node::Kind::kBlock) live[node.index] = true;
     for (size_t i = 0; i < live.size(); ++i)
       if (!live[i]) p_.blocks[i].dests = p_.blocks[i].values = p_.blocks[i].initial = {};
-  }
-
-  template <typename Visit>
-  static void EachOperand(Expr& e, const Visit& visit) {
-    Id* const operands[] = {&e.a, &e.b, &e.c};
-    for (int i = 0; i < Arity(e.op); ++i) visit(*operands[i]);
   }
 
   // What names expressions from outside of the pool. A list that several share is visited once.

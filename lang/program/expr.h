@@ -2,125 +2,95 @@
 // addressed by id, shared where equal.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
-#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "lang/base/check.h"
 #include "lang/program/dtype.h"
 #include "lang/program/ids.h"
+#include "lang/program/op.h"
 
 namespace kiln {
 
-enum class Op : uint8_t {
-  // leaves
-  kConstant,  // bits: the value (double for floats, int64 otherwise, as bits)
-  kIndex,     // value of mark a, as an index
-  kLoad,      // buffer a at the marks of Range{b, c} in Program::lists
-  kArg,       // in a monoid's combine: result r of the left (bits = r) or right (bits = results + r) operand
-  // A read at computed indices: the buffer `bits` at the index values that a is (Program::GatherIndex).
-  // An index outside of its dimension reads the nearest element, so that a gather is safe whatever the data.
-  kGather,
-  kTuple,  // the indices of a gather of rank 2 and more: those of a, then b; nothing else uses it
-  // Lazy: value a where every mark of Range{lists} = (begin, count) packed in bits lies in its extent,
-  // else b. a is not evaluated elsewhere, so that its loads may be out of range there: how padding is said.
-  kWithin,
-  kSelect,        // a ? b : c
-  kCast,          // a to dtype; floats round; integers by value: narrowing wraps, i8/i16/i32/i64 sign-extend,
-                  // u8/i1 zero-extend
-  kCastUnsigned,  // a to dtype, reading a's bits as unsigned
-  kBitcast,
-  // comparisons: dtype is i1, operands share a type. kCmpU*: integers as unsigned; for floats the
-  // "unordered or" forms.
-  kCmpEq,
-  kCmpNe,
-  kCmpLt,
-  kCmpLe,
-  kCmpGt,
-  kCmpGe,
-  kCmpULt,
-  kCmpULe,
-  kCmpUGt,
-  kCmpUGe,
-  kCmpUEq,
-  kCmpUNe,
-  kCmpOrd,
-  kCmpUno,
-  // arithmetic; kMax/kMin propagate NaN on floats, kMaxNum/kMinNum prefer the number
-  kAdd,
-  kSub,
-  kMul,
-  kDiv,
-  kRem,
-  kMax,
-  kMin,
-  kMaxNum,
-  kMinNum,
-  kPow,
-  kAtan2,
-  kCopysign,
-  kFma,
-  kDivU,
-  kRemU,
-  kMaxU,
-  kMinU,
-  kFloorDiv,
-  kCeilDiv,
-  kAnd,
-  kOr,
-  kXor,
-  kShl,
-  kShr,
-  kShrU,
-  // unary
-  kNeg,
-  kAbs,
-  kExp,
-  kExp2,
-  kExpm1,
-  kLog,
-  kLog2,
-  kLog10,
-  kLog1p,
-  kSqrt,
-  kRsqrt,
-  kCbrt,
-  kSin,
-  kCos,
-  kTan,
-  kAtan,
-  kTanh,
-  kErf,
-  kFloor,
-  kCeil,
-  kRound,
-  kRoundEven,
-  kTrunc,
-  kNot,
-  kSinh,
-  kCosh,
-  kAsin,
-  kAcos,
-  kAsinh,
-  kAcosh,
-  kAtanh,
-  kErfc,
-  kCtpop,  // set bits; zeros before the first and after the last, of the type's width
-  kCtlz,
-  kCttz,
-};
-inline constexpr int kNumOps = static_cast<int>(Op::kCttz) + 1;
-
-// "add"; the text form's spelling.
-absl::string_view ToString(Op op);
-// Number of expression operands (of a, b, c); 0 for leaves, 2 for kWithin, 3 for kSelect and kFma.
-int Arity(Op op);
-// Whether it compares: its dtype is i1, and its operands share one.
-inline bool IsComparison(Op op) { return op >= Op::kCmpEq && op <= Op::kCmpUno; }
-
-struct Expr {
+// A node. Makers write it, and views read what its operation (lang/program/op.h) has besides operands
+// that are expressions. A view requires its operation. Code for any operation uses Operands().
+// How a node is stored is known to this class alone.
+class Expr {
+ public:
   Op op = Op::kConstant;
   DType dtype = DType::kF32;
-  Id a = kNone, b = kNone, c = kNone;
-  int64_t bits = 0;
+
+  Expr() = default;  // 0, as f32
+  // An operation on expressions alone. One without its operands is of use to those who have their values.
+  Expr(Op op, DType dtype, Id a = kNone, Id b = kNone, Id c = kNone) : Expr(op, dtype, {a, b, c}, 0) {
+    Require(op == Op::kTuple || op >= Op::kSelect);
+  }
+  static Expr Constant(DType dtype, int64_t bits) { return {Op::kConstant, dtype, kNoIds, bits}; }
+  static Expr Arg(DType dtype, int64_t number) { return {Op::kArg, dtype, kNoIds, number}; }
+  static Expr Index(Id mark) { return {Op::kIndex, DType::kIndex, {mark, kNone, kNone}, 0}; }
+  static Expr Load(DType dtype, Id buffer, Range index) {
+    return {Op::kLoad, dtype, {buffer, index.begin, index.count}, 0};
+  }
+  static Expr Gather(DType dtype, Id buffer, Id index) {
+    return {Op::kGather, dtype, {index, kNone, kNone}, buffer};
+  }
+  static Expr Within(DType dtype, Range marks, Id value, Id otherwise) {
+    return {Op::kWithin, dtype, {value, otherwise, kNone}, int64_t{marks.begin} << 32 | marks.count};
+  }
+
+  // The expressions that it is made of; of a kWithin, the value comes first.
+  absl::Span<const Id> Operands() const { return {ids_.data(), static_cast<size_t>(Arity(op))}; }
+  absl::Span<Id> Operands() { return {ids_.data(), static_cast<size_t>(Arity(op))}; }
+  Id operand(int i) const { return Operands()[i]; }
+
+  // The bits of a constant; the number of an argument.
+  int64_t Number() const {
+    Require(op == Op::kConstant || op == Op::kArg);
+    return bits_;
+  }
+  bool IsConstant(int64_t bits) const { return op == Op::kConstant && bits_ == bits; }
+  Id AsIndex() const {  // a mark
+    Require(op == Op::kIndex);
+    return ids_[0];
+  }
+  struct LoadView {
+    Id buffer;
+    Range index;  // marks
+  };
+  LoadView AsLoad() const {
+    Require(op == Op::kLoad);
+    return {ids_[0], {ids_[1], ids_[2]}};
+  }
+  struct GatherView {
+    Id buffer;
+    Id index;  // an expression: of rank 2 and more a kTuple (Program::GatherIndex)
+  };
+  GatherView AsGather() const {
+    Require(op == Op::kGather);
+    return {static_cast<Id>(bits_), ids_[0]};
+  }
+  struct WithinView {
+    Range marks;
+    Id value, otherwise;
+  };
+  WithinView AsWithin() const {
+    Require(op == Op::kWithin);
+    return {{static_cast<int32_t>(bits_ >> 32), static_cast<int32_t>(bits_)}, ids_[0], ids_[1]};
+  }
+
+  // The same node of one pool.
+  friend bool operator==(const Expr&, const Expr&) = default;
+  size_t Hash() const;  // alike in every run
+
+ private:
+  using Ids = std::array<Id, 3>;
+  static constexpr Ids kNoIds = {kNone, kNone, kNone};
+  Expr(Op op, DType dtype, Ids ids, int64_t bits) : op(op), dtype(dtype), ids_(ids), bits_(bits) {}
+  void Require(bool holds) const { KILN_CHECK(holds, ToString(op), " has another view or maker"); }
+
+  Ids ids_ = kNoIds;
+  int64_t bits_ = 0;
 };
 
 // The buffer that an expression itself reads, by a load or a gather, or kNone.

@@ -69,16 +69,13 @@ Id Program::AddMonoid(Monoid::Kind kind, DType dtype) {
   monoid.kind = kind;
   monoid.idempotent = kind != Monoid::Kind::kSum && kind != Monoid::Kind::kProduct;
   monoid.exact = monoid.idempotent || !IsFloat(dtype);
-  Expr identity;
-  identity.dtype = dtype;
-  identity.bits = IdentityBits(kind, dtype);
-  Expr left{Op::kArg, dtype, kNone, kNone, kNone, 0}, right{Op::kArg, dtype, kNone, kNone, kNone, 1};
-  const Id identity_expr = AddExpr(identity);
+  const Id identity_expr = AddExpr(Expr::Constant(dtype, IdentityBits(kind, dtype)));
   const bool unsigned_bytes = dtype == DType::kU8 || dtype == DType::kI1;
   Op op = kCombine[static_cast<int>(kind)];
   if (unsigned_bytes && op == Op::kMin) op = Op::kMinU;
   if (unsigned_bytes && op == Op::kMax) op = Op::kMaxU;
-  const Id combine = AddExpr({op, dtype, AddExpr(left), AddExpr(right), kNone, 0});
+  const Id left = AddExpr(Expr::Arg(dtype, 0)), right = AddExpr(Expr::Arg(dtype, 1));
+  const Id combine = AddExpr({op, dtype, left, right});
   for (size_t i = 0; i < monoids.size(); ++i) {
     if (monoids[i].kind == kind && List(monoids[i].identity)[0] == identity_expr) return static_cast<Id>(i);
   }
@@ -89,14 +86,13 @@ Id Program::AddMonoid(Monoid::Kind kind, DType dtype) {
 }
 
 Id Program::AddCustomMonoid(Op combine, DType dtype, int64_t identity, bool idempotent) {
-  const Id left = AddExpr({Op::kArg, dtype, kNone, kNone, kNone, 0}),
-           right = AddExpr({Op::kArg, dtype, kNone, kNone, kNone, 1});
+  const Id left = AddExpr(Expr::Arg(dtype, 0)), right = AddExpr(Expr::Arg(dtype, 1));
   Monoid monoid;
   monoid.kind = Monoid::Kind::kCustom;
   monoid.idempotent = idempotent;
   monoid.exact = true;
-  monoid.identity = AddList({AddExpr({Op::kConstant, dtype, kNone, kNone, kNone, identity})});
-  monoid.combine = AddList({AddExpr({combine, dtype, left, right, kNone, 0})});
+  monoid.identity = AddList({AddExpr(Expr::Constant(dtype, identity))});
+  monoid.combine = AddList({AddExpr({combine, dtype, left, right})});
   monoids.push_back(monoid);
   return static_cast<Id>(monoids.size()) - 1;
 }
@@ -104,12 +100,8 @@ Id Program::AddCustomMonoid(Op combine, DType dtype, int64_t identity, bool idem
 Id Program::AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last, bool is_unsigned) {
   KILN_CHECK(kind == Monoid::Kind::kMax || kind == Monoid::Kind::kMin, "no argument of a ", ToString(kind));
   const bool max = kind == Monoid::Kind::kMax;
-  const auto arg = [&](DType type, int64_t number) {
-    return AddExpr({Op::kArg, type, kNone, kNone, kNone, number});
-  };
-  const auto make = [&](Op op, DType type, Id a, Id b, Id c = kNone) {
-    return AddExpr({op, type, a, b, c, 0});
-  };
+  const auto arg = [&](DType type, int64_t number) { return AddExpr(Expr::Arg(type, number)); };
+  const auto make = [&](Op op, DType type, Id a, Id b, Id c = kNone) { return AddExpr({op, type, a, b, c}); };
   const auto test = [&](Op op, Id a, Id b) { return make(op, DType::kI1, a, b); };
   const Id lv = arg(value, 0), li = arg(index, 1), rv = arg(value, 2), ri = arg(index, 3);
   Id better = is_unsigned ? test(max ? Op::kCmpUGt : Op::kCmpULt, rv, lv)
@@ -127,8 +119,8 @@ Id Program::AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last,
   monoid.kind = Monoid::Kind::kCustom;
   monoid.idempotent = monoid.exact = true;
   const int64_t worst = !is_unsigned ? IdentityBits(kind, value) : max ? 0 : UnsignedLimit(value);
-  monoid.identity = AddList({AddExpr({Op::kConstant, value, kNone, kNone, kNone, worst}),
-                             AddExpr({Op::kConstant, index, kNone, kNone, kNone, Limit(index, last)})});
+  monoid.identity =
+      AddList({AddExpr(Expr::Constant(value, worst)), AddExpr(Expr::Constant(index, Limit(index, last)))});
   monoid.combine = AddList(
       {make(max ? (is_unsigned ? Op::kMaxU : Op::kMax) : (is_unsigned ? Op::kMinU : Op::kMin), value, lv, rv),
        make(Op::kSelect, index, wins, ri, li)});

@@ -31,8 +31,8 @@ Sum Program::SumOf(Id mark) const {
 
 std::vector<Id> Program::GatherIndex(const Expr& e) const {
   std::vector<Id> index;
-  Id at = e.a;
-  for (; exprs[at].op == Op::kTuple; at = exprs[at].a) index.push_back(exprs[at].b);
+  Id at = e.AsGather().index;
+  for (; exprs[at].op == Op::kTuple; at = exprs[at].operand(0)) index.push_back(exprs[at].operand(1));
   index.push_back(at);
   std::reverse(index.begin(), index.end());
   return index;

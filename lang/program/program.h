@@ -104,10 +104,6 @@ struct Program {
     return {dims.data() + r.begin, static_cast<size_t>(r.count)};
   }
   Sum SumOf(Id mark) const;
-  // Range of the marks of a kWithin expression.
-  static Range WithinMarks(const Expr& e) {
-    return {static_cast<int32_t>(e.bits >> 32), static_cast<int32_t>(e.bits)};
-  }
   // The index expressions of a kGather, one per dimension of its buffer.
   std::vector<Id> GatherIndex(const Expr& e) const;
 

@@ -389,7 +389,7 @@ int64_t WrapInteger(DType type, int64_t value) {
 }
 
 Scalar ConstantValue(const Expr& constant) {
-  Scalar value{.i = constant.bits};
+  Scalar value{.i = constant.Number()};
   return RoundScalar(constant.dtype, value);
 }
 

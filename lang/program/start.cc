@@ -10,7 +10,7 @@ bool IsFloatSum(const Program& p, const Monoid& monoid) {
 
 int64_t NeutralBits(const Program& p, const Monoid& monoid, int result) {
   return IsFloatSum(p, monoid) ? absl::bit_cast<int64_t>(-0.0)
-                               : p.exprs[p.List(monoid.identity)[result]].bits;
+                               : p.exprs[p.List(monoid.identity)[result]].Number();
 }
 
 bool StartsNeutral(const Program& p, const BlockNode& reduction) {
@@ -18,7 +18,7 @@ bool StartsNeutral(const Program& p, const BlockNode& reduction) {
   if (reduction.initial.count == 0) return !IsFloatSum(p, monoid);
   for (int r = 0; r < reduction.initial.count; ++r) {
     const Expr& start = p.exprs[p.List(reduction.initial)[r]];
-    if (start.op != Op::kConstant || start.bits != NeutralBits(p, monoid, r)) return false;
+    if (!start.IsConstant(NeutralBits(p, monoid, r))) return false;
   }
   return true;
 }

@@ -38,7 +38,7 @@ int BodyCode::Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> var
   const auto it = known.find(expr);
   if (it != known.end()) return it->second;
   const Expr& e = p.exprs[expr];
-  if (e.op == Op::kArg) return static_cast<int>(e.bits);
+  if (e.op == Op::kArg) return static_cast<int>(e.Number());
   int to = 0;
   Instruction in{Kind::kApply};
   in.op = e.op;
@@ -53,12 +53,12 @@ int BodyCode::Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> var
     case Op::kIndex:
       in.kind = Kind::kIndex;
       in.a = static_cast<int>(sums_.size());
-      sums_.push_back(MakeSum(p.SumOf(e.a), variable_of));
+      sums_.push_back(MakeSum(p.SumOf(e.AsIndex()), variable_of));
       break;
     case Op::kLoad:
       in.kind = Kind::kLoad;
       in.a = static_cast<int>(accesses_.size());
-      accesses_.push_back(MakeAccess(p, e.a, p.List({e.b, e.c}), variable_of));
+      accesses_.push_back(MakeAccess(p, e.AsLoad().buffer, p.List(e.AsLoad().index), variable_of));
       break;
     case Op::kGather: {
       std::vector<int> registers;
@@ -67,15 +67,14 @@ int BodyCode::Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> var
       in.a = static_cast<int>(accesses_.size());
       in.b = static_cast<int>(gathered_.size());
       gathered_.insert(gathered_.end(), registers.begin(), registers.end());
-      accesses_.push_back(MakeAccess(p, static_cast<Id>(e.bits), {}, variable_of));
+      accesses_.push_back(MakeAccess(p, e.AsGather().buffer, {}, variable_of));
       break;
     }
     default: {
-      const int arity = Arity(e.op);
-      in.a = Emit(p, e.a, variable_of, known);
-      if (arity > 1) in.b = Emit(p, e.b, variable_of, known);
-      if (arity > 2) in.c = Emit(p, e.c, variable_of, known);
-      const DType operand = p.exprs[e.op == Op::kSelect ? e.b : e.a].dtype;
+      int* const registers[] = {&in.a, &in.b, &in.c};
+      for (size_t i = 0; i < e.Operands().size(); ++i)
+        *registers[i] = Emit(p, e.operand(static_cast<int>(i)), variable_of, known);
+      const DType operand = p.exprs[e.operand(e.op == Op::kSelect ? 1 : 0)].dtype;
       if (e.op == Op::kCast || e.op == Op::kCastUnsigned || e.op == Op::kBitcast) {
         in.kind = Kind::kCast;
         in.from = operand;
@@ -94,7 +93,7 @@ int BodyCode::EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(
                          const Known& known) {
   const int to = NewRegister(e.dtype);
   std::vector<size_t> tests;
-  for (const Id mark : p.List(Program::WithinMarks(e))) {
+  for (const Id mark : p.List(e.AsWithin().marks)) {
     Instruction test{Kind::kUnless};
     test.a = static_cast<int>(sums_.size());
     test.extent = p.marks[mark].extent.Known();
@@ -109,11 +108,11 @@ int BodyCode::EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(
     copy.to = to;
     code_.push_back(copy);
   };
-  branch(e.a);
+  branch(e.AsWithin().value);
   const size_t jump = code_.size();
   code_.push_back({Kind::kJump});
   for (const size_t test : tests) code_[test].b = static_cast<int>(code_.size());
-  branch(e.b);
+  branch(e.AsWithin().otherwise);
   code_[jump].b = static_cast<int>(code_.size());
   return to;
 }

@@ -113,33 +113,35 @@ class Flow {
       case Op::kConstant:
         return OfConstant(e);
       case Op::kIndex: {
-        const Interval bounds = Bounds(p_.SumOf(e.a), [&](Source s) {
+        const Interval bounds = Bounds(p_.SumOf(e.AsIndex()), [&](Source s) {
           return p_.Iters(p_.block(block_).iters)[s.id].extent.UpperBound();
         });
         return ValueRange::Of(bounds.min, bounds.max);
       }
       case Op::kLoad:
-        return OfBuffer(e.a, e.dtype);
+        return OfBuffer(e.AsLoad().buffer, e.dtype);
       case Op::kGather: {
-        const auto shape = p_.Dims(p_.buffers[e.bits].shape);
+        const auto shape = p_.Dims(p_.buffers[e.AsGather().buffer].shape);
         const std::vector<Id> index = p_.GatherIndex(e);
         for (size_t d = 0; d < index.size(); ++d)
           if (!RangeOf(index[d]).Within(0, shape[d].Known() - 1)) Doubted("an index of a gather");
-        return OfBuffer(static_cast<Id>(e.bits), e.dtype);
+        return OfBuffer(e.AsGather().buffer, e.dtype);
       }
       case Op::kWithin:
-        return Hull(RangeOf(e.a), RangeOf(e.b));
+        return Hull(RangeOf(e.AsWithin().value), RangeOf(e.AsWithin().otherwise));
       default:
         break;
     }
-    const int arity = Arity(e.op);
-    if (arity == 0) return FullRange(e.dtype);
-    const ValueRange a = RangeOf(e.a), b = arity > 1 ? RangeOf(e.b) : ValueRange(),
-                     c = arity > 2 ? RangeOf(e.c) : ValueRange();
+    const auto operands = e.Operands();
+    if (operands.empty()) return FullRange(e.dtype);
+    ValueRange ranges[3];
+    for (size_t i = 0; i < operands.size(); ++i) ranges[i] = RangeOf(operands[i]);
+    const auto& [a, b, c] = ranges;
     if (IsPartial(e.op, e.dtype) && !IsDefined(e.op, e.dtype, a, b))
       Doubted(absl::StrCat("the ", ToString(e.op), " of ", ToString(e.dtype)),
               IsNeverDefined(e.op, e.dtype, b));
-    return ApplyToRanges(e.op, e.dtype, p_.exprs[e.a].dtype, a, b, c, arity > 1 && e.a == e.b);
+    return ApplyToRanges(e.op, e.dtype, p_.exprs[operands[0]].dtype, a, b, c,
+                         operands.size() > 1 && operands[0] == operands[1]);
   }
 
   void Doubted(const std::string& what, bool certain = false) {
@@ -147,7 +149,7 @@ class Flow {
   }
 
   static ValueRange OfConstant(const Expr& e) {
-    if (!IsFloat(e.dtype)) return ValueRange::Of(e.bits, e.bits);
+    if (!IsFloat(e.dtype)) return ValueRange::Of(e.Number(), e.Number());
     const double value = ConstantValue(e).f;
     if (!(value > -9e18 && value < 9e18)) return FullRange(e.dtype);
     return ValueRange{static_cast<int64_t>(std::floor(value)), static_cast<int64_t>(std::ceil(value)),
@@ -184,12 +186,13 @@ std::vector<ValueRange> Candidates(const Program& p, DType type) {
   };
   for (const Expr& e : p.exprs) {
     if (e.op == Op::kGather)
-      for (const Extent& extent : p.Dims(p.buffers[e.bits].shape))
+      for (const Extent& extent : p.Dims(p.buffers[e.AsGather().buffer].shape))
         add(0, std::min<int64_t>(extent.UpperBound(), 16) - 1);
     // Operands may be offset by a constant, or compared with one.
-    if (e.op != Op::kConstant || IsFloat(e.dtype) || e.bits == 0 || std::abs(e.bits) > (int64_t{1} << 40))
-      continue;
-    for (const int64_t offset : {e.bits, -e.bits}) {
+    if (e.op != Op::kConstant || IsFloat(e.dtype)) continue;
+    const int64_t number = e.Number();
+    if (number == 0 || std::abs(number) > (int64_t{1} << 40)) continue;
+    for (const int64_t offset : {number, -number}) {
       add(offset, offset + 7);
       add(offset + 1, offset + 8);
       add(std::max<int64_t>(0, offset - 8), offset - 1);

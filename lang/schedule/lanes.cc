@@ -90,7 +90,7 @@ std::optional<Transposing> AsTransposing(const Program& p, Id block) {
     bool reads = GathersNeighbours(p, block, at), apart = false;
     for (const Id load : loads) {
       const Expr& e = p.exprs[load];
-      const Moves moves = MovesAlong(p, block, e.a, p.List({e.b, e.c}), at);
+      const Moves moves = MovesAlong(p, block, e.AsLoad().buffer, p.List(e.AsLoad().index), at);
       reads |= moves == Moves::kToNeighbours;
       apart |= moves == Moves::kApart;
     }
@@ -115,7 +115,7 @@ bool Lanes(const Program& p, Id block, Id loop) {
   }
   for (const Id load : Loads(p, block)) {
     const Expr& e = p.exprs[load];
-    const std::optional<int64_t> stride = step(e.a, p.List({e.b, e.c}));
+    const std::optional<int64_t> stride = step(e.AsLoad().buffer, p.List(e.AsLoad().index));
     if (!stride.has_value() || *stride < 0 || *stride > 4) return false;
   }
   return true;
@@ -141,7 +141,10 @@ int64_t Together(const Program& p, Id block, Id loop, int64_t limit, int64_t vec
     }
   };
   for (const Access& dest : p.Accesses(p.block(block).dests)) visit(dest.buffer, p.List(dest.index));
-  for (const Id load : Loads(p, block)) visit(p.exprs[load].a, p.List({p.exprs[load].b, p.exprs[load].c}));
+  for (const Id load : Loads(p, block)) {
+    const auto [buffer, index] = p.exprs[load].AsLoad();
+    visit(buffer, p.List(index));
+  }
   return limit;
 }
 

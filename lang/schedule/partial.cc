@@ -153,8 +153,7 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
     const Range part_list = p.AddList(part_index);
     part_dests.push_back({workspace, part_list});
     combine_dests.push_back({dest.buffer, p.AddList(index)});
-    combine_values.push_back(
-        p.AddExpr({Op::kLoad, target.dtype, workspace, part_list.begin, part_list.count, 0}));
+    combine_values.push_back(p.AddExpr(Expr::Load(target.dtype, workspace, part_list)));
     part_values.push_back(rewriter.Expression(p.lists[old.values.begin + r]));
     if (old.initial.count != 0) initial.push_back(rewriter.Expression(p.lists[old.initial.begin + r]));
   }
@@ -213,9 +212,8 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
     partial.monoid = kNone;
   } else if (old.initial.count != 0 && IsFloatSum(p, p.monoids[old.monoid])) {
     const Monoid& sum = p.monoids[old.monoid];
-    const Expr zero{Op::kConstant,         p.exprs[p.List(sum.identity)[0]].dtype, kNone, kNone, kNone,
-                    NeutralBits(p, sum, 0)};
-    partial.initial = p.AddList({p.AddExpr(zero)});
+    const DType dtype = p.exprs[p.List(sum.identity)[0]].dtype;
+    partial.initial = p.AddList({p.AddExpr(Expr::Constant(dtype, NeutralBits(p, sum, 0)))});
   }
   partial.provenance = {Provenance::Kind::kPartial, old.provenance.origin, p.AddList(map)};
   p.block(block) = partial;

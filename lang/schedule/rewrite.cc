@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
@@ -39,7 +40,7 @@ Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& re
   return clones[mark] = program.AddMark(sum, program.marks[mark].extent);
 }
 
-Range MarksOf(const Expr& e) { return e.op == Op::kLoad ? Range{e.b, e.c} : Program::WithinMarks(e); }
+Range MarksOf(const Expr& e) { return e.op == Op::kLoad ? e.AsLoad().index : e.AsWithin().marks; }
 
 }  // namespace
 
@@ -78,34 +79,32 @@ Id BodyRewriter::Rewrite(Id expr) {
     case Op::kConstant:
     case Op::kArg:
       return expr;
-    case Op::kIndex:
-      e.a = Index(e.a);
-      return e.a == kNone ? kNone : e.a == old.a ? expr : program_.AddExpr(e);
+    case Op::kIndex: {
+      const Id mark = Index(e.AsIndex());
+      return mark == kNone ? kNone : mark == e.AsIndex() ? expr : program_.AddExpr(Expr::Index(mark));
+    }
     case Op::kLoad: {
       const Id replaced = load_ ? load_(e) : kNone;
       if (replaced != kNone) return replaced;
       const std::optional<Range> range = Indices(MarksOf(e));
       if (!range.has_value()) return kNone;
-      e.b = range->begin;
-      e.c = range->count;
-      return e.b == old.b ? expr : program_.AddExpr(e);
+      e = Expr::Load(e.dtype, e.AsLoad().buffer, *range);
+      return e == old ? expr : program_.AddExpr(e);
     }
     case Op::kWithin: {
       const std::optional<Range> range = Indices(MarksOf(e));
       if (!range.has_value()) return kNone;
-      e.bits = (static_cast<int64_t>(range->begin) << 32) | range->count;
+      e = Expr::Within(e.dtype, *range, e.AsWithin().value, e.AsWithin().otherwise);
       break;
     }
     default:
       break;
   }
-  for (Id* operand : {&e.a, &e.b, &e.c}) {
-    if (*operand == kNone) continue;
-    *operand = Expression(*operand);
-    if (*operand == kNone) return kNone;
+  for (Id& operand : e.Operands()) {
+    operand = Expression(operand);
+    if (operand == kNone) return kNone;
   }
-  const bool same = e.a == old.a && e.b == old.b && e.c == old.c && e.bits == old.bits;
-  return same ? expr : program_.AddExpr(e);
+  return e == old ? expr : program_.AddExpr(e);
 }
 
 namespace {
@@ -114,18 +113,14 @@ bool CanSubstituteIn(const Program& program, Id expr, const BodyRewriter::IterRu
                      const std::vector<int64_t>& extents, absl::flat_hash_set<Id>& seen) {
   if (!seen.insert(expr).second) return true;
   const Expr& e = program.exprs[expr];
-  if (e.op == Op::kIndex) return Rewritten(program, e.a, iter, extents).has_value();
+  if (e.op == Op::kIndex) return Rewritten(program, e.AsIndex(), iter, extents).has_value();
   if (e.op == Op::kLoad || e.op == Op::kWithin) {
     for (const Id mark : program.List(MarksOf(e))) {
       if (!Rewritten(program, mark, iter, extents).has_value()) return false;
     }
   }
-  if (e.op == Op::kLoad) return true;
-  for (const Id operand : {e.a, e.b, e.c}) {
-    if (operand != kNone && Arity(e.op) > 0 && !CanSubstituteIn(program, operand, iter, extents, seen))
-      return false;
-  }
-  return true;
+  return absl::c_all_of(e.Operands(),
+                        [&](Id operand) { return CanSubstituteIn(program, operand, iter, extents, seen); });
 }
 
 }  // namespace
@@ -198,8 +193,7 @@ Id AddCopyBlock(Program& program, absl::string_view name, Id source, Id dest) {
     index.push_back(program.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(d))), shape[d]));
   }
   const Range list = program.AddList(index);
-  const Id load =
-      program.AddExpr({Op::kLoad, program.buffers[source].dtype, source, list.begin, list.count, 0});
+  const Id load = program.AddExpr(Expr::Load(program.buffers[source].dtype, source, list));
   block.values = program.AddList({load});
   block.dests = {static_cast<int32_t>(program.accesses.size()), 1};
   program.accesses.push_back({dest, list});

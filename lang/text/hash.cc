@@ -134,20 +134,18 @@ class Encoder {
     if (BufferRead(e) != kNone) buffer = static_cast<uint64_t>(BufferNumber(BufferRead(e)));
     Hash128 operands[3];
     const int arity = Arity(e.op);
-    if (arity > 0) operands[0] = ExprHash(e.a);
-    if (arity > 1) operands[1] = ExprHash(e.b);
-    if (arity > 2) operands[2] = ExprHash(e.c);
+    for (int i = 0; i < arity; ++i) operands[i] = ExprHash(e.operand(i));
     const size_t begin = words_.size();
     Add(static_cast<int>(e.op) << 8 | static_cast<int>(e.dtype));
-    if (e.op == Op::kConstant || e.op == Op::kArg) Add(e.bits);
-    if (e.op == Op::kIndex) AddSum(p_.SumOf(e.a), nullptr);
+    if (e.op == Op::kConstant || e.op == Op::kArg) Add(e.Number());
+    if (e.op == Op::kIndex) AddSum(p_.SumOf(e.AsIndex()), nullptr);
     if (e.op == Op::kGather) Add(buffer);
     if (e.op == Op::kLoad) {
       Add(buffer);
-      for (const Id mark : p_.List({e.b, e.c})) AddSum(p_.SumOf(mark), nullptr);
+      for (const Id mark : p_.List(e.AsLoad().index)) AddSum(p_.SumOf(mark), nullptr);
     }
     if (e.op == Op::kWithin) {
-      for (const Id mark : p_.List(Program::WithinMarks(e))) {
+      for (const Id mark : p_.List(e.AsWithin().marks)) {
         AddSum(p_.SumOf(mark), nullptr);
         AddExtent(p_.marks[mark].extent);
       }

@@ -196,12 +196,11 @@ class IdCheck {
     const Expr& e = p_.exprs[id];
     Enum(e.op, Op::kCttz), Enum(e.dtype, DType::kI16);
     if (!ok_) return;
-    const Id operands[] = {e.a, e.b, e.c};
-    for (int i = 0; i < Arity(e.op); ++i) Require(operands[i] >= 0 && operands[i] < id);
-    if (e.op == Op::kIndex) Needed(e.a, p_.marks);
-    if (e.op == Op::kLoad) Needed(e.a, p_.buffers), Ids({e.b, e.c}, p_.marks);
-    if (e.op == Op::kGather) Require(e.bits >= 0 && e.bits < static_cast<int64_t>(p_.buffers.size()));
-    if (e.op == Op::kWithin) Ids(Program::WithinMarks(e), p_.marks);
+    for (const Id operand : e.Operands()) Require(operand >= 0 && operand < id);
+    if (e.op == Op::kIndex) Needed(e.AsIndex(), p_.marks);
+    if (e.op == Op::kLoad) Needed(e.AsLoad().buffer, p_.buffers), Ids(e.AsLoad().index, p_.marks);
+    if (e.op == Op::kGather) Needed(e.AsGather().buffer, p_.buffers);
+    if (e.op == Op::kWithin) Ids(e.AsWithin().marks, p_.marks);
   }
 
   const Program& p_;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <tuple>
 
+#include "absl/base/casts.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -305,8 +305,7 @@ class Printer {
     const Expr& e = p_.exprs[id];
     if (e.op == Op::kGather) return p_.GatherIndex(e);
     if (e.op == Op::kTuple) return {};  // a part of gathers
-    const Id operands[] = {e.a, e.b, e.c};
-    return {operands, operands + Arity(e.op)};
+    return {e.Operands().begin(), e.Operands().end()};
   }
 
   void PrintBody(Id node) {
@@ -335,11 +334,10 @@ class Printer {
   }
 
   std::string ConstantText(const Expr& e) const {
-    if (!IsFloat(e.dtype)) return absl::StrCat(e.bits);
-    double value;
-    std::memcpy(&value, &e.bits, sizeof value);
+    if (!IsFloat(e.dtype)) return absl::StrCat(e.Number());
+    const double value = absl::bit_cast<double>(e.Number());
     if (!std::isnan(value)) return fmt::format("{}", value);
-    return e.bits == 0x7ff8000000000000 ? "nan" : absl::StrCat("bits ", e.bits);
+    return e.IsConstant(0x7ff8000000000000) ? "nan" : absl::StrCat("bits ", e.Number());
   }
 
   // `level`: 0 a sum, 1 a product, 2 an operand of one; a lower level is put in parentheses.
@@ -348,7 +346,7 @@ class Printer {
     if (named != value_names_.end()) return named->second;
     const Expr& e = p_.exprs[id];
     const auto infix = [&](const char* op, int own) {
-      const std::string text = absl::StrCat(ExprText(e.a, own), op, ExprText(e.b, own + 1));
+      const std::string text = absl::StrCat(ExprText(e.operand(0), own), op, ExprText(e.operand(1), own + 1));
       return own < level ? absl::StrCat("(", text, ")") : text;
     };
     const auto iter_name = [&](Source s) { return body_iters_[s.id]; };
@@ -365,29 +363,29 @@ class Printer {
         return absl::StrCat(ToString(e.dtype), e.dtype == DType::kIndex ? ".const(" : "(", ConstantText(e),
                             ")");
       case Op::kIndex:
-        return absl::StrCat("index(", ToString(p_.SumOf(e.a), iter_name), ")");
+        return absl::StrCat("index(", ToString(p_.SumOf(e.AsIndex()), iter_name), ")");
       case Op::kLoad:
-        return AccessText(e.a, p_.List({e.b, e.c}));
+        return AccessText(e.AsLoad().buffer, p_.List(e.AsLoad().index));
       case Op::kGather: {
         const auto one = [&](std::string* s, Id index) { absl::StrAppend(s, "{", ExprText(index), "}"); };
-        return absl::StrCat(buffers_[e.bits], "[", absl::StrJoin(p_.GatherIndex(e), ", ", one), "]");
+        return absl::StrCat(buffers_[e.AsGather().buffer], "[", absl::StrJoin(p_.GatherIndex(e), ", ", one),
+                            "]");
       }
       case Op::kArg:
-        return e.bits < results_ ? absl::StrCat("l", e.bits) : absl::StrCat("r", e.bits - results_);
+        return e.Number() < results_ ? absl::StrCat("l", e.Number())
+                                     : absl::StrCat("r", e.Number() - results_);
       case Op::kWithin:
-        return absl::StrCat("within(", MarksText(p_.List(Program::WithinMarks(e)), iter_name), ", ",
-                            ExprText(e.a), ", ", ExprText(e.b), ")");
+        return absl::StrCat("within(", MarksText(p_.List(e.AsWithin().marks), iter_name), ", ",
+                            ExprText(e.AsWithin().value), ", ", ExprText(e.AsWithin().otherwise), ")");
       case Op::kCast:
       case Op::kCastUnsigned:
       case Op::kBitcast:
-        return absl::StrCat(ToString(e.dtype), CastSuffix(e), "(", ExprText(e.a), ")");
+        return absl::StrCat(ToString(e.dtype), CastSuffix(e), "(", ExprText(e.operand(0)), ")");
       default:
         break;
     }
-    std::string text = absl::StrCat(ToString(e.op), "(", ExprText(e.a));
-    if (Arity(e.op) > 1) absl::StrAppend(&text, ", ", ExprText(e.b));
-    if (Arity(e.op) > 2) absl::StrAppend(&text, ", ", ExprText(e.c));
-    return text + ")";
+    const auto operand = [&](std::string* text, Id of) { absl::StrAppend(text, ExprText(of)); };
+    return absl::StrCat(ToString(e.op), "(", absl::StrJoin(e.Operands(), ", ", operand), ")");
   }
 
   const Program& p_;

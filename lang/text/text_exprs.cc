@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "absl/base/casts.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
@@ -114,13 +114,12 @@ Access ExprReader::ParseAccess() {
 }
 
 Id ExprReader::ParseConstant(DType type) {
-  Expr e;
-  e.dtype = type;
+  int64_t bits = 0;
   const bool negative = Is("-");
   if (Accept("bits")) {
-    e.bits = Integer("bits");
+    bits = Integer("bits");
   } else if (!IsFloat(type)) {
-    e.bits = Integer("an integer");
+    bits = Integer("an integer");
   } else {
     Accept("-");
     double value = 0;
@@ -132,16 +131,16 @@ Id ExprReader::ParseConstant(DType type) {
     }
     ++at_;
     if (negative) value = -value;
-    std::memcpy(&e.bits, &value, sizeof value);
+    bits = absl::bit_cast<int64_t>(value);
   }
-  return p_.AddExpr(e);
+  return p_.AddExpr(Expr::Constant(type, bits));
 }
 
 Id ExprReader::ParseTyped(DType type, Op cast) {
   Keyword("(");
   const bool literal = Next().kind == Token::Kind::kNumber || Is("-") || Is("inf") || Is("nan") || Is("bits");
   const bool constant = literal && cast == Op::kCast;
-  const Id result = constant ? ParseConstant(type) : p_.AddExpr({cast, type, ParseExpr(), kNone, kNone, 0});
+  const Id result = constant ? ParseConstant(type) : p_.AddExpr({cast, type, ParseExpr()});
   Keyword(")");
   return result;
 }
@@ -163,7 +162,7 @@ Id ExprReader::ParsePrimaryWithin() {
   if (Next(1).text == "[" && Next(1).kind == Token::Kind::kSign) {
     const Access a = ParseAccess();
     if (!ok()) return 0;
-    return p_.AddExpr({Op::kLoad, p_.buffers[a.buffer].dtype, a.buffer, a.index.begin, a.index.count, 0});
+    return p_.AddExpr(Expr::Load(p_.buffers[a.buffer].dtype, a.buffer, a.index));
   }
   const Token token = Next();
   const std::string name = Name("an expression");
@@ -173,8 +172,7 @@ Id ExprReader::ParsePrimaryWithin() {
     const auto count = static_cast<int64_t>(results_.size());
     if (number < 0 || number >= count) FailAt(token, absl::StrCat("there are ", count, " results"));
     if (!ok()) return 0;
-    return p_.AddExpr(
-        {Op::kArg, results_[number], kNone, kNone, kNone, name[0] == 'l' ? number : count + number});
+    return p_.AddExpr(Expr::Arg(results_[number], name[0] == 'l' ? number : count + number));
   }
   if (const std::optional<DType> type = ParseDType(name); type.has_value() && type != DType::kIndex) {
     return ParseTyped(*type, Op::kCast);
@@ -213,11 +211,11 @@ Id ExprReader::ParseGather() {
     if (count > 0) Keyword("{");
     const Id index = ParseExpr();
     Keyword("}");
-    if (ok()) all = count == 0 ? index : p_.AddExpr({Op::kTuple, DType::kIndex, all, index, kNone, 0});
+    if (ok()) all = count == 0 ? index : p_.AddExpr({Op::kTuple, DType::kIndex, all, index});
   }
   const int rank = ok() ? p_.buffers[buffer].shape.count : 0;
   if (ok() && count != rank) FailAt(token, absl::StrCat("found ", count, " indices, wanted ", rank));
-  return ok() ? p_.AddExpr({Op::kGather, p_.buffers[buffer].dtype, all, kNone, kNone, buffer}) : 0;
+  return ok() ? p_.AddExpr(Expr::Gather(p_.buffers[buffer].dtype, buffer, all)) : 0;
 }
 
 Id ExprReader::ParseCall(const std::string& name, const Token& token) {
@@ -232,27 +230,25 @@ Id ExprReader::ParseCall(const std::string& name, const Token& token) {
   }
   Keyword("(");
   if (e.op == Op::kIndex) {
-    e.dtype = DType::kIndex;
-    e.a = p_.AddMark(ParseSum(body_), std::numeric_limits<int64_t>::max());
+    e = Expr::Index(p_.AddMark(ParseSum(body_), std::numeric_limits<int64_t>::max()));
   } else {
     if (e.op == Op::kWithin) {
-      const Range marks = ParseMarks(body_);
-      e.bits = static_cast<int64_t>(marks.begin) << 32 | marks.count;
+      e = Expr::Within(e.dtype, ParseMarks(body_), kNone, kNone);
       Keyword(",");
     }
-    const int arity = Arity(e.op);
-    e.a = ParseExpr();
-    if (arity > 1) Keyword(","), e.b = ParseExpr();
-    if (arity > 2) Keyword(","), e.c = ParseExpr();
+    for (Id& operand : e.Operands()) {
+      if (&operand != e.Operands().data()) Keyword(",");
+      operand = ParseExpr();
+    }
     if (!ok()) return 0;
-    e.dtype = IsComparison(e.op) ? DType::kI1 : p_.exprs[e.op == Op::kSelect ? e.b : e.a].dtype;
+    e.dtype = IsComparison(e.op) ? DType::kI1 : p_.exprs[e.operand(e.op == Op::kSelect ? 1 : 0)].dtype;
   }
   Keyword(")");
   return p_.AddExpr(e);
 }
 
 Id ExprReader::Infix(Op op, Id left, Id right) {
-  return ok() ? p_.AddExpr({op, p_.exprs[left].dtype, left, right, kNone, 0}) : 0;
+  return ok() ? p_.AddExpr({op, p_.exprs[left].dtype, left, right}) : 0;
 }
 
 Id ExprReader::ParseProduct() {

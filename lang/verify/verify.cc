@@ -109,6 +109,8 @@ class Verifier {
               " has ids out of range");
       Require(m.identity.count >= 1 && m.identity.count == m.combine.count, "monoid ", i, " combines ",
               m.combine.count, " results and has ", m.identity.count, " identities");
+      for (const Id e : ok() ? p_.List(m.identity) : absl::Span<const Id>())
+        Require(p_.exprs[e].op == Op::kConstant, "monoid ", i, " has an identity that is no constant");
     }
   }
 
@@ -154,9 +156,8 @@ class Verifier {
       const Expr& e = p_.exprs[i];
       if (!Require(static_cast<int>(e.op) < kNumOps, "expression ", i, " has no operation")) return;
       const auto name = [&] { return absl::StrCat("expression ", i, " (", ToString(e.op), ")"); };
-      const Id operands[3] = {e.a, e.b, e.c};
-      for (int k = 0; k < Arity(e.op); ++k) {
-        if (!Require(operands[k] >= 0 && operands[k] < static_cast<Id>(i), name(),
+      for (const Id operand : e.Operands()) {
+        if (!Require(operand >= 0 && operand < static_cast<Id>(i), name(),
                      " has an operand that is not before it"))
           return;
       }
@@ -165,54 +166,62 @@ class Verifier {
         case Op::kConstant:
           break;
         case Op::kArg:
-          Require(e.bits >= 0, name(), " is no argument");
+          Require(e.Number() >= 0, name(), " is no argument");
           break;
         case Op::kIndex:
-          Require(In(e.a, p_.marks) && e.dtype == DType::kIndex, name(), " is no index");
+          Require(In(e.AsIndex(), p_.marks) && e.dtype == DType::kIndex, name(), " is no index");
           break;
         case Op::kLoad:
-          Require(In(e.a, p_.buffers) && ListIn({e.b, e.c}, p_.marks) && p_.buffers[e.a].shape.count == e.c &&
-                      p_.buffers[e.a].dtype == e.dtype,
-                  name(), " does not fit the rank or dtype of its buffer");
+          Require(IsLoad(e), name(), " does not fit the rank or dtype of its buffer");
           break;
         case Op::kGather:
           Require(IsGather(e), name(), " does not fit the rank or dtype of its buffer");
           break;
         case Op::kTuple:
-          Require(e.dtype == DType::kIndex && type(e.a) == e.dtype && type(e.b) == e.dtype, name(),
-                  " is not of indices");
+          Require(e.dtype == DType::kIndex && type(e.operand(0)) == e.dtype && type(e.operand(1)) == e.dtype,
+                  name(), " is not of indices");
           break;
         case Op::kWithin:
-          Require(ListIn(Program::WithinMarks(e), p_.marks) && type(e.a) == e.dtype && type(e.b) == e.dtype,
+          Require(ListIn(e.AsWithin().marks, p_.marks) && type(e.AsWithin().value) == e.dtype &&
+                      type(e.AsWithin().otherwise) == e.dtype,
                   name(), " has sides of another dtype");
           break;
         case Op::kSelect:
-          Require(type(e.a) == DType::kI1 && type(e.b) == e.dtype && type(e.c) == e.dtype, name(),
-                  " has operands of a wrong dtype");
+          Require(type(e.operand(0)) == DType::kI1 && type(e.operand(1)) == e.dtype &&
+                      type(e.operand(2)) == e.dtype,
+                  name(), " has operands of a wrong dtype");
           break;
         case Op::kCast:
         case Op::kCastUnsigned:
           break;
         case Op::kBitcast:
-          Require(SizeOf(type(e.a)) == SizeOf(e.dtype), name(), " changes the size");
+          Require(SizeOf(type(e.operand(0))) == SizeOf(e.dtype), name(), " changes the size");
           break;
         default: {
-          for (int k = 1; k < Arity(e.op); ++k)
-            Require(type(operands[k]) == type(e.a), name(), " has operands of different dtypes");
-          Require(e.dtype == (IsComparison(e.op) ? DType::kI1 : type(e.a)), name(), " has dtype ",
+          const DType first = type(e.operand(0));
+          for (const Id operand : e.Operands())
+            Require(type(operand) == first, name(), " has operands of different dtypes");
+          Require(e.dtype == (IsComparison(e.op) ? DType::kI1 : first), name(), " has dtype ",
                   ToString(e.dtype));
-          Require(HasFunction(e.op, type(e.a)), name(), " is not defined on ", ToString(type(e.a)));
+          Require(HasFunction(e.op, first), name(), " is not defined on ", ToString(first));
         }
       }
     }
   }
 
+  bool IsLoad(const Expr& e) const {
+    const auto [buffer, index] = e.AsLoad();
+    return In(buffer, p_.buffers) && ListIn(index, p_.marks) &&
+           p_.buffers[buffer].shape.count == index.count && p_.buffers[buffer].dtype == e.dtype;
+  }
+
   // A row of indices that fits the buffer, which is not a tuple of tuples.
   bool IsGather(const Expr& e) const {
-    if (e.bits < 0 || e.bits >= static_cast<int64_t>(p_.buffers.size())) return false;
+    const Id buffer = e.AsGather().buffer;
+    if (!In(buffer, p_.buffers)) return false;
     const std::vector<Id> index = p_.GatherIndex(e);
-    return static_cast<int32_t>(index.size()) == p_.buffers[e.bits].shape.count &&
-           p_.buffers[e.bits].dtype == e.dtype && std::all_of(index.begin(), index.end(), [&](Id i) {
+    return static_cast<int32_t>(index.size()) == p_.buffers[buffer].shape.count &&
+           p_.buffers[buffer].dtype == e.dtype && std::all_of(index.begin(), index.end(), [&](Id i) {
              return p_.exprs[i].op != Op::kTuple && p_.exprs[i].dtype == DType::kIndex;
            });
   }
@@ -410,32 +419,33 @@ class Verifier {
     const int iters = p_.block(block).iters.count;
     Require(e.op != Op::kArg, "its value has an argument of a monoid");
     if (e.op == Op::kIndex) {
-      for (const Split& s : p_.Splits(p_.marks[e.a].splits)) {
+      for (const Split& s : p_.Splits(p_.marks[e.AsIndex()].splits)) {
         Require(s.source.kind == Source::Kind::kIter && s.source.id < iters,
                 "an index is not over its own iters");
       }
     }
     if (e.op == Op::kLoad) {
-      if (CheckOwn({e.b, e.c}, iters, "an index")) CheckBounds(block, e.a, {e.b, e.c}, guards);
+      const auto [buffer, index] = e.AsLoad();
+      if (CheckOwn(index, iters, "an index")) CheckBounds(block, buffer, index, guards);
       return;
     }
     if (e.op == Op::kWithin) {
-      if (!CheckOwn(Program::WithinMarks(e), iters, "a guard")) return;
+      const auto [marks, value, otherwise] = e.AsWithin();
+      if (!CheckOwn(marks, iters, "a guard")) return;
       std::vector<Guard> inside = guards;
       const Extents extents(p_, block);
       bool reached = true;
-      for (const Id mark : p_.List(Program::WithinMarks(e))) {
+      for (const Id mark : p_.List(marks)) {
         inside.push_back({p_.SumOf(mark), p_.marks[mark].extent.UpperBound()});
         const Interval bounds = Bounds(Simplify(inside.back().value, extents), extents);
         reached &= bounds.max >= 0 && bounds.min < inside.back().extent;
       }
       const int next = static_cast<int>(scopes_.size()) + 1;
-      if (reached) CheckExpr(block, e.a, inside, scopes_.try_emplace({scope, expr}, next).first->second);
-      CheckExpr(block, e.b, guards, scope);
+      if (reached) CheckExpr(block, value, inside, scopes_.try_emplace({scope, expr}, next).first->second);
+      CheckExpr(block, otherwise, guards, scope);
       return;
     }
-    const Id operands[3] = {e.a, e.b, e.c};
-    for (int k = 0; k < Arity(e.op); ++k) CheckExpr(block, operands[k], guards, scope);
+    for (const Id operand : e.Operands()) CheckExpr(block, operand, guards, scope);
   }
 
   // Without guards every index is proven to lie in its dimension; with them it is not proven to lie outside.

@@ -77,13 +77,10 @@ int KindOf(Op op, bool is_float) {
 
 void CountCombine(const Program& p, Id expr, Operations& operations) {
   const Expr& e = p.exprs[expr];
-  const int arity = Arity(e.op);
-  if (arity == 0) return;
-  const int kind = KindOf(e.op, IsFloat(p.exprs[e.a].dtype));
+  if (e.Operands().empty()) return;
+  const int kind = KindOf(e.op, IsFloat(p.exprs[e.operand(0)].dtype));
   if (kind != kNothing) ++operations.counts[kind];
-  CountCombine(p, e.a, operations);
-  if (arity > 1) CountCombine(p, e.b, operations);
-  if (arity > 2) CountCombine(p, e.c, operations);
+  for (const Id operand : e.Operands()) CountCombine(p, operand, operations);
 }
 
 }  // namespace
@@ -113,8 +110,8 @@ Operations CountOperations(const Nests& nests, const NestBlock& block) {
   }
   for (const Id id : nests.exprs(block)) {
     const Expr& e = p.exprs[id];
-    if (Arity(e.op) == 0) continue;
-    const int kind = KindOf(e.op, IsFloat(p.exprs[e.a].dtype));
+    if (e.Operands().empty()) continue;
+    const int kind = KindOf(e.op, IsFloat(p.exprs[e.operand(0)].dtype));
     if (kind != kNothing) ++counts[kind];
   }
   if (b.monoid != kNone) {

@@ -108,7 +108,7 @@ bool LeavesZeroOpen(const Program& p, Id block) {
   const Monoid& monoid = p.monoids[b.monoid];
   const bool starts = b.accumulates || absl::c_any_of(p.List(b.initial), [&](Id start) {
                         const Expr& e = p.exprs[start];
-                        return e.op != Op::kConstant || e.bits == NeutralBits(p, monoid, 0);
+                        return e.op != Op::kConstant || e.IsConstant(NeutralBits(p, monoid, 0));
                       });
   if (IsFloatSum(p, monoid) && starts && AnnotationOf(p, b.annotations, kFinite) != 0) return true;
   return absl::c_any_of(p.List(monoid.combine), [&](Id e) {

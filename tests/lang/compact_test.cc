@@ -36,7 +36,7 @@ TEST(Compact, DropsWhatInliningLeavesAndNothingElse) {
 
 TEST(Compact, AddExprFindsWhatStayed) {
   Program p = TwoBlocks();
-  p.AddExpr({Op::kConstant, DType::kI64, kNone, kNone, kNone, 7});
+  p.AddExpr(Expr::Constant(DType::kI64, 7));
   DropUnusedExprs(p);
   const size_t size = p.exprs.size();
   for (size_t i = 0; i < size; ++i) {
@@ -44,7 +44,7 @@ TEST(Compact, AddExprFindsWhatStayed) {
     EXPECT_EQ(p.AddExpr(e), static_cast<Id>(i));
   }
   EXPECT_EQ(p.exprs.size(), size);
-  EXPECT_EQ(p.AddExpr({Op::kConstant, DType::kI64, kNone, kNone, kNone, 7}), static_cast<Id>(size));
+  EXPECT_EQ(p.AddExpr(Expr::Constant(DType::kI64, 7)), static_cast<Id>(size));
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ class Comparison {
     };
     for (const Id id : BodyExprs(p_, block.node)) {
       const Expr& e = p_.exprs[id];
-      if (e.op == Op::kLoad) logical.push_back({e.a, list({e.b, e.c})});
+      if (e.op == Op::kLoad) logical.push_back({e.AsLoad().buffer, list(e.AsLoad().index)});
       if (e.op == Op::kGather) logical.push_back({BufferRead(e), GatherMarks(p_, block.node, e)});
     }
     for (const Access& dest : p_.Accesses(p_.block(block.node).dests))

@@ -11,11 +11,11 @@ namespace {
 // x = x*0.5 + x, `times` times, of what is read at the first iter.
 Id Diamonds(Program& p, Id buffer, int times) {
   const Range at = p.AddList({p.AddMark(Sum::Of(Source::Iter(0)), 8)});
-  Id x = p.AddExpr({Op::kLoad, DType::kF32, buffer, at.begin, at.count, 0});
-  const Id half = p.AddExpr({Op::kConstant, DType::kF32, kNone, kNone, kNone, 0x3fe0000000000000});
+  Id x = p.AddExpr(Expr::Load(DType::kF32, buffer, at));
+  const Id half = p.AddExpr(Expr::Constant(DType::kF32, 0x3fe0000000000000));
   for (int i = 0; i < times; ++i) {
-    const Id product = p.AddExpr({Op::kMul, DType::kF32, x, half, kNone, 0});
-    x = p.AddExpr({Op::kAdd, DType::kF32, product, x, kNone, 0});
+    const Id product = p.AddExpr({Op::kMul, DType::kF32, x, half});
+    x = p.AddExpr({Op::kAdd, DType::kF32, product, x});
   }
   return x;
 }
@@ -35,7 +35,7 @@ TEST(Rewrite, EachSharedExpressionIsRewrittenOnce) {
   Program p;
   const Id a = p.AddBuffer("a", DType::kF32, {8}, Role::kInput);
   const Id x = Diamonds(p, a, 100);
-  const Id zero = p.AddExpr({Op::kConstant, DType::kF32, kNone, kNone, kNone, 0});
+  const Id zero = p.AddExpr(Expr::Constant(DType::kF32, 0));
   int loads = 0;
   const auto load = [&](const Expr&) { return ++loads, zero; };
   const auto same = [](int iter) { return Sum::Of(Source::Iter(iter)); };

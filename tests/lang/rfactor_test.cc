@@ -105,12 +105,11 @@ TEST(Rfactor, ReductionsWithTwoResultsAreTakenApartTogether) {
   Monoid pair;
   pair.kind = Monoid::Kind::kCustom;
   pair.exact = true;
-  const auto arg = [&](int i) { return p.AddExpr({Op::kArg, DType::kI32, kNone, kNone, kNone, i}); };
-  const Id zero = p.AddExpr({Op::kConstant, DType::kI32, kNone, kNone, kNone, 0}),
-           one = p.AddExpr({Op::kConstant, DType::kI32, kNone, kNone, kNone, 1});
+  const auto arg = [&](int i) { return p.AddExpr(Expr::Arg(DType::kI32, i)); };
+  const Id zero = p.AddExpr(Expr::Constant(DType::kI32, 0)), one = p.AddExpr(Expr::Constant(DType::kI32, 1));
   pair.identity = p.AddList({zero, zero});
-  pair.combine = p.AddList({p.AddExpr({Op::kAdd, DType::kI32, arg(0), arg(2), kNone, 0}),
-                            p.AddExpr({Op::kAdd, DType::kI32, arg(1), arg(3), kNone, 0})});
+  pair.combine = p.AddList({p.AddExpr({Op::kAdd, DType::kI32, arg(0), arg(2)}),
+                            p.AddExpr({Op::kAdd, DType::kI32, arg(1), arg(3)})});
   p.monoids.push_back(pair);
   BlockNode& b = p.block(sum);
   b.monoid = static_cast<Id>(p.monoids.size()) - 1;

@@ -60,7 +60,8 @@ TEST(Serialize, RefusesIdsOutOfBounds) {
   };
   EXPECT_TRUE(refused([](Program& p) { p.blocks[0].monoid = 9; }));
   EXPECT_TRUE(refused([](Program& p) { p.blocks[0].values = {1 << 30, 1 << 30}; }));
-  EXPECT_TRUE(refused([](Program& p) { p.exprs.back().a = static_cast<Id>(p.exprs.size()); }));
+  EXPECT_TRUE(
+      refused([](Program& p) { p.exprs.back() = {Op::kNeg, DType::kF32, static_cast<Id>(p.exprs.size())}; }));
   EXPECT_TRUE(refused([](Program& p) { p.nodes[1].first = 99; }));
   EXPECT_TRUE(refused([](Program& p) { p.buffers[0].dtype = static_cast<DType>(77); }));
   EXPECT_TRUE(refused([](Program& p) { p.buffers[1].data = 5; }));

@@ -113,16 +113,24 @@ TEST(Verify, OperandsHaveOneDType) {
                 zero.dtype = DType::kI32;
                 const Id i = p.AddExpr(zero);
                 zero.dtype = DType::kF32;
-                p.AddExpr({Op::kAdd, DType::kF32, p.AddExpr(zero), i, kNone, 0});
+                p.AddExpr({Op::kAdd, DType::kF32, p.AddExpr(zero), i});
               }),
               HasSubstr("has operands of different dtypes"));
+}
+
+TEST(Verify, IdentitiesOfMonoidsAreConstants) {
+  EXPECT_THAT(After([](Program& p, const Broken& x) {
+                const Id monoid = p.block(x.second).monoid;
+                p.monoids[monoid].identity = p.block(x.second).values;
+              }),
+              HasSubstr("has an identity that is no constant"));
 }
 
 TEST(Verify, OperationsAreDefinedOnTheirDType) {
   EXPECT_THAT(After([](Program& p, const Broken&) {
                 Expr zero;
                 zero.dtype = DType::kI32;
-                p.AddExpr({Op::kExp, DType::kI32, p.AddExpr(zero), kNone, kNone, 0});
+                p.AddExpr({Op::kExp, DType::kI32, p.AddExpr(zero)});
               }),
               HasSubstr("(exp) is not defined on i32"));
 }

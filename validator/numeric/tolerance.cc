@@ -116,8 +116,8 @@ class Estimator {
   bool Same(Id x, Id y) const {
     const Expr &a = p_.exprs[x], &b = p_.exprs[y];
     if (x == y) return true;
-    if (a.op != Op::kLoad || b.op != Op::kLoad || a.a != b.a) return false;
-    const auto at = p_.List({a.b, a.c}), other = p_.List({b.b, b.c});
+    if (a.op != Op::kLoad || b.op != Op::kLoad || a.AsLoad().buffer != b.AsLoad().buffer) return false;
+    const auto at = p_.List(a.AsLoad().index), other = p_.List(b.AsLoad().index);
     return std::equal(at.begin(), at.end(), other.begin(), other.end(), [&](Id m, Id n) {
       return p_.marks[m].offset == p_.marks[n].offset &&
              p_.Splits(p_.marks[m].splits) == p_.Splits(p_.marks[n].splits);
@@ -139,19 +139,21 @@ class Estimator {
       return from.guess;
     }
     if (e.op == Op::kConstant) {
-      double value = static_cast<double>(e.bits);
-      if (IsFloat(e.dtype)) std::memcpy(&value, &e.bits, sizeof value);
+      const double value =
+          IsFloat(e.dtype) ? absl::bit_cast<double>(e.Number()) : static_cast<double>(e.Number());
       return {std::isfinite(value) ? std::abs(value) : 0, 0, !(value < 0)};
     }
     if (Arity(e.op) == 0) return {1, 0, true};
     const double epsilon = Epsilon(e.dtype);
-    const Guess a = Of(e.a), b = Arity(e.op) > 1 ? Of(e.b) : Guess(), c = Arity(e.op) > 2 ? Of(e.c) : Guess();
+    Guess guesses[3];
+    for (size_t i = 0; i < e.Operands().size(); ++i) guesses[i] = Of(e.Operands()[i]);
+    const auto& [a, b, c] = guesses;
     const auto rounded = [&](double magnitude, double error, bool positive) {
       return Guess{magnitude, error + epsilon * magnitude, positive};
     };
     const auto product = [&] {
       return rounded(a.magnitude * b.magnitude, a.magnitude * b.error + b.magnitude * a.error,
-                     Same(e.a, e.b) || (a.positive && b.positive));
+                     Same(e.operand(0), e.operand(1)) || (a.positive && b.positive));
     };
     const auto either = [](const Guess& x, const Guess& y, bool positive) {
       return Guess{std::max(x.magnitude, y.magnitude), std::max(x.error, y.error), positive};

@@ -26,7 +26,7 @@ bool ReadsExtremum(const Program& p, Id block) {
 bool CastsToInteger(const Program& p, Id block) {
   return std::ranges::any_of(BodyExprs(p, block), [&](Id id) {
     const Expr& e = p.exprs[id];
-    return (e.op == Op::kCast || e.op == Op::kCastUnsigned) && IsFloat(p.exprs[e.a].dtype) &&
+    return (e.op == Op::kCast || e.op == Op::kCastUnsigned) && IsFloat(p.exprs[e.operand(0)].dtype) &&
            !IsFloat(e.dtype);
   });
 }

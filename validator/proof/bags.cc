@@ -34,10 +34,10 @@ Value Result(const Value& value, int r) {
 // The same operations on the same arguments and constants: how monoids combine.
 bool SameExpr(const Program& p, Id e, const Program& q, Id f) {
   const Expr &x = p.exprs[e], &y = q.exprs[f];
-  if (x.op != y.op || x.dtype != y.dtype || x.bits != y.bits) return false;
-  const Id operands[] = {x.a, x.b, x.c}, others[] = {y.a, y.b, y.c};
-  for (int i = 0; i < Arity(x.op); ++i)
-    if (!SameExpr(p, operands[i], q, others[i])) return false;
+  if (x.op != y.op || x.dtype != y.dtype) return false;
+  if ((x.op == Op::kConstant || x.op == Op::kArg) && x.Number() != y.Number()) return false;
+  for (size_t i = 0; i < x.Operands().size(); ++i)
+    if (!SameExpr(p, x.Operands()[i], q, y.Operands()[i])) return false;
   return true;
 }
 
@@ -145,9 +145,9 @@ Finding Comparison::IsNeutral(Points& points, const Value& value, const Expr& id
       return Cases(part, [&](Points& some) { return Follow(decider_, some, look); }, neutral);
     if (look.kind == Look::Kind::kOperation) {
       const Expr& e = look.value.model->program().exprs[look.value.expr];
-      if (e.op == Op::kConstant && e.bits == identity.bits && (sum || e.dtype == identity.dtype)) return {};
-      for (const Id operand : {e.a, e.b}) {
-        if (!sum || (e.op != Op::kMul && (e.op != Op::kCast || operand != e.a))) break;
+      if (e.IsConstant(identity.Number()) && (sum || e.dtype == identity.dtype)) return {};
+      for (const Id operand : e.Operands()) {
+        if (!sum || (e.op != Op::kMul && e.op != Op::kCast)) break;
         Value factor = look.value;
         factor.expr = operand;
         if (IsNeutral(part, factor, identity, sum).answer == Answer::kYes) return {};
@@ -211,9 +211,8 @@ Finding Comparison::SameInitial(Points& points, const Look& a, const Look& b) {
     for (const Value& start : starts) {
       const Expr& e = p.exprs[start.expr];
       // Parts may start from what is neutral, or from the identity.
-      const bool part = b.unit == nullptr && e.bits == NeutralBits(p, p.monoids[block.monoid], r);
-      const bool neutral =
-          e.op == Op::kConstant && (e.bits == identity.bits || part) && e.dtype == identity.dtype;
+      const bool part = b.unit == nullptr && e.IsConstant(NeutralBits(p, p.monoids[block.monoid], r));
+      const bool neutral = (part || e.IsConstant(identity.Number())) && e.dtype == identity.dtype;
       if (!neutral) initial[look == &b].push_back(start);
     }
     if (!initial[look == &b].empty() && initial[look == &b].size() != starts.size())

@@ -20,7 +20,7 @@ std::optional<Sum> IndexAt(Points& points, const Value& value) {
   const Program& p = value.model->program();
   const auto own = p.Iters(p.block(value.block).iters);
   return Replace(
-      points, p.SumOf(p.exprs[value.expr].a), [&](Source s) { return (*value.iters)[s.id]; },
+      points, p.SumOf(p.exprs[value.expr].AsIndex()), [&](Source s) { return (*value.iters)[s.id]; },
       [&](Source s) { return own[s.id].extent.Known(); });
 }
 
@@ -117,7 +117,7 @@ Finding Comparison::SameBuffers(const Value& a, const Value& b) {
     Look look;
     look.kind = Look::Kind::kElement;
     look.value = gather;
-    look.buffer = static_cast<Id>(p.exprs[gather.expr].bits);
+    look.buffer = p.exprs[gather.expr].AsGather().buffer;
     for (const Extent& e : p.Dims(p.buffers[look.buffer].shape)) {
       if (points != nullptr) points->Add(e.Known());
       look.index.push_back(Sum::Of(Source::Iter(static_cast<int32_t>(look.index.size()))));
@@ -141,12 +141,12 @@ Finding Comparison::SameOperation(Points& points, const Value& a, const Value& b
   const Program &p = a.model->program(), &q = b.model->program();
   const Expr &one = p.exprs[a.expr], &other = q.exprs[b.expr];
   bool same = one.op == other.op && one.dtype == other.dtype;
-  if (same && (one.op == Op::kConstant || one.op == Op::kArg)) same = one.bits == other.bits;
+  if (same && (one.op == Op::kConstant || one.op == Op::kArg)) same = one.Number() == other.Number();
   if (same && one.op == Op::kGather) {
     const Finding finding = SameBuffers(a, b);
     if (finding.answer != Answer::kYes) return finding;
   }
-  if (same && Arity(one.op) > 0) same = p.exprs[one.a].dtype == q.exprs[other.a].dtype;
+  if (same && Arity(one.op) > 0) same = p.exprs[one.operand(0)].dtype == q.exprs[other.operand(0)].dtype;
   if (same && one.op == Op::kIndex) {
     const std::optional<Sum> x = IndexAt(points, a), y = IndexAt(points, b);
     if (!x.has_value() || !y.has_value()) return Unknown("an index divides a number that may be negative");
@@ -155,8 +155,8 @@ Finding Comparison::SameOperation(Points& points, const Value& a, const Value& b
   if (!same) {
     return Differ(points, absl::StrCat(ToString(one.op), " where the original has ", ToString(other.op)));
   }
-  const Id operands[] = {one.a, one.b, one.c}, others[] = {other.a, other.b, other.c};
-  for (int i = 0; i < Arity(one.op); ++i) {
+  const auto operands = one.Operands(), others = other.Operands();
+  for (size_t i = 0; i < operands.size(); ++i) {
     const Finding finding = Same(points, Value{a.model, a.block, operands[i], a.iters},
                                  Value{b.model, b.block, others[i], b.iters});
     if (finding.answer != Answer::kYes) return finding;

@@ -36,17 +36,17 @@ void Obligations::CollectReads(Id block, Id expr, std::vector<Range>& within, st
   if (!seen.insert(expr).second) return;
   const Expr& e = p_.exprs[expr];
   if (e.op == Op::kLoad) {
-    if (model_.IsWritten(e.a)) reads.push_back({block, e.a, {e.b, e.c}, within, false});
+    const auto [buffer, index] = e.AsLoad();
+    if (model_.IsWritten(buffer)) reads.push_back({block, buffer, index, within, false});
     return;
   }
-  if (e.op == Op::kGather && model_.IsWritten(static_cast<Id>(e.bits)))
-    reads.push_back({block, static_cast<Id>(e.bits), {}, within, true});
-  const Id operands[] = {e.a, e.b, e.c};
-  for (int i = 0; i < Arity(e.op); ++i) {
-    const bool guarded = e.op == Op::kWithin && i == 0;
-    if (guarded) within.push_back(Program::WithinMarks(e));
+  if (e.op == Op::kGather && model_.IsWritten(e.AsGather().buffer))
+    reads.push_back({block, e.AsGather().buffer, {}, within, true});
+  for (const Id& operand : e.Operands()) {
+    const bool guarded = e.op == Op::kWithin && &operand == e.Operands().data();
+    if (guarded) within.push_back(e.AsWithin().marks);
     std::set<Id> inside;
-    CollectReads(block, operands[i], within, guarded ? inside : seen, reads);
+    CollectReads(block, operand, within, guarded ? inside : seen, reads);
     if (guarded) within.pop_back();
   }
 }

@@ -38,21 +38,21 @@ Look LookAt(Decider& decider, Points& points, Value value) {
   for (;;) {
     const Expr& e = p.exprs[value.expr];
     if (e.op == Op::kWithin) {
-      auto conditions = ConditionsAt(p, value.block, Program::WithinMarks(e), points, *value.iters);
+      auto conditions = ConditionsAt(p, value.block, e.AsWithin().marks, points, *value.iters);
       if (!conditions.has_value()) return Unknown("a guard divides a number that may be negative");
       const Truth truth = DecideAll(decider, points, *conditions);
       if (truth == Truth::kUnknown) return SplitAt(*conditions);
-      value.expr = truth == Truth::kAlways ? e.a : e.b;
+      value.expr = truth == Truth::kAlways ? e.AsWithin().value : e.AsWithin().otherwise;
       continue;
     }
     Look look;
     look.value = value;
     look.kind = Look::Kind::kOperation;
     if (e.op != Op::kLoad) return look;
-    auto index = IndicesAt(p, value.block, {e.b, e.c}, points, *value.iters);
+    auto index = IndicesAt(p, value.block, e.AsLoad().index, points, *value.iters);
     if (!index.has_value()) return Unknown("an index divides a number that may be negative");
     look.kind = Look::Kind::kElement;
-    look.buffer = e.a;
+    look.buffer = e.AsLoad().buffer;
     look.index = *std::move(index);
     return look;
   }

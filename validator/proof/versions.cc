@@ -35,12 +35,11 @@ std::vector<std::vector<Use>> UsesOf(const Spaces& spaces) {
       const Expr& e = p.exprs[work.back()];
       work.pop_back();
       if (e.op == Op::kLoad) {
-        uses[e.a].push_back({block, {e.b, e.c}});
+        uses[e.AsLoad().buffer].push_back({block, e.AsLoad().index});
         continue;
       }
-      if (e.op == Op::kGather) uses[e.bits].push_back({block, {}, true});
-      const Id operands[] = {e.a, e.b, e.c};
-      work.insert(work.end(), operands, operands + Arity(e.op));
+      if (e.op == Op::kGather) uses[e.AsGather().buffer].push_back({block, {}, true});
+      work.insert(work.end(), e.Operands().begin(), e.Operands().end());
     }
     for (const Access& dest : p.Accesses(b.dests))
       uses[dest.buffer].push_back({block, dest.index, false, true});
@@ -247,12 +246,14 @@ class Versions {
     if (const auto found = known.find(expr); found != known.end()) return found->second;
     Expr e = now.exprs[expr];
     if (e.op == Op::kLoad) {
-      e.a = named(e.a, false);
-      return known[expr] = now.AddExpr(e);
+      const auto [buffer, index] = e.AsLoad();
+      return known[expr] = now.AddExpr(Expr::Load(e.dtype, named(buffer, false), index));
     }
-    if (e.op == Op::kGather) e.bits = named(static_cast<Id>(e.bits), false);
-    Id* const operands[] = {&e.a, &e.b, &e.c};
-    for (int i = 0; i < Arity(e.op); ++i) *operands[i] = Renamed(now, *operands[i], named, known);
+    if (e.op == Op::kGather) {
+      const auto [buffer, index] = e.AsGather();
+      e = Expr::Gather(e.dtype, named(buffer, false), index);
+    }
+    for (Id& operand : e.Operands()) operand = Renamed(now, operand, named, known);
     return known[expr] = now.AddExpr(e);
   }
 

@@ -146,7 +146,7 @@ mlir::Value Emitter::Gather(Id id, Value mask) {
   }
   const bool any = level.last != nullptr;
   if (any) levels_.push_back(std::move(level));
-  const Value result = Load(static_cast<Id>(e.bits), block_->addresses.at(id), mask, Value());
+  const Value result = Load(e.AsGather().buffer, block_->addresses.at(id), mask, Value());
   if (any) levels_.pop_back();
   return result;
 }

@@ -56,7 +56,7 @@ bool Emitter::EmitDot(Id outer, const std::string& name) {
   const BlockPlan& plan = plan_.blocks.at(block);
   const Expr& product = p_.exprs[p_.List(p_.block(block).values)[0]];
   if (product.op != Op::kMul) return false;
-  Id a = LoadUnderCast(p_, product.a), b = LoadUnderCast(p_, product.b);
+  Id a = LoadUnderCast(p_, product.operand(0)), b = LoadUnderCast(p_, product.operand(1));
   if (a == kNone || b == kNone) return false;
 
   const int64_t products = p_.loop(outer).extent.Known(), sums = p_.loop(inner).extent.Known();

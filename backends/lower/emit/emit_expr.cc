@@ -54,7 +54,7 @@ mlir::Value Emitter::EmitExpr(Id id, Value mask) {
   Value result;
   switch (e.op) {
     case Op::kConstant:
-      return Constant(e.dtype, e.bits);
+      return Constant(e.dtype, e.Number());
     case Op::kIndex: {
       const IndexValue index = Eval(block_->values.at(id));
       const mlir::Type i64 = b_.getI64Type();
@@ -67,7 +67,7 @@ mlir::Value Emitter::EmitExpr(Id id, Value mask) {
       break;
     }
     case Op::kLoad:
-      result = Load(e.a, block_->addresses.at(id), mask, Value());
+      result = Load(e.AsLoad().buffer, block_->addresses.at(id), mask, Value());
       break;
     case Op::kGather:
       result = Gather(id, mask);
@@ -79,10 +79,9 @@ mlir::Value Emitter::EmitExpr(Id id, Value mask) {
       result = EmitWithin(id, mask);
       break;
     default: {
-      const int arity = Arity(e.op);
-      const Value a = EmitExpr(e.a, mask);
-      Value b = arity > 1 ? EmitExpr(e.b, mask) : Value();
-      const Value c = arity > 2 ? EmitExpr(e.c, mask) : Value();
+      Value operands[3];
+      for (size_t i = 0; i < e.Operands().size(); ++i) operands[i] = EmitExpr(e.Operands()[i], mask);
+      auto& [a, b, c] = operands;
       if (mask && IsVector(mask) && DividesIntegers(e)) {  // lanes that do not exist read zeros
         b = mlir::arith::SelectOp::create(b_, loc_, mask, AsVector(b), AsVector(Constant(e.dtype, 1)));
       }
@@ -96,26 +95,27 @@ mlir::Value Emitter::EmitExpr(Id id, Value mask) {
 
 mlir::Value Emitter::EmitWithin(Id id, Value mask) {
   const Expr& e = p_.exprs[id];
+  const auto [marks, inner, otherwise] = e.AsWithin();
   Value uniform, lanes;
   for (const int condition : block_->within.at(id)) {
     const Test test = TestOf(condition);
-    if (test.known == false) return EmitExpr(e.b, mask);
+    if (test.known == false) return EmitExpr(otherwise, mask);
     if (test.known == true) continue;
     uniform = And(And(uniform, test.uniform), test.any);
     lanes = And(lanes, test.mask);
   }
   const auto inside = [&] {
-    if (!lanes) return EmitExpr(e.a, mask);
-    const Value outside = AsVector(EmitExpr(e.b, mask));
-    const Expr& a = p_.exprs[e.a];
+    if (!lanes) return EmitExpr(inner, mask);
+    const Value outside = AsVector(EmitExpr(otherwise, mask));
+    const Expr& a = p_.exprs[inner];
     const Value narrowed = And(mask, lanes);
     if (a.op == Op::kLoad) {
-      const Value loaded = Load(a.a, block_->addresses.at(e.a), narrowed, outside);
+      const Value loaded = Load(a.AsLoad().buffer, block_->addresses.at(inner), narrowed, outside);
       if (IsVector(loaded) && !mask) return loaded;
       return mlir::arith::SelectOp::create(b_, loc_, lanes, AsVector(loaded), outside).getResult();
     }
     Saved saved = EnterRegion(false);
-    const Value value = AsVector(EmitExpr(e.a, narrowed));
+    const Value value = AsVector(EmitExpr(inner, narrowed));
     LeaveRegion(std::move(saved));
     return mlir::arith::SelectOp::create(b_, loc_, lanes, value, outside).getResult();
   };
@@ -135,26 +135,27 @@ mlir::Value Emitter::EmitWithin(Id id, Value mask) {
     LeaveRegion(std::move(saved));
   };
   fill(branch.thenBlock(), inside);
-  fill(branch.elseBlock(), [&] { return EmitExpr(e.b, mask); });
+  fill(branch.elseBlock(), [&] { return EmitExpr(otherwise, mask); });
   return branch.getResult(0);
 }
 
 mlir::Value Emitter::EmitCombine(Id id, const Values& left, const Values& right, bool sum) {
   const Expr& e = p_.exprs[id];
   if (e.op == Op::kArg)
-    return e.bits < static_cast<int64_t>(left.size()) ? left[e.bits] : right[e.bits - left.size()];
-  if (e.op == Op::kConstant) return Constant(e.dtype, e.bits);
-  const int arity = Arity(e.op);
-  const Value a = EmitCombine(e.a, left, right, sum);
-  const Value b = arity > 1 ? EmitCombine(e.b, left, right, sum) : Value();
-  const Value c = arity > 2 ? EmitCombine(e.c, left, right, sum) : Value();
+    return e.Number() < static_cast<int64_t>(left.size()) ? left[e.Number()]
+                                                          : right[e.Number() - left.size()];
+  if (e.op == Op::kConstant) return Constant(e.dtype, e.Number());
+  Value operands[3];
+  for (size_t i = 0; i < e.Operands().size(); ++i)
+    operands[i] = EmitCombine(e.Operands()[i], left, right, sum);
+  auto& [a, b, c] = operands;
   if (sum && options_.contract && e.op == Op::kAdd && IsFloat(e.dtype)) {
     if (auto product = b.getDefiningOp<mlir::arith::MulFOp>()) {
-      return Apply({Op::kFma, e.dtype, 0, 0, 0, 0}, product.getLhs(), product.getRhs(), a);
+      return Apply({Op::kFma, e.dtype}, product.getLhs(), product.getRhs(), a);
     }
     if (auto wide = b.getDefiningOp<mlir::vector::BroadcastOp>()) {
       if (auto product = wide.getSource().getDefiningOp<mlir::arith::MulFOp>()) {
-        return Apply({Op::kFma, e.dtype, 0, 0, 0, 0}, product.getLhs(), product.getRhs(), a);
+        return Apply({Op::kFma, e.dtype}, product.getLhs(), product.getRhs(), a);
       }
     }
   }

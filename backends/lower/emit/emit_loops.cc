@@ -296,7 +296,7 @@ void Emitter::EmitInstance(Id id, Value mask) {
     Values before, after;
     for (size_t r = 0; r < dests.size(); ++r) {
       const Expr& identity = p_.exprs[p_.List(monoid.identity)[r]];
-      before.push_back(starts ? Constant(identity.dtype, identity.bits)
+      before.push_back(starts ? Constant(identity.dtype, identity.Number())
                               : Load(dests[r].buffer, plan.dests[r], mask, Value()));
     }
     const bool sum = monoid.kind == Monoid::Kind::kSum;

@@ -122,10 +122,9 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
     if (c) c = AsVector(c);
   }
   // The type operated on; a comparison's and a cast's own dtype is that of the result.
-  const DType operands =
-      (IsComparison(e.op) || e.op == Op::kCast || e.op == Op::kCastUnsigned) && e.a != kNone
-          ? p_.exprs[e.a].dtype
-          : e.dtype;
+  const DType operands = IsComparison(e.op) || e.op == Op::kCast || e.op == Op::kCastUnsigned
+                             ? p_.exprs[e.operand(0)].dtype
+                             : e.dtype;
   if (IsComparison(e.op)) return Compare(e, a, b, operands);
   const bool f = IsFloat(e.dtype), u = ReadsUnsigned(e.dtype);
   const auto make = [&]<typename T>(std::type_identity<T>, auto... v) -> Value {

@@ -108,7 +108,8 @@ void Emitter::PrefetchPanels(Id loop) {
   for (const Id block : BlocksBelow(p_, loop)) {
     if (p_.block(block).monoid == kNone) continue;
     for (const Id load : Loads(p_, block))
-      PrefetchPanel(p_.exprs[load].a, plan_.blocks.at(block).addresses.at(load), loops_.at(around));
+      PrefetchPanel(p_.exprs[load].AsLoad().buffer, plan_.blocks.at(block).addresses.at(load),
+                    loops_.at(around));
   }
 }
 

@@ -95,7 +95,7 @@ bool Emitter::EmitTile(Id outer, const std::string& name) {
   if (block == kNone || !p_.IsLoop(middle) || !p_.IsLoop(inner) || !p_.IsBlock(block)) return false;
   const BlockPlan& plan = plan_.blocks.at(block);
   const Expr& product = p_.exprs[p_.List(p_.block(block).values)[0]];
-  const Id a = LoadUnderCast(p_, product.a), b = LoadUnderCast(p_, product.b);
+  const Id a = LoadUnderCast(p_, product.operand(0)), b = LoadUnderCast(p_, product.operand(1));
   const bool decided =
       std::all_of(plan.guards.begin(), plan.guards.end(), [&](int c) { return known_[c] == true; });
   if (a == kNone || b == kNone || !decided || !p_.block(block).accumulates) return false;

@@ -12,7 +12,8 @@ inline Id OnlyChild(const Program& p, Id node) {
 }
 
 inline Id LoadUnderCast(const Program& p, Id expr) {
-  while (p.exprs[expr].op == Op::kCast || p.exprs[expr].op == Op::kCastUnsigned) expr = p.exprs[expr].a;
+  while (p.exprs[expr].op == Op::kCast || p.exprs[expr].op == Op::kCastUnsigned)
+    expr = p.exprs[expr].operand(0);
   return p.exprs[expr].op == Op::kLoad ? expr : kNone;
 }
 

@@ -24,12 +24,9 @@ class Combine {
     Expr e = program_.exprs[id];
     if (e.op == Op::kArg) {
       const int64_t results = static_cast<int64_t>(left_.size());
-      return e.bits < results ? left_[e.bits] : right_[e.bits - results];
+      return e.Number() < results ? left_[e.Number()] : right_[e.Number() - results];
     }
-    const int arity = Arity(e.op);
-    if (arity > 0) e.a = Of(e.a);
-    if (arity > 1) e.b = Of(e.b);
-    if (arity > 2) e.c = Of(e.c);
+    for (Id& operand : e.Operands()) operand = Of(operand);
     return program_.AddExpr(e);
   }
 

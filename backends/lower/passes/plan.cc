@@ -113,7 +113,7 @@ class Planner {
   std::vector<Sum> GatherIndex(Id node, const Expr& e, std::vector<Id>& computed) {
     std::vector<Sum> logical;
     for (const Id mark : GatherMarks(p_, node, e)) {
-      const Extent extent = p_.Dims(p_.buffers[e.bits].shape)[logical.size()];
+      const Extent extent = p_.Dims(p_.buffers[e.AsGather().buffer].shape)[logical.size()];
       computed.push_back(mark == kNone ? p_.AddMark(Sum::Constant(0), extent) : kNone);
       logical.push_back(mark == kNone ? Sum::Of(Source::Mark(computed.back()))
                                       : Ground(p_.SumOf(mark), node));
@@ -142,15 +142,16 @@ class Planner {
     if (!planned_.insert(id).second) return;
     const Expr e = p_.exprs[id];
     if (e.op == Op::kIndex) {
-      block.values.emplace(id, Ground(p_.SumOf(e.a), node));
+      block.values.emplace(id, Ground(p_.SumOf(e.AsIndex()), node));
     } else if (e.op == Op::kLoad) {
-      AddAccess(node, prepare, false, e.a, Logical(node, {e.b, e.c}), &block.addresses[id]);
+      AddAccess(node, prepare, false, e.AsLoad().buffer, Logical(node, e.AsLoad().index),
+                &block.addresses[id]);
     } else if (e.op == Op::kGather) {
-      AddAccess(node, prepare, false, BufferRead(e), GatherIndex(node, e, block.gathers[id]),
+      AddAccess(node, prepare, false, e.AsGather().buffer, GatherIndex(node, e, block.gathers[id]),
                 &block.addresses[id]);
     } else if (e.op == Op::kWithin) {
       std::vector<int> conditions;
-      const Range range = Program::WithinMarks(e);
+      const Range range = e.AsWithin().marks;
       const std::vector<int32_t> marks(p_.List(range).begin(), p_.List(range).end());
       for (const Id mark : marks) {
         if (auto c = AddCondition(Ground(p_.SumOf(mark), node), p_.marks[mark].extent.Known()))
@@ -158,10 +159,7 @@ class Planner {
       }
       block.within.emplace(id, std::move(conditions));
     }
-    const int arity = Arity(e.op);
-    if (arity > 0) PlanExpr(node, prepare, e.a, block);
-    if (arity > 1) PlanExpr(node, prepare, e.b, block);
-    if (arity > 2) PlanExpr(node, prepare, e.c, block);
+    for (const Id operand : e.Operands()) PlanExpr(node, prepare, operand, block);
   }
 
   // The conditions under which no factor of a term is a zero beyond the bounds of what it reads. Lanes that
@@ -170,10 +168,10 @@ class Planner {
     if (!seen.insert(factor).second) return;
     const Expr e = p_.exprs[factor];
     if (e.op == Op::kMul) {
-      AddSkips(node, e.a, block, seen);
-      AddSkips(node, e.b, block, seen);
+      AddSkips(node, e.operand(0), block, seen);
+      AddSkips(node, e.operand(1), block, seen);
     }
-    if (e.op != Op::kWithin || p_.exprs[e.b].op != Op::kConstant || p_.exprs[e.b].bits != 0) return;
+    if (e.op != Op::kWithin || !p_.exprs[e.AsWithin().otherwise].IsConstant(0)) return;
     for (const int condition : block.within.at(factor)) {
       const bool lanes = absl::c_any_of(plan_.conditions[condition].loops, [&](Id loop) {
         return p_.loop(loop).kind == LoopKind::kVectorized && p_.loop(loop).extent.Known() > 1;

@@ -2,18 +2,12 @@
 // programs.
 //
 //   {"format":"kiln-records","version":1}
-//   {"workload":{"id":1,"hash":H,"name":S,"program":S}}
-//   {"target":{"id":1,"text":S,"fingerprint":S}}
-//   {"run":{"id":1,"uid":H,"command":S,"options":S,"seed":N,"kiln":S,"llvm":S,"xgboost":S,"started":N}}
-//   {"record":{"workload":1,"target":1,"run":1,"task":N,"round":N,"trial":N,"sketch":S,"trace":S,"program_hash":H,
-//              "samples":[X, ...],"status":S,"error":S,"lower_bound":B,"flags":S,"verified":B,"created":N,
-//              "taken":[X, ...],"assumptions":S,"place":S,"facts":{...}}}
+//   {"workload":{"id":1,...}}                   then "target", "run" and "record"
 //
-// One object a line (the last is broken here to fit; texts of earlier versions end with "created" or
-// "taken"); ids are local to the text, and a row stands before those that refer to it. H is 32 hex digits; S
-// is a string, or {"base64":"..."} where its bytes are not UTF-8; X is a double in seconds, printed so that
-// reading gives the same bits. Empty lines are skipped. Models and the states of runs are not exported: an
-// imported run is history, and cannot be resumed.
+// One object a line; ids are local to the text, and a row stands before those that refer to it. Each line in
+// full, and what its values are: docs/reference/formats.md. Doubles are printed so that reading gives the
+// same bits. Empty lines are skipped.
+// Models and the states of runs are not exported: an imported run is history, and cannot be resumed.
 //
 // Exporting what was imported into an empty store gives the same text. Importing twice adds nothing the
 // second time.

@@ -26,7 +26,8 @@ namespace kiln {
 // reads it before it loads a shared object.
 #define KILN_PLUGIN_STAMP_PREFIX "kiln-plugin-stamp: "
 inline constexpr char kPluginStamp[] __attribute__((used)) =
-    KILN_PLUGIN_STAMP_PREFIX "Kiln " KILN_VERSION ", headers " KILN_HEADER_HASH ", clang " KILN_CXX_COMPILER_VERSION " " KILN_CXX_FLAGS;
+    KILN_PLUGIN_STAMP_PREFIX "Kiln " KILN_VERSION ", headers " KILN_HEADER_HASH
+                             ", clang " KILN_CXX_COMPILER_VERSION " " KILN_CXX_FLAGS;
 
 // Applies the modules, in order, to every block that is there when it starts, last block first: so the
 // consumers of a block are simple when its turn comes. A block that a module has removed is skipped from then

@@ -130,8 +130,7 @@ std::string NameAt(mlir::Location location, llvm::SourceMgr& sources) {
 }
 
 // Of each function. Normalization would lose them; bytecode has none.
-llvm::StringMap<std::vector<std::string>> ArgumentNames(mlir::ModuleOp module,
-                                                        llvm::SourceMgr& sources) {
+llvm::StringMap<std::vector<std::string>> ArgumentNames(mlir::ModuleOp module, llvm::SourceMgr& sources) {
   llvm::StringMap<std::vector<std::string>> names;
   for (mlir::func::FuncOp function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isExternal()) continue;

@@ -14,8 +14,10 @@
 // plugins fork: only the calling thread lives on in the child. Events and log lines come on the calling
 // thread, before the call returns; they may call Interrupt.
 //
-// There is no global state. Times are measured in processes of their own, kiln-builder and kiln-runner, which
-// are looked for in `workers`, beside the running program and beside the library, and end with the call.
+// There is no global state, but the word for what this process is doing (api/machine.h), and spdlog's default
+// logger, to which workers' warnings go. Times are measured in processes of their own, kiln-builder and
+// kiln-runner, which are looked for in `workers`, beside the running program and beside the library, and end with
+// the call.
 //
 // Errors: kInvalidArgument (a file, a space or a setting is not what it should be; where the caller is to
 // blame, IsMistake), kNotFound (no such file, database or record), kUnavailable (another process runs the

@@ -57,7 +57,7 @@ Json Spec(const TemporaryFolder& folder, const char* text) {
   return {{"text", text}, {"name", "small"}, {"database", folder / "kiln.db"}, {"trials", 3}};
 }
 
-JobResult Run(const Json& spec) {
+JobResult RunJob(const Json& spec) {
   absl::StatusOr<Job> job = Job::Parse(spec.dump());
   EXPECT_TRUE(job.ok()) << job.status();
   return job->Run();
@@ -67,7 +67,7 @@ TEST(Job, AnswersWithTheDocumentOfTune) {
   const TemporaryFolder folder;
   Json spec = Spec(folder, kAdd);
   spec["output"] = folder / "out";
-  const JobResult result = Run(spec);
+  const JobResult result = RunJob(spec);
   EXPECT_TRUE(result.status.ok()) << result.status;
   const Json json = Json::parse(result.json);
   EXPECT_EQ(json["status"], "ok");
@@ -99,14 +99,14 @@ TEST(Job, InterruptedItGoesOn) {
 
 TEST(Job, WhatCannotRunIsADocumentToo) {
   const TemporaryFolder folder;
-  EXPECT_EQ(Json::parse(Run(Spec(folder, kNothing)).json)["status"], "nothing");
-  const JobResult broken = Run(Spec(folder, "nonsense"));
+  EXPECT_EQ(Json::parse(RunJob(Spec(folder, kNothing)).json)["status"], "nothing");
+  const JobResult broken = RunJob(Spec(folder, "nonsense"));
   EXPECT_TRUE(absl::IsInvalidArgument(broken.status));
   EXPECT_EQ(Json::parse(broken.json)["status"], "failed");
   EXPECT_THAT(Json::parse(broken.json)["error"].get<std::string>(), HasSubstr("small:1:1"));
   Json lucky = Spec(folder, kAdd);
   lucky["strategy"] = "luck";
-  EXPECT_EQ(Json::parse(Run(lucky).json)["kind"], "INVALID_ARGUMENT");
+  EXPECT_EQ(Json::parse(RunJob(lucky).json)["kind"], "INVALID_ARGUMENT");
 }
 
 }  // namespace

@@ -156,15 +156,13 @@ class Verifier {
       const Expr& e = p_.exprs[i];
       if (!Require(static_cast<int>(e.op) < kNumOps, "expression ", i, " has no operation")) return;
       const auto name = [&] { return absl::StrCat("expression ", i, " (", ToString(e.op), ")"); };
-      for (const Id operand : e.Operands()) {
-        if (!Require(operand >= 0 && operand < static_cast<Id>(i), name(),
-                     " has an operand that is not before it"))
-          return;
-      }
-      const auto type = [&](Id id) { return p_.exprs[id].dtype; };
+      const auto before = [&](Id operand) { return operand >= 0 && operand < static_cast<Id>(i); };
+      if (!Require(std::ranges::all_of(e.Operands(), before), name(),
+                   " has an operand that is not before it"))
+        return;
+      const auto type = [&](int operand) { return p_.exprs[e.operand(operand)].dtype; };
+      const auto same = [&](int operand) { return type(operand) == e.dtype; };
       switch (e.op) {
-        case Op::kConstant:
-          break;
         case Op::kArg:
           Require(e.Number() >= 0, name(), " is no argument");
           break;
@@ -172,39 +170,33 @@ class Verifier {
           Require(In(e.AsIndex(), p_.marks) && e.dtype == DType::kIndex, name(), " is no index");
           break;
         case Op::kLoad:
-          Require(IsLoad(e), name(), " does not fit the rank or dtype of its buffer");
-          break;
         case Op::kGather:
-          Require(IsGather(e), name(), " does not fit the rank or dtype of its buffer");
+          Require(e.op == Op::kLoad ? IsLoad(e) : IsGather(e), name(),
+                  " does not fit the rank or dtype of its buffer");
           break;
         case Op::kTuple:
-          Require(e.dtype == DType::kIndex && type(e.operand(0)) == e.dtype && type(e.operand(1)) == e.dtype,
-                  name(), " is not of indices");
+          Require(e.dtype == DType::kIndex && same(0) && same(1), name(), " is not of indices");
           break;
         case Op::kWithin:
-          Require(ListIn(e.AsWithin().marks, p_.marks) && type(e.AsWithin().value) == e.dtype &&
-                      type(e.AsWithin().otherwise) == e.dtype,
-                  name(), " has sides of another dtype");
+          Require(ListIn(e.AsWithin().marks, p_.marks) && same(0) && same(1), name(),
+                  " has sides of another dtype");
           break;
         case Op::kSelect:
-          Require(type(e.operand(0)) == DType::kI1 && type(e.operand(1)) == e.dtype &&
-                      type(e.operand(2)) == e.dtype,
-                  name(), " has operands of a wrong dtype");
+          Require(type(0) == DType::kI1 && same(1) && same(2), name(), " has operands of a wrong dtype");
           break;
+        case Op::kConstant:
         case Op::kCast:
         case Op::kCastUnsigned:
           break;
         case Op::kBitcast:
-          Require(SizeOf(type(e.operand(0))) == SizeOf(e.dtype), name(), " changes the size");
+          Require(SizeOf(type(0)) == SizeOf(e.dtype), name(), " changes the size");
           break;
-        default: {
-          const DType first = type(e.operand(0));
-          for (const Id operand : e.Operands())
-            Require(type(operand) == first, name(), " has operands of different dtypes");
-          Require(e.dtype == (IsComparison(e.op) ? DType::kI1 : first), name(), " has dtype ",
+        default:
+          for (int k = 1; k < Arity(e.op); ++k)
+            Require(type(k) == type(0), name(), " has operands of different dtypes");
+          Require(e.dtype == (IsComparison(e.op) ? DType::kI1 : type(0)), name(), " has dtype ",
                   ToString(e.dtype));
-          Require(HasFunction(e.op, first), name(), " is not defined on ", ToString(first));
-        }
+          Require(HasFunction(e.op, type(0)), name(), " is not defined on ", ToString(type(0)));
       }
     }
   }
@@ -218,9 +210,8 @@ class Verifier {
   // A row of indices that fits the buffer, which is not a tuple of tuples.
   bool IsGather(const Expr& e) const {
     const Id buffer = e.AsGather().buffer;
-    if (!In(buffer, p_.buffers)) return false;
     const std::vector<Id> index = p_.GatherIndex(e);
-    return static_cast<int32_t>(index.size()) == p_.buffers[buffer].shape.count &&
+    return In(buffer, p_.buffers) && static_cast<int32_t>(index.size()) == p_.buffers[buffer].shape.count &&
            p_.buffers[buffer].dtype == e.dtype && std::all_of(index.begin(), index.end(), [&](Id i) {
              return p_.exprs[i].op != Op::kTuple && p_.exprs[i].dtype == DType::kIndex;
            });

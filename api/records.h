@@ -78,8 +78,9 @@ struct ReplayResult {
 };
 
 struct ExportSettings {
-  std::string folder = ".", name,
-              target;  // name: empty, the workload's; target: empty, the one it was tuned on
+  std::string folder = ".";
+  std::string name{};    // of the function and the files; empty: the workload's
+  std::string target{};  // empty: the one it was tuned on
 };
 struct ExportResult {
   int64_t id = 0;

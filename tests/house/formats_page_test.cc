@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "lang/program/text_names.h"
@@ -180,7 +181,9 @@ TEST(FormatsPage, TheSchemaIsThatOfANewFile) {
   }
   for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
   const auto words = [](const std::string& text) {  // SQLite keeps the white space of each step
-    return absl::StrJoin(absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty()), " ");
+    const std::string apart =
+        absl::StrReplaceAll(text, {{"(", " ( "}, {")", " ) "}, {",", " , "}, {";", " ; "}});
+    return absl::StrJoin(absl::StrSplit(apart, absl::ByAnyChar(" \n"), absl::SkipEmpty()), " ");
   };
   EXPECT_EQ(words(OnlyBlock("sql")), words(schema));
   const std::string page = absl::StrJoin(LinesOf(kPage), "\n");

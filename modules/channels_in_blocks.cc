@@ -30,7 +30,7 @@ Stages FindStages(const Program& p, Id block, int64_t lanes) {
   const std::vector<Id> around = LoopsAround(p, block);
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
   const std::vector<Id> operands = ReadBuffers(p, block);
-  const auto fills = [&](int loop) { return p.loop(around[loop]).extent.max % lanes == 0; };
+  const auto fills = [&](int loop) { return p.loop(around[loop]).extent.Known() % lanes == 0; };
   Stages stages;
   std::set<int> walked;  // loops that images depend on
   for (int i = 0; i < std::ssize(operands); ++i) {

@@ -40,7 +40,7 @@ std::optional<Across> FindAcross(Schedule& s, Block block) {
   const std::vector<size_t> order = DimsInMemory(p, dest.buffer);
   for (const size_t d : order) {
     const std::vector<Id> loops = LoopsOfIndex(bindings, ByOne(p.SumOf(index[d])));
-    const bool fills = loops.size() == 1 && p.loop(loops[0]).extent.max % lanes == 0;
+    const bool fills = loops.size() == 1 && p.loop(loops[0]).extent.Known() % lanes == 0;
     const bool last = d == order.back();
     const bool in_blocks = last && d + 1 < index.size();
     if (last && !in_blocks && (fills || loops.empty())) return std::nullopt;

@@ -27,7 +27,7 @@ Id StepsByOne(const Program& p, Id block, const Bindings& bindings, const Sum& s
     return &other == &*one || (other.source.kind == Source::Kind::kIter && IsWhole(other) &&
                                iters[other.source.id].kind == IterKind::kSpatial &&
                                iters[one->source.id].kind == IterKind::kSpatial &&
-                               other.scale % iters[one->source.id].extent.max == 0);
+                               other.scale % iters[one->source.id].extent.Known() == 0);
   });
   return over ? binding.splits[0].source.id : kNone;
 }
@@ -64,7 +64,8 @@ bool IsReusedWhole(const Program& p, Id block, const OperandIndex& index) {
   const std::vector<Id> around = LoopsAround(p, block);
   const std::vector<bool> walks = Feeds(p, block, IterKind::kSpatial);
   for (size_t i = 0; i < around.size(); ++i)
-    if (walks[i] && p.loop(around[i]).extent.max > 1 && !index.DependsOn(static_cast<int>(i))) return true;
+    if (walks[i] && p.loop(around[i]).extent.Known() > 1 && !index.DependsOn(static_cast<int>(i)))
+      return true;
   return false;
 }
 
@@ -79,7 +80,8 @@ int LastWindow(const Program& p, Id block, const std::vector<bool>& reduces) {
       for (const Id loop : LoopsOfIndex(bindings, p.SumOf(mark))) {
         const auto at = std::find(around.begin(), around.end(), loop) - around.begin();
         if (!reduces[at]) spatial = true;
-        if (reduces[at] && p.loop(loop).extent.max > 1) reduction = std::max(reduction, static_cast<int>(at));
+        if (reduces[at] && p.loop(loop).extent.Known() > 1)
+          reduction = std::max(reduction, static_cast<int>(at));
       }
       if (spatial) window = std::max(window, reduction);
     }

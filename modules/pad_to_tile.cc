@@ -51,7 +51,7 @@ std::vector<int64_t> MultiplesOf(const Program& p, Id block, int64_t lanes, int6
   const auto last = dest.index.count == 0 ? std::nullopt : AsSimpleIndex(p, p.List(dest.index).back());
   std::vector<int64_t> multiples;
   for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
-    const int64_t extent = iters[i].extent.max;
+    const int64_t extent = iters[i].extent.Known();
     const bool innermost = last.has_value() && last->iter == i;
     const auto more = [&](int64_t multiple) { return (multiple - extent % multiple) % multiple; };
     const auto fits = [&](int64_t multiple) { return more(multiple) * 100 <= extent * waste_percent; };

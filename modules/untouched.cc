@@ -23,7 +23,7 @@ absl::Status CheckUntouched(const Program& p, Id block) {
   for (size_t i = 0; i < loops.size(); ++i) {
     const Id loop = loops[i];
     if (!p.IsLoop(loop)) continue;
-    if (!spatial[i] && !reduces[i] && p.loop(loop).extent.max > 1)
+    if (!spatial[i] && !reduces[i] && p.loop(loop).extent.Known() > 1)
       return No(p, loop, "runs the same instances again");
     if (p.loop(loop).tainted) return No(p, loop, "has an extent that was drawn: its block is scheduled");
     if (p.loop(loop).kind != LoopKind::kSerial) return No(p, loop, "is not serial");

@@ -81,7 +81,8 @@ absl::string_view Word(Role role) {
 std::string ShapeOf(const Program& program, const Buffer& buffer) {
   const auto dims = program.Dims(buffer.shape);
   return absl::StrCat(
-      "[", absl::StrJoin(dims, ", ", [](std::string* out, const Extent& e) { absl::StrAppend(out, e.max); }),
+      "[",
+      absl::StrJoin(dims, ", ", [](std::string* out, const Extent& e) { absl::StrAppend(out, e.Known()); }),
       "]");
 }
 

@@ -111,7 +111,7 @@ bool Values::IsWholeBuffer(mlir::Value tensor) const {
   const auto dims = b_.program().Dims(b_.program().buffers[found->second.buffer].shape);
   return map == IndexMap::Identity(map.domain) &&
          std::equal(dims.begin(), dims.end(), map.domain.begin(), map.domain.end(),
-                    [](const Extent& extent, int64_t size) { return extent.max == size; });
+                    [](const Extent& extent, int64_t size) { return extent.Known() == size; });
 }
 
 Role Values::RoleOf(mlir::Value tensor) const {

@@ -20,19 +20,10 @@ namespace kiln {
 namespace {
 
 absl::Status Supported(const Program& p) {
-  const auto variable = [](absl::string_view what, absl::string_view name) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(what, " ", name, " has an extent that is a parameter; lowering needs constant extents"));
-  };
-  for (const Buffer& buffer : p.buffers) {
-    for (const Extent& extent : p.Dims(buffer.shape)) {
-      if (!extent.constant()) return variable("buffer", p.Text(buffer.name));
-    }
-  }
+  if (absl::Status status = CheckConstantExtents(p, "lowering"); !status.ok()) return status;
   for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
     if (!p.IsLoop(node)) continue;
     const LoopNode& loop = p.loop(node);
-    if (!loop.extent.constant()) return variable("loop", p.Text(loop.name));
     if (loop.kind > LoopKind::kPipelined) {
       return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(loop.name), " is ",
                                                         ToString(loop.kind), ", which a CPU does not have"));

@@ -96,7 +96,7 @@ Checked References::Check(const Program& original, const Program& scheduled, con
     for (const Element& at : elements) {
       if (at.buffer != scheduled.parameters[n]) continue;
       int64_t flat = 0;
-      for (size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d].max + at.index[d];
+      for (size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d].Known() + at.index[d];
       const auto value = evaluator.Evaluate(id, flat);
       if (absl::IsCancelled(value.status())) return checked;
       if (!value.ok()) return wrong(absl::StrCat("the interpreter refuses it: ", value.status().message()));

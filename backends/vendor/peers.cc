@@ -82,7 +82,9 @@ std::optional<LibraryProduct> AsLibraryProduct(const Program& program) {
   if (!has(*a, m)) std::swap(a, b);
   const int k = 3 - m - n;
   if (m == n || !has(*a, m) || !has(*a, k) || !has(*b, k) || !has(*b, n)) return std::nullopt;
-  const auto extent = [&](int iter) { return program.Iters(program.block(block).iters)[iter].extent.max; };
+  const auto extent = [&](int iter) {
+    return program.Iters(program.block(block).iters)[iter].extent.Known();
+  };
   const auto at_a = PositionOf(program, a->buffer), at_b = PositionOf(program, b->buffer),
              at_c = PositionOf(program, c->buffer);
   if (!at_a || !at_b || !at_c) return std::nullopt;

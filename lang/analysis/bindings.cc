@@ -67,12 +67,12 @@ Sum Resolver::ResolveChecked(Id mark) {
   if (m.splits.count == 1 && m.offset == 0) {  // another name of a mark with the same extent
     const Split& s = program_.splits[m.splits.begin];
     const Id definition = s.scale == 1 && s.lower == 1 && s.extent == 0 ? Definition(s.source) : kNone;
-    if (definition != kNone && program_.marks[definition].extent.max == m.extent.max)
+    if (definition != kNone && program_.marks[definition].extent == m.extent)
       return ResolveChecked(definition);
   }
   Interval bounds;
   Sum value = Resolve(mark, &bounds);
-  const int64_t extent = m.extent.max;
+  const int64_t extent = m.extent.UpperBound();
   if (bounds.min < 0 || bounds.max >= extent + KILN_DEFECT("bindings.guard")) {
     const auto same = [&](const Guard& g) { return g.extent == extent && g.value == value; };
     if (std::none_of(guards_.begin(), guards_.end(), same)) guards_.push_back({value, extent});
@@ -91,7 +91,7 @@ Sum Outside(const Program& program, const Bindings& around, const Sum& sum, Exte
       continue;
     }
     const Iter& iter = program.Iters(program.block(around.block).iters)[split.source.id];
-    const int64_t extent = split.lower * split.extent < iter.extent.max ? split.extent : 0;
+    const int64_t extent = split.lower * split.extent < iter.extent.UpperBound() ? split.extent : 0;
     std::optional<Sum> value = around.iters[split.source.id];
     if (split.lower != 1 || extent != 0) value = DivMod(*value, split.lower, extent, extents);
     if (!value.has_value()) value = Sum{0, {Split{Source::Mark(iter.binding), 1, split.lower, extent}}};
@@ -114,7 +114,7 @@ Bindings ResolveBindings(const Program& program, Id block) {
   for (const Id mark : program.List(program.block(block).domain)) {
     const Sum value = Outside(program, result, program.SumOf(mark), resolver.extents());
     const Interval bounds = Bounds(value, resolver.extents());
-    const int64_t extent = program.marks[mark].extent.max;
+    const int64_t extent = program.marks[mark].extent.UpperBound();
     if (bounds.min < 0 || bounds.max >= extent) result.guards.push_back({value, extent});
   }
   if (enclosing == kNone) return result;

@@ -9,7 +9,8 @@
 
 namespace kiln {
 
-// A condition that is not always true: 0 <= value < extent.
+// A condition that is not always true: 0 <= value < extent. An extent that is a parameter counts as its upper
+// bound, here and in Extents.
 struct Guard {
   Sum value;
   int64_t extent = 0;
@@ -20,10 +21,10 @@ class Extents {
  public:
   explicit Extents(const Program& program, Id block = kNone) : program_(program), block_(block) {}
   int64_t operator()(Source source) const {
-    if (source.kind == Source::Kind::kLoop) return program_.loop(source.id).extent.max;
-    if (source.kind == Source::Kind::kMark) return program_.marks[source.id].extent.max;
+    if (source.kind == Source::Kind::kLoop) return program_.loop(source.id).extent.UpperBound();
+    if (source.kind == Source::Kind::kMark) return program_.marks[source.id].extent.UpperBound();
     KILN_CHECK(block_ != kNone, "an iter outside of any block");
-    return program_.Iters(program_.block(block_).iters)[source.id].extent.max;
+    return program_.Iters(program_.block(block_).iters)[source.id].extent.UpperBound();
   }
 
  private:

@@ -84,7 +84,7 @@ bool IsReadOnce(const Program& program, Id block) {
         used[splits[0].source.id] = true;
     }
     for (size_t i = 0; i < iters.size(); ++i) {
-      if (!used[i] && iters[i].extent.max > 1) return false;
+      if (!used[i] && iters[i].extent.UpperBound() > 1) return false;
     }
   }
   return reads == 1;
@@ -104,7 +104,7 @@ bool KeepsOrder(const Program& program, Id block) {
     for (const Id mark : program.List({e.b, e.c})) {
       for (const Split& s : program.Splits(program.marks[mark].splits)) {
         if (s.source.kind != Source::Kind::kIter ||
-            program.Iters(program.block(block).iters)[s.source.id].extent.max == 1)
+            program.Iters(program.block(block).iters)[s.source.id].extent.UpperBound() == 1)
           continue;
         if (place[s.source.id] < last) return false;
         last = place[s.source.id];
@@ -121,7 +121,7 @@ bool HasReuse(const Program& program, Id block) {
   for (const Id load : Loads(program, block)) {
     const Expr& e = program.exprs[load];
     for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
-      if (iters[i].kind != IterKind::kSpatial || iters[i].extent.max == 1) continue;
+      if (iters[i].kind != IterKind::kSpatial || iters[i].extent.UpperBound() == 1) continue;
       const auto index = program.List({e.b, e.c});
       if (std::none_of(index.begin(), index.end(), [&](Id mark) { return Uses(program, mark, i); }))
         return true;
@@ -149,7 +149,7 @@ int64_t Instructions(const Program& program, Id block) {
 double Flops(const Program& program, Id block) {
   const BlockNode& b = program.block(block);
   double instances = 1, work = b.monoid == kNone ? 0 : 1;
-  for (const Iter& iter : program.Iters(b.iters)) instances *= static_cast<double>(iter.extent.max);
+  for (const Iter& iter : program.Iters(b.iters)) instances *= static_cast<double>(iter.extent.UpperBound());
   for (const Id e : BodyExprs(program, block)) {
     work += program.exprs[e].op >= Op::kAdd;
   }

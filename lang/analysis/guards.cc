@@ -10,7 +10,7 @@ namespace {
 
 // True if the guard is that of an iter's own extent.
 bool Guards(const Program& p, const Bindings& bindings, const Guard& guard, int iter) {
-  return guard.extent == p.Iters(p.block(bindings.block).iters)[iter].extent.max &&
+  return guard.extent == p.Iters(p.block(bindings.block).iters)[iter].extent.UpperBound() &&
          guard.value == bindings.iters[iter];
 }
 bool IsGuarded(const Program& p, const Bindings& bindings, int iter) {
@@ -38,7 +38,7 @@ std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings,
     if (!IsGuarded(program, bindings, i)) continue;
     const std::optional<DimRange> range = IterRange(program, bindings, i, at);
     const Interval base = range.has_value() ? Bounds(range->base, extents) : Interval();
-    if (!range.has_value() || base.max >= iters[i].extent.max || base.min + range->extent <= 0)
+    if (!range.has_value() || base.max >= iters[i].extent.UpperBound() || base.min + range->extent <= 0)
       emptying.push_back(i);
   }
   return emptying;

@@ -65,7 +65,7 @@ bool Covered(Id loop, int64_t extent, const std::vector<Digit>& digits) {
 bool Determine(const Program& program, const std::vector<Sum>& sums, const std::vector<Id>& loops) {
   const std::vector<Digit> digits = DigitsOf(program, sums, loops);
   return std::all_of(loops.begin(), loops.end(),
-                     [&](Id loop) { return Covered(loop, program.loop(loop).extent.max, digits); });
+                     [&](Id loop) { return Covered(loop, program.loop(loop).extent.UpperBound(), digits); });
 }
 
 bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& loops) {
@@ -81,7 +81,7 @@ bool TellsApart(const Program& program, Id block, Id loop) {
   std::vector<Id> loops = LoopsAround(program, block);
   loops.erase(loops.begin(), std::find(loops.begin(), loops.end(), loop));
   if (loops.empty()) return false;
-  return Covered(loop, program.loop(loop).extent.max,
+  return Covered(loop, program.loop(loop).extent.UpperBound(),
                  DigitsOf(program, ResolveBindings(program, block).iters, loops));
 }
 
@@ -89,7 +89,7 @@ bool TellsApart(const Program& program, const std::vector<DimRange>& ranges, con
   const Extents extents(program, EnclosingBlock(program, loops.front()));
   std::vector<Digit> digits;
   for (const DimRange& range : ranges) AddDigits(range.base, loops, extents, range.extent - 1, digits);
-  return Covered(loops.front(), program.loop(loops.front()).extent.max, digits);
+  return Covered(loops.front(), program.loop(loops.front()).extent.UpperBound(), digits);
 }
 
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops) {

@@ -31,7 +31,7 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too, bo
                                                         " feeds a reduction of block \"",
                                                         p.Text(p.block(block).name), "\""));
     }
-    if (p.loop(loop).extent.max == 1) continue;
+    if (p.loop(loop).extent.UpperBound() == 1) continue;
     Id used_outside = kNone;  // a buffer that it writes
     for (const Id buffer : WrittenBuffers(p, block)) {
       if (used_outside == kNone && (shared || UsedOutside(p, buffer, loop))) used_outside = buffer;

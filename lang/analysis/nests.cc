@@ -49,7 +49,7 @@ void Nests::Visit(Id node, int32_t loop, int32_t iters, uint64_t guarded) {
     const LoopNode& l = program_->loop(child);
     const int32_t position = static_cast<int32_t>(loops_.size());
     position_[child] = position;
-    loops_.push_back({child, loop, loop < 0 ? 0 : loops_[loop].depth + 1, l.extent.max, l.kind});
+    loops_.push_back({child, loop, loop < 0 ? 0 : loops_[loop].depth + 1, l.extent.Known(), l.kind});
     Visit(child, position, iters, guarded);
   }
 }
@@ -173,8 +173,8 @@ void Nests::AddAccess(Id buffer, Values values, bool reads, bool writes, uint64_
   for (size_t a = 0; a < values.size(); ++a) {
     NestAxis axis;
     axis.offset = values[a].offset;
-    axis.size = layout ? program_->marks[program_->List(b.layout.axes)[a]].extent.max
-                       : program_->Dims(b.shape)[a].max;
+    axis.size = layout ? program_->marks[program_->List(b.layout.axes)[a]].extent.Known()
+                       : program_->Dims(b.shape)[a].Known();
     axis.terms = {static_cast<int32_t>(terms_.size()), values[a].terms.count};
     axis.exact = values[a].exact;
     for (int i = 0; i < values[a].terms.count; ++i) {  // a copy: compaction changes it
@@ -197,7 +197,7 @@ Nests::Value Nests::Checked(Id mark, int32_t iters) {
 // The loops that decide whether a mark lies in its extent; none where it always does.
 uint64_t Nests::Condition(Id mark, const Value& value) const {
   const Interval bounds = BoundsOf(value);
-  return bounds.min < 0 || bounds.max >= program_->marks[mark].extent.max ? LoopsOf(value.terms) : 0;
+  return bounds.min < 0 || bounds.max >= program_->marks[mark].extent.Known() ? LoopsOf(value.terms) : 0;
 }
 
 Nests::Value Nests::ValueOfSource(Source source, int32_t iters) {
@@ -295,7 +295,7 @@ bool Nests::Divide(const Value& value, const Split& split) {
 }
 
 void Nests::DivideSlow(const Value& value, const Split& split, Value& out) {
-  const auto extent_of = [this](Source source) { return program_->loop(source.id).extent.max; };
+  const auto extent_of = [this](Source source) { return program_->loop(source.id).extent.Known(); };
   const Sum sum = AsSum(value);
   if (Bounds(sum, extent_of).min >= 0) {
     if (const std::optional<Sum> digit = DivMod(sum, split.lower, split.extent, extent_of)) {
@@ -340,7 +340,7 @@ void Nests::Normalize(Value& value) {
   }
   if (!repeated) return;
   const Sum sum =
-      Simplify(AsSum(value), [this](Source source) { return program_->loop(source.id).extent.max; });
+      Simplify(AsSum(value), [this](Source source) { return program_->loop(source.id).extent.Known(); });
   terms_.resize(value.terms.begin);
   value.offset = sum.offset;
   AddTerms(sum, 1);
@@ -357,7 +357,7 @@ Interval Nests::BoundsOf(const Value& value) const {
     for (size_t j = 0; j < i; ++j) repeated |= terms[i].loop == terms[j].loop;
   }
   if (!repeated) return bounds;
-  return Bounds(AsSum(value), [this](Source source) { return program_->loop(source.id).extent.max; });
+  return Bounds(AsSum(value), [this](Source source) { return program_->loop(source.id).extent.Known(); });
 }
 
 uint64_t Nests::LoopsOf(Range terms) const {

@@ -96,7 +96,7 @@ class OwnerCheck {
     for (const Id loop : loops) {
       if (!p_.IsLoop(loop) || !OnAxis(p_, loop) || !IsThreadAxis(p_.loop(loop).kind)) continue;
       int64_t& most = p_.loop(loop).kind == LoopKind::kThreadX ? x : others;
-      most = std::max(most, p_.loop(loop).extent.max);
+      most = std::max(most, p_.loop(loop).extent.UpperBound());
     }
     return axis == LoopKind::kThreadX && x <= lanes && (others == 1 || x == lanes);
   }

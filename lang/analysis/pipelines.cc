@@ -120,7 +120,7 @@ class PipelineCheck {
       Region read = ReadRegion(p_, ResolveBindings(p_, reader), c.buffer, loop_);
       for (size_t d = 0; d < read.size(); ++d) {  // what lies outside of the buffer is not read
         const bool all = made[d].base.IsConstant() && made[d].base.offset <= 0 &&
-                         made[d].base.offset + made[d].extent >= shape[d].max;
+                         made[d].base.offset + made[d].extent >= shape[d].UpperBound();
         if (all) read[d] = made[d];
       }
       if (Contains(made, read) || KILN_DEFECT("pipeline.iterations")) continue;

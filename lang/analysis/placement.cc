@@ -176,7 +176,7 @@ class ComputeAtConditions {
     for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
       const std::optional<DimRange> range = IterRange(p_, own, i, kRoot);
       if (!range.has_value() || !range->dense || range->base.offset > 0 ||
-          range->base.offset + range->extent < iters[i].extent.max)
+          range->base.offset + range->extent < iters[i].extent.Known())
         return false;
     }
     return !HasInnerGuards(p_, own);
@@ -191,10 +191,10 @@ class ComputeAtConditions {
       const auto index = p_.List(dest.index);
       absl::flat_hash_set<int> used;
       for (size_t d = 0; d < shape.size(); ++d) {
-        if (shape[d].max == 1) continue;
+        if (shape[d].Known() == 1) continue;
         const std::optional<SimpleIndex> simple = AsSimpleIndex(p_, index[d]);
         if (!simple.has_value() || simple->offset != 0 || !used.insert(simple->iter).second ||
-            iters[simple->iter].extent.max < shape[d].max)
+            iters[simple->iter].extent.Known() < shape[d].Known())
           return false;
       }
     }
@@ -352,12 +352,12 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
         const Iter& iter = iters[simple->iter];
         if (!KILN_DEFECT("reverse-compute-at.padding") &&
             (all[d].base.offset > 0 ||
-             iter.extent.max > std::min(shape[d].max, all[d].base.offset + all[d].extent))) {
+             iter.extent.Known() > std::min(shape[d].Known(), all[d].base.offset + all[d].extent))) {
           return No(absl::StrCat("its iter ", program.Text(iter.name), " also runs where ",
                                  Describe(program, producer), " writes nothing"));
         }
         const bool whole = part.base.IsConstant() && part.base.offset <= 0 &&
-                           part.base.offset + part.extent >= iter.extent.max;
+                           part.base.offset + part.extent >= iter.extent.Known();
         if (iter.kind == IterKind::kReduction && !whole && !KILN_DEFECT("reverse-compute-at.part")) {
           return No(absl::StrCat("it reduces over ", program.Text(iter.name), ", of which one iteration of ",
                                  Describe(program, loop), " has only a part"));
@@ -399,7 +399,7 @@ absl::Status CheckComputeInline(const Program& program, Id block) {
   }
   const auto iters = program.Iters(b.iters);
   for (size_t i = 0; i < iters.size(); ++i) {
-    if (!used[i] && iters[i].extent.max != 1) {
+    if (!used[i] && iters[i].extent.Known() != 1) {
       return No(absl::StrCat("iter ", program.Text(iters[i].name), " is no index of what it writes"));
     }
   }
@@ -462,7 +462,7 @@ std::vector<int64_t> ComputeLocations(const Program& program, Id block) {
     const LoopUse use = UseOf(program, consumers.front(), loops[i]);
     if (use.reduction) reduction_seen = true;
     if (reduction_seen && !use.reduction) break;
-    if (program.loop(loops[i]).extent.max == 1) continue;
+    if (program.loop(loops[i]).extent.Known() == 1) continue;
     if (conditions.Check(loops[i]).ok()) locations.push_back(static_cast<int64_t>(i));
   }
   return locations;

@@ -59,7 +59,7 @@ Region Touched(const Program& p, Id buffer, absl::Span<const int32_t> index, con
     }
     std::optional<DimRange> range;
     if (value.has_value()) range = Bound(p, *value, at, extents);
-    region.push_back(range.value_or(DimRange{Sum::Constant(0), shape[d].max}));
+    region.push_back(range.value_or(DimRange{Sum::Constant(0), shape[d].UpperBound()}));
   }
   return region;
 }
@@ -91,7 +91,7 @@ Region Union(const Program& program, Id buffer, const Region& a, const Region& b
   int differ = 0;
   for (size_t d = 0; d < a.size(); ++d) {
     if (a[d].base.splits != b[d].base.splits) {
-      region.push_back({Sum::Constant(0), shape[d].max});
+      region.push_back({Sum::Constant(0), shape[d].UpperBound()});
       continue;
     }
     DimRange range = a[d];
@@ -145,8 +145,8 @@ Making MakingOf(const Program& program, Id block, const Region& region) {
   Making making;
   std::vector<bool> exact;
   for (const Iter& iter : program.Iters(program.block(block).iters)) {
-    making.ranges.push_back({Sum::Constant(0), iter.extent.max});
-    exact.push_back(iter.kind == IterKind::kReduction || iter.extent.max == 1);
+    making.ranges.push_back({Sum::Constant(0), iter.extent.UpperBound()});
+    exact.push_back(iter.kind == IterKind::kReduction || iter.extent.UpperBound() == 1);
   }
   const auto index = program.List(program.Accesses(program.block(block).dests)[0].index);
   for (size_t d = 0; d < index.size(); ++d) {
@@ -175,7 +175,7 @@ std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& g
     const Extent extent = shape[marks.size()];
     const bool affine = e.op == Op::kIndex;
     const Interval bounds = affine ? Bounds(Simplify(program.SumOf(e.a), extents), extents) : Interval();
-    marks.push_back(affine && bounds.min >= 0 && bounds.max < extent.max ? e.a : kNone);
+    marks.push_back(affine && bounds.min >= 0 && bounds.max < extent.LowerBound() ? e.a : kNone);
   }
   return marks;
 }

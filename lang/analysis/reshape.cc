@@ -6,7 +6,8 @@ namespace kiln {
 
 std::optional<std::vector<Sum>> ItersByElement(const Program& program, Id block, Id buffer) {
   IndexMap map;
-  for (const Iter& iter : program.Iters(program.block(block).iters)) map.domain.push_back(iter.extent.max);
+  for (const Iter& iter : program.Iters(program.block(block).iters))
+    map.domain.push_back(iter.extent.Known());
   const auto shape = program.Dims(program.buffers[buffer].shape);
   bool first = true;
   for (const Id load : LoadsOf(program, block, buffer)) {
@@ -20,7 +21,7 @@ std::optional<std::vector<Sum>> ItersByElement(const Program& program, Id block,
   }
   for (size_t d = 0; d < map.results.size(); ++d) {
     const Interval bounds = Bounds(map.results[d], map.extents());
-    if (bounds.min != 0 || bounds.max != shape[d].max - 1) return std::nullopt;
+    if (bounds.min != 0 || bounds.max != shape[d].Known() - 1) return std::nullopt;
   }
   const std::optional<IndexMap> inverse = Inverse(map);
   if (!inverse.has_value()) return std::nullopt;

@@ -91,7 +91,7 @@ bool IsThreadAxis(LoopKind kind) { return kind >= LoopKind::kThreadX && kind <= 
 
 bool OnAxis(const Program& program, Id loop) {
   const LoopNode& l = program.loop(loop);
-  return (IsBlockAxis(l.kind) || IsThreadAxis(l.kind)) && l.extent.max > 1;
+  return (IsBlockAxis(l.kind) || IsThreadAxis(l.kind)) && l.extent.UpperBound() > 1;
 }
 
 bool HasAxes(const Program& program) {

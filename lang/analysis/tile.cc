@@ -26,7 +26,7 @@ class Divider {
       return No(iter, value, absl::StrCat("is no multiple of a tile plus a place in it"));
     }
     for (const Guard& guard : resolver.guards()) {
-      const bool own = guard.value == value && guard.extent == iter.extent.max;
+      const bool own = guard.value == value && guard.extent == iter.extent.Known();
       Sum outer, inner;
       int64_t tile = 1;
       if (!Divide(guard.value, outer, inner, tile) ||

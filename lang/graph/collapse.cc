@@ -47,7 +47,7 @@ bool Uses(const Program& p, Id mark, int iter) {
 // The iter that the index is, those of extent one beside it left out.
 std::optional<int> PlainIter(const Program& p, absl::Span<const Iter> iters, Id mark) {
   Sum sum = p.SumOf(mark);
-  const auto is_unit = [&](const Split& s) { return iters[s.source.id].extent.max == 1; };
+  const auto is_unit = [&](const Split& s) { return iters[s.source.id].extent.Known() == 1; };
   if (sum.splits.size() > 1)
     sum.splits.erase(std::remove_if(sum.splits.begin(), sum.splits.end(), is_unit), sum.splits.end());
   if (sum.splits.size() != 1 || !(sum == Sum::Of(sum.splits[0].source))) return std::nullopt;
@@ -201,7 +201,7 @@ class Rewriter {
       const auto old = from_.Dims(from_.buffers[b].shape);
       for (int d = 0; d < static_cast<int>(old.size()); ++d) {
         if (IsTail(static_cast<Id>(b), d)) {
-          shape.back() = Extent(shape.back().max * old[d].max);
+          shape.back() = Extent(shape.back().Known() * old[d].Known());
         } else {
           shape.push_back(old[d]);
         }
@@ -274,7 +274,7 @@ class Rewriter {
     std::string name(from_.Text(iter.name));
     for (auto at = pairs_.find({block_, i}); at != pairs_.end(); at = pairs_.find({block_, at->second})) {
       const Iter& other = Iters()[at->second];
-      iter.extent = Extent(iter.extent.max * other.extent.max);
+      iter.extent = Extent(iter.extent.Known() * other.extent.Known());
       absl::StrAppend(&name, from_.Text(other.name));
     }
     iter.name = to_.Intern(name);
@@ -308,7 +308,7 @@ class Rewriter {
       Sum element = Sum::Of(Source::Iter(position_[first]));
       for (int tail = d + 1; !pairs_.contains({block_, first}) && IsTail(access.buffer, tail); ++tail) {
         const int next = *PlainIter(from_, Iters(), from_.List(access.index)[tail]);
-        element = element * Iters()[next].extent.max + Sum::Of(Source::Iter(position_[next]));
+        element = element * Iters()[next].extent.Known() + Sum::Of(Source::Iter(position_[next]));
       }
       marks.push_back(to_.AddMark(element, extent));
     }

@@ -46,7 +46,7 @@ int64_t Reuse(const Program& p, Id block, const Expr& load) {
   int64_t reuse = 1;
   const auto iters = p.Iters(p.block(block).iters);
   for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
-    if (iters[i].kind == IterKind::kSpatial && !used.contains(i)) reuse *= iters[i].extent.max;
+    if (iters[i].kind == IterKind::kSpatial && !used.contains(i)) reuse *= iters[i].extent.Known();
   }
   return reuse;
 }
@@ -82,7 +82,7 @@ std::vector<Id> ReadDensely(Program& p, Id block) {
     std::vector<Extent> shape;
     std::vector<int32_t> index;
     for (const Id mark : p.List({before.b, before.c})) {
-      const int64_t size = p.Dims(p.buffers[before.a].shape)[steps.size()].max;
+      const int64_t size = p.Dims(p.buffers[before.a].shape)[steps.size()].Known();
       const Steps& own = steps.emplace_back(StepsOf(p, extents, mark, size));
       Sum at = p.SumOf(mark);
       if (own.step > 1) {

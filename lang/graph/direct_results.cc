@@ -15,7 +15,7 @@ Sum Flat(const Program& p, Id buffer, Range index) {
   const auto shape = p.Dims(p.buffers[buffer].shape);
   Sum flat;
   int64_t stride = 1;
-  for (size_t d = shape.size(); d-- > 0; stride *= shape[d].max)
+  for (size_t d = shape.size(); d-- > 0; stride *= shape[d].Known())
     flat = flat + p.SumOf(p.List(index)[d]) * stride;
   return flat;
 }
@@ -45,7 +45,7 @@ std::optional<Range> Through(Program& p, Id copy, Id temporary, const Access& co
   const auto by_element = ItersByElement(p, copy, temporary);
   if (!by_element.has_value()) return std::nullopt;
   std::vector<int64_t> shape;
-  for (const Extent& extent : p.Dims(p.buffers[temporary].shape)) shape.push_back(extent.max);
+  for (const Extent& extent : p.Dims(p.buffers[temporary].shape)) shape.push_back(extent.Known());
   const auto iter = [&](Source s) { return std::optional<Sum>((*by_element)[s.id]); };
   const auto dim = [&](Source s) { return std::optional<Sum>(p.SumOf(p.List(index)[s.id])); };
   std::vector<int32_t> marks;

@@ -61,8 +61,8 @@ class Copier {
   Id Name(Id name) { return name == kNone ? kNone : to_.Intern(from_.Text(name)); }
 
   Extent CopyExtent(Extent e) {
-    if (e.param != kNone) e.param = buffers_[e.param];
-    return e;
+    if (e.constant()) return e;
+    return Extent::Parameter(buffers_[e.parameter()], e.LowerBound(), e.UpperBound(), e.divisor());
   }
 
   Range CopyAnnotations(Range annotations) {

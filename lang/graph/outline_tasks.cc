@@ -70,8 +70,8 @@ class Grouping {
       unit.in_order = unit.in_order && KeepsOrder(p_, block);
     }
     for (const Iter& iter : p_.Iters(p_.block(unit.blocks.back()).iters)) {
-      unit.whole *= iter.extent.max;
-      if (iter.kind == IterKind::kSpatial) unit.rows *= iter.extent.max;
+      unit.whole *= iter.extent.Known();
+      if (iter.kind == IterKind::kSpatial) unit.rows *= iter.extent.Known();
     }
     Group group;
     group.reuses = unit.reuses;

@@ -36,7 +36,7 @@ bool WritesEachElementOnce(const Program& p, const BlockNode& b) {
     const Sum sum = p.SumOf(p.List(dest.index)[d]);
     if (sum.splits.size() != 1 || !(sum == Sum::Of(Source::Iter(sum.splits[0].source.id)))) return false;
     const int iter = sum.splits[0].source.id;
-    if (used[iter] || p.Iters(b.iters)[iter].extent.max != shape[d].max) return false;
+    if (used[iter] || p.Iters(b.iters)[iter].extent.Known() != shape[d].Known()) return false;
     used[iter] = true;
   }
   return b.domain.count == 0;

@@ -50,7 +50,7 @@ absl::Status SkipZeros(Call& call) {
   };
   for (size_t i = 0; i < iters.size(); ++i) {
     const int64_t step = of[i].has_value() ? of[i]->step : 1;
-    was[i] = Sum::Of(add(iters[i], iters[i].extent.max / step), step);
+    was[i] = Sum::Of(add(iters[i], iters[i].extent.Known() / step), step);
     if (!of[i].has_value() || of[i]->h != static_cast<int>(i)) continue;
     Iter rest = iters[i];
     rest.name = p.AddName(absl::StrCat(p.Text(rest.name), ".r"));

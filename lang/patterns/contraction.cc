@@ -83,7 +83,7 @@ absl::StatusOr<Contraction> AsContraction(const Program& program, Id block) {
     in_c[simple->iter] = true;
   }
   for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
-    const bool spatial = iters[i].kind == IterKind::kSpatial, unit = iters[i].extent.max == 1;
+    const bool spatial = iters[i].kind == IterKind::kSpatial, unit = iters[i].extent.Known() == 1;
     if (!unit && spatial != in_c[i])
       return No(absl::StrCat("iter ", program.Text(iters[i].name), " is no index of what it writes"));
     if (!unit && (spatial ? !in_a[i] && !in_b[i] : !in_a[i] || !in_b[i])) {

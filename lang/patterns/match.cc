@@ -38,7 +38,11 @@ absl::Status CheckGuards(const Program& p, Id tile, Id block) {
 // Its loops run each of its instances once.
 absl::Status CheckInstances(const Program& p, const std::vector<Id>& loops, const Tile& tile) {
   IndexMap map;
-  for (const Id loop : loops) map.domain.push_back(p.loop(loop).extent.max);
+  for (const Id loop : loops) {
+    if (!p.loop(loop).extent.constant())
+      return No(absl::StrCat("the extent of ", Describe(p, loop), " is not constant"));
+    map.domain.push_back(p.loop(loop).extent.Known());
+  }
   int64_t iterations = 1, instances = 1;
   for (const int64_t extent : map.domain) iterations *= extent;
   for (const TilePart& part : tile.parts) {
@@ -112,7 +116,7 @@ class Matcher {
         found.emplace_back(p_.Text(iters[i].name), match_.tile.parts[i].tile);
     }
     for (const Iter& iter : wanted) {
-      if (iter.extent.max > 1) sizes.emplace_back(d_.Text(iter.name), iter.extent.max);
+      if (iter.extent.Known() > 1) sizes.emplace_back(d_.Text(iter.name), iter.extent.Known());
     }
     const auto numbers = [](const Sizes& from) {
       std::vector<int64_t> list;
@@ -137,11 +141,11 @@ class Matcher {
       }
       return status.ok();
     }
-    if (wanted[i].extent.max == 1) return Assign(i + 1);
+    if (wanted[i].extent.Known() == 1) return Assign(i + 1);
     const auto iters = p_.Iters(p_.block(match_.block).iters);
     for (size_t v = 0; v < iters.size(); ++v) {
       const TilePart& part = match_.tile.parts[v];
-      if (used_[v] || part.tile != wanted[i].extent.max) continue;
+      if (used_[v] || part.tile != wanted[i].extent.Known()) continue;
       if (iters[v].kind != wanted[i].kind) continue;
       if (exact_ && !(part.inner == Sum::Of(Source::Loop(loops_[LoopOf(static_cast<int>(i))])))) continue;
       used_[v] = true;

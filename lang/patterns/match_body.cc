@@ -56,7 +56,7 @@ BodyMatcher::BodyMatcher(const Program& program, Id block, const Tile& tile, con
   }
   const auto own = p_.Iters(p_.block(block_).iters);
   for (int i = 0; i < iters_; ++i)
-    extents_.push_back((own[i].extent.max + tile_.parts[i].tile - 1) / tile_.parts[i].tile);
+    extents_.push_back((own[i].extent.UpperBound() + tile_.parts[i].tile - 1) / tile_.parts[i].tile);
 }
 
 bool BodyMatcher::No(int progress, std::string why) {
@@ -147,9 +147,11 @@ std::optional<OperandView> BodyMatcher::View(Id buffer, Range index, Id wanted, 
   const auto shape = d_.Dims(d_.buffers[wanted].shape);
   for (int e = 0; e < wanted_index.count; ++e) {
     const Sum sum = d_.SumOf(d_.List(wanted_index)[e]);
-    if (shape[e].max > 1) dimension[sum.splits[0].source.id] = e;
+    if (shape[e].UpperBound() > 1) dimension[sum.splits[0].source.id] = e;
   }
-  const auto extents = [&](Source s) { return s.id < iters_ ? extents_[s.id] : shape[s.id - iters_].max; };
+  const auto extents = [&](Source s) {
+    return s.id < iters_ ? extents_[s.id] : shape[s.id - iters_].UpperBound();
+  };
   bool other = false;
   const auto definition = [&](Source s) -> std::optional<Sum> {
     Sum sum = extents_[s.id] == 1 ? Sum() : Sum::Of(Source::Iter(s.id), tile_.parts[s.id].tile);
@@ -171,7 +173,7 @@ std::optional<OperandView> BodyMatcher::View(Id buffer, Range index, Id wanted, 
     view.index.push_back(*sum);
   }
   for (size_t e = 0; e < shape.size(); ++e) {
-    if (!seen[e] && shape[e].max > 1) return std::nullopt;
+    if (!seen[e] && shape[e].UpperBound() > 1) return std::nullopt;
   }
   return view;
 }
@@ -191,7 +193,9 @@ bool BodyMatcher::MatchLayout(const OperandView& view, Id wanted) {
     return memory || no();
   }
   const auto shape = d_.Dims(d_.buffers[wanted].shape);
-  const auto extents = [&](Source s) { return s.id < iters_ ? extents_[s.id] : shape[s.id - iters_].max; };
+  const auto extents = [&](Source s) {
+    return s.id < iters_ ? extents_[s.id] : shape[s.id - iters_].UpperBound();
+  };
   std::vector<std::pair<Sum, int32_t>> found, described;
   for (int i = 0; i < a.axes.count; ++i) {
     const std::optional<Sum> axis = Substitute(

@@ -18,7 +18,7 @@ bool Rounds(const Program& p, Id block) {
 int64_t Terms(const Program& p, Id block) {
   int64_t terms = 1;
   for (const Iter& iter : p.Iters(p.block(block).iters))
-    if (iter.kind == IterKind::kReduction) terms *= iter.extent.max;
+    if (iter.kind == IterKind::kReduction) terms *= iter.extent.UpperBound();
   return terms;
 }
 
@@ -46,7 +46,7 @@ bool IsInOrder(const Program& p, Id block) {
   for (size_t i = iters.size(); i-- > 0;) {
     if (iters[i].kind != IterKind::kReduction) continue;
     count = count + bindings.iters[i] * scale;
-    scale *= iters[i].extent.max;
+    scale *= iters[i].extent.Known();
   }
   count = Simplify(count, extents);
   const auto place = [&](const Split& split) {

@@ -28,7 +28,7 @@ std::vector<Comb> CombsOf(const Program& p, Id buffer) {
   const Range index = p.Accesses(b.dests)[0].index;
   for (const Id bound : p.List(p.WithinMarks(body))) {
     const Sum sum = p.SumOf(bound);
-    if (p.marks[bound].extent.max != 1 || sum.splits.size() != 1) continue;
+    if (p.marks[bound].extent.Known() != 1 || sum.splits.size() != 1) continue;
     const kiln::Split& split = sum.splits[0];
     if (split.scale != 1 || split.lower != 1 || split.extent < 2 || sum.offset > 0) continue;
     for (int d = 0; d < index.count; ++d) {
@@ -44,7 +44,7 @@ std::optional<ZeroTerms> TermsOf(const Sum& index, const Comb& comb, absl::Span<
   for (const kiln::Split& split : index.splits) {
     if (!(split == kiln::Split{split.source})) return std::nullopt;
     const Iter& iter = iters[split.source.id];
-    if (iter.extent.max % comb.step != 0) return std::nullopt;
+    if (iter.extent.Known() % comb.step != 0) return std::nullopt;
     (iter.kind == IterKind::kSpatial ? terms.h : terms.i) = split.source.id;
   }
   if (terms.h < 0 || terms.i < 0) return std::nullopt;

@@ -59,14 +59,14 @@ absl::Status BindNest(Call& call, const Nest& nest, int64_t blocks, int64_t thre
   if (!status.ok()) return status;
   Id outer = fused[0];
   if (!nest.threads) {
-    const int64_t lanes = std::min(threads, p.loop(outer).extent.max);
+    const int64_t lanes = std::min(threads, p.loop(outer).extent.Known());
     const std::vector<Id> parts = run("split", outer, {-1, lanes}, {});
     if (!status.ok()) return status;
     outer = parts[0];
     run("bind", parts[1], {}, LoopKind::kThreadX);
   }
   if (nest.blocks) return status;
-  if (p.loop(outer).extent.max > blocks) {
+  if (p.loop(outer).extent.Known() > blocks) {
     const std::vector<Id> parts = run("split", outer, {blocks, -1}, {});
     if (!status.ok()) return status;
     outer = parts[0];

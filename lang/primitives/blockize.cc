@@ -52,7 +52,7 @@ absl::Status Blockize(Call& call) {
     Iter iter = p.iters[own.begin + i];
     Sum inner = part.inner;
     if (!part.outer.splits.empty() || part.outer.offset != 0 || !part.outside.empty()) {
-      const Extent extent = (iter.extent.max + part.tile - 1) / part.tile;
+      const Extent extent = (iter.extent.Known() + part.tile - 1) / part.tile;
       inner = inner + Sum::Of(Source::Iter(static_cast<int32_t>(iters.size())),
                               part.tile + (KILN_DEFECT("blockize.stride") && part.tile > 1));
       const Sum outer = KILN_DEFECT("blockize.guard") ? part.outer : With(p, part.outer, part.outside);

@@ -137,7 +137,7 @@ absl::Status TransformLayout(Call& call) {
         p.Text(buffer.name), " is a parameter; its layout is the caller's (cache it, and lay out the copy)"));
   }
   std::vector<int64_t> shape;
-  for (const Extent& e : p.Dims(buffer.shape)) shape.push_back(e.max);
+  for (const Extent& e : p.Dims(buffer.shape)) shape.push_back(e.Known());
   const auto numbers = call.numbers(1);
   absl::StatusOr<IndexMap> map = ParseMap(call.Text(1), shape, numbers);
   if (!map.ok()) return map.status();

@@ -42,7 +42,7 @@ Id AddCache(Program& p, Id buffer, absl::string_view suffix, Storage storage) {
 // Without what lies outside of the buffer.
 Region Clipped(const Program& p, Id buffer, Region region) {
   const auto shape = p.Dims(p.buffers[buffer].shape);
-  for (size_t d = 0; d < region.size(); ++d) region[d] = Clipped(region[d], shape[d].max);
+  for (size_t d = 0; d < region.size(); ++d) region[d] = Clipped(region[d], shape[d].Known());
   return region;
 }
 

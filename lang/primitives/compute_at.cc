@@ -93,9 +93,9 @@ KILN_PRIMITIVE(kComputeAtLocation);
 double Repeats(const Program& p, Id block, Id loop) {
   double after = 1, now = 1;
   for (Id at = loop; p.IsLoop(at); at = p.nodes[at].parent)
-    after *= static_cast<double>(p.loop(at).extent.max);
+    after *= static_cast<double>(p.loop(at).extent.Known());
   for (const DimRange& range : NeededRanges(p, block, loop)) after *= static_cast<double>(range.extent);
-  for (const Iter& iter : p.Iters(p.block(block).iters)) now *= static_cast<double>(iter.extent.max);
+  for (const Iter& iter : p.Iters(p.block(block).iters)) now *= static_cast<double>(iter.extent.Known());
   return after / now;
 }
 

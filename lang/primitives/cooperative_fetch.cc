@@ -41,7 +41,7 @@ std::map<LoopKind, int64_t, std::greater<>> Threads(const Program& p, Id nest) {
   for (const Id loop : loops) {
     if (!p.IsLoop(loop) || !OnAxis(p, loop) || !IsThreadAxis(p.loop(loop).kind)) continue;
     int64_t& count = threads[p.loop(loop).kind];
-    count = std::max(count, p.loop(loop).extent.max);
+    count = std::max(count, p.loop(loop).extent.Known());
   }
   return threads;
 }
@@ -67,7 +67,7 @@ absl::Status CooperativeFetch(Call& call) {
   }
   const auto threads = Threads(p, NestOf(p, block));
   int64_t extent = 1;
-  for (const Id loop : own) extent *= p.loop(loop).extent.max;
+  for (const Id loop : own) extent *= p.loop(loop).extent.Known();
   const int64_t lanes = extent % vector == 0 ? vector : 1;
 
   const Program before = p;
@@ -82,8 +82,8 @@ absl::Status CooperativeFetch(Call& call) {
   factors.push_back(lanes);
   std::vector<Id> parts;
   absl::Status status = RunNested(call, "split", fused, factors, {}, &parts);
-  if (status.ok() && KILN_DEFECT("cooperative-fetch.short") && p.loop(parts[0]).extent.max > 1)
-    p.loop(parts[0]).extent = p.loop(parts[0]).extent.max - 1;
+  if (status.ok() && KILN_DEFECT("cooperative-fetch.short") && p.loop(parts[0]).extent.Known() > 1)
+    p.loop(parts[0]).extent = p.loop(parts[0]).extent.Known() - 1;
   size_t part = 1;
   for (const auto& [axis, count] : threads) {
     if (status.ok())

@@ -36,7 +36,7 @@ absl::Status CheckPadding(const Program& p, Id block, Id loop) {
     const LoopKind kind = p.loop(at).kind;
     const bool in_turn =
         kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kPipelined;
-    if (in_turn || p.loop(at).extent.max == 1 || TellsApart(p, block, at)) continue;
+    if (in_turn || p.loop(at).extent.Known() == 1 || TellsApart(p, block, at)) continue;
     return No(absl::StrCat("iterations of ", Describe(p, at), ", which is ", ToString(kind),
                            ", repeat it: one would fill what others have stored"));
   }
@@ -100,9 +100,9 @@ void Shrink(Program& p, Id block, Id loop, Id mark) {
   // Iterations first .. last of the loop are values within the iter and within the condition.
   const int64_t offset = bound.offset, shift = bound.offset + simple->offset;
   const int64_t first = std::max({int64_t{0}, -offset, -shift});
-  const int64_t last =
-      std::min({p.loop(source.id).extent.max, iter.extent.max - offset, p.marks[mark].extent.max - shift}) -
-      1;
+  const int64_t last = std::min({p.loop(source.id).extent.Known(), iter.extent.Known() - offset,
+                                 p.marks[mark].extent.Known() - shift}) -
+                       1;
   if (last < first) return;
   Sum moved = bound;
   moved.offset += first;

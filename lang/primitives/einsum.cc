@@ -47,7 +47,7 @@ class Product {
  private:
   enum { kM, kN, kK };
   absl::Status CheckLoops() const;
-  int64_t ExtentOf(int iter) const { return p_.iters[old_.iters.begin + iter].extent.max; }
+  int64_t ExtentOf(int iter) const { return p_.iters[old_.iters.begin + iter].extent.Known(); }
   // An old iter, given where its group is.
   Sum Digit(int iter, const std::vector<int>& position) const;
   std::vector<int64_t> Padded(const std::vector<int>& groups) const;

@@ -33,7 +33,7 @@ absl::Status Fuse(Call& call) {
       return absl::FailedPreconditionError(absl::StrCat(
           "loop ", p.Text(loop.name), " is not the only child of loop ", p.Text(p.loop(loops[i - 1]).name)));
     }
-    extent *= loop.extent.max;
+    extent *= loop.extent.Known();
     tainted |= loop.tainted;
     absl::StrAppend(&name, i == 0 ? "" : "_", p.Text(loop.name));
   }
@@ -58,13 +58,14 @@ absl::Status Fuse(Call& call) {
   int64_t lower = extent;
   for (const Id loop : loops) {
     const Extent own = p.loop(loop).extent;
-    lower /= own.max;
+    lower /= own.Known();
     // The outermost digit is what is left: no remainder,
     // so that it stays expressible when the fused loop is split imperfectly.
     p.loops[p.nodes[loop].index].definition = p.AddMark(
         Sum{0,
-            {kiln::Split{Source::Loop(fused), 1, lower,
-                         loop == loops.front() ? 0 : own.max - (KILN_DEFECT("fuse.digit") && own.max > 1)}}},
+            {kiln::Split{
+                Source::Loop(fused), 1, lower,
+                loop == loops.front() ? 0 : own.Known() - (KILN_DEFECT("fuse.digit") && own.Known() > 1)}}},
         own);
   }
   for (size_t i = loops.size(); i-- > 0;) p.Kill(loops[i]);

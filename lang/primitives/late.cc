@@ -35,7 +35,7 @@ absl::Status ParallelizeOuter(Call& call) {
       if (p.loop(at).kind != LoopKind::kSerial) break;
       if (!CheckDataParallel(p, at).ok() && !KILN_DEFECT("parallelize-outer.dependent")) break;
       outer.push_back(at);
-      product *= p.loop(at).extent.max;
+      product *= p.loop(at).extent.Known();
       if (p.nodes[at].first != p.nodes[at].last) break;
     }
     if (product == 1) continue;
@@ -67,15 +67,15 @@ int64_t DivisorUpTo(int64_t extent, int64_t most) {
 // for j: for i: S   ->   for i0: for j0: for i1 unrolled: for j1 in lanes: S
 absl::Status VectorizeTransposing(Call& call, const Transposing& of, int64_t vector) {
   Program& p = call.program();
-  const int64_t columns = DivisorUpTo(p.loop(of.lanes).extent.max, vector);
+  const int64_t columns = DivisorUpTo(p.loop(of.lanes).extent.Known(), vector);
   const int64_t line = columns * Instructions(p, BlocksBelow(p, of.rows)[0]);  // of a row
   const int64_t rows_that_fit = std::max<int64_t>(1, call.target().max_unrolled / line);
   const int64_t rows_at_once =
-      DivisorUpTo(std::gcd(p.loop(of.rows).extent.max, of.panel), std::min(vector, rows_that_fit));
+      DivisorUpTo(std::gcd(p.loop(of.rows).extent.Known(), of.panel), std::min(vector, rows_that_fit));
   if (rows_at_once == 1 || columns < 4) return absl::FailedPreconditionError("no tile divides the loops");
   std::vector<Id> order, rows{of.rows}, lanes{of.lanes};
   const auto split = [&](std::vector<Id>& parts, int64_t inner) {
-    if (inner == p.loop(parts[0]).extent.max) return absl::OkStatus();
+    if (inner == p.loop(parts[0]).extent.Known()) return absl::OkStatus();
     return RunNested(call, "split", {parts[0]}, {-1, inner}, {}, &parts);
   };
   absl::Status status = split(rows, rows_at_once);
@@ -107,7 +107,7 @@ absl::Status VectorizeInner(Call& call) {
         transposing.has_value() && CheckVectorizable(p, transposing->lanes).ok() && limit >= width &&
         VectorizeTransposing(call, *transposing, width).ok())
       continue;
-    const int64_t extent = p.loop(loop).extent.max;
+    const int64_t extent = p.loop(loop).extent.Known();
     if (extent == 1) continue;
     const std::vector<Id> blocks = BlocksBelow(p, loop);
     if (!std::all_of(blocks.begin(), blocks.end(),
@@ -137,7 +137,7 @@ bool RepeatsReduction(const Program& p, Id loop) {
   for (const Id block : BlocksBelow(p, loop)) {
     if (p.block(block).monoid == kNone || UseOf(p, block, loop).reduction) continue;
     for (Id at = p.nodes[block].parent; at != loop; at = p.nodes[at].parent)
-      if (p.IsLoop(at) && p.loop(at).extent.max > 1 && UseOf(p, block, at).reduction) return true;
+      if (p.IsLoop(at) && p.loop(at).extent.Known() > 1 && UseOf(p, block, at).reduction) return true;
   }
   return false;
 }
@@ -157,13 +157,13 @@ class Unroller {
   int64_t Unrolled(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) return line;
-    const int64_t all = line * loop.extent.max;
-    if (loop.kind == LoopKind::kUnrolled || loop.extent.max == 1) return all;
+    const int64_t all = line * loop.extent.Known();
+    if (loop.kind == LoopKind::kUnrolled || loop.extent.Known() == 1) return all;
     if (loop.kind != LoopKind::kSerial) return 0;
     if (line > target_.vector_registers && RepeatsReduction(p_, node)) return 0;
     if (all > limit_) {
       int64_t steps = std::max<int64_t>(1, limit_ / line);
-      while (loop.extent.max % steps != 0) --steps;
+      while (loop.extent.Known() % steps != 0) --steps;
       if (steps > 1) SetAnnotation(p_, loop.annotations, kUnrolledSteps, steps);
       return 0;
     }
@@ -177,7 +177,7 @@ class Unroller {
     while (loop != kRoot && !(p_.IsLoop(loop) && p_.loop(loop).kind == LoopKind::kVectorized))
       loop = p_.nodes[loop].parent;
     if (loop == kRoot) return 1;
-    const int64_t lanes = p_.loop(loop).extent.max;
+    const int64_t lanes = p_.loop(loop).extent.Known();
     if (StoresApart(p_, block, loop)) return lanes;
     const int64_t bytes = lanes * WidestResult(p_, BlocksBelow(p_, loop));
     return (bytes + target_.vector_bytes - 1) / target_.vector_bytes;

@@ -100,7 +100,7 @@ absl::Status LoopPartition(Call& call) {
   }
   if (sizes.size() < 2 || sizes.size() > 3)
     return absl::InvalidArgumentError(absl::StrCat("there are two or three parts, not ", sizes.size()));
-  const int64_t extent = old.extent.max;
+  const int64_t extent = old.extent.Known();
   if (open >= 0 ? known >= extent : known != extent) {
     return absl::FailedPreconditionError(absl::StrCat("sizes ", absl::StrJoin(sizes, " "), " give ", known,
                                                       open >= 0 ? " and more" : "", ", but ",

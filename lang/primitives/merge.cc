@@ -76,11 +76,11 @@ absl::Status CheckMerge(const Program& p, Id first, Id second) {
         absl::StrCat(Describe(p, second), " does not follow ", Describe(p, first)));
   }
   if (!(p.loop(first).extent == p.loop(second).extent)) {
-    return absl::FailedPreconditionError(absl::StrCat(Describe(p, first), " has extent ",
-                                                      p.loop(first).extent.max, ", and ", Describe(p, second),
-                                                      " has ", p.loop(second).extent.max));
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, first), " has extent ", p.loop(first).extent.Known(), ", and ",
+                     Describe(p, second), " has ", p.loop(second).extent.Known()));
   }
-  const bool once = p.loop(first).extent.max == 1;
+  const bool once = p.loop(first).extent.Known() == 1;
   const auto touched = [&](Id block, Id buffer, bool written, Id loop) {
     const Bindings bindings = ResolveBindings(p, block);
     return written ? WrittenRegion(p, bindings, buffer, loop) : ReadRegion(p, bindings, buffer, loop);

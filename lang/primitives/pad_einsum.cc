@@ -83,7 +83,7 @@ absl::Status CheckBlock(const Program& p, Id block, Einsum& einsum) {
   const std::vector<int> written = ItersOf(p, dest.index);
   for (size_t i = 0; i < iters.size(); ++i) {
     const bool is_written = std::count(written.begin(), written.end(), static_cast<int>(i)) > 0;
-    if (is_written != (iters[i].kind == IterKind::kSpatial) && iters[i].extent.max != 1)
+    if (is_written != (iters[i].kind == IterKind::kSpatial) && iters[i].extent.Known() != 1)
       return No(absl::StrCat("iter ", p.Text(iters[i].name), " is no index of what it writes"));
     const Sum binding = p.SumOf(iters[i].binding);
     const Id loop = binding.splits.size() == 1 ? binding.splits[0].source.id : kNone;
@@ -107,7 +107,7 @@ absl::Status CheckPadded(const Program& p, Id block, const std::vector<int64_t>&
                                                    " iters; each has a positive one"));
   }
   for (size_t i = 0; i < iters.size(); ++i) {
-    const int64_t extent = iters[i].extent.max;
+    const int64_t extent = iters[i].extent.Known();
     einsum.extents.push_back((extent + multiples[i] - 1) / multiples[i] * multiples[i]);
     if (einsum.extents[i] == extent || iters[i].kind == IterKind::kSpatial) continue;
     // 0 * x is 0 only if x is padded too, or a number.
@@ -135,7 +135,7 @@ Id CopyNest(Program& p, absl::string_view name, Id source, Id dest, const std::v
     p.iters[p.block(node).iters.begin + static_cast<int32_t>(d)].extent = shape[d];
     read.push_back(p.AddMark(at, old[d]));
     written.push_back(p.AddMark(at, target[d]));
-    if (shape[d].max > limits[d].max) bounds.push_back(p.AddMark(at, limits[d]));
+    if (shape[d].Known() > limits[d].Known()) bounds.push_back(p.AddMark(at, limits[d]));
   }
   const DType dtype = p.buffers[source].dtype;
   const Range read_list = p.AddList(read), bound_list = p.AddList(bounds), written_list = p.AddList(written);

@@ -80,7 +80,7 @@ absl::StatusOr<Reindexed> WriteOf(const Program& p, Id block) {
   }
   bool distinct = simple || IsBijective(IndexMap{IterExtents(p, block), r.index});
   for (size_t i = 0; i < iters.size(); ++i) {
-    const bool spatial = iters[i].kind == IterKind::kSpatial && iters[i].extent.max > 1;
+    const bool spatial = iters[i].kind == IterKind::kSpatial && iters[i].extent.Known() > 1;
     if ((spatial && named[i] == 0) || (simple && named[i] > 1)) distinct = false;
   }
   if (!distinct) return No(absl::StrCat("instances of ", Describe(p, block), " may write the same element"));
@@ -96,7 +96,7 @@ absl::Status Complete(const Program& p, Id block, Reindexed& r) {
   std::vector<bool> named(extents.size(), false);
   for (size_t d = 0; d < r.index.size(); ++d) {
     const Interval bounds = Bounds(r.index[d], [&](Source s) { return extents[s.id]; });
-    if (bounds.min < 0 || bounds.max >= shape[d].max)
+    if (bounds.min < 0 || bounds.max >= shape[d].Known())
       return No(absl::StrCat("it accesses ", p.Text(p.buffers[r.buffer].name), " within bounds only"));
     for (const kiln::Split& split : r.index[d].splits) named[split.source.id] = true;
   }

@@ -53,7 +53,7 @@ absl::Status CheckDependences(const Program& p, const std::vector<Id>& chain, co
       std::vector<Id> apart[2];
       for (const bool now : {false, true}) {
         for (const Id loop : now ? order : chain) {
-          if (p.loop(loop).extent.max > 1 && ReadsBeside(p, buffer, loop)) apart[now].push_back(loop);
+          if (p.loop(loop).extent.Known() > 1 && ReadsBeside(p, buffer, loop)) apart[now].push_back(loop);
         }
       }
       if (apart[0] == apart[1]) continue;

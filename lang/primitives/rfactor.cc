@@ -47,7 +47,7 @@ absl::Status Rfactor(Call& call) {
   if (!once.ok()) return once;
   absl::StatusOr<std::vector<DimRange>> ranges = SpatialRanges(p, *parts, scope);
   if (!ranges.ok()) return ranges.status();
-  ranges->push_back({Sum::Constant(0), p.loop(loop).extent.max});
+  ranges->push_back({Sum::Constant(0), p.loop(loop).extent.Known()});
   const std::optional<Storage> storage = ParseStorage(call.Text(1));
   if (!storage.has_value())
     return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(1), "\""));

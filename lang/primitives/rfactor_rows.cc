@@ -48,7 +48,7 @@ absl::Status RfactorRows(Call& call) {
   for (const Id block : Blocks(p)) {
     const Id loop = RowOf(p, block);
     if (loop == kNone) continue;
-    const int64_t extent = p.loop(loop).extent.max;
+    const int64_t extent = p.loop(loop).extent.Known();
     const int64_t vector = std::max<int64_t>(2, call.target().vector_bytes / WidestResult(p, {block}));
     const int64_t lanes = LaneCount(extent, std::min(limit, extent - 1), limit, vector);
     if (lanes >= extent) continue;

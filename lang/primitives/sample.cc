@@ -72,14 +72,14 @@ absl::Status SampleTile(Call& call, bool perfect) {
   const absl::StatusOr<int64_t> innermost = Innermost(call, call.program());
   if (!innermost.ok()) return innermost.status();
   if (perfect && most.empty() && multiple.empty()) {
-    return call.Draw(Distribution::PerfectTile(loop.extent.max, static_cast<int>(parts), *innermost));
+    return call.Draw(Distribution::PerfectTile(loop.extent.Known(), static_cast<int>(parts), *innermost));
   }
   most.resize(parts, 0);
   multiple.resize(parts, 0);
   if (*innermost > 0) most[0] = most[0] == 0 ? *innermost : std::min(most[0], *innermost);
   const Distribution tiles =
-      perfect ? Distribution::BoundedTile(loop.extent.max, static_cast<int>(parts), most, multiple)
-              : Distribution::CeilTile(loop.extent.max, static_cast<int>(parts), waste, most, multiple);
+      perfect ? Distribution::BoundedTile(loop.extent.Known(), static_cast<int>(parts), most, multiple)
+              : Distribution::CeilTile(loop.extent.Known(), static_cast<int>(parts), waste, most, multiple);
   if (tiles.SupportSize() == 0)
     return absl::FailedPreconditionError(absl::StrCat("there are no ", tiles.ToString()));
   return call.Draw(tiles);

@@ -45,7 +45,7 @@ absl::Status Split(Call& call) {
   const Id loop = call.node(0);
   const LoopNode old = p.loop(loop);
   absl::InlinedVector<int64_t, 6> factors = call.numbers(1);
-  const int64_t extent = old.extent.max;
+  const int64_t extent = old.extent.Known();
   if (factors.empty()) return absl::InvalidArgumentError("no factors are given");
   if (!old.extent.constant()) return absl::FailedPreconditionError("the extent of the loop is not constant");
   if (old.kind != LoopKind::kSerial) {

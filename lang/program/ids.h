@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "lang/base/check.h"
+
 namespace kiln {
 
 using Id = int32_t;
@@ -14,18 +16,39 @@ struct Range {
   int32_t begin = 0, count = 0;
 };
 
-// A size: a constant (param = kNone, value in max),
-// or a parameter within [min, max] that is a multiple of divisor.
-struct Extent {
-  int64_t max = 1, min = 1, divisor = 1;
-  Id param = kNone;
-  Extent() = default;
+// A size: a constant, or a parameter (a buffer of rank 0 with an integer) that lies within
+// LowerBound() .. UpperBound() and is a multiple of divisor().
+//
+// Code that needs the exact number asks for Known(), and so supports constant sizes only.
+// Code for which a limit is enough (ranges of indices, allocation, estimates) asks for UpperBound(),
+// and is right for parameters too.
+class Extent {
+ public:
+  Extent() = default;  // 1
   Extent(int64_t constant)
-      : max(constant), min(constant), divisor(constant) {}  // NOLINT: sizes are mostly numbers
-  bool constant() const { return param == kNone; }
-  friend bool operator==(const Extent& a, const Extent& b) {
-    return a.max == b.max && a.min == b.min && a.param == b.param && a.divisor == b.divisor;
+      : upper_(constant), lower_(constant), divisor_(constant) {}  // NOLINT: sizes are mostly numbers
+  static Extent Parameter(Id buffer, int64_t lower, int64_t upper, int64_t divisor) {
+    Extent extent;
+    extent.upper_ = upper, extent.lower_ = lower, extent.divisor_ = divisor, extent.parameter_ = buffer;
+    return extent;
   }
+
+  bool constant() const { return parameter_ == kNone; }
+  // The number. Requires constant(): what comes from a user is checked first (CheckConstantExtents).
+  int64_t Known() const {
+    KILN_CHECK(constant(), "the extent is a parameter");
+    return upper_;
+  }
+  int64_t LowerBound() const { return lower_; }
+  int64_t UpperBound() const { return upper_; }
+  int64_t divisor() const { return divisor_; }
+  Id parameter() const { return parameter_; }  // kNone of a constant
+
+  friend bool operator==(const Extent& a, const Extent& b) = default;
+
+ private:
+  int64_t upper_ = 1, lower_ = 1, divisor_ = 1;
+  Id parameter_ = kNone;
 };
 
 }  // namespace kiln

@@ -38,7 +38,7 @@ absl::Status CheckKinds(const Program& p, Id buffer) {
   bool addresses = false, spread = false;
   for (int i = 0; i < b.layout.kinds.count; ++i) {
     const int32_t kind = p.lists[b.layout.kinds.begin + i];
-    const int64_t extent = p.marks[p.lists[b.layout.axes.begin + i]].extent.max;
+    const int64_t extent = p.marks[p.lists[b.layout.axes.begin + i]].extent.UpperBound();
     if (kind < 0 || kind > static_cast<int32_t>(AxisKind::kWarp))
       return absl::FailedPreconditionError(absl::StrCat("there is no kind ", kind, " of axis"));
     addresses |= kind == static_cast<int32_t>(AxisKind::kAddress);
@@ -80,7 +80,7 @@ bool IsOneToOne(Swizzle s, int64_t elements) {
 
 int64_t ElementsOf(const Program& program, Id buffer) {
   int64_t elements = 1;
-  for (const Extent& extent : program.Dims(program.buffers[buffer].shape)) elements *= extent.max;
+  for (const Extent& extent : program.Dims(program.buffers[buffer].shape)) elements *= extent.UpperBound();
   return elements;
 }
 
@@ -88,7 +88,7 @@ int64_t LayoutElements(const Program& program, Id buffer) {
   const Buffer& b = program.buffers[buffer];
   if (b.layout.axes.count == 0) return ElementsOf(program, buffer);
   int64_t elements = 1;
-  for (const Id axis : program.List(b.layout.axes)) elements *= program.marks[axis].extent.max;
+  for (const Id axis : program.List(b.layout.axes)) elements *= program.marks[axis].extent.UpperBound();
   return elements;
 }
 

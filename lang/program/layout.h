@@ -9,7 +9,7 @@ namespace kiln {
 // kFailedPrecondition if the swizzle is not one to one, or kinds of axes do not fit each other or the scope.
 absl::Status CheckLayout(const Program& program, Id buffer);
 
-// Elements of a buffer by its shape, whatever its layout.
+// Elements of a buffer by its shape, whatever its layout; where sizes are parameters, at most so many.
 int64_t ElementsOf(const Program& program, Id buffer);
 
 // Elements of the memory of a buffer: of its layout's axes, or of its shape.

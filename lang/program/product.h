@@ -24,13 +24,13 @@ inline std::optional<int64_t> Product(absl::Span<const int64_t> factors) {
 // The same of the largest that extents may be.
 inline std::optional<int64_t> Product(absl::Span<const Extent> extents, int64_t factor) {
   absl::InlinedVector<int64_t, 8> factors{factor};
-  for (const Extent& extent : extents) factors.push_back(extent.max);
+  for (const Extent& extent : extents) factors.push_back(extent.UpperBound());
   return Product(factors);
 }
 
 inline std::optional<int64_t> Product(absl::Span<const Iter> iters) {
   absl::InlinedVector<int64_t, 8> factors;
-  for (const Iter& iter : iters) factors.push_back(iter.extent.max);
+  for (const Iter& iter : iters) factors.push_back(iter.extent.UpperBound());
   return Product(factors);
 }
 

@@ -203,4 +203,26 @@ void Program::Replace(Id old, Id node) {
   Detach(old);
 }
 
+absl::Status CheckConstantExtents(const Program& p, absl::string_view needing) {
+  const auto variable = [&](absl::string_view what, absl::string_view name) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, name, " has an extent that is a parameter; ", needing, " needs constant extents"));
+  };
+  for (const Buffer& buffer : p.buffers) {
+    for (const Extent& extent : p.Dims(buffer.shape)) {
+      if (!extent.constant()) return variable("buffer ", p.Text(buffer.name));
+    }
+  }
+  for (const LoopNode& loop : p.loops) {
+    if (!loop.extent.constant()) return variable("loop ", p.Text(loop.name));
+  }
+  for (const Iter& iter : p.iters) {
+    if (!iter.extent.constant()) return variable("iter ", p.Text(iter.name));
+  }
+  for (const Mark& mark : p.marks) {
+    if (!mark.extent.constant()) return variable("an index", "");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace kiln

@@ -146,7 +146,12 @@ struct Program {
 // extents and shapes positive, accesses of the right rank and within bounds (guards considered), dtypes of
 // expressions, monoids, parameters, one writer per buffer element order (a block reads only what a block
 // before it, or an outer iteration, wrote), prepared nests and pipelines (analysis/restrictions.h).
+// Sizes that are parameters are checked at their upper bounds.
 // kInternal with the node and the rule on a violation.
 absl::Status Verify(const Program& program);
+
+// OK where Known() may be asked of every extent; else kFailedPrecondition with the buffer or loop whose
+// extent is a parameter, and `needing` ("lowering") as what needs constants.
+absl::Status CheckConstantExtents(const Program& program, absl::string_view needing);
 
 }  // namespace kiln

@@ -18,11 +18,11 @@ CodeAccess MakeAccess(const Program& program, Id buffer, absl::Span<const int32_
   CodeAccess access;
   access.buffer = buffer;
   int64_t stride = 1;
-  for (const Extent& e : shape) stride *= e.max;
+  for (const Extent& e : shape) stride *= e.Known();
   for (size_t d = 0; d < shape.size(); ++d) {
-    stride /= shape[d].max;
+    stride /= shape[d].Known();
     CodeSum sum = index.empty() ? CodeSum() : MakeSum(program.SumOf(index[d]), variable_of);
-    access.dims.push_back({std::move(sum), shape[d].max, stride});
+    access.dims.push_back({std::move(sum), shape[d].Known(), stride});
   }
   return access;
 }
@@ -97,7 +97,7 @@ int BodyCode::EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(
   for (const Id mark : p.List(Program::WithinMarks(e))) {
     Instruction test{Kind::kUnless};
     test.a = static_cast<int>(sums_.size());
-    test.extent = p.marks[mark].extent.max;
+    test.extent = p.marks[mark].extent.Known();
     sums_.push_back(MakeSum(p.SumOf(mark), variable_of));
     tests.push_back(code_.size());
     code_.push_back(test);

@@ -21,10 +21,10 @@ class Solver {
     std::vector<int> spatial;  // positions; the inverse is over these
     IndexMap map;
     for (size_t i = 0; i < iters.size(); ++i) {
-      extents_.push_back(iters[i].extent.max);
+      extents_.push_back(iters[i].extent.Known());
       if (iters[i].kind != IterKind::kSpatial) continue;
       spatial.push_back(static_cast<int>(i));
-      map.domain.push_back(iters[i].extent.max);
+      map.domain.push_back(iters[i].extent.Known());
     }
     const auto extent_of = [&](Source s) { return map.domain[s.id]; };
     std::vector<bool> known(iters.size(), false);
@@ -149,7 +149,7 @@ class ElementEvaluator::Impl {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     Point element(shape.size());
     int64_t rest = index;
-    for (size_t d = shape.size(); d-- > 0; rest /= shape[d].max) element[d] = rest % shape[d].max;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d].Known()) element[d] = rest % shape[d].Known();
     for (size_t w = writers_[buffer].size(); w-- > 0;) {
       const Writer& writer = writers_[buffer][w];
       if (!writer.solver.solvable() || p_.block(writer.block).accumulates) {
@@ -177,7 +177,7 @@ class ElementEvaluator::Impl {
     code->body = BodyCode(p_, p_.List(b.values), 0, iter);
     for (const Id mark : p_.List(b.domain)) {
       code->domain.push_back(MakeSum(p_.SumOf(mark), iter));
-      code->domain_extents.push_back(p_.marks[mark].extent.max);
+      code->domain_extents.push_back(p_.marks[mark].extent.Known());
     }
     if (b.monoid != kNone) {
       const Monoid& monoid = p_.monoids[b.monoid];
@@ -243,7 +243,7 @@ class ElementEvaluator::Impl {
       more = false;  // the next point of the reduction iters, the last one fastest
       for (size_t i = iters.size(); i-- > 0 && !more;) {
         if (iters[i].kind != IterKind::kReduction) continue;
-        more = ++point[i] < iters[i].extent.max;
+        more = ++point[i] < iters[i].extent.Known();
         if (!more) point[i] = 0;
       }
     }

@@ -132,8 +132,10 @@ int64_t BytesOf(const Program& program, Id buffer) {
 
 absl::StatusOr<std::vector<std::string>> Run(const Program& program, absl::Span<const std::string> inputs,
                                              const InterpreterOptions& options) {
+  absl::Status status = CheckConstantExtents(program, "the interpreter");
+  if (!status.ok()) return status;
   Numbers numbers(program, options);
-  absl::Status status = numbers.SetInputs(inputs);
+  status = numbers.SetInputs(inputs);
   if (!status.ok()) return status;
   const WalkPlan plan(program);
   status = Walk<Numbers>(plan, options, numbers).Run();

@@ -35,7 +35,8 @@ struct InterpreterOptions {
 };
 
 // `inputs`: the parameters that are no outputs, in the order of Program::parameters. Returns the outputs, in
-// that order; elements that no instance writes are bytes of 0xA5. kInvalidArgument for inputs of a wrong
+// that order; elements that no instance writes are bytes of 0xA5. kFailedPrecondition where an extent is a
+// parameter. kInvalidArgument for inputs of a wrong
 // number or size, and where the program's status is not 0. kInternal, with the block and the element, where
 // an access is out of bounds, a temporary's or output's element is read before it is written, or a reduction
 // combines into an element that nothing initialized.

@@ -15,8 +15,8 @@ OwnerNow::OwnerNow(const Program& program) : program_(program) {
     auto& [wide, high] =
         threads_.emplace(NestOf(program, loop), std::pair<int64_t, int64_t>{1, 1}).first->second;
     const LoopNode& l = program.loop(loop);
-    if (l.kind == LoopKind::kThreadX) wide = std::max(wide, l.extent.max);
-    if (l.kind == LoopKind::kThreadY) high = std::max(high, l.extent.max);
+    if (l.kind == LoopKind::kThreadX) wide = std::max(wide, l.extent.Known());
+    if (l.kind == LoopKind::kThreadY) high = std::max(high, l.extent.Known());
   }
 }
 

@@ -460,7 +460,7 @@ absl::Status CheckShadow(const Program& program, const Shadow& wanted, const Int
     std::vector<int64_t> index;
     int64_t rest = at.first - has.begin(), stride = static_cast<int64_t>(has.size());
     for (const Extent& e : program.Dims(program.buffers[buffer].shape)) {
-      stride /= e.max;
+      stride /= e.Known();
       index.push_back(rest / stride);
       rest %= stride;
     }

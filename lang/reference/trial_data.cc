@@ -94,7 +94,8 @@ class Flow {
   int64_t Terms(const BlockNode& b) const {
     int64_t terms = 1;
     for (const Iter& iter : p_.Iters(b.iters))
-      if (iter.kind == IterKind::kReduction && __builtin_mul_overflow(terms, iter.extent.max, &terms))
+      if (iter.kind == IterKind::kReduction &&
+          __builtin_mul_overflow(terms, iter.extent.UpperBound(), &terms))
         return ValueRange::kMost;
     return terms;
   }
@@ -112,8 +113,9 @@ class Flow {
       case Op::kConstant:
         return OfConstant(e);
       case Op::kIndex: {
-        const Interval bounds = Bounds(
-            p_.SumOf(e.a), [&](Source s) { return p_.Iters(p_.block(block_).iters)[s.id].extent.max; });
+        const Interval bounds = Bounds(p_.SumOf(e.a), [&](Source s) {
+          return p_.Iters(p_.block(block_).iters)[s.id].extent.UpperBound();
+        });
         return ValueRange::Of(bounds.min, bounds.max);
       }
       case Op::kLoad:
@@ -122,7 +124,7 @@ class Flow {
         const auto shape = p_.Dims(p_.buffers[e.bits].shape);
         const std::vector<Id> index = p_.GatherIndex(e);
         for (size_t d = 0; d < index.size(); ++d)
-          if (!RangeOf(index[d]).Within(0, shape[d].max - 1)) Doubted("an index of a gather");
+          if (!RangeOf(index[d]).Within(0, shape[d].Known() - 1)) Doubted("an index of a gather");
         return OfBuffer(static_cast<Id>(e.bits), e.dtype);
       }
       case Op::kWithin:
@@ -183,7 +185,7 @@ std::vector<ValueRange> Candidates(const Program& p, DType type) {
   for (const Expr& e : p.exprs) {
     if (e.op == Op::kGather)
       for (const Extent& extent : p.Dims(p.buffers[e.bits].shape))
-        add(0, std::min<int64_t>(extent.max, 16) - 1);
+        add(0, std::min<int64_t>(extent.UpperBound(), 16) - 1);
     // Operands may be offset by a constant, or compared with one.
     if (e.op != Op::kConstant || IsFloat(e.dtype) || e.bits == 0 || std::abs(e.bits) > (int64_t{1} << 40))
       continue;
@@ -322,7 +324,7 @@ int64_t Steps(const Program& p) {
   for (const Id block : BlocksBelow(p, kRoot)) {
     int64_t instances = 1;
     for (const Iter& iter : p.Iters(p.block(block).iters))
-      instances = std::min(instances, kMostSteps) * std::min(iter.extent.max, kMostSteps);
+      instances = std::min(instances, kMostSteps) * std::min(iter.extent.UpperBound(), kMostSteps);
     steps = std::min(steps, kMostSteps) + instances;
   }
   return steps;

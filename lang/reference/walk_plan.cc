@@ -76,7 +76,7 @@ std::vector<PlanNode> WalkPlan::CompileChildren(Id node, Id scope_block, Scope& 
       CompileBlock(n, scope_block, scope, loops, place);
       continue;
     }
-    place.extent = p_.loop(n).extent.max;
+    place.extent = p_.loop(n).extent.Known();
     place.variable = NewVariable(place.extent);
     place.kind = p_.loop(n).kind;
     place.at_once = MayRunAtOnce(place.kind);
@@ -117,11 +117,11 @@ int WalkPlan::MarkVariable(Id mark, Scope& scope, PlanNode& place) {
   const Extent extent = p_.marks[mark].extent;
   CodeSum sum = MakeSum(p_.SumOf(mark), [&](Source s) { return VariableOf(s, scope, place); });
   if (sum.affine && sum.offset == 0 && sum.terms.size() == 1 && sum.terms[0].scale == 1 &&
-      variable_extents_[sum.terms[0].variable] <= extent.max) {
+      variable_extents_[sum.terms[0].variable] <= extent.Known()) {
     return sum.terms[0].variable;
   }
-  const int variable = NewVariable(extent.max);
-  place.marks.push_back({variable, std::move(sum), extent.max});
+  const int variable = NewVariable(extent.Known());
+  place.marks.push_back({variable, std::move(sum), extent.Known()});
   return variable;
 }
 
@@ -152,7 +152,7 @@ void WalkPlan::CompileBlock(Id node, Id scope_block, Scope& outer, std::map<Id, 
   for (const Iter& iter : p_.Iters(b.iters)) own.push_back(MarkVariable(iter.binding, scope, place));
   const auto own_iter = [&](Source s) { return own[s.id]; };
   for (const Id mark : p_.List(b.domain)) {
-    place.marks.push_back({-1, MakeSum(p_.SumOf(mark), own_iter), p_.marks[mark].extent.max});
+    place.marks.push_back({-1, MakeSum(p_.SumOf(mark), own_iter), p_.marks[mark].extent.Known()});
   }
   iter_variables_[node] = own;
   place.body = BodyCode(p_, p_.List(b.values), 0, own_iter);

@@ -33,7 +33,7 @@ std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<
       }
     }
     stride += *step * row;
-    row *= shape[d].max;
+    row *= shape[d].Known();
   }
   return stride;
 }
@@ -85,7 +85,7 @@ std::optional<Transposing> AsTransposing(const Program& p, Id block) {
                                       p.loop(at).kind == LoopKind::kSerial;
        at = p.nodes[at].parent) {
     found.nest.insert(found.nest.begin(), at);
-    if (p.loop(at).extent.max == 1) continue;
+    if (p.loop(at).extent.Known() == 1) continue;
     const Moves writes = MovesAlong(p, block, dests[0].buffer, p.List(dests[0].index), at);
     bool reads = GathersNeighbours(p, block, at), apart = false;
     for (const Id load : loads) {
@@ -99,7 +99,7 @@ std::optional<Transposing> AsTransposing(const Program& p, Id block) {
   }
   if (found.rows == kNone || found.lanes == kNone) return std::nullopt;
   const Layout& layout = p.buffers[dests[0].buffer].layout;
-  if (layout.axes.count > 0) found.panel = p.marks[p.List(layout.axes).back()].extent.max;
+  if (layout.axes.count > 0) found.panel = p.marks[p.List(layout.axes).back()].extent.Known();
   return found;
 }
 
@@ -136,8 +136,8 @@ int64_t Together(const Program& p, Id block, Id loop, int64_t limit, int64_t vec
     if (layout.axes.count == 0) return;
     for (size_t d = 0; d < index.size(); ++d) {
       if (StepOf(p, block, index[d], loop) == 0) continue;
-      limit =
-          std::min(limit, IsLastAxis(p, layout, d) ? p.marks[p.List(layout.axes).back()].extent.max : vector);
+      limit = std::min(
+          limit, IsLastAxis(p, layout, d) ? p.marks[p.List(layout.axes).back()].extent.Known() : vector);
     }
   };
   for (const Access& dest : p.Accesses(p.block(block).dests)) visit(dest.buffer, p.List(dest.index));

@@ -70,13 +70,13 @@ absl::StatusOr<Parts> TakeApart(const Program& p, Id block, const std::function<
   const auto iters = p.Iters(p.block(block).iters);
   size_t next = 0;
   for (const Iter& iter : iters) {
-    if (iter.kind == IterKind::kSpatial) parts.extents.push_back(iter.extent.max);
+    if (iter.kind == IterKind::kSpatial) parts.extents.push_back(iter.extent.Known());
   }
   std::vector<Id> sources(parts.extents.size(), kNone);
   for (const std::vector<Id>* list : {&parts.outer, &parts.inner}) {
     for (const Id loop : *list) {
       sources.push_back(loop);
-      parts.extents.push_back(p.loop(loop).extent.max);
+      parts.extents.push_back(p.loop(loop).extent.Known());
     }
   }
   for (size_t i = 0; i < iters.size(); ++i) {
@@ -165,13 +165,13 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
     const Extent extent = p.iters[old.iters.begin + i].extent;
     const Id mark = p.AddMark(parts.old_iters[i], extent);
     map.push_back(mark);
-    if (bound(parts.old_iters[i]).max < extent.max) continue;
+    if (bound(parts.old_iters[i]).max < extent.Known()) continue;
     domain.push_back(mark);
     // There is a part to combine where its first value exists: at 0 of the inner iters.
     Sum first = parts.old_iters[i];
     const auto inner = [&](const Split& s) { return s.source.id >= static_cast<int>(spatial + outer); };
     first.splits.erase(std::remove_if(first.splits.begin(), first.splits.end(), inner), first.splits.end());
-    if (bound(first).max >= extent.max) combine_domain.push_back(p.AddMark(first, extent));
+    if (bound(first).max >= extent.Known()) combine_domain.push_back(p.AddMark(first, extent));
   }
 
   if (old.provenance.map.count != 0) {

@@ -138,7 +138,7 @@ bool CanSubstitute(const Program& program, Id expr, const BodyRewriter::IterRule
 
 std::vector<int64_t> IterExtents(const Program& program, Id block) {
   std::vector<int64_t> extents;
-  for (const Iter& iter : program.Iters(program.block(block).iters)) extents.push_back(iter.extent.max);
+  for (const Iter& iter : program.Iters(program.block(block).iters)) extents.push_back(iter.extent.Known());
   return extents;
 }
 
@@ -176,7 +176,7 @@ Id NestOver(Program& program, Id block, const std::vector<DimRange>& ranges, boo
 std::vector<DimRange> WholeRanges(const Program& program, Id block) {
   std::vector<DimRange> ranges;
   for (const Iter& iter : program.Iters(program.block(block).iters)) {
-    ranges.push_back({Sum::Constant(0), iter.extent.max});
+    ranges.push_back({Sum::Constant(0), iter.extent.Known()});
   }
   return ranges;
 }

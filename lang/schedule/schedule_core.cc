@@ -32,6 +32,7 @@ std::string Numbered(const std::string& base, const List& list, NameOf name_of) 
 ScheduleCore::ScheduleCore(Program program, const Target& target, Chooser& chooser)
     : target_(target), chooser_(&chooser) {
   state_.program = std::move(program);
+  status_ = CheckConstantExtents(state_.program, "a schedule");
   TakePastTheEnd();  // of an earlier schedule
 }
 
@@ -77,7 +78,7 @@ int64_t ScheduleCore::ExtentOf(Loop loop, Where where) {
                      ", which depends on a sampled value; only recorded steps may use it")));
     return 0;
   }
-  return l.extent.max;
+  return l.extent.Known();
 }
 
 ScheduleCore::Section::Section(ScheduleCore& schedule, absl::string_view name)

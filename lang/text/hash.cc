@@ -56,11 +56,11 @@ class Encoder {
     }
   }
   void AddExtent(const Extent& e) {
-    Add(e.max);
+    Add(e.UpperBound());
     if (e.constant()) return;
-    Add(e.min);
-    Add(e.divisor);
-    Add(BufferNumber(e.param));
+    Add(e.LowerBound());
+    Add(e.divisor());
+    Add(BufferNumber(e.parameter()));
   }
 
   // In order of first use; what a buffer is comes with its first use.
@@ -122,7 +122,7 @@ class Encoder {
   uint64_t MarkHash(Id mark, Resolver& resolver) {
     const size_t begin = words_.size();
     AddSum(resolver.Resolve(mark), &resolver);
-    Add(p_.marks[mark].extent.max);
+    AddExtent(p_.marks[mark].extent);
     return Take(begin).low;
   }
 
@@ -149,7 +149,7 @@ class Encoder {
     if (e.op == Op::kWithin) {
       for (const Id mark : p_.List(Program::WithinMarks(e))) {
         AddSum(p_.SumOf(mark), nullptr);
-        Add(p_.marks[mark].extent.max);
+        AddExtent(p_.marks[mark].extent);
       }
     }
     for (int i = 0; i < arity; ++i) Add(operands[i]);
@@ -230,7 +230,7 @@ class Encoder {
     Add(b.domain.count);
     for (const Id mark : p_.List(b.domain)) {
       AddSum(p_.SumOf(mark), nullptr);
-      Add(p_.marks[mark].extent.max);
+      AddExtent(p_.marks[mark].extent);
     }
     Add(b.dests.count);
     for (const Access& dest : p_.Accesses(b.dests)) {

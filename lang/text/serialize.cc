@@ -160,7 +160,9 @@ class IdCheck {
     for (int32_t i = 0; ok_ && i < r.count; ++i) Needed(p_.lists[r.begin + i], pool);
   }
   void Name(Id name) { Require(name >= kNone && name < static_cast<int64_t>(p_.names.size())); }
-  void Size(const Extent& e) { Require(e.param >= kNone && e.divisor >= 1), Index(e.param, p_.buffers); }
+  void Size(const Extent& e) {
+    Require(e.parameter() >= kNone && e.divisor() >= 1), Index(e.parameter(), p_.buffers);
+  }
   bool IsLoop(Id node) const {
     return p_.nodes[node].kind == Node::Kind::kLoop || p_.nodes[node].kind == Node::Kind::kDead;
   }

@@ -62,8 +62,9 @@ class Printer {
   void Line(const std::string& text) { absl::StrAppend(&out_, std::string(2 * depth_, ' '), text, "\n"); }
 
   std::string ExtentText(const Extent& e) const {
-    if (e.constant()) return absl::StrCat(e.max);
-    return absl::StrCat(buffers_[e.param], "{", e.min, "..", e.max, "/", e.divisor, "}");
+    if (e.constant()) return absl::StrCat(e.Known());
+    return absl::StrCat(buffers_[e.parameter()], "{", e.LowerBound(), "..", e.UpperBound(), "/", e.divisor(),
+                        "}");
   }
 
   template <typename NameOf>
@@ -236,7 +237,7 @@ class Printer {
           guards;  // sorted by text, so that the order of discovery does not show
       for (size_t i = 0; i < resolver.guards().size(); ++i) {
         const Guard guard = resolver.guards()[i];
-        if (guard.value == value && guard.extent == iter.extent.max) continue;
+        if (guard.value == value && guard.extent == iter.extent.UpperBound()) continue;
         NameMarks(guard.value, resolver, lets, let);
         guards.emplace_back(absl::StrCat(text_of(guard.value), " < ", guard.extent), guard);
       }

@@ -28,16 +28,16 @@ Extent ExprReader::ParseExtent() {
   if (token.kind == Token::Kind::kNumber) {
     extent = Extent(Integer("an extent"));
   } else {
-    extent.param = BufferCalled(Name("an extent"), token);
+    const Id buffer = BufferCalled(Name("an extent"), token);
     Keyword("{");
-    extent.min = Integer("a minimum");
+    const int64_t lower = Integer("a minimum");
     Keyword("..");
-    extent.max = Integer("a maximum");
+    const int64_t upper = Integer("a maximum");
     Keyword("/");
-    extent.divisor = Integer("a divisor");
+    extent = Extent::Parameter(buffer, lower, upper, Integer("a divisor"));
     Keyword("}");
   }
-  CheckSize(static_cast<double>(std::max(extent.max, extent.divisor)), token);
+  CheckSize(static_cast<double>(std::max(extent.UpperBound(), extent.divisor())), token);
   return extent;
 }
 

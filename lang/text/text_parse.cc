@@ -57,7 +57,7 @@ class Parser : private ExprReader {
     while (ok() && !Accept("]")) {
       if (!shape.empty()) Keyword(",");
       shape.push_back(ParseExtent());
-      elements *= static_cast<double>(shape.back().max);
+      elements *= static_cast<double>(shape.back().UpperBound());
     }
     CheckSize(elements, token);
     const Role role = static_cast<Role>(OneOf(kRoleNames, "a role"));
@@ -81,8 +81,9 @@ class Parser : private ExprReader {
   void ParseLayout(Id id, size_t rank) {
     Scope scope;
     for (size_t d = 0; d < rank; ++d)
-      scope.push_back({absl::StrCat("d", d), Source::Iter(static_cast<int32_t>(d)),
-                       static_cast<double>(p_.dims[p_.buffers[id].shape.begin + static_cast<int>(d)].max)});
+      scope.push_back(
+          {absl::StrCat("d", d), Source::Iter(static_cast<int32_t>(d)),
+           static_cast<double>(p_.dims[p_.buffers[id].shape.begin + static_cast<int>(d)].UpperBound())});
     Layout layout;
     layout.axes = ParseMarks(scope);
     if (Accept("kinds")) {
@@ -170,7 +171,7 @@ class Parser : private ExprReader {
     p_.loop(node).tainted = Accept("tainted");
     p_.loop(node).annotations = ParseNotes();
     Keyword("{");
-    scope.push_back({name, Source::Loop(node), static_cast<double>(extent.max)});
+    scope.push_back({name, Source::Loop(node), static_cast<double>(extent.UpperBound())});
     ParseChildren(node, block, scope, depth);
     return node;
   }
@@ -198,8 +199,8 @@ class Parser : private ExprReader {
       iter.name = p_.AddName(name);
       Keyword("<");
       iter.extent = ParseExtent();
-      body_.push_back(
-          {name, Source::Iter(static_cast<int32_t>(iters.size())), static_cast<double>(iter.extent.max)});
+      body_.push_back({name, Source::Iter(static_cast<int32_t>(iters.size())),
+                       static_cast<double>(iter.extent.UpperBound())});
       Keyword("=");
       Sum sum = ParseSum(scope);
       if (Accept("where")) {

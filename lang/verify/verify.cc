@@ -80,8 +80,8 @@ class Verifier {
   }
 
   bool ExtentOk(const Extent& e) const {
-    return e.max >= 1 && e.min >= 1 && e.min <= e.max && e.divisor >= 1 &&
-           (e.constant() ? e.min == e.max : In(e.param, p_.buffers));
+    return e.LowerBound() >= 1 && e.LowerBound() <= e.UpperBound() && e.divisor() >= 1 &&
+           (e.constant() ? e.LowerBound() == e.UpperBound() : In(e.parameter(), p_.buffers));
   }
 
   // --- the pools: whatever is named is there
@@ -99,7 +99,7 @@ class Verifier {
       }
     }
     for (size_t i = 0; i < p_.marks.size() && ok(); ++i) {
-      Require(In(p_.marks[i].splits, p_.splits) && p_.marks[i].extent.max >= 1, "mark ", i,
+      Require(In(p_.marks[i].splits, p_.splits) && p_.marks[i].extent.UpperBound() >= 1, "mark ", i,
               " has splits out of range or no extent");
     }
     for (size_t i = 0; i < p_.buffers.size() && ok(); ++i) CheckBuffer(static_cast<Id>(i));
@@ -118,7 +118,7 @@ class Verifier {
       return;
     const absl::string_view name = p_.Text(b.name);
     for (const Extent& e : p_.Dims(b.shape))
-      Require(ExtentOk(e), "buffer ", name, " has an extent of ", e.max);
+      Require(ExtentOk(e), "buffer ", name, " has an extent of ", e.UpperBound());
     Require(Product(p_.Dims(b.shape), SizeOf(b.dtype)).has_value(), "buffer ", name, " exceeds int64");
     if (!Require(ListIn(b.layout.axes, p_.marks), "the layout of buffer ", name, " has ids out of range"))
       return;
@@ -240,7 +240,7 @@ class Verifier {
                      " is no loop"))
           return;
         Require(ExtentOk(p_.loop(n).extent), "loop ", p_.Text(p_.loop(n).name), " has an extent of ",
-                p_.loop(n).extent.max);
+                p_.loop(n).extent.UpperBound());
         Require(node.first != kNone, "loop ", p_.Text(p_.loop(n).name), " is empty");
         const Id pipeline = p_.loop(n).pipeline;
         if (!Require(pipeline == kNone ||
@@ -296,7 +296,7 @@ class Verifier {
       if (!Require(In(iter.name, p_.names) && In(iter.binding, p_.marks), "an iter has ids out of range"))
         return;
       const absl::string_view name = p_.Text(iter.name);
-      Require(ExtentOk(iter.extent), "iter ", name, " has an extent of ", iter.extent.max);
+      Require(ExtentOk(iter.extent), "iter ", name, " has an extent of ", iter.extent.UpperBound());
       Require(p_.marks[iter.binding].extent == iter.extent, "the binding of iter ", name,
               " has another extent");
       CheckMark(iter.binding, block, iter, 0);
@@ -320,7 +320,8 @@ class Verifier {
                      name, " uses an iter that no block around has"))
           return;
         const Iter& from = p_.Iters(p_.block(around).iters)[s.source.id];
-        Require(of.kind == IterKind::kSpatial || from.kind == IterKind::kReduction || from.extent.max == 1,
+        Require(of.kind == IterKind::kSpatial || from.kind == IterKind::kReduction ||
+                    from.extent.UpperBound() == 1,
                 "reduction iter ", name, " uses iter ", p_.Text(from.name),
                 " of the block around it, which is spatial");
       } else if (p_.nodes[s.source.id].kind == Node::Kind::kDead) {
@@ -424,7 +425,7 @@ class Verifier {
       const Extents extents(p_, block);
       bool reached = true;
       for (const Id mark : p_.List(Program::WithinMarks(e))) {
-        inside.push_back({p_.SumOf(mark), p_.marks[mark].extent.max});
+        inside.push_back({p_.SumOf(mark), p_.marks[mark].extent.UpperBound()});
         const Interval bounds = Bounds(Simplify(inside.back().value, extents), extents);
         reached &= bounds.max >= 0 && bounds.min < inside.back().extent;
       }
@@ -442,16 +443,16 @@ class Verifier {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     const Extents extents(p_, block);
     for (const Id mark : p_.List(p_.block(block).domain))
-      guards.push_back({p_.SumOf(mark), p_.marks[mark].extent.max});
+      guards.push_back({p_.SumOf(mark), p_.marks[mark].extent.UpperBound()});
     for (int d = 0; d < index.count && ok(); ++d) {
       const Id mark = p_.lists[index.begin + d];
       Require(p_.marks[mark].extent == shape[d], "an index of ", p_.Text(p_.buffers[buffer].name),
               " has another extent than dimension ", d);
       const Interval bounds = Bounds(Simplify(p_.SumOf(mark), extents), extents);
-      const bool outside = guards.empty() ? bounds.min < 0 || bounds.max >= shape[d].max
-                                          : bounds.max < 0 || bounds.min >= shape[d].max;
+      const bool outside = guards.empty() ? bounds.min < 0 || bounds.max >= shape[d].UpperBound()
+                                          : bounds.max < 0 || bounds.min >= shape[d].UpperBound();
       Require(!outside, "dimension ", d, " of ", p_.Text(p_.buffers[buffer].name), " has extent ",
-              shape[d].max, ", and its index is ", bounds.min, " .. ", bounds.max);
+              shape[d].UpperBound(), ", and its index is ", bounds.min, " .. ", bounds.max);
     }
   }
 

@@ -19,7 +19,7 @@ int64_t Instances(const Program& p) {
   int64_t total = 0;
   for (const BlockNode& block : p.blocks) {
     int64_t count = 1;
-    for (const Iter& iter : p.Iters(block.iters)) count *= iter.extent.max;
+    for (const Iter& iter : p.Iters(block.iters)) count *= iter.extent.Known();
     total += count;
   }
   return total;

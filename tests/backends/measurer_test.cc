@@ -198,7 +198,7 @@ TEST(CpuMeasurer, FindsASingleMissingTermOfAReduction) {
   const Program original = Matmul(8, 8, 512), shorter = [] {
     Program p = Matmul(8, 8, 512);
     for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
-      if (p.IsLoop(node) && p.loop(node).extent.max == 512) p.loop(node).extent = Extent(511);
+      if (p.IsLoop(node) && p.loop(node).extent.Known() == 512) p.loop(node).extent = Extent(511);
     }
     return p;
   }();
@@ -212,7 +212,7 @@ TEST(CpuMeasurer, FindsAWrongMaximumThatIsSubtracted) {
   for (Schedule* s : {&right, &wrong}) s->Split(s->GetLoops(s->GetBlock("max"))[1], {8, 8});
   Program shorter = wrong.program();
   for (Id node = 0; node < static_cast<Id>(shorter.nodes.size()); ++node) {
-    if (shorter.IsLoop(node) && shorter.loop(node).extent.max == 8) shorter.loop(node).extent = Extent(7);
+    if (shorter.IsLoop(node) && shorter.loop(node).extent.Known() == 8) shorter.loop(node).extent = Extent(7);
   }
   const auto results = Shared().Measure({{.original = &original, .scheduled = &right.program()},
                                          {.original = &original, .scheduled = &shorter}});
@@ -284,7 +284,7 @@ TEST(CpuMeasurer, ComparesChosenElementsWhereTheOriginalIsTooSlow) {
   const Program original = Matmul(512, 512, 256);
   Program wrong = original;
   for (Id node = 0; node < static_cast<Id>(wrong.nodes.size()); ++node) {
-    if (wrong.IsLoop(node) && wrong.loop(node).extent.max == 256) wrong.loop(node).extent = Extent(255);
+    if (wrong.IsLoop(node) && wrong.loop(node).extent.Known() == 256) wrong.loop(node).extent = Extent(255);
   }
   const std::vector<MeasureRequest> requests = {{.original = &original, .scheduled = &original},
                                                 {.original = &original, .scheduled = &wrong}};

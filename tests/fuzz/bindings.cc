@@ -29,7 +29,7 @@ struct Point {
   }
   int64_t ValueOf(Id mark) {
     const int64_t value = Evaluate(program.SumOf(mark), [&](Source s) { return ValueOf(s); });
-    exists = exists && value >= 0 && value < program.marks[mark].extent.max;
+    exists = exists && value >= 0 && value < program.marks[mark].extent.Known();
     return value;
   }
   std::vector<int64_t> Iters(Id block) {
@@ -38,7 +38,7 @@ struct Point {
       values.push_back(ValueOf(iter.binding));
     for (const Id mark : program.List(program.block(block).domain)) {
       const int64_t value = Evaluate(program.SumOf(mark), [&](Source s) { return values[s.id]; });
-      exists = exists && value >= 0 && value < program.marks[mark].extent.max;
+      exists = exists && value >= 0 && value < program.marks[mark].extent.Known();
     }
     return values;
   }
@@ -78,7 +78,7 @@ Broken CheckBindings(const Program& program, Dice& dice) {
     for (int n = 0; n < kPoints; ++n) {
       Point point{program, around, {}};
       for (const Id loop : loops) {
-        const int64_t extent = program.loop(loop).extent.max;
+        const int64_t extent = program.loop(loop).extent.Known();
         point.loops[loop] = dice.Flip(0.4) ? extent - 1 : dice.Below(extent);  // guards are where loops end
       }
       if (const Broken broken = Check(program, resolved, std::move(point))) return broken;

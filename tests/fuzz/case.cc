@@ -30,7 +30,7 @@ constexpr char kTraceBegins[] = "kiln.trace v1";
 int64_t SwizzledPlace(const Program& program, const Buffer& buffer, const std::vector<int64_t>& place) {
   int64_t address = 0, elements = 1;
   for (size_t i = 0; i < place.size(); ++i) {
-    const int64_t extent = program.marks[program.List(buffer.layout.axes)[i]].extent.max;
+    const int64_t extent = program.marks[program.List(buffer.layout.axes)[i]].extent.Known();
     address = address * extent + place[i];
     elements *= extent;
   }
@@ -54,7 +54,7 @@ Broken CheckLayouts(const Program& program) {
         return {"layout", absl::StrCat("elements of ", program.Text(buffer.name), " share a place")};
       more = false;
       for (size_t d = shape.size(); d-- > 0 && !more;) {
-        more = ++index[d] < shape[d].max;
+        more = ++index[d] < shape[d].Known();
         if (!more) index[d] = 0;
       }
     }
@@ -144,7 +144,7 @@ void CountProgram(const Program& program, const Program& now, Coverage* coverage
   }
   for (const Id block : Blocks(program)) {
     for (const Iter& iter : program.Iters(program.block(block).iters))
-      odd |= iter.extent.max > 4 && iter.extent.max % 2 != 0 && iter.extent.max % 3 != 0;
+      odd |= iter.extent.Known() > 4 && iter.extent.Known() % 2 != 0 && iter.extent.Known() % 3 != 0;
   }
   ++coverage->cases["pairs"];
   bool rings = false, axes = false, prepared = false, swizzled = false, beside = false;

@@ -61,7 +61,7 @@ void Define(Program& p, Id loop, const Sum& value) {
 // Each does to the program what the primitive would, without a check; false where that is not defined.
 bool BruteSplit(Program& p, const std::vector<Id>& loops) {
   const Id loop = loops[0], inner = p.AddLoop("inner", 2);
-  const Id outer = p.AddLoop("outer", (p.loop(loop).extent.max + 1) / 2);
+  const Id outer = p.AddLoop("outer", (p.loop(loop).extent.Known() + 1) / 2);
   p.Replace(loop, outer);
   p.Append(outer, inner);
   MoveChildren(p, loop, inner);
@@ -71,8 +71,8 @@ bool BruteSplit(Program& p, const std::vector<Id>& loops) {
 
 bool BruteFuse(Program& p, const std::vector<Id>& loops) {
   if (p.nodes[loops[1]].parent != loops[0] || !OnlyChild(p, loops[1])) return false;
-  const int64_t inner = p.loop(loops[1]).extent.max;
-  const Id fused = p.AddLoop("fused", p.loop(loops[0]).extent.max * inner);
+  const int64_t inner = p.loop(loops[1]).extent.Known();
+  const Id fused = p.AddLoop("fused", p.loop(loops[0]).extent.Known() * inner);
   p.Replace(loops[0], fused);
   MoveChildren(p, loops[1], fused);
   Define(p, loops[1], Sum{0, {{Source::Loop(fused), 1, 1, inner}}});
@@ -158,7 +158,7 @@ bool BrutePrepare(Program& p, const std::vector<Id>& nodes) {
 int64_t ThreadsOf(const Program& p, Id nest) {
   int64_t threads = 1;
   for (const Id loop : LoopsBelow(p, nest))
-    if (p.loop(loop).kind == LoopKind::kThreadX) threads = std::max(threads, p.loop(loop).extent.max);
+    if (p.loop(loop).kind == LoopKind::kThreadX) threads = std::max(threads, p.loop(loop).extent.Known());
   return threads;
 }
 
@@ -168,7 +168,7 @@ bool BruteFetch(Program& p, const std::vector<Id>& nodes) {
   if (!p.IsLoop(loop) || !OnlyChild(p, nodes[0]) || p.loop(loop).kind != LoopKind::kSerial) return false;
   const int64_t threads = ThreadsOf(p, NestOf(p, loop));
   const Id inner = p.AddLoop("thread", threads, LoopKind::kThreadX);
-  const Id outer = p.AddLoop("outer", (p.loop(loop).extent.max + threads - 1) / threads);
+  const Id outer = p.AddLoop("outer", (p.loop(loop).extent.Known() + threads - 1) / threads);
   p.Replace(loop, outer);
   p.Append(outer, inner);
   MoveChildren(p, loop, inner);
@@ -202,7 +202,7 @@ struct Asked {
 // Of loops, an axis; of blocks beside threads, that these share their stores.
 void AskForThreads(const State& s, std::vector<Asked>& asked) {
   for (size_t l = 0; l < s.loops.size(); ++l) {
-    if (s.program.loop(s.loops[l]).extent.max > 1 && ThreadsOf(s.program, kRoot) == 1)
+    if (s.program.loop(s.loops[l]).extent.Known() > 1 && ThreadsOf(s.program, kRoot) == 1)
       asked.push_back({"bind",
                        {{Operand::Kind::kLoop, static_cast<int64_t>(l)}},
                        {s.loops[l]},
@@ -237,9 +237,10 @@ std::vector<Asked> Questions(const State& s) {
   for (size_t l = 0; l < s.loops.size(); ++l) {
     const Id loop = s.loops[l];
     if (s.program.loop(loop).kind != LoopKind::kSerial) continue;
-    if (s.program.loop(loop).extent.max > 1)
+    if (s.program.loop(loop).extent.Known() > 1)
       asked.push_back({"pipeline", {handle(l)}, {loop}, BrutePipeline, {}, false});
-    if (s.program.loop(loop).extent.max > 1) {  // whether a unit loop may be parallel must not hang on a draw
+    if (s.program.loop(loop).extent.Known() >
+        1) {  // whether a unit loop may be parallel must not hang on a draw
       asked.push_back({"parallel", {handle(l)}, {loop}, BruteKind<LoopKind::kParallel>});
       asked.push_back({"vectorize", {handle(l)}, {loop}, BruteKind<LoopKind::kVectorized>});
     }

@@ -57,7 +57,7 @@ class Plain {
     for (const Sum& iter : bindings_.iters) iters.push_back(At(iter, point));
     for (const Id mark : index) {
       logical.push_back(Evaluate(p_.SumOf(mark), [&](Source source) { return iters[source.id]; }));
-      if (logical.back() < 0 || logical.back() >= p_.marks[mark].extent.max) return {};
+      if (logical.back() < 0 || logical.back() >= p_.marks[mark].extent.Known()) return {};
     }
     const auto layout = p_.List(p_.buffers[buffer].layout.axes);
     if (layout.empty()) return logical;

@@ -90,7 +90,7 @@ TEST_F(SampledTest, ArithmeticIsRecordedAndDoneAnewWithEveryDraw) {
   ASSERT_TRUE(s.ok()) << s.status();
   const auto& steps = s.steps();
   const int64_t last = steps[2].decision.back(), drawn = steps[3].decision[0];
-  EXPECT_EQ(s.program().loop(s.node(parts[1])).extent.max, last * drawn + drawn + 1);
+  EXPECT_EQ(s.program().loop(s.node(parts[1])).extent.Known(), last * drawn + drawn + 1);
   EXPECT_EQ(ToString(steps[5]), "v3 = multiply v2 v1");
   EXPECT_EQ(ToString(steps[6]), "v4 = add v3 v1 1");
   ExpectSameResults(Doubles(1000), s.program());

@@ -216,7 +216,7 @@ class Maker {
 
   void Contraction(Id from, std::vector<Extent> shape) {
     const Extent k = shape.back();
-    const int64_t rows = Points(shape) / k.max;
+    const int64_t rows = Points(shape) / k.Known();
     const Extent n = Size(std::max<int64_t>(1, std::min(kMaxPoints / Points(shape), kMaxElements / rows)));
     std::vector<Extent> out = shape;
     out.back() = n;
@@ -231,7 +231,7 @@ class Maker {
 
   void Stencil(Id from, std::vector<Extent> shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
-    const int64_t size = shape[d].max, window = 1 + dice_.Below(3), pad = dice_.Below(3),
+    const int64_t size = shape[d].Known(), window = 1 + dice_.Below(3), pad = dice_.Below(3),
                   stride = 1 + dice_.Below(2);
     const int64_t count = (size + 2 * pad - window) / stride + 1;
     if (size + 2 * pad < window) return Elementwise(from, shape);
@@ -250,7 +250,7 @@ class Maker {
   // A larger copy, with something around.
   void Pad(Id from, std::vector<Extent> shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
-    const int64_t size = shape[d].max, low = dice_.Below(3), high = dice_.Below(3);
+    const int64_t size = shape[d].Known(), low = dice_.Below(3), high = dice_.Below(3);
     std::vector<Sum> index = Index(shape.size());
     std::vector<Extent> out = shape;
     out[d] = size + low + high;
@@ -260,7 +260,7 @@ class Maker {
 
   void Strided(Id from, std::vector<Extent> shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
-    const int64_t size = shape[d].max;
+    const int64_t size = shape[d].Known();
     std::vector<Sum> index = Index(shape.size());
     std::vector<Extent> out = shape;
     if (dice_.Flip(0.5)) {  // reversed
@@ -277,16 +277,16 @@ class Maker {
   // merged); mostly beside what is not.
   void Shifted(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
-    if (shape[d].max == 1) return Elementwise(from, shape);
+    if (shape[d].Known() == 1) return Elementwise(from, shape);
     std::vector<Sum> index = Index(shape.size());
     const Id here = b_.Load(from, index);
-    const int64_t offset = 1 + dice_.Below(std::min<int64_t>(2, shape[d].max - 1));
+    const int64_t offset = 1 + dice_.Below(std::min<int64_t>(2, shape[d].Known() - 1));
     const bool before = dice_.Flip(0.5);
     index[d].offset = before ? -offset : offset;
     std::vector<Extent> out = shape;
-    if (!before) out[d] = shape[d].max - offset;
+    if (!before) out[d] = shape[d].Known() - offset;
     Id there = b_.Load(from, index);
-    if (before) there = b_.Within({{index[d], shape[d].max}}, there, Number(dice_.Below(2)));
+    if (before) there = b_.Within({{index[d], shape[d].Known()}}, there, Number(dice_.Below(2)));
     Finish(out, IterSpecs(out), dice_.Flip(0.7) ? b_.Make(Op::kMax, type_, here, there) : there);
   }
 
@@ -350,7 +350,7 @@ class Maker {
     Sum at = Sum::Constant(0);
     for (size_t d = kept; d < shape.size(); ++d) {
       along.iters.push_back({absl::StrCat("r", d), shape[d], IterKind::kReduction});
-      at = at * shape[d].max + along.index[d];
+      at = at * shape[d].Known() + along.index[d];
     }
     b_.MakeOutput(PositionOfExtreme(from, along, at));
   }
@@ -372,7 +372,7 @@ class Maker {
   void Spread(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     std::vector<Extent> wide = shape;
-    wide[d] = 2 * shape[d].max;
+    wide[d] = 2 * shape[d].Known();
     std::vector<Sum> index = Index(shape.size());
     const Id value = b_.Load(from, index), apart = b_.Temporary("apart", type_, wide);
     index[d] = index[d] * 2;
@@ -384,7 +384,7 @@ class Maker {
   // Elements with zeros between them, under a window.
   void Transposed(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
-    const int64_t size = shape[d].max, at = dice_.Below(2), window = 1 + dice_.Below(4);
+    const int64_t size = shape[d].Known(), at = dice_.Below(2), window = 1 + dice_.Below(4);
     std::vector<Extent> wide = shape, out = shape;
     wide[d] = 2 * size + window - 1;
     out[d] = 2 * size;
@@ -408,12 +408,12 @@ class Maker {
   void Concatenation(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     std::vector<Extent> both = shape;
-    both[d] = 2 * shape[d].max;
+    both[d] = 2 * shape[d].Known();
     if (Points(both) > kMaxElements) return Elementwise(from, shape);
     std::vector<Sum> index = Index(shape.size());
     const Id value = b_.Load(from, index), dest = NewTensor(both);
     b_.Compute("left", IterSpecs(shape), {dest, index}, value);
-    index[d].offset = shape[d].max;
+    index[d].offset = shape[d].Known();
     b_.Compute("right", IterSpecs(shape), {dest, index}, b_.Add(value, Number(1)));
   }
 

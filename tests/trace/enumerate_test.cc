@@ -115,7 +115,7 @@ TEST(Enumerate, RefusesASpaceThatBranchesOnADraw) {
   const auto space = [](Schedule& s) {
     const Loop i = LoopOf(s, 0);
     const auto tile = s.Split(i, {s.SamplePerfectTile(i, {.parts = 2}, "i")});
-    if (s.program().loop(s.node(tile[1])).extent.max > 4) s.Unroll(tile[1]);  // looks behind the taint
+    if (s.program().loop(s.node(tile[1])).extent.Known() > 4) s.Unroll(tile[1]);  // looks behind the taint
     s.Parallel(tile[0]);
   };
   const absl::StatusOr<Enumeration> found =
@@ -132,7 +132,7 @@ TEST(Enumerate, RefusesAChoiceThatDependsOnADraw) {
   const auto space = [](Schedule& s) {
     const Loop i = LoopOf(s, 0);
     const auto tile = s.Split(i, {s.SamplePerfectTile(i, {.parts = 2}, "i")});
-    s.Choose("kind", static_cast<int>(2 + s.program().loop(s.node(tile[1])).extent.max));
+    s.Choose("kind", static_cast<int>(2 + s.program().loop(s.node(tile[1])).extent.Known()));
   };
   const absl::StatusOr<Enumeration> found = Enumerate(space, Matmul(), kTarget, {.draws = 8});
   ASSERT_FALSE(found.ok());

@@ -17,7 +17,7 @@ std::vector<std::vector<int64_t>> TileEdges(const Nests& nests, Id buffer, absl:
       continue;
     for (size_t d = 0; d < shape.size(); ++d) {
       for (const NestTerm& term : nests.terms(nests.axes(access)[d])) {
-        const int64_t size = std::abs(term.scale), last = shape[d].max - 1;
+        const int64_t size = std::abs(term.scale), last = shape[d].Known() - 1;
         if (size <= 1) continue;
         for (const int64_t at : {size - 1, size, last / size * size - 1, last / size * size}) {
           if (at > 0 && at < last) edges[d].push_back(at);
@@ -43,7 +43,7 @@ class ElementChooser {
       Add(index);
       more = false;
       for (size_t d = shape_.size(); d-- > 0 && !more;) {
-        more = ++index[d] < shape_[d].max;
+        more = ++index[d] < shape_[d].Known();
         if (!more) index[d] = 0;
       }
     }
@@ -56,7 +56,7 @@ class ElementChooser {
       for (const size_t flip : {size_t{0}, ~size_t{0}}) {
         std::vector<int64_t> index(shape_.size(), 0);
         for (size_t d = 0; d < shape_.size(); ++d) {
-          if (((bits ^ flip) >> std::min(d, free - 1) & 1) != 0) index[d] = shape_[d].max - 1;
+          if (((bits ^ flip) >> std::min(d, free - 1) & 1) != 0) index[d] = shape_[d].Known() - 1;
         }
         Add(index);
       }
@@ -89,7 +89,7 @@ class ElementChooser {
   size_t Chosen() const { return out_.size() - first_; }
   std::vector<int64_t> Random(Dice& dice) const {
     std::vector<int64_t> index;
-    for (const Extent& e : shape_) index.push_back(dice.Below(e.max));
+    for (const Extent& e : shape_) index.push_back(dice.Below(e.Known()));
     return index;
   }
   void Add(const std::vector<int64_t>& index) {

@@ -72,7 +72,7 @@ class Estimator {
     const BlockNode& b = p_.block(block);
     int64_t terms = 1;
     for (const Iter& iter : p_.Iters(b.iters)) {
-      if (iter.kind == IterKind::kReduction) terms *= iter.extent.max;
+      if (iter.kind == IterKind::kReduction) terms *= iter.extent.UpperBound();
     }
     chain_ = 0;
     epsilon_ = 0;

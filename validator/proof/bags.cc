@@ -85,7 +85,7 @@ bool Open(Points& points, std::vector<Sum>& bound, Value& value) {
   const auto own = p.Iters(BlockOf(value).iters);
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i].kind != IterKind::kReduction) continue;
-    (*iters)[i] = points.Add(own[i].extent.max);
+    (*iters)[i] = points.Add(own[i].extent.Known());
     bound.push_back((*iters)[i]);
   }
   const auto domain = ConditionsAt(p, value.block, BlockOf(value).domain, points, *iters);

@@ -120,7 +120,7 @@ Finding Obligations::ReducedValues(Id buffer, const Unit& unit) {
       points = Points();
       const auto own = p_.Iters(p_.block(writer.block).iters);
       for (size_t i = 0; i < iters.size(); ++i)
-        iters[i] = own[i].kind == IterKind::kSpatial ? points.Add(own[i].extent.max) : Sum();
+        iters[i] = own[i].kind == IterKind::kSpatial ? points.Add(own[i].extent.Known()) : Sum();
     }
     Look look;
     look.kind = Look::Kind::kReduction;
@@ -179,7 +179,7 @@ Finding Obligations::Instances(const Unit& unit) {
     if (!iters.has_value()) return {Answer::kUnknown, "the index of a reduction cannot be inverted", {}};
     for (size_t i = 0; i < own.size(); ++i) {
       if (own[i].kind == IterKind::kReduction)
-        wanted.results.push_back((*iters)[i] = wanted.points.Add(own[i].extent.max));
+        wanted.results.push_back((*iters)[i] = wanted.points.Add(own[i].extent.Known()));
     }
     const Id block = unit.writers[0].block;
     const auto domain = ConditionsAt(p_, block, p_.block(block).domain, wanted.points, *iters);

@@ -21,7 +21,7 @@ std::optional<Sum> IndexAt(Points& points, const Value& value) {
   const auto own = p.Iters(p.block(value.block).iters);
   return Replace(
       points, p.SumOf(p.exprs[value.expr].a), [&](Source s) { return (*value.iters)[s.id]; },
-      [&](Source s) { return own[s.id].extent.max; });
+      [&](Source s) { return own[s.id].extent.Known(); });
 }
 
 std::string TextOf(const Look& look) {
@@ -119,7 +119,7 @@ Finding Comparison::SameBuffers(const Value& a, const Value& b) {
     look.value = gather;
     look.buffer = static_cast<Id>(p.exprs[gather.expr].bits);
     for (const Extent& e : p.Dims(p.buffers[look.buffer].shape)) {
-      if (points != nullptr) points->Add(e.max);
+      if (points != nullptr) points->Add(e.Known());
       look.index.push_back(Sum::Of(Source::Iter(static_cast<int32_t>(look.index.size()))));
     }
     return look;
@@ -130,7 +130,7 @@ Finding Comparison::SameBuffers(const Value& a, const Value& b) {
   for (size_t d = 0; d < one.index.size(); ++d) {
     const auto extent = [&](const Look& look) {
       const Program& p = look.value.model->program();
-      return p.Dims(p.buffers[look.buffer].shape)[d].max;
+      return p.Dims(p.buffers[look.buffer].shape)[d].Known();
     };
     if (extent(one) != extent(other)) return Unknown("gathers of buffers of other shapes");
   }

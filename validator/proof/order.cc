@@ -163,7 +163,8 @@ Finding Obligations::Reads(const Read& read) {
   auto index = IndicesAt(p_, read.block, read.index, wanted.points, space.iters);
   if (read.gathers) {
     index->clear();
-    for (const Extent& e : p_.Dims(p_.buffers[read.buffer].shape)) index->push_back(wanted.points.Add(e.max));
+    for (const Extent& e : p_.Dims(p_.buffers[read.buffer].shape))
+      index->push_back(wanted.points.Add(e.Known()));
   }
   if (!index.has_value()) return {Answer::kUnknown, "an index divides a number that may be negative", {}};
   for (const Unit& unit : model_.units(read.buffer)) {
@@ -192,7 +193,7 @@ Finding Obligations::Reads(const Read& read) {
         Relation relation = Written(w, 0);
         std::vector<Sum> around;
         for (size_t l = 0; l < shared; ++l) {
-          const int64_t extent = p_.loop(space.loops[l]).extent.max;
+          const int64_t extent = p_.loop(space.loops[l]).extent.Known();
           if (l < k) {
             around.push_back(spaces.of(w.block).at[l]);
           } else if (l == k && k < common) {  // after iteration `at`
@@ -238,8 +239,8 @@ Finding Obligations::Complete(const Read& read, const Points& points, const std:
           if (!spaces.Before(w.block, read.block)) later.push_back(pairs.points());
         } else {
           const LoopNode& loop = p_.loop(space.loops[l]);
-          later.push_back(pairs.Later(l, loop.extent.max));
-          if (MayRunAtOnce(loop.kind)) later.push_back(pairs.Earlier(l, loop.extent.max));
+          later.push_back(pairs.Later(l, loop.extent.Known()));
+          if (MayRunAtOnce(loop.kind)) later.push_back(pairs.Earlier(l, loop.extent.Known()));
         }
         for (const Points& some : later) {
           Reply reply = decider_.Empty(some);
@@ -283,7 +284,7 @@ Finding Obligations::Parallel(Id buffer, const Unit& unit) {
     for (size_t l = 0; l < space.loops.size(); ++l) {
       const Id loop = space.loops[l];
       const LoopKind kind = p_.loop(loop).kind;
-      if (!MayRunAtOnce(kind) || p_.loop(loop).extent.max == 1) continue;
+      if (!MayRunAtOnce(kind) || p_.loop(loop).extent.Known() == 1) continue;
       const bool within = l >= unit.around;
       const bool reduced = within && unit.reduces;  // over the loop: by lanes, which are combined
       if (reduced ? Combines(kind) : IsPrivate(buffer, loop)) continue;
@@ -311,11 +312,11 @@ Finding Obligations::Layout(Id buffer) {
   if (b.layout.axes.count == 0 || !model_.IsWritten(buffer)) return {};
   Relation places;
   std::vector<Sum> index;
-  for (const Extent& e : p_.Dims(b.shape)) index.push_back(places.points.Add(e.max));
+  for (const Extent& e : p_.Dims(b.shape)) index.push_back(places.points.Add(e.Known()));
   for (const Id axis : p_.List(b.layout.axes)) {
     const auto place = Replace(
         places.points, p_.SumOf(axis), [&](Source s) { return index[s.id]; },
-        [&](Source s) { return p_.Dims(b.shape)[s.id].max; });
+        [&](Source s) { return p_.Dims(b.shape)[s.id].Known(); });
     if (!place.has_value()) return {Answer::kUnknown, "a layout divides a number that may be negative", {}};
     places.results.push_back(*place);
   }

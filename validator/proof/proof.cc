@@ -33,7 +33,8 @@ double Instances(const Program& program) {
   double instances = 0;
   for (const Id block : spaces.blocks()) {
     double own = 1;
-    for (const Id loop : spaces.of(block).loops) own *= static_cast<double>(program.loop(loop).extent.max);
+    for (const Id loop : spaces.of(block).loops)
+      own *= static_cast<double>(program.loop(loop).extent.Known());
     instances += own;
   }
   return instances;

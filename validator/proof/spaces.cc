@@ -25,7 +25,7 @@ class Maker {
   Sum Checked(Id mark) {
     const auto known = values_.find(mark);
     if (known != values_.end()) return known->second;
-    const int64_t extent = p_.marks[mark].extent.max;
+    const int64_t extent = p_.marks[mark].extent.Known();
     const Sum value = *Replace(  // what it divides is in range, which Checked has required
         space_.points, p_.SumOf(mark), [&](Source s) { return Value(s); },
         [&](Source s) { return ExtentOf(s); });
@@ -45,9 +45,9 @@ class Maker {
  private:
   int64_t ExtentOf(Source source) const {
     if (source.kind == Source::Kind::kIter)
-      return p_.Iters(p_.block(outer_->block).iters)[source.id].extent.max;
-    if (source.kind == Source::Kind::kMark) return p_.marks[source.id].extent.max;
-    return p_.loops[p_.nodes[source.id].index].extent.max;
+      return p_.Iters(p_.block(outer_->block).iters)[source.id].extent.Known();
+    if (source.kind == Source::Kind::kMark) return p_.marks[source.id].extent.Known();
+    return p_.loops[p_.nodes[source.id].index].extent.Known();
   }
 
   const Program& p_;
@@ -87,7 +87,7 @@ void Spaces::Add(Id node, std::vector<Id>& around, int& next) {
     }
     space.block = node;
     for (size_t i = space.loops.size(); i < around.size(); ++i)
-      space.at.push_back(space.points.Add(p_.loop(around[i]).extent.max));
+      space.at.push_back(space.points.Add(p_.loop(around[i]).extent.Known()));
     space.loops = around;
     Maker maker(p_, outer, space);
     for (const Iter& iter : p_.Iters(p_.block(node).iters))
@@ -141,7 +141,7 @@ Points BoxOf(const Program& program, Id block) {
   Points points;
   std::vector<Sum> iters;
   for (const Iter& iter : program.Iters(program.block(block).iters))
-    iters.push_back(points.Add(iter.extent.max));
+    iters.push_back(points.Add(iter.extent.Known()));
   points.conditions = *ConditionsAt(program, block, program.block(block).domain, points, iters);
   return points;
 }
@@ -153,7 +153,7 @@ std::optional<std::vector<Sum>> IndicesAt(const Program& program, Id block, Rang
   for (const Id mark : program.List(marks)) {
     const std::optional<Sum> sum = Replace(
         points, program.SumOf(mark), [&](Source s) { return iters[s.id]; },
-        [&](Source s) { return own[s.id].extent.max; });
+        [&](Source s) { return own[s.id].extent.Known(); });
     if (!sum.has_value()) return std::nullopt;
     sums.push_back(*sum);
   }
@@ -166,7 +166,7 @@ std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id bl
   if (!values.has_value()) return std::nullopt;
   std::vector<Condition> conditions;
   for (size_t i = 0; i < values->size(); ++i)
-    conditions.push_back({(*values)[i], program.marks[program.List(marks)[i]].extent.max});
+    conditions.push_back({(*values)[i], program.marks[program.List(marks)[i]].extent.Known()});
   return conditions;
 }
 

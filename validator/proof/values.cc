@@ -65,7 +65,7 @@ std::optional<std::vector<Sum>> ItersOf(Decider& decider, Points& points, const 
   const auto own = p.Iters(p.block(writer.block).iters);
   Relation dest;
   std::vector<Sum> variables;
-  for (const Iter& iter : own) variables.push_back(dest.points.Add(iter.extent.max));
+  for (const Iter& iter : own) variables.push_back(dest.points.Add(iter.extent.Known()));
   dest.results = *IndicesAt(p, writer.block, model.Dest(writer).index, dest.points, variables);
   auto iters = Solve(points, index, dest);
   if (!iters.has_value()) return std::nullopt;
@@ -87,7 +87,7 @@ std::optional<std::vector<Condition>> Exists(Points& points, const Model& model,
   auto conditions = ConditionsAt(p, block, p.block(block).domain, points, iters);
   if (!conditions.has_value()) return std::nullopt;
   const auto own = p.Iters(p.block(block).iters);
-  for (size_t i = 0; i < own.size(); ++i) conditions->push_back({iters[i], own[i].extent.max});
+  for (size_t i = 0; i < own.size(); ++i) conditions->push_back({iters[i], own[i].extent.Known()});
   return conditions;
 }
 

@@ -56,7 +56,7 @@ Relation Touched(const Spaces& spaces, const Use& use, Id buffer, size_t loops) 
   auto index = use.gathers ? std::nullopt : IndicesAt(p, use.block, use.index, relation.points, space.iters);
   if (!index.has_value()) {
     index.emplace();
-    for (const Extent& e : p.Dims(p.buffers[buffer].shape)) index->push_back(relation.points.Add(e.max));
+    for (const Extent& e : p.Dims(p.buffers[buffer].shape)) index->push_back(relation.points.Add(e.Known()));
   }
   relation.results.insert(relation.results.end(), index->begin(), index->end());
   return relation;
@@ -233,8 +233,8 @@ class Versions {
       const bool own = at_once && p_.buffers[buffer].role == Role::kTemporary &&
                        std::all_of(uses_[buffer].begin(), uses_[buffer].end(),
                                    [&](const Use& other) { return Below(loops[l], other.block); });
-      if (!own && decider_.Empty(pairs.Earlier(l, loop.extent.max)).answer != Answer::kYes) return mixed;
-      if (!own && at_once && decider_.Empty(pairs.Later(l, loop.extent.max)).answer != Answer::kYes)
+      if (!own && decider_.Empty(pairs.Earlier(l, loop.extent.Known())).answer != Answer::kYes) return mixed;
+      if (!own && at_once && decider_.Empty(pairs.Later(l, loop.extent.Known())).answer != Answer::kYes)
         return mixed;
       pairs.Equate(l);
     }

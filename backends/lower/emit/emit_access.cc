@@ -126,7 +126,7 @@ mlir::Value Emitter::Gather(Id id, Value mask) {
   Level level{b_.getInsertionBlock(), nullptr, {}};
   for (size_t d = 0; d < index.size(); ++d) {
     if (marks[d] == kNone) continue;
-    const int64_t most = p_.marks[marks[d]].extent.max - 1;
+    const int64_t most = p_.marks[marks[d]].extent.Known() - 1;
     Value value = EmitExpr(index[d], mask);
     const auto constant = [&](int64_t number) {
       const Value scalar = Constant(DType::kIndex, number);

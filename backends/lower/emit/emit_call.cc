@@ -59,7 +59,7 @@ bool Emitter::EmitDot(Id outer, const std::string& name) {
   Id a = LoadUnderCast(p_, product.a), b = LoadUnderCast(p_, product.b);
   if (a == kNone || b == kNone) return false;
 
-  const int64_t products = p_.loop(outer).extent.max, sums = p_.loop(inner).extent.max;
+  const int64_t products = p_.loop(outer).extent.Known(), sums = p_.loop(inner).extent.Known();
   lanes_ = sums;
   loops_[inner] = IndexValue::Lanes(sums);
   loops_[outer] = IndexValue::Constant(0);

@@ -196,7 +196,7 @@ mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
     const IndexValue above = Eval(bound);
     if (!above.uniform()) continue;
     room.Add(above, -1);
-    const int64_t extent = p_.loop(loop).extent.max;
+    const int64_t extent = p_.loop(loop).extent.Known();
     if (RangeOf(room).min < scale * extent) {
       Value count = Scalar(room);
       if (scale != 1) count = arith::DivSIOp::create(b_, loc_, count, ConstantIndex(scale));

@@ -35,7 +35,7 @@ bool ReducesToSeveral(const Program& p, Id loop) {
 // nor 14 apart into registers, and keeps sums of them in memory. Lanes that reduce into one element stay
 // together.
 int64_t LanesAtOnce(const Program& p, Id loop, int64_t vector_bytes) {
-  const int64_t lanes = p.loop(loop).extent.max;
+  const int64_t lanes = p.loop(loop).extent.Known();
   const std::vector<Id> blocks = BlocksBelow(p, loop);
   const auto reduces = [&](Id block) { return UseOf(p, block, loop).reduction; };
   const int64_t vector = std::max<int64_t>(1, vector_bytes / WidestResult(p, blocks));
@@ -63,7 +63,7 @@ Id Emitter::StartsIn(Id nest) const {
   const BlockNode& block = p_.block(blocks[0]);
   const std::vector<Id>& loops = plan_.blocks.at(blocks[0]).reduction_loops;
   const bool below = std::all_of(loops.begin(), loops.end(), [&](Id loop) {
-    return loops_.contains(loop) || p_.loop(loop).extent.max == 1;
+    return loops_.contains(loop) || p_.loop(loop).extent.Known() == 1;
   });
   return block.monoid != kNone && !block.accumulates && below ? blocks[0] : kNone;
 }
@@ -99,7 +99,7 @@ void Emitter::EmitStart(Id nest, Id block) {
 
 void Emitter::EmitLoop(Id loop) {
   const LoopNode& node = p_.loop(loop);
-  const int64_t extent = node.extent.max;
+  const int64_t extent = node.extent.Known();
   if (EmitCall(loop)) return;
   if (extent == 1) {
     loops_[loop] = IndexValue::Constant(0);
@@ -137,7 +137,7 @@ bool Emitter::RunsInstead(Id loop) const {
 void Emitter::EmitSerial(Id loop) {
   std::vector<int> established;
   const Value upper = TrimmedUpper(loop, established);
-  const int64_t extent = p_.loop(loop).extent.max;
+  const int64_t extent = p_.loop(loop).extent.Known();
   const int64_t wanted = slow_ ? 1 : AnnotationOf(p_, p_.loop(loop).annotations, kUnrolledSteps);
   const bool divides = wanted > 1 && extent % wanted == 0;
   const int64_t steps = divides && !upper && p_.loop(loop).kind == LoopKind::kSerial ? wanted : 1;

@@ -147,9 +147,9 @@ void Emitter::PrefetchPanel(Id buffer, const Sum& address, const IndexValue& til
 void Emitter::PrefetchResults(Id node) {
   if (p_.IsLoop(node)) {
     const LoopNode& loop = p_.loop(node);
-    const bool lanes = loop.kind == LoopKind::kVectorized && loop.extent.max > 1;
-    for (int64_t i = 0; i < (lanes ? 1 : loop.extent.max); ++i) {
-      loops_[node] = lanes ? IndexValue::Lanes(loop.extent.max) : IndexValue::Constant(i);
+    const bool lanes = loop.kind == LoopKind::kVectorized && loop.extent.Known() > 1;
+    for (int64_t i = 0; i < (lanes ? 1 : loop.extent.Known()); ++i) {
+      loops_[node] = lanes ? IndexValue::Lanes(loop.extent.Known()) : IndexValue::Constant(i);
       for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next)
         PrefetchResults(child);
     }

@@ -110,7 +110,7 @@ bool Emitter::EmitTile(Id outer, const std::string& name) {
     loops_[lane_loop] = IndexValue::Lanes(lanes);
     lanes_ = lanes;
   };
-  const int64_t k = p_.loop(middle).extent.max;
+  const int64_t k = p_.loop(middle).extent.Known();
   const auto rows_a =
       RowsOf(plan.addresses.at(a), 1, 1, [&](int64_t row, int64_t) { bind(outer, row, middle, k, inner); });
   const auto rows_b = RowsOf(

@@ -150,7 +150,7 @@ bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
     return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const Split& split) {
       if (split.source.kind != Source::Kind::kLoop) return true;
       const size_t i = std::find(loops.begin(), loops.end(), split.source.id) - loops.begin();
-      return i == loops.size() || (reduction[i] == on_reduction && p.loop(loops[i]).extent.max > 1);
+      return i == loops.size() || (reduction[i] == on_reduction && p.loop(loops[i]).extent.Known() > 1);
     });
   };
   const Bindings bindings = ResolveBindings(p, node);
@@ -162,7 +162,7 @@ bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
     const Sum& binding = bindings.iters[i];
     if (depends(binding, iters[i].kind == IterKind::kSpatial)) return false;
     if (iters[i].kind == IterKind::kReduction &&
-        (binding.offset < 0 || binding.offset >= iters[i].extent.max))
+        (binding.offset < 0 || binding.offset >= iters[i].extent.Known()))
       return false;
   }
   for (const Id mark : p.List(p.block(node).domain)) {
@@ -172,7 +172,7 @@ bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
         return split.source.kind != Source::Kind::kIter || iters[split.source.id].kind == kind;
       });
     };
-    const bool in = sum.offset >= 0 && sum.offset < p.marks[mark].extent.max;
+    const bool in = sum.offset >= 0 && sum.offset < p.marks[mark].extent.Known();
     if (of(IterKind::kReduction) && (of(IterKind::kSpatial) || !in)) return false;
   }
   return true;
@@ -181,7 +181,7 @@ bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
 void Decompose(Program& p, Id node) {
   const std::vector<Id> loops = LoopsAround(p, node);
   const std::vector<bool> reduction = Feeds(p, node, IterKind::kReduction);
-  const auto repeats = [&](size_t i) { return reduction[i] && p.loop(loops[i]).extent.max > 1; };
+  const auto repeats = [&](size_t i) { return reduction[i] && p.loop(loops[i]).extent.Known() > 1; };
   size_t outermost = 0, innermost = loops.size();
   while (outermost < loops.size() && !repeats(outermost)) ++outermost;
   if (outermost == loops.size()) return MakePlainStore(p, node);

@@ -34,7 +34,7 @@ std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
 // iteration reads what others wrote.
 std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
   const auto shared = std::find_if(common.begin(), common.end(), [&](Id node) {
-    return p.IsLoop(node) && p.loop(node).extent.max > 1 &&
+    return p.IsLoop(node) && p.loop(node).extent.Known() > 1 &&
            (p.loop(node).kind == LoopKind::kVectorized || ReadsBeside(p, buffer, node));
   });
   common.erase(shared, common.end());
@@ -80,9 +80,9 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
   const Buffer& buffer = p.buffers[id];
   std::vector<int64_t> extents;
   if (buffer.layout.axes.count > 0) {
-    for (const Id mark : p.List(buffer.layout.axes)) extents.push_back(p.marks[mark].extent.max);
+    for (const Id mark : p.List(buffer.layout.axes)) extents.push_back(p.marks[mark].extent.Known());
   } else {
-    for (const Extent& extent : p.Dims(buffer.shape)) extents.push_back(extent.max);
+    for (const Extent& extent : p.Dims(buffer.shape)) extents.push_back(extent.Known());
   }
   plan.used = true;
   std::vector<Id> outer;

@@ -131,7 +131,7 @@ class Planner {
       physical.clear();
       for (const Id axis : axes) {
         physical.push_back(Replace(p_.SumOf(axis), logical, [&](Source source) {
-          return source.kind == Source::Kind::kIter ? shape[source.id].max : ExtentOf(source, kNone);
+          return source.kind == Source::Kind::kIter ? shape[source.id].Known() : ExtentOf(source, kNone);
         }));
       }
     }
@@ -153,7 +153,7 @@ class Planner {
       const Range range = Program::WithinMarks(e);
       const std::vector<int32_t> marks(p_.List(range).begin(), p_.List(range).end());
       for (const Id mark : marks) {
-        if (auto c = AddCondition(Ground(p_.SumOf(mark), node), p_.marks[mark].extent.max))
+        if (auto c = AddCondition(Ground(p_.SumOf(mark), node), p_.marks[mark].extent.Known()))
           conditions.push_back(*c);
       }
       block.within.emplace(id, std::move(conditions));
@@ -176,7 +176,7 @@ class Planner {
     if (e.op != Op::kWithin || p_.exprs[e.b].op != Op::kConstant || p_.exprs[e.b].bits != 0) return;
     for (const int condition : block.within.at(factor)) {
       const bool lanes = absl::c_any_of(plan_.conditions[condition].loops, [&](Id loop) {
-        return p_.loop(loop).kind == LoopKind::kVectorized && p_.loop(loop).extent.max > 1;
+        return p_.loop(loop).kind == LoopKind::kVectorized && p_.loop(loop).extent.Known() > 1;
       });
       if (lanes || absl::c_linear_search(block.guards, condition)) continue;
       block.guards.push_back(condition);
@@ -227,7 +227,7 @@ class Planner {
 
 bool RunsOnThreads(const Program& program, Id node) {
   return program.IsLoop(node) && program.loop(node).kind == LoopKind::kParallel &&
-         program.loop(node).extent.max > 1;
+         program.loop(node).extent.Known() > 1;
 }
 
 Plan MakePlan(Program& program, const PlanOptions& options) { return Planner(program, options).Run(); }

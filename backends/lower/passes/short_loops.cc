@@ -34,10 +34,10 @@ class ShortLoops {
   int64_t WrittenOut(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) {
-      const int64_t bytes = loop.extent.max * WidestResult(p_, BlocksBelow(p_, node));
+      const int64_t bytes = loop.extent.Known() * WidestResult(p_, BlocksBelow(p_, node));
       return line * ((bytes + vector_bytes_ - 1) / vector_bytes_);
     }
-    const int64_t all = line * loop.extent.max;
+    const int64_t all = line * loop.extent.Known();
     if (IsWrittenOut(loop)) return all;
     const bool shorter = (all <= kLongestPadding && IsPadded(node)) ||
                          (line <= kShortSum && all <= kLongestSum && OnlySums(node)) ||
@@ -67,9 +67,9 @@ class ShortLoops {
     if (runs.splits.empty()) return true;
     const Interval range = Bounds(rest, Extents(p_));
     int64_t decided = 0;
-    for (int64_t i = 0; i < p_.loop(loop).extent.max; ++i)
+    for (int64_t i = 0; i < p_.loop(loop).extent.Known(); ++i)
       decided += range.min + i * scale >= 0 && range.max + i * scale < condition.extent;
-    return 2 * decided > p_.loop(loop).extent.max;
+    return 2 * decided > p_.loop(loop).extent.Known();
   }
 
   // Whether all that the loop does is to add to what an iteration before added to.

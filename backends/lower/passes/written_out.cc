@@ -28,11 +28,13 @@ bool AnyLoop(const Plan& plan, const Sum& sum, const Wanted& wanted) {
 }  // namespace
 
 bool IsWrittenOut(const LoopNode& loop) {
-  return loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized || loop.extent.max <= 1;
+  return loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized || loop.extent.Known() <= 1;
 }
 
 std::vector<bool> KeptInRegisters(const Program& p, const Plan& plan, int64_t copies) {
-  const auto runs = [&](Id loop) { return !IsWrittenOut(p.loop(loop)) && p.loop(loop).extent.max > copies; };
+  const auto runs = [&](Id loop) {
+    return !IsWrittenOut(p.loop(loop)) && p.loop(loop).extent.Known() > copies;
+  };
   std::vector<bool> registers;
   for (const BufferPlan& buffer : plan.buffers)
     registers.push_back(buffer.used && buffer.place == Memory::kAlloca);

@@ -17,7 +17,7 @@ void Throws(kiln::Schedule& s, kiln::Block block) {
 }
 void ReadsPastTheEnd(kiln::Schedule& s, kiln::Block block) {
   const std::vector<kiln::Loop> loops = s.GetLoops(block);
-  if (s.program().loop(s.node(loops[7])).extent.max > 1) s.Reorder({loops[1], loops[0]});
+  if (s.program().loop(s.node(loops[7])).extent.Known() > 1) s.Reorder({loops[1], loops[0]});
 }
 void Segfaults(kiln::Schedule&, kiln::Block) { std::raise(SIGSEGV); }
 void Exits(kiln::Schedule&) { std::exit(0); }

@@ -1,50 +1,34 @@
 #include "search/thread_pool.h"
 
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
 namespace kiln {
 
-ThreadPool::ThreadPool(int threads) {
-  for (int i = 1; i < threads; ++i) threads_.emplace_back([this, i] { Work(i); });
-}
+// The limit lets TBB have as many threads as were asked for, where the machine has fewer cores.
+struct ThreadPool::Arena {
+  explicit Arena(int threads)
+      : limit(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads)), arena(threads) {}
+  tbb::global_control limit;
+  tbb::task_arena arena;
+};
 
-ThreadPool::~ThreadPool() {
-  {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  begin_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-}
+ThreadPool::ThreadPool(int threads)
+    : threads_(threads), arena_(threads > 1 ? std::make_unique<Arena>(threads) : nullptr) {}
+
+ThreadPool::~ThreadPool() = default;
 
 void ThreadPool::For(int n, const std::function<void(int, int)>& body) {
-  if (threads_.empty() || n <= 1) {
+  if (arena_ == nullptr || n <= 1) {
     for (int i = 0; i < n; ++i) body(i, 0);
     return;
   }
-  {
-    std::lock_guard lock(mutex_);
-    body_ = &body;
-    size_ = n;
-    next_ = 0;
-    busy_ = static_cast<int>(threads_.size());
-    ++loop_;
-  }
-  begin_.notify_all();
-  for (int i = next_++; i < n; i = next_++) body(i, 0);
-  std::unique_lock lock(mutex_);
-  end_.wait(lock, [this] { return busy_ == 0; });
-}
-
-void ThreadPool::Work(int thread) {
-  for (long done = 0;;) {
-    std::unique_lock lock(mutex_);
-    begin_.wait(lock, [&] { return stopping_ || loop_ != done; });
-    if (stopping_) return;
-    done = loop_;
-    lock.unlock();
-    for (int i = next_++; i < size_; i = next_++) (*body_)(i, thread);
-    lock.lock();
-    if (--busy_ == 0) end_.notify_one();
-  }
+  arena_->arena.execute([&] {
+    tbb::parallel_for(
+        0, n, [&](int i) { body(i, tbb::this_task_arena::current_thread_index()); },
+        tbb::simple_partitioner());
+  });
 }
 
 }  // namespace kiln

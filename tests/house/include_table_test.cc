@@ -39,7 +39,7 @@ const std::vector<Row> kTable = {
     {"validator/", {"validator/", "lang/", "trace/"}, {}},
     {"search/",
      {"search/", "lang/", "trace/", "modules/", "validator/"},
-     {"boost/", "nlohmann/", "xgboost/"}},
+     {"boost/", "nlohmann/", "oneapi/", "xgboost/"}},
     {"search/database/",
      {"search/", "lang/", "trace/", "modules/", "validator/"},
      {"boost/", "nlohmann/", "sqlite3.h"}},

@@ -74,27 +74,27 @@ class Ranking {
 
 class Slots {
  public:
-  Slots(const BatchSource& source, absl::flat_hash_set<std::string>& measured, std::vector<Picked>* batch)
-      : source_(source), measured_(measured), batch_(*batch) {}
+  Slots(const BatchSources& sources, absl::flat_hash_set<std::string>& measured, std::vector<Picked>* batch)
+      : sources_(sources), measured_(measured), batch_(*batch) {}
 
   bool Take(const std::optional<Candidate>& candidate, bool random) {
-    const std::optional<std::string> hash = candidate ? source_.hash(*candidate) : std::nullopt;
+    const std::optional<std::string> hash = candidate ? sources_.hash(*candidate) : std::nullopt;
     if (!hash || !measured_.insert(*hash).second) return false;
     batch_.push_back({*candidate, *hash, random});
     return true;
   }
-  bool TakeNeighbour() { return TakeOneOf(source_.neighbour, false); }
-  bool TakeRandom() { return TakeOneOf(source_.draw, true); }
+  bool TakeNeighbour() { return TakeOneOf(sources_.neighbours, false); }
+  bool TakeRandom() { return TakeOneOf(sources_.prior, true); }
 
  private:
-  bool TakeOneOf(const std::function<std::optional<Candidate>()>& next, bool random) {
+  bool TakeOneOf(CandidateSource& source, bool random) {
     for (int i = 0; i < kTriesPerDraw; ++i) {
-      if (Take(next(), random)) return true;
+      if (Take(source.Next(), random)) return true;
     }
     return false;
   }
 
-  const BatchSource& source_;
+  const BatchSources& sources_;
   absl::flat_hash_set<std::string>& measured_;
   std::vector<Picked>& batch_;
 };
@@ -107,10 +107,19 @@ double Searched(const BatchOptions& options) {
 
 int BatchSize(int done) { return std::clamp(done / 2, 16, 64); }
 
-std::vector<Picked> SelectUnsearched(const BatchSource& source, const BatchOptions& options, Dice& dice,
+std::vector<Picked> SelectListed(absl::Span<const Candidate> candidates, const BatchSources& sources,
+                                 const BatchOptions& options, absl::flat_hash_set<std::string>& measured) {
+  std::vector<Picked> batch;
+  Slots slots(sources, measured, &batch);
+  for (const Candidate& candidate : candidates)
+    if (static_cast<int>(batch.size()) < options.size) slots.Take(candidate, false);
+  return batch;
+}
+
+std::vector<Picked> SelectUnsearched(const BatchSources& sources, const BatchOptions& options, Dice& dice,
                                      absl::flat_hash_set<std::string>& measured) {
   std::vector<Picked> batch;
-  Slots slots(source, measured, &batch);
+  Slots slots(sources, measured, &batch);
   const double shares[] = {Searched(options), options.neighbour_share, options.random_share};
   for (int slot = 0; slot < options.size; ++slot) {
     const int kind = dice.Pick(shares);
@@ -120,11 +129,12 @@ std::vector<Picked> SelectUnsearched(const BatchSource& source, const BatchOptio
   return batch;
 }
 
-void SelectSearched(std::vector<Candidate> candidates, const BatchSource& source, const BatchOptions& options,
-                    Dice& dice, absl::flat_hash_set<std::string>& measured, std::vector<Picked>* batch) {
+void SelectSearched(std::vector<Candidate> candidates, const BatchSources& sources,
+                    const BatchOptions& options, Dice& dice, absl::flat_hash_set<std::string>& measured,
+                    std::vector<Picked>* batch) {
   Ranking ranking(std::move(candidates), options.diversity);
   for (const Picked& picked : *batch) ranking.Picked(picked.candidate);
-  Slots slots(source, measured, batch);
+  Slots slots(sources, measured, batch);
   const auto take = [&](const std::optional<Candidate>& candidate) {
     if (!candidate || !slots.Take(candidate, false)) return false;
     ranking.Picked(*candidate);

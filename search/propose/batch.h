@@ -19,8 +19,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/types/span.h"
 #include "lang/base/random.h"
 #include "search/candidate.h"
+#include "search/propose/source.h"
 
 namespace kiln {
 
@@ -36,12 +38,10 @@ struct BatchOptions {
   bool fill = true;              // with draws from the prior, when nothing else is left
 };
 
-struct BatchSource {
-  // A draw from the prior that the validator accepts; none if it could not find one.
-  std::function<std::optional<Candidate>()> draw;
-  // One of the best measured programs with another decision at one site,
-  // or in another sketch, that the validator accepts.
-  std::function<std::optional<Candidate>()> neighbour;
+// Sources give candidates that the validator accepts.
+struct BatchSources {
+  CandidateSource& prior;
+  CandidateSource& neighbours;  // of the best measured programs
   // The structural hash of the candidate's program; none if it turns out not to be valid.
   std::function<std::optional<std::string>(const Candidate&)> hash;
 };
@@ -52,12 +52,15 @@ struct Picked {
   bool random = false;  // a draw from the prior
 };
 
-// A batch has up to options.size new programs; fewer only if the source seems exhausted. Their hashes are
-// added to `measured`. First the slots of draws and neighbours, which wait for no search, then those that the
-// search fills, which come after them in `batch`.
-std::vector<Picked> SelectUnsearched(const BatchSource& source, const BatchOptions& options, Dice& dice,
+// A batch has up to options.size new programs; fewer only if the sources seem exhausted. Their hashes are added to
+// `measured`. First come those of a list, then the slots of draws and neighbours, which wait for no search, then those
+// that the search fills, which come after the latter in `batch`.
+std::vector<Picked> SelectListed(absl::Span<const Candidate> candidates, const BatchSources& sources,
+                                 const BatchOptions& options, absl::flat_hash_set<std::string>& measured);
+std::vector<Picked> SelectUnsearched(const BatchSources& sources, const BatchOptions& options, Dice& dice,
                                      absl::flat_hash_set<std::string>& measured);
-void SelectSearched(std::vector<Candidate> candidates, const BatchSource& source, const BatchOptions& options,
-                    Dice& dice, absl::flat_hash_set<std::string>& measured, std::vector<Picked>* batch);
+void SelectSearched(std::vector<Candidate> candidates, const BatchSources& sources,
+                    const BatchOptions& options, Dice& dice, absl::flat_hash_set<std::string>& measured,
+                    std::vector<Picked>* batch);
 
 }  // namespace kiln

@@ -12,7 +12,10 @@
 #include "search/cost/models.h"
 #include "search/cost/rank.h"
 #include "search/propose/judge.h"
+#include "search/propose/neighbour_source.h"
+#include "search/propose/prior_source.h"
 #include "search/propose/scout.h"
+#include "search/purposes.h"
 #include "search/run/timed_model.h"
 #include "search/run/tuner.h"
 #include "search/sampler/prior.h"
@@ -21,11 +24,7 @@ namespace kiln {
 namespace internal {
 namespace {
 
-// Purposes of engines; others are those of the strategies.
-constexpr uint64_t kSelect = 100, kDraw = 101, kScout = 102;
-
 constexpr int kCentres = 4;      // measured programs whose neighbours are tried
-constexpr double kOther = 0.25;  // of these neighbours: the same decisions in another sketch
 constexpr int kGainTrials = 64;  // the last trials of a task, a quarter of all or so many, that must gain
 
 }  // namespace
@@ -225,71 +224,53 @@ std::vector<Point> Tuner::Centres(int task) const {
   return centres;
 }
 
+// While draws cost a share of the batch, and the model has learned something, the roofline looks at several.
+std::optional<Scout> Tuner::ScoutFor(int task, const BatchOptions& batch) const {
+  const Task& t = tasks_[task];
+  if (!trained_ || options_.search.scouts <= 1 || batch.random_share <= 0 || !t.strategy->UsesModel() ||
+      options_.features != FeatureKind::kAnsor)
+    return std::nullopt;
+  return Scout(
+      *t.space, judge_, [](const Point& p) { return AnalyticScore(p.features.values); },
+      knowledge_.PerSketch(task, static_cast<int>(t.space->sketches.size())), options_.search.scouts,
+      [&](uint64_t sketch) { return EngineOf(options_.seed, task, t.round, sketch, 0, Purpose::kScout); });
+}
+
+// The start traces of the task, then draws and neighbours, whose builds begin while the strategy searches, then
+// what the strategy found.
 absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
   const Phase phase("proposals");
   const Task& t = tasks_[task];
   const Known known = KnownOf(task);
   BatchOptions options = t.strategy->Batch(known);
+  RandomDice dice(EngineOf(options_.seed, task, t.round, 0, 0, Purpose::kSelect));
+  PriorSource prior(*t.space, judge_, LeastMeasured(task), ScoutFor(task, options), [&](uint64_t draw) {
+    return EngineOf(options_.seed, task, t.round, draw, 0, Purpose::kDraw);
+  });
+  NeighbourSource neighbours(*t.space, judge_,
+                             options.neighbour_share > 0 ? Centres(task) : std::vector<Point>(), dice);
+  if (neighbours.empty()) options.neighbour_share = 0;
   std::map<std::string, Point> points;
-  const auto engine = [&](uint64_t index, uint64_t purpose) {
-    return Engine{options_.seed, static_cast<uint64_t>(task), static_cast<uint64_t>(t.round), index, 0,
-                  purpose};
-  };
-  RandomDice dice(engine(0, kSelect));
-  const std::vector<int> sketches = LeastMeasured(task);
-  uint64_t draws = 0;
-  std::optional<Scout> scout;
-  if (trained_ && options_.search.scouts > 1 && options.random_share > 0 && t.strategy->UsesModel() &&
-      options_.features == FeatureKind::kAnsor)
-    scout.emplace(
-        *t.space, judge_, [](const Point& p) { return AnalyticScore(p.features.values); },
-        knowledge_.PerSketch(task, static_cast<int>(sketches.size())), options_.search.scouts,
-        [&](uint64_t index) { return engine(index, kScout); });
-  const auto draw = [&]() -> std::optional<Candidate> {
-    if (scout)
-      if (std::optional<Candidate> next = scout->Next()) return next;
-    RandomDice own(engine(draws, kDraw));
-    const int sketch = sketches[draws++ % sketches.size()];
-    const absl::StatusOr<Point> point = DrawValid(*t.space, judge_, sketch, own);
-    return point.ok() ? std::optional(CandidateOf(*point, 0)) : std::nullopt;
-  };
-  const std::vector<Point> centres = options.neighbour_share > 0 ? Centres(task) : std::vector<Point>();
-  const auto neighbour = [&]() -> std::optional<Candidate> {
-    const Point& centre = centres[dice.Below(static_cast<int64_t>(centres.size()))];
-    const Move move = Propose(*t.space, judge_, centre, kOther, dice);
-    if (move.to == nullptr) return std::nullopt;
-    return CandidateOf(*move.to, 0);
-  };
-  const BatchSource source{.draw = draw,
-                           .neighbour = neighbour,
-                           .hash = [&](const Candidate& candidate) -> std::optional<std::string> {
-                             absl::StatusOr<Point> point = PointOf(*t.space, judge_, candidate);
-                             if (!point.ok()) return std::nullopt;
-                             const std::string hash = ToString(HashOf(point->replayed.program()));
-                             points.try_emplace(hash, *std::move(point));
-                             return hash;
-                           }};
-  if (centres.empty()) options.neighbour_share = 0;
-  std::vector<Trial> batch;
-  const auto add = [&](const Candidate& candidate, const std::string& hash) {
-    batch.push_back({candidate, hash, std::move(points.at(hash)), {}});
-  };
+  const BatchSources sources{prior, neighbours,
+                             [&](const Candidate& candidate) -> std::optional<std::string> {
+                               absl::StatusOr<Point> point = PointOf(*t.space, judge_, candidate);
+                               if (!point.ok()) return std::nullopt;
+                               const std::string hash = ToString(HashOf(point->replayed.program()));
+                               points.try_emplace(hash, *std::move(point));
+                               return hash;
+                             }};
   absl::flat_hash_set<std::string>& hashes = knowledge_.hashes(task);
-  for (const Candidate& start : t.start) {
-    if (options.size == 0) break;
-    const std::optional<std::string> hash = source.hash(start);
-    if (!hash || !hashes.insert(*hash).second) continue;
-    add(start, *hash);
-    --options.size;
-  }
-  std::vector<Picked> picked = SelectUnsearched(source, options, dice, hashes);
-  for (const Picked& p : picked) add(p.candidate, p.hash);
-  for (const Trial& trial : batch) measurer_.Announce(RequestOf(task, trial.point));
+  const std::vector<Picked> started = SelectListed(t.start, sources, options, hashes);
+  options.size -= static_cast<int>(started.size());
+  std::vector<Picked> picked = SelectUnsearched(sources, options, dice, hashes);
+  for (const std::vector<Picked>* list : {&started, &std::as_const(picked)})
+    for (const Picked& p : *list) measurer_.Announce(RequestOf(task, points.at(p.hash)));
   absl::StatusOr<std::vector<Candidate>> found = t.strategy->Propose(known);
   if (!found.ok()) return found.status();
-  const size_t unsearched = picked.size();
-  SelectSearched(*std::move(found), source, options, dice, hashes, &picked);
-  for (size_t i = unsearched; i < picked.size(); ++i) add(picked[i].candidate, picked[i].hash);
+  SelectSearched(*std::move(found), sources, options, dice, hashes, &picked);
+  std::vector<Trial> batch;
+  for (const std::vector<Picked>* list : {&started, &std::as_const(picked)})
+    for (const Picked& p : *list) batch.push_back({p.candidate, p.hash, std::move(points.at(p.hash)), {}});
   return batch;
 }
 

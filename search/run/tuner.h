@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "search/propose/knowledge.h"
+#include "search/propose/scout.h"
 #include "search/run/run_state.h"
 #include "search/run/tune.h"
 
@@ -77,6 +78,7 @@ class Tuner {
   absl::Status Round(int task);
   Known KnownOf(int task) const;
   std::vector<Point> Centres(int task) const;  // the best programs measured, whose neighbours are tried
+  std::optional<Scout> ScoutFor(int task, const BatchOptions& batch) const;
   absl::StatusOr<std::vector<Trial>> Choose(int task);
   std::vector<int> LeastMeasured(int task) const;
   absl::Status Measure(int task, std::vector<Trial>& batch);

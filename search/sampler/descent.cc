@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "search/purposes.h"
 #include "search/sampler/annealing.h"
 #include "search/sampler/archive.h"
 #include "search/sampler/prior.h"
@@ -10,7 +11,6 @@
 namespace kiln {
 namespace {
 
-constexpr uint64_t kDescend = 130;  // the purpose of its engines
 constexpr size_t kMostValues = 512;
 
 struct Change {
@@ -63,8 +63,7 @@ absl::StatusOr<std::vector<Candidate>> Neighbourhood(const DescentContext& c,
                                                      const CostModel& model) {
   const std::vector<Judge> judges = MakeJudges(c.space, c.pool);
   const auto engine = [&](uint64_t index, uint64_t step) {
-    return Engine{c.seed,  static_cast<uint64_t>(c.task), static_cast<uint64_t>(c.round), index, step,
-                  kDescend};
+    return EngineOf(c.seed, c.task, c.round, index, step, Purpose::kDescend);
   };
   std::vector<Point> points;
   for (const Candidate& centre : centres) {

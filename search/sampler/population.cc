@@ -6,14 +6,11 @@
 
 #include <boost/random/uniform_01.hpp>
 
+#include "search/purposes.h"
 #include "search/sampler/prior.h"
 
 namespace kiln {
-namespace {
-
-enum Purpose : uint64_t { kFresh = 2, kPropose = 4, kAccept, kResample };  // 1 is the prior's (prior.cc)
-
-}  // namespace
+namespace {}  // namespace
 
 Population::Population(const SearchSpace& space, const PopulationOptions& options, uint64_t seed, int task,
                        ThreadPool& pool)
@@ -67,7 +64,7 @@ absl::StatusOr<std::vector<double>> Population::Energies(const CostModel& model,
 
 void Population::Resample(int round, int step, absl::Span<const double> log_weights) {
   stats_.effective = std::min(stats_.effective, EffectiveSampleSize(log_weights));
-  Engine engine{seed_, task_, static_cast<uint64_t>(round), 0, static_cast<uint64_t>(step), kResample};
+  Engine engine = EngineOf(seed_, task_, round, 0, step, Purpose::kResample);
   std::vector<Chain> next;
   for (const int i : SystematicResample(log_weights, boost::random::uniform_01<double>()(engine)))
     next.push_back(chains_[i]);
@@ -105,7 +102,7 @@ absl::Status Population::Restart(int round, const CostModel& model, absl::Span<c
       starts[i] = PointOf(space_, judges_[thread], best[i % best.size()]);
       return;
     }
-    RandomDice dice(Engine{seed_, task_, static_cast<uint64_t>(round), static_cast<uint64_t>(i), 0, kFresh});
+    RandomDice dice(EngineOf(seed_, task_, round, i, 0, Purpose::kFresh));
     const int sketch = (round + i) % static_cast<int>(space_.sketches.size());
     starts[i] = DrawValid(space_, judges_[thread], sketch, dice);
   });
@@ -130,16 +127,11 @@ absl::Status Population::Restart(int round, const CostModel& model, absl::Span<c
 absl::Status Population::Step(int round, int step, const CostModel& model, Archive& archive) {
   const int chains = static_cast<int>(chains_.size());
   const auto engine = [&](int chain, Purpose purpose) {
-    return Engine{seed_,
-                  task_,
-                  static_cast<uint64_t>(round),
-                  static_cast<uint64_t>(chain),
-                  static_cast<uint64_t>(step),
-                  purpose};
+    return EngineOf(seed_, task_, round, chain, step, purpose);
   };
   std::vector<Move> moves(chains);
   pool_.For(chains, [&](int i, int thread) {
-    RandomDice dice(engine(i, kPropose));
+    RandomDice dice(engine(i, Purpose::kPropose));
     moves[i] = Propose(space_, judges_[thread], *chains_[i].at, options_.structure, dice);
   });
   FeatureBatch features;
@@ -155,7 +147,7 @@ absl::Status Population::Step(int round, int step, const CostModel& model, Archi
     if (moves[i].to == nullptr) continue;
     const double energy = (*energies)[next++];
     stats_.duplicates += !archive.Add(*moves[i].to, energy);
-    RandomDice dice(engine(i, kAccept));
+    RandomDice dice(engine(i, Purpose::kAccept));
     if (!Accept(moves[i], chains_[i].energy, energy, temperature_, dice)) continue;
     chains_[i] = {moves[i].to, energy};
     ++stats_.accepted;

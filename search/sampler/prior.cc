@@ -1,12 +1,12 @@
 #include "search/sampler/prior.h"
 
 #include "absl/strings/str_cat.h"
+#include "search/purposes.h"
 
 namespace kiln {
 namespace {
 
 constexpr int kTriesPerDraw = 100;
-constexpr uint64_t kPrior = 1;  // the purpose of the engines; others are the population's
 
 }  // namespace
 
@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<std::shared_ptr<const Point>>> DrawPrior(const Search
   const auto sketches = static_cast<int>(space.sketches.size());
   std::vector<absl::StatusOr<Point>> drawn(n, absl::UnknownError(""));
   pool.For(n, [&](int i, int thread) {
-    RandomDice dice(Engine{seed, static_cast<uint64_t>(task), 0, static_cast<uint64_t>(i), 0, kPrior});
+    RandomDice dice(EngineOf(seed, task, 0, i, 0, Purpose::kPrior));
     drawn[i] = DrawValid(space, judges[thread], i % sketches, dice);
   });
   std::vector<std::shared_ptr<const Point>> points;

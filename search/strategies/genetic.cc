@@ -1,13 +1,13 @@
 #include <cmath>
 
 #include "absl/container/flat_hash_map.h"
+#include "search/purposes.h"
 #include "search/sampler/prior.h"
 #include "search/strategies/strategies.h"
 
 namespace kiln {
 namespace {
 
-constexpr uint64_t kBreed = 110;  // the purpose of its engines
 constexpr int kChildrenPerTrial = 4;
 
 using Genes = absl::flat_hash_map<std::string, Decision>;  // decisions by the names of their sites
@@ -65,8 +65,7 @@ class Genetic final : public Strategy {
     const int n = kChildrenPerTrial * known.size;
     std::vector<std::optional<Candidate>> children(n);
     c_.pool.For(n, [&](int i, int thread) {
-      RandomDice dice(Engine{c_.seed, static_cast<uint64_t>(c_.task), static_cast<uint64_t>(known.round),
-                             static_cast<uint64_t>(i), 0, kBreed});
+      RandomDice dice(EngineOf(c_.seed, c_.task, known.round, i, 0, Purpose::kBreed));
       const Candidate& mother = parents[dice.Pick(fitness)]->candidate;
       const Candidate& father = parents[dice.Pick(fitness)]->candidate;
       children[i] = Child(mother, father, judges_[thread], dice);

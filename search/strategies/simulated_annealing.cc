@@ -1,12 +1,12 @@
 #include <cmath>
 
+#include "search/purposes.h"
 #include "search/sampler/prior.h"
 #include "search/strategies/strategies.h"
 
 namespace kiln {
 namespace {
 
-enum Purpose : uint64_t { kWalk = 120, kTake };
 constexpr double kColdest = 1e-5;
 
 // Chains that go on from round to round; the temperature falls from 1 to 0 in each.
@@ -83,12 +83,11 @@ class SimulatedAnnealing final : public Strategy {
                     Archive& archive) {
     const int n = static_cast<int>(chains_.size());
     const auto dice = [&](int chain, Purpose purpose) {
-      return RandomDice(Engine{c_.seed, static_cast<uint64_t>(c_.task), static_cast<uint64_t>(known.round),
-                               static_cast<uint64_t>(chain), static_cast<uint64_t>(step), purpose});
+      return RandomDice(EngineOf(c_.seed, c_.task, known.round, chain, step, purpose));
     };
     std::vector<std::shared_ptr<const Point>> moves(n), found;
     c_.pool.For(n, [&](int i, int thread) {
-      RandomDice walk = dice(i, kWalk);
+      RandomDice walk = dice(i, Purpose::kWalk);
       moves[i] =
           kiln::Propose(c_.space, judges_[thread], *chains_[i], c_.options.population.structure, walk).to;
     });
@@ -105,7 +104,7 @@ class SimulatedAnnealing final : public Strategy {
       if (moves[i] == nullptr) continue;
       const double energy = scale_.Energy((*scores)[next++]);
       stats_.duplicates += !archive.Add(*moves[i], energy);
-      RandomDice take = dice(i, kTake);
+      RandomDice take = dice(i, Purpose::kTake);
       if (!take.Flip(std::min(1.0, std::exp((energies[i] - energy) / temperature)))) continue;
       chains_[i] = moves[i];
       energies[i] = energy;

@@ -17,12 +17,22 @@ Candidate At(int64_t x, int64_t y, double energy, int sketch = 0) {
 }
 
 // Programs are told apart by x + y; draws count upwards from (100, 0), neighbours from (0, 500).
+class Numbered final : public CandidateSource {
+ public:
+  explicit Numbered(std::function<Candidate(int)> make) : make_(std::move(make)) {}
+  std::optional<Candidate> Next() override { return make_(given_++); }
+  int given() const { return given_; }
+
+ private:
+  const std::function<Candidate(int)> make_;
+  int given_ = 0;
+};
+
 struct Fake {
-  int draws = 0, neighbours = 0;
-  BatchSource source() {
-    return {.draw = [this]() -> std::optional<Candidate> { return At(100 + draws++, 0, 0); },
-            .neighbour = [this]() -> std::optional<Candidate> { return At(0, 500 + neighbours++, 0); },
-            .hash = [](const Candidate& c) -> std::optional<std::string> {
+  Numbered prior{[](int n) { return At(100 + n, 0, 0); }};
+  Numbered neighbours{[](int n) { return At(0, 500 + n, 0); }};
+  BatchSources sources() {
+    return {prior, neighbours, [](const Candidate& c) -> std::optional<std::string> {
               if (c.decisions[0][0] < 0) return std::nullopt;
               return absl::StrCat(c.sketch, ":", c.decisions[0][0] + c.decisions[1][0]);
             }};
@@ -35,11 +45,11 @@ std::vector<std::string> Hashes(const std::vector<Picked>& batch) {
   return hashes;
 }
 
-std::vector<Picked> SelectBatch(std::vector<Candidate> candidates, const BatchSource& source,
+std::vector<Picked> SelectBatch(std::vector<Candidate> candidates, const BatchSources& sources,
                                 const BatchOptions& options, Dice& dice,
                                 absl::flat_hash_set<std::string>& measured) {
-  std::vector<Picked> batch = SelectUnsearched(source, options, dice, measured);
-  SelectSearched(std::move(candidates), source, options, dice, measured, &batch);
+  std::vector<Picked> batch = SelectUnsearched(sources, options, dice, measured);
+  SelectSearched(std::move(candidates), sources, options, dice, measured, &batch);
   return batch;
 }
 
@@ -47,7 +57,7 @@ std::vector<Picked> Select(std::vector<Candidate> candidates, const BatchOptions
                            absl::flat_hash_set<std::string> measured = {}) {
   Fake fake;
   RandomDice dice(Engine{1});
-  return SelectBatch(std::move(candidates), fake.source(), options, dice, measured);
+  return SelectBatch(std::move(candidates), fake.sources(), options, dice, measured);
 }
 
 TEST(Batch, GrowsWithWhatIsDone) {
@@ -106,11 +116,11 @@ TEST(Batch, GivesAShareToNeighboursOfTheBest) {
 
 TEST(Batch, EndsWhenThereIsNothingNew) {
   absl::flat_hash_set<std::string> measured{"0:1"};
-  const BatchSource source{.draw = [] { return std::optional<Candidate>(At(1, 0, 0)); },
-                           .neighbour = [] { return std::optional<Candidate>(At(0, 1, 0)); },
-                           .hash = [](const Candidate&) { return std::optional<std::string>("0:1"); }};
+  Numbered prior([](int) { return At(1, 0, 0); }), neighbours([](int) { return At(0, 1, 0); });
+  const BatchSources sources{prior, neighbours,
+                             [](const Candidate&) { return std::optional<std::string>("0:1"); }};
   RandomDice dice(Engine{1});
-  EXPECT_THAT(SelectBatch({At(1, 0, 0)}, source, {.size = 4}, dice, measured), IsEmpty());
+  EXPECT_THAT(SelectBatch({At(1, 0, 0)}, sources, {.size = 4}, dice, measured), IsEmpty());
 }
 
 TEST(Batch, LeavesOutWhatCannotBeBuiltAgain) {
@@ -124,17 +134,17 @@ TEST(Batch, TakesDrawsAndNeighboursBeforeTheSearch) {
   RandomDice dice(Engine{1});
   absl::flat_hash_set<std::string> measured;
   const BatchOptions options{.size = 100, .random_share = 0.2, .neighbour_share = 0.2, .diversity = 0};
-  std::vector<Picked> batch = SelectUnsearched(fake.source(), options, dice, measured);
+  std::vector<Picked> batch = SelectUnsearched(fake.sources(), options, dice, measured);
   const size_t before = batch.size();
-  EXPECT_EQ(before, fake.draws + fake.neighbours);
+  EXPECT_EQ(before, fake.prior.given() + fake.neighbours.given());
   EXPECT_GT(before, 20);
   EXPECT_LT(before, 60);
   std::vector<Candidate> candidates;
   for (int i = 0; i < 100; ++i) candidates.push_back(At(10000 + i, 0, i));
-  SelectSearched(candidates, fake.source(), options, dice, measured, &batch);
+  SelectSearched(candidates, fake.sources(), options, dice, measured, &batch);
   EXPECT_THAT(batch, SizeIs(100));
   EXPECT_EQ(batch[before].hash, "0:10000");
-  EXPECT_EQ(fake.draws + fake.neighbours, before);
+  EXPECT_EQ(fake.prior.given() + fake.neighbours.given(), before);
 }
 
 TEST(Batch, GivesAShareToWhatTheModelDoubtsMost) {

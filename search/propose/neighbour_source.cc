@@ -1,0 +1,17 @@
+#include "search/propose/neighbour_source.h"
+
+namespace kiln {
+namespace {
+
+constexpr double kOtherSketch = 0.25;  // of the neighbours: the same decisions in another sketch
+
+}  // namespace
+
+std::optional<Candidate> NeighbourSource::Next() {
+  const Point& centre = centres_[dice_.Below(static_cast<int64_t>(centres_.size()))];
+  const Move move = Propose(space_, judge_, centre, kOtherSketch, dice_);
+  if (move.to == nullptr) return std::nullopt;
+  return CandidateOf(*move.to, 0);
+}
+
+}  // namespace kiln

@@ -1,0 +1,133 @@
+// What decides lowering, without MLIR: each pass on a small program, and all of them on random ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "backends/lower/passes/decompose_reductions.h"
+#include "backends/lower/passes/plan.h"
+#include "backends/lower/passes/share_storage.h"
+#include "backends/lower/passes/short_loops.h"
+#include "lang/analysis/loops.h"
+#include "lang/reference/interpreter.h"
+#include "lang/schedule/dissolve.h"
+#include "lang/text/text.h"
+#include "tests/support/random_program.h"
+#include "tests/support/random_steps.h"
+#include "validator/validate.h"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+
+Program Parsed(const std::string& text) {
+  const auto program = ParseProgram(absl::StrCat("kiln.program v1\n", text));
+  EXPECT_TRUE(program.ok()) << program.status();
+  return program.ok() ? *program : Program();
+}
+
+TEST(DecomposeReductions, PutsABlockThatStoresTheIdentityBeforeTheReduction) {
+  Program p = Parsed(R"(
+program sums
+parameters A, S
+buffer A: f32[4, 8] input
+buffer S: f32[4] output
+for i < 4 { for k < 8 { block sum { spatial i < 4 = i  reduction k < 8 = k  S[i] sum= A[i, k] } } }
+)");
+  DecomposeReductions(p);
+  EXPECT_THAT(ToString(p), HasSubstr(R"(for i < 4 {
+  block sum.init {
+    spatial i < 4 = i
+    spatial k < 8 = 0
+    S[i] = f32(0)
+  }
+  for k < 8 {
+    block sum {
+      spatial i < 4 = i
+      reduction k < 8 = k
+      S[i] accumulate sum= A[i, k])"));
+}
+
+// Rows between zeros, in tiles of eight lanes, of which the first and the last are cut.
+bool WritesOutTilesOf(int64_t columns) {
+  Program p = Parsed(absl::StrReplaceAll(
+      R"(
+program padded
+parameters A, B
+buffer A: f32[<columns>] input
+buffer B: f32[<padded>] output
+for a < <tiles> { for b < 8 vectorized { block pad {
+  spatial i < <padded> = a*8 + b
+  B[i] = within((i - 1 < <columns>), A[i - 1], f32(0))
+} } }
+)",
+      {{"<columns>", absl::StrCat(columns)},
+       {"<padded>", absl::StrCat(columns + 2)},
+       {"<tiles>", absl::StrCat((columns + 2) / 8)}}));
+  WriteOutShortLoops(p, MakePlan(p), 32);
+  return p.loop(LoopsBelow(p, kRoot)[0]).kind == LoopKind::kUnrolled;
+}
+
+TEST(WriteOutShortLoops, DoesSoWithFewTilesOfAPaddedRow) {
+  EXPECT_TRUE(WritesOutTilesOf(30));
+  EXPECT_FALSE(WritesOutTilesOf(100 * 8 - 2));
+}
+
+TEST(ShareStorage, GivesATemporaryTheMemoryOfOneThatIsNoLongerRead) {
+  Program p = Parsed(R"(
+program chain
+parameters X, Y
+buffer X: f32[64] input
+buffer Y: f32[64] output
+buffer T1: f32[64] temporary
+buffer T2: f32[64] temporary
+buffer T3: f32[64] temporary
+for i < 64 { block a { spatial i < 64 = i  T1[i] = X[63 - i] } }
+for i < 64 { block b { spatial i < 64 = i  T2[i] = T1[63 - i] } }
+for i < 64 { block c { spatial i < 64 = i  T3[i] = T2[63 - i] } }
+for i < 64 { block d { spatial i < 64 = i  Y[i] = T3[63 - i] } }
+)");
+  Plan plan = MakePlan(p);
+  ShareStorage(p, plan);
+  const auto id = [&](absl::string_view name) {
+    for (size_t b = 0; b < p.buffers.size(); ++b)
+      if (p.Text(p.buffers[b].name) == name) return static_cast<Id>(b);
+    return kNone;
+  };
+  EXPECT_EQ(plan.buffers[id("T3")].shares, id("T1"));
+  EXPECT_EQ(plan.buffers[id("T2")].shares, kNone);
+}
+
+TEST(LowerPasses, KeepWhatRandomProgramsCompute) {
+  int lowered = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    RandomDice dice(Engine({seed, 79}));
+    State state;
+    state.program = RandomProgram(dice, {.types = true});
+    const std::vector<std::string> inputs = RandomInputs(state.program, dice);
+    const auto wanted = kiln::Run(state.program, inputs, {.only_defined = true});
+    if (!wanted.ok()) continue;
+    for (int tries = 0; tries < 20; ++tries) {
+      RefreshHandles(state);
+      const Step step = RandomStep(state, {}, false, dice);
+      if (absl::string_view(step.primitive->name) != "bind")
+        kiln::Run(state, Target(), step, 0, nullptr, nullptr, nullptr).IgnoreError();
+    }
+    if (!Validate(state.program, Target()).ok) continue;
+    Program p = state.program;
+    DissolveNests(p);
+    DecomposeReductions(p);
+    Plan plan = MakePlan(p);
+    WriteOutShortLoops(p, plan, 32);
+    ShareStorage(p, plan);
+    const auto found = kiln::Run(p, inputs);
+    ASSERT_TRUE(found.ok()) << "seed " << seed << ": " << found.status() << ToString(p);
+    EXPECT_EQ(*found, *wanted) << "seed " << seed << "\n" << ToString(p);
+    ++lowered;
+  }
+  EXPECT_GT(lowered, 100);
+}
+
+}  // namespace
+}  // namespace kiln

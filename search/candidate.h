@@ -1,4 +1,4 @@
-// What a search proposes: the name of a point of its space.
+// A candidate: what the search proposes to measure. It names a point of a space by its sketch and decisions.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
-// The time, as an interface (design D15): what budgets and records ask, and what tests set.
+// The time, as an interface (design D15). Budgets and records read it; tests set it.
 //
-// The search never decides anything by the time but whether a new round may begin.
+// The search uses the time for one decision only: whether a new round may begin.
 #pragma once
 
 #include <chrono>

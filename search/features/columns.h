@@ -1,4 +1,4 @@
-// The columns of a feature row, in order. What each means stands in search/features/features.h.
+// The columns of a feature row, in order. search/features/features.h explains each.
 #pragma once
 
 #include <cmath>

@@ -1,10 +1,9 @@
-// What each block touches of each buffer, by how many of its loops run: the geometry behind the cost
-// features.
+// The parts of buffers that each block touches, by how many of its loops run. Cost features are computed from them.
 //
-// Level L of a block with n loops means: loops at depth L and deeper run, the others stand still. Level n is
-// one instance, level 0 the whole block. Sizes are boxes: the bounds of each axis, clipped to the buffer.
+// Level L of a block with n loops: the loops at depth L and deeper run, the others stand still. Level n is one
+// instance, level 0 the whole block. Sizes are those of boxes: the bounds of each axis, clipped to the buffer.
 //
-// Not thread safe; keeps its memory from program to program.
+// Not thread safe. An object keeps its memory from program to program.
 #pragma once
 
 #include <vector>

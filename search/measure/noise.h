@@ -1,5 +1,4 @@
-// Whether a time can be relied on, read off a record's flags and its whole timing. docs/decisions/0019 says
-// what follows from it.
+// Tells whether a time can be relied on, from a record's flags and its whole timing (docs/decisions/0019).
 #pragma once
 
 #include "absl/types/span.h"

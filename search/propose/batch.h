@@ -1,16 +1,19 @@
-// Which candidates are measured next.
+// Selects the candidates that are measured next.
 //
-// Greedy by predicted energy, with four corrections. A small share of the slots goes to draws from the
-// prior, so that the model also learns where it does not look (epsilon-greedy). Another goes to neighbours of
-// the best programs that were measured, other sketches among them, whatever the model says of them, and one
-// to what the model doubts most. And a candidate gains rank by each decision that the batch does not have yet
-// (AutoTVM's submodular objective, maximized greedily): sixty-four variations of one program teach little.
+// The selection is greedy by predicted energy, with four corrections:
 //
-// No program is measured twice for one task: programs are told apart by their structural hash, since
-// different decisions often give equal programs. This is a rule of batches and never of chains, which must be
-// free to stay where they are.
+//   prior        a small share of the slots goes to draws from the prior, so that the model also learns about
+//                programs that it would not choose (epsilon-greedy)
+//   neighbours   a share goes to neighbours of the best measured programs, other sketches included, whatever the
+//                model predicts for them
+//   doubt        a share goes to the candidates about which the model is least sure
+//   diversity    a candidate gains rank for each decision that the batch does not have yet (AutoTVM, NeurIPS'18, the
+//                submodular objective of section 3, maximized greedily)
 //
-// Plain functions, deterministic given the dice.
+// A task measures no program twice. Programs are compared by their structural hash, for different decisions often
+// give equal programs. This rule holds for batches only. Chains must be free to stay where they are.
+//
+// The functions are deterministic for given dice.
 #pragma once
 
 #include <functional>

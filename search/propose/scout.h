@@ -1,8 +1,8 @@
-// What the prior has to offer, sketch by sketch.
+// Draws from the prior, sketch by sketch, best first.
 //
-// A model learns fast that a sketch is slow from a few programs of it that were drawn badly, and then never
-// looks again. So of each sketch a few programs are drawn, a score that learns nothing (the roofline's) says
-// which is the best of them, and sketches of which little was measured are given some credit:
+// A model learns fast that a sketch is slow from a few bad draws of it, and then never looks again. A scout prevents
+// that. It draws a few programs of each sketch, ranks them by a score that learns nothing (the roofline), and prefers
+// sketches of which few programs were measured:
 //
 //   score - 1/2 ln(1 + programs measured of the sketch)
 #pragma once

@@ -1,4 +1,4 @@
-// What is kept of a round of the search so that it can be understood afterwards (`kiln log`).
+// What is kept of a round of the search, so that people can understand it afterwards (`kiln log`).
 #pragma once
 
 #include <optional>

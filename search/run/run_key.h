@@ -1,4 +1,4 @@
-// What identifies a run, and what is kept of its options: texts for the store.
+// The identity of a run, and its options, as texts for the store.
 #pragma once
 
 #include <string>

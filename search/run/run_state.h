@@ -1,9 +1,8 @@
-// What a run of the tuner must remember from batch to batch so that another process can go on with it
-// exactly: chains, turns, and the model as it was before it learned from the batch. Records are not in it:
-// they are in the store.
+// What a run needs so that another process can continue it exactly: the chains, whose turn it is, and the model as it
+// was before it learned from the last batch. Records are in the store, not here.
 //
-// Kept as CBOR, in which floating-point numbers keep their bits. kDataLoss: the bytes are damaged or another
-// version's.
+// The bytes are CBOR, in which floating-point numbers keep their bits. kDataLoss: the bytes are damaged, or another
+// version wrote them.
 #pragma once
 
 #include <string>

@@ -1,35 +1,32 @@
-// The tuner: from programs and a space to the fastest schedules found, with everything that was measured in
-// the store.
+// The tuner: searches a space for the fastest schedules of some programs, and keeps everything it measures in a store.
 //
-// A run is rounds, one task at a time: chains propose and are scored (population.h), a batch is chosen
-// (batch.h), measured, and appended to the store together with the run's state; then the model learns. At the
-// end the fastest race each other, so that none wins by a lucky sample.
+// Rounds. A run is a sequence of rounds. In each round, one task's chains propose candidates and the model scores them
+// (population.h), a batch is selected (batch.h) and measured, the records and the run's state are stored together, and
+// the model learns. At the end the fastest programs race each other, so that none wins by a lucky sample.
 //
-// Budgets: trials (measured candidates, failed ones included) and seconds, for all tasks together; a run ends
-// between rounds only. A task ends by itself when nothing new is left in its space, and where that is wished
-// when it is near its roofline, or when its last trials have gained too little.
+// Budgets. Trials (measured candidates, failed ones included) and seconds are limits for all tasks together. A run
+// ends between rounds only. A task ends early when its space has nothing new left. On request, it also ends when it is
+// near its roofline, or when its last trials gained too little.
 //
-// Many tasks: a scheduler gives each round to a task (task_scheduler.h). Tasks whose programs are equal are
-// tuned once, with the sum of their weights.
+// Tasks. A scheduler gives each round to a task (task_scheduler.h). Tasks with equal programs are tuned once, with the
+// sum of their weights.
 //
-// Same seed, same search: with a measurer that repeats its answers, records are equal bit for bit with any
-// number of threads. The wall-clock budget and the records' times are the only things that depend on the
-// clock.
+// Determinism. With a measurer that repeats its answers, equal seeds give equal records, bit for bit, for any number
+// of threads. Only the budget in seconds and the times of records depend on the clock.
 //
-// Resuming: the same tasks, sketches, target and options continue the newest unfinished run of the store,
-// exactly as it would have gone on. A killed process loses the batch that was being measured, which is then
-// measured again, and no acknowledged record. What earlier, finished runs have measured for a task is known
-// from the start: the model learns from it, and it is not measured again.
+// Resuming. A call with the same tasks, sketches, target and options continues the newest unfinished run of the store,
+// exactly as that run would have continued. A killed process loses the batch that it was measuring, which is measured
+// again, and no acknowledged record. Records of earlier, finished runs count from the start: the model learns from
+// them, and their programs are not measured again.
 //
-// Stopping: set *options.stop (a signal handler may). The batch being measured is given up; what is
-// acknowledged stays, the run stays unfinished, and the result says `interrupted`.
+// Stopping. Set *options.stop; a signal handler may. The current batch is given up, stored records stay, the run stays
+// unfinished, and the result says `interrupted`.
 //
-// Threads: Tune is called from one thread, which calls measurer, store and progress; `threads` are used for
-// proposals.
+// Threads. Call Tune from one thread, which calls measurer, store and progress. Proposals use `threads` threads.
 //
-// Errors: those of the store; kInvalidArgument for a space that branches on draws, or that the strategy
-// cannot search; kFailedPrecondition where no task has a program that may be measured. A task that has none
-// is left out, and its result says why. A candidate that fails is a record, not an error.
+// Errors: those of the store; kInvalidArgument for a space that branches on draws, or that the strategy cannot search;
+// kFailedPrecondition if no task has a program that may be measured. A task without such a program is left out, and
+// its result says why. A candidate that fails is a record, not an error.
 #pragma once
 
 #include <atomic>

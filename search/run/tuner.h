@@ -1,5 +1,5 @@
-// The state of a run and its parts, for the sources that implement tune.h: tune.cc (the loop), tuner_store.cc
-// (what is kept in the store) and tuner_finals.cc (the race at the end). Use tune.h.
+// The state of a run, for the sources that implement tune.h: tune.cc (the loop), tuner_store.cc (begin, resume and
+// record), tuner_finals.cc (the race at the end) and tuner_report.cc (progress). Others use tune.h.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// The candidates of a round with the lowest energies, each once: what a batch is chosen from. One thread.
+// Keeps the candidates of a round with the lowest energies, each program once. Batches are selected from it. One
+// thread.
 #pragma once
 
 #include <limits>

@@ -1,5 +1,5 @@
-// Coordinate descent: every program that differs from a good one at one site, or by its sketch alone, as the
-// model orders them.
+// Coordinate descent: lists the programs that differ from a good one at one site, or by their sketch alone, in the
+// order of the model.
 #pragma once
 
 #include "search/sampler/chain.h"

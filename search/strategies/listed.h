@@ -1,4 +1,4 @@
-// A strategy that goes through a list: what `replay` and `exhaustive` are.
+// A strategy that measures the candidates of a list in order. `replay` and `exhaustive` are made of it.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Dead steps: those that leave the program alone and whose results nothing uses.
+// Removes dead steps: steps that leave the program alone and whose results no other step uses.
 #pragma once
 
 #include "trace/trace.h"

@@ -1,4 +1,4 @@
-// What it costs to compute a block again, and what is gained by tiling it. For modules.
+// The cost of computing a block again, and the gain of tiling it. For modules.
 #pragma once
 
 #include "lang/program/program.h"

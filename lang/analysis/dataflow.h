@@ -1,4 +1,4 @@
-// Who writes, who reads, and in which order.
+// The producers and consumers of buffers, and their order.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What the guards of a block cut off: points of its tiles at which there is no instance.
+// The points of a block's tiles that its guards cut off: points at which there is no instance.
 #pragma once
 
 #include <vector>

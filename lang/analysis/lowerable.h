@@ -1,12 +1,11 @@
-// What must hold of a finished program, beside Verify, before code is made of it. Verify holds what is true
-// between any two steps; this is not: accumulate-at makes a buffer in registers whose loops are unrolled by
-// later steps.
+// The rules that a finished program must obey before code is generated, beside those of Verify. Verify's rules hold
+// between any two steps. These need not: accumulate-at makes a buffer in registers whose loops later steps unroll.
 //
-//   Rules: the loops that index a buffer in registers are unrolled or vectorized (registers have no address);
-//   no vectorized loop is inside of another, and no parallel loop inside of a parallel or vectorized one;
-//   what belongs to a thread, warp or block is used by it alone (lang/analysis/restrictions.h).
+//   registers   the loops that index a buffer in registers are unrolled or vectorized, for registers have no address
+//   nesting     no vectorized loop contains another, and no parallel loop is inside a parallel or vectorized one
+//   owners      only a buffer's owner (a thread, warp or block) uses it (lang/analysis/restrictions.h)
 //
-// One implementation: the validator's check `registers` and lowering both ask here.
+// The validator's check `registers` and lowering both ask here.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,4 +1,5 @@
-// Where a block may be computed. The checks of the placement primitives, which sampling asks too.
+// Legality of placement: at which loops a block may be computed. The placement primitives check with it, and sampling
+// of locations asks it for the choices.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Which part of a buffer the blocks below a loop touch, as seen by one iteration of it.
+// The region of a buffer that the blocks below a loop touch in one iteration of that loop.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Blocks that go over a buffer element by element, in another shape: reads such as B[j/4, j%4] or B[j*4 + k].
+// Recognizes blocks that read a buffer element by element in another shape, such as B[j/4, j%4] or B[j*4 + k].
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The straight lines that loops become where they are written out.
+// The length of straight-line code that unrolling makes of a loop.
 #pragma once
 
 #include "absl/functional/function_ref.h"

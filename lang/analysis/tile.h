@@ -1,5 +1,4 @@
-// The instances of a block below a loop as a tile:
-// what blockize makes a block of, and what tensorize matches.
+// The instances of a block below a loop, as a tile. blockize makes a block of it, and tensorize matches it.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,7 @@
-// Which values an expression can have: intervals whose ends saturate, and whether 0 and -1 are among them.
+// The values that an expression can have: an interval whose ends saturate, and whether 0 and -1 are in it.
 //
-// Of integers the ends are values; of floats they are whole numbers around the values, and an end that is
-// saturated stands for infinity. Everything is an upper bound: the true values are among those of the range.
-// Pure.
+// For integers the ends are values. For floats they are whole numbers around the values, and a saturated end stands for
+// infinity. A range is an upper bound: it contains every value that occurs. Pure.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// What schedules and modules hold: handles of blocks, loops and sampled values, and lists of them.
+// Handles of blocks, loops and sampled values, and lists of them: what schedules give to modules.
 //
-// Lists of handles are checked: an index past the end is noted with the line that asked, and the next step
-// that a schedule of the thread is asked for makes that schedule inert. They are std::vector<Loop>,
-// std::array<Loop, 2> and so on, which the standard allows a program to specialize for types of its own
-// ([namespace.std]): so no module can do without the check.
+// Lists of handles check their indices. An index past the end is noted with the caller's line, and the next step of a
+// schedule of the same thread makes that schedule inert. The lists are std::vector<Loop>, std::array<Loop, 2> and so
+// on. The standard allows a program to specialize these for its own types ([namespace.std]), so no module can avoid
+// the check by accident.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Which loops may well become lanes, and how many of their iterations. For late steps.
+// Chooses the loops to vectorize, and how many of their iterations. For late steps.
 #pragma once
 
 #include <optional>

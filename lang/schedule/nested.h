@@ -1,4 +1,4 @@
-// A step within a step: what late primitives (design D3) are made of. Nothing of it is recorded.
+// Runs a step within a step, without recording it. Late primitives (design D3) are made of such steps.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Reductions taken apart: partial results, one for each iteration of some loops, in a workspace that a second
-// block combines. What rfactor and accumulate-at are made of.
+// Factors a reduction: some loops get partial results of their own in a workspace, and a second block combines these.
+// rfactor and accumulate-at use it.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What Schedule::Pipeline takes: how the children of a loop overlap.
+// The options of Schedule::Pipeline: how the children of a loop overlap.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Places in the tree: where among the children of a loop compute-at and reverse-compute-at put a block, and
-// where copies of what a block reads and writes belong.
+// Finds places in the loop tree: the position among a loop's children at which compute-at and reverse-compute-at put a
+// block, and the positions of copies of what a block reads and writes.
 #pragma once
 
 #include "absl/status/statusor.h"

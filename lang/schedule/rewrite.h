@@ -1,4 +1,4 @@
-// What several primitives do to programs. Callers have checked their preconditions: nothing here fails.
+// Changes to programs that several primitives share. Callers check preconditions first, so nothing here fails.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What a Schedule (lang/schedule/schedule.h) is without the methods that take steps: its program, its status, its
-// trace, structural choices, and how a step is recorded and run. Not used by itself.
+// The part of a Schedule (lang/schedule/schedule.h) that is not steps: its program, status, trace and structural
+// choices, and how a step is recorded and run. Use Schedule instead.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What SamplePerfectTile and SampleTile may be asked for.
+// The options of SamplePerfectTile and SampleTile.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a file in validator/checks/ declares.
+// The declaration that each file in validator/checks/ makes.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// The random engines of a search. Each has a key of its own, so that no two draw the same numbers, and results depend
-// neither on the number of threads nor on where a run was interrupted.
+// The random engines of a search. Each has a key of its own, so that no two draw the same numbers, and
+// results depend neither on the number of threads nor on where a run was interrupted.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Runs a loop on a few threads, by oneTBB. Results must not depend on which thread ran what: give each index a place
-// of its own.
+// Runs a loop on a few threads, by oneTBB. Results must not depend on which thread ran what: give each index
+// a place of its own.
 //
 //   ThreadPool pool(4);
 //   pool.For(n, [&](int i, int thread) { results[i] = Work(inputs[i], memory[thread]); });

@@ -1,14 +1,14 @@
 // The enumerator: lists the sketches of a space (design D5).
 //
-// A space is a function over a Schedule. Each sequence of its structural choices gives one straight line of steps, a
-// sketch. The enumerator runs every sequence under several draws. It drops a sequence that never applies, with the
-// reason, removes dead steps, and merges equal sketches. A space whose steps differ between draws branches on a draw.
-// That is kInvalidArgument, with the step and the space.
+// A space is a function over a Schedule. Each sequence of its structural choices gives one straight line of
+// steps, a sketch. The enumerator runs every sequence under several draws. It drops a sequence that never
+// applies, with the reason, removes dead steps, and merges equal sketches. A space whose steps differ between
+// draws branches on a draw. That is kInvalidArgument, with the step and the space.
 //
-// If there are more sequences than `limit`, choices of different blocks are not multiplied. The block of a choice is
-// the part of its name before the last '/' (module/block/label). For each block in turn, every sequence of its own
-// choices is run, with all other choices at their first alternative, or at a random one where the first does not
-// apply. The rest of the limit is drawn uniformly, choice by choice.
+// If there are more sequences than `limit`, choices of different blocks are not multiplied. The block of a
+// choice is the part of its name before the last '/' (module/block/label). For each block in turn, every
+// sequence of its own choices is run, with all other choices at their first alternative, or at a random one
+// where the first does not apply. The rest of the limit is drawn uniformly, choice by choice.
 //
 // The space runs on the caller's thread, a few times for each sequence.
 #pragma once

@@ -1,7 +1,7 @@
 // A Trace: one linear execution of a space as data (design D7), with every decision in it.
 //
-// A plain value. Two traces are equal if their choices, steps and decisions are equal; source lines do not count. Not
-// thread safe while it is written.
+// A plain value. Two traces are equal if their choices, steps and decisions are equal; source lines do not
+// count. Not thread safe while it is written.
 #pragma once
 
 #include <vector>

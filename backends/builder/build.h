@@ -1,5 +1,5 @@
-// Answers one request in the calling process: Program -> Lower -> Codegen -> LinkShared. For kiln-builder;
-// everybody else goes through the pool (pool.h), as LLVM may crash. One thread, as for Codegen.
+// Answers one build request in the calling process: Program -> Lower -> Codegen -> LinkShared. Only
+// kiln-builder uses it. Others go through the pool (pool.h), for LLVM may crash. One thread, as for Codegen.
 #pragma once
 
 #include "backends/builder/builder.h"

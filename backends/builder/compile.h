@@ -1,6 +1,6 @@
-// The steps from a program to code that runs, which are the same for builders, tests and benches: lowering
-// for a machine, code of the entry points, one shared object. Lower (backends/lower/lower.h), Codegen and
-// LinkShared (backends/cpu) are what stands between them.
+// The steps from a program to code that runs: lowering for a machine, code of the entry points, one shared
+// object. Builders, tests and benchmarks share them. They are made of Lower (backends/lower/lower.h), Codegen
+// and LinkShared (backends/codegen).
 #pragma once
 
 #include <string>

@@ -1,11 +1,12 @@
-// Bytes under keys, in a folder: what was built before, for whoever comes later and to builders beside.
+// Keeps bytes under keys in a folder: objects that were built, for later processes and for builders that run
+// beside.
 //
-// A file for each key. It is written under another name and renamed, so a reader finds it whole or not at
-// all; one that is damaged (its checksum tells) is removed, and not found. Beyond `max_bytes` in all, files
-// that were not asked for the longest go first; that is looked at now and then, so there may be a little
-// more. Anyone may remove files, or the folder, at any time.
+// Each key has a file. It is written under another name and renamed, so a reader finds it whole or not at
+// all. A damaged file, which its checksum reveals, is removed and not found. When the files together exceed
+// `max_bytes`, those that were not used for the longest are removed. That is checked now and then, so the
+// folder may be a little larger. Anyone may remove files, or the folder, at any time.
 //
-// Any number of processes may use a folder; an object of this class is one thread's.
+// Any number of processes may use a folder. An object of this class belongs to one thread.
 #pragma once
 
 #include <cstdint>

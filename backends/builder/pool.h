@@ -1,11 +1,10 @@
-// Compiles outside of our process: a few kiln-builder processes, started once, each of which answers one
-// request at a time. The compiler may crash, hang or grow without end: that ends its process alone, the
-// request is build_failed and says why, and a new process takes the next request. A builder that is killed
-// from outside is started again, and the request with it, once.
+// Compiles outside of this process, in a few kiln-builder processes that are started once. Each answers one
+// request at a time. The compiler may crash, hang or grow without end. That ends its process alone: the
+// request is build_failed and says why, and a new process takes the next request. If a builder is killed from
+// outside, it is started again, and its request is tried once more.
 //
-// No LLVM and no MLIR is in this header or in its source. Everything ends with the pool: its destructor stops
-// what is being built and returns when no process is left. Should our process be killed, its builders die
-// with it.
+// Neither this header nor its source includes LLVM or MLIR. The destructor stops what is being built, and
+// returns when no process is left. If this process is killed, its builders die with it.
 //
 // All methods may be called from any thread.
 #pragma once

@@ -1,4 +1,4 @@
-// What else wants this machine's cores.
+// The load of this machine: how many threads of other programs want its cores.
 #pragma once
 
 namespace kiln {

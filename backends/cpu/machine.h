@@ -1,9 +1,9 @@
 // The CPU that code is made for, as plain data: what the search space, the limits and code generation read.
 //
 // Host() describes this machine through LLVM (triple, CPU, features) and hwloc (cores, caches), without the
-// features that the environment variable KILN_WITHOUT lists, with commas between ("avx512f"), and what needs
-// them. Named() describes another one for cross compilation to an object file: its cores and caches are 0,
-// for nobody measured them. Both are thread-safe. Units: bytes.
+// features that the environment variable KILN_WITHOUT lists, with commas between ("avx512f"), and without the
+// features that need these. Named() describes another machine for cross compilation to an object file. Its
+// cores and caches are 0, for they are not known. Both are thread-safe. Units: bytes.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// The machines that programs can be made for, by name: "host" is this one, the others stand in one table in
-// targets.cc, with caches as such machines have them. A row there is all that a new one takes.
+// The machines that programs can be compiled for, by name. "host" is this machine. The others are rows of one
+// table in targets.cc, with typical caches. A new machine takes one row.
 //
-// A named machine has no fingerprint: nothing is measured for it, so no record is its own. Thread-safe.
+// A named machine has no fingerprint: nothing was measured on it, so no record belongs to it. Thread-safe.
 #pragma once
 
 #include <string>

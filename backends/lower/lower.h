@@ -13,15 +13,16 @@
 // the root that are marked `prepare` go to a second entry point NAME_prepare; temporaries that these write
 // and the others read become further parameters of both, after the program's own, in the order of their ids.
 //
-// A parallel loop is an scf.for with an attribute, and what each of its iterations has for itself is
-// allocated once, with another (backends/cpu/passes/outline_parallel.h): who knows neither runs iterations in turn.
-// Pipelined loops run their children in turn, which is one of the orders that they allow, with one copy of
-// what rings carry. Fragments are memory, with an address for each register of each lane. Lanes whose
-// swizzled addresses are not next to each other are gathered and scattered.
+// A parallel loop is an scf.for with an attribute. A buffer that each of its iterations has for itself is
+// allocated once, with another attribute (backends/cpu/passes/outline_parallel.h). A backend that knows
+// neither attribute runs the iterations serially. Pipelined loops run their children in turn, which is one of
+// the orders that they allow, with one copy of what rings carry. Fragments are memory, with an address for
+// each register of each lane. Lanes whose swizzled addresses are not next to each other are gathered and
+// scattered.
 //
-// The lanes of a vectorized loop that is a reduction are combined by a tree of halves after each vector. Who
-// wants one tree after the loop says so in the program: rfactor (vectorize-rows, add-rfactor) keeps partial
-// results in lanes, and the loop that combines these has the tree (tests/backends/trees_test.cc).
+// The lanes of a vectorized reduction loop are combined by a tree of halves after each vector. To get one
+// tree after the loop, say so in the program: rfactor (vectorize-rows, add-rfactor) keeps partial results in
+// lanes, and the loop that combines these has the tree (tests/backends/trees_test.cc).
 //
 // Whether a product and a sum round once is decided here and stands in the module: as an fma, or as
 // fastmath<contract> on both. Nothing below fuses what is not marked so.

@@ -1,9 +1,9 @@
-// What a loop loads again in each iteration stays inside of it, where keeping it would take more registers
-// than there are.
+// Rematerialization of loads: a loop loads values again in each iteration if keeping them would take more
+// registers than there are.
 //
-// A register tile whose reduction is written out loads hundreds of values that do not depend on the loop
-// around it. LLVM would load them all before that loop, spill them, and spill sums to make room; loaded where
-// they are used, they need one register.
+// A register tile whose reduction is unrolled loads hundreds of values that do not depend on the loop around
+// it. LLVM would hoist all of these loads out of that loop, spill the values, and spill sums to make room.
+// Loaded where they are used, the values need one register.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

@@ -1,5 +1,5 @@
-// What on this machine makes times differ from run to run: read from the system, and felt by two loops that
-// should always take as long.
+// What makes times on this machine differ from run to run: facts of the system, and two loops that should
+// always take the same time.
 #pragma once
 
 #include <string>

@@ -1,28 +1,31 @@
-// Measures programs on this machine's CPU: builders compile (backends/builder), runners run and time
-// (backends/runner), and what a candidate computes is compared with what its original computes.
+// Measures programs on this machine's CPU. Builders compile them (backends/builder), runners run and time
+// them (backends/runner), and every candidate's outputs are compared with those of its original.
 //
-// Per task, once, the original is compiled as it is and run; the interpreter vouches for chosen elements of
-// its outputs, and then every element of every candidate is compared with them (reference.h). All get the
-// same inputs (data.h, seed `data_seed`). Where an extremum may cancel out of the outputs (WideSets in
-// validator/numeric/tolerance.h), candidates that are timed to the end also run with inputs that lie far apart, and
-// have to be finite where the original is.
+// Checking. Each task's original is compiled and run once. The interpreter checks chosen elements of its
+// outputs. Then every element of every candidate is compared with them (reference.h). All get the same inputs
+// (data.h, seed `data_seed`). If an extremum may cancel out of the outputs (WideSets in
+// validator/numeric/tolerance.h), candidates that are timed to the end also run with inputs that lie far
+// apart. Their outputs must be finite where the original's are.
 //
-// Timing: one warm-up and three runs; a candidate stops as a lower bound when its fastest run takes more than
-// five times the best (after one) or twice (after two); a thorough one is timed until the standard error of
-// its median is 2%. Race times finalists in turns, in five processes, twenty rounds and more until that is
-// 0.5%; a race of one is the most careful timing there is. Timed runs own `threads` cores, with a thread on
-// each for parallel loops; the next candidates are built on the others meanwhile, or before, if there are no
-// others. Times are relative to a reference kernel (reference_kernel.h) that runs before and after each
-// sample, and are stated in seconds of a machine that nothing disturbs. Samples beside which it took longer
-// than undisturbed (undisturbed.h) are taken again for a while: for 5 ms, 50 ms when thorough, `race_seconds`
-// in a race for each who takes part. Of the others the faster half is told; the flags say "disturbed" where
-// there are too few. Samples during which another process had the core are taken again too, some of them: the
-// flags say retaken=N, and preempted=N of those that stayed, whose time is that of the core where one thread
-// ran. Of a race the flags say others=N, threads of others that were ready to run, on average, and "noisy"
-// (search/measure/noise.h).
+// Timing. A quick measurement has one warm-up and three runs. It stops as a lower bound if the fastest run
+// takes more than five times the best (after one run) or twice the best (after two). A thorough one runs
+// until the standard error of its median is 2%. A race times finalists in turns, in five processes, for at
+// least twenty rounds, until that error is 0.5%. A race of one program is the most careful timing. Timed runs
+// own `threads` cores. Builders use the other cores meanwhile, or, if there are none, build before.
 //
-// Flags say how: threads=N; "contract", or not (backends/lower/lower.h); "reassociated" where the schedule sums in
-// another order than the program is written in (lang/patterns/reassociation.h); and what is said above.
+// Noise. Times are relative to a reference kernel (reference_kernel.h) that runs before and after each
+// sample, and are given in seconds of an undisturbed machine. A sample is quiet if the reference kernel
+// beside it took as long as undisturbed (undisturbed.h). Others are taken again for a while: for 5 ms, for 50
+// ms when thorough, and for `race_seconds` per program in a race. If at least half the wanted samples are
+// quiet, the faster half of the quiet ones is reported. Otherwise all samples are, with the flag "disturbed".
+// Some samples during which another process had the core are taken again too: retaken=N counts these, and
+// preempted=N those that stayed, whose time is that of the core if one thread ran. In a race, others=N is the
+// average number of other programs' threads that were ready to run, and "noisy" says that the result may be
+// wrong (search/measure/noise.h).
+//
+// Flags say how: threads=N; "contract", or not (backends/lower/lower.h); "reassociated" where the schedule
+// sums in another order than the program is written in (lang/patterns/reassociation.h); and what is said
+// above.
 //
 // A runner or builder that dies is started again, and what it was at, a candidate or an original, run once
 // more; a second time counts against that. A failure of the original itself is the result of all its

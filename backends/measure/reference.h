@@ -1,9 +1,9 @@
-// What a task's candidates have to compute: the outputs of the original, compiled as it is.
+// The outputs that a task's candidates have to compute: those of the original, compiled as it is (design D9).
 //
-// The interpreter evaluates chosen elements of the outputs by itself, and if the compiled original gives the
-// same there, within the tolerance, its whole outputs become the file that candidates are compared with
-// (design D9). Where the original takes too long to run, each candidate is compared at elements that are
-// chosen for it: the edges of its own tiles among them.
+// The interpreter evaluates chosen elements of the outputs. If the compiled original gives the same there,
+// within the tolerance, its whole outputs become the file that candidates are compared with. If the original
+// takes too long to run, each candidate is compared at elements that are chosen for it, the edges of its own
+// tiles among them.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,8 @@
-// How long the reference kernel takes when nothing disturbs it: the least that was ever seen of it on this
-// machine.
+// The time of the reference kernel on an undisturbed core: the least that was ever measured on this machine.
 //
-// A core that shares its units with another guest's is disturbed for seconds at a time, and a process that
-// lives for seconds may never see it undisturbed. So the least is kept in a folder, if there is one, for
-// those that come later (builder/object_cache.h); they begin with it.
+// A core that shares its units with another guest's is disturbed for seconds at a time, so a short process
+// may never see it undisturbed. Therefore the least is kept in a folder, if there is one
+// (backends/builder/object_cache.h), and later processes start from it.
 #pragma once
 
 #include <optional>

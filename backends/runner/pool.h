@@ -1,16 +1,17 @@
-// Runs kernels outside of our process: a few kiln-runner processes, started once, each of which forks a child
-// for every request (zygote.h). A kernel that crashes, hangs, writes where it should not, or grows too large
-// ends its own child, and its result says so; the next request finds everything as it was.
+// Runs kernels outside of this process, in a few kiln-runner processes that are started once. Each forks a
+// child for every request (zygote.h). A kernel that crashes, hangs, writes where it should not, or grows too
+// large ends its own child, and its result says so. The next request finds everything as it was.
 //
-// One request runs on a runner at a time. A runner keeps to the cores it was given, so timed runs do not
-// share them with other requests as long as the sets are disjoint; keep builds off those cores too. A runner
-// that dies is started again, for the next request; the request at which it died is interrupted, and it is up
-// to the caller to try it again.
+// A runner serves one request at a time and keeps to the cores it was given. Timed runs share no core with
+// other requests if the sets of cores are disjoint; keep builds off these cores too. A runner that dies is
+// started again for the next request. The request during which it died is interrupted, and the caller may try
+// it again.
 //
-// Everything ends with the pool: its destructor stops what runs and returns when no process is left. Should
-// our process be killed, its runners and their children die with it.
+// The destructor stops what runs, and returns when no process is left. If this process is killed, its runners
+// and their children die with it.
 //
-// All methods may be called from any thread. Replace this by another Measurer, not by another pool.
+// All methods may be called from any thread. To measure in another way, derive another Measurer, not another
+// pool.
 #pragma once
 
 #include <sys/types.h>

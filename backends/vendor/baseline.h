@@ -1,13 +1,13 @@
-// What a user has before Kiln: the same file through upstream MLIR's stock passes and LLVM -O3.
+// The stock pipeline: the same file through upstream MLIR's passes and LLVM -O3. The acceptance test and
+// `bench` compare with it.
 //
 //   one-shot-bufferize (function boundaries, identity layouts) -> buffer-results-to-out-params
 //   -> convert-linalg-to-loops -> scf, arith, math (libm calls) to LLVM -> LLVM -O3 for the host
 //
-// The peer that the acceptance test and `bench` compare with. Its ABI is that of a Kiln kernel,
-// `int32_t NAME(void* in0, ..., void* out0, ...)`; no alignment or absence of overlap is promised, separate
-// products and sums stay separate, and temporary buffers are allocated on each call, as those passes do.
-// Strided copies are loops, so nothing but libc and libm is needed. Linalg and tensor dialects are loaded on
-// the first use; Context() is shared, hence one thread.
+// The ABI is that of a Kiln kernel, `int32_t NAME(void* in0, ..., void* out0, ...)`. As in those passes,
+// neither alignment nor absence of overlap is promised, products and sums stay separate, and temporary
+// buffers are allocated on each call. Strided copies are loops, so nothing but libc and libm is needed.
+// Linalg and tensor dialects are loaded on first use. Context() is shared, hence one thread.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
-// Kernels that compute the same, timed in turns: in one process on the cores of timed runs, as many as the
-// request has threads, never at the same time as anything else of ours. What `kiln bench` and the benchmarks
-// share.
+// Times kernels that compute the same in turns: in one process, on as many cores as the request has threads,
+// and never at the same time as other work of Kiln. `kiln bench` and the benchmarks share it.
 #pragma once
 
 #include <string>

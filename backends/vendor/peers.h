@@ -1,5 +1,5 @@
-// Libraries that compute what a program does, if they are on this machine: what `kiln bench` times beside it.
-// None is loaded here, only by the runner that runs it (backends/runner/library_product.h).
+// Finds libraries on this machine that compute what a program does. `kiln bench` times them beside it.
+// Nothing is loaded here; the runner that runs a library loads it (backends/runner/library_product.h).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Resolves the iters of a block to sums over the loops that run now. Splitting and fusing leave bindings alone, and give
-// the replaced loops a definition. Resolving follows the definitions and simplifies.
+// Resolves the iters of a block to sums over the loops that run now. Splitting and fusing leave bindings
+// alone, and give the replaced loops a definition. Resolving follows the definitions and simplifies.
 #pragma once
 
 #include <vector>

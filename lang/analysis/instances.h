@@ -1,5 +1,5 @@
-// Tells whether loops run the instances of a block more than once. That is harmless for a store, and wrong within a
-// reduction.
+// Tells whether loops run the instances of a block more than once. That is harmless for a store, and wrong
+// within a reduction.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Legality of loop kinds: whether the iterations of a loop may run at once or become lanes. Also: which kinds of iter a
-// loop feeds, and the loops below a node.
+// Legality of loop kinds: whether the iterations of a loop may run at once or become lanes. Also: which kinds
+// of iter a loop feeds, and the loops below a node.
 #pragma once
 
 #include <vector>

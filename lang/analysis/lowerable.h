@@ -1,5 +1,6 @@
-// The rules that a finished program must obey before code is generated, beside those of Verify. Verify's rules hold
-// between any two steps. These need not: accumulate-at makes a buffer in registers whose loops later steps unroll.
+// The rules that a finished program must obey before code is generated, beside those of Verify. Verify's
+// rules hold between any two steps. These need not: accumulate-at makes a buffer in registers whose loops
+// later steps unroll.
 //
 //   registers   the loops that index a buffer in registers are unrolled or vectorized, for registers have no address
 //   nesting     no vectorized loop contains another, and no parallel loop is inside a parallel or vectorized one

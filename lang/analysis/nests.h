@@ -1,18 +1,18 @@
-// A summary of a program for cost features and limits: every access as a linear function of the loops that run, in flat
-// arrays.
+// A summary of a program for cost features and limits: every access as a linear function of the loops that
+// run, in flat arrays.
 //
-// Read follows definitions once for each loop, applies layouts, and compacts temporaries as lowering does: a temporary
-// that is used below some loops only keeps what is live there. So strides and sizes are those of the code that will
-// run. It takes microseconds. Use it where programs are analysed thousands of times a second, and
-// lang/analysis/bindings.h elsewhere.
+// Read follows definitions once for each loop, applies layouts, and compacts temporaries as lowering does: a
+// temporary that is used below some loops only keeps what is live there. So strides and sizes are those of
+// the code that will run. It takes microseconds. Use it where programs are analysed thousands of times a
+// second, and lang/analysis/bindings.h elsewhere.
 //
 //   Nests nests;                      // one per thread: keeps its memory from program to program
 //   nests.Read(program);              // refers to the program until the next Read
 //   for (const NestBlock& block : nests.blocks()) ...
 //
-// Loops and blocks are in program order, and are named by their position. Sets of loops on the way to a block are masks
-// with a bit per depth (0 is the outermost); depths from 63 on share the last bit. An extent that is a parameter counts
-// with its upper bound.
+// Loops and blocks are in program order, and are named by their position. Sets of loops on the way to a block
+// are masks with a bit per depth (0 is the outermost); depths from 63 on share the last bit. An extent that
+// is a parameter counts with its upper bound.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Legality of placement: at which loops a block may be computed. The placement primitives check with it, and sampling
-// of locations asks it for the choices.
+// Legality of placement: at which loops a block may be computed. The placement primitives check with it, and
+// sampling of locations asks it for the choices.
 #pragma once
 
 #include <vector>

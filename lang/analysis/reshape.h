@@ -1,4 +1,5 @@
-// Recognizes blocks that read a buffer element by element in another shape, such as B[j/4, j%4] or B[j*4 + k].
+// Recognizes blocks that read a buffer element by element in another shape, such as B[j/4, j%4] or B[j*4 +
+// k].
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // The values that an expression can have: an interval whose ends saturate, and whether 0 and -1 are in it.
 //
-// For integers the ends are values. For floats they are whole numbers around the values, and a saturated end stands for
-// infinity. A range is an upper bound: it contains every value that occurs. Pure.
+// For integers the ends are values. For floats they are whole numbers around the values, and a saturated end
+// stands for infinity. A range is an upper bound: it contains every value that occurs. Pure.
 #pragma once
 
 #include <algorithm>

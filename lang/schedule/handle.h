@@ -1,9 +1,9 @@
 // Handles of blocks, loops and sampled values, and lists of them: what schedules give to modules.
 //
-// Lists of handles check their indices. An index past the end is noted with the caller's line, and the next step of a
-// schedule of the same thread makes that schedule inert. The lists are std::vector<Loop>, std::array<Loop, 2> and so
-// on. The standard allows a program to specialize these for its own types ([namespace.std]), so no module can avoid
-// the check by accident.
+// Lists of handles check their indices. An index past the end is noted with the caller's line, and the next
+// step of a schedule of the same thread makes that schedule inert. The lists are std::vector<Loop>,
+// std::array<Loop, 2> and so on. The standard allows a program to specialize these for its own types
+// ([namespace.std]), so no module can avoid the check by accident.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Factors a reduction: some loops get partial results of their own in a workspace, and a second block combines these.
-// rfactor and accumulate-at use it.
+// Factors a reduction: some loops get partial results of their own in a workspace, and a second block
+// combines these. rfactor and accumulate-at use it.
 #pragma once
 
 #include <functional>

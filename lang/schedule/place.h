@@ -1,5 +1,5 @@
-// Finds places in the loop tree: the position among a loop's children at which compute-at and reverse-compute-at put a
-// block, and the positions of copies of what a block reads and writes.
+// Finds places in the loop tree: the position among a loop's children at which compute-at and
+// reverse-compute-at put a block, and the positions of copies of what a block reads and writes.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -1,10 +1,10 @@
-// Declares a primitive (design D3): one file in lang/primitives/ with a KILN_PRIMITIVE at its end. Recording, replay,
-// printing, parsing, the reference page and the fuzzer's generator are derived from the declaration.
+// Declares a primitive (design D3): one file in lang/primitives/ with a KILN_PRIMITIVE at its end. Recording,
+// replay, printing, parsing, the reference page and the fuzzer's generator are derived from the declaration.
 //
-// A primitive checks its preconditions before it changes anything. If it returns an error, the program is unchanged.
-// Codes: kFailedPrecondition if the step does not apply here; kInvalidArgument if operands or attributes are
-// malformed. Messages say what was found and what was wanted; the caller adds the step, the handles and the source
-// line.
+// A primitive checks its preconditions before it changes anything. If it returns an error, the program is
+// unchanged. Codes: kFailedPrecondition if the step does not apply here; kInvalidArgument if operands or
+// attributes are malformed. Messages say what was found and what was wanted; the caller adds the step, the
+// handles and the source line.
 #pragma once
 
 #include <string>

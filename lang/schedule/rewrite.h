@@ -1,4 +1,5 @@
-// Changes to programs that several primitives share. Callers check preconditions first, so nothing here fails.
+// Changes to programs that several primitives share. Callers check preconditions first, so nothing here
+// fails.
 #pragma once
 
 #include <functional>

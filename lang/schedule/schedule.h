@@ -1,13 +1,13 @@
 // A Schedule transforms a program and records the steps.
 //
-// Each method is one recorded step. After a step that does not apply, the schedule is inert: methods do nothing and
-// return inert handles, in lists that are long enough for any index a module expects. status() keeps the first
-// failure, which names the step, what was found, what was wanted, and the caller's source line (design D6). So modules
-// are straight-line code, and their caller asks for the status once.
+// Each method is one recorded step. After a step that does not apply, the schedule is inert: methods do
+// nothing and return inert handles, in lists that are long enough for any index a module expects. status()
+// keeps the first failure, which names the step, what was found, what was wanted, and the caller's source
+// line (design D6). So modules are straight-line code, and their caller asks for the status once.
 //
-// Sampled values are opaque: a Value cannot be turned into a number. A loop whose extent depends on one is tainted.
-// ExtentOf a tainted loop makes the schedule inert, with an error that names the module that asked. Branch on Choose
-// only.
+// Sampled values are opaque: a Value cannot be turned into a number. A loop whose extent depends on one is
+// tainted. ExtentOf a tainted loop makes the schedule inert, with an error that names the module that asked.
+// Branch on Choose only.
 //
 // Not thread safe; copy it to fork (a copy shares the chooser).
 #pragma once

@@ -1,5 +1,5 @@
-// The part of a Schedule (lang/schedule/schedule.h) that is not steps: its program, status, trace and structural
-// choices, and how a step is recorded and run. Use Schedule instead.
+// The part of a Schedule (lang/schedule/schedule.h) that is not steps: its program, status, trace and
+// structural choices, and how a step is recorded and run. Use Schedule instead.
 #pragma once
 
 #include <array>

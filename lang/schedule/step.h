@@ -1,7 +1,7 @@
 // A Step is one application of a primitive, as data. A State is what steps run on.
 //
-// Handles are numbers: the n-th block, loop or value that the steps so far returned. Equal steps on equal programs give
-// equal handles and ids.
+// Handles are numbers: the n-th block, loop or value that the steps so far returned. Equal steps on equal
+// programs give equal handles and ids.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,9 @@
-// The parts of buffers that each block touches, by how many of its loops run. Cost features are computed from them.
+// The parts of buffers that each block touches, by how many of its loops run. Cost features are computed from
+// them.
 //
-// Level L of a block with n loops: the loops at depth L and deeper run, the others stand still. Level n is one
-// instance, level 0 the whole block. Sizes are those of boxes: the bounds of each axis, clipped to the buffer.
+// Level L of a block with n loops: the loops at depth L and deeper run, the others stand still. Level n is
+// one instance, level 0 the whole block. Sizes are those of boxes: the bounds of each axis, clipped to the
+// buffer.
 //
 // Not thread safe. An object keeps its memory from program to program.
 #pragma once

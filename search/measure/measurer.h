@@ -1,14 +1,14 @@
 // Measuring candidates: the border between the search and a machine (design D12, D15).
 //
-// The search hands over scheduled programs and gets a result for each. A program that crashes, hangs or computes
-// something else gives a result with another status, never an error of the call.
+// The search hands over scheduled programs and gets a result for each. A program that crashes, hangs or
+// computes something else gives a result with another status, never an error of the call.
 //
 // Implementations: CpuMeasurer (backends/measure/measurer.h) builds and runs in processes of its own;
-// simulated_machine.h is an analytic model for tests and demonstrations; recorded_measurer.h repeats the answers of
-// another measurer. Derive your own for another machine.
+// simulated_machine.h is an analytic model for tests and demonstrations; recorded_measurer.h repeats the
+// answers of another measurer. Derive your own for another machine.
 //
-// Threads: one call at a time. The simulated machine and a recording give the same bits for the same calls; a real
-// machine does not. Times are in seconds.
+// Threads: one call at a time. The simulated machine and a recording give the same bits for the same calls; a
+// real machine does not. Times are in seconds.
 #pragma once
 
 #include <string>

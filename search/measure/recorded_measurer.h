@@ -1,8 +1,9 @@
-// Records what a measurer answers, and repeats it for the same scheduled program, which it finds by its structural
-// hash. A search on a recording repeats bit for bit, whatever the machine does meanwhile (design D14).
+// Records what a measurer answers, and repeats it for the same scheduled program, which it finds by its
+// structural hash. A search on a recording repeats bit for bit, whatever the machine does meanwhile (design
+// D14).
 //
-// Quick measurements, thorough ones and races of a program are kept apart. Interrupted results are not kept. Threads:
-// one call at a time.
+// Quick measurements, thorough ones and races of a program are kept apart. Interrupted results are not kept.
+// Threads: one call at a time.
 #pragma once
 
 #include <map>

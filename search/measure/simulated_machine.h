@@ -1,13 +1,13 @@
 // A fake Measurer that computes times by a formula (design D15). Whole searches run on it in milliseconds.
 //
-// The time of a program is the sum over its blocks of three parts. Arithmetic is divided by the lanes of a vectorized
-// loop if its accesses are contiguous. Each loop has an overhead, which unrolling reduces. Traffic of three caches:
-// data that a loop touches is fetched again in each of its iterations unless it fits. Parallel loops divide the sum by
-// the cores. The formula is crude, but it rewards what real machines reward: tiles that fit, unit strides, vectors,
-// and moderate unrolling.
+// The time of a program is the sum over its blocks of three parts. Arithmetic is divided by the lanes of a
+// vectorized loop if its accesses are contiguous. Each loop has an overhead, which unrolling reduces. Traffic
+// of three caches: data that a loop touches is fetched again in each of its iterations unless it fits.
+// Parallel loops divide the sum by the cores. The formula is crude, but it rewards what real machines reward:
+// tiles that fit, unit strides, vectors, and moderate unrolling.
 //
-// Noise and injected failures are functions of the seed and the program's structural hash. So a program gets the same
-// result in any order and in any process. Thread safe.
+// Noise and injected failures are functions of the seed and the program's structural hash. So a program gets
+// the same result in any order and in any process. Thread safe.
 #pragma once
 
 #include <cstdint>

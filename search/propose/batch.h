@@ -10,8 +10,8 @@
 //   diversity    a candidate gains rank for each decision that the batch does not have yet (AutoTVM, NeurIPS'18, the
 //                submodular objective of section 3, maximized greedily)
 //
-// A task measures no program twice. Programs are compared by their structural hash, for different decisions often
-// give equal programs. This rule holds for batches only. Chains must be free to stay where they are.
+// A task measures no program twice. Programs are compared by their structural hash, for different decisions
+// often give equal programs. This rule holds for batches only. Chains must be free to stay where they are.
 //
 // The functions are deterministic for given dice.
 #pragma once

@@ -1,5 +1,5 @@
-// The judge of real searches: asks the validator about a program, and extracts the features of one that passes. It
-// reads the nests of the program once for both.
+// The judge of real searches: asks the validator about a program, and extracts the features of one that
+// passes. It reads the nests of the program once for both.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Everything that was measured for the tasks of a run, by this run and by earlier ones. The model learns from it,
-// batches leave out what it holds, and chains start from its best programs. Not thread safe.
+// Everything that was measured for the tasks of a run, by this run and by earlier ones. The model learns from
+// it, batches leave out what it holds, and chains start from its best programs. Not thread safe.
 #pragma once
 
 #include <limits>

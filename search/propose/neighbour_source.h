@@ -1,4 +1,5 @@
-// Neighbours of the best measured programs: another decision at one site, or the same decisions in another sketch.
+// Neighbours of the best measured programs: another decision at one site, or the same decisions in another
+// sketch.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,8 @@
 // Draws from the prior, sketch by sketch, best first.
 //
-// A model learns fast that a sketch is slow from a few bad draws of it, and then never looks again. A scout prevents
-// that. It draws a few programs of each sketch, ranks them by a score that learns nothing (the roofline), and prefers
-// sketches of which few programs were measured:
+// A model learns fast that a sketch is slow from a few bad draws of it, and then never looks again. A scout
+// prevents that. It draws a few programs of each sketch, ranks them by a score that learns nothing (the
+// roofline), and prefers sketches of which few programs were measured:
 //
 //   score - 1/2 ln(1 + programs measured of the sketch)
 #pragma once

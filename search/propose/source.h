@@ -1,4 +1,5 @@
-// Where candidates of a batch come from (batch.h): draws from the prior, neighbours of the best, what a strategy found.
+// Where candidates of a batch come from (batch.h): draws from the prior, neighbours of the best, what a
+// strategy found.
 #pragma once
 
 #include <optional>

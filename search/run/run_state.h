@@ -1,8 +1,8 @@
-// What a run needs so that another process can continue it exactly: the chains, whose turn it is, and the model as it
-// was before it learned from the last batch. Records are in the store, not here.
+// What a run needs so that another process can continue it exactly: the chains, whose turn it is, and the
+// model as it was before it learned from the last batch. Records are in the store, not here.
 //
-// The bytes are CBOR, in which floating-point numbers keep their bits. kDataLoss: the bytes are damaged, or another
-// version wrote them.
+// The bytes are CBOR, in which floating-point numbers keep their bits. kDataLoss: the bytes are damaged, or
+// another version wrote them.
 #pragma once
 
 #include <string>

@@ -1,32 +1,35 @@
-// The tuner: searches a space for the fastest schedules of some programs, and keeps everything it measures in a store.
+// The tuner: searches a space for the fastest schedules of some programs, and keeps everything it measures in
+// a store.
 //
-// Rounds. A run is a sequence of rounds. In each round, one task's chains propose candidates and the model scores them
-// (population.h), a batch is selected (batch.h) and measured, the records and the run's state are stored together, and
-// the model learns. At the end the fastest programs race each other, so that none wins by a lucky sample.
+// Rounds. A run is a sequence of rounds. In each round, one task's chains propose candidates and the model
+// scores them (population.h), a batch is selected (batch.h) and measured, the records and the run's state are
+// stored together, and the model learns. At the end the fastest programs race each other, so that none wins
+// by a lucky sample.
 //
-// Budgets. Trials (measured candidates, failed ones included) and seconds are limits for all tasks together. A run
-// ends between rounds only. A task ends early when its space has nothing new left. On request, it also ends when it is
-// near its roofline, or when its last trials gained too little.
+// Budgets. Trials (measured candidates, failed ones included) and seconds are limits for all tasks together.
+// A run ends between rounds only. A task ends early when its space has nothing new left. On request, it also
+// ends when it is near its roofline, or when its last trials gained too little.
 //
-// Tasks. A scheduler gives each round to a task (task_scheduler.h). Tasks with equal programs are tuned once, with the
-// sum of their weights.
+// Tasks. A scheduler gives each round to a task (task_scheduler.h). Tasks with equal programs are tuned once,
+// with the sum of their weights.
 //
-// Determinism. With a measurer that repeats its answers, equal seeds give equal records, bit for bit, for any number
-// of threads. Only the budget in seconds and the times of records depend on the clock.
+// Determinism. With a measurer that repeats its answers, equal seeds give equal records, bit for bit, for any
+// number of threads. Only the budget in seconds and the times of records depend on the clock.
 //
-// Resuming. A call with the same tasks, sketches, target and options continues the newest unfinished run of the store,
-// exactly as that run would have continued. A killed process loses the batch that it was measuring, which is measured
-// again, and no acknowledged record. Records of earlier, finished runs count from the start: the model learns from
-// them, and their programs are not measured again.
+// Resuming. A call with the same tasks, sketches, target and options continues the newest unfinished run of
+// the store, exactly as that run would have continued. A killed process loses the batch that it was
+// measuring, which is measured again, and no acknowledged record. Records of earlier, finished runs count
+// from the start: the model learns from them, and their programs are not measured again.
 //
-// Stopping. Set *options.stop; a signal handler may. The current batch is given up, stored records stay, the run stays
-// unfinished, and the result says `interrupted`.
+// Stopping. Set *options.stop; a signal handler may. The current batch is given up, stored records stay, the
+// run stays unfinished, and the result says `interrupted`.
 //
-// Threads. Call Tune from one thread, which calls measurer, store and progress. Proposals use `threads` threads.
+// Threads. Call Tune from one thread, which calls measurer, store and progress. Proposals use `threads`
+// threads.
 //
-// Errors: those of the store; kInvalidArgument for a space that branches on draws, or that the strategy cannot search;
-// kFailedPrecondition if no task has a program that may be measured. A task without such a program is left out, and
-// its result says why. A candidate that fails is a record, not an error.
+// Errors: those of the store; kInvalidArgument for a space that branches on draws, or that the strategy
+// cannot search; kFailedPrecondition if no task has a program that may be measured. A task without such a
+// program is left out, and its result says why. A candidate that fails is a record, not an error.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
-// The state of a run, for the sources that implement tune.h: tune.cc (the loop), tuner_store.cc (begin, resume and
-// record), tuner_finals.cc (the race at the end) and tuner_report.cc (progress). Others use tune.h.
+// The state of a run, for the sources that implement tune.h: tune.cc (the loop), tuner_store.cc (begin,
+// resume and record), tuner_finals.cc (the race at the end) and tuner_report.cc (progress). Others use
+// tune.h.
 #pragma once
 
 #include <atomic>

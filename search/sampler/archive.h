@@ -1,5 +1,5 @@
-// Keeps the candidates of a round with the lowest energies, each program once. Batches are selected from it. One
-// thread.
+// Keeps the candidates of a round with the lowest energies, each program once. Batches are selected from it.
+// One thread.
 #pragma once
 
 #include <limits>

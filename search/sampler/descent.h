@@ -1,5 +1,5 @@
-// Coordinate descent: lists the programs that differ from a good one at one site, or by their sketch alone, in the
-// order of the model.
+// Coordinate descent: lists the programs that differ from a good one at one site, or by their sketch alone,
+// in the order of the model.
 #pragma once
 
 #include "search/sampler/chain.h"

@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
-#include "api/internal/open_store.h"
+#include "api/internal/store/open_store.h"
 #include "trace/text.h"
 
 namespace kiln::api {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "api/internal/open_store.h"
+#include "api/internal/store/open_store.h"
 #include "backends/runner/pool.h"
 
 namespace kiln::api {

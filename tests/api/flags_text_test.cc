@@ -1,4 +1,4 @@
-#include "api/internal/flags_text.h"
+#include "api/internal/store/flags_text.h"
 
 #include <gtest/gtest.h>
 

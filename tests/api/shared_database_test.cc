@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "api/internal/open_store.h"
-#include "api/internal/run_lock.h"
+#include "api/internal/store/open_store.h"
+#include "api/internal/store/run_lock.h"
 #include "search/database/sqlite.h"
 #include "search/database/sqlite_store.h"
 #include "tests/support/run_kiln.h"

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "api/internal/input.h"
-#include "api/internal/plugin.h"
-#include "api/internal/plugin_space.h"
+#include "api/internal/spaces/plugin.h"
+#include "api/internal/spaces/plugin_space.h"
 #include "backends/cpu/targets.h"
 #include "modules/space.h"
 #include "test_paths.h"

@@ -3,8 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
-#include "api/internal/named_space.h"
-#include "api/internal/operations.h"
+#include "api/internal/operations/operations.h"
+#include "api/internal/spaces/named_space.h"
 #include "api/internal/tasks.h"
 #include "backends/cpu/targets.h"
 #include "lang/base/phase.h"

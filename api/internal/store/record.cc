@@ -1,7 +1,7 @@
-#include "api/internal/record.h"
+#include "api/internal/store/record.h"
 
 #include "absl/strings/str_cat.h"
-#include "api/internal/open_store.h"
+#include "api/internal/store/open_store.h"
 #include "lang/text/hash.h"
 #include "lang/text/text.h"
 #include "search/run/run_key.h"

@@ -1,8 +1,8 @@
-#include "api/internal/named_space.h"
+#include "api/internal/spaces/named_space.h"
 
 #include "api/errors.h"
-#include "api/internal/plugin.h"
-#include "api/internal/plugin_space.h"
+#include "api/internal/spaces/plugin.h"
+#include "api/internal/spaces/plugin_space.h"
 
 namespace kiln::api {
 namespace {

@@ -1,4 +1,4 @@
-#include "api/internal/open_store.h"
+#include "api/internal/store/open_store.h"
 
 #include <fcntl.h>
 #include <unistd.h>

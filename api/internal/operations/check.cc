@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
-#include "api/internal/operations.h"
-#include "api/internal/record.h"
+#include "api/internal/operations/operations.h"
+#include "api/internal/store/record.h"
 #include "backends/cpu/targets.h"
 #include "backends/prove/presburger.h"
 #include "lang/base/phase.h"

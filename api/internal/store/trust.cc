@@ -1,4 +1,4 @@
-#include "api/internal/trust.h"
+#include "api/internal/store/trust.h"
 
 #include "absl/strings/str_cat.h"
 

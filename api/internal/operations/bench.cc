@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/internal/libraries.h"
-#include "api/internal/open_store.h"
-#include "api/internal/operations.h"
-#include "api/internal/record.h"
+#include "api/internal/operations/operations.h"
+#include "api/internal/store/open_store.h"
+#include "api/internal/store/record.h"
 #include "api/internal/workers.h"
 #include "backends/cpu/targets.h"
 #include "backends/measure/kernel.h"

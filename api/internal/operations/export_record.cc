@@ -1,9 +1,9 @@
 // Session::Export.
 #include "absl/strings/str_cat.h"
-#include "api/internal/operations.h"
-#include "api/internal/record.h"
+#include "api/internal/operations/operations.h"
+#include "api/internal/store/record.h"
+#include "api/internal/store/trust.h"
 #include "api/internal/tasks.h"
-#include "api/internal/trust.h"
 #include "api/internal/workers.h"
 #include "api/text.h"
 #include "backends/cpu/targets.h"

@@ -1,4 +1,4 @@
-#include "api/internal/run_lock.h"
+#include "api/internal/store/run_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -15,7 +15,7 @@ namespace kiln::api {
 struct NamedSpace {
   std::string text;
   Space space;  // empty where there are plugins, whose code runs in child processes alone
-  // Its sketches. With plugins it forks, and may be kAborted (api/internal/plugin_space.h).
+  // Its sketches. With plugins it forks, and may be kAborted (api/internal/spaces/plugin_space.h).
   std::function<absl::StatusOr<Enumeration>(const Program& program, const EnumerateOptions& options)>
       enumerate;
 };

@@ -1,4 +1,4 @@
-#include "api/internal/plugin_space.h"
+#include "api/internal/spaces/plugin_space.h"
 
 #include <map>
 #include <type_traits>
@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/errors.h"
-#include "api/internal/plugin.h"
+#include "api/internal/spaces/plugin.h"
 #include "backends/workers/child.h"
 #include "backends/workers/wire.h"
 #include "modules/space.h"

@@ -1,4 +1,4 @@
-#include "api/internal/rounds.h"
+#include "api/internal/store/rounds.h"
 
 #include <cmath>
 

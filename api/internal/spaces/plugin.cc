@@ -1,4 +1,4 @@
-#include "api/internal/plugin.h"
+#include "api/internal/spaces/plugin.h"
 
 #include <dlfcn.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 // Modules of users: a C++ file, compiled on first use, or a shared object.
 //
-// Code of a plugin runs in child processes alone (api/internal/plugin_space.h): there it is loaded, its
+// Code of a plugin runs in child processes alone (api/internal/spaces/plugin_space.h): there it is loaded, its
 // modules are registered, and they make sketches, which come back as traces. So a plugin that throws, crashes
 // or ends its process is an error that names it. It follows that a plugin may bring modules, which write down
 // steps that Kiln has, but no primitive and no intrinsic: Kiln's own process, which replays, lowers and

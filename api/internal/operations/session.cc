@@ -2,11 +2,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/internal/input.h"
-#include "api/internal/operations.h"
+#include "api/internal/operations/operations.h"
+#include "api/internal/operations/tune_run.h"
 #include "api/internal/roofline.h"
 #include "api/internal/stop.h"
 #include "api/internal/tasks.h"
-#include "api/internal/tune_run.h"
 #include "api/internal/workers.h"
 
 namespace kiln::api {

@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "api/internal/open_store.h"
-#include "api/internal/operations.h"
-#include "api/internal/rounds.h"
+#include "api/internal/operations/operations.h"
+#include "api/internal/store/open_store.h"
+#include "api/internal/store/rounds.h"
 #include "api/internal/strategy.h"
 #include "lang/base/phase.h"
 #include "nlohmann/json.hpp"

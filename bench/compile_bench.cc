@@ -133,6 +133,34 @@ Json Percentiles(std::vector<double> values) {
   return {values[values.size() / 2], values[values.size() * 95 / 100], values.back()};
 }
 
+Json MeansOfStages(const std::vector<Trace>& all) {
+  Json means;
+  const auto mean = [&](const char* stage, auto of) {
+    double sum = 0;
+    for (const Trace& trace : all) sum += of(*trace.least);
+    means[stage] = sum / static_cast<double>(all.size());
+  };
+  mean("lower", [](const Compiled& c) { return c.lower; });
+  mean("verify", [](const Compiled& c) { return c.stages.verify; });
+  mean("math", [](const Compiled& c) { return c.stages.math; });
+  mean("convert", [](const Compiled& c) { return c.stages.convert; });
+  mean("translate", [](const Compiled& c) { return c.stages.translate; });
+  mean("optimize", [](const Compiled& c) { return c.stages.optimize; });
+  mean("emit", [](const Compiled& c) { return c.stages.emit; });
+  mean("link", [](const Compiled& c) { return c.link; });
+  return means;
+}
+
+void PrintLast(const std::vector<Trace>& all, size_t count) {
+  for (size_t i = 0; i < std::min(count, all.size()); ++i) {
+    const Trace& trace = all[all.size() - 1 - i];
+    const Compiled& c = *trace.least;
+    std::printf("%s %.1f ms (lower %.1f, convert %.1f, optimize %.1f, emit %.1f), %zu bytes\n%s\n",
+                trace.name.c_str(), c.total, c.lower, c.stages.convert, c.stages.optimize, c.stages.emit,
+                c.bytes, ToString(trace.program).c_str());
+  }
+}
+
 absl::StatusOr<Json> Measure(const Options& o) {
   const int each = (o.traces + 7) / 8;
   std::vector<Trace> all;
@@ -172,27 +200,8 @@ absl::StatusOr<Json> Measure(const Options& o) {
   }
   std::sort(all.begin(), all.end(),
             [](const Trace& a, const Trace& b) { return a.least->total < b.least->total; });
-  Json means;
-  const auto mean = [&](const char* stage, auto of) {
-    double sum = 0;
-    for (const Trace& trace : all) sum += of(*trace.least);
-    means[stage] = sum / static_cast<double>(all.size());
-  };
-  mean("lower", [](const Compiled& c) { return c.lower; });
-  mean("verify", [](const Compiled& c) { return c.stages.verify; });
-  mean("math", [](const Compiled& c) { return c.stages.math; });
-  mean("convert", [](const Compiled& c) { return c.stages.convert; });
-  mean("translate", [](const Compiled& c) { return c.stages.translate; });
-  mean("optimize", [](const Compiled& c) { return c.stages.optimize; });
-  mean("emit", [](const Compiled& c) { return c.stages.emit; });
-  mean("link", [](const Compiled& c) { return c.link; });
-  for (size_t i = 0; i < std::min<size_t>(static_cast<size_t>(o.slowest), all.size()); ++i) {
-    const Trace& trace = all[all.size() - 1 - i];
-    const Compiled& c = *trace.least;
-    std::printf("%s %.1f ms (lower %.1f, convert %.1f, optimize %.1f, emit %.1f), %zu bytes\n%s\n",
-                trace.name.c_str(), c.total, c.lower, c.stages.convert, c.stages.optimize, c.stages.emit,
-                c.bytes, ToString(trace.program).c_str());
-  }
+  const Json means = MeansOfStages(all);
+  PrintLast(all, static_cast<size_t>(o.slowest));
   double log = 0;
   for (const double one : logs) log += one / static_cast<double>(logs.size());
   Json result = {{"traces", all.size()},

@@ -197,6 +197,10 @@ struct Codegen::Impl {
 
   absl::StatusOr<ObjectCode> Run(mlir::ModuleOp module, const CodegenOptions& options,
                                  std::optional<Stage> last, const Sink& sink);
+  absl::StatusOr<bool> ToLlvmDialect(mlir::ModuleOp module, const std::vector<EntryPoint>& entries,
+                                     Diagnostics& diagnostics,
+                                     const std::function<void(const char* pass)>& after) const;
+  absl::StatusOr<std::string> Emit(llvm::Module& module, bool quick, Diagnostics& diagnostics);
   void Decorate(llvm::Module& module, const CodegenOptions& options) const;
   absl::Status Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline, const Sink& sink) const;
 };
@@ -298,6 +302,37 @@ absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipel
   return absl::OkStatus();
 }
 
+// Whether the module takes threads.
+absl::StatusOr<bool> Codegen::Impl::ToLlvmDialect(mlir::ModuleOp module,
+                                                  const std::vector<EntryPoint>& entries,
+                                                  Diagnostics& diagnostics,
+                                                  const std::function<void(const char* pass)>& after) const {
+  const auto promise_of = [&](const std::string& function) {
+    const auto entry = llvm::find_if(entries, [&](const EntryPoint& e) { return e.name == function; });
+    return entry == entries.end() ? Promise() : Promise{entry->noalias, entry->alignment};
+  };
+  const bool takes_threads =
+      OutlineParallel(module, entries.empty() ? "kernel" : entries.front().name, promise_of);
+  after("outline-parallel");
+  const bool converted = mlir::succeeded(converter.Run(module, after));
+  if (absl::Status status = OnlyLlvm(module); !status.ok() || !converted) {
+    return absl::InvalidArgumentError(
+        diagnostics.After(converted ? status.message() : "conversion to LLVM failed"));
+  }
+  return takes_threads;
+}
+
+absl::StatusOr<std::string> Codegen::Impl::Emit(llvm::Module& module, bool quick, Diagnostics& diagnostics) {
+  std::unique_ptr<Generator>& objects = quick ? quick_objects : full_objects;
+  if (objects == nullptr)
+    objects = std::make_unique<Generator>(*target, llvm::CodeGenFileType::ObjectFile, quick);
+  if (!objects->emits()) return absl::InternalError("LLVM emits no objects for " + machine.triple);
+  std::string bytes = objects->Run(module);
+  if (diagnostics.empty()) return bytes;
+  objects.reset();  // whatever an error left there
+  return absl::InternalError(diagnostics.After("LLVM"));
+}
+
 absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const CodegenOptions& options,
                                               std::optional<Stage> last, const Sink& sink) {
   ObjectCode result;
@@ -330,19 +365,9 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   lap(result.times.math);
   if (done(Stage::kMath, print_mlir)) return result;
 
-  const auto promise_of = [&](const std::string& function) {
-    const auto entry =
-        llvm::find_if(options.entries, [&](const EntryPoint& e) { return e.name == function; });
-    return entry == options.entries.end() ? Promise() : Promise{entry->noalias, entry->alignment};
-  };
-  result.takes_threads =
-      OutlineParallel(module, options.entries.empty() ? "kernel" : options.entries.front().name, promise_of);
-  after_mlir("outline-parallel");
-  const bool converted = mlir::succeeded(converter.Run(module, after_mlir));
-  if (absl::Status status = OnlyLlvm(module); !status.ok() || !converted) {
-    return absl::InvalidArgumentError(
-        diagnostics.After(converted ? status.message() : "conversion to LLVM failed"));
-  }
+  const auto takes_threads = ToLlvmDialect(module, options.entries, diagnostics, after_mlir);
+  if (!takes_threads.ok()) return takes_threads.status();
+  result.takes_threads = *takes_threads;
   lap(result.times.convert);
   if (done(Stage::kLlvmDialect, print_mlir)) return result;
 
@@ -367,15 +392,9 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
     if (!assembly.emits()) return absl::InternalError("LLVM prints no assembly for " + machine.triple);
     if (done(Stage::kAssembly, [&](llvm::raw_ostream& os) { os << assembly.Run(*copy); })) return result;
   }
-  std::unique_ptr<Generator>& objects = quick ? quick_objects : full_objects;
-  if (objects == nullptr)
-    objects = std::make_unique<Generator>(*target, llvm::CodeGenFileType::ObjectFile, quick);
-  if (!objects->emits()) return absl::InternalError("LLVM emits no objects for " + machine.triple);
-  result.bytes = objects->Run(*lowered);
-  if (!diagnostics.empty()) {
-    objects.reset();  // whatever an error left there
-    return absl::InternalError(diagnostics.After("LLVM"));
-  }
+  auto bytes = Emit(*lowered, quick, diagnostics);
+  if (!bytes.ok()) return bytes.status();
+  result.bytes = *std::move(bytes);
   lap(result.times.emit);
   return result;
 }

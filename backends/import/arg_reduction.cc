@@ -115,6 +115,21 @@ std::optional<bool> Takes(mlir::arith::SelectOp select, const Operands& o, mlir:
   return *takes == (select.getTrueValue() == term);
 }
 
+// Which value a choice keeps, in `kind`, and whether it skips NaNs; false if it is neither the larger nor the
+// smaller one.
+bool KindOfChoice(mlir::arith::SelectOp choice, const Operands& o, mlir::Value term, Monoid::Kind& kind,
+                  bool& skips_nan) {
+  const auto greater = Takes(choice, o, term, Order::kGreater), less = Takes(choice, o, term, Order::kLess);
+  if (!greater || !less || *greater == *less) return false;
+  kind = *greater ? Monoid::Kind::kMax : Monoid::Kind::kMin;
+  if (!llvm::isa<mlir::FloatType>(term.getType())) return true;
+  const auto new_nan = Takes(choice, o, term, Order::kNewNaN),
+             old_nan = Takes(choice, o, term, Order::kOldNaN);
+  if (!new_nan || !old_nan || (*new_nan && *old_nan)) return false;  // forgets what came before a NaN
+  skips_nan = !*new_nan;
+  return true;
+}
+
 }  // namespace
 
 std::optional<ArgReduction> RecognizeArg(mlir::Value value, mlir::Value value_accumulator, mlir::Value index,
@@ -135,19 +150,7 @@ std::optional<ArgReduction> RecognizeArg(mlir::Value value, mlir::Value value_ac
   if (!index_choice || DependsOn(arg.index, value_accumulator)) return std::nullopt;
   const Operands o{arg.value, value_accumulator, arg.index, index_accumulator};
   const bool floats = llvm::isa<mlir::FloatType>(arg.value.getType());
-  if (value_choice) {
-    const auto greater = Takes(value_choice, o, arg.value, Order::kGreater),
-               less = Takes(value_choice, o, arg.value, Order::kLess);
-    if (!greater || !less || *greater == *less) return std::nullopt;
-    arg.kind = *greater ? Monoid::Kind::kMax : Monoid::Kind::kMin;
-    if (floats) {
-      const auto new_nan = Takes(value_choice, o, arg.value, Order::kNewNaN),
-                 old_nan = Takes(value_choice, o, arg.value, Order::kOldNaN);
-      if (!new_nan || !old_nan || (*new_nan && *old_nan))
-        return std::nullopt;  // forgets what came before a NaN
-      skips_nan = !*new_nan;
-    }
-  }
+  if (value_choice && !KindOfChoice(value_choice, o, arg.value, arg.kind, skips_nan)) return std::nullopt;
   if (arg.kind != Monoid::Kind::kMax && arg.kind != Monoid::Kind::kMin) return std::nullopt;
   const bool max = arg.kind == Monoid::Kind::kMax;
   const auto takes = [&](Order values) { return Takes(index_choice, o, arg.index, values); };

@@ -67,27 +67,23 @@ void GatherAsGeneric(mlir::tensor::GatherOp op, mlir::IRRewriter& rewriter) {
   rewriter.replaceOp(op, generic.getResults());
 }
 
-// Two operations: which row of the indices names each place of the scattered dimensions (-1: none), by going
-// through all rows; then that row's element of the source, or the destination's.
-void ScatterAsGenerics(mlir::tensor::ScatterOp op, mlir::IRRewriter& rewriter) {
-  using namespace mlir;  // NOLINT: many of its names
-  const RankedTensorType dest = op.getDestType(), source = op.getSourceType(), given = op.getIndicesType();
-  if (!dest.hasStaticShape() || !source.hasStaticShape() || !given.hasStaticShape()) return;
-  const Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
-  if (HasNoElements(op.getSource())) return rewriter.replaceOp(op, op.getDest());
-  const llvm::ArrayRef<int64_t> dims = op.getScatterDims(), batch = given.getShape().drop_back();
-  const auto count = static_cast<unsigned>(dims.size());
-  const auto all = count + static_cast<unsigned>(batch.size()), rank = static_cast<unsigned>(dest.getRank());
-  const bool reduced = source.getRank() < static_cast<int64_t>(batch.size() + rank);
-  const Type i64 = rewriter.getI64Type();
-  const Value none = arith::ConstantOp::create(rewriter, loc, rewriter.getI64IntegerAttr(-1));
-  const auto index = [](OpBuilder& b, Location at, int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, at, value);
-  };
+// A number of an index type.
+mlir::Value Index(mlir::OpBuilder& b, mlir::Location at, int64_t value) {
+  return mlir::arith::ConstantIndexOp::create(b, at, value);
+}
 
+// Which row of the indices names each place of the scattered dimensions (`none`: no row does), by going through
+// all rows; the last of several.
+mlir::Value RowOfEachPlace(mlir::tensor::ScatterOp op, mlir::Value none, mlir::IRRewriter& rewriter) {
+  using namespace mlir;  // NOLINT: many of its names
+  const Location loc = op.getLoc();
+  const llvm::ArrayRef<int64_t> dims = op.getScatterDims(),
+                                batch = op.getIndicesType().getShape().drop_back();
+  const auto count = static_cast<unsigned>(dims.size());
+  const auto all = count + static_cast<unsigned>(batch.size());
+  const Type i64 = rewriter.getI64Type();
   llvm::SmallVector<int64_t> places;
-  for (const int64_t d : dims) places.push_back(dest.getDimSize(d));
+  for (const int64_t d : dims) places.push_back(op.getDestType().getDimSize(d));
   const Value empty = tensor::EmptyOp::create(rewriter, loc, places, i64);
   const Value start = linalg::FillOp::create(rewriter, loc, none, empty).getResult(0);
   llvm::SmallVector<AffineMap> maps;
@@ -100,42 +96,60 @@ void ScatterAsGenerics(mlir::tensor::ScatterOp op, mlir::IRRewriter& rewriter) {
   maps.push_back(rewriter.getMultiDimIdentityMap(all).getMajorSubMap(count));
   llvm::SmallVector<utils::IteratorType> iterators(all, utils::IteratorType::parallel);
   std::fill(iterators.begin() + count, iterators.end(), utils::IteratorType::reduction);
-  auto rows = linalg::GenericOp::create(
-      rewriter, loc, start.getType(), llvm::SmallVector<Value>(count, op.getIndices()), start, maps,
-      iterators, [&](OpBuilder& b, Location at, ValueRange args) {
-        Value here, row = index(b, at, 0);
-        for (unsigned k = 0; k < count; ++k) {
-          Value coordinate = args[k];
-          if (!coordinate.getType().isIndex())
-            coordinate = arith::IndexCastOp::create(b, at, b.getIndexType(), coordinate);
-          const Value same = arith::CmpIOp::create(b, at, arith::CmpIPredicate::eq, coordinate,
-                                                   linalg::IndexOp::create(b, at, k));
-          here = here ? Value(arith::AndIOp::create(b, at, here, same)) : same;
-        }
-        for (unsigned d = count; d < all; ++d) {
-          row = arith::MulIOp::create(b, at, row, index(b, at, batch[d - count]));
-          row = arith::AddIOp::create(b, at, row, linalg::IndexOp::create(b, at, d));
-        }
-        row = arith::IndexCastOp::create(b, at, i64, row);
-        row = arith::SelectOp::create(b, at, here, row, none);
-        linalg::YieldOp::create(b, at, arith::MaxSIOp::create(b, at, args[count], row).getResult());
-      });
+  return linalg::GenericOp::create(
+             rewriter, loc, start.getType(), llvm::SmallVector<Value>(count, op.getIndices()), start, maps,
+             iterators,
+             [&](OpBuilder& b, Location at, ValueRange args) {
+               Value here, row = Index(b, at, 0);
+               for (unsigned k = 0; k < count; ++k) {
+                 Value coordinate = args[k];
+                 if (!coordinate.getType().isIndex())
+                   coordinate = arith::IndexCastOp::create(b, at, b.getIndexType(), coordinate);
+                 const Value same = arith::CmpIOp::create(b, at, arith::CmpIPredicate::eq, coordinate,
+                                                          linalg::IndexOp::create(b, at, k));
+                 here = here ? Value(arith::AndIOp::create(b, at, here, same)) : same;
+               }
+               for (unsigned d = count; d < all; ++d) {
+                 row = arith::MulIOp::create(b, at, row, Index(b, at, batch[d - count]));
+                 row = arith::AddIOp::create(b, at, row, linalg::IndexOp::create(b, at, d));
+               }
+               row = arith::IndexCastOp::create(b, at, i64, row);
+               row = arith::SelectOp::create(b, at, here, row, none);
+               linalg::YieldOp::create(b, at, arith::MaxSIOp::create(b, at, args[count], row).getResult());
+             })
+      .getResult(0);
+}
+
+// Two operations: which row of the indices names each place (-1: none); then that row's element of the source,
+// or the destination's.
+void ScatterAsGenerics(mlir::tensor::ScatterOp op, mlir::IRRewriter& rewriter) {
+  using namespace mlir;  // NOLINT: many of its names
+  const RankedTensorType dest = op.getDestType(), source = op.getSourceType(), given = op.getIndicesType();
+  if (!dest.hasStaticShape() || !source.hasStaticShape() || !given.hasStaticShape()) return;
+  const Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  if (HasNoElements(op.getSource())) return rewriter.replaceOp(op, op.getDest());
+  const llvm::ArrayRef<int64_t> dims = op.getScatterDims(), batch = given.getShape().drop_back();
+  const auto rank = static_cast<unsigned>(dest.getRank());
+  const bool reduced = source.getRank() < static_cast<int64_t>(batch.size() + rank);
+  const Value none = arith::ConstantOp::create(rewriter, loc, rewriter.getI64IntegerAttr(-1));
+  const Value rows = RowOfEachPlace(op, none, rewriter);
 
   llvm::SmallVector<AffineExpr> scattered;
   for (const int64_t d : dims) scattered.push_back(rewriter.getAffineDimExpr(d));
   const AffineMap whole = rewriter.getMultiDimIdentityMap(rank);
   auto result = linalg::GenericOp::create(
-      rewriter, loc, dest, ValueRange{op.getDest(), rows.getResult(0)},
+      rewriter, loc, dest, ValueRange{op.getDest(), rows},
       tensor::EmptyOp::create(rewriter, loc, dest.getShape(), dest.getElementType()).getResult(),
       llvm::ArrayRef<AffineMap>{whole, AffineMap::get(rank, 0, scattered, rewriter.getContext()), whole},
       llvm::SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
       [&](OpBuilder& b, Location at, ValueRange args) {
-        const Value zero = index(b, at, 0);
+        const Value zero = Index(b, at, 0);
         Value row = arith::IndexCastOp::create(b, at, b.getIndexType(), args[1]);
         row = arith::MaxSIOp::create(b, at, row, zero);
         llvm::SmallVector<Value> coordinates(batch.size());
         for (size_t d = batch.size(); d-- > 0;) {
-          const Value extent = index(b, at, batch[d]);
+          const Value extent = Index(b, at, batch[d]);
           coordinates[d] = d == 0 ? row : Value(arith::RemUIOp::create(b, at, row, extent));
           row = arith::DivUIOp::create(b, at, row, extent);
         }

@@ -289,7 +289,15 @@ class XgboostModel final : public CostModel {
     if (field(8, "check") != absl::StrFormat("%016x", Fnv1a(halves.second, Fnv1a(head)))) {
       return absl::InvalidArgumentError("its check sum does not match: the bytes are damaged");
     }
-    absl::string_view rest = halves.second;
+    auto parsed = ParseMembers(halves.second, members, trees);
+    if (!parsed.ok()) return parsed.status();
+    state.members = *std::move(parsed);
+    return state;
+  }
+
+  // Each member's size in a line, then its trees.
+  absl::StatusOr<std::vector<Forest>> ParseMembers(absl::string_view rest, int members, int trees) const {
+    std::vector<Forest> result;
     for (int m = 0; m < members; ++m) {
       size_t bytes_of_member = 0;
       const size_t end = std::min(rest.find('\n'), rest.size());
@@ -303,12 +311,12 @@ class XgboostModel final : public CostModel {
         return absl::InvalidArgumentError(
             absl::StrCat("its first line promises ", trees, " trees, member ", m, " has ", forest->trees()));
       }
-      state.members.push_back(*std::move(forest));
+      result.push_back(*std::move(forest));
       rest.remove_prefix(end + 1 + bytes_of_member);
     }
     if (!rest.empty())
       return absl::InvalidArgumentError(absl::StrCat(rest.size(), " bytes follow the last member"));
-    return state;
+    return result;
   }
 
   const int dim_;

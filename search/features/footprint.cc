@@ -67,12 +67,11 @@ void Footprints::AddTouches(const Nests& nests, const NestBlock& block) {
   }
 }
 
-void Footprints::Measure(const Nests& nests, const NestBlock& block, Touch& touch) {
-  const int depth = block.depth;
-  const NestAccess& first = nests.accesses()[touch.access];
-  const auto axes = nests.axes(first);
-  const int rank = std::min<int>(kMaxAxes, static_cast<int>(axes.size()));
-  double spread[kMaxAxes] = {}, low[kMaxAxes], high[kMaxAxes];
+// Of all accesses of a touch: how far each loop moves along each axis, in reach_, and how far apart they lie
+// where no loop moves.
+void Footprints::FindReach(const Nests& nests, int depth, int rank, const Touch& touch, double* spread) {
+  const auto axes = nests.axes(nests.accesses()[touch.access]);
+  double low[kMaxAxes], high[kMaxAxes];
   reach_.assign(static_cast<size_t>(rank) * depth, 0.0);
   for (int x = 0; x < rank; ++x) {
     low[x] = high[x] = static_cast<double>(axes[x].offset);
@@ -96,7 +95,14 @@ void Footprints::Measure(const Nests& nests, const NestBlock& block, Touch& touc
     for (size_t i = 0; i < reach_.size(); ++i) reach_[i] = std::max(reach_[i], other_[i]);
   }
   for (int x = 0; x < rank; ++x) spread[x] = 1 + high[x] - low[x];
+}
 
+void Footprints::Measure(const Nests& nests, const NestBlock& block, Touch& touch) {
+  const int depth = block.depth;
+  const auto axes = nests.axes(nests.accesses()[touch.access]);
+  const int rank = std::min<int>(kMaxAxes, static_cast<int>(axes.size()));
+  double spread[kMaxAxes] = {};
+  FindReach(nests, depth, rank, touch, spread);
   touch.first = static_cast<int32_t>(bytes_.size());
   bytes_.resize(bytes_.size() + depth + 1);
   lines_.resize(bytes_.size());

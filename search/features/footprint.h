@@ -56,6 +56,7 @@ class Footprints {
  private:
   void AddTouches(const Nests& nests, const NestBlock& block);
   void Measure(const Nests& nests, const NestBlock& block, Touch& touch);
+  void FindReach(const Nests& nests, int depth, int rank, const Touch& touch, double* spread);
 
   std::vector<Footprint> blocks_;
   std::vector<Touch> touches_;

@@ -70,6 +70,8 @@ class Tuner {
   absl::Status TakeStart(const Trace& trace);
   absl::Status BeginOrResume();
   absl::Status Recall(bool resumed, const RunState& state);
+  void Remember(const RecordRow& record, bool of_this_run);
+  absl::Status RestoreStrategies(bool resumed, const RunState& state);
   bool UsesModel() const;
   // The other tasks go on without it. Interrupts and mistakes of the caller stop all.
   absl::Status Fail(Task& task, const absl::Status& why);

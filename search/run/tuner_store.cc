@@ -82,26 +82,7 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   earlier.insert(earlier.end(), own.begin(), own.end());
   for (size_t i = 0; i < earlier.size(); ++i) {
     if (Stopped()) return absl::CancelledError("stopped");
-    const RecordRow& record = earlier[i];
-    Task& task = tasks_[record.task];
-    const bool of_this_run = i >= num_earlier;
-    if (of_this_run) task.next_trial = std::max(task.next_trial, record.trial + 1);
-    if (record.flags.race) continue;
-    if (of_this_run) {
-      ++task.trials;
-      if (record.status != outcome::kOk) ++task.failures[record.status];
-      NoteRound(record.task, record.round);
-    }
-    const absl::StatusOr<Candidate> candidate = CandidateOfText(record.trace, task.space->sketches);
-    if (!candidate.ok()) continue;  // of another space
-    knowledge_.hashes(record.task).insert(record.program_hash);
-    const absl::StatusOr<Point> point = PointOf(*task.space, judge_, *candidate);
-    if (!point.ok()) continue;
-    knowledge_.Add({record.task, *candidate, record.id,
-                    record.status == outcome::kOk ? Seconds(record) : std::numeric_limits<double>::infinity(),
-                    record.lower_bound},
-                   point->features);
-    if (of_this_run) NoteRound(record.task, record.round);
+    Remember(earlier[i], i >= num_earlier);
   }
   news_ = !knowledge_.empty();
   last_task_ = state.last_task;
@@ -113,6 +94,33 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     const absl::Status loaded = model_->Load(state.model);
     if (!loaded.ok()) return loaded;
   }
+  return RestoreStrategies(resumed, state);
+}
+
+// One record into what is known; what a race measured is of no trial.
+void Tuner::Remember(const RecordRow& record, bool of_this_run) {
+  Task& task = tasks_[record.task];
+  if (of_this_run) task.next_trial = std::max(task.next_trial, record.trial + 1);
+  if (record.flags.race) return;
+  if (of_this_run) {
+    ++task.trials;
+    if (record.status != outcome::kOk) ++task.failures[record.status];
+    NoteRound(record.task, record.round);
+  }
+  const absl::StatusOr<Candidate> candidate = CandidateOfText(record.trace, task.space->sketches);
+  if (!candidate.ok()) return;  // of another space
+  knowledge_.hashes(record.task).insert(record.program_hash);
+  const absl::StatusOr<Point> point = PointOf(*task.space, judge_, *candidate);
+  if (!point.ok()) return;
+  knowledge_.Add({record.task, *candidate, record.id,
+                  record.status == outcome::kOk ? Seconds(record) : std::numeric_limits<double>::infinity(),
+                  record.lower_bound},
+                 point->features);
+  if (of_this_run) NoteRound(record.task, record.round);
+}
+
+// Each task's strategy, where the run left it or at its start.
+absl::Status Tuner::RestoreStrategies(bool resumed, const RunState& state) {
   for (size_t t = 0; t < tasks_.size(); ++t) {
     const TaskRunState& saved = state.tasks[t];
     tasks_[t].round = saved.round;

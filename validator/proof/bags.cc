@@ -261,6 +261,21 @@ Finding Comparison::SameReduction(Points& points, const Look& a, const Look& b) 
   return SameInstances(points, part, b, map);
 }
 
+// Beyond the original's instances, only what is neutral.
+Finding Comparison::NeutralBeyond(const Part& part, const Look& b, const Condition& c) {
+  const Program& q = b.value.model->program();
+  const Monoid& monoid = q.monoids[BlockOf(b.value).monoid];
+  for (Points& beyond : Without(part.points, c.value, c.extent)) {
+    if (decider_.Empty(beyond).answer == Answer::kYes) continue;
+    for (int r = 0; r < BlockOf(b.value).values.count; ++r) {
+      Finding finding = IsNeutral(beyond, Result(part.value, r), q.exprs[q.List(monoid.identity)[r]],
+                                  monoid.kind == Monoid::Kind::kSum);
+      if (finding.answer != Answer::kYes) return finding;
+    }
+  }
+  return {};
+}
+
 Finding Comparison::SameInstances(Points& points, const Part& given, const Look& b,
                                   const std::vector<Sum>& map) {
   const Program& q = b.value.model->program();
@@ -278,18 +293,9 @@ Finding Comparison::SameInstances(Points& points, const Part& given, const Look&
   }
   auto inside = Exists(part.points, *b.value.model, b.value.block, *at);
   if (!inside.has_value()) return Unknown("a domain divides a number that may be negative");
-  // Beyond the original's instances, only what is neutral.
-  const int results = BlockOf(b.value).values.count;
-  const Monoid& monoid = q.monoids[BlockOf(b.value).monoid];
   for (const Condition& c : *inside) {
-    for (Points& beyond : Without(part.points, c.value, c.extent)) {
-      if (decider_.Empty(beyond).answer == Answer::kYes) continue;
-      for (int r = 0; r < results; ++r) {
-        Finding finding = IsNeutral(beyond, Result(part.value, r), q.exprs[q.List(monoid.identity)[r]],
-                                    monoid.kind == Monoid::Kind::kSum);
-        if (finding.answer != Answer::kYes) return finding;
-      }
-    }
+    Finding finding = NeutralBeyond(part, b, c);
+    if (finding.answer != Answer::kYes) return finding;
     part.points = With(part.points, c.value, c.extent);
   }
   Relation made{part.points, FreeOf(points)}, wanted{points, made.results};
@@ -308,14 +314,14 @@ Finding Comparison::SameInstances(Points& points, const Part& given, const Look&
   }
   const std::string name = NameOf(b.value);
   Reply reply{Answer::kYes};
-  if (!monoid.idempotent) reply = decider_.Determines({made}, {bound});
+  if (!q.monoids[BlockOf(b.value).monoid].idempotent) reply = decider_.Determines({made}, {bound});
   if (reply.answer != Answer::kYes)
     return {reply.answer, absl::StrCat("an instance of ", name, " enters twice"), {}};
   reply = decider_.Covers(wanted, {made});
   if (reply.answer != Answer::kYes)
     return {reply.answer, absl::StrCat("an instance of ", name, " never enters"), {}};
   instance.iters = at;
-  for (int r = 0; r < results; ++r) {
+  for (int r = 0; r < BlockOf(b.value).values.count; ++r) {
     Points lifts = part.points;
     Finding finding = Same(lifts, Result(part.value, r), Result(instance, r));
     if (finding.answer != Answer::kYes) return finding;

@@ -48,6 +48,30 @@ void Model::Enclose(const std::vector<Writer>& writers, Unit& unit) const {
   for (Id node = around; node != kNone; node = p.nodes[node].parent) unit.around += p.IsLoop(node);
 }
 
+namespace {
+
+// Accumulations with the same initialization are one: those of `units` move into `unit`.
+void TakeThoseStartedAlike(std::vector<Unit>& units, Unit& unit) {
+  for (size_t u = 0; u < units.size();) {
+    const auto shared = [&](const Writer& s) {
+      return std::any_of(unit.starters.begin(), unit.starters.end(),
+                         [&](const Writer& own) { return own.block == s.block; });
+    };
+    Unit& other = units[u];
+    if (std::none_of(other.starters.begin(), other.starters.end(), shared)) {
+      ++u;
+      continue;
+    }
+    for (const Writer& s : other.starters) {
+      if (!shared(s)) unit.starters.push_back(s);
+    }
+    unit.writers.insert(unit.writers.begin(), other.writers.begin(), other.writers.end());
+    units.erase(units.begin() + static_cast<int64_t>(u));
+  }
+}
+
+}  // namespace
+
 std::vector<Unit> Model::Reductions(const std::vector<Writer>& writers) {
   const Program& p = program();
   std::vector<Unit> units;
@@ -78,23 +102,7 @@ std::vector<Unit> Model::Reductions(const std::vector<Writer>& writers) {
       deepest = depth;
       unit.starters.push_back(s);
     }
-    // Accumulations with the same initialization are one.
-    for (size_t u = 0; u < units.size();) {
-      const auto shared = [&](const Writer& s) {
-        return std::any_of(unit.starters.begin(), unit.starters.end(),
-                           [&](const Writer& own) { return own.block == s.block; });
-      };
-      Unit& other = units[u];
-      if (std::none_of(other.starters.begin(), other.starters.end(), shared)) {
-        ++u;
-        continue;
-      }
-      for (const Writer& s : other.starters) {
-        if (!shared(s)) unit.starters.push_back(s);
-      }
-      unit.writers.insert(unit.writers.begin(), other.writers.begin(), other.writers.end());
-      units.erase(units.begin() + static_cast<int64_t>(u));
-    }
+    TakeThoseStartedAlike(units, unit);
     units.push_back(unit);
   }
   size_t used = 0;

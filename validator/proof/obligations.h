@@ -48,6 +48,7 @@ class Obligations {
 
   // Of a writer's instances: the variables of the loops around all of a unit, then the element.
   Relation Written(const Writer& writer, size_t around) const;
+  Relation WrittenBefore(const Writer& writer, const Read& read, size_t shared, size_t k) const;
   Look Wanted(Id buffer, const std::vector<Sum>& index, const Value& writer) const;
   Finding StartsAfterWhatItReads(Id block) const;
   // `seen`: expressions whose reads under the same guards are in `reads`.

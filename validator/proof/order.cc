@@ -147,6 +147,30 @@ Finding Obligations::StartsAfterWhatItReads(Id block) const {
   return {};
 }
 
+// What a writer has written when the read is reached: in the same iteration of the first k loops around both, in
+// an earlier one of the loop behind these, if that is around both too. Results begin with the read's iterations of
+// `shared` loops.
+Relation Obligations::WrittenBefore(const Writer& w, const Read& read, size_t shared, size_t k) const {
+  const Spaces& spaces = model_.spaces();
+  const size_t common = spaces.Common(w.block, read.block);
+  Relation relation = Written(w, 0);
+  std::vector<Sum> around;
+  for (size_t l = 0; l < shared; ++l) {
+    const int64_t extent = p_.loop(spaces.of(read.block).loops[l]).extent.Known();
+    if (l < k) {
+      around.push_back(spaces.of(w.block).at[l]);
+    } else if (l == k && k < common) {  // after iteration `at`
+      Sum after = spaces.of(w.block).at[l] + relation.points.Add(extent);
+      after.offset += 1;
+      around.push_back(after);
+    } else {
+      around.push_back(relation.points.Add(extent));
+    }
+  }
+  relation.results.insert(relation.results.begin(), around.begin(), around.end());
+  return relation;
+}
+
 Finding Obligations::Reads(const Read& read) {
   const Spaces& spaces = model_.spaces();
   const Space& space = spaces.of(read.block);
@@ -190,22 +214,7 @@ Finding Obligations::Reads(const Read& read) {
       if (!earlier && !before) continue;
       for (size_t k = earlier ? anew : common; k < (earlier ? common : common + 1); ++k) {
         if (k < common && MayRunAtOnce(p_.loop(space.loops[k]).kind)) continue;
-        Relation relation = Written(w, 0);
-        std::vector<Sum> around;
-        for (size_t l = 0; l < shared; ++l) {
-          const int64_t extent = p_.loop(space.loops[l]).extent.Known();
-          if (l < k) {
-            around.push_back(spaces.of(w.block).at[l]);
-          } else if (l == k && k < common) {  // after iteration `at`
-            Sum after = spaces.of(w.block).at[l] + relation.points.Add(extent);
-            after.offset += 1;
-            around.push_back(after);
-          } else {
-            around.push_back(relation.points.Add(extent));
-          }
-        }
-        relation.results.insert(relation.results.begin(), around.begin(), around.end());
-        made.push_back(std::move(relation));
+        made.push_back(WrittenBefore(w, read, shared, k));
       }
     }
     if (made.empty()) continue;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "build_info.h"
 #include "test_paths.h"
+#include "tests/support/drawn_seed.h"
 #include "tests/support/run_kiln.h"
 
 namespace kiln {
@@ -39,11 +40,11 @@ std::string MatmulText(const Shape& s, const std::string& name = "product") {
        {"MxN", absl::StrCat(s.m, "x", s.n)}});
 }
 
-// A shape drawn anew on each run.
-Shape RandomShape() {
-  std::random_device entropy;
+Shape RandomShape(uint64_t seed) {
+  std::mt19937_64 random(seed);
   std::uniform_int_distribution<int> extent(24, 96);
-  return {extent(entropy), extent(entropy), extent(entropy)};
+  const int m = extent(random), n = extent(random), k = extent(random);
+  return {m, n, k};
 }
 
 class Tune : public testing::Test {
@@ -54,7 +55,7 @@ class Tune : public testing::Test {
 };
 
 TEST_F(Tune, AMatmulOfAnyShapeEndsInAnObjectThatACProgramLinks) {
-  const Shape s = RandomShape();
+  const Shape s = RandomShape(DrawnSeed());
   SCOPED_TRACE(absl::StrCat("shape ", s.m, " x ", s.n, " x ", s.k));
   folder_.Write("product.mlir", MatmulText(s));
   const Ran tuned = Kiln({"tune", "product.mlir", "--trials", "16", "--seed", "7", "--json", "-o", "out"});

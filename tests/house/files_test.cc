@@ -42,5 +42,21 @@ TEST(Files, NameNothingOutsideTheRepository) {
   }
 }
 
+// What fails once must fail again: a test that draws its seed says how (tests/support/drawn_seed.h).
+TEST(Files, DrawNoSeedUnseen) {
+  const std::string sources[] = {absl::StrCat("random", "_device"), absl::StrCat("time(", "nullptr)"),
+                                 absl::StrCat("time(", "NULL)"), absl::StrCat("Bit", "Gen")};
+  for (const TextFile& file : ReadTree()) {
+    if (!file.IsSource() || file.path == "tests/support/drawn_seed.cc") continue;
+    if (file.path == "search/database/store.cc") continue;  // names of rows, no seed
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      for (const std::string& source : sources) {
+        EXPECT_FALSE(absl::StrContains(file.lines[i], source))
+            << file.path << ":" << i + 1 << " draws from " << source << "; use DrawnSeed()";
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kiln::house

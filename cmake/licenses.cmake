@@ -1,0 +1,22 @@
+# cmake -DOUTPUT=FOLDER "-DFILES=FILE;FILE" -P licenses.cmake: writes FOLDER/PACKAGE.txt, the licence of each Debian
+# package that one of the files belongs to. Fails if a file belongs to no package, or its package says nothing.
+find_program(DPKG_QUERY dpkg-query)
+if(NOT DPKG_QUERY)
+  message(WARNING "No licences are collected into ${OUTPUT}: dpkg-query, which tells the package of a file, is missing.")
+  return()
+endif()
+file(REMOVE_RECURSE ${OUTPUT})
+foreach(file IN LISTS FILES)
+  file(REAL_PATH ${file} real)
+  string(REGEX REPLACE "^/usr/" "/" unmerged ${real})  # how packages name it that are older than a merged /usr
+  execute_process(COMMAND ${DPKG_QUERY} -S ${real} ${unmerged} OUTPUT_VARIABLE found ERROR_QUIET)
+  if(NOT found MATCHES "^([^:\n]+):")
+    message(FATAL_ERROR "${file} is of no Debian package: where is its licence?")
+  endif()
+  set(package ${CMAKE_MATCH_1})
+  if(NOT EXISTS /usr/share/doc/${package}/copyright)
+    message(FATAL_ERROR "${file} is of package ${package}, but /usr/share/doc/${package}/copyright is missing.")
+  endif()
+  file(REAL_PATH /usr/share/doc/${package}/copyright text)
+  configure_file(${text} ${OUTPUT}/${package}.txt COPYONLY)
+endforeach()

@@ -1,0 +1,37 @@
+// #include lines as the tests of this folder read them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+
+namespace kiln::house {
+
+// The path of an include line with how it was written, '<' or '"'; nothing for any other line.
+struct Include {
+  std::string path;
+  bool quoted;
+};
+inline std::optional<Include> ParseInclude(absl::string_view line) {
+  line = absl::StripLeadingAsciiWhitespace(line);
+  if (!absl::ConsumePrefix(&line, "#")) return std::nullopt;
+  line = absl::StripLeadingAsciiWhitespace(line);
+  if (!absl::ConsumePrefix(&line, "include")) return std::nullopt;
+  line = absl::StripLeadingAsciiWhitespace(line);
+  const bool quoted = absl::ConsumePrefix(&line, "\"");
+  if (!quoted && !absl::ConsumePrefix(&line, "<")) return std::nullopt;
+  const size_t end = line.find(quoted ? '"' : '>');
+  if (end == absl::string_view::npos) return std::nullopt;
+  return Include{std::string(line.substr(0, end)), quoted};
+}
+
+// The folder of a path, without the '/' at its end; "" for a path without one.
+inline std::string FolderOf(absl::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == absl::string_view::npos ? "" : std::string(path.substr(0, slash));
+}
+
+}  // namespace kiln::house

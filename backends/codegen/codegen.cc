@@ -154,6 +154,13 @@ absl::Status ReturnStatus(mlir::ModuleOp module, const EntryPoint& entry) {
   return absl::OkStatus();
 }
 
+absl::Status ReturnStatuses(mlir::ModuleOp module, const std::vector<EntryPoint>& entries) {
+  for (const EntryPoint& entry : entries) {
+    if (absl::Status status = ReturnStatus(module, entry); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status OnlyLlvm(mlir::ModuleOp module) {
   mlir::Operation* leftover = nullptr;
   module.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
@@ -200,6 +207,7 @@ struct Codegen::Impl {
   absl::StatusOr<bool> ToLlvmDialect(mlir::ModuleOp module, const std::vector<EntryPoint>& entries,
                                      Diagnostics& diagnostics,
                                      const std::function<void(const char* pass)>& after) const;
+  absl::StatusOr<std::string> Assembly(const llvm::Module& module, bool quick) const;
   absl::StatusOr<std::string> Emit(llvm::Module& module, bool quick, Diagnostics& diagnostics);
   void Decorate(llvm::Module& module, const CodegenOptions& options) const;
   absl::Status Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline, const Sink& sink) const;
@@ -225,6 +233,8 @@ void GiveArraysTheirType(llvm::Function& function) {
 }  // namespace
 
 void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options) const {
+  module.setTargetTriple(target->getTargetTriple());
+  module.setDataLayout(target->createDataLayout());
   llvm::LLVMContext& context = module.getContext();
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
@@ -302,6 +312,13 @@ absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipel
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::string> Codegen::Impl::Assembly(const llvm::Module& module, bool quick) const {
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  Generator assembly(*target, llvm::CodeGenFileType::AssemblyFile, quick);
+  if (!assembly.emits()) return absl::InternalError("LLVM prints no assembly for " + machine.triple);
+  return assembly.Run(*copy);
+}
+
 // Whether the module takes threads.
 absl::StatusOr<bool> Codegen::Impl::ToLlvmDialect(mlir::ModuleOp module,
                                                   const std::vector<EntryPoint>& entries,
@@ -355,9 +372,7 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   lap(result.times.verify);
   if (done(Stage::kMlir, print_mlir)) return result;
 
-  for (const EntryPoint& entry : options.entries) {
-    if (absl::Status status = ReturnStatus(module, entry); !status.ok()) return status;
-  }
+  if (absl::Status status = ReturnStatuses(module, options.entries); !status.ok()) return status;
   ExpandNarrowFloats(module, machine.half);
   after_mlir("narrow-floats");
   if (mlir::failed(math.Run(module, options.polynomials, machine.fma, machine.vector_bytes == 64)))
@@ -375,8 +390,6 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
       mlir::translateModuleToLLVMIR(module, llvm_context, "kiln", /*disableVerification=*/true);
   if (lowered == nullptr) return absl::InternalError(diagnostics.After("cannot translate to LLVM IR"));
   const auto print_llvm = [&](llvm::raw_ostream& os) { lowered->print(os, nullptr); };
-  lowered->setTargetTriple(target->getTargetTriple());
-  lowered->setDataLayout(target->createDataLayout());
   Decorate(*lowered, options);
   lap(result.times.translate);
   if (done(Stage::kLlvm, print_llvm)) return result;
@@ -387,10 +400,9 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
 
   const bool quick = options.pipeline == CodegenOptions::Pipeline::kMinimal;
   if (sink) {
-    const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*lowered);
-    Generator assembly(*target, llvm::CodeGenFileType::AssemblyFile, quick);
-    if (!assembly.emits()) return absl::InternalError("LLVM prints no assembly for " + machine.triple);
-    if (done(Stage::kAssembly, [&](llvm::raw_ostream& os) { os << assembly.Run(*copy); })) return result;
+    const auto assembly = Assembly(*lowered, quick);
+    if (!assembly.ok()) return assembly.status();
+    if (done(Stage::kAssembly, [&](llvm::raw_ostream& os) { os << *assembly; })) return result;
   }
   auto bytes = Emit(*lowered, quick, diagnostics);
   if (!bytes.ok()) return bytes.status();

@@ -273,17 +273,11 @@ absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
   return ComputeAtConditions(program, block).Check(loop);
 }
 
-absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
-  absl::Status status = CheckPlace(program, block, loop);
-  if (status.ok()) status = CheckMoves(program, block);
-  if (!status.ok()) return status;
-  if (program.block(block).accumulates)
-    return No(absl::StrCat(Describe(program, block), " is initialized elsewhere"));
+namespace {
+
+// Some of what a block reads is written below the loop, and complete at the end of each of its iterations.
+absl::Status CheckProducersBelow(const Program& program, Id block, Id loop) {
   bool any = false;
-  const auto iters = program.Iters(program.block(block).iters);
-  std::vector<const DimRange*> first(iters.size(), nullptr);
-  std::vector<Region> regions;
-  regions.reserve(16);
   for (const Id producer : Producers(program, block)) {
     if (!IsAncestor(program, loop, producer)) {
       if (!Before(program, producer, loop)) {
@@ -305,14 +299,81 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
     }
   }
   if (!any) return No(absl::StrCat("it reads nothing that is written below ", Describe(program, loop)));
+  return absl::OkStatus();
+}
+
+// What one iteration of a loop writes of what a block reads there, in terms of the block's iters.
+class PartsRead {
+ public:
+  PartsRead(const Program& program, Id block, Id loop)
+      : program_(program), loop_(loop), iters_(program.Iters(program.block(block).iters)) {
+    parts_.resize(iters_.size());
+  }
+
+  // An index of a read of `buffer` in dimension d, of which the producer writes `part` there, and `all` in all.
+  // It must be an iter, or a constant, the same in all reads; reductions must be whole.
+  absl::Status Add(Id producer, Id buffer, size_t d, Id index, const DimRange& part, const DimRange& all) {
+    const absl::string_view name = program_.Text(program_.buffers[buffer].name);
+    if (const Mark& mark = program_.marks[index]; mark.splits.count == 0) {
+      if (part.base.IsConstant() && part.base.offset <= mark.offset &&
+          mark.offset < part.base.offset + part.extent)
+        return absl::OkStatus();
+      return No(absl::StrCat("it reads ", name, " at ", mark.offset, " in dimension ", d, ", which ",
+                             Describe(program_, producer), " does not write in each iteration of ",
+                             Describe(program_, loop_)));
+    }
+    const std::optional<SimpleIndex> simple = AsSimpleIndex(program_, index);
+    if (!simple.has_value()) return No(absl::StrCat("it reads ", name, " at an index that is no iter"));
+    if (simple->offset != 0 && !KILN_DEFECT("reverse-compute-at.offset"))
+      return No(absl::StrCat("it reads ", name, " at an offset"));
+    const Iter& iter = iters_[simple->iter];
+    const int64_t size = program_.Dims(program_.buffers[buffer].shape)[d].Known();
+    if (!KILN_DEFECT("reverse-compute-at.padding") &&
+        (all.base.offset > 0 || iter.extent.Known() > std::min(size, all.base.offset + all.extent))) {
+      return No(absl::StrCat("its iter ", program_.Text(iter.name), " also runs where ",
+                             Describe(program_, producer), " writes nothing"));
+    }
+    const bool whole = part.base.IsConstant() && part.base.offset <= 0 &&
+                       part.base.offset + part.extent >= iter.extent.Known();
+    if (iter.kind == IterKind::kReduction && !whole && !KILN_DEFECT("reverse-compute-at.part")) {
+      return No(absl::StrCat("it reduces over ", program_.Text(iter.name), ", of which one iteration of ",
+                             Describe(program_, loop_), " has only a part"));
+    }
+    std::optional<DimRange>& first = parts_[simple->iter];
+    if (first.has_value() && !(first->base == part.base && first->extent == part.extent))
+      return No(absl::StrCat("its producers have different parts of ", program_.Text(iter.name), " there"));
+    if (!first.has_value() && ++read_ == kMostRead) return No("it reads too many buffers");
+    first = part;
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int kMostRead = 16;
+
+  const Program& program_;
+  const Id loop_;
+  const absl::Span<const Iter> iters_;
+  int read_ = 0;                                // of the iters
+  std::vector<std::optional<DimRange>> parts_;  // by iter
+};
+
+}  // namespace
+
+absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
+  absl::Status status = CheckPlace(program, block, loop);
+  if (status.ok()) status = CheckMoves(program, block);
+  if (!status.ok()) return status;
+  if (program.block(block).accumulates)
+    return No(absl::StrCat(Describe(program, block), " is initialized elsewhere"));
+  status = CheckProducersBelow(program, block, loop);
+  if (!status.ok()) return status;
   for (const Id gather : Gathers(program, block)) {
     const Id buffer = BufferRead(program.exprs[gather]);
     for (const Id producer : Writers(program, buffer)) {
       if (IsAncestor(program, loop, producer)) return No(Gathered(program, block, buffer));
     }
   }
-  // Each index that reads what is written below must be an iter, or a constant, the same in all reads;
-  // reductions must be whole.
+  PartsRead parts(program, block, loop);
   for (const Id load : Loads(program, block)) {
     const auto [buffer, marks] = program.exprs[load].AsLoad();
     for (const Id producer : Writers(program, buffer)) {
@@ -321,7 +382,6 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
       const Region region = WrittenRegion(program, bindings, buffer, loop),
                    all = WrittenRegion(program, bindings, buffer, kRoot);
       const auto index = program.List(marks);
-      const auto shape = program.Dims(program.buffers[buffer].shape);
       const std::vector<int> emptying = EmptyingIters(program, bindings, loop);
       if (!IsDense(region)) {
         return No(absl::StrCat(Describe(program, producer), " writes with gaps in one iteration of ",
@@ -332,46 +392,8 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
                                " are empty, which its elements do not show"));
       }
       for (size_t d = 0; d < index.size(); ++d) {
-        const DimRange& part = region[d];
-        if (const Mark& mark = program.marks[index[d]]; mark.splits.count == 0) {
-          if (part.base.IsConstant() && part.base.offset <= mark.offset &&
-              mark.offset < part.base.offset + part.extent)
-            continue;
-          return No(absl::StrCat("it reads ", program.Text(program.buffers[buffer].name), " at ", mark.offset,
-                                 " in dimension ", d, ", which ", Describe(program, producer),
-                                 " does not write in each iteration of ", Describe(program, loop)));
-        }
-        const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
-        if (!simple.has_value()) {
-          return No(absl::StrCat("it reads ", program.Text(program.buffers[buffer].name),
-                                 " at an index that is no iter"));
-        }
-        if (simple->offset != 0 && !KILN_DEFECT("reverse-compute-at.offset")) {
-          return No(absl::StrCat("it reads ", program.Text(program.buffers[buffer].name), " at an offset"));
-        }
-        const Iter& iter = iters[simple->iter];
-        if (!KILN_DEFECT("reverse-compute-at.padding") &&
-            (all[d].base.offset > 0 ||
-             iter.extent.Known() > std::min(shape[d].Known(), all[d].base.offset + all[d].extent))) {
-          return No(absl::StrCat("its iter ", program.Text(iter.name), " also runs where ",
-                                 Describe(program, producer), " writes nothing"));
-        }
-        const bool whole = part.base.IsConstant() && part.base.offset <= 0 &&
-                           part.base.offset + part.extent >= iter.extent.Known();
-        if (iter.kind == IterKind::kReduction && !whole && !KILN_DEFECT("reverse-compute-at.part")) {
-          return No(absl::StrCat("it reduces over ", program.Text(iter.name), ", of which one iteration of ",
-                                 Describe(program, loop), " has only a part"));
-        }
-        if (first[simple->iter] != nullptr &&
-            !(first[simple->iter]->base == part.base && first[simple->iter]->extent == part.extent)) {
-          return No(
-              absl::StrCat("its producers have different parts of ", program.Text(iter.name), " there"));
-        }
-        if (first[simple->iter] == nullptr) {
-          regions.push_back({part});
-          if (regions.size() == regions.capacity()) return No("it reads too many buffers");
-          first[simple->iter] = &regions.back()[0];
-        }
+        status = parts.Add(producer, buffer, d, index[d], region[d], all[d]);
+        if (!status.ok()) return status;
       }
     }
   }

@@ -5,6 +5,41 @@ namespace {
 
 constexpr int kNothing = -1;
 
+// What a mathematical library computes.
+bool IsSpecial(Op op) {
+  switch (op) {
+    case Op::kPow:
+    case Op::kAtan2:
+    case Op::kExp:
+    case Op::kExp2:
+    case Op::kExpm1:
+    case Op::kLog:
+    case Op::kLog2:
+    case Op::kLog10:
+    case Op::kLog1p:
+    case Op::kSqrt:
+    case Op::kRsqrt:
+    case Op::kCbrt:
+    case Op::kSin:
+    case Op::kCos:
+    case Op::kTan:
+    case Op::kAtan:
+    case Op::kTanh:
+    case Op::kErf:
+    case Op::kSinh:
+    case Op::kCosh:
+    case Op::kAsin:
+    case Op::kAcos:
+    case Op::kAsinh:
+    case Op::kAcosh:
+    case Op::kAtanh:
+    case Op::kErfc:
+      return true;
+    default:
+      return false;
+  }
+}
+
 int KindOf(Op op, bool is_float) {
   switch (op) {
     case Op::kConstant:
@@ -43,34 +78,8 @@ int KindOf(Op op, bool is_float) {
     case Op::kMaxU:
     case Op::kMinU:
       return is_float ? kFloatCompare : kIntCompare;
-    case Op::kPow:
-    case Op::kAtan2:
-    case Op::kExp:
-    case Op::kExp2:
-    case Op::kExpm1:
-    case Op::kLog:
-    case Op::kLog2:
-    case Op::kLog10:
-    case Op::kLog1p:
-    case Op::kSqrt:
-    case Op::kRsqrt:
-    case Op::kCbrt:
-    case Op::kSin:
-    case Op::kCos:
-    case Op::kTan:
-    case Op::kAtan:
-    case Op::kTanh:
-    case Op::kErf:
-    case Op::kSinh:
-    case Op::kCosh:
-    case Op::kAsin:
-    case Op::kAcos:
-    case Op::kAsinh:
-    case Op::kAcosh:
-    case Op::kAtanh:
-    case Op::kErfc:
-      return kFloatSpecial;
     default:
+      if (IsSpecial(op)) return kFloatSpecial;
       return is_float ? kFloatOther : kIntOther;
   }
 }

@@ -73,6 +73,25 @@ SearchSpace SpaceOf(const Program& program, const std::string& machine) {
   return space;
 }
 
+// `outputs`: those of each trace's kernel, one behind the other.
+void ExpectOutputs(const std::string& outputs, const std::vector<std::string>& traces,
+                   const std::vector<std::string>& wanted) {
+  size_t at = 0;
+  for (const std::string& trace : traces) {
+    for (const std::string& want : wanted) {
+      ASSERT_LE(at + want.size(), outputs.size());
+      for (size_t e = 0; e < want.size() / sizeof(float); ++e) {
+        const double right = LoadElement("f32", want.data(), e),
+                     got = LoadElement("f32", outputs.data() + at, e);
+        ASSERT_LE(std::fabs(got - right), 1e-4 * (1 + std::fabs(right))) << "element " << e << " of\n"
+                                                                         << trace;
+      }
+      at += want.size();
+    }
+  }
+  EXPECT_EQ(at, outputs.size());
+}
+
 void Runs(const Machine& machine, const std::string& name) {
   SCOPED_TRACE(absl::StrCat(name, " for ", machine.target));
   const TemporaryFolder folder;
@@ -117,22 +136,7 @@ void Runs(const Machine& machine, const std::string& name) {
                                " -nostdlib++ -Wall -Werror -x c main.c -x none f*.o -lm -o main")),
             "");
   ASSERT_EQ(Shell(absl::StrCat(in, machine.run, " ./main > outputs")), "");
-
-  const std::string outputs = ReadText(folder / "outputs");
-  size_t at = 0;
-  for (const std::string& trace : traces) {
-    for (const std::string& want : *wanted) {
-      ASSERT_LE(at + want.size(), outputs.size());
-      for (size_t e = 0; e < want.size() / sizeof(float); ++e) {
-        const double right = LoadElement("f32", want.data(), e),
-                     got = LoadElement("f32", outputs.data() + at, e);
-        ASSERT_LE(std::fabs(got - right), 1e-4 * (1 + std::fabs(right))) << "element " << e << " of\n"
-                                                                         << trace;
-      }
-      at += want.size();
-    }
-  }
-  EXPECT_EQ(at, outputs.size());
+  ExpectOutputs(ReadText(folder / "outputs"), traces, *wanted);
 }
 
 void OperatorsRun(const Machine& machine) {

@@ -45,7 +45,7 @@ TEST(Files, NameNothingOutsideTheRepository) {
 // What fails once must fail again: a test that draws its seed says how (tests/support/drawn_seed.h).
 TEST(Files, DrawNoSeedUnseen) {
   const std::string sources[] = {absl::StrCat("random", "_device"), absl::StrCat("time(", "nullptr)"),
-                                 absl::StrCat("time(", "NULL)"), absl::StrCat("Bit", "Gen")};
+                                 absl::StrCat("time(", "NULL)"), absl::StrCat("absl::Bit", "Gen")};
   for (const TextFile& file : ReadTree()) {
     if (!file.IsSource() || file.path == "tests/support/drawn_seed.cc") continue;
     if (file.path == "search/database/store.cc") continue;  // names of rows, no seed

@@ -132,7 +132,7 @@ const std::vector<Row> kTable = {
     {"api/", {"lang/program/", "modules/registry.h", "trace/"}, {}},
     {"api/internal/store/",
      {"api/", "search/database/", "search/measure/", "search/run/", "lang/base/", "lang/target/", "lang/program/",
-      "lang/text/", "trace/"}, {}},
+      "lang/text/", "trace/"}, {"nlohmann/"}},
     {"api/internal/spaces/",
      {"api/", "backends/workers/", "lang/target/", "lang/patterns/", "modules/", "trace/"}, {}},
     {"api/internal/",

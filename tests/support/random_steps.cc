@@ -185,6 +185,20 @@ class Maker {
     }
   }
 
+  // Of the rank that the step wants, or now and then of another.
+  std::string MapText(const Step& step) {
+    constexpr const char* kMaps[][6] = {
+        {"(i) -> (i)", "(i) -> (i%2, i/2)", "(i) -> (i/2)", "(i, j) -> (i, j", "(i) -> (i/$0, i%$0)",
+         "(i) -> (i%$0, i/$0)"},
+        {"(i, j) -> (i, j)", "(i, j) -> (j, i)", "(i, j) -> (j/4, i, j%4)", "(i, j) -> (i%2, j)",
+         "(i, j) -> (j/$0, i, j%$0)", "(i, j) -> (i/$0, j/$1, i%$0, j%$1)"},
+        {"(i, j, k) -> (i, j, k)", "(i, j, k) -> (k, i, j)", "(i, j, k) -> (i, k, j/2, j%2)", "() -> (0)",
+         "(i, j, k) -> (i, j/$0, k, j%$0)", "(i, j, k) -> (k%$0, j, k/$0, i)"}};
+    const int64_t rank = RankOf(step);
+    const bool fits = rank >= 1 && rank <= 3 && dice_.Flip(0.9);
+    return kMaps[fits ? rank - 1 : dice_.Below(3)][dice_.Below(6)];
+  }
+
   // By the type of the attribute, and its fallback.
   Attribute Value(const AttributeDecl& decl, const Step& step) {
     if (std::holds_alternative<int64_t>(decl.fallback))
@@ -195,18 +209,7 @@ class Maker {
         constexpr const char* kStorages[] = {"global", "stack", "register", "shared", "warp", "warpgroup"};
         return std::string(kStorages[dice_.Below(6)]);
       }
-      if (absl::string_view(decl.name) == "map") {
-        constexpr const char* kMaps[][6] = {
-            {"(i) -> (i)", "(i) -> (i%2, i/2)", "(i) -> (i/2)", "(i, j) -> (i, j", "(i) -> (i/$0, i%$0)",
-             "(i) -> (i%$0, i/$0)"},
-            {"(i, j) -> (i, j)", "(i, j) -> (j, i)", "(i, j) -> (j/4, i, j%4)", "(i, j) -> (i%2, j)",
-             "(i, j) -> (j/$0, i, j%$0)", "(i, j) -> (i/$0, j/$1, i%$0, j%$1)"},
-            {"(i, j, k) -> (i, j, k)", "(i, j, k) -> (k, i, j)", "(i, j, k) -> (i, k, j/2, j%2)", "() -> (0)",
-             "(i, j, k) -> (i, j/$0, k, j%$0)", "(i, j, k) -> (k%$0, j, k/$0, i)"}};
-        const int64_t rank = RankOf(step);
-        const bool fits = rank >= 1 && rank <= 3 && dice_.Flip(0.9);
-        return std::string(kMaps[fits ? rank - 1 : dice_.Below(3)][dice_.Below(6)]);
-      }
+      if (absl::string_view(decl.name) == "map") return MapText(step);
       if (absl::string_view(decl.name) == "intrinsic") {
         std::vector<std::string> names = TinyIntrinsics();
         const Id tile = state_.blocks[step.operands[0].number];

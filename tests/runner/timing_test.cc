@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <iostream>
 #include <thread>
 
 #include "tests/runner/kernels.h"
@@ -187,22 +185,6 @@ TEST(Race, ChecksEveryPeer) {
   EXPECT_EQ(result.detail.rfind("peer 1: parameter 1: element ", 0), 0u) << result.detail;
   request.peers.pop_back();
   EXPECT_EQ(Name(RunOne(request)), "ok");
-}
-
-TEST(Overhead, OfARoundTrip) {
-  RunRequest small = Request(kTwice);
-  RunRequest large = Request("int f(float* a, float* b) { return 0; }", 1 << 20);
-  for (RunRequest* request : {&small, &large}) {
-    request->timing.runs = 3;
-    constexpr int kRequests = 50;
-    RunOne(*request);
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < kRequests; ++i) RunOne(*request);
-    const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
-    std::cout << "a request with 2 x " << request->kernel.params[0].elements << " floats takes "
-              << spent.count() / kRequests << " ms\n";
-    EXPECT_LT(spent.count() / kRequests, 200);
-  }
 }
 
 }  // namespace

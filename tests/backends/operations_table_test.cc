@@ -82,10 +82,10 @@ Wide Power(const Number& base, const Number& exponent) {
 }
 Wide Floor(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-std::vector<Row> Rows() {
 #define REAL(body) []([[maybe_unused]] Real x, [[maybe_unused]] Real y) -> Real { return body; }
 #define INT(body) [](Number x, [[maybe_unused]] Number y) -> Wide { return body; }
-  std::vector<Row> rows = {
+std::vector<Row> OfFloats() {
+  return {
       {"arith.addf", 2, REAL(x + y)},
       {"arith.subf", 2, REAL(x - y)},
       {"arith.mulf", 2, REAL(x * y)},
@@ -129,6 +129,11 @@ std::vector<Row> Rows() {
       {"math.powf", 2, REAL(std::pow(x, y))},
       {"math.atan2", 2, REAL(std::atan2(x, y))},
       {"math.copysign", 2, REAL(std::copysign(x, y))},
+  };
+}
+
+std::vector<Row> OfIntegers() {
+  return {
       {"arith.addi", 2, {}, INT(x.s + y.s)},
       {"arith.subi", 2, {}, INT(x.s - y.s)},
       {"arith.muli", 2, {}, INT(x.s * y.s)},
@@ -154,6 +159,11 @@ std::vector<Row> Rows() {
       {"math.ctpop", 1, {}, INT(Bits(x, [&](int i) { return Bit(x, i); }))},
       {"math.ctlz", 1, {}, INT(First(x, true))},
       {"math.cttz", 1, {}, INT(First(x, false))},
+  };
+}
+
+std::vector<Row> OfAnotherType() {
+  return {
       {"arith.sitofp", 1, {}, INT(x.s), "f32"},
       {"arith.uitofp", 1, {}, INT(x.u), "f64"},
       {"arith.extsi", 1, {}, INT(x.s), "i64"},
@@ -178,6 +188,10 @@ std::vector<Row> Rows() {
       {"arith.cmpi ugt,", 2, {}, INT(x.u > y.u), "i1"},
       {"arith.cmpi uge,", 2, {}, INT(x.u >= y.u), "i1"},
   };
+}
+
+std::vector<Row> Reductions() {
+  std::vector<Row> rows;
   const auto reduction = [&](Row::Kind kind, const std::string& op, double start, auto real, auto integer) {
     rows.push_back({op, 2, real, integer, kind == Row::Kind::kChoice ? "i64" : "", kind, start});
   };
@@ -206,8 +220,15 @@ std::vector<Row> Rows() {
   reduction(kChoice, "arith.cmpi slt,", 0, no_real, INT(y.s < x.s));
   reduction(kChoice, "arith.cmpi ugt,", 0, no_real, INT(y.u > x.u));
   reduction(kChoice, "arith.cmpi ult,", -1, no_real, INT(y.u < x.u));
+  return rows;
+}
 #undef REAL
 #undef INT
+
+std::vector<Row> Rows() {
+  std::vector<Row> rows;
+  for (const auto& part : {OfFloats(), OfIntegers(), OfAnotherType(), Reductions()})
+    rows.insert(rows.end(), part.begin(), part.end());
   return rows;
 }
 

@@ -41,7 +41,6 @@ const std::set<std::string> kToPart = {
     "lang/schedule/partial.cc MakePartial",
     "modules/tile_for_reuse.cc TileForReuse",
     "tests/backends/codegen_tile_test.cc TiledMatmul",
-    "tests/backends/operations_table_test.cc Rows",
 };
 
 // The text with comments, literals and preprocessor lines blanked; lines stay where they are.

@@ -1,4 +1,12 @@
-// The modules of the default spaces, for C++ that composes its own.
+// The modules of Kiln and their options, for C++ that composes a space of its own. The comment of each module's
+// source says what it does; docs/modules.md lists them all.
+//
+//   void MySpace(Schedule& s) {
+//     EachBlock(s, {AutoInline(), MultiLevelTiling({.structure = "SRS"})});
+//     RunSpace(s, "late", ParallelizeVectorizeUnroll());
+//   }
+//
+// What options allow is declared where the module is registered (KILN_MODULE) and checked in space strings only.
 #pragma once
 
 #include "modules/module.h"

@@ -6,18 +6,15 @@
 // little to compute again (no special function and no padding, unless there is one reader that reads each
 // element once), permute nothing that they read but constants, so that no contiguous access becomes a strided
 // one, and, if it is asked for, read at their iters alone. Constants lie as their readers walk them
-// (modules/tiling/layout_rewrite.cc), but only where these read the constants themselves. Structure: none.
-#include <algorithm>
-
+// (modules/tiling/prepack_constants.h), but only where these read the constants themselves. Structure: none.
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "lang/analysis/access.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
-#include "lang/analysis/region.h"
 #include "modules/default_modules.h"
-#include "modules/tiling/pack_operands.h"
 
 namespace kiln {
 namespace {
@@ -27,29 +24,18 @@ absl::Status No(const Program& p, Id block, absl::string_view why) {
 }
 
 bool ReadsConstantsAlone(const Program& p, Id block) {
-  return absl::c_all_of(ReadBuffers(p, block), [&](Id buffer) { return IsConstant(p, buffer); });
-}
-
-// Every index of a read is an iter and an offset, or a constant.
-bool IsInjective(const Program& p, Id block) {
-  const std::vector<Id> loads = Loads(p, block);
-  return std::all_of(loads.begin(), loads.end(), [&](Id load) {
-    const auto index = p.List(p.exprs[load].AsLoad().index);
-    return std::all_of(index.begin(), index.end(), [&](Id mark) {
-      return p.marks[mark].splits.count == 0 || AsSimpleIndex(p, mark).has_value();
-    });
-  });
+  return absl::c_all_of(ReadBuffers(p, block), [&](Id b) { return p.buffers[b].role == Role::kConstant; });
 }
 
 absl::Status CheckWanted(const Program& p, Id block, const AutoInlineOptions& options) {
-  const std::vector<Id> body = BodyExprs(p, block);
+  const std::set<Op> ops = OpsOf(p, block);
   for (const absl::string_view op : absl::StrSplit(options.disallow, ',', absl::SkipEmpty())) {
-    if (std::any_of(body.begin(), body.end(), [&](Id e) { return ToString(p.exprs[e].op) == op; }))
+    if (absl::c_any_of(ops, [&](Op has) { return ToString(has) == op; }))
       return No(p, block, absl::StrCat("has ", op, " in its body"));
   }
   if (options.ordered != 0 && !KeepsOrder(p, block) && !ReadsConstantsAlone(p, block))
     return No(p, block, "permutes what it reads");
-  if (options.injective != 0 && !IsInjective(p, block))
+  if (options.injective != 0 && !ReadsAtIters(p, block, true))
     return No(p, block, "reads at more than its iters and offsets");
   return absl::OkStatus();
 }

@@ -12,10 +12,11 @@
 // channels that vectors fill.
 // Structure:  channels-in-blocks = no | yes
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/access.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "modules/default_modules.h"
-#include "modules/tiling/pack_operands.h"
+#include "modules/layout_map.h"
 #include "modules/untouched.h"
 
 namespace kiln {
@@ -34,22 +35,22 @@ Stages FindStages(const Program& p, Id block, int64_t lanes) {
   Stages stages;
   std::set<int> walked;  // loops that images depend on
   for (int i = 0; i < std::ssize(operands); ++i) {
-    const OperandIndex index = IndexOf(p, block, operands[i]);
+    const AccessPattern access = AccessOf(p, block, operands[i]);
     bool windows = false;
     std::optional<size_t> channels;
-    for (size_t d = 0; d < index.dims.size(); ++d) {
-      windows |= index.loops[d].size() > 1 && channels.has_value();
-      const int loop = index.dims[d];
+    for (size_t d = 0; d < access.steps.size(); ++d) {
+      windows |= access.loops[d].size() > 1 && channels.has_value();
+      const int loop = access.steps[d];
       if (loop >= 0 && reduces[loop] && !channels) channels = d;
     }
     if (!windows) continue;
-    for (const std::set<int>& loops : index.loops) walked.insert(loops.begin(), loops.end());
-    if (fills(index.dims[*channels])) stages.images.emplace_back(i, *channels);
+    for (const std::set<int>& loops : access.loops) walked.insert(loops.begin(), loops.end());
+    if (fills(access.steps[*channels])) stages.images.emplace_back(i, *channels);
   }
   const Bindings bindings = ResolveBindings(p, block);
-  const auto dims = p.List(p.Accesses(p.block(block).dests)[0].index);
-  for (size_t d = 0; d + 1 < dims.size() && !walked.empty(); ++d) {
-    const std::vector<Id> loops = LoopsOfIndex(bindings, p.SumOf(dims[d]));
+  const Indices result = ResultIndices(p, block);
+  for (size_t d = 0; d + 1 < result.size() && !walked.empty(); ++d) {
+    const std::vector<Id> loops = LoopsAlong(bindings, result[d]);
     if (loops.size() != 1) continue;
     const auto loop = static_cast<int>(std::find(around.begin(), around.end(), loops[0]) - around.begin());
     if (!walked.contains(loop) && fills(loop)) stages.result = d;
@@ -59,11 +60,9 @@ Stages FindStages(const Program& p, Id block, int64_t lanes) {
 
 // "(d0, d1, d2) -> (d0, d1/16, d2, d1%16)", of channels d1.
 std::string InBlocks(size_t dims, size_t channels, int64_t lanes) {
-  std::vector<std::string> names, axes;
-  for (size_t d = 0; d < dims; ++d) {
-    names.push_back(absl::StrCat("d", d));
-    axes.push_back(d == channels ? absl::StrCat(names[d], "/", lanes) : names[d]);
-  }
+  const std::vector<std::string> names = DimNames(dims);
+  std::vector<std::string> axes = names;
+  absl::StrAppend(&axes[channels], "/", lanes);
   axes.push_back(absl::StrCat(names[channels], "%", lanes));
   return LayoutMap(names, axes);
 }

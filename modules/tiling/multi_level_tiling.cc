@@ -8,26 +8,15 @@
 // rows (the others) need not divide the extent: six rows of two vectors keep twelve sums.
 // Structure:  write-reuse = none | registers above the last R level | those, and a cache above the first
 //             read-reuse  = none | one operand packed | all that may be (pack_operands.h; constants:
-//                           layout_rewrite.cc) | all, walking down the rows of each panel of columns
+//                           prepack_constants.h) | all, walking down the rows of each panel of columns
 //                           (Goto's order)
-//             lanes-across = no | along another dimension of the result (lanes_across.cc)
-//             epilogue    = apart | the consumer below a level of the option (fuse_epilogue.cc)
-#include "absl/strings/match.h"
+//             lanes-across = no | along another dimension of the result (vectorize_other_axis.h)
+//             epilogue    = apart | the consumer below a level of the option (fuse_epilogue.h)
+#include "modules/tiling/tile_for_reuse.h"
 #include "modules/tiling/tile_loops.h"
 #include "modules/untouched.h"
 
 namespace kiln {
-
-Allowed LevelsOfTiles() {
-  return {.text =
-              [](const std::string& levels) {
-                return levels.find_first_not_of("SR") == std::string::npos &&
-                       absl::StrContains(levels, 'S') && absl::StrContains(levels, 'R');
-              },
-          .texts =
-              "a letter for each level of tiles, S of spatial loops and R of reductions, such as SSRSRS; "
-              "each of the two once at least"};
-}
 
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
   return {"multi-level-tiling", [options](Schedule& s, Block block) {

@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "lang/patterns/contraction.h"
-#include "lang/patterns/intrinsic.h"
+#include "modules/tiling/tile_for_reuse.h"
 #include "modules/tiling/tile_loops.h"
 #include "modules/untouched.h"
 
@@ -45,22 +45,6 @@ Allowed Families() {
 }
 
 }  // namespace
-
-void LayOutUnits(Schedule& s, Block block, const IntrinsicFamily& unit) {
-  if (!s.ok()) return;
-  const Program& p = s.program();
-  const size_t dims = p.List(p.Accesses(p.block(s.node(block)).dests)[0].index).size();
-  std::vector<std::string> names, axes, inner;
-  for (size_t d = 0; d < dims; ++d) {
-    names.push_back(absl::StrCat("d", d));
-    const bool tiled = d + 2 >= dims;
-    const int64_t size = d + 1 == dims ? unit.n : unit.m;
-    axes.push_back(tiled ? absl::StrCat(names[d], "/", size) : names[d]);
-    if (tiled) inner.push_back(absl::StrCat(names[d], "%", size));
-  }
-  axes.insert(axes.end(), inner.begin(), inner.end());
-  s.TransformLayout(block, -1, LayoutMap(names, axes));
-}
 
 BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options) {
   return {"multi-level-tiling-with-intrinsic", [options](Schedule& s, Block block) {

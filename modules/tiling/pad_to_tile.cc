@@ -13,9 +13,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/access.h"
+#include "lang/analysis/axes.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
-#include "lang/analysis/region.h"
 #include "lang/patterns/contraction.h"
 #include "modules/default_modules.h"
 #include "modules/untouched.h"
@@ -32,27 +33,20 @@ bool DividesBadly(int64_t extent) {
 }
 
 // As pad-einsum wants it.
-absl::Status CheckIndexedByIters(const Program& p, Id block) {
-  for (const Id load : Loads(p, block)) {
-    for (const Id mark : p.List(p.exprs[load].AsLoad().index)) {
-      const std::optional<SimpleIndex> simple = AsSimpleIndex(p, mark);
-      if (p.marks[mark].splits.count != 0 && (!simple.has_value() || simple->offset != 0))
-        return absl::FailedPreconditionError(
-            absl::StrCat(Describe(p, block), " reads at more than its iters, as a convolution does"));
-    }
-  }
-  return absl::OkStatus();
+absl::Status CheckReadsAtIters(const Program& p, Id block) {
+  if (ReadsAtIters(p, block, false)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(Describe(p, block), " reads at more than its iters, as a convolution does"));
 }
 
 // What each iter is padded to a multiple of; all 1: nothing is.
 std::vector<int64_t> MultiplesOf(const Program& p, Id block, int64_t lanes, int64_t waste_percent) {
   const auto iters = p.Iters(p.block(block).iters);
-  const Access& dest = p.Accesses(p.block(block).dests)[0];
-  const auto last = dest.index.count == 0 ? std::nullopt : AsSimpleIndex(p, p.List(dest.index).back());
+  const std::optional<int> last = LastDimIter(p, block);
   std::vector<int64_t> multiples;
   for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
     const int64_t extent = iters[i].extent.Known();
-    const bool innermost = last.has_value() && last->iter == i;
+    const bool innermost = last == i;
     const auto more = [&](int64_t multiple) { return (multiple - extent % multiple) % multiple; };
     const auto fits = [&](int64_t multiple) { return more(multiple) * 100 <= extent * waste_percent; };
     int64_t multiple = 1;
@@ -69,7 +63,7 @@ BlockModule PadToTile(PadToTileOptions options) {
   return {"pad-to-tile", [options](Schedule& s, Block block) {
             if (!s.ok() || s.Declines(CheckUntouched(s.program(), s.node(block))) ||
                 s.Declines(AsContraction(s.program(), s.node(block)).status()) ||
-                s.Declines(CheckIndexedByIters(s.program(), s.node(block))))
+                s.Declines(CheckReadsAtIters(s.program(), s.node(block))))
               return;
             const Program& p = s.program();
             const Id node = s.node(block);

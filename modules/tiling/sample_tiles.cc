@@ -1,15 +1,15 @@
-// The factors of tiles: what the innermost may fill, and which of them divide the extent.
+#include "modules/tiling/sample_tiles.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/patterns/intrinsic.h"
-#include "modules/tiling/tile_loops.h"
 
 namespace kiln {
 namespace {
 
-// What an innermost tile may fill, in vectors of `lanes` or in tiles of the unit.
+// How much an innermost tile may fill, in vectors of `lanes` elements or in tiles of the unit.
 struct Room {
   int64_t registers, lanes;
 };

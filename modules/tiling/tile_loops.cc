@@ -2,9 +2,21 @@
 
 #include <algorithm>
 
-#include "lang/analysis/dataflow.h"
+#include "absl/strings/match.h"
+#include "lang/analysis/access.h"
 
 namespace kiln {
+
+Allowed LevelsOfTiles() {
+  return {.text =
+              [](const std::string& levels) {
+                return levels.find_first_not_of("SR") == std::string::npos &&
+                       absl::StrContains(levels, 'S') && absl::StrContains(levels, 'R');
+              },
+          .texts =
+              "a letter for each level of tiles, S of spatial loops and R of reductions, such as SSRSRS; "
+              "each of the two once at least"};
+}
 
 void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count) {
   for (size_t i = loops.size() - std::min(count, loops.size()); i + 1 < loops.size(); ++i) s.Unroll(loops[i]);
@@ -13,8 +25,7 @@ void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count) {
 Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first,
                 const IntrinsicFamily* unit) {
   const std::string& structure = options.structure;
-  const std::vector<bool> reduces = Feeds(s.program(), s.node(block), IterKind::kReduction);
-  const int last_window = LastWindow(s.program(), s.node(block), reduces);
+  const int last_window = LastWindow(s.program(), s.node(block));
   Tiles tiles = SampleTiles(s, block, options, unit);
   tiles.last_window = last_window;
   const size_t first = structure.find('R'), last = structure.rfind('R');

@@ -1,10 +1,10 @@
 // Packed operands: what the copies look like, and where they go.
-#include "modules/tiling/pack_operands.h"
-
 #include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
+#include "lang/analysis/access.h"
 #include "lang/text/text.h"
+#include "modules/default_modules.h"
 #include "tests/support/golden.h"
 #include "tests/support/module_cases.h"
 #include "tests/support/scheduled.h"
@@ -15,8 +15,6 @@
 
 namespace kiln {
 namespace {
-
-using ::testing::ElementsAre;
 
 // y[c, h] += x[c, h + k] * w[c, k], channels last among the loops.
 Program Depthwise() {
@@ -84,8 +82,8 @@ TEST(PackOperands, LeavesWhatOnlyWindowsReadAgain) {
   const Program program = Depthwise();
   Schedule s = Scheduled(program);
   const Id block = s.node(s.GetBlock("sum"));
-  EXPECT_FALSE(IsReusedWhole(program, block, IndexOf(program, block, 0)));  // x
-  EXPECT_TRUE(IsReusedWhole(program, block, IndexOf(program, block, 1)));   // w, by each h
+  EXPECT_FALSE(IsReusedWhole(program, block, AccessOf(program, block, 0)));  // x
+  EXPECT_TRUE(IsReusedWhole(program, block, AccessOf(program, block, 1)));   // w, by each h
   const auto enumeration = Enumerate(CpuSpace, program, Target());
   ASSERT_TRUE(enumeration.ok());
   EXPECT_EQ(enumeration->sketches.size(), 6u);  // three ways to write, and w packed or not
@@ -149,22 +147,6 @@ TEST(MultiLevelTiling, WritesRegistersAlongTheResult) {
   EXPECT_THAT(ToString(replayed->program()), testing::HasSubstr(R"(for c < 4 unrolled tainted {
                 for h < 16 vectorized tainted {
                   block sum.combine)"));
-}
-
-TEST(PackOperands, CutsOnlyWhatIsOneTiledLoop) {
-  Builder b("conv");  // y[o, h] += x[c, 2 h + k] * w[o, c, k]
-  const Id x = b.Input("x", DType::kF32, {4, 19}), w = b.Input("w", DType::kF32, {6, 4, 3}),
-           y = b.Output("y", DType::kF32, {6, 9});
-  const Sum o = Builder::Iter(0), h = Builder::Iter(1), c = Builder::Iter(2), k = Builder::Iter(3);
-  b.Reduce("conv", {{"o", 6}, {"h", 9}, {"c", 4, IterKind::kReduction}, {"k", 3, IterKind::kReduction}},
-           Monoid::Kind::kSum, {y, {o, h}}, b.Mul(b.Load(x, {c, h * 2 + k}), b.Load(w, {o, c, k})));
-  const Program p = b.Finish();
-  Schedule s = Scheduled(p);
-  const Id block = s.node(s.GetBlock("conv"));
-  EXPECT_THAT(IndexOf(p, block, x).dims, ElementsAre(2, -1));
-  EXPECT_THAT(IndexOf(p, block, x).loops, ElementsAre(ElementsAre(2), ElementsAre(1, 3)));
-  EXPECT_THAT(IndexOf(p, block, w).dims, ElementsAre(0, 2, 3));
-  EXPECT_THAT(IndexOf(p, block, w).loops, ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(3)));
 }
 
 TEST(PackOperands, AUserOfOneOperandHasNoChoiceOfAll) {

@@ -1,4 +1,4 @@
-// layout-rewrite: a constant operand of a tiled block is laid out in the prepare phase.
+// prepack-constants: a constant operand of a tiled block is laid out in the prepare phase.
 #include <gtest/gtest.h>
 
 #include "lang/program/builder.h"

@@ -7,7 +7,7 @@
 // `site` is the name of a site or of a structural choice, or the end of one after a '/'; `to` lists what is
 // left of its support: decisions one after the other, or alternatives. Stands before what it restricts.
 // Structure: none; a choice that is pinned has the alternatives that are left.
-#include "modules/tiling.h"
+#include "modules/default_modules.h"
 
 namespace kiln {
 

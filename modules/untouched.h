@@ -1,4 +1,5 @@
-// What modules ask of a block before they schedule it.
+// What modules ask of a block before they schedule it. Each check returns OK or kFailedPrecondition, which
+// names the block or loop and what it lacks; a module hands it to Schedule::Declines.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,7 +8,7 @@
 namespace kiln {
 
 // OK if no module has scheduled the block yet: its loops are serial, of extents that no draw determines,
-// run no instance twice, and are a nest of its own. kFailedPrecondition says which loop is not so.
+// run no instance twice, and hold no other block.
 absl::Status CheckUntouched(const Program& program, Id block);
 
 // OK if tiles of the block reuse what they load (HasReuse).

@@ -114,6 +114,12 @@ bool KeepsOrder(const Program& program, Id block) {
   return true;
 }
 
+std::set<Op> OpsOf(const Program& program, Id block) {
+  std::set<Op> ops;
+  for (const Id e : BodyExprs(program, block)) ops.insert(program.exprs[e].op);
+  return ops;
+}
+
 bool HasReuse(const Program& program, Id block) {
   const BlockNode& b = program.block(block);
   if (b.monoid == kNone || b.dests.count != 1) return false;

@@ -1,6 +1,8 @@
 // The cost of computing a block again, and the gain of tiling it. For modules.
 #pragma once
 
+#include <set>
+
 #include "lang/program/program.h"
 
 namespace kiln {
@@ -16,6 +18,9 @@ bool IsReadOnce(const Program& program, Id block);
 // Every read's indices name the iters in the order in which the destination's do,
 // so that inlining permutes no access.
 bool KeepsOrder(const Program& program, Id block);
+
+// The operations of its body.
+std::set<Op> OpsOf(const Program& program, Id block);
 
 // A reduction in which some read does not depend on some spatial iter: tiles reuse what they load.
 bool HasReuse(const Program& program, Id block);

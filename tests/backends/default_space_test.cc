@@ -1,7 +1,7 @@
 // What the default space makes of contractions whose extents divide badly, compiled and run: integers in
 // floats, so that every result is exact.
 #include "lang/text/text.h"
-#include "modules/tiling.h"
+#include "modules/default_modules.h"
 #include "tests/backends/run_program.h"
 #include "tests/support/tiled_matmul.h"
 #include "trace/enumerate.h"

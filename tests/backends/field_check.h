@@ -22,7 +22,7 @@
 #include "backends/vendor/baseline.h"
 #include "gtest/gtest.h"
 #include "lang/reference/interpreter.h"
-#include "modules/tiling.h"
+#include "modules/default_modules.h"
 #include "tests/backends/loaded.h"
 #include "tests/backends/run_program.h"
 #include "trace/enumerate.h"

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "lang/base/check.h"
-#include "modules/tiling.h"
+#include "modules/default_modules.h"
 #include "search/clock.h"
 #include "search/database/memory_store.h"
 #include "search/database/store.h"

@@ -2,16 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "tests/house/source_tree.h"
 
 namespace kiln::house {
 namespace {
 
+// A module has one idea and fits a page; the framework of modules/ and multi-level tiling have more to say.
 size_t LineLimit(const TextFile& file) {
-  if (absl::StartsWith(file.path, "modules/")) return 100;
+  const std::vector<std::string> parts = absl::StrSplit(file.path, '/');
+  if (parts[0] == "modules") return parts.size() == 2 || parts[1] == "tiling" ? 200 : 100;
   return file.IsHeader() ? 200 : 500;
 }
 

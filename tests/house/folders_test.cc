@@ -27,8 +27,7 @@ constexpr size_t kMostUnits = 20;  // of a folder: a header and its source are o
 
 // One file for each thing of a kind, found by its name: their number is no measure of disorder.
 bool MayBeLong(absl::string_view folder) {
-  return folder == "lang/primitives" || folder == "tests" || absl::StartsWith(folder, "tests/") ||
-         folder == "modules";
+  return folder == "lang/primitives" || folder == "tests" || absl::StartsWith(folder, "tests/");
 }
 
 // "FOLDER has N units" of each folder that has too many.

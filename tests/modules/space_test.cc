@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/program/builder.h"
 #include "lang/text/text.h"
-#include "modules/tiling.h"
+#include "modules/default_modules.h"
 
 namespace kiln {
 namespace {

@@ -1,0 +1,131 @@
+#include "lang/analysis/access.h"
+
+#include <algorithm>
+
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/region.h"
+
+namespace kiln {
+namespace {
+
+Indices IndicesAt(const Program& p, absl::Span<const Id> marks) {
+  Indices indices;
+  for (const Id mark : marks) indices.push_back(p.SumOf(mark));
+  return indices;
+}
+
+bool IsWhole(const Split& split) { return split.lower == 1 && split.extent == 0; }
+
+bool IsOneSource(const Sum& sum) {
+  return sum.offset == 0 && sum.splits.size() == 1 && sum.splits[0].scale == 1 && IsWhole(sum.splits[0]);
+}
+
+// The loop that moves an index by one each time: the only loop, or, of several spatial ones, the one whose
+// iterations the others step over. In g * 16 + c, with 16 channels c in each group g, it is the loop of c.
+Id StepsByOne(const Program& p, Id block, const Bindings& bindings, const Sum& index) {
+  const auto iters = p.Iters(p.block(block).iters);
+  const auto one =
+      std::find_if(index.splits.begin(), index.splits.end(), [](const Split& s) { return s.scale == 1; });
+  if (one == index.splits.end() || one->source.kind != Source::Kind::kIter || index.offset != 0) return kNone;
+  const Sum& binding = bindings.iters[one->source.id];
+  if (!IsWhole(*one) || !IsOneSource(binding) || binding.splits[0].source.kind != Source::Kind::kLoop)
+    return kNone;
+  const bool over = std::all_of(index.splits.begin(), index.splits.end(), [&](const Split& other) {
+    return &other == &*one || (other.source.kind == Source::Kind::kIter && IsWhole(other) &&
+                               iters[other.source.id].kind == IterKind::kSpatial &&
+                               iters[one->source.id].kind == IterKind::kSpatial &&
+                               other.scale % iters[one->source.id].extent.Known() == 0);
+  });
+  return over ? binding.splits[0].source.id : kNone;
+}
+
+}  // namespace
+
+Indices ResultIndices(const Program& p, Id block) {
+  return IndicesAt(p, p.List(p.Accesses(p.block(block).dests)[0].index));
+}
+
+std::vector<Indices> ReadIndices(const Program& p, Id block) {
+  std::vector<Indices> reads;
+  for (const Id load : Loads(p, block)) reads.push_back(IndicesAt(p, p.List(p.exprs[load].AsLoad().index)));
+  return reads;
+}
+
+std::vector<Id> LoopsAlong(const Bindings& bindings, const Sum& index) {
+  std::vector<Id> loops;
+  for (const Split& split : index.splits) {
+    if (split.source.kind != Source::Kind::kIter) continue;
+    for (const Split& part : bindings.iters[split.source.id].splits)
+      if (part.source.kind == Source::Kind::kLoop) loops.push_back(part.source.id);
+  }
+  return loops;
+}
+
+bool ReadsAtIters(const Program& p, Id block, bool offsets) {
+  const std::vector<Id> loads = Loads(p, block);
+  return std::all_of(loads.begin(), loads.end(), [&](Id load) {
+    const auto index = p.List(p.exprs[load].AsLoad().index);
+    return std::all_of(index.begin(), index.end(), [&](Id mark) {
+      const std::optional<SimpleIndex> simple = AsSimpleIndex(p, mark);
+      return p.marks[mark].splits.count == 0 || (simple.has_value() && (offsets || simple->offset == 0));
+    });
+  });
+}
+
+bool AccessPattern::DependsOn(int loop) const {
+  return std::any_of(loops.begin(), loops.end(), [&](const std::set<int>& of) { return of.contains(loop); });
+}
+
+AccessPattern AccessOf(const Program& p, Id block, Id buffer) {
+  constexpr int kUnknown = -2;
+  const std::vector<Id> around = LoopsAround(p, block);
+  const Bindings bindings = ResolveBindings(p, block);
+  const auto position = [&](Id loop) {
+    return static_cast<int>(std::find(around.begin(), around.end(), loop) - around.begin());
+  };
+  AccessPattern access;
+  access.steps.assign(p.buffers[buffer].shape.count, kUnknown);
+  access.loops.resize(access.steps.size());
+  for (const Id load : LoadsOf(p, block, buffer)) {
+    const Indices indices = IndicesAt(p, p.List(p.exprs[load].AsLoad().index));
+    for (size_t d = 0; d < indices.size(); ++d) {
+      for (const Id loop : LoopsAlong(bindings, indices[d])) access.loops[d].insert(position(loop));
+      const Id loop = StepsByOne(p, block, bindings, indices[d]);
+      const int steps = loop == kNone ? -1 : position(loop);
+      access.steps[d] = access.steps[d] == kUnknown || access.steps[d] == steps ? steps : -1;
+    }
+  }
+  return access;
+}
+
+bool IsReusedWhole(const Program& p, Id block, const AccessPattern& access) {
+  const std::vector<Id> around = LoopsAround(p, block);
+  const std::vector<bool> walks = Feeds(p, block, IterKind::kSpatial);
+  for (size_t i = 0; i < around.size(); ++i)
+    if (walks[i] && p.loop(around[i]).extent.Known() > 1 && !access.DependsOn(static_cast<int>(i)))
+      return true;
+  return false;
+}
+
+int LastWindow(const Program& p, Id block) {
+  const std::vector<Id> around = LoopsAround(p, block);
+  const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
+  const Bindings bindings = ResolveBindings(p, block);
+  int window = -1;
+  for (const Indices& read : ReadIndices(p, block)) {
+    for (const Sum& index : read) {
+      int reduction = -1;
+      bool spatial = false;
+      for (const Id loop : LoopsAlong(bindings, index)) {
+        const auto at = std::find(around.begin(), around.end(), loop) - around.begin();
+        if (!reduces[at]) spatial = true;
+        if (reduces[at] && p.loop(loop).extent.Known() > 1)
+          reduction = std::max(reduction, static_cast<int>(at));
+      }
+      if (spatial) window = std::max(window, reduction);
+    }
+  }
+  return window;
+}
+
+}  // namespace kiln

@@ -1,0 +1,47 @@
+// How a block accesses its buffers: at which indices, and along which loops these move. Modules read programs
+// through this header and axes.h, never through the pools of a Program.
+//
+//   for i, j, k: C[i, j] += A[i, k] * B[k, j]
+//     ResultIndices: i, j      ReadIndices: (i, k), (k, j)      AccessOf A: loops {0}, {2}, steps 0, 2
+//
+// Reads at computed indices (gathers) are left out. The block must be live. There are no errors.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "lang/analysis/bindings.h"
+#include "lang/program/program.h"
+
+namespace kiln {
+
+// The indices of one access, one per dimension, over the iters of the block.
+using Indices = std::vector<Sum>;
+
+// The indices of the first result, and of each read in order of first use.
+Indices ResultIndices(const Program& program, Id block);
+std::vector<Indices> ReadIndices(const Program& program, Id block);
+
+// The live loops that an index over the iters of a block depends on.
+std::vector<Id> LoopsAlong(const Bindings& bindings, const Sum& index);
+
+// Whether every index of every read is a constant or an iter; with `offsets`, also an iter plus a constant.
+bool ReadsAtIters(const Program& program, Id block, bool offsets);
+
+// How a block reads one operand. Loops are positions in LoopsAround(block).
+struct AccessPattern {
+  std::vector<std::set<int>> loops;  // by dimension: those that its index depends on
+  std::vector<int> steps;  // by dimension: the loop that moves it by one each time; -1: there is none
+  bool DependsOn(int loop) const;
+};
+AccessPattern AccessOf(const Program& program, Id block, Id buffer);
+
+// Whether some spatial loop reads the whole operand again, as in a product of matrices. Where only windows
+// overlap, as in a depthwise convolution, no loop does.
+bool IsReusedWhole(const Program& program, Id block, const AccessPattern& access);
+
+// The position of the last reduction loop that shares an index with a spatial loop, as the window of a
+// convolution does; -1 if there is none.
+int LastWindow(const Program& program, Id block);
+
+}  // namespace kiln

@@ -1,0 +1,22 @@
+// Parallelize-Vectorize-Unroll: late steps that look at the numbers, at the end of a space (NeurIPS'22,
+// appendix A).
+//
+//   for i: for j: for v: S      ->      parallel f: ... unrolled ... vectorized v: S
+#include "modules/default_modules.h"
+
+namespace kiln {
+
+Space ParallelizeVectorizeUnroll(ParallelizeVectorizeUnrollOptions options) {
+  return [options](Schedule& s) {
+    if (s.target().cores > 1) s.ParallelizeOuter(s.target().cores * options.max_jobs_per_core);
+    s.VectorizeInner(options.max_vector);
+    s.UnrollUpTo(s.SampleCategorical(options.max_unroll, {}, "max-unroll"));
+  };
+}
+
+KILN_MODULE("parallelize-vectorize-unroll", ParallelizeVectorizeUnroll,
+            Option("max-jobs-per-core", &ParallelizeVectorizeUnrollOptions::max_jobs_per_core, From(1)),
+            Option("max-vector", &ParallelizeVectorizeUnrollOptions::max_vector, From(1)),
+            Option("max-unroll", &ParallelizeVectorizeUnrollOptions::max_unroll, From(0)));
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+// Random-Compute-Location: blocks that stand alone, with consumers, are computed where a draw says.
+//
+//   B[i] = f(i);  for o: for t: C[..] = B[4*o + t]      ->      inline, where it is, or below o
+//
+// Applies to: plain stores that no other module has placed, nor prepared, last block first.
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "modules/default_modules.h"
+
+namespace kiln {
+namespace {
+
+void PlaceAtRandom(Schedule& s, Block block) {
+  const Program& p = s.program();
+  const Id node = s.node(block);
+  if (!s.ok() || WritesOutput(p, node) || Consumers(p, node).empty() || p.block(node).accumulates) return;
+  const std::vector<Id> loops = LoopsAround(p, node);
+  if (p.nodes[loops.empty() ? node : loops.front()].prepare) return;  // made once, as it is read
+  if (!loops.empty() && p.nodes[loops.front()].first != p.nodes[loops.front()].last)
+    return;  // shares its nest
+  for (const Id loop : loops) {
+    if (p.nodes[loop].first != p.nodes[loop].last) return;
+  }
+  s.ComputeAtLocation(block, s.SampleComputeLocation(block));
+}
+
+}  // namespace
+
+void RandomComputeLocation(Schedule& s) { EachBlock(s, {BlockModule("place", PlaceAtRandom)}); }
+
+KILN_MODULE("random-compute-location", RandomComputeLocation);
+
+}  // namespace kiln

@@ -1,0 +1,31 @@
+// Vectorize-Rows: reductions along contiguous rows keep partial results in the lanes of vectors, and combine
+// them once, at the end of the row.
+//
+//   for i: for k: B[i] sum= A[i, k]
+//   ->
+//   for i: for k0: vectorized k1: B.rf[k1] sum= A[i, k0, k1];  vectorized k1: B[i] sum= B.rf[k1]
+//
+// Applies to: programs with a reduction that reuses nothing, so that no tiling vectorizes it (softmax, layer
+// norm, norms), wherever other modules have placed it: it is a late step. One site for all rows: how many
+// lanes, 0 for a tree after every vector.
+#include <algorithm>
+
+#include "lang/analysis/dataflow.h"
+#include "modules/default_modules.h"
+#include "modules/untouched.h"
+
+namespace kiln {
+
+Space VectorizeRows(VectorizeRowsOptions options) {
+  return [options](Schedule& s) {
+    if (!s.ok()) return;
+    const std::vector<Id> blocks = Blocks(s.program());
+    if (std::none_of(blocks.begin(), blocks.end(), [&](Id block) { return IsRow(s.program(), block); }))
+      return;
+    s.RfactorRows(s.SampleCategorical(options.lanes, {}, "lanes"));
+  };
+}
+
+KILN_MODULE("vectorize-rows", VectorizeRows, Option("lanes", &VectorizeRowsOptions::lanes, From(0)));
+
+}  // namespace kiln

@@ -1,0 +1,55 @@
+#include "modules/tiling/loop_order.h"
+
+#include <algorithm>
+
+#include "lang/analysis/access.h"
+#include "lang/analysis/axes.h"
+#include "lang/analysis/dataflow.h"
+
+namespace kiln {
+
+void OrderByResult(Schedule& s, Block block) {
+  if (!s.ok()) return;
+  const std::vector<Loop> loops = s.GetLoops(block);
+  const std::vector<ResultAxis> axes = ResultAxes(s.program(), ResolveBindings(s.program(), s.node(block)));
+  std::vector<std::pair<size_t, size_t>> order;  // axis (reductions: beyond all), position
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const auto along = std::find_if(axes.begin(), axes.end(), [&](const ResultAxis& axis) {
+      return std::find(axis.loops.begin(), axis.loops.end(), s.node(loops[i])) != axis.loops.end();
+    });
+    order.push_back({along - axes.begin(), i});
+  }
+  if (std::is_sorted(order.begin(), order.end())) return;
+  std::sort(order.begin(), order.end());
+  std::vector<Loop> sorted;
+  for (const auto& [axis, position] : order) sorted.push_back(loops[position]);
+  s.Reorder(sorted);
+}
+
+std::vector<Loop> OrderCombine(Schedule& s, Block combine, Loop above,
+                               const std::optional<VectorAxis>& axis) {
+  if (!s.ok()) return {};
+  std::vector<Loop> loops = s.GetLoops(combine);
+  const auto at =
+      std::find_if(loops.begin(), loops.end(), [&](Loop l) { return s.node(l) == s.node(above); });
+  loops.erase(loops.begin(), at + 1);
+  const Program& p = s.program();
+  std::vector<int> walked, turned;  // iters: a block that combines has one loop for each
+  const Indices result = ResultIndices(p, s.node(combine));
+  for (const size_t d : DimsInMemory(p, WrittenBuffers(p, s.node(combine))[0]))
+    for (const kiln::Split& split : result[d].splits)
+      (axis && axis->dim == d ? turned : walked).push_back(split.source.id);
+  walked.insert(walked.end(), turned.begin(), turned.end());
+  const auto walks = [&](int iter) { return std::find(walked.begin(), walked.end(), iter) - walked.begin(); };
+  std::vector<Loop> order;
+  for (int iter = 0; iter < std::ssize(loops); ++iter)
+    if (walks(iter) == std::ssize(walked)) order.push_back(loops[iter]);
+  for (int i = 0; i < std::ssize(walked); ++i)
+    if (walked[i] < std::ssize(loops) && walks(walked[i]) == i) order.push_back(loops[walked[i]]);
+  if (!std::equal(order.begin(), order.end(), loops.begin(),
+                  [](Loop a, Loop b) { return a.number == b.number; }))
+    s.Reorder(order);
+  return order;
+}
+
+}  // namespace kiln

@@ -1,0 +1,66 @@
+// Multi-Level-Tiling-With-Intrinsic: the innermost tile of a contraction is one intrinsic of the target, and
+// the tiles around it are those of multi-level tiling.
+//
+//   for i, j, k: C[i,j] += A[i,k] * B[k,j]
+//   -> m, n, k: the contraction as a product of matrices, padded to multiples of the intrinsic's (einsum)
+//   -> for m0, n0, m1, n1, k0, m2, n2, k1, m3, n3:       tiles by structure, in intrinsics
+//        call acc[m, n] += A[m, k] * B[k, n]             acc in registers, combined below m2, n2
+//
+// Applies to: untouched blocks that MatchContraction accepts for a family of the target: outer products of
+// fused multiply-adds, dot products of bytes (VNNI) and of bf16, matrix units.
+// Structure:  intrinsic = none | one per family that fits and whose name begins with one of `families`
+//             read-reuse = as of multi-level tiling; B always where a call reads more than one k: they lie
+//                          next to each other then, below the columns of a panel
+//             epilogue   = as of multi-level tiling
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "lang/patterns/contraction.h"
+#include "modules/tiling/tile_for_reuse.h"
+#include "modules/tiling/tile_loops.h"
+#include "modules/untouched.h"
+
+namespace kiln {
+namespace {
+
+// Whether the name begins with one of those that commas separate, or there is none.
+bool IsOneOf(const std::string& name, const std::string& families) {
+  const std::vector<std::string> all = absl::StrSplit(families, ',');
+  return std::any_of(all.begin(), all.end(), [&](const std::string& f) { return absl::StartsWith(name, f); });
+}
+
+// Beginnings of names of families, of whatever machine.
+Allowed Families() {
+  const auto known = [](absl::string_view begin) {
+    return absl::c_any_of(AllIntrinsics(), [&](const Intrinsic* intrinsic) {
+      const IntrinsicFamily* family = FamilyThatComputesWith(intrinsic->name);
+      return family != nullptr && absl::StartsWith(family->name, begin);
+    });
+  };
+  return {.text = [=](const std::string& text) { return absl::c_all_of(absl::StrSplit(text, ','), known); },
+          .texts = "how names of families of intrinsics begin, such as vnni,bf16, with commas between"};
+}
+
+}  // namespace
+
+BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options) {
+  return {"multi-level-tiling-with-intrinsic", [options](Schedule& s, Block block) {
+            if (!s.ok() || s.Declines(CheckUntouched(s.program(), s.node(block)))) return;
+            auto fits = MatchContraction(s.program(), s.node(block), s.target().matrix_intrinsics());
+            std::erase_if(fits, [&](auto* unit) { return !IsOneOf(unit->name, options.families); });
+            if (fits.empty()) {
+              s.Declines(absl::FailedPreconditionError("no intrinsic of the target does what it does"));
+            } else if (const int pick = s.Choose("intrinsic", 1 + static_cast<int>(fits.size())); pick > 0) {
+              TileForReuse(s, block, options, fits[pick - 1]);
+            }
+          }};
+}
+
+KILN_MODULE("multi-level-tiling-with-intrinsic", MultiLevelTilingWithIntrinsic,
+            Option("families", &TilingWithIntrinsicOptions::families, Families()),
+            Option("structure", &TilingWithIntrinsicOptions::structure, LevelsOfTiles()));
+
+}  // namespace kiln

@@ -1,0 +1,136 @@
+#include "modules/tiling/tile_for_reuse.h"
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
+#include "modules/layout_map.h"
+#include "modules/tiling/fuse_epilogue.h"
+#include "modules/tiling/loop_order.h"
+#include "modules/tiling/pack_operands.h"
+#include "modules/tiling/prepack_constants.h"
+#include "modules/tiling/tile_loops.h"
+#include "modules/tiling/vectorize_other_axis.h"
+
+namespace kiln {
+namespace {
+
+absl::Status CheckEpilogueLevels(const MultiLevelTilingOptions& options) {
+  const auto levels = static_cast<int64_t>(options.structure.size());
+  for (const int64_t level : options.epilogue) {
+    if (level >= 1 && level <= levels) continue;
+    return absl::InvalidArgumentError(absl::StrCat("the option epilogue of multi-level tiling names level ",
+                                                   level, "; structure ", options.structure,
+                                                   " has levels 1 to ", levels));
+  }
+  return absl::OkStatus();
+}
+
+// The operands of the block, without initial values, which come last.
+std::vector<TiledOperand> OperandsOf(const Program& p, Id block, const IntrinsicFamily* unit) {
+  std::vector<Id> buffers = ReadBuffers(p, block);
+  if (ReadsInitially(p, block, buffers.back())) buffers.pop_back();
+  std::vector<TiledOperand> operands;
+  for (const Id buffer : buffers) {
+    TiledOperand operand{.number = static_cast<int>(operands.size()),
+                         .access = AccessOf(p, block, buffer),
+                         .constant = p.buffers[buffer].role == Role::kConstant};
+    if (unit != nullptr) operand.together = operand.number == 1 ? unit->interleave : unit->k;
+    operands.push_back(std::move(operand));
+  }
+  return operands;
+}
+
+// An alternative of the choice read-reuse: which operands are copied, by number, and whether tiles then walk
+// down the rows of each panel of columns.
+struct ReadReuse {
+  std::vector<bool> copies;
+  bool columns_first = false;
+};
+
+// None, each operand that gains from a copy, all of these, and all of these in Goto's order.
+std::vector<ReadReuse> WaysOfReading(const Program& p, Id block, const std::vector<TiledOperand>& operands,
+                                     const IntrinsicFamily* unit) {
+  const std::vector<bool> none(operands.size());
+  std::vector<bool> packable = none;
+  std::vector<ReadReuse> ways{{none}};
+  for (size_t i = 0; i < operands.size(); ++i) {
+    packable[i] = operands[i].constant || IsReusedWhole(p, block, operands[i].access);
+    if (!packable[i]) continue;
+    ways.push_back({none});
+    ways.back().copies[i] = true;
+  }
+  if (ways.size() > 2) ways.insert(ways.end(), {{packable}, {packable, true}});
+  if (unit != nullptr && unit->k > 1 && packable.back())  // it reads columns of B in one piece
+    std::erase_if(ways, [](const ReadReuse& way) { return !way.copies.back(); });
+  return ways;
+}
+
+// Lays out the sums of a unit in its tiles, each one piece of memory.
+void LayOutUnits(Schedule& s, Block block, const IntrinsicFamily& unit) {
+  if (!s.ok()) return;
+  const std::vector<std::string> names = DimNames(ResultIndices(s.program(), s.node(block)).size());
+  std::vector<std::string> axes, inner;
+  for (size_t d = 0; d < names.size(); ++d) {
+    const bool tiled = d + 2 >= names.size();
+    const int64_t size = d + 1 == names.size() ? unit.n : unit.m;
+    axes.push_back(tiled ? absl::StrCat(names[d], "/", size) : names[d]);
+    if (tiled) inner.push_back(absl::StrCat(names[d], "%", size));
+  }
+  axes.insert(axes.end(), inner.begin(), inner.end());
+  s.TransformLayout(block, -1, LayoutMap(names, axes));
+}
+
+// Keeps the sums of a tile in registers, or in memory if the unit says so, until its last reduction level is
+// done; with `cache`, those of all reductions in a buffer on the stack.
+void Accumulate(Schedule& s, Block block, const Tiles& tiles, const std::optional<VectorAxis>& axis,
+                const IntrinsicFamily* unit, bool cache) {
+  const bool memory = unit != nullptr && unit->result == Storage::kGlobal;
+  const Block combine = s.AccumulateAt(block, tiles.last_before_inner, memory ? "stack" : "register");
+  const std::vector<Loop> loops = OrderCombine(s, combine, tiles.last_before_inner, axis);
+  UnrollInner(s, loops, loops.size());
+  if (axis) TransposeAccumulator(s, block, axis->dim);
+  if (axis || unit != nullptr) s.Vectorize(loops.empty() ? Loop{} : loops.back());
+  if (unit != nullptr && unit->registers > 0) LayOutUnits(s, block, *unit);
+  if (!cache) return;
+  OrderCombine(s, s.AccumulateAt(combine, tiles.last_before_reduction, "stack"), tiles.last_before_reduction,
+               std::nullopt);
+  if (axis) TransposeAccumulator(s, combine, axis->dim);
+}
+
+}  // namespace
+
+void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& options,
+                  const IntrinsicFamily* unit) {
+  if (absl::Status levels = CheckEpilogueLevels(options); !levels.ok()) return s.Fail(std::move(levels));
+  if (unit != nullptr) {
+    s.Einsum(block, {unit->m, unit->n, unit->k});
+  } else {
+    OrderByResult(s, block);
+  }
+  if (!s.ok()) return;
+  const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
+  const int write = unit == nullptr ? s.Choose("write-reuse", 3) : 1;
+  std::optional<VectorAxis> axis = unit == nullptr ? FindVectorAxis(s, block) : std::nullopt;
+  if (axis && !axis->in_blocks && (write == 0 || s.Choose("lanes-across", 2) == 0)) axis.reset();
+  if (axis) MoveInnermost(s, block, *axis);
+  const std::vector<TiledOperand> operands = OperandsOf(s.program(), s.node(block), unit);
+  const std::vector<ReadReuse> ways = WaysOfReading(s.program(), s.node(block), operands, unit);
+  const ReadReuse read = ways[s.Choose("read-reuse", static_cast<int>(ways.size()))];
+  const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
+  const int places = may_fuse ? static_cast<int>(options.epilogue.size()) : 0;
+  const int place = s.Choose("epilogue", 1 + places);
+  std::vector<Block> epilogue;
+  if (place > 0) epilogue = s.GetConsumers(block);
+
+  const Tiles tiles = TileLoops(s, block, options, read.columns_first, unit);
+  if (axis) s.Vectorize(tiles.levels.back().back());
+  if (write > 0) Accumulate(s, block, tiles, axis, unit, write > 1);
+  for (const TiledOperand& operand : operands) {
+    const bool lanes = axis && operand.access.DependsOn(static_cast<int>(axis->loop));
+    if (!read.copies[operand.number] && !lanes) continue;
+    (operand.constant ? PrepackConstant : PackOperand)(s, block, operand, tiles);
+  }
+  for (const Block consumer : epilogue) FuseEpilogue(s, consumer, tiles, options.epilogue[place - 1]);
+  if (unit != nullptr) s.Tensorize(s.Blockize(tiles.unit[0]), unit->compute);
+}
+
+}  // namespace kiln

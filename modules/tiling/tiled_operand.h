@@ -1,0 +1,15 @@
+// An operand of a block that multi-level tiling tiles: how the block reads it, and what a copy must look like.
+#pragma once
+
+#include "lang/analysis/access.h"
+
+namespace kiln {
+
+struct TiledOperand {
+  int number = 0;        // among the buffers that the block reads
+  AccessPattern access;  // of the block before it was tiled
+  bool constant = false;
+  int64_t together = 1;  // how many elements along a reduction an intrinsic reads from one piece of memory
+};
+
+}  // namespace kiln

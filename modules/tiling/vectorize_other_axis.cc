@@ -1,0 +1,55 @@
+#include "modules/tiling/vectorize_other_axis.h"
+
+#include <algorithm>
+
+#include "lang/analysis/access.h"
+#include "lang/analysis/axes.h"
+#include "lang/analysis/dataflow.h"
+#include "modules/layout_map.h"
+
+namespace kiln {
+
+std::optional<VectorAxis> FindVectorAxis(Schedule& s, Block block) {
+  if (!s.ok()) return std::nullopt;
+  const Program& p = s.program();
+  const Id node = s.node(block);
+  const int64_t lanes = s.target().vector_bytes / SizeOf(p.buffers[WrittenBuffers(p, node)[0]].dtype);
+  const std::vector<Id> around = LoopsAround(p, node);
+  const std::vector<ResultAxis> axes = ResultAxes(p, ResolveBindings(p, node));
+  std::optional<VectorAxis> found;
+  for (const ResultAxis& axis : axes) {
+    const std::vector<Id>& loops = axis.contiguous;
+    const bool fills = loops.size() == 1 && p.loop(loops[0]).extent.Known() % lanes == 0;
+    const bool last = axis.dim == axes.back().dim;
+    const bool in_blocks = last && axis.dim + 1 < axes.size();
+    if (last && !in_blocks && (fills || loops.empty())) return std::nullopt;
+    if (!fills) continue;
+    const auto at = std::find(around.begin(), around.end(), loops[0]) - around.begin();
+    found = VectorAxis{static_cast<size_t>(at), axis.dim, in_blocks};
+  }
+  return found;
+}
+
+void MoveInnermost(Schedule& s, Block block, VectorAxis& axis) {
+  std::vector<Loop> loops = s.GetLoops(block);
+  const std::vector<bool> reduces = Feeds(s.program(), s.node(block), IterKind::kReduction);
+  const size_t spatial = std::find(reduces.begin(), reduces.end(), true) - reduces.begin();
+  const auto begin = loops.begin() + static_cast<int64_t>(axis.loop);
+  std::rotate(begin, begin + 1, loops.begin() + static_cast<int64_t>(spatial));
+  s.Reorder(loops);
+  axis.loop = spatial - 1;
+}
+
+void TransposeAccumulator(Schedule& s, Block block, size_t dim) {
+  if (!s.ok()) return;
+  const Program& p = s.program();
+  const Id consumer = Consumers(p, s.node(block))[0];
+  const std::vector<std::string> names = DimNames(ResultIndices(p, s.node(block)).size());
+  std::vector<std::string> axes = names;
+  const size_t lead = names.size() - ResultIndices(p, consumer).size();
+  std::rotate(axes.begin() + static_cast<int64_t>(lead + dim),
+              axes.begin() + static_cast<int64_t>(lead + dim) + 1, axes.end());
+  s.TransformLayout(block, -1, LayoutMap(names, axes));
+}
+
+}  // namespace kiln

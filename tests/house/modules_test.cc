@@ -1,0 +1,40 @@
+// Modules read programs through analyses (lang/analysis/access.h, axes.h), never through the pools of a
+// Program: how these are stored is not their business.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tests/house/source_tree.h"
+
+namespace kiln::house {
+namespace {
+
+// The pool that a line reads; empty if it reads none.
+std::string PoolReadBy(absl::string_view line) {
+  for (const std::string pool : {"exprs[", "marks[", "splits[", "List(", "SumOf(", "Accesses("})
+    if (absl::StrContains(line, absl::StrCat(".", pool))) return pool;
+  return "";
+}
+
+TEST(Modules, AreFoundToReadPools) {
+  EXPECT_EQ(PoolReadBy("  const Expr& e = p.exprs[load];"), "exprs[");
+  EXPECT_EQ(PoolReadBy("for (const Id mark : s.program().List(dest.index))"), "List(");
+  EXPECT_EQ(PoolReadBy("for (const Split& split : result[d].splits)"), "");
+}
+
+TEST(Modules, ReadNoPoolsOfPrograms) {
+  for (const TextFile& file : ReadTree()) {
+    if (!file.IsSource() || !absl::StartsWith(file.path, "modules/")) continue;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      EXPECT_EQ(PoolReadBy(file.lines[i]), "")
+          << file.path << ":" << i + 1
+          << " reads a pool of the program; use lang/analysis/access.h or axes.h, "
+          << "or write the analysis that is missing there";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln::house

@@ -39,7 +39,6 @@ const std::set<std::string> kToPart = {
     "lang/primitives/pad_einsum.cc PadEinsum",
     "lang/primitives/split.cc Split",
     "lang/schedule/partial.cc MakePartial",
-    "modules/tiling/tile_for_reuse.cc TileForReuse",
     "tests/backends/codegen_tile_test.cc TiledMatmul",
 };
 

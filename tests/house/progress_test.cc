@@ -1,6 +1,7 @@
 // scripts/progress, on commands that say what ninja does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -22,7 +23,7 @@ struct Ran {
 };
 
 Ran Progress(const std::string& name, const std::string& script) {
-  const std::string folder = absl::StrCat(testing::TempDir(), "/progress_", name);
+  const std::string folder = absl::StrCat(testing::TempDir(), "/progress_", getpid(), "_", name);
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/fake") << script;
   const std::string command = absl::StrCat("cd '", folder, "' && : >said && KILN_PROGRESS_SECONDS=1 ",

@@ -16,6 +16,8 @@
 namespace kiln {
 namespace {
 
+constexpr int64_t kMostNumber = int64_t{1} << 40;  // greater ones of a program are tried as no bounds
+
 // Whatever the operands are.
 bool IsNeverDefined(Op op, DType type, const ValueRange& b) {
   const bool shifts = op == Op::kShl || op == Op::kShr || op == Op::kShrU;
@@ -191,7 +193,7 @@ std::vector<ValueRange> Candidates(const Program& p, DType type) {
     // Operands may be offset by a constant, or compared with one.
     if (e.op != Op::kConstant || IsFloat(e.dtype)) continue;
     const int64_t number = e.Number();
-    if (number == 0 || std::abs(number) > (int64_t{1} << 40)) continue;
+    if (number == 0 || number > kMostNumber || number < -kMostNumber) continue;
     for (const int64_t offset : {number, -number}) {
       add(offset, offset + 7);
       add(offset + 1, offset + 8);

@@ -370,7 +370,11 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
   for (const Id gather : Gathers(program, block)) {
     const Id buffer = BufferRead(program.exprs[gather]);
     for (const Id producer : Writers(program, buffer)) {
-      if (IsAncestor(program, loop, producer)) return No(Gathered(program, block, buffer));
+      // One iteration of a loop around both writes a part only.
+      for (Id at = loop; at != kNone && program.IsLoop(at); at = program.nodes[at].parent) {
+        if (IsAncestor(program, at, producer) && !IsAncestor(program, at, block))
+          return No(Gathered(program, block, buffer));
+      }
     }
   }
   PartsRead parts(program, block, loop);

@@ -176,5 +176,30 @@ TEST_F(GatherSchedule, RefusesByNameWhatComputedIndicesDoNotAllow) {
               HasSubstr(why));
 }
 
+// One iteration of the loop around both has written one row of the table.
+TEST(Gather, IsNotPutBelowALoopWhoseIterationsEachWriteAPartOfItsTable) {
+  const auto program = ParseProgram(R"(kiln.program v1
+program rows
+parameters X, Y
+buffer X: i32[2, 4] input
+buffer T: i32[2, 4] temporary
+buffer U: i32[2, 4] temporary
+buffer Y: i32[2, 4] output
+for i < 2 { for j < 4 { block table { spatial i < 2 = i  spatial j < 4 = j  T[i, j] = X[i, j] } } }
+for i < 2 { for j < 4 { block at { spatial i < 2 = i  spatial j < 4 = j  U[i, j] = T[i, j] } } }
+for i < 2 { for j < 4 { block gather { spatial i < 2 = i  spatial j < 4 = j
+  Y[i, j] = T[{index.cast(U[i, j])}, {index(j)}] } } }
+)");
+  ASSERT_TRUE(program.ok()) << program.status();
+  NoChoices chooser;
+  const Target target;
+  Schedule s(*program, target, chooser);
+  const Block at = s.GetBlock("at"), gather = s.GetBlock("gather");
+  s.ReverseComputeAt(at, s.GetLoops(s.GetBlock("table"))[0], "last");
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.ReverseComputeAt(gather, s.GetLoops(at)[1]);
+  EXPECT_THAT(std::string(s.status().message()), HasSubstr("block \"gather\" reads T at computed indices"));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// What is told of tasks: their signatures above all.
+// Describes tasks to callers: above all the signatures of their functions.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The programs that build and run, builders for what only compiles, and where what is built is kept.
+// Finds the worker programs (kiln-builder, kiln-runner), starts builders, and names the folder of built objects.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Session::Bench: what is best so far beside what there was before.
+// Session::Bench: times the best record beside the untuned program, the stock pipeline and libraries.
 #include <fstream>
 #include <iterator>
 #include <optional>

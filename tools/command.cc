@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -135,12 +137,16 @@ int Report(const absl::Status& status, bool json) {
   return ExitCode(status);
 }
 
-// KILN_PHASES=1: a line at each change of phase.
+// KILN_PHASES=1 prints a line at each change of phase. KILN_PHASES=NAME also pauses at the beginning of the phase
+// NAME, so that a test can interrupt a phase that takes less time than its signal.
 void SayPhases() {
-  const char* wanted = std::getenv("KILN_PHASES");
-  if (wanted == nullptr || absl::string_view(wanted) != "1") return;
-  api::WatchPhases(
-      [](const char* now) { std::fprintf(stderr, "kiln: phase: %s\n", *now == '\0' ? "-" : now); });
+  constexpr std::chrono::milliseconds kPause(200);
+  static const char* const wanted = std::getenv("KILN_PHASES");
+  if (wanted == nullptr || absl::string_view(wanted).empty() || absl::string_view(wanted) == "0") return;
+  api::WatchPhases([](const char* now) {
+    std::fprintf(stderr, "kiln: phase: %s\n", *now == '\0' ? "-" : now);
+    if (absl::string_view(now) == wanted) std::this_thread::sleep_for(kPause);
+  });
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ FILES = ["ops/torch_softmax", "ops/torch_layernorm", "ops/onnx_Conv_group4", "op
 TUNING = ["import", "enumeration", "build", "measuring", "training", "race"]
 EXPORTING = ["proof", "export"]
 LIMIT, PATIENCE, TRIES = 2.0, 20.0, 60  # seconds; seconds; for one phase
+UNAIDED = 20  # tries after which the phase is paused at its beginning: some take less time than a signal
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
@@ -58,13 +59,13 @@ def default_signals():
 class Run:
     """A command in a session of its own, with the phases that it says."""
 
-    def __init__(self, command, folder):
+    def __init__(self, command, folder, paused="1"):
         self.phases, self.lines = [], []  # (time, name); what else it says
         self.changed = threading.Condition()
         self.output = open(f"{folder}/output", "w+")
         self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.PIPE, text=True,
                                         start_new_session=True, preexec_fn=default_signals,
-                                        env={**os.environ, "KILN_PHASES": "1"})
+                                        env={**os.environ, "KILN_PHASES": paused})
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
 
@@ -211,7 +212,7 @@ class Chain:
         share, number = self.dice.random(), self.dice.choice(SIGNALS)
         delay = share * self.typical.get(phase, 0.02) * 0.5 ** attempt
         before = self.records()
-        run = Run(command, self.folder)
+        run = Run(command, self.folder, "1" if attempt < UNAIDED else phase)
         if run.reaches(phase, times):
             time.sleep(delay)
         if run.process.poll() is None:

@@ -140,7 +140,7 @@ int Report(const absl::Status& status, bool json) {
 // KILN_PHASES=1 prints a line at each change of phase. KILN_PHASES=NAME also pauses at the beginning of the phase
 // NAME, so that a test can interrupt a phase that takes less time than its signal.
 void SayPhases() {
-  constexpr std::chrono::milliseconds kPause(200);
+  static constexpr std::chrono::milliseconds kPause(200);
   static const char* const wanted = std::getenv("KILN_PHASES");
   if (wanted == nullptr || absl::string_view(wanted).empty() || absl::string_view(wanted) == "0") return;
   api::WatchPhases([](const char* now) {

@@ -13,15 +13,16 @@ namespace kiln {
 namespace {
 
 using Choices = std::vector<Schedule::Choice>;
-// What to pick at the index-th choice.
+// Returns the alternative to pick at the index-th structural choice of a run.
 using Rule = std::function<int(size_t index, absl::string_view name, int n)>;
 
 struct DrawnSite {
   SketchSite site;
-  double log_prob = 0;  // of what was drawn
+  double log_prob = 0;  // log probability of the drawn decision
 };
 
-// Picks by rule the first time, and the same again in the later runs of a sequence.
+// Picks structural choices by the rule in the first run of a sequence and repeats them in its later runs.
+// Sampling sites draw anew in every run.
 class SequenceChooser final : public Chooser {
  public:
   SequenceChooser(const Rule& rule, Choices& made, Dice& dice) : rule_(rule), made_(made), dice_(dice) {}
@@ -41,7 +42,7 @@ class SequenceChooser final : public Chooser {
     return 0;
   }
   std::vector<DrawnSite> sites;
-  std::string other;  // a choice that differs from the one of an earlier run
+  std::string other;  // describes the first choice that differs from an earlier run
 
  private:
   const Rule& rule_;
@@ -55,8 +56,8 @@ std::string BlockOf(absl::string_view choice) {
   return std::string(parts[parts.size() < 2 ? 0 : parts.size() - 2]);
 }
 
-// The path after `made` in the order of a depth-first search over the choices that `counts`;
-// false if it was the last.
+// Sets `path` to the next path of a depth-first search over the structural choices that satisfy `counts`.
+// Returns false if `made` was the last path.
 bool NextPath(const Choices& made, const std::function<bool(const Schedule::Choice&)>& counts,
               std::vector<int>& path) {
   path.clear();
@@ -96,7 +97,7 @@ class Enumerator {
   struct Outcome {
     Choices made;
     std::optional<Sketch> sketch;
-    absl::Status reason;  // if there is none
+    absl::Status reason;  // why no sketch was made; OK if there is one
   };
 
   absl::Status TryAll() {
@@ -119,7 +120,8 @@ class Enumerator {
       std::vector<int> path;
       bool done = false;
     };
-    std::vector<Turn> turns{{"", {}, false}};  // no block: finds those of the first sequence
+    // The turn without a block runs the first sequence, which names the other blocks.
+    std::vector<Turn> turns{{"", {}, false}};
     bool more = true;
     while (more && Tried() < options_.limit) {
       more = false;
@@ -145,7 +147,8 @@ class Enumerator {
     return absl::OkStatus();
   }
 
-  // The block's choices by path; the others first, or the first of a few draws that applies.
+  // Runs one sequence: the block's own choices follow `path`, all others take alternative 0. If that
+  // sequence does not apply, picks the other choices at random, up to seven times.
   absl::StatusOr<Outcome> TryAround(const std::string& block, const std::vector<int>& path) {
     absl::StatusOr<Outcome> outcome;
     for (int attempt = 0; attempt < 8; ++attempt) {
@@ -171,12 +174,12 @@ class Enumerator {
     return absl::OkStatus();
   }
 
-  // One sequence under several draws.
+  // Runs one sequence of choices `draws` times, each time with other random decisions.
   absl::StatusOr<Outcome> Try(const Rule& rule) {
     Outcome outcome;
     std::optional<Trace> first;
     bool first_ok = false;
-    std::vector<std::vector<DrawnSite>> draws;  // that apply
+    std::vector<std::vector<DrawnSite>> draws;  // the sites of each run that applied
     for (int draw = 0; draw < options_.draws; ++draw) {
       if (options_.stop != nullptr && *options_.stop) return absl::CancelledError("stopped");
       RandomDice dice(Engine({options_.seed, 0, static_cast<uint64_t>(draw)}));
@@ -242,7 +245,8 @@ class Enumerator {
     return sketch;
   }
 
-  // Decisions drawn with probability P are 1/P in expectation.
+  // Sets the number of decisions of a sketch. The mean of 1/P over draws, where P is the probability of the
+  // drawn decisions, estimates it without bias.
   static void CountDecisions(const std::vector<std::vector<DrawnSite>>& draws, Sketch& sketch) {
     double sum = 0;
     for (size_t i = 0; i < draws.size(); ++i) {

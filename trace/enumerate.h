@@ -5,10 +5,11 @@
 // applies, with the reason, removes dead steps, and merges equal sketches. A space whose steps differ between
 // draws branches on a draw. That is kInvalidArgument, with the step and the space.
 //
-// If there are more sequences than `limit`, choices of different blocks are not multiplied. The block of a
-// choice is the part of its name before the last '/' (module/block/label). For each block in turn, every
-// sequence of its own choices is run, with all other choices at their first alternative, or at a random one
-// where the first does not apply. The rest of the limit is drawn uniformly, choice by choice.
+// If there are more sequences than `limit`, the enumerator does not combine the choices of different blocks.
+// The block of a choice is the part of its name before the last '/' (module/block/label). For each block in
+// turn, the enumerator runs every sequence of that block's choices. All other choices take their first
+// alternative, or a random one if the sequence then does not apply. The enumerator draws the rest of the
+// limit uniformly, choice by choice.
 //
 // The space runs on the caller's thread, a few times for each sequence.
 #pragma once
@@ -26,37 +27,37 @@ namespace kiln {
 using SpaceFunction = std::function<void(Schedule&)>;
 
 struct EnumerateOptions {
-  std::string space = "space";              // its name, for messages
+  std::string space = "space";              // the space's name, for messages
   int draws = 3;                            // runs of each sequence
-  int limit = 256;                          // sequences
-  uint64_t seed = 0;                        // of the draws; the same seed gives the same sketches
+  int limit = 256;                          // largest number of sequences that are tried
+  uint64_t seed = 0;                        // seeds the draws; the same seed gives the same sketches
   const std::atomic<bool>* stop = nullptr;  // once it is set, the enumeration ends with kCancelled
 };
 
 struct SketchSite {
   std::string name;
-  double support = 1;  // number of decisions, in the draw that the trace has
+  double support = 1;  // number of decisions the site allows in the draw that the trace holds
 };
 
 struct Sketch {
-  Trace trace;                    // with the decisions of a draw that applies
-  std::vector<SketchSite> sites;  // in order
-  // Natural logarithm of the number of decisions of all sites together: exact if no draw changes the support
-  // of a site, else an estimate without bias from the draws that apply.
+  Trace trace;                    // holds the decisions of a draw that applies
+  std::vector<SketchSite> sites;  // in program order of the sampling steps
+  // Natural logarithm of the number of decisions of all sites together. It is exact if no draw changes the
+  // support of a site. Otherwise it is an unbiased estimate from the draws that apply.
   double log_support = 0;
   bool exact_support = true;
-  int sequences = 1;  // of choices that lead to these steps
+  int sequences = 1;  // number of choice sequences that lead to these steps
 };
 
 struct DroppedSequence {
-  std::vector<Schedule::Choice> choices;  // up to the step that does not apply
+  std::vector<Schedule::Choice> choices;  // the choices made up to the step that fails
   absl::Status reason;
 };
 
 struct Enumeration {
   std::vector<Sketch> sketches;  // in the order of their first sequence
   std::vector<DroppedSequence> dropped;
-  std::vector<Schedule::Declined> declined;  // why modules left blocks alone in some sequence, each once
+  std::vector<Schedule::Declined> declined;  // why modules left blocks alone, each reason once
   bool complete = true;                      // false: there are more sequences than the limit
 };
 

@@ -6,7 +6,8 @@
 namespace kiln {
 namespace {
 
-// Proposes at the first site it is asked for, and couples the later ones, which are the same in both replays.
+// At the site to mutate, returns the proposed decision. Couples each later site with its old decision; the
+// later sites of a trace are the same in both replays.
 class MutatingChooser final : public Chooser {
  public:
   MutatingChooser(const Replayed& from, int site, const Decision& to, Dice& dice)
@@ -30,7 +31,7 @@ class MutatingChooser final : public Chooser {
   bool first_ = true;
 };
 
-// Couples the sites that both sketches name and draws the others.
+// Couples the sites that both sketches have and draws all other sites from their priors.
 class ChangingChooser final : public Chooser {
  public:
   ChangingChooser(const Replayed& from, const Trace& to, Dice& dice) : from_(from), to_(to), dice_(dice) {}

@@ -11,10 +11,10 @@
 namespace kiln {
 namespace {
 
-// To run fewer steps again costs less than another snapshot.
+// Running fewer steps again is cheaper than taking another snapshot.
 constexpr int kStepsBetweenSnapshots = 6;
 
-// Stands between the steps and the chooser, and keeps what a replay keeps of each site.
+// Wraps the chooser of a replay and records the distribution, decision and snapshot of each site.
 class Recorder final : public Chooser {
  public:
   Recorder(Replayed& replayed, Chooser& chooser, const ReplayOptions& options,
@@ -48,7 +48,7 @@ class Recorder final : public Chooser {
   bool supported_ = true;
 };
 
-// Keeps the decisions of the sites before `site`.
+// Repeats the decisions of the sites before `site` and asks the other chooser for the rest.
 class KeepBefore final : public Chooser {
  public:
   KeepBefore(const Replayed& from, int first, int site, Chooser& chooser)
@@ -76,7 +76,7 @@ absl::Status OtherResults(const Step& step, int index, int got) {
                                                     "\n  step ", index, ":  ", ToString(step)));
 }
 
-// Runs the steps from `first` on; replayed.state is the state before it.
+// Runs the steps from `first` on. `replayed.state` holds the state before that step.
 absl::Status Continue(Replayed& replayed, int first, Recorder& recorder) {
   const std::vector<Step>& steps = replayed.trace->steps;
   for (int i = first; i < static_cast<int>(steps.size()); ++i) {
@@ -100,7 +100,7 @@ double Replayed::LogProb() const {
 
 std::shared_ptr<const Snapshot> OpeningOf(const Trace& trace, const Program& program, const Target& target) {
   Snapshot opening{{program, {}, {}, {}}, 0};
-  RecordedChooser nobody(trace);  // what does not sample asks nobody
+  RecordedChooser nobody(trace);  // never asked: the loop ends at the first sampling step
   for (; opening.next_step < static_cast<int>(trace.steps.size()); ++opening.next_step) {
     const Step& step = trace.steps[opening.next_step];
     if (step.primitive->sampling) break;
@@ -135,7 +135,7 @@ absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& cho
   KILN_CHECK(snapshot != nullptr, "site ", from.name(site), " has no snapshot");
   int first = site;
   while (first > 0 && from.sites[first - 1].step >= snapshot->next_step) --first;
-  // Assigned over the state of the last time, which leaves room for what the steps will make.
+  // Copies the previous state first: its vectors then have room for what the steps will add.
   Replayed replayed{from.trace, from.target, from.state, {}};
   replayed.state = snapshot->state;
   replayed.sites.reserve(from.sites.size());

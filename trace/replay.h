@@ -1,16 +1,17 @@
-// Replay: a trace and a program give a transformed program (design D7). This is the search's inner loop:
-// nothing is recorded and no step is copied; each step runs straight on a State.
+// Replay: applies a trace to a program and returns the transformed program (design D7). This is the search's
+// inner loop. It records nothing and copies no step; each step runs directly on a State.
 //
-// Decisions come from a Chooser: RecordedChooser takes those of the trace, RandomChooser draws new ones,
-// mutation has its own. On the way the result keeps, for each sampling step, the distribution as it then
-// stood, the decision and its log probability, and a snapshot from which ReplayFrom continues there.
-// Snapshots are shared between results, never written.
+// Decisions come from a Chooser: RecordedChooser repeats those of the trace, RandomChooser draws new ones,
+// and mutation has its own. For each sampling step the result keeps the distribution, the decision, its log
+// probability and a snapshot from which ReplayFrom continues. Results share snapshots and never write them.
 //
-// A Replayed refers to its trace and its target: keep both while it lives. A trace may be applied to a
-// program of another shape; recorded decisions may then be out of support, which is an error, or drawn anew.
+// A Replayed refers to its trace and its target: keep both alive. A trace may be applied to a program of
+// another shape. A recorded decision may then lie outside the support, which is an error unless a new one is
+// drawn.
 //
-// Failures (kFailedPrecondition: a step does not apply) name the step, the steps that made its handles, and
-// `check: support` if what failed is a recorded decision. Any number of threads may replay one trace at once.
+// If a step does not apply, the error is kFailedPrecondition and names the step and the steps that made its
+// handles. If a recorded decision is the cause, the error adds `check: support`. Any number of threads may
+// replay one trace at once.
 #pragma once
 
 #include <memory>
@@ -21,7 +22,7 @@
 
 namespace kiln {
 
-// A state before a step of a trace.
+// The state before one step of a trace.
 struct Snapshot {
   State state;
   int next_step = 0;
@@ -31,8 +32,8 @@ struct ReplayedSite {
   int step = 0;  // index into trace->steps
   Distribution distribution;
   Decision decision;
-  double log_prob = 0;  // of the decision
-  // Of this step or a few steps earlier; null if the site has one value only, or without snapshots.
+  double log_prob = 0;  // log probability of the decision
+  // Snapshot at this step or a few steps earlier. Null if the site has only one value or snapshots are off.
   std::shared_ptr<const Snapshot> before;
 };
 
@@ -44,39 +45,39 @@ struct Replayed {
 
   const Program& program() const { return state.program; }
   absl::string_view name(int site) const { return trace->steps[sites[site].step].site; }
-  // Σ log_prob: log P(d | sketch).
+  // Sum of the sites' log_prob: log P(decisions | sketch).
   double LogProb() const;
 };
 
-// The state before the first sampling step of a trace: with it all replays on the program begin. Null if a
-// step before does not apply.
+// Returns the state before the first sampling step of a trace. All replays of the trace on this program
+// start there. Returns null if an earlier step does not apply.
 std::shared_ptr<const Snapshot> OpeningOf(const Trace& trace, const Program& program, const Target& target);
 
 struct ReplayOptions {
   bool snapshots = true;
   std::shared_ptr<const Snapshot> opening =
-      nullptr;  // of this trace and program: the steps before it are not run
+      nullptr;  // OpeningOf this trace and program; the replay skips the steps before it
 };
 
 absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target,
                                 Chooser& chooser, const ReplayOptions& options = {});
-// With the decisions of the trace.
+// Replays the decisions that the trace records.
 absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target,
                                 const ReplayOptions& options = {});
 
-// A trace that is gone after the call cannot be replayed: the result refers to it.
+// The result refers to the trace. These overloads forbid a temporary trace.
 absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&, Chooser&,
                                 const ReplayOptions& = {}) = delete;
 absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&,
                                 const ReplayOptions& = {}) = delete;
 
-// Replay that continues at a site of an earlier one: sites before it keep what they have, the others are
-// asked for. The site must have a snapshot.
+// Replays from a site of an earlier replay on. Sites before it keep their decisions, the chooser decides the
+// others. The site must have a snapshot.
 absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& chooser,
                                     const ReplayOptions& options = {});
 
-// The decisions that the trace records.
-// With `others`, those out of support are drawn by it; without, they fail.
+// Repeats the decisions that the trace records. A decision outside the support is drawn by `others`, or
+// fails if `others` is null.
 class RecordedChooser final : public Chooser {
  public:
   explicit RecordedChooser(const Trace& trace, Chooser* others = nullptr) : trace_(trace), others_(others) {}
@@ -88,11 +89,11 @@ class RecordedChooser final : public Chooser {
   Chooser* others_;
 };
 
-// The trace with the decisions of a replay.
+// Returns the trace with the decisions of a replay.
 Trace WithDecisions(const Replayed& replayed);
 
-// A schedule that has taken the steps of the trace, to go on by hand; inert if one does not apply. New
-// decisions come from `chooser`.
+// Returns a schedule that has taken the steps of the trace, for further steps by hand. The schedule is inert
+// if a step does not apply. New decisions come from `chooser`.
 Schedule ToSchedule(const Trace& trace, Program program, const Target& target, Chooser& chooser);
 
 }  // namespace kiln

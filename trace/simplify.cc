@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-using Handle = std::pair<int, int64_t>;  // HandleKind, number
+using Handle = std::pair<int, int64_t>;  // (HandleKind, number)
 
 std::vector<Handle> Results(const Step& step) {
   std::vector<Handle> results;
@@ -35,7 +35,7 @@ Trace Simplify(const Trace& trace) {
 
   Trace simple;
   simple.choices = trace.choices;
-  std::vector<int64_t> renamed[3];  // by HandleKind; index: old number
+  std::vector<int64_t> renamed[3];  // new number by HandleKind and old number
   int next[3] = {0, 0, 0};
   for (size_t i = 0; i < trace.steps.size(); ++i) {
     const Step& old = trace.steps[i];

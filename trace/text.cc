@@ -38,7 +38,7 @@ int Distance(absl::string_view a, absl::string_view b) {
   return row[b.size()];
 }
 
-// "; did you mean X?", or nothing if no name is near.
+// Returns "; did you mean X?", or an empty string if no name is close to `wrong`.
 std::string Nearest(absl::string_view wrong, const std::vector<absl::string_view>& names) {
   const auto size = static_cast<int>(wrong.size());
   int least = std::max(2, size / 3) + 1;
@@ -58,14 +58,14 @@ struct Token {
   int column = 1;
 };
 
-// Reads a line token by token; the first failure stays.
+// Reads a line token by token. The first failure is kept.
 class Line {
  public:
   Line(absl::string_view text, absl::string_view name, int number)
       : rest_(text), size_(text.size()), name_(name), number_(number) {}
 
-  // Up to the next space or comma; strings and lists are one token, and so is name="a string".
-  // Empty at the end.
+  // Returns the text up to the next space or comma. A string, a list and name="a string" are one token each.
+  // Returns an empty token at the end of the line.
   Token Next() {
     Skip();
     Token token{rest_, Column()};
@@ -373,7 +373,7 @@ class Parser {
 
   absl::string_view name_;
   Trace trace_;
-  int sizes_[3] = {0, 0, 0};  // handles made, by HandleKind
+  int sizes_[3] = {0, 0, 0};  // number of handles defined so far, by HandleKind
   absl::flat_hash_set<std::string> sites_;
 };
 

@@ -7,8 +7,8 @@
 //   v0 = sample-perfect-tile l0 n=4 innermost=64 @multi-level-tiling/matmul/i -> 16 4 2 8
 //   l3, l4, l5, l6 = split l0 v0
 //
-// What prints parses: ParseTrace(Print(t)) equals t. The grammar; tokens of a line are parted by spaces,
-// lines that are empty or begin with '#' mean nothing:
+// ParseTrace(Print(t)) equals t. In the grammar, spaces separate the tokens of a line. Lines that are empty
+// or begin with '#' are ignored:
 //
 //   trace     := "kiln.trace v1" newline (choice newline)* (step newline)*
 //   choice    := "choice" string picked "of" n                  0 <= picked < n
@@ -23,10 +23,10 @@
 //   site      := string | characters other than space and '"'   of sampling steps, unique in the trace
 //   string    := '"' characters with C escapes '"'
 //
-// A decision may be left out: replay then has to draw it. Text may start with a byte-order mark.
+// A decision may be left out: replay then has to draw it. The text may start with a byte-order mark.
 //
-// Errors are kInvalidArgument and name the place, what was found and what was wanted: `trace:4:6: there is no
-// primitive "get-block"; did you mean ...`. Functions without shared state: safe from any thread.
+// Errors are kInvalidArgument. They name the place, what was found and what was wanted: `trace:4:6: there is
+// no primitive "get-block"; did you mean ...`. The functions share no state and are safe from any thread.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ namespace kiln {
 
 std::string Print(const Trace& trace);
 
-// `name` stands before line:column in messages.
+// `name` stands before line:column in messages, like a file name.
 absl::StatusOr<Trace> ParseTrace(absl::string_view text, absl::string_view name = "trace");
 
 }  // namespace kiln

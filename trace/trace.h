@@ -1,7 +1,7 @@
-// A Trace: one linear execution of a space as data (design D7), with every decision in it.
+// A Trace records one linear execution of a space as data, with every decision (design D7).
 //
 // A plain value. Two traces are equal if their choices, steps and decisions are equal; source lines do not
-// count. Not thread safe while it is written.
+// count. Not thread safe while a thread writes it.
 #pragma once
 
 #include <vector>
@@ -19,10 +19,10 @@ struct Trace {
   friend bool operator==(const Trace&, const Trace&) = default;
 };
 
-// The same for equal traces, on every machine and in every process.
+// Equal traces have equal hashes, on every machine and in every process.
 absl::uint128 Hash(const Trace& trace);
 
-// True if the steps are equal apart from their decisions: two runs of one sketch.
+// True if the steps are equal apart from their decisions: both traces are runs of one sketch.
 bool SameSketch(const Trace& a, const Trace& b);
 bool SameButDecision(const Step& a, const Step& b);
 

@@ -6,7 +6,7 @@
 namespace kiln {
 namespace {
 
-// Depth first: the others count loops in masks.
+// The depth check runs first: other checks keep sets of loops in bit masks.
 const Check* const kChecks[] = {
     &kDepthCheck,        &kParallelCheck, &kVectorizedCheck, &kRegistersCheck,
     &kRegisterTileCheck, &kUnrolledCheck, &kStackCheck,      &kMemoryCheck,

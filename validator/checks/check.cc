@@ -23,7 +23,7 @@ std::string BufferText(const Nests& nests, Id buffer) {
 
 std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool reductions) {
   const int depth = nests.loops()[loop].depth;
-  const auto inside = [&](Id buffer) {  // each iteration has it for itself
+  const auto inside = [&](Id buffer) {  // true if each iteration has its own copy of the buffer
     return nests.program().buffers[buffer].role == Role::kTemporary && nests.buffers()[buffer].shared > depth;
   };
   for (const NestBlock& block : nests.blocks()) {

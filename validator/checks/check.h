@@ -1,4 +1,4 @@
-// The declaration that each file in validator/checks/ makes.
+// The interface of a check. Each file in validator/checks/ defines one.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,23 @@ namespace kiln {
 
 struct Check {
   absl::string_view name;
-  // Why the program may not run; nullopt if this check lets it pass.
+  // Returns why the program may not run, or nullopt if this check accepts it.
   std::optional<std::string> (*refuses)(const Nests& nests, const Target& target);
 };
 
 extern const Check kParallelCheck, kVectorizedCheck, kRegistersCheck, kRegisterTileCheck, kUnrolledCheck,
     kStackCheck, kMemoryCheck, kDepthCheck;
 
-// For messages: `loop i`, `block "matmul"`, `buffer C`.
+// Text for messages: `loop i`, `block "matmul"`, `buffer C`.
 std::string LoopText(const Nests& nests, int32_t loop);
 std::string BlockText(const Nests& nests, const NestBlock& block);
 std::string BufferText(const Nests& nests, Id buffer);
 
-// Why the iterations of a loop are not independent: a block below it writes what they share, or (if
-// `reductions` count) reduces over it.
+// Returns why the iterations of a loop depend on each other, or nullopt: a block below the loop writes
+// memory that the iterations share, or reduces over the loop (only considered if `reductions` is true).
 std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool reductions);
 
-// Bytes of a temporary after compaction.
+// Returns the size in bytes of a temporary buffer after compaction.
 int64_t TemporaryBytes(const Nests& nests, Id buffer);
 
 }  // namespace kiln

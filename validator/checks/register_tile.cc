@@ -37,7 +37,8 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
       held += here * Registers(lanes, SizeOf(buffer.dtype), target);
     }
     if (held == 0) continue;
-    // What is loaded is widened to the type of the result; a row that several use stays.
+    // Loads are widened to the result's type. A loaded row that several rows of the tile use stays in
+    // registers.
     const int64_t row = rows > 1 ? Registers(lanes, std::max(element, loaded), target) : 1;
     const int64_t operands = loaded == 0 ? 0 : row + 1;
     if (held + operands > target.vector_registers) {

@@ -8,8 +8,8 @@
 namespace kiln {
 namespace {
 
-// What one written out instance of all lanes stores:
-// vectors, or lanes one by one where they are not next to each other.
+// Returns the store instructions of one unrolled instance of all lanes: vector stores, or one store per lane
+// if the lanes are not adjacent in memory.
 int64_t Stores(const Nests& nests, const NestAccess& result, int vectorized, int64_t lanes,
                const Target& target) {
   if (vectorized >= 0 && std::abs(nests.Stride(result, vectorized)) > 1) return lanes;
@@ -17,11 +17,11 @@ int64_t Stores(const Nests& nests, const NestAccess& result, int vectorized, int
   return std::max<int64_t>(1, (bytes + target.vector_bytes - 1) / target.vector_bytes);
 }
 
-// Counts what loops multiply: a body alone may be as long as it is. Blocks come in program order, so those
-// below one loop are neighbours.
+// Limits the instructions that unrolling adds; a body of any length may stand alone. Blocks come in program
+// order, so blocks below one loop are neighbours.
 std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
   int32_t top = -1;
-  int64_t written = 0, once = 0;  // instructions below `top`: as written out, and of each block once
+  int64_t written = 0, once = 0;  // instructions below `top`: unrolled, and with each block counted once
   for (const NestBlock& block : nests.blocks()) {
     if (!block.leaf || block.accesses.count == 0) continue;
     int64_t copies = 1, lanes = 1;

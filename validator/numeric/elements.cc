@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// Per dimension: where a tile of some block that writes the buffer begins, and the place before it.
+// Returns, for each dimension, the indices where a tile of a writing block begins and the index before each.
 std::vector<std::vector<int64_t>> TileEdges(const Nests& nests, Id buffer, absl::Span<const Extent> shape) {
   std::vector<std::vector<int64_t>> edges(shape.size());
   for (const NestAccess& access : nests.accesses()) {
@@ -49,7 +49,7 @@ class ElementChooser {
     }
   }
 
-  // Each with the one across.
+  // Adds corners of the buffer, each with the diagonally opposite corner, up to a quarter of the elements.
   void Corners() {
     const size_t free = std::min<size_t>(shape_.size(), 6);
     for (size_t bits = 0; bits < size_t{1} << (free - 1) && Chosen() < n_ / 4; ++bits) {
@@ -63,7 +63,8 @@ class ElementChooser {
     }
   }
 
-  // By turns one of each dimension. The others are at random, and at edges of their own half of the time.
+  // Adds elements at tile edges, one dimension after the other. The other coordinates are random, or with
+  // probability 1/2 at a tile edge of their own dimension.
   void Edges(const std::vector<std::vector<int64_t>>& edges, Dice& dice) {
     size_t most = 0;
     for (const auto& list : edges) most = std::max(most, list.size());

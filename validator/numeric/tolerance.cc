@@ -25,7 +25,7 @@ double Epsilon(DType type) {
   }
 }
 
-// A typical value, how far it may be off, whether it is never negative.
+// An estimate of a value: its typical magnitude, its error, and whether it is never negative.
 struct Guess {
   double magnitude = 0, error = 0;
   bool positive = false;
@@ -35,7 +35,7 @@ struct Guess {
 struct Carried {
   Guess guess;
   int64_t chain = 0;
-  double epsilon = 0;  // the coarsest on the way
+  double epsilon = 0;  // the coarsest rounding unit on the way to this buffer
 };
 
 class Estimator {
@@ -87,7 +87,7 @@ class Estimator {
                         Epsilon(p_.exprs[values[r]].dtype));
       if (!initial.empty()) guess = Sum(guess, Of(initial[r]), Epsilon(p_.exprs[values[r]].dtype));
       Carried& dest = buffers_[dests[r].buffer];
-      // What initializes and what accumulates both write it.
+      // The initialization and the accumulation of a reduction both write the buffer.
       dest.guess.positive = guess.positive && (dest.guess.positive || dest.guess.magnitude == 0);
       dest.guess.magnitude = std::max(dest.guess.magnitude, guess.magnitude);
       dest.guess.error = std::max(dest.guess.error, guess.error);
@@ -102,7 +102,7 @@ class Estimator {
     if (kind != Monoid::Kind::kSum && kind != Monoid::Kind::kCustom) return term;
     const double root = std::sqrt(n), rounding = epsilon * term.magnitude * n;
     if (!term.positive) return {term.magnitude * root, term.error * root + rounding, false};
-    // Terms that are small beside the sum so far lose their last places, all in one direction.
+    // Terms that are small compared to the running sum lose their last digits, all in one direction.
     const double lost = epsilon * n * n / 256;
     return {term.magnitude * n, term.error * n + rounding * (1 + root / 4 + lost), true};
   }
@@ -112,7 +112,7 @@ class Estimator {
     return {magnitude, a.error + b.error + epsilon * magnitude, a.positive && b.positive};
   }
 
-  // Whether both are one value, as the factors of a square are.
+  // True if both expressions have the same value, as the two factors of a square have.
   bool Same(Id x, Id y) const {
     const Expr &a = p_.exprs[x], &b = p_.exprs[y];
     if (x == y) return true;
@@ -193,7 +193,7 @@ class Estimator {
         const double magnitude = std::exp(std::min(a.magnitude, 3.0));
         return rounded(magnitude, magnitude * (a.error + 2 * epsilon), e.op == Op::kCosh);
       }
-      case Op::kAsin:  // steep where the result ends
+      case Op::kAsin:  // these functions are steep at the ends of their domain
       case Op::kAcos:
       case Op::kAcosh:
       case Op::kAtanh:
@@ -218,7 +218,7 @@ class Estimator {
       case Op::kAsinh:
         return rounded(std::min(1.0, a.magnitude), a.error + 2 * epsilon, false);
       default:
-        // Casts and the rest: about as large and as far off as the largest operand.
+        // Casts and all other operations: magnitude and error are about those of the largest operand.
         return rounded(std::max({a.magnitude, b.magnitude, c.magnitude}),
                        2 * std::max({a.error, b.error, c.error}), a.positive);
     }

@@ -1,16 +1,18 @@
-// Equivalence by running (design D9): where to look, and how far results of a correct program may be from the
-// original's: what runners and the interpreter's checks compare with. (Sums of floats may be made in any
-// order, and products and sums may be fused.)
+// Equivalence by running (design D9): which elements to compare, and how far the results of a correct
+// program may be from the original's. Runners and the interpreter's checks use it. (A schedule may reorder
+// sums of floats and may fuse multiplications with additions.)
 //
 // A found element agrees when |found - wanted| <= absolute + relative * |wanted|; integers must be equal.
 //
-// The bounds are for inputs drawn from [-1, 1], and are made by carrying a typical magnitude and error
-// forward through the original's blocks: an operation adds the rounding of its dtype, n terms of random sign
-// with errors e sum to an error of e√n, of one sign to e·n. A reduction of n terms of magnitude m adds at
-// most ε·m·n; where they have one sign also (εn)²/256 of the sum, for what is small beside the sum so far
-// loses its last places: more than the rest from a million terms of f32 on. What is measured stays several
-// times below; an element that lacks one of a thousand terms is far above it in f32 (one of a hundred in
-// sums of millions), and is not seen in f16 or bf16 sums of that length.
+// The bounds hold for inputs drawn from [-1, 1]. The estimator carries a typical magnitude and error forward
+// through the original's blocks. An operation adds the rounding of its dtype. The errors e of n terms of
+// random sign add up to e√n, those of one sign to e·n. A reduction of n terms of magnitude m adds at most
+// ε·m·n. If the terms have one sign, it also adds (εn)²/256 of the sum, because terms that are small
+// compared to the running sum lose their last digits; from a million f32 terms on, this part dominates.
+//
+// Measured errors stay several times below the bound. An f32 element that lacks one of a thousand terms (one
+// of a hundred in sums of millions) is far above the bound. In f16 or bf16 sums of that length, a missing
+// term stays unnoticed.
 //
 // Pure; any number of threads.
 #pragma once
@@ -24,16 +26,18 @@ namespace kiln {
 struct OutputTolerance {
   Id buffer = kNone;
   double absolute = 0, relative = 0;
-  int64_t longest_reduction = 0;  // terms on the longest chain of reductions that feeds it, added up
+  // total number of terms on the longest chain of reductions that feeds the output
+  int64_t longest_reduction = 0;
 };
 
-// One for each output, in the order of Program::parameters.
+// Returns one tolerance for each output, in the order of Program::parameters.
 std::vector<OutputTolerance> ToleranceFor(const Program& original);
 
-// Programs may compute an extremum of floats and subtract it from what it is of, so that their value does not
-// depend on it while inputs are close to each other. How many sets of inputs that lie far apart a candidate
-// is to be run with besides, some milliseconds of them: none for other programs, and for those that cast
-// floats to integers, which only some floats fit.
+// Returns how many additional input sets with widely spread values a candidate must be run on. Some programs
+// subtract an extremum of floats from the values it was taken over, as softmax does. Their result barely
+// depends on the extremum while the inputs are close to each other, so a wrong extremum would go unnoticed.
+// The sets together take some milliseconds. Returns 0 for other programs, and for programs that cast floats
+// to integers, since a cast is defined only for some floats.
 int WideSets(const Program& original);
 
 struct Element {
@@ -44,8 +48,8 @@ struct Element {
   }
 };
 
-// n different elements of each output: up to a quarter of them its corners, up to a half where tiles of the
-// program begin and end, the others at random. All elements where there are no more than n.
+// Returns n different elements of each output. Up to a quarter are corners, up to a half lie where tiles of
+// the program begin or end, the rest are random. Returns all elements of an output that has at most n.
 std::vector<Element> ChooseElements(const Program& scheduled, int n, uint64_t seed);
 
 }  // namespace kiln

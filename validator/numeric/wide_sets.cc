@@ -9,7 +9,7 @@ namespace kiln {
 namespace {
 
 constexpr int kMostSets = 32;
-constexpr double kElements = 1 << 22, kFlops = 1 << 26;  // of all sets
+constexpr double kElements = 1 << 22, kFlops = 1 << 26;  // limits for all sets together
 
 bool ReadsExtremum(const Program& p, Id block) {
   const auto is_extremum = [&](Id producer) {

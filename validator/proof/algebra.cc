@@ -7,7 +7,8 @@
 namespace kiln::proof {
 namespace {
 
-// scale * digit, where digit = (variable / lower) % extent takes values 0 .. range - 1.
+// A term scale * digit of a sum. The digit is (variable / lower) % extent and takes the values 0 .. range -
+// 1.
 struct Digit {
   int variable = 0;
   int64_t scale = 1, lower = 1, range = 1;
@@ -17,7 +18,7 @@ Digit DigitOf(const Points& points, const Split& split) {
   return {split.source.id, split.scale, split.lower, SplitRange(split, points)};
 }
 
-// What is known of a variable: digits, lowest first.
+// The digits of a variable whose values are known, lowest first.
 struct Known {
   std::vector<std::pair<Digit, Sum>> digits;
 
@@ -44,7 +45,8 @@ struct Known {
   }
 };
 
-// How often `known` may be a part of the sum: as often as a digit of both says, and once or less.
+// Returns the factors with which `known` may occur in the sum: 1, -1 and the ratio of each pair of like
+// digits.
 absl::InlinedVector<int64_t, 4> Multiples(const Sum& sum, const Sum& known) {
   absl::InlinedVector<int64_t, 4> multiples{1, -1};
   for (const Split& s : sum.splits) {
@@ -58,7 +60,7 @@ absl::InlinedVector<int64_t, 4> Multiples(const Sum& sum, const Sum& known) {
   return multiples;
 }
 
-// Sums that are 0 at every point: a definition less its variable.
+// Returns sums that are 0 at every point: each defined variable's definition minus the variable.
 std::vector<Sum> Definitions(const Points& points) {
   std::vector<Sum> zeros;
   for (size_t v = 0; v < points.variables.size(); ++v) {
@@ -125,7 +127,7 @@ class Solver {
     return value.has_value() ? std::optional<Sum>(*value * split.scale) : std::nullopt;
   }
 
-  // Finds the digits of an equation whose unknown ones are those of a number in a mixed radix.
+  // Solves an equation for its unknown digits, if they are the digits of a number in a mixed radix.
   bool Settle(const Equation& equation) {
     Sum rest = equation.wanted;
     rest.offset -= equation.made.offset;
@@ -141,7 +143,7 @@ class Solver {
     if (unknown.empty()) return true;
     std::sort(unknown.begin(), unknown.end(),
               [](const Digit& a, const Digit& b) { return std::abs(a.scale) < std::abs(b.scale); });
-    for (const Digit& d : unknown) {  // all counted upwards
+    for (const Digit& d : unknown) {  // shifts negative digits so that all count upwards
       if (d.scale < 0) rest.offset += -d.scale * (d.range - 1);
     }
     std::vector<Sum> found;

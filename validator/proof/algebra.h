@@ -1,30 +1,32 @@
-// Questions about points answered by the algebra of index maps, whatever the extents: fast, and silent where
-// it does not know. A part of validator/proof/proof.h.
+// Answers questions about integer points with the algebra of index maps. The cost does not depend on the
+// extents. The functions give no answer where the algebra does not know. A part of validator/proof/proof.h.
 #pragma once
 
 #include "validator/proof/prover.h"
 
 namespace kiln::proof {
 
-// Bounds of a sum over the points, from the box and from conditions that differ from it by little. Both
-// inclusive; too wide at worst.
+// Returns inclusive bounds of a sum over the points. They follow from the box and from conditions whose sums
+// differ little from this one. The bounds may be too wide, never too narrow.
 Interval BoundsOn(const Points& points, const Sum& value);
 
-// Replaces the sources of a sum by sums over the points, which lie in the extents of the sources at every
-// point that counts. A remainder or quotient that the algebra cannot express becomes one of a new variable;
-// nullopt if it may be one of a negative number.
+// Replaces the sources of a sum by sums over the points. At every point that counts, these must lie in the
+// extents of the sources. If the algebra cannot express a remainder or quotient, the function adds a
+// variable for its operand. Returns nullopt if that operand may be negative.
 std::optional<Sum> Replace(Points& points, const Sum& sum, absl::FunctionRef<Sum(Source)> value,
                            ExtentOf extent_of);
 
-// Values of the variables of g at which its results are `results`, sums over `points`; defined variables of g
-// are left out. Only a proposal: that the values lie in their ranges and give the results is to be checked.
-// nullopt if none is found. Variables that no result names are 0.
+// Returns values for the variables of g at which the results of g equal `results` (sums over `points`),
+// without the defined variables. This is only a proposal: the caller must check that the values lie in their
+// ranges and give the results. Variables that no result names are 0. Returns nullopt if no solution is
+// found.
 std::optional<std::vector<Sum>> Solve(Points& points, const std::vector<Sum>& results, const Relation& g);
 
-// Proven: two points with equal results have equal values of these variables (sums that are one variable).
+// Returns true if it is proven that two points with equal results have equal values of these variables. Each
+// variable is given as a sum.
 bool DeterminedBy(const Relation& f, const std::vector<Sum>& variables);
 
-// Proven: no point of one relation has the results of a point of the other.
+// Returns true if it is proven that no point of one relation has the same results as a point of the other.
 bool Apart(const Relation& a, const Relation& b);
 
 }  // namespace kiln::proof

@@ -1,4 +1,4 @@
-// What enters reductions.
+// Compares two reductions by the bag of values that each combines.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -8,11 +8,12 @@
 
 namespace kiln::proof {
 
-// A block of which every instance at these points (those of the element, and more variables) enters.
+// A block whose instances at these points all contribute to the reduced element. The points are those of the
+// element, extended by more variables.
 struct Comparison::Part {
   Points points;
-  std::vector<Sum> bound;  // the added variables
-  Value value;             // of result 0, all iters known
+  std::vector<Sum> bound;  // the variables added for the reduction iters
+  Value value;             // result 0 of the block, with all iters given
 };
 
 namespace {
@@ -31,7 +32,7 @@ Value Result(const Value& value, int r) {
   return result;
 }
 
-// The same operations on the same arguments and constants: how monoids combine.
+// True if two combine expressions have the same operations, arguments and constants.
 bool SameExpr(const Program& p, Id e, const Program& q, Id f) {
   const Expr &x = p.exprs[e], &y = q.exprs[f];
   if (x.op != y.op || x.dtype != y.dtype) return false;
@@ -56,7 +57,7 @@ bool SameMonoid(const Value& a, const Value& b) {
   return one.kind == other.kind && same(one.identity, other.identity) && same(one.combine, other.combine);
 }
 
-// Blocks of a unit that differ in which instances they run only.
+// True if the writers of a unit differ only in the instances that they run.
 bool SameBlocks(const Program& p, const Unit& unit) {
   const auto same = [](Range a, Range b) { return a.begin == b.begin && a.count == b.count; };
   const BlockNode& first = p.block(unit.writers[0].block);
@@ -78,7 +79,8 @@ bool SameBlocks(const Program& p, const Unit& unit) {
   });
 }
 
-// Adds variables for the reduction iters of the value's block, and its domain.
+// Adds variables for the reduction iters of the value's block, and the conditions of its domain. Returns
+// false if a domain cannot be expressed.
 bool Open(Points& points, std::vector<Sum>& bound, Value& value) {
   const Program& p = value.model->program();
   auto iters = std::make_shared<std::vector<Sum>>(*value.iters);
@@ -95,7 +97,7 @@ bool Open(Points& points, std::vector<Sum>& bound, Value& value) {
   return true;
 }
 
-// The variables that are not defined.
+// Returns the variables with an extent above 1 that no definition determines.
 std::vector<Sum> FreeOf(const Points& points) {
   std::vector<Sum> free;
   for (size_t v = 0; v < points.variables.size(); ++v) {
@@ -105,8 +107,8 @@ std::vector<Sum> FreeOf(const Points& points) {
   return free;
 }
 
-// The relation without the variables and conditions of the points that it began with, and without its first
-// results, if nothing else uses these variables.
+// Returns the relation without its first `results` results and without the variables and conditions of
+// `begin`. Returns nullopt if the rest uses a variable of `begin`.
 std::optional<Relation> Later(const Relation& relation, const Points& begin, size_t results) {
   const size_t first = begin.variables.size();
   const auto shifted = [&](Sum sum) -> std::optional<Sum> {
@@ -158,7 +160,8 @@ Finding Comparison::IsNeutral(Points& points, const Value& value, const Expr& id
   return Cases(points, [&](Points& part) { return LookAt(decider_, part, value); }, neutral);
 }
 
-// Goes on to the instances of which partial results are made. The reason if that cannot be done.
+// Replaces a part that combines partial results by the instances that compute them, repeatedly. Returns the
+// reason if that is not possible.
 std::optional<std::string> Comparison::Flatten(Part& part, Id origin) {
   for (;;) {
     const int results = BlockOf(part.value).values.count;
@@ -187,7 +190,8 @@ std::optional<std::string> Comparison::Flatten(Part& part, Id origin) {
   }
 }
 
-// b of no kind: whether a starts from the identity.
+// Checks that two reductions start from the same initial value. If b is empty, checks that a starts from the
+// identity.
 Finding Comparison::SameInitial(Points& points, const Look& a, const Look& b) {
   std::vector<std::vector<Value>> initial(2);
   for (const Look* look : {&a, &b}) {
@@ -210,7 +214,7 @@ Finding Comparison::SameInitial(Points& points, const Look& a, const Look& b) {
     }
     for (const Value& start : starts) {
       const Expr& e = p.exprs[start.expr];
-      // Parts may start from what is neutral, or from the identity.
+      // Partial results may start from a neutral value or from the identity.
       const bool part = b.unit == nullptr && e.IsConstant(NeutralBits(p, p.monoids[block.monoid], r));
       const bool neutral = (part || e.IsConstant(identity.Number())) && e.dtype == identity.dtype;
       if (!neutral) initial[look == &b].push_back(start);
@@ -245,7 +249,7 @@ Finding Comparison::SameReduction(Points& points, const Look& a, const Look& b) 
   if (!one_program) {
     if (auto why = Flatten(part, BlockOf(a.value).provenance.origin)) return Unknown(*why);
   }
-  // Which instance of b's block each stands for.
+  // The instance of b's block that each instance of the part stands for.
   const Provenance& provenance = BlockOf(part.value).provenance;
   const Range own = BlockOf(b.value).iters;
   std::vector<Sum> map = *part.value.iters;
@@ -261,7 +265,8 @@ Finding Comparison::SameReduction(Points& points, const Look& a, const Look& b) 
   return SameInstances(points, part, b, map);
 }
 
-// Beyond the original's instances, only what is neutral.
+// Checks that the part combines only neutral values outside condition c, where the original has no
+// instances.
 Finding Comparison::NeutralBeyond(const Part& part, const Look& b, const Condition& c) {
   const Program& q = b.value.model->program();
   const Monoid& monoid = q.monoids[BlockOf(b.value).monoid];

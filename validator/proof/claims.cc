@@ -1,4 +1,4 @@
-// That elements have values.
+// Proof obligations on values: every element that a block writes gets the value that the original defines.
 #include "absl/strings/str_cat.h"
 #include "validator/proof/algebra.h"
 #include "validator/proof/obligations.h"
@@ -27,8 +27,9 @@ Finding Obligations::Values(Id buffer) {
   return {};
 }
 
-// The part of the points where no writer from `later` on has an instance must have the wanted value; the
-// others must be overwritten by one, around whose stores the same loops stand.
+// Checks the points at which a writer stores. Where no writer from `later` on stores too, the stored value
+// must be the wanted one. All other points must be overwritten by a later writer below the same enclosing
+// loops.
 Finding Obligations::Overwritten(const Unit& unit, size_t writer, Points points, size_t later,
                                  const Look& wanted) {
   const Writer& own = unit.writers[writer];
@@ -73,7 +74,8 @@ Finding Obligations::StoredValues(Id buffer, const Unit& unit) {
     const Writer& writer = unit.writers[w];
     const Value value{&model_, writer.block, p_.List(p_.block(writer.block).values)[writer.result], nullptr};
     Finding finding;
-    for (const bool exact : {false, true}) {  // all iters that the block may have; then those that it has
+    // first all iters of the block's box, then only those of its instances
+    for (const bool exact : {false, true}) {
       const Space& space = model_.spaces().of(writer.block);
       Points points = exact ? space.points : BoxOf(p_, writer.block);
       std::vector<Sum> iters = space.iters;
@@ -136,7 +138,8 @@ Finding Obligations::ReducedValues(Id buffer, const Unit& unit) {
   return finding;
 }
 
-// Each instance of a reduction enters an element once in each iteration of the loops around all of it.
+// Checks that each instance of a reduction contributes to an element exactly once in each iteration of the
+// loops around the whole reduction.
 Finding Obligations::Instances(const Unit& unit) {
   const Monoid& monoid = p_.monoids[p_.block(unit.writers[0].block).monoid];
   std::vector<Relation> entered, updates, starts;
@@ -163,7 +166,7 @@ Finding Obligations::Instances(const Unit& unit) {
                   absl::StrCat(BlockText(unit.writers[w].block), " combines into what is not initialized",
                                At(unit.writers[w].block, started)));
   }
-  // Wherever an element starts, each of its instances must run.
+  // If an element is initialized, all its instances must run.
   const auto own = p_.Iters(p_.block(unit.writers[0].block).iters);
   for (size_t w = 0; w < unit.writers.size(); ++w) {
     for (size_t i = 0; i < own.size(); ++i) {

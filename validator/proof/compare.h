@@ -1,10 +1,11 @@
 // Whether two values are equal at every point. A part of validator/proof/proof.h.
 //
-// Values are expanded, guards decided or split by, until both are the same operation on the same operands.
-// Elements of a buffer that both programs have are equal where their indices are (the claim that the proof
-// makes for every buffer, by induction over what has run). Reductions are equal if what enters is: each
-// instance of the scheduled program's stands for an instance of the original's, by provenance; different ones
-// for different ones, none is left out, and equal values enter.
+// The comparison expands both values until they are the same operation on the same operands. It decides each
+// guard, or splits the points by it. Elements of a buffer that both programs have are equal where their
+// indices are equal: this is the claim that the proof makes for every buffer, by induction over the
+// instances that have run. Two reductions are equal if they combine the same values: provenance maps each
+// instance of the scheduled program to an instance of the original, the map is one to one and leaves none
+// out, and the values are equal.
 #pragma once
 
 #include "validator/proof/values.h"
@@ -13,20 +14,20 @@ namespace kiln::proof {
 
 struct Finding {
   Answer answer = Answer::kYes;
-  std::string why;             // kNo, kUnknown
-  std::vector<int64_t> point;  // kNo: where
+  std::string why;             // the reason, for kNo and kUnknown
+  std::vector<int64_t> point;  // kNo: a point where the values differ
 };
 
 class Comparison {
  public:
-  // Buffers of the original, and others, are numbered alike in programs made from it.
+  // Programs made from the original number its buffers in the same way and append new ones.
   Comparison(Decider& decider, const Model& original, int64_t most_steps)
       : decider_(decider),
         original_(original),
         shared_(static_cast<Id>(original.program().buffers.size())),
         steps_(most_steps) {}
 
-  // `points` may be given more defined variables.
+  // Checks that two values are equal. May add defined variables to `points`.
   Finding Same(Points& points, const Value& a, const Value& b);
   Finding Same(Points& points, const Value& a, const Look& b);
   Finding Same(Points& points, const Look& one, const Look& other);
@@ -34,14 +35,14 @@ class Comparison {
  private:
   using Looker = absl::FunctionRef<Look(Points&)>;
   using Then = absl::FunctionRef<Finding(Points&, const Look&)>;
-  struct Part;  // of what enters a reduction
+  struct Part;  // a block that contributes to a reduction
 
-  // Looks, and goes on at the points of each case.
+  // Evaluates the look and continues with `then` at the points of each case.
   Finding Cases(Points& points, Looker look, Then then);
   Finding Differ(const Points& points, std::string why);
   Finding SameOperation(Points& points, const Value& a, const Value& b);
-  Finding SameBuffers(const Value& a, const Value& b);  // of gathers: all their elements
-  // What enters reductions (bags.cc).
+  Finding SameBuffers(const Value& a, const Value& b);  // for gathers: compares all their elements
+  // Comparison of reductions (bags.cc).
   Finding SameReduction(Points& points, const Look& a, const Look& b);
   Finding SameInitial(Points& points, const Look& a, const Look& b);
   std::optional<std::string> Flatten(Part& part, Id origin);

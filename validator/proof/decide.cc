@@ -9,7 +9,7 @@
 namespace kiln::proof {
 namespace {
 
-// By bounds alone.
+// True if the bounds alone show that there is no point.
 bool NoPoint(const Points& points) {
   return std::any_of(points.conditions.begin(), points.conditions.end(), [&](const Condition& c) {
     const Interval bounds = BoundsOn(points, c.value);

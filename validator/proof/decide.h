@@ -1,5 +1,5 @@
-// Answers to questions about points: by the algebra of index maps, by looking at each point where they are
-// few, then by another prover. A part of validator/proof/proof.h.
+// Answers questions about points in three ways: with the algebra of index maps, by visiting each point if
+// there are few, and by asking another prover. A part of validator/proof/proof.h.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ enum class Truth : uint8_t { kAlways, kNever, kUnknown };
 
 class Decider final : public Prover {
  public:
-  // other: nullptr, or who is asked last. `points`: how many are looked at for one question.
+  // `other` is the prover to ask last, or nullptr. `points` limits the points visited for one question.
   Decider(Prover* other, int64_t points, absl::Time deadline)
       : other_(other), limit_(points), deadline_(deadline) {}
 
@@ -21,20 +21,21 @@ class Decider final : public Prover {
   Reply Covers(const Relation& f, const std::vector<Relation>& g) override;
   Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<Sum>>& values) override;
 
-  // Whether 0 <= value < extent at the points; of no points both hold.
+  // Whether 0 <= value < extent holds at all points or at none. If there are no points, either answer may
+  // come.
   Truth Holds(const Points& points, const Sum& value, int64_t extent);
-  bool Equal(const Points& points, const Sum& a, const Sum& b);  // proven
+  bool Equal(const Points& points, const Sum& a, const Sum& b);  // true if proven equal at all points
 
   bool late() const;
 
  private:
-  Prover* Last(const Points& points);  // the other prover, where the question is one for it
+  Prover* Last(const Points& points);  // the other prover, if it may answer the question
   Prover* other_;
   int64_t limit_;
   absl::Time deadline_;
 };
 
-// The points with 0 <= value < extent, and those without, in one or two parts that have no point in common.
+// The points with 0 <= value < extent, and the points without, as one or two disjoint parts.
 Points With(const Points& points, const Sum& value, int64_t extent);
 std::vector<Points> Without(const Points& points, const Sum& value, int64_t extent);
 

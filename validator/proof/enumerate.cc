@@ -10,7 +10,7 @@ namespace {
 
 using Tuple = absl::InlinedVector<int64_t, 8>;
 
-// Visits every point, in order; each condition is tested as soon as its variables are known.
+// Visits every point in order. Tests each condition as soon as its variables are known.
 class Visitor {
  public:
   Visitor(const Points& points, int64_t& budget, absl::FunctionRef<bool(const int64_t*)> visit)
@@ -23,7 +23,7 @@ class Visitor {
     }
   }
 
-  // False: the budget is spent.
+  // Returns false if the budget is spent.
   bool Run() {
     if (!Holds(0)) return true;
     stopped_ = false;
@@ -64,7 +64,8 @@ class Visitor {
   const Points& points_;
   int64_t& budget_;
   absl::FunctionRef<bool(const int64_t*)> visit_;
-  std::vector<std::vector<const Condition*>> tests_;  // by the number of variables that must be known
+  // conditions by the number of variables that must be known
+  std::vector<std::vector<const Condition*>> tests_;
   std::vector<int64_t> values_;
   bool stopped_ = false;
 };
@@ -118,7 +119,7 @@ Reply EnumeratingProver::Covers(const Relation& f, const std::vector<Relation>& 
 
 Reply EnumeratingProver::Determines(const std::vector<Relation>& f,
                                     const std::vector<std::vector<Sum>>& values) {
-  absl::flat_hash_map<Tuple, Tuple> known;  // from results
+  absl::flat_hash_map<Tuple, Tuple> known;  // maps results to values
   int64_t budget = limit_;
   for (size_t i = 0; i < f.size(); ++i) {
     Reply reply{Answer::kYes};

@@ -1,5 +1,5 @@
-// Questions about points answered by looking at each: exact, for sets that are small.
-// A part of validator/proof/proof.h.
+// Answers questions about points by visiting each of them: exact, for small sets. A part of
+// validator/proof/proof.h.
 #pragma once
 
 #include "validator/proof/prover.h"
@@ -8,7 +8,7 @@ namespace kiln::proof {
 
 class EnumeratingProver final : public Prover {
  public:
-  // kUnknown beyond `limit` visits of points and of their prefixes, for each question.
+  // Answers kUnknown if a question needs more than `limit` visits. Points and their prefixes count.
   explicit EnumeratingProver(int64_t limit) : limit_(limit) {}
 
   Reply Empty(const Points& points) override;

@@ -50,7 +50,7 @@ void Model::Enclose(const std::vector<Writer>& writers, Unit& unit) const {
 
 namespace {
 
-// Accumulations with the same initialization are one: those of `units` move into `unit`.
+// Merges reduction units with a common initialization: moves such `units` into `unit`.
 void TakeThoseStartedAlike(std::vector<Unit>& units, Unit& unit) {
   for (size_t u = 0; u < units.size();) {
     const auto shared = [&](const Writer& s) {
@@ -93,7 +93,7 @@ std::vector<Unit> Model::Reductions(const std::vector<Writer>& writers) {
       units.push_back(unit);
       continue;
     }
-    // What initializes it: the blocks before it that share most with it.
+    // The initialization of a writer: the preceding blocks that share the most enclosing nodes with it.
     int deepest = -1;
     for (const Writer& s : starters) {
       const int depth = spaces_.place(Around(p.nodes[w.block].parent, s.block)).begin;

@@ -1,12 +1,13 @@
-// How the elements of each buffer of a program come about. A part of validator/proof/proof.h.
+// Describes which blocks give the elements of each buffer their values. A part of validator/proof/proof.h.
 //
-// The proof rests on one claim for each buffer: that whatever is read from an element is a function of the
-// element, its *value*, whenever it is read. A buffer has units that make values whole:
-// - one unit of stores: the value is what the last of them (in program order) stores that has an instance for
-//   the element;
-// - one or more units of reductions: a block that starts itself, or blocks that accumulate with those that
-//   initialize. Several units make the same values.
-// While the nodes of a unit's stretch run, its elements are incomplete.
+// The proof makes one claim for each buffer: every read of an element sees the same *value*, a function of
+// the element. A buffer has units. Each unit gives elements their whole value:
+// - A unit of stores. The value is the one stored by the last block, in program order, that has an instance
+//   for the element.
+// - One or more units of reductions. A unit is a block that initializes itself, or a set of blocks that
+//   accumulate together with those that initialize. Several units give the same values.
+//
+// While the nodes of a unit's stretch run, the unit's elements are incomplete.
 #pragma once
 
 #include <optional>
@@ -19,14 +20,16 @@ namespace kiln::proof {
 
 struct Writer {
   Id block = kNone;
-  int result = 0;  // which of its destinations
+  int result = 0;  // index of the block's destination
 };
 
 struct Unit {
   bool reduces = false;
-  std::vector<Writer> starters;  // of a reduction: what initializes; empty if the one writer does
-  std::vector<Writer> writers;   // in program order
-  size_t around = 0;  // number of loops around all of it: each of their iterations makes elements anew
+  // blocks that initialize a reduction; empty if its only writer does so itself
+  std::vector<Writer> starters;
+  std::vector<Writer> writers;  // in program order
+  // number of loops around the whole unit; each of their iterations computes the elements again
+  size_t around = 0;
   Stretch stretch;
   const std::vector<Writer>& first() const { return starters.empty() ? writers : starters; }
 };
@@ -39,10 +42,10 @@ class Model {
   const Spaces& spaces() const { return spaces_; }
   const std::vector<Unit>& units(Id buffer) const { return units_[buffer]; }
   bool IsWritten(Id buffer) const { return !units_[buffer].empty(); }
-  // What the proof does not speak of.
+  // Why the proof does not handle this program, if it does not.
   const std::optional<std::string>& problem() const { return problem_; }
 
-  // Sets `around` and `stretch` to what runs from the first to the last of the blocks.
+  // Sets `around` and `stretch` so that they cover everything between the first and the last of the writers.
   void Enclose(const std::vector<Writer>& writers, Unit& unit) const;
   const Access& Dest(const Writer& writer) const {
     return program().Accesses(program().block(writer.block).dests)[writer.result];
@@ -50,7 +53,7 @@ class Model {
 
  private:
   std::vector<Unit> Reductions(const std::vector<Writer>& writers);
-  Id Around(Id a, Id b) const;  // the lowest node that both are below or are
+  Id Around(Id a, Id b) const;  // the lowest common ancestor of two nodes
 
   Spaces spaces_;
   std::vector<std::vector<Unit>> units_;

@@ -1,13 +1,14 @@
-// What must hold of a program so that its elements have values (validator/proof/model.h). A part of
-// validator/proof/proof.h.
+// Checks the obligations under which every element of a program has one value (validator/proof/model.h). A
+// part of validator/proof/proof.h.
 //
-//   values      what a block stores is the element's value, or is overwritten before it can be read
-//   reductions  each instance enters once, after an initialization and before a read
-//   reads       what a block reads was written before: in the same iterations of loops around both, or in an
-//               earlier one of a serial loop; not while it is incomplete
-//   parallel    elements of reductions are made by one iteration of a parallel loop, or are private to each
-//   pipelines   children of a pipelined loop share only what a ring carries, made anew in each iteration
-//   layouts     different elements lie at different places
+//   values      a block stores the element's value, or another store overwrites it before a read
+//   reductions  each instance contributes once, after the initialization and before any read
+//   reads       a read follows the write: in the same iterations of the common loops or in an earlier
+//               iteration of a serial loop. No block reads an incomplete element
+//   parallel    one iteration of a parallel loop computes an element of a reduction, or each iteration has a
+//               private copy
+//   pipelines   children of a pipelined loop share only buffers in rings, written again in each iteration
+//   layouts     different elements lie at different addresses
 #pragma once
 
 #include <set>
@@ -18,17 +19,17 @@ namespace kiln::proof {
 
 class Obligations {
  public:
-  // reference: the model whose values the elements of shared buffers must have;
-  // the model itself for the original.
+  // `reference` is the model that defines the values of shared buffers. For the original it is `model`
+  // itself.
   Obligations(Decider& decider, Comparison& comparison, const Model& model, const Model& reference);
 
-  // The first that does not hold.
+  // Returns the first obligation that does not hold.
   Finding Check();
 
  private:
   struct Read {
     Id block, buffer;
-    Range index;  // of any element if it is a gather
+    Range index;  // unused by a gather, which may read any element
     std::vector<Range> within;
     bool gathers = false;
   };
@@ -46,20 +47,23 @@ class Obligations {
   Finding Layout(Id buffer);
   Finding Fail(const Reply& reply, std::string why) const;
 
-  // Of a writer's instances: the variables of the loops around all of a unit, then the element.
+  // Returns the writer's instances as a relation. Its results are the iterations of the first `around`
+  // loops, then the written element.
   Relation Written(const Writer& writer, size_t around) const;
   Relation WrittenBefore(const Writer& writer, const Read& read, size_t shared, size_t k) const;
   Look Wanted(Id buffer, const std::vector<Sum>& index, const Value& writer) const;
   Finding StartsAfterWhatItReads(Id block) const;
-  // `seen`: expressions whose reads under the same guards are in `reads`.
+  // Appends the reads of an expression to `reads`. `seen` holds expressions whose reads under the same
+  // guards are already there.
   void CollectReads(Id block, Id expr, std::vector<Range>& within, std::set<Id>& seen,
                     std::vector<Read>& reads) const;
   std::string BlockText(Id block) const;
-  std::string At(Id block, const Reply& reply) const;  // " at (i=3, k=7)"
-  bool Runs(const Unit& unit, Id block) const;         // within its stretch
+  std::string At(Id block, const Reply& reply) const;  // for example " at (i=3, k=7)"
+  bool Runs(const Unit& unit, Id block) const;         // whether the block lies in the unit's stretch
   bool IsPrivate(Id buffer, Id loop) const;
   bool Below(Id node, Id block) const;
-  // Number of loops around a block whose iterations each have the buffer anew, by a ring.
+  // Returns the number of loops around a block whose iterations each have a fresh copy of the buffer in a
+  // ring.
   size_t Anew(Id buffer, Id block) const;
 
   Decider& decider_;
@@ -68,11 +72,11 @@ class Obligations {
   const Model& reference_;
   const Program& p_;
   std::vector<Read> reads_;
-  std::vector<Unit> incomplete_;        // stores that are overwritten
-  std::vector<Id> incomplete_buffers_;  // of these
+  std::vector<Unit> incomplete_;        // units with stores that are overwritten
+  std::vector<Id> incomplete_buffers_;  // the buffer of each of these units
 };
 
-// What the outputs of one program have is written by the other.
+// Checks that each program writes all output elements that the other writes.
 Finding SameOutputs(Decider& decider, const Model& made, const Model& original);
 
 }  // namespace kiln::proof

@@ -1,4 +1,4 @@
-// That elements are read when they have their values.
+// Proof obligations on order: elements are read only when they have their values.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -119,8 +119,8 @@ Finding Obligations::Check() {
   return Pipelines();
 }
 
-// A reduction starts where the outermost loop that feeds it is entered:
-// nothing within that loop is written yet.
+// A reduction reads its initial values when the outermost loop that feeds it is entered. Checks that no
+// block inside that loop writes them.
 Finding Obligations::StartsAfterWhatItReads(Id block) const {
   const BlockNode& b = p_.block(block);
   if (b.monoid == kNone || b.accumulates || b.initial.count == 0) return {};
@@ -147,9 +147,9 @@ Finding Obligations::StartsAfterWhatItReads(Id block) const {
   return {};
 }
 
-// What a writer has written when the read is reached: in the same iteration of the first k loops around both, in
-// an earlier one of the loop behind these, if that is around both too. Results begin with the read's iterations of
-// `shared` loops.
+// Returns the elements that a writer has written before the read: in the same iteration of the first k
+// common loops, and in an earlier iteration of the next common loop, if there is one. The results begin with
+// the read's iterations of the first `shared` loops.
 Relation Obligations::WrittenBefore(const Writer& w, const Read& read, size_t shared, size_t k) const {
   const Spaces& spaces = model_.spaces();
   const size_t common = spaces.Common(w.block, read.block);
@@ -159,7 +159,7 @@ Relation Obligations::WrittenBefore(const Writer& w, const Read& read, size_t sh
     const int64_t extent = p_.loop(spaces.of(read.block).loops[l]).extent.Known();
     if (l < k) {
       around.push_back(spaces.of(w.block).at[l]);
-    } else if (l == k && k < common) {  // after iteration `at`
+    } else if (l == k && k < common) {  // any iteration after the write
       Sum after = spaces.of(w.block).at[l] + relation.points.Add(extent);
       after.offset += 1;
       around.push_back(after);
@@ -203,7 +203,7 @@ Finding Obligations::Reads(const Read& read) {
   }
   wanted.results.insert(wanted.results.end(), index->begin(), index->end());
 
-  // In the same iterations of the loops around both, then in earlier ones too.
+  // First try the writes in the same iterations of the common loops, then those in earlier iterations too.
   const size_t anew = Anew(read.buffer, read.block);
   std::vector<Relation> made;
   Reply reply;
@@ -228,8 +228,8 @@ Finding Obligations::Reads(const Read& read) {
                                   " before it is written"));
 }
 
-// In the iteration of the loops around a unit in which an element is read,
-// nothing of the unit writes it later.
+// Checks that an element is complete when it is read: in the same iteration of the loops around the unit, no
+// block of the unit writes it later.
 Finding Obligations::Complete(const Read& read, const Points& points, const std::vector<Sum>& index,
                               const Unit& unit) {
   const Spaces& spaces = model_.spaces();
@@ -284,7 +284,7 @@ bool Obligations::IsPrivate(Id buffer, Id loop) const {
                      [&](const Read& r) { return r.buffer != buffer || below(r.block); });
 }
 
-// Of each loop whose iterations may run at once, one iteration makes an element.
+// Checks that for each loop whose iterations may run at once, a single iteration computes an element.
 Finding Obligations::Parallel(Id buffer, const Unit& unit) {
   std::vector<Writer> writers = unit.writers;
   writers.insert(writers.end(), unit.starters.begin(), unit.starters.end());
@@ -295,7 +295,7 @@ Finding Obligations::Parallel(Id buffer, const Unit& unit) {
       const LoopKind kind = p_.loop(loop).kind;
       if (!MayRunAtOnce(kind) || p_.loop(loop).extent.Known() == 1) continue;
       const bool within = l >= unit.around;
-      const bool reduced = within && unit.reduces;  // over the loop: by lanes, which are combined
+      const bool reduced = within && unit.reduces;  // each lane reduces its part and the lanes are combined
       if (reduced ? Combines(kind) : IsPrivate(buffer, loop)) continue;
       if (within && writers.size() > 1 && std::count_if(writers.begin(), writers.end(), [&](const Writer& w) {
                                             const std::vector<Id>& around = model_.spaces().of(w.block).loops;

@@ -1,28 +1,28 @@
-// Pairs of instances that touch one element, by the order in which loops run them.
-// A part of validator/proof/proof.h.
+// Pairs of instances that touch the same element, classified by the order in which loops run them. A part of
+// validator/proof/proof.h.
 #pragma once
 
 #include "validator/proof/prover.h"
 
 namespace kiln::proof {
 
-// Of two relations whose first `loops` results are the iterations of the loops around both, and whose other
-// results are an element: the pairs of points with one element.
+// The pairs of points of two relations that touch the same element. The first `loops` results of each
+// relation are the iterations of the common loops; the other results are the element.
 class Pairs {
  public:
   Pairs(const Relation& one, const Relation& other, size_t loops);
 
-  // The variables of `one`, then those of `other`.
+  // The variables are those of `one`, followed by those of `other`.
   const Points& points() const { return points_; }
-  // Where `other` runs in a later (earlier) iteration of a loop than `one`.
+  // The pairs where `other` runs in a later (earlier) iteration of the loop than `one`.
   Points Later(size_t loop, int64_t extent) const;
   Points Earlier(size_t loop, int64_t extent) const;
-  // From now on, both run in the same iteration of the loop.
+  // Restricts the pairs to those that run in the same iteration of the loop.
   void Equate(size_t loop);
 
  private:
   Points points_;
-  std::vector<Sum> ahead_;  // by loop: how many iterations `other` is ahead
+  std::vector<Sum> ahead_;  // for each loop, how many iterations `other` is ahead of `one`
 };
 
 }  // namespace kiln::proof

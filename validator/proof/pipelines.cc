@@ -1,9 +1,10 @@
-// That the children of pipelined loops may overlap.
+// Proof obligation on pipelined loops: their children may overlap.
 //
-// Iterations of one child run in turn, and each iteration has its own copy of what a ring carries: a reader
-// waits for the writer's same iteration, the writer for readers of the copy that it needs. So every order
-// gives what running the children in turn gives if no two children share what is written but through a ring,
-// and what is read there was made anew in the same iteration.
+// The iterations of one child run in order. Each iteration has its own copy of a buffer in a ring. A reader
+// waits for the writer's same iteration, and a writer waits for the readers of the copy that it overwrites.
+// So running the children overlapped gives the same results as running them one after the other, under two
+// conditions: children share written buffers only through rings, and every element read from a ring was
+// written in the same iteration.
 #include <algorithm>
 #include <set>
 
@@ -24,9 +25,9 @@ size_t Obligations::Anew(Id buffer, Id block) const {
   return 0;
 }
 
-// Of a buffer and a pipelined loop.
+// Checks one buffer in one pipelined loop.
 Finding Obligations::Pipelined(Id buffer, Id loop) {
-  std::set<Id> writers, users;  // children
+  std::set<Id> writers, users;  // the children that write or use the buffer
   bool outside = p_.buffers[buffer].role != Role::kTemporary;
   const auto note = [&](Id block, bool writes) {
     outside |= !Below(loop, block);

@@ -12,7 +12,7 @@ namespace kiln {
 namespace proof {
 namespace {
 
-// The scheduled program has the original's buffers and parameters.
+// True if the scheduled program has the original's buffers and parameters.
 bool SameBuffers(const Program& original, const Program& scheduled) {
   if (original.parameters != scheduled.parameters || original.buffers.size() > scheduled.buffers.size())
     return false;

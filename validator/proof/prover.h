@@ -1,11 +1,11 @@
-// Questions about integer points, which equivalence is reduced to (validator/proof/proof.h), and who answers them.
+// Equivalence becomes questions about integer points (validator/proof/proof.h). A Prover answers them.
 //
-// The sets are those that loops, guards and indices make: points of a box whose sums (lang/index/index_map.h) lie
-// in ranges. The proof asks the algebra of index maps first, then looks at every point where these are few,
-// and asks a Prover last: give it one that decides Presburger sets (backends/prove) to decide the rest.
+// Loops, guards and indices define the sets: points of a box whose sums (lang/index/index_map.h) lie in
+// ranges. The proof first asks the algebra of index maps, then visits every point if there are few, and asks
+// a Prover last. A prover that decides Presburger sets (backends/prove) decides the rest.
 //
-// A prover never guesses: kYes and kNo are theorems, kUnknown is always allowed. Not thread safe unless it
-// says so.
+// A prover never guesses: kYes and kNo are theorems, and kUnknown is always allowed. A prover is not thread
+// safe unless it says so.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace kiln::proof {
 
-// 0 <= value < extent.
+// The condition 0 <= value < extent.
 struct Condition {
   Sum value;
   int64_t extent = 1;
 };
 
 // The points (v0, v1, ...) with 0 <= v < extent for each variable that satisfy the conditions. Sums are over
-// Source::Iter(variable). A variable may be defined by those before it: points where its value is out of its
-// range are none.
+// Source::Iter(variable). Earlier variables may define a variable. The set has no point where a defined
+// value is out of its range.
 struct Points {
   struct Variable {
     int64_t extent = 1;
@@ -33,14 +33,14 @@ struct Points {
   std::vector<Variable> variables;
   std::vector<Condition> conditions;
 
-  // As ExtentOf.
+  // The extent of a variable, so that Points can be passed as ExtentOf.
   int64_t operator()(Source source) const { return variables[source.id].extent; }
-  // A new variable, as a sum.
+  // Adds a variable and returns it as a sum.
   Sum Add(int64_t extent);
-  Sum Define(const Sum& value, int64_t extent);  // or one that is there, with this definition
+  Sum Define(const Sum& value, int64_t extent);  // like Add, but reuses a variable with this definition
 };
 
-// What the points give.
+// A function of the points: each point is mapped to the values of `results`.
 struct Relation {
   Points points;
   std::vector<Sum> results;
@@ -49,19 +49,19 @@ struct Relation {
 enum class Answer : uint8_t { kYes, kNo, kUnknown };
 struct Reply {
   Answer answer = Answer::kUnknown;
-  std::vector<int64_t> point = {};  // kNo: a point of the first argument that shows it
+  std::vector<int64_t> point = {};  // kNo: a counterexample, a point of the first argument
 };
 
 class Prover {
  public:
   virtual ~Prover() = default;
 
-  // There is no point.
+  // Asks whether there is no point.
   virtual Reply Empty(const Points& points) = 0;
-  // The results of each point of f are those of some point of some g.
+  // Asks whether the results of each point of f are also the results of some point of some g.
   virtual Reply Covers(const Relation& f, const std::vector<Relation>& g) = 0;
-  // Two points (of all the f) with equal results are points of one f with equal `values`, which has a list
-  // for each f.
+  // Asks whether results determine values: two points, of any of the f, with equal results must belong to
+  // the same f and have equal `values`. `values` has one list for each f.
   virtual Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<Sum>>& values) = 0;
 };
 

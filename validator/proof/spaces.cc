@@ -8,7 +8,7 @@
 namespace kiln::proof {
 namespace {
 
-// Resolves what bindings name.
+// Resolves the marks and loops that a binding refers to.
 class Maker {
  public:
   Maker(const Program& program, const Space* outer, Space& space)
@@ -26,7 +26,7 @@ class Maker {
     const auto known = values_.find(mark);
     if (known != values_.end()) return known->second;
     const int64_t extent = p_.marks[mark].extent.Known();
-    const Sum value = *Replace(  // what it divides is in range, which Checked has required
+    const Sum value = *Replace(  // the dividend is in range: Checked requires it
         space_.points, p_.SumOf(mark), [&](Source s) { return Value(s); },
         [&](Source s) { return ExtentOf(s); });
     Require(value, extent);
@@ -109,7 +109,7 @@ size_t Spaces::Common(Id a, Id b) const {
 }
 
 Id Spaces::StartOf(Id block) const {
-  std::vector<std::pair<Id, Id>> work;  // a mark, and the block whose iters it may use
+  std::vector<std::pair<Id, Id>> work;  // pairs of a mark and the block whose iters it may use
   const auto around = [&](Id node) {
     do node = p_.nodes[node].parent;
     while (node != kNone && !p_.IsBlock(node));

@@ -1,5 +1,6 @@
-// The instances of the blocks of a program as points of the loops around them, and the order in which they
-// run. Reads bindings as they stand, without the analyses that primitives ask. A part of validator/proof/proof.h.
+// Describes the instances of a program's blocks as points of the loops around them, and the order in which
+// they run. Reads bindings directly, independent of the analyses that primitives use. A part of
+// validator/proof/proof.h.
 #pragma once
 
 #include <map>
@@ -12,13 +13,13 @@ namespace kiln::proof {
 
 struct Space {
   Id block = kNone;
-  std::vector<Id> loops;   // around it, those of enclosing blocks too, outermost first
-  std::vector<Sum> at;     // the variables of these
-  Points points;           // the instances: one for each iteration of the loops that runs one
-  std::vector<Sum> iters;  // of the block
+  std::vector<Id> loops;   // around the block and its enclosing blocks, outermost first
+  std::vector<Sum> at;     // the variable of each loop
+  Points points;           // the loop iterations that run an instance of the block
+  std::vector<Sum> iters;  // the block's iters
 };
 
-// A place in the order of the program's nodes: begin <= that of what is below < end.
+// The range of positions that a node and its descendants take in program order.
 struct Stretch {
   int begin = 0, end = 0;
 };
@@ -32,9 +33,9 @@ class Spaces {
   const Space& of(Id block) const { return spaces_.at(block); }
   bool Before(Id a, Id b) const { return places_.at(a).begin < places_.at(b).begin; }
   const Stretch& place(Id node) const { return places_.at(node); }
-  // Number of loops around both.
+  // Returns the number of loops around both blocks.
   size_t Common(Id a, Id b) const;
-  // Outermost loop that feeds a reduction iter, as the interpreter finds it; kNone if none does.
+  // Returns the outermost loop that feeds a reduction iter, as the interpreter finds it, or kNone.
   Id StartOf(Id block) const;
 
  private:
@@ -45,17 +46,19 @@ class Spaces {
   std::map<Id, Stretch> places_;
 };
 
-// A block's own box: its iters as variables, with the conditions of its domain.
+// Returns the box of a block: its iters as variables, with the conditions of its domain.
 Points BoxOf(const Program& program, Id block);
 
-// The marks as sums over the points, the iters of the block being `iters`; nullopt where Replace gives none.
+// Returns the marks as sums over the points, with `iters` for the block's iters, or nullopt if Replace
+// fails.
 std::optional<std::vector<Sum>> IndicesAt(const Program& program, Id block, Range marks, Points& points,
                                           const std::vector<Sum>& iters);
-// The conditions that marks of a block make.
+// Returns the conditions that the marks of a block imply: each lies in its extent.
 std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id block, Range marks,
                                                    Points& points, const std::vector<Sum>& iters);
 
-bool MayRunAtOnce(LoopKind kind);  // iterations may not see each other
-bool Combines(LoopKind kind);      // of these, but for what they reduce, which is combined at the end
+bool MayRunAtOnce(LoopKind kind);  // true if the iterations must not depend on each other
+// true if such a loop may reduce: its partial results are combined at the end
+bool Combines(LoopKind kind);
 
 }  // namespace kiln::proof

@@ -12,7 +12,7 @@ Look Unknown(std::string why) {
   return look;
 }
 
-// Whether all hold; the undecided ones are left.
+// Decides whether all conditions hold. Keeps only the undecided ones in `conditions`.
 Truth DecideAll(Decider& decider, const Points& points, std::vector<Condition>& conditions) {
   std::vector<Condition> open;
   for (const Condition& c : conditions) {

@@ -1,5 +1,5 @@
-// Values of elements as expressions over points:
-// bodies of blocks with sums for their iters. A part of validator/proof/proof.h.
+// Values of elements as expressions over points: a block's body with sums for its iters. A part of
+// validator/proof/proof.h.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace kiln::proof {
 
 using Iters = std::shared_ptr<const std::vector<Sum>>;
 
-// An expression of a block's body.
+// An expression of a block's body, with values for the block's iters.
 struct Value {
   const Model* model = nullptr;
   Id block = kNone;
@@ -19,14 +19,14 @@ struct Value {
   Iters iters;
 };
 
-// What a value is when looked at.
+// The outermost form of a value after its guards are decided.
 struct Look {
   enum class Kind : uint8_t {
-    kOperation,  // `value`, whose expression is no load and no kWithin
+    kOperation,  // `value`, whose expression is neither a load nor kWithin
     kElement,    // of `buffer`, at `index`
-    kReduction,  // of a unit, at spatial iters `value.iters` of its first writer
-    kSplit,      // it depends on conditions that hold at some points and not at others
-    kUnknown     // `why`
+    kReduction,  // of a unit, at the spatial iters `value.iters` of its first writer
+    kSplit,      // some of `conditions` hold at some points and not at others
+    kUnknown     // for the reason `why`
   };
   Kind kind = Kind::kUnknown;
   Value value;
@@ -37,18 +37,18 @@ struct Look {
   std::string why;
 };
 
-// Decides guards; loads are not followed.
+// Decides the guards of a value. Does not follow loads.
 Look LookAt(Decider& decider, Points& points, Value value);
-// What made an element of a buffer that is written.
+// Returns the look of the expression that computes an element of a written buffer.
 Look Follow(Decider& decider, Points& points, const Look& element);
 
-// Iters of a block that writes the element at `index`; iters that the index does not name are 0. nullopt
-// where they cannot be expressed. The element may be one that the block does not write: `open` gets the
-// conditions under which it does; without it, that too is nullopt.
+// Returns the iters of the instance that writes the element at `index`. Iters that the index does not name
+// are 0. Returns nullopt if the iters cannot be expressed. The block may not write this element: then `open`
+// gets the conditions under which it does; without `open`, the function returns nullopt.
 std::optional<std::vector<Sum>> ItersOf(Decider& decider, Points& points, const Model& model,
                                         const Writer& writer, const std::vector<Sum>& index,
                                         std::vector<Condition>* open = nullptr);
-// Conditions under which a writer has an instance with these iters.
+// Returns the conditions under which a block has an instance with these iters.
 std::optional<std::vector<Condition>> Exists(Points& points, const Model& model, Id block,
                                              const std::vector<Sum>& iters);
 

@@ -10,11 +10,11 @@
 namespace kiln::proof {
 namespace {
 
-constexpr int kMostCopies = 16;  // between a store and the block that computes what it stores
+constexpr int kMostCopies = 16;  // on the way from a store to the block that computes the value
 
 Finding Unknown(std::string why) { return {Answer::kUnknown, std::move(why), {}}; }
 
-// An access of a buffer; of any element if it is a gather.
+// An access of a buffer. A gather may access any element.
 struct Use {
   Id block = kNone;
   Range index;
@@ -22,7 +22,7 @@ struct Use {
   int version = 0;
 };
 
-// The accesses of each buffer, in program order; of a block, what it reads first.
+// Returns the accesses of each buffer, in program order; a block's reads come before its writes.
 std::vector<std::vector<Use>> UsesOf(const Spaces& spaces) {
   const Program& p = spaces.program();
   std::vector<std::vector<Use>> uses(p.buffers.size());
@@ -47,7 +47,7 @@ std::vector<std::vector<Use>> UsesOf(const Spaces& spaces) {
   return uses;
 }
 
-// The first `loops` iterations around the block, then the element.
+// Returns the access as a relation: the first `loops` iterations around the block, then the element.
 Relation Touched(const Spaces& spaces, const Use& use, Id buffer, size_t loops) {
   const Program& p = spaces.program();
   const Space& space = spaces.of(use.block);
@@ -61,17 +61,17 @@ Relation Touched(const Spaces& spaces, const Use& use, Id buffer, size_t loops) 
   return relation;
 }
 
-// One program, whose versions of a buffer are kept apart.
+// The versions of each buffer of one program.
 class Versions {
  public:
   Versions(Decider& decider, const Program& program)
       : decider_(decider), p_(program), spaces_(program), uses_(UsesOf(spaces_)) {}
 
-  // Of the original: the versions of the writers of each buffer that has several.
+  // For the original: returns the version of each writer, for each buffer that has several versions.
   std::map<Id, std::map<Id, int>> Find() {
     std::map<Id, std::map<Id, int>> versions;
     for (Id buffer = 0; buffer < static_cast<Id>(uses_.size()); ++buffer) {
-      std::vector<const Use*> own;  // writers of the version
+      std::vector<const Use*> own;  // writers of the current version
       bool read = false;
       int version = 0;
       std::map<Id, int> writers;
@@ -91,7 +91,8 @@ class Versions {
     return versions;
   }
 
-  // Tells the versions by those of the original (which this may be), and shows that they are apart.
+  // Assigns each access its version, following the original's versions, and proves that versions do not
+  // overlap in time. `original` says whether this program is the original.
   Finding Check(const std::map<Id, std::map<Id, int>>& versions, bool original) {
     for (const auto& [buffer, writers] : versions) {
       int last = -1, most = 0;
@@ -109,13 +110,14 @@ class Versions {
     return {};
   }
 
-  // `names`: of a version of a buffer of the original, the buffer that it becomes.
+  // Gives each version a buffer of its own. `names` maps a buffer of the original and a version to the new
+  // buffer.
   Program Rename(const std::map<std::pair<Id, int>, Id>& names, Id shared) const {
     Program now = p_;
     const auto more = static_cast<Id>(names.size());
     std::vector<Buffer> made(names.size());
     for (const auto& [version, name] : names) made[name - shared] = p_.buffers[version.first];
-    for (const auto& version : shared_memory_) {  // what is no temporary is nobody's own
+    for (const auto& version : shared_memory_) {  // only temporaries can be private to iterations
       const auto name = names.find(version);
       (name == names.end() ? now.buffers[version.first] : made[name->second - shared]).role = Role::kOutput;
     }
@@ -165,7 +167,8 @@ class Versions {
     });
   }
 
-  // Of the block of the original that it does the work of, or that made what it copies; -1 if there is none.
+  // Returns the version of the origin of a block. For a copy, that is the version of the block that wrote
+  // the copied data. Returns -1 if there is none.
   int VersionOf(Id block, const std::map<Id, int>& writers, int copies) const {
     const Provenance& from = p_.block(block).provenance;
     if (from.kind != Provenance::Kind::kCopy) {
@@ -178,7 +181,7 @@ class Versions {
     return -1;
   }
 
-  // All that is done with a version at an element comes before the stores of later ones.
+  // Proves that all accesses of a version come before the stores of later versions, element by element.
   Finding Apart(Id buffer, int last) {
     const bool result = p_.buffers[buffer].role != Role::kTemporary;
     const auto rings = [&](const Ring& ring) { return ring.buffer == buffer; };
@@ -201,7 +204,8 @@ class Versions {
     return {};
   }
 
-  // Iterations that run at once share the memory of a version that only they use, if others use the buffer.
+  // True if iterations that run at once access this version although a block outside their loop uses the
+  // buffer. All iterations then share the version's memory.
   bool SharesMemory(Id buffer, const Use& use) const {
     for (const Id loop : spaces_.of(use.block).loops) {
       if (!MayRunAtOnce(p_.loop(loop).kind)) continue;
@@ -220,7 +224,7 @@ class Versions {
     const size_t common = spaces_.Common(use.block, later.block);
     const std::vector<Id>& loops = spaces_.of(use.block).loops;
     const Finding mixed = Unknown(absl::StrCat("versions of ", Name(buffer), " are not proven to be apart"));
-    // A reduction begins to store where its loop is entered; children of a pipelined loop overlap.
+    // A reduction begins to store when its loop is entered, and children of a pipelined loop overlap.
     const Id start = p_.block(later.block).monoid == kNone ? kNone : spaces_.StartOf(later.block);
     if (start != kNone && Below(start, use.block)) return mixed;
     if (common > 0 && use.block != later.block && p_.loop(loops[common - 1]).kind == LoopKind::kPipelined)
@@ -261,7 +265,7 @@ class Versions {
   const Program& p_;
   const Spaces spaces_;
   std::vector<std::vector<Use>> uses_;
-  std::set<std::pair<Id, int>> shared_memory_;  // versions
+  std::set<std::pair<Id, int>> shared_memory_;  // (buffer, version)
 };
 
 }  // namespace

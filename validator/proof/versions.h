@@ -1,23 +1,25 @@
-// Buffers that are written anew become buffers of their own. A part of validator/proof/proof.h.
+// Gives a buffer that is overwritten as a whole a new name for each version. A part of
+// validator/proof/proof.h.
 //
-// The proof rests on one value for each element (validator/proof/model.h). Where the original reads a buffer
-// and then stores to all that was written of it, what it stores is the buffer's next *version*. In a program
-// in which, element by element, all that is done with one version comes before the stores of the next, it
-// changes nothing if versions do not share their memory. So the proof speaks of programs in which they do
-// not: the last version keeps the buffer, the others get buffers after the original's.
+// The proof relies on one value for each element (validator/proof/model.h). If the original reads a buffer
+// and then stores to all elements written so far, it stores the buffer's next *version*. Suppose that for
+// each element all accesses of one version come before the stores of the next. Then giving versions separate
+// memory does not change the program. The proof handles programs with separate memory: the last version
+// keeps the buffer, the others get buffers after the original's.
 //
-// To which version a block's reads and writes belong is a guess (what is read is what the block before it
-// writes; a store is of the version of the block it comes from), which only makes programs too hard.
+// The version that a block reads or writes is a guess: it reads what the preceding block writes, and it
+// writes the version of the block it comes from. A wrong guess can only make a program too hard.
 #pragma once
 
 #include "validator/proof/compare.h"
 
 namespace kiln::proof {
 
-// A buffer has several writers: otherwise there is nothing to take apart.
+// True if some buffer has several writers. Otherwise there are no versions to separate.
 bool MayWriteAnew(const Program& original);
 
-// Rewrites both programs. kUnknown if versions are not proven to be apart; then nothing may be concluded.
+// Separates the versions in both programs. Returns kUnknown if they are not proven to be separate; then the
+// caller may conclude nothing.
 Finding TakeApart(Decider& decider, Program& original, Program& scheduled);
 
 }  // namespace kiln::proof

@@ -1,4 +1,4 @@
-// What the options of modules may be.
+// The values that a module's option accepts, checked when a space string is parsed.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace kiln {
 
-// Which values an option may have. A number, and each number of a list, lies from `least` to `most`; a text
-// is one that `text` accepts.
+// The values that one option accepts. A number, and each number of a list, must lie from `least` to `most`. A
+// text must satisfy the predicate `text`.
 struct Allowed {
   int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max();
   std::function<bool(const std::string&)> text = nullptr;
-  std::string texts = {};  // what `text` accepts, for messages
+  std::string texts = {};  // describes the accepted texts, for messages
 };
 inline Allowed Between(int64_t least, int64_t most) { return {.least = least, .most = most}; }
-// Counts: products of two of them are numbers too.
+// At least `least`. The upper limit is 2^31 - 1, so that the product of two such values fits an int64_t.
 inline Allowed From(int64_t least) { return Between(least, std::numeric_limits<int32_t>::max()); }
 
 }  // namespace kiln

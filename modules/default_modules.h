@@ -1,26 +1,26 @@
-// The modules of Kiln and their options, for C++ that composes a space of its own. The comment of each module's
-// source says what it does; docs/modules.md lists them all.
+// Declares Kiln's modules and their options, for C++ code that composes its own space. The comment at the top
+// of each module's source says what the module does; docs/modules.md lists all modules.
 //
 //   void MySpace(Schedule& s) {
 //     EachBlock(s, {AutoInline(), MultiLevelTiling({.structure = "SRS"})});
 //     RunSpace(s, "late", ParallelizeVectorizeUnroll());
 //   }
 //
-// What options allow is declared where the module is registered (KILN_MODULE) and checked in space strings only.
+// KILN_MODULE declares which values an option accepts. Only space strings are checked; C++ callers are not.
 #pragma once
 
 #include "modules/module.h"
 
 namespace kiln {
 
-// How strict auto-inline is; 0 and 1 are no and yes.
+// How strict auto-inline is. For the numbers, 0 means no and 1 means yes.
 struct AutoInlineOptions {
   int64_t into_consumer = 1, into_producer = 1;
-  int64_t constants = 1;  // what reads nothing goes into its consumers, whatever it costs
-  int64_t cheap = 1;      // only what costs little to compute again, or is read once
-  int64_t ordered = 1;    // only what reads in the order in which it writes
-  int64_t injective = 0;  // only what reads at its iters and offsets
-  std::string disallow;   // operations that keep a block, such as "exp,tanh"
+  int64_t constants = 1;  // a block that reads nothing is always inlined into its consumers
+  int64_t cheap = 1;      // inline only blocks that are cheap to recompute or read once
+  int64_t ordered = 1;    // inline only blocks that read in the order in which they write
+  int64_t injective = 0;  // inline only blocks whose reads are at iters plus constants
+  std::string disallow;   // operations that prevent inlining, such as "exp,tanh"
 };
 BlockModule AutoInline(AutoInlineOptions options = {});
 
@@ -29,25 +29,25 @@ void ChannelsInBlocks(Schedule& s, Block block);
 
 struct MultiLevelTilingOptions {
   std::string structure = "SSRSRS";  // levels of spatial and reduction tiles, outermost first
-  int64_t max_innermost = 64;        // bound of the innermost factor of a spatial loop
-  int64_t max_reduction = 256;       // and of a reduction: the length of a packed panel
-  int64_t waste_percent = 10;        // of rows: how much of the extent may be run in vain; 0: perfect tiles
-  std::vector<int64_t> epilogue = {2};  // levels below which an epilogue may be computed, from 1 on
+  int64_t max_innermost = 64;        // largest innermost factor of a spatial loop
+  int64_t max_reduction = 256;  // largest innermost factor of a reduction loop: the length of a packed panel
+  int64_t waste_percent = 10;   // how many percent of a row loop may be padding; 0: perfect tiles
+  std::vector<int64_t> epilogue = {2};  // tile levels, from 1 on, below which an epilogue may be computed
 };
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options = {});
 
 struct AddRfactorOptions {
-  int64_t max_jobs_per_core = 16;  // with more spatial iterations a reduction keeps the cores busy
+  int64_t max_jobs_per_core = 16;  // a reduction with more spatial iterations keeps the cores busy
 };
 BlockModule AddRfactor(AddRfactorOptions options = {});
 
 struct PadToTileOptions {
-  int64_t waste_percent = 12;  // of an extent that is padded
+  int64_t waste_percent = 12;  // how many percent an extent may grow
 };
 BlockModule PadToTile(PadToTileOptions options = {});
 
-struct TilingWithIntrinsicOptions : MultiLevelTilingOptions {  // around the intrinsic; reductions in its k
-  std::string families;                                        // how their names begin: "vnni,bf16"; "": all
+struct TilingWithIntrinsicOptions : MultiLevelTilingOptions {  // applies to the tiles around the intrinsic
+  std::string families;  // prefixes of family names, such as "vnni,bf16"; "": all
 };
 BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options = {});
 
@@ -57,7 +57,7 @@ struct RowsAtOnceOptions {
 BlockModule RowsAtOnce(RowsAtOnceOptions options = {});
 
 struct StreamResultsOptions {
-  int64_t caches = 4;  // how many times the second one
+  int64_t caches = 4;  // smallest result size, in multiples of the L2 cache
 };
 BlockModule StreamResults(StreamResultsOptions options = {});
 

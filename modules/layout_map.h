@@ -1,8 +1,8 @@
-// The text of layouts that modules give to Schedule::TransformLayout.
+// Builds the text of a layout for Schedule::TransformLayout.
 //
 //   LayoutMap(DimNames(2), {"d1/16", "d0", "d1%16"})      "(d0, d1) -> (d1/16, d0, d1%16)"
 //
-// TransformLayout reports what is wrong with a layout.
+// Nothing is checked here: TransformLayout reports an error if the layout is wrong.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-std::vector<std::string> DimNames(size_t count);  // d0, d1, ..
+std::vector<std::string> DimNames(size_t count);  // d0, d1, ...
 std::string LayoutMap(const std::vector<std::string>& names, const std::vector<std::string>& axes);
 
 }  // namespace kiln

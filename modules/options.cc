@@ -1,4 +1,4 @@
-// Options of modules, from "key=value" pairs.
+// Sets a module's options from the "key=value" pairs of a space string.
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
@@ -20,7 +20,7 @@ std::string Wanted(const OptionPlace& option) {
   return wanted;
 }
 
-// Takes the value; false if it is not allowed.
+// Parses the text into the option. Returns false if the option does not accept the value.
 bool Set(const OptionPlace& option, const std::string& text) {
   const Allowed& allowed = option.allowed;
   if (auto* const* value = std::get_if<std::string*>(&option.value)) {

@@ -1,12 +1,12 @@
-// Pin: what a user knows of the space that follows.
+// Pin: restricts a sampling site or a choice of the space that follows.
 //
 //   v = sample-perfect-tile l n=2 @cpu/multi-level-tiling/matmul/R2
 //   -> pin site=matmul/R2 to=64,16:        .. only=[64 16]          a fixed decision
 //   -> pin site=matmul/R2 to=64,16,32,32:  .. only=[64 16 32 32]    one of two
 //
-// `site` is the name of a site or of a structural choice, or the end of one after a '/'; `to` lists what is
-// left of its support: decisions one after the other, or alternatives. Stands before what it restricts.
-// Structure: none; a choice that is pinned has the alternatives that are left.
+// `site` is the name of a sampling site or a structural choice, or the end of that name after a '/'. `to`
+// lists the values that remain: decisions one after the other, or numbers of alternatives. Pin must come
+// before the module that samples. Structure: none; a pinned choice keeps the listed alternatives only.
 #include "modules/default_modules.h"
 
 namespace kiln {

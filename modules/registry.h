@@ -1,5 +1,5 @@
-// Modules by name: what KILN_MODULE registers, and space strings look up. Registration happens when the
-// program or a plugin is loaded; lookups are safe from any thread afterwards.
+// Finds modules by name. KILN_MODULE registers them while the program or a plugin is loaded. After that, any
+// thread may look them up.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace kiln {
 
 using Space = std::function<void(Schedule&)>;
 
-// A module of one block, with the name that its sites get.
+// A module of one block and its name, which is part of the names of its sites.
 struct BlockModule {
   std::string name;
   std::function<void(Schedule&, Block)> apply;
@@ -25,7 +25,8 @@ struct BlockModule {
   BlockModule(void (*function)(Schedule&, Block));  // NOLINT: registered functions are modules
 };
 
-// An option's value in a space string: number, text or list of numbers ("0,16,64").
+// Declares an option: its name in space strings, the member that holds it, and the values it accepts. The
+// value is a number, a text or a list of numbers ("0,16,64").
 template <typename Options>
 struct OptionDecl {
   const char* name;
@@ -37,21 +38,22 @@ OptionDecl<Options> Option(const char* name, T Options::* member, Allowed allowe
   return {name, member, std::move(allowed)};
 }
 
-// "key=value" pairs as written.
+// "key=value" pairs as the space string spells them.
 using OptionText = std::vector<std::pair<std::string, std::string>>;
 
 struct ModuleEntry {
   std::string name;
   bool of_block = false;
-  std::function<absl::StatusOr<BlockModule>(const OptionText&)> make_block;  // of_block
+  std::function<absl::StatusOr<BlockModule>(const OptionText&)> make_block;  // if of_block
   std::function<absl::StatusOr<Space>(const OptionText&)> make_space;        // otherwise
-  void (*function)(Schedule&, Block) = nullptr;  // of a block module without options
+  void (*function)(Schedule&, Block) = nullptr;  // for a block module without options
   std::vector<std::string> options;
 };
 
 const ModuleEntry* FindModule(absl::string_view name);
 std::vector<std::string> ModuleNames();
-// Names that were registered again, which did nothing: whoever loads a plugin refuses it then.
+// Names that were registered a second time. That registration had no effect, so a plugin that caused it is
+// refused.
 std::vector<std::string> RepeatedModuleNames();
 
 namespace internal {

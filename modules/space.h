@@ -1,4 +1,4 @@
-// Space strings: a space as data, which the database stores and the command line takes.
+// Parses space strings. A space string describes a space in the database and on the command line.
 //
 //   space  = item { "|" item }
 //   item   = "each-block" "(" module { "|" module } ")"  |  module
@@ -6,19 +6,20 @@
 //
 //   each-block(auto-inline | multi-level-tiling structure=SSRSRS) | random-compute-location
 //
-// Modules and keys are those registered (modules/module.h); each-block takes modules of a block, the top
-// level modules of a program.
+// Names and keys are those that KILN_MODULE registered (modules/module.h). `each-block` takes modules of one
+// block; all other items are modules of a whole program.
 #pragma once
 
 #include "modules/module.h"
 
 namespace kiln {
 
-// kInvalidArgument with the column and what was expected there. `find` looks modules up.
+// Fails with kInvalidArgument, which names the line and column and what was expected. `find` looks modules
+// up.
 using ModuleLookup = std::function<const ModuleEntry*(absl::string_view name)>;
 absl::StatusOr<Space> ParseSpace(absl::string_view text, const ModuleLookup& find = FindModule);
 
-// The default space of a target, as a string.
+// The default space of a target as a space string; "" if the target has none.
 std::string DefaultSpace(const Target& target);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// The characters and words of a space string.
+// Splits a space string into words and punctuation, and tracks the line and column.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@ class SpaceTokens {
  public:
   explicit SpaceTokens(absl::string_view text) : text_(text) {}
 
-  // Of the next character.
+  // Position of the next character, counted from 1.
   size_t line() const { return 1 + std::count(text_.begin(), text_.begin() + at_, '\n'); }
   size_t column() const { return 1 + at_ - (text_.substr(0, at_).rfind('\n') + 1); }
 
-  // The next character that is no blank; '\0' at the end.
+  // The next character that is not white space; '\0' at the end. Does not consume it.
   char Peek() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';

@@ -1,5 +1,5 @@
-// What modules ask of a block before they schedule it. Each check returns OK or kFailedPrecondition, which
-// names the block or loop and what it lacks; a module hands it to Schedule::Declines.
+// Checks that modules make before they schedule a block. Each check returns OK, or kFailedPrecondition with
+// the block or loop and what it lacks. A module passes the status to Schedule::Skip.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,18 +7,18 @@
 
 namespace kiln {
 
-// OK if no module has scheduled the block yet: its loops are serial, of extents that no draw determines,
-// run no instance twice, and hold no other block.
+// OK if no module has scheduled the block yet: its loops are serial, contain no other block, repeat no
+// instance, and no extent depends on a sampled value.
 absl::Status CheckUntouched(const Program& program, Id block);
 
-// OK if tiles of the block reuse what they load (HasReuse).
+// OK if the block is a reduction whose tiles reuse what they load (HasReuse).
 absl::Status CheckReuses(const Program& program, Id block);
 
-// OK if the block is a reduction that may have partial results: it starts itself, in a nest of its own.
+// OK if the block is an unscheduled reduction that initializes its own result, as rfactor requires.
 absl::Status CheckReduces(const Program& program, Id block);
 
-// Whether the block reduces along contiguous memory and reuses nothing, so that no tiling vectorizes it.
-// Blocks that combine accumulators do not: which loops they have depends on what was drawn for the tiles.
+// True if the block reduces along its innermost loop and reuses nothing, so that no tiling vectorizes it.
+// False for blocks that combine accumulators, since their loops depend on sampled tiles.
 bool IsRow(const Program& program, Id block);
 
 }  // namespace kiln

@@ -1,12 +1,12 @@
-// Auto-Inline: elementwise work becomes part of its consumers, or of its producer.
+// Auto-Inline: inlines elementwise blocks into their consumers, or into their producer.
 //
 //   B[i, j] = f(A[i, j]);  C[i, j] = g(B[i, j])      ->      C[i, j] = g(f(A[i, j]))
 //
-// Applies to: plain stores. A store that reads nothing always goes into its consumers; others do if they cost
-// little to compute again (no special function and no padding, unless there is one reader that reads each
-// element once), permute nothing that they read but constants, so that no contiguous access becomes a strided
-// one, and, if it is asked for, read at their iters alone. Constants lie as their readers walk them
-// (modules/tiling/prepack_constants.h), but only where these read the constants themselves. Structure: none.
+// Applies to: plain stores. A block that reads nothing is always inlined into its consumers. Another block is
+// inlined if it is cheap to compute again, or if it has one reader that reads each element once. It must not
+// permute what it reads, since that would turn a contiguous access into a strided one; constants may be
+// permuted, because prepacking fixes their layout later (modules/tiling/prepack_constants.h). The option
+// `injective` also requires that it reads only at its iters plus constants. Structure: none.
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"

@@ -1,9 +1,9 @@
-// Inline-Constant-Scalars: a scalar that reads nothing is a number in the bodies that read it.
+// Inline-Constant-Scalars: replaces reads of a scalar whose block reads nothing by the scalar's value.
 //
 //   c[] = 3;  for i: B[i] = A[i] * c[]      ->      for i: B[i] = A[i] * 3
 //
-// Applies to: blocks without reads that write one buffer without dimensions, no result of the program.
-// Structure: none.
+// Applies to: blocks that read nothing and write one buffer without dimensions, which is not a result of the
+// program. Structure: none.
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"

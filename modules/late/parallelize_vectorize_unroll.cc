@@ -1,5 +1,6 @@
-// Parallelize-Vectorize-Unroll: late steps that look at the numbers, at the end of a space (NeurIPS'22,
-// appendix A).
+// Parallelize-Vectorize-Unroll: parallelizes outer loops, vectorizes inner loops and unrolls the rest. It
+// ends a space, because its steps look at the loop extents that earlier decisions gave (NeurIPS'22, appendix
+// A).
 //
 //   for i: for j: for v: S      ->      parallel f: ... unrolled ... vectorized v: S
 #include "modules/default_modules.h"

@@ -1,8 +1,10 @@
-// Random-Compute-Location: blocks that stand alone, with consumers, are computed where a draw says.
+// Random-Compute-Location: samples where a block is computed: inline, in its own nest, or in a consumer's
+// nest.
 //
 //   B[i] = f(i);  for o: for t: C[..] = B[4*o + t]      ->      inline, where it is, or below o
 //
-// Applies to: plain stores that no other module has placed, nor prepared, last block first.
+// Applies to: plain stores in a nest of their own that have consumers and are outside the prepare phase.
+// Visits the last block first.
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
@@ -16,7 +18,7 @@ void PlaceAtRandom(Schedule& s, Block block) {
   const Id node = s.node(block);
   if (!s.ok() || WritesOutput(p, node) || Consumers(p, node).empty() || p.block(node).accumulates) return;
   const std::vector<Id> loops = LoopsAround(p, node);
-  if (p.nodes[loops.empty() ? node : loops.front()].prepare) return;  // made once, as it is read
+  if (p.nodes[loops.empty() ? node : loops.front()].prepare) return;  // its layout is fixed
   if (!loops.empty() && p.nodes[loops.front()].first != p.nodes[loops.front()].last)
     return;  // shares its nest
   for (const Id loop : loops) {

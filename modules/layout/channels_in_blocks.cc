@@ -1,15 +1,15 @@
-// Channels-In-Blocks: layout stages around a convolution whose channels come first (NCHWc workspaces).
+// Channels-In-Blocks: gives a convolution with the channels first a workspace in the layout NCHWc.
 //
 //   for o, h, w, c, r, s: Y[o, h, w] += X[c, h + r, w + s] * K[o, c, r, s]
 //   -> lanes of 16:  X.cache[c, h, w] = X[c, h, w]         layout (c / 16, h, w, c % 16)
 //                    for h, w, o, c, r, s: Y.cache[o, h, w] += X.cache[..] * K[..]
 //                    Y[o, h, w] = Y.cache[o, h, w]         Y.cache: layout (o / 16, h, w, o % 16)
 //
-// What another block writes, as padding does, is written in blocks and not copied. Lanes of tiles go along
-// the channels of the result then, for these are the innermost of its memory.
+// An input that another block writes, such as a padding block, gets the new layout itself and is not copied.
+// The channels of the result are then innermost in memory, so tiles vectorize along them.
 //
-// Applies to: untouched blocks that reuse what they load, with windows over a dimension behind the channels;
-// channels that vectors fill.
+// Applies to: unscheduled blocks that reuse what they load and move a window over dimensions behind the
+// channels. The channel count must be a multiple of the vector's lanes.
 // Structure:  channels-in-blocks = no | yes
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/access.h"
@@ -23,8 +23,8 @@ namespace kiln {
 namespace {
 
 struct Stages {
-  std::vector<std::pair<int, size_t>> images;  // operand, dimension of its channels
-  std::optional<size_t> result;                // dimension
+  std::vector<std::pair<int, size_t>> images;  // operand number, dimension of its channels
+  std::optional<size_t> result;                // dimension of the channels
 };
 
 Stages FindStages(const Program& p, Id block, int64_t lanes) {
@@ -33,7 +33,7 @@ Stages FindStages(const Program& p, Id block, int64_t lanes) {
   const std::vector<Id> operands = ReadBuffers(p, block);
   const auto fills = [&](int loop) { return p.loop(around[loop]).extent.Known() % lanes == 0; };
   Stages stages;
-  std::set<int> walked;  // loops that images depend on
+  std::set<int> walked;  // loops that the images' indices depend on
   for (int i = 0; i < std::ssize(operands); ++i) {
     const AccessPattern access = AccessOf(p, block, operands[i]);
     bool windows = false;
@@ -58,7 +58,8 @@ Stages FindStages(const Program& p, Id block, int64_t lanes) {
   return stages;
 }
 
-// "(d0, d1, d2) -> (d0, d1/16, d2, d1%16)", of channels d1.
+// The layout that splits dimension `channels` into blocks of `lanes`: for dimension 1 of 3 and 16 lanes,
+// "(d0, d1, d2) -> (d0, d1/16, d2, d1%16)".
 std::string InBlocks(size_t dims, size_t channels, int64_t lanes) {
   const std::vector<std::string> names = DimNames(dims);
   std::vector<std::string> axes = names;

@@ -1,10 +1,10 @@
-// Stream-Results: a large result is stored past the caches, which it would only fill: no line of it is read
-// before it is written, and what is read stays.
+// Stream-Results: writes a large result with non-temporal stores, which bypass the caches. No line of the
+// result is loaded before it is written, and the inputs stay in the caches.
 //
 //   for i: for j: C[i, j] = f(A[i, j])     ->     the same, annotated `stream`
 //
-// Applies to: results of the program that are stored once, that no block reads, and that are `caches` times
-// as large as the second cache.
+// Applies to: results of the program that are stored once, that no block reads, and that are at least
+// `caches` times as large as the L2 cache.
 // Structure:  stream = no | yes
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/annotations.h"

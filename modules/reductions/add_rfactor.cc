@@ -1,4 +1,5 @@
-// Add-Rfactor: partial results of a reduction, where its spatial loops alone keep cores or lanes idle.
+// Add-Rfactor: computes partial results of a reduction where its spatial loops cannot fill the cores or
+// lanes.
 //
 //   for i: for k: B[i] sum= f(i, k)
 //   -> chunks: for k0: for i: for k1: B.rf[k0, i] sum= f(i, k0, k1)
@@ -6,11 +7,11 @@
 //   -> lanes:  for i0: { for k0: for i1: vectorized k1: B.rf[i1, k1] sum= f(..)         i1 unrolled, B.rf in
 //                        for i1: vectorized k1: B[i0, i1] sum= B.rf[i1, k1] }           registers
 //
-// Applies to: untouched reductions with one result. Chunks: the spatial loops have fewer iterations than the
-// reductions, and fewer than max-jobs-per-core for each core, of which there are several. Lanes: tiles would
-// reuse what they load, yet no spatial loop gives lanes, and the innermost reduction does (matrix times
-// vector); rows that reuse nothing are vectorize-rows'.
-// Structure:  rfactor = none | chunks | lanes, those that apply.
+// Applies to: unscheduled reductions with one result. Chunks: the target has several cores, and the spatial
+// loops have fewer iterations than the reduction loops and than max-jobs-per-core times the cores. Lanes:
+// tiles would reuse what they load, no spatial loop can be vectorized, and the innermost reduction loop can
+// (matrix times vector). Reductions without reuse are left to vectorize-rows.
+// Structure:  rfactor = none | chunks | lanes; alternatives that do not apply are left out
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

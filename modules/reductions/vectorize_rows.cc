@@ -1,13 +1,13 @@
-// Vectorize-Rows: reductions along contiguous rows keep partial results in the lanes of vectors, and combine
-// them once, at the end of the row.
+// Vectorize-Rows: a reduction along contiguous memory keeps partial results in vector lanes and combines the
+// lanes once, at the end of the row.
 //
 //   for i: for k: B[i] sum= A[i, k]
 //   ->
 //   for i: for k0: vectorized k1: B.rf[k1] sum= A[i, k0, k1];  vectorized k1: B[i] sum= B.rf[k1]
 //
 // Applies to: programs with a reduction that reuses nothing, so that no tiling vectorizes it (softmax, layer
-// norm, norms), wherever other modules have placed it: it is a late step. One site for all rows: how many
-// lanes, 0 for a tree after every vector.
+// norm). It is a late step: it applies wherever other modules have placed the reduction. One site samples the
+// lanes for all rows; 0 means that every vector is reduced by a tree.
 #include <algorithm>
 
 #include "lang/analysis/dataflow.h"

@@ -1,8 +1,8 @@
-// The default spaces of CPUs: inline what is cheap, tile what reuses, place the rest, then rows, parallel,
-// vectors and straight lines.
+// The default CPU spaces: inline cheap blocks, tile blocks that reuse data, place the remaining blocks,
+// vectorize rows, then parallelize, vectorize and unroll.
 //
-// What stands in a default space applies seldom or always gains: each choice more is one that a search has to
-// try. A target takes what fits it: `cpu` is one of the others.
+// A module is in a default space if it rarely applies or nearly always gains, since each extra choice costs
+// the search trials. `cpu` picks one of the other spaces by the target's features.
 #include <algorithm>
 
 #include "lang/patterns/intrinsic.h"
@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// dots: contractions of bytes, bf16 and f16 are tiled with intrinsics too.
+// dots: also tile contractions of bytes, bf16 and f16 with the target's dot-product and matrix intrinsics.
 void SpaceOf(Schedule& s, bool dots) {
   RunSpace(s, "skip-zeros", SkipZeros);
   RunSpace(s, "skip-padding", SkipPadding);

@@ -1,5 +1,5 @@
-// Orders loops as the result of their block lies in memory, so that vectors along the innermost loop store
-// neighboring elements.
+// Orders the loops of a block like the dimensions of its result in memory. Vectors along the innermost loop
+// then store neighboring elements.
 //
 //   for j, k, i: C[i, j] += A[i, k] * B[k, j]      ->      for i, j, k: C[i, j] += A[i, k] * B[k, j]
 #pragma once
@@ -11,11 +11,12 @@
 
 namespace kiln {
 
-// Orders the loops of a block that is not tiled yet; reductions come last. Does nothing if `s` has failed.
+// Orders the loops of a block that is not tiled yet; reduction loops come last. Does nothing if `s` has
+// failed.
 void OrderByResult(Schedule& s, Block block);
 
-// Orders the loops below `above` of a block that combines the sums of a tile: those that store along `axis`
-// come last. Returns the loops in their new order; none if `s` has failed.
+// Orders the loops below `above` of a block that combines the accumulators of a tile. Loops that move along
+// `axis` come last. Returns the loops in their new order, or none if `s` has failed.
 std::vector<Loop> OrderCombine(Schedule& s, Block combine, Loop above, const std::optional<VectorAxis>& axis);
 
 }  // namespace kiln

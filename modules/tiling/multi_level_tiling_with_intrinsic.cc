@@ -1,16 +1,16 @@
-// Multi-Level-Tiling-With-Intrinsic: the innermost tile of a contraction is one intrinsic of the target, and
-// the tiles around it are those of multi-level tiling.
+// Multi-Level-Tiling-With-Intrinsic: tiles a contraction such that its innermost tile is one call of a
+// hardware intrinsic. The tiles around the call are those of multi-level tiling.
 //
 //   for i, j, k: C[i,j] += A[i,k] * B[k,j]
-//   -> m, n, k: the contraction as a product of matrices, padded to multiples of the intrinsic's (einsum)
-//   -> for m0, n0, m1, n1, k0, m2, n2, k1, m3, n3:       tiles by structure, in intrinsics
+//   -> m, n, k: the contraction as a matrix product, padded to multiples of the intrinsic's m, n, k (einsum)
+//   -> for m0, n0, m1, n1, k0, m2, n2, k1, m3, n3:       tiles by structure, counted in intrinsics
 //        call acc[m, n] += A[m, k] * B[k, n]             acc in registers, combined below m2, n2
 //
-// Applies to: untouched blocks that MatchContraction accepts for a family of the target: outer products of
-// fused multiply-adds, dot products of bytes (VNNI) and of bf16, matrix units.
+// Applies to: unscheduled blocks that MatchContraction accepts for an intrinsic family of the target: outer
+// products of fused multiply-adds, dot products of bytes (VNNI) and of bf16, matrix units.
 // Structure:  intrinsic = none | one per family that fits and whose name begins with one of `families`
-//             read-reuse = as of multi-level tiling; B always where a call reads more than one k: they lie
-//                          next to each other then, below the columns of a panel
+//             read-reuse = as of multi-level tiling; if one call reads several k, B is always packed, so that
+//                          these k are neighbors in memory
 //             epilogue   = as of multi-level tiling
 #include <algorithm>
 
@@ -26,13 +26,13 @@
 namespace kiln {
 namespace {
 
-// Whether the name begins with one of those that commas separate, or there is none.
+// True if the name begins with one of the comma-separated prefixes, or if there are no prefixes.
 bool IsOneOf(const std::string& name, const std::string& families) {
   const std::vector<std::string> all = absl::StrSplit(families, ',');
   return std::any_of(all.begin(), all.end(), [&](const std::string& f) { return absl::StartsWith(name, f); });
 }
 
-// Beginnings of names of families, of whatever machine.
+// Accepts prefixes of the family names of all machines, separated by commas.
 Allowed Families() {
   const auto known = [](absl::string_view begin) {
     return absl::c_any_of(AllIntrinsics(), [&](const Intrinsic* intrinsic) {

@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// Lays out the copy of the operand in panels as wide as the innermost tiles.
+// Changes the layout of the operand's copy to panels as wide as the innermost tiles.
 void LayOutPanels(Schedule& s, Block block, const TiledOperand& operand, const Tiles& tiles) {
   const std::vector<int>& steps = operand.access.steps;
   const std::vector<std::string> names = DimNames(steps.size());
@@ -39,7 +39,8 @@ void LayOutPanels(Schedule& s, Block block, const TiledOperand& operand, const T
   s.TransformLayout(block, operand.number, LayoutMap(names, panels), widths);
 }
 
-// Makes a copy that interleaves rows store one vector at a time:
+// For a copy that interleaves rows: reorders and vectorizes its loops such that it stores one vector at a
+// time.
 //   for k, j: P[j, k] = B[k, j]   ->   for k0, j0: for j1, k1 in lanes: P[.., j0*16 + j1, k0*4 + k1] = B[..]
 void InterleaveRows(Schedule& s, Block copy, const TiledOperand& operand, const Tiles& tiles) {
   if (!s.ok()) return;

@@ -1,14 +1,14 @@
-// Pack-Operands: copies an operand of a tiled block into panels as wide as its innermost tiles, above the
-// loops that read it again.
+// Pack-Operands: copies an operand of a tiled block into panels as wide as the innermost tiles. The copy runs
+// above the loops that read the operand again.
 //
 //   for k0: for i1, j1: for k1: for i2, j2: C[..] += A[..] * B[k, j]
 //   -> for k0: for j, k1, j2: B.cache[j, k1, j2] = B[..];  for i1, j1: for k1: for i2, j2: .. B.cache[..]
 //
-// Where a tiled loop is the index of a dimension, the copy cuts that dimension by the innermost factor of the
-// loop, a random variable; other dimensions stay whole. The copy stands below the first reduction level, and
-// from there below the loops that it depends on, up to the first that it does not (K. Goto, R. van de Geijn,
-// "Anatomy of High-Performance Matrix Multiplication", TOMS 2008, section 4). So its place needs no site: it
-// follows from the order of the loops, which the choice read-reuse decides.
+// If a tiled loop is the index of a dimension, the copy splits that dimension by the loop's innermost factor,
+// which is sampled. Other dimensions stay whole. The copy is below the first reduction level and below the
+// loops after it that index the operand, up to the first loop that does not (K. Goto, R. van de Geijn,
+// "Anatomy of High-Performance Matrix Multiplication", TOMS 2008, section 4). The loop order, which the
+// choice read-reuse decides, thus fixes the place of the copy, and no site samples it.
 #pragma once
 
 #include "modules/tiling/tiled_operand.h"
@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// Errors make `s` inert.
+// Adds the copy of `operand` to the tiled `block`. Errors make `s` inert.
 void PackOperand(Schedule& s, Block block, const TiledOperand& operand, const Tiles& tiles);
 
 }  // namespace kiln

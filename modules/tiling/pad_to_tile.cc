@@ -1,15 +1,16 @@
-// Pad-To-Tile: extents of a contraction that divide badly grow to a multiple that tiles fill.
+// Pad-To-Tile: pads extents of a contraction that have no good tile sizes to a multiple that tiles can fill.
 //
 //   for i in 0..6, j in 0..13, k in 0..7: C[i, j] += A[i, k] * B[k, j]
 //   -> lanes of 8:  B.pad[k, j] = j < 13 ? B[k, j] : 0
 //                   for i in 0..6, j in 0..16, k in 0..7: C.pad[i, j] += A[i, k] * B.pad[k, j]
 //                   C[i, j] = C.pad[i, j]
 //
-// Applies to: untouched contractions whose innermost loop of the result (the lanes') is longer than a vector
-// and no multiple of one, or whose reductions of more than 64 have no tile of 4 to 64; each at most
-// waste-percent larger when it is padded. Rows need no padding: their tiles may be imperfect.
-// Structure:  pad = none | lanes to pairs of vectors (to single ones where these waste too much) and
-//             reductions to eights
+// Applies to: unscheduled contractions in which one of these holds. The vectorized loop, which is the
+// innermost of the result, is longer than a vector and not a multiple of one. A reduction loop longer than 64
+// has no divisor from 4 to 64. Padding may enlarge an extent by at most waste-percent. Other spatial loops
+// need no padding, since their tiles may be imperfect.
+// Structure:  pad = none | the vectorized loop to a multiple of two vectors (of one, if two waste too much),
+//             and reduction loops to multiples of 8
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -32,14 +33,14 @@ bool DividesBadly(int64_t extent) {
   return true;
 }
 
-// As pad-einsum wants it.
+// OK if pad-einsum accepts the block: all reads are at iters or constants.
 absl::Status CheckReadsAtIters(const Program& p, Id block) {
   if (ReadsAtIters(p, block, false)) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat(Describe(p, block), " reads at more than its iters, as a convolution does"));
 }
 
-// What each iter is padded to a multiple of; all 1: nothing is.
+// For each iter the number whose multiple its extent is padded to; 1 means no padding.
 std::vector<int64_t> MultiplesOf(const Program& p, Id block, int64_t lanes, int64_t waste_percent) {
   const auto iters = p.Iters(p.block(block).iters);
   const std::optional<int> last = LastDimIter(p, block);

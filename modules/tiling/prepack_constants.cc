@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// The position of a loop in the order of the tiles, from outside.
+// The position of a loop in the order of all tile loops, outermost first.
 int Turn(const Tiles& tiles, Loop loop) {
   int turn = 0;
   for (const std::vector<Loop>& level : tiles.levels) {
@@ -22,7 +22,7 @@ int Turn(const Tiles& tiles, Loop loop) {
   return turn;
 }
 
-// Whether the tiles of reductions are pieces of more than one dimension.
+// True if the tiled reduction loops index more than one dimension of the operand.
 bool ReducesSeveral(const AccessPattern& access, const Tiles& tiles) {
   return std::count_if(access.loops.begin(), access.loops.end(), [&](const std::set<int>& loops) {
            return std::any_of(loops.begin(), loops.end(), [&](int l) { return tiles.depths[l].has_value(); });
@@ -35,7 +35,7 @@ void PrepackConstant(Schedule& s, Block block, const TiledOperand& operand, cons
   const AccessPattern& access = operand.access;
   const Block copy = s.CacheRead(block, operand.number);
   constexpr int kFirst = -1, kTogether = std::numeric_limits<int>::max(), kLast = kTogether - 1;
-  std::multimap<int, std::string> axes;  // by turn
+  std::multimap<int, std::string> axes;  // by position of the loop that moves along the axis
   const std::vector<std::string> names = DimNames(access.steps.size());
   std::vector<Factor> numbers;
   bool columns = false;

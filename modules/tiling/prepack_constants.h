@@ -1,4 +1,5 @@
-// Prepack-Constants: stores a constant operand of a tiled block once, in the order in which the tiles read it.
+// Prepack-Constants: stores a constant operand of a tiled block once, in the order in which the tiles read
+// it.
 //
 //   for .. tiles of h, f, c, k: Y[..] += X[..] * W[k, c, f]      (W a constant)
 //   ->
@@ -6,11 +7,12 @@
 //     layout (f / width, c / depth, c % depth, k, f % width)
 //   for .. tiles of h, f, c, k: Y[..] += X[..] * W.cache[..]
 //
-// Panels of columns come first, then the tiles of the reductions in the order of their loops, then the
-// elements of a tile in the order of the loops inside. A tile in registers then reads one piece of memory,
-// which the piece of the next tile follows. A dimension whose index is not a loop alone stays whole.
+// The layout has panels of columns first, then the reduction tiles in the order of their loops, then the
+// elements of a tile in the order of the loops inside. A register tile then reads one contiguous piece of
+// memory, and the next tile's piece follows it. A dimension whose index is not a single loop stays whole.
 //
-// For constants, the choice read-reuse means this, in place of pack_operands.h, whose copy every call makes.
+// The choice read-reuse packs constants with this step. Other operands are packed by pack_operands.h, whose
+// copy runs at every call.
 #pragma once
 
 #include "modules/tiling/tiled_operand.h"
@@ -18,7 +20,7 @@
 
 namespace kiln {
 
-// Errors make `s` inert.
+// Adds the copy of the constant `operand` to the prepare phase. Errors make `s` inert.
 void PrepackConstant(Schedule& s, Block block, const TiledOperand& operand, const Tiles& tiles);
 
 }  // namespace kiln

@@ -9,13 +9,14 @@
 namespace kiln {
 namespace {
 
-// How much an innermost tile may fill, in vectors of `lanes` elements or in tiles of the unit.
+// The registers that an innermost tile may fill, and the elements (or tiles of the unit) that fit one
+// register.
 struct Room {
   int64_t registers, lanes;
 };
 
 Room RoomFor(const Target& target, int64_t lanes, const IntrinsicFamily* unit) {
-  const int64_t vectors = std::max(4, target.vector_registers - 1);  // one holds what is broadcast
+  const int64_t vectors = std::max(4, target.vector_registers - 1);  // one holds the broadcast operand
   if (unit == nullptr) return {vectors, lanes};
   if (unit->registers > 0) return {unit->registers - 1, 1};
   const int64_t fills = unit->m * std::max(lanes, unit->n) / lanes;

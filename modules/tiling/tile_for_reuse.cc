@@ -24,7 +24,7 @@ absl::Status CheckEpilogueLevels(const MultiLevelTilingOptions& options) {
   return absl::OkStatus();
 }
 
-// The operands of the block, without initial values, which come last.
+// The operands of the block. A read of the initial value comes last and is left out.
 std::vector<TiledOperand> OperandsOf(const Program& p, Id block, const IntrinsicFamily* unit) {
   std::vector<Id> buffers = ReadBuffers(p, block);
   if (ReadsInitially(p, block, buffers.back())) buffers.pop_back();
@@ -39,14 +39,15 @@ std::vector<TiledOperand> OperandsOf(const Program& p, Id block, const Intrinsic
   return operands;
 }
 
-// An alternative of the choice read-reuse: which operands are copied, by number, and whether tiles then walk
-// down the rows of each panel of columns.
+// One alternative of the choice read-reuse: which operands are packed, by operand number, and whether tiles
+// then walk down the rows of each panel of columns.
 struct ReadReuse {
   std::vector<bool> copies;
   bool columns_first = false;
 };
 
-// None, each operand that gains from a copy, all of these, and all of these in Goto's order.
+// The alternatives: pack none, one alternative for each packable operand, all of them, and all in Goto's
+// order.
 std::vector<ReadReuse> WaysOfReading(const Program& p, Id block, const std::vector<TiledOperand>& operands,
                                      const IntrinsicFamily* unit) {
   const std::vector<bool> none(operands.size());
@@ -59,12 +60,12 @@ std::vector<ReadReuse> WaysOfReading(const Program& p, Id block, const std::vect
     ways.back().copies[i] = true;
   }
   if (ways.size() > 2) ways.insert(ways.end(), {{packable}, {packable, true}});
-  if (unit != nullptr && unit->k > 1 && packable.back())  // it reads columns of B in one piece
+  if (unit != nullptr && unit->k > 1 && packable.back())  // the unit reads columns of B as one piece
     std::erase_if(ways, [](const ReadReuse& way) { return !way.copies.back(); });
   return ways;
 }
 
-// Lays out the sums of a unit in its tiles, each one piece of memory.
+// Gives the accumulator a layout in which each tile of the unit is one contiguous piece of memory.
 void LayOutUnits(Schedule& s, Block block, const IntrinsicFamily& unit) {
   if (!s.ok()) return;
   const std::vector<std::string> names = DimNames(ResultIndices(s.program(), s.node(block)).size());
@@ -79,8 +80,8 @@ void LayOutUnits(Schedule& s, Block block, const IntrinsicFamily& unit) {
   s.TransformLayout(block, -1, LayoutMap(names, axes));
 }
 
-// Keeps the sums of a tile in registers, or in memory if the unit says so, until its last reduction level is
-// done; with `cache`, those of all reductions in a buffer on the stack.
+// Accumulates a tile in registers, or in memory if the unit says so, until its last reduction level is done.
+// With `cache`, a buffer on the stack also accumulates over all reduction levels.
 void Accumulate(Schedule& s, Block block, const Tiles& tiles, const std::optional<VectorAxis>& axis,
                 const IntrinsicFamily* unit, bool cache) {
   const bool memory = unit != nullptr && unit->result == Storage::kGlobal;

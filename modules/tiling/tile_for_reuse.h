@@ -1,5 +1,5 @@
-// All that multi-level tiling does with a block: tiles, sums in registers, copies of operands, the epilogue.
-// multi_level_tiling.cc lists the choices; multi_level_tiling_with_intrinsic.cc puts an intrinsic inside.
+// The steps of multi-level tiling on one block: tiles, accumulators in registers, packed operands, epilogue.
+// multi_level_tiling.cc lists the choices; multi_level_tiling_with_intrinsic.cc tiles around an intrinsic.
 #pragma once
 
 #include "lang/patterns/intrinsic.h"
@@ -7,8 +7,9 @@
 
 namespace kiln {
 
-// The block must be untouched (modules/untouched.h) and a reduction; with a unit, a contraction that the unit
-// fits. `s` fails with kInvalidArgument if the option epilogue names a level that the structure lacks.
+// The block must be an unscheduled reduction (CheckUnscheduled). With a unit, it must be a contraction that
+// the unit can compute. `s` fails with kInvalidArgument if the option `epilogue` names a level that the
+// structure lacks.
 void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& options,
                   const IntrinsicFamily* unit = nullptr);
 

@@ -1,12 +1,13 @@
-// Skip-Padding: a convolution without the zeros around its input.
+// Skip-Padding: lets a convolution drop the terms that read the zero padding around its input.
 //
 //   P[y] = (1 <= y < 15 ? X[y - 1] : 0);  C[h] sum= P[h + i] * W[i]     ->     the same, assume-finite
 //
-// A place that is drawn for P inline leaves out the terms beyond the image then: of a 3x3 window on 7x7
-// pixels, 18% (backends/lower/passes/plan.cc). Copied first, they are computed.
+// The module only adds the lemma assume-finite. If P is later inlined into the reduction, lowering leaves out
+// the terms beyond the image: 18% of a 3x3 window on 7x7 pixels (backends/lower/passes/plan.cc). If P is
+// stored first, all terms are computed.
 //
-// Applies to: sums of products with a factor that is, or reads what is, zero beyond bounds, while nothing was
-// transformed yet: with skip-zeros it is the first of a space. No choice.
+// Applies to: sums of products with a factor that is zero beyond bounds, directly or through copies. The
+// program must be untransformed, so this comes first in a space, beside skip-zeros. Structure: none.
 #include "lang/analysis/dataflow.h"
 #include "lang/patterns/padded_factor.h"
 #include "modules/default_modules.h"

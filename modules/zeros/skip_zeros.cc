@@ -1,9 +1,10 @@
-// Skip-Zeros: a transposed convolution without the zeros that it spreads its input with.
+// Skip-Zeros: drops the terms of a transposed convolution that multiply the zeros inserted into its input.
 //
 //   C[h] sum= Z[h + i] * W[i]      ->      C[2*h + h.r] sum= Z[2*h + 2*i + 2*h.r] * W[2*i + h.r]
 //
-// Applies to: sums of products with a factor that is zero but for one element of several in a row
-// (lang/patterns/zero_terms.h), while nothing was transformed yet: it is the first of a space. No choice.
+// Applies to: sums of products with a factor in which one element of each `step` is nonzero
+// (lang/patterns/zero_terms.h). The program must be untransformed, so this comes first in a space.
+// Structure: none.
 #include "lang/analysis/dataflow.h"
 #include "lang/patterns/zero_terms.h"
 #include "modules/module.h"

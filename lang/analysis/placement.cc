@@ -367,16 +367,6 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop) {
     return No(absl::StrCat(Describe(program, block), " is initialized elsewhere"));
   status = CheckProducersBelow(program, block, loop);
   if (!status.ok()) return status;
-  for (const Id gather : Gathers(program, block)) {
-    const Id buffer = BufferRead(program.exprs[gather]);
-    for (const Id producer : Writers(program, buffer)) {
-      // One iteration of a loop around both writes a part only.
-      for (Id at = loop; at != kNone && program.IsLoop(at); at = program.nodes[at].parent) {
-        if (IsAncestor(program, at, producer) && !IsAncestor(program, at, block))
-          return No(Gathered(program, block, buffer));
-      }
-    }
-  }
   PartsRead parts(program, block, loop);
   for (const Id load : Loads(program, block)) {
     const auto [buffer, marks] = program.exprs[load].AsLoad();

@@ -9,8 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/guards.h"
 #include "lang/analysis/instances.h"
+#include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
+#include "lang/analysis/region.h"
 #include "lang/schedule/place.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
@@ -45,6 +48,67 @@ absl::Status CheckRepeats(const Program& p, Id block, Id loop, std::vector<DimRa
   return absl::OkStatus();
 }
 
+// A writer of what the block reads, of which one iteration of `loop` writes a part: the loop is around the writer
+// and around the block's new place, but not around its old one.
+struct PartialWriter {
+  Id writer, buffer, loop;
+};
+
+// PartsRead of lang/analysis/placement.cc has checked the loads of what is written below `loop` itself.
+std::vector<PartialWriter> PartialWriters(const Program& p, Id block, Id loop) {
+  std::vector<PartialWriter> writers;
+  for (const Id buffer : ReadBuffers(p, block)) {
+    for (const Id writer : Writers(p, buffer)) {
+      const Id common = LowestCommonAncestor(p, {writer, loop});
+      if (writer == block || !p.IsLoop(common) || IsAncestor(p, common, block)) continue;
+      if (common == loop && !GathersFrom(p, block, buffer)) continue;
+      writers.push_back({writer, buffer, common});
+    }
+  }
+  return writers;
+}
+
+// True if one iteration of the loop completes each element of its region, where the element exists.
+bool WritesItsPart(const Program& p, const PartialWriter& w, const Bindings& bindings, const Region& part) {
+  const BlockNode& writer = p.block(w.writer);
+  if (writer.domain.count != 0 || HasInnerGuards(p, bindings) || !IsDense(part)) return false;
+  if (UseOf(p, w.writer, w.loop).reduction) return false;
+  if (bindings.guards.empty()) return true;
+  for (const Access& dest : p.Accesses(writer.dests)) {
+    for (const Id mark : p.List(dest.index)) {
+      if (p.marks[mark].splits.count != 0 && !AsSimpleIndex(p, mark).has_value()) return false;
+    }
+  }
+  return true;
+}
+
+// True if the range covers the whole dimension, or spans the other.
+bool Covers(const DimRange& written, const DimRange& read, int64_t size) {
+  const int64_t begin = written.base.offset, end = begin + written.extent;
+  return (written.base.IsConstant() && begin <= 0 && size <= end) ||
+         (written.base.splits == read.base.splits && begin <= read.base.offset &&
+          read.base.offset + read.extent <= end);
+}
+
+// Checks in the program after the move that the block reads only what is written before it.
+absl::Status CheckReads(const Program& p, Id block, const std::vector<PartialWriter>& writers) {
+  const Bindings bindings = ResolveBindings(p, block);
+  for (const PartialWriter& w : writers) {
+    const Bindings writer = ResolveBindings(p, w.writer);
+    const Region written = WrittenRegion(p, writer, w.buffer, w.loop),
+                 read = ReadRegion(p, bindings, w.buffer, w.loop);
+    const auto shape = p.Dims(p.buffers[w.buffer].shape);
+    bool present = WritesItsPart(p, w, writer, written);
+    for (size_t d = 0; d < shape.size() && present; ++d)
+      present = Covers(written[d], read[d], shape[d].Known());
+    if (present) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, block), " reads more of ", p.Text(p.buffers[w.buffer].name), " than ",
+                     Describe(p, w.writer), " has written in one iteration of ", Describe(p, w.loop)));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReverseComputeAt(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0), loop = call.node(1);
@@ -72,14 +136,25 @@ absl::Status ReverseComputeAt(Call& call) {
   }
   status = CheckRepeats(p, block, loop, ranges);
   if (!status.ok()) return status;
-  RemoveWithEmptyLoops(p, block);
-  const Id nest = NestOver(p, block, ranges, true);
-  if (*before == kNone) {
-    p.Append(loop, nest);
-  } else {
-    p.InsertBefore(*before, nest);
+  const auto move = [&](Program& program) {
+    RemoveWithEmptyLoops(program, block);
+    const Id nest = NestOver(program, block, ranges, true);
+    if (*before == kNone) {
+      program.Append(loop, nest);
+    } else {
+      program.InsertBefore(*before, nest);
+    }
+  };
+  const std::vector<PartialWriter> partial = PartialWriters(p, block, loop);
+  if (partial.empty()) {
+    move(p);
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  Program moved = p;
+  move(moved);
+  status = CheckReads(moved, block, partial);
+  if (status.ok()) p = std::move(moved);
+  return status;
 }
 
 const Primitive kReverseComputeAt{
@@ -97,7 +172,8 @@ const Primitive kReverseComputeAt{
         "before.\n"
         "Does not apply when the loop, or one around it, feeds a reduction of a producer; when the block "
         "reads at an index that is no iter of its own; when it reduces over a part only; or when the "
-        "producer's tiles are imperfect at several levels.",
+        "producer's tiles are imperfect at several levels; or when it reads more of a buffer than is written "
+        "before its new place.",
     .apply = ReverseComputeAt,
 };
 KILN_PRIMITIVE(kReverseComputeAt);

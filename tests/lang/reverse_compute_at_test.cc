@@ -1,0 +1,81 @@
+// What a block may read at its new place, where one iteration of a loop around that place has written a part of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_replace.h"
+#include "lang/schedule/schedule.h"
+#include "lang/text/text.h"
+#include "tests/support/same_results.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Block `at` goes below loop i of `table`, and `last` below loop j of `at`.
+Schedule Moved(const std::string& table, const std::string& read, const std::string& moved_after = "T") {
+  const auto program =
+      ParseProgram(absl::StrReplaceAll(R"(kiln.program v1
+program parts
+parameters X, Y
+buffer X: i32[4, 4, 4] input
+buffer T: i32[4, 4] temporary
+buffer V: i32[4, 4] temporary
+buffer U: i32[4, 4] temporary
+buffer Y: i32[4, 4] output
+TABLE
+for i < 4 { for j < 4 { block at { spatial i < 4 = i  spatial j < 4 = j  U[i, j] = FIRST[i, j] } } }
+for i < 4 { for j < 4 { block last { spatial i < 4 = i  spatial j < 4 = j  Y[i, j] = U[i, j] + READ } } }
+)",
+                                       {{"TABLE", table}, {"READ", read}, {"FIRST", moved_after}}));
+  EXPECT_TRUE(program.ok()) << program.status();
+  Schedule s = Scheduled(*program);
+  const Block at = s.GetBlock("at"), last = s.GetBlock("last");
+  s.ReverseComputeAt(at, s.GetLoops(s.GetBlock("table"))[0], "last");
+  EXPECT_TRUE(s.ok()) << s.status();
+  s.ReverseComputeAt(last, s.GetLoops(at)[1]);
+  if (s.ok()) ExpectSameResults(*program, s.program());
+  return s;
+}
+
+constexpr char kRows[] =
+    "for i < 4 { for j < 4 { block table { spatial i < 4 = i  spatial j < 4 = j  T[i, j] = X[i, j, 0] } } }";
+
+TEST(ReverseComputeAt, ReadsTheRowThatOneIterationHasWritten) {
+  const Schedule s = Moved(kRows, "T[i, j]");
+  EXPECT_TRUE(s.ok()) << s.status();
+}
+
+TEST(ReverseComputeAt, RefusesToReadRowsThatLaterIterationsWrite) {
+  EXPECT_THAT(
+      std::string(Moved(kRows, "T[j, i]").status().message()),
+      HasSubstr(
+          "block \"last\" reads more of T than block \"table\" has written in one iteration of loop i"));
+}
+
+TEST(ReverseComputeAt, ReadsRowsThatEachIterationWritesWhole) {
+  const Schedule s = Moved(
+      "for i < 4 { for h < 4 { for j < 4 { block table { spatial i < 4 = i  spatial h < 4 = h  spatial j < 4 = j\n"
+      "T[h, j] = X[h, j, 0] } } }\n"
+      "for j < 4 { block row { spatial i < 4 = i  spatial j < 4 = j  V[i, j] = X[i, j, 1] } } }",
+      "T[j, i]", "V");
+  EXPECT_TRUE(s.ok()) << s.status();
+}
+
+TEST(ReverseComputeAt, RefusesToReadASumThatLaterIterationsComplete) {
+  EXPECT_THAT(
+      std::string(
+          Moved("for i < 4 { for h < 4 { for j < 4 { block table { reduction i < 4 = i  spatial h < 4 = h  "
+                "spatial j < 4 = j\nT[h, j] sum= X[h, j, i] } } }\n"
+                "for j < 4 { block row { spatial i < 4 = i  spatial j < 4 = j  V[i, j] = X[i, j, 1] } } }",
+                "T[i, j]", "V")
+              .status()
+              .message()),
+      HasSubstr(
+          "block \"last\" reads more of T than block \"table\" has written in one iteration of loop i"));
+}
+
+}  // namespace
+}  // namespace kiln

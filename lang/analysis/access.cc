@@ -20,8 +20,9 @@ bool IsOneSource(const Sum& sum) {
   return sum.offset == 0 && sum.splits.size() == 1 && sum.splits[0].scale == 1 && IsWhole(sum.splits[0]);
 }
 
-// The loop that moves an index by one each time: the only loop, or, of several spatial ones, the one whose
-// iterations the others step over. In g * 16 + c, with 16 channels c in each group g, it is the loop of c.
+// The loop whose next iteration increases an index by 1, or kNone. The index must be that loop alone, or a
+// sum of spatial loops in which the other loops step over its whole range: in g * 16 + c with c < 16, it is
+// the loop of c.
 Id StepsByOne(const Program& p, Id block, const Bindings& bindings, const Sum& index) {
   const auto iters = p.Iters(p.block(block).iters);
   const auto one =

@@ -1,5 +1,5 @@
-// How a block accesses its buffers: at which indices, and along which loops these move. Modules read programs
-// through this header and axes.h, never through the pools of a Program.
+// How a block accesses its buffers: the indices, and the loops that each index depends on. Modules read
+// programs through this header and axes.h, never through the pools of a Program.
 //
 //   for i, j, k: C[i, j] += A[i, k] * B[k, j]
 //     ResultIndices: i, j      ReadIndices: (i, k), (k, j)      AccessOf A: loops {0}, {2}, steps 0, 2
@@ -25,19 +25,19 @@ std::vector<Indices> ReadIndices(const Program& program, Id block);
 // The live loops that an index over the iters of a block depends on.
 std::vector<Id> LoopsAlong(const Bindings& bindings, const Sum& index);
 
-// Whether every index of every read is a constant or an iter; with `offsets`, also an iter plus a constant.
+// True if every index of every read is a constant or an iter; with `offsets`, also an iter plus a constant.
 bool ReadsAtIters(const Program& program, Id block, bool offsets);
 
 // How a block reads one operand. Loops are positions in LoopsAround(block).
 struct AccessPattern {
-  std::vector<std::set<int>> loops;  // by dimension: those that its index depends on
-  std::vector<int> steps;  // by dimension: the loop that moves it by one each time; -1: there is none
+  std::vector<std::set<int>> loops;  // by dimension: the loops that its index depends on
+  std::vector<int> steps;  // by dimension: the loop whose next iteration adds 1 to the index; -1: none
   bool DependsOn(int loop) const;
 };
 AccessPattern AccessOf(const Program& program, Id block, Id buffer);
 
-// Whether some spatial loop reads the whole operand again, as in a product of matrices. Where only windows
-// overlap, as in a depthwise convolution, no loop does.
+// True if some spatial loop reads the whole operand again in each iteration, as in a matrix product. False if
+// only windows overlap, as in a depthwise convolution.
 bool IsReusedWhole(const Program& program, Id block, const AccessPattern& access);
 
 // The position of the last reduction loop that shares an index with a spatial loop, as the window of a

@@ -1,24 +1,25 @@
-// Named numbers on blocks and loops: (name, value) pairs in Program::lists, values within 32 bits.
+// Annotations: named numbers on blocks and loops, stored as (name, value) pairs in Program::lists. Values fit
+// 32 bits.
 #pragma once
 
 #include "lang/program/program.h"
 
 namespace kiln {
 
-// 0 where it is not set.
+// The value of the annotation `key`; 0 if it is not set.
 int64_t AnnotationOf(const Program& program, Range annotations, absl::string_view key);
 
-// Of a block: its functions may be a few units of the last place less accurate, and faster.
+// On a block: math functions may be a few units in the last place less accurate in exchange for speed.
 inline constexpr absl::string_view kFastMath = "fast-math";
 
-// Of a sum of products: its factors are finite, so that terms in which one is a zero beyond the bounds of
-// what it reads add nothing, and may be left out. The lemma assume-finite sets it.
+// On a sum of products: assumes that all factors are finite. Then a term with a factor that is zero beyond
+// the bounds of its buffer adds nothing and may be left out. The lemma assume-finite sets it.
 inline constexpr absl::string_view kFinite = "finite";
 
-// Of a block: what it stores goes past the caches, for results that none holds until somebody reads them.
+// On a block: stores bypass the caches (non-temporal stores). It pays for results that do not fit the caches.
 inline constexpr absl::string_view kStream = "stream";
 
-// Of a serial loop: so many iterations are written out in each that runs, if they divide its extent.
+// On a serial loop: unroll by this factor, if it divides the extent.
 inline constexpr absl::string_view kUnrolledSteps = "unrolled-steps";
 
 void SetAnnotation(Program& program, Range& annotations, absl::string_view key, int64_t value);

@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-// The mark that a source stands for; kNone if it is a live loop or an iter.
+// The mark that defines a source; kNone if the source is a live loop or an iter.
 Id Resolver::Definition(Source source) const {
   if (source.kind == Source::Kind::kMark) return source.id;
   if (source.kind == Source::Kind::kIter) return kNone;
@@ -31,7 +31,7 @@ Sum Resolver::Resolve(Id mark, Interval* bounds) {
       continue;
     }
     Sum value = ResolveChecked(definition);
-    // A remainder beyond the source's extent is none, even where the tiles are imperfect; of one value, 0.
+    // A remainder by at least the source's extent has no effect, even with imperfect tiles. Extent 1 gives 0.
     const Source source = Source::Mark(definition);
     const bool whole = split.extent != 1 && split.lower * split.extent >= extents_(source);
     const int64_t extent = whole ? 0 : split.extent;
@@ -47,7 +47,8 @@ Sum Resolver::Resolve(Id mark, Interval* bounds) {
     }
   }
   sum = Simplify(sum, extents_, bounds);
-  // Digits that stayed may have joined to some that can be expressed.
+  // Simplify may have joined digits that could not be expressed alone. Tries again to express the joined
+  // ones.
   for (size_t i = 0; divides_marks && i < sum.splits.size();) {
     const Split split = sum.splits[i++];
     if (split.source.kind != Source::Kind::kMark) continue;
@@ -64,7 +65,7 @@ Sum Resolver::Resolve(Id mark, Interval* bounds) {
 
 Sum Resolver::ResolveChecked(Id mark) {
   const Mark& m = program_.marks[mark];
-  if (m.splits.count == 1 && m.offset == 0) {  // another name of a mark with the same extent
+  if (m.splits.count == 1 && m.offset == 0) {  // a mark that renames another mark with the same extent
     const Split& s = program_.splits[m.splits.begin];
     const Id definition = s.scale == 1 && s.lower == 1 && s.extent == 0 ? Definition(s.source) : kNone;
     if (definition != kNone && program_.marks[definition].extent == m.extent)
@@ -82,7 +83,7 @@ Sum Resolver::ResolveChecked(Id mark) {
 
 namespace {
 
-// What a sum over the iters of a block is over what their values are over.
+// Rewrites a sum over the iters of the block `around` as a sum over the loops outside of that block.
 Sum Outside(const Program& program, const Bindings& around, const Sum& sum, ExtentOf extents) {
   Sum outside = Sum::Constant(sum.offset);
   for (const Split& split : sum.splits) {
@@ -171,10 +172,10 @@ std::vector<Id> LoopsAround(const Program& program, Id node) {
 std::vector<bool> Feeds(const Program& program, Id block, IterKind kind) {
   const std::vector<Id> loops = LoopsAround(program, block);
   std::vector<bool> feeds(loops.size(), false);
-  // Follows definitions without simplifying: what a binding names is what it may depend on.
+  // Follows definitions without simplifying: a binding may depend on every source that it names.
   struct Use {
     Source source;
-    Id scope;  // the block whose iters it may be
+    Id scope;  // the block whose iters the source may refer to
   };
   absl::InlinedVector<Use, 16> work;
   const auto push = [&](Id mark, Id scope) {

@@ -1,5 +1,6 @@
-// Resolves the iters of a block to sums over the loops that run now. Splitting and fusing leave bindings
-// alone, and give the replaced loops a definition. Resolving follows the definitions and simplifies.
+// Resolves the iters of a block to sums over the live loops. Splitting and fusing do not change the bindings
+// of iters; they give each replaced loop a definition in terms of the new loops. Resolving follows these
+// definitions and simplifies the result.
 #pragma once
 
 #include <vector>
@@ -9,14 +10,14 @@
 
 namespace kiln {
 
-// A condition that is not always true: 0 <= value < extent. An extent that is a parameter counts as its upper
-// bound, here and in Extents.
+// A condition that may fail: 0 <= value < extent. A parametric extent is replaced by its upper bound, here
+// and in Extents.
 struct Guard {
   Sum value;
   int64_t extent = 0;
 };
 
-// Extents of live loops, of iters of `block` (kIter; pass kNone where none occur), and of marks.
+// Looks up the extents of live loops, of marks, and of the iters of `block` (kNone if no iters occur).
 class Extents {
  public:
   explicit Extents(const Program& program, Id block = kNone) : program_(program), block_(block) {}
@@ -32,18 +33,19 @@ class Extents {
   Id block_;
 };
 
-// Resolves marks of one scope; `guards` collects (once each) the marks on the way that are not proven to lie
-// in their extents. Where the algebra cannot express a division, the result keeps Source::Mark for the mark
-// divided, whose own value is Resolve of it.
+// Resolves marks of one scope. `guards` collects, once each, the marks on the way that are not proven to lie
+// within their extents. If the index algebra cannot express a division, the result keeps Source::Mark for the
+// dividend; Resolve of that mark gives the dividend's value.
 class Resolver {
  public:
-  // `scope`: the enclosing block whose iters bindings may use, kNone at the root.
+  // `scope`: the enclosing block whose iters the bindings may use; kNone at the root.
   explicit Resolver(const Program& program, Id scope = kNone) : program_(program), extents_(program, scope) {}
 
   Sum Resolve(Id mark, Interval* bounds = nullptr);
-  // What a source stands for: a live loop or an iter itself, a dead loop's definition, a mark's value.
+  // The value of a source: a live loop or an iter stands for itself, a dead loop for its definition, a mark
+  // for its value.
   Sum Resolve(Source source);
-  // Resolve for a mark that must lie in its extent for an instance to exist.
+  // Like Resolve, for a mark that must lie within its extent for an instance to exist.
   Sum ResolveChecked(Id mark);
 
   const std::vector<Guard>& guards() const { return guards_; }
@@ -56,9 +58,9 @@ class Resolver {
   std::vector<Guard> guards_;
 };
 
-// The iters of a block as sums over live loops, through the iters of the blocks around it, and the guards of
-// its existence, domain marks and those of the blocks around it included. Making them is most of what an
-// analysis of regions costs: ask once.
+// The iters of a block as sums over live loops, through the iters of enclosing blocks, and the guards under
+// which an instance exists, including domain marks and the guards of enclosing blocks. Computing them is most
+// of the cost of a region analysis: compute them once and reuse them.
 struct Bindings {
   Id block = kNone;
   std::vector<Sum> iters;
@@ -66,17 +68,18 @@ struct Bindings {
 };
 Bindings ResolveBindings(const Program& program, Id block);
 
-// How far a mark over the iters of a block (kNone: over loops alone) moves from one iteration of a live loop
-// to the next, all others standing still; nullopt where that is not seen without resolving.
+// By how much a mark over the iters of a block (kNone: over loops alone) changes from one iteration of a live
+// loop to the next while all other loops are fixed. Returns nullopt if this cannot be read off without
+// resolving.
 std::optional<int64_t> StepOf(const Program& program, Id block, Id mark, Id loop);
 
 // The innermost block around a node, or kNone.
 Id EnclosingBlock(const Program& program, Id node);
 
-// The loops around a node, those around its enclosing blocks included, outermost first.
+// The loops around a node, including those around its enclosing blocks, outermost first.
 std::vector<Id> LoopsAround(const Program& program, Id node);
 
-// The live loops that feed the iters of a kind, as flags by node id of `LoopsAround(block)` order.
+// For each loop of LoopsAround(block), in that order: true if it feeds an iter of the given kind.
 std::vector<bool> Feeds(const Program& program, Id block, IterKind kind);
 
 }  // namespace kiln

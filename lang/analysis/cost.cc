@@ -13,7 +13,7 @@ bool IsSpecial(Op op) {
          (op >= Op::kSinh && op <= Op::kErfc) || op == Op::kPow || op == Op::kAtan2 || op == Op::kWithin;
 }
 
-// With AVX2, roughly. Functions without a polynomial are a call for each lane.
+// Approximate instruction counts with AVX2. A function without a polynomial costs a call for each lane.
 int64_t InstructionsOf(const Expr& e) {
   constexpr int64_t kCalls = 100;
   switch (e.op) {
@@ -27,7 +27,7 @@ int64_t InstructionsOf(const Expr& e) {
     case Op::kMax:
     case Op::kMin:
       return IsFloat(e.dtype) ? 3 : 1;
-    case Op::kWithin:  // a mask, or versions of the instance
+    case Op::kWithin:  // a mask, or two versions of the code
       return 4;
     case Op::kGather:
       return 8;

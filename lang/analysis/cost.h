@@ -1,4 +1,4 @@
-// The cost of computing a block again, and the gain of tiling it. For modules.
+// Estimates the cost of computing a block again, and whether tiling it gains. Modules use it.
 #pragma once
 
 #include <set>
@@ -7,31 +7,33 @@
 
 namespace kiln {
 
-// No function more costly than a division in its body, no padding to test, and no other order than that of
-// its iters: readers of what joins dimensions would divide, and those of what is read in steps would step.
+// True if the block is cheap to inline: no function costs more than a division, no padding is tested, and its
+// reads follow the order of its iters. In another order, readers would divide indices or access memory with
+// strides.
 bool IsCheap(const Program& program, Id block);
 
-// One block reads what it writes, at indices that are multiples of distinct iters of its own:
-// each element once.
+// True if one block reads the result, at indices that are multiples of distinct iters: it reads each element
+// once.
 bool IsReadOnce(const Program& program, Id block);
 
-// Every read's indices name the iters in the order in which the destination's do,
-// so that inlining permutes no access.
+// True if every read's indices name the iters in the same order as the destination's indices, so that
+// inlining permutes no access.
 bool KeepsOrder(const Program& program, Id block);
 
-// The operations of its body.
+// The operations in the block's body.
 std::set<Op> OpsOf(const Program& program, Id block);
 
-// A reduction in which some read does not depend on some spatial iter: tiles reuse what they load.
+// True for a reduction in which some read does not depend on some spatial iter, so that tiles reuse loaded
+// data.
 bool HasReuse(const Program& program, Id block);
 
-// Machine instructions that an instance of a block becomes, for each register that its lanes fill: a
-// multiply-add is one, a function is as long as its polynomial or its calls, and a copy is one. Loads are not
-// counted: instances share them. `exprs`: what it evaluates, each once.
+// The number of machine instructions for one vector register of instances of a block. A multiply-add or a
+// copy counts as one, and a function as its polynomial or its calls. Loads are not counted, because instances
+// share them. `exprs`: the expressions that the block evaluates, each once.
 int64_t Instructions(const Program& program, Id block);
 int64_t Instructions(const Program& program, Id block, absl::Span<const Id> exprs);
 
-// Instances of a block times what each does; for rates.
+// The number of instances times the operations of each; used for rates such as GFLOP/s.
 double Flops(const Program& program, Id block);
 double Flops(const Program& program);
 

@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// In program order, calls `visit` with each block below a node.
+// Calls `visit` for each block below a node, in program order.
 template <typename Visitor>
 void EachBlockBelow(const Program& p, Id node, const Visitor& visit) {
   const Id top = node;
@@ -27,10 +27,10 @@ void EachBlockBelow(const Program& p, Id node, const Visitor& visit) {
 constexpr size_t kFew = 24;
 using Exprs = absl::InlinedVector<Id, kFew>;
 
-// Expressions below others, each once, operands before users.
+// Collects expressions and their operands, each once, operands before users.
 class Visit {
  public:
-  // With a buffer, only those that read it.
+  // If `buffer` is given, collects only expressions that read it.
   explicit Visit(const Program& program, Id buffer = kNone) : p_(program), buffer_(buffer) {}
 
   void Add(Range list) {
@@ -53,7 +53,7 @@ class Visit {
   const Program& p_;
   Id buffer_;
   Exprs order_;
-  absl::flat_hash_set<Id> seen_;  // those of order_, once they are too many to be looked through
+  absl::flat_hash_set<Id> seen_;  // the elements of order_, used once order_ is long
 };
 
 void AddOnce(std::vector<Id>& list, Id id) {
@@ -67,13 +67,13 @@ Exprs Body(const Program& p, Id block, Id buffer = kNone) {
   return visit.order();
 }
 
-// Whether one of the expressions satisfies the condition.
+// True if the condition holds for the buffers that some expression of the list reads.
 template <typename Condition>
 bool AnyOf(const Program& p, Range list, const Condition& reads) {
   return absl::c_any_of(p.List(list), [&](Id expr) { return reads(p.expr_index.Reads(expr)); });
 }
 
-// Whether a block writes (reads) one of the buffers.
+// True if a block writes (reads) one of the buffers.
 template <typename List>
 bool WritesAny(const Program& p, Id block, const List& buffers) {
   const auto dests = p.Accesses(p.block(block).dests);

@@ -1,4 +1,4 @@
-// The producers and consumers of buffers, and their order.
+// Which blocks produce and consume which buffers, and the order of blocks.
 #pragma once
 
 #include <vector>
@@ -7,48 +7,49 @@
 
 namespace kiln {
 
-// Live blocks in program order, enclosing blocks before those within.
+// Live blocks in program order; an enclosing block comes before the blocks within.
 std::vector<Id> Blocks(const Program& program);
 // Live blocks below a node (itself excluded), in program order.
 std::vector<Id> BlocksBelow(const Program& program, Id node);
-// The same with the node itself, which comes first, if it is a block.
+// The same, but with the node itself first if it is a block.
 std::vector<Id> BlocksOf(const Program& program, Id node);
 
-// Expressions of a block that are evaluated: values, initial values, and what they are made of, each once,
-// operands before users.
+// All expressions that a block evaluates: its values, its initial values and their operands. Each appears
+// once, operands before users.
 std::vector<Id> BodyExprs(const Program& program, Id block);
 
-// The reads of a block at indices that are marks, its kLoad expressions; and at computed ones, its kGather
-// expressions; in order of first use.
+// The block's reads at indices that are marks (kLoad expressions), and at computed indices (kGather
+// expressions), in order of first use.
 std::vector<Id> Loads(const Program& program, Id block);
 std::vector<Id> Gathers(const Program& program, Id block);
-// Those of one buffer. Parts of the body that do not read it are not looked at.
+// The kLoad expressions that read one buffer. Skips parts of the body that do not read it.
 std::vector<Id> LoadsOf(const Program& program, Id block, Id buffer);
 bool GathersFrom(const Program& program, Id block, Id buffer);
-// Distinct buffers it reads, in order of first use; and writes. Whether one is among them.
+// The distinct buffers that a block reads (in order of first use) or writes, and tests for one buffer.
 std::vector<Id> ReadBuffers(const Program& program, Id block);
 std::vector<Id> WrittenBuffers(const Program& program, Id block);
 bool Reads(const Program& program, Id block, Id buffer);
 bool Writes(const Program& program, Id block, Id buffer);
 
-// True if a reduction starts from what is in the buffer: its initial values read it.
+// True if a reduction starts from the buffer's contents: its initial values read the buffer.
 bool ReadsInitially(const Program& program, Id block, Id buffer);
 
 // Live blocks that write (read) a buffer, in program order.
 std::vector<Id> Writers(const Program& program, Id buffer);
 std::vector<Id> Readers(const Program& program, Id buffer);
 
-// Blocks that write what `block` reads; that read what it writes (each without itself), in program order.
+// Blocks that write a buffer which `block` reads, and blocks that read a buffer which `block` writes. `block`
+// itself is left out. In program order.
 std::vector<Id> Producers(const Program& program, Id block);
 std::vector<Id> Consumers(const Program& program, Id block);
 
-// True if it writes a parameter of the program.
+// True if the block writes a parameter of the program.
 bool WritesOutput(const Program& program, Id block);
 
-// True if a comes before b in program order (a loop comes before what is in it).
+// True if a comes before b in program order; a loop comes before the nodes in it.
 bool Before(const Program& program, Id a, Id b);
 bool IsAncestor(const Program& program, Id ancestor, Id node);  // a node is its own ancestor
-// The lowest node that is an ancestor of all.
+// The lowest node that is an ancestor of all given nodes.
 Id LowestCommonAncestor(const Program& program, const std::vector<Id>& nodes);
 
 }  // namespace kiln

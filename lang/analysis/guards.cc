@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// True if the guard is that of an iter's own extent.
+// True if the guard only checks that the iter lies within its own extent.
 bool Guards(const Program& p, const Bindings& bindings, const Guard& guard, int iter) {
   return guard.extent == p.Iters(p.block(bindings.block).iters)[iter].extent.UpperBound() &&
          guard.value == bindings.iters[iter];

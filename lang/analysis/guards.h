@@ -1,4 +1,4 @@
-// The points of a block's tiles that its guards cut off: points at which there is no instance.
+// Finds which points of a block's tiles its guards exclude. No instance exists at such a point.
 #pragma once
 
 #include <vector>
@@ -8,19 +8,20 @@
 
 namespace kiln {
 
-// Guards of a block other than those of its iters' own extents:
-// points of its tiles that belong to other tiles.
+// True if the block has guards other than those of its iters' own extents. These exclude points of a tile
+// that belong to other tiles.
 bool HasInnerGuards(const Program& program, const Bindings& bindings);
 
-// Iters whose guard some iterations of `at` (and of the loops around it) fail as a whole: there is no
-// instance below then, and what is placed there must not run either. Of a block without inner guards.
+// The iters whose guard fails for whole iterations of the loop `at` (or of the loops around it). No instance
+// exists below such an iteration, so a block that is placed there must not run either. The block must have no
+// inner guards.
 std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at);
 
-// True if guards of the block's iters cut off a part of what ReadRegion gives for the buffer, other than what
-// lies outside of the buffer: then some of the region may never be read.
+// True if the guards of the block's iters exclude elements of ReadRegion that lie inside the buffer. The
+// block may then read only a part of the region.
 bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id buffer);
 
-// True if each element that the block's index of the buffer spans is written.
+// True if the block writes every element in the range of its index of the buffer.
 bool WritesItsRegion(const Program& program, const Bindings& bindings, Id buffer);
 
 }  // namespace kiln

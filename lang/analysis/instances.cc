@@ -12,11 +12,11 @@ namespace {
 
 struct Digit {
   Id loop;
-  int64_t lower, extent;  // extent 0: the rest
+  int64_t lower, extent;  // extent 0: no remainder is taken
 };
 
-// The digits of the loops that can be read off a sum, if it is written in a mixed radix of them; `reach` is
-// how far something else may move it.
+// Adds the digits of the loops that the value of a sum determines: those terms must form a mixed-radix
+// number. `reach` bounds how far the other terms may change the value.
 void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& extents, int64_t reach,
                std::vector<Digit>& digits) {
   absl::InlinedVector<Split, 8> terms;
@@ -45,7 +45,7 @@ std::vector<Digit> DigitsOf(const Program& p, const std::vector<Sum>& sums, cons
 }
 
 bool Covered(Id loop, int64_t extent, const std::vector<Digit>& digits) {
-  int64_t known = 1;  // the loop modulo this
+  int64_t known = 1;  // the value modulo `known` is determined
   for (bool more = true; more && known < extent;) {
     more = false;
     for (const Digit& d : digits) {

@@ -21,7 +21,7 @@ bool UsedOutside(const Program& p, Id buffer, Id loop) {
   });
 }
 
-// shared: nothing is private to an iteration.
+// shared: assume that no buffer is private to an iteration.
 absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too, bool shared) {
   for (const Id block : BlocksBelow(p, loop)) {
     if (p.nodes[block].first != kNone) continue;
@@ -32,7 +32,7 @@ absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too, bo
                                                         p.Text(p.block(block).name), "\""));
     }
     if (p.loop(loop).extent.UpperBound() == 1) continue;
-    Id used_outside = kNone;  // a buffer that it writes
+    Id used_outside = kNone;  // a buffer that the block writes
     for (const Id buffer : WrittenBuffers(p, block)) {
       if (used_outside == kNone && (shared || UsedOutside(p, buffer, loop))) used_outside = buffer;
       if (!ReadsBeside(p, buffer, loop)) continue;
@@ -63,7 +63,7 @@ void CollectLoops(const Program& p, Id node, std::vector<Id>& loops) {
   }
 }
 
-// Follows definitions without simplifying: what a mark names is what it may depend on.
+// True if a mark may depend on a loop: follows definitions without simplifying.
 bool DependsOn(const Program& p, Id mark, Id loop) {
   for (const Split& split : p.Splits(p.marks[mark].splits)) {
     const Source source = split.source;
@@ -108,8 +108,8 @@ bool ReadsBeside(const Program& p, Id buffer, Id loop) {
 }
 
 bool MayRepeat(const Program& p, Id block, Id buffer, Id loop) {
-  // A reduction that two iterations run would be started over by one of them, and what two blocks store would
-  // be stored by the first again.
+  // Of two iterations that run the same reduction, one would restart it. If two blocks store to the buffer, a
+  // repeated first store would overwrite the second.
   const std::vector<Id> blocks = BlocksBelow(p, loop);
   const bool alone = std::none_of(blocks.begin(), blocks.end(),
                                   [&](Id other) { return other != block && Writes(p, other, buffer); });
@@ -118,7 +118,7 @@ bool MayRepeat(const Program& p, Id block, Id buffer, Id loop) {
 
 LoopUse UseOf(const Program& program, Id block, Id loop) {
   LoopUse use;
-  // A block within a block is fed through the iters of the one around it.
+  // An inner block gets its loops through the iters of the block around it.
   Id top = block;
   for (Id at = program.nodes[block].parent; at != loop; at = program.nodes[at].parent) {
     if (at == kNone) return use;

@@ -1,5 +1,5 @@
-// Legality of loop kinds: whether the iterations of a loop may run at once or become lanes. Also: which kinds
-// of iter a loop feeds, and the loops below a node.
+// Legality of loop kinds: whether the iterations of a loop may run in parallel or become vector lanes. Also
+// gives the kinds of iters that a loop feeds, and the loops below a node.
 #pragma once
 
 #include <vector>
@@ -9,28 +9,30 @@
 
 namespace kiln {
 
-// OK if the iterations of a loop may run at once: it feeds no reduction iter, and every block below that
-// writes a buffer which is also used outside of the loop has spatial iters that depend on it.
-// kFailedPrecondition with the reason otherwise.
+// OK if the iterations of a loop may run in parallel. The loop must feed no reduction iter. Every block below
+// that writes a buffer which is also used outside the loop must have spatial iters that depend on the loop.
+// Otherwise kFailedPrecondition with the reason.
 absl::Status CheckDataParallel(const Program& program, Id loop);
 
-// OK if the iterations may become lanes: like CheckDataParallel, but reductions may be fed (their monoid
-// allows lanes), and nothing below is parallel or vectorized.
+// OK if the iterations may become vector lanes. Like CheckDataParallel, but the loop may feed reductions
+// whose monoid allows lanes, and no loop below may be parallel or vectorized.
 absl::Status CheckVectorizable(const Program& program, Id loop);
 
-// OK if the iterations of a loop that run at once would stay independent where what each has for itself (what
-// only the loop uses) were one buffer of all.
+// OK if the iterations stay independent when all of them share one copy of each buffer that only this loop
+// uses, instead of a private copy per iteration.
 absl::Status CheckShared(const Program& program, Id loop);
 
-// Of a buffer that is written below the loop: proven that in a dimension that moves with the loop, an
-// iteration reads beside what every block there writes for it, and so what other iterations write.
+// True if proven, for a buffer that is written below the loop: along a dimension whose index depends on the
+// loop, an iteration reads elements that it does not write itself, and so elements that other iterations
+// write.
 bool ReadsBeside(const Program& program, Id buffer, Id loop);
 
-// Whether iterations of a loop that run at once may run the same instances of a block, which writes the
-// buffer: it stores, and nothing else below the loop writes there, or they do not (instances.h).
+// True if parallel iterations of a loop may safely run the same instances of a block that writes the buffer:
+// either the block is a store and the only writer of the buffer below the loop, or no instance repeats
+// (instances.h).
 bool MayRepeat(const Program& program, Id block, Id buffer, Id loop);
 
-// Kinds of iter that a loop feeds in a block below it.
+// The kinds of iters of a block that a loop around it feeds.
 struct LoopUse {
   bool spatial = false, reduction = false;
 };

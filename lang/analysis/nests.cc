@@ -118,7 +118,7 @@ Nests::Values Nests::ValuesOf(Range marks, int32_t iters) {
   return values;
 }
 
-// What a computed index moves with: all that it is computed from, by one element.
+// Approximates a computed index by a sum of all values that it is computed from, each with scale 1.
 Nests::Value Nests::Guess(Id index, int32_t iters) {
   Values sources;
   absl::InlinedVector<Id, 8> open{index};
@@ -175,7 +175,7 @@ void Nests::AddAccess(Id buffer, Values values, bool reads, bool writes, uint64_
                        : program_->Dims(b.shape)[a].Known();
     axis.terms = {static_cast<int32_t>(terms_.size()), values[a].terms.count};
     axis.exact = values[a].exact;
-    for (int i = 0; i < values[a].terms.count; ++i) {  // a copy: compaction changes it
+    for (int i = 0; i < values[a].terms.count; ++i) {  // a copy, since compaction changes it
       const NestTerm term = terms_[values[a].terms.begin + i];
       terms_.push_back(term);
     }
@@ -192,7 +192,7 @@ Nests::Value Nests::Checked(Id mark, int32_t iters) {
   return value;
 }
 
-// The loops that decide whether a mark lies in its extent; none where it always does.
+// The loops that decide whether a mark lies in its extent; empty if it always does.
 uint64_t Nests::Condition(Id mark, const Value& value) const {
   const Interval bounds = BoundsOf(value);
   return bounds.min < 0 || bounds.max >= program_->marks[mark].extent.Known() ? LoopsOf(value.terms) : 0;
@@ -255,8 +255,9 @@ Nests::Value Nests::ValueOf(Id mark, int32_t iters) {
   return out;
 }
 
-// Appends the terms of scale * ((value / lower) % extent) where every term of the value is a multiple, a
-// remainder, or can be cut in two; false (with leftovers) where not.
+// Appends the terms of scale * ((value / lower) % extent). Succeeds if every term of the value is a multiple
+// of `lower`, vanishes in the division, or can be split in two. Otherwise returns false and leaves partial
+// terms.
 bool Nests::Divide(const Value& value, const Split& split) {
   const int64_t lower = split.lower, extent = split.extent;
   if (value.offset < 0) return false;
@@ -328,7 +329,7 @@ Sum Nests::AsSum(const Value& value) const {
   return sum;
 }
 
-// Digits of one loop are joined: the value's terms are the last ones in the pool.
+// Joins digits of the same loop. The value's terms must be the last ones in the pool.
 void Nests::Normalize(Value& value) {
   if (!value.exact) return;
   const auto terms = Part(terms_, value.terms);
@@ -408,7 +409,8 @@ void Nests::Place(NestBuffer& placed, bool temporary) {
   }
 }
 
-// Where all accesses agree on what the loops around the buffer's home contribute, that part is taken away.
+// Compacts one axis of a buffer: removes the part that the loops around the allocation contribute, if all
+// accesses agree on it.
 int64_t Nests::PlaceAxis(const NestBuffer& placed, int axis) {
   const auto outside = [&](const NestTerm& t) { return loops_[t.loop].depth < placed.home; };
   const int64_t full = axes_[accesses_[placed.first].axes.begin + axis].size;

@@ -1,18 +1,18 @@
-// A summary of a program for cost features and limits: every access as a linear function of the loops that
-// run, in flat arrays.
+// Summarizes a program for cost features and limits. Flat arrays hold every access as a linear function of
+// the live loops.
 //
-// Read follows definitions once for each loop, applies layouts, and compacts temporaries as lowering does: a
-// temporary that is used below some loops only keeps what is live there. So strides and sizes are those of
-// the code that will run. It takes microseconds. Use it where programs are analysed thousands of times a
-// second, and lang/analysis/bindings.h elsewhere.
+// Read follows each loop's definition once, applies layouts, and compacts temporaries as lowering does: a
+// temporary that is used below some loops only keeps the elements that are live there. Strides and sizes are
+// thus those of the generated code. Reading takes microseconds. Use it where thousands of programs are
+// analysed each second, and lang/analysis/bindings.h elsewhere.
 //
 //   Nests nests;                      // one per thread: keeps its memory from program to program
 //   nests.Read(program);              // refers to the program until the next Read
 //   for (const NestBlock& block : nests.blocks()) ...
 //
-// Loops and blocks are in program order, and are named by their position. Sets of loops on the way to a block
-// are masks with a bit per depth (0 is the outermost); depths from 63 on share the last bit. An extent that
-// is a parameter counts with its upper bound.
+// Loops and blocks are in program order and are named by their position. The set of loops around a block is a
+// mask with one bit per depth (0 is the outermost loop); depths from 63 on share the last bit. A parametric
+// extent is replaced by its upper bound.
 #pragma once
 
 #include <vector>
@@ -29,27 +29,28 @@ struct NestLoop {
   LoopKind kind = LoopKind::kSerial;
 };
 
-// scale * ((loop / lower) % extent), extent 0 for no remainder;
-// takes `values` different values, more than one.
+// scale * ((loop / lower) % extent); extent 0 means no remainder. The term takes `values` different values,
+// at least two.
 struct NestTerm {
   int32_t loop = 0;
   int64_t scale = 1, lower = 1, extent = 0, values = 1;
 };
 
-// One axis of the memory of a buffer (of its layout; without one, a dimension), as an access indexes it.
+// One axis of a buffer's memory as an access indexes it. Axes are those of the layout, or the dimensions
+// without one.
 struct NestAxis {
   int64_t offset = 0;
-  int64_t size = 1;    // elements that memory has along it, after compaction
-  int64_t stride = 1;  // elements of memory from one to the next
-  Range terms;         // Nests::terms; without those that compaction removed
-  bool exact = true;   // false: not linear; the terms name the right loops, and their scales are guesses
+  int64_t size = 1;    // elements along the axis, after compaction
+  int64_t stride = 1;  // elements between neighbors along the axis
+  Range terms;         // LoopNestSummary::terms, without those that compaction removed
+  bool exact = true;   // false: not linear; the terms have the right loops but guessed scales
 };
 
 struct NestAccess {
   Id buffer = kNone;
   int32_t block = 0;
   int32_t next = -1;                   // the next access of the same buffer
-  bool reads = false, writes = false;  // both: a reduction's destination
+  bool reads = false, writes = false;  // both: the destination of a reduction
   uint64_t within = 0;                 // loops that decide whether a load under `within` happens
   Range axes;
 };
@@ -58,27 +59,27 @@ struct NestBlock {
   Id node = kNone;
   int32_t loop = -1;                    // the innermost loop around it
   int32_t depth = 0;                    // number of loops around it, those around enclosing blocks included
-  bool leaf = true;                     // not a block around others
-  bool prepared = false;                // runs once per constants, apart
-  Range path;                           // Nests::path: its loops, outermost first
+  bool leaf = true;                     // contains no other blocks
+  bool prepared = false;                // in the prepare phase, which runs once per set of constants
+  Range path;                           // LoopNestSummary::path: its loops, outermost first
   Range accesses;                       // loads in order of first use, then destinations
-  Range exprs;                          // Nests::exprs: what one instance evaluates, each once
+  Range exprs;                          // LoopNestSummary::exprs: what one instance evaluates, each once
   uint64_t spatial = 0, reduction = 0;  // loops that feed iters of this kind
   uint64_t guarded = 0;                 // loops that decide whether an instance exists
 };
 
 struct NestBuffer {
-  int32_t first = -1;  // its accesses: first, then NestAccess::next; -1: not used
+  int32_t first = -1;  // first access, continued by NestAccess::next; -1: not used
   int32_t shared = 0;  // number of loops around all of its accesses
-  int32_t home = 0;    // of these, those below which it is allocated (all, up to a vectorized one);
-                       // 0 if it is no temporary
+  int32_t home = 0;    // number of those below which it is allocated: all that are outside of a
+                       // vectorized loop; 0 if it is no temporary
   int32_t home_loop = -1;
   int64_t elements = 0;  // after compaction
 };
 
 class Nests {
  public:
-  // The program must pass Verify.
+  // Reads a program, which must pass Verify.
   void Read(const Program& program);
 
   const Program& program() const { return *program_; }
@@ -95,13 +96,13 @@ class Nests {
   absl::Span<const Id> exprs(const NestBlock& block) const { return Part(exprs_, block.exprs); }
 
   static uint64_t Bit(int depth) { return uint64_t{1} << (depth < 63 ? depth : 63); }
-  // Loops whose variable is in the index of an access.
+  // The loops that the index of an access depends on.
   uint64_t Indexed(const NestAccess& access) const;
-  // Elements of memory that one iteration of the loop at `depth` moves an access.
+  // By how many elements of memory one iteration of the loop at `depth` moves an access.
   int64_t Stride(const NestAccess& access, int depth) const;
 
  private:
-  struct Value {  // over live loops
+  struct Value {  // an index over live loops
     int64_t offset = 0;
     Range terms;           // in terms_
     uint64_t guarded = 0;  // loops that its conditions depend on
@@ -112,7 +113,7 @@ class Nests {
   static absl::Span<const T> Part(const std::vector<T>& pool, Range r) {
     return {pool.data() + r.begin, static_cast<size_t>(r.count)};
   }
-  // `iters`: where in values_ those begin that Source::Iter means.
+  // `iters`: position in values_ of the first iter that Source::Iter refers to.
   void Visit(Id node, int32_t loop, int32_t iters, uint64_t guarded);
   void AddBlock(Id node, int32_t loop, int32_t scope, uint64_t guarded);
   void AddBody(Id expr, uint64_t within, int32_t iters);
@@ -144,10 +145,10 @@ class Nests {
   std::vector<NestTerm> terms_;
   std::vector<int32_t> path_;
   std::vector<Id> exprs_;
-  std::vector<int32_t> position_;  // of a live loop, by node
-  std::vector<int32_t> known_;     // of a dead loop, by node: its value in values_
+  std::vector<int32_t> position_;  // by node: the position of a live loop
+  std::vector<int32_t> known_;     // by node: the position in values_ of a dead loop's value
   std::vector<Value> values_;
-  std::vector<int32_t> seen_;  // by expression: the block that evaluated it last
+  std::vector<int32_t> seen_;  // by expression: the last block that evaluated it
 };
 
 }  // namespace kiln

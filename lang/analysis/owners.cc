@@ -18,7 +18,7 @@ namespace {
 struct Use {
   Id block = kNone;
   Range index;
-  std::vector<Id> axes;  // loops of axes around it that matter to the owner
+  std::vector<Id> axes;  // loops on axes around the use that are outside of one owner
 };
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
@@ -39,7 +39,7 @@ class OwnerCheck {
                              " and ", Describe(p_, use.block), " use it in different ones"));
     }
     for (Use& use : uses_) FindAxes(use);
-    std::map<LoopKind, std::vector<Id>> loops;  // by axis, of each use; those around all left out
+    std::map<LoopKind, std::vector<Id>> loops;  // by axis: the loop of each use, if not around all
     for (const Use& use : uses_) {
       for (const Id loop : use.axes) {
         if (!AroundAll(loop)) loops[p_.loop(loop).kind].push_back(loop);
@@ -84,11 +84,11 @@ class OwnerCheck {
         const Expr& e = p_.exprs[load];
         uses_.push_back({block, e.AsLoad().index, {}});
       }
-      if (GathersFrom(p_, block, buffer_)) uses_.push_back({block, {}, {}});  // anywhere
+      if (GathersFrom(p_, block, buffer_)) uses_.push_back({block, {}, {}});  // at an unknown index
     }
   }
 
-  // All threads of the kernel are in one warp (of `lanes`), or those of an axis thread-x are.
+  // True if all iterations of the axis belong to one owner of `lanes` threads (a warp or warpgroup).
   bool InOneOwner(Id nest, LoopKind axis, int64_t lanes) const {
     int64_t x = 1, others = 1;
     std::vector<Id> loops = LoopsBelow(p_, nest);
@@ -119,8 +119,8 @@ class OwnerCheck {
                        [&](const Use& u) { return IsAncestor(p_, loop, u.block); });
   }
 
-  // What the axes contribute to an index of a use, with the axis as source; the rest, but for what loops
-  // around all uses contribute; nullopt where it is no such sum.
+  // An index of a use in three parts: the terms of machine axes (with the axis as source), the terms of loops
+  // around all uses, and the other terms. Take returns nullopt if the index cannot be written as such a sum.
   struct Parts {
     Sum axes, common, rest;
   };
@@ -151,7 +151,7 @@ class OwnerCheck {
     return parts;
   }
 
-  // The index of an element tells the iterations of the axes, in the same way in all uses.
+  // True if the index of an element determines the iterations of the axes, in the same way in all uses.
   bool Told(const std::map<LoopKind, std::vector<Id>>& loops) const {
     std::vector<Bindings> bindings;
     for (const Use& use : uses_) {
@@ -191,7 +191,7 @@ class OwnerCheck {
 
 }  // namespace
 
-// Each iteration of a loop on an axis has what belongs to this owner for itself.
+// True if the owner of the buffer implies that each iteration of this axis loop has its own copy.
 bool IsPrivateTo(const Program& program, Id buffer, Id loop) {
   const Owner owner = program.buffers[buffer].scope.owner;
   return owner == Owner::kThread || (IsBlockAxis(program.loop(loop).kind) && owner <= Owner::kBlock);
@@ -200,7 +200,7 @@ bool IsPrivateTo(const Program& program, Id buffer, Id loop) {
 absl::Status CheckOwner(const Program& program, Id buffer) {
   if (!HasAxes(program)) return absl::OkStatus();
   for (const Id block : Writers(program, buffer)) {
-    // A store alone may be repeated.
+    // Repeating a store is harmless if the block is the only writer.
     if (program.block(block).monoid == kNone && Writers(program, buffer).size() == 1) continue;
     for (Id at = program.nodes[block].parent; at != kRoot; at = program.nodes[at].parent) {
       if (!program.IsLoop(at) || !OnAxis(program, at) || TellsApart(program, block, at)) continue;

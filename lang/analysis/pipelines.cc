@@ -69,7 +69,7 @@ class PipelineCheck {
     return absl::OkStatus();
   }
 
-  // Two children that write one buffer would have to take turns.
+  // Two children must not write the same buffer, since the pipeline does not order their writes.
   absl::Status CheckWriters() const {
     for (size_t c = 0; c < children_.size(); ++c) {
       for (const Id block : children_[c]) {
@@ -87,7 +87,8 @@ class PipelineCheck {
     return absl::OkStatus();
   }
 
-  // Each iteration has it for itself: made anew by one block, and read where that made it.
+  // Checks that one block writes the whole carried buffer anew in each iteration, and that readers stay
+  // within what it wrote.
   absl::Status CheckCarried(const CarriedBuffer& c) const {
     const std::string what = absl::StrCat(Name(c.buffer), ", which child ", c.writer, " of ",
                                           Describe(p_, loop_), " makes for others, ");
@@ -111,14 +112,14 @@ class PipelineCheck {
     }
     const Bindings bindings = ResolveBindings(p_, writer);
     const Region made = WrittenRegion(p_, bindings, c.buffer, loop_);
-    // The extents of its iters and its domain cut off what it never makes, and what is never read.
+    // Guards may exclude elements, which would then be neither written nor safe to read.
     if (!IsDense(made) || HasInnerGuards(p_, bindings)) {
       return No(absl::StrCat(what, "may have gaps in one iteration"));
     }
     const auto shape = p_.Dims(p_.buffers[c.buffer].shape);
     for (const Id reader : readers) {
       Region read = ReadRegion(p_, ResolveBindings(p_, reader), c.buffer, loop_);
-      for (size_t d = 0; d < read.size(); ++d) {  // what lies outside of the buffer is not read
+      for (size_t d = 0; d < read.size(); ++d) {  // elements outside of the buffer are not read
         const bool all = made[d].base.IsConstant() && made[d].base.offset <= 0 &&
                          made[d].base.offset + made[d].extent >= shape[d].UpperBound();
         if (all) read[d] = made[d];
@@ -185,7 +186,7 @@ class PipelineCheck {
 
   const Program& p_;
   Id loop_;
-  std::vector<std::vector<Id>> children_;  // their blocks
+  std::vector<std::vector<Id>> children_;  // the blocks of each child
   absl::Span<const PipelineStage> stages_;
   absl::Span<const Ring> rings_;
 };

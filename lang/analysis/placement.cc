@@ -26,7 +26,8 @@ absl::Status CheckLeaf(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// A reduction that iterations of a parallel loop repeat is private to each of them: its readers stay.
+// A reduction that the iterations of a parallel loop repeat is private to each iteration, so its readers must
+// stay inside the loop.
 absl::Status CheckMayLeave(const Program& p, Id block, Id to) {
   for (Id loop = p.nodes[block].parent; p.IsLoop(loop); loop = p.nodes[loop].parent) {
     const LoopKind kind = p.loop(loop).kind;
@@ -44,7 +45,7 @@ absl::Status CheckMayLeave(const Program& p, Id block, Id to) {
   return absl::OkStatus();
 }
 
-// What moves may not pass who writes what it reads.
+// A block must not move before a block that writes what it reads.
 absl::Status CheckOrder(const Program& p, Id block) {
   for (const Id writer : Producers(p, block)) {
     if (!Before(p, writer, block) && !KILN_DEFECT("compute-inline.late-writer"))
@@ -54,8 +55,8 @@ absl::Status CheckOrder(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// Where others write what it writes, it may not change places with them, nor with those who read that, nor
-// leave a loop that repeats it before them.
+// If other blocks write the same buffer, the block must not move past these writers or the buffer's readers,
+// and must not leave a loop that would run it again before them.
 absl::Status CheckOthers(const Program& p, Id block, Id to) {
   for (const Id buffer : WrittenBuffers(p, block)) {
     const std::vector<Id> writers = Writers(p, buffer);
@@ -96,7 +97,7 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
   return CheckMayLeave(p, block, loop);
 }
 
-// Wherever it is moved to.
+// Conditions that hold for every destination of a move.
 absl::Status CheckMoves(const Program& p, Id block) {
   const absl::Status status = CheckOrder(p, block);
   return status.ok() ? CheckLeaf(p, block) : status;
@@ -115,7 +116,8 @@ absl::Status CheckOnlyWriter(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// True if each of the iters is an index of what the producer writes, at which `index` has an iter too.
+// True if each of the iters indexes a dimension of the producer's result at which `index` also depends on an
+// iter.
 bool ShowIn(const Program& program, Id producer, Id buffer, const std::vector<int>& iters,
             absl::Span<const int32_t> index) {
   const auto shows = [&](int iter) {
@@ -132,7 +134,7 @@ bool ShowIn(const Program& program, Id producer, Id buffer, const std::vector<in
   return std::all_of(iters.begin(), iters.end(), shows);
 }
 
-// What compute-at looks at, read once for all loops that are asked about.
+// The conditions of compute-at. Reads what does not depend on the loop once, for all candidate loops.
 class ComputeAtConditions {
  public:
   ComputeAtConditions(const Program& program, Id block)
@@ -160,7 +162,7 @@ class ComputeAtConditions {
   }
 
  private:
-  // What all consumers need has no gaps, if what each needs has none, and can be made alone.
+  // True if the union of what all consumers read has no gaps and the block can compute exactly that part.
   bool SamePart(Id loop) const {
     if (written_.size() > 1) return false;
     Region all;
@@ -169,7 +171,7 @@ class ComputeAtConditions {
     return (consumers_.size() == 1 || IsDense(all)) && MakingOf(p_, block_, all).exact;
   }
 
-  // True if each instance of a block exists where it stands now.
+  // True if every instance of the block exists at its present place, with no instance excluded.
   bool RunsWhole(Id block) const {
     const Bindings own = ResolveBindings(p_, block);
     const auto iters = p_.Iters(p_.block(block).iters);
@@ -182,7 +184,7 @@ class ComputeAtConditions {
     return !HasInnerGuards(p_, own);
   }
 
-  // True if it writes each element of its buffers where it stands now.
+  // True if the producer writes every element of its buffers at its present place.
   bool WritesWhole(Id producer) const {
     if (p_.block(producer).domain.count != 0 || !RunsWhole(producer)) return false;
     const auto iters = p_.Iters(p_.block(producer).iters);
@@ -201,7 +203,7 @@ class ComputeAtConditions {
     return true;
   }
 
-  // For elements that no consumer reads, what the block reads may not be there.
+  // If the block also computes elements that no consumer reads, its own inputs for them must exist.
   absl::Status CheckGaps(const std::string& what, Id loop) const {
     for (const Id producer : producers_) {
       const bool done =
@@ -217,7 +219,7 @@ class ComputeAtConditions {
     if (!IsAncestor(p_, loop, consumer) && !KILN_DEFECT("compute-at.reader-outside")) {
       return No(absl::StrCat(Describe(p_, consumer), " reads it outside of ", Describe(p_, loop)));
     }
-    // Initial values are read where the reduction is entered.
+    // A reduction reads its initial values on entry, so the block must be computed before that.
     for (const Id buffer : written_) {
       if (!ReadsInitially(p_, consumer, buffer) || KILN_DEFECT("compute-at.initial")) continue;
       for (Id at = loop; p_.IsLoop(at); at = p_.nodes[at].parent) {
@@ -225,7 +227,7 @@ class ComputeAtConditions {
         return No(absl::StrCat(Describe(p_, consumer), " starts from it, before ", Describe(p_, at)));
       }
     }
-    if (producers_.empty()) return absl::OkStatus();  // gaps would do no harm
+    if (producers_.empty()) return absl::OkStatus();  // the block reads nothing, so gaps are harmless
     bool exact = !HasInnerGuards(p_, bindings) && EmptyingIters(p_, bindings, loop).empty();
     for (const Id buffer : written_)
       exact = exact && IsDense(ReadRegion(p_, bindings, buffer, loop)) &&
@@ -275,7 +277,7 @@ absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
 
 namespace {
 
-// Some of what a block reads is written below the loop, and complete at the end of each of its iterations.
+// Checks that a producer of the block is below the loop and is complete at the end of each iteration.
 absl::Status CheckProducersBelow(const Program& program, Id block, Id loop) {
   bool any = false;
   for (const Id producer : Producers(program, block)) {
@@ -302,7 +304,7 @@ absl::Status CheckProducersBelow(const Program& program, Id block, Id loop) {
   return absl::OkStatus();
 }
 
-// What one iteration of a loop writes of what a block reads there, in terms of the block's iters.
+// For each iter of a block, the range of it for which one iteration of a loop writes what the block reads.
 class PartsRead {
  public:
   PartsRead(const Program& program, Id block, Id loop)
@@ -310,8 +312,9 @@ class PartsRead {
     parts_.resize(iters_.size());
   }
 
-  // An index of a read of `buffer` in dimension d, of which the producer writes `part` there, and `all` in all.
-  // It must be an iter, or a constant, the same in all reads; reductions must be whole.
+  // Adds an index of a read of `buffer` in dimension d. One iteration of the loop writes the range `part`
+  // there, and the whole loop writes `all`. The index must be a constant or one iter, the same in all reads.
+  // A reduction iter must be covered whole by one iteration.
   absl::Status Add(Id producer, Id buffer, size_t d, Id index, const DimRange& part, const DimRange& all) {
     const absl::string_view name = program_.Text(program_.buffers[buffer].name);
     if (const Mark& mark = program_.marks[index]; mark.splits.count == 0) {
@@ -353,7 +356,7 @@ class PartsRead {
   const Program& program_;
   const Id loop_;
   const absl::Span<const Iter> iters_;
-  int read_ = 0;                                // of the iters
+  int read_ = 0;                                // iters that some read uses
   std::vector<std::optional<DimRange>> parts_;  // by iter
 };
 

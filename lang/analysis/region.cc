@@ -27,8 +27,8 @@ bool Dense(const Sum& inner, const Extents& extents) {
   return true;
 }
 
-// Splits what depends on loops outside (at included) from the rest,
-// and bounds the rest; nullopt if it cannot.
+// Separates the terms over loops at or outside of `at` from the others, and bounds the others. Returns
+// nullopt if the sum contains a mark.
 std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const Extents& extents) {
   DimRange range;
   Sum inner;
@@ -44,7 +44,7 @@ std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const E
   return range;
 }
 
-// An index of kNone touches the whole dimension.
+// The region that an access with these indices touches. An index of kNone touches the whole dimension.
 Region Touched(const Program& p, Id buffer, absl::Span<const int32_t> index, const Bindings& bindings,
                Id at) {
   const Extents extents(p);

@@ -1,4 +1,4 @@
-// The region of a buffer that the blocks below a loop touch in one iteration of that loop.
+// Computes which region of a buffer the blocks below a loop touch in one iteration of that loop.
 #pragma once
 
 #include <vector>
@@ -8,47 +8,47 @@
 
 namespace kiln {
 
-// base .. base + extent - 1, base a sum over loops that are outside.
+// The values base .. base + extent - 1. `base` is a sum over outer loops.
 struct DimRange {
   Sum base;
   int64_t extent = 1;
-  bool dense = false;  // proven: every value is touched (guards not considered)
+  bool dense = false;  // proven: every value is touched, if guards are ignored
 };
 using Region = std::vector<DimRange>;  // one per dimension of the buffer
 bool IsDense(const Region& region);
 
-// What the loads (the stores) of a block touch of `buffer` while the loops at and outside of `at` stand
-// still. `at` is a loop, a block or the root; a dimension that the algebra cannot bound is whole. Values are
-// not clipped to the buffer: instances that do not exist, and loads under kWithin, may make the range larger
-// than what is really touched, never smaller.
+// The region of `buffer` that the block's loads (stores) touch while `at` and the loops outside of it are
+// fixed. `at` is a loop, a block or the root. A dimension that the algebra cannot bound is whole. Values are
+// not clipped to the buffer. Missing instances and loads under kWithin may make the region too large, but it
+// is never too small.
 Region ReadRegion(const Program& program, const Bindings& bindings, Id buffer, Id at);
 Region WrittenRegion(const Program& program, const Bindings& bindings, Id buffer, Id at);
 
-// What the loops below `at` make of an iter of a block, guards not considered;
+// The range of an iter of the block while `at` and the loops outside of it are fixed. Ignores guards. Returns
 // nullopt if the algebra cannot bound it.
 std::optional<DimRange> IterRange(const Program& program, const Bindings& bindings, int iter, Id at);
 
-// The marks (over the iters of `block`) of the indices of a gather that are functions of the iters and within
-// their dimensions; kNone for the others, of which nothing is known.
+// For each index of a gather: its mark over the iters of `block`, if the index is a function of the iters and
+// lies within its dimension; otherwise kNone.
 std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& gather);
 
-// True if every place that `part` spans is one that `whole` spans.
+// True if every element in `part` is also in `whole`.
 bool Contains(const Region& whole, const Region& part);
 
-// Without what is known to lie outside of 0 .. extent-1; not empty.
+// The range without values that provably lie outside of 0 .. extent-1; at least one value remains.
 DimRange Clipped(DimRange range, int64_t extent);
 
-// The smallest region of this form that holds both.
+// The smallest region of this form that contains both.
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b);
 
-// For which ranges of its iters a block makes a region of its one result; `exact`: and nothing else.
+// The ranges of a block's iters that compute a region of its only result. `exact`: they compute nothing else.
 struct Making {
   std::vector<DimRange> ranges;
   bool exact = true;
 };
 Making MakingOf(const Program& program, Id block, const Region& region);
 
-// The iter that an index is, apart from an offset: index = iter + offset.
+// An index that is one iter plus a constant: index = iter + offset.
 struct SimpleIndex {
   int iter = -1;
   int64_t offset = 0;

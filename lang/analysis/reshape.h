@@ -1,5 +1,4 @@
-// Recognizes blocks that read a buffer element by element in another shape, such as B[j/4, j%4] or B[j*4 +
-// k].
+// Recognizes blocks that read a buffer element by element in another shape, as in B[j/4, j%4] or B[j*4 + k].
 #pragma once
 
 #include <optional>
@@ -9,8 +8,8 @@
 
 namespace kiln {
 
-// The iters of a block in terms of the indices at which it reads the buffer (Source::Iter(dimension)), if it
-// is proven to read every element, each in one instance.
+// The iters of a block as functions of the indices at which it reads the buffer (Source::Iter(dimension)).
+// Returns nullopt unless the block provably reads every element, each in exactly one instance.
 std::optional<std::vector<Sum>> ItersByElement(const Program& program, Id block, Id buffer);
 
 }  // namespace kiln

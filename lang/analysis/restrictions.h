@@ -1,10 +1,10 @@
-// What programs for accelerators must keep, beside what holds of all: the rules that lang/program/program.h gives for
-// prepared nests, pipelined loops, and owners of buffers.
+// Legality rules for accelerators: rules of lang/program/program.h about prepared nests, pipelined loops and
+// owners of buffers.
 //
-// Prepared nests and pipelines restrict every later step: Verify asks here, and a step on a program that has
-// one of these, or that makes one, is taken back if it breaks a rule (lang/schedule/primitive.h). Owners are for the
-// end, as registers are: a buffer is moved to shared memory, its copy placed, and its loops bound one by one.
-// lang/analysis/lowerable.h asks then; set-scope, cooperative-fetch and bind-rest ask at once.
+// Rules of prepared nests and pipelines hold after every step. Verify checks them, and the schedule undoes a
+// step that breaks one (lang/schedule/primitive.h). Rules of owners hold at the end only, because several
+// steps move a buffer to shared memory, place its copy and bind its loops. lang/analysis/lowerable.h checks
+// owners then; the primitives set-scope, cooperative-fetch and bind-rest check them at once.
 #pragma once
 
 #include <vector>
@@ -14,45 +14,46 @@
 
 namespace kiln {
 
-// Has prepared nests or pipelined loops.
+// True if the program has prepared nests or pipelined loops.
 bool Restricted(const Program& program);
 
-// CheckPrepared, and CheckPipeline of each pipelined loop. These and CheckOwners: kFailedPrecondition with
-// the rule that is broken, by which node or buffer.
+// Runs CheckPrepared, and CheckPipeline for each pipelined loop. These checks and CheckOwners return
+// kFailedPrecondition with the broken rule and the node or buffer that breaks it.
 absl::Status CheckRestrictions(const Program& program);
 
-// Prepared nests stand first, read constants and what they write themselves, and write temporaries in global
-// memory that nothing else writes.
+// OK if prepared nests come first, read only constants and their own results, and write only temporaries in
+// global memory that no other block writes.
 absl::Status CheckPrepared(const Program& program);
-// In programs with axes: a buffer that belongs to a thread, warp, warpgroup or block is used in one kernel,
-// and each of its elements by one of its owners only: all uses are below the same loop of an axis, or their
-// indices tell which iteration of the axis they are in, in the same way. No two iterations of an axis make
-// one element anew, in several steps, in a buffer that they share.
+// OK if every buffer that belongs to a thread, warp, warpgroup or block is used in one kernel, and each of
+// its elements by one owner. For that, all uses must be below the same axis loop, or their indices must
+// determine the iteration of the axis in the same way. Iterations of an axis must not recompute an element of
+// a buffer that they share, except by a single store. Holds for programs with axes.
 absl::Status CheckOwners(const Program& program);
-absl::Status CheckOwner(const Program& program, Id buffer);  // of one buffer
-// A pipelined loop has a stage for each child and a ring for each buffer that is carried from child to child.
-// Such a buffer is a temporary, used below the loop only, written by one block, anew in each iteration, and
-// read by later children, in the same or a later stage, where that block wrote it; its ring has a copy for
-// each stage between, and one. What is asynchronous is copied; bulk copies are boxes.
+absl::Status CheckOwner(const Program& program, Id buffer);  // checks one buffer
+// OK if the pipelined loop has a stage for each child and a ring for each buffer that one child writes for
+// another. Such a buffer must be a temporary that only this loop uses. One block writes it anew in each
+// iteration, and later children of the same or a later stage read what that block wrote. Its ring has one
+// copy more than the stages that it spans. An asynchronous child must be a copy, and a bulk copy must be a
+// box.
 absl::Status CheckPipeline(const Program& program, Id loop);
 
-// A buffer that one child of a loop writes and others read: positions among the children.
+// A buffer that one child of a loop writes and other children read. Numbers are positions among the children.
 struct CarriedBuffer {
   Id buffer = kNone;
   int writer = 0;
   std::vector<int> readers;
 };
-// In the order in which the children first write them.
+// The carried buffers of a loop, in the order in which the children first write them.
 std::vector<CarriedBuffer> CarriedBuffers(const Program& program, Id loop);
 
-// The axes of machines. A loop of one iteration is on none.
+// The axes of a GPU's grid and blocks. A loop with one iteration is on no axis.
 bool IsBlockAxis(LoopKind kind);
 bool IsThreadAxis(LoopKind kind);
 bool OnAxis(const Program& program, Id loop);
 bool HasAxes(const Program& program);
-// True if each iteration of a loop on an axis has the buffer for itself, by its owner.
+// True if the buffer's owner implies that each iteration of this axis loop has its own copy.
 bool IsPrivateTo(const Program& program, Id buffer, Id loop);
-// The child of the root above a node (or the node itself), and whether it is a kernel.
+// The ancestor of a node that is a child of the root (or the node itself), and whether that nest is a kernel.
 Id NestOf(const Program& program, Id node);
 bool IsKernel(const Program& program, Id nest);
 

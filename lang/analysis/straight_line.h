@@ -1,4 +1,4 @@
-// The length of straight-line code that unrolling makes of a loop.
+// Computes how long the straight-line code is that unrolling makes of a loop.
 #pragma once
 
 #include "absl/functional/function_ref.h"
@@ -6,9 +6,9 @@
 
 namespace kiln {
 
-// Instructions in the straight line that a node becomes; 0 if it holds a loop that runs. From inside out,
-// `block` says how many a block has, and `loop` how many a loop whose body is a line of so many: 0 if it
-// runs. That may change the loop's kind.
+// The number of instructions of the straight-line code of a node; 0 if it contains a loop that is not
+// unrolled. Works from the inside out. `block` returns the instructions of a block. `loop` returns those of a
+// loop whose body has `line` instructions, or 0 if it is not unrolled; it may change the loop's kind.
 int64_t StraightLine(const Program& program, Id node, absl::FunctionRef<int64_t(Id block)> block,
                      absl::FunctionRef<int64_t(Id loop, int64_t line)> loop);
 

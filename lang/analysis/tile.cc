@@ -92,7 +92,7 @@ class Divider {
     map.results.push_back(numbered);
     const std::optional<Division> division = kiln::Divide(map, static_cast<int>(inside.size()));
     if (!division.has_value()) return false;
-    // Divide keeps the numbers of the sources.
+    // Divide numbers the sources in the given order; this puts the sources back.
     const auto named = [&](Sum sum, size_t first) {
       for (Split& split : sum.splits) split.source = sources[first + split.source.id];
       return sum;

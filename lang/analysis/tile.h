@@ -1,4 +1,5 @@
-// The instances of a block below a loop, as a tile. blockize makes a block of it, and tensorize matches it.
+// Describes the instances of a block below a loop as a tile. blockize makes a block of it; tensorize matches
+// it with an intrinsic.
 #pragma once
 
 #include <vector>
@@ -9,20 +10,20 @@
 
 namespace kiln {
 
-// An iter is outer * tile + inner, 0 <= inner < tile; `outer` over what is outside of the loop (loops, and
-// iters of the block around), `inner` over the loop and those below.
+// An iter as outer * tile + inner with 0 <= inner < tile. `outer` depends on what is outside of the loop
+// (loops, and iters of the enclosing block). `inner` depends on the loop and the loops below it.
 struct TilePart {
   Sum outer, inner;
   int64_t tile = 1;
-  std::vector<Guard> outside, inside;  // of its existence, beside its own extent
+  std::vector<Guard> outside, inside;  // guards beside the iter's own extent
 };
 
 struct Tile {
   std::vector<TilePart> parts;  // by iter
 };
 
-// The loop and the block are in one scope. kFailedPrecondition where an iter cannot be divided, or a guard
-// depends on both sides.
+// Divides the block's iters. The loop and the block must be in one scope. kFailedPrecondition if an iter
+// cannot be divided, or if a guard depends on both sides.
 absl::StatusOr<Tile> TileBelow(const Program& program, Id block, Id loop);
 
 }  // namespace kiln

@@ -18,14 +18,14 @@ int64_t Saturated(Wide value) {
   return static_cast<int64_t>(std::clamp<Wide>(value, Wide{ValueRange::kLeast}, Wide{ValueRange::kMost}));
 }
 
-// An interval before it is wrapped.
+// An interval before wrapping or rounding.
 struct Ends {
   Wide min = 0, max = 0;
 };
 
 Ends EndsOf(std::initializer_list<Wide> values) { return {std::min(values), std::max(values)}; }
 
-// Beyond these a float type has no whole number of each size, so that ends may round outwards.
+// The largest magnitude up to which a float type represents every integer exactly.
 Wide ExactUpTo(DType type) {
   switch (type) {
     case DType::kF64:
@@ -39,7 +39,8 @@ Wide ExactUpTo(DType type) {
   }
 }
 
-// What is left of an interval in its type: all values, where it may wrap or round outwards.
+// Converts an interval to the type. An integer interval that may wrap becomes all values; an end of a float
+// interval beyond the exact integers becomes infinite.
 ValueRange InType(DType type, Ends ends, bool zero = true, bool minus_one = true) {
   const ValueRange full = FullRange(type);
   if (IsFloat(type)) {
@@ -60,8 +61,7 @@ int64_t Magnitude(const ValueRange& a) {
   return std::max(a.max, a.min == ValueRange::kLeast ? ValueRange::kMost : -a.min);
 }
 
-// Quotients are the largest and least at the ends of the dividend,
-// and at the divisors of the least magnitude.
+// The range of quotients. The extremes occur at the ends of the dividend and at the divisor's ends and -1, 1.
 Ends Quotients(const ValueRange& a, const ValueRange& b) {
   Ends ends;
   bool any = false;
@@ -82,7 +82,7 @@ Ends Remainders(const ValueRange& a, const ValueRange& b) {
   return {a.min < 0 ? -most : 0, a.max > 0 ? most : 0};
 }
 
-// All bits up to the highest that one of two numbers from 0 on may have.
+// The number with all bits set up to the highest bit of two numbers from 0 on.
 int64_t AllBits(int64_t a, int64_t b) {
   const int bits = 64 - std::countl_zero(static_cast<uint64_t>(a | b));
   return bits == 0 ? 0 : static_cast<int64_t>(~uint64_t{0} >> (64 - bits));
@@ -147,7 +147,7 @@ bool IsUnsignedOrder(Op op) {
 }
 
 ValueRange Comparison(Op op, DType operand_type, const ValueRange& a, const ValueRange& b) {
-  if (IsFloat(operand_type)) return kTruth;  // NaN
+  if (IsFloat(operand_type)) return kTruth;  // a comparison with NaN may have either result
   if (IsUnsignedOrder(op) && (a.min < 0 || b.min < 0)) return kTruth;
   const std::optional<bool> known = Compared(op, a, b);
   return known ? ValueRange::Of(*known, *known) : kTruth;
@@ -159,7 +159,7 @@ ValueRange CastRange(Op op, DType type, DType from, const ValueRange& a) {
   return InType(type, {a.min, a.max}, a.zero || IsFloat(from), a.minus_one || IsFloat(from));
 }
 
-// min(a, b), or max(a, b).
+// The range of min(a, b) or max(a, b).
 ValueRange Extreme(bool max, DType type, const ValueRange& a, const ValueRange& b) {
   const auto pick = [&](int64_t x, int64_t y) { return max ? std::max(x, y) : std::min(x, y); };
   return InType(type, {pick(a.min, b.min), pick(a.max, b.max)}, a.zero || b.zero, a.minus_one || b.minus_one);

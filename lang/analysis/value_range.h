@@ -1,7 +1,8 @@
-// The values that an expression can have: an interval whose ends saturate, and whether 0 and -1 are in it.
+// The range of values of an expression: an interval with saturating ends, and whether it contains 0 and -1.
 //
-// For integers the ends are values. For floats they are whole numbers around the values, and a saturated end
-// stands for infinity. A range is an upper bound: it contains every value that occurs. Pure.
+// The ends of an integer range are values. The ends of a float range are integers around the values, and a
+// saturated end means infinity. A range contains every value that occurs, and may contain others. All
+// functions are pure.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@ struct ValueRange {
   static constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
   int64_t min = kLeast, max = kMost;   // both inclusive; no values if min > max
-  bool zero = true, minus_one = true;  // whether these may be among them
+  bool zero = true, minus_one = true;  // whether the range may contain 0 and -1
 
   static ValueRange Of(int64_t min, int64_t max) { return ValueRange{min, max}.Normal(); }
   static ValueRange None() { return {0, -1, false, false}; }
@@ -32,9 +33,10 @@ struct ValueRange {
   bool Within(const ValueRange& other) const {
     return Within(other.min, other.max) && (other.zero || !zero) && (other.minus_one || !minus_one);
   }
-  // Ends that are excluded move, and flags tell no more than the ends.
+  // The same range in normal form: an end that is excluded (0 or -1) moves inwards, and flags agree with the
+  // ends.
   ValueRange Normal() const;
-  ValueRange Without(int64_t value) const;  // exact for the ends, 0 and -1
+  ValueRange Without(int64_t value) const;  // removes a value; exact at the ends, for 0 and for -1
   friend bool operator==(const ValueRange&, const ValueRange&) = default;
 };
 
@@ -44,17 +46,18 @@ ValueRange Intersection(const ValueRange& a, const ValueRange& b);
 // All values of a dtype.
 ValueRange FullRange(DType type);
 
-// Whether an operation divides integers: undefined where the divisor is 0.
+// True if the operation is an integer division or remainder, which is undefined for divisor 0.
 bool DividesIntegers(const Expr& e);
 
-// Operations that are undefined for some operands: those, and shifts.
+// True if the operation is undefined for some operands: integer divisions and shifts.
 bool IsPartial(Op op, DType type);
-// Whether such an operation is defined for all operands in the ranges: no divisor is 0, none is -1 under the
-// least number, and shifts stay below the width.
+// True if the operation is defined for all operands in the ranges: no divisor is 0, the smallest integer is
+// not divided by -1, and shift counts are below the width.
 bool IsDefined(Op op, DType type, const ValueRange& a, const ValueRange& b);
 
-// What an operation makes of operands of `operand_type`, rounded or wrapped to `type`; of casts too. `same`:
-// a and b are one expression. Where the operation is undefined it has no value.
+// The range of an operation on operands of `operand_type`, rounded or wrapped to `type`; also of casts.
+// `same`: a and b are the same expression. If the operation is undefined for some operands, these contribute
+// no value.
 ValueRange ApplyToRanges(Op op, DType type, DType operand_type, const ValueRange& a, const ValueRange& b,
                          const ValueRange& c, bool same = false);
 

@@ -43,7 +43,9 @@ class Dissolver {
   }
   Id Outside(Id mark) { return p_.AddMark(Outside(p_.SumOf(mark)), p_.marks[mark].extent); }
 
-  // A binding must lie in its extent, and so must the iters of the block around that no binding uses.
+  // Binds a block's iters to the loops outside of the enclosing block. Each binding must stay within its
+  // extent. Iters of the enclosing block that no binding uses must too, so they are added to a binding with
+  // scale 0.
   void Rebind(Id block) {
     used_.clear();
     const Range own = p_.block(block).iters;

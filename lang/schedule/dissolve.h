@@ -1,9 +1,11 @@
-// Removes blocks that contain other blocks: their contents take their place, bound to the loops around them.
+// Inlines nested blocks: replaces a block that contains other blocks by its contents. The inner blocks are
+// then bound to the loops around the outer one.
 //
 //   for io: block tile(i = io):                    for io:
 //     for ii: block b(j = i*4 + ii)      ->          for ii: block b(j = io*4 + ii)
 //
-// The same instances run in the same order. Lowering starts with this step, for nothing after it needs tiles.
+// The same instances run in the same order. Lowering does this first, since its later steps have no use for
+// tiles.
 #pragma once
 
 #include "lang/program/program.h"

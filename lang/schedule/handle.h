@@ -1,9 +1,9 @@
-// Handles of blocks, loops and sampled values, and lists of them: what schedules give to modules.
+// Handles of blocks, loops and sampled values, and lists of handles. Modules get them from schedules.
 //
-// Lists of handles check their indices. An index past the end is noted with the caller's line, and the next
-// step of a schedule of the same thread makes that schedule inert. The lists are std::vector<Loop>,
-// std::array<Loop, 2> and so on. The standard allows a program to specialize these for its own types
-// ([namespace.std]), so no module can avoid the check by accident.
+// Lists of handles check their indices. An index past the end is recorded with the caller's line, and the
+// next step of a schedule in the same thread makes that schedule inert. The lists are std::vector<Loop>,
+// std::array<Loop, 2> and so on. The standard allows a program to specialize these templates for its own
+// types ([namespace.std]), so that a module cannot bypass the check by accident.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace kiln {
 
-// Handles. -1 is inert.
+// A handle is a number; -1 is an inert handle, which names nothing.
 struct Block {
   int32_t number = -1;
 };
@@ -30,16 +30,17 @@ struct Value {
   int32_t number = -1;
 };
 
-// A use of a list past its end.
+// An access to a list past its end.
 struct PastTheEnd {
   int64_t index = 0, size = 0;
   std::source_location where;
 };
-// Of this thread: the first since it was taken; nullptr if there was none.
+// Records such an access; returns and clears the first one of this thread since the last call (nullptr:
+// none).
 void NotePastTheEnd(const PastTheEnd& use);
 const PastTheEnd* TakePastTheEnd();
 
-// An index with the line that asks.
+// An index and the source line that uses it.
 struct HandleIndex {
   int64_t at;
   std::source_location where;
@@ -49,7 +50,7 @@ struct HandleIndex {
       : at(static_cast<int64_t>(at_in)), where(where_in) {}
 };
 
-// The handle at the index; past the end one that is inert, which is noted.
+// Returns the handle at the index. Past the end, records the access and returns an inert handle.
 template <typename Handle>
 Handle& HandleAt(Handle* handles, size_t size, const HandleIndex& index) {
   const auto count = static_cast<int64_t>(size);
@@ -79,7 +80,7 @@ class HandleList : public std::pmr::vector<Handle> {
   int64_t Last() const { return static_cast<int64_t>(this->size()) - 1; }
 };
 
-// Of a fixed size; `const auto [a, b] = ...` takes it apart.
+// A list of fixed size; `const auto [a, b] = ...` unpacks it.
 template <typename Handle, size_t N>
 struct HandleArray {
   using value_type = Handle;
@@ -116,7 +117,7 @@ struct std::array<Handle, N> : kiln::HandleArray<Handle, N> {};
 
 namespace kiln {
 
-// A factor of Split: a number, a sampled value, or kAuto for what is left (at most one).
+// A factor of Split: a number, a sampled value, or kAuto for what remains (at most one kAuto).
 inline constexpr int64_t kAuto = -1;
 struct Factor {
   Operand operand;
@@ -125,7 +126,7 @@ struct Factor {
   Factor(Value value) : operand{Operand::Kind::kValue, value.number} {}  // NOLINT
 };
 
-// A structural choice that was made.
+// A structural choice and the alternative that was picked: `picked` of 0 .. n-1.
 struct StructuralChoice {
   std::string name;
   int n = 1, picked = 0;

@@ -11,8 +11,8 @@
 namespace kiln {
 namespace {
 
-// How many elements an access of a block moves from one iteration of the loop to the next; nullopt where that
-// is not the same everywhere.
+// By how many elements an access of a block moves from one iteration of the loop to the next; nullopt if the
+// stride is not the same everywhere.
 std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index,
                               Id loop) {
   const auto shape = p.Dims(p.buffers[buffer].shape);
@@ -38,14 +38,14 @@ std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<
   return stride;
 }
 
-// Whether the last axis of the layout is the dimension itself.
+// True if the last axis of the layout is the dimension itself.
 bool IsLastAxis(const Program& p, const Layout& layout, size_t dim) {
   const Sum last = p.SumOf(p.List(layout.axes).back());
   return last.splits.size() == 1 && last.splits[0].lower == 1 &&
          last.splits[0].source == Source::Iter(static_cast<int32_t>(dim));
 }
 
-// Whether a gather of the block copies neighbours along the loop, as one of rows does.
+// True if a gather of the block reads neighbors along the loop, as a gather of whole rows does.
 bool GathersNeighbours(const Program& p, Id block, Id loop) {
   const std::vector<Id> gathers = Gathers(p, block);
   return std::any_of(gathers.begin(), gathers.end(), [&](Id gather) {
@@ -56,7 +56,7 @@ bool GathersNeighbours(const Program& p, Id block, Id loop) {
 
 enum class Moves { kNot, kToNeighbours, kApart };
 
-// Where in memory an access of a block goes along the loop.
+// Whether one iteration of the loop moves an access not at all, to the neighbor in memory, or farther.
 Moves MovesAlong(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index, Id loop) {
   const Layout& layout = p.buffers[buffer].layout;
   const std::optional<int64_t> stride = Stride(p, block, buffer, index, loop);

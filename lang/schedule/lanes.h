@@ -1,4 +1,4 @@
-// Chooses the loops to vectorize, and how many of their iterations. For late steps.
+// Chooses which loops to vectorize, and with how many lanes. Late primitives use it.
 #pragma once
 
 #include <optional>
@@ -8,31 +8,33 @@
 
 namespace kiln {
 
-// The accesses of a block step by 0, 1 or a little along the loop: lanes load and store few cache lines.
+// True if the loop can be vectorized well: from one lane to the next, stores move by 1 element (by 0 for a
+// reduction) and loads by 0 to 4, so that vectors touch few cache lines.
 bool Lanes(const Program& program, Id block, Id loop);
 
-// What a block that transposes walks along: it reads neighbours in memory along `lanes`, which it writes
-// apart, and writes neighbours along `rows`. Both are among `nest`: the loops around that hold it alone, from
-// outside.
+// The loops of a block that transposes. Along `lanes` it reads neighbors in memory and writes strided; along
+// `rows` it writes neighbors. Both are in `nest`: the loops that contain nothing but this block, outermost
+// first.
 struct Transposing {
   Id lanes = kNone, rows = kNone;
-  int64_t panel = 0;  // how many rows a layout puts next to each other; 0: all
+  int64_t panel = 0;  // rows that the layout stores next to each other; 0: all
   std::vector<Id> nest;
 };
 std::optional<Transposing> AsTransposing(const Program& program, Id block);
 
-// Bytes of the widest element that one of the blocks writes.
+// The size in bytes of the widest element that one of the blocks writes.
 int64_t WidestResult(const Program& program, const std::vector<Id>& blocks);
 
-// How many lanes lie next to each other in memory, as far as layouts say: those of the last axis, if the loop
-// moves along it; a vector, if it moves along others.
+// How many lanes along the loop are neighbors in memory according to the layouts: the extent of the last axis
+// if the loop moves along it, one vector if it moves along other axes, and `limit` without layouts.
 int64_t Together(const Program& program, Id block, Id loop, int64_t limit, int64_t vector);
 
-// Whether lanes along the loop store elements that a layout puts apart, so that each is a store of its own.
+// True if lanes along the loop store to elements that a layout separates, so that each lane needs a store of
+// its own.
 bool StoresApart(const Program& program, Id block, Id loop);
 
-// How many of `extent` iterations become lanes: all up to `together`, else the largest divisor that fills
-// whole vectors, else all up to `limit`, else a vector.
+// How many of `extent` iterations become lanes. All if extent <= together; otherwise the largest divisor of
+// extent, up to `together`, that is a multiple of `vector`; otherwise all up to `limit`, or one vector.
 int64_t LaneCount(int64_t extent, int64_t together, int64_t limit, int64_t vector);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// Runs a step within a step, without recording it. Late primitives (design D3) are made of such steps.
+// Runs one primitive inside another without recording it. Late primitives (design D3) consist of such steps.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,9 @@
 
 namespace kiln {
 
-// Runs the primitive called `name` on loops, numbers and attributes (those left out have their fallbacks);
-// `results`, if not null, gets its new loops or blocks. On a status the program is as it was.
+// Runs the primitive called `name` on loops, numbers and attributes; attributes that are left out get their
+// default. If `results` is not null, it receives the new loops or blocks. On an error the program is
+// unchanged.
 absl::Status RunNested(Call& call, const char* name, const std::vector<Id>& loops,
                        const std::vector<int64_t>& numbers, const std::vector<Attribute>& attributes,
                        std::vector<Id>* results);

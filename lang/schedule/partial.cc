@@ -166,7 +166,8 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
     map.push_back(mark);
     if (bound(parts.old_iters[i]).max < extent.Known()) continue;
     domain.push_back(mark);
-    // There is a part to combine where its first value exists: at 0 of the inner iters.
+    // The combining block reads a partial result only if it was initialized, that is, if the instance at 0 of
+    // the inner iters exists.
     Sum first = parts.old_iters[i];
     const auto inner = [&](const Split& s) { return s.source.id >= static_cast<int>(spatial + outer); };
     first.splits.erase(std::remove_if(first.splits.begin(), first.splits.end(), inner), first.splits.end());
@@ -198,7 +199,7 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
   combine.values = p.AddList(combine_values);
   combine.initial = p.AddList(initial);
   combine.domain = p.AddList(combine_domain);
-  combine.provenance = {old.provenance.kind, old.provenance.origin, {}};  // of parts of a part: a part
+  combine.provenance = {old.provenance.kind, old.provenance.origin, {}};  // a part of a part is still a part
   combine.annotations = old.annotations;
   const Id node = p.AddBlock(combine);
 

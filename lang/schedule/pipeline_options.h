@@ -1,4 +1,4 @@
-// The options of Schedule::Pipeline: how the children of a loop overlap.
+// The options of Schedule::Pipeline, which let the children of a loop overlap.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 namespace kiln {
 
 struct PipelineOptions {
-  // By child of the loop: its stage, and its position in one turn. Empty: children that read what others
-  // write are one stage behind these; children run as they stand.
+  // For each child of the loop: its stage, and its position within one iteration of the pipeline. Empty: a
+  // child that reads another child's result is one stage later, and the order stays as it is.
   std::vector<int64_t> stages = {}, order = {};
-  // By buffer that is carried from child to child, in the order in which the children write them: copies.
-  // Empty: as many as the stages need.
+  // The number of copies of each buffer that one child writes for others, in the order in which the children
+  // write them. Empty: as many as the stages require.
   std::vector<int64_t> depths = {};
-  std::string transport = "sync";       // of all of them: sync, async or bulk
-  std::vector<int64_t> producers = {};  // children that only produce, by number
+  std::string transport = "sync";       // of all those buffers: sync, async or bulk
+  std::vector<int64_t> producers = {};  // numbers of children that only produce for others
 };
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// Finds places in the loop tree: the position among a loop's children at which compute-at and
-// reverse-compute-at put a block, and the positions of copies of what a block reads and writes.
+// Finds positions among the children of a loop: where compute-at and reverse-compute-at put a block, and
+// where copies of a block's inputs and results go.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,15 +7,16 @@
 
 namespace kiln {
 
-// The child before which to put it (kNone: the end), from "first", "last", or the number of a child. It may
-// come after all children that hold one of `before`, and before all that hold one of `after`;
-// kFailedPrecondition for a number elsewhere.
+// The child before which a new node goes (kNone: at the end). `place` is "first", "last" or the number of a
+// child. The position must follow all children that contain a node of `before` and precede all that contain a
+// node of `after`; kFailedPrecondition for a number that does not.
 absl::StatusOr<Id> PlaceBelow(const Program& program, Id loop, const std::vector<Id>& before,
                               const std::vector<Id>& after, const std::string& place);
 
-// The innermost loop, block or root that a block shares with all who read what it writes: at its end the
-// results are complete. Of what nobody reads, which iterations that run at once may have for themselves: the
-// innermost loop at whose end they are complete. And the one that it shares with all who write `buffer`.
+// ScopeOfReaders: the innermost loop, block or root that contains the block and all readers of its results;
+// the results are complete at its end. Without readers, parallel iterations may keep private results: then
+// the innermost loop at whose end the results are complete. ScopeOfWriters: the same with all writers of
+// `buffer`.
 Id ScopeOfReaders(const Program& program, Id block);
 Id ScopeOfWriters(const Program& program, Id block, Id buffer);
 

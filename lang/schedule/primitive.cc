@@ -43,14 +43,15 @@ bool Gone(const State& state, Operand handle) {
   return node.kind == Node::Kind::kDead || node.parent == kNone;
 }
 
-// Numbers that were drawn, not given, are not malformed: they do not apply.
+// A sampled number that does not fit is no malformed argument: the step then does not apply
+// (kFailedPrecondition).
 absl::Status AsRefusal(const absl::Status& status, const Step& step) {
   const bool drawn = std::any_of(step.operands.begin(), step.operands.end(),
                                  [](Operand o) { return o.kind == Operand::Kind::kValue; });
   return drawn && absl::IsInvalidArgument(status) ? absl::FailedPreconditionError(status.message()) : status;
 }
 
-// Every operand names something that is there.
+// Checks that every operand names a handle that exists and is alive.
 absl::Status Resolve(const State& state, const Step& step) {
   for (const Operand operand : step.operands) {
     if (operand.kind == Operand::Kind::kInt) continue;

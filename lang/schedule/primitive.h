@@ -20,25 +20,25 @@ namespace kiln {
 enum class OperandKind : uint8_t {
   kBlock,
   kLoop,
-  kFactor,  // a number, or a value (which stands for as many numbers as it has)
+  kFactor,  // a number, or a value, which stands for all of its numbers
 };
 
 struct OperandDecl {
   const char* name;
   OperandKind kind;
-  bool variadic = false;  // only the last
+  bool variadic = false;  // allowed for the last operand only
 };
 
 struct AttributeDecl {
   const char* name;
-  Attribute fallback;  // its type is the attribute's type; a step that does not name it means this value
+  Attribute fallback;  // default value, which also sets the attribute's type
 };
 
-// The last attribute of every primitive that samples: the decisions that are left of the support, one after
-// the other (none: all). ScheduleCore::Pin sets it, Call::Draw keeps it.
+// The last attribute of every sampling primitive: the decisions to which the support is restricted, one after
+// the other (empty: all). ScheduleCore::Pin sets it, and Call::Draw applies it.
 inline AttributeDecl Only() { return {"only", std::vector<int64_t>()}; }
 
-// What a primitive sees of its step and of the program.
+// A primitive's view of its step and of the program.
 class Call {
  public:
   Call(State& state, const Target& target, const Step& step, int step_index, Chooser* chooser)
@@ -47,15 +47,15 @@ class Call {
   Program& program() { return state_.program; }
   const Target& target() const { return target_; }
   int num_operands() const { return static_cast<int>(step_.operands.size()); }
-  // The node that operand i stands for.
+  // The node that operand i refers to.
   Id node(int i) const;
-  std::vector<Id> nodes(int from) const;  // operands from .. last
-  // The numbers of operands from .. last, values expanded.
+  std::vector<Id> nodes(int from) const;  // of operands from .. last
+  // The numbers of operands from .. last; a value contributes all of its numbers.
   absl::InlinedVector<int64_t, 6> numbers(int from) const;
   bool IsValue(int i) const { return step_.operands[i].kind == Operand::Kind::kValue; }
-  // The numbers of operand i alone.
+  // The numbers of operand i.
   Decision value(int i) const;
-  // True if one of operands from .. last is a sampled value: what results is tainted.
+  // True if one of operands from .. last is a sampled value, which makes results tainted.
   bool sampled(int from) const;
   int64_t Int(int attribute) const { return std::get<int64_t>(step_.attributes[attribute]); }
   double Float(int attribute) const { return std::get<double>(step_.attributes[attribute]); }
@@ -69,7 +69,7 @@ class Call {
 
   void Return(Id node);
   void Return(Decision value);
-  // Asks the chooser for a decision and returns it as a value.
+  // Draws a decision from the distribution and returns it as a value.
   absl::Status Draw(const Distribution& distribution);
 
   const Decision& decision() const { return decision_; }
@@ -90,40 +90,41 @@ struct Primitive {
   std::vector<OperandDecl> operands;
   std::vector<AttributeDecl> attributes;
   HandleKind result;         // kind of its results
-  const char* result_names;  // "outer inner" for the page; "" if there are none
+  const char* result_names;  // "outer inner" for the reference page; "" if there are none
   bool sampling = false;
   bool reads_only =
       false;  // does not change the program: removable when its results are unused (as sampling is)
-  // Changes what is computed, within a bound that it states: what it makes is what later steps must keep, and
-  // it comes before all that are no lemmas (design D9).
+  // A lemma changes what is computed, within a bound that it states. Later steps must preserve the changed
+  // program, and lemmas come before all other steps (design D9).
   bool lemma = false;
-  bool restricts = false;  // makes what all later steps must keep (analysis/restrictions.h)
+  bool restricts = false;  // adds rules that later steps must obey (analysis/restrictions.h)
   const char* doc;         // what it does, before -> after, and when it does not apply
   absl::Status (*apply)(Call& call);
-  // What the data must meet for the identity of a lemma to hold (AssumptionsOf below); "" if nothing.
+  // What a lemma assumes about the data (AssumptionsOf below); "" if nothing.
   const char* assumes = "";
 };
 
-// All primitives by name; nullptr if there is none.
+// Finds a primitive by name; nullptr if there is none.
 const Primitive* FindPrimitive(absl::string_view name);
 std::vector<const Primitive*> AllPrimitives();  // sorted by name
 
-// Runs one step: resolves the handles (a dead or missing one is kFailedPrecondition), applies, and appends
-// the results to the state. A step that breaks a restriction (analysis/restrictions.h) is taken back. On
-// success `decision` (if not null) gets what a sampling step decided. Messages name step_index and the step.
+// Runs one step: looks up its handles (kFailedPrecondition for a dead or missing one), applies it, and
+// appends the results to the state. A step that breaks a rule of analysis/restrictions.h is undone. On
+// success, `decision` (if not null) receives what a sampling step decided. Error messages name step_index and
+// the step.
 absl::Status Run(State& state, const Target& target, const Step& step, int step_index, Chooser* chooser,
                  int* num_results, Decision* decision);
 
-// Of lemmas.
+// The assumption of lemmas that treat 0 * x as 0.
 inline constexpr char kFiniteFactors[] = "finite inputs and intermediates";
 
-// What steps take for granted of the data, each once, joined by "; "; "" if nothing. For data that do not
-// meet it results may differ from those of the original. It counts the annotation `finite` too, as schedules
-// said it before there was the lemma assume-finite.
+// The assumptions of the steps about the data, each once, joined by "; "; "" if there are none. Results may
+// differ from the original's for data that violate them. The annotation `finite` counts too: older schedules
+// set it directly, before the lemma assume-finite existed.
 std::string AssumptionsOf(absl::Span<const Step> steps);
 
-// The status of a step that did not apply after the steps `before`, with a line for each of its handles that
-// says which step made it, and for those that are gone which step used it up.
+// Adds history to the error of a step that did not apply after the steps `before`: a line for each of its
+// handles that says which step created it and, for a dead handle, which step consumed it.
 absl::Status WithHistory(const absl::Status& status, const State& state, absl::Span<const Step> before,
                          const Step& step);
 

@@ -18,7 +18,7 @@ std::optional<Sum> Rewritten(const Program& p, Id mark, const BodyRewriter::Iter
       [&](Source s) { return extents[s.id]; });
 }
 
-// A mark that is reached twice is cloned once: its digits stay those of one source.
+// Clones a mark that is reached twice only once, so that its digits still belong to one source.
 Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace,
              std::map<Id, Id>& clones) {
   const auto known = clones.find(mark);

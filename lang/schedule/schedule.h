@@ -1,15 +1,15 @@
 // A Schedule transforms a program and records the steps.
 //
-// Each method is one recorded step. After a step that does not apply, the schedule is inert: methods do
-// nothing and return inert handles, in lists that are long enough for any index a module expects. status()
-// keeps the first failure, which names the step, what was found, what was wanted, and the caller's source
-// line (design D6). So modules are straight-line code, and their caller asks for the status once.
+// Each method records one step. After a step that does not apply, the schedule is inert: methods do nothing
+// and return inert handles, in lists that are long enough for any index that a module expects. status() keeps
+// the first failure, which names the step, what was found, what was wanted, and the caller's source line
+// (design D6). Modules are therefore straight-line code, and their caller checks the status once.
 //
 // Sampled values are opaque: a Value cannot be turned into a number. A loop whose extent depends on one is
 // tainted. ExtentOf a tainted loop makes the schedule inert, with an error that names the module that asked.
 // Branch on Choose only.
 //
-// Not thread safe; copy it to fork (a copy shares the chooser).
+// Not thread safe. To fork a schedule, copy it; the copy shares the chooser.
 #pragma once
 
 #include <array>
@@ -37,19 +37,20 @@ class Schedule : public ScheduleCore {
   using TileOptions = kiln::TileOptions;
   Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "",
                           Where where = Where::current());
-  // A tile that need not divide the extent: for those that divide badly.
+  // A tile whose product may exceed the extent, for extents with few divisors.
   Value SampleTile(Loop loop, TileOptions options, absl::string_view label = "",
                    Where where = Where::current());
-  // One of `values`, by weight (all equal if empty).
+  // One of `values`, with the given weights (all equal if empty).
   Value SampleCategorical(const std::vector<int64_t>& values, const std::vector<double>& weights = {},
                           absl::string_view label = "", Where where = Where::current());
-  // Where to compute a block: -2 inline, -1 where it is, else a position among its first consumer's loops.
+  // Where to compute a block: -2 inline, -1 at its present place, otherwise a position among its first
+  // consumer's loops.
   Value SampleComputeLocation(Block block, absl::string_view label = "", Where where = Where::current());
 
-  // Arithmetic on sampled values, all numbers of each; the results are opaque too.
+  // Arithmetic on all numbers of the sampled values. The results are opaque too.
   Value Multiply(const std::vector<Factor>& numbers, Where where = Where::current());
   Value Add(const std::vector<Factor>& numbers, Where where = Where::current());
-  // One number of a tile; -1 is the last.
+  // One number of a tile; index -1 is the last.
   Value Part(Value tile, int index, Where where = Where::current());
 
   // --- loops
@@ -60,9 +61,10 @@ class Schedule : public ScheduleCore {
   }
   Loop Fuse(const std::vector<Loop>& loops, Where where = Where::current());
   void Reorder(const std::vector<Loop>& loops, Where where = Where::current());
-  // One loop of two that follow each other, with the children of both.
+  // Merges two loops that follow each other into one with the children of both.
   Loop Merge(Loop first, Loop second, Where where = Where::current());
-  // Two or three loops one after the other; the first of two, or the middle one, keeps what is below.
+  // Cuts a loop into two or three loops, one after the other. The first of two, or the middle of three, keeps
+  // the handles of what is below.
   std::vector<Loop> LoopPartition(Loop loop, const std::vector<Factor>& sizes,
                                   Where where = Where::current());
   Loop AddUnitLoop(Loop below, Where where = Where::current());
@@ -71,67 +73,72 @@ class Schedule : public ScheduleCore {
   void Vectorize(Loop loop, Where where = Where::current());
   void Unroll(Loop loop, Where where = Where::current());
   void Bind(Loop loop, LoopKind axis, Where where = Where::current());
-  // Lets the children of a loop overlap: each runs its iterations in order,
-  // a stage ahead of those that wait for it.
+  // Lets the children of a loop overlap. Each child runs its iterations in order, a stage ahead of the
+  // children that wait for it.
   void Pipeline(Loop loop, PipelineOptions options = {}, Where where = Where::current());
 
-  // --- placement
-  // `place` below the loop: "first" is right after the last producer, "last" right before the first consumer
-  // or at the end, a number before that child. "" is last for compute-at, first for the other.
+  // --- placement `place` is a position below the loop: "first" is right after the last producer; "last" is
+  // right before the first consumer, or the end; a number is before that child. "" means last for ComputeAt
+  // and first for ReverseComputeAt.
   void ComputeAt(Block block, Loop loop, absl::string_view place = "", Where where = Where::current());
   void ReverseComputeAt(Block block, Loop loop, absl::string_view place = "", Where where = Where::current());
   void ComputeInline(Block block, Where where = Where::current());
   void ReverseComputeInline(Block block, Where where = Where::current());
-  // At a sampled location (SampleComputeLocation).
+  // Computes the block at a location from SampleComputeLocation.
   void ComputeAtLocation(Block block, Value location, Where where = Where::current());
 
-  // Runs the whole nest of a block, which reads constants only, once per constants, before all others.
+  // Moves the nest of a block that reads only constants into the prepare phase, which runs once per set of
+  // constants.
   void Prepare(Block block, Where where = Where::current());
 
-  // --- lemmas: what they make is the new reference; they come first
-  // Reduces in a wider type, and rounds once at the end; the block that rounds.
+  // --- lemmas: their result is the new reference program; they come before all other steps
+  // Reduces in a wider type and rounds once at the end. Returns the block that rounds.
   Block AccumulateIn(Block block, absl::string_view dtype, Where where = Where::current());
-  // Lets lowering leave out the terms of a sum of products whose factor is a zero beyond bounds.
+  // Lets lowering drop terms of a sum of products in which a factor is zero beyond bounds (padding).
   void AssumeFinite(Block block, Where where = Where::current());
-  // Leaves out the terms of a sum of products whose factor is a zero between elements.
+  // Drops terms of a sum of products in which a factor is one of the zeros between elements.
   void SkipZeros(Block block, Where where = Where::current());
 
-  // --- buffers
-  // Copies what `block` reads of its n-th buffer (in order of first use) to a new buffer; the copying block.
+  // --- buffers Copies the part of the n-th buffer read (in order of first use) to a new buffer. Returns the
+  // copying block.
   Block CacheRead(Block block, int operand, absl::string_view storage = "global",
                   Where where = Where::current());
-  // Lets `block` write to a new buffer that another block copies to the old one; the copying block.
+  // Lets `block` write to a new buffer, and copies that to the old one. Returns the copying block.
   Block CacheWrite(Block block, absl::string_view storage = "global", Where where = Where::current());
-  // Partial sums in a private buffer below `loop`, combined into the destination; the combining block.
+  // Accumulates in a private buffer below `loop` and combines it into the destination. Returns the combining
+  // block.
   Block AccumulateAt(Block block, Loop loop, absl::string_view storage = "register",
                      Where where = Where::current());
-  // Lets `block` read its n-th buffer (-1: write its destination) by its iters alone; the copying block.
+  // Copies the n-th buffer read (-1: the destination) such that the block's iters alone index it. Returns the
+  // copying block.
   Block Reindex(Block block, int n, absl::string_view storage = "global", Where where = Where::current());
-  // Pads the iters of a sum of products to multiples; the blocks that pad its operands and crop its result.
+  // Pads the iters of a sum of products to multiples. Returns the blocks that pad operands and crop the
+  // result.
   std::vector<Block> PadEinsum(Block block, const std::vector<int64_t>& to, Where where = Where::current());
-  // A block that pads with a constant fills first, and then stores within the bounds only; the filling block.
+  // Splits a block that pads with a constant in two: one fills, the other stores within bounds. Returns the
+  // filling block.
   Block DecomposePadding(Block block, Loop loop, Where where = Where::current());
-  // Sets the layout of a buffer of the block (operand n-th read, or -1 its destination) from a map in text,
-  // "(i, j) -> (j/16, i, j%16)", in which $0 is the first of `numbers`; address bits [to, to + bits) become
-  // their XOR with bits [from, from + bits).
+  // Sets the layout of a buffer of the block (the n-th read, or -1 for its destination). The map is text such
+  // as "(i, j) -> (j/16, i, j%16)", in which $0 is the first of `numbers`. A swizzle replaces address bits
+  // [to, to + bits) by their XOR with bits [from, from + bits).
   void TransformLayout(Block block, int operand, absl::string_view map, Where where = Where::current());
   void TransformLayout(Block block, int operand, absl::string_view map, const std::vector<Factor>& numbers,
                        Where where = Where::current());
   void TransformLayout(Block block, int operand, absl::string_view map, Swizzle swizzle,
                        Where where = Where::current());
-  // The axes of a fragment are of kinds "register", "lane" and "warp": "lane, lane, register".
+  // The axes of a fragment have kinds "register", "lane" or "warp", as in "lane, lane, register".
   void TransformLayout(Block block, int operand, absl::string_view map, absl::string_view kinds,
                        Where where = Where::current());
   void SetScope(Block block, absl::string_view storage, Where where = Where::current());
 
-  // --- reductions
-  // Partial results of each iteration of `loop`, a workspace's dimension `axis`; the block that combines.
+  // --- reductions Gives each iteration of `loop` a partial result, in a workspace whose dimension `axis` is
+  // the loop. Returns the combining block.
   Block Rfactor(Block block, Loop loop, int axis = 0, absl::string_view storage = "global",
                 Where where = Where::current());
-  // Initialization as a block of its own, before `loop`; that block.
+  // Moves the initialization of a reduction to a block of its own before `loop`. Returns that block.
   Block DecomposeReduction(Block block, Loop loop, Where where = Where::current());
 
-  // --- intrinsics: what is below a loop as a block; that as a call; a contraction as loops m, n and k
+  // --- intrinsics: make a block of a loop, make a call of a block, turn a contraction into loops m, n and k
   Block Blockize(Loop loop, Where where = Where::current());
   void Tensorize(Block tile, absl::string_view intrinsic, Where where = Where::current());
   void Tensorize(Loop loop, absl::string_view intrinsic, Where where = Where::current());
@@ -141,18 +148,18 @@ class Schedule : public ScheduleCore {
   void Annotate(Block block, absl::string_view key, int64_t value, Where where = Where::current());
   void Annotate(Loop loop, absl::string_view key, int64_t value, Where where = Where::current());
 
-  // --- late steps: what they do is computed at every replay from the program as it then stands
+  // --- late steps: every replay computes their effect from the program at that point
   // Fuses and parallelizes the outer data parallel loops of every nest, up to `limit` iterations.
   void ParallelizeOuter(Factor limit, Where where = Where::current());
-  // Vectorizes the innermost loop of every block where its accesses allow, up to `lanes` elements.
+  // Vectorizes the innermost loop of every block if its accesses allow that, with up to `lanes` elements.
   void VectorizeInner(Factor lanes, Where where = Where::current());
-  // Lets reductions along their innermost loop keep up to `lanes` partial results in vectors.
+  // Gives reductions along contiguous rows up to `lanes` partial results in vector lanes.
   void RfactorRows(Factor lanes, Where where = Where::current());
-  // Spreads a block that copies over the threads of its nest, each of them `vector` elements at a time.
+  // Distributes a copying block over the threads of its nest; each thread copies `vector` elements at a time.
   void CooperativeFetch(Block block, Factor vector, Where where = Where::current());
-  // Binds the outer data parallel loops of every nest that no axis has yet to `blocks` blocks, of `threads`.
+  // Binds the outer data parallel loops of every nest without axes to `blocks` blocks of `threads` threads.
   void BindRest(Factor blocks, Factor threads, Where where = Where::current());
-  // Unrolls inner loops while a nest's straight line stays within `steps` instances.
+  // Unrolls inner loops while the straight-line code of a nest has at most `steps` instances.
   void UnrollUpTo(Factor steps, Where where = Where::current());
 };
 

@@ -18,7 +18,7 @@ struct FixedChooser final : Chooser {
   const Decision& decision;
 };
 
-// The names in use are numbered from the second on: "a", "a#1", ...
+// Makes a name unique: the second of that name becomes "a#1", the third "a#2", and so on.
 template <typename List, typename NameOf>
 std::string Numbered(const std::string& base, const List& list, NameOf name_of) {
   std::string name = base;
@@ -33,7 +33,7 @@ ScheduleCore::ScheduleCore(Program program, const Target& target, Chooser& choos
     : target_(target), chooser_(&chooser) {
   state_.program = std::move(program);
   status_ = CheckConstantExtents(state_.program, "a schedule");
-  TakePastTheEnd();  // of an earlier schedule
+  TakePastTheEnd();  // forgets accesses of an earlier schedule
 }
 
 void ScheduleCore::CheckLists() {

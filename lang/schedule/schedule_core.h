@@ -1,4 +1,4 @@
-// The part of a Schedule (lang/schedule/schedule.h) that is not steps: its program, status, trace and
+// The base of Schedule (lang/schedule/schedule.h) without the step methods: program, status, trace and
 // structural choices, and how a step is recorded and run. Use Schedule instead.
 #pragma once
 
@@ -27,17 +27,18 @@ class ScheduleCore {
   const Target& target() const { return target_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Choice>& choices() const { return choices_; }
-  // Node of a handle. Of an inert one, which makes the schedule inert too, it is some block (loop) of the
-  // program where there is one, so that code may go on to read it.
+  // The node of a handle. An inert handle makes the schedule inert and gives some block (loop) of the program
+  // if there is one, so that the caller can still read it.
   Id node(Block block, Where where = Where::current());
   Id node(Loop loop, Where where = Where::current());
-  // Constant extent of a loop that no draw determines; 0 (and an inert schedule) otherwise.
+  // The constant extent of a loop that no sampled value determines. Otherwise returns 0 and makes the
+  // schedule inert.
   int64_t ExtentOf(Loop loop, Where where = Where::current());
-  // Makes the schedule inert with this failure; modules say so when they cannot go on.
+  // Makes the schedule inert with this failure. Modules call it when they cannot continue.
   void Fail(const absl::Status& status);
 
-  // True, which notes why, if the module whose section is open leaves a block alone: the schedule is inert,
-  // or `why` is no OK. Modules begin with it; `kiln space` prints the notes.
+  // True if the module must leave the block alone, because the schedule is inert or `why` is an error.
+  // Records the reason under the open section; `kiln space` prints it. Modules begin with this call.
   bool Declines(const absl::Status& why);
   struct Declined {
     std::string where;  // module/block
@@ -46,16 +47,16 @@ class ScheduleCore {
   };
   const std::vector<Declined>& declined() const { return declined_; }
 
-  // Restricts what comes to a part of its support: sites and choices called `name`, or whose names end with
-  // "/name". A site has the decisions listed one after the other (as the attribute `only` of its step), a
-  // choice the alternatives. What names nothing does nothing.
+  // Restricts later sites and choices called `name`, or with a name that ends in "/name". For a site, `only`
+  // lists decisions one after the other (the attribute `only` of its step); for a choice, alternatives. A
+  // name that never occurs has no effect.
   void Pin(absl::string_view name, std::vector<int64_t> only);
 
-  // Takes the steps of a trace, and with them the choices that led to them: recorded decisions are kept,
-  // missing ones drawn. The schedule must be fresh, as the steps name handles by number.
+  // Runs the steps of a trace, and records the choices that led to them. Keeps recorded decisions and draws
+  // missing ones. The schedule must be fresh, because steps refer to handles by number.
   void Apply(absl::Span<const Step> steps, absl::Span<const Choice> choices);
 
-  // Names of sites and choices made while a section is open start with "name/".
+  // While a section is open, the names of new sites and choices start with "name/".
   class Section {
    public:
     Section(ScheduleCore& schedule, absl::string_view name);
@@ -69,11 +70,12 @@ class ScheduleCore {
   };
 
   // --- structure
-  // A number 0 .. n-1 that host code may branch on. 0 without asking when n <= 1.
+  // Returns a number in 0 .. n-1 that a module may branch on. If n <= 1, returns 0 and records no choice.
   int Choose(absl::string_view name, int n);
 
  protected:
-  // Records and runs a step of the primitive called `name`; results are handles first .. first + count - 1.
+  // Records and runs a step of the primitive called `name`. The results are handles first .. first + count -
+  // 1.
   struct Results {
     int first = -1, count = 0;
   };
@@ -95,7 +97,7 @@ class ScheduleCore {
   }
 
  private:
-  // An inert schedule gives more inert handles than code is likely to index.
+  // The length of lists from an inert schedule: more than code is likely to index.
   static constexpr int kInertHandles = 64;
 
   Results Take(Step step, Chooser& chooser);
@@ -106,7 +108,7 @@ class ScheduleCore {
     std::string name;
     std::vector<int64_t> only;
   };
-  // What the last pin of a name says, nullptr if none does.
+  // The restriction by the last pin that matches this full name; nullptr if there is none.
   const std::vector<int64_t>* PinOf(absl::string_view full) const;
 
   State state_;

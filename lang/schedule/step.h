@@ -1,4 +1,4 @@
-// A Step is one application of a primitive, as data. A State is what steps run on.
+// A Step is one application of a primitive, as data. A State is the program and handles that steps change.
 //
 // Handles are numbers: the n-th block, loop or value that the steps so far returned. Equal steps on equal
 // programs give equal handles and ids.
@@ -19,7 +19,7 @@ struct Primitive;
 
 enum class HandleKind : uint8_t { kBlock, kLoop, kValue };
 
-// b3, l7, v2, or a number.
+// The handles b3, l7 and v2, or a number.
 struct Operand {
   enum class Kind : uint8_t { kBlock, kLoop, kValue, kInt };
   Kind kind = Kind::kInt;
@@ -33,10 +33,10 @@ struct Step {
   const Primitive* primitive = nullptr;
   absl::InlinedVector<Operand, 4> operands;
   absl::InlinedVector<Attribute, 2> attributes;  // one per declared attribute, in order
-  std::string site;                              // of a sampling step
-  Decision decision;                             // of a sampling step
+  std::string site;                              // sampling steps only
+  Decision decision;                             // sampling steps only
   int first_result = 0, num_results = 0;         // handles of the primitive's result kind
-  const char* file = "";                         // who called; not part of equality
+  const char* file = "";                         // the caller's source file; ignored in comparisons
   int line = 0;
   friend bool operator==(const Step& a, const Step& b) {
     return a.primitive == b.primitive && a.operands == b.operands && a.attributes == b.attributes &&
@@ -45,23 +45,22 @@ struct Step {
   }
 };
 
-// A program on its way, with what the handles stand for. A copy is a snapshot.
+// A program during scheduling, with the nodes and values of all handles. A copy is a snapshot.
 struct State {
   Program program;
   std::vector<Id> blocks, loops;  // nodes by handle number
   std::vector<Decision> values;   // by handle number
-  bool transformed = false;       // a step that is no lemma changed the program
-  // What the last lemma made of the original; null if there was none.
+  bool transformed = false;       // true once a step that is not a lemma has changed the program
+  // The program after the last lemma; null if there was none.
   std::shared_ptr<const Program> lemma = nullptr;
 
-  // What the program must compute: the original, or what lemmas made of it.
+  // The program that a schedule must preserve: the original, or the result of its lemmas.
   const Program& Reference(const Program& original) const { return lemma == nullptr ? original : *lemma; }
 };
 
-// One line, from which trace/text reads the step back:
-// "l3, l4 = split l0 v0" or "v0 = sample-perfect-tile l0 n=4 innermost=64 @multi-level-tiling/matmul/i -> 16
-// 4 2 8". Attributes that are zero or empty by default, and here, are left out; a first attribute that is
-// text stands without its name: get-block "matmul".
+// Prints a step as one line, which trace/text.h parses: "l3, l4 = split l0 v0" or "v0 = sample-perfect-tile
+// l0 n=4 innermost=64 @multi-level-tiling/matmul/i -> 16 4 2 8". Leaves out attributes that are zero or empty
+// if that is their default. A first attribute that is text has no name: get-block "matmul".
 std::string ToString(const Step& step);
 std::string ToString(Operand operand);
 

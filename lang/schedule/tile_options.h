@@ -10,18 +10,20 @@ namespace kiln {
 
 struct TileOptions {
   int parts = 4;
-  int64_t innermost = 64;  // bound of the last factor; 0: none
-  // Bound of the product of the last factors of this tile and of those in `within`; 0: none.
+  int64_t innermost = 64;  // largest last factor; 0: no bound
+  // Largest product of the last factors of this tile and of the tiles in `within`; 0: no bound.
   int64_t budget = 0;
-  std::vector<Value> within = {};  // tiles sampled before
-  // The budget is also what the target holds in elements: "registers", "unrolled", "l1", "l2" or "l3".
+  std::vector<Value> within = {};  // tiles that were sampled before
+  // The budget is also limited by what the target holds: "registers", "unrolled", "l1", "l2" or "l3", in
+  // elements.
   std::string bound = "";
-  // The budget is in vectors of so many elements, which the last factor of the first of `within` (of this
-  // tile, if there is none) fills, and holds a row of operands too; 0: in elements.
+  // If not 0, the budget counts vectors of this many elements, along the last factor of the first tile in
+  // `within` (of this tile if there is none), and leaves room for one row of operands. If 0, it counts
+  // elements.
   int64_t lanes = 0;
-  // The product of the last i+1 factors is at most most[i] and a multiple of multiple[i]; 0: any.
+  // The product of the last i+1 factors is at most most[i] and a multiple of multiple[i]; 0: no condition.
   std::vector<int64_t> most = {}, multiple = {};
-  double waste = 0.25;  // SampleTile: how much of the extent may be run in vain
+  double waste = 0.25;  // SampleTile: largest share of the extent that may be padding
 };
 
 }  // namespace kiln

@@ -17,9 +17,9 @@
 namespace kiln {
 namespace {
 
-using Pair = std::pair<Id, int>;  // of a block an iter, of a buffer a dimension, with the one that follows it
+using Pair = std::pair<Id, int>;  // (block, iter) or (buffer, dimension), with the one after it
 
-// Whether the block is all there is in its nest, which has a loop for each iter.
+// True if the block is alone in its nest and has one loop for each iter.
 bool HasOwnNest(const Program& p, Id block) {
   if (p.nodes[block].first != kNone) return false;
   std::set<Id> loops;
@@ -44,7 +44,7 @@ bool Uses(const Program& p, Id mark, int iter) {
                      [&](const Split& s) { return s.source == Source::Iter(iter); });
 }
 
-// The iter that the index is, those of extent one beside it left out.
+// The iter that the index consists of, ignoring iters of extent 1; nullopt if the index is anything else.
 std::optional<int> PlainIter(const Program& p, absl::Span<const Iter> iters, Id mark) {
   Sum sum = p.SumOf(mark);
   const auto is_unit = [&](const Split& s) { return iters[s.source.id].extent.Known() == 1; };
@@ -54,7 +54,7 @@ std::optional<int> PlainIter(const Program& p, absl::Span<const Iter> iters, Id 
   return sum.splits[0].source.id;
 }
 
-// Which iters and which dimensions are one with the next.
+// Finds the iters and the dimensions that can be merged with the next one.
 class Finder {
  public:
   Finder(const Program& program, const std::set<Id>& copies)
@@ -65,7 +65,8 @@ class Finder {
     }
   }
 
-  // From all pairs, those are struck out that something speaks against, until nothing does.
+  // Starts with all pairs of neighboring dimensions and removes those that cannot merge, until nothing
+  // changes.
   void Run() {
     for (size_t b = 0; b < p_.buffers.size(); ++b) {
       for (int d = 0; d + 1 < p_.buffers[b].shape.count; ++d) dims.insert({static_cast<Id>(b), d});
@@ -81,8 +82,8 @@ class Finder {
     }
   }
 
-  std::set<Pair> dims;        // this dimension and the next are one
-  std::map<Pair, int> iters;  // this iter and that one are one
+  std::set<Pair> dims;        // this dimension and the next can merge
+  std::map<Pair, int> iters;  // the first iter can merge with the second
 
  private:
   std::vector<Access> AccessesOf(Id block) const {
@@ -95,7 +96,7 @@ class Finder {
     return accesses;
   }
 
-  // Marks of a block that are no indices of accesses.
+  // The marks of a block that are not indices of accesses.
   std::vector<Id> OtherMarks(Id block) const {
     const auto domain = p_.List(p_.block(block).domain);
     std::vector<Id> marks(domain.begin(), domain.end());
@@ -110,8 +111,8 @@ class Finder {
     return marks;
   }
 
-  // The dimension at which `first` and then `second` index the access; -1 if neither does; nullopt if they
-  // do anything else.
+  // The dimension d if `first` indexes d and `second` indexes d + 1 of the access; -1 if neither is used;
+  // nullopt if the two are used in any other way.
   std::optional<int> Together(Id block, const Access& access, int first, int second) const {
     const auto own = p_.Iters(p_.block(block).iters);
     const auto index = p_.List(access.index);
@@ -159,14 +160,14 @@ class Finder {
     }
   }
 
-  // Whether all accesses walk the two dimensions together.
+  // True if every access indexes the two dimensions by iters that can merge.
   bool Walked(const Pair& pair) const {
     bool any = false;
     for (const Id block : blocks_) {
       const auto own = p_.Iters(p_.block(block).iters);
       for (const Access& access : accesses_.at(block)) {
         if (access.buffer != pair.first) continue;
-        if (copies_.contains(block) && &access == &accesses_.at(block)[0]) continue;  // what it makes
+        if (copies_.contains(block) && &access == &accesses_.at(block)[0]) continue;  // the result of a copy
         const auto index = p_.List(access.index);
         const auto first = PlainIter(p_, own, index[pair.second]);
         const auto second = PlainIter(p_, own, index[pair.second + 1]);
@@ -186,7 +187,7 @@ class Finder {
   std::map<Id, std::vector<Id>> others_;
 };
 
-// Makes blocks anew, in a program that is to have them.
+// Copies a program's blocks to a new program, with the pairs of iters and dimensions merged.
 class Rewriter {
  public:
   Rewriter(const Program& from, const std::set<Pair>& dims, const std::map<Pair, int>& pairs)
@@ -252,7 +253,7 @@ class Rewriter {
   bool IsTail(Id buffer, int d) const { return dims_.contains({buffer, d - 1}); }
   absl::Span<const Iter> Iters() const { return from_.Iters(from_.block(block_).iters); }
 
-  // position_: of the iters of the block, -1 of those that are one with the iter before them.
+  // Sets position_: for each iter its new position, or -1 if it is merged into the iter before it.
   void Number() {
     std::set<int> tails;
     for (const auto& [pair, second] : pairs_) {
@@ -292,8 +293,8 @@ class Rewriter {
     return to_.AddList(copies);
   }
 
-  // Dimensions that are one have the index of their first iter, or that of their element where a copy walks
-  // them one by one.
+  // Merged dimensions are indexed by their merged iter. A copy that keeps separate iters indexes them by the
+  // element's linear index.
   Range Index(const Access& access) {
     std::vector<int32_t> marks;
     for (int d = 0; d < access.index.count; ++d) {

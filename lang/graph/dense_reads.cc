@@ -17,8 +17,8 @@ namespace {
 
 constexpr int64_t kLeastReuse = 16;
 
-// Which elements of a dimension are read: every step-th from the first on, `count` of them; all of `size`,
-// one after the other, where it is otherwise, or where only a guard keeps a read inside.
+// The elements of a dimension that are read: `count` elements, every step-th from `first` on. If the index is
+// not of that form, or only a guard keeps it in bounds: all `size` elements with step 1.
 struct Steps {
   int64_t first = 0, step = 1, count = 0;
 };
@@ -37,7 +37,8 @@ Steps StepsOf(const Program& p, const std::vector<int64_t>& extents, Id mark, in
   return {sum.offset % step, step, (most - sum.offset % step) / step + 1};
 }
 
-// How often the block reads each element of a load, at least.
+// A lower bound of how often the block reads each element of a load: the product of the spatial iters not in
+// its index.
 int64_t Reuse(const Program& p, Id block, Range index) {
   std::set<int> used;
   for (const Id mark : p.List(index)) {
@@ -51,7 +52,7 @@ int64_t Reuse(const Program& p, Id block, Range index) {
   return reuse;
 }
 
-// to[i] = from[first + i*step], before the nest of `block`.
+// Adds the copy to[i] = from[first + i*step] before the nest of `block`.
 Id AddCopy(Program& p, Id block, Id from, Id to, const std::vector<Steps>& steps) {
   const Id copy = AddCopyBlock(p, p.Text(p.buffers[to].name), to, to);
   std::vector<int32_t> index;

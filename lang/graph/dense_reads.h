@@ -1,11 +1,11 @@
-// What a reduction reads in steps, side by side.
+// Copies strided reads of a reduction to a dense buffer.
 //
 //   Y[f, h, w] sum= X[c, h*2, w*2] * W[f, c]
 //   ->
 //   X.dense[c, h, w] = X[c, h*2, w*2];  Y[f, h, w] sum= X.dense[c, h, w] * W[f, c]
 //
-// A convolution with a window of one element and steps of two is a product of matrices then
-// (lang/graph/collapse.h), and reads whole vectors. Each element is copied once and read for each f.
+// A convolution with a 1x1 window and stride 2 then is a matrix product (lang/graph/collapse.h) that loads
+// whole vectors. Each element is copied once and read for each f.
 #pragma once
 
 #include <vector>
@@ -14,9 +14,9 @@
 
 namespace kiln {
 
-// Copies what a reduction reads at every second element of a dimension, or every third, .., where each
-// element is read at least 16 times, before its nest, in which it is alone. Returns the blocks that copy.
-// Safe from any thread.
+// Copies each operand of a reduction that is read at every second, third, .. element of a dimension, if each
+// element is read at least 16 times. The copy runs before the block's nest, which must contain only this
+// block. Returns the copying blocks. Safe from any thread.
 std::vector<Id> ReadDensely(Program& program, Id block);
 
 }  // namespace kiln

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// The address of an access in a row-major buffer.
+// The linear index of an access to a row-major buffer.
 Sum Flat(const Program& p, Id buffer, Range index) {
   const auto shape = p.Dims(p.buffers[buffer].shape);
   Sum flat;
@@ -20,7 +20,8 @@ Sum Flat(const Program& p, Id buffer, Range index) {
   return flat;
 }
 
-// The temporary that the block copies in the order of memory, if nothing else reads it; or kNone.
+// The temporary that the block copies element by element in memory order, if the block is its only reader;
+// else kNone.
 Id CopiedAsItIs(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid != kNone || b.domain.count != 0 || b.dests.count != 1 || b.values.count != 1) return kNone;
@@ -40,7 +41,8 @@ Id CopiedAsItIs(const Program& p, Id block) {
   return in_order ? source : kNone;
 }
 
-// The index of `copied`, of the copy, in terms of what `index`, of the temporary, is in terms of.
+// The index of the copy's result, expressed over the iters that `index`, an index of the temporary, is
+// expressed over.
 std::optional<Range> Through(Program& p, Id copy, Id temporary, const Access& copied, Range index,
                              const std::vector<int64_t>& extents) {
   const auto by_element = ItersByElement(p, copy, temporary);

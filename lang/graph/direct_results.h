@@ -1,17 +1,17 @@
-// Results in the shape in which they are wanted, without a copy.
+// Removes copies that only give a result another shape: the producer writes the copy's result directly.
 //
 //   T[h, g, f] sum= ...;  Y[h, i] = T[h, i/16, i%16]      ->      Y[h, g*16 + f] sum= ...
 //
-// What an importer makes of operations that give a result another shape, such as those around the groups of a
-// convolution. Inlining cannot do it where the producer is a reduction.
+// Importers create such copies for operations that reshape a result, for example around grouped convolutions.
+// Inlining cannot remove them if the producer is a reduction.
 #pragma once
 
 #include "lang/program/program.h"
 
 namespace kiln {
 
-// Lets the writers of temporaries that are only copied, element by element in the order of memory, write to
-// the copies. Returns whether there were any. Nodes of the copies are dead then. Safe from any thread.
+// If a temporary is only copied, element by element in memory order, its writers write to the copy's result
+// instead, and the copy's nodes die. Returns true if anything changed. Safe from any thread.
 bool WriteDirectly(Program& program);
 
 }  // namespace kiln

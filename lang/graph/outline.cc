@@ -30,7 +30,7 @@ class Copier {
     const Id copy = to_.AddBuffer(from_.Text(b.name), b.dtype, shape, role, b.scope);
     buffers_[id] = copy;
     if (b.data != kNone) {
-      to_.parameters.pop_back();  // its bytes come along, so it is no argument
+      to_.parameters.pop_back();  // it carries its bytes, so it is no argument
       to_.buffers[copy].data = static_cast<Id>(constants_.size());
       constants_.push_back((*from_.constants)[b.data]);
     }
@@ -41,7 +41,7 @@ class Copier {
     to_.buffers[copy].layout = layout;
   }
 
-  // After all buffers were added.
+  // Call it after all buffers were added.
   void SetConstants() {
     if (!constants_.empty())
       to_.constants = std::make_shared<const std::vector<std::string>>(std::move(constants_));
@@ -168,7 +168,7 @@ class Copier {
 
   const Program& from_;
   Program& to_;
-  std::vector<Id> buffers_, nodes_, monoids_;  // the copies of what `from` has
+  std::vector<Id> buffers_, nodes_, monoids_;  // by id in `from_`: the copies
   std::vector<std::string> constants_;
 };
 

@@ -1,4 +1,4 @@
-// Outlining: a part of a program as a program of its own (a task), and the tasks of a model.
+// Cuts a program into tasks. A task is a part of a program as a program of its own.
 //
 // Pure functions, safe from any thread.
 #pragma once
@@ -12,42 +12,43 @@
 
 namespace kiln {
 
-// A task, and where it stands in the program that it was cut from.
+// A task and what it corresponds to in the program that it was cut from.
 struct Outlined {
   Program task;
-  std::vector<Id> blocks;    // of the program, in program order
+  std::vector<Id> blocks;    // in that program, in program order
   std::vector<Id> boundary;  // the program's buffer behind each parameter of the task
 };
 
-// The nests (children of the root) that hold these blocks, with the buffers that they use. Buffers that cross
-// the border become parameters: what is only read, an input (or a constant, where the caller passes its
-// bytes); what is written and either read elsewhere or an output of the program, an output. Constants with
-// bytes keep them, and are no parameters. Parameters stand in the order of first use, inputs before outputs.
-// Each block of the task is its own origin: the task is what its schedules are compared with.
+// Makes a task of the nests (children of the root) that contain these blocks, and of the buffers that they
+// use. A buffer that is only read becomes an input, or a constant if the caller passes its bytes. A buffer
+// that is written and then read elsewhere, or that is an output of the program, becomes an output. Constants
+// with bytes keep them and are no parameters. Inputs come before outputs, each in order of first use. Each
+// block of the task is its own origin, since schedules of the task are compared with the task.
 //
-// kFailedPrecondition: a block outside writes what one inside writes. The caller sees to it that the blocks
-// can run together: no block outside lies on a path from one of them to another.
+// kFailedPrecondition if a block outside writes a buffer that a block inside writes. The caller ensures that
+// the blocks can run together: no path from one of them to another goes through a block outside.
 absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> blocks, absl::string_view name);
 
-// A task with all the places where it occurs.
+// A task and all places where it occurs.
 struct Task {
   Program program;
-  std::vector<Outlined> occurrences;  // their programs are equal to `program` but for names; left empty here
+  std::vector<Outlined> occurrences;  // equal to `program` except for names; their own `task` is empty
 };
 
-// Cuts a program, as it was imported, into tasks; equal ones (lang/text/hash.h: the bytes of their constants too)
-// are one Task, in the order of their first occurrences. The rule:
-//   1. Each reduction whose operands are reused (HasReuse) starts a group that no other reduction joins.
-//   2. In program order, a plain store joins the groups of its producers that it fits: its instances are as
-//      many as those of a store there (or, for a reduction without reuse, as its rows or all its instances),
-//      and it permutes nothing. A reduction without reuse joins groups of plain stores that it fits, and of
-//      reductions with as many rows of the same length. So a softmax is one group.
-//   3. Groups of plain stores that have consumers in one other group only join it: padding, transposes,
-//      broadcasts, casts.
-//   4. Those that are left join the group of a producer that they fit, even if they permute.
-// A step that would make groups wait for each other is not taken. What is left stands alone.
-// Blocks that only serve the status are in no group. A program that is one group is its own task. Each task
-// is in its plainest form (lang/graph/collapse.h). Others are called PROGRAM_BLOCK after their heaviest block.
+// Cuts an imported program into tasks. Equal tasks (lang/text/hash.h, which includes the bytes of constants)
+// become one Task; tasks are in the order of their first occurrence. The rules:
+//   1. Each reduction with reuse (HasReuse) starts a group. No two such reductions share a group.
+//   2. In program order, a plain store joins the groups of its producers if it permutes nothing and fits: it
+//      has as many instances as a store there, or as a reduction without reuse has rows or instances. A
+//      reduction without reuse joins groups of plain stores that it fits, and of reductions with as many rows
+//      of the same length. So a softmax is one group.
+//   3. A group of plain stores whose consumers are all in one other group joins that group: padding,
+//      transposes, broadcasts, casts.
+//   4. Remaining plain stores join the group of a producer that they fit, even if they permute.
+// A step that would make two groups depend on each other is skipped. Remaining blocks form their own groups.
+// Blocks that only serve the status are in no group. A program with one group is its own task. Each task has
+// its dimensions merged (lang/graph/collapse.h). Other tasks are named PROGRAM_BLOCK after their heaviest
+// block.
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program);
 
 }  // namespace kiln

@@ -17,13 +17,13 @@ struct Unit {  // a child of the root
   std::vector<Id> blocks;
   std::vector<int> producers, consumers;  // units
   bool plain = true, reuses = false, in_order = true;
-  int64_t rows = 1, whole = 1;  // spatial, and all instances
+  int64_t rows = 1, whole = 1;  // number of spatial instances, and of all instances
   int group = 0;
 };
 
 struct Group {
   bool reuses = false;
-  bool reduces = false;  // holds a reduction without reuse: rows and whole are its
+  bool reduces = false;  // has a reduction without reuse, to which rows and whole refer
   int64_t rows = 0, whole = 0;
   std::set<int64_t> sizes;
   std::vector<int> units;
@@ -116,7 +116,7 @@ class Grouping {
     return consumers;
   }
 
-  // A way from one group to the other that leads through a third.
+  // True if a path from one group to the other leads through a third group.
   bool DetourExists(int from, int to) const {
     std::set<int> seen = ConsumersOf(from);
     seen.erase(to);
@@ -182,7 +182,7 @@ class Grouping {
   std::vector<Group> groups_;  // by their first unit
 };
 
-// Blocks that only serve the status: they write it, or what nothing but such blocks reads.
+// The blocks that only serve the status: they write it, or write temporaries that only such blocks read.
 std::set<Id> StatusBlocks(const Program& p) {
   std::set<Id> found;
   const std::vector<Id> blocks = Blocks(p);

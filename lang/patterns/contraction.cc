@@ -18,7 +18,7 @@ void AddIters(const Program& p, Range marks, std::vector<bool>& used) {
   }
 }
 
-// The iters that an expression depends on.
+// Marks the iters that an expression depends on.
 void FindIters(const Program& p, Id expr, std::vector<bool>& used) {
   const Expr& e = p.exprs[expr];
   if (e.op == Op::kLoad) return AddIters(p, e.AsLoad().index, used);
@@ -36,7 +36,8 @@ Id WithoutCasts(const Program& p, Id expr) {
   return expr;
 }
 
-// The same operations on the same dtypes, down to what is loaded, or to the factors of a contraction.
+// True if both expressions apply the same operations to the same dtypes, down to loads or the contraction's
+// factors.
 bool SameBody(const Program& p, Id a, Id first, Id second, const Program& d, Id b) {
   const Expr &x = p.exprs[a], &y = d.exprs[b];
   if (x.dtype != y.dtype) return false;

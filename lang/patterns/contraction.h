@@ -1,10 +1,10 @@
-// Contractions: sums of products whose iters are batch, m, n and k. What einsum makes products of matrices
-// of.
+// Recognizes contractions: sums of products whose iters are divided into batch, m, n and k. The primitive
+// einsum turns them into matrix products.
 //
 //   C[b, m, n] sum= A[b, m, k] * B[b, k, n]
 //
-// A factor is a read, at any index, or one that is padded with a constant. Each of the four is any number of
-// iters: of a convolution, m is (n, h, w), n the output channels, k (kh, kw, c).
+// A factor is a read at any index, or such a read padded with a constant. Each of the four may be several
+// iters: for a convolution, m is (n, h, w), n is the output channels and k is (kh, kw, c).
 #pragma once
 
 #include <vector>
@@ -17,17 +17,17 @@
 namespace kiln {
 
 struct Contraction {
-  Id a = kNone, b = kNone;          // the factors, without casts around them
-  std::vector<int> batch, m, n, k;  // iters of the block, in its order
+  Id a = kNone, b = kNone;          // the factors without their casts
+  std::vector<int> batch, m, n, k;  // iters of the block, in the block's order
 };
 
-// kFailedPrecondition with what makes it none.
+// kFailedPrecondition, with the reason, if the block is no contraction.
 absl::StatusOr<Contraction> AsContraction(const Program& program, Id block);
 
-// The read of a factor, kNone if it is anything else.
+// The read in a factor that is a plain read; kNone for any other factor.
 Id LoadOfFactor(const Program& program, Id factor);
 
-// The families whose compute does what a contraction's body does, whatever its sizes.
+// The intrinsic families that compute the operation of the contraction's body. Sizes are not compared.
 std::vector<const IntrinsicFamily*> MatchContraction(const Program& program, Id block,
                                                      absl::Span<const IntrinsicFamily* const> families);
 

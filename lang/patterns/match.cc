@@ -14,7 +14,7 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// The loops within a tile down to the only block there.
+// The loops below a tile, outermost first, and the only block inside.
 absl::StatusOr<std::vector<Id>> ChainWithin(const Program& p, Id tile) {
   std::vector<Id> chain;
   for (Id at = tile;; at = p.nodes[at].first) {
@@ -35,7 +35,7 @@ absl::Status CheckGuards(const Program& p, Id tile, Id block) {
   return No(absl::StrCat("there is a guard inside: not all instances of ", Describe(p, block), " exist"));
 }
 
-// Its loops run each of its instances once.
+// OK if the tile's loops run each of its instances exactly once.
 absl::Status CheckInstances(const Program& p, const std::vector<Id>& loops, const Tile& tile) {
   IndexMap map;
   for (const Id loop : loops) {
@@ -72,7 +72,7 @@ class Matcher {
   Matcher(const Program& program, Id tile, const Intrinsic& intrinsic)
       : p_(program), tile_(tile), intrinsic_(intrinsic), d_(DescriptionOf(intrinsic)) {}
 
-  // exact: the loops of the tile are those of the description.
+  // exact: the tile's loops must also equal those of the description.
   absl::StatusOr<IntrinsicMatch> Match(bool exact) {
     const absl::StatusOr<std::vector<Id>> chain = ChainWithin(p_, tile_);
     if (!chain.ok()) return chain.status();
@@ -128,7 +128,8 @@ class Matcher {
     return No(absl::StrCat("found a tile of ", TextOf(found), "; wanted ", TextOf(sizes)));
   }
 
-  // Gives iter `i` of the description, and those after it, iters of the block, and compares bodies.
+  // Tries all assignments of block iters to the description's iters from `i` on; compares the bodies for
+  // each.
   bool Assign(size_t i) {
     const auto wanted = d_.Iters(d_.block(BlockOf(d_)).iters);
     if (i == wanted.size()) {
@@ -157,7 +158,7 @@ class Matcher {
     return false;
   }
 
-  // Position of the loop that an iter of the description is bound to.
+  // The position of the loop to which an iter of the description is bound.
   int LoopOf(int iter) const {
     const std::vector<Id> loops = LoopsOf(d_);
     const Id binding = d_.Iters(d_.block(BlockOf(d_)).iters)[iter].binding;
@@ -173,7 +174,7 @@ class Matcher {
   std::vector<Id> loops_;
   std::vector<bool> used_;
   IntrinsicMatch match_;
-  std::string why_;  // of the assignment that went furthest
+  std::string why_;  // of the assignment that matched the most
   int progress_ = 0;
 };
 

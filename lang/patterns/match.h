@@ -1,9 +1,8 @@
-// Whether a tile is a call of an intrinsic: what tensorize asks, and Verify again.
+// Decides whether a tile is equal to an intrinsic's description. tensorize and Verify use it.
 //
-// A tile matches a description if its instances are those of the description, one for one, for some order of
-// its iters; if the bodies are equal (operands of commutative operations in any order); and if each operand
-// is a part of a buffer with constant strides, of the dtype, in the storage and of the layout that are
-// described.
+// A tile matches if, for some order of its iters, its instances correspond one to one to those of the
+// description; if the bodies are equal (operands of commutative operations in any order); and if each operand
+// is a part of a buffer with constant strides and with the dtype, storage and layout of the description.
 #pragma once
 
 #include <string>
@@ -16,31 +15,31 @@
 
 namespace kiln {
 
-// An operand as a part of a buffer: the index in each dimension, over Source::Iter(i) (which tile, of the
-// i-th iter of the block) and Source::Iter(iters + d) (the operand's d-th index).
+// An operand as a part of a buffer. `index` gives the index in each dimension over Source::Iter(i), the tile
+// number along the block's i-th iter, and Source::Iter(iters + d), the operand's index in dimension d.
 struct OperandView {
   Id buffer = kNone;
   std::vector<Sum> index;
 };
 
 struct IntrinsicMatch {
-  Id block = kNone;          // the block within the tile
-  Tile tile;                 // its instances
-  std::vector<int> iter_of;  // by iter of the description: the block's, -1 for those of one iteration
+  Id block = kNone;                   // the block within the tile
+  Tile tile;                          // the tile's instances
+  std::vector<int> iter_of;           // by iter of the description: the block's iter; -1 for extent 1
   std::vector<OperandView> operands;  // by parameter of the description
 };
 
-// kFailedPrecondition with what differs.
+// kFailedPrecondition, with the difference, if the tile does not match.
 absl::StatusOr<IntrinsicMatch> MatchIntrinsic(const Program& program, Id tile, const Intrinsic& intrinsic);
 
-// The loops of a description, outermost first, and its block.
+// The loops of a description, outermost first, and its only block.
 std::vector<Id> LoopsOf(const Program& description);
 Id BlockOf(const Program& description);
 
-// OK if every block that is a call still matches, and its loops are those of the description.
+// OK if every call in the program still matches its intrinsic, and its loops are those of the description.
 absl::Status CheckCalls(const Program& program);
 bool HasCalls(const Program& program);
-// The block that is a call around a node, or kNone.
+// The innermost call that contains a node, or kNone.
 Id CallAround(const Program& program, Id node);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// The body of a block against that of a description: a part of lang/patterns/match.h.
+// Compares the body of a block with that of an intrinsic's description; a part of lang/patterns/match.h.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace kiln {
 
 class BodyMatcher {
  public:
-  // iter_of: by iter of the description, the block's (-1: none).
+  // iter_of: by iter of the description, the block's iter (-1: none).
   BodyMatcher(const Program& program, Id block, const Tile& tile, const Program& description, Id described,
               const std::vector<int>& iter_of);
 
-  // Of the reasons why not, one that was found after the most had matched: `progress` says how much.
+  // OK if the bodies match. Otherwise gives the reason, and `progress` tells how much had matched before.
   absl::Status Match();
   int progress() const { return progress_; }
   const std::vector<OperandView>& operands() const { return operands_; }
@@ -32,9 +32,9 @@ class BodyMatcher {
   const Program& d_;
   Id block_, described_;
   const Tile& tile_;
-  std::vector<int> described_as_;  // by iter of the block: the description's, -1
+  std::vector<int> described_as_;  // by iter of the block: the description's iter, or -1
   int iters_;
-  std::vector<int64_t> extents_;  // of tiles, by iter of the block
+  std::vector<int64_t> extents_;  // number of tiles along each iter of the block
   std::vector<OperandView> operands_;
   std::string why_;
   int progress_ = 0;

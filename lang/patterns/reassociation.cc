@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// Of which the order matters.
+// True if the order of the reduction changes the rounding.
 bool Rounds(const Program& p, Id block) {
   const Id monoid = p.block(block).monoid;
   return monoid != kNone && !p.monoids[monoid].exact;
@@ -35,7 +35,8 @@ bool IsOneAfterTheOther(LoopKind kind) {
   return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kPipelined;
 }
 
-// The terms are counted as the block's iters say; the count must grow from each iteration to the next.
+// True if the loops run the terms in the order of the block's iters: the position of a term must grow with
+// each step.
 bool IsInOrder(const Program& p, Id block) {
   const std::vector<Id> loops = LoopsAround(p, block);
   const Bindings bindings = ResolveBindings(p, block);

@@ -1,19 +1,19 @@
-// Whether a schedule sums in another order than its program is written in. A declared reduction allows that
-// (Monoid in lang/program/nodes.h): what changes are roundings, and records say so.
+// Decides whether a schedule sums in another order than its program. A declared reduction allows that (Monoid
+// in lang/program/nodes.h), but the rounding changes, so records note it.
 #pragma once
 
 #include "lang/program/program.h"
 
 namespace kiln {
 
-// True unless each reduction for which order matters (Monoid::exact) meets its terms one after the other, in
-// the order of its block's iters. Another order is that of
-//   - parts that are combined: rfactor, and accumulate-at below a loop that goes on with the sum;
-//   - lanes and threads of which each has some of the terms;
-//   - loops of the reduction that stand in another order than their steps;
-//   - calls of instructions that add several products at once (IntrinsicFamily::k).
-// Where the algebra of index maps cannot tell the order it counts as another one. What a lemma changes is not
-// asked for: the trace names it.
+// False only if each reduction whose order matters (Monoid::exact is false) adds its terms one after the
+// other, in the order of its block's iters. These change the order:
+//   - partial results: rfactor, and accumulate-at below a loop that continues the sum;
+//   - lanes or threads that each add a part of the terms;
+//   - reduction loops in another order than the iters;
+//   - intrinsics that add several products at once (IntrinsicFamily::k).
+// An order that the index algebra cannot decide counts as changed. Changes by lemmas do not count, because
+// the trace names the lemmas.
 bool Reassociates(const Program& scheduled);
 
 }  // namespace kiln

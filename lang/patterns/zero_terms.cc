@@ -7,12 +7,12 @@
 namespace kiln {
 namespace {
 
-// Of each `step` elements along the dimension, the one at `at` may be no zero.
+// Along a dimension, only the elements at position `at` of every `step` may be nonzero.
 struct Comb {
   int64_t step = 0, at = 0;
 };
 
-// One for each dimension of the buffer, with step 0 where all of its elements may be no zeros.
+// For each dimension of the buffer its comb; step 0 if all elements may be nonzero.
 std::vector<Comb> CombsOf(const Program& p, Id buffer) {
   std::vector<Comb> combs(p.Dims(p.buffers[buffer].shape).size());
   const std::vector<Id> writers = Writers(p, buffer);

@@ -1,5 +1,5 @@
-// Sums of products some of whose terms are zero wherever the data are finite: a factor is a buffer that holds
-// an element, then zeros, then the next element, as what a transposed convolution makes of its input.
+// Recognizes sums of products in which most terms are zero if the data are finite, because a factor has zeros
+// between its elements. Transposed convolutions insert such zeros into their input.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,16 @@
 
 namespace kiln {
 
-// Two iters that walk along a dimension of such a factor, which is read at h + i + a constant: of `step`
-// terms in a row of the reduction iter i one may be no zero, the one where i % step is `term`.
+// Two iters whose sum h + i (plus a constant) indexes a dimension of such a factor. Of each `step`
+// consecutive values of the reduction iter i, only the one with i % step == `term` may give a nonzero term.
 struct ZeroTerms {
-  int h = 0, i = 0;  // positions of iters, whose extents are multiples of step
+  int h = 0, i = 0;  // positions of the iters; their extents are multiples of step
   int64_t step = 0;
-  Sum term;  // over h % step as Iter(0)
+  Sum term;  // as a function of h % step, which is Iter(0)
 };
 
-// One entry for each iter of the block: h and i have theirs, the others none. kFailedPrecondition if no entry
-// has any, with what the block lacks.
+// For each iter of the block its entry; h and i share one, and other iters have none. kFailedPrecondition,
+// with what the block lacks, if no iter has an entry.
 absl::StatusOr<std::vector<std::optional<ZeroTerms>>> FindZeroTerms(const Program& program, Id block);
 
 }  // namespace kiln

@@ -1,7 +1,9 @@
 // Lesson 4: a Trace is one straight-line run of a space, as data. It prints, parses, and replays; a mutation
-// is a one-line diff.
+// is a one-line diff, and log P says how likely the prior is to draw it.
 #include <iostream>
 
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "lang/program/builder.h"
 #include "lang/text/text.h"
 #include "trace/replay.h"
@@ -25,7 +27,20 @@ constexpr char kText[] =
     "l0 = get-loops b0\n"
     "v0 = sample-perfect-tile l0 n=2 @tile -> 12 8\n"
     "l1, l2 = split l0 v0\n"
-    "vectorize l2\n";
+    "vectorize l2\n"
+    "v1 = sample-categorical values=[0 16 64] @unroll -> 16\n"
+    "unroll-up-to v1\n";
+
+// What was decided at each site, and how likely that is.
+void PrintSites(const Replayed& replayed) {
+  for (size_t i = 0; i < replayed.sites.size(); ++i) {
+    const ReplayedSite& site = replayed.sites[i];
+    std::cout << absl::StrFormat("%-8s %-5s log p = %6.3f, one of %g\n", replayed.name(i),
+                                 absl::StrJoin(site.decision, " "), site.log_prob,
+                                 site.distribution.SupportSize());
+  }
+  std::cout << absl::StrFormat("%-14s log P = %6.3f\n\n", "the trace", replayed.LogProb());
+}
 
 }  // namespace
 
@@ -37,6 +52,7 @@ int main() {
   const auto replayed = Replay(*trace, original, target);
   if (!replayed.ok()) return std::cerr << replayed.status() << "\n", 1;
   std::cout << ToString(replayed->program()) << "\n";
+  PrintSites(*replayed);
 
   // Another decision for the one site; a decision outside of its support is refused, with the reason.
   trace->steps[2].decision = {16, 6};

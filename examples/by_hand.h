@@ -1,4 +1,4 @@
-// Seven kernels scheduled by hand (08_by_hand.cc), each a straight program: what it writes in Kiln's language
+// Seven kernels scheduled by hand (09_by_hand.cc), each a straight program: what it writes in Kiln's language
 // for AVX2 is in tests/golden/trace/by_hand_*.trace, and tests/backends/by_hand_test.cc replays it.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Lesson 6's schedules are straight programs of Kiln's language: their traces for AVX2 stand in golden files,
+// Lesson 9's schedules are straight programs of Kiln's language: their traces for AVX2 stand in golden files,
 // and what these replay to is what the schedules make.
 #include <gtest/gtest.h>
 

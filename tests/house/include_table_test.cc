@@ -155,8 +155,8 @@ const std::vector<Row> kTable = {
      {"api/errors.h", "api/event.h", "api/json.h", "api/machine.h", "api/model.h", "api/records.h",
       "api/session.h", "api/text.h", "api/tuning.h"}, {"CLI/"}},
     {"examples/",
-     {"api/", "modules/", "trace/", "backends/import/", "backends/measure/", "lang/program/", "lang/schedule/",
-      "lang/text/", "lang/reference/"}, {}},
+     {"api/", "modules/", "trace/", "search/measure/", "search/propose/", "search/sampler/", "backends/import/",
+      "backends/measure/", "lang/choices/", "lang/program/", "lang/schedule/", "lang/text/", "lang/reference/"}, {}},
 
     // What checks all of it.
     {"bench/", kAllOfKiln, {"CLI/", "benchmark/", "nlohmann/"}},

@@ -1,4 +1,4 @@
-// Lesson 3: a Space is a function over a Schedule with random variables in it.
+// Lesson 6: a Space is a function over a Schedule with random variables in it.
 // Structure is a random variable too.
 #include <iostream>
 

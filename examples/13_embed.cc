@@ -1,6 +1,5 @@
-// Lesson 8: Kiln in a program of one's own. A file is loaded, its space looked at, and tuned with few trials,
-// of which events tell; the best is proven, timed again and exported. What an interrupt leaves behind, the
-// same search goes on with.
+// Lesson 13: Kiln in a program of your own. It loads a file, looks at its space, tunes it with few trials while
+// events tell the progress, and proves and exports the best.
 #include <filesystem>
 #include <iostream>
 

@@ -1,4 +1,4 @@
-// Quiz 2: why is this rejected? Blocks and buffers.
+// Lesson 12, a quiz: why is this rejected? Blocks and buffers.
 #include "examples/quiz.h"
 
 using namespace kiln;

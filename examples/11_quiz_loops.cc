@@ -1,4 +1,4 @@
-// Quiz 1: why is this rejected? Loops.
+// Lesson 11, a quiz: why is this rejected? Loops.
 #include "examples/quiz.h"
 
 using namespace kiln;

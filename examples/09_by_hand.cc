@@ -1,4 +1,4 @@
-// Lesson 6: kernels by hand. A GEMM with a packed operand, convolutions in both layouts and a depthwise one,
+// Lesson 9: kernels by hand. A GEMM with a packed operand, convolutions in both layouts and a depthwise one,
 // a dense layer with its GELU, a softmax and a layer norm (by_hand.h), each a straight program: its trace is
 // printed, parsed and replayed, and what comes out is measured on this machine and compared with what it was
 // made from.

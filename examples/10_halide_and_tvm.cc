@@ -1,4 +1,4 @@
-// Lesson 5: for those who come from Halide or TVM. A Halide schedule and a TVM rule, in Kiln's terms.
+// Lesson 10: for those who come from Halide or TVM. A Halide schedule and a TVM rule, in Kiln's terms.
 #include <iostream>
 
 #include "lang/program/builder.h"

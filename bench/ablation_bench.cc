@@ -17,7 +17,7 @@
 #include "bench/searches.h"
 #include "search/cost/random_model.h"
 #include "search/database/memory_store.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 
 namespace kiln {
 namespace {

@@ -15,7 +15,7 @@
 #include "bench/json_results.h"
 #include "bench/tune_alone.h"
 #include "lang/base/check.h"
-#include "tests/support/goto_matmul.h"
+#include "testing/goto_matmul.h"
 
 namespace kiln {
 namespace {

@@ -28,7 +28,7 @@
 #include "bench/random_candidates.h"
 #include "build_info.h"
 #include "lang/text/text.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 
 namespace kiln {
 namespace {

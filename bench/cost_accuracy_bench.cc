@@ -22,7 +22,7 @@
 #include "search/propose/knowledge.h"
 #include "search/run/run_key.h"
 #include "search/sampler/chain.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 #include "trace/enumerate.h"
 #include "trace/text.h"
 

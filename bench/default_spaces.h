@@ -7,7 +7,7 @@
 #include "modules/space.h"
 #include "search/propose/judge.h"
 #include "search/sampler/chain.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 #include "trace/enumerate.h"
 
 namespace kiln {

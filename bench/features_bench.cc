@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "search/features/features.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 #include "validator/validate.h"
 
 namespace kiln {

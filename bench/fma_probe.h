@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/codegen/link.h"
 #include "backends/runner/runner.h"
-#include "tests/backends/loaded.h"
+#include "testing/compiled/loaded.h"
 
 namespace kiln {
 

@@ -32,8 +32,8 @@
 #include "bench/json_results.h"
 #include "bench/random_candidates.h"
 #include "build_info.h"
-#include "tests/backends/injections.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/compiled/injections.h"
+#include "testing/matmul.h"
 #include "validator/numeric/tolerance.h"
 
 namespace kiln {

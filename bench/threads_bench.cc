@@ -26,7 +26,7 @@
 #include "bench/fma_probe.h"
 #include "bench/json_results.h"
 #include "bench/tune_alone.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
 #include "trace/replay.h"
 #include "trace/text.h"
 

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "lang/base/check.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "backends/cpu/targets.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
 
 namespace kiln {
 

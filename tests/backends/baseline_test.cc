@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "test_paths.h"
-#include "tests/backends/loaded.h"
+#include "testing/compiled/loaded.h"
 
 namespace kiln {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "backends/builder/pool.h"
 #include "lang/text/hash.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
 #include "tests/backends/with_loops.h"
 #include "tests/backends/workers.h"
 

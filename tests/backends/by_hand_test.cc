@@ -9,8 +9,8 @@
 #include "lang/text/text.h"
 #include "lang/verify/verify.h"
 #include "test_paths.h"
+#include "testing/scheduled.h"
 #include "tests/support/golden.h"
-#include "tests/support/scheduled.h"
 #include "trace/replay.h"
 #include "trace/text.h"
 

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "tests/backends/loaded.h"
+#include "testing/compiled/loaded.h"
 
 namespace kiln {
 namespace {

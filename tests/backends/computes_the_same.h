@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/backends/run_program.h"
-#include "tests/support/random_program.h"
+#include "testing/compiled/run_program.h"
+#include "testing/random_program.h"
 
 namespace kiln {
 

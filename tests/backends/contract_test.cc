@@ -6,10 +6,10 @@
 #include "backends/codegen/codegen.h"
 #include "backends/codegen/context.h"
 #include "lang/program/builder.h"
-#include "tests/backends/loaded.h"
-#include "tests/backends/run_program.h"
-#include "tests/support/scheduled.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/compiled/loaded.h"
+#include "testing/compiled/run_program.h"
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

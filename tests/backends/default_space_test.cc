@@ -2,8 +2,8 @@
 // floats, so that every result is exact.
 #include "lang/text/text.h"
 #include "modules/default_modules.h"
-#include "tests/backends/run_program.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/compiled/run_program.h"
+#include "testing/matmul.h"
 #include "trace/enumerate.h"
 #include "trace/replay.h"
 

@@ -7,9 +7,9 @@
 #include "lang/analysis/annotations.h"
 #include "lang/program/builder.h"
 #include "lang/schedule/schedule.h"
-#include "tests/backends/run_program.h"
-#include "tests/support/random_program.h"
-#include "tests/support/scheduled.h"
+#include "testing/compiled/run_program.h"
+#include "testing/random_program.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

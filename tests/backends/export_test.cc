@@ -16,11 +16,11 @@
 #include "absl/strings/str_split.h"
 #include "build_info.h"
 #include "lang/reference/interpreter.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
 #include "tests/backends/with_loops.h"
 #include "tests/backends/workers.h"
-#include "tests/support/scheduled.h"
-#include "tests/support/tiled_matmul.h"
 #include "tests/support/values.h"
 
 namespace kiln {

@@ -5,8 +5,8 @@
 
 #include "backends/cpu/targets.h"
 #include "lang/program/builder.h"
-#include "tests/backends/run_program.h"
-#include "tests/support/scheduled.h"
+#include "testing/compiled/run_program.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <sys/resource.h>
 
-#include "tests/backends/loaded.h"
+#include "testing/compiled/loaded.h"
 
 namespace kiln {
 namespace {

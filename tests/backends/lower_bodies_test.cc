@@ -5,7 +5,7 @@
 #include "lang/program/builder.h"
 #include "lang/reference/interpreter.h"
 #include "lang/schedule/schedule.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
 #include "tests/support/values.h"
 
 namespace kiln {

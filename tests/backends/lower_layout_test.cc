@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lang/schedule/schedule.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
 #include "tests/lang/restricted.h"
 
 namespace kiln {

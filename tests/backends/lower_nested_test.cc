@@ -4,7 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
 #include "tests/support/values.h"
 
 namespace kiln {

@@ -6,8 +6,8 @@
 
 #include "lang/program/builder.h"
 #include "lang/reference/interpreter.h"
-#include "tests/backends/run_program.h"
-#include "tests/support/scheduled.h"
+#include "testing/compiled/run_program.h"
+#include "testing/scheduled.h"
 #include "tests/support/values.h"
 
 namespace kiln {

@@ -11,8 +11,8 @@
 #include "lang/program/builder.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
-#include "tests/backends/run_program.h"
-#include "tests/support/goto_matmul.h"
+#include "testing/compiled/run_program.h"
+#include "testing/goto_matmul.h"
 #include "tests/support/values.h"
 
 namespace kiln {

@@ -9,8 +9,8 @@
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/program/builder.h"
-#include "tests/backends/run_program.h"
-#include "tests/support/goto_matmul.h"
+#include "testing/compiled/run_program.h"
+#include "testing/goto_matmul.h"
 
 namespace kiln {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "lang/program/builder.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
 #include "tests/backends/with_loops.h"
 
 namespace kiln {

@@ -3,9 +3,9 @@
 #include <sys/mman.h>
 
 #include "lang/program/builder.h"
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
 #include "tests/backends/assembly.h"
-#include "tests/support/scheduled.h"
-#include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {

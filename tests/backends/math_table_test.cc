@@ -9,7 +9,7 @@
 #include <random>
 
 #include "absl/strings/str_format.h"
-#include "tests/backends/loaded.h"
+#include "testing/compiled/loaded.h"
 
 namespace kiln {
 namespace {

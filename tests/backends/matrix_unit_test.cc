@@ -14,7 +14,7 @@
 #include "build_info.h"
 #include "lang/program/builder.h"
 #include "modules/space.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
 #include "tests/support/run_kiln.h"
 #include "trace/enumerate.h"
 #include "trace/replay.h"

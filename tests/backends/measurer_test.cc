@@ -13,11 +13,11 @@
 #include "backends/cpu/cores.h"
 #include "backends/cpu/targets.h"
 #include "backends/workers/scratch_folder.h"
+#include "testing/scheduled.h"
+#include "testing/softmax.h"
 #include "tests/backends/with_loops.h"
 #include "tests/backends/workers.h"
 #include "tests/runner/kernels.h"
-#include "tests/support/scheduled.h"
-#include "tests/support/softmax.h"
 
 namespace kiln {
 namespace {

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/backends/run_program.h"
-#include "tests/support/scheduled.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/compiled/run_program.h"
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

@@ -7,9 +7,9 @@
 #include "backends/lower/lower.h"
 #include "lang/program/builder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "tests/backends/run_program.h"
-#include "tests/support/goto_matmul.h"
-#include "tests/support/scheduled.h"
+#include "testing/compiled/run_program.h"
+#include "testing/goto_matmul.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "lang/program/builder.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
+#include "testing/scheduled.h"
 #include "tests/backends/ulp.h"
-#include "tests/support/scheduled.h"
 
 namespace kiln {
 namespace {

@@ -8,9 +8,9 @@
 #include "lang/analysis/annotations.h"
 #include "lang/program/builder.h"
 #include "lang/schedule/schedule.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
+#include "testing/scheduled.h"
 #include "tests/backends/with_loops.h"
-#include "tests/support/scheduled.h"
 
 namespace kiln {
 namespace {

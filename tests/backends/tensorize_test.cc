@@ -13,10 +13,10 @@
 #include "backends/codegen/context.h"
 #include "build_info.h"
 #include "lang/patterns/intrinsic.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
+#include "testing/matmul.h"
 #include "tests/support/run_kiln.h"
 #include "tests/support/tensorized.h"
-#include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "lang/program/builder.h"
 #include "modules/space.h"
+#include "testing/goto_matmul.h"
 #include "tests/backends/assembly.h"
-#include "tests/support/goto_matmul.h"
 #include "trace/enumerate.h"
 #include "trace/replay.h"
 

@@ -4,7 +4,7 @@
 
 #include "lang/program/builder.h"
 #include "lang/schedule/schedule.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
 
 namespace kiln {
 namespace {

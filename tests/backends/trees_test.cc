@@ -7,8 +7,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "modules/space.h"
-#include "tests/backends/run_program.h"
-#include "tests/support/scheduled.h"
+#include "testing/compiled/run_program.h"
+#include "testing/scheduled.h"
 #include "trace/enumerate.h"
 #include "trace/replay.h"
 

@@ -13,9 +13,9 @@
 #include "absl/strings/str_replace.h"
 #include "backends/cpu/passes/power_tables.h"
 #include "lang/program/builder.h"
-#include "tests/backends/run_program.h"
+#include "testing/compiled/run_program.h"
+#include "testing/scheduled.h"
 #include "tests/backends/ulp.h"
-#include "tests/support/scheduled.h"
 
 namespace kiln {
 namespace {

@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 #include "lang/text/serialize.h"
 #include "test_paths.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 
 namespace kiln {
 

@@ -12,7 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "build_info.h"
 #include "test_paths.h"
-#include "tests/support/drawn_seed.h"
+#include "testing/drawn_seed.h"
 #include "tests/support/run_kiln.h"
 
 namespace kiln {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
-#include "tests/support/random_program.h"
+#include "testing/random_program.h"
 #include "trace/simplify.h"
 
 namespace kiln::fuzz {

@@ -46,12 +46,12 @@ TEST(Files, NameNothingOutsideTheRepository) {
   }
 }
 
-// What fails once must fail again: a test that draws its seed says how (tests/support/drawn_seed.h).
+// What fails once must fail again: a test that draws its seed says how (testing/drawn_seed.h).
 TEST(Files, DrawNoSeedUnseen) {
   const std::string sources[] = {absl::StrCat("random", "_device"), absl::StrCat("time(", "nullptr)"),
                                  absl::StrCat("time(", "NULL)"), absl::StrCat("absl::Bit", "Gen")};
   for (const TextFile& file : ReadTree()) {
-    if (!file.IsSource() || file.path == "tests/support/drawn_seed.cc") continue;
+    if (!file.IsSource() || file.path == "testing/drawn_seed.cc") continue;
     if (file.path == "search/database/store.cc") continue;  // names of rows, no seed
     for (size_t i = 0; i < file.lines.size(); ++i) {
       for (const std::string& source : sources) {

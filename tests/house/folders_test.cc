@@ -70,7 +70,7 @@ std::vector<std::string> Loops(const Graph& graph) {
 bool IsOfKiln(absl::string_view path) {
   static const std::vector<std::string> kParts = {"lang/",   "trace/",    "modules/", "validator/",
                                                   "search/", "backends/", "api/",     "tools/",
-                                                  "bench/",  "examples/"};
+                                                  "bench/",  "examples/", "testing/"};
   return std::any_of(kParts.begin(), kParts.end(),
                      [&](const std::string& part) { return absl::StartsWith(path, part); });
 }

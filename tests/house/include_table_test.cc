@@ -27,9 +27,11 @@ struct Row {
 
 const std::vector<std::string> kAnyone = {"absl/",        "fmt/",          "spdlog/",
                                           "build_info.h", "header_hash.h", "test_paths.h"};
-const std::vector<std::string> kAllOfKiln = {"lang/**",   "trace/**",    "modules/**", "validator/**",
-                                             "search/**", "backends/**", "api/**",     "tools/**",
-                                             "tests/**",  "examples/**", "bench/**"};
+const std::vector<std::string> kAllOfKiln = {"lang/**",    "trace/**",    "modules/**",  "validator/**",
+                                             "search/**",  "backends/**", "api/**",      "tools/**",
+                                             "testing/**", "tests/**",    "examples/**", "bench/**"};
+const std::vector<std::string> kBelowTests = {"lang/**",   "trace/**",    "modules/**", "validator/**",
+                                              "search/**", "backends/**", "api/**",     "testing/**"};
 const std::vector<std::string> kTestTools = {"gtest/", "gmock/",    "rapidcheck", "isl/",      "CLI/",
                                              "mlir/",  "sqlite3.h", "nlohmann/",  "benchmark/"};
 
@@ -159,7 +161,13 @@ const std::vector<Row> kTable = {
       "backends/measure/", "lang/choices/", "lang/program/", "lang/schedule/", "lang/text/", "lang/reference/"}, {}},
 
     // What checks all of it.
-    {"bench/", kAllOfKiln, {"CLI/", "benchmark/", "nlohmann/"}},
+    {"testing/",
+     {"lang/base/", "lang/target/", "lang/program/", "lang/schedule/", "lang/text/", "lang/verify/",
+      "lang/reference/", "modules/", "trace/", "search/measure/"}, {"gtest/"}},
+    {"testing/compiled/",
+     {"testing/", "lang/base/", "lang/program/", "lang/reference/", "lang/text/", "backends/cpu/passes/",
+      "backends/codegen/", "backends/builder/"}, {"gtest/", "mlir/"}},
+    {"bench/", kBelowTests, {"CLI/", "benchmark/", "nlohmann/"}},
     {"bench/versus/", {}, {"oneapi/"}},
     {"tests/", kAllOfKiln, kTestTools},
 };

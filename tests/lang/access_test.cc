@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/program/builder.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 
 namespace kiln {
 namespace {

@@ -3,9 +3,9 @@
 #include "lang/program/builder.h"
 #include "lang/schedule/schedule.h"
 #include "lang/text/text.h"
+#include "testing/same_results.h"
 #include "tests/lang/restricted.h"
 #include "tests/support/golden.h"
-#include "tests/support/same_results.h"
 
 namespace kiln {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "gmock/gmock.h"
 #include "lang/analysis/dataflow.h"
-#include "tests/support/scheduled.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

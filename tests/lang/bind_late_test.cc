@@ -2,9 +2,9 @@
 #include "gmock/gmock.h"
 #include "lang/reference/shadow.h"
 #include "lang/text/text.h"
+#include "testing/matmul.h"
 #include "tests/lang/restricted.h"
 #include "tests/support/golden.h"
-#include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 #include "lang/program/builder.h"
 #include "lang/reference/shadow.h"
 #include "lang/schedule/dissolve.h"
-#include "tests/support/same_results.h"
+#include "testing/same_results.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,7 @@
 #include "lang/program/builder.h"
 #include "lang/text/serialize.h"
 #include "lang/text/text.h"
-#include "tests/support/same_results.h"
+#include "testing/same_results.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,7 @@
 #include "lang/text/hash.h"
 #include "lang/text/serialize.h"
 #include "lang/text/text.h"
-#include "tests/support/scheduled.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

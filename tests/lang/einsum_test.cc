@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "lang/patterns/contraction.h"
 #include "lang/program/builder.h"
-#include "tests/support/same_results.h"
+#include "testing/same_results.h"
 
 namespace kiln {
 namespace {

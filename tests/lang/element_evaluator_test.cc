@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
 #include "lang/reference/interpreter.h"
-#include "tests/support/random_program.h"
+#include "testing/random_program.h"
 
 namespace kiln {
 namespace {

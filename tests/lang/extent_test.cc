@@ -3,7 +3,7 @@
 #include "lang/program/ids.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
-#include "tests/support/scheduled.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

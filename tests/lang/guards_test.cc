@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
 #include "lang/text/text.h"
-#include "tests/support/scheduled.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

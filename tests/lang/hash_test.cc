@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
-#include "tests/support/scheduled.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
 #include "lang/schedule/schedule.h"
-#include "tests/support/scheduled.h"
+#include "testing/scheduled.h"
 #include "tests/support/values.h"
 
 namespace kiln {

@@ -4,7 +4,7 @@
 #include "lang/program/builder.h"
 #include "lang/reference/shadow.h"
 #include "lang/text/text.h"
-#include "tests/support/scheduled.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

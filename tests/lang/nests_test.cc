@@ -14,10 +14,10 @@
 #include "lang/analysis/region.h"
 #include "lang/schedule/primitive.h"
 #include "lang/text/text.h"
-#include "tests/support/random_program.h"
+#include "testing/matmul.h"
+#include "testing/random_program.h"
+#include "testing/scheduled.h"
 #include "tests/support/random_steps.h"
-#include "tests/support/scheduled.h"
-#include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {

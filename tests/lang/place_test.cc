@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/program/builder.h"
-#include "tests/support/same_results.h"
+#include "testing/same_results.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "lang/program/builder.h"
 #include "lang/schedule/schedule.h"
-#include "tests/support/same_results.h"
+#include "testing/same_results.h"
 
 namespace kiln {
 namespace {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "lang/program/builder.h"
-#include "tests/support/scheduled.h"
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
 #include "tests/support/tensorized.h"
-#include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {

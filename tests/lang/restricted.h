@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
 #include "lang/schedule/schedule.h"
-#include "tests/support/scheduled.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 

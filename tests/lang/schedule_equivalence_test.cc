@@ -7,7 +7,7 @@
 #include "lang/schedule/primitive.h"
 #include "lang/text/hash.h"
 #include "lang/text/text.h"
-#include "tests/support/random_program.h"
+#include "testing/random_program.h"
 #include "tests/support/random_steps.h"
 
 namespace kiln {

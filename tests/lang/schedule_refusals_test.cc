@@ -5,7 +5,7 @@
 #include "lang/program/builder.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
-#include "tests/support/scheduled.h"
+#include "testing/scheduled.h"
 #include "tests/support/values.h"
 
 namespace kiln {

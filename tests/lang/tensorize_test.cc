@@ -5,7 +5,7 @@
 #include "lang/program/builder.h"
 #include "lang/text/hash.h"
 #include "lang/text/serialize.h"
-#include "tests/support/same_results.h"
+#include "testing/same_results.h"
 #include "tests/support/tiny_intrinsics.h"
 
 namespace kiln {

@@ -10,7 +10,7 @@
 #include "lang/program/builder.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/hash.h"
-#include "tests/support/scheduled.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include "search/database/memory_store.h"
 #include "search/measure/simulated_machine.h"
 #include "search/run/tune.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include "bench/tune_alone.h"
 #include "lang/program/builder.h"
 #include "test_paths.h"
-#include "tests/support/drawn_seed.h"
+#include "testing/drawn_seed.h"
 
 namespace kiln {
 namespace {

@@ -10,10 +10,10 @@
 #include "lang/reference/interpreter.h"
 #include "lang/text/hash.h"
 #include "test_paths.h"
+#include "testing/scheduled.h"
 #include "tests/backends/workers.h"
 #include "tests/e2e/hand_written_matmul.h"
 #include "tests/runner/kernels.h"
-#include "tests/support/scheduled.h"
 #include "tests/support/values.h"
 
 namespace kiln {

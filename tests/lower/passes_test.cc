@@ -12,7 +12,7 @@
 #include "lang/reference/interpreter.h"
 #include "lang/schedule/dissolve.h"
 #include "lang/text/text.h"
-#include "tests/support/random_program.h"
+#include "testing/random_program.h"
 #include "tests/support/random_steps.h"
 #include "validator/validate.h"
 

@@ -1,8 +1,8 @@
 // Sketches and sites of the modules of the default spaces, one after the other.
 #include <gtest/gtest.h>
 
-#include "tests/support/module_cases.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
+#include "tests/support/expect_module.h"
 
 namespace kiln {
 namespace {

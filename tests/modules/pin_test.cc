@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "modules/space.h"
-#include "tests/support/module_cases.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
+#include "tests/support/expect_module.h"
 #include "trace/enumerate.h"
 
 namespace kiln {

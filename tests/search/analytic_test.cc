@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "search/features/features.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "search/features/configuration.h"
 #include "search/features/context.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 #include "trace/enumerate.h"
 #include "trace/text.h"
 

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "lang/program/builder.h"
-#include "tests/support/scheduled.h"
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
 #include "tests/support/tensorized.h"
-#include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {

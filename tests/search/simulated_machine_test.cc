@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "search/measure/recorded_measurer.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 
 namespace kiln {
 namespace {

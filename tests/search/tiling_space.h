@@ -3,7 +3,7 @@
 
 #include "lang/program/builder.h"
 #include "lang/schedule/schedule.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
 #include "trace/enumerate.h"
 
 namespace kiln {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lang/text/hash.h"
+#include "testing/fake_measurer.h"
 #include "tests/search/small_searches.h"
 
 namespace kiln {
@@ -35,28 +36,11 @@ TEST(MeasurerOfASearch, IsToldOfWhatNeedsNoSearch) {
   EXPECT_GT(machine.in_time, 10);
 }
 
-// A simulated machine that keeps the seconds of what it measured and of what raced.
-class Raced final : public Measurer {
- public:
-  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
-    for (const MeasureRequest& r : requests) measured.push_back(machine_.Seconds(*r.scheduled));
-    return machine_.Measure(requests);
-  }
-  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> requests) override {
-    for (const MeasureRequest& r : requests) raced.push_back(machine_.Seconds(*r.scheduled));
-    return machine_.Race(requests);
-  }
-
-  std::vector<double> measured, raced;
-
- private:
-  SimulatedMachine machine_{Target()};
-};
-
 TEST(MeasurerOfASearch, RacesNothingThatIsFarBehind) {
   int far_behind = 0;
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
-    Raced machine;
+    const SimulatedMachine simulated{Target()};
+    FakeMeasurer machine([&](const Program& program) { return simulated.Seconds(program); });
     const auto store = MakeMemoryStore();
     MustTune(Small(6, seed), machine, *store);
     const double best = *std::min_element(machine.measured.begin(), machine.measured.end());

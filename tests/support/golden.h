@@ -1,13 +1,15 @@
-// Expected texts in files: tests/golden/NAME. A file that is missing or differs fails; run the test with
-// --update-goldens to write what it found, and read the difference before you commit it.
+// The goldens of Kiln's own tests: tests/golden/NAME.
 #pragma once
 
 #include <string>
 
-#include "absl/strings/string_view.h"
+#include "test_paths.h"
+#include "testing/golden.h"
 
 namespace kiln {
 
-void ExpectGolden(const std::string& name, absl::string_view actual);
+inline void ExpectGolden(const std::string& name, absl::string_view actual) {
+  ExpectGoldenFile(std::filesystem::path(KILN_SOURCE_DIR) / "tests/golden" / name, actual);
+}
 
 }  // namespace kiln

@@ -8,7 +8,7 @@
 
 #include "lang/patterns/intrinsic.h"
 #include "lang/program/builder.h"
-#include "tests/support/scheduled.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "lang/base/random.h"
-#include "tests/support/scheduled.h"
-#include "tests/support/softmax.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
+#include "testing/softmax.h"
 #include "validator/numeric/tolerance.h"
 
 namespace kiln {

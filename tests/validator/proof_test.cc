@@ -4,9 +4,9 @@
 
 #include <functional>
 
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
 #include "tests/lang/restricted.h"
-#include "tests/support/scheduled.h"
-#include "tests/support/tiled_matmul.h"
 
 namespace kiln {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "lang/text/text.h"
-#include "tests/support/scheduled.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 namespace {

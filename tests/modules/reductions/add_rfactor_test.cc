@@ -1,8 +1,8 @@
 // add-rfactor: chunks for cores, lanes for matrix times vector.
 #include <gtest/gtest.h>
 
-#include "tests/support/module_cases.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
+#include "tests/support/expect_module.h"
 
 namespace kiln {
 namespace {

@@ -1,9 +1,9 @@
 // rows-at-once: a few rows of a result at a time, with places for what they are made of.
 #include <gtest/gtest.h>
 
-#include "tests/support/module_cases.h"
-#include "tests/support/softmax.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
+#include "testing/softmax.h"
+#include "tests/support/expect_module.h"
 
 namespace kiln {
 namespace {

@@ -1,9 +1,9 @@
 // vectorize-rows: partial results of rows in lanes, wherever the rows are computed.
 #include <gtest/gtest.h>
 
-#include "tests/support/module_cases.h"
-#include "tests/support/softmax.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
+#include "testing/softmax.h"
+#include "tests/support/expect_module.h"
 
 namespace kiln {
 namespace {

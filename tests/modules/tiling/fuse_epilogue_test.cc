@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lang/program/builder.h"
-#include "tests/support/module_cases.h"
+#include "tests/support/expect_module.h"
 
 namespace kiln {
 namespace {

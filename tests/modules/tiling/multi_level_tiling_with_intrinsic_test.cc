@@ -1,8 +1,8 @@
 // multi-level-tiling-with-intrinsic: the inner tile of a contraction is one intrinsic.
 #include <gtest/gtest.h>
 
-#include "tests/support/module_cases.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
+#include "tests/support/expect_module.h"
 
 namespace kiln {
 namespace {

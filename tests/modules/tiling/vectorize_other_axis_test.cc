@@ -2,9 +2,9 @@
 #include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "lang/text/text.h"
+#include "testing/matmul.h"
 #include "tests/modules/tiling/sketch_of.h"
 #include "tests/support/golden.h"
-#include "tests/support/tiled_matmul.h"
 #include "trace/replay.h"
 #include "trace/text.h"
 

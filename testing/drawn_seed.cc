@@ -1,4 +1,4 @@
-#include "tests/support/drawn_seed.h"
+#include "testing/drawn_seed.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tests/support/module_cases.h"
+#include "testing/module_cases.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include "lang/text/text.h"
 #include "lang/verify/verify.h"
 #include "modules/space.h"
-#include "tests/support/golden.h"
 #include "trace/enumerate.h"
 #include "trace/replay.h"
 #include "trace/text.h"
@@ -66,12 +65,6 @@ void ExpectSketchesCompute(absl::string_view space, const Program& program, cons
     }
     EXPECT_GT(applied, 0) << Print(sketch.trace);
   }
-}
-
-void ExpectModule(const std::string& name, absl::string_view space, const Program& program,
-                  const Target& target) {
-  ExpectGolden(absl::StrCat("modules/", name, ".txt"), SketchesText(space, program, target));
-  ExpectSketchesCompute(space, program, target);
 }
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-#include "tests/support/random_bodies.h"
+#include "testing/random_bodies.h"
 
 #include <iterator>
 

@@ -1,4 +1,5 @@
-// Programs whose code is changed before it is compiled: what a measurer must notice.
+// Defects injected into the code of a program before it is compiled: what a measurer must notice. Needs the headers
+// of MLIR.
 #pragma once
 
 #include <functional>

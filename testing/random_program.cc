@@ -1,4 +1,4 @@
-#include "tests/support/random_program.h"
+#include "testing/random_program.h"
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +10,7 @@
 #include "lang/program/scalar.h"
 #include "lang/reference/interpreter.h"
 #include "lang/reference/trial_data.h"
-#include "tests/support/random_bodies.h"
+#include "testing/random_bodies.h"
 
 namespace kiln {
 namespace {

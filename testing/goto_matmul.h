@@ -1,11 +1,11 @@
-// A matmul scheduled as GEMMs are by hand, in Goto's order: sums stay in registers, and a block of B is
-// packed below k0.
+// A matmul scheduled by hand in the order of Goto and van de Geijn ("Anatomy of High-Performance Matrix
+// Multiplication", 2008): accumulators stay in registers, and a block of B is packed below k0.
 #pragma once
 
 #include "absl/strings/str_cat.h"
 #include "lang/base/check.h"
-#include "tests/support/scheduled.h"
-#include "tests/support/tiled_matmul.h"
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 

@@ -1,4 +1,6 @@
-// What schedules in tests do: refuse, or keep what a program computes.
+// Checks of schedules in tests: a refused step and its message, and results that stay the same.
+//
+//   ExpectSameResults(program, s.program());
 #pragma once
 
 #include <string>
@@ -6,8 +8,8 @@
 #include "gtest/gtest.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
-#include "tests/support/random_program.h"
-#include "tests/support/scheduled.h"
+#include "testing/random_program.h"
+#include "testing/scheduled.h"
 
 namespace kiln {
 

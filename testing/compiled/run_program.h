@@ -1,4 +1,4 @@
-// Programs lowered, compiled for this machine, loaded and called.
+// Programs lowered, compiled for this machine, loaded and called. Needs the headers of MLIR.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "tests/backends/loaded.h"
+#include "testing/compiled/loaded.h"
 
 namespace kiln {
 

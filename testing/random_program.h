@@ -16,7 +16,7 @@ namespace kiln {
 struct ProgramKinds {
   bool once = false;  // each element is written by one block (lang/reference/element_evaluator.h)
   // Also integers of other widths, reductions by xor, bits, unsigned max and min, chains of elementwise
-  // blocks, and bodies of every kind (tests/support/random_bodies.h), divisions and -0.0 among them.
+  // blocks, and bodies of every kind (testing/random_bodies.h), divisions and -0.0 among them.
   bool types = false;
 };
 Program RandomProgram(Dice& dice, const ProgramKinds& kinds = {});

@@ -1,4 +1,4 @@
-// C[i, j] += A[i, k] * B[k, j], and a CPU schedule of it: what tests of features and limits look at.
+// The program C[i, j] += A[i, k] * B[k, j], and a schedule of it for CPUs: tiled, vectorized, with accumulators.
 #pragma once
 
 #include <array>

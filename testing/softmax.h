@@ -1,4 +1,4 @@
-// A softmax of rows, for tests.
+// A softmax of rows in four blocks: max, exp, sum and divide.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// A shared object, from its bytes into this process, and MLIR text compiled into one.
+// A shared object, from its bytes into this process, and MLIR text compiled into one. Needs the headers of MLIR.
 #pragma once
 
 #include <dlfcn.h>

@@ -2,93 +2,109 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_format.h"
 #include "tests/backends/assembly.h"
 
 namespace kiln {
 namespace {
 
-// C = A * B with a register tile of `rows` x `vectors` in an alloca, fully unrolled, as lowering emits it.
-std::string TiledMatmul(int m, int n, int k, int rows, int vectors, int lanes) {
-  const std::string vec = absl::StrCat("vector<", lanes, "xf32>");
-  const int width = vectors * lanes;
-  const std::string a = absl::StrCat("memref<", m * k, "xf32>"), b = absl::StrCat("memref<", k * n, "xf32>"),
-                    c = absl::StrCat("memref<", m * n, "xf32>"),
-                    t = absl::StrCat("memref<", rows * width, "xf32>");
-  std::string text = absl::StrFormat(
-      "func.func @matmul(%%A: %s, %%B: %s, %%C: %s) {\n  %%zero = arith.constant dense<0.0> : %s\n"
-      "  %%T = memref.alloca() {alignment = 64 : i64} : %s\n",
-      a, b, c, vec, t);
-  int next = 0;
-  const auto fresh = [&] { return absl::StrCat("%v", next++); };
-  const auto constant = [&](int value) {
-    const std::string name = absl::StrCat("%k", value);
-    if (text.find(name + " =") == std::string::npos) {
-      text.insert(text.find("  %zero"), absl::StrCat("  ", name, " = arith.constant ", value, " : index\n"));
-    }
-    return name;
-  };
-  const auto add = [&](const std::string& x, int value) {
-    const std::string y = constant(value), r = fresh();
-    absl::StrAppend(&text, "  ", r, " = arith.addi ", x, ", ", y, " : index\n");
-    return r;
-  };
-  const auto mul = [&](const std::string& x, int value) {
-    const std::string y = constant(value), r = fresh();
-    absl::StrAppend(&text, "  ", r, " = arith.muli ", x, ", ", y, " : index\n");
-    return r;
-  };
-  const auto sum = [&](const std::string& x, const std::string& y) {
-    const std::string r = fresh();
-    absl::StrAppend(&text, "  ", r, " = arith.addi ", x, ", ", y, " : index\n");
-    return r;
-  };
-  const auto load = [&](const char* buffer, const std::string& at, const std::string& memory) {
-    const std::string r = fresh();
-    absl::StrAppend(&text, "  ", r, " = vector.load ", buffer, "[", at, "] : ", memory, ", ", vec, "\n");
-    return r;
-  };
-  const auto store = [&](const std::string& v, const char* buffer, const std::string& at,
-                         const std::string& memory) {
-    absl::StrAppend(&text, "  vector.store ", v, ", ", buffer, "[", at, "] : ", memory, ", ", vec, "\n");
-  };
-  const auto loop = [&](const char* iv, int upper, int step) {
-    const std::string lo = constant(0), hi = constant(upper), by = constant(step);
-    absl::StrAppend(&text, "  scf.for ", iv, " = ", lo, " to ", hi, " step ", by, " {\n");
-  };
-  loop("%j", n, width);
-  loop("%i", m, rows);
-  for (int r = 0; r < rows; ++r) {
-    for (int v = 0; v < vectors; ++v) store("%zero", "%T", constant(r * width + v * lanes), t);
+// Writes C = A * B with a register tile of `rows` x `vectors` in an alloca, fully unrolled, as lowering emits it.
+class TileWriter {
+ public:
+  TileWriter(int m, int n, int k, int rows, int vectors, int lanes)
+      : m_(m), n_(n), k_(k), rows_(rows), vectors_(vectors), lanes_(lanes) {}
+
+  std::string Write() {
+    Loop("%j", n_, vectors_ * lanes_);
+    Loop("%i", m_, rows_);
+    ForEachVector([&](int r, int v) { Store("%zero", "%T", InTile(r, v), TileType()); });
+    Loop("%p", k_, 1);
+    Multiply();
+    text_ += "  }\n";
+    const std::string c0 = Sum(Mul("%i", n_), "%j");
+    ForEachVector([&](int r, int v) {
+      Store(Load("%T", InTile(r, v), TileType()), "%C", Add(c0, r * n_ + v * lanes_), Floats(m_ * n_));
+    });
+    return Header() + text_ + "  }\n  }\n  return\n}\n";
   }
-  loop("%p", k, 1);
-  const std::string b0 = sum(mul("%p", n), "%j"), a0 = sum(mul("%i", k), "%p");
-  for (int r = 0; r < rows; ++r) {
-    for (int v = 0; v < vectors; ++v) {
-      const std::string x = fresh(), s = fresh(), f = fresh(), at = add(a0, r * k);
-      absl::StrAppend(&text, "  ", x, " = memref.load %A[", at, "] : ", a, "\n  ", s, " = vector.broadcast ",
-                      x, " : f32 to ", vec, "\n");
-      const std::string y = load("%B", add(b0, v * lanes), b),
-                        z = load("%T", constant(r * width + v * lanes), t);
-      absl::StrAppend(&text, "  ", f, " = vector.fma ", s, ", ", y, ", ", z, " : ", vec, "\n");
-      store(f, "%T", constant(r * width + v * lanes), t);
+
+ private:
+  static std::string Floats(int count) { return absl::StrCat("memref<", count, "xf32>"); }
+  std::string Vector() const { return absl::StrCat("vector<", lanes_, "xf32>"); }
+  std::string TileType() const { return Floats(rows_ * vectors_ * lanes_); }
+  std::string InTile(int row, int vector) { return Constant((row * vectors_ + vector) * lanes_); }
+
+  void ForEachVector(absl::FunctionRef<void(int row, int vector)> body) const {
+    for (int r = 0; r < rows_; ++r) {
+      for (int v = 0; v < vectors_; ++v) body(r, v);
     }
   }
-  text += "  }\n";
-  const std::string c0 = sum(mul("%i", n), "%j");
-  for (int r = 0; r < rows; ++r) {
-    for (int v = 0; v < vectors; ++v)
-      store(load("%T", constant(r * width + v * lanes), t), "%C", add(c0, r * n + v * lanes), c);
+
+  void Multiply() {
+    const std::string b0 = Sum(Mul("%p", n_), "%j"), a0 = Sum(Mul("%i", k_), "%p");
+    ForEachVector([&](int r, int v) {
+      const std::string x = Set(absl::StrCat("memref.load %A[", Add(a0, r * k_), "] : ", Floats(m_ * k_)));
+      const std::string s = Set(absl::StrCat("vector.broadcast ", x, " : f32 to ", Vector()));
+      const std::string y = Load("%B", Add(b0, v * lanes_), Floats(k_ * n_));
+      const std::string z = Load("%T", InTile(r, v), TileType());
+      Store(Set(absl::StrCat("vector.fma ", s, ", ", y, ", ", z, " : ", Vector())), "%T", InTile(r, v),
+            TileType());
+    });
   }
-  return text + "  }\n  }\n  return\n}\n";
-}
+
+  // A new value that is this operation's result.
+  std::string Set(const std::string& operation) {
+    const std::string value = absl::StrCat("%v", next_++);
+    absl::StrAppend(&text_, "  ", value, " = ", operation, "\n");
+    return value;
+  }
+  std::string Constant(int value) {
+    constants_.insert(value);
+    return absl::StrCat("%k", value);
+  }
+  std::string Add(const std::string& x, int value) { return Sum(x, Constant(value)); }
+  std::string Mul(const std::string& x, int value) {
+    return Set(absl::StrCat("arith.muli ", x, ", ", Constant(value), " : index"));
+  }
+  std::string Sum(const std::string& x, const std::string& y) {
+    return Set(absl::StrCat("arith.addi ", x, ", ", y, " : index"));
+  }
+  std::string Load(const char* buffer, const std::string& at, const std::string& type) {
+    return Set(absl::StrCat("vector.load ", buffer, "[", at, "] : ", type, ", ", Vector()));
+  }
+  void Store(const std::string& value, const char* buffer, const std::string& at, const std::string& type) {
+    absl::StrAppend(&text_, "  vector.store ", value, ", ", buffer, "[", at, "] : ", type, ", ", Vector(),
+                    "\n");
+  }
+  void Loop(const char* iv, int upper, int step) {
+    absl::StrAppend(&text_, "  scf.for ", iv, " = ", Constant(0), " to ", Constant(upper), " step ",
+                    Constant(step), " {\n");
+  }
+
+  std::string Header() const {
+    std::string header = absl::StrFormat(
+        "func.func @matmul(%%A: %s, %%B: %s, %%C: %s) {\n  %%zero = arith.constant dense<0.0> : %s\n"
+        "  %%T = memref.alloca() {alignment = 64 : i64} : %s\n",
+        Floats(m_ * k_), Floats(k_ * n_), Floats(m_ * n_), Vector(), TileType());
+    for (const int value : constants_)
+      absl::StrAppend(&header, "  %k", value, " = arith.constant ", value, " : index\n");
+    return header;
+  }
+
+  const int m_, n_, k_, rows_, vectors_, lanes_;
+  std::string text_;
+  std::set<int> constants_;
+  int next_ = 0;
+};
 
 TEST(Codegen, ARegisterTileStaysInRegisters) {
   constexpr int kSize = 256;
   const int lanes = Host().vector_bytes / 4;
-  const std::string text = TiledMatmul(kSize, kSize, kSize, 4, 2, lanes);
+  const std::string text = TileWriter(kSize, kSize, kSize, 4, 2, lanes).Write();
   const CodegenOptions options{.entries = {{.name = "matmul", .noalias = true}}};
   const auto code = Build(text, options);
   ASSERT_TRUE(code.ok()) << code.status();

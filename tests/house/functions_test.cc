@@ -39,7 +39,6 @@ const std::set<std::string> kToPart = {
     "lang/primitives/pad_einsum.cc PadEinsum",
     "lang/primitives/split.cc Split",
     "lang/schedule/partial.cc MakePartial",
-    "tests/backends/codegen_tile_test.cc TiledMatmul",
 };
 
 // The text with comments, literals and preprocessor lines blanked; lines stay where they are.

@@ -88,7 +88,7 @@ int BodyCode::Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> var
   return known[expr] = in.to;
 }
 
-// What is first evaluated on one side is not known after it.
+// An expression that is first evaluated in one branch has no known register after the branch.
 int BodyCode::EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(Source)> variable_of,
                          const Known& known) {
   const int to = NewRegister(e.dtype);

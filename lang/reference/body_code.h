@@ -1,5 +1,5 @@
-// Bodies of blocks as straight code over registers: what the interpreter and the element evaluator run. A
-// part of theirs, of no use elsewhere.
+// Compiles the bodies of blocks to straight-line code over registers, which the interpreter and the element
+// evaluator run. Nothing else uses it.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// A Sum over numbered variables.
+// An index map's sum over numbered variables.
 struct CodeSum {
   struct Term {
     int variable;
@@ -36,10 +36,10 @@ struct CodeSum {
   }
 };
 
-// variable_of: the variable of a source.
+// variable_of: returns the variable's number for a source.
 CodeSum MakeSum(const Sum& sum, absl::FunctionRef<int(Source)> variable_of);
 
-// Indices of a buffer, each checked against its dimension.
+// The indices of an access to a buffer; each is checked against its dimension.
 struct CodeAccess {
   struct Dim {
     CodeSum index;
@@ -50,7 +50,7 @@ struct CodeAccess {
   Id buffer = kNone;
   absl::InlinedVector<Dim, 4> dims;
 
-  // Position of the element in row-major order, -1 if out of bounds.
+  // The position of the element in row-major order; -1 if an index is out of bounds.
   int64_t operator()(const int64_t* variables) const {
     int64_t at = 0;
     for (const Dim& dim : dims) {
@@ -61,14 +61,14 @@ struct CodeAccess {
     return at;
   }
 
-  // Whether computed indices, which registers[which[d]] hold, are within bounds.
+  // True if all computed indices are within bounds; registers[which[d]] holds the index of dimension d.
   bool Contains(const int* which, const Scalar* registers) const {
     return std::all_of(dims.begin(), dims.end(), [&](const Dim& dim) {
       const int64_t index = registers[*which++].i;
       return index == dim.Nearest(index);
     });
   }
-  // Position of the element at them, or nearest to them.
+  // The position of the element at these indices, after clamping them to the bounds.
   int64_t Nearest(const int* which, const Scalar* registers) const {
     int64_t at = 0;
     for (const Dim& dim : dims) at += dim.Nearest(registers[*which++].i) * dim.stride;
@@ -76,36 +76,37 @@ struct CodeAccess {
   }
 };
 
-// Without indices where they are computed (Nearest).
+// Builds an access. For a gather, `index` is empty, since its indices are computed (Nearest).
 CodeAccess MakeAccess(const Program& program, Id buffer, absl::Span<const int32_t> index,
                       absl::FunctionRef<int(Source)> variable_of);
 
-// Evaluates a list of expressions.
+// The code that evaluates a list of expressions.
 class BodyCode {
  public:
   BodyCode() = default;
-  // `args`: number of kArg values (0 outside of monoids).
+  // `args`: the number of kArg values (0 outside of monoids).
   BodyCode(const Program& program, absl::Span<const int32_t> exprs, int args,
            absl::FunctionRef<int(Source)> variable_of);
 
   int num_registers() const { return static_cast<int>(initial_.size()); }
-  // Registers of a fresh run: constants set; kArg r is register r. They can be used again and again.
+  // The registers before a run: constants are set, and kArg r belongs in register r. They can be reused for
+  // more runs.
   const std::vector<Scalar>& initial() const { return initial_; }
   DType type(int reg) const { return types_[reg]; }
   // The register with the value of exprs[i] after Run.
   int result(int i) const { return results_[i]; }
 
-  // load(const CodeAccess&, int64_t position or -1, Scalar* value) -> bool;
-  // false stops, and is what Run returns.
+  // Runs the code. load(const CodeAccess&, int64_t position or -1, Scalar* value) -> bool loads an element;
+  // if it returns false, Run stops and returns false.
   template <typename Load>
   bool Run(const int64_t* variables, Scalar* registers, Load&& load) const {
     ScalarDomain<Load> scalars{load};
     return RunIn(scalars, variables, registers);
   }
 
-  // The same over values of another kind. Domain has Load as above, Gather(access, which, registers, to) for
-  // one whose indices are in registers[which[d]], and makes values by Apply(op, type, function, a, b, c),
-  // Cast(op, from, to, a) and Index(number).
+  // Runs the code on values of another kind. Domain provides Load as above, Gather(access, which, registers,
+  // to) for loads with indices in registers[which[d]], and computes values by Apply(op, type, function, a, b,
+  // c), Cast(op, from, to, a) and Index(number).
   template <typename Domain, typename Value>
   bool RunIn(Domain& domain, const int64_t* variables, Value* registers) const {
     const size_t size = code_.size();
@@ -165,13 +166,13 @@ class BodyCode {
     Op op = Op::kConstant;
     DType type = DType::kF32, from = DType::kF32;
     int to = 0, a = 0, b = 0,
-        c = 0;  // registers; kLoad, kGather, kIndex, kUnless: a is an access or a sum;
-                // b a place in the code, or in gathered_
+        c = 0;  // registers; for kLoad, kGather, kIndex and kUnless, a is an access or a sum;
+                // b is a position in the code, or in gathered_
     int64_t extent = 0;
     ScalarFunction function = nullptr;
   };
 
-  using Known = std::map<Id, int>;  // register of an expression
+  using Known = std::map<Id, int>;  // expression -> register that holds it
   int Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> variable_of, Known& known);
   int EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(Source)> variable_of,
                  const Known& known);
@@ -184,7 +185,7 @@ class BodyCode {
   std::vector<Instruction> code_;
   std::vector<CodeSum> sums_;
   std::vector<CodeAccess> accesses_;
-  std::vector<int> gathered_;  // registers of the indices of gathers
+  std::vector<int> gathered_;  // the registers that hold the indices of gathers
   std::vector<Scalar> initial_;
   std::vector<DType> types_;
   std::vector<int> results_;

@@ -12,13 +12,13 @@ namespace {
 
 using Point = absl::InlinedVector<int64_t, 8>;
 
-// A block's dest index, solved for its spatial iters.
+// Computes the spatial iters of a block from an index of its destination.
 class Solver {
  public:
   Solver() = default;
   Solver(const Program& p, Id block, const Access& dest) {
     const auto iters = p.Iters(p.block(block).iters);
-    std::vector<int> spatial;  // positions; the inverse is over these
+    std::vector<int> spatial;  // positions of the iters that the inverse gives
     IndexMap map;
     for (size_t i = 0; i < iters.size(); ++i) {
       extents_.push_back(iters[i].extent.Known());
@@ -33,11 +33,11 @@ class Solver {
       Sum sum = p.SumOf(mark);
       for (Split& s : sum.splits) {
         const auto at = std::find(spatial.begin(), spatial.end(), s.source.id);
-        if (at == spatial.end()) return;  // written at a reduction iter: not solvable
+        if (at == spatial.end()) return;  // indexed by a reduction iter: cannot be solved
         s.source = Source::Iter(static_cast<int32_t>(at - spatial.begin()));
       }
       sum = Simplify(sum, extent_of);
-      // Digits of a mixed radix, largest first: idx - offset = Σ scale * iter.
+      // The terms are digits of a mixed radix, and the largest comes first: index - offset = Σ scale * iter.
       int64_t reach = 0;
       std::vector<Split> digits(sum.splits.begin(), sum.splits.end());
       std::sort(digits.begin(), digits.end(),
@@ -63,7 +63,7 @@ class Solver {
 
   bool solvable() const { return solvable_; }
 
-  // Sets the spatial iters; false if the block does not write this element.
+  // Sets the spatial iters; false if the block does not write the element at `index`.
   bool Solve(absl::Span<const int64_t> index, Point& point) const {
     point.assign(extents_.size(), 0);
     if (inverted_) {
@@ -97,7 +97,7 @@ class Solver {
   bool solvable_ = false, inverted_ = false;
   std::vector<int> spatial_;
   std::vector<int64_t> extents_;
-  IndexMap map_;  // from spatial iters to the index, or (inverted) back
+  IndexMap map_;  // from spatial iters to the index; if inverted, from the index to the iters
 };
 
 struct Writer {
@@ -193,7 +193,7 @@ class ElementEvaluator::Impl {
     return stopped_;
   }
 
-  // False if no instance exists there.
+  // Runs the instances at a point; false if none exists there.
   absl::StatusOr<bool> RunAt(Id block, Point point, std::vector<Scalar>& results) {
     const Code& code = CodeOf(block);
     const BlockNode& b = p_.block(block);
@@ -240,7 +240,7 @@ class ElementEvaluator::Impl {
           for (size_t r = 0; r < count; ++r) results[r] = combine[code.combine.result(static_cast<int>(r))];
         }
       }
-      more = false;  // the next point of the reduction iters, the last one fastest
+      more = false;  // moves to the next point of the reduction iters, the last iter fastest
       for (size_t i = iters.size(); i-- > 0 && !more;) {
         if (iters[i].kind != IterKind::kReduction) continue;
         more = ++point[i] < iters[i].extent.Known();

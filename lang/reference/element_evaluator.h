@@ -1,12 +1,12 @@
-// Single elements of the results of a program, computed when asked: for checking a few elements of programs
-// that are too large to interpret whole (design D9).
+// Computes single elements of a program's results on demand. It checks a few elements of programs that are
+// too large to interpret whole (design D9).
 //
-// For programs as they are imported: each block's loops run through its whole iters, and every element is
-// written by one block (the last that can, if there are several). Elements of temporaries are computed
-// recursively and remembered. The cost is that of the instances that the element depends on: one row times
-// one column for an element of a matmul.
+// The program must be as imported: each block's loops run its whole iters, and one block writes each element
+// (with several writers, the last that can counts). Elements of temporaries are computed recursively and
+// cached. The cost of an element is that of the instances it depends on: one row times one column for an
+// element of a matmul.
 //
-// Not thread safe. Refers to the program; keep it.
+// Not thread safe. Keeps a reference to the program.
 #pragma once
 
 #include <functional>
@@ -20,21 +20,19 @@ namespace kiln {
 
 class ElementEvaluator {
  public:
-  // The element of a parameter that is no output, by its position in row-major order.
-  // Rounded to the dtype by the caller.
+  // Returns an element of an input by its position in row-major order. The caller rounds it to the dtype.
   using Input = std::function<Scalar(Id buffer, int64_t index)>;
 
-  // Asked now and then; once it says yes, elements that are not known yet are kCancelled.
+  // Called now and then. Once it returns true, elements that are not cached yet fail with kCancelled.
   using Stop = std::function<bool()>;
 
   ElementEvaluator(const Program& program, Input input, Stop stop = nullptr);
   ~ElementEvaluator();
 
-  // kFailedPrecondition if the block that writes it does so at indices that cannot be inverted, or
-  // accumulates (the program is a scheduled one); kInternal if nothing writes it, or an access is out of
-  // bounds.
+  // kFailedPrecondition if the writer's index cannot be inverted, or if the writer accumulates (the program
+  // was scheduled). kInternal if no block writes the element, or an access is out of bounds.
   absl::StatusOr<Scalar> Evaluate(Id buffer, int64_t index);
-  // The same as a number (an i64 beyond 2^53 is rounded).
+  // The same, converted to a double (an i64 beyond 2^53 is rounded).
   absl::StatusOr<double> Number(Id buffer, int64_t index);
 
  private:

@@ -10,10 +10,10 @@ namespace {
 
 struct Data {
   std::string bytes;
-  std::vector<uint8_t> written;  // by element; empty: all are
+  std::vector<uint8_t> written;  // by element; empty: all are written
 };
 
-// Values are numbers, buffers are bytes.
+// The domain of numbers: values are scalars, and buffers are bytes.
 class Numbers {
  public:
   using Value = Scalar;
@@ -61,9 +61,9 @@ class Numbers {
  private:
   const Program& p_;
   const InterpreterOptions& options_;
-  bool undefined_ = false;  // whether an operation was
+  bool undefined_ = false;  // true once an operation was undefined
   std::vector<Data> data_;
-  std::vector<int64_t> first_;  // element of the copy that is meant
+  std::vector<int64_t> first_;  // by buffer: first element of the selected copy
 };
 
 absl::Status Numbers::SetInputs(absl::Span<const std::string> inputs) {

@@ -9,7 +9,7 @@
 namespace kiln {
 
 OwnerNow::OwnerNow(const Program& program) : program_(program) {
-  if (!CheckOwners(program).ok()) return;  // what is not claimed is not watched
+  if (!CheckOwners(program).ok()) return;  // no ownership is claimed, so none is checked
   for (const Id loop : LoopsBelow(program, kRoot)) {
     if (!OnAxis(program, loop)) continue;
     auto& [wide, high] =

@@ -1,5 +1,5 @@
-// Who runs now, while a program is walked (lang/reference/walk.h): which thread, warp, warpgroup or block, by the loops
-// on axes that are open. A part of lang/reference/shadow.h, of no use elsewhere.
+// Tracks which thread, warp, warpgroup or block runs now while a program is executed (lang/reference/walk.h),
+// from the iterations of the axis loops around. Only lang/reference/shadow.h uses it.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ class OwnerNow {
  public:
   explicit OwnerNow(const Program& program);
 
-  // True in a program that has axes, and whose buffers are kept by their owners (analysis/restrictions.h).
+  // True if the program has axes and its buffers obey the rules of owners (analysis/restrictions.h).
   bool watches() const { return !threads_.empty(); }
-  // True if, in such a program, the buffer belongs to less than the grid.
+  // True if, in such a program, the buffer's owner is smaller than the grid.
   bool Owned(Id buffer) const {
     return !threads_.empty() && program_.buffers[buffer].scope.owner != Owner::kGrid;
   }
-  // A number of the owner of the buffer that runs now; others have others.
+  // A number that identifies the buffer's owner that runs now; different owners have different numbers.
   uint64_t Now(Id buffer) const;
 
   void Iterate(Id loop, int64_t iteration);
@@ -35,8 +35,8 @@ class OwnerNow {
 
   const Program& program_;
   std::array<Axis, static_cast<int>(LoopKind::kVirtualThread) + 1>
-      axes_;                                           // by kind, where a loop is on it now
-  std::map<Id, std::pair<int64_t, int64_t>> threads_;  // by kernel: its most threads in x and y
+      axes_;                                           // by kind: the loop that is on the axis now
+  std::map<Id, std::pair<int64_t, int64_t>> threads_;  // by kernel: its largest numbers of threads in x and y
 };
 
 }  // namespace kiln

@@ -43,24 +43,24 @@ struct Term {
   enum class Kind : uint8_t { kUnwritten, kOpaque, kKnown, kBag };
   Kind kind = Kind::kUnwritten;
   DType type = DType::kIndex;  // kKnown
-  uint16_t result = 0;         // kBag: which of the reduction's
-  int32_t strand = 0;          // in memory: who wrote it
-  Hash128 hash;                // kOpaque: the term; kBag: the sum of what is in it
+  uint16_t result = 0;         // kBag: the number of the result, if a reduction has several
+  int32_t strand = 0;          // in memory: the iteration that wrote it
+  Hash128 hash;                // kOpaque: hash of the term; kBag: sum of the hashes of its elements
   Scalar known = {.i = 0};     // kKnown
-  Id monoid = kNone;           // kBag; one of those that are equal
-  uint32_t count = 0;          // kBag
-  int32_t set = -1;            // kBag of two or more, idempotent: its first `count` elements
+  Id monoid = kNone;           // kBag: the first of the equal monoids
+  uint32_t count = 0;          // kBag: number of elements
+  int32_t set = -1;            // kBag with several elements, idempotent: the set that begins with them
 };
 
-// One iteration of a loop whose iterations may run at once, within another.
+// One iteration of a parallel or vectorized loop, inside another such iteration.
 struct Strand {
   int32_t parent = -1, depth = 0;
-  int64_t loop = 0;  // counts how often such loops are entered
+  int64_t loop = 0;  // number of the entry to the loop
   Id node = kNone;
   bool lane = false;
 };
 
-// The outputs in the order of the parameters, then the status.
+// The buffers whose terms are compared: the outputs in the order of the parameters, then the status.
 std::vector<Id> Results(const Program& p) {
   std::vector<Id> results;
   for (const Id buffer : p.parameters) {
@@ -72,7 +72,7 @@ std::vector<Id> Results(const Program& p) {
   return results;
 }
 
-// Values are terms.
+// The domain of terms: values are terms instead of numbers.
 class Terms {
  public:
   using Value = Term;
@@ -149,7 +149,7 @@ class Terms {
     term.hash = hash;
     return term;
   }
-  // Of what entered a reduction together: a bag (the term's count, hash and set).
+  // The bag (count, hash and set) of one operand of a reduction.
   Term BagOf(Id monoid, const Tuple& values) const;
   Term Union(Term a, const Term& b);
   Term Insert(Term bag, Hash128 item);
@@ -157,17 +157,17 @@ class Terms {
     to = value;
     to.strand = strand_;
   }
-  // A temporary that nothing outside of the loop uses: each iteration has its own.
+  // True if nothing outside of the loop uses the temporary, so that each iteration has its own.
   bool PrivateTo(Id loop, Id buffer) const;
-  // The iteration, on the way to now, of a loop of which `strand` is, or is within, another iteration.
+  // The open iteration whose loop also contains `strand`, but in another iteration; nullptr if there is none.
   const Strand* Apart(int32_t strand) const;
 
   const Program& p_;
   std::vector<std::vector<Term>> memory_;      // by buffer; empty: an input
-  std::vector<int64_t> first_;                 // by buffer: the element of the copy that is meant
+  std::vector<int64_t> first_;                 // by buffer: first element of the selected copy
   std::vector<std::vector<uint64_t>> stamps_;  // by buffer: the owners that wrote; empty: there are no axes
-  std::vector<Hash128> inputs_;                // by buffer
-  std::vector<Id> same_monoid_;                // the first that is equal
+  std::vector<Hash128> inputs_;                // by buffer: hash of an input
+  std::vector<Id> same_monoid_;                // by monoid: the first that is equal
   std::vector<Hash128> monoids_;
   std::vector<std::vector<Hash128>> sets_;
   std::vector<Strand> strands_{1};
@@ -195,7 +195,7 @@ Terms::Terms(const Program& program) : p_(program), owners_(program) {
     if (owners_.Owned(static_cast<Id>(b))) stamps_[b].resize(memory_[b].size());
   for (size_t i = 0; i < p_.parameters.size(); ++i) inputs_[p_.parameters[i]] = Mix(kTagInput, i);
   for (const Monoid& monoid : p_.monoids) {
-    // The combination, as a term of its arguments.
+    // Hashes the combination of the monoid as a term of its arguments.
     const BodyCode code(p_, p_.List(monoid.combine), 2 * monoid.identity.count, [](Source) { return 0; });
     std::vector<Term> registers;
     for (int r = 0; r < code.num_registers(); ++r) {
@@ -265,7 +265,8 @@ Term Terms::Apply(Op op, DType type, ScalarFunction function, const Term& a, con
   return Opaque(mixer.Finish());
 }
 
-// At indices that are terms it may be any element that those which are known allow: the term is that of all.
+// If an index is a term, the gather may read any element that the known indices allow; the result is then a
+// term of all these elements.
 const char* Terms::Gather(const CodeAccess& access, const int* which, const Term* registers, Term* to) {
   const int rank = static_cast<int>(access.dims.size());
   Mixer mixer;
@@ -274,7 +275,7 @@ const char* Terms::Gather(const CodeAccess& access, const int* which, const Term
     mixed.Add(h.high);
     mixed.Add(h.low);
   };
-  std::vector<int64_t> places{0};  // of the elements that it may be
+  std::vector<int64_t> places{0};  // positions of the elements that it may read
   bool known = true;
   for (int d = 0; d < rank; ++d) {
     const Term& term = registers[which[d]];
@@ -336,7 +337,7 @@ Term Terms::Insert(Term bag, Hash128 item) {
   }
   const auto begin = sets_[bag.set].begin(), end = begin + bag.count;
   if (std::find(begin, end, item) != end) return bag;
-  if (sets_[bag.set].size() != bag.count) {  // it has grown since, for another
+  if (sets_[bag.set].size() != bag.count) {  // another bag has extended the set, so this one needs a copy
     std::vector<Hash128> copy(begin, end);
     bag.set = static_cast<int32_t>(sets_.size());
     sets_.push_back(std::move(copy));

@@ -1,17 +1,19 @@
-// A program run without numbers: each element holds a term that says how its value came about. Two programs
-// whose outputs hold the same terms compute the same, for every input and without a tolerance.
+// Symbolic execution: runs a program on terms instead of numbers. The term of an element describes how its
+// value was computed. Two programs whose outputs have equal terms compute the same for every input, without a
+// tolerance.
 //
-// A term is an input's element, a constant, an operation on terms, or a bag: what entered a reduction, in no
-// order. Bodies become terms with the terms of what they load, so copies and inlining change none; a bag that
-// enters a reduction of the same monoid is poured into it, so partial results, and the order of a reduction,
-// change none either. An instance that enters twice does (not where the monoid is idempotent), as does one
-// that is missing. Indices and constants are evaluated, guards decided by them, and what is neutral in a
-// monoid (padding) leaves no trace; 0 times anything is 0. Terms are 128-bit hashes.
+// A term is an element of an input, a constant, an operation on terms, or a bag: the unordered operands of a
+// reduction. A body's term contains the terms of its loads, so copies and inlining change no term. A bag that
+// is an operand of a reduction with the same monoid is merged into it, so partial results and the order of a
+// reduction change no term. An instance that runs twice or is missing changes the term (running twice does
+// not if the monoid is idempotent). Indices, constants and guards are evaluated, neutral operands (padding)
+// are left out, and 0 times anything is 0. Terms are 128-bit hashes.
 //
-// Also found: what the interpreter finds (lang/reference/interpreter.h), and iterations of a parallel or vectorized
-// loop that read, write otherwise, or (of a parallel one) combine into what another iteration wrote.
+// It also finds all errors that the interpreter finds (lang/reference/interpreter.h), and conflicts between
+// iterations of a parallel or vectorized loop: an iteration must not read, overwrite with a different value,
+// or (in a parallel loop) combine into what another iteration wrote.
 //
-// About 5 million instances a second. Pure; any number of threads may run the same program.
+// Runs about 5 million instances per second. Pure; any number of threads may run the same program.
 #pragma once
 
 #include <vector>
@@ -24,18 +26,18 @@ namespace kiln {
 
 struct ShadowElement {
   Hash128 term;          // 0 if no instance wrote it
-  int64_t combined = 0;  // if a reduction made it: how much entered
+  int64_t combined = 0;  // for the result of a reduction: the number of operands
   friend bool operator==(const ShadowElement& a, const ShadowElement& b) { return a.term == b.term; }
 };
 
-// Elements of the outputs, row-major, in the order of Program::parameters; then the status.
+// The elements of the outputs in row-major order, in the order of Program::parameters; then the status.
 using Shadow = std::vector<std::vector<ShadowElement>>;
 
-// kInternal where the interpreter would fail, or iterations disturb each other.
+// kInternal if the interpreter would fail, or if iterations conflict.
 absl::StatusOr<Shadow> RunShadow(const Program& program, const InterpreterOptions& options = {});
 
-// kInternal, with the first element that differs, if `program` does not do what gave `wanted`, a shadow of a
-// program with the same parameters.
+// OK if the program's outputs have the terms `wanted`, which come from a program with the same parameters.
+// Otherwise kInternal with the first element that differs.
 absl::Status CheckShadow(const Program& program, const Shadow& wanted,
                          const InterpreterOptions& options = {});
 

@@ -16,9 +16,9 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kMostNumber = int64_t{1} << 40;  // greater ones of a program are tried as no bounds
+constexpr int64_t kMostNumber = int64_t{1} << 40;  // larger constants of the program are not tried as bounds
 
-// Whatever the operands are.
+// True if the operation is undefined for every second operand in the range, whatever the first one is.
 bool IsNeverDefined(Op op, DType type, const ValueRange& b) {
   const bool shifts = op == Op::kShl || op == Op::kShr || op == Op::kShrU;
   const ValueRange defined =
@@ -26,14 +26,14 @@ bool IsNeverDefined(Op op, DType type, const ValueRange& b) {
   return Intersection(b, defined).empty();
 }
 
-// Something that is not proven to be defined.
+// An operation, gather or assertion that is not proven to be defined.
 struct Doubt {
   std::string what;
-  Id block = kNone;      // that computes it; none of an assertion
-  bool certain = false;  // undefined whatever the inputs are
+  Id block = kNone;      // that computes it; kNone for an assertion
+  bool certain = false;  // undefined for all inputs
 };
 
-// Ranges of all buffers, given those of the inputs.
+// Computes the ranges of all buffers from those of the inputs.
 class Flow {
  public:
   Flow(const Program& program, const std::map<Id, ValueRange>& inputs) : p_(program), buffers_(inputs) {
@@ -76,7 +76,7 @@ class Flow {
       case Monoid::Kind::kSum: {
         ValueRange sum = start.value_or(ValueRange::Of(0, 0));
         const ValueRange count = ValueRange::Of(0, Terms(b));
-        // Between no term and all of them, then the start.
+        // The sum of between no and all terms, plus the start.
         const ValueRange all = ApplyToRanges(Op::kMul, DType::kI64, DType::kI64, value, count, {});
         const bool positive = value.min > 0 && sum.min >= 0;
         sum = ApplyToRanges(Op::kAdd, type, type, all, sum, {});
@@ -165,14 +165,14 @@ class Flow {
 
   const Program& p_;
   std::map<Id, ValueRange> buffers_;
-  std::map<Id, ValueRange> known_;  // of the block's expressions
+  std::map<Id, ValueRange> known_;  // by expression of the current block
   Id block_ = kNone;
   std::vector<Doubt> doubts_;
 };
 
 constexpr size_t kMostCandidates = 64;
 
-// What is tried for an input, the most general first.
+// The ranges to try for an input, the most general first.
 std::vector<ValueRange> Candidates(const Program& p, DType type) {
   const ValueRange any = UnrestrictedTrialData(type);
   if (type == DType::kI1) return {any, ValueRange::Of(1, 1), ValueRange::Of(0, 0)};
@@ -190,7 +190,7 @@ std::vector<ValueRange> Candidates(const Program& p, DType type) {
     if (e.op == Op::kGather)
       for (const Extent& extent : p.Dims(p.buffers[e.AsGather().buffer].shape))
         add(0, std::min<int64_t>(extent.UpperBound(), 16) - 1);
-    // Operands may be offset by a constant, or compared with one.
+    // Operands may be offset by a constant, or compared with one, so its neighborhood is tried.
     if (e.op != Op::kConstant || IsFloat(e.dtype)) continue;
     const int64_t number = e.Number();
     if (number == 0 || number > kMostNumber || number < -kMostNumber) continue;
@@ -213,14 +213,14 @@ ValueRange OfBytes(const std::string& bytes, DType type) {
   return range;
 }
 
-constexpr size_t kMostWork = 1 << 22;    // expressions that a search may look at
-constexpr int kJointDraws = 300;         // of ranges for all inputs of a doubt
-constexpr int kMostRuns = 40;            // of the interpreter
-constexpr int64_t kMostSteps = 1 << 18;  // of a program that it runs
+constexpr size_t kMostWork = 1 << 22;    // expressions that a search may evaluate
+constexpr int kJointDraws = 300;         // attempts to draw ranges for all inputs of a doubt together
+constexpr int kMostRuns = 40;            // runs of the interpreter
+constexpr int64_t kMostSteps = 1 << 18;  // bytes and instances of a program that is interpreted
 
 using Ranges = std::map<Id, ValueRange>;
 
-// Looks for ranges of the inputs under which fewer and fewer things are in doubt.
+// Searches for input ranges that leave fewer and fewer operations in doubt.
 class Search {
  public:
   Search(const Program& program, const Ranges& inputs) : p_(program), best_(inputs) {
@@ -236,7 +236,7 @@ class Search {
       if (!Settle(Drawn(doubts_[at]))) ++at;
   }
 
-  // Ranges for everything that the doubts depend on, without a proof.
+  // Random ranges for all inputs that the doubts depend on; nothing is proven about them.
   Ranges Guess() {
     Ranges guess = best_;
     for (const Doubt& doubt : doubts_)
@@ -245,7 +245,7 @@ class Search {
   }
 
  private:
-  // The inputs that it depends on, by way of other blocks too.
+  // The inputs that the doubt depends on, also through other blocks.
   std::vector<Id> Drawn(const Doubt& doubt) const {
     std::vector<Id> reached, drawn;
     const auto reach = [&](Id block) {
@@ -278,7 +278,7 @@ class Search {
     return true;
   }
 
-  // One input alone, then all of them from the same list, pairs, and all of them at random.
+  // Tries one input alone, then all with the candidate of the same number, then pairs, then all at random.
   bool Settle(const std::vector<Id>& inputs) {
     for (const Id input : inputs)
       for (const ValueRange& range : candidates_[input])
@@ -305,7 +305,7 @@ class Search {
     return false;
   }
 
-  // A candidate, or one value of it: of single values more can be proven.
+  // Draws a candidate range, or one value in it, since more can be proven about a single value.
   ValueRange Draw(Id input) {
     const std::vector<ValueRange>& ranges = candidates_[input];
     const ValueRange range = ranges[dice_.Below(static_cast<int64_t>(ranges.size()))];
@@ -322,7 +322,7 @@ class Search {
   size_t work_ = 0;
 };
 
-// About how many bytes and instances the interpreter has, up to more than it may.
+// The approximate bytes and instances that the interpreter would process. Stops counting above the limit.
 int64_t Steps(const Program& p) {
   int64_t steps = 0;
   for (const Id parameter : p.parameters) steps = std::min(steps, kMostSteps) + BytesOf(p, parameter);
@@ -386,7 +386,7 @@ absl::StatusOr<TrialData> TrialRanges(const Program& p, const DrawTrialData& dra
       data = Restrictions(p, search.Guess());
     }
   }
-  // Nothing can tell: the data as they are may well be right.
+  // Nothing is proven undefined, so the unrestricted data may well work.
   const auto certain = absl::c_find_if(search.doubts(), [](const Doubt& doubt) { return doubt.certain; });
   if (certain == search.doubts().end()) return Restrictions(p, search.best());
   return absl::FailedPreconditionError(

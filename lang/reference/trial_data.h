@@ -1,11 +1,11 @@
-// Where a program is defined: which values its inputs may have, so that no division is by zero (or of the
-// least number by -1), no shift goes beyond the width, gathers stay within bounds and assertions hold, also
-// where the operand is computed.
+// Finds input ranges for which a program is defined: no division by zero (or of the smallest integer by -1),
+// no shift beyond the width, gathers within bounds, and assertions that hold. Operands may be computed from
+// the inputs.
 //
 //   const auto ranges = TrialRanges(program, [&](const TrialData& of) { return DrawSome(program, of); });
 //
-// Ranges of values flow from the inputs through the blocks (lang/analysis/value_range.h). An operation under a select
-// counts too, as MLIR has it: both operands of a select are evaluated. Pure.
+// Ranges propagate from the inputs through the blocks (lang/analysis/value_range.h). An operation under a
+// select must be defined too: as in MLIR, both operands of a select are evaluated. Pure.
 #pragma once
 
 #include <functional>
@@ -19,19 +19,19 @@
 
 namespace kiln {
 
-// What trial data of a type are drawn from where nothing restricts them (backends/runner/data.h).
+// The range from which trial data of a type are drawn without restrictions (backends/runner/data.h).
 ValueRange UnrestrictedTrialData(DType type);
 
-// For each parameter a range that its data must lie in, nullopt where any will do.
+// For each parameter the range that its data must lie in; nullopt without a restriction.
 using TrialData = std::vector<std::optional<ValueRange>>;
 
-// Data in these ranges for each parameter that is no output, as the interpreter takes them.
+// Draws data in these ranges for each parameter that is not an output, in the interpreter's format.
 using DrawTrialData = std::function<std::vector<std::string>(const TrialData&)>;
 
-// Ranges that are proven to make the program defined. Where none are found and the program is small, data are
-// drawn and interpreted until some are defined, a few times: ranges that give the same data then are what is
-// wanted. Where that fails too, or without `draw`, what is in doubt restricts nothing. kFailedPrecondition,
-// with the block and the operation, where a division or shift is surely undefined.
+// Returns ranges for which the program is proven to be defined. If none are found and the program is small,
+// draws data and interprets them a few times, and returns ranges whose data were defined. If that fails too,
+// or without `draw`, it restricts nothing more. kFailedPrecondition, with the block and the operation, if a
+// division or shift is undefined for all inputs.
 absl::StatusOr<TrialData> TrialRanges(const Program& program, const DrawTrialData& draw = nullptr);
 
 }  // namespace kiln

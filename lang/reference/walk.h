@@ -1,23 +1,23 @@
-// The order in which the instances of a program run: its loops, guards and bindings as the essay in
-// lang/program/program.h says, shared by what runs programs (lang/reference/interpreter.h on numbers, lang/reference/shadow.h on terms).
-// A part of theirs, of no use elsewhere.
+// Executes the instances of a program in order: loops, guards and bindings as lang/program/program.h defines
+// them. The interpreter (lang/reference/interpreter.h) runs it on numbers, symbolic execution
+// (lang/reference/shadow.h) on terms.
 //
-// What values are, and what is stored, is up to a Domain:
+// A Domain defines what values are and how they are stored:
 //
 //   using Value = ...;                      a register
 //   Value Constant(DType, Scalar);
 //   Value Apply(Op, DType, ScalarFunction, const Value& a, const Value& b, const Value& c);
 //   Value Cast(Op, DType from, DType to, const Value&);
 //   Value Index(int64_t);
-//   const char* Gather(const CodeAccess&, const int* which, const Value* registers, Value* to);   alike
-//   const char* Load(Id buffer, int64_t at, Value* to);             nullptr, or what is wrong with it
-//   const char* Store(Id buffer, int64_t at, const Value&);         the same
+//   const char* Gather(const CodeAccess&, const int* which, const Value* registers, Value* to);
+//   const char* Load(Id buffer, int64_t at, Value* to);             nullptr, or the error; so do the others
+//   const char* Store(Id buffer, int64_t at, const Value&);
 //   const char* Combine(const PlanNode& block, const int64_t* at, Registers<Value>&);
-//                                                   lifts are in the body's
-//   void Turn(Id buffer, int64_t copy);             which copy of a buffer that a ring carries is meant now
-//   void Forget(Id buffer);                         what was in that copy: it is about to be made anew
+//                                                   the lifted values are in the body's registers
+//   void Turn(Id buffer, int64_t copy);             selects the current copy of a buffer with a ring
+//   void Forget(Id buffer);                         marks that copy as unwritten before it is written anew
 //   void BeginLoop(const PlanNode&), Iterate(int64_t iteration), EndLoop();
-//                                                   of loops whose iterations may run at once
+//                                                   for loops whose iterations may run in parallel
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class Walk : private BlockWalk<Domain> {
     if (!this->Exists(block)) return true;
     return this->RunInstance(block) && Execute(block.children);
   }
-  // To the copies that iteration i uses.
+  // Selects the copies that iteration i uses.
   void TurnTo(const PlanNode& loop, int64_t i) {
     for (const Ring& ring : loop.rings) domain_.Turn(ring.buffer, i % ring.depth);
   }
@@ -75,7 +75,7 @@ class Walk : private BlockWalk<Domain> {
     for (const Id buffer : loop.makes[child]) domain_.Forget(buffer);
     return Execute(loop.children[child]);
   }
-  // Initializes what the instances here and below combine into, once an element.
+  // Initializes the destinations of the reduction's instances here and below, each element once.
   bool Start(const PlanNode& place, int reduction);
 
   InterpreterOptions options_;

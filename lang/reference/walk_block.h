@@ -1,5 +1,5 @@
-// The blocks of a program that is walked: whether an instance exists, what it starts from, and what it does.
-// A part of lang/reference/walk.h, which says what a Domain is.
+// Executes single instances of blocks: tests whether an instance exists, initializes its result, and runs its
+// body. A part of lang/reference/walk.h, which defines Domain.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,7 @@ template <typename Domain>
 class BlockWalk {
  protected:
   using Value = typename Domain::Value;
-  using Elements = absl::InlinedVector<int64_t, 2>;  // of each destination
+  using Elements = absl::InlinedVector<int64_t, 2>;  // one element per destination
 
   BlockWalk(const WalkPlan& plan, Domain& domain) : plan_(plan), domain_(domain) {
     variables_.assign(plan.variables(), 0);
@@ -28,7 +28,8 @@ class BlockWalk {
     }
   }
 
-  // Sets the variables of its marks; false: it does not exist.
+  // Evaluates the block's marks and sets their variables. False if a mark is out of its extent: no such
+  // instance exists.
   bool Exists(const PlanNode& block) {
     int64_t* const variables = variables_.data();
     for (const MarkStep& mark : block.marks) {
@@ -39,7 +40,7 @@ class BlockWalk {
     return true;
   }
 
-  // Of an instance that exists. All return false after what is wrong, which status_ says then.
+  // For an instance that exists. These functions return false on an error, which status_ describes.
   bool Locate(const PlanNode& block, Elements& at) {
     for (const CodeAccess& dest : block.dests) {
       at.push_back(dest(variables_.data()));
@@ -79,7 +80,7 @@ class BlockWalk {
     return false;
   }
 
-  // Code of a block, with loads that are checked.
+  // The domain that runs a block's code, with checked loads.
   struct Code {
     BlockWalk& walk;
     const PlanNode& block;

@@ -67,7 +67,7 @@ std::vector<PlanNode> WalkPlan::CompileChildren(Id node, Id scope_block, Scope& 
                                                 std::map<Id, PlanNode*>& loops) {
   size_t count = 0;
   for (Id n = p_.nodes[node].first; n != kNone; n = p_.nodes[n].next) ++count;
-  std::vector<PlanNode> places(count);  // not moved while `loops` points at them
+  std::vector<PlanNode> places(count);  // fixed in size, since `loops` points to its elements
   size_t at = 0;
   for (Id n = p_.nodes[node].first; n != kNone; n = p_.nodes[n].next) {
     PlanNode& place = places[at++];
@@ -172,8 +172,8 @@ void WalkPlan::CompileBlock(Id node, Id scope_block, Scope& outer, std::map<Id, 
   place.children = CompileChildren(node, node, inner, inner_loops);
 }
 
-// The outermost loop that a reduction iter's binding leads to,
-// through definitions and the iters of blocks around.
+// Finds the outermost loop that a reduction iter's binding depends on, through definitions and the iters of
+// enclosing blocks.
 void WalkPlan::FindStart(Id node, std::map<Id, PlanNode*>& loops, PlanNode& place) {
   place.reduction = static_cast<int>(reductions_.size());
   reductions_.push_back(ElementsOf(p_, place.dests[0].buffer));

@@ -1,4 +1,5 @@
-// A program made ready to be walked (lang/reference/walk.h): variables for its loops, marks and iters, bodies as code.
+// Prepares a program for execution (lang/reference/walk.h): variables for loops, marks and iters, and bodies
+// as code.
 #pragma once
 
 #include <map>
@@ -11,46 +12,46 @@
 
 namespace kiln {
 
-// A variable to set, or a value to check only (variable -1);
-// outside of 0 .. extent - 1 the instance does not exist.
+// Sets a variable, or only checks a value (variable -1). If the value is not in 0 .. extent - 1, the instance
+// does not exist.
 struct MarkStep {
   int variable;
   CodeSum value;
   int64_t extent;
 };
 
-// A loop or a block, and what is below.
+// A loop or a block, with the nodes below it.
 struct PlanNode {
   Id node = kNone;
   std::vector<PlanNode> children;
-  // loop
+  // Fields of loops:
   int variable = -1;
   int64_t extent = 1;
   LoopKind kind = LoopKind::kSerial;
-  bool at_once = false;  // its iterations may run at once
-  // of a pipelined loop: before child c runs iteration n, child `other` has run iteration n - lag
+  bool at_once = false;  // its iterations may run in parallel
+  // For a pipelined loop: before child c runs iteration n, child `other` must have run iteration n - lag.
   struct Wait {
     int other = 0;
     int64_t lag = 0;
   };
   std::vector<std::vector<Wait>> waits;  // by child
-  std::vector<int> early;                // the children, early stages first
-  std::vector<std::vector<Id>> makes;    // by child, what rings carry from it
+  std::vector<int> early;                // the children in order of their stage
+  std::vector<std::vector<Id>> makes;    // by child: the ring buffers that it writes
   absl::Span<const Ring> rings;
-  std::vector<int> starts;      // reductions whose destinations are set anew when the loop is entered
-  std::vector<int> reductions;  // of the blocks here and below, those that a loop starts
-  // block
-  int number = -1;  // among the blocks
+  std::vector<int> starts;      // reductions whose destinations are initialized on entry
+  std::vector<int> reductions;  // those of the blocks here and below that a loop initializes
+  // Fields of blocks:
+  int number = -1;  // position among all blocks
   std::vector<MarkStep> marks;
   BodyCode body, initial, combine;
   std::vector<CodeAccess> dests;
   Id monoid = kNone;
   bool accumulates = false;
-  int reduction = -1;          // not accumulating: number among these
-  bool starts_itself = false;  // no loop feeds its reduction iters
+  int reduction = -1;          // number of the reduction, if it does not accumulate
+  bool starts_itself = false;  // true if no loop feeds its reduction iters
 };
 
-// A program made ready.
+// A program prepared for execution.
 class WalkPlan {
  public:
   explicit WalkPlan(const Program& program);
@@ -60,11 +61,11 @@ class WalkPlan {
   const std::vector<PlanNode>& top() const { return top_; }
   const std::vector<const PlanNode*>& blocks() const { return blocks_; }
   size_t variables() const { return variable_extents_.size(); }
-  // Elements of the first destination of each reduction that does not accumulate.
+  // For each reduction that does not accumulate, the number of elements of its first destination.
   const std::vector<int64_t>& reductions() const { return reductions_; }
 
  private:
-  using Scope = std::map<std::pair<Source::Kind, int32_t>, int>;  // variables
+  using Scope = std::map<std::pair<Source::Kind, int32_t>, int>;  // source -> variable
 
   std::vector<PlanNode> CompileChildren(Id node, Id scope_block, Scope& scope,
                                         std::map<Id, PlanNode*>& loops);
@@ -85,14 +86,14 @@ class WalkPlan {
   std::vector<const PlanNode*> blocks_;
 };
 
-// The child of a pipelined loop that runs its next iteration, of those that may; -1 if all are done. `done`:
-// the iterations that each has run.
+// The child of a pipelined loop that runs its next iteration, chosen among the children that may run; -1 if
+// all are done. `done`: for each child, how many iterations it has run.
 int NextChild(const PlanNode& loop, const std::vector<int64_t>& done, PipelineOrder order, Dice& dice);
 
-// How often a buffer is there: the depth of the ring that carries it, or 1.
+// The number of copies of a buffer: the depth of its ring, or 1.
 int64_t CopiesOf(const Program& program, Id buffer);
 
-// kInternal: `block "b" what: A[3, 4]`.
+// kInternal with a message such as `block "b" writes out of bounds: A[3, 4]`.
 absl::Status AccessError(const Program& program, const PlanNode& block, const CodeAccess& access,
                          const int64_t* variables, const char* what);
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "lang/schedule/schedule.h"
 #include "lang/text/text.h"
-#include "tests/support/same_results.h"
+#include "testing/same_results.h"
 
 namespace kiln {
 namespace {

@@ -1,13 +1,13 @@
-// What each part of the search is worth, on the simulated machine or, with --cpu, on this one:
+// Measures what each part of the search contributes, on the simulated machine or, with --cpu, on this CPU:
 //
 //   ablation_bench [--cpu] [--trials 256] [--seeds 30] [--results bench/results/ablation.json] [VARIANT]...
 //
-// The default space over three programs is searched by the default strategy, by it without one of its parts,
-// and by other strategies. Each search appends a line of JSON: what was best after which trial. A line that
-// is there already is not made again, so the same command goes on where it was stopped. Then, for each
-// variant over the seeds that the default has too: the geometric mean of the latency found by that of the
-// default, and the trials (geometric mean; a search that never arrives counts as twice all of them) to 95% of
-// the best known.
+// Three programs are tuned in the default space: with the default strategy, with one part of it removed, and
+// with other strategies. Each search appends a line of JSON: the best latency after each trial. Lines that
+// exist are not computed again, so the same command resumes. The summary compares each variant with the
+// default over the same seeds: the geometric mean of the ratio of latencies, and the trials (geometric mean)
+// to reach 95% of the best known speed. A search that never gets there counts with twice the budget. the best
+// known.
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -27,7 +27,7 @@ struct Variant {
   void (*change)(TuneOptions&);
 };
 
-constexpr double kWarm = 1;  // the temperature of a population that is not annealed
+constexpr double kWarm = 1;  // the temperature of a population without annealing
 
 const Variant kVariants[] = {
     {"default", [](TuneOptions&) {}},
@@ -132,7 +132,7 @@ int Main(int argc, char** argv) {
       ->check(CLI::IsMember(variants));
   CLI11_PARSE(app, argc, argv);
   if (results.empty()) results = cpu ? "bench/results/ablation-cpu.json" : "bench/results/ablation.json";
-  std::optional<Machine> machine;  // reading results needs none
+  std::optional<Machine> machine;  // not needed if all results exist
   const Programs programs = ProgramsOf(cpu);
   std::vector<Json> lines = ReadResults(results);
   for (int seed = 0; seed < seeds; ++seed) {

@@ -1,11 +1,12 @@
-// What tuning finds beside what is scheduled by hand: a product of matrices in Goto's order, B packed, sums
-// in registers, with the best of a table of tiles such as one tries by hand.
+// Compares tuning with a schedule written by hand: a matrix product in Goto's order, with B packed and
+// accumulators in registers. The hand-written schedule uses the best tiles of a table that a person might
+// try.
 //
 //   by_hand_bench [--size 1024] [--trials 256] [--seed 0] [--results FILE]
 //
-// f32, one thread. The fastest of the table runs in turns with what was tuned: three runs of 50 pairs, of
-// whose ratios (by hand / tuned) the median of medians is told with its 95% interval, and both with their
-// shares of the FMA peak. Appended to the results as a line of JSON.
+// f32, one thread. The fastest entry of the table runs in turns with the tuned schedule: three runs of 50
+// pairs. Prints the median of the three median ratios (by hand / tuned) with its 95% interval, and both as
+// shares of the FMA peak. Appends them to the results as a line of JSON.
 #include <algorithm>
 #include <cstdio>
 

@@ -1,16 +1,16 @@
-// What compiling candidates takes, and what the short pipeline costs:
+// Measures how long candidates take to compile, and how much slower code the short LLVM pipeline gives than
+// -O3:
 //
 //   compile_bench [--traces 500] [--rounds 5] [--seed 0] [--slowest 0] [--o3] [--results FILE] [--commit ID]
 //
 // Random traces of the default space over eight operators are lowered, compiled and linked in this process,
-// in CPU milliseconds of its thread, all of them in each round. Of each trace the least counts: on a host
-// that is shared, a core is slowed for seconds at a time by whom it is shared with. Printed and appended as a
-// line of JSON: the median, the 95th percentile, the mean of each stage, and the median of each round alone;
-// and what a module takes that multiplies two numbers, which is the most that a candidate would save in a
-// module with others.
-// --slowest N: that many traces, with their stages and the size of their code.
-// --o3: each operator's traces are timed, and the fastest tenth runs in turns with the same program through
-// LLVM -O3: the geometric mean of (ours / -O3's) over all, of medians of 21 pairs. Printed with their seeds.
+// all of them in each round. Times are CPU milliseconds of the thread. The smallest time of a trace counts,
+// because a shared host slows a core down for seconds at a time. Prints and appends as a line of JSON: the
+// median, the 95th percentile, the mean of each stage, and each round's median; and the time of a trivial
+// module that multiplies two numbers, which bounds what sharing a module could save per candidate. --slowest
+// N: prints the N slowest traces with their stages and code size. --o3: times each operator's traces and runs
+// the fastest tenth in turns with the same program compiled by LLVM -O3. Prints the geometric mean of (ours /
+// -O3's), from medians of 21 pairs, and the ratios with their seeds.
 #include <time.h>
 
 #include <algorithm>
@@ -78,7 +78,7 @@ absl::StatusOr<Compiled> Compile(Program program, CodegenOptions::Pipeline pipel
   return compiled;
 }
 
-// Of kernels in turns: seconds of each, medians.
+// Times kernels in turns; returns the median seconds of each.
 absl::StatusOr<std::vector<double>> Time(const std::vector<KernelObject>& kernels, int runs) {
   RunRequest request;
   request.kernel = kernels.front();
@@ -105,7 +105,7 @@ struct Trace {
   std::optional<Compiled> least;
 };
 
-// Appends log(ours / O3's) of the fastest tenth.
+// For the fastest tenth of the traces, appends log(seconds of ours / seconds with -O3).
 absl::Status CompareWithO3(absl::Span<const Trace> traces, std::vector<double>* logs) {
   std::vector<std::pair<double, const Trace*>> order;
   for (const Trace& trace : traces) {
@@ -127,7 +127,7 @@ absl::Status CompareWithO3(absl::Span<const Trace> traces, std::vector<double>* 
   return absl::OkStatus();
 }
 
-// The median, the 95th percentile and the last.
+// The median, the 95th percentile and the maximum.
 Json Percentiles(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return {values[values.size() / 2], values[values.size() * 95 / 100], values.back()};

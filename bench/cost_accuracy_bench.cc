@@ -1,11 +1,11 @@
-// How well cost models order programs, by the features that they see:
+// Measures how well cost models rank programs, for each kind of features:
 //
-//   cost_accuracy_bench DB            what was measured: the records of each workload that ran, in their order
-//   cost_accuracy_bench --simulated   draws of the default space that the simulated machine measures
+//   cost_accuracy_bench DB            uses measured records: those of each workload that ran, in their order
+//   cost_accuracy_bench --simulated   uses random candidates of the default space on the simulated machine
 //
-// Each model learns from the first 16, 64, 256 .. programs and orders those that come after: the rank
-// accuracy (search/cost/rank.h), and the share of the truly fastest eight among the best eight by score; and
-// the seconds that an update from nothing takes. Models that learn nothing are told once.
+// Each model learns from the first 16, 64, 256 .. programs and ranks the later ones. Prints the rank accuracy
+// (search/cost/rank.h), the share of the eight fastest among the eight best by score, and the seconds to
+// train from scratch. A model that learns nothing is reported once.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -29,7 +29,7 @@
 namespace kiln {
 namespace {
 
-// Features of each kind, and seconds, of programs of one task.
+// For programs of one task: the features of each kind, and the measured seconds.
 struct Known {
   std::vector<std::vector<FeatureSet>> features{FeatureKindNames().size()};
   std::vector<double> seconds;
@@ -79,7 +79,7 @@ void Report(const Known& known, const std::string& model_name, size_t kind) {
 void Report(const std::string& task, const Known& known) {
   std::printf("%s\n", task.c_str());
   for (const std::string& model : CostModelNames()) {
-    if (model == "trees-alone") continue;  // as `trees`, once it has learned
+    if (model == "trees-alone") continue;  // equal to `trees` after training
     for (size_t kind = 0; kind < FeatureKindNames().size(); ++kind) Report(known, model, kind);
   }
 }
@@ -97,7 +97,7 @@ Known Read(const StoreContents& contents, const WorkloadRow& workload) {
       const absl::StatusOr<Replayed> replayed = Replay(trace, original, target, {.snapshots = false});
       if (replayed.ok()) known.Add(*replayed, target, Seconds(record));
     }
-    if (!known.seconds.empty()) break;  // one machine
+    if (!known.seconds.empty()) break;  // uses the records of one machine only
   }
   return known;
 }

@@ -1,5 +1,6 @@
-// What the cost model costs: an update on 1,000 programs (from nothing, and the usual one that adds a few
-// trees) and the prediction of a generation of 2,048, four rows of 164 features a program, one thread.
+// Measures the cost model's time on one thread: an update with 1,000 programs (from scratch, and the usual
+// one that adds a few trees) and a prediction for a generation of 2,048 programs. A program has four rows of
+// 164 features.
 #include <benchmark/benchmark.h>
 
 #include <random>

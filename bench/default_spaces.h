@@ -1,5 +1,6 @@
-// What the benchmarks of the search search: the default space of a fixed AVX2 machine, over the programs that
-// the budgets name. Made once, on first use; run from the root of the sources, whose tests hold the inputs.
+// The search spaces of the search benchmarks: the default space of a fixed AVX2 machine over the programs
+// that the time budgets name. Built once, on first use. Run from the root of the sources, because the inputs
+// are in tests/.
 #pragma once
 
 #include "backends/import/import.h"
@@ -15,7 +16,7 @@ namespace kiln {
 struct DefaultSearch {
   explicit DefaultSearch(Program program) {
     space.original = std::move(program);
-    space.target.cores = 1;  // as `kiln tune` has it by default
+    space.target.cores = 1;  // the default of `kiln tune`
     space.make_judge = [this] { return MakeJudge(space.target); };
     const Space function = ParseSpace(DefaultSpace(space.target)).value();
     const Enumeration sketches = Enumerate(function, space.original, space.target).value();
@@ -29,7 +30,7 @@ struct DefaultSearch {
   }
 
   SearchSpace space;
-  std::vector<std::shared_ptr<const Point>> draws;  // from the prior
+  std::vector<std::shared_ptr<const Point>> draws;  // draws from the prior
 };
 
 inline DefaultSearch& MatmulSearch() {

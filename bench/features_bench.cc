@@ -1,5 +1,5 @@
-// What a proposal of a matmul costs before it is scored:
-// reading its nests, the checks, the features. One thread.
+// Measures the work on a proposal of a matmul before it is scored: reading its loop nests, the checks, the
+// features. One thread.
 #include <benchmark/benchmark.h>
 
 #include "search/features/features.h"

@@ -1,9 +1,9 @@
-// The machine's FMA peak as a kernel that runners time beside others: chains of fused multiply-adds on whole
-// vectors of f32 that never leave registers. Twelve chains hide the latency of two units, and fit sixteen
-// registers.
+// Measures the machine's FMA peak with a kernel that runners time beside other kernels: chains of fused
+// multiply-adds on whole f32 vectors that stay in registers. Twelve chains hide the latency of two FMA units
+// and fit sixteen registers.
 //
-// Time it in turns with what it is compared with (RunRequest::peers): clocks change, and other work comes and
-// goes.
+// Time it in turns with the kernel that it is compared with (RunRequest::peers), because clock rates and
+// other load change over time.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@
 namespace kiln {
 
 struct FmaProbe {
-  KernelObject kernel;  // one parameter, workspace; about 1 ms
+  KernelObject kernel;  // has one parameter, a workspace; takes about 1 ms
   double flops = 0;     // of one call
 };
 

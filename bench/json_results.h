@@ -1,4 +1,5 @@
-// Results as lines of JSON, appended as they land, so that the same command goes on where it was stopped.
+// Stores results as lines of JSON. Each is appended as soon as it is known, so that a stopped command can
+// resume.
 #pragma once
 
 #include <cstdlib>
@@ -15,7 +16,7 @@ namespace kiln {
 
 using Json = nlohmann::ordered_json;
 
-// All lines, but what was cut off in the middle.
+// All lines that are complete JSON objects; skips a line that was cut off.
 inline std::vector<Json> ReadResults(const std::string& path) {
   std::ifstream lines(path);
   std::vector<Json> results;
@@ -26,7 +27,7 @@ inline std::vector<Json> ReadResults(const std::string& path) {
   return results;
 }
 
-// The last one that has all that the key says.
+// The last result that has all values of `key`.
 inline std::optional<Json> FindResult(const Json& key, const std::vector<Json>& results) {
   std::optional<Json> found;
   for (const Json& result : results) {
@@ -41,7 +42,7 @@ inline std::optional<Json> FindResult(const Json& key, const std::string& path) 
   return FindResult(key, ReadResults(path));
 }
 
-// With the date, and the machine's load.
+// Appends a line with the date and the machine's load average.
 inline void AppendResult(Json result, const std::string& path) {
   double load = 0;
   getloadavg(&load, 1);

@@ -1,23 +1,22 @@
-// Whether a measured time can be trusted:
+// Tests whether measured times can be trusted, and whether wrong kernels are detected:
 //
 //   measurement_bench [--runs] [--race] [--injections] [--results FILE] [--commit ID] [--injected 200]
 //                     [--seed 0]
 //
-// --runs        each of three programs is measured 20 times, each time 100 runs, by measurers of their own:
-//               how far apart the medians are, the largest from the smallest, and their standard deviation;
-//               in operations of the reference kernel
-// --race        100 races of a matmul with itself, one of which computes 5% of its rows twice: how often the
-//               median names the other
-// --injections  candidates of eight operators, random traces of the default space, with a defect injected
-//               into their code: a loop that misses its first or last iteration or has one too many, an
-//               access one element off, a store that is gone, a store one element before or past a parameter.
-//               A mutant that is let pass counts as missed, unless it is equal, the code that the candidate
-//               is compiled to, or equivalent: its outputs for three other inputs are those of the candidate,
-//               bit for bit, and finite where they are for inputs that lie far apart. --seed draws other
-//               candidates and places.
+// --runs        Measures each of three programs 20 times, with a new measurer and 100 runs each time. Reports
+//               how much the medians differ (largest minus smallest, and standard deviation), relative to the
+//               reference kernel.
+// --race        Races a matmul 100 times against itself with 5% of its rows computed twice. Reports how often
+//               the median picks the slower one.
+// --injections  Injects defects into the code of random candidates of eight operators: a loop that misses its
+//               first or last iteration or has one too many, an access one element off, a missing store, a
+//               store one element before or past a parameter. A mutant that passes counts as missed, unless it
+//               is equal (it compiles to the candidate's code) or equivalent (for three other inputs its
+//               outputs equal the candidate's bit for bit, and they are finite if those are, for inputs of
+//               widely spread magnitudes). --seed draws other candidates and places.
 //
-// Without flags: all. A line of JSON is appended for each program as it lands; one that has a line already,
-// of this version, machine and commit, is not run again.
+// Without flags: all three. Each program appends a line of JSON when it is done; a program that has a line of
+// this version, machine and commit is not run again.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -50,11 +49,11 @@ struct Options {
   std::string results = "bench/results/measurement.json", commit;
 };
 
-// --- the parts
+// --- the three parts
 
-// A measurer that runs other code than it built, if there is any.
+// A measurer that can run other code than it built.
 struct Swapping {
-  std::vector<std::string> code;  // of the requests, in turn; empty: as built
+  std::vector<std::string> code;  // for each request in turn, the code to run; empty: the built code
   std::vector<KernelObject> ran;
   std::optional<CpuMeasurer> measurer;
 

@@ -1,4 +1,4 @@
-// What a search proposes before it knows anything: random traces of the default space.
+// Draws random traces of the default space: what a search proposes before it knows anything.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ inline constexpr const char* kEightOperators[] = {"torch_matmul_1024",
 
 class RandomCandidates {
  public:
-  // Of the task of a file of tests/inputs/ops, found from the root of the sources.
+  // The candidates of the only task in a file of tests/inputs/ops. Run from the root of the sources.
   RandomCandidates(const std::string& name, const Target& target) {
     auto imported = ImportFile("tests/inputs/ops/" + name + ".mlir");
     KILN_CHECK(imported.ok(), imported.status().ToString());
@@ -44,7 +44,7 @@ class RandomCandidates {
 
   const Program& original() const { return space_.original; }
 
-  // The first that the validator lets pass.
+  // The first random trace that the validator accepts.
   Point Draw(uint64_t seed) {
     RandomDice dice(Engine{seed});
     while (true) {

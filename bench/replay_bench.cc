@@ -1,6 +1,6 @@
-// Replay as the search does it, in microseconds of CPU time, one thread: proposals that chains draw in the
-// default space, all sketches, up to the moment when the validator is asked, snapshots included. Budgets:
-// a median of 50 for the matmul, of 100 for the convolution, 3 for the copy of a program.
+// Measures replay as the search does it, in microseconds of CPU time on one thread: from a chain's proposal
+// in the default space (over all sketches) to the call of the validator, snapshots included. Budgets: a
+// median of 50 for the matmul and 100 for the convolution, and 3 for copying a program.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -28,7 +28,7 @@ void Report(benchmark::State& state, std::vector<double> took, int64_t refused) 
   state.counters["refused"] = static_cast<double>(refused) / n;
 }
 
-// Chains that walk the prior.
+// Times proposals of chains that sample the prior.
 void Proposal(benchmark::State& state, DefaultSearch& (*search)()) {
   const SearchSpace& space = search().space;
   std::vector<std::shared_ptr<const Point>> chains = search().draws;

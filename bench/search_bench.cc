@@ -1,5 +1,5 @@
-// Candidates a second, one thread: proposals of chains in the default space of the CPU, replayed, validated,
-// featurized, scored by trained trees, and accepted or not; snapshots and everything else that a round does
+// Measures candidates per second on one thread: chains in the default CPU space propose, replay, validate,
+// extract features, score with trained trees, and accept or reject. Snapshots and all other work of a round
 // are included. Budget: 5000 for the matmul.
 #include <benchmark/benchmark.h>
 

@@ -1,5 +1,5 @@
-// Searches of one operator with the default space, and what they found and when, as lines of JSON: "best" is
-// [[trial, seconds], ...], one for each trial that was better than all before it.
+// Runs searches of one operator in the default space and records their progress as lines of JSON: "best" is
+// [[trial, seconds], ...] with an entry for each trial that was better than all before it.
 #pragma once
 
 #include <limits>
@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-// Where searches measure.
+// The machine that searches measure on.
 struct Machine {
   Target target;
   std::unique_ptr<Measurer> measurer;
@@ -30,12 +30,12 @@ struct Machine {
   }
   static Machine Simulated(SimulatedOptions options) {
     Target target;
-    target.cores = 1;  // as `kiln tune` has it by default
+    target.cores = 1;  // the default of `kiln tune`
     return {target, std::make_unique<SimulatedMachine>(target, options)};
   }
 };
 
-// Without a race: what the search itself found.
+// Runs a search without the final race, so that only the search itself counts.
 inline StoreContents Searched(const std::string& name, const Program& program, const Machine& machine,
                               TuneOptions options, Store& store) {
   const std::string text = DefaultSpace(machine.target);
@@ -58,14 +58,13 @@ inline Json BestSoFar(const StoreContents& contents) {
   return best;
 }
 
-// Infinity where no candidate ran.
+// The best seconds of a search; infinity if no candidate ran.
 inline double LastSeconds(const Json& line) {
   const Json& best = line["best"];
   return best.empty() ? std::numeric_limits<double>::infinity() : best.back()[1].get<double>();
 }
 
-// The trials until a program had this share of the best known speed;
-// twice the budget for a search that had none.
+// The trials until a search reached this share of the best known speed; twice its budget if it never did.
 inline double TrialsTo(double share, const Json& line, double best_known) {
   for (const Json& step : line["best"])
     if (step[1].get<double>() * share <= best_known) return step[0].get<double>();

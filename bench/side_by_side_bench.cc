@@ -1,13 +1,13 @@
-// What tuning gains over what a user has before Kiln:
+// Measures the speedup of tuning over what a user has without Kiln:
 //
 //   side_by_side_bench [--trials 128] [--seed 0] [--results side_by_side.json] FILE.mlir[=RATIO]...
 //
-// Each file is tuned, and the fastest schedule found runs in turns with the same file through stock passes
-// and LLVM -O3 (backends/vendor/baseline.h) and with the machine's FMA peak: one thread, one process, twenty
-// rounds. Printed and appended to the results as a line of JSON as soon as it is known: the median of the
-// twenty ratios with its 95% interval, and GFLOP/s with their share of the peak. A file that has a line
-// already, of this version, machine, trials and seed, is not run again, so the same command goes on where it
-// was stopped. It fails if a RATIO is not reached.
+// Tunes each file and runs the best schedule in turns with the same file compiled by stock MLIR passes and
+// LLVM -O3 (backends/vendor/baseline.h), and with the machine's FMA peak: one thread, one process, twenty
+// rounds. Prints the median of the twenty ratios with its 95% interval, and GFLOP/s with their share of the
+// peak, and appends them to the results as a line of JSON. A file with a line of this version, machine,
+// trials and seed is not run again, so the same command resumes. The benchmark fails if a RATIO is not
+// reached.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -48,7 +48,7 @@ std::string ReadAll(const std::string& path) {
   return text.str();
 }
 
-// What a result is known by.
+// The key of a result: a stored result with the same key is reused.
 Json KeyOf(const std::string& file, const Options& o) {
   return {{"name", std::filesystem::path(file).stem().string()},
           {"kiln", KILN_VERSION},
@@ -104,7 +104,7 @@ absl::StatusOr<Json> Measure(const std::string& file, const Options& o) {
   return result;
 }
 
-// Whether the ratio wanted, if any, was reached.
+// Measures a file or finds its result, prints it, and returns whether it reached the requested ratio, if any.
 absl::StatusOr<bool> Report(const std::string& argument, const Options& o) {
   const size_t at = argument.rfind('=');
   const std::string file = argument.substr(0, at);

@@ -1,15 +1,16 @@
-// What threads cost and gain, each kept to a core:
+// Measures the overhead and the speedup of threads, each pinned to a core:
 //
-//   threads_bench                                                                what a fork and join takes
-//   threads_bench [--trials 128] [--seed 0] [--threads 2] FILE.mlir[=TRACE]...   and what it gains
+//   threads_bench                                                                the time of a fork and join
+//   threads_bench [--trials 128] [--seed 0] [--threads 2] FILE.mlir[=TRACE]...   the speedup
 //
-// --results FILE: a line of JSON is appended for each, with --commit.
-// Fork and join: of a body in which every thread waits for the others, so that all take part; right after the
-// one before, and after the pool has gone to sleep. Medians and tenths of 20,000 (400), in microseconds.
-// Gain: each file is tuned for these threads, or has a trace, and the schedule runs in turns with itself on
-// one thread and on all: 3 runs of 50 pairs, of each the median of the ratios. Around each pair the machine's
-// FMA peak runs on one and on all in the same way: cores that share units, or that others use, gain less
-// there too. A pair is clean if that gains at least 95% of the threads.
+// --results FILE: appends a line of JSON for each measurement, with --commit. Fork and join: in the body,
+// every thread waits for all others, so all must take part. It runs right after the previous one, or after
+// the pool has gone to sleep. Prints the median, the first and the last decile in microseconds, of 20,000
+// runs (400 after a sleep). Speedup: each file is tuned for these threads, or comes with a trace. The
+// schedule on one thread runs in turns with itself on all threads: 3 runs of 50 pairs, and the median ratio
+// of each run. Before and after each pair, the machine's FMA peak runs on one thread and on all: cores that
+// share units, or that other work uses, gain less there too. A pair is clean if the peak's speedup is at
+// least 95% of the number of threads.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -49,14 +50,15 @@ struct Options {
   }
 };
 
-// Spins without wanting the line of a cache at every step.
+// Pauses in a spin loop, so that the thread does not request the cache line at every step.
 void Relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
 }
 
-// Seconds of a fork and join in which all take part. What they wait for has a line of a cache of its own.
+// The seconds of a fork and join in which all threads take part. The counter that they wait for has its own
+// cache line.
 double Fork(int threads) {
   alignas(128) static std::atomic<int> arrived;
   arrived = 0;
@@ -94,7 +96,7 @@ void ReportForks(const char* what, const Options& o, int count, double idle) {
   o.Keep(absl::StrCat("fork and join, ", what), {{"us", at(0.5)}, {"us_tenths", {at(0.1), at(0.9)}}});
 }
 
-// The schedule of FILE or FILE=TRACE, with its trace.
+// Tunes FILE, or reads the trace of FILE=TRACE, and returns the schedule with its trace.
 absl::StatusOr<TuneResult> ScheduleOf(const std::string& argument, const Options& o) {
   const size_t equals = argument.find('=');
   const auto imported = ImportFile(argument.substr(0, equals));
@@ -118,8 +120,8 @@ absl::StatusOr<TuneResult> ScheduleOf(const std::string& argument, const Options
   return result;
 }
 
-// How much faster all threads are than one where nothing is shared:
-// the FMA peak, as often as makes milliseconds.
+// Measures the speedup of all threads over one if nothing is shared: the FMA peak, repeated for some
+// milliseconds.
 class Peak {
  public:
   explicit Peak(int threads) : threads_(threads), probe_(MakeFmaProbe().value()) {
@@ -148,7 +150,7 @@ class Peak {
   std::optional<Loaded> loaded_;
 };
 
-// Calls on one thread and on all, in turns.
+// Calls a schedule on one thread and on all threads in turns.
 class Turns {
  public:
   static absl::StatusOr<Turns> Of(const Program& program) {
@@ -168,7 +170,7 @@ class Turns {
     return turns;
   }
 
-  // Seconds of the second of two calls.
+  // Calls the kernel twice and returns the seconds of the second call.
   double Seconds(int threads) {
     set_threads_(threads);
     CallKernel(*loaded_, name_, Arguments());
@@ -241,7 +243,7 @@ int Main(int argc, char** argv) {
   app.add_option("--commit", o.commit, "Stored with results");
   app.add_option("FILE", o.files, "FILE.mlir, or FILE.mlir=TRACE");
   CLI11_PARSE(app, argc, argv);
-  std::vector<TuneResult> tuned;  // all before this thread is kept to one core
+  std::vector<TuneResult> tuned;  // tunes everything before this thread is pinned to one core
   for (const std::string& file : o.files) {
     auto result = ScheduleOf(file, o);
     if (!result.ok())

@@ -1,4 +1,4 @@
-// A program tuned in this process.
+// Tunes one program in this process.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace kiln {
 
-// With the default space and a store of its own. kFailedPrecondition: no candidate ran.
+// Tunes in the default space with a store of its own. kFailedPrecondition if no candidate ran.
 inline absl::StatusOr<TuneResult> TuneAlone(const Program& program, int trials, uint64_t seed,
                                             CpuMeasurer& measurer) {
   const std::string text = DefaultSpace(measurer.target());

@@ -1,6 +1,6 @@
-// Functions on vectors of f32 (backends/cpu/passes/vector_math.h) beside scalar libm, one after the other in every
-// iteration on 1024 elements, in vectors of two registers: `bench/vector_math_bench`. Counters: nanoseconds
-// an element, and medians of how many times as long libm took.
+// Compares functions on f32 vectors (backends/cpu/passes/vector_math.h) with scalar libm. Each iteration runs
+// both, one after the other, on 1024 elements in vectors of two registers. Counters: nanoseconds per element,
+// and the median of how many times longer libm took.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace kiln {
 namespace {
 
-constexpr int kCount = 1024, kRepeats = 16;  // three arrays stay in the first cache
+constexpr int kCount = 1024, kRepeats = 16;  // so that three arrays fit the L1 cache
 
 struct Function {
   const char *op, *body;
@@ -71,7 +71,7 @@ Loaded Kernel(const Function& f, int64_t lanes, const char* flags, bool polynomi
   return *std::move(loaded);
 }
 
-// Of this thread's processor time: other work on the machine does not count.
+// Processor time of this thread in nanoseconds; other work on the machine does not count.
 double Now() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -1,14 +1,14 @@
-// Transfer from one set of operators to another (AutoTVM, Fig. 8): how many trials a search saves that begins
-// with a global model of C1 .. C6 when it tunes C7, C8 and C9.
+// Measures transfer between operators (AutoTVM, Fig. 8): how many trials a search of C7, C8 or C9 saves if it
+// starts with a global model of C1 .. C6.
 //
 //   transfer_bench [--folder FOLDER] [--source-trials 512] [--trials 256] [--seeds 10] [MODEL]...
 //
-// On the simulated machine; bench/papers/transfer.py does it on this one. Run it from the root of the
-// sources. The folder keeps the records of the sources (source.db) and a line of JSON for each search
-// (runs.jsonl); typed again it goes on. It ends with bench/results/transfer-simulated.json: for each model
-// the trials to 95% and to 90% of the best speed that any search of the operator has found (twice the budget
-// where a search never got there), as geometric means over operators and seeds, and how much slower what was
-// found is than the best.
+// Runs on the simulated machine; bench/papers/transfer.py does the same on the CPU. Run it from the root of
+// the sources. The folder keeps the records of the source operators (source.db) and a line of JSON for each
+// search (runs.jsonl), so the same command resumes. The result is bench/results/transfer-simulated.json. For
+// each model it has the trials to 95% and 90% of the best speed that any search of the operator found (twice
+// the budget if a search never got there), as geometric means over operators and seeds, and how much slower
+// than the best the final result is.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -100,7 +100,7 @@ class Transfer {
 
   void Summarize() const {
     std::map<std::string, double> best_known;
-    std::map<std::string, std::map<std::string, std::vector<const Json*>>> by_model;  // and operator
+    std::map<std::string, std::map<std::string, std::vector<const Json*>>> by_model;  // by model and operator
     const std::vector<Json> runs = ReadResults(RunsPath());
     for (const Json& run : runs) {
       if (run["trials"] != options_.trials || run["seed"] >= options_.seeds) continue;

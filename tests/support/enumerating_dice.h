@@ -1,14 +1,13 @@
-// Dice that take every outcome in turn, each with its exact probability, by running the code under test again
-// and again: depth first over what it draws. So sampled code becomes a sum:
-//
+// Dice that enumerate every outcome of random code with its exact probability. They run the code under test
+// once per outcome, depth first over its draws. Code that samples thus becomes a sum:
 //   EnumeratingDice dice;
 //   do {
 //     const Decision drawn = distribution.Sample(dice);
 //     frequency[drawn] += dice.probability();
 //   } while (dice.Next());
 //
-// The code must draw the same way when what it drew before is the same. Outcomes of probability zero are left
-// out. Rejection (Dice::Until) is exact too: all attempts are run, and the accepted ones are taken in
+// After equal draws the code must make the same next draw. Outcomes with probability zero are left out.
+// Rejection (Dice::Until) is exact too: all attempts are enumerated, and the accepted ones are weighted in
 // proportion. A million outcomes take about a second.
 #pragma once
 
@@ -25,9 +24,9 @@ class EnumeratingDice final : public Dice {
   bool Flip(double p) override;
   void Until(absl::FunctionRef<bool()> attempt) override;
 
-  // Of what was drawn since the start or the last Next. Over all outcomes it sums to one.
+  // The probability of the draws since the start or the last Next. Over all outcomes it sums to one.
   double probability() const { return path_.probability; }
-  // Prepares the next outcome; false if there is none, and the dice start over.
+  // Prepares the next outcome. Returns false after the last one, and then starts over.
   bool Next();
 
  private:

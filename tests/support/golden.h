@@ -1,4 +1,4 @@
-// The goldens of Kiln's own tests: tests/golden/NAME.
+// Compares text with the golden files of Kiln's own tests, tests/golden/NAME.
 #pragma once
 
 #include <string>

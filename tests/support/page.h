@@ -1,4 +1,4 @@
-// Pages of docs/ as tests read them.
+// Reads pages of docs/ in tests.
 #pragma once
 
 #include <fstream>
@@ -17,7 +17,7 @@ inline std::vector<std::string> LinesOf(const std::string& path) {
   return lines;
 }
 
-// The contents of the page's blocks that begin with ```KIND, each line ended by a newline.
+// The contents of the page's code blocks of one kind (```KIND); each line ends with a newline.
 inline std::vector<std::string> Fenced(const std::string& path, const std::string& kind) {
   std::vector<std::string> blocks;
   bool inside = false;

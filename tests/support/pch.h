@@ -1,4 +1,4 @@
-// What most tests include, precompiled once.
+// The headers that most tests include, precompiled once.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Random questions for provers.
+// Draws random questions for provers.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace kiln::proof {
 
-// Whether f has no point, whether g covers it, and whether its results determine its variables.
+// A question about integer relations: is f empty, does g cover it, and do its results determine `variables`?
 struct RandomQuestion {
   Relation f;
   std::vector<Relation> g;

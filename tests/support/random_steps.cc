@@ -69,14 +69,15 @@ class Maker {
     }
     return some[Below(some.size())];
   }
-  // Can use what was drawn, for what it was drawn for.
+  // True if the primitive can use the value that the previous step sampled, on the kind of handle it was
+  // sampled for.
   bool Continues(const Primitive& p) const {
     const auto& from = drawn_->primitive->operands;
     return !p.reads_only && Takes(p, OperandKind::kFactor) &&
            (from.empty() ? p.operands[0].kind == OperandKind::kFactor : p.operands[0].kind == from[0].kind);
   }
 
-  // Handles of loops around a block, outermost first.
+  // The handles of the loops around a block, outermost first.
   Handles Around(Id block) const {
     Handles around;
     for (const Id loop : LoopsAround(state_.program, block)) {
@@ -87,7 +88,7 @@ class Maker {
     return around;
   }
 
-  // Of one block: a run of neighbours, or any of them in any order.
+  // Adds loops around one block: neighbors in order, or any of them in random order.
   void AddLoops(Step& step) {
     Handles loops = Around(state_.blocks[Any(blocks_).number]);
     if (loops.empty()) loops = loops_;
@@ -102,8 +103,9 @@ class Maker {
     step.operands.insert(step.operands.end(), loops.begin(), loops.end());
   }
 
-  // Loops that a step may well be about, if any: one that another of its extent follows, for a step on two;
-  // one whose children share buffers, where how these overlap is what it says; one with several children.
+  // Loops that suit the primitive; empty if there are none, or by chance. For a step on two loops: a loop
+  // that another of the same extent follows. For a step that restricts: a loop whose children share buffers.
+  // Otherwise: a loop with several children.
   Handles Fitting(const Primitive& primitive) {
     const Program& p = state_.program;
     const bool two = primitive.operands.size() == 2 && primitive.operands[1].kind == OperandKind::kLoop;
@@ -121,7 +123,8 @@ class Maker {
     return fitting;
   }
 
-  // Dimensions of the buffer that a step on a block names by its first attribute; -1 if there is none.
+  // The rank of the buffer that a step on a block names by its first attribute; -1 if there is no such
+  // buffer.
   int64_t RankOf(const Step& step) const {
     const Id block = state_.blocks[step.operands[0].number];
     const int64_t operand = std::get<int64_t>(step.attributes[0]);
@@ -147,7 +150,7 @@ class Maker {
     } else if (decl.kind == OperandKind::kLoop) {
       if (decl.variadic) return AddLoops(step);
       if (!step.operands.empty() && step.operands[0].kind == Operand::Kind::kLoop && dice_.Flip(0.8)) {
-        for (const Operand next : loops_) {  // the one that follows, where there is one
+        for (const Operand next : loops_) {  // prefers the loop that follows
           if (state_.loops[next.number] == state_.program.nodes[state_.loops[step.operands[0].number]].next)
             return step.operands.push_back(next);
         }
@@ -155,7 +158,7 @@ class Maker {
       if (const Handles fitting = step.operands.empty() ? Fitting(*step.primitive) : Handles();
           !fitting.empty())
         return step.operands.push_back(Any(fitting));
-      Handles around;  // mostly of the block that the step is about, or of who reads or writes what it does
+      Handles around;  // prefers loops around the block of the step or around its producers and consumers
       if (!step.operands.empty() && step.operands[0].kind == Operand::Kind::kBlock && dice_.Flip(0.8)) {
         const Id block = state_.blocks[step.operands[0].number];
         std::vector<Id> near =
@@ -185,7 +188,7 @@ class Maker {
     }
   }
 
-  // Of the rank that the step wants, or now and then of another.
+  // A random index map, usually of the buffer's rank.
   std::string MapText(const Step& step) {
     constexpr const char* kMaps[][6] = {
         {"(i) -> (i)", "(i) -> (i%2, i/2)", "(i) -> (i/2)", "(i, j) -> (i, j", "(i) -> (i/$0, i%$0)",
@@ -199,7 +202,7 @@ class Maker {
     return kMaps[fits ? rank - 1 : dice_.Below(3)][dice_.Below(6)];
   }
 
-  // By the type of the attribute, and its fallback.
+  // A random value for an attribute, chosen by its type and default.
   Attribute Value(const AttributeDecl& decl, const Step& step) {
     if (std::holds_alternative<int64_t>(decl.fallback))
       return dice_.Flip(0.3) ? decl.fallback : Attribute(dice_.Below(dice_.Flip(0.5) ? 2 : 5) - 1);
@@ -257,7 +260,7 @@ class Maker {
   Dice& dice_;
   absl::Span<const Primitive* const> favored_;
   Handles blocks_, loops_;
-  const Step* drawn_ = nullptr;  // the step before, if it drew what this one is to use
+  const Step* drawn_ = nullptr;  // the previous step, if this one must use its sampled value
 };
 
 }  // namespace

@@ -1,17 +1,17 @@
-// Random steps for tests: any declared primitive, with operands that often make sense. What is drawn follows
-// from the declarations alone, so that a new primitive is drawn too.
+// Draws random steps for tests: any declared primitive, with operands that are often legal. Only the
+// declarations decide what is drawn, so new primitives are included automatically.
 #pragma once
 
 #include "lang/schedule/primitive.h"
 
 namespace kiln {
 
-// Lets the state's handles stand for its live blocks and loops, in program order.
+// Replaces the state's handles by its live blocks and loops, in program order.
 void RefreshHandles(State& state);
 
-// A step on live handles of the state. `before`: the steps that led there; what they drew is often used. A
-// sampling step (drawn only if `sampling`) has a site called after their number.
-// Those that are favored are drawn more often.
+// Draws a step on live handles of the state. `before` are the steps so far; values that they sampled are
+// often used. With `sampling`, sampling steps are drawn too; the number of steps so far names their site.
+// Primitives in `favored` are drawn more often.
 Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling, Dice& dice,
                 absl::Span<const Primitive* const> favored = {});
 

@@ -1,4 +1,4 @@
-// Runs the built kiln command and keeps what it says.
+// Runs the built kiln command and captures its output.
 #pragma once
 
 #include <sys/types.h>
@@ -14,28 +14,29 @@ struct Ran {
   int exit_code = -1;  // -1 if a signal ended it
   std::string out, err;
 
-  // Of `out`; null if that is no JSON.
+  // `out` parsed as JSON; a discarded value if it is no JSON.
   nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
 };
 
-// Arguments without the command's own name. `folder`: working directory; empty: the current one.
+// Runs kiln with these arguments (without the command's name). `folder`: working directory; empty: the
+// current one.
 Ran RunKiln(const std::vector<std::string>& arguments, const std::string& folder = "");
 
-// The same in two parts, so that a signal may be sent in between.
+// Like RunKiln, but started and awaited separately, so that the test can send a signal in between.
 class KilnProcess {
  public:
   explicit KilnProcess(const std::vector<std::string>& arguments, const std::string& folder = "");
   pid_t pid() const { return pid_; }
-  // What it has written to standard error so far.
+  // The text on standard error so far.
   std::string Errors() const;
   Ran Wait();
 
  private:
   pid_t pid_ = -1;
-  std::string out_, err_;  // paths
+  std::string out_, err_;  // paths of files with the output
 };
 
-// A new empty folder, gone with the object.
+// A new empty folder that is deleted with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -45,7 +46,7 @@ class TemporaryFolder {
 
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   const std::string& path() const { return path_; }
-  // The path of a new file.
+  // Writes a new file and returns its path.
   std::string Write(const std::string& name, const std::string& text) const;
 
  private:

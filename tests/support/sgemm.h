@@ -1,4 +1,5 @@
-// Libraries with products of matrices, as files: stand-ins for those that a machine may have.
+// Builds libraries with a matrix product as files. They stand in for vendor libraries that a machine may
+// have.
 #pragma once
 
 #include <string>
@@ -8,7 +9,8 @@
 
 namespace kiln {
 
-// In C: the body of a naive product, and the function of CBLAS around it. Each sum is multiplied by `factor`.
+// C source of a naive matrix product and a cblas_sgemm that calls it. `factor` multiplies each sum, to inject
+// an error.
 inline std::string SgemmSource(const std::string& factor = "1") {
   return absl::StrCat(
       "static void sgemm(int ta, int tb, long m, long n, long k, const float* a, long lda, const float* b,\n"
@@ -28,7 +30,7 @@ inline std::string SgemmSource(const std::string& factor = "1") {
       "    sgemm(ta == 112, tb == 112, m, n, k, a, lda, b, ldb, c, ldc);\n}\n");
 }
 
-// The path of the library, NAME in a folder of the tests.
+// Compiles the source to a library called `name` in a folder of the tests. Returns its path.
 inline std::string MakeLibrary(const std::string& name, const std::string& source) {
   const std::string path = TestFolder() / name;
   std::ofstream(path, std::ios::binary) << CompileC(source);

@@ -1,4 +1,4 @@
-// What a long run found, as JSON that is committed (tests/fuzz/results/).
+// Writes the results of a long test run as JSON. Summaries are committed (tests/fuzz/results/).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,20 +8,21 @@ namespace kiln {
 
 using Json = nlohmann::ordered_json;
 
-// Where a run keeps what it found.
+// The files of a run.
 struct RunFiles {
-  std::string results;  // a line of JSON for each chunk, appended as it lands: the run goes on after these
+  std::string results;  // one line of JSON per finished chunk; a restarted run continues after these
   std::string summary;  // one object, written at the end
   std::string commit;   // of the sources, for the summary
 };
 
-// The chunks of a file of results that had no failure and were run by this very binary.
+// The chunks in the results file that had no failure and were run by this very binary.
 std::vector<Json> ReadChunks(const RunFiles& files);
-// {"binary": .., "first": .., "failures": .., "seconds": .., and `chunk`}
+// Appends a chunk: {"binary": .., "first": .., "failures": .., "seconds": .., and the fields of `chunk`}.
 void AppendChunk(const RunFiles& files, Json chunk);
-// Adds numbers of one object, and of objects in it, to those of another.
+// Adds the numbers of one object, and of objects inside it, to those of another.
 void AddNumbers(const Json& from, Json& to);
-// {"run": .., "commit": .., "date": .., "cpu": .., and `found`}; nothing without a file.
+// Writes {"run": .., "commit": .., "date": .., "cpu": .., and the fields of `found`}; does nothing without a
+// file name.
 void WriteSummary(const RunFiles& files, const std::string& run, const Json& found);
 
 }  // namespace kiln

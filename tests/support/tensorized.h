@@ -1,4 +1,4 @@
-// Products of matrices whose innermost tiles are calls of an intrinsic, for tests.
+// Builds matrix products whose innermost tiles are calls of an intrinsic, for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// C[i, j] sum= widened A[i, k] * widened B[j, k], a multiple of the family's tile each way, but of `rows`
-// rows if these are told.
+// The program C[i, j] sum= widened A[i, k] * widened B[j, k]. Its extents are multiples of the family's tile;
+// if `rows` is given, i has that many rows instead.
 inline Program Product(const IntrinsicFamily& family, DType a, DType c, bool unsigned_a, int64_t rows = 0) {
   Builder b("product");
   const int64_t m = rows > 0 ? rows : 2 * family.m, n = 2 * family.n, k = 3 * family.k;
@@ -44,12 +44,12 @@ inline Program Tensorized(Program program, const std::string& block, const Intri
   return s.program();
 }
 
-// Of any target.
+// A family for any target.
 inline IntrinsicFamily FamilyOf(const std::string& name, int64_t m, int64_t n, int64_t k) {
   return {name, m, n, k, name + ".compute"};
 }
 
-// Of one row, below tiles of rows that need not divide the extent.
+// Tensorizes single rows inside tiles of `rows` rows, which need not divide the extent.
 inline Program TiledRows(Program program, const IntrinsicFamily& unit, int64_t rows) {
   Schedule s = Scheduled(std::move(program));
   const Block product = s.GetBlock("product");

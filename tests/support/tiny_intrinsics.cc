@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kTypes[] = {"i32", "f64"};
 
-// $0 the dtype, $1 the size.
+// $0 is the dtype, $1 the size.
 constexpr char kMma[] = R"(kiln.program v1
 program mma
 parameters A, B, C
@@ -87,7 +87,7 @@ for k < $1 {
 
 struct Kind {
   const char *name, *description;
-  int64_t least, most;  // sizes
+  int64_t least, most;  // range of sizes
 };
 constexpr Kind kKinds[] = {{"mma", kMma, 2, 2},
                            {"dot", kDot, 2, 4},

@@ -1,4 +1,4 @@
-// Intrinsics small enough that tiles of random programs match them: "tiny.KIND.TYPExSIZE".
+// Declares intrinsics that are small enough to match tiles of random programs: "tiny.KIND.TYPExSIZE".
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Buffers of tests as numbers.
+// Converts between buffers and vectors of numbers in tests.
 #pragma once
 
 #include <cstring>

@@ -1,6 +1,6 @@
-// oneDNN behind four C functions, for onednn.py: make a primitive from plain data, run it, read its result as
-// plain data, and say what went wrong. Layouts are oneDNN's choice (`free` = 1) or channels last (0); weights
-// are always its choice, and are reordered when a primitive is made.
+// Wraps oneDNN in four C functions for onednn.py: create a primitive from plain data, run it, read its result
+// as plain data, and report an error. oneDNN chooses data layouts (`free` = 1) or uses channels last (0). It
+// always chooses the layout of weights, which are reordered when a primitive is created.
 #include <functional>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
@@ -27,7 +27,7 @@ stream& Stream() {
 struct Operator {
   primitive run;
   std::unordered_map<int, memory> arguments;
-  memory::desc result;  // as the caller wants it
+  memory::desc result;  // in the layout that the caller wants
 };
 
 std::string message;
@@ -41,7 +41,7 @@ memory Reordered(const void* data, const memory::desc& plain, const memory::desc
 
 tag ChannelsLast(int rank) { return rank == 1 ? tag::nwc : rank == 2 ? tag::nhwc : tag::ndhwc; }
 
-// Weights as Kiln has them: taps..., in, out (taps..., channels when depthwise).
+// Weights in Kiln's layout: taps..., in, out (taps..., channels for a depthwise convolution).
 dims TapsFirst(const dims& shape, int rank, bool grouped) {
   const int lead = grouped ? 3 : 2;
   dims strides(shape.size());
@@ -72,8 +72,8 @@ extern "C" {
 
 const char* onednn_error() { return message.c_str(); }
 
-// numbers: batch, in, out, kernel, stride, pad, dilation, groups,
-// relu, transposed, then spatial extents in and out.
+// numbers: batch, in, out, kernel, stride, pad, dilation, groups, relu, transposed, then the spatial extents
+// of the input and the output.
 Operator* onednn_convolution(int rank, const int64_t* numbers, int free_layouts, const float* x,
                              const float* w, const float* bias) {
   return Guarded([&] {
@@ -126,7 +126,8 @@ Operator* onednn_convolution(int rank, const int64_t* numbers, int free_layouts,
   });
 }
 
-// A product of 0: u8 and i8 to i32, 1: bf16 to f32, m by k and k by n; its weights prepared or plain.
+// A matrix product, m by k and k by n, of kind 0 (u8 and i8 to i32) or 1 (bf16 to f32). `prepared`: oneDNN
+// chooses the layout of the weights.
 Operator* onednn_narrow_matmul(int kind, int64_t m, int64_t n, int64_t k, int prepared, const void* a,
                                const void* b) {
   return Guarded([&] {
@@ -144,8 +145,8 @@ Operator* onednn_narrow_matmul(int kind, int64_t m, int64_t n, int64_t k, int pr
   });
 }
 
-// A product with the strides of both operands;
-// bias and GELU where `bias` is given, whose weights are prepared then.
+// A matrix product with the strides of both operands. If `bias` is given, adds bias and GELU. `prepared`:
+// oneDNN chooses the layout of the weights.
 Operator* onednn_matmul(int rank, const int64_t* a_shape, const int64_t* a_strides, const int64_t* b_shape,
                         const int64_t* b_strides, int prepared, const float* a, const float* b,
                         const float* bias) {

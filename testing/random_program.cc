@@ -46,7 +46,7 @@ class Maker {
     bool read = false;
   };
 
-  static constexpr int64_t kMaxElements = 150, kMaxPoints = 600;  // of a tensor, of a block
+  static constexpr int64_t kMaxElements = 150, kMaxPoints = 600;  // of a tensor; instances of a block
 
   static int64_t Points(const std::vector<Extent>& shape) { return *Product(shape, 1); }
   int64_t Size(int64_t limit) {
@@ -60,7 +60,7 @@ class Maker {
     return {dims.begin(), dims.end()};
   }
   Id Pick() {
-    // Mostly the newest, so that chains grow.
+    // Usually the newest tensor, so that chains grow.
     Tensor& t =
         dice_.Flip(0.6) ? tensors_.back() : tensors_[dice_.Below(static_cast<int64_t>(tensors_.size()))];
     t.read = true;
@@ -88,7 +88,7 @@ class Maker {
     for (size_t d = 0; d < rank; ++d) index.push_back(Builder::Iter(static_cast<int>(d)));
     return index;
   }
-  // What a reduction starts from: mostly the identity.
+  // The initial value of a reduction, usually the identity.
   Id Start(const std::vector<Extent>& shape, Id dest) {
     const int64_t start = dice_.Below(10);
     if (start < 5) return kNone;
@@ -106,7 +106,7 @@ class Maker {
     const int64_t ones = type_ == DType::kU8 ? 255 : -1;
     return b_.CustomMonoid(op, type_, op == Op::kMinU || op == Op::kAnd ? ones : 0, op != Op::kXor);
   }
-  // dest[index of its own rank] = value, or a reduction of it.
+  // Adds the block dest[iters] = value, or a reduction of it, to a new tensor.
   void Finish(const std::vector<Extent>& shape, const Iters& iters, Id value) {
     const bool reduces =
         std::any_of(iters.begin(), iters.end(), [](const auto& i) { return i.kind == IterKind::kReduction; });
@@ -172,7 +172,7 @@ class Maker {
     }
   }
 
-  // Elementwise blocks, of which each reads what the one before makes.
+  // A chain of elementwise blocks; each reads the result of the one before.
   void Chain(Id from, const std::vector<Extent>& shape) {
     for (int64_t blocks = 1 + dice_.Below(3); blocks > 0; --blocks) {
       Elementwise(from, shape);
@@ -181,7 +181,7 @@ class Maker {
     }
   }
 
-  // A load, or what a random body makes of it.
+  // A load, or a random expression of it.
   Id Loaded(Id from, const std::vector<Sum>& index) {
     const Id value = b_.Load(from, index);
     if (!kinds_.types || dice_.Flip(0.6)) return value;
@@ -203,7 +203,7 @@ class Maker {
       }
       return Finish(shape, IterSpecs(shape), Body(values, shape, index));
     }
-    for (Tensor& t : tensors_) {  // a second operand of the same shape, where there is one
+    for (Tensor& t : tensors_) {  // adds a second operand of the same shape, if there is one
       if (t.buffer == from || ShapeOf(t.buffer) != shape || dice_.Flip(0.4)) continue;
       t.read = true;
       value = b_.Make(dice_.Flip(0.5) ? Op::kSub : Op::kMax, type_, value, b_.Load(t.buffer, index));
@@ -247,7 +247,7 @@ class Maker {
     Finish(out, iters, value);
   }
 
-  // A larger copy, with something around.
+  // Copies to a larger tensor with constant padding around.
   void Pad(Id from, std::vector<Extent> shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     const int64_t size = shape[d].Known(), low = dice_.Below(3), high = dice_.Below(3);
@@ -273,8 +273,8 @@ class Maker {
     Finish(out, IterSpecs(out), b_.Load(from, index));
   }
 
-  // At an offset, after or before (which is an element that another iteration makes, once the loops are
-  // merged); mostly beside what is not.
+  // Reads at an offset, after or before, usually beside the element itself. After loops are merged, an
+  // element before is one that another iteration writes.
   void Shifted(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     if (shape[d].Known() == 1) return Elementwise(from, shape);
@@ -290,7 +290,7 @@ class Maker {
     Finish(out, IterSpecs(out), dice_.Flip(0.7) ? b_.Make(Op::kMax, type_, here, there) : there);
   }
 
-  // A reduction over one dimension of a shape: what is left, and how it is read.
+  // A reduction over one dimension of a shape: the remaining shape, and the indices of its reads and result.
   struct Along {
     size_t dimension;
     std::vector<Extent> out;
@@ -313,7 +313,7 @@ class Maker {
     Finish(a.out, a.iters, Loaded(from, a.index));
   }
 
-  // One index of a table is the value of `from`, the others are iters, or the same value.
+  // Gathers from a table: one index is the value of `from`; the others are iters or the same value.
   void Gather(Id from, const std::vector<Extent>& shape) {
     const Id table = Pick();
     const size_t rank = ShapeOf(table).size();
@@ -329,7 +329,7 @@ class Maker {
     Finish(shape, IterSpecs(shape), b_.Gather(table, at));
   }
 
-  // The position of the greatest or least of what `along` reads, where a position is the sum `at`.
+  // The position of the largest or smallest value that `along` reads; the sum `at` is an element's position.
   Id PositionOfExtreme(Id from, const Along& along, const Sum& at) {
     const DType position = kinds_.types && dice_.Flip(0.3) ? DType::kI32 : DType::kI64;
     const Id value = Loaded(from, along.index), values = NewTensor(along.out),
@@ -342,7 +342,7 @@ class Maker {
     return where;
   }
 
-  // Over the last dimensions, two at least, whose position counts their elements.
+  // An arg-max over the last dimensions, at least two, whose position counts elements.
   void FlatArgMax(Id from, const std::vector<Extent>& shape) {
     const size_t kept = dice_.Below(static_cast<int64_t>(shape.size()) - 1);
     const std::vector<Extent> out(shape.begin(), shape.begin() + static_cast<int64_t>(kept));
@@ -355,7 +355,7 @@ class Maker {
     b_.MakeOutput(PositionOfExtreme(from, along, at));
   }
 
-  // The greatest value over a dimension, and where it stands: an output, or what a gather reads.
+  // An arg-max over one dimension. The position becomes an output, or the index of a gather.
   void ArgMax(Id from, const std::vector<Extent>& shape) {
     if (shape.size() > 1 && dice_.Flip(0.3)) return FlatArgMax(from, shape);
     const Along along = AlongOne(shape);
@@ -368,7 +368,7 @@ class Maker {
     Finish(out, IterSpecs(out), dice_.Flip(0.5) ? b_.Gather(from, at) : b_.Cast(type_, b_.Load(where, dest)));
   }
 
-  // Every other element of a buffer, which are then read.
+  // Writes every other element of a buffer, and then reads these elements.
   void Spread(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     std::vector<Extent> wide = shape;
@@ -381,7 +381,7 @@ class Maker {
     Finish(shape, IterSpecs(shape), b_.Add(b_.Load(apart, index), Number(1)));
   }
 
-  // Elements with zeros between them, under a window.
+  // A transposed convolution: elements with zeros between them, under a window.
   void Transposed(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     const int64_t size = shape[d].Known(), at = dice_.Below(2), window = 1 + dice_.Below(4);
@@ -404,7 +404,7 @@ class Maker {
     Finish(out, iters, b_.Mul(b_.Load(apart, index), b_.Load(weights, {r})));
   }
 
-  // Two blocks that each write a part of a buffer.
+  // Two blocks that each write one half of a buffer.
   void Concatenation(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     std::vector<Extent> both = shape;
@@ -417,7 +417,7 @@ class Maker {
     b_.Compute("right", IterSpecs(shape), {dest, index}, b_.Add(value, Number(1)));
   }
 
-  // A buffer that is written, read, and written anew.
+  // A buffer that is written, read, and written again.
   void Overwritten(Id from, const std::vector<Extent>& shape) {
     const std::vector<Sum> index = Index(shape.size());
     const Id value = b_.Load(from, index);
@@ -427,7 +427,7 @@ class Maker {
     b_.Compute("again", IterSpecs(shape), {first, index}, b_.Load(dice_.Flip(0.5) ? between : from, index));
   }
 
-  // A nest in a loop that does all of it again.
+  // Puts a nest into a loop that runs it twice.
   void Repeat(Program& p) {
     Id nest = p.nodes[kRoot].first;
     for (int64_t i = dice_.Below(4); i > 0 && p.nodes[nest].next != kNone; --i) nest = p.nodes[nest].next;

@@ -1,8 +1,8 @@
-// Small programs for tests that look for wrong schedules: one to four blocks among elementwise operations,
-// contractions, stencils and copies with padding, strided, reversed and transposed accesses, gathers,
-// broadcasts, buffers with gaps and of two writers, reductions of one and of two results that start from
-// numbers and from what is loaded, loops that repeat a nest, odd extents, several consumers and outputs; some
-// hundred instances. Element types and values keep every sum exact in any order.
+// Draws small programs for tests that search for wrong schedules. A program has one to four blocks:
+// elementwise operations, contractions, stencils and padded copies; strided, reversed and transposed
+// accesses, gathers and broadcasts; buffers with gaps or two writers; reductions with one or two results that
+// start from numbers or loaded values; loops that repeat a nest; odd extents; several consumers and outputs.
+// It has some hundred instances. Element types and values keep every sum exact in any order.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@
 namespace kiln {
 
 struct ProgramKinds {
-  bool once = false;  // each element is written by one block (lang/reference/element_evaluator.h)
-  // Also integers of other widths, reductions by xor, bits, unsigned max and min, chains of elementwise
-  // blocks, and bodies of every kind (testing/random_bodies.h), divisions and -0.0 among them.
+  bool once = false;  // one block writes each element (lang/reference/element_evaluator.h)
+  // Also integers of other widths, reductions by xor, bit operations, unsigned max and min, chains of
+  // elementwise blocks, and all kinds of bodies (testing/random_bodies.h), including divisions and -0.0.
   bool types = false;
 };
 Program RandomProgram(Dice& dice, const ProgramKinds& kinds = {});
 
-// Bytes of small integers for each parameter that is no output, where the program is defined as far as
-// TrialRanges knows (lang/reference/trial_data.h).
+// Small random integers as bytes for each parameter that is not an output. The program is defined for them as
+// far as TrialRanges knows (lang/reference/trial_data.h).
 std::vector<std::string> RandomInputs(const Program& program, Dice& dice);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// Checks of schedules in tests: a refused step and its message, and results that stay the same.
+// Checks schedules in tests: that a step was refused, and with which message; that results stay the same.
 //
 //   ExpectSameResults(program, s.program());
 #pragma once
@@ -13,13 +13,13 @@
 
 namespace kiln {
 
-// Of a schedule in which a step does not apply.
+// The message of a schedule in which a step did not apply.
 inline std::string Refusal(const Schedule& s) {
   EXPECT_EQ(s.status().code(), absl::StatusCode::kFailedPrecondition);
   return std::string(s.status().message());
 }
 
-// Every bit of the results, whatever the order in which parallel loops run.
+// Expects that both programs give bitwise equal results, in whatever order parallel loops run.
 inline void ExpectSameResults(const Program& before, const Program& after) {
   RandomDice dice(Engine({7}));
   const std::vector<std::string> inputs = RandomInputs(before, dice);

@@ -1,5 +1,5 @@
-// Defects injected into the code of a program before it is compiled: what a measurer must notice. Needs the headers
-// of MLIR.
+// Injects defects into the code of a program before it is compiled, to test whether a measurer notices them.
+// Needs the headers of MLIR.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,8 @@
 
 namespace kiln {
 
-using Change = std::function<bool(mlir::ModuleOp)>;  // false: it has no place for it
+using Change =
+    std::function<bool(mlir::ModuleOp)>;  // returns false if the module has no place for the change
 
 inline absl::StatusOr<std::optional<std::string>> BuildChanged(Program program, const Change& change) {
   program.name = "kernel";
@@ -54,7 +55,7 @@ inline mlir::Value Number(mlir::OpBuilder& b, mlir::Location loc, int64_t value)
   return mlir::arith::ConstantIndexOp::create(b, loc, value);
 }
 
-// Which of the bounds moves by a step, and whether up.
+// Moves the lower or upper bound of a random loop by one step, up or down.
 inline bool MoveBound(mlir::ModuleOp module, Engine& engine, bool lower, bool up) {
   const auto loops = All<mlir::scf::ForOp>(module);
   if (loops.empty()) return false;
@@ -131,7 +132,7 @@ inline constexpr Defect kDefects[] = {
     {"a store before a parameter", [](mlir::ModuleOp m, Engine& e) { return StoreBeside(m, e, false); }},
 };
 
-// Does 5% of the outermost loop twice.
+// Repeats the first 5% of the outermost loop's iterations.
 inline bool RepeatRows(mlir::ModuleOp module) {
   const auto loops = All<mlir::scf::ForOp>(module);
   for (mlir::scf::ForOp loop : loops) {

@@ -1,4 +1,5 @@
-// A shared object, from its bytes into this process, and MLIR text compiled into one. Needs the headers of MLIR.
+// Compiles MLIR text to a shared object and loads it from memory into this process. Needs the headers of
+// MLIR.
 #pragma once
 
 #include <dlfcn.h>
@@ -25,7 +26,8 @@ class Loaded {
     const int file = memfd_create("kiln-test", 0);
     if (write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
       return absl::InternalError("memfd");
-    // Open as long as it is loaded: the loader takes a path that it has seen for the library of that time.
+    // The file stays open while it is loaded, because dlopen takes a path that it knows for the library
+    // already loaded.
     void* handle = dlopen(absl::StrCat("/proc/self/fd/", file).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) return Loaded(handle, file);
     close(file);
@@ -56,7 +58,7 @@ inline mlir::OwningOpRef<mlir::ModuleOp> Parse(const std::string& text) {
                                                  mlir::ParserConfig(&Context(), /*verifyAfterParse=*/false));
 }
 
-// Compiles for this machine, links, loads. Every entry is exported.
+// Compiles for this machine, links and loads. Every entry is exported.
 inline absl::StatusOr<Loaded> Build(const std::string& text, const CodegenOptions& options,
                                     Codegen& codegen = HostCodegen()) {
   auto module = Parse(text);

@@ -1,4 +1,4 @@
-// Programs lowered, compiled for this machine, loaded and called. Needs the headers of MLIR.
+// Lowers programs, compiles them for this machine, loads and calls them. Needs the headers of MLIR.
 #pragma once
 
 #include <cmath>
@@ -19,14 +19,14 @@
 
 namespace kiln {
 
-// The program of a text without its first line.
+// Parses a program from text without the first line.
 inline Program Parsed(const std::string& text) {
   auto p = ParseProgram("kiln.program v1 " + text);
   EXPECT_TRUE(p.ok()) << p.status();
   return *std::move(p);
 }
 
-// What it is lowered to, for 16 vector registers of 32 bytes.
+// The MLIR module of a program as text, for 16 vector registers of 32 bytes.
 inline std::string ModuleText(const Program& program) {
   const auto module = Lower(program, Context());
   EXPECT_TRUE(module.ok()) << module.status();
@@ -42,7 +42,8 @@ inline int Count(const std::string& text, const std::string& part) {
   return count;
 }
 
-// `prepared`: the bytes of each array that the prepare phase makes, parameters after the program's.
+// Compiles and loads a program. `prepared`, if not null, receives the size in bytes of each array that the
+// prepare phase writes. These arrays are parameters after the program's own.
 inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOptions& options = {},
                                            std::vector<size_t>* prepared = nullptr) {
   auto module = Lower(program, Context(), options);
@@ -65,7 +66,7 @@ inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOp
   return Loaded::FromBytes(*shared);
 }
 
-// Aligned storage that is a buffer of `T`.
+// An array of `T` in aligned memory.
 template <typename T>
 class Array {
  public:
@@ -103,8 +104,8 @@ inline int32_t CallKernel(const Loaded& loaded, const std::string& name, std::ve
   return loaded.Get<Function>(name)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
 }
 
-// Calls what prepares, if the program has it, with its constants alone; then the kernel. Parallel loops run
-// on so many threads.
+// Calls the prepare function, if the program has one, with its constants alone, then the kernel. Parallel
+// loops use `threads` threads.
 inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<void*> arguments,
                            const std::vector<size_t>& prepared, int threads = 2) {
   if (auto* set = loaded.Get<void(int)>(ThreadsSymbol(p.name))) set(threads);
@@ -122,7 +123,7 @@ inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<v
   return CallKernel(loaded, p.name, arguments);
 }
 
-// Runs compiled code; outputs start as 0xA5, as the interpreter's do. Returns the status.
+// Compiles and runs a program. Outputs start as bytes of 0xA5, as in the interpreter. Returns the status.
 inline int32_t RunCompiled(const Program& p, const std::vector<std::string>& inputs,
                            std::vector<std::string>* outputs, int threads = 2) {
   std::vector<size_t> prepared;

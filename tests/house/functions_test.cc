@@ -29,10 +29,6 @@ const std::set<std::string> kTables = {
 };
 // To be parted.
 const std::set<std::string> kToPart = {
-    "backends/lower/emit/emit_call.cc Emitter::EmitDot",
-    "backends/lower/emit/emit_index.cc Emitter::Digit",
-    "backends/lower/emit/emit_loops.cc Emitter::EmitBody",
-    "backends/lower/emit/emit_tile.cc Emitter::EmitTile",
     "lang/lemmas/skip_zeros.cc SkipZeros",
     "lang/primitives/cache.cc CacheRead",
     "lang/primitives/decompose_reduction.cc DecomposeReduction",

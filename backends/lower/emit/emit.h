@@ -35,6 +35,9 @@ class Emitter {
   void EmitFunction(const std::string& name, const std::vector<Id>& parameters, bool prepare);
 
  private:
+  friend class DotCall;     // emit_dot.h
+  friend class Prefetcher;  // emit_prefetch.h
+  friend class TileCall;    // emit_tile.h
   using Value = mlir::Value;
   using Values = llvm::SmallVector<Value, 4>;
 
@@ -60,17 +63,19 @@ class Emitter {
   Id StartsIn(Id nest) const;
   void EmitStart(Id nest, Id block);
   void EmitLoop(Id loop);
-  bool EmitCall(Id outer);  // emit_call.cc
-  bool EmitDot(Id outer, const std::string& name);
-  bool EmitTile(Id outer, const std::string& name);  // emit_tile.cc
-  struct TileRows {
-    IndexValue first;
-    int64_t apart = 0;  // elements from row to row
-  };
-  std::optional<TileRows> RowsOf(const Sum& address, int64_t parts, int64_t stride,
-                                 llvm::function_ref<void(int64_t row, int64_t part)> bind);
+  bool EmitCall(Id outer);
   bool RunsInstead(Id loop) const;
   void EmitSerial(Id loop);
+  // Of those that a loop's value may decide for all that is below it: `exact` have one answer for all
+  // iterations that are not bound yet, `versioned` may have two.
+  struct Deciding {
+    std::vector<int> exact, versioned;
+    bool by_loop = false;  // the loop is in one of `versioned`
+  };
+  Deciding DecidingIn(Id loop, const std::vector<Id>& blocks) const;
+  Value Establish(const std::vector<int>& exact);
+  Value HoldsForAll(int condition);  // null where it is known to
+  void EmitEither(Id loop, Value complete, const std::vector<int>& versioned);
   void EmitBody(Id loop);
   void EmitBlock(Id block);
   void EmitInstance(Id block, Value mask);
@@ -84,6 +89,7 @@ class Emitter {
   Sum UnboundPart(int condition, Sum* bound) const;
   bool SeldomHolds(int condition) const;
   bool HoldsAlike(const Sum& bound, const Interval& rest, int64_t extent) const;
+  bool HoldsAlike(int condition) const;
   bool Postponed(Id loop, const std::vector<int>& candidates) const;
   bool TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const;
   Value TrimmedUpper(Id loop, std::vector<int>& established);
@@ -112,14 +118,6 @@ class Emitter {
   void StoreVector(Id buffer, const IndexValue& at, Value stored);
   bool IsAligned(const IndexValue& at, int64_t elements) const;  // to as many
   void Fence();                                                  // after stores past the caches
-  int64_t NextOnWalk(const IndexValue& at, int64_t most) const;  // emit_prefetch.cc
-  std::vector<Id> StreamsStoredLater(int64_t elements) const;
-  void Prefetch(Id buffer, const IndexValue& at, bool store, unsigned locality = 3);
-  void PrefetchStream(Id buffer, const IndexValue& at);
-  void PrefetchTiles(Id loop);
-  void PrefetchResults(Id nest);
-  void PrefetchPanels(Id loop);
-  void PrefetchPanel(Id buffer, const Sum& address, const IndexValue& tile);
   struct Waiting {
     mlir::Block* block = nullptr;
     Id buffer = kNone;
@@ -154,6 +152,8 @@ class Emitter {
   // --- emit_index.cc
   IndexValue Eval(const Sum& sum);
   IndexValue Digit(const IndexValue& value, int64_t lower, int64_t extent);
+  std::optional<IndexValue> DigitOfLess(const IndexValue& value, int64_t lower, int64_t extent);
+  IndexValue DigitAhead(const IndexValue& value, int64_t lower, int64_t extent, Interval range);
   IndexValue LaneValue(const IndexValue& value, size_t lane) const;
   Interval RangeOf(const IndexValue& value) const;
   Value Scalar(const IndexValue& value);  // of a uniform value

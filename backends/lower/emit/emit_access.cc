@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/lower/emit/emit.h"
+#include "backends/lower/emit/emit_prefetch.h"
 #include "lang/base/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -97,7 +98,7 @@ mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value other
                                                 Vector(at), all, rest);
       }
     } else if (stride == 1) {
-      PrefetchStream(buffer, at);
+      Prefetcher(*this).Stream(buffer, at);
       result = mlir::vector::LoadOp::create(b_, loc_, vector, memory, mlir::ValueRange{Scalar(at.Uniform())});
     } else if (!(result = LoadStrided(buffer, at))) {
       std::map<int64_t, Value> distinct;

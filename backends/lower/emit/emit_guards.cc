@@ -152,6 +152,19 @@ bool Emitter::HoldsAlike(const Sum& bound, const Interval& rest, int64_t extent)
   return !some_cross(0) && !some_cross(extent);
 }
 
+bool Emitter::HoldsAlike(int condition) const {
+  Sum bound;
+  const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
+  return HoldsAlike(bound, rest, plan_.conditions[condition].extent);
+}
+
+// Whether it holds for all that is not bound yet.
+mlir::Value Emitter::HoldsForAll(int condition) {
+  Sum bound;
+  const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
+  return InRange(Assumed(condition, Eval(bound)), plan_.conditions[condition].extent, rest.min, rest.max);
+}
+
 // Whether the condition holds throughout what is not bound yet for less than half of what may be bound. A
 // version for that is rarely taken, and iterations that are written out know more, each of its own part.
 bool Emitter::SeldomHolds(int condition) const {

@@ -18,6 +18,16 @@ Interval Scaled(Interval range, int64_t scale) {
                     : Interval{range.max * scale, range.min * scale};
 }
 
+IndexValue ConstantDigit(const IndexValue& value, int64_t lower, int64_t extent) {
+  IndexValue result = IndexValue::Constant(DigitOf(value.constant, lower, extent));
+  IndexValue lanes;
+  for (const int64_t lane : value.lanes) {
+    lanes.lanes.push_back(DigitOf(value.constant + lane, lower, extent) - result.constant);
+  }
+  result.Add(lanes, 1);
+  return result;
+}
+
 }  // namespace
 
 // Makes a value in the body of a level, ahead of what is there, once.
@@ -100,15 +110,24 @@ IndexValue Emitter::Digit(const IndexValue& value, int64_t lower, int64_t extent
   const Interval range = RangeOf(value);
   if (extent > 0 && range.min >= 0 && range.max < lower * extent) extent = 0;
   if (lower == 1 && extent == 0) return value;
-  if (value.terms.empty() && value.vectors.empty()) {
-    IndexValue result = IndexValue::Constant(DigitOf(value.constant, lower, extent));
-    IndexValue lanes;
-    for (const int64_t lane : value.lanes) {
-      lanes.lanes.push_back(DigitOf(value.constant + lane, lower, extent) - result.constant);
-    }
-    result.Add(lanes, 1);
-    return result;
-  }
+  if (value.terms.empty() && value.vectors.empty()) return ConstantDigit(value, lower, extent);
+  if (auto digit = DigitOfLess(value, lower, extent)) return *std::move(digit);
+  const Interval digits{extent == 0 ? FloorDiv(range.min, lower) : 0,
+                        extent == 0 ? FloorDiv(range.max, lower) : extent - 1};
+  if (value.uniform()) return DigitAhead(value, lower, extent, digits);
+  Value vector = Vector(value);
+  const auto splat = [&](int64_t n) {
+    return ConstantLanes(std::vector<int64_t>(lanes_, n), b_.getIndexType());
+  };
+  if (lower != 1) vector = mlir::arith::DivUIOp::create(b_, loc_, vector, splat(lower));
+  if (extent != 0) vector = mlir::arith::RemUIOp::create(b_, loc_, vector, splat(extent));
+  IndexValue result;
+  result.vectors.push_back({vector, 1, digits});
+  return result;
+}
+
+// The digit from a part of the terms, where the others do not change it.
+std::optional<IndexValue> Emitter::DigitOfLess(const IndexValue& value, int64_t lower, int64_t extent) {
   // What is a multiple of `lower` divides apart from the rest, if the rest is a remainder.
   IndexValue multiple, rest;
   multiple.constant = FloorDiv(value.constant, lower);
@@ -127,42 +146,32 @@ IndexValue Emitter::Digit(const IndexValue& value, int64_t lower, int64_t extent
   if (apart && extent == 0) return multiple;
   if (apart && lower > 1) return Digit(multiple, 1, extent);
   // What is a multiple of all that the remainder is taken of has none.
-  if (extent > 0) {
-    IndexValue less = value;
-    less.constant = DigitOf(value.constant, 1, lower * extent);
-    llvm::erase_if(less.terms, [&](const auto& term) { return term.second % (lower * extent) == 0; });
-    if (less.terms.size() < value.terms.size() && RangeOf(less).min >= 0) return Digit(less, lower, extent);
-  }
+  if (extent == 0) return std::nullopt;
+  IndexValue less = value;
+  less.constant = DigitOf(value.constant, 1, lower * extent);
+  llvm::erase_if(less.terms, [&](const auto& term) { return term.second % (lower * extent) == 0; });
+  if (less.terms.size() == value.terms.size() || RangeOf(less).min < 0) return std::nullopt;
+  return Digit(less, lower, extent);
+}
 
-  const Interval digits{extent == 0 ? FloorDiv(range.min, lower) : 0,
-                        extent == 0 ? FloorDiv(range.max, lower) : extent - 1};
-  if (value.uniform()) {
-    int level = 0;
-    for (const auto& [atom, coefficient] : value.terms) level = std::max(level, atoms_[atom].level);
-    std::vector<int64_t> key{kDigitKey, lower, extent};
-    value.AppendKey(key);
-    const Value base = Scalar(value);
-    const Value lower_value = ConstantIndex(lower), extent_value = ConstantIndex(extent);
-    const Value digit = Ahead(level, std::move(key), [&] {
-      Value v = base;
-      if (lower != 1) v = mlir::arith::DivUIOp::create(b_, loc_, v, lower_value);
-      if (extent != 0) v = mlir::arith::RemUIOp::create(b_, loc_, v, extent_value);
-      return v;
-    });
-    for (size_t i = 0; i < atoms_.size(); ++i) {
-      if (atoms_[i].value == digit) return IndexValue::OfAtom(static_cast<int>(i));
-    }
-    return IndexValue::OfAtom(AddAtom(digit, level, digits));
+// Of a value that is the same for all lanes: divided in the body of the innermost loop that it depends on.
+IndexValue Emitter::DigitAhead(const IndexValue& value, int64_t lower, int64_t extent, Interval range) {
+  int level = 0;
+  for (const auto& [atom, coefficient] : value.terms) level = std::max(level, atoms_[atom].level);
+  std::vector<int64_t> key{kDigitKey, lower, extent};
+  value.AppendKey(key);
+  const Value base = Scalar(value);
+  const Value lower_value = ConstantIndex(lower), extent_value = ConstantIndex(extent);
+  const Value digit = Ahead(level, std::move(key), [&] {
+    Value v = base;
+    if (lower != 1) v = mlir::arith::DivUIOp::create(b_, loc_, v, lower_value);
+    if (extent != 0) v = mlir::arith::RemUIOp::create(b_, loc_, v, extent_value);
+    return v;
+  });
+  for (size_t i = 0; i < atoms_.size(); ++i) {
+    if (atoms_[i].value == digit) return IndexValue::OfAtom(static_cast<int>(i));
   }
-  Value vector = Vector(value);
-  const auto splat = [&](int64_t n) {
-    return ConstantLanes(std::vector<int64_t>(lanes_, n), b_.getIndexType());
-  };
-  if (lower != 1) vector = mlir::arith::DivUIOp::create(b_, loc_, vector, splat(lower));
-  if (extent != 0) vector = mlir::arith::RemUIOp::create(b_, loc_, vector, splat(extent));
-  IndexValue result;
-  result.vectors.push_back({vector, 1, digits});
-  return result;
+  return IndexValue::OfAtom(AddAtom(digit, level, range));
 }
 
 // Outer terms first, each sum in the body of the innermost loop it depends on; the constant last, where

@@ -5,6 +5,9 @@
 #include "absl/algorithm/container.h"
 #include "backends/cpu/passes/outline_parallel.h"
 #include "backends/lower/emit/emit.h"
+#include "backends/lower/emit/emit_dot.h"
+#include "backends/lower/emit/emit_prefetch.h"
+#include "backends/lower/emit/emit_tile.h"
 #include "backends/lower/passes/written_out.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
@@ -49,7 +52,7 @@ void Emitter::EmitNode(Id node) { p_.IsLoop(node) ? EmitLoop(node) : EmitBlock(n
 
 void Emitter::EmitChildren(Id node) {
   for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
-    PrefetchTiles(child);
+    Prefetcher(*this).Tiles(child);
     const Id block = StartsIn(child);
     block == kNone ? EmitNode(child) : EmitStart(child, block);
   }
@@ -129,6 +132,14 @@ void Emitter::EmitLoop(Id loop) {
   loops_.erase(loop);
 }
 
+// As instructions of the machine, if it has them.
+bool Emitter::EmitCall(Id outer) {
+  const auto call = calls_.find(outer);
+  if (call == calls_.end()) return false;
+  EmitWaiting([](const Waiting&) { return true; });
+  return DotCall(*this, outer).Emit(call->second) || TileCall(*this, outer).Emit(call->second);
+}
+
 // Whether an unrolled loop need not be written out here: incomplete tiles are short as loops.
 bool Emitter::RunsInstead(Id loop) const {
   return slow_ && lanes_ == 0 && !IndexesRegisters(p_, plan_, registers_, loop);
@@ -164,42 +175,25 @@ void Emitter::EmitSerial(Id loop) {
   levels_.pop_back();
 }
 
-// The children of a loop that has a value, behind the conditions that this value decides:
-//   if (exact conditions of everything below) {
-//     if (the tile is complete) { children without conditions } else { children with conditions }
-//   }
-void Emitter::EmitBody(Id loop) {
-  const std::vector<Id> blocks = BlocksBelow(p_, loop);
-  std::vector<int> exact, versioned;
-  bool mine = false;
-  const auto alike = [&](int condition) {
-    Sum bound;
-    const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
-    return HoldsAlike(bound, rest, plan_.conditions[condition].extent);
-  };
-  // Null where it is known to hold for all that is not bound yet.
-  const auto holds_for_all = [&](int condition) {
-    Sum bound;
-    const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
-    return InRange(Assumed(condition, Eval(bound)), plan_.conditions[condition].extent, rest.min, rest.max);
-  };
+Emitter::Deciding Emitter::DecidingIn(Id loop, const std::vector<Id>& blocks) const {
+  Deciding deciding;
   for (const int condition : OpenConditions(blocks)) {
-    if (alike(condition) && GuardsAll(condition, blocks)) {
-      exact.push_back(condition);
+    if (HoldsAlike(condition) && GuardsAll(condition, blocks)) {
+      deciding.exact.push_back(condition);
       continue;
     }
     const bool waits = absl::c_any_of(plan_.conditions[condition].loops, [&](Id l) {
       return loops_.count(l) == 0 && !IsWrittenOut(p_.loop(l));
     });
     if (waits || (SeldomHolds(condition) && !Skips(blocks, condition))) continue;
-    versioned.push_back(condition);
-    mine |= absl::c_linear_search(plan_.conditions[condition].loops, loop);
+    deciding.versioned.push_back(condition);
+    deciding.by_loop |= absl::c_linear_search(plan_.conditions[condition].loops, loop);
   }
+  return deciding;
+}
 
-  mlir::OpBuilder::InsertionGuard guard(b_);
-  const auto branch = [&](Value test, bool with_else) {
-    return mlir::scf::IfOp::create(b_, loc_, test, with_else);
-  };
+// Makes what the conditions decide known. Returns whether all hold: null if that is known already.
+mlir::Value Emitter::Establish(const std::vector<int>& exact) {
   Value passes;
   for (const int condition : exact) {
     Sum bound;
@@ -210,39 +204,48 @@ void Emitter::EmitBody(Id loop) {
     if (known_[condition] == true)
       passes = And(passes, InRange(value, plan_.conditions[condition].extent, rest.min, rest.max));
   }
+  return passes;
+}
+
+// if (the tile is complete) { children without conditions } else { children with conditions }
+void Emitter::EmitEither(Id loop, Value complete, const std::vector<int>& versioned) {
+  const bool decided = versioned.size() == 1 && HoldsAlike(versioned[0]);
+  auto either = mlir::scf::IfOp::create(b_, loc_, complete, /*withElseRegion=*/true);
+  for (const bool holds : {true, false}) {
+    b_.setInsertionPointToStart(holds ? either.thenBlock() : either.elseBlock());
+    Saved inside = EnterRegion(false);
+    for (const int condition : versioned) {
+      if (holds || decided) known_[condition] = holds;
+    }
+    slow_ = !holds && !decided;
+    EmitChildren(loop);
+    slow_ = false;
+    for (const int condition : versioned) known_[condition].reset();
+    LeaveRegion(std::move(inside));
+  }
+}
+
+// The children of a loop that has a value, behind the conditions that this value decides:
+//   if (exact conditions of everything below) { a version for complete tiles, one for edges or for others }
+void Emitter::EmitBody(Id loop) {
+  const std::vector<Id> blocks = BlocksBelow(p_, loop);
+  const auto [exact, versioned, by_loop] = DecidingIn(loop, blocks);
+  mlir::OpBuilder::InsertionGuard guard(b_);
+  const Value passes = Establish(exact);
   Saved saved = EnterRegion(false);
-  if (passes) b_.setInsertionPointToStart(branch(passes, false).thenBlock());
+  if (passes) b_.setInsertionPointToStart(mlir::scf::IfOp::create(b_, loc_, passes, false).thenBlock());
 
   Value complete;
   std::vector<Edges> edges;
-  if (mine && !slow_ && versions_ < kMostVersions && lanes_ == 0 && !Postponed(loop, versioned)) {
+  if (by_loop && !slow_ && versions_ < kMostVersions && lanes_ == 0 && !Postponed(loop, versioned)) {
     edges = EdgesOf(blocks, versioned);
-    for (const int condition : versioned) complete = And(complete, holds_for_all(condition));
+    for (const int condition : versioned) complete = And(complete, HoldsForAll(condition));
   }
   if (!complete) {
     EmitChildren(loop);
-  } else if (!edges.empty()) {
-    ++versions_;
-    EmitEdges(loop, edges);
-    --versions_;
   } else {
-    const bool decided = versioned.size() == 1 && alike(versioned[0]);
-    auto either = branch(complete, true);
     ++versions_;
-    const auto fill = [&](mlir::Block* block, bool holds) {
-      b_.setInsertionPointToStart(block);
-      Saved inside = EnterRegion(false);
-      for (const int condition : versioned) {
-        if (holds || decided) known_[condition] = holds;
-      }
-      slow_ = !holds && !decided;
-      EmitChildren(loop);
-      slow_ = false;
-      for (const int condition : versioned) known_[condition].reset();
-      LeaveRegion(std::move(inside));
-    };
-    fill(either.thenBlock(), true);
-    fill(either.elseBlock(), false);
+    edges.empty() ? EmitEither(loop, complete, versioned) : EmitEdges(loop, edges);
     --versions_;
   }
   for (const int condition : exact) known_[condition].reset();

@@ -1,16 +1,7 @@
-// What is fetched while something else is computed, of buffers larger than the caches of a core.
-//
-// Streams: a block that computes much of each element that it loads prefetches meanwhile what the next
-// iteration around loads, and what others of its nest store to. What the machine prefetches by itself stops
-// at the end of a page, and blocks that compute little have no time for it.
-//
-// Tiles: before the loops that compute a tile in registers, the tile of the result that it is added to.
-//
-// Panels: what several tiles read one after the other is followed by another panel, of which each tile
-// prefetches a part.
+#include "backends/lower/emit/emit_prefetch.h"
+
 #include <algorithm>
 
-#include "backends/lower/emit/emit.h"
 #include "backends/lower/passes/written_out.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
@@ -38,15 +29,15 @@ bool RunsBelow(const Program& p, Id node) {
 
 // Elements from this iteration to the next of the outermost loop that steps little; 0 if the loops that run
 // do not walk through the buffer from its beginning to its end.
-int64_t Emitter::NextOnWalk(const IndexValue& at, int64_t most) const {
-  if (levels_.size() < 2 || at.terms.size() + 1 != levels_.size()) return 0;
-  std::vector<std::pair<int64_t, int64_t>> steps(levels_.size());  // by level: coefficient, extent
+int64_t Prefetcher::NextOnWalk(const IndexValue& at, int64_t most) const {
+  if (e_.levels_.size() < 2 || at.terms.size() + 1 != e_.levels_.size()) return 0;
+  std::vector<std::pair<int64_t, int64_t>> steps(e_.levels_.size());  // by level: coefficient, extent
   for (const auto& [atom, coefficient] : at.terms)
-    steps[atoms_[atom].level] = {coefficient, atoms_[atom].range.max + 1};
+    steps[e_.atoms_[atom].level] = {coefficient, e_.atoms_[atom].range.max + 1};
   int64_t next = 0, inside = 0;
   for (size_t level = steps.size() - 1; level > 0; --level) {
     const auto [step, extent] = steps[level];
-    if (inside > 0 ? step != inside : step < lanes_) return 0;
+    if (inside > 0 ? step != inside : step < e_.lanes_) return 0;
     if (step <= most) next = step;
     inside = step * extent;
   }
@@ -54,36 +45,38 @@ int64_t Emitter::NextOnWalk(const IndexValue& at, int64_t most) const {
 }
 
 // Results of as many elements that other blocks of the nest store: these store at a similar place.
-std::vector<Id> Emitter::StreamsStoredLater(int64_t elements) const {
-  Id nest = instance_;
-  while (p_.nodes[nest].parent != kRoot) nest = p_.nodes[nest].parent;
+std::vector<Id> Prefetcher::StreamsStoredLater(int64_t elements) const {
+  Id nest = e_.instance_;
+  while (e_.p_.nodes[nest].parent != kRoot) nest = e_.p_.nodes[nest].parent;
   std::vector<Id> streams;
-  for (const Id block : BlocksBelow(p_, nest)) {
-    if (AnnotationOf(p_, p_.block(block).annotations, kStream) != 0) continue;  // its results pass the caches
-    for (const Access& dest : p_.Accesses(p_.block(block).dests)) {
-      const bool stream = plan_.buffers[dest.buffer].elements == elements &&
-                          plan_.buffers[dest.buffer].place == Memory::kParameter;
-      if (stream && block != instance_) streams.push_back(dest.buffer);
+  for (const Id block : BlocksBelow(e_.p_, nest)) {
+    if (AnnotationOf(e_.p_, e_.p_.block(block).annotations, kStream) != 0)
+      continue;  // its results pass the caches
+    for (const Access& dest : e_.p_.Accesses(e_.p_.block(block).dests)) {
+      const bool stream = e_.plan_.buffers[dest.buffer].elements == elements &&
+                          e_.plan_.buffers[dest.buffer].place == Memory::kParameter;
+      if (stream && block != e_.instance_) streams.push_back(dest.buffer);
     }
   }
   return streams;
 }
 
-void Emitter::Prefetch(Id buffer, const IndexValue& at, bool store, unsigned locality) {
-  mlir::memref::PrefetchOp::create(b_, loc_, buffers_[buffer], mlir::ValueRange{Scalar(at)}, store, locality,
+void Prefetcher::Line(Id buffer, const IndexValue& at, bool store, unsigned locality) {
+  mlir::memref::PrefetchOp::create(e_.b_, e_.loc_, e_.buffers_[buffer], mlir::ValueRange{e_.Scalar(at)},
+                                   store, locality,
                                    /*isDataCache=*/true);
 }
 
-void Emitter::PrefetchStream(Id buffer, const IndexValue& at) {
-  const int64_t elements = plan_.buffers[buffer].elements, size = SizeOf(p_.buffers[buffer].dtype);
-  if (options_.stream_bytes == 0 || elements * size < options_.stream_bytes) return;
+void Prefetcher::Stream(Id buffer, const IndexValue& at) {
+  const int64_t elements = e_.plan_.buffers[buffer].elements, size = SizeOf(e_.p_.buffers[buffer].dtype);
+  if (e_.options_.stream_bytes == 0 || elements * size < e_.options_.stream_bytes) return;
   const int64_t next = NextOnWalk(at, kMostAhead / size);
-  if (next == 0 || IsCheap(p_, instance_)) return;
+  if (next == 0 || IsCheap(e_.p_, e_.instance_)) return;
   const auto prefetch = [&](Id stream, int64_t distance, bool store) {
-    for (int64_t lane = 0; lane < lanes_; lane += kLine / SizeOf(p_.buffers[stream].dtype)) {
+    for (int64_t lane = 0; lane < e_.lanes_; lane += kLine / SizeOf(e_.p_.buffers[stream].dtype)) {
       IndexValue ahead = at.Uniform();
       ahead.constant += distance + lane;
-      Prefetch(stream, ahead, store);
+      Line(stream, ahead, store);
     }
   };
   prefetch(buffer, next, false);
@@ -91,82 +84,82 @@ void Emitter::PrefetchStream(Id buffer, const IndexValue& at) {
 }
 
 // A loop that runs, before a later sibling without loops that run combines what it made.
-void Emitter::PrefetchTiles(Id loop) {
-  if (options_.stream_bytes == 0 || slow_ || lanes_ > 0 || !RunsBelow(p_, loop)) return;
-  for (Id next = p_.nodes[loop].next; next != kNone; next = p_.nodes[next].next) {
-    if (!RunsBelow(p_, next)) PrefetchResults(next);
+void Prefetcher::Tiles(Id loop) {
+  if (e_.options_.stream_bytes == 0 || e_.slow_ || e_.lanes_ > 0 || !RunsBelow(e_.p_, loop)) return;
+  for (Id next = e_.p_.nodes[loop].next; next != kNone; next = e_.p_.nodes[next].next) {
+    if (!RunsBelow(e_.p_, next)) Results(next);
   }
-  PrefetchPanels(loop);
+  Panels(loop);
 }
 
 // A part of the next panel of each large operand before each tile that reads the same panel again: together
 // they fetch all of it while the tiles are computed.
-void Emitter::PrefetchPanels(Id loop) {
-  Id around = p_.nodes[loop].parent;
-  while (p_.IsLoop(around) && loops_.at(around).is_constant()) around = p_.nodes[around].parent;
-  if (!p_.IsLoop(around)) return;
-  for (const Id block : BlocksBelow(p_, loop)) {
-    if (p_.block(block).monoid == kNone) continue;
-    for (const Id load : Loads(p_, block))
-      PrefetchPanel(p_.exprs[load].AsLoad().buffer, plan_.blocks.at(block).addresses.at(load),
-                    loops_.at(around));
+void Prefetcher::Panels(Id loop) {
+  Id around = e_.p_.nodes[loop].parent;
+  while (e_.p_.IsLoop(around) && e_.loops_.at(around).is_constant()) around = e_.p_.nodes[around].parent;
+  if (!e_.p_.IsLoop(around)) return;
+  for (const Id block : BlocksBelow(e_.p_, loop)) {
+    if (e_.p_.block(block).monoid == kNone) continue;
+    for (const Id load : Loads(e_.p_, block))
+      Panel(e_.p_.exprs[load].AsLoad().buffer, e_.plan_.blocks.at(block).addresses.at(load),
+            e_.loops_.at(around));
   }
 }
 
-void Emitter::PrefetchPanel(Id buffer, const Sum& address, const IndexValue& tile) {
-  const int64_t size = SizeOf(p_.buffers[buffer].dtype), line = kLine / size;
-  if (plan_.buffers[buffer].elements * size < options_.stream_bytes) return;
+void Prefetcher::Panel(Id buffer, const Sum& address, const IndexValue& tile) {
+  const int64_t size = SizeOf(e_.p_.buffers[buffer].dtype), line = kLine / size;
+  if (e_.plan_.buffers[buffer].elements * size < e_.options_.stream_bytes) return;
   Sum outside = Sum::Constant(address.offset);
   int64_t span = 1, elements = 1;
   for (const Split& split : address.splits) {
     if (split.source.kind != Source::Kind::kLoop) return;
-    if (loops_.contains(split.source.id)) {
+    if (e_.loops_.contains(split.source.id)) {
       outside.splits.push_back(split);
     } else {
-      const int64_t values = SplitRange(split, Extents(p_)), reach = split.scale * (values - 1);
+      const int64_t values = SplitRange(split, Extents(e_.p_)), reach = split.scale * (values - 1);
       outside.offset += std::min<int64_t>(reach, 0);
       span += std::abs(reach);
       elements *= values;
     }
   }
-  const IndexValue at = Eval(outside);
-  std::vector<int64_t> steps(levels_.size(), 0);
-  for (const auto& [atom, coefficient] : at.terms) steps[atoms_[atom].level] = coefficient;
+  const IndexValue at = e_.Eval(outside);
+  std::vector<int64_t> steps(e_.levels_.size(), 0);
+  for (const auto& [atom, coefficient] : at.terms) steps[e_.atoms_[atom].level] = coefficient;
   const auto next = std::find_if(steps.rbegin(), steps.rend(), [](int64_t step) { return step != 0; });
   if (next == steps.rbegin() || next == steps.rend() || *next < span || elements < span) return;
-  const int64_t tiles = RangeOf(tile).max + 1, lines = (span + line - 1) / line,
+  const int64_t tiles = e_.RangeOf(tile).max + 1, lines = (span + line - 1) / line,
                 part = (lines + tiles - 1) / tiles;
   if (part > kMostLines) return;
   for (int64_t i = 0; i < part; ++i) {
     IndexValue ahead = at;
     ahead.constant += *next + i * line;
     ahead.Add(tile, part * line);
-    Prefetch(buffer, ahead, /*store=*/false, /*locality=*/2);
+    Line(buffer, ahead, /*store=*/false, /*locality=*/2);
   }
 }
 
-void Emitter::PrefetchResults(Id node) {
-  if (p_.IsLoop(node)) {
-    const LoopNode& loop = p_.loop(node);
+void Prefetcher::Results(Id node) {
+  if (e_.p_.IsLoop(node)) {
+    const LoopNode& loop = e_.p_.loop(node);
     const bool lanes = loop.kind == LoopKind::kVectorized && loop.extent.Known() > 1;
     for (int64_t i = 0; i < (lanes ? 1 : loop.extent.Known()); ++i) {
-      loops_[node] = lanes ? IndexValue::Lanes(loop.extent.Known()) : IndexValue::Constant(i);
-      for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next)
-        PrefetchResults(child);
+      e_.loops_[node] = lanes ? IndexValue::Lanes(loop.extent.Known()) : IndexValue::Constant(i);
+      for (Id child = e_.p_.nodes[node].first; child != kNone; child = e_.p_.nodes[child].next)
+        Results(child);
     }
-    loops_.erase(node);
+    e_.loops_.erase(node);
     return;
   }
-  const auto dests = p_.Accesses(p_.block(node).dests);
-  if (p_.block(node).monoid == kNone) return;
+  const auto dests = e_.p_.Accesses(e_.p_.block(node).dests);
+  if (e_.p_.block(node).monoid == kNone) return;
   for (size_t r = 0; r < dests.size(); ++r) {
     const Id buffer = dests[r].buffer;
-    const int64_t size = SizeOf(p_.buffers[buffer].dtype);
-    if (plan_.buffers[buffer].elements * size < options_.stream_bytes) continue;
-    const IndexValue at = Eval(plan_.blocks.at(node).dests[r]);
+    const int64_t size = SizeOf(e_.p_.buffers[buffer].dtype);
+    if (e_.plan_.buffers[buffer].elements * size < e_.options_.stream_bytes) continue;
+    const IndexValue at = e_.Eval(e_.plan_.blocks.at(node).dests[r]);
     if (at.stride() != 1) continue;
     for (size_t lane = 0; lane < at.lanes.size(); lane += static_cast<size_t>(kLine / size)) {
-      Prefetch(buffer, LaneValue(at, lane), /*store=*/true);
+      Line(buffer, e_.LaneValue(at, lane), /*store=*/true);
     }
   }
 }

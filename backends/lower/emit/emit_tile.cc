@@ -1,10 +1,8 @@
-// Calls of matrix units (AMX): tiles of A and B are loaded by rows, their product is added to a tile of C,
-// which is one vector of 256 elements to everything but the unit. LLVM keeps it in a register of the unit
-// where it stays on the stack, and configures the unit.
+#include "backends/lower/emit/emit_tile.h"
+
 #include <algorithm>
 #include <iterator>
 
-#include "backends/lower/emit/emit.h"
 #include "backends/lower/passes/calls.h"
 #include "lang/analysis/dataflow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -60,16 +58,78 @@ void AskForUnit(mlir::ModuleOp module, mlir::Location loc) {
 
 }  // namespace
 
-// Where a row begins, and how far it is to the next; nothing where elements are apart in another way than the
+bool TileCall::Emit(const std::string& intrinsic) {
+  const auto* tile = std::find_if(std::begin(kTiles), std::end(kTiles), [&](const TileInstruction& t) {
+    return t.intrinsic == intrinsic && HasFeature(e_.options_.features, t.feature);
+  });
+  if (tile == std::end(kTiles) || !FindFactors() || !FindRows(tile->together)) return false;
+
+  AskForUnit(e_.module_, e_.loc_);
+  result_ = e_.p_.Accesses(e_.p_.block(block_).dests)[0].buffer;
+  whole_ = e_.plan_.buffers[result_].place == Memory::kAlloca && rows_c_.apart == kColumns;
+  const auto number = [&](int64_t value) -> Value {
+    return mlir::arith::ConstantOp::create(e_.b_, e_.loc_,
+                                           e_.b_.getI16IntegerAttr(static_cast<int16_t>(value)));
+  };
+  height_ = number(kRows);
+  width_ = number(kRowBytes);
+  const Value left = Load(BufferRead(e_.p_.exprs[a_]), rows_a_);
+  const Value right = Load(BufferRead(e_.p_.exprs[b_]), rows_b_);
+  StoreSums(Call(Unit(), tile->llvm, {height_, width_, width_, LoadSums(), left, right}));
+  e_.Forget(result_);
+  return true;
+}
+
+bool TileCall::FindFactors() {
+  const Program& p = e_.p_;
+  middle_ = OnlyChild(p, outer_);
+  inner_ = middle_ == kNone ? kNone : OnlyChild(p, middle_);
+  block_ = inner_ == kNone ? kNone : OnlyChild(p, inner_);
+  if (block_ == kNone || !p.IsLoop(middle_) || !p.IsLoop(inner_) || !p.IsBlock(block_)) return false;
+  const Expr& product = p.exprs[p.List(p.block(block_).values)[0]];
+  a_ = LoadUnderCast(p, product.operand(0));
+  b_ = LoadUnderCast(p, product.operand(1));
+  const std::vector<int>& guards = e_.plan_.blocks.at(block_).guards;
+  const bool decided = std::all_of(guards.begin(), guards.end(), [&](int c) { return e_.known_[c] == true; });
+  return a_ != kNone && b_ != kNone && decided && p.block(block_).accumulates;
+}
+
+// `together`: elements of a column of B that lie next to each other.
+bool TileCall::FindRows(int64_t together) {
+  const auto bind = [&](Id row_loop, int64_t row, Id lane_loop, int64_t lanes, Id still) {
+    e_.loops_[still] = IndexValue::Constant(0);
+    e_.loops_[row_loop] = IndexValue::Constant(row);
+    e_.loops_[lane_loop] = IndexValue::Lanes(lanes);
+    e_.lanes_ = lanes;
+  };
+  const BlockPlan& plan = e_.plan_.blocks.at(block_);
+  const int64_t k = e_.p_.loop(middle_).extent.Known();
+  const auto rows_a = RowsOf(plan.addresses.at(a_), 1, 1,
+                             [&](int64_t row, int64_t) { bind(outer_, row, middle_, k, inner_); });
+  const auto rows_b = RowsOf(plan.addresses.at(b_), together, together, [&](int64_t row, int64_t part) {
+    bind(middle_, row * together + part, inner_, kColumns, outer_);
+  });
+  const auto rows_c = RowsOf(plan.dests[0], 1, 1,
+                             [&](int64_t row, int64_t) { bind(outer_, row, inner_, kColumns, middle_); });
+  e_.lanes_ = 0;
+  for (const Id loop : {outer_, middle_, inner_}) e_.loops_.erase(loop);
+  if (!rows_a || !rows_b || !rows_c) return false;
+  rows_a_ = *rows_a;
+  rows_b_ = *rows_b;
+  rows_c_ = *rows_c;
+  return true;
+}
+
+// Where a row begins, and how far it is to the next; nothing if elements are apart in another way than the
 // unit reads them. `bind` sets the loops of a row's part; lanes go along what the caller made lanes.
-std::optional<Emitter::TileRows> Emitter::RowsOf(const Sum& address, int64_t parts, int64_t stride,
-                                                 llvm::function_ref<void(int64_t row, int64_t part)> bind) {
-  TileRows rows;
+std::optional<TileCall::Rows> TileCall::RowsOf(const Sum& address, int64_t parts, int64_t stride,
+                                               llvm::function_ref<void(int64_t row, int64_t part)> bind) {
+  Rows rows;
   std::vector<int64_t> first;
   for (int64_t row = 0; row < kRows; ++row) {
     for (int64_t part = 0; part < parts; ++part) {
       bind(row, part);
-      IndexValue at = Eval(address);
+      IndexValue at = e_.Eval(address);
       if (!at.vectors.empty() || at.stride() != stride) return std::nullopt;
       at = at.Uniform();
       if (row == 0 && part == 0) rows.first = at;
@@ -84,92 +144,57 @@ std::optional<Emitter::TileRows> Emitter::RowsOf(const Sum& address, int64_t par
   return rows;
 }
 
-// False where the machine has none, or elements do not lie as it wants them: then the description is emitted.
-bool Emitter::EmitTile(Id outer, const std::string& name) {
-  const auto* tile = std::find_if(std::begin(kTiles), std::end(kTiles), [&](const TileInstruction& t) {
-    return t.intrinsic == name && HasFeature(options_.features, t.feature);
-  });
-  if (tile == std::end(kTiles)) return false;
-  const Id middle = OnlyChild(p_, outer), inner = middle == kNone ? kNone : OnlyChild(p_, middle),
-           block = inner == kNone ? kNone : OnlyChild(p_, inner);
-  if (block == kNone || !p_.IsLoop(middle) || !p_.IsLoop(inner) || !p_.IsBlock(block)) return false;
-  const BlockPlan& plan = plan_.blocks.at(block);
-  const Expr& product = p_.exprs[p_.List(p_.block(block).values)[0]];
-  const Id a = LoadUnderCast(p_, product.operand(0)), b = LoadUnderCast(p_, product.operand(1));
-  const bool decided =
-      std::all_of(plan.guards.begin(), plan.guards.end(), [&](int c) { return known_[c] == true; });
-  if (a == kNone || b == kNone || !decided || !p_.block(block).accumulates) return false;
-
-  const auto unbind = [&] {
-    lanes_ = 0;
-    for (const Id loop : {outer, middle, inner}) loops_.erase(loop);
-  };
-  const auto bind = [&](Id row_loop, int64_t row, Id lane_loop, int64_t lanes, Id still) {
-    loops_[still] = IndexValue::Constant(0);
-    loops_[row_loop] = IndexValue::Constant(row);
-    loops_[lane_loop] = IndexValue::Lanes(lanes);
-    lanes_ = lanes;
-  };
-  const int64_t k = p_.loop(middle).extent.Known();
-  const auto rows_a =
-      RowsOf(plan.addresses.at(a), 1, 1, [&](int64_t row, int64_t) { bind(outer, row, middle, k, inner); });
-  const auto rows_b = RowsOf(
-      plan.addresses.at(b), tile->together, tile->together,
-      [&](int64_t row, int64_t part) { bind(middle, row * tile->together + part, inner, kColumns, outer); });
-  const auto rows_c =
-      RowsOf(plan.dests[0], 1, 1, [&](int64_t row, int64_t) { bind(outer, row, inner, kColumns, middle); });
-  unbind();
-  if (!rows_a || !rows_b || !rows_c) return false;
-
-  AskForUnit(module_, loc_);
-  const Id result = p_.Accesses(p_.block(block).dests)[0].buffer;
-  const mlir::Type unit = LLVM::LLVMX86AMXType::get(b_.getContext());
-  const auto number = [&](int64_t value) -> Value {
-    return mlir::arith::ConstantOp::create(b_, loc_, b_.getI16IntegerAttr(static_cast<int16_t>(value)));
-  };
-  const auto bytes = [&](int64_t value) -> Value {
-    return mlir::arith::ConstantOp::create(b_, loc_, b_.getI64IntegerAttr(value));
-  };
-  const auto call = [&](mlir::Type type, const char* intrinsic, mlir::ValueRange operands) -> Value {
-    auto made = type ? LLVM::CallIntrinsicOp::create(b_, loc_, type, b_.getStringAttr(intrinsic), operands)
-                     : LLVM::CallIntrinsicOp::create(b_, loc_, b_.getStringAttr(intrinsic), operands);
-    return type ? made.getResult(0) : Value();
-  };
-  const auto pointer = [&](Id buffer, const TileRows& rows) -> Value {
-    const Value base = mlir::memref::ExtractAlignedPointerAsIndexOp::create(b_, loc_, buffers_[buffer]);
-    const Value size = mlir::arith::ConstantIndexOp::create(b_, loc_, SizeOf(p_.buffers[buffer].dtype));
-    const Value offset = mlir::arith::MulIOp::create(b_, loc_, Scalar(rows.first), size);
-    const Value sum = mlir::arith::AddIOp::create(b_, loc_, base, offset);
-    const Value bits = mlir::arith::IndexCastOp::create(b_, loc_, b_.getI64Type(), sum);
-    return LLVM::IntToPtrOp::create(b_, loc_, LLVM::LLVMPointerType::get(b_.getContext()), bits);
-  };
-  const Value height = number(kRows), width = number(kRowBytes);
-  const auto load = [&](Id buffer, const TileRows& rows) -> Value {
-    return call(unit, "llvm.x86.tileloadd64.internal",
-                {height, width, pointer(buffer, rows), bytes(rows.apart * SizeOf(p_.buffers[buffer].dtype))});
-  };
-  const Value left = load(BufferRead(p_.exprs[a]), *rows_a), right = load(BufferRead(p_.exprs[b]), *rows_b);
-  const bool whole = plan_.buffers[result].place == Memory::kAlloca && rows_c->apart == kColumns;
-  const auto vector = mlir::VectorType::get({kRows * kColumns}, MemoryType(b_, p_.buffers[result].dtype));
-  Value sums;
-  if (whole) {
-    const Value before = mlir::vector::LoadOp::create(b_, loc_, vector, buffers_[result],
-                                                      mlir::ValueRange{Scalar(rows_c->first)});
-    sums = call(unit, "llvm.x86.cast.vector.to.tile", before);
-  } else {
-    sums = load(result, *rows_c);
-  }
-  sums = call(unit, tile->llvm, {height, width, width, sums, left, right});
-  if (whole) {
-    const Value after = call(vector, "llvm.x86.cast.tile.to.vector", sums);
-    mlir::vector::StoreOp::create(b_, loc_, after, buffers_[result], mlir::ValueRange{Scalar(rows_c->first)});
-  } else {
-    call({}, "llvm.x86.tilestored64.internal",
-         {height, width, pointer(result, *rows_c), bytes(rows_c->apart * SizeOf(p_.buffers[result].dtype)),
-          sums});
-  }
-  Forget(result);
-  return true;
+mlir::Value TileCall::Load(Id buffer, const Rows& rows) {
+  return Call(Unit(), "llvm.x86.tileloadd64.internal",
+              {height_, width_, Pointer(buffer, rows), RowBytes(buffer, rows)});
 }
+
+mlir::Value TileCall::LoadSums() {
+  if (!whole_) return Load(result_, rows_c_);
+  const Value before = mlir::vector::LoadOp::create(e_.b_, e_.loc_, SumsAsVector(), e_.buffers_[result_],
+                                                    mlir::ValueRange{e_.Scalar(rows_c_.first)});
+  return Call(Unit(), "llvm.x86.cast.vector.to.tile", before);
+}
+
+void TileCall::StoreSums(Value sums) {
+  if (whole_) {
+    const Value after = Call(SumsAsVector(), "llvm.x86.cast.tile.to.vector", sums);
+    mlir::vector::StoreOp::create(e_.b_, e_.loc_, after, e_.buffers_[result_],
+                                  mlir::ValueRange{e_.Scalar(rows_c_.first)});
+  } else {
+    Call({}, "llvm.x86.tilestored64.internal",
+         {height_, width_, Pointer(result_, rows_c_), RowBytes(result_, rows_c_), sums});
+  }
+}
+
+// Null if there is no result.
+mlir::Value TileCall::Call(mlir::Type type, const char* intrinsic, mlir::ValueRange operands) {
+  const auto name = e_.b_.getStringAttr(intrinsic);
+  auto made = type ? LLVM::CallIntrinsicOp::create(e_.b_, e_.loc_, type, name, operands)
+                   : LLVM::CallIntrinsicOp::create(e_.b_, e_.loc_, name, operands);
+  return type ? made.getResult(0) : Value();
+}
+
+mlir::Value TileCall::Pointer(Id buffer, const Rows& rows) {
+  mlir::OpBuilder& b = e_.b_;
+  const mlir::Location loc = e_.loc_;
+  const Value base = mlir::memref::ExtractAlignedPointerAsIndexOp::create(b, loc, e_.buffers_[buffer]);
+  const Value size = mlir::arith::ConstantIndexOp::create(b, loc, SizeOf(e_.p_.buffers[buffer].dtype));
+  const Value offset = mlir::arith::MulIOp::create(b, loc, e_.Scalar(rows.first), size);
+  const Value sum = mlir::arith::AddIOp::create(b, loc, base, offset);
+  const Value bits = mlir::arith::IndexCastOp::create(b, loc, b.getI64Type(), sum);
+  return LLVM::IntToPtrOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), bits);
+}
+
+mlir::Value TileCall::RowBytes(Id buffer, const Rows& rows) {
+  return mlir::arith::ConstantOp::create(
+      e_.b_, e_.loc_, e_.b_.getI64IntegerAttr(rows.apart * SizeOf(e_.p_.buffers[buffer].dtype)));
+}
+
+mlir::VectorType TileCall::SumsAsVector() {
+  return mlir::VectorType::get({kRows * kColumns}, MemoryType(e_.b_, e_.p_.buffers[result_].dtype));
+}
+
+mlir::Type TileCall::Unit() { return LLVM::LLVMX86AMXType::get(e_.b_.getContext()); }
 
 }  // namespace kiln

@@ -1,0 +1,71 @@
+// What the parts of the verifier share. Private to verify.cc and its parts: pools.cc, tree.cc, blocks.cc.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "lang/program/program.h"
+
+namespace kiln {
+
+// The first invariant that does not hold. Checks stop there: later ones rely on earlier ones.
+struct Violation {
+  std::string where;  // a prefix of messages: what is checked now
+  absl::Status status;
+};
+
+class Checker {
+ public:
+  Checker(const Program& program, Violation& first) : p_(program), first_(first) {}
+
+ protected:
+  bool ok() const { return first_.status.ok(); }
+
+  template <typename... Args>
+  bool Require(bool condition, Args&&... message) {
+    if (!condition && ok()) {
+      first_.status = absl::InternalError(
+          absl::StrCat("program \"", p_.name, "\": ", first_.where, std::forward<Args>(message)...));
+    }
+    return condition;
+  }
+
+  template <typename Pool>
+  static bool In(Id id, const Pool& pool) {
+    return id >= 0 && static_cast<size_t>(id) < pool.size();
+  }
+  template <typename Pool>
+  static bool In(Range r, const Pool& pool) {
+    return r.count >= 0 && r.begin >= 0 &&
+           static_cast<size_t>(r.begin) + static_cast<size_t>(r.count) <= pool.size();
+  }
+  template <typename Pool>
+  bool ListIn(Range r, const Pool& pool) const {
+    if (!In(r, p_.lists)) return false;
+    for (const int32_t id : p_.List(r)) {
+      if (!In(id, pool)) return false;
+    }
+    return true;
+  }
+
+  bool ExtentOk(const Extent& e) const {
+    return e.LowerBound() >= 1 && e.LowerBound() <= e.UpperBound() && e.divisor() >= 1 &&
+           (e.constant() ? e.LowerBound() == e.UpperBound() : In(e.parameter(), p_.buffers));
+  }
+
+  const Program& p_;
+
+ private:
+  Violation& first_;
+};
+
+// Whatever the pools name is there: names, marks, buffers, monoids, expressions.
+void CheckPools(const Program& program, Violation& first);
+// The tree's links, its loops and blocks, and the parameters. Requires the pools.
+void CheckTree(const Program& program, Violation& first);
+// The bindings, the body and the order of a block in the tree. Requires both.
+void CheckBlock(const Program& program, Id block, Violation& first);
+
+}  // namespace kiln

@@ -26,67 +26,83 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
+struct NewIters {
+  std::vector<Iter> iters;
+  std::vector<int64_t> extents;
+  std::vector<Sum> was;  // each iter of before, in terms of the new ones
+
+  Sum Add(Iter iter, int64_t extent) {
+    iter.extent = Extent(extent);
+    iters.push_back(iter);
+    extents.push_back(extent);
+    return Sum::Of(Source::Iter(static_cast<int32_t>(iters.size()) - 1));
+  }
+};
+
+// `terms`: for each iter, what of the zeros it walks along. The remainders of h become iters of their own.
+NewIters DivideIters(Program& p, const std::vector<Iter>& iters,
+                     const std::vector<std::optional<ZeroTerms>>& terms) {
+  NewIters now;
+  now.was.resize(iters.size());
+  std::vector<Sum> remainder(iters.size());
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const int64_t step = terms[i].has_value() ? terms[i]->step : 1;
+    now.was[i] = now.Add(iters[i], iters[i].extent.Known() / step) * step;
+    if (!terms[i].has_value() || terms[i]->h != static_cast<int>(i)) continue;
+    Iter rest = iters[i];
+    rest.name = p.AddName(absl::StrCat(p.Text(rest.name), ".r"));
+    remainder[i] = now.Add(rest, step);
+    now.was[i] = now.was[i] + remainder[i];
+  }
+  for (size_t i = 0; i < iters.size(); ++i) {
+    if (!terms[i].has_value() || terms[i]->i != static_cast<int>(i)) continue;
+    now.was[i].offset += terms[i]->term.offset;
+    for (const kiln::Split& split : terms[i]->term.splits)
+      now.was[i] = now.was[i] + remainder[terms[i]->h] * split.scale;
+  }
+  return now;
+}
+
+absl::Status CheckIndices(const Program& p, const BlockNode& block, const NewIters& now) {
+  for (const Range list : {block.values, block.initial}) {
+    for (const Id body : p.List(list)) {
+      if (!CanSubstitute(p, body, [&](int i) { return now.was[i]; }, now.extents))
+        return No("an index that divides one of the iters");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The block over its new iters.
+BlockNode Rewritten(Program& p, Id block, const NewIters& iters) {
+  const BlockNode old = p.block(block);
+  const Access dest = p.Accesses(old.dests)[0];
+  BodyRewriter rewriter(p, nullptr, [&](int i) { return iters.was[i]; }, iters.extents);
+  BlockNode now = old;
+  now.iters = {static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(iters.iters.size())};
+  now.values = rewriter.Expressions(old.values);
+  if (old.initial.count != 0) now.initial = rewriter.Expressions(old.initial);
+  std::vector<int32_t> index;
+  for (int d = 0; d < dest.index.count; ++d) index.push_back(rewriter.Index(p.lists[dest.index.begin + d]));
+  const Range written = p.AddList(index);
+  now.dests = {static_cast<int32_t>(p.accesses.size()), 1};
+  now.provenance = {Provenance::Kind::kCompute, block, {}};
+  p.accesses.push_back({dest.buffer, written});
+  p.iters.insert(p.iters.end(), iters.iters.begin(), iters.iters.end());
+  return now;
+}
+
 absl::Status SkipZeros(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0);
   const auto found = FindZeroTerms(p, block);
   if (!found.ok()) return found.status();
-  const auto& of = *found;
-  const BlockNode old = p.block(block);
   if (BlocksBelow(p, NestOf(p, block)).size() != 1) return No("other blocks are in the same nest");
-  if (old.domain.count != 0) return No("its instances are no box");
-  const auto given = p.Iters(old.iters);
-  const std::vector<Iter> iters(given.begin(), given.end());
-
-  // What each iter was, in terms of those that are made; the remainders of h are iters of their own.
-  std::vector<Iter> made;
-  std::vector<int64_t> extents;
-  std::vector<Sum> was(iters.size()), remainder(iters.size());
-  const auto add = [&](Iter iter, int64_t extent) {
-    iter.extent = Extent(extent);
-    made.push_back(iter);
-    extents.push_back(extent);
-    return Source::Iter(static_cast<int32_t>(made.size()) - 1);
-  };
-  for (size_t i = 0; i < iters.size(); ++i) {
-    const int64_t step = of[i].has_value() ? of[i]->step : 1;
-    was[i] = Sum::Of(add(iters[i], iters[i].extent.Known() / step), step);
-    if (!of[i].has_value() || of[i]->h != static_cast<int>(i)) continue;
-    Iter rest = iters[i];
-    rest.name = p.AddName(absl::StrCat(p.Text(rest.name), ".r"));
-    remainder[i] = Sum::Of(add(rest, step));
-    was[i] = was[i] + remainder[i];
-  }
-  for (size_t i = 0; i < iters.size(); ++i) {
-    if (!of[i].has_value() || of[i]->i != static_cast<int>(i)) continue;
-    was[i].offset += of[i]->term.offset;
-    for (const kiln::Split& split : of[i]->term.splits) was[i] = was[i] + remainder[of[i]->h] * split.scale;
-  }
-
-  const auto rule = [&](int i) { return was[i]; };
-  const Access dest = p.Accesses(old.dests)[0];
-  const auto listed = p.List(old.values);
-  std::vector<Id> bodies(listed.begin(), listed.end());
-  for (const Id value : p.List(old.initial)) bodies.push_back(value);
-  for (const Id body : bodies) {
-    if (!CanSubstitute(p, body, rule, extents)) return No("an index that divides one of the iters");
-  }
-  BodyRewriter rewriter(p, nullptr, rule, extents);
-  const auto rewritten = [&](Range list, auto rewrite) {
-    std::vector<int32_t> now;
-    for (int k = 0; k < list.count; ++k) now.push_back(rewrite(p.lists[list.begin + k]));
-    return p.AddList(now);
-  };
-  const auto body = [&](Id expr) { return rewriter.Expression(expr); };
-  BlockNode now = old;
-  now.iters = {static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(made.size())};
-  now.values = rewritten(old.values, body);
-  if (old.initial.count != 0) now.initial = rewritten(old.initial, body);
-  const Range index = rewritten(dest.index, [&](Id mark) { return rewriter.Index(mark); });
-  now.dests = {static_cast<int32_t>(p.accesses.size()), 1};
-  now.provenance = {Provenance::Kind::kCompute, block, {}};
-  p.accesses.push_back({dest.buffer, index});
-  p.iters.insert(p.iters.end(), made.begin(), made.end());
+  if (p.block(block).domain.count != 0) return No("its instances are no box");
+  const auto iters = p.Iters(p.block(block).iters);
+  const NewIters divided = DivideIters(p, {iters.begin(), iters.end()}, *found);
+  if (absl::Status status = CheckIndices(p, p.block(block), divided); !status.ok()) return status;
+  const BlockNode now = Rewritten(p, block, divided);
 
   const Id nest = NestOf(p, block), place = p.AddLoop("place", Extent(1));
   p.InsertBefore(nest, place);

@@ -63,54 +63,50 @@ absl::StatusOr<Id> Computes(const Program& p, Id block) {
   return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is around several blocks"));
 }
 
-absl::Status CacheRead(Call& call) {
-  Program& p = call.program();
-  const absl::StatusOr<Id> computes = Computes(p, call.node(0));
-  if (!computes.ok()) return computes.status();
-  const Id block = *computes;
+// The buffer that the block reads as its operand-th.
+absl::StatusOr<Id> OperandBuffer(const Program& p, Id block, int64_t operand) {
   const std::vector<Id> read = ReadBuffers(p, block);
-  const int64_t operand = call.Int(0);
-  if (operand < 0 || operand >= static_cast<int64_t>(read.size())) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(Describe(p, block), " reads ", read.size(), " buffers; there is no operand ", operand));
-  }
-  const absl::StatusOr<Storage> storage = StorageOf(call.Text(1));
-  if (!storage.ok()) return storage.status();
-  const Id buffer = read[operand];
+  if (operand >= 0 && operand < static_cast<int64_t>(read.size())) return read[operand];
+  return absl::FailedPreconditionError(
+      absl::StrCat(Describe(p, block), " reads ", read.size(), " buffers; there is no operand ", operand));
+}
+
+// A copy before the block would have what the block reads.
+absl::Status CheckWrittenBefore(const Program& p, Id block, Id buffer) {
   if (GathersFrom(p, block, buffer)) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " reads ", p.Text(p.buffers[buffer].name), " at computed indices"));
   }
-  const std::vector<Id> writers = Writers(p, buffer);
-  for (const Id writer : writers) {
+  for (const Id writer : Writers(p, buffer)) {
     if (writer == block) return absl::FailedPreconditionError("the block writes it too");
     if (!Before(p, writer, block))
       return absl::FailedPreconditionError(absl::StrCat(Describe(p, writer), " writes it later"));
   }
-  const Id scope = ScopeOfWriters(p, block, buffer);
-  if (const absl::Status status = CheckNotWithin(p, scope); !status.ok()) return status;
-  const Bindings bindings = ResolveBindings(p, block);
-  const Region region = Clipped(p, buffer, ReadRegion(p, bindings, buffer, scope));
+  return absl::OkStatus();
+}
+
+// A copy of the region would read only what is written.
+absl::Status CheckNoGaps(const Program& p, const Bindings& bindings, Id buffer, Id scope,
+                         const Region& region) {
+  const Id block = bindings.block;
+  const std::vector<Id> writers = Writers(p, buffer);
   const bool gaps =
       !writers.empty() &&
       (!IsDense(region) || HasInnerGuards(p, bindings) || !EmptyingIters(p, bindings, scope).empty() ||
        p.block(block).domain.count != 0 || ReadsLessThanRegion(p, bindings, buffer));
-  if (gaps && !KILN_DEFECT("cache-read.gaps")) {
-    if (p.IsLoop(scope)) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
-    }
-    if (!AllWritten(p, writers, buffer, region)) {
-      return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " and ", Describe(p, writers[0]),
-                                                        " leave gaps in ", p.Text(p.buffers[buffer].name),
-                                                        ", which a copy would read"));
-    }
+  if (!gaps || KILN_DEFECT("cache-read.gaps")) return absl::OkStatus();
+  if (p.IsLoop(scope)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, block), " reads with gaps what is written in ", Describe(p, scope)));
   }
-  const Id cache = AddCache(p, buffer, "cache", *storage);
-  const Id copy = AddCopyBlock(p, p.Text(p.buffers[cache].name), buffer, cache);
-  const Id before = ChildTowards(p, scope, block);
-  p.InsertBefore(before, NestOver(p, copy, region, AnyTainted(p, block)));
+  if (AllWritten(p, writers, buffer, region)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " and ", Describe(p, writers[0]),
+                                                    " leave gaps in ", p.Text(p.buffers[buffer].name),
+                                                    ", which a copy would read"));
+}
 
+// Lets the block read `cache` where it reads `buffer`.
+void Redirect(Program& p, Id block, Id buffer, Id cache) {
   BodyRewriter redirect(
       p,
       [&](const Expr& e) -> Id {
@@ -118,16 +114,32 @@ absl::Status CacheRead(Call& call) {
         return from != buffer ? kNone : p.AddExpr(Expr::Load(e.dtype, cache, index));
       },
       [](int i) { return Sum::Of(Source::Iter(i)); }, IterExtents(p, block));
-  std::vector<int32_t> values, initial;
-  for (int i = 0; i < p.block(block).values.count; ++i) {
-    values.push_back(redirect.Expression(p.lists[p.block(block).values.begin + i]));
-  }
-  for (int i = 0; i < p.block(block).initial.count; ++i) {
-    initial.push_back(redirect.Expression(p.lists[p.block(block).initial.begin + i]));
-  }
-  const Range value_list = p.AddList(values), initial_list = p.AddList(initial);
-  p.block(block).values = value_list;
-  p.block(block).initial = initial_list;
+  const Range values = redirect.Expressions(p.block(block).values);
+  const Range initial = redirect.Expressions(p.block(block).initial);
+  p.block(block).values = values;
+  p.block(block).initial = initial;
+}
+
+absl::Status CacheRead(Call& call) {
+  Program& p = call.program();
+  const absl::StatusOr<Id> computes = Computes(p, call.node(0));
+  if (!computes.ok()) return computes.status();
+  const Id block = *computes;
+  const absl::StatusOr<Id> operand = OperandBuffer(p, block, call.Int(0));
+  if (!operand.ok()) return operand.status();
+  const Id buffer = *operand;
+  const absl::StatusOr<Storage> storage = StorageOf(call.Text(1));
+  if (!storage.ok()) return storage.status();
+  if (absl::Status status = CheckWrittenBefore(p, block, buffer); !status.ok()) return status;
+  const Id scope = ScopeOfWriters(p, block, buffer);
+  if (absl::Status status = CheckNotWithin(p, scope); !status.ok()) return status;
+  const Bindings bindings = ResolveBindings(p, block);
+  const Region region = Clipped(p, buffer, ReadRegion(p, bindings, buffer, scope));
+  if (absl::Status status = CheckNoGaps(p, bindings, buffer, scope, region); !status.ok()) return status;
+  const Id cache = AddCache(p, buffer, "cache", *storage);
+  const Id copy = AddCopyBlock(p, p.Text(p.buffers[cache].name), buffer, cache);
+  p.InsertBefore(ChildTowards(p, scope, block), NestOver(p, copy, region, AnyTainted(p, block)));
+  Redirect(p, block, buffer, cache);
   call.Return(copy);
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 //                                            for k: C[i] += f(i, k)
 //
 // The loops at and below the given one that feed spatial iters are copied for the initialization.
+#include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -33,54 +34,60 @@ absl::Status CheckInitial(const Program& p, Id block, Id loop) {
   return absl::OkStatus();
 }
 
-absl::Status DecomposeReduction(Call& call) {
-  Program& p = call.program();
-  const Id block = call.node(0), loop = call.node(1);
-  const BlockNode old = p.block(block);
-  if (old.monoid == kNone)
+absl::Status CheckBlock(const Program& p, Id block) {
+  const BlockNode& b = p.block(block);
+  if (b.monoid == kNone)
     return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no reduction"));
-  if (old.accumulates) {
+  if (b.accumulates) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " is initialized by another block already"));
   }
-  if (old.domain.count != 0) return absl::FailedPreconditionError("the block's instances are not a box");
-  if (const absl::Status status = CheckNotWithin(p, block); !status.ok()) return status;
-  const std::vector<Id> loops = LoopsAround(p, block);
-  size_t at = 0;
-  while (at < loops.size() && loops[at] != loop) ++at;
-  if (at == loops.size())
-    return absl::FailedPreconditionError(
-        absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
-  const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction),
-                          spatial = Feeds(p, block, IterKind::kSpatial);
-  for (size_t i = 0; i < at; ++i) {
+  if (b.domain.count != 0) return absl::FailedPreconditionError("the block's instances are not a box");
+  return CheckNotWithin(p, block);
+}
+
+// The initialization before the loop, at `position` around the block, would happen once for each result.
+absl::Status CheckLoop(const Program& p, Id block, const std::vector<Id>& loops, size_t position) {
+  const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
+  for (size_t i = 0; i < position; ++i) {
     if (reduces[i] && !KILN_DEFECT("decompose-reduction.late")) {
       return absl::FailedPreconditionError(
-          absl::StrCat(Describe(p, loops[i]), ", outside of ", Describe(p, loop),
+          absl::StrCat(Describe(p, loops[i]), ", outside of ", Describe(p, loops[position]),
                        ", feeds the reduction; the initialization must be outside of it"));
     }
   }
+  if (absl::Status initial = CheckInitial(p, block, loops[position]); !initial.ok()) return initial;
+  if (KILN_DEFECT("decompose-reduction.twice")) return absl::OkStatus();
+  return CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(position), loops.end()});
+}
 
-  absl::Status once = CheckInitial(p, block, loop);
-  if (!once.ok()) return once;
-  once = CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(at), loops.end()});
-  if (!once.ok() && !KILN_DEFECT("decompose-reduction.twice")) return once;
+struct Nest {
+  std::map<Id, Id> copies;  // of loops
+  Id outermost = kNone, innermost = kNone;
+};
 
-  std::map<Id, Id> copies;
-  Id outermost = kNone, parent = kNone;
-  for (size_t i = at; i < loops.size(); ++i) {
+// A detached copy of the loops at and below `position` that feed spatial iters.
+Nest CopySpatialLoops(Program& p, Id block, const std::vector<Id>& loops, size_t position) {
+  const std::vector<bool> spatial = Feeds(p, block, IterKind::kSpatial);
+  Nest nest;
+  for (size_t i = position; i < loops.size(); ++i) {
     if (!spatial[i]) continue;
     const LoopNode source = p.loop(loops[i]);
     const Id copy = p.AddLoop(p.Text(source.name), source.extent, source.kind);
     p.loop(copy).tainted = source.tainted;
-    copies[loops[i]] = copy;
-    if (parent == kNone) {
-      outermost = copy;
+    nest.copies[loops[i]] = copy;
+    if (nest.innermost == kNone) {
+      nest.outermost = copy;
     } else {
-      p.Append(parent, copy);
+      p.Append(nest.innermost, copy);
     }
-    parent = copy;
+    nest.innermost = copy;
   }
+  return nest;
+}
+
+// The block that stores what the reduction starts from, detached.
+Id AddInitialization(Program& p, const BlockNode& old, const std::map<Id, Id>& copies) {
   BlockNode init;
   init.name = p.AddName(p.FreshName(absl::StrCat(p.Text(old.name), ".init")));
   init.dests = old.dests;
@@ -94,7 +101,7 @@ absl::Status DecomposeReduction(Call& call) {
     Iter iter = p.iters[old.iters.begin + i];
     if (iter.kind == IterKind::kSpatial) {
       iter.binding = CloneMark(p, iter.binding,
-                               [&](Id l) { return Source::Loop(copies.count(l) != 0 ? copies[l] : l); });
+                               [&](Id l) { return Source::Loop(copies.contains(l) ? copies.at(l) : l); });
     } else {
       iter.kind = IterKind::kSpatial;
       iter.extent = Extent(1);
@@ -102,16 +109,28 @@ absl::Status DecomposeReduction(Call& call) {
     }
     p.iters.push_back(iter);
   }
-  const Id node = p.AddBlock(init);
-  if (parent == kNone) {
-    outermost = node;
-  } else {
-    p.Append(parent, node);
-  }
-  p.InsertBefore(loop, outermost);
+  return p.AddBlock(init);
+}
+
+absl::Status DecomposeReduction(Call& call) {
+  Program& p = call.program();
+  const Id block = call.node(0), loop = call.node(1);
+  if (absl::Status status = CheckBlock(p, block); !status.ok()) return status;
+  const std::vector<Id> loops = LoopsAround(p, block);
+  const size_t position = std::find(loops.begin(), loops.end(), loop) - loops.begin();
+  if (position == loops.size())
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
+  if (absl::Status status = CheckLoop(p, block, loops, position); !status.ok()) return status;
+
+  const Nest nest = CopySpatialLoops(p, block, loops, position);
+  const BlockNode old = p.block(block);
+  const Id init = AddInitialization(p, old, nest.copies);
+  if (nest.innermost != kNone) p.Append(nest.innermost, init);
+  p.InsertBefore(loop, nest.outermost == kNone ? init : nest.outermost);
   p.block(block).accumulates = !KILN_DEFECT("decompose-reduction.forgotten");
   p.block(block).initial = {};
-  call.Return(node);
+  call.Return(init);
   return absl::OkStatus();
 }
 

@@ -155,6 +155,91 @@ Id AddPadded(Program& p, Id buffer, const std::vector<Extent>& shape) {
   return p.AddBuffer(name, p.buffers[buffer].dtype, shape, Role::kTemporary);
 }
 
+// The extents of a buffer with these indices.
+struct Shape {
+  std::vector<Extent> padded, plain;
+};
+
+Shape ShapeOf(const Program& p, Id block, const Einsum& einsum, Range index) {
+  Shape shape;
+  for (const int i : ItersOf(p, index)) {
+    shape.padded.push_back(Extent(einsum.extents[i]));
+    shape.plain.push_back(p.Iters(p.block(block).iters)[i].extent);
+  }
+  return shape;
+}
+
+Range PaddedIndex(Program& p, Range index, const std::vector<Extent>& shape) {
+  std::vector<int32_t> marks;
+  const std::vector<int> iters = ItersOf(p, index);
+  for (size_t d = 0; d < iters.size(); ++d)
+    marks.push_back(p.AddMark(Sum::Of(Source::Iter(iters[d])), shape[d]));
+  return p.AddList(marks);
+}
+
+// Copies what is padded before everything else. Returns the loads of the copies, by the loads of the block.
+absl::flat_hash_map<Id, Id> PadReads(Call& call, Id block, const Einsum& einsum) {
+  Program& p = call.program();
+  const bool tainted = AnyTainted(p, block);
+  absl::flat_hash_map<Id, Id> padded;
+  for (const Id load : einsum.loads) {
+    const DType dtype = p.exprs[load].dtype;
+    const auto [source, at] = p.exprs[load].AsLoad();
+    const auto [shape, limits] = ShapeOf(p, block, einsum, at);
+    if (shape == limits) continue;
+    const Id buffer = AddPadded(p, source, shape);
+    Id pad = kNone;
+    const std::string name(p.Text(p.buffers[buffer].name));
+    const Id nest = CopyNest(p, name, source, buffer, shape, limits, tainted, pad);
+    p.InsertBefore(ChildTowards(p, kRoot, block), nest);
+    const Range index = PaddedIndex(p, at, shape);
+    padded[load] = p.AddExpr(Expr::Load(dtype, buffer, index));
+    call.Return(pad);
+  }
+  return padded;
+}
+
+// The product of the factors, some of them replaced; `replaced` then has the products as well.
+Id WithReplaced(Program& p, Id value, absl::flat_hash_map<Id, Id>& replaced) {
+  const auto known = replaced.find(value);
+  if (known != replaced.end()) return known->second;
+  Expr e = p.exprs[value];
+  if (e.op != Op::kMul && e.op != Op::kCast) return value;
+  for (Id& operand : e.Operands()) operand = WithReplaced(p, operand, replaced);
+  return replaced[value] = p.AddExpr(e);
+}
+
+// Lets the block write a padded buffer, if the result has padded iters, and copies what was wanted of it.
+void CropResult(Call& call, Id block, const Einsum& einsum) {
+  Program& p = call.program();
+  const Access dest = p.Accesses(p.block(block).dests)[0];
+  const auto [shape, cropped] = ShapeOf(p, block, einsum, dest.index);
+  if (shape == cropped) return;
+  const Id buffer = AddPadded(p, dest.buffer, shape);
+  const Range index = PaddedIndex(p, dest.index, shape);
+  p.block(block).dests = {static_cast<int32_t>(p.accesses.size()), 1};
+  p.accesses.push_back({buffer, index});
+  Id crop = kNone;
+  const std::string name = absl::StrCat(p.Text(p.block(block).name), ".crop");
+  const Id nest = CopyNest(p, name, buffer, dest.buffer, cropped, cropped, AnyTainted(p, block), crop);
+  p.InsertAfter(ChildTowards(p, kRoot, block), nest);
+  call.Return(crop);
+}
+
+void PadIters(Program& p, Id block, const Einsum& einsum) {
+  const Range iters = p.block(block).iters;
+  std::vector<int32_t> map;
+  for (int i = 0; i < iters.count; ++i) {
+    Iter& iter = p.iters[iters.begin + i];
+    map.push_back(p.AddMark(Sum::Of(Source::Iter(i)), iter.extent));
+    iter.extent = Extent(einsum.extents[i]);
+    p.loop(einsum.loops[i]).extent = iter.extent;
+    const Id binding = p.AddMark(Sum::Of(Source::Loop(einsum.loops[i])), iter.extent);
+    p.iters[iters.begin + i].binding = binding;
+  }
+  if (p.block(block).provenance.map.count == 0) p.block(block).provenance.map = p.AddList(map);
+}
+
 absl::Status PadEinsum(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0);
@@ -162,74 +247,11 @@ absl::Status PadEinsum(Call& call) {
   absl::Status status = CheckBlock(p, block, einsum);
   if (status.ok()) status = CheckPadded(p, block, call.Ints(0), einsum);
   if (!status.ok()) return status;
-  const BlockNode old = p.block(block);
-  const bool tainted = AnyTainted(p, block);
-  const auto outermost = [&](Id scope) { return ChildTowards(p, scope, block); };
-  // What the extents of a buffer with these indices are, padded and not; false if they are the same.
-  const auto padded = [&](Range index, std::vector<Extent>& shape, std::vector<Extent>& limits) {
-    for (const int i : ItersOf(p, index)) {
-      shape.push_back(Extent(einsum.extents[i]));
-      limits.push_back(p.iters[old.iters.begin + i].extent);
-    }
-    return shape != limits;
-  };
-  const auto index_of = [&](Range index, const std::vector<Extent>& shape) {
-    std::vector<int32_t> marks;
-    const std::vector<int> iters = ItersOf(p, index);
-    for (size_t d = 0; d < iters.size(); ++d)
-      marks.push_back(p.AddMark(Sum::Of(Source::Iter(iters[d])), shape[d]));
-    return p.AddList(marks);
-  };
-
-  absl::flat_hash_map<Id, Id> replaced;  // loads, and products of them
-  for (const Id load : einsum.loads) {
-    const DType dtype = p.exprs[load].dtype;
-    const auto [source, at] = p.exprs[load].AsLoad();
-    std::vector<Extent> shape, limits;
-    if (!padded(at, shape, limits)) continue;
-    const Id buffer = AddPadded(p, source, shape);
-    Id pad = kNone;
-    const std::string name(p.Text(p.buffers[buffer].name));
-    const Id nest = CopyNest(p, name, source, buffer, shape, limits, tainted, pad);
-    p.InsertBefore(outermost(kRoot), nest);
-    const Range index = index_of(at, shape);
-    replaced[load] = p.AddExpr(Expr::Load(dtype, buffer, index));
-    call.Return(pad);
-  }
-  const std::function<Id(Id)> rewritten = [&](Id value) {
-    const auto known = replaced.find(value);
-    if (known != replaced.end()) return known->second;
-    Expr e = p.exprs[value];
-    if (e.op != Op::kMul && e.op != Op::kCast) return value;
-    for (Id& operand : e.Operands()) operand = rewritten(operand);
-    return replaced[value] = p.AddExpr(e);
-  };
-  const Range values = p.AddList({rewritten(p.List(old.values)[0])});
+  absl::flat_hash_map<Id, Id> replaced = PadReads(call, block, einsum);
+  const Range values = p.AddList({WithReplaced(p, p.List(p.block(block).values)[0], replaced)});
   p.block(block).values = values;
-
-  const Access dest = p.accesses[old.dests.begin];
-  std::vector<Extent> shape, cropped;
-  if (padded(dest.index, shape, cropped)) {
-    const Id buffer = AddPadded(p, dest.buffer, shape);
-    const Range index = index_of(dest.index, shape);
-    p.block(block).dests = {static_cast<int32_t>(p.accesses.size()), 1};
-    p.accesses.push_back({buffer, index});
-    Id crop = kNone;
-    const std::string name = absl::StrCat(p.Text(old.name), ".crop");
-    const Id nest = CopyNest(p, name, buffer, dest.buffer, cropped, cropped, tainted, crop);
-    p.InsertAfter(outermost(kRoot), nest);
-    call.Return(crop);
-  }
-  std::vector<int32_t> map;
-  for (int i = 0; i < old.iters.count; ++i) {
-    Iter& iter = p.iters[old.iters.begin + i];
-    map.push_back(p.AddMark(Sum::Of(Source::Iter(i)), iter.extent));
-    iter.extent = Extent(einsum.extents[i]);
-    p.loop(einsum.loops[i]).extent = iter.extent;
-    const Id binding = p.AddMark(Sum::Of(Source::Loop(einsum.loops[i])), iter.extent);
-    p.iters[old.iters.begin + i].binding = binding;
-  }
-  if (old.provenance.map.count == 0) p.block(block).provenance.map = p.AddList(map);
+  CropResult(call, block, einsum);
+  PadIters(p, block, einsum);
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 // imperfect.
 #include <algorithm>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/analysis/bindings.h"
@@ -40,18 +41,10 @@ Id Disturber(const Program& p, Id block, Id loop) {
   return kNone;
 }
 
-absl::Status Split(Call& call) {
-  Program& p = call.program();
-  const Id loop = call.node(0);
-  const LoopNode old = p.loop(loop);
-  absl::InlinedVector<int64_t, 6> factors = call.numbers(1);
-  const int64_t extent = old.extent.Known();
-  if (factors.empty()) return absl::InvalidArgumentError("no factors are given");
-  if (!old.extent.constant()) return absl::FailedPreconditionError("the extent of the loop is not constant");
-  if (old.kind != LoopKind::kSerial) {
-    return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(old.name), " is ", ToString(old.kind),
-                                                      "; only a serial loop can be split"));
-  }
+using Factors = absl::InlinedVector<int64_t, 6>;
+
+// Replaces a -1 by what covers the rest of the extent. Returns the product of all.
+absl::StatusOr<int64_t> CoverExtent(Factors& factors, int64_t extent) {
   int64_t known = 1, open = -1;
   for (size_t i = 0; i < factors.size(); ++i) {
     if (factors[i] == -1 && open < 0) {
@@ -67,6 +60,44 @@ absl::Status Split(Call& call) {
     factors[open] = (extent + known - 1) / known;
     known *= factors[open];
   }
+  return known;
+}
+
+// What does not depend on the loop has no guard. If there are more iterations than before, it runs more often:
+// too often within a reduction, and where others write what it uses.
+absl::Status CheckRepeats(const Program& p, Id loop, const Factors& factors, int64_t known) {
+  for (const Id block : BlocksBelow(p, loop)) {
+    if (DependsOn(p, block, loop) || KILN_DEFECT("split.repeats")) continue;
+    const Id disturber = Disturber(p, block, loop);
+    const std::vector<Id> around = LoopsAround(p, block);
+    const size_t position = std::find(around.begin(), around.end(), loop) - around.begin();
+    const bool whole = p.block(block).monoid == kNone ||
+                       (!p.block(block).accumulates && position < ReductionStart(p, block));
+    if (whole && disturber == kNone) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("factors ", absl::StrJoin(factors, " "), " give ", known, ", more than the extent ",
+                     p.loop(loop).extent.Known(), " of loop ", p.Text(p.loop(loop).name), ", on which ",
+                     Describe(p, block), " does not depend",
+                     whole ? absl::StrCat("; ", Describe(p, disturber), " writes what it uses") : ""));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Split(Call& call) {
+  Program& p = call.program();
+  const Id loop = call.node(0);
+  const LoopNode old = p.loop(loop);
+  Factors factors = call.numbers(1);
+  const int64_t extent = old.extent.Known();
+  if (factors.empty()) return absl::InvalidArgumentError("no factors are given");
+  if (!old.extent.constant()) return absl::FailedPreconditionError("the extent of the loop is not constant");
+  if (old.kind != LoopKind::kSerial) {
+    return absl::FailedPreconditionError(absl::StrCat("loop ", p.Text(old.name), " is ", ToString(old.kind),
+                                                      "; only a serial loop can be split"));
+  }
+  const absl::StatusOr<int64_t> covered = CoverExtent(factors, extent);
+  if (!covered.ok()) return covered.status();
+  const int64_t known = *covered;
   if (known < extent && !KILN_DEFECT("split.too-few")) {
     return absl::FailedPreconditionError(absl::StrCat("factors ", absl::StrJoin(factors, " "), " give ",
                                                       known, ", but loop ", p.Text(old.name), " has extent ",
@@ -74,21 +105,7 @@ absl::Status Split(Call& call) {
   }
 
   if (known > extent) {
-    // What does not depend on the loop has no guard, and runs more often: too often within a reduction, and
-    // where others write what it uses.
-    for (const Id block : BlocksBelow(p, loop)) {
-      if (DependsOn(p, block, loop) || KILN_DEFECT("split.repeats")) continue;
-      const Id disturber = Disturber(p, block, loop);
-      const std::vector<Id> around = LoopsAround(p, block);
-      const size_t position = std::find(around.begin(), around.end(), loop) - around.begin();
-      const bool whole = p.block(block).monoid == kNone ||
-                         (!p.block(block).accumulates && position < ReductionStart(p, block));
-      if (whole && disturber == kNone) continue;
-      return absl::FailedPreconditionError(absl::StrCat(
-          "factors ", absl::StrJoin(factors, " "), " give ", known, ", more than the extent ", extent,
-          " of loop ", p.Text(old.name), ", on which ", Describe(p, block), " does not depend",
-          whole ? absl::StrCat("; ", Describe(p, disturber), " writes what it uses") : ""));
-    }
+    if (absl::Status status = CheckRepeats(p, loop, factors, known); !status.ok()) return status;
   }
 
   Sum value;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/guards.h"
@@ -114,14 +115,14 @@ absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& p, const Part
   return ranges;
 }
 
-Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffix, Scope scope, int axis) {
-  const BlockNode old = p.block(block);
-  const auto& extents = parts.extents;
+namespace {
+
+// The iters of the part: the spatial ones of the block, then a loop each.
+std::vector<Iter> PartIters(Program& p, Range old, const Parts& parts) {
   std::vector<Iter> iters;
-  for (const Iter& iter : p.Iters(old.iters)) {
+  for (const Iter& iter : p.Iters(old)) {
     if (iter.kind == IterKind::kSpatial) iters.push_back(iter);
   }
-  const size_t spatial = iters.size(), outer = parts.outer.size();
   const auto add = [&](const std::vector<Id>& loops, IterKind kind) {
     for (const Id loop : loops) {
       const Extent extent = p.loop(loop).extent;
@@ -130,10 +131,20 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
   };
   add(parts.outer, IterKind::kSpatial);
   add(parts.inner, IterKind::kReduction);
+  return iters;
+}
 
-  BodyRewriter rewriter(p, nullptr, [&](int i) { return parts.old_iters[i]; }, extents);
-  std::vector<int32_t> part_values, combine_values, initial;
+// What the two blocks store, by result.
+struct Stores {
+  std::vector<int32_t> part_values, combine_values, combine_initial;
   std::vector<Access> part_dests, combine_dests;
+};
+
+// With a workspace for each result, in which dimensions of `outer`, new iters, are put in at `axis`.
+Stores AddWorkspaces(Program& p, const BlockNode& old, BodyRewriter& rewriter,
+                     const std::vector<std::pair<Source, int64_t>>& outer, absl::string_view suffix,
+                     Scope scope, int axis) {
+  Stores stores;
   for (int r = 0; r < old.dests.count; ++r) {
     const Access dest = p.accesses[old.dests.begin + r];
     const Buffer target = p.buffers[dest.buffer];
@@ -142,72 +153,110 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
     std::vector<int32_t> index, part_index;
     for (int d = 0; d < dest.index.count; ++d) index.push_back(rewriter.Index(p.lists[dest.index.begin + d]));
     part_index = index;
-    for (size_t i = outer; i-- > 0;) {
-      const Id mark =
-          p.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(spatial + i))), extents[spatial + i]);
-      shape.insert(shape.begin() + axis, Extent(extents[spatial + i]));
-      part_index.insert(part_index.begin() + axis, mark);
+    for (size_t i = outer.size(); i-- > 0;) {
+      const auto& [iter, extent] = outer[i];
+      shape.insert(shape.begin() + axis, Extent(extent));
+      part_index.insert(part_index.begin() + axis, p.AddMark(Sum::Of(iter), extent));
     }
     const std::string name = p.FreshName(absl::StrCat(p.Text(target.name), suffix));
     const Id workspace = p.AddBuffer(name, target.dtype, shape, Role::kTemporary, scope);
     const Range part_list = p.AddList(part_index);
-    part_dests.push_back({workspace, part_list});
-    combine_dests.push_back({dest.buffer, p.AddList(index)});
-    combine_values.push_back(p.AddExpr(Expr::Load(target.dtype, workspace, part_list)));
-    part_values.push_back(rewriter.Expression(p.lists[old.values.begin + r]));
-    if (old.initial.count != 0) initial.push_back(rewriter.Expression(p.lists[old.initial.begin + r]));
+    stores.part_dests.push_back({workspace, part_list});
+    stores.combine_dests.push_back({dest.buffer, p.AddList(index)});
+    stores.combine_values.push_back(p.AddExpr(Expr::Load(target.dtype, workspace, part_list)));
+    stores.part_values.push_back(rewriter.Expression(p.lists[old.values.begin + r]));
+    if (old.initial.count != 0)
+      stores.combine_initial.push_back(rewriter.Expression(p.lists[old.initial.begin + r]));
   }
+  return stores;
+}
 
-  const auto bound = [&](const Sum& sum) { return Bounds(sum, [&](Source s) { return extents[s.id]; }); };
-  std::vector<int32_t> domain, map, combine_domain;
+// Which instances exist, as marks, and those that the block's iters are.
+struct Instances {
+  std::vector<int32_t> part, combine, map;
+};
+
+// `inner`: the first of the part's iters that are reduced within.
+Instances InstancesOf(Program& p, const BlockNode& old, const Parts& parts, int inner) {
+  const auto most = [&](const Sum& sum) {
+    return Bounds(sum, [&](Source s) { return parts.extents[s.id]; }).max;
+  };
+  Instances instances;
   for (int i = 0; i < old.iters.count; ++i) {
     const Extent extent = p.iters[old.iters.begin + i].extent;
     const Id mark = p.AddMark(parts.old_iters[i], extent);
-    map.push_back(mark);
-    if (bound(parts.old_iters[i]).max < extent.Known()) continue;
-    domain.push_back(mark);
+    instances.map.push_back(mark);
+    if (most(parts.old_iters[i]) < extent.Known()) continue;
+    instances.part.push_back(mark);
     // The combining block reads a partial result only if it was initialized, that is, if the instance at 0 of
     // the inner iters exists.
     Sum first = parts.old_iters[i];
-    const auto inner = [&](const Split& s) { return s.source.id >= static_cast<int>(spatial + outer); };
-    first.splits.erase(std::remove_if(first.splits.begin(), first.splits.end(), inner), first.splits.end());
-    if (bound(first).max >= extent.Known()) combine_domain.push_back(p.AddMark(first, extent));
+    const auto is_inner = [&](const Split& s) { return s.source.id >= inner; };
+    first.splits.erase(std::remove_if(first.splits.begin(), first.splits.end(), is_inner),
+                       first.splits.end());
+    if (most(first) >= extent.Known()) instances.combine.push_back(p.AddMark(first, extent));
   }
+  return instances;
+}
 
-  if (old.provenance.map.count != 0) {
-    map.clear();
-    for (int i = 0; i < old.provenance.map.count; ++i)
-      map.push_back(rewriter.Index(p.lists[old.provenance.map.begin + i]));
+Range AddIters(Program& p, absl::Span<const Iter> iters) {
+  const Range range{static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(iters.size())};
+  p.iters.insert(p.iters.end(), iters.begin(), iters.end());
+  return range;
+}
+
+Range AddAccesses(Program& p, const std::vector<Access>& accesses) {
+  const Range range{static_cast<int32_t>(p.accesses.size()), static_cast<int32_t>(accesses.size())};
+  p.accesses.insert(p.accesses.end(), accesses.begin(), accesses.end());
+  return range;
+}
+
+Id AddCombine(Program& p, const BlockNode& old, absl::Span<const Iter> spatial, absl::Span<const Iter> outer,
+              const Stores& stores, const Instances& instances) {
+  std::vector<Iter> iters(spatial.begin(), spatial.end());
+  for (Iter iter : outer) {
+    iter.kind = IterKind::kReduction;
+    iters.push_back(iter);
   }
-
-  const auto add_iters = [&](size_t count) {
-    const Range range{static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(count)};
-    p.iters.insert(p.iters.end(), iters.begin(), iters.begin() + static_cast<int64_t>(count));
-    return range;
-  };
-  const auto add_dests = [&](const std::vector<Access>& dests) {
-    const Range range{static_cast<int32_t>(p.accesses.size()), static_cast<int32_t>(dests.size())};
-    p.accesses.insert(p.accesses.end(), dests.begin(), dests.end());
-    return range;
-  };
   BlockNode combine;
   combine.name = p.AddName(p.FreshName(absl::StrCat(p.Text(old.name), ".combine")));
-  combine.iters = add_iters(spatial + outer);
-  for (size_t i = 0; i < outer; ++i) p.iters[combine.iters.begin + spatial + i].kind = IterKind::kReduction;
+  combine.iters = AddIters(p, iters);
   combine.monoid = old.monoid;
-  combine.dests = add_dests(combine_dests);
-  combine.values = p.AddList(combine_values);
-  combine.initial = p.AddList(initial);
-  combine.domain = p.AddList(combine_domain);
+  combine.dests = AddAccesses(p, stores.combine_dests);
+  combine.values = p.AddList(stores.combine_values);
+  combine.initial = p.AddList(stores.combine_initial);
+  combine.domain = p.AddList(instances.combine);
   combine.provenance = {old.provenance.kind, old.provenance.origin, {}};  // a part of a part is still a part
   combine.annotations = old.annotations;
-  const Id node = p.AddBlock(combine);
+  return p.AddBlock(combine);
+}
+
+}  // namespace
+
+Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffix, Scope scope, int axis) {
+  const BlockNode old = p.block(block);
+  const std::vector<Iter> iters = PartIters(p, old.iters, parts);
+  const size_t inner = iters.size() - parts.inner.size(), spatial = inner - parts.outer.size();
+  std::vector<std::pair<Source, int64_t>> outer;
+  for (size_t i = spatial; i < inner; ++i)
+    outer.emplace_back(Source::Iter(static_cast<int32_t>(i)), parts.extents[i]);
+  BodyRewriter rewriter(p, nullptr, [&](int i) { return parts.old_iters[i]; }, parts.extents);
+  const Stores stores = AddWorkspaces(p, old, rewriter, outer, suffix, scope, axis);
+  Instances instances = InstancesOf(p, old, parts, static_cast<int>(inner));
+  if (old.provenance.map.count != 0) {
+    instances.map.clear();
+    for (int i = 0; i < old.provenance.map.count; ++i)
+      instances.map.push_back(rewriter.Index(p.lists[old.provenance.map.begin + i]));
+  }
+  const auto all = absl::MakeConstSpan(iters);
+  const Id combine =
+      AddCombine(p, old, all.first(spatial), all.subspan(spatial, outer.size()), stores, instances);
 
   BlockNode partial = old;
-  partial.iters = add_iters(iters.size());
-  partial.domain = p.AddList(domain);
-  partial.dests = add_dests(part_dests);
-  partial.values = p.AddList(part_values);
+  partial.iters = AddIters(p, all);
+  partial.domain = p.AddList(instances.part);
+  partial.dests = AddAccesses(p, stores.part_dests);
+  partial.values = p.AddList(stores.part_values);
   partial.initial = {};
   if (parts.inner.empty()) {
     partial.monoid = kNone;
@@ -216,9 +265,9 @@ Id MakePartial(Program& p, Id block, const Parts& parts, absl::string_view suffi
     const DType dtype = p.exprs[p.List(sum.identity)[0]].dtype;
     partial.initial = p.AddList({p.AddExpr(Expr::Constant(dtype, NeutralBits(p, sum, 0)))});
   }
-  partial.provenance = {Provenance::Kind::kPartial, old.provenance.origin, p.AddList(map)};
+  partial.provenance = {Provenance::Kind::kPartial, old.provenance.origin, p.AddList(instances.map)};
   p.block(block) = partial;
-  return node;
+  return combine;
 }
 
 }  // namespace kiln

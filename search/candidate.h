@@ -7,12 +7,12 @@
 
 namespace kiln {
 
-// A point of the search space, without its program.
+// A point of the search space, without its program: a sketch and a decision for each of its sites.
 struct Candidate {
   int sketch = 0;
-  std::vector<Decision> decisions;  // of the sketch's sites, in order
+  std::vector<Decision> decisions;  // one for each site of the sketch, in order
   double energy = 0;                // lower is better, in units of the prior's spread (design D8)
-  double doubt = 0;                 // of the model about it, in the same units
+  double doubt = 0;                 // uncertainty of the model about this candidate, in the same units
 };
 
 }  // namespace kiln

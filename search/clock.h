@@ -13,7 +13,7 @@ class Clock {
   virtual ~Clock() = default;
   // Milliseconds since 1970, UTC.
   virtual int64_t WallMillis() const = 0;
-  // Seconds since some instant; never goes back.
+  // Seconds since some fixed instant. Never decreases.
   virtual double Seconds() const = 0;
 };
 
@@ -29,7 +29,7 @@ class SystemClock final : public Clock {
   }
 };
 
-// Stands still until it is told otherwise; `tick` seconds pass at each look at Seconds. Not thread safe.
+// A clock that stands still until Advance. Each call of Seconds adds `tick` seconds. Not thread safe.
 class FakeClock final : public Clock {
  public:
   explicit FakeClock(double tick = 0) : tick_(tick) {}

@@ -1,22 +1,22 @@
-// The classes of outcomes of measuring, under which failures are counted and stored: the one table of their
-// spellings. Words of a measurer's own are allowed beside them.
+// The classes of measurement outcomes. Failures are counted and stored under these words; no other place
+// spells them. A measurer may add words of its own.
 #pragma once
 
 #include "absl/strings/string_view.h"
 
 namespace kiln::outcome {
 
-inline constexpr absl::string_view kOk = "ok";  // it ran, and was not found wrong
+inline constexpr absl::string_view kOk = "ok";  // ran to the end, and no check failed
 inline constexpr absl::string_view kBuildFailed = "build_failed";
 inline constexpr absl::string_view kLoadFailed = "load_failed";
 inline constexpr absl::string_view kCrashed = "crashed";
 inline constexpr absl::string_view kTimedOut = "timed_out";
 inline constexpr absl::string_view kOutOfMemory = "out_of_memory";
 inline constexpr absl::string_view kWrongResult = "wrong_result";
-inline constexpr absl::string_view kGuardViolated = "guard_violated";  // touched memory that is not its own
+inline constexpr absl::string_view kGuardViolated = "guard_violated";  // accessed memory outside its buffers
 inline constexpr absl::string_view kNonZeroStatus = "non_zero_status";
-// Says nothing about the program: measuring was stopped. Such results are not recorded; the program is
-// measured when the run goes on.
+// The measurement was stopped, which says nothing about the program. Such results are not recorded. The
+// program is measured again when the run continues.
 inline constexpr absl::string_view kInterrupted = "interrupted";
 
 }  // namespace kiln::outcome

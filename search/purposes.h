@@ -1,5 +1,5 @@
-// The random engines of a search. Each has a key of its own, so that no two draw the same numbers, and
-// results depend neither on the number of threads nor on where a run was interrupted.
+// The random engines of a search. Each use has its own key, so no two draw the same numbers. Results depend
+// neither on the number of threads nor on where a run was interrupted.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,24 @@
 
 namespace kiln {
 
-// What an engine is for. A new use gets a new number. Numbers never change: interrupted runs go on with them.
+// The purpose of an engine. A new use gets a new number. Numbers never change, because interrupted runs
+// continue with them.
 enum class Purpose : uint64_t {
-  kPrior = 1,      // draws that give chains their places, and energies their scale
-  kFresh = 2,      // chains that start a round anew
+  kPrior = 1,      // prior draws that initialize chains and scale energies
+  kFresh = 2,      // chains that restart in a round
   kPropose = 4,    // proposals of chains
-  kAccept = 5,     // whether a chain goes where it proposed
-  kResample = 6,   // which chains go on
-  kSelect = 100,   // from which source a slot of a batch is filled
+  kAccept = 5,     // whether a chain accepts its proposal
+  kResample = 6,   // which chains survive resampling
+  kSelect = 100,   // which source fills a slot of a batch
   kDraw = 101,     // draws from the prior for a batch
-  kScout = 102,    // draws that the scout looks at
+  kScout = 102,    // draws for the scout
   kBreed = 110,    // children of the genetic strategy
   kWalk = 120,     // proposals of simulated annealing
-  kTake = 121,     // whether one of its chains goes where it proposed
-  kDescend = 130,  // the neighbours that coordinate descent tries
+  kTake = 121,     // whether a chain of simulated annealing accepts
+  kDescend = 130,  // neighbours in coordinate descent
 };
 
-// `index` tells engines of one purpose apart: a chain, a draw, a sketch.
+// `index` distinguishes engines of one purpose: it numbers a chain, a draw or a sketch.
 inline Engine EngineOf(uint64_t seed, uint64_t task, uint64_t round, uint64_t index, uint64_t step,
                        Purpose purpose) {
   return Engine{seed, task, round, index, step, static_cast<uint64_t>(purpose)};

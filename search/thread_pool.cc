@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-// The limit lets TBB have as many threads as were asked for, where the machine has fewer cores.
+// The global limit lets TBB run as many threads as requested even if the machine has fewer cores.
 struct ThreadPool::Arena {
   explicit Arena(int threads)
       : limit(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads)), arena(threads) {}

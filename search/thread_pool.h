@@ -1,5 +1,5 @@
-// Runs a loop on a few threads, by oneTBB. Results must not depend on which thread ran what: give each index
-// a place of its own.
+// Runs a loop on several threads with oneTBB. Results must not depend on which thread ran which index: give
+// each index its own output.
 //
 //   ThreadPool pool(4);
 //   pool.For(n, [&](int i, int thread) { results[i] = Work(inputs[i], memory[thread]); });
@@ -21,8 +21,8 @@ class ThreadPool {
 
   int threads() const { return threads_; }
 
-  // Calls body(i, thread) once for each i in 0 .. n-1, and returns when all have returned. No two calls at the same
-  // time have the same thread, which is below threads().
+  // Calls body(i, thread) once for each i in 0 .. n-1, and returns when all calls have returned. Concurrent
+  // calls have different values of `thread`, all below threads().
   void For(int n, const std::function<void(int i, int thread)>& body);
 
  private:

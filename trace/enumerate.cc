@@ -22,7 +22,7 @@ struct DrawnSite {
 };
 
 // Picks structural choices by the rule in the first run of a sequence and repeats them in its later runs.
-// Sampling sites draw anew in every run.
+// Sampling sites draw again in every run.
 class SequenceChooser final : public Chooser {
  public:
   SequenceChooser(const Rule& rule, Choices& made, Dice& dice) : rule_(rule), made_(made), dice_(dice) {}

@@ -1,4 +1,5 @@
-// A guess of how fast a program is that needs no measurement: the cycles of the roofline (search/features/features.h).
+// Guesses without any measurement how fast a program is, from the cycles of the roofline
+// (search/features/features.h).
 #pragma once
 
 #include "absl/types/span.h"
@@ -6,11 +7,12 @@
 
 namespace kiln {
 
-// The negative logarithm of the cycles of a program whose rows are FeatureDim() numbers each: log throughput
-// up to a constant of the machine. Pure; any thread.
+// Returns the negative logarithm of a program's cycles: its log throughput up to a constant of the machine.
+// Each row has FeatureDim() numbers. Pure; any thread.
 double AnalyticScore(absl::Span<const float> rows);
 
-// It as a model, informed from the start. Update checks its input and learns nothing.
+// The analytic score as a cost model. It is informed from the start. Update checks its input and learns
+// nothing.
 class AnalyticModel final : public CostModel {
  public:
   absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const override;

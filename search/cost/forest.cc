@@ -14,7 +14,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "forests are written as they lie in memory");
 
 constexpr size_t kNodeBytes = 8;
-constexpr size_t kRowsAtOnce = 32;  // they stay in the nearest cache while every tree passes by
+constexpr size_t kRowsAtOnce = 32;  // these rows stay in the L1 cache while all trees walk over them
 
 template <typename T>
 void Put(std::string& bytes, T value) {

@@ -1,18 +1,18 @@
-// Regression trees as data: what boosted trees are kept, predicted and sent around as.
+// Regression trees as data: the form in which boosted trees are kept, evaluated and stored.
 //
-// Nodes of a tree are in breadth-first order, so that children need no indices in a file: those of its k-th
-// split are the nodes 2k + 1 and 2k + 2. Then a file of trees is
+// The nodes of a tree are in breadth-first order, so a file needs no child indices: the children of the k-th
+// split are the nodes 2k + 1 and 2k + 2. A file of trees is
 //
 //   forest := count:u32 tree*count          little endian
 //   tree   := count:u32 node*count          count = 2 * splits + 1
 //   node   := feature:i32 value:f32         feature -1: a leaf, worth `value`;
 //                                           else left if x[feature] < value
 //
-// ParseForest takes nothing on trust: it refuses sizes that do not fit the bytes, features out of range,
-// values that are not finite, nodes that would be below themselves, and trees deeper than kMostLevels. What
-// it accepts can be walked, and given to a library that checks less.
+// ParseForest trusts nothing. It refuses sizes that do not fit the bytes, features out of range, values that
+// are not finite, nodes that would be their own ancestors, and trees deeper than kMostLevels. An accepted
+// forest is safe to evaluate, and safe to pass to a library that checks less.
 //
-// Pure values; any number of threads may ask one forest at once.
+// Plain values; any number of threads may evaluate one forest at once.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace kiln {
 
 struct Forest {
   struct Node {
-    int32_t left = 0;  // of its tree; the right child is the next one; 0: a leaf
+    int32_t left = 0;  // index of the left child in its tree; the right child follows it; 0 for a leaf
     int32_t feature = -1;
     float value = 0;
   };
@@ -37,15 +37,15 @@ struct Forest {
   std::vector<int32_t> first = {0};  // trees() + 1 entries: tree t has the nodes [first[t], first[t+1])
 
   int trees() const { return static_cast<int>(first.size()) - 1; }
-  // One tree, given by its nodes in breadth-first order: `left` is not looked at, but set.
+  // Adds one tree, given by its nodes in breadth-first order. Ignores their `left` and computes it.
   absl::Status Add(absl::Span<const Node> tree, int dim);
-  // Adds to each sum the trees' values at a row of `dim` features, tree by tree in single precision.
-  // Invariant: rows.size() is dim times sums.size(), and dim is that of Add or more.
+  // Adds the trees' values at each row of `dim` features to the row's sum, tree by tree in single precision.
+  // Invariant: rows.size() is dim times sums.size(), and dim is at least the one passed to Add.
   void AddTo(absl::Span<float> sums, absl::Span<const float> rows, int dim) const;
 };
 
 std::string Serialize(const Forest& forest);
-// All of the bytes, for rows of `dim` features; kInvalidArgument names the tree and the node.
+// Parses all of the bytes, for rows of `dim` features. A kInvalidArgument error names the tree and the node.
 absl::StatusOr<Forest> ParseForest(absl::string_view bytes, int dim);
 
 }  // namespace kiln

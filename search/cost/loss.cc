@@ -60,13 +60,13 @@ SumLoss::SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> lab
       }
     }
   }
-  // At equal scores a pair has curvature w / 4 in each of its two programs.
+  // If scores are equal, a pair has curvature w / 4 in each of its two programs.
   for (Pair& p : pairs_) p.weight *= total > 0 ? 2 * programs_ / total : 0;
 }
 
-// What the base leaves of the targets, apart from what it is off by in the mean of a task.
+// Subtracts the base from the targets, and then the mean of the rest of each task.
 void SumLoss::TakeOff(absl::Span<const TrainingLabel> labels, absl::Span<const double> base) {
-  std::map<int, std::pair<double, double>> tasks;  // sum of weighted differences, and of weights
+  std::map<int, std::pair<double, double>> tasks;  // sums of weighted differences and of weights
   for (size_t p = 0; p < targets_.size(); ++p) {
     targets_[p].value -= base[p];
     if (targets_[p].upper_bound) continue;

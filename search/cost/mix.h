@@ -1,5 +1,5 @@
-// A 64-bit mixing function (the finalizer of SplitMix64):
-// for hashes and counter-based draws inside the cost models.
+// A 64-bit mixing function (the finalizer of SplitMix64), for hashes and counter-based draws inside the cost
+// models.
 #pragma once
 
 #include <cstdint>

@@ -1,17 +1,18 @@
-// The cost models by name, and the features that they see: the one place that makes them.
+// Makes cost models by name, with the features that they see. No other place makes them.
 //
-//   trees            boosted trees with squared error of log throughput; the roofline until they have grown
-//   trees-alone      the same without the roofline: nothing is known at first
+//   trees            boosted trees with squared error of log throughput; scores are the roofline's until the
+//                    first training
+//   trees-alone      the same without the roofline: all scores are equal until the first training
 //   trees-rank       boosted trees with pairwise ranking
-//   trees-residual   boosted trees upon the roofline: they learn what it leaves
-//   ensemble         a bootstrap ensemble of boosted trees: the mean, and how much its members disagree
-//   roofline         the analytic model alone, which learns nothing
-//   random           numbers that mean nothing: a baseline
+//   trees-residual   boosted trees that learn the error of the roofline and add their sum to it
+//   ensemble         a bootstrap ensemble of boosted trees: scores are the mean, doubt is the disagreement
+//   roofline         the analytic model alone; learns nothing
+//   random           random scores: a baseline
 //
-// The roofline is read off the features `ansor`; models that see others begin with nothing.
+// The roofline needs the features `ansor`. Models on other features start with equal scores.
 //
 // Transfer: a global model, trained on the records of other tasks (GlobalModel), scores programs before
-// anything is measured; the local trees then learn what it leaves. Only models of trees can stand on one.
+// anything is measured. The local trees then learn its error. Only models of trees can have such a base.
 //
 // To add a model, derive from CostModel and add its name in models.cc.
 #pragma once
@@ -30,17 +31,17 @@ namespace kiln {
 struct CostModelOptions {
   FeatureKind features = FeatureKind::kAnsor;
   std::shared_ptr<const CostModel> global = nullptr;
-  uint64_t seed = 0;  // of the random model
+  uint64_t seed = 0;  // seed of the random model
 };
 
 const std::vector<std::string>& CostModelNames();
 
-// kInvalidArgument: no such model, or one that does not go with these options.
+// Returns kInvalidArgument if there is no such model, or if it does not fit these options.
 absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(absl::string_view name,
                                                          const CostModelOptions& options = {});
 
-// An untrained global model: train it with Update on the records of any tasks, each task a group; keep it
-// with Save; LoadGlobalModel makes it again, or says what is wrong with the bytes.
+// MakeGlobalModel returns an untrained global model. Train it with Update on records of any tasks, each task
+// a group, and keep it with Save. LoadGlobalModel restores it, or says what is wrong with the bytes.
 absl::StatusOr<std::unique_ptr<CostModel>> MakeGlobalModel(FeatureKind features);
 absl::StatusOr<std::shared_ptr<const CostModel>> LoadGlobalModel(FeatureKind features,
                                                                  absl::string_view bytes);

@@ -1,7 +1,7 @@
-// A cost model that knows nothing: the score of a program is a number in [0, 1) drawn from the seed and the
-// program's features. The baseline that a learned model must beat, and the model of a search that only
-// samples. Equal features have equal scores, in any batch and in any order. Update checks its input and
-// learns nothing.
+// A cost model that knows nothing. The score of a program is a number in [0, 1) drawn from the seed and the
+// program's features. It is the baseline that a learned model must beat, and the model for a search that
+// only samples. Equal features have equal scores, in any batch and order. Update checks its input and learns
+// nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How well scores order programs: reported for each measured batch before the model learns from it, which
-// makes it an honest estimate at no cost. Pure functions; give them programs of one task.
+// Measures how well scores order programs. The tuner reports it for each measured batch before the model
+// learns from it, so the estimate is honest and free. Pure functions; pass programs of one task.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace kiln {
 
-// The fraction of pairs of different truth that the scores put in the right order; a pair of equal scores
-// counts one half, so that a constant or random model has 0.5. None when no two truths differ. Takes time n².
-// Invariant: as many scores as truths.
+// Returns the fraction of pairs with different truth that the scores put in the right order. A pair with
+// equal scores counts one half, so a constant or random model gets 0.5. Returns none if all truths are
+// equal. Takes time n². Invariant: as many scores as truths.
 std::optional<double> RankAccuracy(absl::Span<const double> scores, absl::Span<const double> truth);
 
-// Of the k programs with the highest scores, the fraction that is among the k truly best (everything as good
-// as the k-th counts as such). Where equal scores leave open which are taken, the mean over all ways to take
-// them: the order of the input never matters. None when there are fewer than k programs. Invariants: as many
-// scores as truths; k > 0.
+// Returns the fraction of the k programs with the highest scores that are among the k truly best. Programs
+// as good as the k-th best count as best. If equal scores leave open which programs are taken, returns the
+// mean over all ways to take them, so the order of the input never matters. Returns none for fewer than k
+// programs. Invariants: as many scores as truths; k > 0.
 std::optional<double> RecallAtK(absl::Span<const double> scores, absl::Span<const double> truth, int k);
 
 }  // namespace kiln

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// UBJSON, of which numbers are big endian.
+// Writes UBJSON. Its numbers are big endian.
 class Writer {
  public:
   Writer& Raw(absl::string_view text) {

@@ -1,7 +1,7 @@
-// Trees from and to the binary JSON of XGBoost 1.7, which it saves and loads boosters as.
+// Converts trees to and from the binary JSON in which XGBoost 1.7 saves and loads boosters.
 //
-// Only documents that this function wrote, from a Forest that was checked, are given to the library to load:
-// its own loader trusts every index. Only what the library wrote just now is read.
+// XGBoost's loader trusts every index. So the library only gets documents that ToXgboost wrote from a
+// checked Forest, and FromXgboost only reads what the library has just written.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace kiln {
 
 std::string ToXgboost(const Forest& forest, int dim);
-// kInternal: it is not what the library writes.
+// Returns kInternal if the document is not in the form that the library writes.
 absl::StatusOr<Forest> FromXgboost(absl::string_view document, int dim);
 
 }  // namespace kiln

@@ -63,8 +63,8 @@ uint64_t Fnv1a(absl::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
   return hash;
 }
 
-// How often a program was drawn for a member that is trained on as many draws as there are programs: Poisson
-// with mean 1, a function of the two alone.
+// Returns how often a bootstrap member draws a program, if it draws as many programs as there are. The
+// number has a Poisson distribution with mean 1 and depends only on the member and the program.
 int TimesDrawn(int member, int program) {
   const uint64_t bits = MixBits(MixBits(static_cast<uint64_t>(member) + 1) + static_cast<uint64_t>(program));
   const double u = static_cast<double>(bits >> 11) * 0x1p-53;
@@ -75,8 +75,8 @@ int TimesDrawn(int member, int program) {
 }
 
 struct State {
-  std::vector<Forest> members;  // none, or options.members of them with as many trees each
-  int rebuilt_at = 0;           // programs known when training last started from nothing
+  std::vector<Forest> members;  // empty, or options.members forests with equally many trees
+  int rebuilt_at = 0;           // number of programs when training last started from scratch
 
   int trees() const { return members.empty() ? 0 : members[0].trees(); }
 };
@@ -213,8 +213,8 @@ class XgboostModel final : public CostModel {
     return booster;
   }
 
-  // The forest with so many trees more. Rows of one program move together: n times the curvature of the sum
-  // bounds what n rows do at once.
+  // Returns the forest with `trees` more trees. All n rows of a program move at once, so the loss gives each
+  // row n times the curvature of the sum, which bounds their joint effect.
   absl::StatusOr<Forest> Grow(const Forest& forest, int trees, DMatrixHandle matrix,
                               const FeatureBatch& programs, const SumLoss& loss) const {
     const absl::StatusOr<Booster> made = MakeBooster(forest);
@@ -295,7 +295,7 @@ class XgboostModel final : public CostModel {
     return state;
   }
 
-  // Each member's size in a line, then its trees.
+  // Parses the members: each is a line with its size in bytes, followed by its trees.
   absl::StatusOr<std::vector<Forest>> ParseMembers(absl::string_view rest, int members, int trees) const {
     std::vector<Forest> result;
     for (int m = 0; m < members; ++m) {

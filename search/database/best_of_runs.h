@@ -1,4 +1,4 @@
-// Which record stands for a workload and target, as Store::Best defines it. Both stores choose with it.
+// Chooses the record that represents a workload and target, as Store::Best defines it. Both stores use it.
 #pragma once
 
 #include <map>
@@ -7,15 +7,16 @@
 
 namespace kiln {
 
-// Of a run that raced its fastest, only what the race measured counts: a record outside of it that is faster
-// is the luckiest of many. The fastest of what counts is best; ties go to the smaller id. Not thread
-// safe.
+// If a run raced its fastest programs, only the race's measurements count: a faster record outside the race
+// is just the luckiest of many. The fastest record that counts is best; ties go to the smaller id. Not
+// thread safe.
 class BestOfRuns {
  public:
-  // A record that CanBeBest, in the order of their ids. Reads its id, run, flags and samples only.
+  // Considers a record. It must satisfy CanBeBest, and records must come in the order of their ids. Reads
+  // only id, run, flags and samples.
   void Offer(const RecordRow& record);
 
-  // The id of the best of what was offered; 0 without.
+  // Returns the id of the best record offered; 0 if there was none.
   RowId Best() const;
 
  private:

@@ -25,7 +25,7 @@ Json ToJson(const std::string& text) {
   try {
     Json(text).dump();
     return text;
-  } catch (const Json::type_error&) {  // not UTF-8
+  } catch (const Json::type_error&) {  // the text is not UTF-8
     return Json{{"base64", absl::Base64Escape(text)}};
   }
 }
@@ -73,13 +73,14 @@ Json ToJson(const RecordRow& row) {
           {"facts", Json::parse(row.facts)}};
 }
 
-// As the texts of versions that did not write them say it; a trace that does not parse says nothing.
+// Returns the assumptions that a trace makes. Exports of older versions have no field for them. A trace that
+// does not parse counts as one without assumptions.
 std::string AssumptionsOfTrace(absl::string_view text) {
   const absl::StatusOr<Trace> trace = ParseTrace(text);
   return trace.ok() ? AssumptionsOf(trace->steps) : "";
 }
 
-// Reads the fields of one object; the first problem is kept.
+// Reads the fields of one JSON object. Keeps the first problem.
 class Reader {
  public:
   explicit Reader(const Json& object) : object_(object) {
@@ -147,7 +148,7 @@ class Reader {
     return numbers;
   }
 
-  // An id that a line before has defined.
+  // Reads an id that an earlier line must have defined.
   RowId Reference(const char* field, const std::set<RowId>& defined) {
     const RowId id = Integer<RowId>(field);
     if (!defined.contains(id)) Fail(absl::StrCat("no line before this one defines ", field, " ", id));
@@ -188,7 +189,7 @@ class Importer {
     } catch (const Json::parse_error& error) {
       column_ = std::max<size_t>(error.byte, 1);
       return absl::InvalidArgumentError("the line is not JSON (is it cut off?)");
-    } catch (const Json::out_of_range& error) {  // it quotes the number
+    } catch (const Json::out_of_range& error) {  // the error quotes the number that is out of range
       const std::vector<std::string> words = absl::StrSplit(error.what(), '\'');
       if (words.size() > 1) column_ = line.find(words[1]) + 1;
       return absl::InvalidArgumentError("the line has a number that no double holds");
@@ -201,7 +202,7 @@ class Importer {
   }
 
   bool header_seen() const { return header_seen_; }
-  // Where a line is no longer JSON; 0 if it is.
+  // The column at which the line stops being JSON; 0 if the whole line is JSON.
   size_t column() const { return column_; }
   const StoreContents& contents() const { return contents_; }
 
@@ -266,7 +267,7 @@ class Importer {
             .trace = r.Text("trace"),
             .program_hash = r.Hash("program_hash"),
             .samples = r.Doubles("samples"),
-            .taken = r.Has("taken") ? r.Doubles("taken") : std::vector<double>(),  // older texts do not
+            .taken = r.Has("taken") ? r.Doubles("taken") : std::vector<double>(),  // older exports lack it
             .status = r.Text("status"),
             .error = r.Text("error"),
             .lower_bound = r.Bool("lower_bound"),
@@ -284,7 +285,7 @@ class Importer {
   StoreContents contents_;
 };
 
-// Where the name stands that the message begins with, if the line has it.
+// Returns the column of the field that a message names at its start, or 1 if the line does not have it.
 size_t Column(const std::string& line, absl::string_view message) {
   const size_t end = message.empty() || message[0] != '"' ? 0 : message.find('"', 1);
   const size_t at = end == 0 ? std::string::npos : line.find(std::string(message.substr(0, end + 1)));

@@ -1,15 +1,15 @@
-// Records as JSON lines: to move them between stores, to keep them beside a paper, to read them with other
-// programs.
+// Records as JSON lines: to move them between stores, to archive them with a paper, or to read them with
+// other programs.
 //
 //   {"format":"kiln-records","version":1}
 //   {"workload":{"id":1,...}}                   then "target", "run" and "record"
 //
-// One object a line; ids are local to the text, and a row stands before those that refer to it. Each line in
-// full, and what its values are: docs/reference/formats.md. Doubles are printed so that reading gives the
-// same bits. Empty lines are skipped.
-// Models and the states of runs are not exported: an imported run is history, and cannot be resumed.
+// One object a line. Ids are local to the text. A row comes before those that refer to it.
+// docs/reference/formats.md describes each line. Doubles are printed so that reading restores the same bits.
+// Empty lines are skipped. Models and states of runs are not exported: an imported run is history and cannot
+// be resumed.
 //
-// Exporting what was imported into an empty store gives the same text. Importing twice adds nothing the
+// Importing into an empty store and exporting again gives the same text. Importing twice adds nothing the
 // second time.
 #pragma once
 
@@ -25,8 +25,8 @@ namespace kiln {
 
 absl::Status ExportJson(Store& store, std::ostream& out);
 
-// All or nothing. A malformed line is kInvalidArgument, "NAME:LINE:COLUMN: what is wrong", where `name` is
-// that of the input.
+// Imports everything or nothing. A malformed line gives kInvalidArgument, "NAME:LINE:COLUMN: what is wrong",
+// where NAME is `name`, the name of the input.
 absl::StatusOr<MergeResult> ImportJson(Store& store, std::istream& in, absl::string_view name);
 
 }  // namespace kiln

@@ -24,7 +24,7 @@ RowId Push(std::vector<Row>& rows, Row row) {
   return rows.back().id;
 }
 
-// Ids are positions plus one. Operations that may fail midway work on a copy of the contents.
+// An id is a position plus one. Operations that may fail midway work on a copy of the contents.
 class MemoryStore : public Store {
  public:
   absl::StatusOr<RowId> PutWorkload(absl::string_view hash, absl::string_view name,

@@ -1,5 +1,5 @@
-// A store in memory: the fake for tests of whatever uses a store, with the same contract as the SQLite one
-// (the same tests run on both), and nothing left behind.
+// A store in memory, for tests of code that uses a store. It has the same contract as the SQLite store (the
+// same tests run on both) and leaves no files.
 #pragma once
 
 #include <memory>

@@ -11,7 +11,7 @@ namespace {
 
 using F = RecordFlags;
 
-// A word alone, or NAME=N with a positive N.
+// A flag as text: a single word, or NAME=N with a positive N.
 struct Word {
   absl::string_view name;
   bool F::* flag = nullptr;

@@ -10,8 +10,8 @@
 
 namespace kiln {
 
-// Ids are positive, unique within their table, given in order of insertion,
-// and have no meaning outside their store.
+// Ids are positive and unique within their table. They follow the order of insertion and have no meaning
+// outside their store.
 using RowId = int64_t;
 
 struct WorkloadRow {
@@ -31,13 +31,13 @@ struct TargetRow {
 
 struct RunRow {
   RowId id = 0;
-  std::string uid{};      // 32 lower-case hex digits, the identity across files; drawn by BeginRun when empty
-  std::string command{};  // the key under which the same command finds its unfinished run again
+  std::string uid{};      // 32 lower-case hex digits, the identity across files; BeginRun draws it if empty
+  std::string command{};  // the key by which the same command finds its unfinished run
   std::string options{};  // JSON
   uint64_t seed = 0;
   std::string kiln_version{}, llvm_version{}, xgboost_version{};
   int64_t started = 0;  // milliseconds since 1970, UTC
-  std::string state{};  // what a resumed run needs
+  std::string state{};  // what a resumed run needs, as bytes (search/run/run_state.h)
   bool finished = false;
   bool operator==(const RunRow&) const = default;
 };
@@ -51,19 +51,19 @@ struct RecordRow {
   std::string program_hash{};  // of the scheduled program: 32 lower-case hex digits
   std::vector<double>
       samples;  // seconds per execution, finite and not negative: those that count, in the order taken
-  // All samples, each as two numbers: seconds as the clock told them, and how many times as long as
-  // undisturbed the reference kernel took beside it (docs/decisions/0013). Empty where a measurer tells
-  // nothing of it.
+  // All samples, each as two numbers: the seconds by the clock, and the slowdown of the reference kernel
+  // beside it (its time divided by its undisturbed time; docs/decisions/0013). Empty if the measurer does
+  // not report it.
   std::vector<double> taken{};
-  std::string status{};      // search/outcome.h; the store treats all but outcome::kOk alike
+  std::string status{};      // see search/outcome.h; the store distinguishes only outcome::kOk from the rest
   std::string error{};       // empty when status is "ok"
-  bool lower_bound = false;  // measuring stopped early: it is at least this slow, and never best
-  RecordFlags flags{};       // how it was built and timed
-  bool verified = false;     // its output was compared with the reference
-  std::string
-      assumptions{};  // of its schedule about the data (AssumptionsOf in lang/schedule/primitive.h); "" if none
-  std::string place{};      // where it was measured, beside the target's fingerprint; "" if that is not said
-  std::string facts{"{}"};  // a JSON object, free: what else is known of the measurement
+  bool lower_bound = false;  // stopped early: the program is at least this slow, and never best
+  RecordFlags flags{};       // how the program was built and timed
+  bool verified = false;     // the output was compared with the reference
+  // What its schedule assumes about the data (AssumptionsOf in lang/schedule/primitive.h); "" if nothing.
+  std::string assumptions{};
+  std::string place{};      // where it was measured, in addition to the target's fingerprint; "" if unknown
+  std::string facts{"{}"};  // a JSON object with any other facts about the measurement
   int64_t created = 0;      // milliseconds since 1970, UTC
   bool operator==(const RecordRow&) const = default;
 };
@@ -71,7 +71,7 @@ struct RecordRow {
 struct RoundRow {
   RowId run = 0;
   int task = 0, round = 0;   // (run, task, round) is unique
-  int trials = 0;            // of the task in this run, with this round's
+  int trials = 0;            // trials of the task in this run, including this round's
   std::string statistics{};  // JSON (search/run/round_log.h)
   bool operator==(const RoundRow&) const = default;
 };
@@ -85,7 +85,7 @@ struct ModelRow {
   bool operator==(const ModelRow&) const = default;
 };
 
-// A record with what it refers to.
+// A record with the rows that it refers to.
 struct RecordEntry {
   RecordRow record;
   WorkloadRow workload;
@@ -93,8 +93,8 @@ struct RecordEntry {
   RunRow run;
 };
 
-// Everything but the models and the rounds, each table in the order of its ids;
-// ids refer to rows of the same contents.
+// The whole store without models and rounds. Each table is in the order of its ids. Ids refer to rows of the
+// same contents.
 struct StoreContents {
   std::vector<WorkloadRow> workloads;
   std::vector<TargetRow> targets;
@@ -105,7 +105,7 @@ struct StoreContents {
 
 struct MergeResult {
   int added = 0;    // records
-  int present = 0;  // records that were there already
+  int present = 0;  // records that were already there
 };
 
 }  // namespace kiln

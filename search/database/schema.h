@@ -1,10 +1,10 @@
-// The tables of a Kiln database, and how a file of an older Kiln becomes one of this Kiln.
+// Creates the tables of a Kiln database, and migrates files of older versions.
 //
-// The schema is a list of steps: step N turns version N-1 into version N, and a new file runs all of them, so
-// that a migrated file and a new one are the same. To change the schema append a step, and add a fixture of
-// the version that has become old to tests/search. Released steps are never edited.
+// The schema is a list of steps: step N turns version N-1 into version N. A new file runs all steps, so it
+// equals a migrated one. To change the schema, append a step, and add a fixture of the previous version to
+// tests/search. Released steps are never edited.
 //
-// A file says its version in PRAGMA user_version and that it is Kiln's in PRAGMA application_id.
+// PRAGMA user_version holds the version of a file. PRAGMA application_id marks it as Kiln's.
 #pragma once
 
 #include "absl/status/status.h"
@@ -14,10 +14,11 @@ namespace kiln {
 
 inline constexpr int kSchemaVersion = 5;
 
-// Makes the tables in an empty file; migrates an older one after copying it to FILE.vN.bak (FILE.vN.bak.1,
-// ... if that name is taken: nothing is overwritten); refuses a newer one (kFailedPrecondition) and one that
-// is not Kiln's (kInvalidArgument), which are left untouched. Each of these is one transaction, and safe when
-// several processes do it at once. Leaves the connection with write-ahead logging and a sync at every commit.
+// Creates the tables in an empty file. Migrates an older file after copying it to FILE.vN.bak (or
+// FILE.vN.bak.1 and so on: nothing is overwritten). Refuses a newer file (kFailedPrecondition) and a file
+// that is not Kiln's (kInvalidArgument), and leaves them untouched. Each of these is one transaction and
+// safe if several processes do it at once. Afterwards the connection uses write-ahead logging and syncs at
+// every commit.
 absl::Status PrepareSchema(sqlite::Connection& db);
 
 }  // namespace kiln

@@ -22,7 +22,7 @@ absl::Status NoPermission(const std::string& path, absl::string_view found) {
                                                   "change their permissions, or choose another file"));
 }
 
-// What SQLite would report as "unable to open database file", whatever the reason.
+// Reports why a path cannot be opened. SQLite says "unable to open database file" for every reason.
 absl::Status CheckPath(const std::filesystem::path& path) {
   std::error_code ignored;
   const std::filesystem::path folder = path.parent_path();
@@ -122,7 +122,8 @@ absl::StatusOr<int64_t> Connection::Number(const std::string& sql) {
 }
 
 absl::Status Connection::UseDurableLog() {
-  // Two processes that switch a new file at once get SQLITE_BUSY without the usual wait.
+  // If two processes switch a new file to write-ahead logging at once, one gets SQLITE_BUSY at once, without
+  // the usual wait.
   const absl::Time deadline = absl::Now() + patience_;
   while (true) {
     Query query(*this, "PRAGMA journal_mode = WAL");
@@ -163,7 +164,7 @@ void Query::BindInt(int at, int64_t value) {
 }
 
 void Query::BindOne(int at, absl::string_view text) {
-  // A null pointer would bind NULL.
+  // SQLite would bind a null pointer as NULL.
   const char* data = text.data() == nullptr ? "" : text.data();
   if (status_.ok())
     Note(sqlite3_bind_text64(statement_, at, data, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));

@@ -1,9 +1,9 @@
-// The little of SQLite that the store needs: a connection, a query with sticky status, a transaction. It is
-// the only header through which the rest of search/database reaches SQLite; sqlite3.h is included by
-// sqlite.cc alone.
+// A small wrapper of SQLite for the store: a connection, a query with sticky status, a transaction.
+// The rest of search/database uses SQLite only through this header; only sqlite.cc includes
+// sqlite3.h.
 //
-// Threads: a connection and its queries serve one thread. Errors: every status says the path, what was found
-// and what to do (the codes are those of store.h).
+// Threads: a connection and its queries serve one thread. Errors: every status names the path, what
+// was found and what to do (codes as in store.h).
 #pragma once
 
 #include <concepts>
@@ -28,18 +28,18 @@ struct Blob {
 
 class Connection {
  public:
-  // Opens the file for reading and writing, and makes it if it is missing. Changes nothing in an existing
-  // file. A lock held by another process is waited for up to `patience`.
+  // Opens the file for reading and writing, and creates it if it is missing. Changes nothing in an existing
+  // file. Waits up to `patience` for a lock that another process holds.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(const std::string& path, absl::Duration patience);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // One or several statements, whose rows are dropped.
+  // Executes one or several statements and ignores their rows.
   absl::Status Execute(const std::string& sql);
-  // The integer in the first column of the first row.
+  // Executes a query and returns the integer in the first column of the first row.
   absl::StatusOr<int64_t> Number(const std::string& sql);
-  // Write-ahead logging, and a sync at every commit.
+  // Turns on write-ahead logging and a sync at every commit.
   absl::Status UseDurableLog();
   // Copies the whole database, as of one instant, over the contents of `other`.
   absl::Status CopyTo(Connection& other);
@@ -72,13 +72,13 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  // Steps to the next row; false at the end or after a failure.
+  // Steps to the next row. Returns false at the end or after a failure.
   bool Next();
   // Steps to the end.
   absl::Status Run();
   const absl::Status& status() const { return status_; }
 
-  // Columns of the present row.
+  // Columns of the current row.
   int64_t Int(int column) const;
   std::string Text(int column) const;  // text or blob
 
@@ -104,7 +104,8 @@ class Query {
   absl::Status status_;
 };
 
-// Holds the writer's lock from Begin on; rolls back unless Commit has succeeded.
+// A transaction. A kWrite transaction holds the writer's lock from the start. The destructor rolls back
+// unless Commit has succeeded.
 class Transaction {
  public:
   enum class Kind { kRead, kWrite };
@@ -113,7 +114,7 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  const absl::Status& status() const { return status_; }  // whether it has begun
+  const absl::Status& status() const { return status_; }  // whether the transaction has begun
   absl::Status Commit();
 
  private:

@@ -311,7 +311,7 @@ class SqliteStore : public Store {
   }
 
  private:
-  // Runs `change` as one transaction, which is undone if it fails.
+  // Runs `change` in a transaction. A failure undoes it.
   template <typename Result, typename Change>
   absl::StatusOr<Result> Changing(Change change) {
     Transaction transaction(*db_, Transaction::Kind::kWrite);
@@ -420,7 +420,7 @@ class SqliteStore : public Store {
     return AddRun(run);
   }
 
-  // The number of records that were added: 0 or 1.
+  // Adds the record unless the store has it. Returns the number of records added: 0 or 1.
   absl::StatusOr<int> AddUnlessPresent(const RecordRow& record, absl::string_view run_uid) {
     Query same(
         *db_,

@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-// How a column that is not plain holds a number, and back.
+// Log encodes a number for a column on the log2 scale; Exp decodes it.
 inline float Log(double x) { return std::log2(1.0f + static_cast<float>(x)); }
 inline double Exp(float x) { return std::exp2(static_cast<double>(x)) - 1; }
 
@@ -88,7 +88,7 @@ enum Column : int {
   kInsideL1,
   kInsideL2,
   kInsideL3,
-  kIntensity,  // 10 samples
+  kIntensity,  // one column for each of 10 samples
   kAllocBytes = kIntensity + 10,
   kAllocTotal,
   kAllocations,
@@ -97,7 +97,7 @@ enum Column : int {
   kRooflineOutside,
   kRooflineCycles,
   kRooflineProgram,
-  kBuffers,  // kBufferColumns for each of kBufferSlots
+  kBuffers,  // kBufferColumns columns for each of kBufferSlots buffers
 };
 
 enum BufferColumn : int {

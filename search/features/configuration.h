@@ -1,9 +1,9 @@
-// The decisions themselves as features, for comparison: one row for a program.
+// Features made from the decisions themselves, for comparison with the other kinds: one row for a program.
 //
-// Each number of each decision has the column that its site's name and its place in the decision are hashed
-// to, as log2(1 + x); each structural choice has a column for what was picked, which is 1. Names decide
-// columns, so that sketches which share sites share their columns; some columns may stand for two numbers,
-// which are then added.
+// Each number of each decision goes to the column that its site's name and its position in the decision are
+// hashed to, as log2(1 + x). Each structural choice sets a column for the alternative that was picked to 1.
+// The names decide the columns, so sketches that share sites share their columns. If two numbers fall into
+// one column, they are added.
 #pragma once
 
 #include "trace/replay.h"
@@ -12,7 +12,7 @@ namespace kiln {
 
 inline constexpr int kConfigurationDim = 256;
 
-// Writes kConfigurationDim numbers to `row`, which holds zeros.
+// Writes kConfigurationDim numbers to `row`, which must hold zeros.
 void FillConfigurationRow(const Replayed& replayed, float* row);
 
 }  // namespace kiln

@@ -67,8 +67,8 @@ void Footprints::AddTouches(const Nests& nests, const NestBlock& block) {
   }
 }
 
-// Of all accesses of a touch: how far each loop moves along each axis, in reach_, and how far apart they lie
-// where no loop moves.
+// Sets reach_ to how far each loop moves the accesses of a touch along each axis (the largest over the
+// accesses). Sets `spread` to the extent of the accesses along each axis in one instance.
 void Footprints::FindReach(const Nests& nests, int depth, int rank, const Touch& touch, double* spread) {
   const auto axes = nests.axes(nests.accesses()[touch.access]);
   double low[kMaxAxes], high[kMaxAxes];
@@ -124,7 +124,7 @@ void Footprints::Measure(const Nests& nests, const NestBlock& block, Touch& touc
     }
     double elements = 1, span = 1, run = 1, rows = 1;
     Rows apart;
-    bool contiguous = true;  // everything inside of this axis is touched whole
+    bool contiguous = true;  // all axes inside this one are touched completely
     for (int x = rank; x-- > 0;) {
       const double size = static_cast<double>(axes[x].size), extent = std::min(spread[x], size);
       elements *= extent;

@@ -1,11 +1,11 @@
-// The parts of buffers that each block touches, by how many of its loops run. Cost features are computed from
-// them.
+// Computes the parts of buffers that each block touches, for each number of loops that run. Cost features
+// use them.
 //
 // Level L of a block with n loops: the loops at depth L and deeper run, the others stand still. Level n is
-// one instance, level 0 the whole block. Sizes are those of boxes: the bounds of each axis, clipped to the
-// buffer.
+// one instance, level 0 is the whole block. Sizes are those of boxes: the bounds along each axis, clipped to
+// the buffer.
 //
-// Not thread safe. An object keeps its memory from program to program.
+// Not thread safe. An object reuses its memory for each program.
 #pragma once
 
 #include <vector>
@@ -19,17 +19,17 @@ inline constexpr double kLineBytes = 64;
 // All accesses of one block to one buffer.
 struct Touch {
   Id buffer = kNone;
-  int32_t access = 0;  // the first of them, in Nests::accesses()
+  int32_t access = 0;  // index of the first access in Nests::accesses()
   int32_t count = 0;
   bool reads = false, writes = false;
   double element_bytes = 4;
-  uint64_t indexed = 0;  // loops that index it
-  int32_t first = 0;     // of its levels
+  uint64_t indexed = 0;  // loops that index the buffer, as bits
+  int32_t first = 0;     // index of the values of its first level
 };
 
 struct Footprint {
   Range touches;
-  int32_t first = 0;  // of its levels
+  int32_t first = 0;  // index of the values of its first level
 };
 
 // The innermost axis of a box that leaves gaps: `count` runs of bytes, `stride` bytes apart.
@@ -48,9 +48,9 @@ class Footprints {
   double Bytes(const Touch& touch, int level) const { return bytes_[touch.first + level]; }
   double Lines(const Touch& touch, int level) const { return lines_[touch.first + level]; }
   const Rows& At(const Touch& touch, int level) const { return rows_[touch.first + level]; }
-  // Of all buffers.
+  // Returns the bytes of all buffers that the block touches at a level.
   double Bytes(int block, int level) const { return totals_[blocks_[block].first + level]; }
-  // Instances of the block at a level.
+  // Returns the number of instances of the block at a level.
   double Instances(int block, int level) const { return instances_[blocks_[block].first + level]; }
 
  private:
@@ -62,7 +62,7 @@ class Footprints {
   std::vector<Touch> touches_;
   std::vector<double> bytes_, lines_, totals_, instances_;
   std::vector<Rows> rows_;
-  std::vector<double> reach_, other_;  // scratch: by axis and depth
+  std::vector<double> reach_, other_;  // scratch memory by axis and depth
 };
 
 }  // namespace kiln

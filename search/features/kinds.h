@@ -1,4 +1,4 @@
-// What a cost model may see of a scheduled program, by name:
+// The kinds of features that a cost model may use, by name:
 //
 //   ansor              a row for each store (search/features/features.h): the default, and what the analytic model reads
 //   context-relation   a row for each store, the same for any space (search/features/context.h)
@@ -20,15 +20,15 @@ enum class FeatureKind { kAnsor, kContextRelation, kConfiguration };
 const std::vector<std::string>& FeatureKindNames();  // in the order of the enum
 std::optional<FeatureKind> FeatureKindOf(absl::string_view name);
 
-// Numbers in a row; no two kinds have as many.
+// Returns the number of columns of a row. Every kind has a different number.
 int FeatureDim(FeatureKind kind);
 
-// Keeps its memory: one per thread.
+// Extracts features of one kind. Keeps its memory: use one per thread.
 class KindExtractor {
  public:
   KindExtractor(const Target& target, FeatureKind kind) : kind_(kind), ansor_(target) {}
 
-  // `nests` has read replayed.program().
+  // Extracts the features of a replayed program. `nests` must have read replayed.program().
   void Extract(const Nests& nests, const Replayed& replayed, FeatureSet& features);
   FeatureSet Extract(const Replayed& replayed);
 

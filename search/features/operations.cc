@@ -5,7 +5,7 @@ namespace {
 
 constexpr int kNothing = -1;
 
-// What a mathematical library computes.
+// True for operations that a mathematical library computes.
 bool IsSpecial(Op op) {
   switch (op) {
     case Op::kPow:
@@ -113,7 +113,8 @@ Operations CountOperations(const Nests& nests, const NestBlock& block) {
   Operations result;
   double* counts = result.counts;
   if (const CallAround call = FindCallAround(p, block.node); call.family != nullptr) {
-    counts[kFloatFma] = 1.0 / static_cast<double>(call.family->k);  // widening included, of bytes too
+    // Includes the conversion of operands to a wider type.
+    counts[kFloatFma] = 1.0 / static_cast<double>(call.family->k);
     result.arithmetic = 2;
     return result;
   }

@@ -1,4 +1,4 @@
-// Counts of operations per kind in one instance of a block.
+// Counts the operations of each kind in one instance of a block.
 #pragma once
 
 #include "lang/analysis/nests.h"
@@ -9,11 +9,12 @@ namespace kiln {
 
 struct Operations {
   double counts[kWithins + 1] = {};  // by Column
-  double arithmetic = 0;             // floating point and integer, a fused product and sum as two
+  // Floating point and integer operations; a fused multiply-add counts as two.
+  double arithmetic = 0;
 };
 
-// What a call of an intrinsic does at once, for a block within one that sums several products: `loops`
-// innermost loops of the block are the call's. family: nullptr if there is none.
+// The intrinsic call around a block that sums several products at once. The `loops` innermost loops of the
+// block run inside the call. `family` is nullptr if there is no call.
 struct CallAround {
   const IntrinsicFamily* family = nullptr;
   int32_t loops = 0;

@@ -8,17 +8,18 @@
 namespace kiln {
 namespace {
 
-// Of a core of the last ten years, in vector instructions or bytes a cycle.
+// A core of the last ten years: vector instructions or cache accesses a cycle.
 constexpr double kArithmeticPorts = 2, kLoadPorts = 3, kStorePorts = 1, kIssued = 3;
-// From one step of a sum to the next: four cycles and what a load is late now and then, where LLVM mostly
-// keeps in registers what the program has in memory, or through memory.
+// Cycles between two steps of a sum whose accumulator is in a register by the schedule; in memory but kept
+// in a register by LLVM; and in memory. The first is four cycles of latency and an occasional late load.
 constexpr double kLatency = 4.5, kLatencyKept = 7, kLatencyInMemory = 20;
-constexpr double kNotKept = 0.3;              // of the loads and stores of such sums
-constexpr double kDivide = 8, kSpecial = 12;  // cycles of a vector's worth
-constexpr double kIteration = 2;              // instructions of a loop that runs
-// From beyond each cache: lines in a row, which are fetched ahead, and lines by themselves.
+// Share of such a sum's loads and stores that LLVM leaves in memory.
+constexpr double kNotKept = 0.3;
+constexpr double kDivide = 8, kSpecial = 12;  // cycles for a vector of divisions or library functions
+constexpr double kIteration = 2;              // instructions for one iteration of a loop that is not unrolled
+// Bytes a cycle from beyond each cache: for streams, which the hardware prefetches, and for scattered lines.
 constexpr double kStreamed[] = {128, 20, 12}, kScattered[] = {24, 16, 7};
-constexpr double kOverlap = 0.35;  // of the shorter of computing and fetching
+constexpr double kOverlap = 0.35;  // share of the shorter of computing and fetching that overlaps the other
 constexpr double kSpill = 1.5;
 
 }  // namespace

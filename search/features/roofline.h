@@ -1,7 +1,7 @@
-// How long a row takes by a roofline: the longest of what its arithmetic, its loads, its stores and the front
-// end need when each is busy, and the time in which bytes come from beyond each cache, some of which passes
-// at the same time. What it does not know (the order of instructions, addresses that collide) is for the cost
-// model.
+// Estimates the cycles of a row with a roofline. Inside the core, the slowest of arithmetic, loads, stores
+// and instruction issue decides. The time to fetch bytes from beyond each cache partly overlaps with it.
+// The roofline ignores the order of instructions and conflicts of addresses; the cost model learns their
+// effect.
 #pragma once
 
 #include "absl/types/span.h"
@@ -9,10 +9,10 @@
 
 namespace kiln {
 
-// Fills the columns roofline.* of a row whose other columns are filled, but roofline.program.
+// Fills the columns roofline.* of a row, except roofline.program. All other columns must be filled.
 void FillRoofline(const Target& target, float* row);
 
-// Fills roofline.program of all rows of a program.
+// Fills roofline.program in all rows of a program.
 void FillProgramCycles(absl::Span<float> rows);
 
 }  // namespace kiln

@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kWays = 8;  // of the first two levels of caches, or more
+constexpr int64_t kWays = 8;  // of the L1 and L2 caches, at least
 
 class Row {
  public:
@@ -50,7 +50,8 @@ class Row {
     return std::max(1.0, std::ceil(lanes * bytes / static_cast<double>(target_.vector_bytes)));
   }
 
-  // The lanes, the straight line at the end of the nest, and the loop that runs it.
+  // Finds the vectorized loop, the straight-line code at the end of the nest (unrolled loops and lanes), and
+  // the loop that runs it.
   void FindShape() {
     line_ = depth_ - call_.loops;
     while (line_ > 0 && (At(line_ - 1).extent == 1 || At(line_ - 1).kind == LoopKind::kUnrolled ||
@@ -79,7 +80,7 @@ class Row {
 
   void FillOperations() {
     const Operations operations = CountOperations(nests_, block_);
-    // Terms beyond bounds that lanes do not tell apart are left out by versions, which test nothing.
+    // Versions leave out terms beyond bounds without a test, unless the bounds depend on the lane.
     const bool by_lane = lane_loop_ >= 0 && (within_ & Nests::Bit(lane_loop_)) != 0;
     const bool left_out = !by_lane && AnnotationOf(p_, p_.block(block_.node).annotations, kFinite) != 0;
     for (int kind = kFloatAdd; kind <= kWithins; ++kind) {
@@ -130,7 +131,7 @@ class Row {
         static_cast<float>(lanes_ * element_ / (registers_ * static_cast<double>(target_.vector_bytes)));
   }
 
-  // What the straight line keeps, loads and stores, if equal loads are made once.
+  // Counts the vector registers, loads and stores of the straight-line code, with equal loads made once.
   void FillTile() {
     double vectors = 0, broadcasts = 0, gathers = 0, stores = 0, widest = 0;
     double contiguous = 0, standing = 0, strided = 0;
@@ -147,7 +148,8 @@ class Row {
       const int along = lane_loop_ >= 0 ? lane_loop_ : innermost_;
       const bool moves = along >= 0 && (indexed & Nests::Bit(along)) != 0;
       int64_t stride = moves ? nests_.Stride(access, along) : 0;
-      if (call_.family != nullptr && stride == call_.family->interleave) stride = 1;  // it reads all between
+      // The instruction reads all elements between.
+      if (call_.family != nullptr && stride == call_.family->interleave) stride = 1;
       (!moves ? standing : stride == 1 ? contiguous : strided) += 1;
       double elements = lanes_;
       if (call_.family != nullptr) elements = ElementsOfCall(indexed);
@@ -178,7 +180,8 @@ class Row {
     row_[kContiguous] = static_cast<float>(contiguous / count);
     row_[kStanding] = static_cast<float>(standing / count);
     row_[kStrided] = static_cast<float>(strided / count);
-    const double row = accumulators_ > widest ? widest : 1;  // kept where several use it
+    // A row that several accumulators use is kept in registers.
+    const double row = accumulators_ > widest ? widest : 1;
     row_[kRegisterNeed] =
         static_cast<float>((accumulators_ + row + 1) /
                            static_cast<double>(OwnRegisters() ? call_.family->registers
@@ -192,7 +195,8 @@ class Row {
 
   bool OwnRegisters() const { return call_.family != nullptr && call_.family->registers > 0; }
 
-  // Of what the loops of a call index.
+  // Returns the number of elements that an intrinsic call touches: the product of the call's loops in
+  // `indexed`.
   double ElementsOfCall(uint64_t indexed) const {
     double elements = 1;
     for (int d = depth_ - call_.loops; d < depth_; ++d)
@@ -242,7 +246,8 @@ class Row {
     const int64_t sizes[] = {target_.l1_bytes, target_.l2_bytes, target_.l3_bytes};
     for (int c = 0; c < 3; ++c) {
       const auto bytes = static_cast<double>(sizes[c]);
-      // Sets are a power of two; the last level spreads by a hash of the address.
+      // The number of sets is a power of two. The last level hashes addresses, so any line may be its own
+      // way.
       const double way =
           c < 2 ? static_cast<double>(std::bit_floor(static_cast<uint64_t>(sizes[c] / kWays))) : kLineBytes;
       const Traffic traffic = TrafficBeyond(feet_, number_, depth_, {.bytes = bytes, .way_bytes = way});
@@ -278,7 +283,7 @@ class Row {
     const auto touches = feet_.touches(number_);
     int order[kBufferSlots], slots = 0;
     if (touches.size() <= kBufferSlots) {
-      // The destination is the last that is touched, or was touched before.
+      // The destination comes last among the touches, unless it was read before.
       for (int pass = 0; pass < 2; ++pass) {
         for (int t = 0; t < static_cast<int>(touches.size()); ++t) {
           if (touches[t].writes == (pass == 0)) order[slots++] = t;
@@ -321,8 +326,8 @@ class Row {
           Log(std::abs(static_cast<double>(nests_.Stride(nests_.accesses()[touch.access], along))));
   }
 
-  // The innermost loop in which the same elements come again: because it does not index them, or in another
-  // block below it.
+  // Finds the innermost loop that brings the same elements again, either because it does not index them or
+  // because another block below it touches them.
   void FillReuse(const Touch& touch, float* out, double& reuses) const {
     int shared = -1, other = -1;
     for (int32_t a = nests_.buffers()[touch.buffer].first; a >= 0; a = nests_.accesses()[a].next) {
@@ -362,10 +367,10 @@ class Row {
   const int depth_;
   const CallAround call_;
   float* row_;
-  int line_ = 0;         // level of the straight line
+  int line_ = 0;         // depth of the outermost loop of the straight-line code
   int lane_loop_ = -1;   // depth of the vectorized loop
-  uint64_t within_ = 0;  // loops that decide whether elements are loaded
-  int innermost_ = -1;   // depth of the innermost loop of more than one iteration
+  uint64_t within_ = 0;  // loops that decide whether a guarded load is made
+  int innermost_ = -1;   // depth of the innermost loop with more than one iteration that runs
   int loops_ = 0;
   int32_t dest_ = 0;
   double lanes_ = 1, registers_ = 1, element_ = 4, code_ = 1, unrolled_line_ = 1, arithmetic_ = 0,

@@ -1,4 +1,4 @@
-// One row: the features of one block.
+// Computes one row: the features of one block.
 #pragma once
 
 #include "lang/analysis/nests.h"
@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-// Writes kFeatureDim numbers (search/features/columns.h) to `row`, which holds zeros.
+// Writes kFeatureDim numbers (search/features/columns.h) to `row`, which must hold zeros.
 void FillRow(const Nests& nests, const Footprints& footprints, const Target& target, int block, float* row);
 
 }  // namespace kiln

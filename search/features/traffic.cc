@@ -9,9 +9,9 @@
 namespace kiln {
 namespace {
 
-constexpr double kStream = 16;  // lines in a row from which on they are fetched ahead
+constexpr double kStream = 16;  // the hardware prefetches runs of at least this many lines
 
-// Lines in each set that a touch falls into, and the share of sets.
+// The cache sets that a touch falls into: ways used in each of them, and their share of all sets.
 struct Sets {
   double ways = 0, share = 0;
   double mean() const { return ways * share; }
@@ -28,7 +28,7 @@ Sets Occupied(const Rows& rows, double lines, const Cache& cache) {
   return {bytes / reached, reached / cache.way_bytes};
 }
 
-// The share of a touch's lines that others, or it itself, push out.
+// Returns the share of a touch's lines that are evicted, by other touches or by the touch itself.
 double Lost(absl::Span<const Sets> all, size_t touch, double ways) {
   double base = all[touch].ways;
   for (size_t o = 0; o < all.size(); ++o) base += o == touch ? 0 : all[o].mean();
@@ -47,7 +47,7 @@ Traffic TrafficBeyond(const Footprints& feet, int block, int depth, const Cache&
   absl::InlinedVector<double, 8> lines;
   for (const Touch& touch : touches) lines.push_back(feet.Lines(touch, depth));
   absl::InlinedVector<Sets, 8> sets(touches.size());
-  absl::InlinedVector<int, 8> kept(touches.size(), 0);  // the level of what comes again
+  absl::InlinedVector<int, 8> kept(touches.size(), 0);  // the level at which a touch's lines are reused
   Traffic traffic = {.inside = depth};
   bool all = true;
   for (int level = depth; level >= 0; --level) {
@@ -57,7 +57,7 @@ Traffic TrafficBeyond(const Footprints& feet, int block, int depth, const Cache&
       const double lost = Lost(sets, t, ways);
       all &= lost == 0;
       if (level == 0) continue;
-      // The loop around brings again what it does not index.
+      // The next outer loop touches the same lines again if it does not index them.
       const double extent = feet.Instances(block, level - 1) / feet.Instances(block, level);
       const double grown =
           std::min(extent, feet.Lines(touches[t], level - 1) / feet.Lines(touches[t], level));

@@ -1,8 +1,9 @@
-// What crosses from beyond a cache while a block runs: bytes, by access and loop, where a cache of sets and
-// ways keeps what was touched last.
+// Computes the bytes that a block fetches from beyond a cache, by access and loop. The model is a
+// set-associative cache that keeps the lines used last.
 //
-// A loop brings again what it does not index, unless one of its iterations touches more than the sets hold
-// that it falls into: rows a power of two apart meet in few of them.
+// A loop that does not index a buffer touches the same lines again. They hit the cache unless one iteration
+// of the loop touches more lines than the ways of the sets that these fall into. Rows that are a power of
+// two apart share few sets.
 #pragma once
 
 #include "search/features/footprint.h"
@@ -10,16 +11,16 @@
 namespace kiln {
 
 struct Cache {
-  double bytes = 0, way_bytes = 0;  // one way of all sets
+  double bytes = 0, way_bytes = 0;  // size of the cache, and of one way over all sets
 };
 
 struct Traffic {
-  double streamed = 0;   // bytes of runs of lines, which are fetched ahead
-  double scattered = 0;  // bytes of lines by themselves
-  int inside = 0;        // the outermost level at which nothing is lost before it comes again
+  double streamed = 0;   // bytes of runs of lines, which the hardware prefetches
+  double scattered = 0;  // bytes of scattered lines
+  int inside = 0;        // the outermost level at which all reused lines still hit
 };
 
-// Of the block with this number and depth.
+// Returns the traffic of the block with this number and depth.
 Traffic TrafficBeyond(const Footprints& feet, int block, int depth, const Cache& cache);
 
 }  // namespace kiln

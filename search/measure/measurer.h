@@ -1,14 +1,14 @@
-// Measuring candidates: the border between the search and a machine (design D12, D15).
+// Measures candidates: the border between the search and a machine (design D12, D15).
 //
-// The search hands over scheduled programs and gets a result for each. A program that crashes, hangs or
-// computes something else gives a result with another status, never an error of the call.
+// The search passes scheduled programs and gets a result for each. If a program crashes, hangs or computes
+// something else, its result has another status; the call itself never fails.
 //
-// Implementations: CpuMeasurer (backends/measure/measurer.h) builds and runs in processes of its own;
-// simulated_machine.h is an analytic model for tests and demonstrations; recorded_measurer.h repeats the
-// answers of another measurer. Derive your own for another machine.
+// Implementations: CpuMeasurer (backends/measure/measurer.h) builds and runs programs in separate processes.
+// simulated_machine.h is an analytic model for tests and demonstrations. recorded_measurer.h repeats the
+// results of another measurer. Derive your own for another machine.
 //
-// Threads: one call at a time. The simulated machine and a recording give the same bits for the same calls; a
-// real machine does not. Times are in seconds.
+// Threads: one call at a time. The simulated machine and a recording give equal bits for equal calls; a real
+// machine does not. Times are in seconds.
 #pragma once
 
 #include <string>
@@ -22,29 +22,30 @@
 
 namespace kiln {
 
-// Both programs must live until the call returns.
+// A program to measure. Both programs must live until the call returns.
 struct MeasureRequest {
-  int task = 0;  // names the task within a run; equal for equal originals
-  const Program* original =
-      nullptr;  // the untransformed program, with whose outputs those of the other are compared
-  const Program* scheduled = nullptr;  // what is timed
-  double best_seconds = 0;  // of the task so far, 0 if unknown: what is much slower may be stopped early
-  bool thorough = false;    // take samples until their median is sure, instead of the usual few
+  int task = 0;  // number of the task within a run; equal for equal originals
+  // The untransformed program; its outputs are the reference.
+  const Program* original = nullptr;
+  const Program* scheduled = nullptr;  // the program to time
+  // Best time of the task so far, 0 if unknown; a much slower program may be stopped early.
+  double best_seconds = 0;
+  bool thorough = false;  // sample until the median is certain, instead of the usual few samples
 };
 
 struct MeasureResult {
   std::string status = std::string(outcome::kInterrupted);
-  std::string error = {};            // one line for a person; empty when ok
+  std::string error = {};            // one line for people; empty when ok
   std::vector<double> samples = {};  // seconds of one execution each: those that count, in the order taken
   std::vector<double> taken = {};    // the whole timing (RecordRow::taken)
-  bool lower_bound = false;          // stopped early: it is at least this slow
-  bool verified = false;             // its outputs were compared with the original's, and agree
-  RecordFlags flags = {};            // how it was built and timed, for the record
+  bool lower_bound = false;          // stopped early: the program is at least this slow
+  bool verified = false;             // its outputs were compared with the original's and agree
+  RecordFlags flags = {};            // how it was built and timed
 
   bool ok() const { return status == outcome::kOk; }
 };
 
-// Seconds that went to building and to running, since the measurer was made.
+// Seconds spent on building and on running since the measurer was created.
 struct MeasurerSeconds {
   double build = 0, run = 0;
 };
@@ -53,18 +54,21 @@ class Measurer {
  public:
   virtual ~Measurer() = default;
 
-  // Will be among what is measured next: building may begin. The program need not live longer than the call.
+  // Announces a program that will be measured soon, so that building may begin. The program need not outlive
+  // the call.
   virtual void Announce(const MeasureRequest&) {}
 
-  // One result for each request, in order. They may be built in parallel;
-  // they are timed so that none disturbs another.
+  // Returns one result for each request, in order. Programs may be built in parallel. They are timed so that
+  // none disturbs another.
   virtual std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) = 0;
 
-  // Times candidates of one task in turns, so that drift of the machine meets all alike. One result for each
-  // request, in order. Medians are compared: of each only what counts is told, not the same turns of all.
+  // Times candidates of one task in turns, so that a drift of the machine affects all of them alike. Returns
+  // one result for each request, in order. Compare the medians: each result holds only the samples that
+  // count, which may be from different turns.
   virtual std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) = 0;
 
-  // Zeros if it does not count: all of its time is then told as running.
+  // Returns the time spent, or zeros if the measurer does not track it. The caller then counts all time as
+  // running.
   virtual MeasurerSeconds Spent() const { return {}; }
 };
 

@@ -6,7 +6,7 @@
 namespace kiln {
 namespace {
 
-constexpr double kCalm = 1.1;  // as in TimingPolicy (backends/runner/runner.h)
+constexpr double kCalm = 1.1;  // the same limit as in TimingPolicy (backends/runner/runner.h)
 
 }  // namespace
 

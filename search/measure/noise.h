@@ -1,4 +1,4 @@
-// Tells whether a time can be relied on, from a record's flags and its whole timing (docs/decisions/0019).
+// Decides from a record's flags and samples whether its time is reliable (docs/decisions/0019).
 #pragma once
 
 #include "absl/types/span.h"
@@ -6,18 +6,19 @@
 
 namespace kiln {
 
-// Of the same program, race over search or search over race: calm times differ by less.
+// If the times of a program in race and search differ by this factor, the result is noisy. Calm times differ
+// less.
 inline constexpr double kRaceDiffers = 1.2;
 
-// How many samples nothing disturbed: the reference kernel took at most 1.1 of its undisturbed time beside
-// them, and no other process had the core meanwhile.
+// The number of samples that nothing disturbed: the reference kernel took at most 1.1 times its undisturbed
+// time beside them, and no other process had the core meanwhile.
 struct Quiet {
-  int quiet = 0, samples = 0;  // no samples: the measurer does not say
+  int quiet = 0, samples = 0;  // samples is 0 if the measurer does not report it
   bool Mostly() const { return 2 * quiet >= samples; }
 };
 Quiet QuietOf(absl::Span<const double> taken, const RecordFlags& flags);
 
-// Whether the race of a program (seconds) says something else than the search did.
+// True if the race of a program (in seconds) disagrees with the search.
 bool RaceDiffers(double race, double search);
 
 }  // namespace kiln

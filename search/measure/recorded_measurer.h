@@ -1,9 +1,9 @@
-// Records what a measurer answers, and repeats it for the same scheduled program, which it finds by its
-// structural hash. A search on a recording repeats bit for bit, whatever the machine does meanwhile (design
+// Records the results of a measurer and repeats them for equal scheduled programs, found by their
+// structural hash. A search on a recording repeats bit for bit, whatever the machine does (design
 // D14).
 //
-// Quick measurements, thorough ones and races of a program are kept apart. Interrupted results are not kept.
-// Threads: one call at a time.
+// Quick measurements, thorough ones and races of a program are recorded separately. Interrupted
+// results are not recorded. Threads: one call at a time.
 #pragma once
 
 #include <map>
@@ -13,13 +13,13 @@
 
 namespace kiln {
 
-// By "<hash> quick", "<hash> thorough" or "<hash> race".
+// Results by "<hash> quick", "<hash> thorough" or "<hash> race".
 using Recording = std::map<std::string, MeasureResult>;
 
 class RecordedMeasurer final : public Measurer {
  public:
-  // Asks `machine` for what `recording` does not hold, and records it.
-  // Without a machine the answer is then "interrupted".
+  // If `recording` lacks a result, asks `machine` and records its answer. Without a machine, the result is
+  // "interrupted".
   explicit RecordedMeasurer(Recording& recording, Measurer* machine = nullptr)
       : recording_(recording), machine_(machine) {}
 

@@ -20,7 +20,8 @@ constexpr double kCyclesPerSecond = 3e9;
 constexpr double kLineBytes = 64;
 enum Purpose : uint64_t { kFate = 1, kQuick, kThorough, kRace };
 
-// A buffer that a block touches, with the bytes that one iteration of each loop around the block moves it.
+// A buffer that a block touches: for each loop around the block, the bytes by which one iteration moves the
+// access.
 struct Touch {
   std::vector<double> steps;
 };
@@ -49,7 +50,8 @@ Work WorkOf(const Nests& nests, const NestBlock& block) {
   return work;
 }
 
-// Bytes fetched into a cache of this size: the loops whose footprint fits are run for the price of one pass.
+// Returns the bytes fetched into a cache of this size. A loop whose footprint fits costs a single pass over
+// its data.
 double Traffic(const Work& work, double cache_bytes) {
   std::vector<double> footprint(work.touches.size(), kLineBytes);
   double repeats = 1, total = 0;

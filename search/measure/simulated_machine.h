@@ -20,7 +20,7 @@ namespace kiln {
 struct SimulatedOptions {
   uint64_t seed = 0;
   double noise = 0.02;  // relative standard deviation of a sample
-  int samples = 3;      // of each candidate; five times as many when thorough
+  int samples = 3;      // samples of each candidate; five times as many if thorough
   // Fractions of the programs that fail in each way.
   double build_failures = 0, crashes = 0, hangs = 0, memory_hogs = 0, wrong_results = 0;
 };
@@ -33,9 +33,9 @@ class SimulatedMachine final : public Measurer {
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
 
-  // The time without noise, in seconds.
+  // Returns the time without noise, in seconds.
   double Seconds(const Program& program) const;
-  // The class of outcome that the program is destined for.
+  // Returns the outcome that the seed assigns to the program.
   absl::string_view Fate(const Program& program) const;
 
  private:

@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kTriesPerDraw = 50;
 
-// The greedy order: repeatedly the best of what is left, by energy less what its new decisions are worth.
+// Picks candidates greedily. Each time, it takes the one with the least energy minus the bonus for decisions
+// that are new in the batch.
 class Ranking {
  public:
   Ranking(std::vector<Candidate> candidates, double diversity)
@@ -21,7 +22,7 @@ class Ranking {
     return Take([this](size_t i) { return candidates_[i].energy - diversity_ * Novelty(parts_[i]); });
   }
 
-  // The one of which the model is least sure; none if it is sure of all.
+  // Returns the candidate whose score is least certain. None if the model is sure of all.
   std::optional<Candidate> MostDoubtful() {
     const bool sure = std::all_of(candidates_.begin(), candidates_.end(),
                                   [](const Candidate& candidate) { return candidate.doubt <= 0; });
@@ -49,7 +50,8 @@ class Ranking {
     return candidates_[best];
   }
 
-  // A number for each decision at each site of each sketch.
+  // Returns a number for each decision of a candidate. Equal decisions at the same site of the same sketch
+  // get equal numbers.
   std::vector<int> PartsOf(const Candidate& candidate) {
     std::vector<int> parts;
     for (size_t i = 0; i < candidate.decisions.size(); ++i) {

@@ -29,23 +29,24 @@
 
 namespace kiln {
 
-// Small at first, for the model must be used early: half of what is done, between 16 and 64.
+// Returns the size of a batch: half of the trials done so far, between 16 and 64. Batches are small at
+// first, so that the model is used early.
 int BatchSize(int done);
 
 struct BatchOptions {
   int size = 16;
-  double random_share = 0.05;    // probability that a slot goes to a draw from the prior
-  double neighbour_share = 0.2;  // probability that it goes to a neighbour of one of the best
-  double doubt_share = 0;        // probability that it goes to what the model doubts most, if it doubts any
+  double random_share = 0.05;    // probability that a slot takes a draw from the prior
+  double neighbour_share = 0.2;  // probability that a slot takes a neighbour of one of the best programs
+  double doubt_share = 0;        // probability that a slot takes the candidate that the model doubts most
   double diversity = 0.2;        // energy that a candidate gains if none of its decisions is in the batch yet
-  bool fill = true;              // with draws from the prior, when nothing else is left
+  bool fill = true;              // whether draws from the prior fill slots that nothing else fills
 };
 
-// Sources give candidates that the validator accepts.
+// The sources of a batch's candidates. They give only candidates that the validator accepts.
 struct BatchSources {
   CandidateSource& prior;
-  CandidateSource& neighbours;  // of the best measured programs
-  // The structural hash of the candidate's program; none if it turns out not to be valid.
+  CandidateSource& neighbours;  // neighbours of the best measured programs
+  // Returns the structural hash of the candidate's program, or none if the candidate is not valid.
   std::function<std::optional<std::string>(const Candidate&)> hash;
 };
 
@@ -55,9 +56,10 @@ struct Picked {
   bool random = false;  // a draw from the prior
 };
 
-// A batch has up to options.size new programs; fewer only if the sources seem exhausted. Their hashes are added to
-// `measured`. First come those of a list, then the slots of draws and neighbours, which wait for no search, then those
-// that the search fills, which come after the latter in `batch`.
+// These functions select up to options.size new programs, and fewer only if the sources seem exhausted. They
+// add the programs' hashes to `measured`. SelectListed selects the candidates of a list. SelectUnsearched
+// fills the slots of draws and neighbours, which need no search. SelectSearched appends the candidates that
+// the search found to `batch`.
 std::vector<Picked> SelectListed(absl::Span<const Candidate> candidates, const BatchSources& sources,
                                  const BatchOptions& options, absl::flat_hash_set<std::string>& measured);
 std::vector<Picked> SelectUnsearched(const BatchSources& sources, const BatchOptions& options, Dice& dice,

@@ -1,5 +1,5 @@
-// The judge of real searches: asks the validator about a program, and extracts the features of one that
-// passes. It reads the nests of the program once for both.
+// Makes the judge of real searches. It validates a program and, if the program passes, extracts its
+// features. It reads the program's nests once for both.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace kiln {
 
-// Keeps its memory from program to program: one per thread. The nanoseconds that features took are added to
-// *feature_time, which must outlive it, if it is given.
+// The judge keeps its memory: use one per thread. If `feature_time` is given, the judge adds the nanoseconds
+// that features took to it. *feature_time must outlive the judge.
 Judge MakeJudge(const Target& target, FeatureKind features = FeatureKind::kAnsor,
                 std::atomic<int64_t>* feature_time = nullptr);
 

@@ -1,5 +1,5 @@
-// Everything that was measured for the tasks of a run, by this run and by earlier ones. The model learns from
-// it, batches leave out what it holds, and chains start from its best programs. Not thread safe.
+// All measurements of a run's tasks, by this run and by earlier ones. The model learns from them, batches
+// skip programs that are in them, and chains start from the best of them. Not thread safe.
 #pragma once
 
 #include <limits>
@@ -16,7 +16,7 @@ namespace kiln {
 
 struct Measured {
   int task = 0;
-  Candidate candidate = {};  // its energy means nothing
+  Candidate candidate = {};  // its energy is not set
   RowId record = 0;
   double seconds = 0;  // median; infinity if it failed
   bool lower_bound = false;
@@ -30,30 +30,31 @@ class Knowledge {
   void Add(const Measured& measured, const FeatureSet& features);
 
   bool empty() const { return all_.empty(); }
-  // Structural hashes of what was measured for a task.
+  // Structural hashes of the programs measured for a task.
   absl::flat_hash_set<std::string>& hashes(int task) { return hashes_[task]; }
-  // The smallest of a task that can be best; infinity without.
+  // Returns the best time of a task among programs that can be best, or infinity.
   double best_seconds(int task) const { return best_seconds_[task]; }
-  // The n fastest of a task that can be best, fastest first; ties go to the one measured first.
+  // Returns the n fastest programs of a task that can be best, fastest first. Ties go to the one measured
+  // first.
   std::vector<const Measured*> Best(int task, int n) const;
-  // How many of each sketch were measured.
+  // Returns how many programs of each sketch were measured.
   std::vector<int> PerSketch(int task, int sketches) const;
-  // Updates the model with all there is: throughputs relative to the best of each task.
+  // Trains the model on all measurements, with throughputs relative to the best of each task.
   absl::Status Teach(CostModel& model) const;
 
  private:
   std::vector<Measured> all_;
-  FeatureBatch features_;  // of all_, in order
+  FeatureBatch features_;  // features of all_, in the same order
   std::vector<absl::flat_hash_set<std::string>> hashes_;
   std::vector<double> best_seconds_;
 };
 
-// The candidate that a trace stands for among these sketches; of a text that is parsed first. kNotFound: it
-// has steps of another space.
+// Returns the candidate that a trace represents among these sketches. CandidateOfText parses the trace
+// first. Returns kNotFound if the trace belongs to none of the sketches.
 absl::StatusOr<Candidate> CandidateOfTrace(const Trace& trace, absl::Span<const Trace> sketches);
 absl::StatusOr<Candidate> CandidateOfText(absl::string_view text, absl::Span<const Trace> sketches);
 
-// The throughputs, relative to the best, of programs that took so many seconds (infinity: it failed).
+// Returns throughputs relative to the best, for programs with these times (infinity for a failure).
 std::vector<double> Throughputs(absl::Span<const double> seconds);
 
 }  // namespace kiln

@@ -3,7 +3,7 @@
 namespace kiln {
 namespace {
 
-constexpr double kOtherSketch = 0.25;  // of the neighbours: the same decisions in another sketch
+constexpr double kOtherSketch = 0.25;  // share of neighbours that keep the decisions and change the sketch
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Neighbours of the best measured programs: another decision at one site, or the same decisions in another
-// sketch.
+// Gives neighbours of the best measured programs. A neighbour has another decision at one site, or the same
+// decisions in another sketch.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@ namespace kiln {
 
 class NeighbourSource final : public CandidateSource {
  public:
-  // Of each of `centres` with the same probability. Space, judge and dice must outlive the source.
+  // Each of `centres` is chosen with the same probability. Space, judge and dice must outlive the source.
   NeighbourSource(const SearchSpace& space, const Judge& judge, std::vector<Point> centres, Dice& dice)
       : space_(space), judge_(judge), centres_(std::move(centres)), dice_(dice) {}
 
   bool empty() const { return centres_.empty(); }
-  // Requires that it is not empty. None: the neighbour drawn may not be measured.
+  // Draws a neighbour. Returns none if it may not be measured. Requires that the source is not empty.
   std::optional<Candidate> Next() override;
 
  private:

@@ -1,4 +1,4 @@
-// Draws from the prior: what the scout recommends, then draws of each sketch in turn.
+// Gives draws from the prior: first those that the scout recommends, then draws of each sketch in turn.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace kiln {
 
 class PriorSource final : public CandidateSource {
  public:
-  // `sketches`: in the order in which they are drawn. `engine` gives the engine of a draw by its number. Space and
-  // judge must outlive the source.
+  // Draws sketches in the order of `sketches`. `engine` returns the engine of the draw with a given number.
+  // Space and judge must outlive the source.
   PriorSource(const SearchSpace& space, const Judge& judge, std::vector<int> sketches,
               std::optional<Scout> scout, std::function<Engine(uint64_t draw)> engine)
       : space_(space),

@@ -16,16 +16,16 @@
 
 namespace kiln {
 
-// The natural logarithm of how fast a program seems.
+// Returns the natural logarithm of a program's estimated speed.
 using Score = std::function<double(const Point&)>;
 
 class Scout {
  public:
-  // `measured`: programs of each sketch. `draws` of each sketch are looked at, with dice that `engine` keys
-  // by a number.
+  // `measured` holds the number of programs measured of each sketch. The scout looks at `draws` draws of
+  // each sketch, with dice that `engine` keys by a number.
   Scout(const SearchSpace& space, const Judge& judge, const Score& score, std::vector<int> measured,
         int draws, const std::function<Engine(uint64_t)>& engine);
-  // The next best; none when all that was drawn was given.
+  // Returns the next best draw; none if all draws were returned.
   std::optional<Candidate> Next();
 
  private:
@@ -34,7 +34,7 @@ class Scout {
     int draw;
     Candidate candidate;
   };
-  std::vector<std::vector<Seen>> seen_;  // by sketch, the best last
+  std::vector<std::vector<Seen>> seen_;  // draws by sketch, the best last
   std::vector<int> measured_;
 };
 

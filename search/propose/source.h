@@ -1,5 +1,5 @@
-// Where candidates of a batch come from (batch.h): draws from the prior, neighbours of the best, what a
-// strategy found.
+// A source of candidates for a batch (batch.h): draws from the prior, neighbours of the best programs, or
+// the strategy's proposals.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace kiln {
 class CandidateSource {
  public:
   virtual ~CandidateSource() = default;
-  // The next candidate. None: the source is empty, or found nothing this time.
+  // Returns the next candidate; none if the source is empty or found nothing this time.
   virtual std::optional<Candidate> Next() = 0;
 };
 

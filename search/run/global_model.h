@@ -1,5 +1,5 @@
-// A global model from everything that a store holds:
-// what `kiln train` does, and `--transfer` uses (search/cost/models.h).
+// Trains a global model on everything in a store. `kiln train` makes it, and `--transfer` uses it
+// (search/cost/models.h).
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@ namespace kiln {
 
 struct GlobalModel {
   std::unique_ptr<CostModel> model;
-  int tasks = 0;     // a task is a workload on a machine: only programs of one are compared
-  int records = 0;   // learned from, failures and runs that were stopped early among them
-  int left_out = 0;  // these do not parse or replay
+  int tasks = 0;     // a task is a workload on a machine; only programs of one task are compared
+  int records = 0;   // records learned from, including failures and runs that were stopped early
+  int left_out = 0;  // records that do not parse or replay
 };
 
-// kFailedPrecondition: there is no record to learn from.
+// Returns kFailedPrecondition if there is no record to learn from.
 absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, FeatureKind features);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// What is kept of a round of the search, so that people can understand it afterwards (`kiln log`).
+// The log of one round of the search, for people (`kiln log`).
 #pragma once
 
 #include <optional>
@@ -9,29 +9,29 @@
 
 namespace kiln {
 
-// Seconds of a round, by what they went to. `store` is the time of the round before: a round is stored before
-// it is known.
+// Seconds of a round by activity. `store` is the time of the previous round, because a round is stored
+// before its own store time is known.
 struct PhaseSeconds {
   double propose = 0;   // proposals, replays, checks, selection
-  double features = 0;  // of proposals
-  double predict = 0;   // scores of the model
+  double features = 0;  // extracting features of proposals
+  double predict = 0;   // scoring by the model
   double build = 0, run = 0;
-  double train = 0;  // of the model on what was known when the round began
+  double train = 0;  // training on the measurements known when the round began
   double store = 0;
 };
 
 struct RoundLog {
   std::string task;
   int batch = 0;                        // programs measured
-  int failed = 0;                       // of these
-  double best_seconds = 0;              // of the task so far, infinity while nothing ran
-  std::optional<double> rank_accuracy;  // of the model on this batch, before it learned from it
+  int failed = 0;                       // failures among them
+  double best_seconds = 0;              // best of the task so far, infinity if nothing ran yet
+  std::optional<double> rank_accuracy;  // of the model on this batch, before it learned from the batch
   Quiet quiet;                          // of the batch's samples
   RoundStats chains;
   PhaseSeconds seconds;
 };
 
-// As JSON, in one line: the statistics of a RoundRow (search/database/store.h).
+// Returns the log as one line of JSON: the statistics of a RoundRow (search/database/store.h).
 std::string ToJson(const RoundLog& log);
 
 }  // namespace kiln

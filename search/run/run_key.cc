@@ -14,7 +14,7 @@ std::string HexOf(absl::uint128 hash) {
   return absl::StrFormat("%016x%016x", absl::Uint128High64(hash), absl::Uint128Low64(hash));
 }
 
-// Of the steps, whatever was drawn.
+// Returns the hash of a sketch's steps, without their decisions.
 std::string HashOfSketch(Trace sketch) {
   for (Step& step : sketch.steps) step.decision.clear();
   return HexOf(Hash(sketch));
@@ -59,7 +59,7 @@ Json OptionsJson(const TuneOptions& options) {
           {"finalists", options.finalists}};
 }
 
-// What came later is told only where it is asked for, so that runs that were begun before are found.
+// Options that newer versions added appear only if set, so that the keys of older runs do not change.
 Json AllOptionsJson(const TuneOptions& options) {
   Json json = OptionsJson(options);
   if (options.cold) json["cold"] = true;
@@ -95,7 +95,7 @@ std::string TargetText(const Target& target) {
                {"l2-bytes", target.l2_bytes},
                {"l3-bytes", target.l3_bytes},
                {"max-unrolled", target.max_unrolled}};
-  if (!target.contract) json["contract"] = false;  // not said where it is: as databases have it
+  if (!target.contract) json["contract"] = false;  // absent if set, as in older databases
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -1,4 +1,4 @@
-// The identity of a run, and its options, as texts for the store.
+// The identity of a run and its options, as text for the store.
 #pragma once
 
 #include <string>
@@ -8,21 +8,21 @@
 
 namespace kiln {
 
-// Equal for runs that would do the same: the same tasks with the same sketches, target, seed, budget,
-// strategy and options that the course of a search depends on. Threads are none of them.
+// Returns a text that is equal for equivalent runs: the same tasks with the same sketches, target, seed,
+// budget, strategy and options that affect the course of a search. The number of threads is not part of it.
 std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const std::vector<Trace>*>& sketches,
                    const Target& target, const TuneOptions& options);
 
-// As JSON.
+// Returns the target as JSON.
 std::string TargetText(const Target& target);
-// The reverse of TargetText. kDataLoss: the text is no JSON.
+// Parses the text of TargetText. Returns kDataLoss if it is not JSON.
 absl::StatusOr<Target> TargetOf(const TargetRow& row);
-// With the names of arguments, where tasks have some.
+// Returns the options as JSON, with the argument names of tasks that have them.
 std::string OptionsText(const TuneOptions& options, const std::vector<TuneTask>& tasks);
-// Those of a task of a run, by its options; empty where they are not told.
+// Returns the argument names of a task from the text of OptionsText, or an empty list.
 std::vector<std::string> ArgumentsOf(absl::string_view options, int task);
 
-// "multi-level-tiling/matmul/write-reuse=1 ...": the structural choices of a trace.
+// Returns the structural choices of a trace: "multi-level-tiling/matmul/write-reuse=1 ...".
 std::string SketchText(const Trace& trace);
 
 }  // namespace kiln

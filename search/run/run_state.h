@@ -1,8 +1,8 @@
-// What a run needs so that another process can continue it exactly: the chains, whose turn it is, and the
-// model as it was before it learned from the last batch. Records are in the store, not here.
+// The state from which another process can continue a run exactly: the chains, the task that is next, and
+// the model as it was before it learned from the last batch. The store holds the records separately.
 //
-// The bytes are CBOR, in which floating-point numbers keep their bits. kDataLoss: the bytes are damaged, or
-// another version wrote them.
+// The bytes are CBOR, which keeps the bits of floating-point numbers. kDataLoss means that the bytes are
+// damaged or that another version wrote them.
 #pragma once
 
 #include <string>
@@ -14,19 +14,19 @@
 namespace kiln {
 
 struct TaskRunState {
-  int round = 0;  // the next one
+  int round = 0;  // number of the next round
   bool exhausted = false;
-  int64_t known_records = 0;  // those with greater ids are not of earlier runs
+  int64_t known_records = 0;  // records with greater ids belong to this run
   StrategyState strategy;
 };
 
 struct RunState {
   std::vector<TaskRunState> tasks;
-  int last_task = -1;    // of the round robin
+  int last_task = -1;    // for round-robin scheduling
   double seconds = 0;    // spent so far
   bool trained = false;  // whether the model has learned anything
   bool raced = false;
-  std::string model;  // as CostModel::Save gives it; empty if not trained
+  std::string model;  // bytes of CostModel::Save; empty if not trained
 };
 
 std::string Serialize(const RunState& state);

@@ -7,10 +7,10 @@
 namespace kiln {
 namespace {
 
-constexpr double kPast = 0.2;    // weight of what was gained
-constexpr size_t kWindow = 3;    // rounds that the gain is averaged over
-constexpr double kWithin = 2;    // a task may come within this factor of the highest rate
-constexpr size_t kPatience = 3;  // rounds for a task of which nothing has run
+constexpr double kPast = 0.2;    // weight of the gain of past rounds
+constexpr size_t kWindow = 3;    // rounds over which the past gain is averaged
+constexpr double kWithin = 2;    // a task may hope for the highest rate divided by this factor
+constexpr size_t kPatience = 3;  // rounds for a task before it has any program that runs
 
 std::optional<int> InTurn(absl::Span<const TaskStanding> tasks, int last) {
   const int n = static_cast<int>(tasks.size());

@@ -1,11 +1,11 @@
-// Which task gets the next round.
+// Decides which task gets the next round.
 //
-//   gradient     the one whose total latency (weight times its best) is expected to fall most by a round:
-//                a mean of what its last rounds have gained and of what another one may still gain
-//   round-robin  in turns
+//   gradient     the task whose weighted best time is expected to fall most in a round. The expectation is a
+//                weighted mean of the gain of its last rounds and of what it may still gain
+//   round-robin  each task in turn
 //
-// In both each task gets a first round before any gets a second, and tasks that have ended get none.
-// Pure functions of what is given.
+// With both, each task gets a first round before any gets a second. Tasks that have ended get no rounds.
+// Pure functions.
 #pragma once
 
 #include <optional>
@@ -18,17 +18,18 @@ namespace kiln {
 enum class Scheduling { kGradient, kRoundRobin };
 
 struct TaskStanding {
-  double weight = 1;              // occurrences in the model
+  double weight = 1;              // number of occurrences in the model
   double flops = 0;               // 0: not known
-  std::vector<double> best = {};  // seconds after each of its rounds; infinity while nothing ran
+  std::vector<double> best = {};  // seconds after each of its rounds; infinity if nothing ran yet
   bool ended = false;
 };
 
-// Seconds of the whole that a round of this task is expected to gain. `rate` is the highest flops a second
-// that any task has reached, 0 if not known: a task may be hoped to come near it.
+// Returns the weighted seconds that a round of this task is expected to gain. `rate` is the highest FLOP
+// rate that any task has reached, 0 if unknown. A task is expected to be able to come near it.
 double ExpectedGain(const TaskStanding& task, double rate);
 
-// `last` is the task that had the last round, -1 without. None: all have ended.
+// Returns the task for the next round; none if all have ended. `last` is the task that had the last round,
+// or -1.
 std::optional<int> NextTask(Scheduling scheduling, absl::Span<const TaskStanding> tasks, int last);
 
 }  // namespace kiln

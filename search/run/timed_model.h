@@ -1,4 +1,5 @@
-// A cost model that adds up how long it took. Threads and errors as those of the model.
+// A cost model that measures the time spent in another cost model. Threads and errors are those of that
+// model.
 #pragma once
 
 #include <memory>

@@ -24,8 +24,9 @@ namespace kiln {
 namespace internal {
 namespace {
 
-constexpr int kCentres = 4;      // measured programs whose neighbours are tried
-constexpr int kGainTrials = 64;  // the last trials of a task, a quarter of all or so many, that must gain
+constexpr int kCentres = 4;  // number of measured programs whose neighbours are tried
+// A task ends if its last trials, this many or a quarter of all, gain too little.
+constexpr int kGainTrials = 64;
 
 }  // namespace
 
@@ -193,7 +194,8 @@ absl::Status Tuner::Learn() {
   return knowledge_.Teach(*model_);
 }
 
-// Each task gets a first round, so that first rounds share what is left of the budget.
+// Returns the batch size of a task's next round. Tasks without a first round share what is left of the
+// budget, so that each gets one.
 int Tuner::RoundSize(int task) const {
   const int left = options_.trials - TotalTrials(), size = std::min(BatchSize(tasks_[task].trials), left);
   int waiting = 0;
@@ -224,7 +226,8 @@ std::vector<Point> Tuner::Centres(int task) const {
   return centres;
 }
 
-// While draws cost a share of the batch, and the model has learned something, the roofline looks at several.
+// Returns a scout if draws from the prior take slots of the batch and the model has learned something. The
+// scout ranks several draws by the roofline.
 std::optional<Scout> Tuner::ScoutFor(int task, const BatchOptions& batch) const {
   const Task& t = tasks_[task];
   if (!trained_ || options_.search.scouts <= 1 || batch.random_share <= 0 || !t.strategy->UsesModel() ||
@@ -236,8 +239,8 @@ std::optional<Scout> Tuner::ScoutFor(int task, const BatchOptions& batch) const 
       [&](uint64_t sketch) { return EngineOf(options_.seed, task, t.round, sketch, 0, Purpose::kScout); });
 }
 
-// The start traces of the task, then draws and neighbours, whose builds begin while the strategy searches, then
-// what the strategy found.
+// Chooses a batch: the task's start traces first, then draws and neighbours, then the candidates that the
+// strategy found. The measurer builds the draws and neighbours while the strategy searches.
 absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
   const Phase phase("proposals");
   const Task& t = tasks_[task];
@@ -274,14 +277,14 @@ absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
   return batch;
 }
 
-// The sketches of a task, those of which least was measured first; equal ones in turn from round to round.
+// Returns the sketches of a task, least measured first. The order of equal ones rotates from round to round.
 std::vector<int> Tuner::LeastMeasured(int task) const {
   const int n = static_cast<int>(tasks_[task].space->sketches.size());
   std::vector<int> order(n);
   for (int k = 0; k < n; ++k) order[k] = (tasks_[task].round + k) % n;
   if (!trained_) return order;
   const std::vector<int> counts = knowledge_.PerSketch(task, n);
-  std::vector<std::pair<int, int>> ranked;  // measured, place in turn
+  std::vector<std::pair<int, int>> ranked;  // (programs measured, position in the rotated order)
   for (int k = 0; k < n; ++k) ranked.emplace_back(counts[order[k]], k);
   std::sort(ranked.begin(), ranked.end());
   std::vector<int> least;
@@ -289,7 +292,7 @@ std::vector<int> Tuner::LeastMeasured(int task) const {
   return least;
 }
 
-// Everything quickly, then the fastest quarter thoroughly.
+// Measures all trials quickly, then the fastest quarter again thoroughly.
 absl::Status Tuner::Measure(int task, std::vector<Trial>& batch) {
   const Stopwatch watch(&spent_.run);
   std::vector<MeasureRequest> requests;

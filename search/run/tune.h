@@ -61,79 +61,83 @@ class Prover;
 struct TuneTask {
   std::string name;
   Program program;
-  double flops = 0;             // of one execution, for reports; 0: not known
-  double weight = 1;            // how often it occurs
-  std::string failed = {};      // why it cannot be tuned; it is left out. Empty if it can
-  double roofline_seconds = 0;  // the least that the machine could need; 0: not known
-  // What the file calls its parameters, in order; the run keeps them for whoever exports its records.
+  double flops = 0;             // of one execution, for reports; 0 if unknown
+  double weight = 1;            // number of occurrences
+  std::string failed = {};      // why the task cannot be tuned and is left out; empty if it can be tuned
+  double roofline_seconds = 0;  // lower bound of the time on this machine; 0 if unknown
+  // Names of its parameters in the file, in order. The run stores them for later exports of its records.
   std::vector<std::string> arguments = {};
-  std::optional<Enumeration> sketches = {};  // of the space; made of it by Tune where they are not given
+  // Sketches of the space; Tune enumerates them if they are not given.
+  std::optional<Enumeration> sketches = {};
 };
 
-// What is known when a round has been recorded.
+// The progress of a run, reported after each recorded round.
 struct TuneProgress {
   int task = 0;
   std::string name;
   int round = 0;
-  int trials = 0, total_trials = 0;     // of this task and of all, in this run
+  int trials = 0, total_trials = 0;     // trials of this task and of all tasks, in this run
   int batch = 0, failed = 0;            // programs measured in this round, and failures among them
-  double best_seconds = 0;              // infinity while nothing ran
-  double gflops = 0;                    // 0 if the flops are not known
-  std::map<std::string, int> failures;  // by class, of this task in this run
+  double best_seconds = 0;              // infinity if nothing ran yet
+  double gflops = 0;                    // 0 if the FLOPs are unknown
+  std::map<std::string, int> failures;  // number of failures by class, of this task in this run
   std::optional<double> rank_accuracy;  // of the model on this batch, before it learned from it
   Quiet quiet;                          // of the samples of this round
   RoundStats chains;
   PhaseSeconds phases;  // of this round
-  double seconds = 0;   // of the run so far, earlier sittings included
+  double seconds = 0;   // of the run so far, including earlier sessions
 };
 
 struct TuneOptions {
   int trials = 1000;
   double seconds = 0;  // 0: no limit
   uint64_t seed = 0;
-  double until_roofline = 0;  // a task ends within this part of its roofline (0.1: 10% slower); 0: never
-  double least_gain = 0;      // a task ends when its last quarter of trials, or 64, gained less; 0: never
+  // A task ends within this fraction of its roofline (0.1: at most 10% slower); 0: never.
+  double until_roofline = 0;
+  // A task ends if its last quarter of trials, or last 64, gained less than this; 0: never.
+  double least_gain = 0;
   std::string strategy = "annealed";  // strategies/strategy.h
   StrategyOptions search = {};
-  // Measured first, by each task of whose program the steps apply; of other sketches, they are sketches too.
+  // Traces to measure first, for each task whose program they fit. A trace of a new sketch adds that sketch.
   std::vector<Trace> start = {};
   Scheduling scheduling = Scheduling::kGradient;
   EnumerateOptions sketches = {};
-  int finalists = 3;  // race at the end, and as many that the model likes; 0: no race
+  int finalists = 3;  // programs that race at the end, plus as many that the model prefers; 0: no race
   int threads = 1;
-  bool cold = false;    // what the measurer times has cold caches, and only records of such count as known
-  std::string command;  // what the user typed: kept with the run, and part of what makes it the same run
+  bool cold = false;    // the measurer times with cold caches; only records of cold runs then count as known
+  std::string command;  // what the user typed; stored with the run and part of its identity
   std::string llvm_version;
   FeatureKind features = FeatureKind::kAnsor;  // what the model sees
   std::function<absl::StatusOr<std::unique_ptr<CostModel>>(int dim)> model =
       nullptr;                             // default: "trees" (search/cost/models.h)
   std::function<Judge()> judge = nullptr;  // default: validator and features
-  proof::Prover* prover = nullptr;         // of finalists, beside the algebra (validator/proof/proof.h)
-  const Clock* clock = nullptr;            // default: the system's
+  // Helps to prove finalists, in addition to the algebra (validator/proof/proof.h).
+  proof::Prover* prover = nullptr;
+  const Clock* clock = nullptr;  // default: the system's
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const TuneProgress&)> progress = nullptr;
 };
 
 struct TuneResult {
   std::string name;
-  double latency =
-      0;  // seconds: the median of the race, or of the record if there was none; infinity if nothing ran
+  // Seconds: the median of the race, or of the record if there was no race; infinity if nothing ran.
+  double latency = 0;
   Trace trace;          // with its decisions
   Program program;      // scheduled
   RecordFlags flags;    // of the record
   Quiet quiet;          // of its samples
-  double searched = 0;  // seconds of the same program as the search told them, where `latency` is of a race
+  double searched = 0;  // seconds of the same program in the search, if `latency` is from a race
   RowId record = 0;     // 0 if nothing ran
-  RowId run = 0;        // of the store, whose rounds say how it went
+  RowId run = 0;        // id of the run in the store; its rounds tell the course of the search
   int trials = 0;
   std::map<std::string, int> failures;
   bool interrupted = false;
-  // Why it ended before the budget was spent: "exhausted", "roofline", "gain", "failed"; else empty.
+  // Why the task ended before the budget was spent: "exhausted", "roofline", "gain" or "failed"; else empty.
   std::string ended;
-  std::string failed;  // why nothing of it could be searched
+  std::string failed;  // why the task could not be searched
 };
 
-// One result for each task, in order.
+// Tunes all tasks. Returns one result for each task, in order.
 absl::StatusOr<std::vector<TuneResult>> Tune(const std::vector<TuneTask>& tasks, const SpaceFunction& space,
                                              const Target& target, const TuneOptions& options,
                                              Measurer& measurer, Store& store);

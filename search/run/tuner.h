@@ -1,6 +1,6 @@
-// The state of a run, for the sources that implement tune.h: tune.cc (the loop), tuner_store.cc (begin,
-// resume and record), tuner_finals.cc (the race at the end) and tuner_report.cc (progress). Others use
-// tune.h.
+// The state of a run, private to the sources that implement tune.h: tune.cc (the loop), tuner_store.cc
+// (begin, resume and record), tuner_finals.cc (the race at the end) and tuner_report.cc (progress). Other
+// code uses tune.h.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,13 @@
 
 namespace kiln::internal {
 
-// A program to be measured, and what came of it.
+// A program to measure, and its result.
 struct Trial {
   Candidate candidate;
   std::string hash;
   Point point;
   MeasureResult result;
-  bool proven = false;  // equal to the original; of finalists
+  bool proven = false;  // proven equal to the original; finalists only
   double seconds() const {
     RecordRow row;
     row.samples = result.samples;
@@ -37,15 +37,15 @@ struct Task {
   const TuneTask* tuned = nullptr;
   std::unique_ptr<SearchSpace> space;
   std::unique_ptr<Strategy> strategy;
-  std::vector<Candidate> start;  // of options.start
+  std::vector<Candidate> start;  // candidates from options.start
   RowId workload = 0;
   int round = 0, trials = 0, next_trial = 0;
   bool exhausted = false;
   std::vector<double> best;          // seconds after each round of this run
-  std::vector<int> trials_by_round;  // of this run, with the round's
+  std::vector<int> trials_by_round;  // trials of this run up to and including each round
   RowId known_records = 0;
   std::map<std::string, int> failures;
-  std::string failed;  // why nothing of it can be searched; empty if it can
+  std::string failed;  // why the task cannot be searched; empty if it can
 };
 
 class Tuner {
@@ -73,14 +73,14 @@ class Tuner {
   void Remember(const RecordRow& record, bool of_this_run);
   absl::Status RestoreStrategies(bool resumed, const RunState& state);
   bool UsesModel() const;
-  // The other tasks go on without it. Interrupts and mistakes of the caller stop all.
+  // Marks a task as failed; the other tasks continue. Interrupts and mistakes of the caller stop the run.
   absl::Status Fail(Task& task, const absl::Status& why);
   absl::Status SomeTaskIsLeft() const;
   int RoundSize(int task) const;
   absl::Status Learn();
   absl::Status Round(int task);
   Known KnownOf(int task) const;
-  std::vector<Point> Centres(int task) const;  // the best programs measured, whose neighbours are tried
+  std::vector<Point> Centres(int task) const;  // the best measured programs, whose neighbours are tried
   std::optional<Scout> ScoutFor(int task, const BatchOptions& batch) const;
   absl::StatusOr<std::vector<Trial>> Choose(int task);
   std::vector<int> LeastMeasured(int task) const;
@@ -90,7 +90,7 @@ class Tuner {
   RoundLog LogOf(int task, const std::vector<Trial>& batch, std::optional<double> accuracy);
   void Report(int task, const RoundLog& log) const;
   std::optional<int> NextTask() const;
-  // Why a task needs no further round; empty if it does.
+  // Returns why a task needs no further round, or an empty text if it does.
   absl::string_view Ended(int task) const;
   void NoteRound(int task, int round);
   RecordRow RowOf(int task, const Trial& trial);
@@ -132,13 +132,13 @@ class Tuner {
   Judge judge_;
   std::vector<Task> tasks_;
   RowId run_ = 0, target_row_ = 0;
-  bool informed_ = false;  // the model knows something: it was trained, or has a base
+  bool informed_ = false;  // the model knows something: it was trained or has a base
   int last_task_ = -1;
-  PhaseSeconds spent_;               // since the last round was stored
-  MeasurerSeconds measured_before_;  // what the measurer had spent then
+  PhaseSeconds spent_;               // since the last stored round
+  MeasurerSeconds measured_before_;  // the measurer's time at that point
   std::atomic<int64_t> feature_nanos_{0};
   bool trained_ = false, raced_ = false;
-  bool news_ = false;  // something was measured that the model has not learned from
+  bool news_ = false;  // there are measurements that the model has not learned from
   double spent_before_ = 0, started_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The end of a run: the fastest race each other, and the results are told.
+// The end of a run: the fastest programs race each other, and the results are collected.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -14,11 +14,13 @@
 namespace kiln::internal {
 namespace {
 
-constexpr size_t kFastEnough = 10;  // programs, for each finalist, that the model chooses from
-constexpr double kFarBehind = 3;    // the fastest finalist: no luck makes up for that, and races would wait
+constexpr size_t kFastEnough = 10;  // the model chooses from this many programs for each finalist
+// Programs slower than this factor times the fastest do not race: luck cannot explain that, and they delay
+// the race.
+constexpr double kFarBehind = 3;
 
-// Of the same programs, where there is no limit of time: none begins after so many seconds of races, unless
-// these are a small part of the run.
+// Limits on repeated races of the same programs in a run without a time limit: no new race begins after this
+// many seconds of races, unless the races take a small part of the run.
 constexpr int kMostRaces = 3;
 constexpr double kSecondsOfRaces = 30, kPartOfTheRun = 0.25;
 
@@ -28,7 +30,7 @@ double SecondsOf(const MeasureResult& result) {
   return result.ok() ? Seconds(row) : std::numeric_limits<double>::infinity();
 }
 
-// The winner of a race, or the first where none ran.
+// Returns the index of the winner of a race, or 0 if no program ran.
 size_t WinnerOf(const std::vector<MeasureResult>& raced) {
   size_t winner = 0;
   for (size_t i = 1; i < raced.size(); ++i)
@@ -48,8 +50,9 @@ double QuietShare(const MeasureResult& result) {
 
 }  // namespace
 
-// A race whose winner is noisy, or was timed otherwise by the search, is run again while time is left; a calm
-// one counts, or else the quietest. What differs in the end is flagged (docs/decisions/0019).
+// Repeats a race while time is left if its winner is noisy, or if race and search differ on its time.
+// Returns the first calm race, or the quietest one. Sets the flag `noisy` on times that still differ
+// (docs/decisions/0019).
 std::vector<MeasureResult> Tuner::RaceUntilCalm(const std::vector<MeasureRequest>& requests,
                                                 const std::vector<double>& searched) const {
   std::vector<MeasureResult> best;
@@ -76,8 +79,8 @@ std::vector<MeasureResult> Tuner::RaceUntilCalm(const std::vector<MeasureRequest
   return best;
 }
 
-// The fastest of a task in the model's order: what it expects of a program, all measurements considered,
-// where the program's own were made in a lucky moment.
+// Returns the fastest measured programs of a task in the model's order. The model's estimate uses all
+// measurements, so it corrects for a program's own lucky samples.
 absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
                                                             const std::vector<const Measured*>& fastest) {
   if (const absl::Status status = Learn(); !status.ok()) return status;
@@ -99,14 +102,15 @@ absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
   return ordered;
 }
 
-// The fastest of a task, as many that the model likes best of the fast ones, and the best of earlier runs.
+// Races the fastest programs of a task, as many that the model ranks best among the fast ones, and the best
+// of earlier runs.
 absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   const Task& t = tasks_[task];
   std::vector<Trial> trials;
   std::vector<RowId> records;
-  std::vector<double> searched;  // seconds
+  std::vector<double> searched;  // seconds that the search measured
   std::set<RowId> seen;
-  double first = 0;  // seconds
+  double first = 0;  // seconds of the fastest finalist
   const auto enter = [&](const Measured* m) -> absl::Status {
     if (first > 0 && m->seconds > kFarBehind * first) return absl::OkStatus();
     if (!seen.insert(m->record).second) return absl::OkStatus();
@@ -180,7 +184,8 @@ absl::Status Tuner::RaceAndFinish() {
   return store_.FinishRun(run_);
 }
 
-// What the search told of the same program; 0 if it is not of a race.
+// Returns the seconds that the search measured for the program of a raced record; 0 if the record is not
+// from a race.
 double Tuner::SearchedSeconds(int task, const RecordRow& raced) const {
   if (!raced.flags.race) return 0;
   const auto records = store_.Records(tasks_[task].workload, target_row_);

@@ -1,4 +1,4 @@
-// What is told of a round.
+// Reports the progress of each round.
 #include <algorithm>
 #include <cmath>
 

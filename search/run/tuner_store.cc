@@ -1,4 +1,4 @@
-// Beginning and resuming runs, and what is kept of them.
+// Begins and resumes runs, and stores their results.
 #include <algorithm>
 #include <utility>
 
@@ -58,7 +58,8 @@ absl::Status Tuner::BeginOrResume() {
   return begun.status();
 }
 
-// What was measured, from the store: of earlier runs first, then of this one, each in the order of measuring.
+// Loads the measured records from the store: those of earlier runs first, then those of this run, each in
+// the order of measuring.
 absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   const Phase phase("recall");
   std::vector<RecordRow> earlier, own;
@@ -97,7 +98,7 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   return RestoreStrategies(resumed, state);
 }
 
-// One record into what is known; what a race measured is of no trial.
+// Adds one record to what is known. A record from a race does not count as a trial.
 void Tuner::Remember(const RecordRow& record, bool of_this_run) {
   Task& task = tasks_[record.task];
   if (of_this_run) task.next_trial = std::max(task.next_trial, record.trial + 1);
@@ -108,7 +109,7 @@ void Tuner::Remember(const RecordRow& record, bool of_this_run) {
     NoteRound(record.task, record.round);
   }
   const absl::StatusOr<Candidate> candidate = CandidateOfText(record.trace, task.space->sketches);
-  if (!candidate.ok()) return;  // of another space
+  if (!candidate.ok()) return;  // the trace belongs to another space
   knowledge_.hashes(record.task).insert(record.program_hash);
   const absl::StatusOr<Point> point = PointOf(*task.space, judge_, *candidate);
   if (!point.ok()) return;
@@ -119,7 +120,7 @@ void Tuner::Remember(const RecordRow& record, bool of_this_run) {
   if (of_this_run) NoteRound(record.task, record.round);
 }
 
-// Each task's strategy, where the run left it or at its start.
+// Starts each task's strategy, or restores it to where the run left it.
 absl::Status Tuner::RestoreStrategies(bool resumed, const RunState& state) {
   for (size_t t = 0; t < tasks_.size(); ++t) {
     const TaskRunState& saved = state.tasks[t];
@@ -127,7 +128,7 @@ absl::Status Tuner::RestoreStrategies(bool resumed, const RunState& state) {
     tasks_[t].exhausted = saved.exhausted;
     if (!tasks_[t].failed.empty()) continue;
     Strategy& strategy = *tasks_[t].strategy;
-    // One that failed has saved nothing, and fails again.
+    // A strategy that failed to start has saved no state. Start fails again.
     const bool begun = resumed && (saved.round > 0 || !saved.strategy.chains.empty());
     const absl::Status status = begun ? strategy.Restore(saved.strategy) : strategy.Start();
     if (status.ok()) continue;

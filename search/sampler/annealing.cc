@@ -8,9 +8,10 @@
 namespace kiln {
 namespace {
 
-constexpr int kHeatings = 24;  // by a quarter each, and then without end
+// Attempts to raise the temperature by a quarter each; the last one goes to infinity.
+constexpr int kHeatings = 24;
 
-// The q-th quantile of sorted numbers, between neighbours by their distance.
+// Returns the q-th quantile of sorted numbers, interpolated linearly.
 double Quantile(const std::vector<double>& sorted, double q) {
   const double at = q * static_cast<double>(sorted.size() - 1);
   const size_t below = static_cast<size_t>(at);
@@ -18,7 +19,7 @@ double Quantile(const std::vector<double>& sorted, double q) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// exp(w - max w): weights up to a factor, none of which overflows.
+// Returns exp(w - max w): the weights up to a common factor, without overflow.
 std::vector<double> Weights(absl::Span<const double> log_weights) {
   const double most = *std::max_element(log_weights.begin(), log_weights.end());
   std::vector<double> weights;

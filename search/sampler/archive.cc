@@ -6,7 +6,7 @@
 namespace kiln {
 namespace {
 
-// The same decisions of the same sketch.
+// Returns a key that is equal for equal decisions of the same sketch.
 std::vector<int64_t> KeyOf(const Candidate& candidate) {
   std::vector<int64_t> key{candidate.sketch};
   for (const Decision& decision : candidate.decisions)

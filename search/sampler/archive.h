@@ -1,5 +1,5 @@
 // Keeps the candidates of a round with the lowest energies, each program once. Batches are selected from it.
-// One thread.
+// Use it from one thread.
 #pragma once
 
 #include <limits>
@@ -15,10 +15,10 @@ class Archive {
  public:
   explicit Archive(int size) : size_(static_cast<size_t>(size)) {}
 
-  // False if the candidate has been here before.
+  // Returns false if the same candidate was added before.
   bool Add(const Point& point, double energy);
 
-  // The best, lowest energy first, each with the doubt that the model has of it, in units of `spread`.
+  // Returns the candidates, lowest energy first. Each has the model's doubt about it in units of `spread`.
   absl::StatusOr<std::vector<Candidate>> Take(const CostModel& model, double spread);
 
  private:

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// Gives decisions in the order in which they are asked for.
+// Returns given decisions in the order of the sites.
 class GivenDecisions final : public Chooser {
  public:
   explicit GivenDecisions(absl::Span<const Decision> decisions) : decisions_(decisions) {}
@@ -36,7 +36,8 @@ std::shared_ptr<const Point> OrNull(absl::StatusOr<Point> point) {
   return point.ok() ? std::make_shared<const Point>(*std::move(point)) : nullptr;
 }
 
-// w_i of each site: 1 if it has more than one value, which is where replay keeps a snapshot.
+// The weight w_i with which a step chooses site i: 1 if the site has more than one value, else 0. Replay
+// keeps snapshots only at sites with more than one value.
 using Weights = absl::InlinedVector<double, 16>;
 Weights SiteWeights(const Replayed& replayed) {
   Weights weights;
@@ -46,7 +47,7 @@ Weights SiteWeights(const Replayed& replayed) {
 
 double Total(const Weights& weights) { return std::accumulate(weights.begin(), weights.end(), 0.0); }
 
-// r(k' | k) is uniform over the other sketches, P(k) over all: log_sketch is zero.
+// Proposes another sketch, drawn uniformly. P(k) is uniform over all sketches, so log_sketch is zero.
 Move ProposeSketch(const SearchSpace& space, const Judge& judge, const Point& from, Dice& dice) {
   int to = static_cast<int>(dice.Below(static_cast<int64_t>(space.sketches.size()) - 1));
   if (to >= from.sketch) ++to;

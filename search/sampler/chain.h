@@ -1,13 +1,13 @@
-// One step of a Metropolis-Hastings chain over the programs of a space (design D8). Exact:
-// tests/search/chain_exact_test.cc makes the whole transition matrix of this code on small spaces and checks
-// detailed balance.
+// One step of a Metropolis-Hastings chain over the programs of a space (design D8). The step is exact:
+// tests/search/chain_exact_test.cc computes the whole transition matrix of this code on small spaces and
+// checks detailed balance.
 //
-// A point is a sketch and its decisions. The target at temperature T is  log π_T = log P - E / T,  with P the
-// prior and E the energy. A step is split where the search needs it: all chains Propose (in parallel), the
-// cost model scores all proposals in one batch, and then each chain accepts or stays (in order).
+// A point is a sketch and its decisions. The target at temperature T is  log π_T = log P - E / T,  where P is
+// the prior and E the energy. A step has three parts, because the cost model scores in batches: all chains
+// Propose (in parallel), the model scores all proposals, and then each chain accepts or stays (in order).
 //
-// Randomness comes from the Dice given. Points are not written once made, and are shared between chains.
-// Propose is thread safe if each thread has a judge of its own.
+// All randomness comes from the given Dice. Points are immutable and shared between chains. Propose is thread
+// safe if each thread has its own judge.
 #pragma once
 
 #include <functional>
@@ -24,11 +24,12 @@
 
 namespace kiln {
 
-// Says whether a program may be measured (if not, π = 0), and computes what the cost model sees of it. Keeps
-// memory: one per thread.
+// Decides whether a program may be measured (if not, π = 0), and computes its features for the cost model. A
+// judge keeps memory: use one per thread.
 using Judge = std::function<absl::Status(const Replayed&, FeatureSet& features)>;
 
-// How the replays of each sketch begin (trace/replay.h), made when first asked for. Thread safe.
+// The snapshot before the first sampling step of each sketch (trace/replay.h), computed on first use. Thread
+// safe.
 class Openings {
  public:
   std::shared_ptr<const Snapshot> Of(const Trace& sketch, size_t index, const Program& program,
@@ -39,13 +40,13 @@ class Openings {
   std::vector<std::shared_ptr<const Snapshot>> made_;
 };
 
-// Where chains live. Must not move while points of it exist.
+// The space that chains walk in. It must not move while points of it exist.
 struct SearchSpace {
   Program original;
   Target target;
   std::vector<Trace> sketches;
   std::function<Judge()> make_judge;
-  double support = 0;  // about how many programs, of all sketches; 0: not known
+  double support = 0;  // estimated number of programs of all sketches; 0 if unknown
   std::shared_ptr<Openings> openings = std::make_shared<Openings>();
 
   std::shared_ptr<const Snapshot> Opening(int sketch) const {
@@ -62,28 +63,28 @@ struct Point {
   FeatureSet features;
 };
 
-// A draw from the prior (or from that of one sketch), or the point that a candidate names. An error if a step
-// does not apply or the judge refuses.
+// DrawPoint draws from the prior, or from the prior of one sketch. PointOf returns the point of a candidate.
+// Both fail if a step does not apply or the judge refuses the program.
 absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Judge& judge, Dice& dice,
                                 std::optional<int> sketch = std::nullopt);
 absl::StatusOr<Point> PointOf(const SearchSpace& space, const Judge& judge, const Candidate& candidate);
 Candidate CandidateOf(const Point& point, double energy);
 
-// What a step wants to do, with the terms of log α that do not depend on energies.
+// The proposal of a step, with the terms of log α that do not depend on energies.
 struct Move {
-  std::shared_ptr<const Point> to;  // null: it does not exist or is refused, so π = 0
+  std::shared_ptr<const Point> to;  // null if the proposed program does not exist or is refused (π = 0)
   double log_sites = 0;             // log W(τ) / W(τ')
   double log_prior = 0;             // log p_i(d') / p_i(d)
   double log_proposal = 0;          // log K(d | d') / K(d' | d)
-  double log_sketch = 0;            // log P(k') r(k | k') / (P(k) r(k' | k)): zero, as both are uniform
+  double log_sketch = 0;            // log P(k') r(k | k') / (P(k) r(k' | k)): zero, since both are uniform
 };
 
-// `structure` is the probability of a structural move, if there is more than one sketch.
+// Proposes a step. `structure` is the probability of a move to another sketch, if there are several.
 Move Propose(const SearchSpace& space, const Judge& judge, const Point& from, double structure, Dice& dice);
 
 double LogAlpha(const Move& move, double energy_from, double energy_to, double temperature);
 
-// Whether the chain goes to move.to.
+// Decides whether the chain moves to move.to.
 bool Accept(const Move& move, double energy_from, double energy_to, double temperature, Dice& dice);
 
 }  // namespace kiln

@@ -15,14 +15,15 @@ constexpr size_t kMostValues = 512;
 
 struct Change {
   const Point* centre = nullptr;
-  int site = 0;  // kNoSite: the sketch is another
+  int site = 0;  // kNoSite: the sketch changes instead
   Decision value;
   int sketch = 0;
 };
 
 constexpr int kNoSite = -1;
 
-// The value at the first site asked for; at later ones what the centre has, if it still may.
+// Takes the changed value at the first site that is asked for. Each later site keeps the centre's decision
+// if it is still in the support.
 class Changed final : public Chooser {
  public:
   Changed(const Change& change, Dice& dice) : change_(change), dice_(dice) {}
@@ -43,7 +44,7 @@ class Changed final : public Chooser {
 
 std::vector<Decision> ValuesOf(const ReplayedSite& site, Dice& dice) {
   std::vector<Decision> values;
-  if (site.before == nullptr) return values;  // one value only
+  if (site.before == nullptr) return values;  // the site has only one value
   const Distribution& support = site.distribution;
   if (support.SupportSize() <= static_cast<double>(kMostValues)) {
     support.ForEach([&](const Decision& value) { values.push_back(value); });

@@ -1,5 +1,5 @@
-// Coordinate descent: lists the programs that differ from a good one at one site, or by their sketch alone,
-// in the order of the model.
+// Coordinate descent: lists the programs that differ from a good program at one site, or only by their
+// sketch, in the order of the model's scores.
 #pragma once
 
 #include "search/sampler/chain.h"
@@ -14,10 +14,10 @@ struct DescentContext {
   ThreadPool& pool;
 };
 
-// For each site of each centre all values of its support, or where these are more than 512 as many proposals
-// of its distribution; later sites keep their decisions where they can and are drawn elsewhere, and so do
-// those of every other sketch. What may be measured, by energy, with the median and spread of the
-// neighbourhood as scale.
+// Returns the neighbours of all centres that may be measured, by energy. For each site, tries all values of
+// its support, or 512 proposals if there are more. Later sites keep their decisions if they can and are
+// drawn otherwise. Also tries the centre's decisions in every other sketch. The energy scale is the median
+// and spread of the neighbourhood.
 absl::StatusOr<std::vector<Candidate>> Neighbourhood(const DescentContext& context,
                                                      absl::Span<const Candidate> centres,
                                                      const CostModel& model);

@@ -1,21 +1,21 @@
-// The chains of one task: an annealed sequential Monte Carlo sampler of π_T (design D8; the paper's
-// evolutionary search, stated so that it is right).
+// The chains of one task: an annealed sequential Monte Carlo sampler of π_T (design D8). It takes the
+// place of the paper's evolutionary search and samples exactly.
 //
-// A round: energies are set anew from the model, and weights exp(-(E_new - E_old) / T) carry the chains over.
-// Then stages follow, in each of which T falls until the effective sample size is half, chains are resampled,
-// and take Metropolis-Hastings steps. Chains live on from round to round. Where a new model changes the
-// energies so much that few chains would carry all the weight, T rises as far as it must: the weights are
-// those of the target at the new T under the new energies against the old T under the old ones, so the
-// sampler stays exact.
+// A round first computes all energies again with the current model. Weights exp(-(E_new - E_old) / T)
+// carry the chains over. Then follow several stages. In each, T falls until the effective sample size is
+// half the number of chains, the chains are resampled, and they take Metropolis-Hastings steps. Chains
+// persist from round to round. If a new model changes the energies so much that few chains would carry all
+// the weight, T rises as far as necessary. The weights then compare the target at the new T and new
+// energies with the target at the old ones, so the sampler stays exact.
 //
-// Heuristics, which are no part of the sampler: some chains start every round anew, from the best measured
-// programs and from the prior. They find what a cold population has lost.
+// A heuristic outside the exact sampler: some chains restart in every round, from the best measured
+// programs or from the prior. They find programs that a cold population has lost.
 //
-// Whatever was proposed in a round and may be measured competes for the round's archive, whether a chain went
-// there or not.
+// Every valid proposal of a round competes for the round's archive, whether a chain accepted it or not.
 //
-// All randomness is keyed by (seed, task, round, chain, step, purpose): results do not depend on the number
-// of threads, and what is restored goes on as it would have (design D14). One call at a time.
+// All randomness is keyed by (seed, task, round, chain, step, purpose). Results do not depend on the
+// number of threads, and a restored population continues as it would have (design D14). One call at a
+// time.
 #pragma once
 
 #include <atomic>
@@ -31,25 +31,25 @@
 namespace kiln {
 
 struct PopulationOptions {
-  int chains = 128;           // and draws from the prior that give energies their scale
-  int steps = 16;             // of every chain in a round
-  int generations = 8;        // falls of the temperature in a round
-  double start = 0;           // a round begins at this temperature at least
-  double floor = 0.1;         // the temperature does not fall below
-  double structure = 0.05;    // probability that a step is structural
-  double from_best = 0.0625;  // share of the chains that start a round from measured programs
-  double from_prior = 0.125;  // share of the chains that start a round from the prior
+  int chains = 128;           // number of chains, and of the prior draws that scale energies
+  int steps = 16;             // steps of every chain in a round
+  int generations = 8;        // number of times that the temperature falls in a round
+  double start = 0;           // a round starts at least at this temperature
+  double floor = 0.1;         // lowest temperature
+  double structure = 0.05;    // probability that a step changes the sketch
+  double from_best = 0.0625;  // share of the chains that restart each round from measured programs
+  double from_prior = 0.125;  // share of the chains that restart each round from the prior
   int archive = 512;
-  bool resample = true;  // false, for comparison: chains stay where they are when the temperature falls
+  bool resample = true;  // false, for comparison: no resampling when the temperature falls
 };
 
 struct RoundStats {
   int64_t proposed = 0;    // steps of all chains
-  int64_t valid = 0;       // of these, programs that may be measured
-  int64_t duplicates = 0;  // of these, seen before in the round
+  int64_t valid = 0;       // proposals that may be measured
+  int64_t duplicates = 0;  // valid proposals seen before in the round
   int64_t accepted = 0;
-  double temperature = 0;  // at the end
-  double effective = 0;    // the least effective sample size of a resampling, of all chains
+  double temperature = 0;  // at the end of the round
+  double effective = 0;    // smallest effective sample size of a resampling, over all chains
 };
 
 class Population {
@@ -58,24 +58,24 @@ class Population {
   Population(const SearchSpace& space, const PopulationOptions& options, uint64_t seed, int task,
              ThreadPool& pool);
 
-  // Draws the chains from the prior. kFailedPrecondition: no draw gives a program that may be measured, with
-  // the last reason.
+  // Draws the chains from the prior. Returns kFailedPrecondition, with the last reason, if no drawn program
+  // may be measured.
   absl::Status Start();
 
-  // One round. The archive: distinct candidates, best first. A set `stop` ends the round between two steps
-  // with kCancelled; the population is then of no further use. `steps` of every chain; 0: those of the
-  // options.
+  // Runs one round and returns the archive: distinct candidates, best first. Every chain takes `steps`
+  // steps; 0 means the number in the options. If *stop is set, the round ends between two steps with
+  // kCancelled, and the population must not be used any more.
   absl::StatusOr<std::vector<Candidate>> Round(int round, const CostModel& model,
                                                absl::Span<const Candidate> best,
                                                const std::atomic<bool>* stop, int steps = 0);
 
-  // What goes on from round to round.
+  // The state that persists from round to round.
   struct State {
     double temperature = 0;
-    std::vector<Candidate> chains;  // with the energies of the last round
+    std::vector<Candidate> chains;  // with their energies in the last round
   };
   State Save() const;
-  // Instead of Start.
+  // Continues from a saved state. Call it instead of Start.
   absl::Status Restore(const State& state);
 
   const RoundStats& stats() const { return stats_; }  // of the last round
@@ -98,7 +98,7 @@ class Population {
   const PopulationOptions options_;
   const uint64_t seed_, task_;
   ThreadPool& pool_;
-  std::vector<Judge> judges_;  // by thread
+  std::vector<Judge> judges_;  // one judge per thread
   std::vector<std::shared_ptr<const Point>> prior_;
   std::vector<Chain> chains_;
   EnergyScale scale_;

@@ -1,4 +1,4 @@
-// Draws from the prior of a space that may be measured.
+// Draws programs from the prior of a space until one may be measured.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,13 @@
 
 namespace kiln {
 
-// Up to 100 draws until one may be measured: the first of `sketch`, so that each can be given its share of a
-// round's draws, the others of any. kFailedPrecondition: none may, with the last reason.
+// Draws up to 100 times until a program may be measured. The first draw is from `sketch`, so that each
+// sketch gets its share of a round; the others are from any sketch. Returns kFailedPrecondition, with the
+// last reason, if no drawn program may be measured.
 absl::StatusOr<Point> DrawValid(const SearchSpace& space, const Judge& judge, int sketch, Dice& dice);
 
-// n such draws, the sketches in turn, keyed by (seed, task, index); equal for any number of threads. `judges`
-// are by thread. The first error if there is one.
+// Makes n such draws, from each sketch in turn, keyed by (seed, task, index). The result is the same for any
+// number of threads. `judges` has one judge per thread. Returns the first error if there is one.
 absl::StatusOr<std::vector<std::shared_ptr<const Point>>> DrawPrior(const SearchSpace& space,
                                                                     const std::vector<Judge>& judges, int n,
                                                                     uint64_t seed, int task,

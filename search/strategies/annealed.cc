@@ -4,7 +4,8 @@
 namespace kiln {
 namespace {
 
-// The chains of a population; at the end, the neighbours of the best.
+// Runs the chains of a population. Near the end of the run, lists the neighbours of the best programs
+// instead.
 class Annealed final : public Strategy {
  public:
   explicit Annealed(const StrategyContext& context)
@@ -52,10 +53,11 @@ class Annealed final : public Strategy {
   }
 
  private:
-  static constexpr size_t kBest = 32;       // measured programs that chains start from
-  static constexpr int kLeastBatch = 16;    // for which the population's steps are meant
-  static constexpr size_t kCentres = 2;     // of the descent
-  static constexpr int kDescentBatch = 12;  // small, for the next one starts from what it has found
+  static constexpr size_t kBest = 32;  // number of measured programs that chains start from
+  // Batch size for which the population takes its full number of steps.
+  static constexpr int kLeastBatch = 16;
+  static constexpr size_t kCentres = 2;     // number of programs whose neighbours the descent lists
+  static constexpr int kDescentBatch = 12;  // small, because the next batch starts from what this one finds
 
   bool Descends(const Known& known) const {
     return known.model != nullptr && known.trained && known.done >= 1 - c_.options.descent &&

@@ -7,9 +7,9 @@
 namespace kiln {
 namespace {
 
-// Walks over the decisions of a sketch as an odometer does over digits: each run takes, at every site, the
-// value that its digit counts to, and the last digit that can turn does. Supports depend on the digits
-// before.
+// Visits all decisions of a sketch like an odometer. Each run takes the value of the site's digit at every
+// site. Turn then advances the last digit that has values left. The support of a site may depend on earlier
+// digits.
 class Odometer final : public Chooser {
  public:
   Decision Choose(const Site& site) override {
@@ -24,7 +24,7 @@ class Odometer final : public Chooser {
   }
   int ChooseStructure(absl::string_view, int) override { return 0; }
 
-  // False: all have been there.
+  // Returns false if all decisions have been visited.
   bool Turn() {
     at_ = 0;
     while (!digits_.empty() && ++digits_.back() >= supports_.back().size()) {

@@ -10,10 +10,10 @@ namespace {
 
 constexpr int kChildrenPerTrial = 4;
 
-using Genes = absl::flat_hash_map<std::string, Decision>;  // decisions by the names of their sites
+using Genes = absl::flat_hash_map<std::string, Decision>;  // maps the name of a site to its decision
 
-// Decisions of both parents, either one's where both have one;
-// mutated ones, and those out of support, from the prior.
+// Combines the decisions of two parents. If both have a site, either one's decision is taken. Mutated
+// decisions and those outside the support are drawn from the prior.
 class Crossover final : public Chooser {
  public:
   Crossover(const Genes& mother, const Genes& father, double mutation, Dice& dice)
@@ -90,7 +90,7 @@ class Genetic final : public Strategy {
     return genes;
   }
 
-  // Of the mother's sketch.
+  // Returns a child that has the mother's sketch.
   std::optional<Candidate> Child(const Candidate& mother, const Candidate& father, const Judge& judge,
                                  Dice& dice) const {
     const Genes hers = GenesOf(mother), his = GenesOf(father);

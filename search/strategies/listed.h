@@ -1,4 +1,4 @@
-// A strategy that measures the candidates of a list in order. `replay` and `exhaustive` are made of it.
+// A strategy that measures the candidates of a list in order. It implements `replay` and `exhaustive`.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,8 @@ namespace kiln {
 
 class Listed final : public Strategy {
  public:
-  // `list` is called once, before the first round or when a run goes on, and gives the same each time.
+  // `list` is called once, before the first round or when a run continues. It must return the same list each
+  // time.
   explicit Listed(std::function<absl::StatusOr<std::vector<Candidate>>()> list) : list_(std::move(list)) {}
 
   absl::Status Start() override { return Restore({}); }

@@ -4,7 +4,7 @@
 namespace kiln {
 namespace {
 
-// The batch's own draws from the prior are all there is.
+// Proposes nothing: every slot of a batch is filled by a draw from the prior.
 class Random final : public Strategy {
  public:
   explicit Random(const StrategyContext& context) : c_(context) {}

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kColdest = 1e-5;
 
-// Chains that go on from round to round; the temperature falls from 1 to 0 in each.
+// Chains that persist from round to round. In each round the temperature falls from 1 to 0.
 class SimulatedAnnealing final : public Strategy {
  public:
   explicit SimulatedAnnealing(const StrategyContext& context)

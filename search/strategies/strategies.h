@@ -1,4 +1,4 @@
-// The strategies of Kiln, for the table of strategy.cc.
+// Constructors of all strategies, for the table in strategy.cc.
 #pragma once
 
 #include <memory>

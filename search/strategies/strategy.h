@@ -1,21 +1,23 @@
-// How the search of one task proposes what is measured next: one interface, strategies by name.
+// A strategy decides which candidates of one task the search proposes. There is one interface, and
+// strategies have names:
 //
-//   annealed             chains of Metropolis-Hastings steps, annealed and resampled (population.h), guided
-//                        by the model; then coordinate descent around the best: the default
-//   simulated-annealing  persistent chains that minimize the model's energy, as AutoTVM's
-//   genetic              selection among what was measured, crossover of sites by name, mutation; no model
+//   annealed             Metropolis-Hastings chains, annealed and resampled (population.h), guided by the
+//                        model; then coordinate descent around the best: the default
+//   simulated-annealing  persistent chains that minimize the model's energy, like AutoTVM's
+//   genetic              selection among measured programs, crossover of sites by name, mutation; no model
 //   random               draws from the prior; no model
 //   replay               the traces of a list, in order
 //   exhaustive           every program of a small space, in order
 //
-// Another one: derive from Strategy in a file of its own here, and add its line to the table of strategy.cc.
+// To add a strategy, derive from Strategy in a new file of this folder and add it to the table in
+// strategy.cc.
 //
-// A round: the tuner asks for proposals, chooses a batch of them (batch.h), measures it, stores records and
-// Save() together. What a strategy does is a function of its context, of what Save() gave, and of what Known
-// says; randomness is keyed by (seed, task, round, ...). So a run that was killed goes on as it would have,
-// and threads change nothing.
+// In a round, the tuner asks for proposals, selects a batch of them (batch.h), measures it, and stores the
+// records together with Save(). A strategy's proposals depend only on its context, on the state from Save()
+// and on Known. Randomness is keyed by (seed, task, round, ...). So a killed run continues exactly, and the
+// number of threads does not matter.
 //
-// Threads: one call at a time; a strategy may use the pool within.
+// Threads: one call at a time. A strategy may use the pool inside a call.
 #pragma once
 
 #include <atomic>
@@ -31,17 +33,18 @@ namespace kiln {
 
 struct StrategyOptions {
   PopulationOptions population = {};
-  double random_share = 0.1;        // of a batch, drawn from the prior (scout.h)
-  double first_random_share = 0.5;  // the same while the model has learned nothing
-  int scouts = 16;                  // draws of each sketch that are looked at; 1: the least measured sketch's
-  double neighbour_share = 0.2;     // one decision away from the best
-  double doubt_share = 0.1;         // what the model is least sure of, where it says so
-  double diversity = 0.2;           // see batch.h
-  double descent = 0.15;            // of the trials at the end, in coordinate descent
-  int parents = 64;                 // of a genetic generation: the fastest so many
-  double mutation = 0.1;            // probability that a site of a child is drawn anew
-  std::vector<Trace> replay = {};   // what `replay` measures; those of other sketches are sketches too
-  int exhaustive_limit = 1 << 16;   // programs that `exhaustive` is willing to list
+  double random_share = 0.1;        // share of a batch that is drawn from the prior (scout.h)
+  double first_random_share = 0.5;  // the same share before the model has learned anything
+  // Draws of each sketch that the scout ranks; 1: no scout, draw from the least measured sketch.
+  int scouts = 16;
+  double neighbour_share = 0.2;    // share of a batch that is one decision away from the best programs
+  double doubt_share = 0.1;        // share of a batch that the model is least sure of, if it reports doubt
+  double diversity = 0.2;          // bonus for new decisions (batch.h)
+  double descent = 0.15;           // share of the trials, at the end of the run, for coordinate descent
+  int parents = 64;                // number of fastest programs that the genetic strategy breeds from
+  double mutation = 0.1;           // probability that a site of a child is drawn again
+  std::vector<Trace> replay = {};  // traces that `replay` measures; a trace of a new sketch adds that sketch
+  int exhaustive_limit = 1 << 16;  // largest number of programs that `exhaustive` lists
 };
 
 struct StrategyContext {
@@ -52,18 +55,19 @@ struct StrategyContext {
   ThreadPool& pool;
 };
 
-// What a strategy may know when it proposes.
+// What a strategy may know when it proposes candidates.
 struct Known {
   int round = 0;
-  int size = 0;                      // of the batch that is wanted
-  double done = 0;                   // share of the run's trials, in [0, 1]
-  const CostModel* model = nullptr;  // null while it cannot tell programs apart, or if the strategy uses none
-  bool trained = false;              // the model has learned from measurements
-  std::vector<const Measured*> fastest = {};  // all of the task that can be best, fastest first
+  int size = 0;     // number of candidates wanted
+  double done = 0;  // share of the run's trials, in [0, 1]
+  // Null if it cannot distinguish programs yet, or if the strategy uses none.
+  const CostModel* model = nullptr;
+  bool trained = false;                       // the model has learned from measurements
+  std::vector<const Measured*> fastest = {};  // all programs of the task that can be best, fastest first
   const std::atomic<bool>* stop = nullptr;
 };
 
-// What goes on from round to round.
+// The state that persists from round to round.
 struct StrategyState {
   double temperature = 0;
   std::vector<Candidate> chains = {};
@@ -74,31 +78,32 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
 
-  // Before the first round. kFailedPrecondition: there is no program that may be measured; kInvalidArgument:
-  // the space is none for this strategy.
+  // Called before the first round. Returns kFailedPrecondition if no program may be measured, and
+  // kInvalidArgument if the strategy cannot search this space.
   virtual absl::Status Start() = 0;
-  // Instead of Start.
+  // Called instead of Start when a run continues.
   virtual absl::Status Restore(const StrategyState& state) = 0;
   virtual StrategyState Save() const = 0;
 
-  // How the batch is made of what `Propose` finds, and of what needs no search: asked first, for what needs
-  // none is built meanwhile.
+  // Returns how to make the batch: the shares of proposals, draws and neighbours. The tuner calls it before
+  // Propose, so that programs that need no search are built meanwhile.
   virtual BatchOptions Batch(const Known& known) const = 0;
-  // Taken in the order of their energies; equal ones as they stand. kCancelled if *known.stop was set; the
-  // strategy is then of no further use.
+  // Returns candidates. The tuner takes them by energy; equal energies keep their order. Returns kCancelled
+  // if *known.stop was set; the strategy must then not be used any more.
   virtual absl::StatusOr<std::vector<Candidate>> Propose(const Known& known) = 0;
-  // Whether to ask again if nothing of what was proposed is new. If not, the task is exhausted.
+  // Whether to call Propose again if all proposals are known already. If not, the task is exhausted.
   virtual bool HasMore() const { return false; }
 
   virtual bool UsesModel() const { return true; }
   virtual RoundStats stats() const { return {}; }  // of the last round
 };
 
-// kInvalidArgument: no strategy of that name; the message lists them. The context's parts must outlive it.
+// Makes a strategy. Returns kInvalidArgument, with the list of names, if there is none of that name. The
+// objects in the context must outlive the strategy.
 absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(absl::string_view name,
                                                        const StrategyContext& context);
 std::vector<std::string> StrategyNames();
-// kInvalidArgument unless there is a strategy of that name.
+// Returns kInvalidArgument unless there is a strategy of that name.
 absl::Status CheckStrategy(absl::string_view name);
 
 }  // namespace kiln

@@ -26,7 +26,7 @@ namespace kiln {
 struct OutputTolerance {
   Id buffer = kNone;
   double absolute = 0, relative = 0;
-  // total number of terms on the longest chain of reductions that feeds the output
+  // Total number of terms on the longest chain of reductions that feeds the output.
   int64_t longest_reduction = 0;
 };
 

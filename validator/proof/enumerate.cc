@@ -64,7 +64,7 @@ class Visitor {
   const Points& points_;
   int64_t& budget_;
   absl::FunctionRef<bool(const int64_t*)> visit_;
-  // conditions by the number of variables that must be known
+  // Conditions by the number of variables that must be known.
   std::vector<std::vector<const Condition*>> tests_;
   std::vector<int64_t> values_;
   bool stopped_ = false;

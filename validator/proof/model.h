@@ -25,10 +25,10 @@ struct Writer {
 
 struct Unit {
   bool reduces = false;
-  // blocks that initialize a reduction; empty if its only writer does so itself
+  // Blocks that initialize a reduction; empty if its only writer does so itself.
   std::vector<Writer> starters;
   std::vector<Writer> writers;  // in program order
-  // number of loops around the whole unit; each of their iterations computes the elements again
+  // Number of loops around the whole unit; each of their iterations computes the elements again.
   size_t around = 0;
   Stretch stretch;
   const std::vector<Writer>& first() const { return starters.empty() ? writers : starters; }

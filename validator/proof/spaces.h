@@ -58,7 +58,7 @@ std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id bl
                                                    Points& points, const std::vector<Sum>& iters);
 
 bool MayRunAtOnce(LoopKind kind);  // true if the iterations must not depend on each other
-// true if such a loop may reduce: its partial results are combined at the end
+// True if such a loop may reduce: its partial results are combined at the end.
 bool Combines(LoopKind kind);
 
 }  // namespace kiln::proof

@@ -1,4 +1,4 @@
-// Errors of api/ beside their codes (absl::StatusCode). Messages are sentences for a person: what was wrong,
+// Errors of api/, beside their codes (absl::StatusCode). A message is a sentence for people: what was wrong,
 // where, what was found and what to do.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace kiln::api {
 
-// The same error as a mistake of the caller: a setting that is none, a space that does not parse, a task that
-// the file does not have. `kiln` exits with 2 for such.
+// Marks an error as a mistake of the caller: an invalid setting, a space that does not parse, a task that
+// the file does not have. `kiln` exits with 2 for such errors.
 absl::Status Mistake(absl::Status status);
 bool IsMistake(const absl::Status& status);
 

@@ -1,12 +1,12 @@
-// What a search reports while it goes on: one Event after another, in this order.
+// The events that a search reports while it runs, in this order:
 //
 //   Started                once, when the workers run
-//   Round                  one for each round that is recorded
-//   TaskEnded              one for each task, at the end
+//   Round                  once for each recorded round
+//   TaskEnded              once for each task, at the end
 //   Ended                  once, last
 //
-// The terminal's progress, `kiln tune --events FILE` and the rounds of `--json` print these structs. As JSON
-// (api/json.h) each is an object with its kind under "event".
+// The terminal's progress, `kiln tune --events FILE` and the rounds of `--json` print these structs. In JSON
+// (api/json.h), each event is an object with its kind under "event".
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace kiln::api {
 
 struct Started {
   std::string file{}, database{}, space{};
-  std::string cpu{};  // the machine's
-  int cores = 1;      // that programs run on
-  int trials = 0;     // the budget
+  std::string cpu{};  // this machine's CPU
+  int cores = 1;      // that the measured programs use
+  int trials = 0;     // the budget of trials
   double seconds = 0;
   std::vector<std::string> tasks{};  // names
   std::vector<LeftOut> left_out{};
@@ -36,28 +36,28 @@ struct Round {
     int64_t proposed = 0, valid = 0, duplicates = 0, accepted = 0;
     double temperature = 0, effective_sample_size = 0;
   };
-  // What the time went to. `store` is that of the round before.
+  // Seconds by activity. `store` is the time of the previous round.
   struct Seconds {
     double propose = 0, features = 0, predict = 0, build = 0, run = 0, train = 0, store = 0;
   };
 
-  int index = 0;  // of the task
+  int index = 0;  // index of the task
   std::string task{};
   int round = 0;
   int trials = 0;                         // of the task in this run
-  int batch = 0, failed = 0;              // programs measured in this round, and how many of these failed
+  int batch = 0, failed = 0;              // programs measured in this round, and failures among them
   std::optional<double> best_seconds{};   // of the task so far
   std::optional<double> rank_accuracy{};  // of the model on this batch, before it learned from it
-  int quiet = 0, samples = 0;  // samples of this round that nothing disturbed, and all; 0: not known
+  int quiet = 0, samples = 0;             // undisturbed samples and all samples of this round; 0 if unknown
   Chains chains{};
   Seconds seconds{};
 
-  // While the search goes on; nothing where a database tells of it.
+  // The current state of the search. Empty in a round that was read from a database.
   struct Now {
-    int trials = 0;                         // of all tasks, in this run
-    double gflops = 0;                      // of the best; 0: not known
-    double elapsed = 0;                     // seconds of the run, earlier sittings included
-    std::map<std::string, int> failures{};  // of the task in this run, by class
+    int trials = 0;                         // trials of all tasks, in this run
+    double gflops = 0;                      // of the best program; 0 if unknown
+    double elapsed = 0;                     // seconds of the run, including earlier sessions
+    std::map<std::string, int> failures{};  // number of failures by class, of the task in this run
   };
   std::optional<Now> now{};
 
@@ -67,8 +67,8 @@ struct Round {
 struct TaskEnded {
   std::string task{};
   int trials = 0;
-  int64_t record = 0;    // 0: none
-  double seconds = 0;    // of the best
+  int64_t record = 0;    // id of the best record; 0 if there is none
+  double seconds = 0;    // of the best record
   std::string reason{};  // why there is no record
 };
 

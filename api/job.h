@@ -1,11 +1,11 @@
-// A search as data: what to tune and how, as JSON, and what came of it, as JSON. For batches, other languages
-// and other processes.
+// A job is a search as data: a JSON specification of what to tune and how, and a JSON result. It serves
+// batch systems, other languages and other processes.
 //
 //   absl::StatusOr<api::Job> job = api::Job::Parse(R"({"file": "model.mlir", "trials": 200, "output":
 //   "out"})"); std::cout << job->Run().json << "\n";
 //
-// The specification is one object. "file", or "text" with linalg as MLIR, must be there; all else has the
-// default of api/tuning.h and is called as there:
+// The specification is one object. It must have "file", or "text" with linalg in MLIR. All other keys have
+// the names and defaults of api/tuning.h:
 //
 //   "file" or "text", "name" (of a text), "function"       what to tune
 //   "database", "workers"                                  where (api/session.h)
@@ -17,10 +17,10 @@
 //   "output"                                               the folder for exports
 //
 // The result is the document of `kiln tune --json` (docs/api.md) with "status": "ok", "partial" (some tasks
-// have no record), "failed", "interrupted" or "nothing" (to do). Where the job cannot run at all it is
-// {"status", "error", "kind"}.
+// have no record), "failed", "interrupted" or "nothing" (nothing to do). If the job cannot run at all, the
+// result is {"status", "error", "kind"}.
 //
-// The same job goes on with a run of it that was interrupted, as the same `kiln tune` does.
+// A job continues an interrupted run of the same job, as the same `kiln tune` does.
 #pragma once
 
 #include <memory>
@@ -35,17 +35,17 @@ namespace kiln::api {
 
 struct JobResult {
   std::string json;
-  absl::Status status;  // of the report, or why the job could not run
+  absl::Status status;  // status of the report, or why the job could not run
 };
 
 class Job {
  public:
-  // A Mistake names the place in the specification, as a JSON pointer, what was found there and what was
-  // wanted:
-  // "/trials: "many" is given; it must be a whole number from 1 to 100000000".
+  // Parses a specification. A Mistake names the place as a JSON pointer, what was found there and what was
+  // wanted, for example
+  //   /trials: "many" is given; it must be a whole number from 1 to 100000000
   static absl::StatusOr<Job> Parse(absl::string_view json);
 
-  // Any number of times; threads as for Session.
+  // Runs the job. It may run any number of times. Threads as for Session.
   JobResult Run(const Session::EventSink& events = {});
   void Interrupt();
 

@@ -1,5 +1,5 @@
-// What a Session says, as JSON: what `--json` and `--events` print, and what a Job answers. Documents end
-// without a newline; keys stand in a fixed order, and only new ones are added. Pure functions.
+// The answers of a Session as JSON: the output of `--json` and `--events`, and the result of a Job.
+// Documents end without a newline. Keys have a fixed order, and new versions only add keys. Pure functions.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ std::string ToJson(const std::vector<RunInfo>& runs);
 std::string ToJson(const TrainResult& result);
 std::string ToJson(const BenchReport& report);
 std::string ToJson(const std::vector<Finding>& findings);
-// {"error": ..., "kind": ...}; with `resume` where it is given: the command that goes on.
+// Returns {"error": ..., "kind": ...}. If given, `resume` is the command that continues the run.
 std::string ErrorJson(absl::string_view message, absl::string_view kind, absl::string_view resume = "");
 
 }  // namespace kiln::api

@@ -1,4 +1,4 @@
-// This machine, what Kiln was built of, and the names that settings may have.
+// This machine, the libraries that Kiln was built with, and the names that settings accept.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ struct Versions {
 };
 Versions BuiltWith();
 
-// Of settings, the default first.
+// The names that settings accept, the default first.
 std::vector<std::string> TargetNames();
 std::vector<std::string> StrategyNames();
 std::vector<std::string> CostModelNames();
 std::vector<std::string> FeatureNames();
 
-// What on this machine disturbs timings. About half a second.
+// A property of this machine that may disturb timings. Disturbances takes about half a second.
 struct Finding {
   std::string what{}, found{};
   bool disturbs = false;
@@ -25,8 +25,8 @@ struct Finding {
 };
 std::vector<Finding> Disturbances();
 
-// What this process is doing, in a word ("import", "training"); "" for nothing in particular. Any thread, and
-// signal handlers. `changed` is called at each change from now on.
+// CurrentPhase returns what this process is doing, in one word ("import", "training"), or "". It is safe in
+// any thread and in signal handlers. WatchPhases calls `changed` at each later change.
 const char* CurrentPhase();
 void WatchPhases(void (*changed)(const char* now));
 

@@ -1,4 +1,4 @@
-// Settings and answers of what a Session does with records, databases and schedules. Plain data.
+// Settings and results of a Session's operations on records, databases and schedules. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,16 @@ struct SketchSettings {
   std::string task{};           // only this one; empty: all
   std::string target = "host";  // one of TargetNames()
   int threads = 1;              // cores of the target; 0: all
-  int limit = 256;              // sequences of structural choices to look at
+  int limit = 256;              // largest number of sequences of structural choices to try
 };
 
 struct TaskSketches {
   TaskInfo task{};
-  // kAborted: a module of a plugin crashed. No sketch is not an error: `sketches.dropped` has the reasons.
+  // kAborted if a module of a plugin crashed. Having no sketch is not an error: `sketches.dropped` has the
+  // reasons.
   absl::Status status{};
   Enumeration sketches{};
-  double support() const;  // of all sketches
+  double support() const;  // number of programs of all sketches
 };
 
 struct SpaceReport {
@@ -36,27 +37,27 @@ struct SpaceReport {
   int cores = 1;
   std::vector<TaskSketches> tasks{};
   std::vector<LeftOut> left_out{};
-  absl::Status status{};  // names the tasks without a sketch, and plugins that crashed
+  absl::Status status{};  // names the tasks without a sketch and the plugins that crashed
 };
 
 // --- Records
-struct BestRecord {  // the fastest of a workload on a target
+struct BestRecord {  // the fastest record of a workload on a target
   int64_t id = 0;
   std::string workload{}, workload_hash{};
   std::string target{}, fingerprint{};  // "znver3, 1 core"; the machine's identity
   bool measured_here = false;
   double seconds = 0, flops = 0;
   bool verified = false, proven = false;
-  std::string assumptions{};  // of the schedule about the data; empty: none
+  std::string assumptions{};  // of the schedule about the data; empty if none
   int trial = 0;
-  std::string flags{}, how{}, trust{};  // as stored; in words; "proven and verified"
+  std::string flags{}, how{}, trust{};  // as stored; in words; such as "proven and verified"
   bool noisy = false;
 };
 
 struct ShowSettings {
   std::string stage = "program";  // "program", "trace", "mlir", "llvm" or "asm"
-  std::string target{};           // that code is made for; empty: the one it was measured on
-  bool passes = false;            // instead: what every pass of the lowering makes
+  std::string target{};           // target of the code; empty: the one it was measured on
+  bool passes = false;            // shows the output of every lowering pass instead
 };
 struct Shown {
   int64_t id = 0;
@@ -67,20 +68,20 @@ struct ReplayResult {
   int64_t id = 0;
   std::string workload{};
   bool verified = false;
-  double recorded_seconds = 0, seconds = 0, flops = 0;  // infinity: nothing was timed
+  double recorded_seconds = 0, seconds = 0, flops = 0;  // infinity if nothing was timed
   std::vector<double> samples{};
   std::string flags{}, how{}, noise{};
   bool same_machine = true;
   std::string measured_on{};  // fingerprint
-  // kFailedPrecondition: it did not run, or is not what the original computes; kDataLoss: the trace gives
-  // another program than it did; kCancelled: interrupted.
+  // kFailedPrecondition: the program did not run, or computes something else than the original. kDataLoss:
+  // the trace gives another program than the recorded one. kCancelled: interrupted.
   absl::Status status{};
 };
 
 struct ExportSettings {
   std::string folder = ".";
-  std::string name{};    // of the function and the files; empty: the workload's
-  std::string target{};  // empty: the one it was tuned on
+  std::string name{};    // name of the function and the files; empty: the workload's
+  std::string target{};  // empty: the one that it was tuned on
 };
 struct ExportResult {
   int64_t id = 0;
@@ -90,9 +91,9 @@ struct ExportResult {
   std::string target{}, measured_on{};
   bool measured_here = false;
   std::string proof{};               // "proven" or "too hard"
-  std::string assumptions{};         // under which it is; empty: none
+  std::string assumptions{};         // assumptions of the proof; empty if none
   std::vector<std::string> files{};  // paths, the header first
-  std::vector<std::string> notes{};  // what its user should know
+  std::vector<std::string> notes{};  // notes for the user of the kernel
 };
 
 struct CheckResult {
@@ -100,14 +101,14 @@ struct CheckResult {
   Verdict verdict = Verdict::kUndecided;
   std::string words{};  // "proven", "refuted", "too hard"
   std::string reason{}, workload{};
-  std::string assumptions{};  // of the schedule about the data; empty: none
+  std::string assumptions{};  // of the schedule about the data; empty if none
   absl::Status status{};      // kFailedPrecondition: refuted; kUnknown: undecided
 };
 
 // --- Runs, models, the machine
 struct RunInfo {
   int64_t id = 0;
-  std::string command{};  // what was typed
+  std::string command{};  // what the user typed
   std::string options{};  // JSON
   uint64_t seed = 0;
   int64_t started = 0;  // milliseconds since 1970, UTC
@@ -123,25 +124,25 @@ struct TrainResult {
 struct BenchSettings {
   std::string task{};  // only this one; empty: all
   int rounds = 50;
-  double seconds = 60;                      // for a task
+  double seconds = 60;                      // limit for a task
   bool cold = false;                        // with cold caches
-  std::vector<std::string> peer_folders{};  // with libraries to time too
+  std::vector<std::string> peer_folders{};  // folders with libraries to time too
 };
-// The median, and where 95 of 100 medians of samples drawn from the samples lie.
+// The median, and its 95% bootstrap interval.
 struct Interval {
   double median = 0, low = 0, high = 0;
 };
 struct PeerTimes {
   std::string name{};
-  Interval seconds{}, ratio{};  // ratio: how many times as long as the program of the record
+  Interval seconds{}, ratio{};  // ratio: its time divided by that of the record's program
 };
 struct TaskTimes {
   std::string task{};
   double flops = 0;
-  int64_t record = 0;  // the fastest of this machine; 0: none, and the program is timed as it came
+  int64_t record = 0;  // fastest of this machine; 0: there is none, and the untuned program is timed
   Interval seconds{};
   std::vector<PeerTimes> beside{};
-  std::vector<std::pair<std::string, std::string>> left_out{};  // what is not among them, and why
+  std::vector<std::pair<std::string, std::string>> left_out{};  // programs that were not timed, and why
   int rounds = 0, threads = 1;
 };
 struct BenchReport {

@@ -1,29 +1,29 @@
-// Kiln from C++: what turns a file into a tuned kernel. The kiln command is made of it (tools/), and so is
-// what embeds Kiln (docs/api.md).
+// Kiln as a C++ library: turns a file into tuned kernels. The kiln command uses it (tools/), and so do
+// programs that embed Kiln (docs/api.md).
 //
 //   api::Session session({.database = "kiln.db"});
 //   if (auto status = session.Load({.path = "model.mlir"}); !status.ok()) ...
 //   auto report = session.Tune({.trials = 200, .output = "out"}, [](const api::Event& event) { ... });
 //
-// A search is kept in the database. The same file with the same settings goes on with a run that was
-// interrupted or killed, in this program, another one, or `kiln tune`; what was measured is not measured
+// The database stores each search. If a run was interrupted or killed, a call with the same file and the
+// same settings continues it, in any program, `kiln tune` included. Measured programs are not measured
 // again.
 //
-// Threads: one call at a time, but Interrupt, which any thread may call. Several sessions may be used by
-// several threads, each by one; two that tune at the same time disturb each other's times. Load and what uses
-// plugins fork: only the calling thread lives on in the child. Events and log lines come on the calling
-// thread, before the call returns; they may call Interrupt.
+// Threads: one call at a time, except Interrupt, which any thread may call. Different threads may use
+// different sessions, but two that tune at once disturb each other's times. Load and operations with plugins
+// fork; only the calling thread lives on in the child. Events and log lines come on the calling thread,
+// before the call returns. They may call Interrupt.
 //
-// There is no global state, but the word for what this process is doing (api/machine.h), and spdlog's default
-// logger, to which workers' warnings go. Times are measured in processes of their own, kiln-builder and
-// kiln-runner, which are looked for in `workers`, beside the running program and beside the library, and end with
-// the call.
+// There is no global state except the word for the current phase (api/machine.h) and spdlog's default
+// logger, which gets the warnings of workers. Separate processes, kiln-builder and kiln-runner, build and
+// time programs. They are looked up in `workers`, beside the running program and beside the library, and end
+// with the call.
 //
-// Errors: kInvalidArgument (a file, a space or a setting is not what it should be; where the caller is to
-// blame, IsMistake), kNotFound (no such file, database or record), kUnavailable (another process runs the
-// same search, or the database is locked), kFailedPrecondition (workers cannot be started; a record cannot be
-// rebuilt), kDataLoss (a database is damaged), kCancelled (interrupted). An operation that fails leaves the
-// database as it was, or with whole rounds more.
+// Errors: kInvalidArgument (a file, a space or a setting is invalid; IsMistake tells if the caller is to
+// blame), kNotFound (no such file, database or record), kUnavailable (another process runs the same search,
+// or the database is locked), kFailedPrecondition (workers cannot start, or a record cannot be rebuilt),
+// kDataLoss (a database is damaged), kCancelled (interrupted). A failed operation leaves the database
+// unchanged, or with more complete rounds.
 #pragma once
 
 #include <functional>
@@ -43,9 +43,9 @@
 namespace kiln::api {
 
 struct SessionOptions {
-  std::string database = "kiln.db";  // one SQLite file; code that was built is kept in FILE.objects
-  std::string workers{};             // the folder of kiln-builder and kiln-runner; empty: they are looked for
-  // Gets lines for a person, such as notes about an export. None: they are dropped.
+  std::string database = "kiln.db";  // one SQLite file; built code is kept in FILE.objects
+  std::string workers{};             // folder of kiln-builder and kiln-runner; empty: they are looked up
+  // Gets lines for people, such as notes about an export. Without it they are dropped.
   std::function<void(absl::string_view line)> log{};
 };
 
@@ -55,46 +55,47 @@ class Session {
   Session(Session&&) noexcept;
   ~Session();
 
-  // --- A file. kOutOfRange: there is nothing to do, as no result has elements.
+  // --- A file. Load returns kOutOfRange if there is nothing to do because no result has elements.
   absl::Status Load(const Source& source);
   const std::vector<TaskInfo>& tasks() const;
   const std::vector<LeftOut>& left_out() const;
-  // Measured here and now, which takes a few seconds at most.
+  // Measures the rooflines of the loaded tasks on this machine, which takes a few seconds at most.
   absl::StatusOr<std::vector<Roofline>> Rooflines(int threads = 1);
 
-  // What the space makes of the loaded tasks.
+  // Enumerates the sketches of the loaded tasks.
   absl::StatusOr<SpaceReport> Sketches(const SketchSettings& settings = {});
 
-  // Searches a fast schedule for each loaded task, or goes on with such a search. Makes the database. What
-  // became of the tasks is told by the report, not by the status.
+  // Searches a fast schedule for each loaded task, or continues such a search. Creates the database. The
+  // report, not the status, says what happened to each task.
   using EventSink = std::function<void(const Event&)>;
   absl::StatusOr<TuneReport> Tune(const TuneSettings& settings = {}, const EventSink& events = {});
 
-  // The best of the database for the loaded tasks, in turns with the programs as they came and with their
-  // peers.
+  // Times the best record of each loaded task in turns with the untuned program and with its peers.
   absl::StatusOr<BenchReport> Bench(const BenchSettings& settings = {});
 
   // --- Records of the database
   absl::StatusOr<std::vector<BestRecord>> Best();
   absl::StatusOr<Shown> Show(int64_t record, const ShowSettings& settings = {});
-  // Builds it again, compares it with the original and times it. `here`: though it was measured elsewhere.
+  // Builds a record again, compares it with the original and times it. `here` times it even if another
+  // machine measured it.
   absl::StatusOr<ReplayResult> Replay(int64_t record, bool here = false);
-  // Refuses a record that failed, or that is shown to be wrong.
+  // Exports a record. Refuses one that failed or is proven wrong.
   absl::StatusOr<ExportResult> Export(int64_t record, const ExportSettings& settings = {});
-  // Whether a schedule computes what the original does: of a record, or of a trace (a file) for the loaded
-  // task `task`, which may be empty if there is one. `seconds`: after which no new question is asked.
+  // Proves that a schedule computes what the original does: the schedule of a record, or of a trace file for
+  // the loaded task `task`, which may be empty if there is only one. No new question is asked after
+  // `seconds`.
   absl::StatusOr<CheckResult> Check(int64_t record, double seconds = 10);
   absl::StatusOr<CheckResult> Check(const std::string& trace_file, const std::string& task,
                                     const std::string& target = "host", double seconds = 10);
 
   // --- The database as a whole
-  // With their rounds; `run`: only this one, 0: all.
+  // Returns the runs with their rounds: all of them if `run` is 0, else only this one.
   absl::StatusOr<std::vector<RunInfo>> Runs(int64_t run = 0);
   // Trains a cost model on all records and writes it to `file`, for TuneSettings::transfer.
   absl::StatusOr<TrainResult> Train(const std::string& features, const std::string& file);
 
-  // What goes on stops soon: Tune keeps what it has and says `interrupted`. Nothing if nothing goes on. Any
-  // thread.
+  // Stops the current operation soon. Tune keeps its results and reports `interrupted`. Does nothing if no
+  // operation is running. Any thread may call it.
   void Interrupt();
 
  private:

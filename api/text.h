@@ -1,4 +1,4 @@
-// Numbers and words as Kiln writes them for people. Pure functions.
+// Formats numbers and words for people. Pure functions.
 #pragma once
 
 #include <map>
@@ -8,23 +8,23 @@
 
 namespace kiln::api {
 
-// "1.53 ms", "24.1 us"; "-" if it is not finite.
+// Returns for example "1.53 ms" or "24.1 us"; "-" if the time is not finite.
 std::string TimeText(double seconds);
-// "97.2 GFLOP/s"; "-" if one is not known.
+// Returns for example "97.2 GFLOP/s"; "-" if a number is unknown.
 std::string RateText(double flops, double seconds);
 std::string PercentText(double part);
-// "1.2e+09"; small ones in full.
+// Returns for example "1.2e+09"; small numbers in full.
 std::string CountText(double count);
 // "1 core", "2 cores"
 std::string CoresText(int cores);
-// "3 crashed, 1 timed_out"; empty without failures.
+// Returns for example "3 crashed, 1 timed_out"; empty without failures.
 std::string FailuresText(const std::map<std::string, int>& failures);
-// As traces are stored and parsed.
+// Returns the trace in the form that is stored and parsed.
 std::string TraceText(const Trace& trace);
-// As one word of a shell.
+// Quotes the text as one word of a shell.
 std::string Quoted(const std::string& word);
 
-// What "proven" and "verified" mean, for help.
+// The meaning of "proven" and "verified", for help texts.
 inline constexpr char kTrustHelp[] =
     "proven: equal to the original for every input that meets what is assumed, shown from the two programs "
     "without running them.\n"

@@ -1,5 +1,5 @@
-// Settings and results of a search. Plain data; the defaults are those of `kiln tune`, docs/cli.md says what
-// each setting does.
+// Settings and results of a search. Plain data. The defaults are those of `kiln tune`; docs/cli.md explains
+// each setting.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,23 @@ namespace kiln::api {
 
 struct SpaceSettings {
   std::string space{};                 // such as "each-block(auto-inline) | cpu"; empty: the target's
-  std::vector<std::string> plugins{};  // FILE.cc or FILE.so: their code runs in child processes alone
-  // A space of the caller's, instead; `space` is its name, which stands for it where runs are found again.
+  std::vector<std::string> plugins{};  // FILE.cc or FILE.so; their code runs only in child processes
+  // A space of the caller, used instead. `space` is then its name, which identifies it when a run is
+  // resumed.
   Space function{};
 };
 
 struct TuneSettings {
   int trials = 1000;   // candidates to measure, for all tasks together
-  double seconds = 0;  // after which no new round begins; 0: no limit
+  double seconds = 0;  // no new round begins after this; 0: no limit
   uint64_t seed = 0;
-  int threads = 1;  // cores that programs run on; 0: all
+  int threads = 1;  // cores for the measured programs; 0: all
   bool contract = true, cold = false;
   SpaceSettings space{};
 
   std::string strategy = "annealed", scheduler = "gradient";
   std::string replay{};  // a file of traces or a database: what the strategy "replay" measures
-  std::string start{};   // the same: measured first
+  std::string start{};   // a file or database of traces to measure first
   double until_roofline = 0, least_gain = 0;  // percent; 0: never
 
   std::string cost_model = "trees", features = "ansor";
@@ -42,56 +43,57 @@ struct TuneSettings {
   std::string output{};  // folder to which the best of each task is exported; empty: none
 };
 
-// A library of this machine that computes the same.
+// A library of this machine that computes the same as the task.
 struct LibraryRatio {
   std::string name{};
   double seconds = 0;
-  double ratio = 0;  // how many times as long as the program, the median of pairs
+  double ratio = 0;  // its time divided by that of the program, as the median of pairs
 };
 
-// What is left out where there is no record: all after `reason`.
+// The result of a task. If there is no record, the fields after `reason` are not set.
 struct TaskResult {
   std::string name{};
   int occurrences = 1;
   int trials = 0;
-  std::map<std::string, int> failures{};  // by class
-  std::string ended{};   // before the budget was spent: "exhausted", "roofline", "gain", "failed"; else empty
-  int64_t record = 0;    // of the database; 0: none
+  std::map<std::string, int> failures{};  // number of failures by class
+  // Why it ended before the budget was spent: "exhausted", "roofline", "gain" or "failed"; else empty.
+  std::string ended{};
+  int64_t record = 0;    // id in the database; 0 if there is none
   std::string reason{};  // why there is none
 
   double seconds = 0, gflops = 0;
-  std::optional<double> untuned_seconds{};  // of the program as it came
+  std::optional<double> untuned_seconds{};  // of the untuned program
   bool verified = false, proven = false;
-  std::string assumptions{};  // of the schedule about the data; empty: none
+  std::string assumptions{};  // of the schedule about the data; empty if none
   std::string trust{};        // all three in words
-  Roofline roofline{};        // zeros: not known
-  std::string share{};        // of the roofline, in words; empty: not known
+  Roofline roofline{};        // zeros if unknown
+  std::string share{};        // share of the roofline in words; empty if unknown
   std::vector<LibraryRatio> libraries{};
   Trace trace{};               // with its decisions
   Program program{};           // scheduled
-  std::string flags{}, how{};  // how it was timed: as the record has it, and in words
+  std::string flags{}, how{};  // how it was timed: as stored, and in words
   bool noisy = false;
-  std::string noise{};  // why the time is not to be relied on; empty if it is
+  std::string noise{};  // why the time is not reliable; empty if it is reliable
   int quiet_samples = 0, samples = 0;
-  double searched_seconds = 0;  // of the same program in the search; 0: not known
-  std::string symbol{};         // of the function that an export makes, and its parameters
+  double searched_seconds = 0;  // of the same program in the search; 0 if unknown
+  std::string symbol{};         // the exported function and its parameters
   std::vector<Parameter> parameters{};
-  std::vector<std::string> files{};  // that were exported
+  std::vector<std::string> files{};  // exported files
 };
 
 struct TuneReport {
   std::string file{}, database{};
   bool interrupted = false;
-  int64_t run = 0;                  // of the database; 0: it was interrupted before it began
+  int64_t run = 0;                  // id in the database; 0: interrupted before the run began
   std::vector<TaskResult> tasks{};  // in the order of Session::tasks()
-  std::vector<Round> rounds{};      // of the whole run, earlier sittings included
-  // OK; kFailedPrecondition: tasks without a record, with the reasons; kCancelled: interrupted.
+  std::vector<Round> rounds{};      // of the whole run, including earlier sessions
+  // OK, or kFailedPrecondition with the reasons if tasks have no record, or kCancelled if interrupted.
   absl::Status status{};
-  bool partial = false;  // some tasks have a record, others have none
+  bool partial = false;  // some tasks have a record, others do not
 
-  // For ToJson alone; whoever prints fills them in.
+  // Only for ToJson; the caller that prints sets them.
   std::string nothing{};  // why there is nothing to do
-  std::string resume{};   // the command that goes on
+  std::string resume{};   // the command that continues the run
 };
 
 }  // namespace kiln::api

@@ -15,7 +15,7 @@
 namespace kiln::api {
 namespace {
 
-// Several tasks, one of them with a reduction.
+// True if there are several tasks and at least one has a reduction.
 bool IsModel(const std::vector<Task>& tasks) {
   if (tasks.size() < 2) return false;
   for (const Task& task : tasks) {
@@ -47,7 +47,7 @@ std::string DigestOf(absl::string_view text) {
   return absl::StrCat(absl::Hex(mixer.Finish().high, absl::kZeroPad16));
 }
 
-// The text as a file without a name, which lives as long as `input`.
+// Stores the text in an anonymous file that lives as long as `input`.
 absl::Status KeepText(absl::string_view text, const std::string& what, Input* input) {
   input->file = std::make_shared<TextFile>();
   input->file->fd = memfd_create("kiln-text", MFD_CLOEXEC);

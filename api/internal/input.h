@@ -1,4 +1,4 @@
-// The file that a user gives: imported and cut into tasks.
+// Imports the file that a user gives and cuts it into tasks.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace kiln::api {
 
-struct TextFile {  // closed at the end
+struct TextFile {  // an anonymous file, closed by the destructor
   int fd = -1;
   TextFile() = default;
   TextFile(const TextFile&) = delete;
@@ -22,18 +22,18 @@ struct TextFile {  // closed at the end
 
 struct Input {
   Source source;
-  std::string shown;               // the file, or what stands for it in messages and reports
-  std::string path;                // to read the text again
-  std::string digest;              // of what came from standard input or as text, else empty
-  std::shared_ptr<TextFile> file;  // that holds such text
+  std::string shown;               // the name in messages and reports
+  std::string path;                // a path from which the text can be read again
+  std::string digest;              // digest of text that came from standard input or a string, else empty
+  std::shared_ptr<TextFile> file;  // holds the text that came from standard input or a string
   std::vector<Task> tasks;
-  std::vector<std::string> arguments;  // of the function, as the file calls them, by position
-  std::vector<Boundary> boundaries;    // operations that are left out, and so are not tuned
+  std::vector<std::string> arguments;  // argument names of the function in the file, by position
+  std::vector<Boundary> boundaries;    // operations that Kiln cannot express, so they are not tuned
 };
 
-// An operation that Kiln cannot say is a boundary in a model, which is a file that is still cut into several
-// tasks, one of them with a reduction. For any other file it is the error. Forks: call it before threads are
-// started.
+// Loads the input. If the file is a model (several tasks, one of them with a reduction), an operation that
+// Kiln cannot express becomes a boundary. In any other file it is an error. This function forks: call it
+// before threads start.
 absl::StatusOr<Input> LoadInput(const Source& source);
 
 }  // namespace kiln::api

@@ -1,4 +1,4 @@
-// Of api/json.h, in pieces.
+// JSON objects shared by the functions of api/json.h.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ Json JsonOf(const Round& round);
 Json JsonOf(const std::vector<Parameter>& parameters);
 Json JsonOf(const LeftOut& left_out);
 Json JsonOf(const TuneReport& report);
-// Indented; bytes that are no UTF-8 are replaced.
+// Prints the document with indentation. Replaces bytes that are not UTF-8.
 std::string Document(const Json& json);
 
 }  // namespace kiln::api

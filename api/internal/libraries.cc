@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kRounds = 20;
 constexpr double kSecondsOfTurns = 1;
-constexpr double kMostSeconds = 0.1;  // of a program: all that is run ends soon after an interrupt
+constexpr double kMostSeconds = 0.1;  // for one program, so that a run ends soon after an interrupt
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Libraries of this machine that compute what a task does, timed beside its programs.
+// Finds libraries on this machine that compute the same as a task, and times them beside its programs.
 #pragma once
 
 #include <string>
@@ -13,22 +13,23 @@
 
 namespace kiln::api {
 
-// Those in `folders`, or where the loader looks, become peers of the request, with their names: each is run
-// once, and compared as the request says. Why one that is there is left out comes to `left_out`.
+// Adds the libraries in `folders`, or those that the loader finds, to the request as peers. Returns their
+// names. Each library runs once and is compared as the request says. `left_out` gets the libraries that
+// exist but do not qualify, with the reasons.
 std::vector<std::string> AddLibraries(const Program& task, const std::vector<std::string>& folders,
                                       const std::string& runner, RunRequest* request,
                                       std::vector<std::pair<std::string, std::string>>* left_out);
 
-// For a program that takes `seconds` and is known to be right: in turns with each library that is installed,
-// for about a second. Empty where the task is no product of matrices, no library is installed, or a run takes
-// more than 0.1 s, which `kiln bench` is for.
+// Times a correct program that takes `seconds`, in turns with each installed library, for about a second.
+// Returns nothing if the task is not a matrix product, if no library is installed, or if a run takes more
+// than 0.1 s (`kiln bench` times those).
 struct LibraryQuestion {
   const Program* task = nullptr;
   const Program* scheduled = nullptr;
   double seconds = 0;
   int threads = 1;
   bool contract = true, cold = false;
-  std::string runner = {};  // path; empty: where FindRunner looks
+  std::string runner = {};  // path; empty: FindRunner finds it
 };
 absl::StatusOr<std::vector<LibraryRatio>> BesideLibraries(const LibraryQuestion& question,
                                                           BuilderPool& builders);

@@ -17,9 +17,11 @@ namespace kiln::api {
 namespace {
 
 constexpr int kPasses = 8;
-constexpr int64_t kMostRead = int64_t{256} << 20;  // beyond any cache: more takes as long a byte
+// Larger than any cache, so more bytes take the same time per byte.
+constexpr int64_t kMostRead = int64_t{256} << 20;
 
-// libc looks for a byte that is not there with the widest loads that the machine has.
+// Measures the time to read bytes from memory. It searches for a byte that does not occur, because libc does
+// so with the widest loads of the machine.
 double ReadingSeconds(int64_t bytes) {
   const int64_t read = std::min(bytes, kMostRead);
   if (read <= 0) return 0;

@@ -1,4 +1,5 @@
-// The least time that this machine could need for a program, by what it computes and what it must read.
+// Estimates the least time that this machine needs for a program, from its operations and the bytes that it
+// reads.
 #pragma once
 
 #include <string>
@@ -9,13 +10,13 @@
 
 namespace kiln::api {
 
-// Of the operations at the rate of the reference kernel (f32 multiply-adds in registers) on all cores of the
-// target, and of reading as many bytes as the parameters have, once, measured here and now (which takes as
-// long a few times). 0 what is not known.
+// The compute bound uses the rate of the reference kernel (f32 multiply-adds in registers) on all cores of
+// the target. The memory bound is the measured time to read as many bytes as the parameters have, once;
+// measuring takes a few times as long. A bound is 0 if it is unknown.
 Roofline RooflineOf(const Program& program, const CpuMeasurer& measurer);
 
-// "74% of the peak (1 core: 249 GFLOP/s of f32)", or "61% of the bandwidth (1 core reads 12.3 GB/s)": the
-// bound that is nearer. Empty if it is not known.
+// Returns the share of the nearer bound, such as "74% of the peak (1 core: 249 GFLOP/s of f32)" or "61% of
+// the bandwidth (1 core reads 12.3 GB/s)". Empty if it is unknown.
 std::string ShareText(const Roofline& roofline, double seconds, int cores);
 
 }  // namespace kiln::api

@@ -1,4 +1,4 @@
-// What a run is known by.
+// The text that identifies a run.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace kiln::api {
 
-// The command line of `kiln tune` that says the same: everything but where results go. A path is the same
-// however it is written; a text is known by its digest. Databases keep it, and runs are found again by it: it
-// must not change.
+// Returns the equivalent command line of `kiln tune`, without the options for outputs. A path has one form,
+// however it is written. A text is identified by its digest. Databases store this text and find runs by it,
+// so it must not change.
 std::string RunText(const TuneSettings& settings, const Input& input);
 
 }  // namespace kiln::api

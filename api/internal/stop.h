@@ -1,4 +1,4 @@
-// How an operation of a session is asked to stop, by any thread.
+// Lets any thread stop an operation of a session.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,8 @@ namespace kiln::api {
 
 class Stop {
  public:
-  // While one lives, Ask sets the flag and calls `ask` of the innermost. The outermost clears the flag first.
+  // While an object lives, Ask sets the flag and calls the `ask` of the innermost object. The outermost
+  // object clears the flag first.
   class Work {
    public:
     explicit Work(Stop& stop, std::function<void()> ask = nullptr) : stop_(stop) {

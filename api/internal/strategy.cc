@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kHead[] = "kiln.trace ";
 
-// Of all records that ran, fastest first.
+// Returns the traces of all records that ran, fastest first.
 absl::StatusOr<std::vector<Trace>> TracesOfDatabase(const std::string& path) {
   auto store = OpenExistingStore(path);
   if (!store.ok()) return store.status();

@@ -1,5 +1,4 @@
-// How a search goes, of its settings: the strategy, the traces that it is given, when it ends, and what
-// guesses how fast candidates are.
+// Applies the settings of a search: the strategy, its traces, the conditions to end, and the cost model.
 #pragma once
 
 #include <string>
@@ -12,15 +11,15 @@
 
 namespace kiln::api {
 
-// Mistakes: a name that there is not, `replay` without a list, or a list without `replay`. Of a file of
-// traces or a database that cannot be read: the error that says where.
+// Sets the strategy. It is a Mistake if the name is unknown, or if `replay` has no list or another strategy
+// has one. If a file of traces or a database cannot be read, the error says where.
 absl::Status UseStrategy(const TuneSettings& settings, TuneOptions* tuning);
 
-// A Mistake where there are none of this name.
+// Returns the kind of features. An unknown name is a Mistake.
 absl::StatusOr<FeatureKind> FeaturesNamed(const std::string& name);
 
-// Sets the model and the features of a run, whose seed is known. Mistakes: settings that do not go together;
-// kInvalidArgument for a file that is no model.
+// Sets the model and the features of a run; its seed must be set already. Settings that do not fit together
+// are a Mistake. Returns kInvalidArgument if a file is not a model.
 absl::Status UseCostModel(const TuneSettings& settings, TuneOptions* tuning);
 
 }  // namespace kiln::api

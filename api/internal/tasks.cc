@@ -12,7 +12,7 @@
 namespace kiln::api {
 namespace {
 
-// Of a parameter: the importer calls the buffer of an argument "arg" and its position.
+// Returns the file's name of a parameter. The importer names the buffer of argument N "argN".
 std::string ArgumentOf(absl::string_view buffer, const std::vector<std::string>& arguments) {
   size_t position = 0;
   const bool is_argument = absl::ConsumePrefix(&buffer, "arg") && absl::SimpleAtoi(buffer, &position) &&

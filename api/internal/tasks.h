@@ -1,4 +1,4 @@
-// Describes tasks to callers: above all the signatures of their functions.
+// Describes tasks for callers, mainly the signatures of their functions.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace kiln::api {
 std::vector<TaskInfo> TasksOf(const Input& input);
 std::vector<LeftOut> LeftOutOf(const Input& input);
 
-// The parameters of the function that an export makes of the program. `arguments`: names in the file, by
-// position. `prepared`: what NAME_prepare writes, which stands after them.
+// Returns the parameters of the function that an export makes of the program. `arguments` holds the names in
+// the file by position. `prepared` holds the buffers that NAME_prepare writes; they come last.
 std::vector<Parameter> ParametersOf(const Program& program, const std::vector<std::string>& arguments,
                                     const std::vector<PreparedParam>& prepared = {});
 

@@ -9,14 +9,14 @@
 
 namespace kiln::api {
 
-// Beside the database: FILE.objects, a folder (backends/builder/object_cache.h). Empty, which is nowhere,
-// where there is no such database.
+// Returns the folder of built objects, FILE.objects beside the database (backends/builder/object_cache.h).
+// Returns an empty path, which disables the cache, if there is no such database.
 std::string ObjectFolder(const std::string& database);
 
 struct Workers {
   std::string builder, runner;  // paths
 };
-// In `folder`; empty: where FindBuilder and FindRunner look.
+// Finds the workers in `folder`, or where FindBuilder and FindRunner look if it is empty.
 absl::StatusOr<Workers> FindWorkers(const std::string& folder);
 
 absl::StatusOr<std::unique_ptr<BuilderPool>> StartBuilder(const std::string& database,

@@ -21,7 +21,7 @@
 namespace kiln::api {
 namespace {
 
-// The fastest record of the task on this machine.
+// Returns the id of the fastest record of the task on this machine.
 absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task, bool cold) {
   const auto entries = store.BestAll();
   if (!entries.ok()) return entries.status();
@@ -35,7 +35,8 @@ absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task,
   return best == nullptr ? std::nullopt : std::optional<RowId>(best->record.id);
 }
 
-// Stock passes take the file whole: it must be one task, with the parameters of its function.
+// Compiles the file with stock MLIR passes. They take the whole file: it must be one task with the
+// parameters of its function.
 absl::StatusOr<KernelObject> Stock(const Input& input) {
   if (!input.source.function.empty())
     return absl::FailedPreconditionError("they are not asked for one function of several");
@@ -80,7 +81,7 @@ class Bench {
   }
 
  private:
-  // What is timed, and beside it; the names of these.
+  // Adds the program to time and its peers to the request. Returns the names of the peers.
   absl::StatusOr<std::vector<std::string>> AddPrograms(const Program& task, std::optional<RowId> record,
                                                        RunRequest* request, TaskTimes* timed) {
     auto untuned = BuildKernel(task, task, builders_);

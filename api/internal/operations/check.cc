@@ -1,4 +1,4 @@
-// Session::Check.
+// Session::Check: proves that a schedule is correct.
 #include <fstream>
 #include <iterator>
 

@@ -1,4 +1,4 @@
-// What a Session tells of a whole database, and learns from it.
+// Operations of a Session on a whole database: listing runs and training a model.
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,14 +16,14 @@
 namespace kiln::api {
 namespace {
 
-// What the user typed, of the key by which a run is found again (search/run/run_key.h).
+// Returns the command line that the user typed, from the key that identifies a run (search/run/run_key.h).
 std::string CommandOf(const RunRow& run) {
   const auto key = nlohmann::json::parse(run.command, nullptr, false);
   const bool has = key.is_object() && key.contains("command") && key["command"].is_string();
   return has ? key["command"].get<std::string>() : run.command;
 }
 
-// Whole or not at all.
+// Writes the file completely or not at all: writes a temporary file and renames it.
 absl::Status WriteFile(const std::string& path, const std::string& bytes) {
   const std::string temporary = absl::StrCat(path, ".", getpid(), ".new");
   std::ofstream file(temporary, std::ios::binary);

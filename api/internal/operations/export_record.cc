@@ -1,4 +1,4 @@
-// Session::Export.
+// Session::Export: writes a record's kernel and header to a folder.
 #include "absl/strings/str_cat.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/store/record.h"

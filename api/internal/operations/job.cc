@@ -21,7 +21,7 @@ struct Spec {
   TuneSettings settings;
 };
 
-// Takes the value over; or says what it must be.
+// Stores the value in the specification, or returns what the value must be.
 using Take = std::function<std::string(const Json& value, Spec& spec)>;
 struct Setting {
   const char* key;

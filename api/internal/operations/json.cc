@@ -12,7 +12,8 @@ namespace {
 
 Json Number(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
-std::string_view ModuleOf(const std::string& where) {  // "cpu/multi-level-tiling/relu" is module and block
+// Module of "module/block", as in "cpu/multi-level-tiling/relu".
+std::string_view ModuleOf(const std::string& where) {
   return std::string_view(where).substr(0, std::min(where.rfind('/'), where.size()));
 }
 std::string BlockOf(const std::string& where) { return where.substr(where.rfind('/') + 1); }
@@ -41,7 +42,7 @@ Json OfRoundNow(const Round& round) {
   return json;
 }
 
-// Of a task with a record.
+// Adds the result of a task that has a record.
 void AddResult(const TaskResult& t, Json* json) {
   Json& j = *json;
   j["seconds"] = t.seconds;

@@ -1,4 +1,4 @@
-// What a Session does with records and databases, each operation a function.
+// The operations of a Session on records and databases, one function each.
 #pragma once
 
 #include <string>
@@ -31,18 +31,19 @@ absl::StatusOr<std::vector<RunInfo>> RunsOf(const SessionOptions& options, RowId
 absl::StatusOr<TrainResult> TrainModel(const SessionOptions& options, const std::string& features,
                                        const std::string& file);
 
-// --- What these share
+// --- Shared functions
 
-// The task of this name; empty: the only one. Mistakes: there is none, or there are several.
+// Returns the task of this name, or the only task if the name is empty. It is a Mistake if there is none or
+// several.
 absl::StatusOr<const Task*> TaskNamed(const Input& input, const std::string& name);
 absl::Status NoSuchTask(const Input& input, const std::string& name);  // a Mistake
 
-// The machine that is named or, without a name, the one that the record was measured on.
+// Returns the named machine or, without a name, the one that measured the record.
 absl::StatusOr<Target> TargetOfRecord(const std::string& name, const Target& measured);
-// "znver3, 1 core"
+// Returns a description such as "znver3, 1 core".
 std::string MachineText(const Target& target);
 
-// Of a request to a builder or an export, which make code for this machine where these are empty.
+// Sets the target of a request to a builder or an export. The fields stay empty for this machine.
 template <typename Request>
 void MakeFor(const Target& target, bool is_host, Request* request) {
   if (is_host) return;

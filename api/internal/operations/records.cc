@@ -1,4 +1,4 @@
-// What a Session does with one record, and the list of the best ones.
+// Operations of a Session on one record, and the list of the best records.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
@@ -19,7 +19,7 @@
 namespace kiln::api {
 namespace {
 
-// The operations of a workload, 0 if its text does not parse.
+// Returns the FLOPs of a workload, or 0 if its text does not parse.
 double FlopsOf(const WorkloadRow& workload) {
   const absl::StatusOr<Program> program = ParseProgram(workload.program);
   return program.ok() ? Flops(*program) : 0;
@@ -157,7 +157,7 @@ absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId i
   MeasureRequest request;
   request.original = &record->original;
   request.scheduled = &record->scheduled;
-  MeasureResult measured;  // interrupted, if that came before
+  MeasureResult measured;  // stays "interrupted" if the stop came before the race
   if (!stop.asked()) {
     const Stop::Work racing(stop, [&] { measurer->Interrupt(); });
     measured = measurer->Race({request})[0];

@@ -1,4 +1,4 @@
-// Session::Sketches.
+// Session::Sketches: lists the sketches of each task.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -34,7 +34,7 @@ absl::StatusOr<SpaceReport> SketchTasks(const Input& input, const std::vector<Ta
                      .tasks = {},
                      .left_out = LeftOutOf(input),
                      .status = {}};
-  std::string without;  // tasks that the space gives no sketch
+  std::string without;  // names of the tasks without a sketch
   const Phase phase("enumeration");
   for (const TaskInfo& task : tasks) {
     if (!settings.task.empty() && task.name != settings.task) continue;
@@ -42,7 +42,7 @@ absl::StatusOr<SpaceReport> SketchTasks(const Input& input, const std::vector<Ta
     of_task.task = task;
     absl::StatusOr<Enumeration> sketches =
         space->enumerate(task.program, {.space = space->text, .limit = settings.limit});
-    if (absl::IsAborted(sketches.status())) {  // a crash of a plugin leaves the sketches of other tasks
+    if (absl::IsAborted(sketches.status())) {  // a plugin crashed; the sketches of other tasks are kept
       of_task.status = sketches.status();
       report.status.Update(
           absl::AbortedError(absl::StrCat("task ", task.name, ": ", sketches.status().message())));

@@ -42,7 +42,7 @@ class TuneRun {
                         std::string(TrialRanges(task.program).status().message())});
       for (const Parameter& p : task.parameters) tasks_.back().arguments.push_back(p.argument);
     }
-    Target target = CpuTarget(s_.threads);  // as that of the measurer
+    Target target = CpuTarget(s_.threads);  // the same target as the measurer's
     target.contract = s_.contract;
     const absl::StatusOr<NamedSpace> space = ResolveSpace(s_.space, target);
     if (!space.ok()) return space.status();
@@ -77,7 +77,8 @@ class TuneRun {
     if (events_) events_(event);
   }
 
-  // Those of plugins, before there are threads. A task whose sketches fail is left out.
+  // Enumerates the sketches of spaces with plugins. This forks, so it runs before threads start. A task
+  // whose enumeration fails is left out.
   absl::Status MakeSketches(const NamedSpace& space) {
     if (space.space) return absl::OkStatus();
     const Phase phase("enumeration");
@@ -197,7 +198,7 @@ class TuneRun {
     found->program = std::move(result.program);
   }
 
-  // Beside the program as it came, what the machine could do, and what its libraries take.
+  // Compares the result with the untuned program, the roofline of the machine and installed libraries.
   void Relate(const TaskInfo& task, CpuMeasurer& measurer, TaskResult* found) const {
     const MeasureRequest request{.original = &task.program, .scheduled = &task.program};
     const MeasureResult untuned = measurer.Measure({request})[0];
@@ -242,7 +243,8 @@ class TuneRun {
       report->status = absl::CancelledError("interrupted; the same search goes on with what was measured");
       return;
     }
-    std::map<std::string, std::vector<std::string>> without;  // names by reason
+    // Task names by the reason why they have no record.
+    std::map<std::string, std::vector<std::string>> without;
     size_t count = 0;
     for (const TaskResult& task : report->tasks) {
       if (task.record != 0) continue;

@@ -1,4 +1,4 @@
-// Session::Tune.
+// Implements Session::Tune.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -1,4 +1,4 @@
-// SpaceSettings become something that makes sketches.
+// Turns SpaceSettings into a function that enumerates sketches.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,15 @@ namespace kiln::api {
 
 struct NamedSpace {
   std::string text;
-  Space space;  // empty where there are plugins, whose code runs in child processes alone
-  // Its sketches. With plugins it forks, and may be kAborted (api/internal/spaces/plugin_space.h).
+  Space space;  // empty with plugins, because their code runs only in child processes
+  // Enumerates the sketches. With plugins it forks and may return kAborted
+  // (api/internal/spaces/plugin_space.h).
   std::function<absl::StatusOr<Enumeration>(const Program& program, const EnumerateOptions& options)>
       enumerate;
 };
 
-// Parses the space, with the modules of the plugins. Where no space is named, the plugins' modules of a block
-// stand where the default space has multi-level-tiling.
+// Parses the space, including the modules of plugins. If no space is given, the block modules of the plugins
+// replace multi-level-tiling in the default space.
 absl::StatusOr<NamedSpace> ResolveSpace(const SpaceSettings& settings, const Target& target);
 
 }  // namespace kiln::api

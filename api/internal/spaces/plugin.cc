@@ -35,7 +35,7 @@ std::optional<std::string> ReadFile(const fs::path& path) {
   return bytes.str();
 }
 
-// libkiln.so, or the program where Kiln is linked into it.
+// Returns the path of libkiln.so, or of the program if Kiln is linked statically.
 fs::path LibraryPath() {
   Dl_info info{};
   return dladdr(reinterpret_cast<const void*>(&kiln_version), &info) != 0 ? fs::path(info.dli_fname)
@@ -61,7 +61,7 @@ uint64_t Fnv(const std::string& text, uint64_t hash) {
   return hash;
 }
 
-// Another build of Kiln is another library file.
+// Returns the cache key of a source. Another build of Kiln has another library file, hence another key.
 std::string KeyOf(const std::string& source) {
   std::error_code error;
   const fs::path library = LibraryPath();
@@ -70,7 +70,8 @@ std::string KeyOf(const std::string& source) {
   return absl::StrFormat("%016x%016x", Fnv(all, 0xcbf29ce484222325u), Fnv(all, 0x9e3779b97f4a7c15u));
 }
 
-// Runs a program; its standard error goes to `errors`. The exit status, or -1.
+// Runs a program with its standard error redirected to `errors`. Returns its exit status, or -1 if it did
+// not exit normally.
 int Run(const std::vector<std::string>& command, const fs::path& errors) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
@@ -125,7 +126,7 @@ absl::StatusOr<fs::path> Compile(const std::string& path) {
   return object;
 }
 
-// Before it is loaded: loading runs its code.
+// Checks the stamp of a shared object before loading it, because loading runs its code.
 absl::Status CheckStamp(const std::string& path) {
   const std::optional<std::string> bytes = ReadFile(path);
   if (!bytes.has_value()) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));

@@ -1,10 +1,10 @@
-// Modules of users: a C++ file, compiled on first use, or a shared object.
+// Plugins: modules of users, in a C++ file that is compiled on first use, or in a shared object.
 //
-// Code of a plugin runs in child processes alone (api/internal/spaces/plugin_space.h): there it is loaded, its
-// modules are registered, and they make sketches, which come back as traces. So a plugin that throws, crashes
-// or ends its process is an error that names it. It follows that a plugin may bring modules, which write down
-// steps that Kiln has, but no primitive and no intrinsic: Kiln's own process, which replays, lowers and
-// proves, would not know them.
+// The code of a plugin runs only in child processes (api/internal/spaces/plugin_space.h). A child loads the
+// plugin, registers its modules and makes sketches, which come back as traces. If the plugin throws, crashes
+// or ends its process, the error names it. Hence a plugin may bring modules, which record existing
+// primitives, but no primitives or intrinsics: Kiln's own process, which replays, lowers and proves, would
+// not know them.
 #pragma once
 
 #include <string>
@@ -13,21 +13,22 @@
 
 namespace kiln::api {
 
-// The shared object of FILE.cc or FILE.so. Runs no code of it.
+// Returns the path of the shared object for FILE.cc or FILE.so. Does not run its code.
 //
-// A source is compiled by the compiler and flags that built Kiln. What comes out is kept in
-// $XDG_CACHE_HOME/kiln (or ~/.cache/kiln) under a hash of the source, the flags and this Kiln, so the second
-// use takes milliseconds. A source is one file: what it includes beside Kiln's headers is not looked at
-// again. A shared object must carry the stamp of this Kiln (modules/module.h).
+// A source is compiled with the compiler and flags that built Kiln. The result is cached in
+// $XDG_CACHE_HOME/kiln (or ~/.cache/kiln) under a hash of the source, the flags and this build of Kiln, so
+// the second use takes milliseconds. A source is one file: the hash does not cover files that it includes. A
+// shared object must carry the stamp of this build (modules/module.h).
 //
-// kInvalidArgument: it does not compile (with the compiler's messages), or carries another stamp; kNotFound:
-// there is no such file; kFailedPrecondition: the cache cannot be written.
+// Returns kInvalidArgument if the source does not compile (with the compiler's messages) or the stamp
+// differs, kNotFound if there is no such file, and kFailedPrecondition if the cache cannot be written.
 absl::StatusOr<std::string> ObjectOfPlugin(const std::string& path);
 
-// Loads the object into this process, and runs what it has for that; its modules then are in the registry
-// (modules/registry.h). `path`: the file that the user named.
+// Loads the object into this process and runs its initializers, which add its modules to the registry
+// (modules/registry.h). `path` is the file that the user named.
 //
-// kInvalidArgument: a name that is taken, or more than modules; kFailedPrecondition: it cannot be loaded.
+// Returns kInvalidArgument if a name is taken or the plugin registers more than modules, and
+// kFailedPrecondition if the object cannot be loaded.
 absl::Status LoadPlugin(const std::string& path, const std::string& object);
 
 }  // namespace kiln::api

@@ -25,11 +25,11 @@ struct DroppedAnswer {
   std::string reason;
 };
 
-// What a child answers: an error, or what was asked for.
+// The answer of a child process: an error, or the text of the space, or its sketches.
 struct Answer {
   absl::StatusCode code = absl::StatusCode::kOk;
   std::string error;
-  bool mistake = false;  // the error is one (api/errors.h)
+  bool mistake = false;  // the error is a Mistake (api/errors.h)
   std::string text;
   std::vector<SketchAnswer> sketches;
   std::vector<DroppedAnswer> dropped;
@@ -65,7 +65,7 @@ struct AnswerFields {
   }
 };
 
-// In the child: the plugins, and which module is of which.
+// The plugins loaded in a child process, and the plugin of each module.
 class Loaded {
  public:
   Loaded(const PluginSpace& space, const SharedNote& note) : space_(space), note_(note) {}
@@ -96,7 +96,7 @@ class Loaded {
   }
 
  private:
-  // The module, which is noted before any code of it runs.
+  // Returns the module wrapped so that it is noted before any of its code runs.
   const ModuleEntry* Noted(absl::string_view name) {
     const ModuleEntry* entry = FindModule(name);
     if (entry == nullptr) return nullptr;
@@ -129,8 +129,9 @@ class Loaded {
 
   const PluginSpace& space_;
   const SharedNote& note_;
-  std::map<std::string, std::string> file_of_;  // by module; Kiln's own meet what any of the plugins has made
-  std::vector<std::string> added_;              // modules of blocks
+  // Plugin file by module; for Kiln's own modules, all plugin files.
+  std::map<std::string, std::string> file_of_;
+  std::vector<std::string> added_;  // names of the block modules that plugins added
   std::map<std::string, ModuleEntry> noted_;
 };
 
@@ -169,7 +170,8 @@ constexpr char kHint[] =
     "\n  hint: a plugin runs in a process of its own, and nothing else was lost. To see where it stopped, "
     "give the same --plugin to `gdb -ex \"set follow-fork-mode child\" -ex run --args kiln space FILE`";
 
-// Without a program only the text of the space is asked for.
+// Asks a child process for the sketches of a program, or only for the text of the space if `program` is
+// null.
 absl::StatusOr<Answer> Ask(const PluginSpace& space, const Program* program,
                            const EnumerateOptions& options = {}) {
   const SharedNote note;

@@ -1,9 +1,9 @@
-// Spaces with modules of plugins, whose code runs in child processes: a child loads the plugins, does one
-// thing and ends. What a child prints goes to standard error.
+// Spaces with modules of plugins. The plugins' code runs in child processes: a child loads the plugins,
+// handles one request and ends. What a child prints goes to standard error.
 //
-// Where a child throws, crashes or ends without an answer, the error is kAborted and names the plugin, the
-// module where one was running, and the signal or the exception's text. Call these before threads are
-// started: they fork.
+// If a child throws, crashes or ends without an answer, the error is kAborted. It names the plugin, the
+// module that was running, and the signal or the exception's text. These functions fork: call them before
+// threads start.
 #pragma once
 
 #include <string>
@@ -18,14 +18,14 @@ namespace kiln::api {
 struct PluginSpace {
   std::vector<std::string> files;    // as the user named them
   std::vector<std::string> objects;  // ObjectOfPlugin of each
-  std::string text;                  // the space; empty: the default, with modules of the plugins
+  std::string text;                  // empty: the default space with the modules of the plugins
   Target target;
 };
 
-// The text of the space, which parses. A space that does not is a Mistake.
+// Returns the text of the space after checking that it parses. If it does not, the error is a Mistake.
 absl::StatusOr<std::string> TextOfSpace(const PluginSpace& space);
 
-// The same sketches as Enumerate gives in a process with these modules. `space` has a text.
+// Returns the same sketches as Enumerate in a process that has these modules. `space` must have a text.
 absl::StatusOr<Enumeration> EnumerateInChild(const PluginSpace& space, const Program& program,
                                              const EnumerateOptions& options);
 

@@ -1,4 +1,4 @@
-// How a record was timed, in words: of its flags, and of its samples.
+// Describes in words how a record was timed, from its flags and samples.
 #pragma once
 
 #include <string>
@@ -8,15 +8,16 @@
 
 namespace kiln::api {
 
-// "2 threads, multiply-adds fused, raced, 18 of 20 samples quiet". Words that are not known stay as they are.
+// Returns for example "2 threads, multiply-adds fused, raced, 18 of 20 samples quiet". Unknown words stay as
+// they are.
 std::string FlagsText(const RecordRow& record);
 std::string FlagsText(const RecordFlags& flags, const Quiet& quiet);
 
-// "18 of 20 samples quiet"; empty where nothing is known of it.
+// Returns for example "18 of 20 samples quiet", or "" if unknown.
 std::string QuietText(const Quiet& quiet);
 
-// Why the time of a noisy record is not to be relied on, "" if it is not noisy. `raced` and `searched` are
-// seconds of its program in race and search; 0: not known.
+// Returns why the time of a noisy record is not reliable, or "" if it is not noisy. `raced` and `searched`
+// are the seconds of its program in race and search; 0 if unknown.
 std::string NoiseText(const RecordFlags& flags, const Quiet& quiet, double raced, double searched);
 
 }  // namespace kiln::api

@@ -23,8 +23,9 @@ bool MayChange(const std::string& database) {
 
 namespace {
 
-// SQLite writes beside a file that it reads, and an older file is migrated: a copy, with the log of what is
-// not yet in the file, allows both. It has no name once it is open.
+// Opens a copy of the database and of its write-ahead log. SQLite writes files beside a database that it
+// reads, and migrates an older one; a copy allows both. The copy is deleted from the folder as soon as it is
+// open.
 absl::StatusOr<std::unique_ptr<Store>> OpenCopy(const std::string& path) {
   std::string folder = (std::filesystem::temp_directory_path() / "kiln-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr)

@@ -1,4 +1,4 @@
-// Databases that are there already.
+// Opens existing databases.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace kiln::api {
 
-// Whether this user may write the database and beside it.
+// True if this user may write the database and its folder.
 bool MayChange(const std::string& database);
 
-// kNotFound if there is no such file: only a search makes one. One that may not be changed is read through a
-// copy.
+// Opens the store. Returns kNotFound if there is no such file: only a search creates one. A database that
+// may not be changed is read through a copy.
 absl::StatusOr<std::unique_ptr<Store>> OpenExistingStore(const std::string& path);
 
 }  // namespace kiln::api

@@ -1,4 +1,4 @@
-// A record of the database as programs again, for what is done with it.
+// Rebuilds the programs of a record in the database.
 #pragma once
 
 #include <string>
@@ -12,16 +12,17 @@ namespace kiln::api {
 
 struct Rebuilt {
   RecordEntry entry;
-  Program original;          // the workload
-  Program reference;         // what the trace's lemmas made of it: what a proof compares with
-  Program scheduled;         // after the trace
-  std::string assumptions;   // of the trace about the data (AssumptionsOf in lang/schedule/primitive.h)
-  Target target;             // the machine that it was measured on
-  bool same_program = true;  // it has the hash that was recorded
+  Program original;   // the workload
+  Program reference;  // the original after the trace's lemmas; proofs compare with it
+  Program scheduled;  // the original after all steps of the trace
+  // What the trace assumes about the data (AssumptionsOf in lang/schedule/primitive.h).
+  std::string assumptions;
+  Target target;             // the machine that measured it
+  bool same_program = true;  // the rebuilt program has the recorded hash
 };
 
-// From the stored text of workload and trace alone. kNotFound: no such database or record; kDataLoss: the
-// texts do not parse; kFailedPrecondition: a step does not apply.
+// Rebuilds a record from the stored texts of its workload and trace. Returns kNotFound if there is no such
+// database or record, kDataLoss if the texts do not parse, and kFailedPrecondition if a step does not apply.
 absl::StatusOr<Rebuilt> Rebuild(const std::string& database, RowId id);
 
 }  // namespace kiln::api

@@ -22,7 +22,7 @@ void Read(const Json& json, const char* key, std::optional<double>* value) {
   if (found.is_number()) *value = found.get<double>();
 }
 
-// Statistics as search/run/round_log.h writes them; older ones have fewer keys.
+// Reads statistics in the format of search/run/round_log.h. Older versions wrote fewer keys.
 void ReadStatistics(const Json& json, Round* round) {
   const Json task = At(json, "task"), quiet = At(json, "quiet"), chains = At(json, "chains"),
              seconds = At(json, "seconds");

@@ -1,4 +1,4 @@
-// Rounds, as the search reports them and as databases keep them.
+// Converts rounds from the form of the search and of databases to api/event.h.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,8 @@ namespace kiln::api {
 
 Round RoundOf(const TuneProgress& progress);
 
-// Of a run, in the order in which they were recorded. kDataLoss: statistics that are no JSON object.
+// Returns the rounds of a run in the order in which they were recorded. Returns kDataLoss if the statistics
+// are not a JSON object.
 absl::StatusOr<std::vector<Round>> RoundsOf(Store& store, RowId run);
 
 }  // namespace kiln::api

@@ -35,7 +35,7 @@ std::string ReadHolder(int file) {
   return size > 0 ? std::string(text, static_cast<size_t>(size)) : "another process";
 }
 
-// Whether the path still names the open file: its last holder may have removed it meanwhile.
+// True if the path still names the open file. Its last holder may have removed the file meanwhile.
 bool Names(const std::string& path, int file) {
   struct stat named, open;
   return stat(path.c_str(), &named) == 0 && fstat(file, &open) == 0 && named.st_ino == open.st_ino &&
@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<RunLock>> RunLock::Take(const std::string& databa
     }
     const std::string holder = Holder();
     const bool written = ftruncate(file, 0) == 0 && pwrite(file, holder.data(), holder.size(), 0) >= 0;
-    (void)written;  // the lock holds without its text
+    (void)written;  // without the text, the lock still holds
     return lock;
   }
 }

@@ -8,11 +8,12 @@
 
 namespace kiln::api {
 
-// Held until destruction or the end of the process, however that comes. The file DATABASE.HASH.lock says who
-// holds it, and is removed at the end.
+// The lock is held until destruction, or until the process ends in any way. The file DATABASE.HASH.lock
+// names the holder and is removed at the end.
 class RunLock {
  public:
-  // kUnavailable, with the process, its machine and since when: another process holds it.
+  // Takes the lock. Returns kUnavailable, with the process, its machine and its start time, if another
+  // process holds it.
   static absl::StatusOr<std::unique_ptr<RunLock>> Take(const std::string& database,
                                                        const std::string& command);
   ~RunLock();

@@ -1,4 +1,4 @@
-// What is known of a program beside its time: whether it computes what the original does.
+// Describes whether a program is known to compute what the original does.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace kiln::api {
 
-// "proven and verified", "verified", "proven", or "neither proven nor verified": what is not said is not
-// known. Then what the schedule assumes: "proven; assumes: finite inputs and intermediates".
+// Returns "proven and verified", "verified", "proven", or "neither proven nor verified", followed by the
+// schedule's assumptions: "proven; assumes: finite inputs and intermediates".
 std::string TrustText(bool proven, bool verified, absl::string_view assumptions);
 std::string TrustText(const RecordRow& record);
 
-// "; assumes: finite inputs and intermediates"; "" where nothing is assumed.
+// Returns for example "; assumes: finite inputs and intermediates", or "" without assumptions.
 std::string AssumesText(absl::string_view assumptions);
 
-// By its flag, which programs have that were in the race at the end of a run.
+// True if the record's flag says proven. Only programs of the race at the end of a run have it.
 bool IsProven(const RecordRow& record);
 
 }  // namespace kiln::api

@@ -1,4 +1,4 @@
-// kiln bench: what is best so far beside what there was before.
+// kiln bench: compares the best records with the untuned programs and with libraries.
 #include <set>
 
 #include "absl/strings/str_cat.h"

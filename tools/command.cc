@@ -63,14 +63,14 @@ std::string Version() {
   return absl::StrCat("kiln ", versions.kiln, "\nLLVM ", versions.llvm, "\nXGBoost ", versions.xgboost);
 }
 
-// The name that differs from `typed` in the fewest letters, if these are few.
+// Returns the subcommand closest to `typed`, if only a few letters differ, else "".
 std::string Meant(absl::string_view typed) {
   std::string meant;
   size_t least = 3;
   for (const Subcommand& subcommand : kSubcommands) {
     const absl::string_view name = subcommand.name;
-    std::vector<size_t> row(name.size() +
-                            1);  // edits from what was typed so far to each beginning of the name
+    // row[i] is the edit distance from the text typed so far to the first i letters of the name.
+    std::vector<size_t> row(name.size() + 1);
     std::iota(row.begin(), row.end(), 0);
     for (size_t i = 0; i < typed.size(); ++i) {
       size_t diagonal = row[0]++;
@@ -87,7 +87,7 @@ std::string Meant(absl::string_view typed) {
   return meant;
 }
 
-// Small stacks of a shell are widened as far as they may be, those of threads too.
+// Raises a small stack limit as far as allowed. The limit applies to the stacks of threads too.
 absl::Status WidenStack() {
   constexpr rlim_t kWanted = 8 << 20, kLeast = 1 << 20;
   rlimit stack;
@@ -106,14 +106,14 @@ absl::Status WidenStack() {
                    " KiB, and Kiln needs 1024 KiB; type `ulimit -s 8192` in a new shell"));
 }
 
-// A mistake in the command line.
+// Reports a mistake in the command line.
 int ReportUsage(const std::string& message, bool json) {
   if (json) Print(api::ErrorJson(message, "USAGE"));
   std::fprintf(stderr, "kiln: %s\n", message.c_str());
   return kExitUsage;
 }
 
-// What could not be written fails, whatever was computed.
+// Flushes standard output. Returns an error if it cannot be written, whatever the exit code was.
 int Written(int code) {
   std::cout.flush();
   errno = 0;
@@ -156,7 +156,7 @@ int RunKiln(int argc, const char* const* argv) {
   SayPhases();
   const bool json =
       std::any_of(argv, argv + argc, [](const char* a) { return std::strcmp(a, "--json") == 0; });
-  signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is a write that fails
+  signal(SIGXFSZ, SIG_IGN);  // writing beyond a file size limit then fails instead of killing the process
   if (const absl::Status enough = WidenStack(); !enough.ok()) return Written(Report(enough, json));
   // Standard output is for results.
   spdlog::set_default_logger(

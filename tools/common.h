@@ -1,4 +1,4 @@
-// What the subcommands of kiln share: exit codes, errors, JSON, options.
+// Shared by the subcommands of kiln: exit codes, errors, JSON, options.
 #pragma once
 
 #include <functional>
@@ -16,49 +16,52 @@ namespace kiln::tools {
 
 inline constexpr int kExitOk = 0, kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 3, kExitUndecided = 4;
 
-// What a subcommand does once the command line is parsed. Errors are printed by the caller.
+// The work of a subcommand after the command line is parsed. The caller prints its error.
 using Action = std::function<absl::Status()>;
 
 // The same status with exit code 4.
 absl::Status Undecided(absl::Status status);
-// The same error with exit code 3: the database holds partial results.
+// The same status with exit code 3: the database holds partial results.
 absl::Status Partial(absl::Status status);
-// The same error, of which standard output has said all: it is not printed.
+// Marks an error that standard output has reported already, so that it is not printed again.
 absl::Status Told(absl::Status status);
 bool IsTold(const absl::Status& status);
-// 0; 2 for api::Mistake, 3 for kCancelled and Partial, 4 for Undecided, 1 for all else.
+// Returns the exit code: 0 for OK, 2 for api::Mistake, 3 for kCancelled and Partial, 4 for Undecided, 1 for
+// other errors.
 int ExitCode(const absl::Status& status);
 
-// How kiln was called, so that commands in messages can be typed as they stand.
+// The name by which kiln was called. Commands in messages use it, so that users can type them as printed.
 const std::string& ProgramName();
-// The whole command, to be typed again in the same folder.
+// The whole command line, which the user can type again in the same folder.
 const std::string& TypedCommand();
 void SetCommand(int argc, const char* const* argv);
-// Checks that an option is a number of this range; NaN is none.
+// Checks that an option is a number in this range. NaN is invalid.
 CLI::Validator NumberFrom(double least, double most);
 
 // Adds --json.
 void AddJson(CLI::App& command, bool* json);
-// The one document on standard output; nothing if there was one. Any thread; it returns once that is written.
+// Prints the one document on standard output. Does nothing if one was printed already. Any thread may call
+// it; it returns once the document is written.
 void Print(const std::string& json);
 bool HasPrintedJson();
 
-// Columns as wide as their widest cell, parted by two spaces; the first row is the heading.
+// Formats a table. Columns are as wide as their widest cell, with two spaces between. The first row is the
+// heading.
 std::string Table(const std::vector<std::vector<std::string>>& rows);
 
 // Adds --db, which is kiln.db by default.
 void AddDatabase(CLI::App& command, std::string* path);
-// FILE and --function.
+// Adds FILE and --function.
 void AddFile(CLI::App& command, api::Source* source);
-// ID and --db.
+// Adds ID and --db.
 void AddRecord(CLI::App& command, int64_t* id, std::string* database);
-// --target, one of api::TargetNames().
+// Adds --target, one of api::TargetNames().
 CLI::Option* AddTarget(CLI::App& command, std::string* name, const std::string& help);
 void AddFeatures(CLI::App& command, std::string* features);
-// --space and --plugin.
+// Adds --space and --plugin.
 void AddSpaceOptions(CLI::App& command, api::SpaceSettings* space);
 
-// Says on standard error where fewer cores may be used than --threads asks for.
+// Notes on standard error if fewer cores are available than --threads asks for.
 void NoteCores(int threads, int cores);
 
 }  // namespace kiln::tools

@@ -1,4 +1,4 @@
-// kiln doctor: what on this machine disturbs timings.
+// kiln doctor: reports what disturbs timings on this machine.
 #include <cstdio>
 
 #include "api/json.h"

@@ -21,15 +21,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPatience(1000);  // for a clean stop
-constexpr milliseconds kSaying(200);     // for last words
+constexpr milliseconds kPatience(1000);  // time for a clean stop
+constexpr milliseconds kSaying(200);     // time for the last words
 
 std::atomic<bool> stopped;
-std::atomic<const char*> phase{""};  // when it was stopped
+std::atomic<const char*> phase{""};  // the phase at the time of the signal
 int wake[2] = {-1, -1};
 
 std::mutex asking;
-std::function<void()> ask;  // of the work that is stoppable
+std::function<void()> ask;  // asks the stoppable work to stop
 
 void Write(char what) {
   const ssize_t written = write(wake[1], &what, 1);
@@ -37,7 +37,7 @@ void Write(char what) {
 }
 
 void OnSignal(int) {
-  if (stopped.exchange(true)) _exit(kExitInterrupted);  // another signal than the first
+  if (stopped.exchange(true)) _exit(kExitInterrupted);  // a second signal
   phase = api::CurrentPhase();
   Write('s');
 }
@@ -77,14 +77,15 @@ bool EndsWithin(milliseconds limit) {
 }  // namespace
 
 Interrupt::Interrupt(std::function<void(const absl::Status&)> last_words) {
-  if (wake[0] >= 0 || pipe2(wake, O_CLOEXEC) != 0) std::abort();  // there is one already, or no file left
+  // Another object lives, or no file descriptor is left.
+  if (wake[0] >= 0 || pipe2(wake, O_CLOEXEC) != 0) std::abort();
   stopped = false;
   waiter_ = std::thread([last_words = std::move(last_words)] {
     char what = 0;
     while (read(wake[0], &what, 1) < 0 && errno == EINTR) continue;
     if (what != 's') return;
     const bool may_finish = HasToFinish();
-    std::thread asks(Ask);  // which may wait for a lock of the work that does not stop
+    std::thread asks(Ask);  // a separate thread: Ask may wait for a lock that the work holds
     if (may_finish && EndsWithin(kPatience)) return asks.join();
     const auto said = std::async(std::launch::async, last_words, Interrupted());
     said.wait_for(kSaying);

@@ -1,15 +1,15 @@
 // Handles Ctrl-C, SIGTERM and SIGHUP for all commands. After the first signal, the process ends within two
-// seconds, whatever it waits for. It returns kExitInterrupted and prints what was interrupted and how to go
-// on. Its worker processes end with it.
+// seconds, even if it is blocked. It returns kExitInterrupted and prints what was interrupted and how to
+// continue. Its worker processes end with it.
 //
-// Work that has something to finish says so:
+// Work that needs time to finish declares it:
 //
 //   const Stoppable stoppable([&] { measurer.Interrupt(); });
 //   while (!*stoppable.flag()) ...
 //
-// Such work is asked to stop, and has one second. Other work ends at once: the database and exported files
-// are consistent at every moment (search/database/store.h, backends/export/export.h). A second signal kills
-// the process. A signal that is ignored when Kiln starts (nohup) stays ignored.
+// Such work is asked to stop and has one second. Other work ends at once: the database and exported files
+// are always consistent (search/database/store.h, backends/export/export.h). A second signal kills the
+// process. A signal that is ignored when Kiln starts (nohup) stays ignored.
 #pragma once
 
 #include <atomic>
@@ -20,9 +20,9 @@
 
 namespace kiln::tools {
 
-// Catches signals from construction to destruction. After destruction they are ignored, for the command is
-// done. `last_words` runs on a thread of its own before the process ends without its main thread. The process
-// ends even where it fails or hangs.
+// Catches signals from construction to destruction. After that they are ignored, because the command is
+// done. If the process ends without its main thread, `last_words` runs first on a separate thread. The
+// process ends even if `last_words` fails or hangs.
 class Interrupt {
  public:
   explicit Interrupt(std::function<void(const absl::Status& interrupted)> last_words);
@@ -34,8 +34,8 @@ class Interrupt {
   std::thread waiter_;
 };
 
-// While an object of this class lives, the first signal sets the flag and calls `ask` on a thread of its own,
-// and the work stops soon after. At most one object lives at a time.
+// While an object lives, the first signal sets the flag and calls `ask` on a separate thread. The work must
+// then stop soon. At most one object lives at a time.
 class Stoppable {
  public:
   explicit Stoppable(std::function<void()> ask = [] {});
@@ -46,9 +46,10 @@ class Stoppable {
   const std::atomic<bool>* flag() const;
 };
 
-// kCancelled: "interrupted during training; go on with\n  kiln tune ...".
+// Returns kCancelled, "interrupted during training; go on with\n  kiln tune ...".
 absl::Status Interrupted();
-// What became of work: Interrupted() if it failed after a signal, whatever it says, for that may be why.
+// Returns the status of work. A failure after a signal becomes Interrupted(), because the signal may be its
+// cause.
 absl::Status OrInterrupted(const absl::Status& status);
 
 }  // namespace kiln::tools

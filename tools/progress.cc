@@ -35,7 +35,7 @@ std::string Failures(const api::Round& round) {
   return round.now ? api::FailuresText(round.now->failures) : "";
 }
 
-// A dash where the measurer does not say, or no sample was taken.
+// Returns the share of quiet samples, or "-" if the measurer does not report it or took no samples.
 std::string QuietShare(const api::Round& round) {
   return round.samples == 0 ? "-" : api::PercentText(static_cast<double>(round.quiet) / round.samples);
 }
@@ -64,7 +64,8 @@ void Progress::Begin(const api::Started& s) {
     absl::FPrintF(out_, "kiln: not tunable: %s: %s (%s)\n", l.location, l.op, l.reason);
 }
 
-// From the pace of this sitting: what was done before may have had another one.
+// Estimates the remaining time from the pace of this session only, because earlier sessions may have had
+// another pace.
 std::string Progress::TimeLeft() const {
   double left = std::numeric_limits<double>::infinity();
   const int done = now_.trials - first_trials_;
@@ -78,7 +79,7 @@ void Progress::ShowRound(const api::Round& round) {
   if (first_seconds_ < 0) {
     first_seconds_ = 0;
     first_trials_ = 0;
-    if (round.round > 0) {  // resumed: this round is the first of the sitting
+    if (round.round > 0) {  // resumed: this is the first round of the session
       first_seconds_ = now_.elapsed;
       first_trials_ = now_.trials;
     }

@@ -1,4 +1,5 @@
-// How a run is going, on standard error: redrawn on a terminal, a line a round elsewhere.
+// Shows the progress of a run on standard error: a status that is redrawn on a terminal, else one line per
+// round.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +13,7 @@ namespace kiln::tools {
 class Progress {
  public:
   enum class Style { kQuiet, kLines, kRedrawn };
-  // kRedrawn where `out` is a terminal.
+  // Returns kRedrawn if `out` is a terminal.
   static Style StyleOf(std::FILE* out, bool quiet);
 
   Progress(std::FILE* out, Style style) : out_(out), style_(style) {}
@@ -28,8 +29,8 @@ class Progress {
   std::FILE* const out_;
   const Style style_;
   int trials_ = 0;
-  double seconds_ = 0;             // of the budget; 0: no limit
-  std::vector<api::Round> tasks_;  // the last of each
+  double seconds_ = 0;             // time limit; 0: none
+  std::vector<api::Round> tasks_;  // the last round of each task
   api::Round::Now now_;
   bool mostly_quiet_ = true;
   int drawn_ = 0;  // lines on the terminal

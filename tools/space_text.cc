@@ -17,7 +17,7 @@ std::string SupportText(const Sketch& sketch) {
   return absl::StrCat(sketch.exact_support ? "" : "about ", api::CountText(std::exp(sketch.log_support)));
 }
 
-// "cpu/multi-level-tiling/relu" is module and block.
+// Prints why modules left blocks alone. `where` is module and block, as in "cpu/multi-level-tiling/relu".
 void PrintDeclined(const Enumeration& space) {
   if (space.declined.empty()) return;
   std::vector<std::vector<std::string>> rows{{"  block", "module", "left it alone, for"}};

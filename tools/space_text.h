@@ -1,11 +1,12 @@
-// A report on a space, for people.
+// Prints a report on a space, for people.
 #pragma once
 
 #include "api/records.h"
 
 namespace kiln::tools {
 
-// The tasks as a table; of one task its sketches too, and why modules left blocks alone.
+// Prints the tasks as a table. For a single task, also prints its sketches and why modules left blocks
+// alone.
 void PrintText(const api::SpaceReport& report);
 
 }  // namespace kiln::tools

@@ -1,4 +1,5 @@
-// One function a subcommand: adds its options to the command, and returns what is to be done after parsing.
+// One function for each subcommand. It adds the options to the command and returns the action to run after
+// parsing.
 #pragma once
 
 #include "tools/common.h"

@@ -38,7 +38,7 @@ absl::StatusOr<api::TuneReport> Search(const Options& o, api::Session& session) 
   if (!o.events.empty() && !lines)
     return absl::UnavailableError(absl::StrCat(o.events, " cannot be written"));
   Progress progress(stderr, Progress::StyleOf(stderr, o.quiet));
-  std::optional<Stoppable> stoppable;  // from when there is something to finish
+  std::optional<Stoppable> stoppable;  // set once there is something to finish
   return session.Tune(o.settings, [&](const api::Event& event) {
     if (const auto* started = std::get_if<api::Started>(&event)) {
       NoteCores(o.settings.threads, started->cores);

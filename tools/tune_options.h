@@ -6,7 +6,7 @@
 
 namespace kiln::tools {
 
-// Adds those that are settings of the search, in the order of its help.
+// Add the options that are settings of the search, in the order of the help text.
 void AddBudget(CLI::App& command, api::TuneSettings* settings);
 void AddMeasuring(CLI::App& command, api::TuneSettings* settings);
 void AddSearch(CLI::App& command, api::TuneSettings* settings);

@@ -1,4 +1,4 @@
-// What came of a search, for people.
+// Prints the results of a search, for people.
 #pragma once
 
 #include <string>

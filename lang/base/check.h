@@ -1,6 +1,6 @@
-// KILN_CHECK: an invariant of ours. When it does not hold the defect is in Kiln, and going on would hide it:
-// it prints the condition, the place and the message, and aborts. Never use it for what a user gave (return
-// an absl::Status).
+// KILN_CHECK states an invariant of Kiln. If it does not hold, Kiln has a defect, and the macro prints the
+// condition, the place and the message, and aborts. Never use it to check user input: return an
+// absl::Status.
 #pragma once
 
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace kiln::internal {
 
 }  // namespace kiln::internal
 
-// Further arguments are joined with absl::StrCat and appended to the message.
+// KILN_CHECK(condition, ...) appends further arguments to the message, joined by absl::StrCat.
 #define KILN_CHECK(condition, ...)                                     \
   (__builtin_expect(static_cast<bool>(condition), 1)                   \
        ? void()                                                        \

@@ -1,15 +1,15 @@
-// Defects that tests plant, to see that they are found: the conditions KILN_DEFECT("split.stride") are false,
-// and cost nothing, but in the instrumented build, where one of them at a time can be made true by its name.
+// Defects that tests plant to see whether the test suite finds them. A condition such as KILN_DEFECT("x") is
+// false and free; the instrumented build can make one of them true, by its name.
 #pragma once
 
 #include "absl/strings/string_view.h"
 
 namespace kiln {
 
-// Makes the conditions of this name true in this process, and all others false; "" for none. Not while other
-// threads run. Without effect in builds that have no defects.
+// Makes the conditions of this name true in this process and all others false; "" makes all false. Do not
+// call it while other threads run. It has no effect in builds without defects.
 void PlantDefect(absl::string_view name);
-bool HasDefects();  // whether this build does
+bool HasDefects();  // whether this build has defects
 
 namespace internal {
 bool IsPlanted(const char* name);

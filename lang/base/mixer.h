@@ -1,4 +1,4 @@
-// 128-bit hashes of words, the same on every machine. Not for keys that an adversary chooses.
+// 128-bit hashes of words, equal on every machine. Not safe against keys that an adversary chooses.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Hash128 {
   }
 };
 
-// Two lanes of multiply and rotate, with a strong finish (the one that splitmix64 has).
+// A hash of two lanes that multiply and rotate, with a strong finish (the finalizer of splitmix64).
 class Mixer {
  public:
   void Add(uint64_t word) {

@@ -1,23 +1,23 @@
-// What this process is doing, in a word ("import", "training"), for whoever interrupts or watches it. Nothing
-// is decided by it.
+// Names the current activity of this process in one word ("import", "training"), for code that interrupts or
+// watches it. No decision depends on it.
 //
-//   const Phase phase("training");  // until the end of the scope; then what it was before
+//   const Phase phase("training");  // until the end of the scope; then the previous phase again
 //
-// One thread has phases; any may ask for the current one, signal handlers too. Making one never fails.
+// Only one thread sets phases. Any thread and any signal handler may ask for the current one. Never fails.
 #pragma once
 
 namespace kiln {
 
 class Phase {
  public:
-  explicit Phase(const char* name);  // a literal
+  explicit Phase(const char* name);  // `name` must be a literal
   ~Phase();
   Phase(const Phase&) = delete;
   Phase& operator=(const Phase&) = delete;
 
-  static const char* Current();  // "" outside of all
+  static const char* Current();  // "" outside of all phases
 
-  // Called with the current one at each change from now on.
+  // Calls `changed` with the current phase at each later change.
   static void Watch(void (*changed)(const char* now));
 
  private:

@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// The finalizer of SplitMix64: a bijection of 64 bits that mixes well.
+// The finalizer of SplitMix64: a bijection of 64-bit numbers that mixes well.
 uint64_t Mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;

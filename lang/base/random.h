@@ -1,12 +1,12 @@
-// The only sources of randomness.
+// All randomness in Kiln comes from these classes.
 //
-// Engine is counter based: its stream is a function of its key alone, so a step's randomness is keyed by what
-// the step is (seed, task, round, chain, step, purpose) and there is nothing to save or to restore (design
-// D14).
+// Engine is counter based: its stream depends only on its key. The key of a step's randomness is the
+// identity of the step (seed, task, round, chain, step, purpose), so there is no state to save or restore
+// (design D14).
 //
-// Dice is how code draws: finite choices with known probabilities. RandomDice draws them; tests replace it by
-// dice that enumerate every outcome with its probability, which makes a transition matrix of a random
-// algorithm.
+// Dice is the interface for drawing: finite choices with known probabilities. RandomDice draws at random.
+// Tests use dice that enumerate every outcome with its probability, and so get the transition matrix of a
+// random algorithm.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-// A UniformRandomBitGenerator of 64 bits, for Boost.Random's distributions.
+// A UniformRandomBitGenerator of 64 bits, usable with Boost.Random's distributions.
 class Engine {
  public:
   using result_type = uint64_t;
@@ -33,15 +33,15 @@ class Engine {
 class Dice {
  public:
   virtual ~Dice() = default;
-  // i with probability weights[i] / Σ weights. The sum must be positive.
+  // Returns i with probability weights[i] / Σ weights. The sum must be positive.
   virtual int Pick(absl::Span<const double> weights) = 0;
-  // 0 .. n-1, each equally likely.
+  // Returns a number in 0 .. n-1, each equally likely.
   virtual int64_t Below(int64_t n) = 0;
-  // True with probability p.
+  // Returns true with probability p.
   virtual bool Flip(double p) = 0;
-  // Rejection sampling: runs `attempt`, which draws from these dice, until it returns true. An attempt leaves
-  // nothing behind but a result that the next attempt overwrites, so dice that enumerate can run all attempts
-  // once and take the accepted ones in proportion.
+  // Rejection sampling: runs `attempt`, which draws from these dice, until it returns true. An attempt must
+  // have no effect except a result that the next attempt overwrites. Enumerating dice can then run all
+  // attempts once and weight the accepted ones.
   virtual void Until(absl::FunctionRef<bool()> attempt);
 };
 

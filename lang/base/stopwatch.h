@@ -1,11 +1,11 @@
-// Where the time goes, for reports: nothing is decided by it.
+// Measures where time goes, for reports. No decision depends on it.
 #pragma once
 
 #include <chrono>
 
 namespace kiln {
 
-// Adds the seconds of its life to a total.
+// Adds the seconds of its lifetime to a total.
 class Stopwatch {
  public:
   explicit Stopwatch(double* total) : total_(total) {}

@@ -1,8 +1,8 @@
-// Who makes the random choices of a schedule (design D4): the one door. Primitives do not know which chooser
-// is at work.
+// A Chooser makes the random choices of a schedule (design D4). All choices go through this interface, so
+// primitives do not depend on the kind of chooser.
 //
-// Random, replay and override are each a few lines; so is your own. Not thread safe: one chooser per
-// schedule.
+// Choosers for random, replayed and overridden decisions take a few lines each, and so does your own. Not
+// thread safe: use one chooser per schedule.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// A sampling statement that has been reached.
+// A sampling site that the schedule has reached.
 struct Site {
   absl::string_view name;  // module/block/label#n, unique in its trace
   int step = 0;            // index of the step in its trace
@@ -23,13 +23,13 @@ struct Site {
 class Chooser {
  public:
   virtual ~Chooser() = default;
-  // A decision for the site. One outside of the support makes the schedule inert, with a status that says so.
+  // Returns a decision for the site. A decision outside the support makes the schedule inert.
   virtual Decision Choose(const Site& site) = 0;
-  // 0 .. n-1: a structural choice, which host code may branch on.
+  // Returns a structural choice in 0 .. n-1. Host code may branch on it.
   virtual int ChooseStructure(absl::string_view name, int n) = 0;
 };
 
-// Draws from the prior; structure uniformly.
+// Draws decisions from the prior, and structural choices uniformly.
 class RandomChooser : public Chooser {
  public:
   explicit RandomChooser(Dice& dice) : dice_(dice) {}
@@ -40,7 +40,7 @@ class RandomChooser : public Chooser {
   Dice& dice_;
 };
 
-// Given decisions by site name; others, and those out of support, are left to another chooser.
+// Takes the given decisions by site name. Another chooser decides sites without a valid given decision.
 class OverrideChooser : public Chooser {
  public:
   OverrideChooser(std::map<std::string, Decision> decisions, Chooser& others)

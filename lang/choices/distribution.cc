@@ -17,7 +17,7 @@
 namespace kiln {
 namespace {
 
-// Ways to write `exponent` as an ordered sum of `parts` numbers >= 0.
+// Returns the number of ways to write `exponent` as an ordered sum of `parts` numbers >= 0.
 double Compositions(int exponent, int parts) {
   if (parts == 0) return exponent == 0 ? 1 : 0;
   double ways = 1;  // C(exponent + parts - 1, parts - 1)
@@ -25,15 +25,15 @@ double Compositions(int exponent, int parts) {
   return std::round(ways);
 }
 
-// Ways to write n as an ordered product of `parts` factors.
+// Returns the number of ways to write n as an ordered product of `parts` factors.
 double Factorizations(int64_t n, int parts) {
   double ways = 1;
   for (const PrimePower& p : Factorize(n)) ways *= Compositions(p.exponent, parts);
   return ways;
 }
 
-// What perfect tiles of (extent, parts, innermost) share:
-// the possible last factors, each with the number of its completions.
+// Shared by all perfect tiles of (extent, parts, innermost): the possible last factors, each with its number
+// of completions.
 struct TileTable {
   std::vector<int64_t> last;
   std::vector<double> ways;
@@ -59,7 +59,7 @@ const TileTable& TableOf(int64_t extent, int64_t parts, int64_t innermost) {
   return *slot;
 }
 
-// Divisors d > 1 of tile[x] that may move to factor y.
+// Returns the divisors d > 1 of tile[x] that may move to factor y.
 absl::Span<const int64_t> Movable(absl::Span<const int64_t> tile, size_t x, size_t y, int64_t innermost) {
   absl::Span<const int64_t> divisors = Divisors(tile[x]).subspan(1);
   if (y + 1 == tile.size() && innermost > 0) {
@@ -225,7 +225,7 @@ double Distribution::SupportSize() const {
     case Kind::kBoundedTile:
       return CountBoundedTiles(bounds());
     case Kind::kCeilTile: {
-      // Perfect tiles beyond the reach of ceil tiles are the others.
+      // The other tiles are the perfect tiles that ceil tiles cannot reach.
       std::vector<int64_t> near(values_.begin(), values_.begin() + parts_);
       int64_t& inner = near[parts_ - 2];
       inner = inner > 0 ? std::min(inner, kCeilReach) : kCeilReach;
@@ -254,7 +254,7 @@ double Distribution::LogProb(absl::Span<const int64_t> decision) const {
   return std::log(weights_[IndexOf(decision)] / total);
 }
 
-// How often a ceil tile is drawn from the perfect ones.
+// Returns the probability with which a ceil tile is drawn from the perfect tiles.
 double Distribution::PerfectShare() const {
   if (CountBoundedTiles(bounds()) == 0) return 0;
   return CountCeilTiles(bounds()) == 0 ? 1 : 0.5;
@@ -272,7 +272,8 @@ Decision Distribution::Sample(Dice& dice) const {
   for (const PrimePower& power : Factorize(extent_ / tile.back())) {
     int left = power.exponent;
     for (int64_t part = 0; part + 2 < parts_ && left > 0; ++part) {
-      // How much of the exponent this part takes, by the number of ways to place the rest.
+      // Draws how much of the exponent this part takes, weighted by the number of ways to distribute the
+      // rest.
       absl::InlinedVector<double, 16> ways;
       for (int take = 0; take <= left; ++take) {
         ways.push_back(Compositions(left - take, static_cast<int>(parts_ - part) - 2));

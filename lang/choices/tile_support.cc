@@ -14,8 +14,8 @@ bool Keeps(const TileBounds& bounds, int level, int64_t product) {
   return (most <= 0 || product <= most) && (multiple <= 1 || product % multiple == 0);
 }
 
-// Of the products of the last 1, 2, ... factors, all of them divisors of the extent: in how many ways each
-// can be completed outwards.
+// The divisors of the extent, and for each level and divisor the number of ways to complete a product of the
+// last 1, 2, ... factors outwards.
 struct ChainTable {
   std::vector<int64_t> divisors;
   std::vector<std::vector<double>> ways;  // [level][divisor]
@@ -41,7 +41,7 @@ ChainTable CountChains(const TileBounds& bounds) {
   return table;
 }
 
-// The possible products of the factors after the first, with the number of their factorizations.
+// The possible products of the factors after the first, each with its number of factorizations.
 struct CeilTable {
   std::vector<int64_t> inner;
   std::vector<double> ways;
@@ -59,7 +59,7 @@ bool WastesLittle(const TileBounds& bounds, int64_t inner) {
 
 CeilTable CountCeil(const TileBounds& bounds) {
   const int64_t most = std::min(Distribution::kCeilReach, MostPadded(bounds));
-  std::vector<double> chains(most + 1, 0);  // ending in a product, by level
+  std::vector<double> chains(most + 1, 0);  // number of chains that end in each product, at the current level
   for (int64_t product = 1; product <= most; ++product) chains[product] = Keeps(bounds, 0, product) ? 1 : 0;
   for (int level = 1; level + 1 < bounds.parts; ++level) {
     std::vector<double> longer(most + 1, 0);
@@ -188,7 +188,7 @@ double CountCeilTiles(const TileBounds& bounds) { return Memo(bounds, CountCeil)
 Decision SampleCeilTile(const TileBounds& bounds, Dice& dice) {
   const CeilTable& table = Memo(bounds, CountCeil);
   const int64_t inner = table.inner[dice.Pick(table.ways)];
-  // There are many inner products, each drawn rarely: their tables are not kept.
+  // There are many inner products and each is rare, so their tables are not memoized.
   const TileBounds rest = bounds.Inner(inner);
   return WithFirst(bounds, inner, SampleChain(rest, CountChains(rest), dice));
 }

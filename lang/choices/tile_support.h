@@ -1,6 +1,6 @@
-// Tiles under bounds, counted and drawn: what stands behind the bounded and ceil tiles of
-// lang/choices/distribution.h, which says what they mean. A part of its source; of no use elsewhere. Tables are
-// memoized per thread.
+// Counts and draws tiles under bounds. Private to the bounded and ceil tiles of
+// lang/choices/distribution.h, which defines them. Tables are memoized per
+// thread.
 #pragma once
 
 #include <functional>
@@ -14,31 +14,31 @@ namespace kiln {
 struct TileBounds {
   int64_t extent = 1;
   int parts = 1;
-  absl::Span<const int64_t> most, multiple;  // of the products of the last 1 .. parts factors; 0: none
-  double waste = 0;                          // of ceil tiles
+  absl::Span<const int64_t> most, multiple;  // of the products of the last 1 .. parts factors; 0: no bound
+  double waste = 0;                          // for ceil tiles
 
-  // The bounds of the factors after the first, whose product is `inner`.
+  // Returns the bounds of the factors after the first, if their product is `inner`.
   TileBounds Inner(int64_t inner) const {
     return {inner, parts - 1, most.first(parts - 1), multiple.first(parts - 1), 0};
   }
 };
 
-// Factorizations of the extent within the bounds.
+// Bounded tiles: factorizations of the extent within the bounds.
 bool IsBoundedTile(const TileBounds& bounds, absl::Span<const int64_t> tile);
 double CountBoundedTiles(const TileBounds& bounds);
 Decision SampleBoundedTile(const TileBounds& bounds, Dice& dice);
 void ForEachBoundedTile(const TileBounds& bounds, const std::function<void(const Decision&)>& visit);
-// A divisor of one factor moved to another; symmetric, and connects all.
+// Visits tiles with a divisor moved from one factor to another. Symmetric; connects all tiles.
 void ForEachBoundedNeighbour(const TileBounds& bounds, absl::Span<const int64_t> tile,
                              absl::FunctionRef<void(const Decision&)> visit);
 
-// Those whose first factor is ceil(extent / product of the others),
-// and that product at most Distribution::kCeilReach.
+// Ceil tiles: the first factor is ceil(extent / product of the others), and that product is at most
+// Distribution::kCeilReach.
 bool IsCeilTile(const TileBounds& bounds, absl::Span<const int64_t> tile);
 double CountCeilTiles(const TileBounds& bounds);
 Decision SampleCeilTile(const TileBounds& bounds, Dice& dice);
 void ForEachCeilTile(const TileBounds& bounds, const std::function<void(const Decision&)>& visit);
-// Tiles that differ by a little; symmetric. Perfect tiles beyond the reach have none.
+// Returns tiles that differ a little. Symmetric. Perfect tiles beyond kCeilReach have no neighbours.
 std::vector<Decision> CeilNeighbours(const TileBounds& bounds, absl::Span<const int64_t> tile);
 
 }  // namespace kiln

@@ -35,15 +35,15 @@ void SortSplits(Splits& splits) {
   }
 }
 
-// How many values the remainder takes, of a source with this extent.
+// Returns how many values the remainder takes if the source has this extent.
 int64_t RangeWithin(const Split& split, int64_t extent) {
   const int64_t quotients = split.lower == 1 ? extent : (extent + split.lower - 1) / split.lower;
   return split.extent == 0 ? quotients : std::min(quotients, split.extent);
 }
 
-// What one source contributes to a sum, as Σ factor * floor(source / lower). From (s / l) % e = s/l - e *
-// (s/(l*e)), every sum has this form, and only one: floor(s / l) is first nonzero at s = l, so these
-// functions are independent.
+// One term of a source's contribution to a sum, factor * floor(source / lower). Every sum has this form,
+// since (s / l) % e = s/l - e * (s/(l*e)). The form is unique: floor(s / l) is first nonzero at s = l, so
+// these functions are independent.
 struct Quotient {
   int64_t lower, factor;
 };
@@ -59,7 +59,7 @@ void Add(int64_t lower, int64_t factor, Quotients& quotients) {
   }
 }
 
-// Each lower divides the next: digits that do not overlap.
+// Appends the quotients as digits that do not overlap. Requires that each lower divides the next.
 void AppendDigits(const Quotients& quotients, Source source, Splits& out) {
   int64_t scale = 0;
   for (size_t i = 0; i < quotients.size(); ++i) {
@@ -71,8 +71,8 @@ void AppendDigits(const Quotients& quotients, Source source, Splits& out) {
   }
 }
 
-// Otherwise: remainders wherever two factors cancel, in units of the factors' divisor (so that a multiple of
-// a sum has the same remainders).
+// Appends the quotients with a remainder wherever two factors cancel. It works in units of the factors'
+// greatest common divisor, so that a multiple of a sum has the same remainders.
 void AppendRemainders(Quotients quotients, Source source, Splits& out) {
   int64_t unit = 0;
   for (const Quotient& quotient : quotients) unit = std::gcd(unit, quotient.factor);
@@ -119,8 +119,9 @@ Splits JoinRepeatedSources(const Splits& splits) {
   return out;
 }
 
-// The largest Σ sign * scale * digit of digits that do not overlap (ascending lower), for a source from 0 to
-// `last`: at each digit either stay below the digit of `last` and choose freely below, or follow `last`.
+// Returns the largest Σ sign * scale * digit for a source from 0 to `last` whose digits do not overlap
+// (ascending lower). At each digit it either stays below the digit of `last` and chooses the lower digits
+// freely, or follows `last`.
 int64_t LargestOfDigits(const Splits& digits, int64_t last, int sign) {
   int64_t best = 0, free = 0;
   for (size_t i = 0; i < digits.size(); ++i) {
@@ -168,7 +169,8 @@ void AddBoundsOfSource(const Splits& splits, Source source, ExtentOf extent_of, 
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-// sum = quotient * divisor + remainder with 0 <= remainder < divisor, all three in canonical form.
+// Splits a sum into quotient * divisor + remainder with 0 <= remainder < divisor, all in canonical form.
+// Returns false if that is not possible.
 bool Separate(const Sum& sum, int64_t divisor, ExtentOf extent_of, Sum& quotient, Sum& remainder) {
   for (const Split& split : sum.splits) {
     const int64_t multiple = split.scale / divisor, rest = split.scale % divisor;

@@ -1,11 +1,11 @@
 // The algebra of index maps (design D2).
 //
-// A Sum is offset + Σ scale * ((source / lower) % extent): what loop splitting, fusing, tiling and packing
-// make of indices. All divisions are floor divisions of values known to be >= 0 (a source runs from 0 to its
-// extent - 1); extent 0 stands for "no remainder taken". Everything here is exact: an operation that cannot
-// express its result in this form says so (nullopt) and changes nothing. No operation calls a general solver.
-//
-// Plain values without shared state: safe from any thread.
+// A Sum is offset + Σ scale * ((source / lower) % extent). Splitting, fusing, tiling and packing
+// give indices of this form. All divisions are floor divisions of values known to be >= 0 (a
+// source runs from 0 to its extent - 1). Extent 0 means that no remainder is taken. All
+// operations are exact: one that cannot express its result in this form returns nullopt and
+// changes nothing. No operation calls a general solver. Plain values without shared state: safe
+// from any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace kiln {
 
-// Where an index comes from. The algebra treats sources as opaque; Program gives the kinds their meaning.
+// The variable that an index depends on. The algebra treats sources as opaque; Program defines the kinds.
 struct Source {
   enum class Kind : uint8_t { kLoop, kIter, kMark };
   Kind kind = Kind::kLoop;
@@ -32,7 +32,7 @@ struct Source {
   friend bool operator<(Source a, Source b) { return a.kind != b.kind ? a.kind < b.kind : a.id < b.id; }
 };
 
-// scale * ((source / lower) % extent); extent 0 takes no remainder. lower >= 1, scale may be negative.
+// The term scale * ((source / lower) % extent), with lower >= 1. Extent 0 takes no remainder.
 struct Split {
   Source source;
   int64_t scale = 1;
@@ -53,7 +53,7 @@ struct Sum {
   friend bool operator==(const Sum& a, const Sum& b) { return a.offset == b.offset && a.splits == b.splits; }
 };
 
-// Extent of a source: its values are 0 .. extent - 1. A reference to a callable: do not keep it.
+// Returns the extent of a source: its values are 0 .. extent - 1. A reference to a callable: do not keep it.
 using ExtentOf = absl::FunctionRef<int64_t(Source)>;
 
 struct Interval {
@@ -63,34 +63,34 @@ struct Interval {
 Sum operator+(Sum a, const Sum& b);
 Sum operator*(Sum a, int64_t factor);
 
-// Number of values a split's remainder can take, and an interval that holds the sum: the smallest one if the
-// splits of each source are digits that do not overlap.
+// SplitRange returns the number of values that a split's remainder can take. Bounds returns an interval that
+// holds the sum. It is the smallest one if the splits of each source are digits that do not overlap.
 int64_t SplitRange(const Split& split, ExtentOf extent_of);
 Interval Bounds(const Sum& sum, ExtentOf extent_of);
 
-// The canonical form: no zero and no constant splits, redundant remainders dropped, digits of one source
-// joined where adjacent (x/4*4 + x%4 = x) and taken apart where they overlap (x + x/4 = x/4*5 + x%4), splits
-// ordered by descending |scale|, then source, then lower. Two sums are equal at every point if and only if
-// their canonical forms are equal. `bounds` receives the Bounds of the sum.
+// Returns the canonical form. It has no zero and no constant splits and no redundant remainders. Digits of
+// one source are joined where adjacent (x/4*4 + x%4 = x) and separated where they overlap (x + x/4 = x/4*5 +
+// x%4). Splits are ordered by descending |scale|, then source, then lower. Two sums are equal at every point
+// if and only if their canonical forms are equal. `bounds` receives the Bounds of the sum.
 Sum Simplify(const Sum& sum, ExtentOf extent_of, Interval* bounds = nullptr);
 
-// (sum / lower) % extent in canonical form, extent 0 for no remainder; nullopt where the form cannot express
-// it. The sum must be >= 0 everywhere.
+// Returns (sum / lower) % extent in canonical form, without the remainder if extent is 0. Returns nullopt if
+// the form cannot express it. The sum must be >= 0 everywhere.
 std::optional<Sum> DivMod(const Sum& sum, int64_t lower, int64_t extent, ExtentOf extent_of);
 
-// sum with every source replaced by what `definition` gives for it (nullopt: the source stays), in canonical
-// form. A replaced source that is divided must be expressible (see DivMod); otherwise the whole is nullopt.
-// `extent_of` is asked only for sources of the result, so iters of one block can be replaced by iters of
-// another. A sum in canonical form gives the best result: x%6 of an x below 6 is then x, whatever x is
-// replaced by.
+// Replaces every source by the sum that `definition` returns for it (nullopt: the source stays), and returns
+// the canonical form. If a replaced source is divided, the quotient must be expressible (see DivMod), else
+// the result is nullopt. `extent_of` is called only for sources of the result, so iters of one block can be
+// replaced by iters of another. Pass a sum in canonical form for the best result: x%6 of an x below 6 is
+// then x, whatever replaces x.
 std::optional<Sum> Substitute(const Sum& sum, absl::FunctionRef<std::optional<Sum>(Source)> definition,
                               ExtentOf extent_of);
 
-// The value at a point.
+// Returns the value at a point.
 int64_t Evaluate(const Sum& sum, absl::FunctionRef<int64_t(Source)> value_of);
 
-// As an expression of C: `x*16 + y/4%8*4 - y%4 + 3`; the offset stands first if the first split is negative:
-// `7 - x/4`.
+// Prints the sum as a C expression: `x*16 + y/4%8*4 - y%4 + 3`. The offset comes first if the first split is
+// negative: `7 - x/4`.
 std::string ToString(const Sum& sum, absl::FunctionRef<std::string(Source)> name_of);
 
 // A map from a box of iters (Source::Iter(0) ...) to results.
@@ -99,7 +99,7 @@ struct IndexMap {
   std::vector<Sum> results;
 
   static IndexMap Identity(const std::vector<int64_t>& domain);
-  // An ExtentOf of the iters that refers to `domain`: keep the map while it is used.
+  // Returns an ExtentOf of the iters. It refers to `domain`, so keep the map while it is used.
   auto extents() const {
     return [this](Source source) { return domain[source.id]; };
   }
@@ -111,23 +111,23 @@ struct IndexMap {
 std::vector<int64_t> Evaluate(const IndexMap& map, const std::vector<int64_t>& point);
 std::string ToString(const IndexMap& map);  // (i0 < 24) -> (i0/4, i0%4)
 
-// outer after inner: outer's iters are inner's results, which must lie within outer's domain.
+// Returns outer after inner: the iters of outer are the results of inner, which must lie in outer's domain.
 std::optional<IndexMap> Compose(const IndexMap& outer, const IndexMap& inner);
 
-// A box [min, max] that holds each result, the smallest one where Bounds gives it.
+// Returns for each result a box [min, max] that holds it. It is the smallest one where Bounds is exact.
 std::vector<Interval> Image(const IndexMap& map);
 
-// True if the map is proven to be a bijection onto the box of its results' extents [0, max]; false says "not
+// Returns true if the map is proven to be a bijection onto the box [0, max] of its results; false means "not
 // proven". Every map that Compose makes of perfect splits, fuses, permutations and reversals is proven.
 bool IsBijective(const IndexMap& map);
 
-// The inverse of a bijective map: from the box of its results back to its domain.
+// Returns the inverse of a bijective map: from the box of its results to its domain.
 std::optional<IndexMap> Inverse(const IndexMap& map);
 
-// Splits a map in an outer and an inner part: with `inner_iters` (a suffix of the domain) forming a tile,
-// result r is outer_r * tile_r + inner_r, where outer depends on the other iters only and inner on
-// inner_iters only, 0 <= inner_r < tile_r. nullopt where that is not so. tile_r is the smallest there is: the
-// inner part's extent if it divides the outer strides. Tensorization and blockize are this division.
+// Divides a map: if `inner_iters` (a suffix of the domain) form a tile, result r is outer_r * tile_r +
+// inner_r. Outer depends only on the other iters, inner only on inner_iters, and 0 <= inner_r < tile_r.
+// nullopt if that is not possible. tile_r is the smallest possible: inner's extent if it divides the outer
+// strides. Tensorization and blockize use it.
 struct Division {
   IndexMap outer, inner;
   std::vector<int64_t> tile;

@@ -1,4 +1,4 @@
-// Whole maps: composition, image, inverse, division.
+// Operations on whole maps: composition, image, inverse and division.
 #include <algorithm>
 #include <numeric>
 
@@ -15,8 +15,8 @@ std::string IterName(Source source) {
   return absl::StrCat("i", source.id);
 }
 
-// One digit of an iter, and where a result holds it:
-// (result / place) % range, counted backwards if `reversed`.
+// A digit of an iter, and its position in a result: (result / place) % range, counted backwards if
+// `reversed`.
 struct Digit {
   int64_t lower = 1;
   int64_t range = 1;
@@ -26,12 +26,12 @@ struct Digit {
 };
 
 struct Digits {
-  std::vector<std::vector<Digit>> of_iter;  // ascending lower
+  std::vector<std::vector<Digit>> of_iter;  // by iter, with ascending lower
   std::vector<int64_t> extents;             // of the results
 };
 
-// Proves a bijection by its digits: those of a result are the digits of a mixed-radix number from 0 up, and
-// those of an iter, over all results, make up the iter.
+// Proves that a map is a bijection. The digits in each result must form a mixed-radix number from 0 up, and
+// the digits of each iter, over all results, must make up the whole iter.
 std::optional<Digits> BijectiveDigits(const IndexMap& map) {
   Digits digits{std::vector<std::vector<Digit>>(map.domain.size()), {}};
   for (size_t r = 0; r < map.results.size(); ++r) {
@@ -71,8 +71,8 @@ Sum Part(const Sum& sum, int first_iter, int end_iter) {
   return part;
 }
 
-// The smallest tile that divides `outer_scales` and holds `range` values that start at `start`; 0 if there is
-// none. outer_scales = 0 is divided by everything.
+// Returns the smallest tile that divides `outer_scales` and holds `range` values that start at `start`, or 0
+// if there is none. Every tile divides outer_scales = 0.
 int64_t SmallestTile(int64_t outer_scales, int64_t start, int64_t range) {
   const auto fits = [&](int64_t tile) { return (start % tile + tile) % tile + range <= tile; };
   if (outer_scales == 0) return fits(range) ? range : start >= 0 ? start + range : 0;

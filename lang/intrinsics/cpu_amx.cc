@@ -1,6 +1,6 @@
-// Matrix units of x86 (AMX): eight registers of 16 rows of 64 bytes. A tile of C, 16 by 16 sums of 32 bits,
-// gets 64 products of bytes (32 of bf16 or f16) added to each. B has the k of a column together in fours
-// (pairs), as VNNI.
+// Matrix units of x86 (AMX): eight tile registers of 16 rows of 64 bytes. One instruction adds 64 products
+// of bytes (32 of bf16 or f16) to each of 16 by 16 sums of 32 bits. B must hold the k of a column together
+// in groups of four (two), as for VNNI.
 #include "absl/strings/substitute.h"
 #include "lang/intrinsics/declare.h"
 #include "lang/target/features.h"
@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// $0 k; dtypes of A, B and the sum, and how A is widened.
+// Arguments: $0 is k; then the dtypes of A, B and the sum, and how A is widened.
 constexpr char kCompute[] = R"(kiln.program v1
 program tile
 parameters A, B, C

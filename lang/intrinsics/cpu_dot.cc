@@ -1,7 +1,7 @@
-// Dot products of neighbours: a vector of 32-bit sums, to each of which 4 products of bytes (VNNI; SDOT and
-// USDOT on Arm) or 2 of bf16 or f16 are added. VNNI multiplies unsigned bytes by signed ones; for signed by
-// signed ones 128 is added to A, and what that adds to the sums is taken off. B is read by columns: packed so
-// that a column's k lie together, it is one load.
+// Dot products of neighbours: an instruction adds to each 32-bit sum of a vector 4 products of bytes (VNNI;
+// SDOT and USDOT on Arm) or 2 products of bf16 or f16. VNNI multiplies unsigned by signed bytes. For signed
+// by signed bytes, 128 is added to A, and its contribution is subtracted from the sums. If B is packed so
+// that the k of a column are adjacent, it takes one load.
 #include "absl/strings/substitute.h"
 #include "lang/intrinsics/declare.h"
 #include "lang/target/features.h"
@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// $0 sums of $1 products; dtypes of A, B and the sum, and how A is widened.
+// Arguments: $0 sums of $1 products; then the dtypes of A, B and the sum, and how A is widened.
 constexpr char kDot[] = R"(kiln.program v1
 program dot
 parameters A, B, C

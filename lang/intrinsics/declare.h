@@ -1,4 +1,4 @@
-// How an intrinsic is declared: in one file of this folder, by a constant of this type.
+// Declares intrinsics. Each file of this folder defines one constant of this type.
 //
 //   const DeclareIntrinsics kDot(family, {{.name = "dot", .description = kProgram}});
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// Registers a family and its intrinsics. Two of one name are a fatal error.
+// Registers a family and its intrinsics. Two intrinsics with the same name are a fatal error.
 struct DeclareIntrinsics {
   DeclareIntrinsics(IntrinsicFamily family, std::vector<Intrinsic> intrinsics) {
     RegisterIntrinsics(std::move(family), std::move(intrinsics),

@@ -1,12 +1,13 @@
-// mma.sync m16n8k16 of f16 to f32: each of the 32 lanes of a warp holds 8, 4 and 4 elements of A, B and C in
-// registers. Its loads from shared memory and its store are descriptions too.
+// The GPU instruction mma.sync m16n8k16 with f16 operands and f32 sums: each of the 32 lanes of a warp holds
+// 8, 4 and 4 elements of A, B and C in registers. The loads of its operands from shared memory and the store
+// of its result are described here too.
 #include "absl/strings/substitute.h"
 #include "lang/intrinsics/declare.h"
 
 namespace kiln {
 namespace {
 
-// Fragments: lanes by rows of 8 and pairs of columns (B: by columns and pairs of rows).
+// Layouts of the fragments: lanes index rows of 8 and pairs of columns (for B, columns and pairs of rows).
 constexpr char kA[] =
     "f16[16, 16] $0 warp/warp layout (d0%8*4 + d1/2%4 < 32, d0/8*2 + d1/8*4 + d1%2 < 8) "
     "kinds (lane, register)";
@@ -37,7 +38,7 @@ for i < 16 {
 }
 )";
 
-// Y = X, $2 by $3.
+// The copy Y = X of $2 by $3 elements.
 constexpr char kCopy[] = R"(kiln.program v1
 program copy
 parameters X, Y

@@ -4,11 +4,11 @@
 //                                          for i: C[i] = narrow(acc[i])
 //
 // The identity: narrow(⊕ wide(x_k)) = ⊕ x_k in exact arithmetic, for any monoid of one result. For integers,
-// and for minima and maxima, it holds to the bit: widening is exact, and narrowing is a homomorphism of sums
-// and products modulo 2^n. For sums and products of floats the left side rounds once where the right side
-// rounds each of its n combinations, so that both lie within ε·n·Σ|x_k| of each other (N. Higham, Accuracy
-// and Stability of Numerical Algorithms, section 4.2; ε of the narrow type): within what ToleranceFor
-// (validator/numeric/tolerance.h) grants the original.
+// minima and maxima it holds bit for bit, because widening is exact and narrowing is a homomorphism of sums
+// and products modulo 2^n. For sums and products of floats, the left side rounds once and the right side
+// rounds each of its n combinations. The two sides differ by at most ε·n·Σ|x_k| (N. Higham, Accuracy and
+// Stability of Numerical Algorithms, section 4.2; ε of the narrow type). This is within the tolerance of the
+// original (ToleranceFor in validator/numeric/tolerance.h).
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
@@ -27,7 +27,7 @@ bool IsWider(DType narrow, DType wide) {
   return (IsFloat(narrow) && IsFloat(wide)) || (is_int(narrow) && is_int(wide));
 }
 
-// The destination is indexed by the spatial iters, one a dimension, over its whole shape.
+// True if the destination is indexed by the spatial iters, one per dimension, over its whole shape.
 bool WritesEachElementOnce(const Program& p, const BlockNode& b) {
   const Access dest = p.Accesses(b.dests)[0];
   const auto shape = p.Dims(p.buffers[dest.buffer].shape);

@@ -5,13 +5,12 @@
 //   ->
 //   for hq in 0..8: for hr in 0..2: for iq in 0..2: C[2*hq + hr] sum= Z[2*hq + 2*iq + 2*hr] * W[2*iq + hr]
 //
-// Where Z's elements are read often, they are copied together first (lang/graph/dense_reads.h).
+// If Z's elements are read often, they are first copied next to each other (lang/graph/dense_reads.h).
 //
-// The identity: a term whose factor Z is zero adds nothing to a sum, so that of s terms in a row the one
-// whose Z is an element of X is enough; which one that is depends on h % s alone. What a transposed
-// convolution makes of its input is such a Z, and three quarters of its terms go. Exact, the order of the
-// others aside, for finite factors; where W is infinite or NaN the original's 0 * W is NaN, and the result's
-// sum is without it.
+// The identity: a term whose factor Z is zero adds nothing to a sum. Of s consecutive terms only one has an
+// element of X as Z; h % s decides which one. The input of a transposed convolution is such a Z, and three
+// quarters of its terms are dropped. The result is exact for finite factors, up to the order of the
+// remaining terms. If W is infinite or NaN, the original's 0 * W is NaN, and the result lacks it.
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
@@ -29,7 +28,7 @@ absl::Status No(const std::string& why) { return absl::FailedPreconditionError(w
 struct NewIters {
   std::vector<Iter> iters;
   std::vector<int64_t> extents;
-  std::vector<Sum> was;  // each iter of before, in terms of the new ones
+  std::vector<Sum> was;  // the old iters in terms of the new ones
 
   Sum Add(Iter iter, int64_t extent) {
     iter.extent = Extent(extent);
@@ -39,7 +38,8 @@ struct NewIters {
   }
 };
 
-// `terms`: for each iter, what of the zeros it walks along. The remainders of h become iters of their own.
+// Divides the iters. `terms` gives, for each iter, the zero terms that it walks along. The remainders of h
+// become iters of their own.
 NewIters DivideIters(Program& p, const std::vector<Iter>& iters,
                      const std::vector<std::optional<ZeroTerms>>& terms) {
   NewIters now;
@@ -73,7 +73,7 @@ absl::Status CheckIndices(const Program& p, const BlockNode& block, const NewIte
   return absl::OkStatus();
 }
 
-// The block over its new iters.
+// Returns the block rewritten over its new iters.
 BlockNode Rewritten(Program& p, Id block, const NewIters& iters) {
   const BlockNode old = p.block(block);
   const Access dest = p.Accesses(old.dests)[0];

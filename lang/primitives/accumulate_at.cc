@@ -4,10 +4,10 @@
 //     for ki: C[i] sum= f(i, ko, ki)   ->    for ki: acc[ko, i] sum= f(i, ko, ki)
 //                                            C[i] sum= acc[ko, i]
 //
-// Partial sums of what one iteration of the given loop reduces (here i) are made in a private buffer, and
-// combined into the destination at its end. Without a reduction loop outside, the combination is a plain
-// store. Logically acc has an element for every partial sum; lowering keeps what is live, which is registers
-// where the tile below is unrolled.
+// The partial sums that one iteration of the given loop (here i) reduces go to a private buffer, and are
+// combined into the destination at the end of the iteration. If no reduction loop is outside, the
+// combination is a plain store. Logically, acc has an element for every partial sum; lowering keeps only
+// live elements, in registers if the tile below is unrolled.
 #include <algorithm>
 
 #include "absl/status/statusor.h"
@@ -61,8 +61,8 @@ absl::Status AccumulateAt(Call& call) {
   if (KILN_DEFECT("accumulate-at.domain")) p.block(combine).domain = {};
   if ((parts->outer.empty() || KILN_DEFECT("accumulate-at.store")) && p.block(combine).initial.count == 0)
     p.block(combine).monoid = kNone;
-  // The combination's spatial loops cover what one iteration of the loop made; its reduction iters are the
-  // outer loops themselves.
+  // The combination's spatial loops cover what one iteration of the loop computed. Its reduction iters are
+  // bound to the outer loops directly.
   const Range all = p.block(combine).iters;
   p.block(combine).iters.count = static_cast<int32_t>(ranges->size());
   const Id nest = NestOver(p, combine, *ranges, true);

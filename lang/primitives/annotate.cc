@@ -1,5 +1,5 @@
-// annotate-block, annotate-loop: a key and a number that modules and lowering may read;
-// they change no meaning.
+// annotate-block, annotate-loop: attach a key and a number that modules and lowering may read. They do not
+// change the meaning of the program.
 #include "lang/analysis/annotations.h"
 #include "lang/schedule/primitive.h"
 

@@ -1,4 +1,5 @@
-// multiply, add, part: arithmetic on sampled values, recorded, so that it is done anew with every draw.
+// multiply, add, part: arithmetic on sampled values. It is recorded in the trace, so replay computes it
+// again for new draws.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/schedule/primitive.h"

@@ -16,7 +16,7 @@ constexpr LoopKind kAxes[] = {LoopKind::kParallel, LoopKind::kBlockX,       Loop
                               LoopKind::kBlockZ,   LoopKind::kThreadX,      LoopKind::kThreadY,
                               LoopKind::kThreadZ,  LoopKind::kVirtualThread};
 
-// What an axis may not have around it.
+// True if a loop of kind `within` may not be inside a loop of kind `around`.
 bool Clashes(LoopKind around, LoopKind within) {
   return around == LoopKind::kVectorized || (IsThreadAxis(around) && IsBlockAxis(within)) ||
          (around == within && within != LoopKind::kVirtualThread && within != LoopKind::kSerial);

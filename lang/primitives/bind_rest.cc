@@ -14,8 +14,9 @@ namespace kiln {
 namespace {
 
 struct Nest {
-  std::vector<Id> outer;                 // serial, independent, each the only child of the one before
-  bool blocks = false, threads = false;  // has such axes already
+  // Serial, independent loops; each is the only child of the previous one.
+  std::vector<Id> outer;
+  bool blocks = false, threads = false;  // whether the nest already has such axes
 };
 
 Nest Look(const Program& p, Id node) {

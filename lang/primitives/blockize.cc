@@ -5,7 +5,8 @@
 //       C[io*4 + ii, jo*8 + ji] = ..   ->        for ii in 0..4: for ji in 0..8:
 //                                                  C[i*4 + ii, j*8 + ji] = ..
 //
-// The block around has an iter for each of the block's iters that loops outside feed: which tile it is.
+// The new outer block has one iter for each of the block's iters that loops outside the tile feed. These
+// iters select the tile.
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
@@ -28,7 +29,7 @@ absl::StatusOr<Id> OnlyBlock(const Program& p, Id loop) {
   return at;
 }
 
-// Marks that must lie in their extents, named in a sum to which they add nothing.
+// Adds marks to a sum with scale 0: they add nothing but must lie in their extents.
 Sum With(Program& p, Sum sum, const std::vector<Guard>& guards) {
   for (const Guard& guard : guards)
     sum.splits.push_back({Source::Mark(p.AddMark(guard.value, guard.extent)), 0});

@@ -1,4 +1,5 @@
-// transform-layout, set-scope: fields of a buffer that change no value, only where values lie.
+// transform-layout, set-scope: change fields of a buffer. They do not change values, only where values are
+// stored.
 //
 //   A[i, j] row-major   -- transform-layout "(i, j) -> (j/16, i, j%16)" -->   A[i, j] in panels of 16 columns
 #include <algorithm>
@@ -22,8 +23,8 @@ namespace {
 using Numbers = absl::Span<const int64_t>;
 using Names = absl::InlinedVector<absl::string_view, 8>;
 
-// A sum of terms name, name/number, name%number, name/number%number, each with an optional *number; $n is the
-// n-th of `numbers`.
+// Parses a sum of terms name, name/number, name%number, name/number%number, each with an optional *number.
+// $n stands for the n-th of `numbers`, from 0.
 std::optional<Sum> ParseSum(absl::string_view text, const Names& names, Numbers numbers) {
   Sum sum;
   for (absl::string_view term : absl::StrSplit(text, '+')) {
@@ -59,7 +60,7 @@ std::optional<Sum> ParseSum(absl::string_view text, const Names& names, Numbers 
   return sum;
 }
 
-// "(i, j) -> (j/16, i, j%16)" over a shape.
+// Parses a map such as "(i, j) -> (j/16, i, j%16)" over a shape.
 absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int64_t>& shape,
                                   Numbers numbers) {
   const auto malformed = [&](absl::string_view why) {
@@ -91,7 +92,8 @@ absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int6
   return map;
 }
 
-// The domain with room for whole tiles: an index that is divided by n gets a multiple of n.
+// Extends the domain to whole tiles: the extent of an index that is divided by n is rounded up to a multiple
+// of n.
 IndexMap WithWholeTiles(IndexMap map) {
   for (const Sum& sum : map.results) {
     for (const kiln::Split& split : sum.splits) {
@@ -102,7 +104,7 @@ IndexMap WithWholeTiles(IndexMap map) {
   return map;
 }
 
-// "lane, lane, register": a kind for each axis, or none.
+// Parses the kinds of the axes, such as "lane, lane, register". The list may be empty.
 absl::StatusOr<std::vector<int32_t>> ParseKinds(absl::string_view text, size_t axes) {
   std::vector<int32_t> kinds;
   if (text.empty()) return kinds;
@@ -167,7 +169,7 @@ absl::Status TransformLayout(Call& call) {
   if (!kinds.ok()) return kinds.status();
   std::vector<int32_t> axes;
   std::optional<Program> before;
-  if (!bits.empty() || !kinds->empty()) before = p;  // only these may be refused below
+  if (!bits.empty() || !kinds->empty()) before = p;  // only these can be refused below
   for (size_t i = 0; i < sizes.size(); ++i) axes.push_back(p.AddMark(map->results[i], sizes[i]));
   layout.axes = p.AddList(axes);
   layout.kinds = p.AddList(*kinds);

@@ -6,8 +6,8 @@
 //   C[h(i)] = f(i)          -- cache-write -->       C.cache[h(i)] = f(i)
 //                                                    C[j] = C.cache[j]
 //
-// The copies are whole, in the innermost scope that holds everything concerned; compute-at and
-// reverse-compute-at then place them.
+// The copy covers the whole buffer, in the innermost scope that encloses all blocks concerned. compute-at
+// and reverse-compute-at can then move it.
 #include <algorithm>
 
 #include "absl/status/statusor.h"
@@ -39,14 +39,14 @@ Id AddCache(Program& p, Id buffer, absl::string_view suffix, Storage storage) {
                      ScopeOf(storage));
 }
 
-// Without what lies outside of the buffer.
+// Returns the part of the region inside the buffer.
 Region Clipped(const Program& p, Id buffer, Region region) {
   const auto shape = p.Dims(p.buffers[buffer].shape);
   for (size_t d = 0; d < region.size(); ++d) region[d] = Clipped(region[d], shape[d].Known());
   return region;
 }
 
-// Proven: together the writers write all of the buffer that the region spans.
+// True if it is proven that the writers together write every element of the buffer in the region.
 bool AllWritten(const Program& p, const std::vector<Id>& writers, Id buffer, const Region& region) {
   Region written;
   for (const Id writer : writers) {
@@ -63,7 +63,7 @@ absl::StatusOr<Id> Computes(const Program& p, Id block) {
   return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is around several blocks"));
 }
 
-// The buffer that the block reads as its operand-th.
+// Returns the buffer that is the block's operand with this number.
 absl::StatusOr<Id> OperandBuffer(const Program& p, Id block, int64_t operand) {
   const std::vector<Id> read = ReadBuffers(p, block);
   if (operand >= 0 && operand < static_cast<int64_t>(read.size())) return read[operand];
@@ -71,7 +71,7 @@ absl::StatusOr<Id> OperandBuffer(const Program& p, Id block, int64_t operand) {
       absl::StrCat(Describe(p, block), " reads ", read.size(), " buffers; there is no operand ", operand));
 }
 
-// A copy before the block would have what the block reads.
+// Checks that a copy before the block would hold the values that the block reads.
 absl::Status CheckWrittenBefore(const Program& p, Id block, Id buffer) {
   if (GathersFrom(p, block, buffer)) {
     return absl::FailedPreconditionError(
@@ -85,7 +85,7 @@ absl::Status CheckWrittenBefore(const Program& p, Id block, Id buffer) {
   return absl::OkStatus();
 }
 
-// A copy of the region would read only what is written.
+// Checks that a copy of the region would read only elements that are written.
 absl::Status CheckNoGaps(const Program& p, const Bindings& bindings, Id buffer, Id scope,
                          const Region& region) {
   const Id block = bindings.block;
@@ -105,7 +105,7 @@ absl::Status CheckNoGaps(const Program& p, const Bindings& bindings, Id buffer, 
                                                     ", which a copy would read"));
 }
 
-// Lets the block read `cache` where it reads `buffer`.
+// Makes the block load from `cache` instead of `buffer`.
 void Redirect(Program& p, Id block, Id buffer, Id cache) {
   BodyRewriter redirect(
       p,

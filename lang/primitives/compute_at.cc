@@ -4,8 +4,8 @@
 //   for o in 0..I/4:                        ->      for b in 0..4: B[4*o + b] = f(4*o + b)
 //     for t in 0..4: C[..] = B[4*o + t]             for t in 0..4: C[..] = B[4*o + t]
 //
-// The block is computed for what one iteration of the loop needs; a part that several iterations need is
-// computed by each.
+// Below the loop, the block computes what one iteration of the loop needs. A part that several iterations
+// need is computed by each of them.
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
@@ -18,7 +18,7 @@
 namespace kiln {
 namespace {
 
-// What of each iter the consumers below `loop` need.
+// Returns the range of each iter that the consumers below `loop` need.
 std::vector<DimRange> NeededRanges(const Program& p, Id block, Id loop) {
   if (p.block(block).dests.count != 1) return WholeRanges(p, block);
   const Id buffer = p.Accesses(p.block(block).dests)[0].buffer;
@@ -89,7 +89,8 @@ const Primitive kComputeAtLocation{
 };
 KILN_PRIMITIVE(kComputeAtLocation);
 
-// How often each instance of a block would run below a loop around its first consumer, in the mean.
+// Returns how often each instance of a block would run, on average, if the block moved below a loop around
+// its first consumer.
 double Repeats(const Program& p, Id block, Id loop) {
   double after = 1, now = 1;
   for (Id at = loop; p.IsLoop(at); at = p.nodes[at].parent)
@@ -99,8 +100,8 @@ double Repeats(const Program& p, Id block, Id loop) {
   return after / now;
 }
 
-// Halos and padding are made again where they overlap; what is made again for each element is never fast, and
-// takes a search as long as all the rest.
+// Overlapping halos and padding may be computed again. A block that runs again for each element is never
+// fast, and sampling such locations costs as much as the rest of the search.
 constexpr double kMostRepeats = 16;
 
 absl::Status SampleComputeLocation(Call& call) {

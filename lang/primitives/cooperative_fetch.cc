@@ -20,7 +20,7 @@
 namespace kiln {
 namespace {
 
-// The loops around the block that hold nothing else, are serial, and may run at once; outermost first.
+// Returns the serial, data-parallel loops around the block that contain nothing else, outermost first.
 std::vector<Id> OwnLoops(const Program& p, Id block) {
   std::vector<Id> loops;
   for (Id at = block; p.IsLoop(p.nodes[at].parent); at = p.nodes[at].parent) {
@@ -33,7 +33,7 @@ std::vector<Id> OwnLoops(const Program& p, Id block) {
   return loops;
 }
 
-// The threads of the nest by axis, in the order z, y, x.
+// Returns the number of threads of the nest by axis, in the order z, y, x.
 std::map<LoopKind, int64_t, std::greater<>> Threads(const Program& p, Id nest) {
   std::map<LoopKind, int64_t, std::greater<>> threads;
   std::vector<Id> loops = LoopsBelow(p, nest);

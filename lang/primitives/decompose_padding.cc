@@ -3,7 +3,8 @@
 //   for i in 0..12: B[i] = (0 <= i-2 < 8 ? A[i-2] : 0)     ->      for i in 0..12: B[i] = 0
 //                                                                  for i in 0..8: B[i+2] = A[i]
 //
-// The loops at and below the given one are copied for the filling; those of the copy shrink to what is there.
+// The loops at and below the given one are copied for a block that fills the buffer. The loops of the
+// copying block shrink to the range inside the bounds.
 #include <algorithm>
 #include <map>
 
@@ -43,7 +44,8 @@ absl::Status CheckPadding(const Program& p, Id block, Id loop) {
   return absl::OkStatus();
 }
 
-// A block of the same instances that stores the constant, below copies of the loops from `loop` on.
+// Adds a block with the same instances that stores the constant, below copies of the loops from `loop`
+// inwards.
 Id AddFill(Program& p, Id block, Id loop, Id constant, Id& outermost) {
   const BlockNode old = p.block(block);
   const std::vector<Id> loops = LoopsAround(p, block);
@@ -77,8 +79,8 @@ Id AddFill(Program& p, Id block, Id loop, Id constant, Id& outermost) {
   return node;
 }
 
-// Lets the loop of an iter run over what the condition `mark` allows only, if the loop is the iter and of use
-// to nothing else.
+// Shrinks the loop of an iter to the range that the condition `mark` allows. Does so only if the iter is the
+// loop plus a constant and no other binding uses the loop.
 void Shrink(Program& p, Id block, Id loop, Id mark) {
   const std::optional<SimpleIndex> simple = AsSimpleIndex(p, mark);
   if (!simple.has_value()) return;
@@ -97,7 +99,7 @@ void Shrink(Program& p, Id block, Id loop, Id mark) {
         return;
     }
   }
-  // Iterations first .. last of the loop are values within the iter and within the condition.
+  // In iterations first .. last, the value lies in the iter's extent and satisfies the condition.
   const int64_t offset = bound.offset, shift = bound.offset + simple->offset;
   const int64_t first = std::max({int64_t{0}, -offset, -shift});
   const int64_t last = std::min({p.loop(source.id).extent.Known(), iter.extent.Known() - offset,

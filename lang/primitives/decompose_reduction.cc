@@ -4,7 +4,7 @@
 //     C[i] sum= f(i, k)          ->          C[i] = 0
 //                                            for k: C[i] += f(i, k)
 //
-// The loops at and below the given one that feed spatial iters are copied for the initialization.
+// Copies the loops at and below the given one that feed spatial iters, for the initialization.
 #include <algorithm>
 #include <map>
 
@@ -20,7 +20,7 @@
 namespace kiln {
 namespace {
 
-// What the reduction starts from must be there before the loop.
+// Checks that the initial values of the reduction are written before the loop.
 absl::Status CheckInitial(const Program& p, Id block, Id loop) {
   for (const Id buffer : ReadBuffers(p, block)) {
     if (!ReadsInitially(p, block, buffer)) continue;
@@ -46,7 +46,8 @@ absl::Status CheckBlock(const Program& p, Id block) {
   return CheckNotWithin(p, block);
 }
 
-// The initialization before the loop, at `position` around the block, would happen once for each result.
+// Checks that an initialization before the loop, at `position` around the block, would run once for each
+// result.
 absl::Status CheckLoop(const Program& p, Id block, const std::vector<Id>& loops, size_t position) {
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
   for (size_t i = 0; i < position; ++i) {
@@ -62,11 +63,11 @@ absl::Status CheckLoop(const Program& p, Id block, const std::vector<Id>& loops,
 }
 
 struct Nest {
-  std::map<Id, Id> copies;  // of loops
+  std::map<Id, Id> copies;  // copy of each loop
   Id outermost = kNone, innermost = kNone;
 };
 
-// A detached copy of the loops at and below `position` that feed spatial iters.
+// Returns a detached copy of the loops at and below `position` that feed spatial iters.
 Nest CopySpatialLoops(Program& p, Id block, const std::vector<Id>& loops, size_t position) {
   const std::vector<bool> spatial = Feeds(p, block, IterKind::kSpatial);
   Nest nest;
@@ -86,7 +87,7 @@ Nest CopySpatialLoops(Program& p, Id block, const std::vector<Id>& loops, size_t
   return nest;
 }
 
-// The block that stores what the reduction starts from, detached.
+// Adds a detached block that stores the initial value of the reduction.
 Id AddInitialization(Program& p, const BlockNode& old, const std::map<Id, Id>& copies) {
   BlockNode init;
   init.name = p.AddName(p.FreshName(absl::StrCat(p.Text(old.name), ".init")));
@@ -95,7 +96,7 @@ Id AddInitialization(Program& p, const BlockNode& old, const std::map<Id, Id>& c
                     ? old.initial
                     : p.monoids[old.monoid].identity;
   init.provenance = {Provenance::Kind::kInit, old.provenance.origin, {}};
-  // Reduction iters stay in the list, with one instance, so that indices keep their positions.
+  // Reduction iters stay in the list with a single instance, so that the positions of iters do not change.
   init.iters = {static_cast<int32_t>(p.iters.size()), old.iters.count};
   for (int i = 0; i < old.iters.count; ++i) {
     Iter iter = p.iters[old.iters.begin + i];

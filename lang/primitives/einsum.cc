@@ -10,7 +10,7 @@
 //   for m in 0..8: for n in 0..8: for k in 0..4: C.mn[m, n] sum= A.mk[m, k] * B.kn[k, n]
 //   for i in 0..6: for j in 0..8: C[i, j] = C.mn[i, j]
 //
-// Any contraction becomes a product of matrices (in a batch): its iters fused to m, n and k, and padded.
+// Turns any contraction into a (batched) matrix product: its iters are fused to m, n and k and padded.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -28,30 +28,30 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// Iters that become one; the iters of a batch are such groups of one each.
+// Iters that are fused into one. Each iter of the batch is a group by itself.
 struct Group {
   std::string name;
   std::vector<int> iters;
   int64_t size = 1, padded = 1;
 };
 
-// The product of matrices that a block becomes.
+// The matrix product that a block becomes.
 class Product {
  public:
   Product(Program& program, Id block)
       : p_(program), block_(block), old_(program.block(block)), tainted_(AnyTainted(program, block)) {}
 
   absl::Status Plan(const std::vector<int64_t>& multiples);
-  std::vector<Id> Make();  // its last three loops
+  std::vector<Id> Make();  // returns its last three loops
 
  private:
   enum { kM, kN, kK };
   absl::Status CheckLoops() const;
   int64_t ExtentOf(int iter) const { return p_.iters[old_.iters.begin + iter].extent.Known(); }
-  // An old iter, given where its group is.
+  // Returns an old iter as a digit of its group. `position` gives the iter of each group.
   Sum Digit(int iter, const std::vector<int>& position) const;
   std::vector<int64_t> Padded(const std::vector<int>& groups) const;
-  std::vector<int> With(int first, int second) const;  // the batch and two of m, n, k
+  std::vector<int> With(int first, int second) const;  // returns the batch groups and two of m, n, k
   std::vector<int> Positions(const std::vector<int>& groups) const;
   std::optional<std::vector<int>> Plain(Range index, const std::vector<int>& groups) const;
   Id Factor(Id factor, const std::vector<int>& groups, const char* suffix);
@@ -62,9 +62,9 @@ class Product {
   BlockNode old_;
   bool tainted_;
   Contraction c_;
-  std::vector<Group> groups_;       // batch ..., m, n, k
-  std::vector<int> group_of_;       // by old iter
-  std::vector<Id> before_, after_;  // nests of copies
+  std::vector<Group> groups_;       // the batch groups, then m, n, k
+  std::vector<int> group_of_;       // group of each old iter
+  std::vector<Id> before_, after_;  // copy nests before and after the product
 };
 
 absl::Status Product::CheckLoops() const {
@@ -146,7 +146,8 @@ Sum Product::Digit(int iter, const std::vector<int>& position) const {
     if (i == iter) break;
   }
   if (KILN_DEFECT("einsum.digit") && lower > 1) lower = 1;
-  const bool first = group.iters[0] == iter;  // no remainder: what is beyond is guarded
+  // No remainder for the first digit: a guard excludes values beyond the extent.
+  const bool first = group.iters[0] == iter;
   return Sum{0, {kiln::Split{source, 1, lower, first ? 0 : ExtentOf(iter)}}};
 }
 
@@ -171,7 +172,7 @@ std::vector<int64_t> Product::Padded(const std::vector<int>& groups) const {
   return extents;
 }
 
-// The group that each index is, where no copy is needed: iters that are whole groups, not padded.
+// If no copy is needed, returns the group of each index: each is an iter that forms a whole unpadded group.
 std::optional<std::vector<int>> Product::Plain(Range index, const std::vector<int>& groups) const {
   std::vector<int> plain;
   for (const Id mark : p_.List(index)) {
@@ -189,7 +190,7 @@ std::optional<std::vector<int>> Product::Plain(Range index, const std::vector<in
   return plain;
 }
 
-// The marks of an index by these groups, over the iters of the product.
+// Returns index marks by these groups, over the iters of the product.
 Range IndexBy(Program& p, const std::vector<int>& groups, const std::vector<int64_t>& extents) {
   std::vector<int32_t> marks;
   for (size_t i = 0; i < groups.size(); ++i)
@@ -197,7 +198,8 @@ Range IndexBy(Program& p, const std::vector<int>& groups, const std::vector<int6
   return p.AddList(marks);
 }
 
-// The load that stands for a factor; of a copy that computes it, unless it is one by plain iters.
+// Returns a load that replaces a factor. It loads from a copy that computes the factor, unless the factor is
+// a load whose indices are plain iters.
 Id Product::Factor(Id factor, const std::vector<int>& groups, const char* suffix) {
   const Expr e = p_.exprs[factor];
   if (e.op == Op::kLoad) {
@@ -237,7 +239,7 @@ Id Product::Factor(Id factor, const std::vector<int>& groups, const char* suffix
   return p_.AddExpr(Expr::Load(e.dtype, buffer, index));
 }
 
-// Lets the product write by m and n, and copies the result to where it belongs.
+// Lets the product write a buffer indexed by m and n, and copies the result to its destination.
 void Product::Crop() {
   const Access dest = p_.Accesses(old_.dests)[0];
   const std::vector<int> groups = With(kM, kN);

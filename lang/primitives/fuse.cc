@@ -59,8 +59,8 @@ absl::Status Fuse(Call& call) {
   for (const Id loop : loops) {
     const Extent own = p.loop(loop).extent;
     lower /= own.Known();
-    // The outermost digit is what is left: no remainder, so that it stays expressible when the fused loop is
-    // split imperfectly.
+    // The outermost digit has no remainder, so that it stays expressible if the fused loop is later split
+    // imperfectly.
     p.loops[p.nodes[loop].index].definition = p.AddMark(
         Sum{0,
             {kiln::Split{

@@ -3,7 +3,7 @@
 //   B[i] = f(i)                                          B[i] = f(i)
 //   C[j] = g(B[h(j)])   ->   C[j] = g(f(h(j)))           C[i] = g(B[i])     -> (reverse)   C[i] = g(f(i))
 //
-// In reverse, C may also be another shape of B: C[j] = g(B[j/4, j%4]) becomes C[i*4 + k] = g(f(i, k)).
+// In reverse, C may also have another shape than B: C[j] = g(B[j/4, j%4]) becomes C[i*4 + k] = g(f(i, k)).
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/reshape.h"
@@ -14,7 +14,8 @@
 namespace kiln {
 namespace {
 
-// For each iter of a block, the dimension of `index` that is it (-1: none, its value is 0).
+// For each iter of a block, returns the dimension of `index` that equals it, or -1 if there is none and the
+// iter is always 0.
 std::vector<int> DimensionOfIter(const Program& p, Id block, Range index) {
   std::vector<int> dims(p.block(block).iters.count, -1);
   const auto marks = p.List(index);
@@ -55,7 +56,7 @@ absl::Status ComputeInline(Call& call) {
   }
   for (const Id consumer : consumers) {
     const std::vector<int64_t> extents = IterExtents(p, consumer);
-    std::vector<std::pair<std::vector<Sum>, Id>> known;  // loads of one element are one value
+    std::vector<std::pair<std::vector<Sum>, Id>> known;  // loads of one element share one value
     const auto load_rule = [&](const Expr& e) -> Id {
       if (e.AsLoad().buffer != dest.buffer) return kNone;
       std::vector<Sum> index;
@@ -88,7 +89,7 @@ absl::Status ReverseComputeInline(Call& call) {
   const Access dest = p.Accesses(p.block(block).dests)[0];
   const Id value = p.List(p.block(block).values)[0];
   const Id made_value = p.List(p.block(producer).values)[0];
-  // An iter of the block in terms of the producer's: by the element that the producer writes.
+  // The iters of the block in terms of the producer's iters, by the element that the producer writes.
   const std::vector<int64_t> extents = IterExtents(p, producer);
   const auto extent_of = [&](Source source) { return extents[source.id]; };
   std::vector<Sum> iters;
@@ -111,7 +112,8 @@ absl::Status ReverseComputeInline(Call& call) {
     index.push_back(rewriter.Index(p.lists[dest.index.begin + d]));
     if (index.back() == kNone) return Inexpressible(p, block);
   }
-  // Which instances of the block's origin those of the producer now are; identity stays unsaid.
+  // The producer's instances now also do the work of the block: sets the map to the block's origin. Identity
+  // is left out.
   Provenance provenance = p.block(block).provenance;
   std::vector<int32_t> map;
   bool identity = provenance.map.count == 0 && iters.size() == extents.size();

@@ -1,4 +1,4 @@
-// Late steps (design D3): what they do is computed, at every replay, from the program as it then stands.
+// Late steps (design D3): replay computes their effect from the program as it is at that step.
 //
 //   parallelize-outer   for i: for j: S           ->   parallel f in 0..I*J: S       outer loops of each nest
 //   vectorize-inner     for j in 0..128: S        ->   for j0: vectorized j1 in 0..64: S   of each block
@@ -49,7 +49,8 @@ absl::Status ParallelizeOuter(Call& call) {
   return absl::OkStatus();
 }
 
-// As many lanes as leave the line short: two registers of a function hide its latency, more only lengthen it.
+// Returns the number of lanes that keep the straight line short. Two registers hide the latency of most
+// functions; more registers only lengthen the code.
 int64_t ShortLanes(const Program& p, const std::vector<Id>& blocks, int64_t vector) {
   constexpr int64_t kShort = 128;
   int64_t instructions = 0;
@@ -57,18 +58,18 @@ int64_t ShortLanes(const Program& p, const std::vector<Id>& blocks, int64_t vect
   return vector * std::max<int64_t>(1, kShort / instructions);
 }
 
-// The largest divisor up to `most`.
+// Returns the largest divisor of `extent` up to `most`.
 int64_t DivisorUpTo(int64_t extent, int64_t most) {
   int64_t divisor = std::min(extent, most);
   while (extent % divisor != 0) --divisor;
   return divisor;
 }
 
-// for j: for i: S   ->   for i0: for j0: for i1 unrolled: for j1 in lanes: S
+// Vectorizes a transposing copy: for j: for i: S   ->   for i0: for j0: for i1 unrolled: for j1 in lanes: S
 absl::Status VectorizeTransposing(Call& call, const Transposing& of, int64_t vector) {
   Program& p = call.program();
   const int64_t columns = DivisorUpTo(p.loop(of.lanes).extent.Known(), vector);
-  const int64_t line = columns * Instructions(p, BlocksBelow(p, of.rows)[0]);  // of a row
+  const int64_t line = columns * Instructions(p, BlocksBelow(p, of.rows)[0]);  // instructions of one row
   const int64_t rows_that_fit = std::max<int64_t>(1, call.target().max_unrolled / line);
   const int64_t rows_at_once =
       DivisorUpTo(std::gcd(p.loop(of.rows).extent.Known(), of.panel), std::min(vector, rows_that_fit));
@@ -132,7 +133,7 @@ absl::Status VectorizeInner(Call& call) {
   return absl::OkStatus();
 }
 
-// The loop repeats a reduction of its body for other elements.
+// True if the loop repeats a reduction inside it for other elements.
 bool RepeatsReduction(const Program& p, Id loop) {
   for (const Id block : BlocksBelow(p, loop)) {
     if (p.block(block).monoid == kNone || UseOf(p, block, loop).reduction) continue;
@@ -153,7 +154,7 @@ class Unroller {
   }
 
  private:
-  // Instructions that the loop becomes; 0: it runs.
+  // Returns the instructions that the loop unrolls to, or 0 if it stays a loop.
   int64_t Unrolled(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) return line;
@@ -171,7 +172,8 @@ class Unroller {
     return all;
   }
 
-  // Of all lanes around a block: registers that one value in each fills, or elements where these lie apart.
+  // Returns the stores of a block for all its lanes: one per vector register, or one per lane if the lanes
+  // are not adjacent in memory.
   int64_t Stores(Id block) const {
     Id loop = p_.nodes[block].parent;
     while (loop != kRoot && !(p_.IsLoop(loop) && p_.loop(loop).kind == LoopKind::kVectorized))

@@ -1,4 +1,5 @@
-// get-block, get-loops, get-producers, get-consumers: handles of what is there. They change nothing.
+// get-block, get-loops, get-producers, get-consumers: return handles of existing blocks and loops. They do
+// not change the program.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/analysis/bindings.h"

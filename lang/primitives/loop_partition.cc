@@ -3,7 +3,8 @@
 //   for i in 0..E: S(i)      ->      for i0 in 0..e0: S(i0)
 //                                    for i1 in 0..e1: S(e0 + i1)
 //
-// Conditions that only some iterations need are known in the others: a main part without guards, and peels.
+// Conditions that only some iterations need are then known in the other parts: a main part without guards,
+// and peeled parts.
 #include <algorithm>
 #include <map>
 
@@ -20,8 +21,7 @@
 namespace kiln {
 namespace {
 
-// A copy of a tree whose loops stand for others:
-// `sources` has what each loop of the old tree is in the new one.
+// Copies a tree. `sources` maps each loop of the old tree to its value in the new one.
 Id CloneTree(Program& p, Id node, std::map<Id, Source>& sources) {
   Id copy;
   if (p.IsLoop(node)) {
@@ -108,7 +108,7 @@ absl::Status LoopPartition(Call& call) {
   }
   if (open >= 0) sizes[open] = extent - known;
 
-  // The first of two parts, or the second of three, keeps the blocks and the loops that are there.
+  // The first of two parts, or the second of three, keeps the existing blocks and loops.
   const size_t main = (sizes.size() - 1) / 2;
   std::vector<Id> parts;
   std::vector<Source> values;

@@ -4,8 +4,8 @@
 //   for j in 0..E: T(j)      ->        S(m)
 //                                      T(m)
 //
-// T(m) then runs before S(m+1), S(m+2), ...: it may not touch what these write, nor write what they touch.
-// Where T starts a reduction at the loop's entry, that is before S(0) too.
+// T(m) then runs before S(m+1), S(m+2), ... So T(m) must not access what these write, nor write what they
+// access. If T starts a reduction when the loop is entered, its start runs before S(0) too.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -19,8 +19,8 @@
 namespace kiln {
 namespace {
 
-// How far a range moves with one iteration of a loop; nullopt if that is no constant. The rest of its base
-// goes to `rest`.
+// Returns how far a range moves with one iteration of a loop, or nullopt if that is not constant. The other
+// terms of the range's base are appended to `rest`.
 std::optional<int64_t> StepOf(const DimRange& range, Id loop, Sum& rest) {
   int64_t step = 0;
   for (const kiln::Split& split : range.base.splits) {
@@ -35,16 +35,17 @@ std::optional<int64_t> StepOf(const DimRange& range, Id loop, Sum& rest) {
   return step;
 }
 
-// Proven: where iteration i of `first` and iteration j of `second` touch the same place, i <= j.
+// True if it is proven that i <= j whenever iteration i of `first` and iteration j of `second` touch the
+// same element.
 bool NeverLater(const Program& p, const Region& a, const Region& b, Id first, Id second) {
-  std::vector<Sum> same;  // functions of the iteration that are equal where both touch
+  std::vector<Sum> same;  // functions of the iteration that must be equal if both touch an element
   for (size_t d = 0; d < a.size(); ++d) {
     Sum rest_a, rest_b;
     const std::optional<int64_t> step = StepOf(a[d], first, rest_a), other = StepOf(b[d], second, rest_b);
     const int64_t ahead = b[d].base.offset - a[d].base.offset;
     if (step.has_value() && *step != 0 && step == other && rest_a == rest_b) {
-      // Places that both touch have step * (i - j) within ahead - (extent of a - 1) ..
-      // ahead + (extent of b - 1).
+      // If both touch an element, step * (i - j) lies between ahead - (extent of a - 1) and ahead + (extent
+      // of b - 1).
       if (*step > 0 ? ahead + b[d].extent - 1 < *step : a[d].extent - 1 - ahead < -*step) return true;
       continue;
     }
@@ -57,7 +58,7 @@ bool NeverLater(const Program& p, const Region& a, const Region& b, Id first, Id
   return Determine(p, same, {first});
 }
 
-// Its destinations are initialized where the loop is entered.
+// True if the block's destinations are initialized when the loop is entered.
 bool StartsAt(const Program& p, Id block, Id loop) {
   if (p.block(block).monoid == kNone || p.block(block).accumulates) return false;
   const std::vector<Id> loops = LoopsAround(p, block);

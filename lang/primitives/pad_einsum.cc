@@ -7,7 +7,7 @@
 //   for i in 0..8: for k in 0..12: C.pad[i] sum= A.pad[i, k] * B.pad[k]
 //   for i in 0..6: C[i] = C.pad[i]
 //
-// Extents become multiples, so that tiles and intrinsics fit without guards.
+// Rounds extents up to multiples, so that tiles and intrinsics fit without guards.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
@@ -24,7 +24,8 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// The iters that the indices are, all different; empty if they are anything else.
+// Returns the iters that the indices consist of, all different, or an empty list if the indices are anything
+// else.
 std::vector<int> ItersOf(const Program& p, Range index) {
   std::vector<int> iters;
   for (const Id mark : p.List(index)) {
@@ -37,7 +38,7 @@ std::vector<int> ItersOf(const Program& p, Range index) {
   return iters;
 }
 
-// The loads whose product the value is, each once.
+// Collects the loads whose product the value is, each once. Returns false if the value is anything else.
 bool Factors(const Program& p, Id value, std::vector<Id>& loads, absl::flat_hash_set<Id>& seen) {
   if (!seen.insert(value).second) return true;
   const Expr& e = p.exprs[value];
@@ -49,8 +50,8 @@ bool Factors(const Program& p, Id value, std::vector<Id>& loads, absl::flat_hash
 
 struct Einsum {
   std::vector<Id> loads;
-  std::vector<int64_t> extents;  // of the iters, padded
-  std::vector<Id> loops;         // of the iters
+  std::vector<int64_t> extents;  // padded extents of the iters
+  std::vector<Id> loops;         // loop of each iter
 };
 
 absl::Status CheckBlock(const Program& p, Id block, Einsum& einsum) {
@@ -110,7 +111,7 @@ absl::Status CheckPadded(const Program& p, Id block, const std::vector<int64_t>&
     const int64_t extent = iters[i].extent.Known();
     einsum.extents.push_back((extent + multiples[i] - 1) / multiples[i] * multiples[i]);
     if (einsum.extents[i] == extent || iters[i].kind == IterKind::kSpatial) continue;
-    // 0 * x is 0 only if x is padded too, or a number.
+    // 0 * x is 0 only if x is padded too, or finite.
     for (const Id load : einsum.loads) {
       const Expr& e = p.exprs[load];
       const std::vector<int> index = ItersOf(p, e.AsLoad().index);
@@ -123,7 +124,8 @@ absl::Status CheckPadded(const Program& p, Id block, const std::vector<int64_t>&
   return absl::OkStatus();
 }
 
-// dest[i...] = source[i...], 0 where an index is beyond its limit; a detached nest over `shape`.
+// Makes a detached nest over `shape` that copies dest[i...] = source[i...], or 0 where an index exceeds its
+// limit.
 Id CopyNest(Program& p, absl::string_view name, Id source, Id dest, const std::vector<Extent>& shape,
             const std::vector<Extent>& limits, bool tainted, Id& node) {
   node = AddCopyBlock(p, name, source, dest);
@@ -155,7 +157,7 @@ Id AddPadded(Program& p, Id buffer, const std::vector<Extent>& shape) {
   return p.AddBuffer(name, p.buffers[buffer].dtype, shape, Role::kTemporary);
 }
 
-// The extents of a buffer with these indices.
+// The padded and the original extents of a buffer with these indices.
 struct Shape {
   std::vector<Extent> padded, plain;
 };
@@ -177,7 +179,7 @@ Range PaddedIndex(Program& p, Range index, const std::vector<Extent>& shape) {
   return p.AddList(marks);
 }
 
-// Copies what is padded before everything else. Returns the loads of the copies, by the loads of the block.
+// Copies padded operands before everything else. Returns the loads of the copies by the loads of the block.
 absl::flat_hash_map<Id, Id> PadReads(Call& call, Id block, const Einsum& einsum) {
   Program& p = call.program();
   const bool tainted = AnyTainted(p, block);
@@ -199,7 +201,7 @@ absl::flat_hash_map<Id, Id> PadReads(Call& call, Id block, const Einsum& einsum)
   return padded;
 }
 
-// The product of the factors, some of them replaced; `replaced` then has the products as well.
+// Returns a product of factors, of which `replaced` maps some to others. Adds the products to `replaced`.
 Id WithReplaced(Program& p, Id value, absl::flat_hash_map<Id, Id>& replaced) {
   const auto known = replaced.find(value);
   if (known != replaced.end()) return known->second;
@@ -209,7 +211,8 @@ Id WithReplaced(Program& p, Id value, absl::flat_hash_map<Id, Id>& replaced) {
   return replaced[value] = p.AddExpr(e);
 }
 
-// Lets the block write a padded buffer, if the result has padded iters, and copies what was wanted of it.
+// If the result has padded iters, lets the block write a padded buffer and copies the wanted part to the
+// destination.
 void CropResult(Call& call, Id block, const Einsum& einsum) {
   Program& p = call.program();
   const Access dest = p.Accesses(p.block(block).dests)[0];

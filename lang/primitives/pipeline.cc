@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kMost = 1 << 20;
 
-// One number for each of `count` things.
+// Checks that a list has one number for each of `count` items.
 absl::Status CheckList(const std::vector<int64_t>& list, size_t count, absl::string_view what) {
   if (!list.empty() && list.size() != count)
     return absl::FailedPreconditionError(

@@ -16,7 +16,7 @@ absl::Status Prepare(Call& call) {
   const Id nest = NestOf(p, call.node(0));
   if (p.nodes[nest].prepare)
     return absl::FailedPreconditionError(absl::StrCat(Describe(p, call.node(0)), " is prepared already"));
-  Id after = kNone;  // the last that is prepared
+  Id after = kNone;  // the last prepared child
   for (Id child = p.nodes[kRoot].first; child != kNone && p.nodes[child].prepare; child = p.nodes[child].next)
     after = child;
   if (after != kNone) {

@@ -6,8 +6,8 @@
 //   C[h(i)] = f(i)            -- reindex -1 -->       C.reindex[i] = f(i)
 //                                                     C[h(i)] = C.reindex[i]
 //
-// i are the iters that the index names, in the block's order: what an einsum or an intrinsic wants of its
-// operands.
+// Here i are the iters that the index uses, in the block's order. Einsums and intrinsics require this form
+// of their operands.
 #include <algorithm>
 
 #include "absl/status/statusor.h"
@@ -25,12 +25,12 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// An access to be reindexed, and where the copy goes.
+// The access to reindex, and the place of the copy.
 struct Reindexed {
   Id buffer = kNone, scope = kNone;
   std::vector<Sum> index;
   std::vector<int> iters;
-  std::vector<DimRange> ranges;  // of these iters, in one iteration of the scope
+  std::vector<DimRange> ranges;  // ranges of these iters in one iteration of the scope
 };
 
 absl::StatusOr<Reindexed> ReadOf(const Program& p, Id block, int64_t operand) {
@@ -104,7 +104,7 @@ absl::Status Complete(const Program& p, Id block, Reindexed& r) {
     if (named[i]) r.iters.push_back(static_cast<int>(i));
   }
   const Bindings bindings = ResolveBindings(p, block);
-  // A parameter is there as a whole.
+  // A parameter has all its elements from the start.
   const bool whole = Writers(p, r.buffer).empty();
   if (!whole &&
       (HasInnerGuards(p, bindings) || (p.IsLoop(r.scope) && !EmptyingIters(p, bindings, r.scope).empty()))) {
@@ -125,7 +125,8 @@ absl::Status Complete(const Program& p, Id block, Reindexed& r) {
   return absl::OkStatus();
 }
 
-// dest = source, one of them at `index`, the other at the iters; detached, without loops.
+// Makes a detached block, without loops, that copies dest = source. One of the two is accessed at `index`,
+// the other at the iters.
 Id AddCopy(Program& p, Id block, const Reindexed& r, Id reindexed, bool reads) {
   BlockNode copy;
   std::vector<int32_t> own, given;

@@ -2,8 +2,8 @@
 //
 //   for i: for j: for k: S      -- reorder k i -->      for k: for j: for i: S
 //
-// The given loops take, in the order given, the places that they hold on their chain; other loops keep
-// theirs. The order in which a reduction combines its values may change, which its monoid allows.
+// The given loops take each other's places on their chain, in the given order; other loops keep theirs. A
+// reduction may then combine its values in another order, which its monoid allows.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -18,7 +18,7 @@
 namespace kiln {
 namespace {
 
-// A reduction that starts further out must not run an instance twice.
+// Checks that no instance runs twice in a reduction that then starts at another loop.
 absl::Status CheckReductions(const Program& p, const std::vector<Id>& chain, const std::vector<Id>& order) {
   for (const Id block : BlocksBelow(p, chain.back())) {
     if (p.block(block).monoid == kNone || p.block(block).accumulates) continue;
@@ -43,8 +43,8 @@ absl::Status CheckReductions(const Program& p, const std::vector<Id>& chain, con
   return absl::OkStatus();
 }
 
-// What an iteration reads of earlier ones must have been written:
-// loops over which the two are apart keep their order.
+// Checks that an iteration still reads only what earlier ones have written: loops that separate the two must
+// keep their order.
 absl::Status CheckDependences(const Program& p, const std::vector<Id>& chain, const std::vector<Id>& order) {
   const std::vector<Id> blocks = BlocksBelow(p, chain.back());
   if (blocks.size() < 2) return absl::OkStatus();
@@ -103,8 +103,7 @@ absl::Status Reorder(Call& call) {
   if (!once.ok() && !KILN_DEFECT("reorder.restart")) return once;
   if (const absl::Status kept = CheckDependences(p, chain, order); !kept.ok()) return kept;
 
-  // The nodes stay where they are; the loops they hold change places. Handles and bindings name nodes, so
-  // move the nodes.
+  // The nodes move, not the loops in them, because handles and bindings refer to nodes.
   const Id marker = p.AddLoop("place", 1);
   p.Replace(outermost, marker);
   std::vector<Id> children;

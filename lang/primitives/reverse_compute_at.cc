@@ -27,7 +27,7 @@ bool UsedOutside(const Program& p, Id block, Id loop) {
          std::any_of(readers.begin(), readers.end(), [&](Id r) { return !IsAncestor(p, loop, r); });
 }
 
-// Iterations that run at once would each reduce into the same elements.
+// Refuses a reduction into the same elements by iterations that run at once.
 absl::Status CheckRepeats(const Program& p, Id block, Id loop, std::vector<DimRange> ranges) {
   if (p.block(block).monoid == kNone) return absl::OkStatus();
   const auto iters = p.Iters(p.block(block).iters);
@@ -126,7 +126,7 @@ absl::Status ReverseComputeAt(Call& call) {
       const auto index = p.List(marks);
       for (size_t d = 0; d < index.size(); ++d) {
         const std::optional<SimpleIndex> simple = AsSimpleIndex(p, index[d]);
-        // A base that moves also says which iterations of the loop have nothing to consume.
+        // A base that moves also determines the iterations of the loop that have nothing to consume.
         if (simple.has_value() &&
             (!region[d].base.IsConstant() || region[d].extent < ranges[simple->iter].extent)) {
           ranges[simple->iter] = region[d];

@@ -3,7 +3,7 @@
 //   for i: for k0: for k1:                     for i: for k0: for k1: B.rf[k0, i] sum= f(i, k0, k1)
 //     B[i] sum= f(i, k0, k1)          ->       for i: for k0: B[i] sum= B.rf[k0, i]
 //
-// The loop feeds a spatial iter of the block afterwards: it may be parallelized, vectorized, reordered.
+// The loop then feeds a spatial iter of the new block, so it may be parallelized, vectorized or reordered.
 #include <algorithm>
 
 #include "absl/status/statusor.h"

@@ -4,7 +4,7 @@
 //   ->
 //   for i:
 //     for k0: vectorized k1: B.rf[k1] sum= f(i, k0, k1)    in registers
-//     vectorized k1: B[i] sum= B.rf[k1]                    one tree, at the end of the row
+//     vectorized k1: B[i] sum= B.rf[k1]                    one reduction tree, at the end of the row
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
@@ -16,7 +16,7 @@
 namespace kiln {
 namespace {
 
-// The loop that lanes are taken of, kNone if the block is no row.
+// Returns the loop to split into lanes, or kNone if the block is not a row reduction.
 Id RowOf(const Program& p, Id block) {
   const Id loop = p.nodes[block].parent;
   if (p.nodes[block].first != kNone || p.block(block).monoid == kNone || !p.IsLoop(loop)) return kNone;

@@ -1,5 +1,5 @@
-// sample-perfect-tile, sample-tile, sample-categorical: the distributions of lang/choices/distribution.h over the
-// program as it stands.
+// sample-perfect-tile, sample-tile, sample-categorical: sample from the distributions of
+// lang/choices/distribution.h, with supports computed from the current program.
 #include <algorithm>
 
 #include "absl/status/statusor.h"
@@ -10,10 +10,11 @@
 namespace kiln {
 namespace {
 
-// Attributes of both tiles, in order.
+// The attributes of both tile primitives, in order.
 enum TileAttribute { kParts, kInnermost, kBudget, kBound, kMost, kMultiple, kLanes, kWaste };
 
-// Elements that `bound` of the target holds, of the widest type that blocks below the loop write.
+// Returns the number of elements that the target's limit `bound` holds, for the widest type that blocks
+// below the loop write.
 absl::StatusOr<int64_t> BoundOf(const Target& target, const Program& p, Id loop, absl::string_view bound) {
   if (bound == "unrolled") return target.max_unrolled;
   int64_t widest = 1;
@@ -29,7 +30,8 @@ absl::StatusOr<int64_t> BoundOf(const Target& target, const Program& p, Id loop,
       absl::StrCat("the target has no bound \"", bound, "\"; there are registers, unrolled, l1, l2 and l3"));
 }
 
-// What is left for the last factor of the budget, and of the target's bound, by the tiles `within`; 0: any.
+// Returns the largest last factor that the budget and the target's bound leave, given the tiles `within`; 0
+// means no limit.
 absl::StatusOr<int64_t> Innermost(const Call& call, const Program& p) {
   int64_t innermost = call.Int(kInnermost), budget = call.Int(kBudget);
   if (!call.Text(kBound).empty()) {
@@ -107,7 +109,7 @@ absl::Status SampleCategorical(Call& call) {
   return call.Draw(weights.empty() ? Distribution::Uniform(values) : Distribution::Discrete(values, weights));
 }
 
-// In the order of TileAttribute.
+// Attribute declarations in the order of TileAttribute.
 std::vector<AttributeDecl> TileBounds() {
   return {{"n", int64_t{4}},        {"innermost", int64_t{64}},       {"budget", int64_t{0}},
           {"bound", std::string()}, {"most", std::vector<int64_t>()}, {"multiple", std::vector<int64_t>()},

@@ -4,8 +4,8 @@
 //     S(i)            ->       for i1 in 0..f1
 //                                S(f1 * i0 + i1)      where f1 * i0 + i1 < E
 //
-// One factor may be -1: what covers the rest. Factors whose product exceeds the extent leave the last tiles
-// imperfect.
+// One factor may be -1: it is then large enough to cover the rest. If the product of the factors exceeds the
+// extent, the last tiles are imperfect.
 #include <algorithm>
 
 #include "absl/status/statusor.h"
@@ -27,8 +27,9 @@ bool DependsOn(const Program& p, Id block, Id loop) {
   return use.spatial || use.reduction;
 }
 
-// Who writes what it reads, only where iterations exist, or after it; or also writes what it writes, where
-// they exist. kNone if nobody below the loop does.
+// Finds a block below the loop whose writes conflict with extra runs of `block`: it writes what the block
+// reads, and depends on the loop or comes after the block; or it writes what the block writes, and depends
+// on the loop. Returns kNone if there is none.
 Id Disturber(const Program& p, Id block, Id loop) {
   for (const Id other : BlocksBelow(p, loop)) {
     const bool depends = DependsOn(p, other, loop);
@@ -43,7 +44,7 @@ Id Disturber(const Program& p, Id block, Id loop) {
 
 using Factors = absl::InlinedVector<int64_t, 6>;
 
-// Replaces a -1 by what covers the rest of the extent. Returns the product of all.
+// Replaces a factor -1 by one that covers the rest of the extent. Returns the product of all factors.
 absl::StatusOr<int64_t> CoverExtent(Factors& factors, int64_t extent) {
   int64_t known = 1, open = -1;
   for (size_t i = 0; i < factors.size(); ++i) {
@@ -63,8 +64,8 @@ absl::StatusOr<int64_t> CoverExtent(Factors& factors, int64_t extent) {
   return known;
 }
 
-// What does not depend on the loop has no guard. If there are more iterations than before, it runs more often:
-// too often within a reduction, and where others write what it uses.
+// A block that does not depend on the loop gets no guard, so extra iterations run it more often than before.
+// Refuses this within a reduction, and if other blocks write what it accesses.
 absl::Status CheckRepeats(const Program& p, Id loop, const Factors& factors, int64_t known) {
   for (const Id block : BlocksBelow(p, loop)) {
     if (DependsOn(p, block, loop) || KILN_DEFECT("split.repeats")) continue;

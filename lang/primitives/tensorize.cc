@@ -4,7 +4,7 @@
 //     for a in 0..4: for b in 0..8: for c in 0..1:       unrolled x in 0..4: vectorized y in 0..8:
 //       C[i*4+a, j*8+b] sum= ...                  ->       C[i*4+x, j*8+y] sum= ...
 //
-// What is within stays as what the call means, with the loops of the intrinsic's description.
+// The block's children become the loops of the intrinsic's description. They define the meaning of the call.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/analysis/bindings.h"

@@ -1,4 +1,4 @@
-// Buffers: shape, element type, scope and layout (design D1). Bodies and regions are always logical; only
+// Buffers: shape, element type, scope and layout (design D1). Bodies and regions use logical indices; only
 // lowering applies the layout.
 #pragma once
 
@@ -21,28 +21,28 @@ struct Scope {
   friend bool operator==(Scope a, Scope b) { return a.storage == b.storage && a.owner == b.owner; }
 };
 
-// A storage with its owner: global is the grid's, shared a block's, warp and warpgroup (fragments, spread
-// over the registers of their lanes) theirs, stack (local memory) and register a thread's.
+// Returns the storage with its owner: the grid owns global memory, a block shared memory, a thread its stack
+// and registers, and a warp or warpgroup its fragments, which are spread over registers of its lanes.
 Scope ScopeOf(Storage storage);
 
-// Parameters of the function are the buffers with a role other than kTemporary and kStatus, in the order of
-// Program::parameters.
-// kScalar is an input of rank 0. kStatus is no parameter: an i32 of rank 0, at most one, that the function
-// returns; 0 means that all is well, and where it is not 0 the outputs mean nothing.
+// The parameters of the function are the buffers with a role other than kTemporary and kStatus, in the order
+// of Program::parameters. kScalar is an input of rank 0. kStatus is not a parameter: it is an i32 of rank 0
+// that the function returns, at most one. 0 means success; any other value means that the outputs are not
+// valid.
 enum class Role : uint8_t { kInput, kOutput, kConstant, kScalar, kTemporary, kStatus };
 
-// Whether the caller gives the contents, which no block writes.
+// True if the caller provides the contents. No block writes such a buffer.
 inline bool IsGiven(Role role) {
   return role == Role::kInput || role == Role::kConstant || role == Role::kScalar;
 }
 
-// How the logical indices become an address: axes[i] (a mark over Source::Iter(dimension)) is the i-th output
-// axis, outermost first. Empty axes: row-major. An element that no logical index maps to holds `padding`.
-// Fragments have lane axes (32 at most, of a warp or warpgroup), warp axes (4 at most, of a warpgroup) and
-// register axes, and no address axes.
+// Maps logical indices to an address: axes[i] (a mark over Source::Iter(dimension)) is the i-th output axis,
+// outermost first. Without axes, the layout is row-major. Elements that no logical index maps to hold
+// `padding`. Fragments have lane axes (at most 32 lanes, of a warp or warpgroup), warp axes (at most 4
+// warps, of a warpgroup) and register axes, but no address axes.
 enum class AxisKind : uint8_t { kAddress, kRegister, kLane, kWarp };
-// Address bits [to, to+bits) ^= address bits [from, from+bits), from != to; the address counts elements, in a
-// memory whose size is a multiple of 2^(to + bits): one to one. bits 0: none.
+// XORs address bits [from, from+bits) into bits [to, to+bits), from != to. The address counts elements. It is
+// one to one if the memory's size is a multiple of 2^(to + bits). bits 0: no swizzle.
 struct Swizzle {
   int8_t from = 0, to = 0, bits = 0;
 };
@@ -60,7 +60,7 @@ struct Buffer {
   Scope scope;
   Range shape;  // Program::dims
   Layout layout;
-  Id data = kNone;  // role kConstant: index in Program::constants, or kNone where the caller passes it
+  Id data = kNone;  // for kConstant: index in Program::constants, or kNone if the caller passes it
 };
 
 }  // namespace kiln

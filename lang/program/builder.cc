@@ -23,7 +23,7 @@ Id Builder::Constant(absl::string_view name, DType dtype, const std::vector<Exte
                      std::string bytes) {
   const Id id = program_.AddBuffer(program_.FreshName(name), dtype, shape, Role::kConstant);
   if (bytes.empty()) return id;
-  // Its bytes are in the program, so it is no argument.
+  // The program holds its bytes, so it is not an argument.
   program_.parameters.pop_back();
   program_.buffers[id].data = static_cast<Id>(constants_.size());
   constants_.push_back(std::move(bytes));

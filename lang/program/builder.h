@@ -1,4 +1,4 @@
-// Makes Programs by hand: what the importer, tests and examples use.
+// Builds Programs by hand. The importer, tests and examples use it.
 //
 //   Builder b("matmul");
 //   Id A = b.Input("A", DType::kF32, {64, 32}), B = b.Input("B", DType::kF32, {32, 16});
@@ -8,8 +8,8 @@
 //            {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
 //   Program p = b.Finish();
 //
-// Each block gets a loop nest of its own (a loop per iter, in the order given, bound one to one), appended to
-// the root. Misuse is a defect of the caller and stops the program (KILN_CHECK).
+// Each block gets its own loop nest, appended to the root: one loop per iter, in the given order, bound one
+// to one. Misuse is a defect of the caller and aborts (KILN_CHECK).
 #pragma once
 
 #include <string>
@@ -40,9 +40,9 @@ class Builder {
   Id Input(absl::string_view name, DType dtype, const std::vector<Extent>& shape);
   Id Output(absl::string_view name, DType dtype, const std::vector<Extent>& shape);
   Id Temporary(absl::string_view name, DType dtype, const std::vector<Extent>& shape);
-  // With the bytes (row-major), or without them where the caller passes the constant as an argument.
+  // Adds a constant with these bytes (row-major), or without bytes if the caller passes it as an argument.
   Id Constant(absl::string_view name, DType dtype, const std::vector<Extent>& shape, std::string bytes = "");
-  // Turns a temporary into the next output parameter; into what the function returns.
+  // Turns a temporary into the next output parameter, or into the status that the function returns.
   void MakeOutput(Id buffer);
   void MakeStatus(Id buffer);
   Id Scalar(absl::string_view name, DType dtype);  // an input of rank 0
@@ -66,17 +66,17 @@ class Builder {
   Id CustomMonoid(Op combine, DType dtype, int64_t identity, bool idempotent) {
     return program_.AddCustomMonoid(combine, dtype, identity, idempotent);
   }
-  // Each returns the block's node.
+  // Compute and Reduce add a block and return its node.
   Id Compute(absl::string_view name, const std::vector<IterSpec>& iters, const Place& dest, Id value);
   Id Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Monoid::Kind monoid,
             const Place& dest, Id lift, Id initial = kNone);
-  // Of a monoid with several results: a destination, lift and initial value (or none at all) for each.
+  // Reduces with a monoid of several results. Either each result has an initial value, or none has.
   Id Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid,
             const std::vector<Place>& dests, const std::vector<Id>& lifts,
             const std::vector<Id>& initial = {});
 
   const Program& program() const { return program_; }
-  // Origins are set; the program passes Verify.
+  // Sets the origins and returns the program, which passes Verify.
   Program Finish();
 
  private:

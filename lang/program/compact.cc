@@ -31,7 +31,7 @@ class Compaction {
   }
 
  private:
-  // Dead nodes keep their blocks, whose expressions would otherwise have to stay.
+  // Clears the expression lists of dead blocks, so that their expressions can be dropped.
   void ForgetDeadBlocks() {
     std::vector<bool> live(p_.blocks.size(), false);
     for (const Node& node : p_.nodes)
@@ -40,7 +40,8 @@ class Compaction {
       if (!live[i]) p_.blocks[i].dests = p_.blocks[i].values = p_.blocks[i].initial = {};
   }
 
-  // What names expressions from outside of the pool. A list that several share is visited once.
+  // Visits each expression id that something outside the pool refers to. A list that several share is
+  // visited once.
   template <typename Visit>
   void EachRoot(const Visit& visit) {
     std::vector<bool> visited(p_.lists.size(), false);

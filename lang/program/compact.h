@@ -1,8 +1,8 @@
-// Drops expressions that nothing uses any more: inlining leaves many, and copies of a program carry them
-// along.
+// Drops expressions that nothing uses any more. Inlining leaves many of them, and every copy of a program
+// would copy them.
 //
-// Those that stay keep their order and get new ids. Blocks, loops, buffers and marks keep theirs, so that
-// handles and traces mean what they meant.
+// The remaining expressions keep their order and get new ids. Blocks, loops, buffers and marks keep their
+// ids, so handles and traces stay valid.
 #pragma once
 
 #include "lang/program/program.h"

@@ -1,5 +1,5 @@
-// Expressions: the bodies of blocks and the combinations of monoids. Nodes of one pool (Program::exprs),
-// addressed by id, shared where equal.
+// Expressions: the bodies of blocks and the combinations of monoids. They are nodes of one pool
+// (Program::exprs), addressed by id. Equal nodes are shared.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@
 
 namespace kiln {
 
-// A node. Makers write it, and views read what its operation (lang/program/op.h) has besides operands
-// that are expressions. A view requires its operation. Code for any operation uses Operands().
-// How a node is stored is known to this class alone.
+// An expression node. Factory functions such as Load create nodes. Views such as AsLoad read the parts of an
+// operation (lang/program/op.h) that are not operand expressions, and require that operation. Code for any
+// operation uses Operands(). Only this class knows how a node is stored.
 class Expr {
  public:
   Op op = Op::kConstant;
   DType dtype = DType::kF32;
 
-  Expr() = default;  // 0, as f32
-  // An operation on expressions alone. One without its operands is of use to those who have their values.
+  Expr() = default;  // the f32 constant 0
+  // An operation whose operands are all expressions. They may be left out if the caller has their values.
   Expr(Op op, DType dtype, Id a = kNone, Id b = kNone, Id c = kNone) : Expr(op, dtype, {a, b, c}, 0) {
     Require(op == Op::kTuple || op >= Op::kSelect);
   }
@@ -39,18 +39,18 @@ class Expr {
     return {Op::kWithin, dtype, {value, otherwise, kNone}, int64_t{marks.begin} << 32 | marks.count};
   }
 
-  // The expressions that it is made of; of a kWithin, the value comes first.
+  // Returns the operand expressions. For a kWithin, the guarded value comes first.
   absl::Span<const Id> Operands() const { return {ids_.data(), static_cast<size_t>(Arity(op))}; }
   absl::Span<Id> Operands() { return {ids_.data(), static_cast<size_t>(Arity(op))}; }
   Id operand(int i) const { return Operands()[i]; }
 
-  // The bits of a constant; the number of an argument.
+  // Returns the bits of a constant or the number of an argument.
   int64_t Number() const {
     Require(op == Op::kConstant || op == Op::kArg);
     return bits_;
   }
   bool IsConstant(int64_t bits) const { return op == Op::kConstant && bits_ == bits; }
-  Id AsIndex() const {  // a mark
+  Id AsIndex() const {  // returns a mark
     Require(op == Op::kIndex);
     return ids_[0];
   }
@@ -64,7 +64,7 @@ class Expr {
   }
   struct GatherView {
     Id buffer;
-    Id index;  // an expression: of rank 2 and more a kTuple (Program::GatherIndex)
+    Id index;  // an expression; for rank 2 and above a kTuple (Program::GatherIndex)
   };
   GatherView AsGather() const {
     Require(op == Op::kGather);
@@ -79,9 +79,9 @@ class Expr {
     return {{static_cast<int32_t>(bits_ >> 32), static_cast<int32_t>(bits_)}, ids_[0], ids_[1]};
   }
 
-  // The same node of one pool.
+  // True for equal nodes of one pool.
   friend bool operator==(const Expr&, const Expr&) = default;
-  size_t Hash() const;  // alike in every run
+  size_t Hash() const;  // equal in every run
 
  private:
   using Ids = std::array<Id, 3>;
@@ -93,7 +93,7 @@ class Expr {
   int64_t bits_ = 0;
 };
 
-// The buffer that an expression itself reads, by a load or a gather, or kNone.
+// Returns the buffer that the expression itself reads, by a load or a gather, or kNone.
 Id BufferRead(const Expr& e);
 
 }  // namespace kiln

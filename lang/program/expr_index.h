@@ -1,7 +1,7 @@
-// Finds an expression in the pool of a program, and says which buffers each one reads.
+// Finds an expression in the pool of a program, and tells which buffers each expression reads.
 //
-// A part of Program (lang/program/program.h): AddExpr keeps it. It is made of flat vectors, so that programs stay
-// cheap to copy. Expressions must not change once they are added, or Rebuild follows.
+// A part of Program (lang/program/program.h), maintained by AddExpr. It consists of flat vectors, so
+// programs stay cheap to copy. After any other change of an expression, call Rebuild.
 #pragma once
 
 #include <vector>
@@ -14,16 +14,16 @@ namespace kiln {
 
 class ExprIndex {
  public:
-  // The one of the pool that is equal, or kNone. Takes constant time.
+  // Returns the equal expression of the pool, or kNone, in constant time.
   Id Find(const std::vector<Expr>& exprs, const Expr& expr) const;
-  // Takes in what the pool has and the index has not.
+  // Adds the expressions that were appended to the pool.
   void Update(const std::vector<Expr>& exprs);
-  // Takes in the pool anew, whose expressions changed.
+  // Rebuilds the index after expressions of the pool changed.
   void Rebuild(const std::vector<Expr>& exprs) {
     *this = {};
     Update(exprs);
   }
-  // Distinct buffers that it reads, itself and in its operands, in order of first use.
+  // Returns the distinct buffers that an expression reads, itself or in its operands, in order of first use.
   absl::Span<const Id> Reads(Id expr) const {
     return {buffers_.data() + reads_[expr].begin, static_cast<size_t>(reads_[expr].count)};
   }
@@ -31,8 +31,8 @@ class ExprIndex {
  private:
   Range ReadsOf(const Expr& expr);
   void Insert(const std::vector<Expr>& exprs, Id expr);
-  std::vector<Id> slots_;     // a hash table with open addressing, of 2^n places; kNone: free
-  std::vector<Range> reads_;  // of each expression, in buffers_; shared with an operand's where equal
+  std::vector<Id> slots_;     // a hash table with open addressing and 2^n slots; kNone marks a free slot
+  std::vector<Range> reads_;  // of each expression, in buffers_; shared with an operand if equal
   std::vector<Id> buffers_;
 };
 

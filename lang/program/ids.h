@@ -1,4 +1,4 @@
-// What the nodes of a Program are named by: ids, lists of ids, sizes.
+// The basic types that the nodes of a Program use: ids, lists of ids, and sizes.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct Range {
   int32_t begin = 0, count = 0;
 };
 
-// A size: a constant, or a parameter (a buffer of rank 0 with an integer) that lies within
+// A size: a constant, or a parameter (a buffer of rank 0 with an integer). A parameter lies within
 // LowerBound() .. UpperBound() and is a multiple of divisor().
 //
-// Code that needs the exact number asks for Known(), and so supports constant sizes only. Code for which a
-// limit is enough (ranges of indices, allocation, estimates) asks for UpperBound(), and is right for
-// parameters too.
+// Code that needs the exact number calls Known(), and so supports constant sizes only. Code that only
+// needs a limit (ranges of indices, allocation, estimates) calls UpperBound(), which works for parameters
+// too.
 class Extent {
  public:
   Extent() = default;  // 1
@@ -34,7 +34,7 @@ class Extent {
   }
 
   bool constant() const { return parameter_ == kNone; }
-  // The number. Requires constant(): what comes from a user is checked first (CheckConstantExtents).
+  // Returns the number. Requires constant(): check sizes that come from a user first (CheckConstantExtents).
   int64_t Known() const {
     KILN_CHECK(constant(), "the extent is a parameter");
     return upper_;
@@ -42,7 +42,7 @@ class Extent {
   int64_t LowerBound() const { return lower_; }
   int64_t UpperBound() const { return upper_; }
   int64_t divisor() const { return divisor_; }
-  Id parameter() const { return parameter_; }  // kNone of a constant
+  Id parameter() const { return parameter_; }  // kNone for a constant
 
   friend bool operator==(const Extent& a, const Extent& b) = default;
 

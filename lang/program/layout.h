@@ -1,4 +1,4 @@
-// What a layout must be (lang/program/buffer.h), and where elements lie: pure functions of a program's buffers.
+// Checks layouts (lang/program/buffer.h) and computes where elements lie. Pure functions of buffers.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,22 +6,22 @@
 
 namespace kiln {
 
-// kFailedPrecondition if the swizzle is not one to one, or kinds of axes do not fit each other or the scope.
+// Returns kFailedPrecondition if the swizzle is not one to one or the kinds of axes are inconsistent.
 absl::Status CheckLayout(const Program& program, Id buffer);
 
-// Elements of a buffer by its shape, whatever its layout; where sizes are parameters, at most so many.
+// Returns the number of elements of the buffer's shape, at most if sizes are parameters.
 int64_t ElementsOf(const Program& program, Id buffer);
 
-// Elements of the memory of a buffer: of its layout's axes, or of its shape.
+// Returns the number of elements in the buffer's memory: by its layout's axes, or by its shape.
 int64_t LayoutElements(const Program& program, Id buffer);
 
-// The address that the swizzle makes of one.
+// Returns the swizzled address.
 inline int64_t Swizzled(Swizzle s, int64_t address) {
   return address ^ (((address >> s.from) & ((int64_t{1} << s.bits) - 1)) << s.to);
 }
 
-// Whether it permutes the addresses of a memory of so many elements: blocks of 2^(to + bits) are, and what is
-// left of the last one must stay within.
+// True if the swizzle permutes the addresses of a memory with this many elements. Complete blocks of 2^(to +
+// bits) elements always qualify; the addresses of an incomplete last block must stay within the memory.
 bool IsOneToOne(Swizzle s, int64_t elements);
 
 }  // namespace kiln

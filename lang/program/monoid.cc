@@ -1,4 +1,4 @@
-// The monoids that have names: their identities, combinations and flags.
+// The named monoids: their identities, combinations and flags.
 #include <cstring>
 #include <limits>
 
@@ -14,7 +14,7 @@ int64_t Bits(double value) {
   return bits;
 }
 
-// The least (or greatest) value of an integer type.
+// Returns the least or the greatest value of an integer type.
 int64_t Limit(DType type, bool least) {
   switch (type) {
     case DType::kI1:
@@ -32,7 +32,7 @@ int64_t Limit(DType type, bool least) {
   }
 }
 
-// All bits set, as a constant of the type has them.
+// Returns the constant with all bits of the type set.
 int64_t UnsignedLimit(DType type) { return type == DType::kI1 ? 1 : type == DType::kU8 ? 255 : -1; }
 
 int64_t IdentityBits(Monoid::Kind kind, DType type) {

@@ -1,5 +1,5 @@
-// The nodes of a Program: marks, loops, blocks and what blocks are made of.
-// Their meaning stands in lang/program/program.h.
+// The nodes of a Program: marks, loops, blocks and their parts. lang/program/program.h defines their
+// meaning.
 #pragma once
 
 #include "absl/strings/string_view.h"
@@ -7,8 +7,8 @@
 
 namespace kiln {
 
-// An index value: offset + Σ splits, which must lie within 0 .. extent-1 for an instance to exist.
-// As an index of an access, extent is the buffer's and the value is known to lie within it.
+// An index value, offset + Σ splits. For a binding, an instance exists only if the value lies in 0 ..
+// extent-1. For the index of an access, extent is the buffer's, and the value is known to lie in it.
 struct Mark {
   Extent extent;
   int64_t offset = 0;
@@ -31,16 +31,16 @@ enum class LoopKind : uint8_t {
 };
 absl::string_view ToString(LoopKind kind);
 
-// A pipelined loop: of each child, in the order of the children, when it runs; of each buffer that one child
-// writes and others read, how it travels. Barriers and tokens follow from these, and are lowering's to
-// derive.
-enum class PipelineRole : int32_t { kConsumer, kProducer };  // a producer writes only what rings carry
+// The pipeline of a loop: for each child (in order) the stage in which it runs, and for each buffer
+// that one child writes and others read, how it is transported. Lowering derives barriers and
+// tokens.
+enum class PipelineRole : int32_t { kConsumer, kProducer };  // a producer writes only buffers in rings
 struct PipelineStage {
-  int32_t stage = 0;  // iterations that the child lags behind the first stage
+  int32_t stage = 0;  // iterations by which the child lags behind the first stage
   int32_t order = 0;  // its position among the children in one turn: a permutation of 0 .. children-1
   PipelineRole role = PipelineRole::kConsumer;
 };
-enum class Transport : int32_t { kSync, kAsync, kBulk };  // loads and stores; copies that are waited for
+enum class Transport : int32_t { kSync, kAsync, kBulk };  // plain accesses; async copies; bulk copies
 absl::string_view ToString(Transport transport);
 struct Ring {
   Id buffer = kNone;
@@ -55,11 +55,11 @@ struct PipelineNode {
 
 struct LoopNode {
   Id name = kNone;
-  Id pipeline = kNone;  // of a pipelined loop: in Program::pipelines
+  Id pipeline = kNone;  // for a pipelined loop: index in Program::pipelines
   Extent extent;
   LoopKind kind = LoopKind::kSerial;
   bool tainted = false;   // the extent depends on a draw
-  Id definition = kNone;  // of a dead loop: the mark that stands for it
+  Id definition = kNone;  // for a dead loop: the mark that replaces it
   Range annotations;      // (name, value) pairs in Program::lists
 };
 
@@ -76,29 +76,29 @@ struct Access {
   Range index;  // marks in Program::lists, over the block's own iters; one per dimension
 };
 
-// A commutative and associative combination with identity; one or several results (argmax has two).
+// A commutative and associative operation with identity, for reductions. It has one result or several (argmax
+// has two).
 //
-// A declared reduction may be reordered: that it is declared is the permission, for floats too. The trace
-// says how it is: as the loops stand, in lanes, in parts that are combined. Where `exact` is false, roundings
-// tell one order from another; results are then compared within a bound (validator/numeric/tolerance.h), and flags of
-// a record say "reassociated" (analysis/reassociation.h). What is not a declared reduction is never
-// reordered.
+// Declaring a reduction permits reordering it, for floats too. The trace determines the order: serial, in
+// lanes, or in parts that are combined. If `exact` is false, different orders may round differently. Results
+// are then compared within a bound (validator/numeric/tolerance.h), and a record gets the flag "reassociated"
+// (analysis/reassociation.h). Computations that are not declared as reductions are never reordered.
 struct Monoid {
   enum class Kind : uint8_t { kSum, kProduct, kMin, kMax, kAnd, kOr, kCustom };
   Kind kind = Kind::kSum;
   bool idempotent = false;
   bool exact = false;  // any order gives the same bits
   Range identity;      // an expression per result, in Program::lists
-  Range combine;       // an expression per result over kArg
+  Range combine;       // an expression per result over kArg, in Program::lists
 };
 absl::string_view ToString(Monoid::Kind kind);
 
-// What a block is, in terms of the program that was imported (design D1, D9).
+// Where a block comes from in the imported program (design D1, D9).
 struct Provenance {
   enum class Kind : uint8_t { kCompute, kCopy, kInit, kPartial, kPadding };
   Kind kind = Kind::kCompute;
   Id origin = kNone;  // block of the original program (kCompute, kInit, kPartial); kCopy: the buffer copied
-  Range map;          // marks over the block's iters: which of the origin's instances; empty = identity
+  Range map;          // marks over the block's iters: the instance of the origin; empty means identity
 };
 absl::string_view ToString(Provenance::Kind kind);
 
@@ -114,14 +114,14 @@ struct BlockNode {
   Provenance provenance;
   Range annotations;
   Id intrinsic =
-      kNone;  // a name: a block around others whose inside is a call of it (lang/patterns/intrinsic.h)
+      kNone;  // name of the intrinsic that this block, around others, calls (lang/patterns/intrinsic.h)
 };
 
-// A place in the tree. `index` is into Program::loops or Program::blocks.
+// A node of the tree. `index` is an index into Program::loops or Program::blocks.
 struct Node {
   enum class Kind : uint8_t { kRoot, kLoop, kBlock, kDead };
   Kind kind = Kind::kRoot;
-  bool prepare = false;  // children of the root: runs once per constants, apart, before all others
+  bool prepare = false;  // child of the root: runs before all others, once per set of constants
   Id index = kNone;
   Id parent = kNone, prev = kNone, next = kNone, first = kNone, last = kNone;
 };

@@ -1,6 +1,6 @@
-// The operations of expressions (lang/program/expr.h): their meaning in the enum,
-// their names and numbers of operands in one table (lang/program/op.cc).
-// Hashes and serialized programs hold the enumerators as numbers: new ones come last.
+// The operations of expressions (lang/program/expr.h). The enum documents their meaning; one table
+// (lang/program/op.cc) has their names and numbers of operands. Hashes and serialized programs hold the
+// enumerators as numbers, so new ones must come last.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@ namespace kiln {
 
 enum class Op : uint8_t {
   // leaves
-  kConstant,  // its bits are those of a double for floats, else of an int64
-  kIndex,     // value of a mark, as an index
-  kLoad,      // a buffer at marks, one per dimension
+  kConstant,  // bits of a double for floats, else of an int64
+  kIndex,     // the value of a mark, as an index
+  kLoad,      // reads a buffer at marks, one per dimension
   kArg,       // in a monoid's combine: result r of the left (number r) or right (number results + r) operand
-  // A read of a buffer at computed indices (Program::GatherIndex).
-  // An index outside of its dimension reads the nearest element, so that a gather is safe whatever the data.
+  // Reads a buffer at computed indices (Program::GatherIndex). An index outside its dimension reads the
+  // nearest element, so a gather is safe for any data.
   kGather,
-  kTuple,  // the indices of a gather of rank 2 and more: those of a, then b; nothing else uses it
-  // Lazy: operand a where every one of its marks lies in its extent,
-  // else b. a is not evaluated elsewhere, so that its loads may be out of range there: how padding is said.
+  kTuple,  // the indices of a gather of rank 2 or more: those of a, then b; no other use
+  // Lazy: the value of a if all its marks lie in their extents, else b. Otherwise a is not evaluated, so its
+  // loads may then be out of range. Padding is expressed with it.
   kWithin,
   kSelect,        // a ? b : c
   kCast,          // a to dtype; floats round; integers by value: narrowing wraps, i8/i16/i32/i64 sign-extend,
                   // u8/i1 zero-extend
   kCastUnsigned,  // a to dtype, reading a's bits as unsigned
   kBitcast,
-  // comparisons: dtype is i1, operands share a type. kCmpU*: integers as unsigned; for floats the
-  // "unordered or" forms.
+  // comparisons: dtype is i1, and both operands have the same type. kCmpU* compare integers as unsigned; for
+  // floats they are also true if an operand is NaN.
   kCmpEq,
   kCmpNe,
   kCmpLt,
@@ -43,7 +43,7 @@ enum class Op : uint8_t {
   kCmpUNe,
   kCmpOrd,
   kCmpUno,
-  // arithmetic; kMax/kMin propagate NaN on floats, kMaxNum/kMinNum prefer the number
+  // arithmetic; on floats, kMax and kMin propagate NaN, and kMaxNum and kMinNum prefer the number
   kAdd,
   kSub,
   kMul,
@@ -102,17 +102,17 @@ enum class Op : uint8_t {
   kAcosh,
   kAtanh,
   kErfc,
-  kCtpop,  // set bits; zeros before the first and after the last, of the type's width
+  kCtpop,  // set bits; leading zeros; trailing zeros, in the type's width
   kCtlz,
   kCttz,
 };
 inline constexpr int kNumOps = static_cast<int>(Op::kCttz) + 1;
 
-// "add"; the text form's spelling.
+// Returns the name in the text form, such as "add".
 absl::string_view ToString(Op op);
 // Number of expression operands (of a, b, c); 0 for leaves, 2 for kWithin, 3 for kSelect and kFma.
 int Arity(Op op);
-// Whether it compares: its dtype is i1, and its operands share one.
+// True if the operation compares: its dtype is i1, and its operands have the same type.
 inline bool IsComparison(Op op) { return op >= Op::kCmpEq && op <= Op::kCmpUno; }
 
 }  // namespace kiln

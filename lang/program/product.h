@@ -1,4 +1,4 @@
-// Products of sizes that may not fit.
+// Products of sizes with a check for overflow.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// factors[0] * factors[1] * ..., 1 of none; nullopt where that is not an int64.
+// Returns factors[0] * factors[1] * ... (1 without factors), or nullopt if that does not fit an int64.
 inline std::optional<int64_t> Product(absl::Span<const int64_t> factors) {
   int64_t product = 1;
   bool fits = true;
@@ -21,7 +21,7 @@ inline std::optional<int64_t> Product(absl::Span<const int64_t> factors) {
   return fits ? std::optional(product) : std::nullopt;
 }
 
-// The same of the largest that extents may be.
+// Returns the product of `factor` and the upper bounds of the extents.
 inline std::optional<int64_t> Product(absl::Span<const Extent> extents, int64_t factor) {
   absl::InlinedVector<int64_t, 8> factors{factor};
   for (const Extent& extent : extents) factors.push_back(extent.UpperBound());

@@ -39,7 +39,7 @@ std::vector<Id> Program::GatherIndex(const Expr& e) const {
 }
 
 Id Program::Intern(absl::string_view name) {
-  // Each name is stored with the '\0' that ends it, and is found with it.
+  // Each name is stored with a final '\0', and the search includes it.
   const size_t length = name.size() + 1;
   absl::InlinedVector<char, 64> ended(name.begin(), name.end());
   ended.push_back('\0');

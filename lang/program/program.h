@@ -1,37 +1,37 @@
 // A Program: loops, blocks and buffers as one flat value (design D1).
 //
-// Meaning, before the structs:
+// The meaning of a program:
 // - The body is a tree under the root (node 0). A *loop* runs its children for 0 .. extent-1. A *block* is
-//   the unit of work: iters (spatial or reduction), a body in terms of its own iters, and one *binding*
-//   (a Mark) per iter that says which instance of the block a point of the loops around it is. A block's
-//   children, if any, are a nested scope: their bindings use the block's iters as sources.
-// - An instance exists if and only if every mark on its way (its bindings, the marks these use, and the
-//   block's domain marks) lies within 0 .. extent-1. Imperfect tiles therefore need no predicate of their own.
+//   the unit of work: it has iters (spatial or reduction), a body over its own iters, and one *binding* (a
+//   Mark) per iter. The bindings map a point of the surrounding loops to an instance of the block. The
+//   children of a block, if any, are a nested scope: their bindings may use the block's iters as sources.
+// - An instance exists if and only if all marks that it depends on (its bindings, the marks these use, and
+//   the block's domain marks) lie within 0 .. extent-1. So imperfect tiles need no separate predicate.
 // - A block without a monoid stores values[r] to dests[r]. Running an instance twice stores the same value
 //   twice.
 // - A reduction block combines lift values[r] into dests[r] with its monoid. Unless `accumulates`, the
-//   destination is set to the monoid's identity (or to initial[r], a function of the spatial iters) each time
-//   the outermost loop that feeds a reduction iter is entered, for every element that the instances below it
-//   touch. The order of the combination is free, up to what the monoid's flags say: floating point sums may
-//   differ in rounding.
-// - Loops are data parallel where they feed spatial iters only. Ids are assigned in order and never reused:
-//   the same steps on the same program give the same ids. A loop that was split or fused is dead, and
-//   `definition` (a mark) says its value in terms of the loops that replaced it; bindings that name it stay
-//   as they are.
-// - Prepared children of the root stand before the others. They read constants and what prepared ones write,
-//   and run once per set of constants.
-// - Threads: a child of the root with a block or thread axis below is a kernel. Iterations of an axis are
-//   independent of each other, but that those of a thread axis may combine into one element (complete at the
-//   loop's end); outside of thread axes one thread runs. Siblings run one after the other: what threads
-//   wrote, all may read after the loop's end, if the buffer's owner holds them all. A buffer lives as long as
-//   its owner: what a thread, a warp, a block wrote in it, only the same one reads, in the same kernel.
-// - Pipelined loops: instances (child, iteration) run in any order in which each child's iterations are in
-//   order, a child comes after those that write what it reads in the same iteration, and a ring's copy is
-//   written again after all who read it. Stages, orders, depths and transports choose among these orders and
-//   never change a result; running the children in turn, iteration by iteration, is one of them.
-// - Buffers are logical: bodies index the logical shape, whatever the layout. Scalars are buffers of rank 0.
+//   destination is first set to the monoid's identity (or to initial[r], a function of the spatial iters).
+//   This happens each time the outermost loop that feeds a reduction iter is entered, for every element that
+//   the instances below it touch. The order of the combination is free within the monoid's flags: floating
+//   point sums may round differently.
+// - Loops that feed only spatial iters are data parallel. Ids are assigned in order and never reused, so the
+//   same steps on the same program give the same ids. A loop that was split or fused is dead; its definition
+//   (a mark) gives its value in terms of the loops that replaced it. Bindings that name it do not change.
+// - Prepared children of the root come before the others. They read constants and the results of other
+//   prepared children, and run once per set of constants.
+// - Threads: a child of the root with a block or thread axis below it is a kernel. Iterations of an axis are
+//   independent, except that those of a thread axis may combine into one element, which is complete at the
+//   end of the loop. Outside thread axes, one thread runs. Siblings run one after the other. After the end
+//   of a loop, all its threads may read what any of them wrote, if the buffer's owner contains them all. A
+//   buffer lives as long as its owner: only the same thread, warp or block reads it, in the same kernel.
+// - Pipelined loops: the instances (child, iteration) may run in any order with three properties. The
+//   iterations of a child are in order. A child runs after the children that write what it reads in the same
+//   iteration. A copy in a ring is overwritten only after all its readers. Stages, orders, depths and
+//   transports choose among these orders and never change a result. Running the children one after the
+//   other, iteration by iteration, is one of these orders.
+// - Bodies index the logical shape of buffers, whatever their layout. Scalars are buffers of rank 0.
 //
-// Copying is a few memory copies. Not thread safe while written; any number of threads may read.
+// Copying takes a few memory copies. Not thread safe while it is written; any number of threads may read.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ namespace kiln {
 
 struct Program {
   std::string name;
-  std::vector<Node> nodes;  // [0] is the root
+  std::vector<Node> nodes;  // nodes[0] is the root
   std::vector<LoopNode> loops;
   std::vector<BlockNode> blocks;
   std::vector<Buffer> buffers;
@@ -63,7 +63,7 @@ struct Program {
   std::vector<Mark> marks;
   std::vector<Split> splits;
   std::vector<Expr> exprs;
-  ExprIndex expr_index;  // of `exprs`
+  ExprIndex expr_index;  // index of `exprs`
   std::vector<Access> accesses;
   std::vector<Monoid> monoids;
   std::vector<Extent> dims;
@@ -71,7 +71,7 @@ struct Program {
   std::vector<PipelineNode> pipelines;
   std::vector<PipelineStage> stages;
   std::vector<Ring> rings;
-  std::string names;                                          // each ended by '\0'; a name's id is its offset
+  std::string names;  // each ends with '\0'; a name's id is its offset
   std::shared_ptr<const std::vector<std::string>> constants;  // bytes of constant buffers
 
   Program();
@@ -97,27 +97,27 @@ struct Program {
   absl::Span<const Access> Accesses(Range r) const {
     return {accesses.data() + r.begin, static_cast<size_t>(r.count)};
   }
-  // None of a loop that is not pipelined.
+  // Returns an empty list for a loop that is not pipelined.
   absl::Span<const PipelineStage> Stages(const LoopNode& loop) const;
   absl::Span<const Ring> Rings(const LoopNode& loop) const;
   absl::Span<const Extent> Dims(Range r) const {
     return {dims.data() + r.begin, static_cast<size_t>(r.count)};
   }
   Sum SumOf(Id mark) const;
-  // The index expressions of a kGather, one per dimension of its buffer.
+  // Returns the index expressions of a kGather, one per dimension of its buffer.
   std::vector<Id> GatherIndex(const Expr& e) const;
 
-  // --- making: each returns the id or the range of what it appended (expressions and monoids are shared)
+  // --- building: each returns the id or range of what it added (expressions and monoids are shared)
   Id AddName(absl::string_view name);
-  Id Intern(absl::string_view name);  // the name that is there, if one is
+  Id Intern(absl::string_view name);  // returns the existing id if the name is there
   Id AddMark(const Sum& sum, Extent extent);
   Id AddExpr(const Expr& expr);
   Id AddMonoid(Monoid::Kind kind, DType dtype);
-  // Argmax (kMax) and argmin (kMin): the greatest (least) value, and the index where it stands. NaN is
-  // greater (less) than all numbers, integers may be read without sign; among equals the least index wins, or
-  // the greatest (`last`). So it is commutative, associative, idempotent and exact, whatever the values.
+  // Adds argmax (kMax) or argmin (kMin): the greatest or least value and its index. NaN is greater (less)
+  // than all numbers; integers may be compared as unsigned. Of equal values the least index wins, or the
+  // greatest if `last`. So it is commutative, associative, idempotent and exact for all values.
   Id AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last = false, bool is_unsigned = false);
-  // A monoid without a kind of its own: exact, it combines with one operation.
+  // Adds a monoid without a kind of its own. It is exact and combines with one operation.
   Id AddCustomMonoid(Op combine, DType dtype, int64_t identity, bool idempotent);
   Range AddList(absl::Span<const int32_t> values);
   Range AddDims(absl::Span<const Extent> shape);
@@ -126,28 +126,28 @@ struct Program {
   Id AddLoop(absl::string_view name, Extent extent, LoopKind kind = LoopKind::kSerial);  // detached
   Id AddBlock(const BlockNode& block);                                                   // detached
   void SetPipeline(Id loop, absl::Span<const PipelineStage> of_children, absl::Span<const Ring> carried);
-  std::string FreshName(absl::string_view wanted) const;  // unique among the buffers' and live blocks' names
+  std::string FreshName(absl::string_view wanted) const;  // unique among buffers and live blocks
 
-  // --- the tree: next to a prepared child of the root, a node is prepared too
+  // --- the tree: a node that is placed beside a prepared child of the root becomes prepared too
   void Append(Id parent, Id node);
   void InsertBefore(Id sibling, Id node);
   void InsertAfter(Id sibling, Id node);
   void Detach(Id node);  // with everything below it
-  void Kill(Id node);    // detached and dead; children must have been moved away
-  // Puts `node` where `old` is and moves nothing else.
+  void Kill(Id node);    // detached and dead; move its children away first
+  // Puts `node` in the place of `old`. Moves nothing else.
   void Replace(Id old, Id node);
 };
 
-// Checks every invariant of the structs above: tree links, ids in range, bindings of live loops in scope,
-// extents and shapes positive, accesses of the right rank and within bounds (guards considered), dtypes of
-// expressions, monoids, parameters, one writer per buffer element order (a block reads only what a block
-// before it, or an outer iteration, wrote), prepared nests and pipelines (analysis/restrictions.h).
-// Sizes that are parameters are checked at their upper bounds.
-// kInternal with the node and the rule on a violation.
+// Checks every invariant of the structs above: tree links, ids in range, bindings of live loops in
+// scope, positive extents and shapes, accesses of the right rank and within bounds (considering guards),
+// dtypes of expressions, monoids, parameters, the order of writes and reads (a block reads only what an
+// earlier block or an outer iteration wrote), prepared nests and pipelines (analysis/restrictions.h).
+// Sizes that are parameters are checked at their upper bounds. A violation is kInternal with the node
+// and the rule.
 absl::Status Verify(const Program& program);
 
-// OK where Known() may be asked of every extent; else kFailedPrecondition with the buffer or loop whose
-// extent is a parameter, and `needing` ("lowering") as what needs constants.
+// Returns OK if Known() may be called on every extent. Otherwise returns kFailedPrecondition with the buffer
+// or loop whose extent is a parameter; `needing` (such as "lowering") names what needs constants.
 absl::Status CheckConstantExtents(const Program& program, absl::string_view needing);
 
 }  // namespace kiln

@@ -12,7 +12,7 @@ namespace kiln {
 namespace {
 
 struct Format {
-  int mantissa;  // explicit bits
+  int mantissa;  // bits of the mantissa that are stored
   int min_exponent, max_exponent;
 };
 constexpr Format kHalf{10, -14, 15}, kBrain{7, -126, 127};
@@ -26,7 +26,7 @@ double RoundTo(const Format& format, double value) {
   return std::abs(rounded) >= limit ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
 }
 
-// `value` is one of the format's.
+// Encodes a value that the format represents exactly.
 uint16_t Encode(const Format& format, double value) {
   const int all_ones = format.max_exponent * 2 + 1;
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
@@ -233,7 +233,7 @@ ScalarFunction FloatFunction(Op op, DType type) {
   }
 }
 
-// Unsigned operations see the operand's own width.
+// Unsigned operations use only the bits of the operand's own width.
 template <int kBits>
 ScalarFunction UnsignedFunction(Op op) {
   static constexpr uint64_t kMask = ~uint64_t{0} >> (64 - kBits);
@@ -468,7 +468,7 @@ Scalar CastScalar(Op op, DType from, DType to, Scalar value) {
     if (bits < 64) value.i &= (int64_t{1} << bits) - 1;
   }
   if (!IsFloat(to)) return I(WrapInteger(to, value.i));
-  // Straight to f32: by way of f64 it would round twice.
+  // Converts directly to f32. A conversion by way of f64 would round twice.
   if (to == DType::kF32) return F(is_unsigned ? static_cast<float>(U(value)) : static_cast<float>(value.i));
   return F(RoundFloat(to, is_unsigned ? static_cast<double>(U(value)) : static_cast<double>(value.i)));
 }

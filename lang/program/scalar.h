@@ -1,11 +1,11 @@
-// Single values of every dtype, as the reference interpreter computes them: in double or 64-bit integers,
-// rounded or wrapped to the dtype after each operation. Written for being right; shares nothing with the
-// backends.
+// Single values of every dtype, as the reference interpreter computes them: in double or in 64-bit integers,
+// rounded or wrapped to the dtype after each operation. The code aims for correctness and shares nothing
+// with the backends.
 //
-// f32, f16 and bf16 round to nearest even; functions such as exp are evaluated in double and rounded once.
-// Integers wrap. i8, i16, i32, i64 and index hold sign-extended values, u8 and i1 zero-extended ones. Where
-// the operation is undefined (division by zero, shifts beyond the width, floats beyond an integer's range)
-// the result is some value, the same on every machine.
+// f32, f16 and bf16 round to nearest even. Functions such as exp are evaluated in double and rounded once.
+// Integers wrap. i8, i16, i32, i64 and index are held sign-extended, u8 and i1 zero-extended. If an
+// operation is undefined (division by zero, shifts beyond the width, floats beyond an integer's range), the
+// result is some value that is the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +15,31 @@
 namespace kiln {
 
 union Scalar {
-  double f;   // of a float dtype
-  int64_t i;  // of the others
+  double f;   // value of a float dtype
+  int64_t i;  // value of any other dtype
 };
 
-// The nearest value of the dtype.
+// Returns the nearest value of the dtype.
 double RoundFloat(DType type, double value);
 int64_t WrapInteger(DType type, int64_t value);
 
-// The value of a constant expression.
+// Returns the value of a constant expression.
 Scalar ConstantValue(const Expr& constant);
 
-// Elements in memory, little endian; `element` points at it.
+// Loads and stores elements in memory, little endian. `element` points to the element.
 Scalar LoadScalar(DType type, const char* element);
 void StoreScalar(DType type, Scalar value, char* element);
 
-// An operation on operands of `operand_type` (of b and c for kSelect, whose a is i1), before rounding.
+// An operation on operands of `operand_type` (for kSelect, that of b and c). The result is not rounded.
 using ScalarFunction = Scalar (*)(Scalar a, Scalar b, Scalar c);
 // For all but leaves, kWithin and casts. HasFunction: whether the operation is defined on the type.
 bool HasFunction(Op op, DType operand_type);
 ScalarFunction FunctionOf(Op op, DType operand_type);
 
-// kCast, kCastUnsigned and kBitcast.
+// Computes kCast, kCastUnsigned and kBitcast.
 Scalar CastScalar(Op op, DType from, DType to, Scalar value);
 
-// What a result of FunctionOf becomes in its dtype.
+// Rounds a result of FunctionOf to its dtype.
 inline Scalar RoundScalar(DType type, Scalar value) {
   if (type == DType::kF32) {
     value.f = static_cast<float>(value.f);

@@ -1,6 +1,6 @@
-// How a reduction starts, bit for bit. A sum of floats starts from +0.0 unless it says otherwise, and then it
-// is never -0.0; only -0.0 is neutral: -0.0 + x is x for every x. Parts of a sum that starts from something
-// else therefore start from -0.0, so that terms of -0.0 keep their sign.
+// How a reduction starts, bit for bit. By default, a sum of floats starts from +0.0, and then the sum is
+// never -0.0. Only -0.0 is neutral: -0.0 + x is x for every x. Partial sums therefore start from -0.0 if the
+// whole sum has another start value, so that terms of -0.0 keep their sign.
 #pragma once
 
 #include "lang/program/program.h"
@@ -9,10 +9,10 @@ namespace kiln {
 
 bool IsFloatSum(const Program& program, const Monoid& monoid);
 
-// Bits of a constant that combines with x to x: those of -0.0 for a sum of floats, else the identity's.
+// Returns the bits of a neutral start value: -0.0 for a sum of floats, else the identity.
 int64_t NeutralBits(const Program& program, const Monoid& monoid, int result);
 
-// Whether combining the start of the reduction with a first term gives that term.
+// True if combining the start value with a first term gives that term.
 bool StartsNeutral(const Program& program, const BlockNode& reduction);
 
 }  // namespace kiln

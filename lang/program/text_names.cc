@@ -8,7 +8,7 @@
 
 namespace kiln {
 namespace {
-// Words that may stand where a name may.
+// Words that the grammar allows in places where a name may stand.
 constexpr absl::string_view kKeywords[] = {
     "parameters", "buffer",    "monoid",   "prepare", "for",  "block",   "let",
     "spatial",    "reduction", "where",    "domain",  "from", "initial", "accumulate",

@@ -1,4 +1,4 @@
-// What lang/text/text.cc prints and lang/text/text_parse.cc parses alike: names and keywords.
+// Names and keywords for both lang/text/text.cc, which prints, and lang/text/text_parse.cc, which parses.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-// By Role, Owner, Transport and AxisKind.
+// Names by the numbers of Role, Owner, Transport and AxisKind.
 inline constexpr absl::string_view kRoleNames[] = {"input",  "output",    "constant",
                                                    "scalar", "temporary", "status"};
 inline constexpr absl::string_view kOwnerNames[] = {"thread", "warp",    "warpgroup",
@@ -15,11 +15,11 @@ inline constexpr absl::string_view kOwnerNames[] = {"thread", "warp",    "warpgr
 inline constexpr absl::string_view kTransportNames[] = {"sync", "async", "bulk"};
 inline constexpr absl::string_view kAxisNames[] = {"address", "register", "lane", "warp"};
 
-// True for a character of a name: the first, or a later one.
+// True for the first character of a name, or for a later one.
 bool IsNameStart(char c);
 bool IsNamePart(char c);
 
-// The name as the text has it: itself, or in quotes where it is a keyword or has other characters.
+// Returns the name as the text shows it: in quotes if it is a keyword or has other characters.
 std::string QuotedName(absl::string_view name);
 
 }  // namespace kiln

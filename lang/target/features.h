@@ -1,4 +1,4 @@
-// What a machine is said to have: names as LLVM's, "+avx2,+avx512vnni".
+// Parses the features of a machine, named as in LLVM: "+avx2,+avx512vnni".
 #pragma once
 
 #include <algorithm>

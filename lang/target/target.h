@@ -1,5 +1,5 @@
-// The machine that a program is tuned for, as numbers that modules and checks read.
-// Detection is the backends' work.
+// Describes the machine that a program is tuned for, in numbers that modules and checks read. The backends
+// detect them.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@ namespace kiln {
 struct IntrinsicFamily;
 
 struct Target {
-  std::string name = "cpu";  // kind of default space
+  std::string name = "cpu";  // the kind of machine; it selects the default space
   std::string triple, cpu, features;
   int cores = 1;
-  int vector_bytes = 32;      // of the widest vector worth using
+  int vector_bytes = 32;      // width of the widest useful vector
   int vector_registers = 16;  // of that width
   bool fma = true;
-  bool contract = true;  // a * b + c may round once; records of one setting never serve the other
+  bool contract = true;  // a * b + c may round once; records with another setting do not apply
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
-  int64_t max_unrolled = 512;  // instructions on what is computed in one straight line (lang/analysis/cost.h)
-  std::string fingerprint;     // identity of the machine; records are never served for another
+  int64_t max_unrolled = 512;  // limit of estimated instructions in straight-line code (lang/analysis/cost.h)
+  std::string fingerprint;     // identity of the machine; records of another machine do not apply
 
-  // What it has for products of matrices, by name (lang/patterns/intrinsic.h).
+  // Returns the machine's intrinsics for matrix products (lang/patterns/intrinsic.h).
   std::vector<const IntrinsicFamily*> matrix_intrinsics() const;
 };
 

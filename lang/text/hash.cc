@@ -19,8 +19,8 @@ Hash128 HashWords(const uint64_t* begin, const uint64_t* end) {
   return mixer.Finish();
 }
 
-// A program as words that do not depend on names and ids.
-// Two programs are the same if and only if their words are.
+// Encodes a program as words that do not depend on names and ids. Two programs are equal if and only if
+// their words are equal.
 class Encoder {
  public:
   explicit Encoder(const Program& program) : p_(program), buffer_number_(program.buffers.size(), kNone) {
@@ -63,7 +63,7 @@ class Encoder {
     Add(BufferNumber(e.parameter()));
   }
 
-  // In order of first use; what a buffer is comes with its first use.
+  // Returns the number of a buffer in order of first use. The first use also adds the buffer's properties.
   int BufferNumber(Id id) {
     if (buffer_number_[id] != kNone) return buffer_number_[id];
     const int number = buffer_number_[id] = next_buffer_++;
@@ -87,7 +87,7 @@ class Encoder {
     return number;
   }
 
-  // resolver: null where only iters occur.
+  // `resolver` may be null if the sum has only iters.
   void AddSum(const Sum& sum, Resolver* resolver) {
     struct Term {
       uint64_t scale, source, lower, extent;
@@ -112,7 +112,7 @@ class Encoder {
     }
   }
 
-  // Of words added after `mark`, which are taken back.
+  // Removes the words added after `mark` and returns their hash.
   Hash128 Take(size_t mark) {
     const Hash128 hash = HashWords(words_.data() + mark, words_.data() + words_.size());
     words_.resize(mark);
@@ -129,7 +129,7 @@ class Encoder {
   Hash128 ExprHash(Id id) {
     if (!(expr_hash_[id] == Hash128{})) return expr_hash_[id];
     const Expr& e = p_.exprs[id];
-    // Buffers and operands first, so that what they add lies outside of this expression's words.
+    // Buffers and operands come first, so that the words they add are not part of this expression's words.
     uint64_t buffer = 0;
     if (BufferRead(e) != kNone) buffer = static_cast<uint64_t>(BufferNumber(BufferRead(e)));
     Hash128 operands[3];
@@ -248,7 +248,7 @@ class Encoder {
 
   const Program& p_;
   std::vector<int> buffer_number_;
-  std::vector<int> loop_number_;  // by node: position on its path
+  std::vector<int> loop_number_;  // by node: the loop's position on its path
   std::vector<Hash128> expr_hash_;
   int next_buffer_ = 0;
   Words words_;

@@ -1,10 +1,10 @@
-// When two programs are the same, whatever their names and ids.
+// Compares programs, independent of their names and ids.
 //
-// What counts: the tree with its loops' extents and kinds, blocks with their iters, resolved bindings and
-// guards, bodies, monoids, annotations, and what parameters and buffers in use are (role, shape, dtype,
-// scope, layout, data). Names, ids, order of the pools, provenance, and dead loops do not count; nor whether
-// a loop is tainted. The hash is of the meaning alone, so it is stable across runs, machines and versions of
-// the libraries; about 10 µs for a tiled matmul. Pure; safe from any thread.
+// Two programs are equal if these agree: the tree with its loops' extents and kinds; the blocks with their
+// iters, resolved bindings and guards, bodies, monoids and annotations; and the properties of parameters and
+// used buffers (role, shape, dtype, scope, layout, data). Names, ids, the order of the pools, provenance,
+// dead loops and taint do not count. The hash depends only on these, so it is stable across runs, machines
+// and versions of libraries. It takes about 10 µs for a tiled matmul. Pure; safe from any thread.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@
 
 namespace kiln {
 
-// 32 hexadecimal digits.
+// Returns 32 hexadecimal digits.
 std::string ToString(Hash128 hash);
 
 Hash128 HashOf(const Program& program);
 
-// True if the programs are the same (compared in full,
-// but for expressions, which are compared by their 128-bit hashes).
+// True if the programs are equal. They are compared in full, except expressions, which are compared by their
+// 128-bit hashes.
 bool Equal(const Program& a, const Program& b);
 
 }  // namespace kiln

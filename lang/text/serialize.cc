@@ -98,7 +98,7 @@ void PutStamp(Writer& writer) {
   ForEachVector(shape, [&](const auto& v) { writer.Put<uint32_t>(sizeof(v[0])); });
 }
 
-// Every id, range and enumerator names something that is there. What they mean is Verify's to check.
+// Checks that every id, range and enumerator is valid. Verify checks the meaning.
 class IdCheck {
  public:
   explicit IdCheck(const Program& p) : p_(p) {}
@@ -191,7 +191,7 @@ class IdCheck {
             (b.data == kNone || (p_.constants && b.data < static_cast<int64_t>(p_.constants->size()))));
   }
 
-  // Operands stand before what uses them, so that expressions are finite.
+  // Operands must come before the expressions that use them, so expressions cannot contain themselves.
   void CheckExpr(Id id) {
     const Expr& e = p_.exprs[id];
     Enum(e.op, Op::kCttz), Enum(e.dtype, DType::kI16);

@@ -1,10 +1,10 @@
-// A Program as bytes, for another process of the same build: the flat vectors as they lie in memory, behind a
-// stamp. To keep a program, print it (lang/text/text.h): these bytes are read by the version that wrote them and
-// no other.
+// Converts a Program to bytes for another process of the same build: the flat vectors as they are in memory,
+// after a stamp. Only the version that wrote the bytes can read them. To store a program, print it
+// (lang/text/text.h).
 //
 //   "KILNPROG" version sizes-of-structs | name | each vector: count, elements | names | constants | checksum
 //
-// Plain functions without shared state: safe from any thread.
+// Pure functions; safe from any thread.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ namespace kiln {
 
 std::string Serialize(const Program& program);
 
-// kInvalidArgument for bytes that are cut, changed, or another version's; every id and range has been
-// checked, and the program passes Verify.
+// Returns kInvalidArgument for bytes that are truncated, changed or from another version. Checks every id
+// and range; the returned program passes Verify.
 absl::StatusOr<Program> Deserialize(absl::string_view bytes);
 
 }  // namespace kiln

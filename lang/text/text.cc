@@ -18,7 +18,7 @@
 namespace kiln {
 namespace {
 
-// Names of one scope, made unique.
+// Makes the names of one scope unique.
 class Names {
  public:
   std::string Add(absl::string_view wanted) {
@@ -195,8 +195,8 @@ class Printer {
            sources_.contains(sum.splits[0].source.id);
   }
 
-  // Sums over loops, iters of the enclosing block, and the marks that stay: those that may be out of their
-  // extents, or are divided.
+  // Prints the iters of a block. Their sums are over loops, iters of the enclosing block, and those marks
+  // that may be out of their extents or are divided.
   void PrintIters(Id node, Id scope_block, Names& scope) {
     std::map<Id, std::string> lets;
     const auto name_of = [&](Source s) {
@@ -204,8 +204,8 @@ class Printer {
              : s.kind == Source::Kind::kIter ? iter_names_[scope_block][s.id]
                                              : lets.at(s.id);
     };
-    std::map<std::string, std::string> let_names;  // by text, so that equal guards are one
-    // By scale, then as the sources stand on the way from the root: node ids do not show.
+    std::map<std::string, std::string> let_names;  // by text, so that equal guards are printed once
+    // Orders terms by scale, then by the position of their sources on the path from the root, not by node id.
     const auto text_of = [&](Sum sum) {
       const auto rank = [&](const Split& s) {
         const int place = s.source.kind == Source::Kind::kLoop ? depth_of_[s.source.id] : s.source.id;
@@ -230,11 +230,10 @@ class Printer {
       Resolver resolver(p_, scope_block);
       Sum value = resolver.ResolveChecked(iter.binding);
       const Sum plain = p_.SumOf(iter.binding);
-      if (value.IsConstant() && IsOneLoop(plain)) value = plain;  // of one iteration
+      if (value.IsConstant() && IsOneLoop(plain)) value = plain;  // a loop with one iteration
       NameMarks(value, resolver, lets, let);
       std::vector<std::string> where;
-      std::vector<std::pair<std::string, Guard>>
-          guards;  // sorted by text, so that the order of discovery does not show
+      std::vector<std::pair<std::string, Guard>> guards;  // sorted by text, not in order of discovery
       for (size_t i = 0; i < resolver.guards().size(); ++i) {
         const Guard guard = resolver.guards()[i];
         if (guard.value == value && guard.extent == iter.extent.UpperBound()) continue;
@@ -274,8 +273,8 @@ class Printer {
     return absl::StrCat(buffers_[buffer], "[", absl::StrJoin(index, ", ", one), "]");
   }
 
-  // Names the values that are used more than once, so that the text is as long as the expressions are many,
-  // and some of those that are nested deeply, so that reading them takes no deep stack.
+  // Names the values that are used more than once, so that the text's length is linear in the number of
+  // expressions. Also names some deeply nested values, so that parsing needs no deep stack.
   void PrintValues(Id node) {
     constexpr int kDeepest = 64;
     value_names_.clear();
@@ -304,7 +303,7 @@ class Printer {
   std::vector<Id> Operands(Id id) const {
     const Expr& e = p_.exprs[id];
     if (e.op == Op::kGather) return p_.GatherIndex(e);
-    if (e.op == Op::kTuple) return {};  // a part of gathers
+    if (e.op == Op::kTuple) return {};  // printed as part of its gather
     return {e.Operands().begin(), e.Operands().end()};
   }
 
@@ -340,7 +339,8 @@ class Printer {
     return e.IsConstant(0x7ff8000000000000) ? "nan" : absl::StrCat("bits ", e.Number());
   }
 
-  // `level`: 0 a sum, 1 a product, 2 an operand of one; a lower level is put in parentheses.
+  // `level` is 0 for a sum, 1 for a product, 2 for an operand of a product. A lower level is put in
+  // parentheses.
   std::string ExprText(Id id, int level = 0) const {
     const auto named = value_names_.find(id);
     if (named != value_names_.end()) return named->second;
@@ -393,7 +393,7 @@ class Printer {
   int depth_ = 0;
   int64_t results_ = 1;
   std::vector<std::string> buffers_, monoid_names_, body_iters_;
-  absl::flat_hash_map<Id, std::string> value_names_;              // of the block that is being printed
+  absl::flat_hash_map<Id, std::string> value_names_;              // names in the block that is being printed
   absl::flat_hash_map<Id, std::string> sources_;                  // loops
   absl::flat_hash_map<Id, int> depth_of_;                         // loops
   absl::flat_hash_map<Id, std::vector<std::string>> iter_names_;  // by block

@@ -1,5 +1,5 @@
-// Programs as text. What prints parses, and gives an equal program (lang/text/hash.h); dead loops are gone,
-// bindings are resolved.
+// Programs as text. Parsing a printed program gives an equal program (lang/text/hash.h). The text has no
+// dead loops, and its bindings are resolved.
 //
 //   kiln.program v1
 //   program matmul
@@ -20,7 +20,7 @@
 //             from compute 4
 //   ...
 //
-// Grammar; white space separates, and # starts a comment to the end of the line.
+// Grammar. White space separates tokens, and # starts a comment to the end of the line.
 //
 //   text      = "kiln.program" "v1" "program" name ["parameters" name {"," name}] {buffer} {monoid} {node}
 //   buffer    = "buffer" name ":" dtype "[" [extent {"," extent}] "]" role [storage "/" owner] [layout]
@@ -62,9 +62,9 @@
 //   name      = a letter or "_", then letters, digits, "_" and "."; any other, and keywords: in double quotes,
 //               \ before " and \
 //
-// A name that is taken on the way from the root gets a suffix. "let" names a value that may lie outside of
-// its extent; an instance exists where those it uses ("where" too) and its iters lie within. All functions
-// are pure.
+// If a name is taken on the path from the root, it gets a suffix. "let" names a value that may lie outside
+// its extent. An instance exists if the values that it uses (those of "where" too) and its iters lie within
+// their extents. All functions are pure.
 #pragma once
 
 #include <string>
@@ -75,11 +75,11 @@
 
 namespace kiln {
 
-// Undefined for a program that does not pass Verify.
+// The program must pass Verify.
 std::string ToString(const Program& program);
 
-// kInvalidArgument "3:14: found "x", wanted an extent" for what the grammar refuses; what Verify refuses,
-// with its message.
+// If the grammar rejects the text, returns kInvalidArgument such as "3:14: found "x", wanted an extent". If
+// Verify rejects the program, returns Verify's message.
 absl::StatusOr<Program> ParseProgram(absl::string_view text);
 
 }  // namespace kiln

@@ -11,7 +11,8 @@
 namespace kiln {
 namespace {
 
-constexpr double kLargest = int64_t{1} << 40;  // of extents, indices and buffers: products of two fit
+// Limit of extents, indices and buffers: the product of two still fits.
+constexpr double kLargest = int64_t{1} << 40;
 
 }  // namespace
 

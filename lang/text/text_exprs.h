@@ -1,5 +1,5 @@
-// Indices and expressions of programs as text (the grammar is that of lang/text/text.h). A part of the parser, of
-// no use elsewhere.
+// Parses indices and expressions of programs (the grammar is in lang/text/text.h). A private part of the
+// parser.
 #pragma once
 
 #include <map>
@@ -11,20 +11,20 @@
 
 namespace kiln {
 
-// Recursive descent. After the first error every method returns at once, with some value.
+// A recursive-descent parser. After the first error, methods return at once with an arbitrary value.
 class ExprReader : protected TokenReader {
  protected:
   struct Named {
     std::string name;
     Source source;
-    double reach = 0;  // no value of it is larger
+    double reach = 0;  // largest possible value
   };
   using Scope = std::vector<Named>;
 
   explicit ExprReader(absl::string_view text) : TokenReader(text) {}
 
   Id BufferCalled(const std::string& name, const Token& token);
-  // Fails if the number is so large that products of two would overflow.
+  // Fails if the size is so large that the product of two sizes could overflow.
   void CheckSize(double size, const Token& token);
   Extent ParseExtent();
   Sum ParseSum(const Scope& scope);
@@ -32,15 +32,15 @@ class ExprReader : protected TokenReader {
   Access ParseAccess();
   Id ParseExpr();
   Range ParseExprs(size_t count);
-  // value NAME = EXPR, any number of them: values of the block being parsed.
+  // Parses any number of definitions `value NAME = EXPR` of the current block.
   void ParseValues();
 
   Program p_;
-  Scope body_;                  // the iters of the block being parsed
-  std::vector<DType> results_;  // of the monoid being parsed
+  Scope body_;                  // the iters of the current block
+  std::vector<DType> results_;  // result types of the current monoid
   std::map<std::string, Id> buffers_;
-  std::map<std::string, Id> values_;  // of the block being parsed
-  double reach_ = 0;                  // of the sum parsed last
+  std::map<std::string, Id> values_;  // of the current block
+  double reach_ = 0;                  // largest possible value of the sum parsed last
 
  private:
   Id ParseConstant(DType type);

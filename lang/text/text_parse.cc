@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-// Recursive descent. After the first error every method returns at once, with some value.
+// A recursive-descent parser. After the first error, every method returns immediately with an arbitrary
+// value.
 class Parser : private ExprReader {
  public:
   explicit Parser(absl::string_view text) : ExprReader(text) {}
@@ -207,7 +208,7 @@ class Parser : private ExprReader {
         do {
           const Sum guard = ParseSum(scope);
           for (Split s : guard.splits) {
-            s.scale = 0;  // named, so that it must lie in its extent; adds nothing
+            s.scale = 0;  // scale 0: requires the guard to hold and adds nothing
             sum.splits.push_back(s);
           }
         } while (ok() && Accept(","));
@@ -265,7 +266,7 @@ class Parser : private ExprReader {
   }
 
   std::map<std::string, Id> monoids_;
-  std::map<Id, Token> blocks_;  // where their names stand
+  std::map<Id, Token> blocks_;  // the position of each block's name
   std::vector<std::string> constants_;
 };
 

@@ -41,7 +41,7 @@ std::vector<Token> Tokenize(absl::string_view text) {
       if (at < text.size() && text[at] == '"') {
         ++at;
       } else {
-        token.kind = Token::Kind::kSign;  // no quote at its end: refused wherever it stands
+        token.kind = Token::Kind::kSign;  // an unterminated string, which no rule accepts
       }
       tokens.push_back(token);
       continue;

@@ -1,4 +1,4 @@
-// The words of lang/text/text_parse.cc, and reading them one by one. A part of the parser, of no use elsewhere.
+// Splits a program's text into tokens and reads them one by one. A private part of the parser.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ struct Token {
   int line = 1, column = 1;
 };
 
-// The last token is kEnd. A quote without an end is a kSign, which nothing accepts.
+// The last token is kEnd. An unterminated string becomes a kSign, which no rule accepts.
 std::vector<Token> Tokenize(absl::string_view text);
 
-// After the first failure everything reads as the end, and every method returns at once with some value.
+// Reads tokens. After the first failure, the rest reads as the end, and methods return at once.
 class TokenReader {
  public:
   explicit TokenReader(absl::string_view text) : tokens_(Tokenize(text)) {}
@@ -32,7 +32,7 @@ class TokenReader {
   const absl::Status& status() const { return status_; }
   const Token& Next(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   void FailAt(const Token& token, absl::string_view message);
-  // Fails at the next token: found it, wanted `what`.
+  // Fails at the next token with the message that it was found and `what` was wanted.
   void Wanted(absl::string_view what);
   bool Is(absl::string_view text, size_t ahead = 0) const;
   bool Accept(absl::string_view text);
@@ -41,9 +41,9 @@ class TokenReader {
   int64_t Integer(absl::string_view what);
   Id Id32(absl::string_view what);
   LoopKind KindOfLoop();
-  // (from, to, bits)
+  // Reads (from, to, bits).
   Swizzle SwizzleBits();
-  // Stages of a pipeline's children.
+  // Reads the stages of a pipeline's children.
   std::vector<PipelineStage> Stages();
   template <size_t N>
   int OneOf(const absl::string_view (&names)[N], absl::string_view what) {

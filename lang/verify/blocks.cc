@@ -72,7 +72,7 @@ class BlockChecker : public Checker {
     }
   }
 
-  // Marks over the block's own iters.
+  // Checks that the marks use only the block's own iters.
   bool CheckOwn(Range marks, int iters, absl::string_view what) {
     for (const Id mark : p_.List(marks)) {
       for (const Split& s : p_.Splits(p_.marks[mark].splits)) {
@@ -133,7 +133,7 @@ class BlockChecker : public Checker {
       CheckBounds(block, dest.buffer, dest.index, {});
   }
 
-  // `scope` stands for the guards: shared operands are seen once in each.
+  // `scope` identifies the active guards. An operand that is shared is checked once in each scope.
   void CheckExpr(Id block, Id expr, const std::vector<Guard>& guards, int scope) {
     if (!ok() || !seen_.emplace(scope, expr).second) return;
     const Expr& e = p_.exprs[expr];
@@ -169,7 +169,8 @@ class BlockChecker : public Checker {
     for (const Id operand : e.Operands()) CheckExpr(block, operand, guards, scope);
   }
 
-  // Without guards every index is proven to lie in its dimension; with them it is not proven to lie outside.
+  // Without guards, every index must be proven to lie in its dimension. With guards, it must not be proven
+  // to lie outside.
   void CheckBounds(Id block, Id buffer, Range index, std::vector<Guard> guards) {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     const Extents extents(p_, block);
@@ -187,7 +188,7 @@ class BlockChecker : public Checker {
     }
   }
 
-  // --- order: what is read has been written by a block before, or in an iteration before
+  // --- order: an earlier block or an earlier iteration has written what a block reads
   void CheckOrder(Id block) {
     const auto comes_before = [&](Id writer) {
       return writer != block &&
@@ -209,7 +210,7 @@ class BlockChecker : public Checker {
     }
   }
 
-  // Scopes with the expressions seen there; by scope and guard, the scope within.
+  // The expressions seen in each scope, and the inner scope of each scope and guard.
   absl::flat_hash_set<std::pair<int, Id>> seen_;
   absl::flat_hash_map<std::pair<int, Id>, int> scopes_;
 };

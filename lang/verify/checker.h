@@ -1,4 +1,4 @@
-// What the parts of the verifier share. Private to verify.cc and its parts: pools.cc, tree.cc, blocks.cc.
+// Shared by the parts of the verifier. Private to verify.cc and its parts: pools.cc, tree.cc, blocks.cc.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace kiln {
 
 // The first invariant that does not hold. Checks stop there: later ones rely on earlier ones.
 struct Violation {
-  std::string where;  // a prefix of messages: what is checked now
+  std::string where;  // a prefix of messages: the object that is checked
   absl::Status status;
 };
 
@@ -61,11 +61,11 @@ class Checker {
   Violation& first_;
 };
 
-// Whatever the pools name is there: names, marks, buffers, monoids, expressions.
+// Checks that the pools refer only to existing names, marks, buffers, monoids and expressions.
 void CheckPools(const Program& program, Violation& first);
-// The tree's links, its loops and blocks, and the parameters. Requires the pools.
+// Checks the tree's links, its loops and blocks, and the parameters. Requires valid pools.
 void CheckTree(const Program& program, Violation& first);
-// The bindings, the body and the order of a block in the tree. Requires both.
+// Checks the bindings, the body and the order of a block. Requires valid pools and a valid tree.
 void CheckBlock(const Program& program, Id block, Violation& first);
 
 }  // namespace kiln

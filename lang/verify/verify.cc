@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// What several blocks share: calls of intrinsics, and what parallel iterations may access.
+// Checks rules that concern several blocks: calls of intrinsics, and accesses of parallel iterations.
 absl::Status CheckTogether(const Program& p) {
   const absl::Status calls = HasCalls(p) ? CheckCalls(p) : absl::OkStatus();
   const absl::Status kept = calls.ok() && Restricted(p) ? CheckRestrictions(p) : calls;

@@ -1,4 +1,4 @@
-// Verify (lang/program/program.h) for those who know where blocks came from.
+// Verify (lang/program/program.h) for callers that know where blocks came from.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-// `broken` is the block that an error is about, or kNone.
+// Sets `broken` to the block that the error is about, or to kNone.
 absl::Status Verify(const Program& program, Id& broken);
 
 }  // namespace kiln

@@ -117,7 +117,8 @@ absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& p, const Part
 
 namespace {
 
-// The iters of the part: the spatial ones of the block, then a loop each.
+// The iters of the block that computes partial results: the spatial ones of the old block, then one for each
+// outer and inner loop.
 std::vector<Iter> PartIters(Program& p, Range old, const Parts& parts) {
   std::vector<Iter> iters;
   for (const Iter& iter : p.Iters(old)) {
@@ -134,13 +135,13 @@ std::vector<Iter> PartIters(Program& p, Range old, const Parts& parts) {
   return iters;
 }
 
-// What the two blocks store, by result.
+// By result: the values and destinations of the block with partial results and of the combining block.
 struct Stores {
   std::vector<int32_t> part_values, combine_values, combine_initial;
   std::vector<Access> part_dests, combine_dests;
 };
 
-// With a workspace for each result, in which dimensions of `outer`, new iters, are put in at `axis`.
+// Adds a workspace for each result, with the dimensions of `outer` (new iters) inserted at `axis`.
 Stores AddWorkspaces(Program& p, const BlockNode& old, BodyRewriter& rewriter,
                      const std::vector<std::pair<Source, int64_t>>& outer, absl::string_view suffix,
                      Scope scope, int axis) {
@@ -171,12 +172,12 @@ Stores AddWorkspaces(Program& p, const BlockNode& old, BodyRewriter& rewriter,
   return stores;
 }
 
-// Which instances exist, as marks, and those that the block's iters are.
+// Marks that decide which instances of the two blocks exist, and the marks of the old block's iters.
 struct Instances {
   std::vector<int32_t> part, combine, map;
 };
 
-// `inner`: the first of the part's iters that are reduced within.
+// `inner`: position of the first iter that belongs to an inner loop.
 Instances InstancesOf(Program& p, const BlockNode& old, const Parts& parts, int inner) {
   const auto most = [&](const Sum& sum) {
     return Bounds(sum, [&](Source s) { return parts.extents[s.id]; }).max;

@@ -26,14 +26,14 @@ class Schedule : public ScheduleCore {
  public:
   using ScheduleCore::ScheduleCore;
 
-  // --- looking up
+  // --- Steps that look up blocks and loops.
   Block GetBlock(absl::string_view name, Where where = Where::current());
   // The loops around a block up to the enclosing block, outermost first.
   std::vector<Loop> GetLoops(Block block, Where where = Where::current());
   std::vector<Block> GetProducers(Block block, Where where = Where::current());
   std::vector<Block> GetConsumers(Block block, Where where = Where::current());
 
-  // --- sampling
+  // --- Steps that sample values, and arithmetic on them.
   using TileOptions = kiln::TileOptions;
   Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "",
                           Where where = Where::current());
@@ -53,7 +53,7 @@ class Schedule : public ScheduleCore {
   // One number of a tile; index -1 is the last.
   Value Part(Value tile, int index, Where where = Where::current());
 
-  // --- loops
+  // --- Steps that change loops.
   std::vector<Loop> Split(Loop loop, const std::vector<Factor>& factors, Where where = Where::current());
   template <size_t N>
   std::array<Loop, N> Split(Loop loop, const Factor (&factors)[N], Where where = Where::current()) {
@@ -77,7 +77,8 @@ class Schedule : public ScheduleCore {
   // children that wait for it.
   void Pipeline(Loop loop, PipelineOptions options = {}, Where where = Where::current());
 
-  // --- placement `place` is a position below the loop: "first" is right after the last producer; "last" is
+  // --- Steps that move blocks.
+  // `place` is a position below the loop: "first" is right after the last producer; "last" is
   // right before the first consumer, or the end; a number is before that child. "" means last for ComputeAt
   // and first for ReverseComputeAt.
   void ComputeAt(Block block, Loop loop, absl::string_view place = "", Where where = Where::current());
@@ -91,7 +92,7 @@ class Schedule : public ScheduleCore {
   // constants.
   void Prepare(Block block, Where where = Where::current());
 
-  // --- lemmas: their result is the new reference program; they come before all other steps
+  // --- Lemmas: their result is the new reference program. They come before all other steps.
   // Reduces in a wider type and rounds once at the end. Returns the block that rounds.
   Block AccumulateIn(Block block, absl::string_view dtype, Where where = Where::current());
   // Lets lowering drop terms of a sum of products in which a factor is zero beyond bounds (padding).
@@ -99,7 +100,8 @@ class Schedule : public ScheduleCore {
   // Drops terms of a sum of products in which a factor is one of the zeros between elements.
   void SkipZeros(Block block, Where where = Where::current());
 
-  // --- buffers Copies the part of the n-th buffer read (in order of first use) to a new buffer. Returns the
+  // --- Steps that change buffers.
+  // Copies the part of the n-th buffer read (in order of first use) to a new buffer. Returns the
   // copying block.
   Block CacheRead(Block block, int operand, absl::string_view storage = "global",
                   Where where = Where::current());
@@ -131,24 +133,26 @@ class Schedule : public ScheduleCore {
                        Where where = Where::current());
   void SetScope(Block block, absl::string_view storage, Where where = Where::current());
 
-  // --- reductions Gives each iteration of `loop` a partial result, in a workspace whose dimension `axis` is
+  // --- Steps that change reductions.
+  // Gives each iteration of `loop` a partial result, in a workspace whose dimension `axis` is
   // the loop. Returns the combining block.
   Block Rfactor(Block block, Loop loop, int axis = 0, absl::string_view storage = "global",
                 Where where = Where::current());
   // Moves the initialization of a reduction to a block of its own before `loop`. Returns that block.
   Block DecomposeReduction(Block block, Loop loop, Where where = Where::current());
 
-  // --- intrinsics: make a block of a loop, make a call of a block, turn a contraction into loops m, n and k
+  // --- Steps for intrinsics: make a block of a loop, make a call of a block or loop, turn a contraction into
+  // loops m, n and k.
   Block Blockize(Loop loop, Where where = Where::current());
   void Tensorize(Block tile, absl::string_view intrinsic, Where where = Where::current());
   void Tensorize(Loop loop, absl::string_view intrinsic, Where where = Where::current());
   std::array<Loop, 3> Einsum(Block block, const std::vector<int64_t>& to, Where where = Where::current());
 
-  // --- annotations
+  // --- Steps that set annotations of blocks and loops.
   void Annotate(Block block, absl::string_view key, int64_t value, Where where = Where::current());
   void Annotate(Loop loop, absl::string_view key, int64_t value, Where where = Where::current());
 
-  // --- late steps: every replay computes their effect from the program at that point
+  // --- Late steps: every replay computes their effect from the program at that point.
   // Fuses and parallelizes the outer data parallel loops of every nest, up to `limit` iterations.
   void ParallelizeOuter(Factor limit, Where where = Where::current());
   // Vectorizes the innermost loop of every block if its accesses allow that, with up to `lanes` elements.

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "absl/strings/str_cat.h"
-#include "lang/base/check.h"
+#include "absl/strings/str_join.h"
 #include "lang/reference/shadow.h"
 #include "lang/text/text.h"
 #include "lang/verify/verify.h"
@@ -15,40 +18,86 @@
 namespace kiln {
 namespace {
 
-Enumeration EnumerationOf(absl::string_view space, const Program& program, const Target& target) {
+absl::StatusOr<Enumeration> EnumerationOf(absl::string_view space, const Program& program,
+                                          const Target& target) {
   const auto parsed = ParseSpace(space);
-  KILN_CHECK(parsed.ok(), parsed.status().ToString());
-  auto enumeration = Enumerate(*parsed, program, target, {.space = std::string(space)});
-  KILN_CHECK(enumeration.ok(), enumeration.status().ToString());
-  return *std::move(enumeration);
+  if (!parsed.ok()) return parsed.status();
+  return Enumerate(*parsed, program, target, {.space = std::string(space)});
+}
+
+absl::string_view FirstLine(absl::string_view text) { return text.substr(0, text.find('\n')); }
+
+absl::string_view LastPart(absl::string_view name) { return name.substr(name.rfind('/') + 1); }
+
+bool IsNamed(absl::string_view full, absl::string_view name) {
+  return full == name || LastPart(full) == name;
+}
+
+bool IsShown(const Sketch& sketch, const ShownSketches& shown) {
+  return std::all_of(shown.choices.begin(), shown.choices.end(), [&](const auto& wanted) {
+    return std::any_of(sketch.trace.choices.begin(), sketch.trace.choices.end(), [&](const auto& made) {
+      return IsNamed(made.name, wanted.first) && wanted.second == absl::StrCat(made.picked);
+    });
+  });
+}
+
+// The trace under the decisions, and the program that it makes.
+std::string ScheduledText(Trace trace, const ShownSketches& shown, const Program& program,
+                          const Target& target) {
+  for (const auto& [site, decision] : shown.decisions) {
+    bool found = false;
+    for (Step& step : trace.steps) {
+      if (step.site.empty() || !IsNamed(step.site, site)) continue;
+      step.decision.assign(decision.begin(), decision.end());
+      found = true;
+    }
+    if (!found) return absl::StrCat("error: there is no site ", site, "\n");
+  }
+  const auto replayed = Replay(trace, program, target);
+  if (!replayed.ok()) return absl::StrCat("error: ", FirstLine(replayed.status().message()), "\n");
+  return absl::StrCat(Print(trace), "\n", ToString(replayed->program()));
 }
 
 }  // namespace
 
-std::string SketchesText(absl::string_view space, const Program& program, const Target& target) {
-  const Enumeration enumeration = EnumerationOf(space, program, target);
-  std::string text = absl::StrCat("space: ", space, "\n", ToString(program));
-  for (size_t i = 0; i < enumeration.sketches.size(); ++i) {
-    const Sketch& sketch = enumeration.sketches[i];
-    absl::StrAppend(&text, "\nsketch ", i + 1, " of ", enumeration.sketches.size(), "\n",
-                    Print(sketch.trace));
+std::string SketchesText(absl::string_view space, const Program& program, const Target& target,
+                         const ShownSketches& shown) {
+  const auto enumeration = EnumerationOf(space, program, target);
+  if (!enumeration.ok()) return absl::StrCat("error: ", FirstLine(enumeration.status().message()), "\n");
+  std::vector<std::string> parts;
+  for (const Sketch& sketch : enumeration->sketches) {
+    if (!IsShown(sketch, shown)) continue;
+    std::string& part = parts.emplace_back("sketch");
+    for (const auto& choice : sketch.trace.choices)
+      absl::StrAppend(&part, " ", LastPart(choice.name), "=", choice.picked);
+    part += "\n";
+    if (!shown.decisions.empty()) {
+      part += ScheduledText(sketch.trace, shown, program, target);
+      continue;
+    }
+    part += Print(sketch.trace);
     for (const SketchSite& site : sketch.sites)
-      absl::StrAppend(&text, "site ", site.name, ": ", site.support, "\n");
+      absl::StrAppend(&part, "site ", site.name, ": ", site.support, "\n");
   }
-  for (const DroppedSequence& dropped : enumeration.dropped)
-    absl::StrAppend(
-        &text, "\ndropped: ",
-        absl::string_view(dropped.reason.message()).substr(0, dropped.reason.message().find('\n')), "\n");
-  if (!enumeration.declined.empty()) text += "\n";
-  for (const auto& declined : enumeration.declined)
-    absl::StrAppend(&text, "declined: ", declined.where, ": ", declined.why, "\n");
-  return text;
+  if (parts.empty() && !enumeration->sketches.empty())
+    parts.emplace_back("error: no sketch has these choices\n");
+  std::set<std::string> dropped;
+  for (const DroppedSequence& sequence : enumeration->dropped)
+    dropped.insert(absl::StrCat("dropped: ", FirstLine(sequence.reason.message()), "\n"));
+  if (!dropped.empty()) parts.push_back(absl::StrJoin(dropped, ""));
+  std::string declined;
+  for (const auto& block : enumeration->declined)
+    absl::StrAppend(&declined, "declined: ", block.where, ": ", block.why, "\n");
+  if (!declined.empty()) parts.push_back(std::move(declined));
+  return absl::StrJoin(parts, "\n");
 }
 
 void ExpectSketchesCompute(absl::string_view space, const Program& program, const Target& target, int draws) {
   const auto wanted = RunShadow(program);
   ASSERT_TRUE(wanted.ok()) << wanted.status();
-  for (const Sketch& sketch : EnumerationOf(space, program, target).sketches) {
+  const auto enumeration = EnumerationOf(space, program, target);
+  ASSERT_TRUE(enumeration.ok()) << enumeration.status();
+  for (const Sketch& sketch : enumeration->sketches) {
     int applied = 0;
     for (int draw = 0; draw < draws; ++draw) {
       RandomDice dice(Engine{static_cast<uint64_t>(draw)});

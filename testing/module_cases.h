@@ -3,11 +3,12 @@
 //   EXPECT_NE(SketchesText("each-block(my-module)", program).find("vectorize"), std::string::npos);
 //   ExpectSketchesCompute("each-block(my-module)", program);
 //
-// A space string that does not parse and a program that the space cannot enumerate end the test program with a
-// message.
+// Where the whole text is expected, write it into a file: testing/case_files.h.
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "lang/program/program.h"
@@ -15,11 +16,21 @@
 
 namespace kiln {
 
-// The sketches of a space as text: each with its sites and the number of decisions of each site; then the sequences
-// of choices that do not apply, and why modules declined blocks.
-std::string SketchesText(absl::string_view space, const Program& program, const Target& target = Target());
+// Which sketches a text shows, and under which decisions. Choices and sites are named by the last part of their name
+// or by all of it: "S1" or "multi-level-tiling/matmul/S1".
+struct ShownSketches {
+  std::vector<std::pair<std::string, std::string>> choices = {};             // {"write-reuse", "1"}
+  std::vector<std::pair<std::string, std::vector<int64_t>>> decisions = {};  // {"S1", {1, 2, 2, 16}}
+};
 
-// Every sketch, under `draws` random decisions, passes Verify and computes what the program computes.
+// Each sketch under a line of its choices. Without decisions: its trace, and its sites with the number of decisions
+// of each. With decisions: its trace under them and the scheduled program. At the end, why sequences of choices do
+// not apply and why modules declined blocks. "error: ..." if the space does not parse or there is nothing to show.
+std::string SketchesText(absl::string_view space, const Program& program, const Target& target = Target(),
+                         const ShownSketches& shown = {});
+
+// Every sketch, under `draws` random decisions, passes Verify and computes what the program computes. A space that
+// does not parse fails the test.
 void ExpectSketchesCompute(absl::string_view space, const Program& program, const Target& target = Target(),
                            int draws = 6);
 

@@ -1,12 +1,14 @@
-// Tests the module of consumer_module.cc.
+// Tests the module of consumer_module.cc: what its sketches are (cases/), and that they compute the same.
 #include <gtest/gtest.h>
 
+#include "testing/case_files.h"
 #include "testing/matmul.h"
-#include "testing/module_cases.h"
 
 namespace {
 
-TEST(SplitFirstLoop, KeepsWhatAProgramComputes) {
+const bool kRegistered = kiln::RegisterModuleCases(CASES);
+
+TEST(SplitFirstLoop, KeepsWhatAMatmulComputes) {
   kiln::ExpectSketchesCompute("each-block(split-first-loop)", kiln::Matmul(8, 4, 6));
 }
 

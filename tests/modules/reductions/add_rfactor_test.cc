@@ -1,8 +1,8 @@
-// add-rfactor: chunks for cores, lanes for matrix times vector.
+// add-rfactor with the modules that follow it; tests/modules/cases/reductions has its sketches.
 #include <gtest/gtest.h>
 
 #include "testing/matmul.h"
-#include "tests/support/expect_module.h"
+#include "testing/module_cases.h"
 
 namespace kiln {
 namespace {
@@ -21,18 +21,6 @@ Target Cores(int cores) {
   Target target;
   target.cores = cores;
   return target;
-}
-
-TEST(AddRfactor, TakesLanesOfTheReductionWhereRowsGiveNone) {
-  ExpectModule("add_rfactor_lanes", "each-block(add-rfactor)", MatrixTimesVector(20, 64));
-}
-
-TEST(AddRfactor, TakesChunksForIdleCores) {
-  ExpectModule("add_rfactor_chunks", "each-block(add-rfactor)", Matmul(2, 3, 48), Cores(4));
-}
-
-TEST(AddRfactor, LeavesWhatKeepsCoresAndLanesBusy) {
-  ExpectModule("add_rfactor_declined", "each-block(add-rfactor)", Matmul(16, 32, 8), Cores(4));
 }
 
 TEST(AddRfactor, ComputesTheSameBeforeTheOtherModules) {

@@ -1,84 +1,42 @@
-// Packed operands: what the copies look like, and where they go.
-#include "absl/strings/match.h"
-#include "absl/strings/substitute.h"
-#include "gmock/gmock.h"
+// Which operands may be packed; tests/modules/cases/tiling has what packing them gives.
+#include <gtest/gtest.h>
+
 #include "lang/analysis/access.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/text/text.h"
-#include "testing/matmul.h"
-#include "testing/scheduled.h"
-#include "tests/modules/tiling/sketch_of.h"
-#include "tests/support/expect_module.h"
-#include "tests/support/golden.h"
-#include "trace/enumerate.h"
-#include "trace/replay.h"
-#include "trace/text.h"
+#include "testing/module_cases.h"
 
 namespace kiln {
 namespace {
 
-TEST(PackOperands, MakesPanelsAsWideAsTheInnermostTiles) {
-  const Program program = Matmul(20, 64, 32);
-  Trace trace = SketchOf(program, 3);
-  for (Step& step : trace.steps) {
-    if (absl::EndsWith(step.site, "R2")) step.decision = {2, 16};
-    if (absl::EndsWith(step.site, "S1")) step.decision = {1, 2, 2, 16};
-    if (absl::EndsWith(step.site, "S0")) step.decision = {2, 1, 2, 5};
-    if (absl::EndsWith(step.site, "max-unroll")) step.decision = {0};
-  }
-  const auto replayed = Replay(trace, program, Target());
-  ASSERT_TRUE(replayed.ok()) << replayed.status();
-  ExpectGolden("modules/pack_operands.txt", Print(trace) + "\n" + ToString(replayed->program()));
-}
+TEST(PackOperands, LeavesAnOperandThatOnlyWindowsReadAgain) {
+  const auto program = ParseProgram(R"(kiln.program v1
+program depthwise
+parameters x, w, y
+buffer x: f32[8, 34] input
+buffer w: f32[8, 3] input
+buffer y: f32[8, 32] output
 
-TEST(PackOperands, WalksDownTheRowsOfEachPanelOfColumns) {
-  const Program program = Matmul(20, 64, 32);
-  Trace trace = SketchOf(program, 4);
-  for (Step& step : trace.steps) {
-    if (absl::EndsWith(step.site, "R2")) step.decision = {2, 16};
-    if (absl::EndsWith(step.site, "S1")) step.decision = {1, 1, 4, 16};
-    if (absl::EndsWith(step.site, "S0")) step.decision = {1, 2, 2, 5};
-    if (absl::EndsWith(step.site, "max-unroll")) step.decision = {64};
-  }
-  const auto replayed = Replay(trace, program, Target());
-  ASSERT_TRUE(replayed.ok()) << replayed.status();
-  ExpectGolden("modules/pack_operands_goto.txt", Print(trace) + "\n" + ToString(replayed->program()));
-}
-
-TEST(PackOperands, CopiesOneOperandAndLeavesTheOther) {
-  constexpr char kSpace[] =
-      "pin site=write-reuse to=1 | pin site=read-reuse to=$0 | each-block(multi-level-tiling)";
-  ExpectModule("pack_operands_first", absl::Substitute(kSpace, 1), Matmul(20, 64, 32));
-  ExpectModule("pack_operands_second", absl::Substitute(kSpace, 2), Matmul(20, 64, 32));
-}
-
-TEST(PackOperands, LeavesWhatOnlyWindowsReadAgain) {
-  const Program program = Depthwise();
-  Schedule s = Scheduled(program);
-  const Id block = s.node(s.GetBlock("sum"));
-  EXPECT_FALSE(IsReusedWhole(program, block, AccessOf(program, block, 0)));  // x
-  EXPECT_TRUE(IsReusedWhole(program, block, AccessOf(program, block, 1)));   // w, by each h
-  const auto enumeration = Enumerate(CpuSpace, program, Target());
-  ASSERT_TRUE(enumeration.ok());
-  EXPECT_EQ(enumeration->sketches.size(), 6u);  // three ways to write, and w packed or not
-  for (const Sketch& sketch : enumeration->sketches)
-    EXPECT_THAT(Print(sketch.trace), testing::Not(testing::HasSubstr("cache-read b0 storage")));
-}
-
-TEST(PackOperands, AUserOfOneOperandHasNoChoiceOfAll) {
-  Builder b("squares");
-  const Id x = b.Input("x", DType::kF32, {16, 16}), y = b.Output("y", DType::kF32, {16, 16});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
-  b.Reduce("square", {{"i", 16}, {"j", 16}, {"k", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i, j}},
-           b.Mul(b.Load(x, {i, k}), b.Load(x, {k, j})));
-  const auto enumeration = Enumerate(CpuSpace, b.Finish(), Target());
-  ASSERT_TRUE(enumeration.ok()) << enumeration.status();
-  for (const Sketch& sketch : enumeration->sketches) {
-    for (const auto& choice : sketch.trace.choices) {
-      if (absl::EndsWith(choice.name, "read-reuse")) {
-        EXPECT_EQ(choice.n, 2);
+for h < 32 {
+  for c < 8 {
+    for k < 3 {
+      block sum {
+        spatial h < 32 = h
+        spatial c < 8 = c
+        reduction k < 3 = k
+        y[c, h] sum= x[c, h + k]*w[c, k]
       }
     }
   }
+}
+)");
+  ASSERT_TRUE(program.ok()) << program.status();
+  const Id sum = Blocks(*program)[0];
+  EXPECT_FALSE(IsReusedWhole(*program, sum, AccessOf(*program, sum, 0)));  // x
+  EXPECT_TRUE(IsReusedWhole(*program, sum, AccessOf(*program, sum, 1)));   // w, by each h
+  const std::string sketches = SketchesText("cpu", *program);
+  EXPECT_EQ(sketches.find("cache-read b0 storage"), std::string::npos) << sketches;
+  EXPECT_NE(sketches.find("cache-read b0 operand=1"), std::string::npos) << sketches;
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ struct Options {
   std::string results = "bench/results/compile.json", commit;
 };
 
-// CPU milliseconds of this thread.
+// The CPU time that this thread has used, in milliseconds.
 double Now() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

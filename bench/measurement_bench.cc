@@ -49,7 +49,7 @@ struct Options {
   std::string results = "bench/results/measurement.json", commit;
 };
 
-// --- The three measurements: runs, race and injections.
+// --- The functions below implement the three measurements: runs, race and injections.
 
 // A measurer that can run other code than it built.
 struct Swapping {

@@ -38,7 +38,7 @@ OptionDecl<Options> Option(const char* name, T Options::* member, Allowed allowe
   return {name, member, std::move(allowed)};
 }
 
-// "key=value" pairs as the space string spells them.
+// The options of a module as (key, value) pairs, spelled as in the space string.
 using OptionText = std::vector<std::pair<std::string, std::string>>;
 
 struct ModuleEntry {

@@ -181,7 +181,7 @@ class Maker {
     }
   }
 
-  // A load, or a random expression of it.
+  // Loads an element, and sometimes applies a random expression to it.
   Id Loaded(Id from, const std::vector<Sum>& index) {
     const Id value = b_.Load(from, index);
     if (!kinds_.types || dice_.Flip(0.6)) return value;
@@ -404,7 +404,7 @@ class Maker {
     Finish(out, iters, b_.Mul(b_.Load(apart, index), b_.Load(weights, {r})));
   }
 
-  // Two blocks that each write one half of a buffer.
+  // Adds two blocks that each write one half of a buffer.
   void Concatenation(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     std::vector<Extent> both = shape;
@@ -417,7 +417,7 @@ class Maker {
     b_.Compute("right", IterSpecs(shape), {dest, index}, b_.Add(value, Number(1)));
   }
 
-  // A buffer that is written, read, and written again.
+  // Adds blocks that write a buffer, read it, and write it again.
   void Overwritten(Id from, const std::vector<Extent>& shape) {
     const std::vector<Sum> index = Index(shape.size());
     const Id value = b_.Load(from, index);

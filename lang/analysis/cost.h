@@ -20,7 +20,7 @@ bool IsReadOnce(const Program& program, Id block);
 // inlining permutes no access.
 bool KeepsOrder(const Program& program, Id block);
 
-// The operations in the block's body.
+// The set of operations (add, exp, ...) in the block's body.
 std::set<Op> OpsOf(const Program& program, Id block);
 
 // True for a reduction in which some read does not depend on some spatial iter, so that tiles reuse loaded

@@ -11,7 +11,7 @@ namespace kiln {
 std::vector<Id> Blocks(const Program& program);
 // Live blocks below a node (itself excluded), in program order.
 std::vector<Id> BlocksBelow(const Program& program, Id node);
-// The same, but with the node itself first if it is a block.
+// Live blocks below a node in program order, with the node itself first if it is a block.
 std::vector<Id> BlocksOf(const Program& program, Id node);
 
 // All expressions that a block evaluates: its values, its initial values and their operands. Each appears

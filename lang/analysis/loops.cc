@@ -21,7 +21,8 @@ bool UsedOutside(const Program& p, Id buffer, Id loop) {
   });
 }
 
-// shared: assume that no buffer is private to an iteration.
+// OK if the iterations of a loop are independent. reductions_too: the loop may feed reductions. shared: no
+// buffer counts as private to an iteration.
 absl::Status CheckIndependent(const Program& p, Id loop, bool reductions_too, bool shared) {
   for (const Id block : BlocksBelow(p, loop)) {
     if (p.nodes[block].first != kNone) continue;

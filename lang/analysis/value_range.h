@@ -43,7 +43,7 @@ struct ValueRange {
 ValueRange Hull(const ValueRange& a, const ValueRange& b);
 ValueRange Intersection(const ValueRange& a, const ValueRange& b);
 
-// All values of a dtype.
+// The range of all values that a dtype can represent.
 ValueRange FullRange(DType type);
 
 // True if the operation is an integer division or remainder, which is undefined for divisor 0.

@@ -41,7 +41,7 @@ class Copier {
     to_.buffers[copy].layout = layout;
   }
 
-  // Call it after all buffers were added.
+  // Gives the copy its constants' bytes. Call it after all buffers were added.
   void SetConstants() {
     if (!constants_.empty())
       to_.constants = std::make_shared<const std::vector<std::string>>(std::move(constants_));

@@ -36,7 +36,7 @@ struct CodeSum {
   }
 };
 
-// variable_of: returns the variable's number for a source.
+// Translates a sum of an index map; `variable_of` returns the variable's number for a source.
 CodeSum MakeSum(const Sum& sum, absl::FunctionRef<int(Source)> variable_of);
 
 // The indices of an access to a buffer; each is checked against its dimension.
@@ -84,7 +84,7 @@ CodeAccess MakeAccess(const Program& program, Id buffer, absl::Span<const int32_
 class BodyCode {
  public:
   BodyCode() = default;
-  // `args`: the number of kArg values (0 outside of monoids).
+  // Compiles the expressions. `args`: the number of kArg values (0 outside of monoids).
   BodyCode(const Program& program, absl::Span<const int32_t> exprs, int args,
            absl::FunctionRef<int(Source)> variable_of);
 
@@ -93,7 +93,7 @@ class BodyCode {
   // more runs.
   const std::vector<Scalar>& initial() const { return initial_; }
   DType type(int reg) const { return types_[reg]; }
-  // The register with the value of exprs[i] after Run.
+  // The register that holds the value of exprs[i] after Run.
   int result(int i) const { return results_[i]; }
 
   // Runs the code. load(const CodeAccess&, int64_t position or -1, Scalar* value) -> bool loads an element;
@@ -165,9 +165,9 @@ class BodyCode {
     Kind kind;
     Op op = Op::kConstant;
     DType type = DType::kF32, from = DType::kF32;
-    int to = 0, a = 0, b = 0,
-        c = 0;  // registers; for kLoad, kGather, kIndex and kUnless, a is an access or a sum;
-                // b is a position in the code, or in gathered_
+    // Registers of the result and of the operands. For kLoad, kGather, kIndex and kUnless, a is the number of
+    // an access or a sum. For kGather, kUnless and kJump, b is a position in gathered_ or in the code.
+    int to = 0, a = 0, b = 0, c = 0;
     int64_t extent = 0;
     ScalarFunction function = nullptr;
   };

@@ -76,7 +76,7 @@ class Flow {
       case Monoid::Kind::kSum: {
         ValueRange sum = start.value_or(ValueRange::Of(0, 0));
         const ValueRange count = ValueRange::Of(0, Terms(b));
-        // The sum of between no and all terms, plus the start.
+        // The range of a sum of between zero and all terms, to which the start is added.
         const ValueRange all = ApplyToRanges(Op::kMul, DType::kI64, DType::kI64, value, count, {});
         const bool positive = value.min > 0 && sum.min >= 0;
         sum = ApplyToRanges(Op::kAdd, type, type, all, sum, {});

@@ -24,7 +24,7 @@ struct MarkStep {
 struct PlanNode {
   Id node = kNone;
   std::vector<PlanNode> children;
-  // Fields of loops:
+  // The fields from here on are set for loops.
   int variable = -1;
   int64_t extent = 1;
   LoopKind kind = LoopKind::kSerial;
@@ -40,7 +40,7 @@ struct PlanNode {
   absl::Span<const Ring> rings;
   std::vector<int> starts;      // reductions whose destinations are initialized on entry
   std::vector<int> reductions;  // those of the blocks here and below that a loop initializes
-  // Fields of blocks:
+  // The fields from here on are set for blocks.
   int number = -1;  // position among all blocks
   std::vector<MarkStep> marks;
   BodyCode body, initial, combine;

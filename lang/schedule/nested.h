@@ -13,7 +13,7 @@ namespace kiln {
 absl::Status RunNested(Call& call, const char* name, const std::vector<Id>& loops,
                        const std::vector<int64_t>& numbers, const std::vector<Attribute>& attributes,
                        std::vector<Id>* results);
-// The same for a primitive whose first operand is a block.
+// Like RunNested, for a primitive whose first operand is a block.
 absl::Status RunNestedOnBlock(Call& call, const char* name, Id block, const std::vector<Id>& loops,
                               const std::vector<Attribute>& attributes, std::vector<Id>* results);
 

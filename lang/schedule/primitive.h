@@ -53,7 +53,7 @@ class Call {
   // The numbers of operands from .. last; a value contributes all of its numbers.
   absl::InlinedVector<int64_t, 6> numbers(int from) const;
   bool IsValue(int i) const { return step_.operands[i].kind == Operand::Kind::kValue; }
-  // The numbers of operand i.
+  // The numbers that operand i stands for.
   Decision value(int i) const;
   // True if one of operands from .. last is a sampled value, which makes results tainted.
   bool sampled(int from) const;

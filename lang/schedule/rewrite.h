@@ -18,7 +18,7 @@ class BodyRewriter {
  public:
   using LoadRule = std::function<Id(const Expr& load)>;
   using IterRule = std::function<Sum(int iter)>;
-  // `extents`: of the new iters, by position.
+  // Rewrites with these rules; `extents` are those of the new iters, by position.
   BodyRewriter(Program& program, LoadRule load, IterRule iter, std::vector<int64_t> extents)
       : program_(program), load_(std::move(load)), iter_(std::move(iter)), extents_(std::move(extents)) {}
 
@@ -50,7 +50,7 @@ void RemoveWithEmptyLoops(Program& program, Id node);
 // Builds a nest with one new loop for each iter of `block` and the block inside. The iters are bound to
 // ranges[i].base + loop. Returns the outermost node, detached.
 Id NestOver(Program& program, Id block, const std::vector<DimRange>& ranges, bool tainted);
-// For each iter, its whole range.
+// For each iter of the block, the range of all its values.
 std::vector<DimRange> WholeRanges(const Program& program, Id block);
 
 // Copies a mark with its live loops replaced. Definitions of dead loops are followed and copied.

@@ -40,7 +40,7 @@ class Schedule : public ScheduleCore {
   // A tile whose product may exceed the extent, for extents with few divisors.
   Value SampleTile(Loop loop, TileOptions options, absl::string_view label = "",
                    Where where = Where::current());
-  // One of `values`, with the given weights (all equal if empty).
+  // Samples one of `values` with the given weights (all equal if empty).
   Value SampleCategorical(const std::vector<int64_t>& values, const std::vector<double>& weights = {},
                           absl::string_view label = "", Where where = Where::current());
   // Where to compute a block: -2 inline, -1 at its present place, otherwise a position among its first
@@ -50,7 +50,7 @@ class Schedule : public ScheduleCore {
   // Arithmetic on all numbers of the sampled values. The results are opaque too.
   Value Multiply(const std::vector<Factor>& numbers, Where where = Where::current());
   Value Add(const std::vector<Factor>& numbers, Where where = Where::current());
-  // One number of a tile; index -1 is the last.
+  // Takes one number of a sampled tile; index -1 is the last.
   Value Part(Value tile, int index, Where where = Where::current());
 
   // --- Steps that change loops.

@@ -19,7 +19,7 @@ struct Primitive;
 
 enum class HandleKind : uint8_t { kBlock, kLoop, kValue };
 
-// The handles b3, l7 and v2, or a number.
+// An operand of a step: a handle such as b3 (block), l7 (loop) or v2 (value), or a number.
 struct Operand {
   enum class Kind : uint8_t { kBlock, kLoop, kValue, kInt };
   Kind kind = Kind::kInt;

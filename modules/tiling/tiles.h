@@ -18,7 +18,7 @@ struct Tiles {
   // The loops between the first and the last reduction level, outermost first.
   std::vector<Loop> between;
 
-  // By position of the loop before tiling:
+  // The next fields have one entry for each loop before tiling, by its position.
   std::vector<bool> reduces;                 // true for reduction loops
   std::vector<std::vector<Loop>> parts;      // the loops that it was split into, outermost first
   std::vector<std::optional<Value>> width;   // innermost factor of a spatial loop that was split

@@ -66,7 +66,7 @@ inline absl::StatusOr<Loaded> BuildProgram(const Program& program, const LowerOp
   return Loaded::FromBytes(*shared);
 }
 
-// An array of `T` in aligned memory.
+// An array of `T` in memory that is aligned to 64 bytes.
 template <typename T>
 class Array {
  public:

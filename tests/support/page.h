@@ -1,4 +1,4 @@
-// Reads pages of docs/ in tests.
+// Lets tests read pages of docs/: lines, and the contents of code blocks.
 #pragma once
 
 #include <fstream>

@@ -44,7 +44,7 @@ inline Program Tensorized(Program program, const std::string& block, const Intri
   return s.program();
 }
 
-// A family for any target.
+// An intrinsic family with these sizes that any target has.
 inline IntrinsicFamily FamilyOf(const std::string& name, int64_t m, int64_t n, int64_t k) {
   return {name, m, n, k, name + ".compute"};
 }

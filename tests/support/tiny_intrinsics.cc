@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kTypes[] = {"i32", "f64"};
 
-// $0 is the dtype, $1 the size.
+// The description of a tiny matrix product, in which $0 is the dtype and $1 the size.
 constexpr char kMma[] = R"(kiln.program v1
 program mma
 parameters A, B, C

@@ -1,4 +1,4 @@
-// Converts between buffers and vectors of numbers in tests.
+// Converts between the bytes of a buffer and a vector of numbers, for tests.
 #pragma once
 
 #include <cstring>

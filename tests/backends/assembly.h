@@ -1,4 +1,4 @@
-// Programs as assembly for machines of the table (backends/cpu/targets.h), and the loops in it.
+// Compiles programs to assembly for named machines (backends/cpu/targets.h), and finds loops in the assembly.
 #pragma once
 
 #include <regex>
@@ -32,7 +32,8 @@ inline int Matches(const std::string& text, const std::string& pattern) {
   return static_cast<int>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
 
-// What is repeated by a jump back to a label, without a jump back of another loop in it; of x86.
+// The innermost loops of x86 assembly: the text between a label and a jump back to it, without another
+// backward jump.
 inline std::vector<std::string> InnermostLoops(const std::string& assembly) {
   const std::vector<std::string> lines = absl::StrSplit(assembly, '\n');
   const std::regex jump("\tj[a-z]+\t(\\.L[A-Za-z0-9_]+).*");
@@ -54,7 +55,7 @@ inline std::vector<std::string> InnermostLoops(const std::string& assembly) {
 constexpr char kFma[] = "\tvfmadd", kStack[] = "\tv[^\n]*\\(%r(sp|bp)\\)",
                kStore[] = "\tvmov[^\n]*\t%[xyz]mm[0-9]+(, -?[0-9]*|, )\\(";
 
-// Innermost loops that multiply and add.
+// The innermost loops that contain fused multiply-adds.
 inline std::vector<std::string> LoopsOfSums(const std::string& assembly) {
   std::vector<std::string> loops;
   for (const std::string& loop : InnermostLoops(assembly))
@@ -62,7 +63,7 @@ inline std::vector<std::string> LoopsOfSums(const std::string& assembly) {
   return loops;
 }
 
-// The registers that fused multiply-adds leave sums in.
+// The registers in which fused multiply-adds accumulate.
 inline std::set<std::string> Accumulators(const std::string& loop) {
   std::set<std::string> registers;
   const std::regex fma("\tvfmadd[^\n]*, (%[xyz]mm[0-9]+)");
@@ -71,7 +72,8 @@ inline std::set<std::string> Accumulators(const std::string& loop) {
   return registers;
 }
 
-// A loop that keeps so many vectors of sums: it spills and stores nothing, and each has its register.
+// Expects that a loop keeps `sums` vectors of accumulators, each in a register of its own, without spills or
+// stores.
 inline void ExpectSumsInRegisters(const std::string& loop, int sums) {
   EXPECT_EQ(Matches(loop, kStack), 0) << loop;
   EXPECT_EQ(Matches(loop, kStore), 0) << loop;

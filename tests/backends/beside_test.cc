@@ -1,4 +1,4 @@
-// Kernels timed in turns, and what is said of their times.
+// Tests kernels that are timed in turns, and the statistics of their times.
 #include "backends/vendor/beside.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Builders: what they make, what they refuse, and that the compiler's misfortunes stay theirs.
+// Tests builders: their results, their refusals, and that a crash of the compiler does not reach the caller.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-// Lesson 9's schedules are straight programs of Kiln's language: their traces for AVX2 stand in golden files,
-// and what these replay to is what the schedules make.
+// Tests that the schedules of lesson 9 have the traces in the golden files for AVX2, and that replaying these
+// gives the same programs.
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"

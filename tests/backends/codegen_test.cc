@@ -125,7 +125,8 @@ TEST(Codegen, LanesOfBf16AreStoredOneByOne) {
   EXPECT_THAT(y, testing::ElementsAre(44, 0, 0, 0, 0, 11, 0, 0));
 }
 
-// y[i] = x[3*i + o] + x[3*i + o + 1]: both loads are of one pointer that steps, and the store of another.
+// The code for y[i] = x[3*i + o] + x[3*i + o + 1] uses one stepping pointer for both loads and one for the
+// store.
 TEST(Codegen, AddressesOfInnermostLoopsStep) {
   const char text[] = R"(
     func.func @f(%x: memref<999xf32>, %y: memref<100xf32>, %o: memref<1xindex>) {
@@ -175,7 +176,7 @@ TEST(Codegen, DescribesTheHost) {
   EXPECT_THAT(Host().fingerprint, HasSubstr(Host().cpu));
 }
 
-// from -> to on all 65536 (or given) inputs, scalar and vector.
+// MLIR text that converts all 65536 (or given) inputs from one type to another, with scalar and vector code.
 std::string Convert(const std::string& op, const std::string& from, const std::string& to) {
   return absl::StrFormat(R"(
     func.func @f(%%x: memref<65536x%2$s>, %%y: memref<65536x%3$s>, %%z: memref<65536x%3$s>) {

@@ -1,4 +1,4 @@
-// A tile of sums in an array of the stack, as lowering emits it, becomes registers.
+// Tests that a tile of accumulators in a stack array, as lowering emits it, is promoted to registers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace kiln {
 namespace {
 
-// Writes C = A * B with a register tile of `rows` x `vectors` in an alloca, fully unrolled, as lowering emits it.
+// Writes C = A * B with a register tile of `rows` x `vectors` in an alloca, fully unrolled, as lowering emits
+// it.
 class TileWriter {
  public:
   TileWriter(int m, int n, int k, int rows, int vectors, int lanes)
@@ -56,7 +57,7 @@ class TileWriter {
     });
   }
 
-  // A new value that is this operation's result.
+  // Appends an operation; returns the name of its result.
   std::string Set(const std::string& operation) {
     const std::string value = absl::StrCat("%v", next_++);
     absl::StrAppend(&text_, "  ", value, " = ", operation, "\n");

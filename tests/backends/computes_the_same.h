@@ -1,4 +1,4 @@
-// Compiled code beside the interpreter.
+// Compares the results of compiled code with those of the interpreter.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Products and sums that round once: decided when a program is lowered, and nowhere else.
+// Tests contraction: only lowering decides which products and sums are rounded once.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
@@ -87,7 +87,7 @@ TEST(Contract, FunctionsFuseWhatTheyAreMadeOf) {
   }
 }
 
-// x * x is what a power becomes; what is added to it is the program's.
+// The power becomes x * x, whose product must not be fused with the program's own addition.
 TEST(Contract, WhatAFunctionGivesIsNotFusedWithTheRest) {
   const auto f = [](Builder& b, Id x) {
     return b.Add(b.Make(Op::kPow, DType::kF32, x, b.Float(DType::kF32, 2)), b.Float(DType::kF32, 5));

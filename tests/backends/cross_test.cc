@@ -1,5 +1,5 @@
-// Programs for other machines, scheduled, exported,
-// linked with a C program and run, on Arm by qemu, against the interpreter.
+// Schedules and exports programs for other machines, links them with a C program, runs them (on Arm with
+// qemu), and compares the results with the interpreter.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -40,7 +40,8 @@ std::string Shell(const std::string& command) {
   return pclose(pipe) == 0 ? text : absl::StrCat(command, " fails: ", text);
 }
 
-// Reads a file that holds all parameters, calls f0 .. f7 on them, and appends what each leaves to a file.
+// C code that reads all parameters from a file, calls f0 .. f7 on them, and appends the outputs of each to a
+// file.
 std::string MainText(const Program& p, int functions) {
   std::string text = "#include <stdio.h>\n#include <string.h>\n", arguments, before, after;
   int64_t at = 0;
@@ -73,7 +74,7 @@ SearchSpace SpaceOf(const Program& program, const std::string& machine) {
   return space;
 }
 
-// `outputs`: those of each trace's kernel, one behind the other.
+// Expects that the kernels of all traces give `wanted`; `outputs` has their outputs one after the other.
 void ExpectOutputs(const std::string& outputs, const std::vector<std::string>& traces,
                    const std::vector<std::string>& wanted) {
   size_t at = 0;

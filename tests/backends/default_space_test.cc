@@ -1,5 +1,5 @@
-// What the default space makes of contractions whose extents divide badly, compiled and run: integers in
-// floats, so that every result is exact.
+// Compiles and runs schedules of the default space for contractions whose extents have few divisors. The data
+// are small integers in floats, so that every result is exact.
 #include "lang/text/text.h"
 #include "modules/default_modules.h"
 #include "testing/compiled/run_program.h"

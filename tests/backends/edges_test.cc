@@ -1,5 +1,5 @@
-// Terms beyond the bounds of an image:
-// left out where factors are said to be finite, by versions for the edges.
+// Tests that terms beyond the bounds of an image are left out if factors are assumed to be finite, by
+// versions of the code for the image's boundaries.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -76,7 +76,7 @@ TEST(Edges, OfWhatMayBeInfiniteNothingIsLeftOut) {
   }
 }
 
-// Tiles that do not divide the image have guards of their own.
+// Tiles that do not divide the image also need guards.
 TEST(Edges, ComputeTheSameInAllTiles) {
   RandomDice dice(Engine{7});
   for (const int64_t stride : {1, 2, 3}) {

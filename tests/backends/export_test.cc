@@ -1,4 +1,4 @@
-// Export: what a C program gets, and that it needs nothing of Kiln.
+// Tests export: the files that a C program gets, and that they need nothing of Kiln.
 #include "backends/export/export.h"
 
 #include <gmock/gmock.h>
@@ -169,7 +169,8 @@ TEST(Export, PrepareIsAFunctionOfItsOwn) {
   EXPECT_EQ(output.status, 0) << output.text << Read(folder + "/packed.h");
 }
 
-// Y[i, j] = 2 * X[i, 511 - j] through a row that each iteration of the parallel loop has for itself.
+// Computes Y[i, j] = 2 * X[i, 511 - j] with a temporary row that is private to each iteration of the parallel
+// loop.
 Program ParallelRows() {
   Builder b("rows");
   const Id X = b.Input("X", DType::kF32, {64, 512}), Y = b.Output("Y", DType::kF32, {64, 512}),
@@ -185,7 +186,7 @@ Program ParallelRows() {
   return s.program();
 }
 
-// Three callers at the same time, and how many threads ran in all.
+// C code in which three threads call the function at the same time; it counts all threads that ran.
 constexpr char kUseRows[] =
     "#include \"rows.h\""
     R"(
@@ -245,7 +246,7 @@ TEST(Export, ParallelLoopsRunOnThePoolThatIsThere) {
       << header;
 }
 
-// Its threads are in its code still.
+// dlclose must not unload the library, because its threads may still run its code.
 TEST(Export, ALibraryWithThreadsStaysWhenItIsClosed) {
   const std::string folder = FreshFolder();
   ASSERT_TRUE(Export(ParallelRows(), "rows", folder, Builders()).ok());
@@ -309,7 +310,7 @@ TEST(Export, TheMlirIsTheSameProgram) {
   }
 }
 
-// What stock MLIR computes from the exported text: its passes, its runner.
+// Runs the exported MLIR text with stock MLIR passes and MLIR's own runner, and returns the outputs.
 std::vector<float> RunByMlir(const Program& p, const std::vector<std::vector<float>>& inputs) {
   const std::string folder = FreshFolder();
   EXPECT_TRUE(Export(p, "kernel", folder, Builders()).ok());
@@ -344,7 +345,7 @@ std::vector<float> RunByMlir(const Program& p, const std::vector<std::vector<flo
   return result;
 }
 
-// Small integers: sums are exact in any order.
+// Compares both on small integers, for which sums are exact in any order.
 void ExpectMlirComputes(const Program& p) {
   std::vector<std::vector<float>> inputs;
   std::vector<std::string> bytes;

@@ -1,4 +1,4 @@
-// Maxima of vectors: fewer instructions, and NaN where any value is.
+// Tests vector maxima: they take fewer instructions, and give NaN if any value is NaN.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -60,7 +60,7 @@ TEST(Extrema, AreNanWhereAnyValueIs) {
   }
 }
 
-// What nine vectors' maximum becomes.
+// The assembly for the maximum of nine vectors.
 std::string Assembly(const std::string& machine, int64_t lanes) {
   const Target target = NamedTarget(machine).value();
   const auto codegen = Codegen::Create(Named(target.triple, target.cpu, target.features).value()).value();

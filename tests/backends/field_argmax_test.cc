@@ -1,4 +1,5 @@
-// An argmax gives the index that its file says: by the body's rule for ties and NaN, in the file's order.
+// Tests that an argmax gives the index that the file defines: with the body's rules for ties and NaN, in the
+// file's order.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -15,7 +16,8 @@ namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
 
-// A body, and what it does to (value, index) with a new (v, i).
+// The body of an argmax, and a C++ function that updates (value, index) with a new pair (v, i) in the same
+// way.
 struct Form {
   std::string name, body;
   std::function<void(float v, int64_t i, float& m, int64_t& p)> step;
@@ -126,7 +128,7 @@ TEST(FieldArgMax, OneHundredGiveTheIndexOfTheFilesOrder) {
   const std::vector<float> values = {-2, -1, 0, 1, 1, 1, 2, kNaN, kInf, -kInf};
   for (int n = 0; n < 100; ++n) {
     const Form& form = Forms()[n % Forms().size()];
-    // JAX decides ties by the index, and NaN by the order: only a growing index says both.
+    // JAX decides ties by the index but NaN by the order of iterations; these agree only if the index grows.
     const Index& index = indices[form.name == "JAX" ? 0 : random() % indices.size()];
     const bool least = absl::StrContains(form.name, "least");
     const float start = random() % 3 == 0 ? 0.5f : least ? kInf : -kInf;

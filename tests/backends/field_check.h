@@ -66,7 +66,7 @@ inline std::vector<std::string> DrawInputs(const Program& p, uint64_t seed) {
   return TrialInputs(p, seed, RangesOf(p, seed));
 }
 
-// `how`: the way that gave `found`.
+// Expects equal outputs; `how` names the way in which `found` was computed.
 inline void ExpectOutputs(const Program& p, const std::vector<std::string>& found,
                           const std::vector<std::string>& wanted, const std::string& how) {
   ASSERT_EQ(found.size(), wanted.size()) << how;
@@ -90,8 +90,8 @@ inline void ExpectOutputs(const Program& p, const std::vector<std::string>& foun
   }
 }
 
-// Outputs of the file's `function` (empty: its only public one) through stock passes;
-// they are poisoned first.
+// Compiles the file's `function` (empty: its only public one) with stock passes, runs it on poisoned outputs,
+// and returns them.
 inline std::vector<std::string> RunStock(const std::string& text, const Program& p,
                                          const std::vector<std::string>& inputs,
                                          const std::string& function = "") {
@@ -125,7 +125,7 @@ inline std::vector<std::string> RunStock(const std::string& text, const Program&
   return outputs;
 }
 
-// Random traces of each sketch of the default space, compiled, give `wanted`.
+// Compiles random traces of each sketch of the default space and expects that their outputs are `wanted`.
 inline void ExpectTracesRight(const Program& p, const std::vector<std::string>& inputs,
                               const std::vector<std::string>& wanted, const RightOptions& options) {
   const auto sketches = Enumerate(CpuSpace, p, Target());

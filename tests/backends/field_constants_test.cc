@@ -1,5 +1,5 @@
-// Files of several tasks that read the same constants: each task has what it needs by itself, and asks for no
-// data that was in the file.
+// Tests files with several tasks that read the same constants: each task contains the constants that it
+// needs, and takes no constant of the file as an argument.
 #include <map>
 #include <random>
 
@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-// Steps of READ, a tensor like all others, and of the constants %w (a matrix) and %s (of one row).
+// MLIR text of steps on a tensor READ and the constants %w (a matrix) and %s (one row).
 constexpr absl::string_view kProduct = R"(
   %vN = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (MAP)>,
       affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -35,7 +35,7 @@ constexpr absl::string_view kElements = R"(
 std::string Draw(std::mt19937& random) {
   const auto pick = [&](const std::vector<std::string>& list) { return list[random() % list.size()]; };
   const int rows = 1 + static_cast<int>(random() % 9), columns = 2 + static_cast<int>(random() % 9);
-  // Sums of which are exact.
+  // Numbers whose sums are exact.
   const auto numbers = [&](int count) {
     std::vector<std::string> row;
     for (int i = 0; i < count; ++i) row.push_back(pick({"-1.0", "-0.5", "0.0", "0.5", "1.0", "2.0"}));
@@ -55,7 +55,7 @@ std::string Draw(std::mt19937& random) {
   std::vector<std::string> results, types;
   const int steps = 3 + static_cast<int>(random() % 4);
   for (int step = 1; step <= steps; ++step) {
-    // Two steps read the argument, so that there are at least two products of one value.
+    // The first two steps read the argument, so that at least two products read the same value.
     const int read = step <= 2 ? 0 : static_cast<int>(random() % step);
     const bool product = step <= 2 || random() % 2 == 0;
     text += absl::StrReplaceAll(product ? kProduct : kElements,
@@ -74,7 +74,7 @@ std::string Draw(std::mt19937& random) {
                               {"1xS", absl::StrCat("1x", columns, "xf32")}});
 }
 
-// The tasks of the file, each compiled by itself, as it came and under traces.
+// Compiles each task of the file by itself, unscheduled and under random traces, and checks the results.
 void ExpectTasksRight(const std::string& text, const RightOptions& options, size_t& several) {
   SCOPED_TRACE(absl::StrCat(options.name, "\n", text));
   const Program p = ImportLinalg(text, options.name)->program;

@@ -1,5 +1,5 @@
-// Divisions and shifts by tensors:
-// trial data lie where the program is defined, and every schedule computes the same.
+// Tests divisions and shifts by tensors: trial data lie where the program is defined, and every schedule
+// computes the same.
 #include <random>
 
 #include "absl/strings/match.h"
@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// %y is computed of %a and %b.
+// MLIR text of an elementwise program whose `body` computes %y from %a and %b.
 std::string Text(const std::string& type, int size, const std::string& body) {
   constexpr absl::string_view kText = R"(
 #m = affine_map<(i) -> (i)>
@@ -87,8 +87,8 @@ func.func @main(%0: tensor<64xTYPE>, %1: tensor<64xTYPE>, %2: tensor<64xTYPE>, %
   return absl::StrReplaceAll(absl::StrReplaceAll(kText, {{"BODY", body}}), {{"TYPE", type}});
 }
 
-// The data that are drawn make it defined: its interpreter divides by no zero, gathers within bounds and
-// finds that assertions hold.
+// Expects that the program is defined for drawn data: the interpreter divides by no zero, gathers within
+// bounds, and every assertion holds.
 void ExpectDefined(const std::string& text, uint64_t seed) {
   const auto imported = ImportLinalg(text, "t");
   ASSERT_TRUE(imported.ok()) << imported.status() << text;
@@ -99,17 +99,17 @@ void ExpectDefined(const std::string& text, uint64_t seed) {
 
 TEST(FieldDivision, ConditionsOverThreeInputsAndMoreAreMetTogether) {
   const char* const kBodies[] = {
-      // three inputs in one divisor, and in two
+      // Three inputs occur in one divisor, and in two.
       "%d = arith.subi %a1, %a2 : TYPE\n%c = arith.subi %d, %a3 : TYPE\n%y = arith.divsi %a0, %c : TYPE",
       "%d = arith.muli %a1, %a2 : TYPE\n%c = arith.muli %d, %a3 : TYPE\n%y = arith.remui %a0, %c : TYPE",
       "%d = arith.subi %a1, %a2 : TYPE\n%c = arith.subi %a2, %a3 : TYPE\n"
       "%q = arith.divsi %a0, %d : TYPE\n%y = arith.remsi %q, %c : TYPE",
-      // a divisor and an amount that hang on each other
+      // A divisor and a shift amount depend on each other.
       "%d = arith.subi %a1, %a2 : TYPE\n%q = arith.divui %a0, %d : TYPE\n%y = arith.shli %q, %a1 : TYPE",
-      // each input divides
+      // Each input is a divisor.
       "%p = arith.divsi %a0, %a1 : TYPE\n%q = arith.divsi %p, %a2 : TYPE\n%s = arith.remsi %q, %a3 : TYPE\n"
       "%y = arith.divsi %s, %a4 : TYPE",
-      // where intervals do not tell
+      // Interval arithmetic cannot decide these.
       "%d = arith.xori %a1, %a2 : TYPE\n%c = arith.xori %d, %a3 : TYPE\n%y = arith.divsi %a0, %c : TYPE",
       "%d = arith.muli %a1, %two : TYPE\n%c = arith.subi %d, %three : TYPE\n%y = arith.divsi %a0, %c : TYPE",
       "%d = arith.muli %a1, %a1 : TYPE\n%c = arith.addi %d, %one : TYPE\n%f = arith.subi %c, %a2 : TYPE\n"
@@ -118,7 +118,7 @@ TEST(FieldDivision, ConditionsOverThreeInputsAndMoreAreMetTogether) {
     for (const char* type : {"i8", "i32", "i64"}) ExpectDefined(OfFive(type, body), 1);
 }
 
-// The table has TABLE elements.
+// MLIR text of a gather from a table with TABLE elements.
 constexpr absl::string_view kGather = R"(
 #m = affine_map<(i) -> (i)>
 func.func @main(%table: tensor<TABLExf32>, %i: tensor<64xi32>, %k: tensor<64xi32>) -> tensor<64xf32> {

@@ -1,4 +1,4 @@
-// Gathers of rows whose index the file wraps: negative ones count from the end.
+// Tests gathers of rows in files that wrap negative indices, which count from the end.
 #include <random>
 
 #include "absl/strings/str_replace.h"
@@ -67,7 +67,8 @@ TEST(FieldGathers, OneHundredGathersOfRowsCopyTheRowsThatTheFileNames) {
   }
 }
 
-// The limit on straight lines is none on rows: of every width some trace of the space may be measured.
+// The limit on straight-line code must not exclude wide rows: for every width, some trace of the space is
+// valid.
 TEST(FieldGathers, OfEveryWidthHaveValidDraws) {
   for (const int width : {8, 16, 32, 64, 768}) {
     const Program p = ImportLinalg(Text({10, width, 21, true}), "gather").value().program;
@@ -86,7 +87,7 @@ TEST(FieldGathers, OfEveryWidthHaveValidDraws) {
   }
 }
 
-// A gather of rows copies rows: the default space vectorizes along them, so that lanes are neighbours.
+// A gather of rows copies rows, and the default space vectorizes along the row, where lanes are neighbors.
 TEST(FieldGathers, AreVectorizedAlongTheRow) {
   const Program p = ImportLinalg(Text({512, 768, 1024, true}), "gather").value().program;
   RandomDice dice(Engine{1});

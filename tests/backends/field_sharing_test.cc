@@ -1,5 +1,5 @@
-// Long chains of operations, and values that several operations read: as operations on tensors, which the
-// space fuses, and as one body.
+// Tests long chains of operations and values with several readers: as operations on tensors, which the space
+// fuses, and as one body.
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -17,7 +17,7 @@ struct Graph {
   bool one_body;
 };
 
-// Halved, so that values stay where they start.
+// Sums are halved, so that values stay in their initial range.
 const std::vector<std::string> kFloats = {"arith.addf A, B : T|arith.mulf L, %half : T",
                                           "arith.subf A, B : T|arith.mulf L, %half : T",
                                           "arith.maximumf A, B : T", "arith.minimumf A, B : T"};
@@ -29,7 +29,7 @@ class Drawing {
  public:
   explicit Drawing(int seed) : random_(seed), type_(Pick({"f32", "f32", "f64", "i8", "i32", "i64"})) {}
 
-  // Its results are the last value and one before it.
+  // MLIR text of a graph. Its results are the last value and an earlier one.
   std::string Text(const Graph& graph) {
     std::string text = R"(#m = affine_map<(i) -> (i)>
 func.func @f(%v0: tensor<X>) -> (tensor<X>, tensor<X>) {
@@ -78,7 +78,7 @@ func.func @f(%v0: tensor<X>) -> (tensor<X>, tensor<X>) {
     return absl::StrCat("%v", step - 1 - static_cast<int>(random_() % reach));
   }
 
-  // The last one defines `name`.
+  // MLIR text of a random operation on `a` and `b`; its last line defines `name`.
   std::string Lines(const std::string& name, const std::string& a, const std::string& b) {
     const std::vector<std::string> lines = absl::StrSplit(Pick(IsReal() ? kFloats : kIntegers), '|');
     std::string text;
@@ -95,7 +95,7 @@ func.func @f(%v0: tensor<X>) -> (tensor<X>, tensor<X>) {
   const std::string type_;
 };
 
-// Of `least` to `most` steps.
+// Checks one hundred random graphs with `least` to `most` steps.
 void ExpectOneHundred(int least, int most, int reach) {
   for (int n = 0; n < 100; ++n) {
     const Graph graph{.steps = least + n * (most - least) / 99, .reach = reach, .one_body = n % 3 == 0};
@@ -107,8 +107,8 @@ void ExpectOneHundred(int least, int most, int reach) {
 
 TEST(FieldSharing, OneHundredChainsOfUpTo100Operations) { ExpectOneHundred(2, 100, 1); }
 
-// Each of two reads may be of a value that reads the same two:
-// without sharing, their number doubles with each step.
+// Both operands of a step may have the same operands themselves. Without sharing, the number of expressions
+// would double with each step.
 TEST(FieldSharing, OneHundredGraphsReadTheSameValuesAgain) { ExpectOneHundred(2, 40, 2); }
 TEST(FieldSharing, OneHundredGraphsReadValuesFromLongBefore) { ExpectOneHundred(2, 30, 12); }
 

@@ -1,4 +1,4 @@
-// Reductions start from what the file says, sign of zero included.
+// Tests that reductions start from the file's initial values, including the sign of zero.
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -16,7 +16,7 @@ struct Reduction {
   bool squares = false;
 };
 
-// ROWS, COLUMNS and TYPE stand for what the reduction has.
+// MLIR text of a reduction. ROWS, COLUMNS and TYPE are replaced by its extents and type.
 std::string Text(const Reduction& r) {
   constexpr absl::string_view filled = R"(
   %z = arith.constant START : TYPE
@@ -72,7 +72,7 @@ TEST(FieldStarts, OneHundredReductionsStartFromWhatTheFileSays) {
     r.start = pick(std::string("-0.0"), std::string("0.0"), std::string("1.5"), std::string("given"));
     r.type = "f32";
     r.squares = pick(false, true);
-    // Rows of zeros of both signs, or of small integers: every order gives the same bits.
+    // Rows contain zeros of both signs or small integers, for which every order gives the same bits.
     std::vector<float> x(r.rows * r.columns), s(r.rows);
     for (int row = 0; row < r.rows; ++row) {
       const bool zeros = pick(false, true);

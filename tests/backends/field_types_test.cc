@@ -1,5 +1,5 @@
-// Programs over what import takes besides sums of floats: integers of each width as unsigned numbers, bits,
-// sums of i1, reductions by any operation, products by fma, hyperbolic functions.
+// Tests programs beyond float sums: unsigned integers of each width, bit operations, sums of i1, reductions
+// by any operation, products by fma, hyperbolic functions.
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// Loops and shapes of x, y and the result.
+// The loops of a program, and the shapes and index maps of x, y and the result.
 struct Form {
   std::string loops, x_map, y_map, map, iterators, x, y, result;
 };
@@ -59,7 +59,7 @@ class Drawing {
     std::string value = "%a";
     for (int steps = static_cast<int>(random_() % 3); steps >= 0; --steps) {
       std::string step = Pick(real ? kFloats : bit ? kBits : kIntegers);
-      // Where every function is defined and steep nowhere: within a half.
+      // Maps the operand to [-1/2, 1/2], where every function is defined and nowhere steep.
       if (real) step = absl::StrCat("math.sin V|arith.mulf L, %half|", step);
       value = Lines(step, value);
     }
@@ -110,7 +110,7 @@ class Drawing {
  private:
   std::string Pick(const std::vector<std::string>& list) { return list[random_() % list.size()]; }
 
-  // Appends the lines of a step; the name of the last one's result.
+  // Appends the lines of a step; returns the name of the last line's result.
   std::string Lines(const std::string& step, const std::string& value) {
     std::string last = value;
     for (const absl::string_view line : absl::StrSplit(step, '|')) {

@@ -1,4 +1,4 @@
-// Files that are no MLIR: import says what they are, and how to make MLIR of them.
+// Tests files that are not MLIR: the error names their format and how to convert them.
 #include "backends/import/file_kind.h"
 
 #include "absl/strings/str_cat.h"
@@ -19,13 +19,13 @@ std::string KindName(absl::string_view bytes) {
   return kind ? kind->is : "unknown";
 }
 
-// A local header of a zip archive, as far as the first entry's name.
+// The beginning of a zip archive, up to the name of the first entry.
 std::string Zip(absl::string_view name) {
   return absl::StrCat("PK\x03\x04", std::string(22, '\0'), std::string(1, static_cast<char>(name.size())),
                       std::string(3, '\0'), name, "rest");
 }
 
-// The fields of an ONNX file that each writer gives: ir_version = 8, producer_name = "torch", graph.
+// A minimal ONNX file with the fields that every writer sets: ir_version = 8, producer_name = "torch", graph.
 std::string Onnx() { return std::string("\x08\x08\x12\x05torch\x3A\x03\x0A\x01\x78\x42\x02\x10\x11", 18); }
 
 std::string Safetensors() {

@@ -1,4 +1,4 @@
-// Import in a child process: what it gives, and what ends it.
+// Tests import in a child process: its results, and crashes, hangs and limits.
 #include <unistd.h>
 
 #include <csignal>

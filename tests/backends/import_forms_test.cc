@@ -1,5 +1,5 @@
-// Operations that import takes apart first: packs, gathers,
-// TOSA, types with a sign, tensors without elements.
+// Tests operations that import decomposes first: packs, gathers, TOSA, signed types, tensors without
+// elements.
 #include <numeric>
 #include <random>
 
@@ -17,7 +17,7 @@ std::vector<float> Counted(int count) {
   return values;
 }
 
-// Stock passes know no TOSA, packs or gathers.
+// Checks the file against given outputs, because stock passes do not support TOSA, packs or gathers.
 void ExpectGives(const std::string& text, std::vector<std::string> inputs, std::vector<std::string> wanted) {
   RightOptions options;
   options.inputs = std::move(inputs);
@@ -28,7 +28,7 @@ void ExpectGives(const std::string& text, std::vector<std::string> inputs, std::
 }
 
 TEST(ImportForms, PacksPadAndUnpacksCut) {
-  // Rows of 3 x 5 in tiles of 2 x 4.
+  // Packs a 3 x 5 tensor into tiles of 2 x 4.
   const std::string pack = R"(func.func @f(%x: tensor<3x5xf32>) -> tensor<2x2x2x4xf32> {
   %p = arith.constant 9.0 : f32
   %e = tensor.empty() : tensor<2x2x2x4xf32>
@@ -120,7 +120,7 @@ TEST(ImportForms, AScatterThatMayRepeatIsRefusedWithWhatToDo) {
 }
 
 TEST(ImportForms, Mmt4dIsAContraction) {
-  // A of one tile 2 x 3, B transposed of one tile 2 x 3.
+  // A has one tile of 2 x 3, and B, transposed, has one tile of 2 x 3.
   const std::string text =
       R"(func.func @f(%a: tensor<1x1x2x3xf32>, %b: tensor<1x1x2x3xf32>) -> tensor<1x1x2x2xf32> {
   %z = arith.constant 0.0 : f32

@@ -1,5 +1,5 @@
-// What import makes means what the file means: the interpreter on the Program, and the file through stock
-// MLIR passes, agree.
+// Tests that imported programs mean what the file means: the interpreter on the Program agrees with the file
+// compiled by stock MLIR passes.
 #include <fstream>
 #include <sstream>
 
@@ -25,7 +25,7 @@ int64_t Instances(const Program& p) {
   return total;
 }
 
-// Large files are shrunken before they run.
+// Imports a file and compares both ways; large files get smaller extents first.
 void Agree(const std::string& file, std::string text) {
   const auto imported = ImportLinalg(text, file);
   ASSERT_TRUE(imported.ok()) << imported.status();
@@ -217,7 +217,7 @@ func.func @main(%a: tensor<4x6xi32>, %b: tensor<4x6xi8>) -> (tensor<4x6xi32>, te
 }
 
 TEST(ImportNumeric, MaximaAndMinimaAgreeOnNaNElementwiseAndReduced) {
-  // Where the integer is 0, x is NaN.
+  // x is NaN wherever the integer is 0.
   Agree("nan", R"(
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -252,7 +252,7 @@ func.func @main(%n: tensor<8x6xi32>, %a: tensor<8x6xf32>)
 })");
 }
 
-// The argmaxes that exporters write, of floats with ties; and with NaN where those that skip them are exact.
+// Tests the argmaxes that exporters write on floats with ties, and with NaN for those that skip NaN.
 TEST(ImportNumeric, ArgMaxAgreesWithItsSourceOnTies) {
   for (const char* skips : {"%b = arith.cmpf ogt, %in, %out : f32\n %v = arith.select %b, %in, %out : f32",
                             "%b = arith.cmpf oge, %in, %out : f32\n %v = arith.select %b, %in, %out : f32",

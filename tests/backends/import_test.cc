@@ -1,4 +1,4 @@
-// Import: which files become programs, with which blocks, and what is said of the others.
+// Tests import: which files become programs with which blocks, and the errors for other files.
 #include "backends/import/import.h"
 
 #include <chrono>
@@ -203,7 +203,8 @@ TEST(Import, RecognizesMaximaThatSkipNaNAndRefusesThoseThatForget) {
       HasSubstr("linalg.generic is not supported (a reduction other than a sum"));
 }
 
-// The body of an argmax: %in and %at come in, %out and %pos are what was found.
+// MLIR text of an argmax with this body: %in and %at are the new value and index, %out and %pos the
+// accumulated ones.
 std::string ArgMax(absl::string_view body, absl::string_view first = "0") {
   return absl::StrCat(R"(
 func.func @main(%a: tensor<4x8xf32>, %p: tensor<4x8xi64>) -> (tensor<4xf32>, tensor<4xi64>) {
@@ -244,7 +245,7 @@ constexpr char kLastSkippingNaN[] =
     "%i = arith.select %c, %number, %pos : i64";
 
 TEST(Import, RecognizesArgMaxAndArgMinAsExportersWriteThem) {
-  // A NaN ends the search for the index, and is the value.
+  // In torch's argmax, a NaN ends the search for the index and becomes the value.
   const Program torch = Import(ArgMax(kTorchArgMax));
   ASSERT_THAT(BlockNames(torch), ElementsAre("reduce_max", "nan_at", "argmax"));
   EXPECT_EQ(torch.blocks[2].dests.count, 2);
@@ -373,7 +374,7 @@ TEST(Import, RefusesSizesBeyondInt64WhereTheyEnter) {
                                      HasSubstr("hint: cut it into operations on smaller tensors")))
         << type;
   }
-  // Each tensor fits; the loops over all of them do not.
+  // Each tensor fits, but the loops over all of them have too many iterations.
   EXPECT_THAT(ErrorOf(R"(
 func.func @main(%a: tensor<4294967296xi8>, %b: tensor<4294967296xi8>) -> tensor<i8> {
   %z = arith.constant dense<0> : tensor<i8>

@@ -1,4 +1,4 @@
-// Tiles that the end of an extent cuts: which are tested, and what they become.
+// Tests tiles that the end of an extent cuts off: which tiles are tested, and the code for incomplete ones.
 #include <gtest/gtest.h>
 
 #include "backends/lower/passes/written_out.h"
@@ -85,7 +85,7 @@ for a < 5 {
   ComputesTheSame(p);
 }
 
-// Elements 2i and 2i + 1 lie in two halves: each of four iterations knows in which.
+// Elements 2i and 2i + 1 are in different halves, and each of the four unrolled iterations knows in which.
 TEST(UnrolledSteps, DivideNothing) {
   const Program p = Parsed(R"(
 program halves

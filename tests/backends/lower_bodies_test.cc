@@ -1,5 +1,5 @@
-// Bodies beyond sums of products:
-// compiled code gives what the interpreter gives, untransformed and under schedules.
+// Tests bodies other than sums of products: compiled code, unscheduled and scheduled, agrees with the
+// interpreter.
 #include <gtest/gtest.h>
 
 #include "lang/program/builder.h"
@@ -40,7 +40,7 @@ void ExpectAgreement(const Program& original, const Program& p, const std::vecto
   EXPECT_EQ(compiled, *wanted);
 }
 
-// --- argmax
+// --- Tests of argmax.
 
 constexpr int kRows = 5, kColumns = 29;
 
@@ -55,7 +55,7 @@ Program ArgMax(bool last = false) {
   return b.Finish();
 }
 
-// Rows with ties, NaN, signed zeros, and nothing above -inf.
+// Inputs with rows that contain ties, NaN, signed zeros, or nothing above -infinity.
 std::vector<std::string> ArgMaxInputs() {
   auto x = Random<float>(kRows * kColumns, 3, -3, 3);
   std::vector<float> values(x.data(), x.data() + x.size());
@@ -272,7 +272,7 @@ TEST(LowerBodies, AGatherMayFindItsIndexByAGatherInsideAGuard) {
                   inputs);
 }
 
-// --- the index of a loop, scalars and the status
+// --- Tests of loop indices, scalars and the status.
 
 TEST(LowerBodies, IndicesScalarsAndVectorsOfThemAreValues) {
   Builder b("ramp");

@@ -1,10 +1,10 @@
 // kiln_lower_fuzz [--programs N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
 //
-// Random programs under random steps of every primitive, compiled where the validator lets them pass, until N
-// ran: each element must be the interpreter's. The numbers are small integers, so that floats are exact in
-// any order. Parallel loops run on two threads, two neighbouring iterations at the same time. Chunks of seeds
-// run in processes of their own: one that crashes is told by its seed. With a file of results, each chunk is
-// appended as it lands, and the same command goes on where it was stopped.
+// Applies random steps of every primitive to random programs and compiles those that the validator accepts,
+// until N have run. Each element must be equal to the interpreter's. The data are small integers, so that
+// floats are exact in any order. Parallel loops run on two threads, two neighboring iterations at the same
+// time. Chunks of seeds run in separate processes, and a crash is reported with its seed. With a file of
+// results, each chunk is appended when it is done, and the same command resumes.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,8 +39,8 @@
 #include "tests/support/summary.h"
 #include "validator/validate.h"
 
-// In place of the pool, which gives what little there is to do here to the caller alone: iterations 2n and 2n
-// + 1 begin together, each on its thread.
+// Replaces the thread pool, which would run such short loops on the caller alone. Iterations 2n and 2n + 1
+// begin together, each on its own thread.
 void kiln_parallel_for(int /*threads*/, int64_t total, int64_t /*chunk*/,
                        void (*body)(int64_t, int64_t, void**), void** args) {
   std::atomic<int64_t> begun{0};
@@ -69,7 +69,7 @@ constexpr double kLeastShare = 0.08;  // of the seeds, that must come to run
 constexpr const char* kClasses[] = {"vectorized", "unrolled", "parallel", "pipelined",
                                     "prepared",   "left-out", "shared"};
 
-// Shared with the process that runs a chunk.
+// Progress of a chunk, in memory shared with the process that runs it.
 struct Progress {
   uint64_t seed = 0;
   int ran = 0;
@@ -77,7 +77,7 @@ struct Progress {
   bool failed = false;
 };
 
-// What a seed makes: nothing to run, it ran, or what is wrong.
+// The result of a seed: nothing to run, success, or an error message.
 struct Ran {
   bool ran = false;
   std::string wrong = {};
@@ -99,9 +99,9 @@ void Classify(const Program& p, Ran& ran) {
   }
 }
 
-// A maximum or minimum over floats leaves open which of two zeros is the greater (backends/lower/emit/emit_expr.cc), and
-// a sum of finite terms that may leave some out leaves open what becomes of a start of -0.0
-// (docs/decisions/0017).
+// A maximum or minimum over floats leaves open which of two zeros is the greater
+// (backends/lower/emit/emit_expr.cc), and a sum of finite terms that may leave some out leaves open what
+// becomes of a start of -0.0 (docs/decisions/0017).
 bool LeavesZeroOpen(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid == kNone) return false;
@@ -116,7 +116,7 @@ bool LeavesZeroOpen(const Program& p, Id block) {
   });
 }
 
-// Buffers in which a zero may have either sign.
+// The buffers in which a zero may have either sign.
 std::set<Id> EitherZero(const Program& p) {
   std::set<Id> either;
   for (size_t before = 1; before != either.size();) {  // again, as loops are
@@ -132,7 +132,7 @@ std::set<Id> EitherZero(const Program& p) {
   return either;
 }
 
-// The first element that differs.
+// A description of the first element that differs; empty if none does.
 template <typename T>
 std::string Difference(const char* found, const std::string& wanted, bool either_zero) {
   for (size_t at = 0; at < wanted.size(); at += sizeof(T)) {

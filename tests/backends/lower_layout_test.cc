@@ -1,4 +1,4 @@
-// Layouts with swizzles, fragments and pipelined loops: what the code computes is what it was.
+// Tests that layouts with swizzles, fragments and pipelined loops do not change the results of compiled code.
 #include <gtest/gtest.h>
 
 #include "lang/schedule/schedule.h"

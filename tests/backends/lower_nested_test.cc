@@ -1,4 +1,4 @@
-// Blocks within blocks: compiled code gives what the interpreter gives.
+// Tests blocks within blocks: compiled code agrees with the interpreter.
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_format.h"
@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// Runs both on small integers; the program has one output, its last parameter.
+// Runs the interpreter and compiled code on small integers. The program's last parameter is its only output.
 void ExpectAgreement(const Program& p, int inputs) {
   std::vector<std::string> values;
   std::vector<void*> arguments;

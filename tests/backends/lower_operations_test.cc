@@ -1,5 +1,5 @@
-// Operations on integers, and maxima and minima of NaN: compiled code gives what the interpreter gives, one
-// by one and in lanes of which some do not exist.
+// Tests integer operations, and maxima and minima of NaN: compiled code agrees with the interpreter, in
+// scalar code and in partly filled vectors.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -35,7 +35,7 @@ Program Reduction(Monoid::Kind kind, DType type) {
   return b.Finish();
 }
 
-// The bits of a NaN are free.
+// Replaces every NaN by the same one, because the bits of a NaN are unspecified.
 std::vector<std::string> WithOneNaN(const Program& p, std::vector<std::string> outputs) {
   for (std::string& bytes : outputs) {
     if (p.buffers[p.parameters.back()].dtype != DType::kF32) continue;

@@ -1,5 +1,5 @@
-// Parallel loops: compiled code on several threads gives what the interpreter gives, and who knows no threads
-// runs the same module in turn.
+// Tests parallel loops: compiled code on several threads agrees with the interpreter, and a backend without
+// threads runs the same module serially.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -52,13 +52,13 @@ TEST(LowerParallel, TilesOfAMatmul) {
   ExpectAgreement(ParallelMatmul(31, 61, 45, {12, 6, 24, 8, 16}, false, 0));
 }
 
-// What the packing and the loop around a parallel one make is passed to its iterations.
+// Values computed by the packing and by the loop around a parallel loop are passed to its iterations.
 TEST(LowerParallel, ValuesOfLoopsAroundAreCaptured) {
   ExpectAgreement(ParallelMatmul(32, 64, 48, {8, 4, 32, 16, 16}, true, 2));
   ExpectAgreement(ParallelMatmul(31, 61, 45, {12, 6, 24, 8, 16}, true, 2));
 }
 
-// Row r of T is made and read by one iteration; all have the same addresses.
+// One iteration writes and reads row r of T; after compaction, all rows have the same addresses.
 constexpr char kRows[] = R"(program rows parameters A, Y
   buffer A: f32[24, %1$d] input  buffer Y: f32[24, %1$d] output  buffer T: f32[24, %1$d] temporary
   for r < 24 parallel {
@@ -163,7 +163,7 @@ TEST(LowerParallel, RefusesParallelLoopsInsideOfOthers) {
             "FAILED_PRECONDITION: loop j is parallel inside of loop i, which is vectorized");
 }
 
-// A status is a reduction over everything that is asserted.
+// The status is a reduction over all assertions, so it must not run in a parallel loop.
 TEST(LowerParallel, AnAssertionIsNotOfAParallelLoop) {
   Builder b("checked");
   const Id X = b.Input("X", DType::kF32, {8}), Y = b.Output("Y", DType::kF32, {8}),

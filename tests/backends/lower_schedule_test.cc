@@ -1,4 +1,4 @@
-// Scheduled programs: tiles, vectors, caches and guards, compiled, against plain loops.
+// Compiles scheduled programs (tiles, vectors, caches, guards) and compares the results with plain loops.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -97,7 +97,7 @@ TEST(Lower, WritesOutAsManyStepsOfALoopAsItSays) {
   }
 }
 
-// One block over i, j with both loops to be scheduled.
+// A program with one block over i and j, whose loops a test schedules.
 struct Grid {
   Builder b{"grid"};
   Sum i = Builder::Iter(0), j = Builder::Iter(1);

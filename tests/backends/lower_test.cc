@@ -1,4 +1,4 @@
-// Programs as the importer makes them, untransformed: compiled code against plain loops.
+// Compiles unscheduled programs, as import creates them, and compares the results with plain loops.
 #include "backends/lower/lower.h"
 
 #include <gmock/gmock.h>
@@ -109,7 +109,7 @@ TEST(Lower, AddsAnInitialValueOnceAndReducesWithoutLoops) {
   const Id last = b.Reduce("last", {{"i", 4}, {"j", 6, IterKind::kReduction}}, Monoid::Kind::kMax, {Z, {i}},
                            b.Load(X, {i, j}));
   Program p = b.Finish();
-  // The loop over j is gone: one instance, at j = 5.
+  // Removes the loop over j, so that one instance remains, at j = 5.
   const Id loop = p.nodes[last].parent, outer = p.nodes[loop].parent;
   p.Detach(last);
   p.Kill(loop);

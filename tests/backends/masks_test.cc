@@ -1,4 +1,4 @@
-// Guards of vectorized loops become vector masks: what instructions they are on each machine.
+// Tests that guards of vectorized loops become vector masks, and the instructions for them on each machine.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// y[i] = x[stride * i] + x[stride * i], in vectors of `lanes` of which the last is not full.
+// The program y[i] = x[stride * i] + x[stride * i] in vectors of `lanes`; the last vector is not full.
 Program Doubled(DType type, int64_t n, int64_t lanes, int64_t stride = 1) {
   Builder b("doubled");
   const Id x = b.Input("x", type, {n * stride}), y = b.Output("y", type, {n});
@@ -25,7 +25,7 @@ Program Doubled(DType type, int64_t n, int64_t lanes, int64_t stride = 1) {
   return s.program();
 }
 
-// y[i] = x[i], with nothing in between.
+// The program y[i] = x[i] in vectors.
 Program Copied(DType type, int64_t n) {
   Builder b("doubled");
   const Id x = b.Input("x", type, {n}), y = b.Output("y", type, {n});
@@ -36,7 +36,7 @@ Program Copied(DType type, int64_t n) {
   return s.program();
 }
 
-// y[i] = x[i - 1], `fill` outside of x: what padding is.
+// The program y[i] = x[i - 1], or `fill` outside of x, as padding does.
 Program Shifted(int64_t n, int64_t lanes, double fill = 0) {
   Builder b("shifted");
   const Id x = b.Input("x", DType::kF32, {n}), y = b.Output("y", DType::kF32, {n});
@@ -49,7 +49,7 @@ Program Shifted(int64_t n, int64_t lanes, double fill = 0) {
   return s.program();
 }
 
-// y[i] combines x[i, k] + 1 over k, of which the last vector has a part.
+// The program that reduces x[i, k] + 1 over k into y[i]; the last vector is not full.
 Program Combined(Monoid::Kind kind, int64_t n, int64_t lanes) {
   Builder b("combined");
   const Id x = b.Input("x", DType::kF32, {5, n}), y = b.Output("y", DType::kF32, {5});
@@ -63,7 +63,7 @@ Program Combined(Monoid::Kind kind, int64_t n, int64_t lanes) {
 }
 
 constexpr char kMaskMove[] = "\tv(p?)maskmov", kMasked[] = "\\{%k[0-7]\\}";
-// Of loops and of their versions for complete vectors, with what they jump over.
+// The number of branches that loops and their versions for complete vectors take.
 constexpr int kBranchesOfLoops = 6;
 
 struct Case {
@@ -120,7 +120,7 @@ TEST(Masks, AreNeverABranchForEachLane) {
   }
 }
 
-// Sums of 24 lanes, or of 14, were neither in registers nor vectors.
+// LLVM keeps sums of 24 or 14 lanes in memory, so such lanes are emitted in single vectors.
 TEST(Lanes, ThatFillNoPowerOfVectorsAreEmittedByTheVector) {
   for (const int64_t lanes : {24, 14, 56, 12}) {
     const int64_t rows = lanes == 56 ? 1 : 4;
@@ -140,7 +140,7 @@ TEST(Lanes, ThatFillNoPowerOfVectorsAreEmittedByTheVector) {
   }
 }
 
-// Two pages between two that fault; the array ends with them.
+// An array that ends at the end of two accessible pages, between pages that fault.
 struct Pages {
   static constexpr size_t kPage = 4096;
   Pages() : all(static_cast<char*>(mmap(nullptr, 4 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
@@ -151,7 +151,7 @@ struct Pages {
   char* all;
 };
 
-// On this machine, for it and for one of its kind without masks.
+// Runs on this machine code for it and code for a machine of its kind without masks.
 TEST(Masks, KeepWhatIsOutside) {
   const bool x86 = Host().triple.rfind("x86_64", 0) == 0;
   for (const bool plain : {false, true}) {
@@ -180,7 +180,7 @@ TEST(Masks, KeepWhatIsOutside) {
   }
 }
 
-// y[i] = i32(x[i]): one lane is left for the last vector, and y ends with the page.
+// The program y[i] = i32(x[i]): the last vector has one lane, and y ends at the end of a page.
 TEST(Masks, OneLaneOfNarrowedOnesIsStoredAlone) {
   constexpr int64_t kCount = 9;
   Builder b("narrowed");

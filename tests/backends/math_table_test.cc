@@ -1,5 +1,5 @@
-// Every math operation that lowering may emit, on every float type,
-// scalar and vector, against libm in long double.
+// Tests every math operation that lowering may emit on every float type, scalar and vector, against libm in
+// long double.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -128,7 +128,7 @@ Real At(const Type& type, const void* buffer, int i) {
 
 constexpr int kSize = 4096;
 
-// One function: z[i] = op(x[i], ...) with `lanes` elements a step.
+// MLIR text of a function z[i] = op(x[i], ...) that computes `lanes` elements per step.
 std::string Kernel(const std::string& name, const std::string& op, int operands, const Type& type,
                    int lanes) {
   const std::string vector = lanes == 1 ? type.name : absl::StrFormat("vector<%dx%s>", lanes, type.name);

@@ -1,5 +1,5 @@
-// Calls of matrix units (AMX): the instructions, and what they compute where functions stand for them that do
-// what their manual says.
+// Tests calls of matrix units (AMX): the emitted instructions, and their results with C functions in place of
+// the instructions.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -54,7 +54,7 @@ Program Product(const Unit& unit) {
   return b.Finish();
 }
 
-// Of every sketch, the first decisions.
+// For every sketch, the program with the first decisions.
 std::vector<Program> Tiled(const Unit& unit) {
   const Target target = NamedTarget(unit.cpu).value();
   const Program product = Product(unit);
@@ -99,7 +99,7 @@ TEST(MatrixUnit, IsDescribedToOthers) {
     EXPECT_EQ(Count(TextOf(Tiled(unit)[0], "icelake-server", "", Stage::kAssembly), "tile"), 0);
 }
 
-// Tiles are vectors of 256 numbers, and functions of C take and leave them in memory.
+// LLVM IR that replaces the instructions by C functions. Tiles are vectors of 256 numbers in memory.
 constexpr char kInPlaceOfInstructions[] = R"(
 declare void @c_load(ptr, i16, i16, ptr, i64)
 declare void @c_store(ptr, i16, i16, ptr, i64)
@@ -154,7 +154,8 @@ std::string WithFunctions(const std::string& ir, const Unit& unit) {
                       kInPlaceOfInstructions);
 }
 
-// Whole numbers: bf16 and f16 hold them, and no sum is rounded.
+// C code that checks the product on whole numbers, which bf16 and f16 represent exactly and whose sums are
+// not rounded.
 constexpr char kCheck[] = R"(
 __bf16 __truncsfbf2(float x) {  // older compilers' libraries have none
   union { float f; unsigned u; } in = {x};

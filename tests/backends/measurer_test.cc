@@ -1,4 +1,4 @@
-// The CPU measurer: right programs are timed, and whatever goes wrong is a result of its class.
+// Tests the CPU measurer: correct programs are timed, and each failure gives a result of its class.
 #include "backends/measure/measurer.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ CpuMeasurer& Shared() {
 
 Program Unrolled(Program p) { return WithLoops(std::move(p), LoopKind::kUnrolled); }
 
-// The flags, without what this machine was disturbed by.
+// The flags without those that depend on disturbances of this machine.
 std::string HowMeasured(const MeasureResult& result) {
   RecordFlags flags = result.flags;
   flags.disturbed = flags.noisy = false;
@@ -47,7 +47,7 @@ std::string HowMeasured(const MeasureResult& result) {
   return flags.Print();
 }
 
-// The scratch folders of this process, or the files in them whose names begin so.
+// The scratch folders of this process, or the files in them whose names begin with `prefix`.
 std::vector<std::filesystem::path> ScratchFiles(const std::string& prefix) {
   std::vector<std::filesystem::path> found;
   for (const auto& folder : std::filesystem::directory_iterator(std::filesystem::temp_directory_path())) {

@@ -1,4 +1,4 @@
-// Built code that is kept in a folder.
+// Tests the cache of built objects in a folder.
 #include "backends/builder/object_cache.h"
 
 #include <gmock/gmock.h>

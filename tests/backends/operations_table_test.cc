@@ -43,7 +43,7 @@ constexpr DType kTypes[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16,
 using Real = long double;
 using Wide = __int128;
 
-// Of an element of `width` bits: the values with sign and without.
+// The signed and the unsigned value of an element of `width` bits.
 struct Number {
   int width;
   Wide s, u;
@@ -55,8 +55,8 @@ struct Row {
   std::function<Real(Real, Real)> real = {};  // null: not of floats
   std::function<Wide(Number, Number)> integer = {};
   std::string to = "";  // the type of the result, where it is another one
-  // Of a reduction: the functions above take what was found so far and the next value, or its square. A
-  // choice takes the value, and is of its index, where they are not 0.
+  // For a reduction, the functions above combine the accumulator with the next value, or with its square. For
+  // kChoice, a nonzero result selects the new value and its index.
   enum class Kind { kScalar, kFold, kFoldOfSquares, kChoice } kind = Kind::kScalar;
   double start = 0;
 };
@@ -72,7 +72,7 @@ int First(const Number& n, bool from_top) {
   while (i < n.width && !Bit(n, from_top ? n.width - 1 - i : i)) ++i;
   return i;
 }
-// Modulo 2 to the 64; as an integer the inverse of a number that is neither 1 nor -1 is 0.
+// Integer power modulo 2^64. For a negative exponent, the inverse of any base but 1 and -1 rounds to 0.
 Wide Power(const Number& base, const Number& exponent) {
   if (base.s != 1 && base.s != -1 && exponent.s < 0) return 0;
   uint64_t power = 1, square = static_cast<uint64_t>(base.u);
@@ -246,7 +246,7 @@ std::string NameOf(const Row& row) {
 
 std::string TensorOf(absl::string_view type) { return absl::StrCat("tensor<", kCount, "x", type, ">"); }
 
-// Of the rows of %xs.
+// MLIR text that reduces the rows of %xs.
 std::string ReductionOf(const Row& row, DType dtype, absl::string_view result) {
   constexpr absl::string_view kFold = R"(
   %r = linalg.generic {indexing_maps = [#e, #i], iterator_types = ["parallel", "reduction"]}
@@ -289,7 +289,7 @@ std::string ReductionOf(const Row& row, DType dtype, absl::string_view result) {
                               {": T", absl::StrCat(": ", type)}});
 }
 
-// One result for each row.
+// MLIR text of a file with one result for each row of the table.
 std::string FileOf(const std::vector<Row>& rows, DType dtype) {
   const std::string type(ToString(dtype)), tensor = TensorOf(type);
   std::string body;
@@ -350,7 +350,7 @@ std::string Stored(DType type, Real real, Wide integer, bool is_real) {
   return bytes;
 }
 
-// Divisors are neither 0 nor -1, and amounts of shifts are below the width.
+// Random inputs in which divisors are neither 0 nor -1 and shift amounts are below the width.
 std::vector<std::string> InputsOf(DType type) {
   std::mt19937_64 random(5);
   std::vector<std::string> inputs(3);

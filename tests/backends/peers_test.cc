@@ -1,4 +1,4 @@
-// Which programs libraries compute too.
+// Tests which programs are recognized as products that vendor libraries compute.
 #include "backends/vendor/peers.h"
 
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// C[i, j] += A * B, the factors at any of the iters i, j, l, of which i has `m` and the others n and k.
+// The program C += A * B, where the lists give the iters (0: i, 1: j, 2: l) that index C, A and B.
 Program Product(std::vector<int> c, std::vector<int> a, std::vector<int> b, DType dtype = DType::kF32) {
   Builder builder("product");
   const int64_t extents[] = {3, 5, 7};
@@ -49,7 +49,7 @@ TEST(Peers, FactorsMayBeTransposed) {
   EXPECT_TRUE(b->b_transposed);
 }
 
-// Its rows are those of the second factor.
+// The rows of the transposed result are those of the second factor.
 TEST(Peers, ATransposedResultIsAProductOfTheFactorsTurnedAround) {
   const auto found = AsLibraryProduct(Product({1, 0}, {0, 2}, {2, 1}));
   ASSERT_TRUE(found);

@@ -1,4 +1,4 @@
-// pin-loads: what a loop has no registers for is loaded where it is used.
+// Tests pin-loads: values for which a loop lacks registers are loaded where they are used.
 #include "backends/lower/pin_loads.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// for j < 4: all of k written out, so that a row of A stands still in j.
+// The matmul with k unrolled, so that a row of A does not depend on the loop j around.
 Program RowsWrittenOut(int64_t k) {
   Schedule s = Scheduled(Matmul(3, 4, k));
   s.Unroll(s.GetLoops(s.GetBlock("matmul"))[2]);
@@ -24,8 +24,8 @@ TEST(PinLoads, PinsMoreLoadsThanThereAreRegisters) {
   EXPECT_EQ(Count(ModuleText(RowsWrittenOut(17)), "llvm.inline_asm"), 1);
 }
 
-// for j: the sums of 20 columns are in memory that the loop stores to,
-// and stay where registers can take them.
+// The loop over j stores to the memory of the 20 sums, so their loads are left alone and LLVM can keep the
+// sums in registers.
 TEST(PinLoads, LeavesWhatTheLoopStoresTo) {
   Schedule s = Scheduled(Matmul(20, 4, 8));
   const auto loops = s.GetLoops(s.GetBlock("matmul"));

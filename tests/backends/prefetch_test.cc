@@ -1,4 +1,4 @@
-// Streams (emit_prefetch.cc): who prefetches what, and that results stay.
+// Tests prefetches (emit_prefetch.h): which loads prefetch what, and that results do not change.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -66,7 +66,8 @@ TEST(Prefetch, TilesOfResultsAreFetchedBeforeTheSumsThatAreAddedToThem) {
   EXPECT_EQ(Prefetched(tiles, 32 * 64 * 4 + 1).stored, 0);
 }
 
-// Two tiles of 4 x 16 use a panel of 16 x 16 elements, 16 lines: each fetches half of the next one.
+// Two tiles of 4 x 16 read a panel of 16 x 16 elements (16 cache lines), so each prefetches half of the next
+// panel.
 TEST(Prefetch, TilesFetchTheNextPanelInParts) {
   const Program tiles = GotoMatmul(32, 64, 48, {8, 4, 32, 16, 16}, true);
   EXPECT_EQ(Prefetched(tiles, 16 * 32 * 4).loaded, 8);

@@ -1,4 +1,4 @@
-// MLIR's Presburger library against brute force and isl, on random questions.
+// Tests MLIR's Presburger library against brute force and isl on random questions.
 #include "backends/prove/presburger.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::string TextOf(const Sum& sum) {
   return text;
 }
 
-// The results of a relation.
+// The set of a relation's results as an isl set.
 isl_set* SetOf(isl_ctx* context, const Relation& r) {
   std::vector<std::string> results, conditions, variables;
   for (size_t i = 0; i < r.results.size(); ++i) {

@@ -1,4 +1,4 @@
-// Temporaries that are live at different times have one memory, and results stay as they are.
+// Tests that temporaries that are live at different times share memory, and that results do not change.
 #include "backends/lower/passes/share_storage.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ std::string Planned(const Program& p) {
   return text.substr(plan, text.find("----- emit -----") - plan);
 }
 
-// dest[i] = value for each of `rows`, as a loop of its own.
+// Program text of a loop of its own: dest[i] = value for i < rows.
 std::string Step(const std::string& dest, const std::string& value, int rows = 10000) {
   return absl::StrReplaceAll(
       " for i < <rows> { block make<dest> { spatial i < <rows> = i  <dest>[i] = <value> } }\n",
@@ -43,7 +43,8 @@ std::string Buffers(const std::string& temporaries, int rows = 10000) {
 constexpr char kThree[] =
     "buffer T1: f32[<rows>] temporary buffer T2: f32[<rows>] temporary buffer T3: f32[<rows>] temporary\n";
 
-// X -> T1 -> T2 -> T3 -> Y, each read backwards so that nothing could be done in place.
+// The chain X -> T1 -> T2 -> T3 -> Y. Each step reads its input backwards, so that no step could run in
+// place.
 Program Chain(int rows) {
   const std::string back = absl::StrCat("[", rows - 1, " - i]");
   return Parsed(Buffers(kThree, rows) + Step("T1", "X" + back + " + f32(1)", rows) +
@@ -111,7 +112,8 @@ TEST(ShareStorage, MemoryIsAsLargeAsTheLargest) {
   ComputesTheSame(p);
 }
 
-// The loop around all of them would have to be their root.
+// Temporaries inside one loop keep their memory, since lifetimes are only compared among children of the
+// root.
 TEST(ShareStorage, TemporariesOfOneLoopKeepTheirMemory) {
   const std::string rows = R"(program rows parameters X, Y
     buffer X: f32[24, 500] input  buffer Y: f32[24, 500] output
@@ -152,7 +154,7 @@ TEST(ShareStorage, RegistersStayRegisters) {
   EXPECT_THAT(Planned(WithLoops(Chain(8), LoopKind::kVectorized)), Not(HasSubstr("in the memory of")));
 }
 
-// Columns of T1 that nobody reads wait to be transposed until its memory is T3's.
+// Stores to columns of T1 that nobody reads are delayed until T3 uses the same memory.
 TEST(ShareStorage, WhatWaitsIsStoredBeforeTheNextOwnerStores) {
   const Program p = Parsed(R"(program waits parameters X, Y
     buffer X: f32[4, 8] input  buffer Y: f32[16, 1000] output

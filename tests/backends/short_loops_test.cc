@@ -1,4 +1,4 @@
-// Short loops that are written out because that takes instructions away.
+// Tests short loops that are unrolled because that removes instructions.
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +11,8 @@
 namespace kiln {
 namespace {
 
-// Rows of A between zeros, in tiles of eight lanes, of which the first and the last are cut.
+// A program that pads rows of A with zeros, in tiles of eight lanes. The first and the last tile cross the
+// bounds.
 Program Padded(int64_t columns) {
   return Parsed(absl::StrReplaceAll(R"(
 program padded
@@ -36,7 +37,8 @@ for r < 11 {
                                      {"<tiles>", absl::StrCat((columns + 2) / 8)}}));
 }
 
-// A row asks once whether it is padding, and its tiles ask nothing: the ends have constant masks.
+// Each row is tested once for padding, and its tiles are not tested: the first and last tile have constant
+// masks.
 TEST(ShortLoops, OfPaddingAreWrittenOutWhereMostTilesAreWhole) {
   const std::string text = ModuleText(Padded(30));
   EXPECT_EQ(Count(text, "scf.if"), 1) << text;
@@ -51,7 +53,7 @@ TEST(ShortLoops, OfPaddingRunWhereTheLineWouldBeLong) {
   ComputesTheSame(Padded(17 * 8 - 2));
 }
 
-// Sums of `terms` terms, eight of them in lanes, in registers.
+// A program with eight sums in vector lanes, each of `terms` terms, in registers.
 Program Sums(int64_t terms) {
   return Parsed(absl::StrReplaceAll(R"(
 program sums
@@ -81,7 +83,7 @@ TEST(ShortLoops, OfAFewTermsAreWrittenOut) {
   ComputesTheSame(Sums(48));
 }
 
-// B = A + A by way of T, `rows` vectors at a time.
+// A program that computes B = A + A through a temporary T, `rows` vectors at a time.
 Program ByTheWay(int64_t rows) {
   return Parsed(absl::StrReplaceAll(R"(
 program way

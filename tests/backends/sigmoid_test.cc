@@ -1,5 +1,5 @@
-// The sigmoid as it is imported, 1 / (1 + exp(-x)), over the whole range of floats with infinities, NaN and
-// denormals, against libm in double; and that f64 functions are libm's.
+// Tests the imported sigmoid, 1 / (1 + exp(-x)), over the whole range of floats with infinities, NaN and
+// denormals, against libm in double; and that functions of f64 call libm.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -35,7 +35,7 @@ Id Sigmoid(Builder& b, DType type, Id x) {
 
 double Right(double x) { return 1 / (1 + std::exp(-x)); }
 
-// Where exp(-x) is finite, the least numbers of which are where the result is denormal. Beyond, it is 0.
+// The smallest x for which exp(-x) is finite. Results near it are denormal; below it, the result is 0.
 constexpr float kLeast = -88.7228f;
 
 TEST(Sigmoid, IsRightEverywhere) {
@@ -67,7 +67,7 @@ TEST(Sigmoid, IsRightEverywhere) {
   }
 }
 
-// The same bits as the function of the C library, whose vectors they are not.
+// Functions of f64 give the same bits as the C library's scalar functions.
 TEST(VectorMath, FunctionsOfF64AreThoseOfTheLibrary) {
   struct {
     Op op;

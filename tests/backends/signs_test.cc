@@ -1,4 +1,4 @@
-// Which integers have a sign, as operations tell, and what headers say of it.
+// Tests which integers are signed according to the operations, and how headers declare them.
 #include "backends/export/signs.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-// Y = f(X) of two integers, and Z is a copy of Y.
+// The program Y = op(X, W) of integers, with a copy Z of Y.
 Program OfIntegers(Op op, DType result) {
   Builder b("g");
   const Id X = b.Input("X", DType::kI8, {8}), W = b.Input("W", DType::kI8, {8}),

@@ -1,5 +1,5 @@
-// Random traces of a space,
-// and how many are proven to compute what the original computes (validator/proof/proof.h).
+// Draws random traces of a space and counts how many are proven equal to the original
+// (validator/proof/proof.h).
 #pragma once
 
 #include "absl/strings/str_cat.h"
@@ -21,8 +21,8 @@ struct ProvenTraces {
   int refused = 0;  // drawn, and refused by the checks of proposals
 };
 
-// `wanted` traces of the space (fewer where nearly all draws are refused). What is too hard to prove is run
-// on terms where it has at most so many instances; two million take half a minute.
+// Proves `wanted` traces of the space (fewer if nearly all draws are refused). A program that is too hard to
+// prove is executed symbolically if it has at most most_instances instances; two million take half a minute.
 inline ProvenTraces ProveTraces(const std::string& what, const std::string& text, const Program& program,
                                 const Target& target, int wanted, proof::Prover& prover,
                                 int64_t most_instances) {

@@ -1,4 +1,5 @@
-// What the default space makes of the programs of tests/inputs/ops computes what these compute.
+// Proves that schedules of the default space for the programs of tests/inputs/ops compute the same as the
+// originals.
 #include "tests/backends/space_proofs.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Lanes apart in memory are loaded as whole registers, which never reach outside of the buffer.
+// Tests that lanes with a stride are loaded as whole registers, which never read outside of the buffer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 namespace kiln {
 namespace {
 
-// y[i] = x[stride * i + offset], i in one vector, and x `size` elements long.
+// The program y[i] = x[stride * i + offset], with i in one vector and `size` elements in x.
 Program Strided(DType type, int64_t lanes, int64_t stride, int64_t offset, int64_t size) {
   Builder b("strided");
   const Id x = b.Input("x", type, {size}), y = b.Output("y", type, {lanes});
@@ -24,7 +24,7 @@ Program Strided(DType type, int64_t lanes, int64_t stride, int64_t offset, int64
   return WithLoops(b.Finish(), LoopKind::kVectorized);
 }
 
-// Whole pages between two that fault.
+// Accessible pages between two pages that fault.
 template <typename T>
 struct Pages {
   static constexpr size_t kPage = 4096;
@@ -63,7 +63,7 @@ TEST(LoadStrided, StaysInsideOfTheBufferAndFindsEveryLane) {
   Check<int8_t>(DType::kI8);
 }
 
-// y lies in columns of four.
+// The layout of y has columns of four.
 TEST(Store, RunsOfLanesAreStoredTogether) {
   const std::string text = ModuleText(Parsed(R"(
 program runs
@@ -84,7 +84,7 @@ for i < 4 {
   EXPECT_EQ(Count(text, "memref.store"), 0) << text;
 }
 
-// y[i, j + offset] = x[i, j], eight lanes; offset 1 is no beginning of a vector.
+// The program y[i, j + offset] = x[i, j] in eight lanes; with offset 1, stores are not aligned to vectors.
 TEST(Store, PastTheCachesIsForWholeAlignedVectors) {
   for (const int64_t offset : {0, 1}) {
     Builder b("copy");

@@ -1,4 +1,4 @@
-// Machines by name.
+// Tests named target machines.
 #include "backends/cpu/targets.h"
 
 #include <gmock/gmock.h>

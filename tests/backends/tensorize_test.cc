@@ -1,4 +1,4 @@
-// Calls of intrinsics, compiled by their descriptions, against plain loops.
+// Compiles calls of intrinsics from their descriptions and compares the results with plain loops.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -21,7 +21,7 @@
 namespace kiln {
 namespace {
 
-// Object code, or the text of a stage.
+// Compiles a program to object code, or to the text of a stage.
 absl::StatusOr<std::string> CodeFor(const Program& p, const MachineTarget& machine,
                                     std::optional<Stage> stage = std::nullopt) {
   const auto codegen = Codegen::Create(machine);
@@ -40,7 +40,8 @@ absl::StatusOr<std::string> CodeFor(const Program& p, const MachineTarget& machi
 
 constexpr char kX86[] = "x86_64-pc-linux-gnu", kArm[] = "aarch64-unknown-linux-gnu";
 
-// `rows` by 12 bytes by 12 by 16, by descriptions and, where this machine has them, with instructions.
+// Checks a product of bytes, `rows` x 12 times 12 x 16, compiled from descriptions and, if this machine has
+// them, with instructions.
 template <typename A>
 void ExpectProductOfBytes(const Program& p, int rows) {
   for (const std::string& features : {std::string(), Host().features}) {
@@ -114,7 +115,7 @@ TEST(LowerTensorize, FusedMultiplyAddsAccumulateInRegisters) {
   }
 }
 
-// Tiles of four rows, of which seven do not fill the last.
+// Tiles have four rows, and seven rows do not fill the last tile.
 TEST(LowerTensorize, CallsOfIncompleteTilesAreInstructionsToo) {
   const IntrinsicFamily unit = FamilyOf("vnni.8x4", 1, 8, 4);
   const Program p = TiledRows(Product(unit, DType::kI8, DType::kI32, true, 7), unit, 4);
@@ -164,7 +165,8 @@ TEST(LowerTensorize, CallsAreInstructionsOfMachinesThatHaveThem) {
   }
 }
 
-// Two rows by 16 columns of small whole numbers, and what stands for the instruction.
+// C code that checks two rows by 16 columns of small whole numbers, and a function in place of the
+// instruction.
 constexpr char kPairs[] = R"(
 void c_dot(float* c, const _Float16* a, const _Float16* b) {
   for (int i = 0; i < 16; ++i) c[i] += (float)a[2 * i] * (float)b[2 * i] + (float)a[2 * i + 1] * (float)b[2 * i + 1];
@@ -225,7 +227,7 @@ TEST(LowerTensorize, PairsOfF16AreMultipliedWhereAFunctionStandsForTheInstructio
   EXPECT_EQ(std::system(absl::StrCat(in, "./main").c_str()), 0);
 }
 
-// The right sums, of bytes from -128 to 127 and 0 to 255.
+// C code that checks the sums for bytes from -128 to 127 and from 0 to 255.
 constexpr char kCheck[] = R"(
 int product(void*, void*, void*);
 static _Alignas(64) A a[2 * 12]; static _Alignas(64) signed char b[8 * 12]; static _Alignas(64) int c[2 * 8];

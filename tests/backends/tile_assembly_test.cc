@@ -1,5 +1,5 @@
-// Tiles of sums in assembly: their innermost loops spill nothing, keep every sum in a register of its own,
-// and take what they multiply from memory where one instruction can.
+// Tests the assembly of register tiles: innermost loops spill nothing, keep every accumulator in a register
+// of its own, and use memory operands where an instruction allows it.
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
@@ -36,7 +36,8 @@ Program Product(const Tile& tile, bool pack = true) {
                     {2 * tile.rows, tile.rows, 2 * tile.columns, tile.columns, 32}, pack);
 }
 
-// y[h, w, f] += x[h + r, w + s, c] * k[r, s, c, f]: a row of pixels, two vectors of channels.
+// The convolution y[h, w, f] += x[h + r, w + s, c] * k[r, s, c, f], in tiles of a row of pixels and two
+// vectors of channels.
 Program Convolution(const Tile& tile) {
   const int64_t width = 2 * tile.rows, channels = 2 * tile.columns;
   Builder b("conv");
@@ -68,7 +69,8 @@ Program Convolution(const Tile& tile) {
   return schedule.program();
 }
 
-// The sketch of the default space with sums in registers and both operands packed in Goto's order.
+// A program from the sketch of the default space with accumulators in registers and both operands packed in
+// Goto's order.
 Program OfTheDefaultSpace(const Tile& tile) {
   const Program product = Matmul(6 * tile.rows, 4 * tile.columns, 64);
   const Target target = NamedTarget(tile.target).value();
@@ -107,7 +109,7 @@ TEST(TileAssembly, ASketchOfTheDefaultSpaceKeepsItsSumsInRegisters) {
   for (const Tile& tile : kTiles) ExpectTileInRegisters(OfTheDefaultSpace(tile), tile);
 }
 
-// More sums than registers: what the tests above look for is there.
+// With more accumulators than registers, the tests above must find spills.
 TEST(TileAssembly, ATileThatDoesNotFitIsSeen) {
   const std::vector<std::string> loops = LoopsOfSums(Product({"x86-64-v3", 12, 16, 24}), "x86-64-v3");
   ASSERT_FALSE(loops.empty());

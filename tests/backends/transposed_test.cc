@@ -1,4 +1,4 @@
-// Lanes that a nest stores apart are transposed in registers, and memory holds what it would have held.
+// Tests that strided stores of lanes are transposed in registers, and that memory gets the same values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// y[j, i] = x[i, j]: rows i written out, lanes j.
+// The program y[j, i] = x[i, j] with rows i unrolled and lanes along j.
 Program Transposes(DType type, int64_t rows, int64_t lanes, int64_t apart) {
   Builder b("transposes");
   const Id x = b.Input("x", type, {rows, lanes}), y = b.Output("y", type, {lanes, apart});
@@ -46,7 +46,7 @@ void Check(DType type) {
   }
 }
 
-// y[j, i] = x[i, j] in two steps, and z[j] = y[j, 1] between them: it reads what waits.
+// The program y[j, i] = x[i, j] in two steps with z[j] = y[j, 1] between them, which reads delayed stores.
 TEST(Transposed, IsStoredBeforeItIsRead) {
   const Program p = Parsed(R"(
 program reads
@@ -81,7 +81,7 @@ for j < 8 vectorized {
   for (int j = 0; j < 8; ++j) EXPECT_EQ(z[j], x[8 + j]);
 }
 
-// What MLIR is made of: no lane is stored alone where the rows fill a register.
+// Tests the emitted MLIR: if the rows fill a register, no lane is stored alone.
 TEST(Transposed, StoresWholeRegisters) {
   const std::string text = ModuleText(Transposes(DType::kF32, 8, 8, 8));
   EXPECT_EQ(Count(text, "memref.store"), 0) << text;

@@ -1,4 +1,4 @@
-// The tree over lanes at the end of a reduction: how many steps it has, and how often it runs.
+// Tests the tree that combines lanes at the end of a reduction: its number of steps, and how often it runs.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
@@ -50,7 +50,8 @@ Trees TreesOf(const Program& program) {
   return trees;
 }
 
-// Each step but the last, which is of two numbers, takes both halves of what is left.
+// The number of shuffles in a tree. Each step takes two halves, except the last one, which combines two
+// numbers.
 int ShufflesOfATree(int lanes) {
   int shuffles = 0;
   for (; lanes > 2; lanes /= 2) shuffles += 2;

@@ -1,5 +1,5 @@
-// Schedules that TVM's MetaSchedule has on LLVM targets, as traces of the default space: the decisions of its
-// own tests of five operators (docs/sketches.md).
+// Tests that the default space contains schedules of TVM's MetaSchedule for LLVM targets: the decisions in
+// its tests of five operators (docs/sketches.md).
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,4 @@
-// Errors of f32 results in units of the last place.
+// Computes errors of f32 results in units of the last place.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// exp, log, tanh, erf, sin, cos, powf and rsqrt on vectors of f32, accurate and fast, over the whole range of
-// floats with infinities, NaN and denormals, against libm in double.
+// Tests exp, log, tanh, erf, sin, cos, powf and rsqrt on f32 vectors, accurate and fast, over the whole range
+// of floats with infinities, NaN and denormals, against libm in double.
 #include "backends/cpu/passes/vector_math.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,8 @@ void CheckAll(bool fast) {
     auto* kernel = code.Get<Kernel>(f.name);
     Worst worst;
     for (uint64_t bits = 0; bits < uint64_t{1} << 32;) {
-      // Operands and, in between, where functions turn: signed zero, infinities, NaN, the least numbers.
+      // Fills in operands, and between them special values: signed zero, infinities, NaN, the smallest
+      // numbers.
       for (int i = 0; i < kCount; ++i, bits += kStep)
         x[i] = std::bit_cast<float>(static_cast<uint32_t>(bits));
       const float special[] = {0.f,    -0.f,    HUGE_VALF, -HUGE_VALF, NAN,
@@ -112,7 +113,7 @@ TEST(VectorMath, PowersAreRightForAllPairsOfNumbers) {
   for (int round = 0; round < 40; ++round) {
     std::uniform_real_distribution<float> near_one(0.5f, 2), exponent(-40, 40);
     for (int i = 0; i < kCount; ++i) {
-      // Vectors of any bits, of whatever is in range, and of what overflows.
+      // Vectors contain arbitrary bits, numbers in the usual range, and numbers whose results overflow.
       const bool any = i / 8 % 4 == 0;
       x[i] = any ? std::bit_cast<float>(static_cast<uint32_t>(random()))
                  : std::exp2(exponent(random)) * near_one(random);
@@ -135,8 +136,8 @@ TEST(VectorMath, PowersAreRightForAllPairsOfNumbers) {
   std::printf("accurate powf: %.4f ULP, fast powf: %.1f ULP\n", worst.ulp, worst_fast.ulp);
 }
 
-// With results near the least and the largest, where errors of the logarithm count most, and bases next to 1
-// as often as all others.
+// Results are near the smallest and the largest numbers, where errors of the logarithm matter most, and half
+// of the bases are close to 1.
 TEST(VectorMath, PowersOfEveryMantissaAreRight) {
   if (!Host().fma) GTEST_SKIP() << "no FMA";
   Array<float> x(kCount), y(kCount), z(kCount);
@@ -195,7 +196,8 @@ TEST(VectorMath, ReducedArgumentsOfPowersAreExact) {
   }
 }
 
-// Results that are denormal, zero or infinite, and where sums in exp lose or change their last places.
+// Tests results that are denormal, zero or infinite, and operands for which sums in exp lose their last
+// places.
 TEST(VectorMath, ExpIsRightWhicheverLaneIsFarOut) {
   if (!Host().fma) GTEST_SKIP() << "no FMA";
   for (const int lanes : {2, 8, 12, 16, 24, 32, 64}) {

@@ -1,4 +1,4 @@
-// A program with all of its loops of one kind.
+// Changes all loops of a program to one kind.
 #pragma once
 
 #include "lang/program/program.h"

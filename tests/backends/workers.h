@@ -1,4 +1,4 @@
-// Programs and processes for the tests of builders, the measurer and export.
+// Test programs, and helpers for processes, for the tests of builders, the measurer and export.
 #pragma once
 
 #include <signal.h>
@@ -30,7 +30,7 @@ inline Program Affine(int64_t n, double a = 2, double c = 1) {
   return b.Finish();
 }
 
-// W packed to P = 2*W in the prepare phase; Y = X + P.
+// A program that computes P = 2*W in the prepare phase, and Y = X + P.
 inline Program WithPrepare(int64_t n) {
   Builder b("prepared");
   const Id X = b.Input("X", DType::kF32, {n}), W = b.Constant("W", DType::kF32, {n}),
@@ -95,7 +95,7 @@ bool Soon(Condition condition) {
   return condition();
 }
 
-// Seconds of processor time that a process has used: how a test knows that it works on something.
+// Seconds of processor time that a process has used. Tests use it to see that a process is working.
 inline double BusySeconds(pid_t pid) {
   std::ifstream stat(absl::StrCat("/proc/", pid, "/stat"));
   std::string field;

@@ -70,7 +70,7 @@ TEST(Access, AtAnOffsetIsAtItersOnlyWhereOffsetsAre) {
   EXPECT_FALSE(ReadsAtIters(conv.program, Blocks(conv.program)[0], true));
 }
 
-// Channels of groups: x[g * 4 + c] moves by one with c, over whose iterations g steps.
+// Reads channels of groups, x[g * 4 + c]: the index steps by one along c, and g steps over all of c.
 TEST(Access, OfGroupsStepsAlongTheirChannels) {
   Builder b("groups");
   const Id x = b.Input("x", DType::kF32, {12}), y = b.Output("y", DType::kF32, {3, 4});

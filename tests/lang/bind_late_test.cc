@@ -1,4 +1,4 @@
-// cooperative-fetch and bind-rest: what they do to the program as it then stands.
+// Tests the late primitives cooperative-fetch and bind-rest on scheduled programs.
 #include "gmock/gmock.h"
 #include "lang/reference/shadow.h"
 #include "lang/text/text.h"

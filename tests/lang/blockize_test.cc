@@ -1,4 +1,4 @@
-// blockize: tiles become blocks, and what other steps then do to them.
+// Tests blockize, which makes blocks of tiles, and other primitives on such blocks.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"

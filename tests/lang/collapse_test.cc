@@ -121,7 +121,7 @@ TEST(ReadDensely, PixelsThatAreReadInStepsAreCopiedTogether) {
 
 TEST(ReadDensely, LeavesWhatIsReadFewTimes) { ExpectUnchanged(Pointwise(13, 2, 15)); }
 
-// Y[h, f] sum= (h < 5 ? X[h * 2] : 0) * W[f], of nine elements.
+// The program Y[h, f] sum= (h < 5 ? X[h * 2] : 0) * W[f], where X has nine elements.
 TEST(ReadDensely, LeavesReadsThatAGuardKeepsInside) {
   Builder b("guarded");
   const Id x = b.Input("X", kF32, {9, 4}), weights = b.Input("W", kF32, {4, 16}),

@@ -52,7 +52,7 @@ TEST(Instructions, CountsAMultiplyAddOnceAndFunctionsAsWhatTheyAre) {
   EXPECT_EQ(Instructions(matmul, BlockOf(matmul, "matmul")), 1);
 }
 
-// T is read once, U twice, and R by several instances.
+// A program that reads T once, U twice, and R in several instances.
 Program Read() {
   Builder b("read");
   const Id A = b.Input("A", kF32, {4, 4}), once = b.Temporary("T", kF32, {4, 4}),

@@ -25,7 +25,7 @@ std::vector<Distribution> Examples() {
           Distribution::CeilTile(12, 3, 0, {0, 0, 0}, {0, 0, 0}),
           Distribution::CeilTile(30, 2, 0.2, {0, 0}, {4, 0}), Distribution::Discrete({5, -2, 9}, {1, 2, 4.5}),
           Distribution::Uniform({3}), Distribution::Uniform({0, 16, 64, 512}),
-          // Two of what is listed are in the support, one of them twice.
+          // Of the listed decisions, two are in the support, and one of these is listed twice.
           Distribution::Only(Distribution::PerfectTile(12, 2, 4), {3, 4, 12, 1, 2, 6, 6, 2, 3, 4}),
           Distribution::Only(Distribution::Discrete({1, 2, 5}, {1, 2, 4}), {5, 1}),
           Distribution::Only(Distribution::CeilTile(13, 2, 0.5, {8, 0}, {0, 0}), {13, 1, 4, 4, 2, 7})};
@@ -59,7 +59,7 @@ TEST(Distribution, ForEachVisitsWhatItContainsOnce) {
     EXPECT_EQ(static_cast<double>(support.size()), d.SupportSize()) << d.ToString();
     for (const Decision& decision : support) EXPECT_TRUE(d.Contains(decision));
   }
-  // Every triple of numbers up to 12, against the definition.
+  // Compares the support with the definition for every triple of numbers up to 12.
   const Distribution d = Distribution::PerfectTile(12, 3, 3);
   const std::vector<Decision> support = SupportOf(d);
   const std::set<Decision> known(support.begin(), support.end());
@@ -76,7 +76,7 @@ TEST(Distribution, ForEachVisitsWhatItContainsOnce) {
   EXPECT_EQ(d.LogProb({6, 1, 1}), -std::numeric_limits<double>::infinity());
 }
 
-// Every tile of up to `limit` in each place that keeps the definition.
+// Expects that the support contains exactly the tiles with factors up to `limit` for which `keeps` is true.
 template <typename Keeps>
 void ExpectSupport(const Distribution& d, int64_t limit, Keeps keeps) {
   const std::vector<Decision> support = SupportOf(d);
@@ -123,7 +123,7 @@ TEST(Distribution, ExtentsThatDivideBadlyHaveManyTiles) {
       EXPECT_TRUE(d.Contains(tile) && product >= extent && product <= extent + extent / 4) << product;
     }
   }
-  // Beyond the reach of ceil tiles there are the perfect ones.
+  // Above the largest extent for imperfect tiles, the support contains the perfect tiles only.
   const int64_t large = int64_t{1} << 20;
   const Distribution d = Distribution::CeilTile(large, 2, 0, {0, 0}, {0, 0});
   EXPECT_EQ(d.SupportSize(), 21);

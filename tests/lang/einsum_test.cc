@@ -1,4 +1,4 @@
-// einsum: contractions become products of matrices.
+// Tests einsum, which turns contractions into matrix products.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/patterns/contraction.h"

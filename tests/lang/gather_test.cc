@@ -1,4 +1,4 @@
-// Reads at computed indices: text, meaning, analyses, and what primitives do with them.
+// Tests gathers, which read at computed indices: their text, meaning and analyses, and primitives on them.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/analysis/dataflow.h"
@@ -176,7 +176,7 @@ TEST_F(GatherSchedule, RefusesByNameWhatComputedIndicesDoNotAllow) {
               HasSubstr("reads more of T than block \"twice\" has written"));
 }
 
-// One iteration of the loop around both has written one row of the table.
+// One iteration of the loop around both blocks writes only one row of the table.
 TEST(Gather, IsNotPutBelowALoopWhoseIterationsEachWriteAPartOfItsTable) {
   const auto program = ParseProgram(R"(kiln.program v1
 program rows

@@ -1,4 +1,4 @@
-// What guards cut off, and what iters are within blocks.
+// Tests the analysis of guards, and the ranges of iters inside blocks.
 #include "lang/analysis/guards.h"
 
 #include "absl/strings/str_cat.h"

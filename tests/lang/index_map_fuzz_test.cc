@@ -1,5 +1,5 @@
-// The index-map algebra against brute force:
-// whatever an operation gives is evaluated on every point of a small box.
+// Tests the index-map algebra against brute force: evaluates the result of each operation on every point of a
+// small box.
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -90,7 +90,7 @@ std::string Text(const Sum& sum) {
 
 std::string Text(const Sum& sum, const Box& box) { return ToString(IndexMap{box.extents, {sum}}); }
 
-// Another way to write the same sum: splits cut in two digits, and terms added and taken away again.
+// Writes the same sum in another way: splits some terms into two digits, and adds and subtracts other terms.
 Sum Rewritten(Random& random, const Sum& sum, const Box& box) {
   Sum out{sum.offset, {}};
   const auto add = [&](Split split) {
@@ -114,8 +114,8 @@ Sum Rewritten(Random& random, const Sum& sum, const Box& box) {
   return out;
 }
 
-// The sources of a map cut at every lower of its splits:
-// the same points in the same order, a source for each digit.
+// Replaces each source of a map by one source per digit, cut at every `lower` of its splits. The points and
+// their order stay the same.
 Box Digits(const IndexMap& map) {
   Box digits;
   for (size_t source = 0; source < map.domain.size(); ++source) {
@@ -217,7 +217,8 @@ TEST(IndexMapFuzz, DivModAgreesWithDivision) {
   EXPECT_GT(found, 25000);
 }
 
-// As tiles, gaps and halos make sums: the remainder has its own sources, and need not fill the tile.
+// The sums are like those of tiles, gaps and halos: the remainder has its own sources and need not fill the
+// tile.
 TEST(IndexMapFuzz, DivModFindsTheQuotientAndRemainderThatASumWasMadeFrom) {
   Random random(10);
   for (int i = 0; i < 20000; ++i) {
@@ -303,7 +304,7 @@ struct Histories {
   int steps = 0, refused = 0;
 };
 
-// A box carried through random steps; a step whose result the form cannot express is left out, and counted.
+// Applies random steps to a box. A step whose result an index map cannot express is skipped and counted.
 IndexMap RandomHistory(Random& random, Histories& count) {
   const Box box = RandomBox(random);
   IndexMap map = IndexMap::Identity(box.extents);

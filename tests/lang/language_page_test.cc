@@ -1,4 +1,5 @@
-// docs/language.md: the declarations of all primitives as a page, with the errors that goldens hold.
+// Tests that docs/language.md is generated from the declarations of all primitives and the errors in golden
+// files.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -42,7 +43,7 @@ std::string TextOf(const Attribute& value) {
   return "[]";
 }
 
-// Prose ends with a full stop; what does not is an example, before -> after.
+// Separates prose from examples: a line that does not end with a full stop is an example, before -> after.
 std::string Described(absl::string_view doc) {
   std::string page;
   bool example = false;

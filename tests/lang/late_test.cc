@@ -1,4 +1,4 @@
-// parallelize-outer, vectorize-inner and unroll-up-to: what they do to the program as it then stands.
+// Tests the late primitives parallelize-outer, vectorize-inner and unroll-up-to on scheduled programs.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
@@ -134,7 +134,7 @@ TEST(UnrollUpTo, CountsAVectorOnce) {
               HasSubstr("for i < 3 {\n  for j < 4 unrolled {\n    for k < 5 vectorized {"));
 }
 
-// Columns of four in a layout of rows of two: lanes along the columns are four stores.
+// The layout has rows of two, so four lanes along a column need four stores.
 TEST(UnrollUpTo, CountsEachLaneThatALayoutStoresApart) {
   const auto unrolled = [](int64_t most) {
     Program p = ParseProgram(R"(kiln.program v1
@@ -185,7 +185,7 @@ TEST(UnrollUpTo, RepeatsNoReductionThatIsLongerThanTheRegisters) {
   EXPECT_THAT(SumsUnrolled(17), HasSubstr("for i < 4 {\n  for k < 17 unrolled {"));
 }
 
-// Sums of rows, which may be computed below the rows of their reader.
+// A program that sums rows, possibly computed inside the row loop of the reader.
 std::string Rows(int64_t columns, int64_t lanes, bool below_reader = false) {
   Builder b("rows");
   const Id A = b.Input("A", DType::kF32, {3, columns}), B = b.Output("B", DType::kF32, {3, columns});

@@ -1,4 +1,4 @@
-// merge, loop-partition and bind.
+// Tests the primitives merge, loop-partition and bind.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"

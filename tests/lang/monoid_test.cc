@@ -1,4 +1,4 @@
-// The monoids that have names obey the laws that their flags promise.
+// Tests that the named monoids obey the algebraic laws that their flags promise.
 #include <cmath>
 #include <limits>
 

@@ -24,7 +24,7 @@ namespace {
 
 using Point = std::map<Id, int64_t>;  // values of loops
 
-// What ResolveBindings says of one block.
+// The bindings of one block according to ResolveBindings.
 class Plain {
  public:
   Plain(const Program& p, Id block)
@@ -43,7 +43,7 @@ class Plain {
     }
     return true;
   }
-  // That the iters of a kind are sums of.
+  // The loops whose sums give the iters of a kind.
   std::set<Id> LoopsOf(IterKind kind) const {
     std::set<Id> loops;
     for (size_t i = 0; i < bindings_.iters.size(); ++i) {
@@ -51,7 +51,7 @@ class Plain {
     }
     return loops;
   }
-  // Where the buffer is accessed, in its layout's axes; nothing where a load under `within` does not happen.
+  // The accessed element in terms of the layout's axes; nothing if a `within` skips the load.
   std::vector<int64_t> Axes(Id buffer, absl::Span<const int32_t> index, const Point& point) const {
     std::vector<int64_t> iters, logical;
     for (const Sum& iter : bindings_.iters) iters.push_back(At(iter, point));
@@ -136,7 +136,7 @@ class Comparison {
     }
   }
 
-  // A loop that is not in `guarded` does not decide whether an instance exists.
+  // Expects that a loop which is not in `guarded` does not decide whether an instance exists.
   void ExpectGuards(const NestBlock& block, const Plain& plain, const Point& point) {
     Point other = Draw(block);
     for (int depth = 0; depth < block.depth; ++depth) {
@@ -169,8 +169,8 @@ class Comparison {
     }
   }
 
-  // What compaction leaves out is a function of the loops outside of the buffer's home,
-  // the same in all accesses.
+  // Expects that compaction removes the same function of the loops outside of the buffer's allocation from
+  // all accesses.
   void ExpectAxis(const NestBlock& block, const NestAccess& access, size_t a, int64_t wanted,
                   const Point& point) {
     const NestAxis& axis = nests_.axes(access)[a];

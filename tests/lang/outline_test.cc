@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// Blocks, by name, of each occurrence of each task.
+// For each task and each of its occurrences, the names of the blocks.
 std::vector<std::vector<std::string>> TasksOf(const Program& program) {
   std::vector<std::vector<std::string>> names;
   const std::vector<Task> tasks = ExtractTasks(program).value();

@@ -134,7 +134,7 @@ TEST(Owners, AreAskedForAtTheEnd) {
 }
 
 TEST(Owners, NoTwoThreadsReduceIntoOnePlaceThatTheyShare) {
-  // Each iteration of i makes S anew from A, in several steps.
+  // Each iteration of i recomputes S from A in several steps.
   Builder b("repeated");
   const Id A = b.Input("A", DType::kF32, {4}), C = b.Output("C", DType::kF32, {8}),
            S = b.Temporary("S", DType::kF32, {});

@@ -1,4 +1,4 @@
-// pad-einsum and decompose-padding.
+// Tests the primitives pad-einsum and decompose-padding.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
@@ -34,7 +34,7 @@ TEST(PadEinsum, PadsWhatIsReadAndCropsWhatIsWritten) {
   EXPECT_THAT(text, HasSubstr("C.pad[i, j] sum= A.pad[i, k]*B.pad[k, j]"));
   EXPECT_THAT(text, HasSubstr("C[c0, c1] = C.pad[c0, c1]"));
   ExpectSameResults(Matmul(), s.program());
-  // Tiles are perfect now.
+  // After padding, the tiles are perfect.
   const auto k = s.Split(s.GetLoops(matmul)[2], {3, 4});
   s.ReverseComputeAt(s.GetBlock("copy"), s.GetLoops(s.GetBlock("matmul.crop"))[0]);
   ASSERT_TRUE(s.ok()) << s.status();

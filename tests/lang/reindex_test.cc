@@ -1,4 +1,4 @@
-// reindex, and reverse-compute-inline through reshapes.
+// Tests reindex, and reverse-compute-inline through reshapes.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"

@@ -1,4 +1,4 @@
-// Programs for the tests of what accelerators need: prepare, owners, pipelines.
+// Programs for tests of features for accelerators: the prepare phase, owners, pipelines.
 #pragma once
 
 #include <functional>
@@ -42,7 +42,7 @@ inline Program Fed() {
   return b.Finish();
 }
 
-// The refusals of steps, each under its title, as a golden has them.
+// Collects error messages of refused steps, each under a title, as text for a golden file.
 class Refusals {
  public:
   void Add(const std::string& title, Program program, const std::function<void(Schedule&)>& steps) {

@@ -1,4 +1,4 @@
-// What the rewriter makes of shared expressions: as many nodes as it was given, not one for each use.
+// Tests that the rewriter keeps shared expressions shared: it creates one node each, not one for each use.
 #include "lang/schedule/rewrite.h"
 
 #include <gtest/gtest.h>

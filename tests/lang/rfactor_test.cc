@@ -99,7 +99,7 @@ TEST(Rfactor, PartsOfPartsAreReducedInATree) {
 }
 
 TEST(Rfactor, ReductionsWithTwoResultsAreTakenApartTogether) {
-  // (sum, count of terms) as one custom monoid.
+  // A custom monoid that reduces a pair: the sum and the number of terms.
   Program p = Rows(Monoid::Kind::kSum);
   const Id sum = p.nodes[p.nodes[p.nodes[kRoot].first].first].first;
   Monoid pair;

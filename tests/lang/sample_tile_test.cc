@@ -1,4 +1,4 @@
-// Sampling sites and arithmetic on what they draw, as schedules use them.
+// Tests sampling sites, and arithmetic on sampled values, through the API of schedules.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"

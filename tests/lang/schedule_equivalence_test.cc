@@ -1,6 +1,6 @@
-// Random programs under random steps of every primitive: whatever applies keeps every bit of the results,
-// whatever does not leaves the program alone. A failure prints the seed, the steps and the programs; raise
-// kSeeds to look for more.
+// Applies random steps of every primitive to random programs. A step that applies must keep every bit of the
+// results; a step that does not apply must leave the program unchanged. A failure prints the seed, the steps
+// and the programs. Raise kSeeds to search longer.
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "lang/reference/interpreter.h"
@@ -22,7 +22,7 @@ class Session {
     wanted_ = Run(state_.program, inputs_);
   }
 
-  // Empty, or what went wrong.
+  // Tries that many steps. Returns an error message, or an empty string.
   std::string Go(int tries) {
     if (!wanted_.ok())
       return absl::StrCat("the original fails: ", wanted_.status().ToString(), "\n", original_);

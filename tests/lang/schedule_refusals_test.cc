@@ -1,4 +1,5 @@
-// Schedules whose results would change are refused, with the reason; their neighbours keep every bit.
+// Tests that steps which would change results are refused with the reason, and that similar legal steps keep
+// every bit.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/base/check.h"
@@ -30,7 +31,8 @@ Program SumAndCopy() {
   return b.Finish();
 }
 
-// 5 divides neither 12 nor 9, and 3 not 5: imperfect at two levels. The outer loop.
+// Splits a loop imperfectly at two levels: 5 divides neither 12 nor 9, and 3 does not divide 5. Returns the
+// outer loop.
 Loop SplitBadlyTwice(Schedule& s, Loop loop) {
   const auto parts = s.Split(loop, {-1, 5});
   s.Split(parts[1], {-1, 3});
@@ -252,7 +254,8 @@ TEST(Parallel, RefusesIterationsThatReduceTheSameElements) {
   EXPECT_THAT(Message(s), HasSubstr("iterations of loop i repeat what others reduce in block \"sum\""));
 }
 
-// P[i] = A[i - 1] or 0, all of it `times` times; in one loop around what fills P and what copies A.
+// Repeats `times` times P[i] = A[i - 1] or 0, in one loop around the block that fills P and the block that
+// copies A.
 Schedule FilledAndCopied(int64_t times) {
   Builder b("pad");
   const Id A = b.Input("A", DType::kF64, {3}), P = b.Output("P", DType::kF64, {4});

@@ -1,4 +1,4 @@
-// Programs as bytes: what is written is read, and what was cut or changed is refused.
+// Tests programs as bytes: they can be read back, and truncated or changed bytes are refused.
 #include "lang/text/serialize.h"
 
 #include "gtest/gtest.h"
@@ -50,7 +50,7 @@ TEST(Serialize, RefusesAnyChangedByte) {
   }
 }
 
-// The checksum is right here, so that it is the check of ids that speaks.
+// The checksum is correct here, so that the check of ids must find the error.
 TEST(Serialize, RefusesIdsOutOfBounds) {
   const auto refused = [](void (*change)(Program&)) {
     Program p = Sample();

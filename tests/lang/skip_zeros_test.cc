@@ -47,7 +47,7 @@ TEST(SkipZeros, ComputesTheSame) {
   }
 }
 
-// y % 2, of a y that is 3*y0 + y1, cannot be said in terms of y0 and y1.
+// After tiling, y is 3*y0 + y1, and y % 2 cannot be expressed by y0 and y1.
 TEST(DecomposePadding, OfElementsThatAreApartMayBeTiledAfterwards) {
   const Program before = Spread(8, 3, 2, 0);
   Schedule s = Scheduled(before);

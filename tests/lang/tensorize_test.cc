@@ -1,4 +1,4 @@
-// Intrinsics by their descriptions, and tiles that become calls of them.
+// Tests intrinsics and their descriptions, and tensorize, which turns tiles into calls.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/patterns/match.h"
@@ -84,7 +84,7 @@ TEST(Tensorize, TextHashAndBytesKeepTheCall) {
 }
 
 TEST(Tensorize, MatchesPartsOfLargerBuffersInOtherOrders) {
-  // A dot product is a tile whose spatial iters stand still.
+  // A dot product is a tile in which the spatial iters are fixed.
   Schedule s = Scheduled(Matmul(kF64));
   const auto k = s.Split(s.GetLoops(s.GetBlock("matmul"))[2], {2, 2});
   const Block tile = s.Blockize(k[1]);

@@ -1,4 +1,4 @@
-// Reductions with two results under the primitives: each keeps both, or refuses.
+// Tests primitives on reductions with two results: each must keep both results, or refuse.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"

@@ -1,4 +1,4 @@
-// What decides lowering, without MLIR: each pass on a small program, and all of them on random ones.
+// Tests the passes of lowering without MLIR: each on a small program, and all of them on random programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,8 @@ for i < 4 { for k < 8 { block sum { spatial i < 4 = i  reduction k < 8 = k  S[i]
       S[i] accumulate sum= A[i, k])"));
 }
 
-// Rows between zeros, in tiles of eight lanes, of which the first and the last are cut.
+// True if short-loop unrolling unrolls tiles of padded rows: tiles have eight lanes, and the first and last
+// cross the bounds.
 bool WritesOutTilesOf(int64_t columns) {
   Program p = Parsed(absl::StrReplaceAll(
       R"(

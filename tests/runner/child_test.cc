@@ -1,4 +1,4 @@
-// What candidates do, and how it is reported.
+// Tests candidates that misbehave, and how that is reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -59,8 +59,7 @@ TEST(Candidate, ThatIsRightOnlyTheFirstTimeIsWrong) {
   EXPECT_EQ(Name(RunOne(request)), "wrong_result");
 }
 
-// exp of what is subtracted the maximum from, ten rows of a hundred;
-// the maximum of the elements from `first`.
+// C code of exp(x - max) over ten rows of a hundred elements, where max ignores the elements before `first`.
 std::string RowsOfExp(int first) {
   return absl::StrCat(
       "#include <math.h>\nint f(float* a, float* b) { for (int r = 0; r < 1000; r += 100) { float m = "
@@ -191,7 +190,7 @@ TEST(Candidate, ThatWritesBeforeTheStartViolatesAGuard) {
   EXPECT_EQ(Name(result), "guard_violated");
 }
 
-// f(in, out) through a temporary of 1000 floats, with something done to it first.
+// C code of f(in, out) that copies through a temporary of 1000 floats, after the statement `first`.
 std::string ThroughTemporary(const std::string& first) {
   return absl::StrCat("int f(float* a, float* b) { volatile float* t = malloc(4000);\n", first,
                       "for (int i = 0; i < 1000; ++i) t[i] = a[i];\n"
@@ -225,7 +224,7 @@ TEST(Candidate, ThatNeverFreesATemporaryIsWatchedToo) {
   EXPECT_EQ(Name(RunOne(Request(absl::StrReplaceAll(kLeaks, {{"%s", "1000"}})))), "guard_violated");
 }
 
-// As compiled code does: the bytes for the alignment are not its own.
+// Like compiled code, the kernel aligns its temporaries; bytes that it skips for alignment are guarded too.
 TEST(Candidate, ThatAlignsItsTemporariesIsWatchedToTheirEnds) {
   if (kSanitized) GTEST_SKIP() << "memory is not watched";
   constexpr char kAligns[] =
@@ -238,7 +237,7 @@ TEST(Candidate, ThatAlignsItsTemporariesIsWatchedToTheirEnds) {
   EXPECT_EQ(RunOne(bad).detail, "access 0 bytes past the end of a temporary, in the warm-up");
 }
 
-// Guards are for the first run alone: memory is plain when runs are timed.
+// Only the first run has guards; timed runs get plain memory.
 TEST(Candidate, FindsPlainMemoryWhereItIsTimed) {
   if (kSanitized) GTEST_SKIP() << "memory is not watched";
   EXPECT_EQ(

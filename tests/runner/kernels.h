@@ -1,4 +1,4 @@
-// Small kernels for the tests of the runner, compiled from C as they are needed.
+// Small kernels for the tests of the runner, compiled from C on demand.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ inline const std::string& CompileC(const std::string& source) {
   return at->second;
 }
 
-// f(in, out) over `elements` floats.
+// A request to run f(in, out) on `elements` floats; `body` is its C code.
 inline RunRequest Request(const std::string& body, int64_t elements = 1000) {
   RunRequest request;
   request.kernel = {.shared_object = CompileC(
@@ -88,7 +88,7 @@ inline RunResult RunOne(const RunRequest& request) {
   return pool->RunAll({request}).front();
 }
 
-// A file of what kTwice computes.
+// Creates a reference file with the outputs of kTwice.
 inline std::string TwiceReference() {
   RunRequest request = Request(kTwice);
   request.write_reference_to = TestFolder() / "twice";
@@ -99,7 +99,7 @@ inline std::string TwiceReference() {
 
 inline std::string Name(const RunResult& result) { return std::string(RunStatusName(result.status)); }
 
-// `seconds` of a core in C, in which n is the number of earlier runs.
+// A kernel that computes for `seconds`, a C expression in which n is the number of earlier runs.
 inline RunRequest Spin(const std::string& seconds) {
   return Request(absl::StrCat(
       "static double now() { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return "

@@ -1,4 +1,4 @@
-// The pool of compiled code: each iteration once, on several threads, whoever calls.
+// Tests the thread pool of compiled code: it runs each iteration once, on several threads, for any caller.
 #include "backends/runner/kiln_pool.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ void For(int threads, int64_t total, int64_t chunk, const Body& body) {
       [](int64_t begin, int64_t end, void** given) { (*static_cast<Body*>(given[0]))(begin, end); }, args);
 }
 
-// How often each iteration ran, and the least range but that at the end.
+// Counts how often each iteration ran, and the size of the smallest range except the last.
 struct Counts {
   explicit Counts(int64_t total) : ran(static_cast<size_t>(total)) {}
   void Add(int64_t begin, int64_t end) {
@@ -52,7 +52,7 @@ TEST(KilnPool, RunsEachIterationOnceInRangesOfAtLeastAChunk) {
   For(2, -5, 1, [](int64_t, int64_t) { ADD_FAILURE() << "there is nothing to run"; });
 }
 
-// Returns the threads that met, all of them at the same time.
+// Lets all threads wait for each other, and returns the threads that took part.
 std::set<std::thread::id> Meet(int threads) {
   std::atomic<int> arrived{0};
   std::vector<std::thread::id> met(static_cast<size_t>(threads));

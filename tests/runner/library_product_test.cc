@@ -1,4 +1,4 @@
-// Products of matrices by libraries, as kernels of a runner.
+// Tests matrix products by libraries as kernels of a runner.
 #include "backends/runner/library_product.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ KernelObject Product(const std::vector<std::string>& libraries) {
           .product = LibraryProduct{.libraries = libraries, .m = kM, .n = kN, .k = kK}};
 }
 
-// The same by a kernel of its own, `a` and `b` as indices of A and B at (i, l) and (l, j).
+// A reference file by a plain kernel; `a` and `b` are C expressions for the indices of A and B.
 std::string ReferenceOf(KernelObject kernel, const std::string& a, const std::string& b) {
   kernel.product = {};
   kernel.symbol = "f";
@@ -89,7 +89,7 @@ TEST(LibraryProduct, ThatMakesNoSenseIsNotRun) {
   EXPECT_EQ(RunOne({.kernel = kernel}).detail, "not loadable: a matrix of 2147483648");
 }
 
-// The library returns how many threads it was told to have, and on how many cores they may run.
+// The test library returns its number of threads and the number of cores they may use.
 TEST(LibraryProduct, IsToldHowManyThreadsItHasAndOnWhichCores) {
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "one core";
   KernelObject kernel = Product({MakeLibrary(

@@ -1,4 +1,4 @@
-// The pool: order, death of runners, and nothing left behind.
+// Tests the pool of runners: the order of requests, runners that die, and that no process remains.
 #include "backends/runner/pool.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ bool Soon(Condition condition) {
   return condition();
 }
 
-// The runner's child, once it exists.
+// Waits for the runner's child and returns it.
 pid_t CandidateOf(pid_t runner) {
   EXPECT_TRUE(Soon([&] { return !ChildrenOf(runner).empty(); }));
   return ChildrenOf(runner).empty() ? 0 : ChildrenOf(runner).front();

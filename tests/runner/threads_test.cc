@@ -1,4 +1,4 @@
-// Candidates on several threads: they are there, on cores of their own, and what one does wrong is told.
+// Tests candidates on several threads: the threads run on separate cores, and an error in one is reported.
 #include "backends/runner/threads.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Both threads run `body` at the same time, with `second` and the arrays a and b.
+// A request in which two threads run the C code `body` at the same time, with the variables `second`, a and
+// b.
 RunRequest OnTwoThreads(const std::string& body) {
   RunRequest request = Request(
       "#include <sched.h>\n#include <errno.h>\n#include <fcntl.h>\n#include <stdint.h>\n"

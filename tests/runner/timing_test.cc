@@ -1,4 +1,4 @@
-// Samples: what they measure and when there are enough.
+// Tests samples: what they measure, and when there are enough.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -15,7 +15,7 @@ double Fastest(const std::vector<double>& seconds) {
   return *std::min_element(seconds.begin(), seconds.end());
 }
 
-// Runs `request` on a core that an endless loop shares with it from before its start to its end.
+// Runs `request` while an endless loop of another thread uses the same core.
 RunResult RunBesideALoop(const RunRequest& request) {
   const int core = sched_getcpu();
   std::atomic<bool> runs = false, ends = false;
@@ -142,7 +142,7 @@ TEST(Race, TakesSamplesInTurnsAndTellsTheFasterOne) {
   EXPECT_NEAR(Fastest(result.peer_seconds[1]), 300e-6, 30e-6);
 }
 
-// Every second run is slow; each turn has one run that is not timed.
+// Every second run is slow, and each turn begins with an untimed run.
 TEST(Race, LetsEachKernelFindItsOwnDataInTheCaches) {
   RunRequest request = Spin("(n + 1) % 2 ? 1e-3 : 3e-3");
   request.timing.warmups = 2;
@@ -153,7 +153,7 @@ TEST(Race, LetsEachKernelFindItsOwnDataInTheCaches) {
   EXPECT_GT(Fastest(result.seconds), 2.5e-3);
 }
 
-// The kernel takes forty times as long when it is the one that ran before its turn.
+// The kernel takes forty times longer if it also ran directly before its turn.
 TEST(Race, AlternatesTheOrderOfTurns) {
   const std::string spin =
       "static void spin(double s) { struct timespec t; double now, end = 0; do { "

@@ -1,6 +1,8 @@
 // bind
 //
 //   for i in 0..E: S(i)      ->      thread-x i in 0..E: S(i)
+//
+// Binds a loop to a block or thread axis.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

@@ -2,6 +2,9 @@
 //
 //   for i in 0..I: for j in 0..J: S(i, j)     ->     block-x b in 0..B: thread-x t in 0..T: S(f / J, f % J)
 //                                                    where f = b*T + t
+//
+// Fuses the outer independent loops of each nest that is not on an axis yet, and binds them to blocks and
+// threads.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

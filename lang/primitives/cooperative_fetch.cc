@@ -6,6 +6,8 @@
 //   for o: thread-y y in 0..Y: thread-x x in 0..T: vectorized v in 0..V: S[f / B, f % B] = X[f / B, f % B]
 //   thread-y y in 0..Y: thread-x x in 0..T: .. S[..] ..
 //   where f = ((o*Y + y)*T + x)*V + v
+//
+// The threads of the nest that reads S share the copy from X to S, each in vectors of V elements.
 #include <algorithm>
 #include <map>
 

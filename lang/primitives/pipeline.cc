@@ -3,6 +3,8 @@
 //   for k in 0..K:                      pipelined k in 0..K (0, 1; S in 2 copies):
 //     S[..] = A[.., k]           ->       S[..] = A[.., k]          stage 0: an iteration ahead
 //     C[..] += S[..]                      C[..] += S[..]            stage 1
+//
+// Children of lower stages run ahead. Rings hold several copies of the buffers that pass between children.
 #include <algorithm>
 
 #include "absl/status/statusor.h"

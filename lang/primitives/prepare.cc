@@ -3,6 +3,8 @@
 //   for i: Y[i] = X[i]                              prepare for j: P[j] = W[j]     once per constants
 //   for j: P[j] = W[j]    (W a constant)     ->     for i: Y[i] = X[i]
 //   for i: Z[i] = Y[i]*P[i]                         for i: Z[i] = Y[i]*P[i]
+//
+// Moves the nest of a block to the prepare phase, which runs once per set of constants, before all others.
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/restrictions.h"

@@ -48,13 +48,14 @@ absl::Status CheckRepeats(const Program& p, Id block, Id loop, std::vector<DimRa
   return absl::OkStatus();
 }
 
-// A writer of what the block reads, of which one iteration of `loop` writes a part: the loop is around the writer
-// and around the block's new place, but not around its old one.
+// A block that writes a buffer which the moved block reads. One iteration of `loop` writes only a part of
+// the buffer: the loop encloses the writer and the new place of the moved block, but not its old place.
 struct PartialWriter {
   Id writer, buffer, loop;
 };
 
-// PartsRead of lang/analysis/placement.cc has checked the loads of what is written below `loop` itself.
+// Returns these writers. Loads of buffers written directly below `loop` are left out, because PartsRead
+// (lang/analysis/placement.cc) has checked them.
 std::vector<PartialWriter> PartialWriters(const Program& p, Id block, Id loop) {
   std::vector<PartialWriter> writers;
   for (const Id buffer : ReadBuffers(p, block)) {
@@ -90,7 +91,7 @@ bool Covers(const DimRange& written, const DimRange& read, int64_t size) {
           read.base.offset + read.extent <= end);
 }
 
-// Checks in the program after the move that the block reads only what is written before it.
+// Checks, in the program after the move, that the block reads only elements that are written before it.
 absl::Status CheckReads(const Program& p, Id block, const std::vector<PartialWriter>& writers) {
   const Bindings bindings = ResolveBindings(p, block);
   for (const PartialWriter& w : writers) {

@@ -30,7 +30,7 @@ struct Started {
   std::vector<LeftOut> left_out{};
 };
 
-// One round of one task.
+// The report on one round of one task.
 struct Round {
   struct Chains {
     int64_t proposed = 0, valid = 0, duplicates = 0, accepted = 0;

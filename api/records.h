@@ -14,7 +14,7 @@
 
 namespace kiln::api {
 
-// --- Spaces
+// --- Settings and results of listing the sketches of a space
 struct SketchSettings {
   SpaceSettings space{};
   std::string task{};           // only this one; empty: all
@@ -40,7 +40,7 @@ struct SpaceReport {
   absl::Status status{};  // names the tasks without a sketch and the plugins that crashed
 };
 
-// --- Records
+// --- Settings and results of operations on records
 struct BestRecord {  // the fastest record of a workload on a target
   int64_t id = 0;
   std::string workload{}, workload_hash{};
@@ -105,7 +105,7 @@ struct CheckResult {
   absl::Status status{};      // kFailedPrecondition: refuted; kUnknown: undecided
 };
 
-// --- Runs, models, the machine
+// --- Settings and results for runs, cost models and benchmarks
 struct RunInfo {
   int64_t id = 0;
   std::string command{};  // what the user typed

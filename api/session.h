@@ -55,7 +55,7 @@ class Session {
   Session(Session&&) noexcept;
   ~Session();
 
-  // --- A file. Load returns kOutOfRange if there is nothing to do because no result has elements.
+  // --- Operations on a file. Load returns kOutOfRange if there is nothing to do: no result has elements.
   absl::Status Load(const Source& source);
   const std::vector<TaskInfo>& tasks() const;
   const std::vector<LeftOut>& left_out() const;
@@ -73,7 +73,7 @@ class Session {
   // Times the best record of each loaded task in turns with the untuned program and with its peers.
   absl::StatusOr<BenchReport> Bench(const BenchSettings& settings = {});
 
-  // --- Records of the database
+  // --- Operations on the records of the database
   absl::StatusOr<std::vector<BestRecord>> Best();
   absl::StatusOr<Shown> Show(int64_t record, const ShowSettings& settings = {});
   // Builds a record again, compares it with the original and times it. `here` times it even if another
@@ -88,7 +88,7 @@ class Session {
   absl::StatusOr<CheckResult> Check(const std::string& trace_file, const std::string& task,
                                     const std::string& target = "host", double seconds = 10);
 
-  // --- The database as a whole
+  // --- Operations on the database as a whole
   // Returns the runs with their rounds: all of them if `run` is 0, else only this one.
   absl::StatusOr<std::vector<RunInfo>> Runs(int64_t run = 0);
   // Trains a cost model on all records and writes it to `file`, for TuneSettings::transfer.

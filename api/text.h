@@ -15,7 +15,7 @@ std::string RateText(double flops, double seconds);
 std::string PercentText(double part);
 // Returns for example "1.2e+09"; small numbers in full.
 std::string CountText(double count);
-// "1 core", "2 cores"
+// Returns for example "1 core" or "2 cores".
 std::string CoresText(int cores);
 // Returns for example "3 crashed, 1 timed_out"; empty without failures.
 std::string FailuresText(const std::map<std::string, int>& failures);

@@ -91,7 +91,7 @@ struct TuneReport {
   absl::Status status{};
   bool partial = false;  // some tasks have a record, others do not
 
-  // Only for ToJson; the caller that prints sets them.
+  // Fields for ToJson only. The caller that prints the report sets them.
   std::string nothing{};  // why there is nothing to do
   std::string resume{};   // the command that continues the run
 };

@@ -11,9 +11,9 @@ namespace kiln {
 class Clock {
  public:
   virtual ~Clock() = default;
-  // Milliseconds since 1970, UTC.
+  // Returns the wall-clock time in milliseconds since 1970, UTC.
   virtual int64_t WallMillis() const = 0;
-  // Seconds since some fixed instant. Never decreases.
+  // Returns the seconds since some fixed instant. Never decreases.
   virtual double Seconds() const = 0;
 };
 

@@ -158,7 +158,7 @@ int RunKiln(int argc, const char* const* argv) {
       std::any_of(argv, argv + argc, [](const char* a) { return std::strcmp(a, "--json") == 0; });
   signal(SIGXFSZ, SIG_IGN);  // writing beyond a file size limit then fails instead of killing the process
   if (const absl::Status enough = WidenStack(); !enough.ok()) return Written(Report(enough, json));
-  // Standard output is for results.
+  // Log messages go to standard error, because standard output is for results.
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("kiln", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   spdlog::set_pattern("kiln: %v");

@@ -19,9 +19,9 @@ inline constexpr int kExitOk = 0, kExitFailed = 1, kExitUsage = 2, kExitInterrup
 // The work of a subcommand after the command line is parsed. The caller prints its error.
 using Action = std::function<absl::Status()>;
 
-// The same status with exit code 4.
+// Marks a status so that the command exits with code 4: undecided.
 absl::Status Undecided(absl::Status status);
-// The same status with exit code 3: the database holds partial results.
+// Marks a status so that the command exits with code 3: the database holds partial results.
 absl::Status Partial(absl::Status status);
 // Marks an error that standard output has reported already, so that it is not printed again.
 absl::Status Told(absl::Status status);

@@ -77,7 +77,7 @@ bool EndsWithin(milliseconds limit) {
 }  // namespace
 
 Interrupt::Interrupt(std::function<void(const absl::Status&)> last_words) {
-  // Another object lives, or no file descriptor is left.
+  // Aborts if another object lives, or if no file descriptor is left.
   if (wake[0] >= 0 || pipe2(wake, O_CLOEXEC) != 0) std::abort();
   stopped = false;
   waiter_ = std::thread([last_words = std::move(last_words)] {

@@ -40,7 +40,7 @@ struct Verdict {
   bool ok = true;
   absl::string_view check;  // the name in the table, "verify", or empty
   std::string message;      // what was found and what is allowed
-  // OK, or kFailedPrecondition "check NAME: MESSAGE".
+  // Returns OK, or kFailedPrecondition "check NAME: MESSAGE".
   absl::Status status() const;
 };
 

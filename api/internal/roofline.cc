@@ -17,7 +17,7 @@ namespace kiln::api {
 namespace {
 
 constexpr int kPasses = 8;
-// Larger than any cache, so more bytes take the same time per byte.
+// The most bytes to read. They exceed any cache, so more bytes would take the same time per byte.
 constexpr int64_t kMostRead = int64_t{256} << 20;
 
 // Measures the time to read bytes from memory. It searches for a byte that does not occur, because libc does

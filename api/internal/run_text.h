@@ -1,4 +1,4 @@
-// The text that identifies a run.
+// Makes the text that identifies a run.
 #pragma once
 
 #include <string>

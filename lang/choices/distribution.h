@@ -53,7 +53,7 @@ class Distribution {
   // Returns the number of decisions with positive probability, exact up to 2^53. Returns 0 if no decision
   // keeps the bounds; then nothing can be drawn.
   double SupportSize() const;
-  // Returns -infinity outside the support.
+  // Returns the log probability of a decision: -infinity outside the support.
   double LogProb(absl::Span<const int64_t> decision) const;
   Decision Sample(Dice& dice) const;
 

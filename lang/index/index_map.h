@@ -86,7 +86,7 @@ std::optional<Sum> DivMod(const Sum& sum, int64_t lower, int64_t extent, ExtentO
 std::optional<Sum> Substitute(const Sum& sum, absl::FunctionRef<std::optional<Sum>(Source)> definition,
                               ExtentOf extent_of);
 
-// Returns the value at a point.
+// Returns the value of the sum, given the values of its sources.
 int64_t Evaluate(const Sum& sum, absl::FunctionRef<int64_t(Source)> value_of);
 
 // Prints the sum as a C expression: `x*16 + y/4%8*4 - y%4 + 3`. The offset comes first if the first split is

@@ -38,7 +38,7 @@ for i < 16 {
 }
 )";
 
-// The copy Y = X of $2 by $3 elements.
+// A program that copies $2 by $3 elements: Y = X.
 constexpr char kCopy[] = R"(kiln.program v1
 program copy
 parameters X, Y

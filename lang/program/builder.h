@@ -76,7 +76,7 @@ class Builder {
             const std::vector<Id>& initial = {});
 
   const Program& program() const { return program_; }
-  // Sets the origins and returns the program, which passes Verify.
+  // Sets the provenance of the blocks and returns the program, which passes Verify.
   Program Finish();
 
  private:

@@ -10,7 +10,7 @@
 namespace kiln {
 
 enum class Op : uint8_t {
-  // leaves
+  // Leaves: operations without operand expressions.
   kConstant,  // bits of a double for floats, else of an int64
   kIndex,     // the value of a mark, as an index
   kLoad,      // reads a buffer at marks, one per dimension
@@ -23,11 +23,11 @@ enum class Op : uint8_t {
   // loads may then be out of range. Padding is expressed with it.
   kWithin,
   kSelect,        // a ? b : c
-  kCast,          // a to dtype; floats round; integers by value: narrowing wraps, i8/i16/i32/i64 sign-extend,
-                  // u8/i1 zero-extend
+  kCast,          // converts a to dtype: floats round, integers keep their value, narrowing wraps
+                  // A kCast from u8 or i1 zero-extends; one from i8, i16, i32 or i64 sign-extends.
   kCastUnsigned,  // a to dtype, reading a's bits as unsigned
   kBitcast,
-  // comparisons: dtype is i1, and both operands have the same type. kCmpU* compare integers as unsigned; for
+  // Comparisons: dtype is i1, and both operands have the same type. kCmpU* compare integers as unsigned; for
   // floats they are also true if an operand is NaN.
   kCmpEq,
   kCmpNe,
@@ -43,7 +43,7 @@ enum class Op : uint8_t {
   kCmpUNe,
   kCmpOrd,
   kCmpUno,
-  // arithmetic; on floats, kMax and kMin propagate NaN, and kMaxNum and kMinNum prefer the number
+  // Arithmetic operations. On floats, kMax and kMin propagate NaN, and kMaxNum and kMinNum prefer the number.
   kAdd,
   kSub,
   kMul,
@@ -69,7 +69,7 @@ enum class Op : uint8_t {
   kShl,
   kShr,
   kShrU,
-  // unary
+  // Operations with one operand.
   kNeg,
   kAbs,
   kExp,

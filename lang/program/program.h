@@ -76,7 +76,7 @@ struct Program {
 
   Program();
 
-  // --- reading
+  // --- reading: access to nodes and lists by id
   absl::string_view Text(Id name) const { return names.c_str() + name; }
   bool IsLoop(Id node) const { return nodes[node].kind == Node::Kind::kLoop; }
   bool IsBlock(Id node) const { return nodes[node].kind == Node::Kind::kBlock; }

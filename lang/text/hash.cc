@@ -87,7 +87,7 @@ class Encoder {
     return number;
   }
 
-  // `resolver` may be null if the sum has only iters.
+  // Adds the words of a sum. `resolver` may be null if the sum has only iters.
   void AddSum(const Sum& sum, Resolver* resolver) {
     struct Term {
       uint64_t scale, source, lower, extent;

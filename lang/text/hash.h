@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// Returns 32 hexadecimal digits.
+// Returns the hash as 32 hexadecimal digits.
 std::string ToString(Hash128 hash);
 
 Hash128 HashOf(const Program& program);

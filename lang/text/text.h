@@ -75,7 +75,7 @@
 
 namespace kiln {
 
-// The program must pass Verify.
+// Prints a program, which must pass Verify.
 std::string ToString(const Program& program);
 
 // If the grammar rejects the text, returns kInvalidArgument such as "3:14: found "x", wanted an extent". If

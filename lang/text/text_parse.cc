@@ -44,7 +44,7 @@ class Parser : private ExprReader {
   }
 
  private:
-  // --- declarations
+  // --- parsing of declarations: buffers and monoids
   void ParseBuffer() {
     const Token token = Next();
     const std::string name = Name("a buffer's name");
@@ -121,7 +121,7 @@ class Parser : private ExprReader {
     p_.monoids.push_back(monoid);
   }
 
-  // --- the tree
+  // --- parsing of the tree: loops and blocks
   Range ParseNotes() {
     std::vector<int32_t> pairs;
     while (ok() && Accept("@")) {

@@ -41,7 +41,7 @@ class TokenReader {
   int64_t Integer(absl::string_view what);
   Id Id32(absl::string_view what);
   LoopKind KindOfLoop();
-  // Reads (from, to, bits).
+  // Reads the numbers of a swizzle: (from, to, bits).
   Swizzle SwizzleBits();
   // Reads the stages of a pipeline's children.
   std::vector<PipelineStage> Stages();

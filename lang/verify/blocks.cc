@@ -84,7 +84,7 @@ class BlockChecker : public Checker {
     return true;
   }
 
-  // --- bodies
+  // --- checks of bodies: values, destinations, expressions and bounds
   void CheckBody(Id block) {
     const BlockNode& b = p_.block(block);
     Require(b.dests.count == b.values.count, "it has ", b.values.count, " values for ", b.dests.count,

@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-// Sets `broken` to the block that the error is about, or to kNone.
+// Verifies the program. Sets `broken` to the block that the error is about, or to kNone.
 absl::Status Verify(const Program& program, Id& broken);
 
 }  // namespace kiln

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kApplicationId = 0x4b494c4e;  // "KILN"
 
 constexpr const char* kSteps[kSchemaVersion] = {
-    // Version 1: workloads, targets, runs and records.
+    // Schema version 1: workloads, targets, runs and records.
     R"sql(
 CREATE TABLE workload (
   id INTEGER PRIMARY KEY,
@@ -65,7 +65,7 @@ CREATE TABLE record (
 ) STRICT;
 CREATE INDEX record_by_workload ON record (workload, target);
 )sql",
-    // Version 2: lower bounds, flags and verdicts of records; the table of cost models.
+    // Schema version 2 adds lower bounds, flags and verdicts of records, and the table of cost models.
     R"sql(
 ALTER TABLE record ADD COLUMN lower_bound INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE record ADD COLUMN flags TEXT NOT NULL DEFAULT '';
@@ -80,7 +80,7 @@ CREATE TABLE model (
   UNIQUE (key, target)
 ) STRICT;
 )sql",
-    // Version 3: the log of rounds.
+    // Schema version 3 adds the log of rounds.
     R"sql(
 CREATE TABLE round (
   id INTEGER PRIMARY KEY,
@@ -92,13 +92,13 @@ CREATE TABLE round (
   UNIQUE (run, task, round)
 ) STRICT;
 )sql",
-    // Version 4: all samples of a timing.
+    // Schema version 4 adds all samples of a timing.
     R"sql(
 ALTER TABLE record ADD COLUMN taken BLOB NOT NULL DEFAULT x'' CHECK (length(taken) % 16 = 0);
 )sql",
-    // Version 5: the assumptions of schedules, which only traces held before; the place of a measurement and
-    // free facts about it; the process that measures a run and the end of its lease (milliseconds since
-    // 1970, UTC).
+    // Schema version 5 adds the assumptions of schedules, which only traces held before; the place of a
+    // measurement and free facts about it; the process that measures a run and the end of its lease
+    // (milliseconds since 1970, UTC).
     R"sql(
 ALTER TABLE record ADD COLUMN assumptions TEXT NOT NULL DEFAULT '';
 ALTER TABLE record ADD COLUMN place TEXT NOT NULL DEFAULT '';

@@ -74,11 +74,11 @@ class Query {
 
   // Steps to the next row. Returns false at the end or after a failure.
   bool Next();
-  // Steps to the end.
+  // Executes the query to its end and ignores its rows.
   absl::Status Run();
   const absl::Status& status() const { return status_; }
 
-  // Columns of the current row.
+  // Return a column of the current row.
   int64_t Int(int column) const;
   std::string Text(int column) const;  // text or blob
 

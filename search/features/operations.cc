@@ -113,7 +113,7 @@ Operations CountOperations(const Nests& nests, const NestBlock& block) {
   Operations result;
   double* counts = result.counts;
   if (const CallAround call = FindCallAround(p, block.node); call.family != nullptr) {
-    // Includes the conversion of operands to a wider type.
+    // The count of multiply-adds includes the conversion of operands to a wider type.
     counts[kFloatFma] = 1.0 / static_cast<double>(call.family->k);
     result.arithmetic = 2;
     return result;

@@ -148,7 +148,7 @@ class Row {
       const int along = lane_loop_ >= 0 ? lane_loop_ : innermost_;
       const bool moves = along >= 0 && (indexed & Nests::Bit(along)) != 0;
       int64_t stride = moves ? nests_.Stride(access, along) : 0;
-      // The instruction reads all elements between.
+      // The intrinsic reads all elements between the lanes, so the access is contiguous.
       if (call_.family != nullptr && stride == call_.family->interleave) stride = 1;
       (!moves ? standing : stride == 1 ? contiguous : strided) += 1;
       double elements = lanes_;
@@ -283,7 +283,7 @@ class Row {
     const auto touches = feet_.touches(number_);
     int order[kBufferSlots], slots = 0;
     if (touches.size() <= kBufferSlots) {
-      // The destination comes last among the touches, unless it was read before.
+      // Puts the destination first. Among the touches it may be anywhere.
       for (int pass = 0; pass < 2; ++pass) {
         for (int t = 0; t < static_cast<int>(touches.size()); ++t) {
           if (touches[t].writes == (pass == 0)) order[slots++] = t;

@@ -17,7 +17,7 @@ struct GlobalModel {
   int left_out = 0;  // records that do not parse or replay
 };
 
-// Returns kFailedPrecondition if there is no record to learn from.
+// Trains a model on all records. Returns kFailedPrecondition if there is none to learn from.
 absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, FeatureKind features);
 
 }  // namespace kiln

@@ -13,7 +13,7 @@ namespace kiln {
 
 class TimedModel final : public CostModel {
  public:
-  // `spent` must outlive it.
+  // Adds the time of each call to `spent`, which must outlive the model.
   TimedModel(std::unique_ptr<CostModel> model, PhaseSeconds* spent)
       : model_(std::move(model)), spent_(spent) {}
 

@@ -54,7 +54,7 @@ struct RoundStats {
 
 class Population {
  public:
-  // `space` and `pool` must outlive the population.
+  // Makes the chains of a task. `space` and `pool` must outlive the population.
   Population(const SearchSpace& space, const PopulationOptions& options, uint64_t seed, int task,
              ThreadPool& pool);
 

@@ -24,7 +24,7 @@ class Odometer final : public Chooser {
   }
   int ChooseStructure(absl::string_view, int) override { return 0; }
 
-  // Returns false if all decisions have been visited.
+  // Advances to the next decisions. Returns false if all have been visited.
   bool Turn() {
     at_ = 0;
     while (!digits_.empty() && ++digits_.back() >= supports_.back().size()) {

@@ -60,7 +60,7 @@ struct Known {
   int round = 0;
   int size = 0;     // number of candidates wanted
   double done = 0;  // share of the run's trials, in [0, 1]
-  // Null if it cannot distinguish programs yet, or if the strategy uses none.
+  // The cost model; null if it cannot distinguish programs yet, or if the strategy uses none.
   const CostModel* model = nullptr;
   bool trained = false;                       // the model has learned from measurements
   std::vector<const Measured*> fastest = {};  // all programs of the task that can be best, fastest first

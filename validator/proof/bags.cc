@@ -249,7 +249,7 @@ Finding Comparison::SameReduction(Points& points, const Look& a, const Look& b) 
   if (!one_program) {
     if (auto why = Flatten(part, BlockOf(a.value).provenance.origin)) return Unknown(*why);
   }
-  // The instance of b's block that each instance of the part stands for.
+  // Finds the instance of b's block that each instance of the part stands for.
   const Provenance& provenance = BlockOf(part.value).provenance;
   const Range own = BlockOf(b.value).iters;
   std::vector<Sum> map = *part.value.iters;

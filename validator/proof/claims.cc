@@ -74,7 +74,7 @@ Finding Obligations::StoredValues(Id buffer, const Unit& unit) {
     const Writer& writer = unit.writers[w];
     const Value value{&model_, writer.block, p_.List(p_.block(writer.block).values)[writer.result], nullptr};
     Finding finding;
-    // First all iters of the block's box, then only those of its instances.
+    // Tries to prove the claim for all iters in the block's box, then only for those of its instances.
     for (const bool exact : {false, true}) {
       const Space& space = model_.spaces().of(writer.block);
       Points points = exact ? space.points : BoxOf(p_, writer.block);

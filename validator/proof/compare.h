@@ -42,7 +42,7 @@ class Comparison {
   Finding Differ(const Points& points, std::string why);
   Finding SameOperation(Points& points, const Value& a, const Value& b);
   Finding SameBuffers(const Value& a, const Value& b);  // for gathers: compares all their elements
-  // Comparison of reductions (bags.cc).
+  // The functions that compare two reductions (bags.cc).
   Finding SameReduction(Points& points, const Look& a, const Look& b);
   Finding SameInitial(Points& points, const Look& a, const Look& b);
   std::optional<std::string> Flatten(Part& part, Id origin);

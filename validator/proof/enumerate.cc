@@ -23,7 +23,7 @@ class Visitor {
     }
   }
 
-  // Returns false if the budget is spent.
+  // Visits the points. Returns false if the budget is spent.
   bool Run() {
     if (!Holds(0)) return true;
     stopped_ = false;
@@ -64,7 +64,7 @@ class Visitor {
   const Points& points_;
   int64_t& budget_;
   absl::FunctionRef<bool(const int64_t*)> visit_;
-  // Conditions by the number of variables that must be known.
+  // The conditions to test, by the number of variables that must be known first.
   std::vector<std::vector<const Condition*>> tests_;
   std::vector<int64_t> values_;
   bool stopped_ = false;

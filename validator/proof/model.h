@@ -42,7 +42,7 @@ class Model {
   const Spaces& spaces() const { return spaces_; }
   const std::vector<Unit>& units(Id buffer) const { return units_[buffer]; }
   bool IsWritten(Id buffer) const { return !units_[buffer].empty(); }
-  // Why the proof does not handle this program, if it does not.
+  // Returns why the proof does not handle this program, or nullopt if it does.
   const std::optional<std::string>& problem() const { return problem_; }
 
   // Sets `around` and `stretch` so that they cover everything between the first and the last of the writers.

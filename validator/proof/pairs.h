@@ -12,7 +12,7 @@ class Pairs {
  public:
   Pairs(const Relation& one, const Relation& other, size_t loops);
 
-  // The variables are those of `one`, followed by those of `other`.
+  // Returns the pairs as points: the variables of `one`, followed by those of `other`.
   const Points& points() const { return points_; }
   // The pairs where `other` runs in a later (earlier) iteration of the loop than `one`.
   Points Later(size_t loop, int64_t extent) const;

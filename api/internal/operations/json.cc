@@ -12,7 +12,7 @@ namespace {
 
 Json Number(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
-// Module of "module/block", as in "cpu/multi-level-tiling/relu".
+// Returns the module of "module/block", as in "cpu/multi-level-tiling/relu".
 std::string_view ModuleOf(const std::string& where) {
   return std::string_view(where).substr(0, std::min(where.rfind('/'), where.size()));
 }

@@ -31,7 +31,7 @@ absl::StatusOr<std::vector<RunInfo>> RunsOf(const SessionOptions& options, RowId
 absl::StatusOr<TrainResult> TrainModel(const SessionOptions& options, const std::string& features,
                                        const std::string& file);
 
-// --- Shared functions
+// --- Functions that several operations share
 
 // Returns the task of this name, or the only task if the name is empty. It is a Mistake if there is none or
 // several.

@@ -1,4 +1,4 @@
-// Implements Session::Tune.
+// Implements Session::Tune, which searches fast schedules for the loaded tasks.
 #pragma once
 
 #include "absl/status/statusor.h"

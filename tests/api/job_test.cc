@@ -1,4 +1,4 @@
-// Jobs: searches as JSON.
+// Tests jobs: searches that are specified as JSON.
 #include "api/job.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// A Session on small files, in this process.
+// Tests a Session on small files, in this process.
 #include "api/session.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ Source Text(const char* text) { return {.path = "", .text = text, .name = "", .f
 
 class SessionTest : public testing::Test {
  protected:
-  // With this text loaded.
+  // A session with this text loaded.
   Session With(const char* text) const {
     Session session({.database = folder_ / "kiln.db"});
     EXPECT_TRUE(session.Load(Text(text)).ok());

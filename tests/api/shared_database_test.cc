@@ -1,4 +1,4 @@
-// A database that others use, or that may only be read.
+// Tests databases that other processes use, or that may only be read.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ TEST(RunLock, LeavesNoFileBehind) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-// As another user than the one who may write it.
+// Reads the database as a user who may not write it.
 TEST(ReadOnlyDatabase, IsReadWithWhatIsInItsLog) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const TemporaryFolder folder;
@@ -57,7 +57,7 @@ TEST(ReadOnlyDatabase, IsReadWithWhatIsInItsLog) {
   EXPECT_TRUE(found) << store.status();
 }
 
-// A file of an earlier Kiln, which no one may migrate in its place.
+// Reads the file of an earlier version of Kiln, which cannot be migrated in place.
 TEST(ReadOnlyDatabase, IsReadWhateverItsVersion) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const TemporaryFolder folder;

@@ -46,7 +46,7 @@ void Write(const std::string& path, const std::string& text) {
   KILN_CHECK((file << text).flush(), path, " cannot be written");
 }
 
-// Programs of the fuzzer under random steps, which the validator and the lowering let pass.
+// Random programs under random steps that the validator and lowering accept, as text.
 std::string RandomPrograms() {
   std::string text;
   int made = 0;

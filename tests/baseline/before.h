@@ -1,4 +1,4 @@
-// The interrupted search of tests/inputs/before: whoever goes on with it gives these tasks and options.
+// The tasks and options of the interrupted search in tests/inputs/before, for resuming it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace kiln::baseline {
 std::vector<TuneTask> InterruptedTasks();
 TuneOptions InterruptedSearch();
 
-// A line for each: its task, then as LineOf (tests/baseline/simulated.h).
+// One line for each record: its task, then the text of LineOf (tests/baseline/simulated.h).
 std::string LinesOf(absl::Span<const RecordRow> records);
 
 }  // namespace kiln::baseline

@@ -1,4 +1,4 @@
-// What earlier versions wrote can be read, replayed and gone on with (tests/inputs/before).
+// Tests that files of earlier versions can be read, replayed and resumed (tests/inputs/before).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ std::string BeforePath(const std::string& name) {
   return absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/before/", name);
 }
 
-// The database, copied into a folder where it may be written.
+// A fixture that copies the database to a writable folder.
 class Before : public testing::Test {
  protected:
   void SetUp() override {

@@ -39,7 +39,7 @@ Machine MachineNamed(const std::string& name) {
   return {machine, Codegen::Create(machine).value()};
 }
 
-// The hash of the object, or the code of the status of what refuses the program.
+// The hash of a program's object code, or the status code of the error that refuses the program.
 std::string ObjectOf(Program program, const Machine& on) {
   program.name = "kernel";
   const auto module = Lower(program, Context(), LoweringFor(on.machine));
@@ -49,7 +49,7 @@ std::string ObjectOf(Program program, const Machine& on) {
   return HashOfBytes(object->bytes).substr(0, 16);
 }
 
-// Calls `use` for the programs whose turn it is; `make` is not called for the others.
+// Selects the programs of one shard: calls `make` and `use` for these only.
 class Turns {
  public:
   using Use = std::function<void(const std::string& name, const Program& program)>;
@@ -75,7 +75,7 @@ void RandomTraces(const Target& target, Turns& turns) {
   }
 }
 
-// Of the operator's first task.
+// Handles the sketches of the first task of each operator.
 void FirstSketches(const Target& target, Turns& turns) {
   const SpaceFunction space = ParseSpace(DefaultSpace(target)).value();
   std::string last;
@@ -111,7 +111,8 @@ void GoldenTraces(const Target& target, Turns& turns) {
   }
 }
 
-// Programs of the fuzzer, as text: what is drawn anew differs with every new primitive.
+// Handles stored random programs. They are text, because newly drawn programs differ with every new
+// primitive.
 void RandomPrograms(Turns& turns) {
   std::ifstream file(absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/before/programs.txt"));
   const std::string all(std::istreambuf_iterator<char>(file), {});

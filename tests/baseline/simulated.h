@@ -1,4 +1,4 @@
-// Searches of imported operators on the simulated machine, as the baseline makes them.
+// Runs the baseline's searches of imported operators on the simulated machine.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace kiln::baseline {
 
-// Of files of tests/inputs/ops that have one task.
+// The tasks of these files of tests/inputs/ops, each of which has one task.
 std::vector<TuneTask> TasksNamed(absl::Span<const char* const> names);
 
-// So many trials of few and short chains, with a clock that stands still.
+// Options for a search with this number of trials, few short chains, and a stopped clock.
 TuneOptions SmallSearch(int trials);
 
-// In the default space of CPUs.
+// Runs a search in the default space of CPUs.
 std::vector<TuneResult> Search(const std::vector<TuneTask>& tasks, const TuneOptions& options, Store& store);
 
-// "TRIAL TRACE-HASH PROGRAM-HASH SECONDS STATUS"
+// A record as the line "TRIAL TRACE-HASH PROGRAM-HASH SECONDS STATUS".
 std::string LineOf(const RecordRow& record);
 
 }  // namespace kiln::baseline

@@ -1,8 +1,8 @@
-// A C program that calls exported functions, written from their headers alone.
+// Writes a C program that calls exported functions, using only their headers.
 //
 //   CallerOf({ReadHeader("out/f.h"), ReadHeader("out/g.h")}, {"arg0"})
 //
-// Where g reads an array that has the name of one that f writes, f comes first.
+// If g reads an array with the name of one that f writes, f is called first.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline ExportedTask ReadHeader(const std::string& path) {
   const std::string text = ReadText(path);
   task.has_prepare = absl::StrContains(text, absl::StrCat("int ", task.name, "_prepare("));
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
-    // " *   NAME  ROLE TYPE[EXTENT, EXTENT]"
+    // Parses a parameter's line of the header's comment: " *   NAME  ROLE TYPE[EXTENT, EXTENT]".
     std::vector<std::string> words = absl::StrSplit(line, absl::ByAnyChar(" *[],"), absl::SkipEmpty());
     if (words.size() < 3 || !absl::StrContains(line, "[") || !absl::StartsWith(line, " *   ")) continue;
     size_t bytes = DTypeBytes(words[2]);
@@ -49,7 +49,8 @@ inline ExportedTask ReadHeader(const std::string& path) {
   return task;
 }
 
-// Reads NAME.in of each of `given`, calls the tasks, and writes NAME.out of all that they write.
+// C code that reads NAME.in for each name in `given`, calls the tasks, and writes NAME.out for each array
+// that they write.
 inline std::string CallerOf(std::vector<ExportedTask> tasks, const std::vector<std::string>& given) {
   std::string includes, arrays, body;
   std::map<std::string, size_t> sizes;

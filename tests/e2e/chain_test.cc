@@ -1,4 +1,5 @@
-// The chain without a search: a file is imported, scheduled by hand, built, run, compared and exported.
+// Tests the whole chain without a search: a file is imported, scheduled by hand, built, run, compared and
+// exported.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -26,7 +26,7 @@ namespace {
 constexpr int kTries = 24;
 constexpr char kTraceBegins[] = "kiln.trace v1";
 
-// The address, which must lie in the memory.
+// The address of an element at `place`, which must lie within the buffer's memory.
 int64_t SwizzledPlace(const Program& program, const Buffer& buffer, const std::vector<int64_t>& place) {
   int64_t address = 0, elements = 1;
   for (size_t i = 0; i < place.size(); ++i) {
@@ -38,7 +38,7 @@ int64_t SwizzledPlace(const Program& program, const Buffer& buffer, const std::v
   return swizzled < elements ? swizzled : 0;  // outside of it, as good as on top of another
 }
 
-// Different elements lie at different places.
+// Checks that a layout puts different elements at different addresses.
 Broken CheckLayouts(const Program& program) {
   for (const Buffer& buffer : program.buffers) {
     if (buffer.layout.axes.count == 0) continue;
@@ -62,7 +62,7 @@ Broken CheckLayouts(const Program& program) {
   return {};
 }
 
-// The validator refuses loops that may not run at once, whoever says so.
+// Checks that the validator refuses programs in which loops run in parallel that must not.
 Broken CheckValidator(Program program, const Shadow& wanted, Dice& dice) {
   const std::vector<Id> loops = LoopsBelow(program, kRoot);
   if (loops.empty()) return {};
@@ -76,7 +76,7 @@ Broken CheckValidator(Program program, const Shadow& wanted, Dice& dice) {
                                     ", but ", agrees.message(), "\n", kiln::ToString(program))};
 }
 
-// What must hold of a program and a trace that applies to it.
+// Checks the properties of a program and a trace that applies to it.
 Broken CheckEnd(const Program& program, const Shadow& of_program, const Session& session, uint64_t seed) {
   const Program& now = session.state().program;
   const absl::StatusOr<Shadow> wanted_now =
@@ -192,8 +192,8 @@ Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice) {
   return program;
 }
 
-// What a trace draws more often: nothing; what makes loops of which one child writes what another reads, and
-// lets these overlap; what changes where buffers lie.
+// The primitives that a trace draws more often: none; those that lead to pipelines (loops in which one child
+// writes what another reads); or those that change layouts and scopes of buffers.
 absl::Span<const Primitive* const> Theme(int64_t number) {
   static const std::vector<const Primitive*> kOverlap{
       FindPrimitive("merge"),         FindPrimitive("compute-at"), FindPrimitive("reverse-compute-at"),

@@ -1,4 +1,4 @@
-// One case of the fuzzer: a random program and a random trace that applies to it, and what must hold of them.
+// A case of the fuzzer: a random program, a random trace that applies to it, and the checks of both.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -8,14 +8,14 @@
 
 namespace kiln::fuzz {
 
-// Draws, and remembers what it drew; what is given at first is not drawn.
+// Dice that record all draws. They first replay the given draws.
 class RecordedDice final : public Dice {
  public:
   RecordedDice(std::vector<int64_t> given, Dice* others) : drawn_(std::move(given)), others_(others) {}
   int Pick(absl::Span<const double> weights) override;
   int64_t Below(int64_t n) override;
   bool Flip(double p) override;
-  // Up to where they were used. Smaller numbers make smaller programs.
+  // The draws that were used. Smaller numbers give smaller programs.
   std::vector<int64_t> drawn() const {
     return {drawn_.begin(), drawn_.begin() + static_cast<int64_t>(next_)};
   }
@@ -42,19 +42,19 @@ struct Outcome {
   Program after;  // what the trace made of the program
 };
 
-// What a seed draws: a program (and the dice that made it), and a trace that applies to it.
+// Draw from a seed a program (and return the draws that gave it) and a trace that applies to it.
 Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr);
 Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
                   absl::Span<const Primitive* const> favored = {});
-// The same from modules: a sketch of what a space makes of the program, decisions drawn anew. Steps that do
-// not apply with these are left out.
+// Draws a trace from modules instead: picks a sketch of a space and draws its decisions. Steps that do not
+// apply with these decisions are left out.
 Session DrawTraceOf(const std::vector<Sketch>& sketches, const Program& program, uint64_t seed, int trace,
                     Coverage* coverage);
-// Counts what kind of pair it is: "guard", "three blocks", "no small factor".
+// Counts the kinds of cases that a pair covers, such as "guard", "three blocks" or "no small factor".
 void CountProgram(const Program& program, const Program& now, Coverage* coverage);
 
-// A program and `traces` traces, everything drawn from the seed, and checked. Traces are of some steps each
-// or, if there is a space, of its modules.
+// Draws a program and `traces` traces from the seed and checks them. Traces have random steps, or with a
+// space those of its modules.
 std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
                              absl::Span<const Primitive* const> favored = {},
                              const SpaceFunction& space = nullptr);
@@ -62,10 +62,10 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
 // Whether the shadow run of what a trace made is that of the program, in every order that is allowed.
 Broken CheckRuns(const Program& now, const Shadow& wanted, uint64_t seed);
 
-// Runs the case's steps (those that apply), and checks everything.
+// Runs those steps of the case that apply, and checks all properties.
 Outcome Check(const Case& given, const std::vector<bool>& skip = {});
 
-// "program ... trace ...", and back.
+// Prints a case as text, "program ... trace ...", and parses it.
 std::string ToString(const Case& c);
 absl::StatusOr<Case> ParseCase(absl::string_view text);
 

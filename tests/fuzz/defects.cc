@@ -30,7 +30,7 @@ namespace {
 
 constexpr int kTraces = 4;
 
-// In memory that the child, which writes it, shares with its parent.
+// What a child found, in memory that it shares with its parent.
 struct Found {
   int64_t seed = 0, pairs = 0;
   int64_t disagreed = 0, proven = 0;  // of proofs
@@ -62,7 +62,7 @@ std::set<std::string> Names() {
   return names;
 }
 
-// What is drawn more often: the primitive that the defect is in, or what leads to where it shows.
+// The primitives to draw more often for a defect: the one with the defect, or those that expose it.
 std::vector<const Primitive*> FavoredBy(const std::string& defect) {
   const std::map<std::string, std::vector<const char*>> kLeads = {
       {"bindings", {"split", "compute-at"}},
@@ -87,7 +87,7 @@ std::vector<const Primitive*> FavoredBy(const std::string& defect) {
   return favored;
 }
 
-// Of the next seed. False: it is found.
+// Runs the fuzzer on the next seed. Returns false if it found the defect.
 bool FuzzSeed(const std::vector<const Primitive*>& favored, Found& found) {
   for (const Outcome& outcome : RunSeed(static_cast<uint64_t>(found.seed), kTraces, nullptr, favored)) {
     ++found.pairs;
@@ -98,7 +98,7 @@ bool FuzzSeed(const std::vector<const Primitive*>& favored, Found& found) {
   return true;
 }
 
-// What is made with the defect is run and proven without it, which may be in what both are made of.
+// Makes programs with the defect active, then runs and proves them without it.
 void ProveSeed(const std::string& defect, const std::vector<const Primitive*>& favored, Found& found) {
   const auto seed = static_cast<uint64_t>(found.seed);
   const Program program = DrawProgram(seed);
@@ -119,7 +119,7 @@ void ProveSeed(const std::string& defect, const std::vector<const Primitive*>& f
   }
 }
 
-// In a child. A seed at which it dies is not run again.
+// Starts the search in a child process. A seed on which the child dies is not run again.
 pid_t Start(const Search& search, const DefectStudy& study) {
   const pid_t child = fork();
   if (child != 0) return child;

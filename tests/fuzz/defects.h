@@ -1,4 +1,4 @@
-// Whether planted defects (lang/base/defect.h) are found: the fuzzer under each, in a process of its own.
+// Tests whether the fuzzer finds planted defects (lang/base/defect.h). Each defect has a process of its own.
 #pragma once
 
 #include <cstdint>

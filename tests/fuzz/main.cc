@@ -149,7 +149,7 @@ class Fuzzer {
     std::fflush(stdout);
   }
 
-  // True if the share is large enough.
+  // Prints the share of pairs with a property; true if it is large enough.
   bool Share(const char* what) {
     const int64_t pairs = coverage_.cases["pairs"];
     const double share =

@@ -19,7 +19,7 @@ namespace {
 constexpr int kTraces = 4;
 constexpr double kDecided = 0.95;
 
-// The reason without what is particular to a program.
+// The kind of a reason: its text without names and numbers of the program.
 std::string KindOf(const std::string& reason) {
   std::string kind;
   bool quoted = false;
@@ -30,7 +30,8 @@ std::string KindOf(const std::string& reason) {
   return kind.substr(0, 90);
 }
 
-// What steps do not make: neighbours change places, or the iterations of a loop run at once.
+// Makes an illegal change that no step would make: swaps neighboring nodes, or lets the iterations of a loop
+// run in parallel.
 Program Disturbed(Program p, Dice& dice) {
   std::vector<Id> nodes;
   const bool swap = dice.Flip(0.6);

@@ -1,4 +1,5 @@
-// The proof of equivalence (validator/proof/proof.h) on random pairs: it must never contradict the shadow run.
+// The proof of equivalence (validator/proof/proof.h) on random pairs: it must never contradict the shadow
+// run.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,9 @@
 
 namespace kiln::fuzz {
 
-// Prints verdicts by kind of pair, how long they took, and what was too hard; with `seeds_of` ("too hard")
-// the seeds that had that verdict. 1 if a verdict contradicts the shadow run, or fewer than 95% are decided.
+// Prints verdicts by kind of pair, their times, and what was too hard; with `seeds_of` ("too hard") also the
+// seeds with that verdict. Returns 1 if a verdict contradicts symbolic execution, or if fewer than 95% are
+// decided.
 int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of, const RunFiles& files);
 
 }  // namespace kiln::fuzz

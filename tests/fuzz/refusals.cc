@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kPreparations = 2;
 
-// Names become x, numbers #.
+// The shape of a message: names become x, and numbers become #.
 std::string Shape(absl::string_view message) {
   message = message.substr(0, message.find('\n'));
   const size_t at = message.find("does not apply: ");
@@ -58,7 +58,8 @@ void Define(Program& p, Id loop, const Sum& value) {
   p.Kill(loop);
 }
 
-// Each does to the program what the primitive would, without a check; false where that is not defined.
+// These functions change the program as a primitive would, without its checks. They return false if the
+// change is not defined.
 bool BruteSplit(Program& p, const std::vector<Id>& loops) {
   const Id loop = loops[0], inner = p.AddLoop("inner", 2);
   const Id outer = p.AddLoop("outer", (p.loop(loop).extent.Known() + 1) / 2);
@@ -80,7 +81,7 @@ bool BruteFuse(Program& p, const std::vector<Id>& loops) {
   return true;
 }
 
-// The inner one of two loops goes around the outer one.
+// Swaps two loops: the inner one goes around the outer one.
 bool BruteReorder(Program& p, const std::vector<Id>& loops) {
   const Id inner = loops[0], outer = loops[1];
   for (Id at = inner; at != outer; at = p.nodes[at].parent) {
@@ -105,7 +106,7 @@ bool BruteKind(Program& p, const std::vector<Id>& loops) {
   return true;
 }
 
-// The whole producer in every iteration, before all else.
+// Computes the whole producer in every iteration of the loop, before everything else.
 bool BruteComputeAt(Program& p, const std::vector<Id>& nodes) {
   const Id block = nodes[0], loop = nodes[1];
   if (IsAncestor(p, loop, block)) return false;
@@ -114,7 +115,7 @@ bool BruteComputeAt(Program& p, const std::vector<Id>& nodes) {
   return true;
 }
 
-// As if no two children disturbed each other: a ring for all that they share.
+// Pipelines a loop as if its children were independent, with a ring for each buffer that they share.
 bool BrutePipeline(Program& p, const std::vector<Id>& loops) {
   const std::vector<CarriedBuffer> carried = CarriedBuffers(p, loops[0]);
   std::vector<PipelineStage> stages;
@@ -134,7 +135,7 @@ bool BrutePipeline(Program& p, const std::vector<Id>& loops) {
   return true;
 }
 
-// The prepare phase is run alone, where other inputs than constants are not there.
+// Moves a nest to the prepare phase, which runs alone without inputs other than constants.
 bool BrutePrepare(Program& p, const std::vector<Id>& nodes) {
   const Id nest = NestOf(p, nodes[0]);
   std::vector<Id> blocks = BlocksBelow(p, nest);
@@ -162,7 +163,7 @@ int64_t ThreadsOf(const Program& p, Id nest) {
   return threads;
 }
 
-// The innermost loop of a block, which holds nothing else, over the threads of the nest.
+// Distributes the innermost loop of a block, which contains nothing else, over the threads of the nest.
 bool BruteFetch(Program& p, const std::vector<Id>& nodes) {
   const Id loop = p.nodes[nodes[0]].parent;
   if (!p.IsLoop(loop) || !OnlyChild(p, nodes[0]) || p.loop(loop).kind != LoopKind::kSerial) return false;
@@ -176,7 +177,7 @@ bool BruteFetch(Program& p, const std::vector<Id>& nodes) {
   return true;
 }
 
-// Row-major, swizzled: each address is that of one element.
+// True if the swizzle of a row-major buffer maps different elements to different addresses.
 bool OneToOne(const Program& p, Id buffer, Swizzle swizzle) {
   const int64_t elements = LayoutElements(p, buffer);
   std::set<int64_t> places;
@@ -199,7 +200,7 @@ struct Asked {
   bool verified = true;                                       // what brute force makes must pass Verify too
 };
 
-// Of loops, an axis; of blocks beside threads, that these share their stores.
+// Asks to bind loops to an axis, and to distribute blocks beside threads over these.
 void AskForThreads(const State& s, std::vector<Asked>& asked) {
   for (size_t l = 0; l < s.loops.size(); ++l) {
     if (s.program.loop(s.loops[l]).extent.Known() > 1 && ThreadsOf(s.program, kRoot) == 1)
@@ -300,7 +301,7 @@ void Ask(const State& state, const Shadow& wanted, std::map<std::string, Refusal
   }
 }
 
-// Asks, and asks again after every split and move that applies.
+// Asks all questions, and asks again after every split and move that applies.
 void Visit(State state, const Shadow& wanted, int preparations, std::map<std::string, Refusals>& study) {
   RefreshHandles(state);
   Ask(state, wanted, study);
@@ -313,7 +314,7 @@ void Visit(State state, const Shadow& wanted, int preparations, std::map<std::st
   }
 }
 
-// Of the temporary that each block writes.
+// Asks for swizzles of the temporary that each block writes.
 void AskForSwizzles(State state, std::map<std::string, Refusals>& study) {
   RefreshHandles(state);
   for (size_t b = 0; b < state.blocks.size(); ++b) {

@@ -1,5 +1,5 @@
-// A program under steps that may or may not apply, watched: what must hold of any step, and how often each
-// primitive was reached.
+// Applies steps to a program and checks the properties that any step must have. Counts how often each
+// primitive applied.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace kiln::fuzz {
 
-// A property that does not hold, or nothing.
+// A violated property with a message; empty if all hold.
 struct Broken {
   std::string property, message;
   explicit operator bool() const { return !property.empty(); }
@@ -29,10 +29,11 @@ class Session {
  public:
   Session(Program program, Coverage* coverage) : coverage_(coverage) { state_.program = std::move(program); }
 
-  // Runs the step. A site takes the step's decision where it is in the support, else one drawn from `dice`.
-  // True if it applies. A refused step must leave the program as it was; after the others Verify must hold.
+  // Runs the step. A site takes the step's decision if it is in the support, otherwise one drawn from `dice`.
+  // Returns true if the step applies. Checks that a refused step leaves the program unchanged, and that
+  // Verify holds after other steps.
   bool Try(Step step, Dice& dice);
-  // Steps that look up every live block and loop that has no handle.
+  // Runs steps that look up every live block and loop without a handle.
   void LookUp(Dice& dice);
 
   const State& state() const { return state_; }
@@ -51,7 +52,7 @@ class Session {
   Coverage* coverage_;
 };
 
-// The steps on the program, without those that do not apply there (any more).
+// Runs the trace's steps on the program, without those that do not apply (any more).
 Session Rerun(const Trace& trace, Program program, const std::vector<bool>& skip, Dice& dice,
               Coverage* coverage = nullptr);
 

@@ -1,11 +1,11 @@
-// A case that breaks a property, made smaller while it still does.
+// Shrinks a case that breaks a property while it still breaks it.
 #pragma once
 
 #include "tests/fuzz/case.h"
 
 namespace kiln::fuzz {
 
-// Fewer steps, a smaller program, smaller factors; within about `seconds`.
+// Tries fewer steps, a smaller program and smaller factors, for about `seconds`.
 Outcome Shrink(const Outcome& outcome, double seconds);
 
 }  // namespace kiln::fuzz

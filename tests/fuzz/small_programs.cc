@@ -14,7 +14,8 @@ Sum Shifted(Sum sum, int64_t by) {
   return sum;
 }
 
-// What writes T[rows, columns], if anything does; its buffer.
+// Adds a block of this kind that writes T[rows, columns]; returns its buffer, or an input if there is no
+// producer.
 Id AddProducer(Builder& b, int kind, int64_t rows, int64_t columns) {
   const Sum i = Builder::Iter(0), j = Builder::Iter(1), r = Builder::Iter(2);
   const std::vector<Builder::IterSpec> both = {{"i", rows}, {"j", columns}};

@@ -1,4 +1,4 @@
-// Every program of a small grammar: one or two blocks over a 2 by 3 tensor and the like, made of maps,
+// Enumerates every program of a small grammar: one or two blocks over tensors such as 2 x 3, made of maps,
 // transposes, reductions, contractions, windows, padding and broadcasts.
 #pragma once
 

@@ -36,9 +36,9 @@ Broken CheckReplay(const absl::StatusOr<Replayed>& replayed, const Program& now)
 
 std::string Text(const Decision& decision) { return absl::StrJoin(decision, " "); }
 
-// Sites before the mutated one keep their decisions; the mutated one has another; later ones keep theirs
-// where nothing changed for them, and have one of their support; probabilities are those of the
-// distributions.
+// Checks a mutation: sites before the mutated one keep their decisions; the mutated one has another decision;
+// later sites keep theirs if nothing changed for them, and have a decision in their support; and
+// probabilities are those of the distributions.
 Broken CheckProposal(const Replayed& from, int site, const Proposal& proposal) {
   const Replayed& to = proposal.to;
   if (to.sites.size() != from.sites.size()) return {"mutation", "the number of sites changed"};
@@ -87,7 +87,7 @@ Broken CheckMutation(const Replayed& from, const Program& program, const Shadow&
   return {};
 }
 
-// Over all outcomes of the dice, a decision is drawn as often as its log probability says.
+// Checks over all outcomes of the dice that each decision is drawn as often as its log probability says.
 Broken CheckPrior(const Trace& trace, const Program& program) {
   EnumeratingDice dice;
   std::map<std::vector<Decision>, std::pair<double, double>> drawn;  // frequency, probability

@@ -1,4 +1,4 @@
-// What must hold of traces: text, simplification, replay, mutation, prior.
+// Checks properties of traces: text, simplification, replay, mutation, prior.
 #pragma once
 
 #include "lang/reference/shadow.h"

@@ -1,5 +1,5 @@
-// Tables, grammars, lists and samples in comments end their lines where their author ended them: no formatter
-// has wrapped them as prose. What it leaves when it does is found here.
+// Tests that no formatter has wrapped tables, grammars, lists or samples in comments as prose. Such wrapping
+// leaves typical patterns, which this test finds.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kColumns = 110;  // ColumnLimit of .clang-format
 
-// A line that is a comment alone.
+// A line that only contains a comment.
 struct Comment {
   size_t indent = 0;   // of the text behind `//`; 0 if there is none
   std::string text;    // without its indentation
@@ -51,16 +51,16 @@ bool BeginsItem(absl::string_view text) {
   return absl::StartsWith(text, ". ");
 }
 
-// Whether a line ends where a formatter would have wrapped it: the next line's first word had no room.
+// True if a formatter may have wrapped the line: the next line's first word would not fit on it.
 bool IsFull(const Comment& line, const Comment& next) {
   const std::string word = next.text.substr(0, next.text.find(' '));
   return line.columns <= kColumns && line.columns + 1 + Columns(word) > kColumns;
 }
 
-// What of these lines a formatter has wrapped, each as "NUMBER: LINE".
-//  - An item of a list that fills its line goes on deeper than it began.
-//  - So does a row of a table, unless the next row has its second column in the same place.
-//  - No line is a rule (-----) alone: that belonged behind a title.
+// The lines that a formatter has wrapped, each as "NUMBER: LINE".
+//  - An item of a list that fills its line must continue deeper than it began.
+//  - So must a row of a table, unless the next row has its second column at the same position.
+//  - No line may be a rule (-----) alone: it belongs behind a title.
 std::vector<std::string> WrappedLines(const std::vector<std::string>& lines) {
   std::vector<std::string> wrapped;
   size_t row_indent = 0;  // of the rows of the table or sample that the lines so far are of; 0: of none

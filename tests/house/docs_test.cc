@@ -1,5 +1,5 @@
-// Pages lead somewhere: each relative link, and each path of the tree that stands in back quotes, exists. What
-// comments cite, pages and decisions of the design, is there too.
+// Tests that each relative link in a page exists, each path of the tree in back quotes, and each page and
+// design decision that comments cite.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ std::vector<std::string> Matches(const std::string& line, const std::regex& rege
   return found;
 }
 
-// Whether `path` is there: a file, a folder, a program named as its source without `.cc`, or a decision by number.
+// True if `path` exists: a file, a folder, a program named like its source without `.cc`, or a decision by
+// number.
 bool Exists(const std::set<std::string>& paths, const std::string& path) {
   if (paths.contains(path) || paths.contains(path + ".cc")) return true;
   static const std::regex decision("docs/decisions/[0-9]{4}");

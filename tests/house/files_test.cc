@@ -1,4 +1,4 @@
-// Sizes of files, and that a clone is complete by itself.
+// Tests the sizes of files, and that a clone needs nothing outside of it.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +12,8 @@
 namespace kiln::house {
 namespace {
 
-// A module has one idea and fits a page; the framework of modules/ and multi-level tiling have more to say.
+// The limit of a file's lines. A leaf module fits a page; the framework of modules/ and multi-level tiling
+// may be longer.
 size_t LineLimit(const TextFile& file) {
   const std::vector<std::string> parts = absl::StrSplit(file.path, '/');
   if (parts[0] == "modules") return parts.size() == 2 || parts[1] == "tiling" ? 200 : 100;
@@ -46,7 +47,8 @@ TEST(Files, NameNothingOutsideTheRepository) {
   }
 }
 
-// What fails once must fail again: a test that draws its seed says how (testing/drawn_seed.h).
+// A failure must be repeatable, so a test may draw a seed only by testing/drawn_seed.h, which prints how to
+// repeat it.
 TEST(Files, DrawNoSeedUnseen) {
   const std::string sources[] = {absl::StrCat("random", "_device"), absl::StrCat("time(", "nullptr)"),
                                  absl::StrCat("time(", "NULL)"), absl::StrCat("absl::Bit", "Gen")};

@@ -1,4 +1,4 @@
-// Folders stay small, import each other without a loop, and hide no test from ctest.
+// Tests that folders stay small, that their imports have no loop, and that ctest runs every test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using Graph = std::map<std::string, std::set<std::string>>;  // folder: the fold
 
 constexpr size_t kMostUnits = 20;  // of a folder: a header and its source are one
 
-// One file for each thing of a kind, found by its name: their number is no measure of disorder.
+// Folders with one file per primitive or test may be long, since files are found by name.
 bool MayBeLong(absl::string_view folder) {
   return folder == "lang/primitives" || folder == "tests" || absl::StartsWith(folder, "tests/");
 }
@@ -43,7 +43,7 @@ std::vector<std::string> TooLong(const std::vector<std::string>& sources) {
   return wrong;
 }
 
-// Folders that reach each other, a group for each loop.
+// The groups of folders that import each other in a loop.
 std::vector<std::string> Loops(const Graph& graph) {
   std::map<std::string, std::set<std::string>> reached;
   for (const auto& [from, to] : graph) {
@@ -113,8 +113,8 @@ TEST(Folders, LongOnesAndLoopsAreFound) {
   EXPECT_THAT(Loops({{"a", {"b", "c"}}, {"b", {"c"}}}), testing::IsEmpty());
 }
 
-// A test that CMake's globs miss is never run, and nothing says so. What needs LLVM is left out of a build
-// without it.
+// Without this test, nobody notices a test that CMake's globs miss. A build without LLVM leaves out tests
+// that need it.
 TEST(Folders, EveryTestIsRunByCtest) {
   const std::filesystem::path build(KILN_BUILD_DIR);
   std::map<std::string, std::string> target_of;  // a source: the executable that it is compiled for

@@ -1,5 +1,5 @@
-// docs/reference/formats.md: its grammars are those of the headers, its examples are read and printed back by
-// the code, and what it lists is what the code has.
+// Tests that the grammars in docs/reference/formats.md are those of the headers, that the code reads and
+// prints its examples, and that its lists match the code.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ using Json = nlohmann::ordered_json;
 
 const std::string kPage = "docs/reference/formats.md";
 
-// The blocks of this kind, of which there is at least one.
+// The page's code blocks of this kind; expects at least one.
 std::vector<std::string> Blocks(const std::string& kind) {
   std::vector<std::string> blocks = Fenced(kPage, kind);
   EXPECT_FALSE(blocks.empty()) << kPage << " has no block ```" << kind;
@@ -51,7 +51,7 @@ std::string OnlyBlock(const std::string& kind) {
 
 std::string AllOf(const std::string& kind) { return absl::StrJoin(Blocks(kind), ""); }
 
-// The comment that a header begins with, in lines without their indentation of three spaces.
+// The comment at the top of a header, without the indentation of three spaces.
 std::string HeaderComment(const std::string& path) {
   std::string text;
   for (absl::string_view line : LinesOf(path)) {
@@ -80,7 +80,7 @@ TEST(FormatsPage, ProgramsAreReadAndPrintedBack) {
   }
 }
 
-// Each word that the grammar has in quotes stands in a program that is read.
+// Each word in quotes in the grammar must occur in an example program.
 TEST(FormatsPage, ProgramsHaveEveryWordOfTheGrammar) {
   const std::string grammar = Blocks("kiln-grammar")[0], programs = AllOf("kiln-program");
   const std::regex quoted("\"([a-z.]+[a-z0-9]*)\"");
@@ -148,7 +148,7 @@ TEST(FormatsPage, RecordsAreReadAndPrintedBack) {
   EXPECT_EQ(out.str(), text);
 }
 
-// Of each kind of line, its keys are those of the page, each needed but those that came later.
+// For each kind of line, the keys must be those of the page. Every key is required, except those added later.
 TEST(FormatsPage, EveryKeyOfARecordIsNeeded) {
   const std::string text = OnlyBlock("kiln-records");
   std::vector<std::string> lines;

@@ -1,4 +1,4 @@
-// A function that fits a screen is read at once. Longer ones are tables, which are listed; the list only shrinks.
+// Tests that functions fit a screen. Longer ones are tables and are listed; the list must only shrink.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ const std::set<std::string> kTables = {
     "validator/numeric/tolerance.cc Make",
 };
 
-// The text with comments, literals and preprocessor lines blanked; lines stay where they are.
+// The text with comments, literals and preprocessor lines replaced by blanks, so that line numbers stay.
 std::string Blanked(const std::string& text) {
   std::string out;
   const auto skip = [&](size_t& i, size_t end) {
@@ -60,7 +60,7 @@ std::string Blanked(const std::string& text) {
   return out;
 }
 
-// Whether braces after this head hold declarations: a namespace, a type, extern "C".
+// True if the braces after this head contain declarations: a namespace, a type, extern "C".
 bool IsScope(absl::string_view head) {
   for (const char* word : {"namespace", "class ", "struct ", "union ", "enum ", "extern ", "template "}) {
     if (!absl::StartsWith(head, word)) continue;
@@ -87,7 +87,7 @@ std::string FunctionName(absl::string_view head) {
   return macro ? std::string(head.substr(0, head.find(')') + 1)) : name;
 }
 
-// Whether a brace behind this head opens a body: not one that is in parentheses or initializes a member.
+// True if a brace after this head opens a body, and is not in parentheses or initializes a member.
 bool OpensBody(absl::string_view head) {
   return !head.empty() && std::isspace(head.back()) &&
          std::count(head.begin(), head.end(), '(') == std::count(head.begin(), head.end(), ')');
@@ -98,7 +98,8 @@ struct Function {
   int lines;
 };
 
-// The functions of a formatted source, at any depth of namespaces and classes. A lambda belongs to its function.
+// The functions of a formatted source, at any depth of namespaces and classes. A lambda belongs to its
+// function.
 std::vector<Function> FunctionsOf(const std::string& source) {
   const std::string text = Blanked(source);
   std::vector<Function> functions;

@@ -1,4 +1,4 @@
-// #include lines as the tests of this folder read them.
+// Parses #include lines for the tests of this folder.
 #pragma once
 
 #include <optional>

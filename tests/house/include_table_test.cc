@@ -1,5 +1,5 @@
-// Holds the table of who may include whom, by reading every #include line. The table is below; everything
-// else here only applies it.
+// Tests every #include line against the table of which folder may include which. The rest of the file applies
+// the table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ const std::vector<std::string> kTestTools = {"gtest/", "gmock/",    "rapidcheck"
 const std::vector<Row> kTable = {
     {"lang/", {}, {}},  // the precompiled header alone
 
-    // Programs, and what is known of them.
+    // The rows for programs and their analyses.
     {"lang/base/", {}, {"boost/"}},
     {"lang/index/", {"lang/base/"}, {}},
     {"lang/choices/", {"lang/base/"}, {}},
@@ -53,7 +53,7 @@ const std::vector<Row> kTable = {
     {"lang/reference/", {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/"}, {}},
     {"lang/intrinsics/", {"lang/target/", "lang/patterns/", "lang/text/"}, {}},
 
-    // Rewriting them.
+    // The rows for code that rewrites programs.
     {"lang/schedule/",
      {"lang/base/", "lang/index/", "lang/choices/", "lang/target/", "lang/program/", "lang/analysis/",
       "lang/patterns/"}, {}},
@@ -77,14 +77,14 @@ const std::vector<Row> kTable = {
      {"modules/", "lang/index/", "lang/analysis/", "lang/patterns/", "lang/program/", "lang/schedule/"}, {}},
     {"modules/spaces/", {"modules/", "lang/patterns/", "lang/schedule/"}, {}},
 
-    // What is right.
+    // The rows for code that checks programs.
     {"validator/checks/", {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/"}, {}},
     {"validator/", {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "validator/checks/"}, {}},
     {"validator/numeric/", {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/"}, {}},
     {"validator/proof/",
      {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/", "lang/reference/", "trace/"}, {}},
 
-    // What is fast.
+    // The rows for code that searches fast programs.
     {"search/", {"lang/base/", "lang/choices/"}, {"oneapi/"}},
     {"search/database/", {"search/", "lang/base/", "lang/schedule/", "trace/"}, {"nlohmann/", "sqlite3.h"}},
     {"search/measure/",
@@ -103,7 +103,7 @@ const std::vector<Row> kTable = {
       "search/propose/", "search/strategies/", "lang/base/", "lang/text/", "trace/", "validator/proof/"},
      {"nlohmann/"}},
 
-    // Machines. Workers and the runner need no LLVM, nor does what decides lowering.
+    // The rows for backends. Workers, the runner and the passes that decide lowering need no LLVM.
     {"backends/workers/", {"lang/base/"}, {"seccomp.h"}},
     {"backends/runner/", {"backends/workers/", "search/outcome.h"}, {"hwloc.h", "hwloc/", "seccomp.h"}},
     {"backends/cpu/", {"lang/base/", "lang/target/"}, {"llvm/", "hwloc.h", "hwloc/"}},
@@ -135,7 +135,7 @@ const std::vector<Row> kTable = {
       "lang/base/", "lang/program/", "lang/analysis/", "lang/text/"}, {}},
     {"backends/prove/", {"backends/workers/", "validator/proof/prover.h"}, {"mlir/"}},
 
-    // What calls them.
+    // The rows for interfaces and commands.
     {"api/", {"lang/program/", "modules/registry.h", "trace/"}, {}},
     {"api/internal/store/",
      {"api/", "search/database/", "search/measure/", "search/run/", "lang/base/", "lang/target/", "lang/program/",
@@ -160,7 +160,7 @@ const std::vector<Row> kTable = {
      {"api/", "modules/", "trace/", "search/measure/", "search/propose/", "search/sampler/", "backends/import/",
       "backends/measure/", "lang/choices/", "lang/program/", "lang/schedule/", "lang/text/", "lang/reference/"}, {}},
 
-    // What checks all of it.
+    // The rows for tests and benchmarks.
     {"testing/",
      {"lang/base/", "lang/target/", "lang/program/", "lang/schedule/", "lang/text/", "lang/verify/",
       "lang/reference/", "modules/", "trace/", "search/measure/"}, {"gtest/"}},
@@ -182,7 +182,7 @@ bool StartsWithAny(absl::string_view path, const std::vector<std::string>& prefi
   return false;
 }
 
-// <vector>, <unistd.h>, <sys/mman.h>: of the C++ library or the system.
+// True for headers of the C++ library or the system, such as <vector>, <unistd.h> and <sys/mman.h>.
 bool IsSystem(absl::string_view included) {
   static const std::set<std::string> kNotSystem = {"sqlite3.h", "hwloc.h", "seccomp.h", "rapidcheck.h",
                                                    "cuda.h"};
@@ -190,7 +190,8 @@ bool IsSystem(absl::string_view included) {
   return StartsWithAny(included, {"sys/", "linux/", "asm/", "netinet/", "arpa/", "net/", "gnu/"});
 }
 
-// Whether an entry of a row allows this path: a file, the files in "a/", or all below "a/**".
+// True if an entry of a row allows this path. An entry is a file, the files in "a/", or everything below
+// "a/**".
 bool Allows(absl::string_view entry, absl::string_view path) {
   if (absl::ConsumeSuffix(&entry, "**")) return absl::StartsWith(path, entry);
   return entry == path || (absl::ConsumeSuffix(&entry, "/") && FolderOf(path) == entry);
@@ -208,7 +209,7 @@ const Row* RowOf(absl::string_view file) {
   return row;
 }
 
-// What is wrong with this line in this file; empty if nothing is.
+// The error of this line in this file; empty if it is allowed.
 std::string Violation(const std::string& file, const std::string& line) {
   const auto include = ParseInclude(line);
   if (!include) return "";
@@ -251,7 +252,7 @@ TEST(IncludeTable, AllowsWhatItLists) {
   EXPECT_EQ(Violation("lang/base/a.h", "// see \"mlir/IR/Value.h\""), "");
 }
 
-// Tests and benches reach into everything; what they test has layers.
+// Rows may only name folders of lower rows. Only tests and benchmarks may include everything.
 TEST(IncludeTable, NamesFoldersOfLowerRowsAndNoWholePart) {
   for (size_t i = 0; i < kTable.size(); ++i) {
     const Row& row = kTable[i];
@@ -273,7 +274,7 @@ TEST(IncludeTable, HoldsInEveryFile) {
   }
 }
 
-// What is installed of api/: headers that stand without the search and the backends.
+// The installed headers of api/ must not include the search or the backends.
 TEST(IncludeTable, PublicHeadersOfTheApiNameNeitherSearchNorBackends) {
   const std::vector<std::string> allowed = {"api/", "absl/", "lang/", "trace/", "modules/"};
   int headers = 0;

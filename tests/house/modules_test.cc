@@ -1,5 +1,5 @@
-// Modules read programs through analyses (lang/analysis/access.h, axes.h), never through the pools of a
-// Program: how these are stored is not their business.
+// Tests that modules read programs through analyses (lang/analysis/access.h, axes.h), never through the pools
+// of a Program, whose storage is internal.
 #include <gtest/gtest.h>
 
 #include <string>

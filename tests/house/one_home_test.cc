@@ -1,5 +1,5 @@
-// One name, one thing: what two files define under one qualified name is undefined behaviour as soon as a
-// program links both, and no compiler or linker says so. universal-ctags reads the sources.
+// Tests that no two files define the same qualified name. That is undefined behavior if a program links both,
+// and no compiler or linker reports it. universal-ctags reads the sources.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,9 +47,9 @@ std::string ParameterTypes(absl::string_view signature) {
   return absl::StrJoin(types, ",");
 }
 
-// What a tag is called if it may have one home only, else nothing: members go with their class, and what is
-// in an anonymous namespace, static, or outside of any namespace (as main is) is a file's own. An alias is no
-// thing.
+// The name of a tag that only one file may define; empty for other tags. Members belong to their class, and
+// names that are in an anonymous namespace, static, or outside of any namespace (such as main) belong to
+// their file. Aliases are ignored.
 std::string NameOfHome(const Json& tag) {
   const std::string scope = tag.value("scope", ""), kind = tag.at("kind"), name = tag.at("name");
   if (scope.empty() || absl::StrContains(scope, "__anon") || absl::StartsWith(name, "__anon")) return "";
@@ -61,8 +61,7 @@ std::string NameOfHome(const Json& tag) {
   return absl::StrCat(qualified, "(", ParameterTypes(tag.value("signature", "")), ")");
 }
 
-// "NAME is in FILE, FILE" of each name with two homes: two files that define it, or two headers that declare
-// it.
+// For each name that two files define or two headers declare: the text "NAME is in FILE, FILE".
 std::vector<std::string> TwoHomes(const std::string& root, const std::vector<std::string>& files) {
   const std::string list = testing::TempDir() + "/ctags_files", out = testing::TempDir() + "/ctags_out";
   std::ofstream(list) << absl::StrJoin(files, "\n") << "\n";

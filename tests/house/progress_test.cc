@@ -1,4 +1,4 @@
-// scripts/progress, on commands that say what ninja does.
+// Tests scripts/progress with commands that print like ninja.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ Ran Progress(const std::string& name, const std::string& script) {
   return ran;
 }
 
-// Each part waits until a line of the progress has named it.
+// Shell code that lets each part wait until a line of the progress has named it.
 constexpr char kWait[] =
     "until_said() { for i in {1..3000}; do grep -q \"$1\" said && return; sleep 0.1; done; }\n";
 

@@ -1,6 +1,6 @@
-// The source files of Kiln as the tests of this folder read them: every .h and .cc with its lines. Paths are
-// relative to the root of the repository and use '/'. What a build and `kiln tune` write (build/, out/, *.db)
-// is left out.
+// Reads the files of the repository for the tests of this folder, with their lines. Paths are relative to the
+// root of the repository and use '/'. Files that a build or `kiln tune` writes (build/, out/, *.db) are left
+// out.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,7 @@ inline bool IsDatabase(absl::string_view path) {
   return absl::EndsWith(path, ".db") || absl::EndsWith(path, ".db-wal") || absl::EndsWith(path, ".db-shm");
 }
 
-// Every text file of the repository; IsSource() tells those of C++.
+// Every text file of the repository. IsSource() is true for C++ sources and headers.
 inline std::vector<TextFile> ReadTree() {
   namespace fs = std::filesystem;
   const fs::path root(KILN_SOURCE_DIR);

@@ -1,5 +1,5 @@
-// 2,000 random traces of every default space, of the inputs and of the published operators: none computes
-// anything else than its original. It prints how many draws the checks of proposals refused.
+// Tests 2,000 random traces of every default space, for the inputs and the published operators: each computes
+// the same as its original. Prints how many draws the checks of proposals refused.
 #include <filesystem>
 
 #include "backends/import/import.h"

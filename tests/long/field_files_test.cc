@@ -1,4 +1,4 @@
-// Those files from the field whose original takes long.
+// Tests those files of tests/inputs/field whose unscheduled program takes long.
 #include "tests/e2e/field_files.h"
 
 namespace kiln {

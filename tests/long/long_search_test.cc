@@ -1,5 +1,5 @@
-// Long searches on the simulated machine: what they keep, and what training costs. Times are those of the
-// CPU, so that others who use it do not matter.
+// Tests long searches on the simulated machine: their memory, and the cost of training. Times are CPU times,
+// so that other load does not matter.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -23,7 +23,7 @@ double CpuSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Notes the time that updates take.
+// A cost model that records the time of its updates.
 class Timed final : public CostModel {
  public:
   Timed(std::unique_ptr<CostModel> model, double* seconds) : model_(std::move(model)), seconds_(seconds) {}
@@ -51,7 +51,7 @@ double PeakMebibytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// Seconds of training in a search for a product of 1024^3.
+// The seconds of training in a search for a 1024^3 matmul.
 double Train(int trials) {
   Target target;
   target.cores = 1;

@@ -1,4 +1,4 @@
-// A product of matrices of any shape is tuned to a good part of what the machine can do.
+// Tests that matmuls of random shapes are tuned to a good share of the machine's peak.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -22,7 +22,7 @@ struct Shape {
   int64_t m, n, k;
 };
 
-// Extents are multiples of 8.
+// A random shape whose extents are multiples of 8.
 Shape RandomShape(uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_int_distribution<int64_t> eighths(16, 64);

@@ -1,4 +1,4 @@
-// What only a quiet machine shows: times of two runs are compared.
+// Tests that need a quiet machine, because they compare times of two runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -108,7 +108,8 @@ TEST(QuietMachine, IsRelativeToAReferenceKernelThatTakesTwiceAsLongAsUndisturbed
   EXPECT_EQ(RunOne(request).detail, "the time of the reference kernel must be positive");
 }
 
-// A core that is shared for a while: the reference kernel takes twice as long, and this kernel does not.
+// Simulates a core that is shared for a while: the reference kernel takes twice as long, but this kernel does
+// not.
 TEST(QuietMachine, TellsSamplesOfACalmCoreWhereThereAreEnough) {
   RunRequest request = Spin(500e-6);
   request.timing.runs = 20;

@@ -1,4 +1,4 @@
-// What a request to a runner costs beside the kernel.
+// Tests how long a request to a runner takes without the kernel.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The cases of modules: a test for each file of tests/modules/cases.
+// Runs the cases of modules: one test for each file of tests/modules/cases.
 #include "test_paths.h"
 #include "testing/case_files.h"
 

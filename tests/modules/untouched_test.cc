@@ -1,4 +1,4 @@
-// What modules leave alone.
+// Tests which blocks modules leave alone.
 #include "modules/untouched.h"
 
 #include "gmock/gmock.h"

@@ -1,6 +1,6 @@
-// The Metropolis-Hastings step has the target that the design states, exactly: on small spaces its whole
-// transition matrix is in detailed balance. And the checks have teeth: every plausible mistake breaks them on
-// a named space.
+// Tests that the Metropolis-Hastings step has exactly the target of the design: on small spaces, its whole
+// transition matrix is in detailed balance. Also tests the checks: every plausible mistake breaks them on a
+// named space.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
                     NamedSpace{"Shared", toy::Shared, 46}, NamedSpace{"Structured", toy::Structured, 22}),
     [](const auto& info) { return info.param.name; });
 
-// The real step with another sum for log α.
+// The real step with another formula for log α.
 StepFunction WithAlpha(const SearchSpace& space,
                        double (*log_alpha)(const Move&, double from, double to, double temperature)) {
   return [&space, log_alpha, judge = space.make_judge()](const Point& from, double temperature, Dice& dice) {
@@ -126,7 +126,7 @@ TEST(ChainMutant, ThatRetriesWhatIsRefusedFailsOnRefusing) {
   EXPECT_GT(WorstImbalance(space, step), kBroken);
 }
 
-// Keeps a decision of the same site if the new support contains it, and draws otherwise.
+// A chooser that keeps the decision of a site if the new support contains it, and draws otherwise.
 class KeepIfContained final : public Chooser {
  public:
   KeepIfContained(const Replayed& from, Dice& dice) : from_(from), dice_(dice) {}

@@ -1,4 +1,4 @@
-// Chains that start from exact draws of π_T and take twenty steps are still distributed as π_T.
+// Tests that chains which start from exact draws of π_T are still distributed as π_T after twenty steps.
 #include <gtest/gtest.h>
 
 #include "tests/search/exact_chain.h"

@@ -1,4 +1,4 @@
-// Programs of a task, drawn from the tiling space, with what a simulated machine measured.
+// Programs of a task, drawn from the tiling space, with times measured on a simulated machine.
 #pragma once
 
 #include "search/cost/cost_model.h"

@@ -1,5 +1,5 @@
-// The transition matrix of a chain on a small space,
-// by running its step under dice that take every outcome in turn.
+// Computes the transition matrix of a chain on a small space, by running its step with dice that enumerate
+// every outcome.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@ inline Key KeyOf(const Point& point) {
   return {c.sketch, c.decisions};
 }
 
-// Goes on from a point: the chain's next point, which may be the same one. Returns null to stay.
+// One step of a chain from a point: returns the next point, or null to stay.
 using StepFunction =
     std::function<std::shared_ptr<const Point>(const Point& from, double temperature, Dice& dice)>;
 
-// What search/sampler/population.cc does with each chain.
+// The step that search/sampler/population.cc makes with each chain.
 inline StepFunction RealStep(const SearchSpace& space, double structure = 0.2) {
   return [&space, structure, judge = space.make_judge()](const Point& from, double temperature, Dice& dice) {
     const Move move = Propose(space, judge, from, structure, dice);
@@ -94,7 +94,7 @@ class ExactChain {
   std::map<Key, int> index_;
 };
 
-// max |π_i P_ij - π_j P_ji|
+// The violation of detailed balance: max |π_i P_ij - π_j P_ji|.
 inline double Imbalance(const std::vector<double>& target, const std::vector<std::vector<double>>& matrix) {
   double worst = 0;
   for (size_t i = 0; i < target.size(); ++i) {
@@ -104,7 +104,7 @@ inline double Imbalance(const std::vector<double>& target, const std::vector<std
   return worst;
 }
 
-// Every point can be reached from every other one.
+// True if every point can be reached from every other point.
 inline bool Irreducible(const std::vector<std::vector<double>>& matrix) {
   const auto reached = [&](bool forward) {
     std::vector<int> open{0};

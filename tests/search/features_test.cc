@@ -43,7 +43,7 @@ class Table {
 
 float Log(double x) { return std::log2(1.0f + static_cast<float>(x)); }
 
-// Rows: the product, the combination of its parts.
+// The rows of the table are the product and the block that combines its partial results.
 TEST(Features, SeeTheRegisterTileOfAMatmul) {
   const Table t(TiledMatmul(Matmul(16, 32, 8), SmallTarget(), kTiles, /*pack=*/false).program());
   ASSERT_EQ(t.rows(), 2);
@@ -174,7 +174,7 @@ TEST(Features, DoNotDependOnNamesNorOnWhatWasReadBefore) {
   EXPECT_EQ(fresh.Extract(plain.program()).values, used.Extract(renamed.program()).values);
 }
 
-// What runs once per constants is no part of what is measured.
+// The prepare phase runs once per set of constants and is not measured, so it has no features.
 TEST(Features, LeaveOutWhatIsPrepared) {
   Builder b("scaled");
   const Id w = b.Constant("W", DType::kF32, {8}), x = b.Input("X", DType::kF32, {8}),

@@ -1,4 +1,4 @@
-// Spaces in which something is wrong: a search of one ends, with a result or with a message, and never hangs.
+// Tests faulty spaces: a search of one ends with a result or a message, and never hangs.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace {
 constexpr int kSpaces = 50;
 constexpr std::chrono::seconds kPatience(60);
 
-// What is wrong with a space, drawn from its number.
+// The faults of a space, drawn from its number.
 struct Faults {
   explicit Faults(int number) : dice(Engine{static_cast<uint64_t>(number), 77}) {
     empty_site = dice.Flip(0.2);

@@ -139,7 +139,7 @@ TEST(JsonLines, GivesBackEveryBitOfSamplesAndText) {
   EXPECT_TRUE(rc::check("import(export(store)) is the store", [&] {
     std::vector<double> samples;
     for (const uint64_t bits : *rc::gen::arbitrary<std::vector<uint64_t>>()) {
-      // Small counts as well as any exponent.
+      // Draws samples of any exponent, in small numbers.
       const double sample = std::abs(std::bit_cast<double>(bits * 0x9e3779b97f4a7c15u));
       if (std::isfinite(sample)) samples.push_back(sample);
     }

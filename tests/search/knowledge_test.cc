@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kFailed = std::numeric_limits<double>::infinity();
 
-// Keeps what it is taught.
+// A cost model that records its training data.
 class Pupil final : public CostModel {
  public:
   absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const override {

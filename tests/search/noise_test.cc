@@ -1,4 +1,4 @@
-// Times that other programs may have changed, and what a search does about them.
+// Tests times that other programs may have changed, and how a search handles them.
 #include "search/measure/noise.h"
 
 #include "tests/search/small_searches.h"

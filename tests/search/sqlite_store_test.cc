@@ -1,5 +1,5 @@
-// What a file adds to the contract of store_test.cc: persistence, other processes, sudden death, and files
-// that are not as they should be.
+// Tests what a file adds to the contract of store_test.cc: persistence, other processes, killed processes,
+// and damaged files.
 #include "search/database/sqlite_store.h"
 
 #include <sched.h>
@@ -105,8 +105,8 @@ TEST(SqliteStore, IsMadeAndFilledByManyProcessesAtOnce) {
   EXPECT_EQ(contents.records.size(), 160u);
 }
 
-// A child opens the store, resumes the run or begins it, and appends batches of eight; after each it says so
-// through a pipe. It is killed at a random instant, fifty times, on the same file.
+// A child opens the store, resumes or begins the run, and appends batches of eight, each of which it reports
+// through a pipe. It is killed at a random instant, fifty times on the same file.
 TEST(SqliteStore, LosesNoAcknowledgedRecordWhenItIsKilled) {
   const TemporaryDirectory directory;
   const std::string path = directory / "kiln.db";
@@ -203,7 +203,7 @@ TEST(SqliteStore, SaysThatTheDirectoryIsMissing) {
   EXPECT_EQ(OpenStore("").status().code(), StatusCode::kInvalidArgument);
 }
 
-// What is damaged is an error, or not noticed because it was not read; never a crash, never wrong rows.
+// Damage must give an error, or no effect if the damaged part is not read, but never a crash or wrong rows.
 TEST(SqliteStore, ReportsADamagedFile) {
   const TemporaryDirectory directory;
   const std::string path = directory / "kiln.db";
@@ -245,7 +245,7 @@ TEST(SqliteStore, SaysThatItMayNotWrite) {
            absl::StrContains(status.message(), "cannot write " + file) &&
            absl::StrContains(status.message(), "change their permissions");
   };
-  // Root may write anything, so the child becomes somebody else.
+  // The child becomes another user, because root may write anything.
   EXPECT_EQ(InChild([&] {
               if (geteuid() == 0 && setuid(65534) != 0) return 1;
               return !denied(path) ? 2 : !denied(locked + "/kiln.db") ? 3 : 0;

@@ -1,4 +1,4 @@
-// What the tests of the store share: a directory that is removed again, and example rows.
+// Helpers for tests of the store: a temporary directory and example rows.
 #pragma once
 
 #include <unistd.h>

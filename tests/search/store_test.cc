@@ -1,4 +1,4 @@
-// The contract of Store, held by every implementation.
+// Tests the contract of Store on every implementation.
 #include "search/database/store.h"
 
 #include <limits>
@@ -302,7 +302,7 @@ TEST(Seconds, IsTheMedianOfTheSamples) {
   EXPECT_EQ(Seconds({.samples = {}}), std::numeric_limits<double>::infinity());
 }
 
-// The fake stands for the real store: after any operations both hold the same.
+// The memory store and the SQLite store must hold the same rows after any operations.
 TEST(Store, ImplementationsAgreeOnRandomOperations) {
   const TemporaryDirectory directory;
   int file = 0;

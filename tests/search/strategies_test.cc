@@ -1,4 +1,4 @@
-// Every strategy keeps the same contract, on the simulated machine.
+// Tests that every strategy keeps the same contract, on the simulated machine.
 #include "search/strategies/strategy.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// A tile of two and an unrolling: 36 programs, in two sketches.
+// A space with a tile of two factors and an unroll choice: 36 programs in two sketches.
 void SmallSpace(Schedule& s) {
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("matmul"));
   if (!s.ok()) return;

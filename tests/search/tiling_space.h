@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-// Two levels of tiles in one of two orders; the innermost loop vectorized;
-// unrolled, or not, up to a drawn size.
+// A space with two tile levels in one of two orders, a vectorized innermost loop, and optional unrolling up
+// to a sampled size.
 inline void TilingSpace(Schedule& s) {
   const Block block = s.GetBlock("matmul");
   const std::vector<Loop> loops = s.GetLoops(block);

@@ -1,4 +1,4 @@
-// Search spaces of at most 200 points, on which the chain is checked exactly.
+// Search spaces of at most 200 points, on which tests check the chain exactly.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline Program Doubling(int64_t extent) {
   return b.Finish();
 }
 
-// Any numbers between 0 and 3 that differ from point to point.
+// An arbitrary energy between 0 and 3 that differs between points.
 inline double Energy(const Candidate& point) {
   uint64_t hash = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(point.sketch + 1);
   for (const Decision& decision : point.decisions) {
@@ -59,8 +59,8 @@ inline std::vector<Loop> SplitBy(Schedule& s, Loop loop, const std::vector<Facto
   return s.Split(loop, factors);
 }
 
-// Tiles of a tile: the second site's support depends on the first, and where that leaves one value there is
-// one site less to pick. 30 points.
+// A space with a tile of a tile: the support of the second site depends on the first, and if one value is
+// left, there is one site less to mutate. 30 points.
 inline SearchSpace Nested(const Refuses& refuses = nullptr) {
   return Make(
       Doubling(24),
@@ -72,12 +72,12 @@ inline SearchSpace Nested(const Refuses& refuses = nullptr) {
       refuses);
 }
 
-// The same, but some points may not be measured: 26 are left.
+// The same space, but the validator refuses some points: 26 are left.
 inline SearchSpace Refusing() {
   return Nested([](const Candidate& p) { return (p.decisions[0][0] + 2 * p.decisions[1][0]) % 3 == 0; });
 }
 
-// A weighted choice, on which two tiles depend. 32 points of different prior probabilities.
+// A space with a weighted choice on which two tiles depend. 32 points with different prior probabilities.
 inline SearchSpace Weighted() {
   return Make(Doubling(24), [](Schedule& s) {
     const Loop i = s.GetLoops(s.GetBlock("double"))[0];
@@ -89,8 +89,8 @@ inline SearchSpace Weighted() {
   });
 }
 
-// A bounded tile of three parts: its points have different numbers of neighbours, so the proposal is not
-// symmetric. 46 points.
+// A space with a bounded tile of three parts. Its points have different numbers of neighbors, so the proposal
+// is not symmetric. 46 points.
 inline SearchSpace Asymmetric() {
   return Make(Doubling(24), [](Schedule& s) {
     const Loop i = s.GetLoops(s.GetBlock("double"))[0];
@@ -99,8 +99,8 @@ inline SearchSpace Asymmetric() {
   });
 }
 
-// Two tiles whose inner factors share a budget:
-// the first decides how far the second's support reaches. 46 points.
+// A space with two tiles whose inner factors share a budget: the first tile limits the support of the second.
+// 46 points.
 inline SearchSpace Shared() {
   Builder b("doubling");
   const Id a = b.Input("A", DType::kF32, {12, 8}), c = b.Output("C", DType::kF32, {12, 8});
@@ -120,8 +120,8 @@ inline SearchSpace Shared() {
   });
 }
 
-// Three sketches that share the names of sites, with other supports and other numbers of sites; some points
-// are refused. 22 points.
+// A space with three sketches that share names of sites, with different supports and numbers of sites. The
+// validator refuses some points. 22 points.
 inline SearchSpace Structured() {
   return Make(
       Doubling(12),

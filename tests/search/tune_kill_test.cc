@@ -1,5 +1,5 @@
-// A tuning process is killed, or a search interrupted, at random instants. No acknowledged record is lost,
-// and what goes on ends with the records of a run that was never disturbed.
+// Kills a tuning process, or interrupts a search, at random instants. No acknowledged record may be lost, and
+// the resumed run must end with the records of an undisturbed run.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ absl::StatusOr<std::vector<TuneResult>> TuneOn(Store& store, uint64_t seed,
   return Tune({{"matmul", Matmul(64, 64, 64), 0}}, TilingSpace, Target(), options, machine, store);
 }
 
-// Tunes in a child that is killed after `microseconds`; the number of trials that it acknowledged.
+// Tunes in a child that is killed after `microseconds`. Returns the number of trials that it acknowledged.
 int TuneAndKill(const std::string& path, uint64_t seed, int64_t microseconds) {
   int channel[2];
   EXPECT_EQ(pipe(channel), 0);
@@ -103,7 +103,8 @@ int64_t Microseconds(const std::function<void()>& work) {
   return static_cast<int64_t>(seconds * 1e6);
 }
 
-// Tunes until it is stopped in so many microseconds; the phase in which it was, nothing if it ended before.
+// Tunes until it is stopped after `microseconds`. Returns the phase in which it was stopped; nothing if it
+// ended before.
 std::optional<std::string> TuneAndStop(Store& store, uint64_t seed, int64_t microseconds) {
   std::atomic<bool> stop = false;
   std::string phase;

@@ -1,4 +1,4 @@
-// What a search asks its measurer for.
+// Tests what a search requests from its measurer.
 #include <algorithm>
 
 #include "lang/text/hash.h"
@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// A simulated machine that notes what it was told of beforehand.
+// A simulated machine that records which requests were announced.
 class Told final : public Measurer {
  public:
   void Announce(const MeasureRequest& request) override { announced.push_back(HashOf(*request.scheduled)); }

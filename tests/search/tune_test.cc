@@ -1,4 +1,4 @@
-// Whole searches on the simulated machine.
+// Tests whole searches on the simulated machine.
 #include "search/run/tune.h"
 
 #include <gmock/gmock.h>
@@ -67,7 +67,7 @@ TEST(Tune, DrawsFromThePriorAloneInRandomSearch) {
   EXPECT_EQ(traces(1), traces(0));
 }
 
-// Of matrices of different sizes, so that no two are equal.
+// Tasks with matmuls of different sizes, so that no two are equal.
 std::vector<TuneTask> Products(int count) {
   std::vector<TuneTask> tasks;
   for (int i = 0; i < count; ++i)
@@ -89,7 +89,7 @@ TEST(Tune, GivesEachTaskATurnBeforeAnyGetsASecond) {
   }
 }
 
-// TilingSpace asks for a block called matmul.
+// A program to which TilingSpace does not apply, because it has no block called matmul.
 Program WithoutSchedule() {
   Builder b("scale");
   const Id X = b.Input("X", DType::kF32, {8}), Y = b.Output("Y", DType::kF32, {8});
@@ -230,7 +230,7 @@ TEST(Tune, KnowsWhatEarlierRunsHaveMeasured) {
   EXPECT_EQ(hashes.size(), 96);
 }
 
-// With cold caches everything is measured again, as if nothing were known.
+// With cold caches, a search ignores records that were measured with warm caches.
 TEST(Tune, TakesNothingFromRecordsOfOtherCaches) {
   SimulatedMachine machine{Target()};
   const auto traces = [&](Store& store) {
@@ -453,7 +453,7 @@ TEST(Tune, EndsATaskWhoseLastTrialsGainedTooLittle) {
   EXPECT_LT(best.trials, 1000);
 }
 
-// Some are measured quickly, then thoroughly, and the first race too.
+// Some programs are measured quickly and then thoroughly, and the best ones also race.
 TEST(Tune, KeepsWholeTimings) {
   SimulatedMachine machine{Target()};
   const auto store = MakeMemoryStore();

@@ -1,4 +1,4 @@
-// Case files of modules: what they say, and what they must not say.
+// Tests case files of modules: their content, and errors in them.
 #include "testing/case_files.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// `kiln bench`: what was found beside what there was.
+// Tests `kiln bench`, which compares tuned kernels with the stock pipeline and libraries.
 #include <gmock/gmock.h>
 
 #include "tests/support/run_kiln.h"

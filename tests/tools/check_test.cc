@@ -1,4 +1,4 @@
-// `kiln check`: proofs on the command line.
+// Tests `kiln check`, which proves schedules on the command line.
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_cat.h"
@@ -49,7 +49,7 @@ func.func @window(%x: tensor<1x4x6x6xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x
   return %y : tensor<1x4x6x6xf32>
 })";
 
-// The default space leaves out the terms beyond the image, so that nothing holds "for every input".
+// The default space drops terms beyond the image, so that proofs do not hold "for every input".
 TEST(Check, NamesWhatARecordAssumes) {
   const TemporaryFolder folder;
   const std::string file = folder.Write("window.mlir", kWindow), db = folder / "kiln.db";
@@ -65,7 +65,7 @@ TEST(Check, NamesWhatARecordAssumes) {
   EXPECT_EQ(checked.exit_code, 0) << checked.err;
   EXPECT_EQ(checked.out, absl::StrCat("window: proven", kAssumes));
   EXPECT_EQ(RunKiln({"check", id, "--db", db, "--json"}).json()["assumptions"], best["assumptions"]);
-  // Of the schedule's trace beside the file, too.
+  // Checks the trace of the schedule against the file, too.
   const Ran trace = RunKiln({"show", id, "--db", db, "--stage", "trace"});
   EXPECT_THAT(trace.out, HasSubstr("assume-finite b"));
   EXPECT_EQ(RunKiln({"check", file, folder.Write("best.trace", trace.out)}).out, checked.out);

@@ -1,4 +1,5 @@
-// --no-contract: products are rounded before they are summed, and the records are apart from others.
+// Tests --no-contract: products are rounded before they are summed, and such records are kept apart from
+// others.
 #include <gmock/gmock.h>
 
 #include "absl/strings/match.h"
@@ -12,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The sum over k, and a product and a sum outside of it.
+// A file with a sum over k, and a product and a sum outside of it.
 constexpr char kAffine[] =
     "#map = affine_map<(i, j) -> (i, j)>\n"
     "func.func @affine(%a: tensor<8x16xf32>, %b: tensor<16x32xf32>, %d: tensor<8x32xf32>) -> "
@@ -61,7 +62,7 @@ class NoContract : public testing::Test {
     return Kiln({"show", record, "--stage", "asm", "--target", "x86-64-v3"}).out;
   }
 
-  // Of what the first search measured.
+  // Options that replay the records of the first search.
   static inline const std::vector<std::string> kReplay = {"--strategy", "replay", "--replay", "kiln.db"};
   static inline TemporaryFolder* folder_ = nullptr;
   static inline nlohmann::json again_, without_;

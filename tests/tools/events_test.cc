@@ -1,4 +1,4 @@
-// `kiln tune --events FILE`.
+// Tests `kiln tune --events FILE`.
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_split.h"

@@ -1,5 +1,5 @@
-// docs/reference/formats.md: what commands print is what it shows. Formats that need no compiler are held by
-// tests/house/formats_page_test.cc.
+// Tests that commands print what docs/reference/formats.md shows. tests/house/formats_page_test.cc tests
+// formats that need no compiler.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -28,7 +28,7 @@ Json Shown(const std::string& kind) {
   return Json::parse(blocks.empty() ? "null" : blocks[0]);
 }
 
-// "/tasks/name": the keys on the way to every value, places in lists left out.
+// Collects the path of keys to every value, such as "/tasks/name", without positions in lists.
 void Collect(const Json& json, const std::string& path, std::set<std::string>* paths) {
   if (json.is_object()) {
     for (const auto& [key, value] : json.items()) Collect(value, path + "/" + key, paths);
@@ -91,7 +91,7 @@ func.func @small(%a: tensor<32x32xf32>, %b: tensor<32x32xf32>) -> tensor<32x32xf
     for (const char* key : {"index", "round", "trials"}) EXPECT_TRUE(round.contains(key)) << key;
   }
   EXPECT_FALSE(tuned["rounds"].empty());
-  // By name, and not always of the same ones.
+  // Objects that map names to values; the names may differ between runs.
   for (Json* json : {&tuned, &shown}) {
     json->erase("rounds");
     for (Json& task : (*json)["tasks"]) task["failures"] = task["libraries"] = "";
@@ -100,7 +100,7 @@ func.func @small(%a: tensor<32x32xf32>, %b: tensor<32x32xf32>) -> tensor<32x32xf
   Collect(tuned, "", &found);
   Collect(shown, "", &known);
   for (const std::string& key : found) EXPECT_TRUE(known.contains(key)) << key;
-  // What is left out where there is nothing to say.
+  // Optional keys.
   for (const char* key : {"/tasks/machine/share", "/tasks/machine/bound", "/tasks/machine/gflops",
                           "/tasks/machine/gigabytes_per_second", "/tasks/noise", "/tasks/searched_seconds",
                           "/tasks/untuned_seconds", "/tasks/reason", "/resume", "/nothing", "/error"})

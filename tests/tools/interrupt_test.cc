@@ -1,4 +1,4 @@
-// Signals, in a process of its own each; and to commands that wait for a file that never ends.
+// Tests signals, each in a process of its own, and signals to commands that wait for a file that never ends.
 #include "tools/interrupt.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ const char* const kLine[] = {"kiln", "train", "-o", "a file"};
 
 class Interrupts : public testing::Test {
  protected:
-  // Forked from one thread.
+  // Death tests fork from a process with one thread.
   Interrupts() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
   static void Say(const absl::Status& interrupted) {
@@ -149,7 +149,7 @@ TEST_F(Interrupts, WhatWasIgnoredStaysIgnored) {
       ExitedWithCode(18), "");
 }
 
-// Importing a pipe into which nobody writes.
+// The command imports a pipe into which nobody writes.
 TEST(InterruptedCommands, EndWithTheCommandThatGoesOn) {
   const TemporaryFolder folder;
   const std::string pipe = folder / "pipe.mlir";

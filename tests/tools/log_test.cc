@@ -1,4 +1,4 @@
-// `kiln log`, and the options of a search.
+// Tests `kiln log`, which prints the rounds and options of a search.
 #include <gmock/gmock.h>
 
 #include "search/database/sqlite_store.h"
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/examples/matmul.mlir";
 
-// A run with one round of these statistics, and one that another Kiln left without rounds.
+// Stores a run with one round of these statistics, and a run of another version of Kiln without rounds.
 void Fill(const std::string& path, const std::string& statistics) {
   const auto store = OpenStore(path).value();
   FillExample(*store);

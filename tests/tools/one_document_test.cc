@@ -1,4 +1,4 @@
-// With --json, standard output is one JSON document, whatever goes wrong.
+// Tests that with --json, standard output is one JSON document, even after errors.
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_join.h"

@@ -1,4 +1,4 @@
-// The operators of the benches are programs that Kiln tunes, each as one task.
+// Tests that Kiln imports and tunes the operators of the benchmarks, each as one task.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What plugins do wrong is an error that names them, and ends nothing else.
+// Tests faulty plugins: each gives an error that names it, and ends nothing else.
 #include <gmock/gmock.h>
 
 #include <filesystem>

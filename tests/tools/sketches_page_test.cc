@@ -24,7 +24,8 @@ namespace {
 
 const std::string kSource = KILN_SOURCE_DIR;
 
-// Of an operator's file: sketches, sites of the sketch with the fewest and the most, programs, dropped.
+// The counts of an operator's file: sketches, the fewest and the most sites of a sketch, programs, dropped
+// sketches.
 std::string Counts(const std::string& file) {
   const auto input = api::LoadInput({.path = file, .text = "", .name = "", .function = ""});
   EXPECT_TRUE(input.ok() && input->tasks.size() == 1) << file << " " << input.status();
@@ -42,7 +43,7 @@ std::string Counts(const std::string& file) {
                          space->dropped.size());
 }
 
-// The rows of its first table: operator and shape, TVM's numbers, then what is counted.
+// Tests the rows of the page's first table: operator and shape, TVM's numbers, then Kiln's counts.
 TEST(SketchesPage, CountsWhatTheDefaultSpaceMakes) {
   std::vector<std::string> lines = absl::StrSplit(ReadText(kSource + "/docs/sketches.md"), '\n');
   int rows = 0;

@@ -1,4 +1,4 @@
-// `kiln space` on the inputs, and modules of users.
+// Tests `kiln space` on the inputs, and with modules of users.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ using ::testing::Not;
 const std::string kSource = KILN_SOURCE_DIR;
 const std::string kMatmul = kSource + "/examples/matmul.mlir";
 
-// The n-th block of C++ in a page.
+// The n-th C++ code block of a page.
 std::string CodeOf(const std::string& page, int n = 0) {
   const std::string text = ReadText(kSource + "/" + page);
   size_t at = 0;

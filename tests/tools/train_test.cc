@@ -1,4 +1,4 @@
-// Models from one search to the next.
+// Tests models that are trained by one search and used by the next.
 #include <gmock/gmock.h>
 
 #include <fstream>

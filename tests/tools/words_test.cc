@@ -1,4 +1,4 @@
-// Where programs come from, limits of the shell, and what is said of them.
+// Tests sources of programs, limits of the shell, and the messages about them.
 #include <gmock/gmock.h>
 
 #include <csignal>
@@ -33,7 +33,7 @@ constexpr char kSum[] =
 
 class Words : public testing::Test {
  protected:
-  // A line of a shell in a new folder, in which `kiln` is the command.
+  // Runs a line in a shell in a new folder, in which `kiln` is the command.
   Ran Shell(const std::string& line) const {
     const std::string script = absl::StrCat("cd ", folder_.path(), "; kiln() { ", KILN_BUILD_DIR,
                                             "/kiln \"$@\"; }; { ", line, "; } >out 2>err");
@@ -177,7 +177,7 @@ TEST_F(Limits, ASmallStackThatMayGrowGrows) {
   }
 }
 
-// Each command succeeds with less, or says in a sentence what cannot be written.
+// With a small file limit, each command succeeds or prints a sentence about what it cannot write.
 TEST_F(Limits, SmallFilesEndInASentence) {
   for (const int kilobytes : {64, 4, 1}) {
     for (const char* line : kLines) {

@@ -153,7 +153,7 @@ TEST(Enumerate, ReportsAskingForATaintedExtent) {
 }
 
 TEST(Enumerate, DoesNotMultiplyTheChoicesOfBlocksBeyondTheLimit) {
-  // 6^4 sequences, the first alternative of block b does not apply.
+  // The space has 6^4 sequences of choices; the first alternative of block b does not apply.
   const auto space = [](Schedule& s) {
     for (const char* block : {"a", "b", "c", "d"}) {
       const Schedule::Section module(s, "module"), section(s, block);

@@ -1,5 +1,5 @@
-// What the tests of this folder transform: a matmul, tiled twice,
-// with copies and partial sums as structural choices.
+// The program and space of the tests in this folder: a matmul, tiled twice, with copies and partial sums as
+// structural choices.
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ inline void TileMatmul(Schedule& s) {
   s.UnrollUpTo(s.SampleCategorical({0, 16, 64}, {1, 2, 1}, "unroll"));
 }
 
-// Structure: always this alternative (the last if there are fewer); decisions from the prior.
+// A chooser that always picks this alternative (or the last one) and draws decisions from the prior.
 class PickChooser : public Chooser {
  public:
   PickChooser(int pick, Dice& dice) : pick_(pick), dice_(dice) {}

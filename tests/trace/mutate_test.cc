@@ -15,8 +15,8 @@ using Decisions = std::vector<Decision>;
 
 const Target kTarget;
 
-// The second tile's support depends on the first tile: its extent is the inner factor of that. The third's
-// bound does too.
+// A trace in which the second tile splits the inner factor of the first, so that its support depends on it.
+// The bound of the third tile does too.
 constexpr char kNested[] =
     "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\n"
     "v0 = sample-perfect-tile l0 n=2 @i -> 1 12\nl3, l4 = split l0 v0\n"
@@ -38,7 +38,7 @@ Decisions Of(const Replayed& replayed) {
   return decisions;
 }
 
-// All states of a sketch with their prior probabilities.
+// All programs of a sketch with their prior probabilities.
 struct Support {
   std::vector<Replayed> states;
   std::vector<double> prior;

@@ -57,7 +57,7 @@ TEST(Tolerance, LetsOrdersOfASumPassAndFindsAMissingTerm) {
   }
 }
 
-// What is added to a sum of millions is rounded to the places that such a sum has left.
+// A term added to a sum of millions is rounded to the precision of that sum.
 TEST(Tolerance, LetsOrdersOfVeryLongSumsPassAndFindsAHundredthOfTheirTerms) {
   const int64_t n = 1 << 22;
   Builder b("norm");

@@ -1,4 +1,4 @@
-// Questions about points: the algebra against brute force.
+// Tests questions about integer points: the algebra against brute force.
 #include <gtest/gtest.h>
 
 #include "tests/support/random_points.h"
@@ -9,7 +9,7 @@
 namespace kiln::proof {
 namespace {
 
-// The algebra alone.
+// A decider that uses the algebra alone, without another prover.
 Decider Algebra() { return Decider(nullptr, 0, absl::InfiniteFuture()); }
 
 TEST(Points, TilesCoverWhatTheyAreMadeFrom) {

@@ -106,7 +106,7 @@ TEST(Proof, FollowsPartsOfParts) {
   EXPECT_PROVEN(p, s.program());
 }
 
-// A matmul below loops whose kinds or bindings a wrong primitive has made.
+// A matmul in loops whose kinds or bindings are wrong, as a faulty primitive would leave them.
 Program Broken(const std::function<void(Program&, Id block)>& tamper) {
   Program p = Matmul(8, 8, 8);
   for (size_t n = 0; n < p.nodes.size(); ++n) {
@@ -194,7 +194,7 @@ Program WritesAnew() {
   return b.Finish();
 }
 
-// The first three blocks in one loop.
+// The same program with the first three blocks merged into one loop.
 Schedule MergedAnew() {
   Schedule s = Scheduled(WritesAnew());
   const auto loop = [&](const char* block) { return s.GetLoops(s.GetBlock(block))[0]; };

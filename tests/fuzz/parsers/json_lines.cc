@@ -1,4 +1,5 @@
-// libFuzzer on records as JSON lines: what is imported is exported, and can be imported again.
+// libFuzzer target for records as JSON lines: records that can be imported can be exported and imported
+// again.
 #include <sstream>
 
 #include "search/database/json_lines.h"

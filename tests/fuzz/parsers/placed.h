@@ -1,5 +1,4 @@
-// What must hold of any error of a parser: it is the caller's,
-// and says where: NAME:LINE:COLUMN: what is wrong.
+// Checks the errors of parsers: they must be kInvalidArgument and have the form NAME:LINE:COLUMN: MESSAGE.
 #pragma once
 
 #include "absl/status/status.h"
@@ -15,7 +14,7 @@ inline bool SkipNumber(absl::string_view& text) {
   return text.size() != before && absl::ConsumePrefix(&text, ":");
 }
 
-// `name` with its colon, or nothing.
+// Checks one error; `name` is the expected name with its colon, or empty.
 inline void CheckPlaced(const absl::Status& error, absl::string_view name) {
   KILN_CHECK(absl::IsInvalidArgument(error), error.ToString());
   absl::string_view text = error.message();

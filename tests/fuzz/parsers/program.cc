@@ -1,4 +1,4 @@
-// libFuzzer on programs as text: what parses prints, and parses again as the same.
+// libFuzzer target for programs as text: a program that parses prints, and parses again to the same program.
 #include "lang/text/hash.h"
 #include "lang/text/text.h"
 #include "tests/fuzz/parsers/placed.h"

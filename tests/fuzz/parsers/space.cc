@@ -1,4 +1,4 @@
-// libFuzzer on space strings.
+// libFuzzer target for space strings.
 #include "modules/space.h"
 #include "tests/fuzz/parsers/placed.h"
 

@@ -1,4 +1,4 @@
-// libFuzzer on traces as text: what parses prints, and parses again as the same.
+// libFuzzer target for traces as text: a trace that parses prints, and parses again to the same trace.
 #include "tests/fuzz/parsers/placed.h"
 #include "trace/text.h"
 

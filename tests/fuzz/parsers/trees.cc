@@ -1,5 +1,5 @@
-// libFuzzer on the trees of cost models: what parses can be walked, given to the library that trains, and is
-// written as the same bytes.
+// libFuzzer target for the trees of cost models: trees that parse can be evaluated and passed to the training
+// library, and are written as the same bytes.
 #include "lang/base/check.h"
 #include "search/cost/forest.h"
 #include "search/cost/xgboost_document.h"

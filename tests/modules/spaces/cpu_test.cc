@@ -1,5 +1,4 @@
-// What the default space makes: every sketch of it applies,
-// passes Verify, and computes what the original computes.
+// Tests the default space: every sketch applies, passes Verify, and computes the same as the original.
 #include <gtest/gtest.h>
 
 #include "lang/program/builder.h"
@@ -43,7 +42,7 @@ Program PaddedConv() {
   return b.Finish();
 }
 
-// Small integers, so that sums are exact in any order.
+// Inputs of small integers, so that sums are exact in any order.
 std::vector<std::string> Inputs(const Program& program) {
   std::vector<std::string> inputs;
   for (const Id id : program.parameters) {

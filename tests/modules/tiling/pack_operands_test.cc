@@ -1,4 +1,4 @@
-// Which operands may be packed; tests/modules/cases/tiling has what packing them gives.
+// Tests which operands may be packed; tests/modules/cases/tiling has the resulting sketches.
 #include <gtest/gtest.h>
 
 #include "lang/analysis/access.h"

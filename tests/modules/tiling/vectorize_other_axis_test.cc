@@ -1,5 +1,5 @@
-// Where lanes may go along another dimension than the last of the result; tests/modules/cases/tiling/lanes_across.txt
-// has such a sketch.
+// Tests when lanes may go along another dimension than the last one of the result;
+// tests/modules/cases/tiling/lanes_across.txt has such a sketch.
 #include <gtest/gtest.h>
 
 #include "testing/matmul.h"

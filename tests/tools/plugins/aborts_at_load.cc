@@ -1,4 +1,4 @@
-// Never gets as far as having modules.
+// A plugin that aborts while it is loaded, before it registers modules.
 #include <cstdlib>
 
 #include "modules/module.h"

@@ -1,4 +1,4 @@
-// More than modules.
+// A plugin that declares a primitive, which plugins must not do.
 #include "lang/schedule/primitive.h"
 #include "modules/module.h"
 

@@ -1,5 +1,4 @@
-// A module as people write them: choices, draws,
-// blocks that it leaves alone, and a choice that never applies.
+// A typical module of a user: choices, draws, blocks that it leaves alone, and a choice that never applies.
 #include "lang/analysis/cost.h"
 #include "modules/module.h"
 

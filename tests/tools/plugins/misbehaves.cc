@@ -1,4 +1,4 @@
-// Modules that throw, crash, end the process, or never return.
+// A plugin with modules that throw, crash, end the process, or never return.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Only where there is something to tile.
+// Throws, but only if there is something to tile.
 void Throws(kiln::Schedule& s, kiln::Block block) {
   if (s.ok() && kiln::HasReuse(s.program(), s.node(block))) throw std::runtime_error("no tile is left");
 }
@@ -21,7 +21,7 @@ void ReadsPastTheEnd(kiln::Schedule& s, kiln::Block block) {
 }
 void Segfaults(kiln::Schedule&, kiln::Block) { std::raise(SIGSEGV); }
 void Exits(kiln::Schedule&) { std::exit(0); }
-// As a terminal interrupts both processes.
+// Raises an interrupt, as a terminal would in both processes.
 void Interrupts(kiln::Schedule&) {
   std::raise(SIGINT);
   kill(getppid(), SIGINT);

@@ -1,7 +1,7 @@
 // Lesson 1: a Program is loops, blocks and buffers.
 //
-// A block is the unit of work. Its body is said in terms of its own iters; the bindings say which instance of
-// the block a point of the loops is. Transformations change loops and bindings, and leave bodies alone.
+// A block is the unit of work. Its body uses the block's own iters. The bindings map each point of the loops
+// to an instance of the block. Transformations change loops and bindings, but not bodies.
 #include <iostream>
 
 #include "lang/program/builder.h"
@@ -15,14 +15,14 @@ int main() {
   const Id a = b.Input("A", DType::kF32, {2, 3});
   const Id sums = b.Output("S", DType::kF32, {2});
   const Sum i = Builder::Iter(0), j = Builder::Iter(1);
-  // S[i] = Σ_j A[i, j]. A reduction is declared: what is lifted,
-  // the monoid that combines, and the destination.
+  // S[i] = Σ_j A[i, j]. A reduction declares the value of each term, the monoid that combines terms, and the
+  // destination.
   b.Reduce("sum", {{"i", 2}, {"j", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {sums, {i}},
            b.Load(a, {i, j}));
   const Program program = b.Finish();
   std::cout << ToString(program) << "\n";
 
-  // The interpreter says what it means. Buffers are bytes.
+  // The interpreter executes the program and thus defines its meaning. Buffers are bytes.
   const float values[] = {1, 2, 3, 10, 20, 30};
   const auto outputs = Run(program, {std::string(reinterpret_cast<const char*>(values), sizeof values)});
   if (!outputs.ok()) return std::cerr << outputs.status() << "\n", 1;

@@ -1,4 +1,4 @@
-// Lesson 2: a Schedule transforms a program, and records what was done.
+// Lesson 2: a Schedule transforms a program and records the steps.
 #include <iostream>
 
 #include "lang/program/builder.h"
@@ -26,7 +26,7 @@ int main() {
   RandomChooser nobody(dice);  // this lesson draws nothing
   Schedule s(Matmul(), Target(), nobody);
 
-  // A register tile of 4 x 16: its sums live in registers while k runs.
+  // Makes a register tile of 4 x 16, whose accumulators stay in registers while k runs.
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);
   const auto [io, ii] = s.Split<2>(loops[0], {kAuto, 4});
@@ -39,7 +39,8 @@ int main() {
   for (const Step& step : s.steps()) std::cout << ToString(step) << "\n";
   std::cout << "\n" << ToString(s.program()) << "\n";
 
-  // What does not apply leaves the program as it was. The schedule is inert from then on, and says why.
+  // A step that does not apply leaves the program unchanged. From then on the schedule is inert, and its
+  // status has the reason.
   s.Split(io, {4, 7});
   std::cout << "refused: " << s.status().message() << "\n";
   return s.status().code() == absl::StatusCode::kFailedPrecondition ? 0 : 1;

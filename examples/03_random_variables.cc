@@ -1,4 +1,5 @@
-// Lesson 3: a random variable is a number that the search chooses. It has a distribution, and a log probability.
+// Lesson 3: a random variable is a number that the search chooses. It has a distribution, and a log
+// probability.
 #include <cmath>
 #include <iostream>
 #include <map>
@@ -22,7 +23,7 @@ Program RowSums() {
   return b.Finish();
 }
 
-// Two random variables. C++ never sees their numbers: a Value goes into steps, and nowhere else.
+// Samples two random variables. C++ never sees their numbers: a Value can only be passed to other steps.
 std::vector<Loop> TiledSums(Schedule& s) {
   const Loop columns = s.GetLoops(s.GetBlock("sum"))[1];
   const Value tile = s.SamplePerfectTile(columns, {.parts = 2, .innermost = 8}, "columns");
@@ -34,7 +35,7 @@ std::vector<Loop> TiledSums(Schedule& s) {
 }  // namespace
 
 int main() {
-  // The same steps, three times. Only what was drawn differs.
+  // Runs the same steps three times. Only the sampled values differ.
   for (uint64_t seed = 0; seed < 3; ++seed) {
     RandomDice dice(Engine{seed});
     RandomChooser drawn(dice);
@@ -47,7 +48,8 @@ int main() {
     }
   }
 
-  // The distribution of the first: all ways to write 96 as a product whose last factor is at most 8.
+  // The distribution of the first variable: all products of two factors equal to 96 whose last factor is at
+  // most 8.
   const Distribution columns = Distribution::PerfectTile(96, 2, 8);
   RandomDice dice(Engine{3});
   std::map<std::string, int> drawn;
@@ -58,7 +60,7 @@ int main() {
     std::cout << absl::StrFormat("%-7s  %6.3f  %d\n", text, columns.LogProb(decision), drawn[text]);
   });
 
-  // A module that asks for a number that was drawn is told so.
+  // A module that asks for a sampled number gets an error.
   RandomChooser any(dice);
   Schedule s(RowSums(), Target(), any);
   const std::vector<Loop> parts = TiledSums(s);

@@ -1,5 +1,5 @@
-// Lesson 4: a Trace is one straight-line run of a space, as data. It prints, parses, and replays; a mutation
-// is a one-line diff, and log P says how likely the prior is to draw it.
+// Lesson 4: a Trace is one straight-line execution of a space, as data. It can be printed, parsed and
+// replayed. A mutation is a one-line diff, and log P is the log probability that the prior draws the trace.
 #include <iostream>
 
 #include "absl/strings/str_format.h"
@@ -31,7 +31,7 @@ constexpr char kText[] =
     "v1 = sample-categorical values=[0 16 64] @unroll -> 16\n"
     "unroll-up-to v1\n";
 
-// What was decided at each site, and how likely that is.
+// Prints the decision of each site and its log probability.
 void PrintSites(const Replayed& replayed) {
   for (size_t i = 0; i < replayed.sites.size(); ++i) {
     const ReplayedSite& site = replayed.sites[i];
@@ -54,7 +54,8 @@ int main() {
   std::cout << ToString(replayed->program()) << "\n";
   PrintSites(*replayed);
 
-  // Another decision for the one site; a decision outside of its support is refused, with the reason.
+  // Replays with another decision for the only site. A decision outside of its support is refused with the
+  // reason.
   trace->steps[2].decision = {16, 6};
   std::cout << "16 x 6: " << (Replay(*trace, original, target).ok() ? "applies" : "does not apply") << "\n";
   trace->steps[2].decision = {16, 7};

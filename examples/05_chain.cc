@@ -1,6 +1,6 @@
-// Lesson 5: the search walks from trace to trace. A chain of Metropolis-Hastings steps changes one decision at a
-// time; what is likely and fast is visited most. Here the machine is simulated, so that the same seed always walks
-// the same way; real searches ask a cost model for energies, and measure few programs.
+// Lesson 5: the search walks from trace to trace. A chain of Metropolis-Hastings steps changes one decision
+// at a time and visits likely and fast programs most often. Here the machine is simulated, so that the same
+// seed always gives the same walk. Real searches get energies from a cost model and measure few programs.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -28,7 +28,7 @@ Program Matmul() {
   return b.Finish();
 }
 
-// Three random variables, one sketch.
+// A space with three random variables and one sketch.
 void Tiles(Schedule& s) {
   const auto loops = s.GetLoops(s.GetBlock("matmul"));
   const auto i = s.Split(loops[0], {s.SamplePerfectTile(loops[0], {.parts = 2, .innermost = 16}, "i")});
@@ -38,7 +38,7 @@ void Tiles(Schedule& s) {
   s.VectorizeInner(8);
 }
 
-// The times that a chain had, one column for each: "*" is where it was, "-" the best so far.
+// Plots the times of a chain, one column per step: "*" is the present program, "-" the best so far.
 void Plot(const std::vector<double>& microseconds) {
   constexpr int kRows = 10;
   const double top = std::log(*std::max_element(microseconds.begin(), microseconds.end()));
@@ -78,7 +78,7 @@ int main() {
   const auto seconds = [&](const Point& point) { return machine.Seconds(point.replayed.program()); };
   RandomDice dice(Engine{5});
 
-  // Draws from the prior set the unit of energy: one spread of their scores. Lower is faster.
+  // Draws from the prior define the unit of energy: the spread of their scores. Lower energy is faster.
   std::vector<double> scores;
   std::shared_ptr<const Point> at;
   while (scores.size() < 64) {
@@ -89,8 +89,8 @@ int main() {
   }
   const EnergyScale scale = ScaleOf(scores);
 
-  // A step proposes another trace and goes there with probability min(1, alpha). The target of the chain at
-  // temperature T is log P - E / T: cold, only what is fast counts.
+  // A step proposes another trace and accepts it with probability min(1, alpha). At temperature T, the
+  // chain's target has the log density log P - E / T: at low temperatures, only speed matters.
   std::cout << "step  T     i    j    unroll         us   log P  log alpha\n";
   std::vector<double> times;
   for (int step = 0; step < 96; ++step) {

@@ -1,5 +1,5 @@
-// Lesson 6: a Space is a function over a Schedule with random variables in it.
-// Structure is a random variable too.
+// Lesson 6: a Space is a function over a Schedule that samples random variables. Structure is a random
+// variable too.
 #include <iostream>
 
 #include "lang/program/builder.h"
@@ -22,7 +22,8 @@ Program RowSums() {
 void TiledSums(Schedule& s) {
   const Block sum = s.GetBlock("sum");
   const auto loops = s.GetLoops(sum);
-  // Sampled values are opaque: they go into steps, never into an if. What C++ may branch on is a choice.
+  // Sampled values are opaque: they can be passed to steps, but not tested in C++. C++ may branch on choices
+  // only.
   const auto rows = s.Split(
       loops[0], {s.SamplePerfectTile(loops[0], {.parts = 2, .innermost = 8, .budget = 0, .within = {}})});
   if (s.Choose("order", 2) == 1) s.Reorder({loops[1], rows[1]});
@@ -31,7 +32,8 @@ void TiledSums(Schedule& s) {
 }  // namespace
 
 int main() {
-  // Each sequence of choices is one straight line of steps: a sketch. The search mutates the draws in it.
+  // Each sequence of choices gives one straight-line list of steps, a sketch. The search mutates the sampled
+  // values in it.
   const auto enumeration = Enumerate(TiledSums, RowSums(), Target());
   if (!enumeration.ok()) return std::cerr << enumeration.status() << "\n", 1;
   for (const Sketch& sketch : enumeration->sketches) {

@@ -1,6 +1,5 @@
-// Lesson 7: how much of a space is left open. Without a random variable it is a plain schedule; with all of
-// them drawn up front, a template whose knobs are known before anything is transformed; and what a user pins
-// lies between the two.
+// Lesson 7: how much of a space is open. Without random variables, it is a plain schedule. If all random
+// variables are sampled first, it is a template with knobs. Pins by a user give anything between the two.
 #include <iostream>
 
 #include "lang/program/builder.h"
@@ -21,7 +20,7 @@ Program Matmul() {
   return b.Finish();
 }
 
-// Everything is said: one sketch, one program.
+// A space without random variables: one sketch, one program.
 void ByHand(Schedule& s) {
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);
@@ -31,7 +30,7 @@ void ByHand(Schedule& s) {
   s.Vectorize(j[1]);
 }
 
-// Knobs first, then the schedule that they fill in.
+// A template: samples all knobs first, and then schedules with them.
 void Template(Schedule& s) {
   const Value rows = s.SampleCategorical({1, 2, 4, 8}, {}, "rows"),
               columns = s.SampleCategorical({8, 16, 32}, {}, "columns"),
@@ -45,7 +44,7 @@ void Template(Schedule& s) {
   s.UnrollUpTo(unroll);
 }
 
-// How many programs are in a space.
+// The number of programs in a space.
 double Size(const Space& space) {
   const auto enumeration = Enumerate(space, Matmul(), Target());
   if (!enumeration.ok()) return std::cerr << enumeration.status() << "\n", -1;
@@ -64,7 +63,8 @@ int main() {
   const double by_hand = Size(ByHand), knobs = Size(Template);
   std::cout << "by hand " << by_hand << ", a template " << knobs << "\n";
 
-  // What a user knows stands before what it restricts: a decision, a part of a support, an alternative.
+  // Pins come before the modules that they restrict. They fix a decision, a part of a support, or an
+  // alternative.
   const auto pinned = ParseSpace(
       "pin site=matmul/read-reuse to=2 | pin site=matmul/write-reuse to=1 |"
       " pin site=S1 to=1,2,2,16,2,2,1,16 | pin site=R2 to=1,64 | cpu");
@@ -72,7 +72,7 @@ int main() {
   const double part = Size(*pinned), whole = Size(ParseSpace("cpu").value());
   std::cout << "pinned " << part << ", whole " << whole << "\n";
 
-  // The same from C++, of any space.
+  // Pins a site of any space from C++.
   const double knob = Size([](Schedule& s) {
     s.Pin("columns", {16, 32});
     Template(s);

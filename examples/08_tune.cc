@@ -1,5 +1,5 @@
-// Lesson 8: tuning. A Session measures traces of a space on this machine, and keeps what it finds in a database. The
-// search is a few trials here, so that it takes seconds.
+// Lesson 8: tuning. A Session measures traces of a space on this machine and stores the records in a
+// database. This search has few trials, so that it takes seconds.
 #include <filesystem>
 #include <iostream>
 
@@ -11,7 +11,7 @@ namespace api = kiln::api;
 
 namespace {
 
-// The product of two matrices of 128 x 128.
+// MLIR text of the product of two 128 x 128 matrices.
 constexpr char kMatmul[] = R"(
 func.func @matmul(%a: tensor<128x128xf32>, %b: tensor<128x128xf32>) -> tensor<128x128xf32> {
   %zero = arith.constant 0.0 : f32
@@ -27,8 +27,8 @@ absl::Status Tune(const std::string& folder) {
   if (const absl::Status loaded = session.Load({.text = kMatmul, .name = "matmul"}); !loaded.ok())
     return loaded;
 
-  // The budget counts trials: programs that are measured. The same seed proposes the same programs, given the same
-  // measurements.
+  // The budget is the number of trials, that is, of measured programs. With the same measurements, the same
+  // seed proposes the same programs.
   const api::TuneSettings settings{.trials = 24, .seed = 1};
   const auto tell = [](const api::Event& event) {
     if (const auto* round = std::get_if<api::Round>(&event)) {

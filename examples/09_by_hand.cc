@@ -1,7 +1,7 @@
-// Lesson 9: kernels by hand. A GEMM with a packed operand, convolutions in both layouts and a depthwise one,
-// a dense layer with its GELU, a softmax and a layer norm (by_hand.h), each a straight program: its trace is
-// printed, parsed and replayed, and what comes out is measured on this machine and compared with what it was
-// made from.
+// Lesson 9: kernels scheduled by hand (by_hand.h). A GEMM with a packed operand, convolutions in both layouts
+// and a depthwise one, a dense layer with GELU, a softmax and a layer norm. The lesson prints, parses and
+// replays the trace of each schedule, measures the result on this machine, and compares it with the
+// unscheduled program.
 #include <iostream>
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,4 @@
-// Lesson 10: for those who come from Halide or TVM. A Halide schedule and a TVM rule, in Kiln's terms.
+// Lesson 10: for users of Halide or TVM. Expresses a Halide schedule and a TVM rule in Kiln.
 #include <iostream>
 
 #include "lang/program/builder.h"
@@ -11,7 +11,7 @@ using namespace kiln;
 
 namespace {
 
-// Halide's first example: the mean of three pixels in a row, then of three rows.
+// Halide's first example, a blur: the mean of three pixels in a row, then of three rows.
 Program Blur() {
   Builder b("blur");
   const DType f32 = DType::kF32;
@@ -54,10 +54,10 @@ Program Dot() {
   return b.Finish();
 }
 
-// TVM: AddRFactor, a ScheduleRule. Apply(sch, block) returns a list of schedules: the one it got, and for
-// each of two loops one with partial sums along it. In Kiln a choice stands for the list: the module is
-// straight line, and the search moves between its sketches. FactorizeReduction is `split` by a sampled tile,
-// RFactor is `rfactor`.
+// TVM's ScheduleRule AddRFactor: Apply(sch, block) returns a list of schedules, namely the given one, and for
+// each of two loops one with partial sums along it. In Kiln, a choice replaces the list: the module is
+// straight-line code, and the search moves between its sketches. FactorizeReduction is `split` by a sampled
+// tile, and RFactor is `rfactor`.
 void AddRfactor(Schedule& s, Block block) {
   const auto loops = s.GetLoops(block);
   const auto parts =
@@ -75,8 +75,8 @@ int main() {
   if (!s.ok()) return std::cerr << s.status() << "\n", 1;
   std::cout << ToString(s.program()) << "\n";
 
-  // Halide's schedules cannot change results. Here each step has been checked; a shadow run checks it again:
-  // who wrote each element, from what.
+  // Halide's schedules cannot change results. Kiln has checked each step, and symbolic execution checks the
+  // result again: how each element was computed.
   const auto wanted = RunShadow(Blur());
   if (!wanted.ok()) return std::cerr << wanted.status() << "\n", 1;
   if (const auto same = CheckShadow(s.program(), *wanted); !same.ok()) return std::cerr << same << "\n", 1;

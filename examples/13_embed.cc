@@ -1,5 +1,5 @@
-// Lesson 13: Kiln in a program of your own. It loads a file, looks at its space, tunes it with few trials while
-// events tell the progress, and proves and exports the best.
+// Lesson 13: Kiln in your own program. It loads a file, looks at its space, tunes it with few trials while
+// events report the progress, and proves and exports the best schedule.
 #include <filesystem>
 #include <iostream>
 

@@ -1,14 +1,14 @@
-// Seven kernels scheduled by hand (09_by_hand.cc), each a straight program: what it writes in Kiln's language
-// for AVX2 is in tests/golden/trace/by_hand_*.trace, and tests/backends/by_hand_test.cc replays it.
+// Seven kernels scheduled by hand (09_by_hand.cc). Their traces for AVX2 are in
+// tests/golden/trace/by_hand_*.trace, and tests/backends/by_hand_test.cc replays these.
 #pragma once
 
 #include "lang/schedule/schedule.h"
 
 namespace kiln::by_hand {
 
-// The sums of a tile in registers: `rows` and `lanes` are its loops. Below `loop`, one instance after the
-// other; their combination into the result is straight line too. It walks the dimensions of the result: of
-// rows and lanes, so many from the last are given.
+// Keeps the accumulators of a tile in registers below `loop`. The tile's loops `rows` and `lanes` are
+// unrolled and vectorized, and so are the loops that combine the accumulators into the result. row_dim and
+// lane_dim are the result's dimensions of rows and lanes, counted from the last.
 inline void SumsInRegisters(Schedule& s, Block block, Loop loop, Loop rows, Loop lanes, size_t row_dim = 1,
                             size_t lane_dim = 0) {
   s.Unroll(rows);
@@ -18,9 +18,9 @@ inline void SumsInRegisters(Schedule& s, Block block, Loop loop, Loop rows, Loop
   s.Vectorize(out[out.size() - 1 - lane_dim]);
 }
 
-// Goto's order: a block of B is packed for each k0, in panels of two vectors; four rows of A meet each panel.
-// Sums of 4 x 2 vectors stay in registers for 256 steps. A is read where it lies, which was 3% faster than a
-// copy of it too.
+// A GEMM in Goto's order: for each k0, packs a block of B in panels of two vectors, each of which is
+// multiplied with four rows of A. Accumulators of 4 x 2 vectors stay in registers for 256 steps. A is not
+// packed, which was 3% faster.
 inline void PackedGemm(Schedule& s) {
   const int64_t lanes = s.target().vector_bytes / 4;
   const Block gemm = s.GetBlock("matmul");
@@ -35,8 +35,8 @@ inline void PackedGemm(Schedule& s) {
   s.VectorizeInner(64);  // the copy: lanes as wide as a panel
 }
 
-// Output rows and channels outside; four pixels of two vectors of channels in registers. Bias and ReLU follow
-// each tile while it is in the first cache.
+// A convolution with loops over output rows and channels outside, and four pixels of two channel vectors in
+// registers. Bias and ReLU follow each tile while it is in the L1 cache.
 inline void Convolution(Schedule& s) {
   const int64_t lanes = s.target().vector_bytes / 4;
   const Block conv = s.GetBlock("conv_2d_nhwc_hwcf"), relu = s.GetBlock("max");
@@ -50,9 +50,9 @@ inline void Convolution(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// Columns are next to each other here, so they are the lanes: eight of them, which divide the row, for eight
-// channels. The rows that an output row needs are padded when it is made, and stay in the caches for all
-// channels.
+// A convolution in which columns are neighbors in memory, so that they become the lanes: eight lanes, which
+// divide the row, for eight channels. The input rows of an output row are padded just before it and stay in
+// the caches for all channels.
 inline void ConvolutionOfPlanes(Schedule& s) {
   const Block conv = s.GetBlock("conv_2d_nchw_fchw");
   s.ComputeInline(s.GetBlock("broadcast"));
@@ -65,8 +65,8 @@ inline void ConvolutionOfPlanes(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// A channel has nine weights of its own: the window is written out, and a row that was loaded serves the
-// three output rows that see it.
+// A depthwise convolution, in which each channel has nine weights. The window is unrolled, and a loaded row
+// is used for all three output rows that need it.
 inline void Depthwise(Schedule& s) {
   const int64_t lanes = s.target().vector_bytes / 4;
   const Block conv = s.GetBlock("depthwise_conv_2d_nchw_chw");
@@ -81,7 +81,8 @@ inline void Depthwise(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// The transposition of the weights is the packing: it is made where a panel is needed, and laid out as one.
+// A dense layer with GELU, in which packing transposes the weights: each panel is computed where it is
+// needed.
 inline void DenseGelu(Schedule& s) {
   const int64_t lanes = s.target().vector_bytes / 4;
   const Block gemm = s.GetBlock("matmul"), gelu = s.GetBlock("mul"), transpose = s.GetBlock("transpose");
@@ -98,7 +99,8 @@ inline void DenseGelu(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// A row at a time, which stays in the first cache from its maximum to its quotients.
+// A softmax that computes one row at a time, so that the row stays in the L1 cache from its maximum to its
+// quotients.
 inline void Softmax(Schedule& s) {
   const Loop row = s.GetLoops(s.GetBlock("div"))[0];
   s.ComputeInline(s.GetBlock("sub"));
@@ -106,8 +108,8 @@ inline void Softmax(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// A row at a time again. What is one number a row is computed once for it;
-// what is one for each element is never stored.
+// A layer norm that computes one row at a time. Values per row are computed once per row, and intermediate
+// values per element are never stored.
 inline void LayerNorm(Schedule& s) {
   const Loop row = s.GetLoops(s.GetBlock("add.1"))[1];
   for (const char* name : {"cast", "sub", "mul", "sub.1", "mul.1", "mul.2", "div.1", "cast.1", "add"})

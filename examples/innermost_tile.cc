@@ -1,4 +1,4 @@
-// A user's module, complete: tiles the two innermost loops of every block, and unrolls what is left of the
+// A complete module of a user: tiles the two innermost loops of every block, and unrolls the rest of the
 // inner one.
 //
 //   scripts/kiln tune examples/matmul.mlir --plugin examples/innermost_tile.cc \

@@ -1,4 +1,5 @@
-// A quiz: each question is a few steps on a program, and the last of them is refused. Guess why, then run it.
+// A quiz. Each question is a few steps on a program, of which the last is refused. Guess why, then run the
+// quiz.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@ struct Question {
   const char* answer;  // part of what the refusal says
 };
 
-// Prints questions and answers; the exit code is 1 if an answer is not as foretold.
+// Prints questions and answers. The exit code is 1 if an answer is not as expected.
 inline int Ask(const std::vector<Question>& questions) {
   RandomDice dice(Engine{0});
   RandomChooser nobody(dice);

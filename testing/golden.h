@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// Whether the program was started with --update-goldens.
+// True if the program was started with --update-goldens.
 bool UpdatesGoldens();
 
 void ExpectGoldenFile(const std::filesystem::path& file, absl::string_view actual);

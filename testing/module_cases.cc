@@ -41,7 +41,7 @@ bool IsShown(const Sketch& sketch, const ShownSketches& shown) {
   });
 }
 
-// The trace under the decisions, and the program that it makes.
+// Prints the trace with the given decisions and the program that it gives.
 std::string ScheduledText(Trace trace, const ShownSketches& shown, const Program& program,
                           const Target& target) {
   for (const auto& [site, decision] : shown.decisions) {

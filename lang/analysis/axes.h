@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// The dimensions of a buffer, outermost first. A dimension that the layout splits has the place of its last
-// part.
+// The dimensions of a buffer in memory order, outermost first. A dimension that the layout splits has the
+// place of its last part.
 std::vector<size_t> DimsInMemory(const Program& program, Id buffer);
 
 struct ResultAxis {

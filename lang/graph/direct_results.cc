@@ -41,8 +41,8 @@ Id CopiedAsItIs(const Program& p, Id block) {
   return in_order ? source : kNone;
 }
 
-// The index of the copy's result, expressed over the iters that `index`, an index of the temporary, is
-// expressed over.
+// Translates `index`, which a writer uses for the temporary, to the index of the same element of the copy's
+// result.
 std::optional<Range> Through(Program& p, Id copy, Id temporary, const Access& copied, Range index,
                              const std::vector<int64_t>& extents) {
   const auto by_element = ItersByElement(p, copy, temporary);

@@ -19,7 +19,7 @@
 
 namespace kiln {
 
-// Parses a program from text without the first line.
+// Parses a program from its text without the first line.
 inline Program Parsed(const std::string& text) {
   auto p = ParseProgram("kiln.program v1 " + text);
   EXPECT_TRUE(p.ok()) << p.status();
@@ -87,7 +87,7 @@ class Array {
   T* data_;
 };
 
-// Small integers, so that float sums are exact in any order.
+// An array of small random integers, for which float sums are exact in any order.
 template <typename T>
 Array<T> Random(size_t count, int seed, int least = -4, int most = 4) {
   std::mt19937 engine(seed);

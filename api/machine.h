@@ -23,7 +23,7 @@ struct Finding {
   bool disturbs = false;
   std::string advice{};  // empty if it does not disturb
 };
-std::vector<Finding> Disturbances();
+std::vector<Finding> NoiseSources();
 
 // CurrentPhase returns what this process is doing, in one word ("import", "training"), or "". It is safe in
 // any thread and in signal handlers. WatchPhases calls `changed` at each later change.

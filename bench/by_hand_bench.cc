@@ -11,7 +11,7 @@
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
-#include "backends/vendor/beside.h"
+#include "backends/vendor/paired_timing.h"
 #include "bench/fma_probe.h"
 #include "bench/json_results.h"
 #include "bench/tune_alone.h"
@@ -81,7 +81,7 @@ absl::Status Measure(const Options& o) {
     turns.peers = {hand->kernel, probe->kernel};
     turns.timing.runs = kPairs;
     turns.limits.seconds = 600;
-    const auto ran = RunBeside(hand->kernel, std::move(turns));
+    const auto ran = RunPaired(hand->kernel, std::move(turns));
     if (!ran.ok()) return ran.status();
     ratios.push_back(RatioOf(ran->peer_seconds[0], ran->seconds));
     mine.push_back(MedianOf(ran->seconds).median);

@@ -23,7 +23,7 @@
 #include "backends/codegen/context.h"
 #include "backends/cpu/targets.h"
 #include "backends/measure/kernel.h"
-#include "backends/vendor/beside.h"
+#include "backends/vendor/paired_timing.h"
 #include "bench/json_results.h"
 #include "bench/random_candidates.h"
 #include "build_info.h"

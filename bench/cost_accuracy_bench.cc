@@ -18,8 +18,8 @@
 #include "search/cost/rank.h"
 #include "search/database/sqlite_store.h"
 #include "search/measure/simulated_machine.h"
-#include "search/propose/judge.h"
-#include "search/propose/knowledge.h"
+#include "search/propose/measured_history.h"
+#include "search/propose/prefilter.h"
 #include "search/run/run_key.h"
 #include "search/sampler/chain.h"
 #include "testing/matmul.h"
@@ -105,15 +105,15 @@ Known Read(const StoreContents& contents, const WorkloadRow& workload) {
 Known Draw(const Program& program, int count) {
   Target target;
   target.cores = 1;
-  SearchSpace space{program, target, {}, [&] { return MakeJudge(target); }};
+  SearchSpace space{program, target, {}, [&] { return MakePrefilter(target); }};
   const Enumeration sketches = Enumerate(ParseSpace(DefaultSpace(target)).value(), program, target).value();
   for (const Sketch& sketch : sketches.sketches) space.sketches.push_back(sketch.trace);
-  const Judge judge = space.make_judge();
+  const Prefilter prefilter = space.make_prefilter();
   const SimulatedMachine machine(target);
   RandomDice dice(Engine{1});
   Known known;
   while (static_cast<int>(known.seconds.size()) < count) {
-    const absl::StatusOr<Point> point = DrawPoint(space, judge, dice);
+    const absl::StatusOr<Point> point = DrawPoint(space, prefilter, dice);
     if (point.ok()) known.Add(point->replayed, target, machine.Seconds(point->replayed.program()));
   }
   return known;

@@ -6,7 +6,7 @@
 #include "backends/import/import.h"
 #include "lang/base/check.h"
 #include "modules/space.h"
-#include "search/propose/judge.h"
+#include "search/propose/prefilter.h"
 #include "search/sampler/chain.h"
 #include "testing/matmul.h"
 #include "trace/enumerate.h"
@@ -17,14 +17,14 @@ struct DefaultSearch {
   explicit DefaultSearch(Program program) {
     space.original = std::move(program);
     space.target.cores = 1;  // the default of `kiln tune`
-    space.make_judge = [this] { return MakeJudge(space.target); };
+    space.make_prefilter = [this] { return MakePrefilter(space.target); };
     const Space function = ParseSpace(DefaultSpace(space.target)).value();
     const Enumeration sketches = Enumerate(function, space.original, space.target).value();
     for (const Sketch& sketch : sketches.sketches) space.sketches.push_back(sketch.trace);
-    const Judge judge = space.make_judge();
+    const Prefilter prefilter = space.make_prefilter();
     RandomDice dice(Engine{1});
     while (draws.size() < 256) {
-      absl::StatusOr<Point> point = DrawPoint(space, judge, dice);
+      absl::StatusOr<Point> point = DrawPoint(space, prefilter, dice);
       if (point.ok()) draws.push_back(std::make_shared<const Point>(*std::move(point)));
     }
   }

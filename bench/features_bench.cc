@@ -22,7 +22,7 @@ TiledMatmul Candidate() {
 
 void ReadNests(benchmark::State& state) {
   const TiledMatmul m = Candidate();
-  Nests nests;
+  LoopNestSummary nests;
   for (auto _ : state) {
     nests.Read(m.program());
     benchmark::DoNotOptimize(nests.blocks().data());
@@ -31,7 +31,7 @@ void ReadNests(benchmark::State& state) {
 
 void ValidateProposal(benchmark::State& state) {
   const TiledMatmul m = Candidate();
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(m.program());
   for (auto _ : state) {
     const Verdict verdict = Validate(nests, Machine());
@@ -46,7 +46,7 @@ void VerifyProgram(benchmark::State& state) {
 
 void ExtractFeatures(benchmark::State& state) {
   const TiledMatmul m = Candidate();
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(m.program());
   FeatureExtractor extractor(Machine());
   FeatureSet features;
@@ -59,7 +59,7 @@ void ExtractFeatures(benchmark::State& state) {
 void AllOfAProposal(benchmark::State& state) {
   const TiledMatmul m = Candidate();
   const Target target = Machine();
-  Nests nests;
+  LoopNestSummary nests;
   FeatureExtractor extractor(target);
   FeatureSet features;
   for (auto _ : state) {

@@ -26,7 +26,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/targets.h"
 #include "backends/measure/measurer.h"
-#include "backends/vendor/beside.h"
+#include "backends/vendor/paired_timing.h"
 #include "backends/workers/scratch_folder.h"
 #include "bench/json_results.h"
 #include "bench/random_candidates.h"
@@ -74,12 +74,12 @@ struct Swapping {
   }
 };
 
-bool IsEquivalent(const KernelObject& candidate, KernelObject mutant, int wide_sets) {
+bool IsEquivalent(const KernelObject& candidate, KernelObject mutant, int stress_sets) {
   for (KernelParam& param : mutant.params) param.tolerance = {};
   for (const uint64_t seed : kOtherInputs) {
     const RunRequest request{
-        .kernel = mutant, .data_seed = seed, .timing = {.runs = 1}, .wide = {.sets = wide_sets}};
-    if (!RunBeside(candidate, request).ok()) return false;
+        .kernel = mutant, .data_seed = seed, .timing = {.runs = 1}, .stress = {.sets = stress_sets}};
+    if (!RunPaired(candidate, request).ok()) return false;
   }
   return true;
 }
@@ -114,7 +114,7 @@ Json Injections(const std::string& name, int wanted, uint64_t first_seed) {
     const std::string described = absl::StrCat(kind.name, ", seed ", seed);
     if (candidate.shared_object == passed.shared_object) {
       ++equal;
-    } else if (IsEquivalent(candidate, passed, WideSets(candidates.original()))) {
+    } else if (IsEquivalent(candidate, passed, StressSets(candidates.original()))) {
       equivalent.push_back(described);
     } else {
       ++injected;

@@ -9,7 +9,7 @@
 #include "lang/base/check.h"
 #include "lang/graph/outline.h"
 #include "modules/space.h"
-#include "search/propose/judge.h"
+#include "search/propose/prefilter.h"
 #include "search/sampler/chain.h"
 #include "trace/enumerate.h"
 
@@ -35,11 +35,11 @@ class RandomCandidates {
     KILN_CHECK(tasks->size() == 1, name, " is no operator");
     space_.original = std::move(tasks->front().program);
     space_.target = target;
-    space_.make_judge = [this] { return MakeJudge(space_.target); };
+    space_.make_prefilter = [this] { return MakePrefilter(space_.target); };
     const auto sketches = Enumerate(ParseSpace(DefaultSpace(target)).value(), space_.original, target);
     KILN_CHECK(sketches.ok(), sketches.status().ToString());
     for (const Sketch& sketch : sketches->sketches) space_.sketches.push_back(sketch.trace);
-    judge_ = space_.make_judge();
+    prefilter_ = space_.make_prefilter();
   }
 
   const Program& original() const { return space_.original; }
@@ -48,13 +48,14 @@ class RandomCandidates {
   Point Draw(uint64_t seed) {
     RandomDice dice(Engine{seed});
     while (true) {
-      if (absl::StatusOr<Point> point = DrawPoint(space_, judge_, dice); point.ok()) return *std::move(point);
+      if (absl::StatusOr<Point> point = DrawPoint(space_, prefilter_, dice); point.ok())
+        return *std::move(point);
     }
   }
 
  private:
   SearchSpace space_;
-  Judge judge_;
+  Prefilter prefilter_;
 };
 
 }  // namespace kiln

@@ -33,8 +33,8 @@ void Proposal(benchmark::State& state, DefaultSearch& (*search)()) {
   const SearchSpace& space = search().space;
   std::vector<std::shared_ptr<const Point>> chains = search().draws;
   double end = 0;
-  const Judge validate = space.make_judge();
-  const Judge judge = [&](const Replayed& replayed, FeatureSet& features) {
+  const Prefilter validate = space.make_prefilter();
+  const Prefilter prefilter = [&](const Replayed& replayed, FeatureSet& features) {
     end = Microseconds();
     return validate(replayed, features);
   };
@@ -45,7 +45,7 @@ void Proposal(benchmark::State& state, DefaultSearch& (*search)()) {
     std::shared_ptr<const Point>& chain = chains[took.size() % chains.size()];
     end = 0;
     const double start = Microseconds();
-    const Move move = Propose(space, judge, *chain, 0.05, dice);
+    const Move move = Propose(space, prefilter, *chain, 0.05, dice);
     refused += end == 0;
     took.push_back((end == 0 ? Microseconds() : end) - start);
     if (Accept(move, 0, 0, 1, dice)) chain = move.to;

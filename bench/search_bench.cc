@@ -7,7 +7,7 @@
 #include "search/cost/xgboost_model.h"
 #include "search/features/features.h"
 #include "search/measure/simulated_machine.h"
-#include "search/propose/knowledge.h"
+#include "search/propose/measured_history.h"
 #include "search/sampler/population.h"
 
 namespace kiln {
@@ -15,13 +15,13 @@ namespace {
 
 std::unique_ptr<CostModel> Trained(const DefaultSearch& search) {
   std::unique_ptr<CostModel> model = MakeXgboostModel(FeatureDim()).value();
-  Knowledge knowledge(1);
+  MeasuredHistory history(1);
   const SimulatedMachine machine(search.space.target);
   for (const auto& point : search.draws) {
-    knowledge.Add({0, CandidateOf(*point, 0), 0, machine.Seconds(point->replayed.program()), false},
-                  point->features);
+    history.Add({0, CandidateOf(*point, 0), 0, machine.Seconds(point->replayed.program()), false},
+                point->features);
   }
-  KILN_CHECK(knowledge.Teach(*model).ok());
+  KILN_CHECK(history.Teach(*model).ok());
   return model;
 }
 

@@ -3,7 +3,7 @@
 //   side_by_side_bench [--trials 128] [--seed 0] [--results side_by_side.json] FILE.mlir[=RATIO]...
 //
 // Tunes each file and runs the best schedule in turns with the same file compiled by stock MLIR passes and
-// LLVM -O3 (backends/vendor/baseline.h), and with the machine's FMA peak: one thread, one process, twenty
+// LLVM -O3 (backends/vendor/stock_pipeline.h), and with the machine's FMA peak: one thread, one process, twenty
 // rounds. Prints the median of the twenty ratios with its 95% interval, and GFLOP/s with their share of the
 // peak, and appends them to the results as a line of JSON. A file with a line of this version, machine,
 // trials and seed is not run again, so the same command resumes. The benchmark fails if a RATIO is not
@@ -19,7 +19,7 @@
 #include "CLI/CLI.hpp"
 #include "backends/codegen/version.h"
 #include "backends/import/import.h"
-#include "backends/vendor/beside.h"
+#include "backends/vendor/paired_timing.h"
 #include "bench/fma_probe.h"
 #include "bench/json_results.h"
 #include "bench/tune_alone.h"
@@ -79,7 +79,7 @@ absl::StatusOr<Json> Measure(const std::string& file, const Options& o) {
   turns.peers = {*stock, probe->kernel};
   turns.timing.runs = kPairs;
   turns.limits.seconds = 600;
-  const auto ran = RunBeside(*stock, std::move(turns));
+  const auto ran = RunPaired(*stock, std::move(turns));
   if (!ran.ok()) return ran.status();
 
   const MedianInterval ratio = RatioOf(ran->peer_seconds[0], ran->seconds);

@@ -23,7 +23,7 @@
 #include "backends/runner/kiln_pool.h"
 #include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
-#include "backends/vendor/beside.h"
+#include "backends/vendor/paired_timing.h"
 #include "bench/fma_probe.h"
 #include "bench/json_results.h"
 #include "bench/tune_alone.h"

@@ -14,7 +14,7 @@ int main() {
   Builder b("row_sums");
   const Id a = b.Input("A", DType::kF32, {2, 3});
   const Id sums = b.Output("S", DType::kF32, {2});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1);
   // S[i] = Σ_j A[i, j]. A reduction declares the value of each term, the monoid that combines terms, and the
   // destination.
   b.Reduce("sum", {{"i", 2}, {"j", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {sums, {i}},

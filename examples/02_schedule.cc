@@ -13,7 +13,7 @@ Program Matmul() {
   Builder b("matmul");
   const Id x = b.Input("A", DType::kF32, {128, 128}), y = b.Input("B", DType::kF32, {128, 128});
   const Id z = b.Output("C", DType::kF32, {128, 128});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
   b.Reduce("matmul", {{"i", 128}, {"j", 128}, {"k", 128, IterKind::kReduction}}, Monoid::Kind::kSum,
            {z, {i, j}}, b.Mul(b.Load(x, {i, k}), b.Load(y, {k, j})));
   return b.Finish();

@@ -16,13 +16,13 @@ namespace {
 Program Scale() {
   Builder b("scale");
   const Id x = b.Input("X", DType::kF32, {96}), y = b.Output("Y", DType::kF32, {96});
-  const Sum i = Builder::Iter(0);
+  const IndexSum i = Builder::Iter(0);
   b.Compute("scale", {{"i", 96}}, {y, {i}}, b.Mul(b.Load(x, {i}), b.Float(DType::kF32, 2)));
   return b.Finish();
 }
 
 constexpr char kText[] =
-    "kiln.trace v1\n"
+    "kiln.trace v2\n"
     "b0 = get-block name=\"scale\"\n"
     "l0 = get-loops b0\n"
     "v0 = sample-perfect-tile l0 n=2 @tile -> 12 8\n"

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "lang/program/builder.h"
 #include "search/measure/simulated_machine.h"
-#include "search/propose/judge.h"
+#include "search/propose/prefilter.h"
 #include "search/sampler/annealing.h"
 #include "trace/enumerate.h"
 
@@ -22,7 +22,7 @@ Program Matmul() {
   Builder b("matmul");
   const Id x = b.Input("A", DType::kF32, {128, 128}), y = b.Input("B", DType::kF32, {128, 128}),
            z = b.Output("C", DType::kF32, {128, 128});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
   b.Reduce("matmul", {{"i", 128}, {"j", 128}, {"k", 128, IterKind::kReduction}}, Monoid::Kind::kSum,
            {z, {i, j}}, b.Mul(b.Load(x, {i, k}), b.Load(y, {k, j})));
   return b.Finish();
@@ -73,8 +73,8 @@ int main() {
   const auto enumeration = Enumerate(Tiles, Matmul(), target);
   if (!enumeration.ok()) return std::cerr << enumeration.status() << "\n", 1;
   const SearchSpace space{
-      Matmul(), target, {enumeration->sketches[0].trace}, [&] { return MakeJudge(target); }};
-  const Judge judge = space.make_judge();  // refuses programs that break a rule of the target
+      Matmul(), target, {enumeration->sketches[0].trace}, [&] { return MakePrefilter(target); }};
+  const Prefilter prefilter = space.make_prefilter();  // refuses programs that break a rule of the target
   const auto seconds = [&](const Point& point) { return machine.Seconds(point.replayed.program()); };
   RandomDice dice(Engine{5});
 
@@ -82,7 +82,7 @@ int main() {
   std::vector<double> scores;
   std::shared_ptr<const Point> at;
   while (scores.size() < 64) {
-    auto drawn = DrawPoint(space, judge, dice);
+    auto drawn = DrawPoint(space, prefilter, dice);
     if (!drawn.ok()) continue;
     scores.push_back(-std::log(seconds(*drawn)));
     at = std::make_shared<const Point>(*std::move(drawn));
@@ -95,7 +95,7 @@ int main() {
   std::vector<double> times;
   for (int step = 0; step < 96; ++step) {
     const double temperature = std::pow(0.05, step / 95.0);
-    const Move move = Propose(space, judge, *at, 0, dice);
+    const Move move = Propose(space, prefilter, *at, 0, dice);
     if (move.to != nullptr) {
       const double here = scale.Energy(-std::log(seconds(*at))),
                    there = scale.Energy(-std::log(seconds(*move.to)));

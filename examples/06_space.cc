@@ -13,7 +13,7 @@ namespace {
 Program RowSums() {
   Builder b("row_sums");
   const Id a = b.Input("A", DType::kF32, {64, 96}), sums = b.Output("S", DType::kF32, {64});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1);
   b.Reduce("sum", {{"i", 64}, {"j", 96, IterKind::kReduction}}, Monoid::Kind::kSum, {sums, {i}},
            b.Load(a, {i, j}));
   return b.Finish();

@@ -14,7 +14,7 @@ Program Matmul() {
   Builder b("matmul");
   const Id x = b.Input("A", DType::kF32, {64, 64}), y = b.Input("B", DType::kF32, {64, 64}),
            z = b.Output("C", DType::kF32, {64, 64});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
   b.Reduce("matmul", {{"i", 64}, {"j", 64}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {z, {i, j}},
            b.Mul(b.Load(x, {i, k}), b.Load(y, {k, j})));
   return b.Finish();

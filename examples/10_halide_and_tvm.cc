@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "lang/program/builder.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "lang/text/text.h"
 #include "modules/module.h"
 #include "trace/enumerate.h"
@@ -17,14 +17,14 @@ Program Blur() {
   const DType f32 = DType::kF32;
   const Id in = b.Input("in", f32, {66, 130}), rows = b.Temporary("rows", f32, {66, 128}),
            out = b.Output("out", f32, {64, 128});
-  const Sum y = Builder::Iter(0), x = Builder::Iter(1);
+  const IndexSum y = Builder::Iter(0), x = Builder::Iter(1);
   const auto mean = [&](Id p, Id q, Id r) { return b.Mul(b.Add(b.Add(p, q), r), b.Float(f32, 1.0 / 3)); };
-  b.Compute(
-      "blur_x", {{"y", 66}, {"x", 128}}, {rows, {y, x}},
-      mean(b.Load(in, {y, x}), b.Load(in, {y, x + Sum::Constant(1)}), b.Load(in, {y, x + Sum::Constant(2)})));
+  b.Compute("blur_x", {{"y", 66}, {"x", 128}}, {rows, {y, x}},
+            mean(b.Load(in, {y, x}), b.Load(in, {y, x + IndexSum::Constant(1)}),
+                 b.Load(in, {y, x + IndexSum::Constant(2)})));
   b.Compute("blur_y", {{"y", 64}, {"x", 128}}, {out, {y, x}},
-            mean(b.Load(rows, {y, x}), b.Load(rows, {y + Sum::Constant(1), x}),
-                 b.Load(rows, {y + Sum::Constant(2), x})));
+            mean(b.Load(rows, {y, x}), b.Load(rows, {y + IndexSum::Constant(1), x}),
+                 b.Load(rows, {y + IndexSum::Constant(2), x})));
   return b.Finish();
 }
 
@@ -48,8 +48,8 @@ Program Dot() {
   Builder b("dot");
   const Id p = b.Input("p", DType::kF32, {4096}), q = b.Input("q", DType::kF32, {4096}),
            sum = b.Output("sum", DType::kF32, {1});
-  const Sum k = Builder::Iter(0);
-  b.Reduce("dot", {{"k", 4096, IterKind::kReduction}}, Monoid::Kind::kSum, {sum, {Sum::Constant(0)}},
+  const IndexSum k = Builder::Iter(0);
+  b.Reduce("dot", {{"k", 4096, IterKind::kReduction}}, Monoid::Kind::kSum, {sum, {IndexSum::Constant(0)}},
            b.Mul(b.Load(p, {k}), b.Load(q, {k})));
   return b.Finish();
 }
@@ -77,9 +77,9 @@ int main() {
 
   // Halide's schedules cannot change results. Kiln has checked each step, and symbolic execution checks the
   // result again: how each element was computed.
-  const auto wanted = RunShadow(Blur());
+  const auto wanted = RunSymbolic(Blur());
   if (!wanted.ok()) return std::cerr << wanted.status() << "\n", 1;
-  if (const auto same = CheckShadow(s.program(), *wanted); !same.ok()) return std::cerr << same << "\n", 1;
+  if (const auto same = CheckSymbolic(s.program(), *wanted); !same.ok()) return std::cerr << same << "\n", 1;
 
   const auto sketches = Enumerate([](Schedule& t) { AddRfactor(t, t.GetBlock("dot")); }, Dot(), Target());
   if (!sketches.ok()) return std::cerr << sketches.status() << "\n", 1;

@@ -9,7 +9,7 @@ namespace {
 Program RowSums() {
   Builder b("row_sums");
   const Id a = b.Input("A", DType::kF32, {12, 9}), sums = b.Output("S", DType::kF32, {12});
-  const Sum i = Builder::Iter(0), r = Builder::Iter(1);
+  const IndexSum i = Builder::Iter(0), r = Builder::Iter(1);
   b.Reduce("sum", {{"i", 12}, {"r", 9, IterKind::kReduction}}, Monoid::Kind::kSum, {sums, {i}},
            b.Load(a, {i, r}));
   return b.Finish();
@@ -20,7 +20,7 @@ Program TwoNests() {
   Builder b("two");
   const Id a = b.Input("A", DType::kF32, {8}), t = b.Temporary("B", DType::kF32, {8}),
            c = b.Output("C", DType::kF32, {8});
-  const Sum i = Builder::Iter(0);
+  const IndexSum i = Builder::Iter(0);
   b.Compute("first", {{"i", 8}}, {t, {i}}, b.Add(b.Load(a, {i}), b.Load(a, {i})));
   b.Compute("second", {{"j", 8}}, {c, {i}}, b.Load(t, {i}));
   return b.Finish();

@@ -11,12 +11,12 @@ Program Normalize() {
   const DType f32 = DType::kF32;
   const Id a = b.Input("A", f32, {16}), t = b.Temporary("T", f32, {16}), sum = b.Temporary("S", f32, {1}),
            out = b.Output("B", f32, {16});
-  const Sum i = Builder::Iter(0);
+  const IndexSum i = Builder::Iter(0);
   b.Compute("square", {{"i", 16}}, {t, {i}}, b.Mul(b.Load(a, {i}), b.Load(a, {i})));
-  b.Reduce("sum", {{"r", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {sum, {Sum::Constant(0)}},
+  b.Reduce("sum", {{"r", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {sum, {IndexSum::Constant(0)}},
            b.Load(t, {i}));
   b.Compute("scale", {{"i", 16}}, {out, {i}},
-            b.Make(Op::kDiv, f32, b.Load(t, {i}), b.Load(sum, {Sum::Constant(0)})));
+            b.Make(Op::kDiv, f32, b.Load(t, {i}), b.Load(sum, {IndexSum::Constant(0)})));
   return b.Finish();
 }
 

@@ -25,7 +25,7 @@ struct AutoInlineOptions {
 BlockModule AutoInline(AutoInlineOptions options = {});
 
 void InlineConstantScalars(Schedule& s, Block block);
-void ChannelsInBlocks(Schedule& s, Block block);
+void NchwcLayout(Schedule& s, Block block);
 
 struct MultiLevelTilingOptions {
   std::string structure = "SSRSRS";  // levels of spatial and reduction tiles, outermost first
@@ -51,19 +51,19 @@ struct TilingWithIntrinsicOptions : MultiLevelTilingOptions {  // applies to the
 };
 BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options = {});
 
-struct RowsAtOnceOptions {
-  int64_t most = 4;
+struct RowBlockingOptions {
+  int64_t max_rows = 4;
 };
-BlockModule RowsAtOnce(RowsAtOnceOptions options = {});
+BlockModule RowBlocking(RowBlockingOptions options = {});
 
-struct StreamResultsOptions {
-  int64_t caches = 4;  // smallest result size, in multiples of the L2 cache
+struct NonTemporalStoresOptions {
+  int64_t l2_multiple = 4;  // of the size of the second cache: smaller results are not asked for
 };
-BlockModule StreamResults(StreamResultsOptions options = {});
+BlockModule NonTemporalStores(NonTemporalStoresOptions options = {});
 
 void RandomComputeLocation(Schedule& s);
 void SkipZeros(Schedule& s);
-void SkipPadding(Schedule& s);
+void DropPaddedTerms(Schedule& s);
 
 struct ParallelizeVectorizeUnrollOptions {
   int64_t max_jobs_per_core = 16;
@@ -83,6 +83,10 @@ struct PinOptions {
 };
 Space Pin(PinOptions options);
 
-void CpuSpace(Schedule& s);
+struct CpuOptions {
+  int64_t dots = 1;  // tile with the target's dot products too; 0 and 1 are no and yes
+};
+Space Cpu(CpuOptions options = {});
+void CpuSpace(Schedule& s);  // Cpu()
 
 }  // namespace kiln

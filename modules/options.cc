@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "lang/base/aliases.h"
 #include "modules/registry.h"
 
 namespace kiln::internal {
@@ -43,8 +44,10 @@ bool Set(const OptionPlace& option, const std::string& text) {
 
 }  // namespace
 
-absl::Status SetOptions(const std::string& module, const OptionText& given,
+absl::Status SetOptions(const std::string& module, const OptionText& as_given,
                         const std::vector<OptionPlace>& options) {
+  OptionText given = as_given;
+  for (auto& [key, text] : given) key = std::string(CurrentName(NameKind::kOption, key, module));
   for (size_t i = 0; i < given.size(); ++i) {
     const auto& [key, text] = given[i];
     const auto option = std::find_if(options.begin(), options.end(),

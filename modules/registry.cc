@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "lang/base/aliases.h"
 
 namespace kiln {
 namespace {
@@ -33,7 +34,9 @@ std::string NameOf(void (*function)(Schedule&, Block)) {
 BlockModule::BlockModule(void (*function)(Schedule&, Block)) : name(NameOf(function)), apply(function) {}
 
 const ModuleEntry* FindModule(absl::string_view name) {
-  const auto it = Registry().find(std::string(name));
+  const absl::string_view space = CurrentName(NameKind::kSpace, name);
+  const absl::string_view current = CurrentName(NameKind::kModule, space.substr(0, space.find(' ')));
+  const auto it = Registry().find(std::string(current));
   return it == Registry().end() ? nullptr : &it->second;
 }
 

@@ -50,7 +50,7 @@ struct ModuleEntry {
   std::vector<std::string> options;
 };
 
-const ModuleEntry* FindModule(absl::string_view name);
+const ModuleEntry* FindModule(absl::string_view name);  // or an older name of it (lang/base/aliases.h)
 std::vector<std::string> ModuleNames();
 // Names that were registered a second time. That registration had no effect, so a plugin that caused it is
 // refused.

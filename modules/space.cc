@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "lang/base/aliases.h"
 #include "modules/space_tokens.h"
 
 namespace kiln {
@@ -27,11 +29,11 @@ class Parser : private SpaceTokens {
       if (entry == nullptr) return Unknown(name);
       if (entry->of_block)
         return Wrong(absl::StrCat(name, " is a module of a block; write each-block(", name, ")"));
-      const absl::StatusOr<OptionText> options = Options();
+      const absl::StatusOr<OptionText> options = Options(OptionsOf(name));
       if (!options.ok()) return options.status();
       absl::StatusOr<Space> space = entry->make_space(*options);
       if (!space.ok()) return Wrong(std::string(space.status().message()));
-      items.emplace_back(name, *std::move(space));
+      items.emplace_back(entry->name, *std::move(space));
     } while (Take('|'));
     if (!AtEnd()) return Wrong(absl::StrCat("found '", std::string(1, Peek()), "', wanted | or the end"));
     return Space([items](Schedule& s) {
@@ -55,7 +57,7 @@ class Parser : private SpaceTokens {
       if (entry == nullptr) return Unknown(name);
       if (!entry->of_block)
         return Wrong(absl::StrCat(name, " is a module of a program; it stands outside of each-block"));
-      const absl::StatusOr<OptionText> options = Options();
+      const absl::StatusOr<OptionText> options = Options({});
       if (!options.ok()) return options.status();
       absl::StatusOr<BlockModule> module = entry->make_block(*options);
       if (!module.ok()) return Wrong(std::string(module.status().message()));
@@ -65,8 +67,15 @@ class Parser : private SpaceTokens {
     return modules;
   }
 
-  absl::StatusOr<OptionText> Options() {
+  // Those that an older name stands for.
+  static OptionText OptionsOf(absl::string_view name) {
     OptionText options;
+    const std::vector<absl::string_view> words = absl::StrSplit(CurrentName(NameKind::kSpace, name), ' ');
+    for (size_t i = 1; i < words.size(); ++i) options.push_back(absl::StrSplit(words[i], '='));
+    return options;
+  }
+
+  absl::StatusOr<OptionText> Options(OptionText options) {
     while (std::isalpha(static_cast<unsigned char>(Peek()))) {
       const std::string key = Word();
       if (!Take('=')) return Wrong(absl::StrCat("wanted = after ", key));

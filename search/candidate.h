@@ -12,7 +12,7 @@ struct Candidate {
   int sketch = 0;
   std::vector<Decision> decisions;  // one for each site of the sketch, in order
   double energy = 0;                // lower is better, in units of the prior's spread (design D8)
-  double doubt = 0;                 // uncertainty of the model about this candidate, in the same units
+  double uncertainty = 0;           // uncertainty of the model about this candidate, in the same units
 };
 
 }  // namespace kiln

@@ -18,7 +18,7 @@ enum class Purpose : uint64_t {
   kResample = 6,   // which chains survive resampling
   kSelect = 100,   // which source fills a slot of a batch
   kDraw = 101,     // draws from the prior for a batch
-  kScout = 102,    // draws for the scout
+  kScout = 102,    // draws for the stratified prior
   kBreed = 110,    // children of the genetic strategy
   kWalk = 120,     // proposals of simulated annealing
   kTake = 121,     // whether a chain of simulated annealing accepts

@@ -14,7 +14,7 @@ inline Program Matmul(int64_t m, int64_t n, int64_t k, const char* prefix = "") 
   const std::string p = prefix;
   const Id A = b.Input(p + "A", DType::kF32, {m, k}), B = b.Input(p + "B", DType::kF32, {k, n});
   const Id C = b.Output(p + "C", DType::kF32, {m, n});
-  const Sum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
   b.Reduce(p + "matmul", {{p + "i", m}, {p + "j", n}, {p + "k", k, IterKind::kReduction}}, Monoid::Kind::kSum,
            {C, {i, j}}, b.Mul(b.Load(A, {i, l}), b.Load(B, {l, j})));
   return b.Finish();

@@ -7,7 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "lang/reference/shadow.h"
+#include "lang/base/aliases.h"
+#include "lang/reference/symbolic.h"
 #include "lang/text/text.h"
 #include "lang/verify/verify.h"
 #include "modules/space.h"
@@ -29,8 +30,10 @@ absl::string_view FirstLine(absl::string_view text) { return text.substr(0, text
 
 absl::string_view LastPart(absl::string_view name) { return name.substr(name.rfind('/') + 1); }
 
-bool IsNamed(absl::string_view full, absl::string_view name) {
-  return full == name || LastPart(full) == name;
+// The name of a site or choice of a trace, all of it or its last part, in either spelling (lang/base/aliases.h).
+bool IsNamed(absl::string_view stored, absl::string_view name) {
+  const std::string current = CurrentPath(stored);
+  return stored == name || LastPart(stored) == name || current == name || LastPart(current) == name;
 }
 
 bool IsShown(const Sketch& sketch, const ShownSketches& shown) {
@@ -69,7 +72,7 @@ std::string SketchesText(absl::string_view space, const Program& program, const 
     if (!IsShown(sketch, shown)) continue;
     std::string& part = parts.emplace_back("sketch");
     for (const auto& choice : sketch.trace.choices)
-      absl::StrAppend(&part, " ", LastPart(choice.name), "=", choice.picked);
+      absl::StrAppend(&part, " ", LastPart(CurrentPath(choice.name)), "=", choice.picked);
     part += "\n";
     if (!shown.decisions.empty()) {
       part += ScheduledText(sketch.trace, shown, program, target);
@@ -77,7 +80,7 @@ std::string SketchesText(absl::string_view space, const Program& program, const 
     }
     part += Print(sketch.trace);
     for (const SketchSite& site : sketch.sites)
-      absl::StrAppend(&part, "site ", site.name, ": ", site.support, "\n");
+      absl::StrAppend(&part, "site ", CurrentPath(site.name), ": ", site.support, "\n");
   }
   if (parts.empty() && !enumeration->sketches.empty())
     parts.emplace_back("error: no sketch has these choices\n");
@@ -93,7 +96,7 @@ std::string SketchesText(absl::string_view space, const Program& program, const 
 }
 
 void ExpectSketchesCompute(absl::string_view space, const Program& program, const Target& target, int draws) {
-  const auto wanted = RunShadow(program);
+  const auto wanted = RunSymbolic(program);
   ASSERT_TRUE(wanted.ok()) << wanted.status();
   const auto enumeration = EnumerationOf(space, program, target);
   ASSERT_TRUE(enumeration.ok()) << enumeration.status();
@@ -107,7 +110,7 @@ void ExpectSketchesCompute(absl::string_view space, const Program& program, cons
       ASSERT_TRUE(replayed.ok()) << replayed.status();
       ++applied;
       const absl::Status verified = Verify(replayed->program());
-      const absl::Status same = CheckShadow(replayed->program(), *wanted);
+      const absl::Status same = CheckSymbolic(replayed->program(), *wanted);
       ASSERT_TRUE(verified.ok() && same.ok())
           << verified << same << "\n"
           << Print(WithDecisions(*replayed)) << ToString(replayed->program());

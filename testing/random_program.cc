@@ -83,8 +83,8 @@ class Maker {
       iters.push_back({std::string(1, static_cast<char>('i' + d)), shape[d]});
     return iters;
   }
-  static std::vector<Sum> Index(size_t rank) {
-    std::vector<Sum> index;
+  static std::vector<IndexSum> Index(size_t rank) {
+    std::vector<IndexSum> index;
     for (size_t d = 0; d < rank; ++d) index.push_back(Builder::Iter(static_cast<int>(d)));
     return index;
   }
@@ -110,7 +110,7 @@ class Maker {
   void Finish(const std::vector<Extent>& shape, const Iters& iters, Id value) {
     const bool reduces =
         std::any_of(iters.begin(), iters.end(), [](const auto& i) { return i.kind == IterKind::kReduction; });
-    std::vector<Sum> index = Index(shape.size());
+    std::vector<IndexSum> index = Index(shape.size());
     std::vector<Extent> wanted = shape;
     const Id dest = NewTensor(wanted);
     if (reduces) {
@@ -182,17 +182,18 @@ class Maker {
   }
 
   // Loads an element, and sometimes applies a random expression to it.
-  Id Loaded(Id from, const std::vector<Sum>& index) {
+  Id Loaded(Id from, const std::vector<IndexSum>& index) {
     const Id value = b_.Load(from, index);
     if (!kinds_.types || dice_.Flip(0.6)) return value;
     return Body({value}, ShapeOf(from), index);
   }
-  Id Body(const std::vector<Id>& values, const std::vector<Extent>& shape, const std::vector<Sum>& index) {
+  Id Body(const std::vector<Id>& values, const std::vector<Extent>& shape,
+          const std::vector<IndexSum>& index) {
     return RandomBody(b_, dice_, type_, values, [&] { return b_.Load(NewInput(shape), index); });
   }
 
   void Elementwise(Id from, const std::vector<Extent>& shape) {
-    const std::vector<Sum> index = Index(shape.size());
+    const std::vector<IndexSum> index = Index(shape.size());
     Id value = b_.Load(from, index);
     if (kinds_.types && dice_.Flip(0.5)) {
       std::vector<Id> values{value};
@@ -222,8 +223,8 @@ class Maker {
     out.back() = n;
     Iters iters = IterSpecs(out);
     iters.push_back({"r", k, IterKind::kReduction});
-    std::vector<Sum> index = Index(out.size());
-    const Sum r = Builder::Iter(static_cast<int>(out.size())), column = index.back();
+    std::vector<IndexSum> index = Index(out.size());
+    const IndexSum r = Builder::Iter(static_cast<int>(out.size())), column = index.back();
     index.back() = r;
     const Id weights = NewInput({k, n});
     Finish(out, iters, b_.Mul(b_.Load(from, index), b_.Load(weights, {r, column})));
@@ -239,7 +240,7 @@ class Maker {
     out[d] = count;
     Iters iters = IterSpecs(out);
     iters.push_back({"r", window, IterKind::kReduction});
-    std::vector<Sum> index = Index(out.size());
+    std::vector<IndexSum> index = Index(out.size());
     index[d] = index[d] * stride + Builder::Iter(static_cast<int>(out.size()));
     index[d].offset = -pad;
     Id value = b_.Load(from, index);
@@ -251,7 +252,7 @@ class Maker {
   void Pad(Id from, std::vector<Extent> shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     const int64_t size = shape[d].Known(), low = dice_.Below(3), high = dice_.Below(3);
-    std::vector<Sum> index = Index(shape.size());
+    std::vector<IndexSum> index = Index(shape.size());
     std::vector<Extent> out = shape;
     out[d] = size + low + high;
     index[d].offset = -low;
@@ -261,7 +262,7 @@ class Maker {
   void Strided(Id from, std::vector<Extent> shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     const int64_t size = shape[d].Known();
-    std::vector<Sum> index = Index(shape.size());
+    std::vector<IndexSum> index = Index(shape.size());
     std::vector<Extent> out = shape;
     if (dice_.Flip(0.5)) {  // reversed
       index[d] = index[d] * -1;
@@ -278,7 +279,7 @@ class Maker {
   void Shifted(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     if (shape[d].Known() == 1) return Elementwise(from, shape);
-    std::vector<Sum> index = Index(shape.size());
+    std::vector<IndexSum> index = Index(shape.size());
     const Id here = b_.Load(from, index);
     const int64_t offset = 1 + dice_.Below(std::min<int64_t>(2, shape[d].Known() - 1));
     const bool before = dice_.Flip(0.5);
@@ -295,7 +296,7 @@ class Maker {
     size_t dimension;
     std::vector<Extent> out;
     Iters iters;
-    std::vector<Sum> dest, index;
+    std::vector<IndexSum> dest, index;
   };
   Along AlongOne(const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
@@ -318,7 +319,7 @@ class Maker {
     const Id table = Pick();
     const size_t rank = ShapeOf(table).size();
     if (rank == 0) return Elementwise(from, shape);
-    const std::vector<Sum> index = Index(shape.size());
+    const std::vector<IndexSum> index = Index(shape.size());
     const Id computed = b_.Cast(DType::kIndex, b_.Load(from, index));
     const size_t where = dice_.Below(static_cast<int64_t>(rank));
     std::vector<Id> at;
@@ -330,7 +331,7 @@ class Maker {
   }
 
   // The position of the largest or smallest value that `along` reads; the sum `at` is an element's position.
-  Id PositionOfExtreme(Id from, const Along& along, const Sum& at) {
+  Id PositionOfExtreme(Id from, const Along& along, const IndexSum& at) {
     const DType position = kinds_.types && dice_.Flip(0.3) ? DType::kI32 : DType::kI64;
     const Id value = Loaded(from, along.index), values = NewTensor(along.out),
              where = b_.Temporary("where", position, along.out);
@@ -347,7 +348,7 @@ class Maker {
     const size_t kept = dice_.Below(static_cast<int64_t>(shape.size()) - 1);
     const std::vector<Extent> out(shape.begin(), shape.begin() + static_cast<int64_t>(kept));
     Along along{kept, out, IterSpecs(out), Index(kept), Index(shape.size())};
-    Sum at = Sum::Constant(0);
+    IndexSum at = IndexSum::Constant(0);
     for (size_t d = kept; d < shape.size(); ++d) {
       along.iters.push_back({absl::StrCat("r", d), shape[d], IterKind::kReduction});
       at = at * shape[d].Known() + along.index[d];
@@ -373,7 +374,7 @@ class Maker {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     std::vector<Extent> wide = shape;
     wide[d] = 2 * shape[d].Known();
-    std::vector<Sum> index = Index(shape.size());
+    std::vector<IndexSum> index = Index(shape.size());
     const Id value = b_.Load(from, index), apart = b_.Temporary("apart", type_, wide);
     index[d] = index[d] * 2;
     index[d].offset = dice_.Below(2);
@@ -389,16 +390,17 @@ class Maker {
     wide[d] = 2 * size + window - 1;
     out[d] = 2 * size;
     if (Points(out) * window > kMaxPoints) return Elementwise(from, shape);
-    std::vector<Sum> index = Index(shape.size()), element = index;
+    std::vector<IndexSum> index = Index(shape.size()), element = index;
     const Source y = Source::Iter(static_cast<int32_t>(d));
-    element[d] = {0, {Split{y, 1, 2, 0}}};
+    element[d] = {0, {IndexSplit{y, 1, 2, 0}}};
     const Id apart = b_.Temporary("apart", type_, wide);
-    b_.Compute("apart", IterSpecs(wide), {apart, index},
-               b_.Within({{index[d] + Sum::Constant(-at), 2 * size - 1}, {{-at, {Split{y, 1, 1, 2}}}, 1}},
-                         b_.Load(from, element), Number(0)));
+    b_.Compute(
+        "apart", IterSpecs(wide), {apart, index},
+        b_.Within({{index[d] + IndexSum::Constant(-at), 2 * size - 1}, {{-at, {IndexSplit{y, 1, 1, 2}}}, 1}},
+                  b_.Load(from, element), Number(0)));
     Iters iters = IterSpecs(out);
     iters.push_back({"r", window, IterKind::kReduction});
-    const Sum r = Builder::Iter(static_cast<int>(out.size()));
+    const IndexSum r = Builder::Iter(static_cast<int>(out.size()));
     const Id weights = NewInput({window});
     index[d] = index[d] + r;
     Finish(out, iters, b_.Mul(b_.Load(apart, index), b_.Load(weights, {r})));
@@ -410,7 +412,7 @@ class Maker {
     std::vector<Extent> both = shape;
     both[d] = 2 * shape[d].Known();
     if (Points(both) > kMaxElements) return Elementwise(from, shape);
-    std::vector<Sum> index = Index(shape.size());
+    std::vector<IndexSum> index = Index(shape.size());
     const Id value = b_.Load(from, index), dest = NewTensor(both);
     b_.Compute("left", IterSpecs(shape), {dest, index}, value);
     index[d].offset = shape[d].Known();
@@ -419,7 +421,7 @@ class Maker {
 
   // Adds blocks that write a buffer, read it, and write it again.
   void Overwritten(Id from, const std::vector<Extent>& shape) {
-    const std::vector<Sum> index = Index(shape.size());
+    const std::vector<IndexSum> index = Index(shape.size());
     const Id value = b_.Load(from, index);
     const Id first = NewTensor(shape), between = NewTensor(shape);
     b_.Compute("first", IterSpecs(shape), {first, index}, b_.Add(value, Number(1)));
@@ -438,7 +440,7 @@ class Maker {
 
   void Transpose(Id from, std::vector<Extent> shape) {
     std::vector<Extent> out(shape.rbegin(), shape.rend());
-    std::vector<Sum> index = Index(shape.size());
+    std::vector<IndexSum> index = Index(shape.size());
     std::reverse(index.begin(), index.end());
     Finish(out, IterSpecs(out), b_.Load(from, index));
   }

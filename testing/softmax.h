@@ -13,7 +13,7 @@ inline Program Softmax(int64_t rows, int64_t columns) {
   const Id x = b.Input("x", DType::kF32, {rows, columns}), y = b.Output("y", DType::kF32, {rows, columns});
   const Id m = b.Temporary("m", DType::kF32, {rows}), s = b.Temporary("s", DType::kF32, {rows}),
            e = b.Temporary("e", DType::kF32, {rows, columns});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1);
   const std::vector<Builder::IterSpec> row{{"i", rows}, {"k", columns, IterKind::kReduction}},
       all{{"i", rows}, {"j", columns}};
   b.Reduce("max", row, Monoid::Kind::kMax, {m, {i}}, b.Load(x, {i, j}));

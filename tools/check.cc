@@ -41,7 +41,7 @@ absl::Status Check(const Options& options) {
                 checked->assumptions.empty() ? "" : "; assumes: ", checked->assumptions.c_str());
   }
   const bool undecided = checked->verdict == api::CheckResult::Verdict::kUndecided;
-  return Told(undecided ? Undecided(checked->status) : checked->status);
+  return AlreadyPrinted(undecided ? Undecided(checked->status) : checked->status);
 }
 
 }  // namespace

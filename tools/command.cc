@@ -127,7 +127,7 @@ int Written(int code) {
 int Report(const absl::Status& status, bool json) {
   static auto* const telling = new std::mutex;
   static bool told = false;
-  if (status.ok() || IsTold(status)) return ExitCode(status);
+  if (status.ok() || IsAlreadyPrinted(status)) return ExitCode(status);
   const std::lock_guard lock(*telling);
   if (std::exchange(told, true)) return ExitCode(status);
   std::fprintf(stderr, "kiln: %s\n", std::string(status.message()).c_str());

@@ -15,7 +15,7 @@
 namespace kiln::tools {
 namespace {
 
-constexpr absl::string_view kUndecidedPayload = "kiln.undecided", kToldPayload = "kiln.told",
+constexpr absl::string_view kUndecidedPayload = "kiln.undecided", kAlreadyPrintedPayload = "kiln.told",
                             kPartialPayload = "kiln.partial";
 
 std::atomic<bool> has_printed_json = false;
@@ -53,8 +53,10 @@ void SetCommand(int argc, const char* const* argv) {
 
 absl::Status Undecided(absl::Status status) { return With(std::move(status), kUndecidedPayload); }
 absl::Status Partial(absl::Status status) { return With(std::move(status), kPartialPayload); }
-absl::Status Told(absl::Status status) { return With(std::move(status), kToldPayload); }
-bool IsTold(const absl::Status& status) { return status.GetPayload(kToldPayload).has_value(); }
+absl::Status AlreadyPrinted(absl::Status status) { return With(std::move(status), kAlreadyPrintedPayload); }
+bool IsAlreadyPrinted(const absl::Status& status) {
+  return status.GetPayload(kAlreadyPrintedPayload).has_value();
+}
 
 int ExitCode(const absl::Status& status) {
   if (status.ok()) return kExitOk;

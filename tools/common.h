@@ -24,8 +24,8 @@ absl::Status Undecided(absl::Status status);
 // Marks a status so that the command exits with code 3: the database holds partial results.
 absl::Status Partial(absl::Status status);
 // Marks an error that standard output has reported already, so that it is not printed again.
-absl::Status Told(absl::Status status);
-bool IsTold(const absl::Status& status);
+absl::Status AlreadyPrinted(absl::Status status);
+bool IsAlreadyPrinted(const absl::Status& status);
 // Returns the exit code: 0 for OK, 2 for api::Mistake, 3 for kCancelled and Partial, 4 for Undecided, 1 for
 // other errors.
 int ExitCode(const absl::Status& status);

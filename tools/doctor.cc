@@ -11,7 +11,7 @@ Action AddDoctor(CLI::App& command) {
   auto json = std::make_shared<bool>(false);
   AddJson(command, json.get());
   return [json] {
-    const std::vector<api::Finding> findings = api::Disturbances();
+    const std::vector<api::Finding> findings = api::NoiseSources();
     if (*json) {
       Print(api::ToJson(findings));
       return absl::OkStatus();

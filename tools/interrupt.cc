@@ -124,7 +124,7 @@ absl::Status Interrupted() {
 }
 
 absl::Status OrInterrupted(const absl::Status& status) {
-  return status.ok() || IsTold(status) || !stopped ? status : Interrupted();
+  return status.ok() || IsAlreadyPrinted(status) || !stopped ? status : Interrupted();
 }
 
 }  // namespace kiln::tools

@@ -15,7 +15,7 @@
 namespace kiln::tools {
 namespace {
 
-constexpr int kMostLines = 20;
+constexpr int kMaxLines = 20;
 
 std::string ClockText(double seconds) {
   const int whole = static_cast<int>(std::lround(seconds));
@@ -101,15 +101,15 @@ void Progress::ShowRound(const api::Round& round) {
 void Progress::Redraw() {
   std::vector<std::vector<std::string>> rows{{"task", "trials", "best", "rate", "quiet", "failed"}};
   for (const api::Round& task : tasks_) {
-    if (static_cast<int>(rows.size()) > kMostLines) break;
+    if (static_cast<int>(rows.size()) > kMaxLines) break;
     rows.push_back(
         {task.task, absl::StrCat(task.trials), Best(task), Rate(task), QuietShare(task), Failures(task)});
   }
   std::string text = drawn_ > 0 ? absl::StrCat("\x1b[", drawn_, "A") : "";
   text += "\x1b[J";
   std::string drawing = Table(rows);
-  if (tasks_.size() > kMostLines)
-    absl::StrAppend(&drawing, "and ", tasks_.size() - kMostLines, " tasks more\n");
+  if (tasks_.size() > kMaxLines)
+    absl::StrAppend(&drawing, "and ", tasks_.size() - kMaxLines, " tasks more\n");
   absl::StrAppend(&drawing, now_.trials, " of ", trials_, " trials, ", ClockText(now_.elapsed), " so far");
   const std::string left = TimeLeft();
   absl::StrAppend(&drawing, left.empty() ? "" : ", ", left, "\n");

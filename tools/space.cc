@@ -24,7 +24,7 @@ absl::Status Space(const Options& options) {
   }
   Print(api::ToJson(*report));
   if (!report->status.ok()) std::fprintf(stderr, "kiln: %s\n", std::string(report->status.message()).c_str());
-  return Told(report->status);
+  return AlreadyPrinted(report->status);
 }
 
 }  // namespace

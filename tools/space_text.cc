@@ -37,12 +37,13 @@ void PrintSketches(const Enumeration& space) {
     std::printf("  %s\n", absl::StrReplaceAll(api::TraceText(sketch.trace), {{"\n", "\n  "}}).c_str());
     std::vector<std::vector<std::string>> rows{{"  site", "support"}};
     for (const SketchSite& site : sketch.sites)
-      rows.push_back({absl::StrCat("  ", site.name), api::CountText(site.support)});
+      rows.push_back({absl::StrCat("  ", api::NameText(site.name)), api::CountText(site.support)});
     std::printf("%s", Table(rows).c_str());
   }
   for (const DroppedSequence& d : space.dropped) {
     std::vector<std::string> choices;
-    for (const Schedule::Choice& c : d.choices) choices.push_back(absl::StrCat(c.name, "=", c.picked));
+    for (const Schedule::Choice& c : d.choices)
+      choices.push_back(absl::StrCat(api::NameText(c.name), "=", c.picked));
     std::printf("\ndropped: %s\n  %s\n", absl::StrJoin(choices, " ").c_str(),
                 absl::StrReplaceAll(d.reason.message(), {{"\n", "\n  "}}).c_str());
   }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "lang/base/aliases.h"
 #include "trace/simplify.h"
 
 namespace kiln {
@@ -38,7 +39,8 @@ class SequenceChooser final : public Chooser {
     const Schedule::Choice& choice = made_[index];
     if (choice.name == name && choice.n == n) return choice.picked;
     if (other.empty())
-      other = absl::StrCat("\"", name, "\" of ", n, " here and \"", choice.name, "\" of ", choice.n);
+      other = absl::StrCat("\"", CurrentPath(name), "\" of ", n, " here and \"", CurrentPath(choice.name),
+                           "\" of ", choice.n);
     return 0;
   }
   std::vector<DrawnSite> sites;

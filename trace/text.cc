@@ -11,12 +11,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "lang/base/aliases.h"
 #include "lang/schedule/primitive.h"
 
 namespace kiln {
 namespace {
 
-constexpr absl::string_view kHeader = "kiln.trace v1";
+constexpr absl::string_view kHeader = "kiln.trace v2", kFirstHeader = "kiln.trace v1";
 constexpr absl::string_view kHandleNames[] = {"block", "loop", "value"};
 constexpr char kHandleLetters[] = {'b', 'l', 'v'};
 constexpr absl::string_view kTypeNames[] = {"an integer", "a number", "text", "a list of integers",
@@ -171,7 +172,7 @@ class Parser {
 
  private:
   static absl::Status ParseHeader(const Line& line, absl::string_view content) {
-    if (content == kHeader) return absl::OkStatus();
+    if (content == kHeader || content == kFirstHeader) return absl::OkStatus();
     return line.Error(1, absl::StrCat("found ", Quoted(content), ", wanted ", Quoted(kHeader)));
   }
 
@@ -193,6 +194,7 @@ class Parser {
                         absl::StrCat("alternative ", choice.picked, " is not within 0 .. ", choice.n - 1));
     }
     if (token = line.Next(); !token.text.empty()) return line.Wanted(token, "the end of the line");
+    choice.name = StoredPath(choice.name);
     trace_.choices.push_back(std::move(choice));
     return absl::OkStatus();
   }
@@ -339,8 +341,10 @@ class Parser {
     const absl::string_view text = token.text.substr(1);
     if (!Read(text, step.site)) step.site = std::string(text);
     if (step.site.empty()) return line.Wanted({text, token.column + 1}, "the name of a site");
+    step.site = StoredPath(step.site);
     if (!sites_.insert(step.site).second) {
-      return line.Error(token.column, absl::StrCat("another step is called ", Quoted(step.site)));
+      return line.Error(token.column,
+                        absl::StrCat("another step is called ", Quoted(CurrentPath(step.site))));
     }
     return absl::OkStatus();
   }
@@ -382,7 +386,8 @@ class Parser {
 std::string Print(const Trace& trace) {
   std::string text = absl::StrCat(kHeader, "\n");
   for (const Schedule::Choice& choice : trace.choices) {
-    absl::StrAppend(&text, "choice ", Quoted(choice.name), " ", choice.picked, " of ", choice.n, "\n");
+    absl::StrAppend(&text, "choice ", Quoted(CurrentPath(choice.name)), " ", choice.picked, " of ", choice.n,
+                    "\n");
   }
   for (const Step& step : trace.steps) absl::StrAppend(&text, ToString(step), "\n");
   return text;

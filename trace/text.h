@@ -1,6 +1,6 @@
 // Traces as text: one step per line, every random choice after `->`, so that a mutation is a one-line diff.
 //
-//   kiln.trace v1
+//   kiln.trace v2
 //   choice "multi-level-tiling/matmul/write-reuse" 1 of 3
 //   b0 = get-block "matmul"
 //   l0, l1, l2 = get-loops b0
@@ -10,7 +10,7 @@
 // ParseTrace(Print(t)) equals t. In the grammar, spaces separate the tokens of a line. Lines that are empty
 // or begin with '#' are ignored:
 //
-//   trace     := "kiln.trace v1" newline (choice newline)* (step newline)*
+//   trace     := "kiln.trace v2" newline (choice newline)* (step newline)*
 //   choice    := "choice" string picked "of" n                  0 <= picked < n
 //   step      := [handle ("," handle)* "="] primitive operand* attribute* ["@" site] ["->" integer+]
 //   handle    := ("b" | "l" | "v") number                       block, loop or value; numbered from 0
@@ -23,7 +23,8 @@
 //   site      := string | characters other than space and '"'   of sampling steps, unique in the trace
 //   string    := '"' characters with C escapes '"'
 //
-// A decision may be left out: replay then has to draw it. The text may start with a byte-order mark.
+// A decision may be left out: replay then has to draw it. The text may start with a byte-order mark. Version 1
+// is read too; its grammar is the same. Older names are accepted in both versions (lang/base/aliases.h).
 //
 // Errors are kInvalidArgument. They name the place, what was found and what was wanted: `trace:4:6: there is
 // no primitive "get-block"; did you mean ...`. The functions share no state and are safe from any thread.

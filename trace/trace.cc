@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lang/base/aliases.h"
+
 namespace kiln {
 namespace {
 
@@ -56,7 +58,7 @@ absl::uint128 Hash(const Trace& trace) {
     hash.Add(static_cast<uint64_t>(choice.picked));
   }
   for (const Step& step : trace.steps) {
-    hash.Add(absl::string_view(step.primitive->name));
+    hash.Add(StoredName(NameKind::kPrimitive, step.primitive->name));
     hash.Add(step.operands.size());
     for (const Operand operand : step.operands) {
       hash.Add(static_cast<uint64_t>(operand.kind));

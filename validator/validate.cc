@@ -18,7 +18,7 @@ absl::Status Verdict::status() const {
   return ok ? absl::OkStatus() : absl::FailedPreconditionError(absl::StrCat("check ", check, ": ", message));
 }
 
-Verdict Validate(const Nests& nests, const Target& target) {
+Verdict Validate(const LoopNestSummary& nests, const Target& target) {
   for (const Check* check : kChecks) {
     if (auto refusal = check->refuses(nests, target)) return {false, check->name, *std::move(refusal)};
   }
@@ -28,7 +28,7 @@ Verdict Validate(const Nests& nests, const Target& target) {
 Verdict Validate(const Program& program, const Target& target) {
   const absl::Status status = Verify(program);
   if (!status.ok()) return {false, "verify", std::string(status.message())};
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(program);
   return Validate(nests, target);
 }

@@ -17,8 +17,8 @@
 //                   parallel loop
 //   depth           a block has at most 60 loops around it
 //
-// To add a check, write its file and name it in validate.cc. A check reads Nests and the target, and takes
-// microseconds. The hot path has one Nests per thread and shares it with the features
+// To add a check, write its file and name it in validate.cc. A check reads LoopNestSummary and the target, and takes
+// microseconds. The hot path has one LoopNestSummary per thread and shares it with the features
 // (search/features/features.h).
 //
 //   nests.Read(program);
@@ -31,7 +31,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "lang/analysis/nests.h"
+#include "lang/analysis/loop_nest_summary.h"
 #include "lang/target/target.h"
 
 namespace kiln {
@@ -45,7 +45,7 @@ struct Verdict {
 };
 
 // Validates the program that `nests` has read. The program must pass Verify.
-Verdict Validate(const Nests& nests, const Target& target);
+Verdict Validate(const LoopNestSummary& nests, const Target& target);
 Verdict Validate(const Program& program, const Target& target);
 
 }  // namespace kiln

@@ -1,7 +1,7 @@
 #include "api/internal/libraries.h"
 
-#include "backends/vendor/beside.h"
-#include "backends/vendor/peers.h"
+#include "backends/vendor/paired_timing.h"
+#include "backends/vendor/vendor_libraries.h"
 #include "backends/workers/scratch_folder.h"
 
 namespace kiln::api {
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kRounds = 20;
 constexpr double kSecondsOfTurns = 1;
-constexpr double kMostSeconds = 0.1;  // for one program, so that a run ends soon after an interrupt
+constexpr double kMaxSeconds = 0.1;  // for one program, so that a run ends soon after an interrupt
 
 }  // namespace
 
@@ -18,7 +18,7 @@ std::vector<std::string> AddLibraries(const Program& task, const std::vector<std
                                       std::vector<std::pair<std::string, std::string>>* left_out) {
   std::vector<std::string> names;
   std::vector<KernelObject> found;
-  for (const Peer& peer : PeersOf(task, folders)) {
+  for (const VendorLibrary& peer : VendorLibrariesOf(task, folders)) {
     RunRequest once = *request;
     once.kernel = peer.kernel;
     once.peers = {};
@@ -38,7 +38,7 @@ std::vector<std::string> AddLibraries(const Program& task, const std::vector<std
 absl::StatusOr<std::vector<LibraryRatio>> BesideLibraries(const LibraryQuestion& question,
                                                           BuilderPool& builders) {
   std::vector<LibraryRatio> ratios;
-  if (question.seconds > kMostSeconds || PeersOf(*question.task, {}).empty()) return ratios;
+  if (question.seconds > kMaxSeconds || VendorLibrariesOf(*question.task, {}).empty()) return ratios;
   auto kernel = BuildKernel(*question.task, *question.scheduled, builders, question.contract);
   if (!kernel.ok()) return kernel.status();
   RunRequest request;

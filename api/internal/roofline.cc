@@ -18,12 +18,12 @@ namespace {
 
 constexpr int kPasses = 8;
 // The most bytes to read. They exceed any cache, so more bytes would take the same time per byte.
-constexpr int64_t kMostRead = int64_t{256} << 20;
+constexpr int64_t kMaxRead = int64_t{256} << 20;
 
 // Measures the time to read bytes from memory. It searches for a byte that does not occur, because libc does
 // so with the widest loads of the machine.
 double ReadingSeconds(int64_t bytes) {
-  const int64_t read = std::min(bytes, kMostRead);
+  const int64_t read = std::min(bytes, kMaxRead);
   if (read <= 0) return 0;
   const std::vector<char> memory(static_cast<size_t>(read), 0);
   double least = std::numeric_limits<double>::infinity();

@@ -59,7 +59,7 @@ absl::StatusOr<std::vector<Trace>> LoadTraces(const std::string& path) {
   auto traces = TracesOfText(text, path);
   if (traces.ok() && traces->empty())
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ":1:1: no trace; one begins with \"", kHead, "v1\""));
+        absl::StrCat(path, ":1:1: no trace; one begins with \"", kHead, "v2\""));
   return traces;
 }
 

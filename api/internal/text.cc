@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "lang/base/aliases.h"
 #include "trace/text.h"
 
 namespace kiln::api {
@@ -41,6 +42,7 @@ std::string FailuresText(const std::map<std::string, int>& failures) {
 }
 
 std::string TraceText(const Trace& trace) { return Print(trace); }
+std::string NameText(absl::string_view name) { return CurrentPath(name); }
 
 std::string Quoted(const std::string& word) {
   const auto plain = [](char c) {

@@ -16,7 +16,7 @@ constexpr char kOrderHint[] = "compute the index from the loops (linalg.index), 
 
 }  // namespace
 
-ArgBlocks::ArgBlocks(mlir::linalg::GenericOp op, Values& values, Scalars& scalars, std::vector<Sum> dest,
+ArgBlocks::ArgBlocks(mlir::linalg::GenericOp op, Values& values, Scalars& scalars, std::vector<IndexSum> dest,
                      int value, int index)
     : op_(op),
       values_(values),
@@ -101,7 +101,7 @@ Id ArgBlocks::Worst(int result) const {
 
 // Of an iteration among those that are reduced, in the file's order.
 Id ArgBlocks::PositionOf() const {
-  Sum position = Sum::Constant(0);
+  IndexSum position = IndexSum::Constant(0);
   int64_t inner = 1;
   for (size_t d = extents_.size(); d-- > 0;) {
     if (!IsReduced(d)) continue;
@@ -180,7 +180,7 @@ mlir::FailureOr<Id> ArgBlocks::IndexAt(mlir::Value index, Id position) {
 
 void ArgBlocks::Emit() {
   const std::string kind = arg_.kind == Monoid::Kind::kMax ? "max" : "min";
-  const auto load = [&](Id buffer, const std::vector<Sum>& at) { return b_.Load(buffer, at); };
+  const auto load = [&](Id buffer, const std::vector<IndexSum>& at) { return b_.Load(buffer, at); };
   const auto pick = [&](Id condition, Id value, int worst) {
     return b_.Make(Op::kSelect, b_.program().exprs[value].dtype, condition, value, Worst(worst));
   };
@@ -225,9 +225,9 @@ void ArgBlocks::EmitIndex(Id found) {
     place[d] = static_cast<int>(domain.size());
     domain.push_back(extents_[d]);
   }
-  std::vector<Sum> dest = dest_;
-  for (Sum& sum : dest)
-    for (Split& split : sum.splits) split.source.id = place[split.source.id];
+  std::vector<IndexSum> dest = dest_;
+  for (IndexSum& sum : dest)
+    for (IndexSplit& split : sum.splits) split.source.id = place[split.source.id];
   const mlir::Value result = op_->getResult(index_result_);
   const Id position = b_.Load(found, dest);
   Scalars outside = values_.Outside(op_);

@@ -18,8 +18,8 @@ namespace kiln {
 class ArgBlocks {
  public:
   // `dest`: where a result is written, over the loops. `value`, `index`: numbers of the operation's results.
-  ArgBlocks(mlir::linalg::GenericOp op, Values& values, Scalars& scalars, std::vector<Sum> dest, int value,
-            int index);
+  ArgBlocks(mlir::linalg::GenericOp op, Values& values, Scalars& scalars, std::vector<IndexSum> dest,
+            int value, int index);
 
   // Translates all that the blocks need; what fails has set the refusal.
   mlir::LogicalResult Plan(const ArgReduction& arg);
@@ -45,7 +45,7 @@ class ArgBlocks {
   Values& values_;
   Builder& b_;
   Scalars& scalars_;
-  std::vector<Sum> dest_;
+  std::vector<IndexSum> dest_;
   int value_result_, index_result_;
   DType value_type_, index_type_;
   std::vector<int64_t> extents_;

@@ -21,19 +21,19 @@ namespace {
 struct Planned {
   std::vector<int> results;
   std::string name;
-  std::vector<std::vector<Sum>> dests;
+  std::vector<std::vector<IndexSum>> dests;
   std::vector<Id> values, initial;
   std::optional<Monoid::Kind> kind;
   Id monoid = kNone;               // where no kind says it
   std::unique_ptr<ArgBlocks> arg;  // with two results
 };
 
-std::optional<Sum> ToSum(mlir::AffineExpr expr, const std::vector<int64_t>& domain) {
+std::optional<IndexSum> ToSum(mlir::AffineExpr expr, const std::vector<int64_t>& domain) {
   const auto extent_of = [&](Source source) { return domain[source.id]; };
   if (auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(expr))
     return Builder::Iter(static_cast<int>(dim.getPosition()));
   if (auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(expr))
-    return Sum::Constant(constant.getValue());
+    return IndexSum::Constant(constant.getValue());
   const auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(expr);
   if (!binary) return std::nullopt;
   const auto left = ToSum(binary.getLHS(), domain), right = ToSum(binary.getRHS(), domain);
@@ -151,20 +151,20 @@ class GenericTranslator {
     return Yielded(0).getParentBlock() != op_.getBlock();
   }
 
-  mlir::FailureOr<std::vector<Sum>> Index(mlir::AffineMap map) {
-    std::vector<Sum> sums;
+  mlir::FailureOr<std::vector<IndexSum>> Index(mlir::AffineMap map) {
+    std::vector<IndexSum> sums;
     for (mlir::AffineExpr expr : map.getResults()) {
       auto sum = ToSum(expr, extents_);
       if (!sum)
         return values_.Refuse(op_, "an indexing map that is not a sum of multiples",
                               "use maps such as d0 * 2 + d1");
-      for (Split& split : sum->splits) split.source.id = place_[split.source.id];
+      for (IndexSplit& split : sum->splits) split.source.id = place_[split.source.id];
       sums.push_back(*std::move(sum));
     }
     return sums;
   }
 
-  Sum IterOf(mlir::linalg::IndexOp index) { return Builder::Iter(place_[index.getDim()]); }
+  IndexSum IterOf(mlir::linalg::IndexOp index) { return Builder::Iter(place_[index.getDim()]); }
 
   mlir::FailureOr<Id> Leaf(mlir::Value value) {
     if (auto index = value.getDefiningOp<mlir::linalg::IndexOp>()) return b_.Index(IterOf(index));

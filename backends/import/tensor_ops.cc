@@ -13,15 +13,15 @@ constexpr char kStaticHint[] =
 
 // The indices of `wide` (the shape before its dimensions were collapsed in groups)
 // in terms of those of the collapsed shape.
-std::vector<Sum> Expanded(const std::vector<int64_t>& wide, const std::vector<int64_t>& collapsed,
-                          llvm::ArrayRef<mlir::ReassociationIndices> groups) {
+std::vector<IndexSum> Expanded(const std::vector<int64_t>& wide, const std::vector<int64_t>& collapsed,
+                               llvm::ArrayRef<mlir::ReassociationIndices> groups) {
   const auto extent_of = [&](Source source) { return collapsed[source.id]; };
-  std::vector<Sum> index(wide.size());
+  std::vector<IndexSum> index(wide.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     int64_t lower = 1;
     for (size_t i = groups[g].size(); i-- > 0;) {
       const int64_t d = groups[g][i];
-      Sum sum;
+      IndexSum sum;
       sum.splits.push_back({Source::Iter(static_cast<int32_t>(g)), 1, lower, i == 0 ? 0 : wide[d]});
       index[d] = Simplify(sum, extent_of);
       lower *= wide[d];
@@ -31,12 +31,12 @@ std::vector<Sum> Expanded(const std::vector<int64_t>& wide, const std::vector<in
 }
 
 // The indices of the collapsed shape in terms of those of `wide`.
-std::vector<Sum> Collapsed(const std::vector<int64_t>& wide,
-                           llvm::ArrayRef<mlir::ReassociationIndices> groups) {
+std::vector<IndexSum> Collapsed(const std::vector<int64_t>& wide,
+                                llvm::ArrayRef<mlir::ReassociationIndices> groups) {
   const auto extent_of = [&](Source source) { return wide[source.id]; };
-  std::vector<Sum> index;
+  std::vector<IndexSum> index;
   for (const auto& group : groups) {
-    Sum sum;
+    IndexSum sum;
     int64_t stride = 1;
     for (size_t i = group.size(); i-- > 0;) {
       sum = sum + Builder::Iter(static_cast<int>(group[i])) * stride;
@@ -104,10 +104,10 @@ class TensorOpTranslator {
   mlir::LogicalResult ExtractSlice(mlir::tensor::ExtractSliceOp op) {
     if (!IsStatic(op)) return values_.Refuse(op_, "an offset, size or stride that is computed", kStaticHint);
     const llvm::SmallBitVector dropped = op.getDroppedDims();
-    std::vector<Sum> index;
+    std::vector<IndexSum> index;
     int position = 0;
     for (size_t d = 0; d < op.getStaticOffsets().size(); ++d) {
-      Sum sum = Sum::Constant(op.getStaticOffsets()[d]);
+      IndexSum sum = IndexSum::Constant(op.getStaticOffsets()[d]);
       if (!dropped.test(d)) sum = sum + Builder::Iter(position++) * op.getStaticStrides()[d];
       index.push_back(sum);
     }
@@ -120,15 +120,15 @@ class TensorOpTranslator {
     const std::vector<int64_t> domain = ShapeOf(op.getResult());
     const llvm::SmallBitVector dropped = op.getDroppedDims();
     std::vector<Builder::Bound> bounds;
-    std::vector<Sum> index;
+    std::vector<IndexSum> index;
     for (size_t d = 0; d < domain.size(); ++d) {
       const int64_t size = op.getStaticSizes()[d], offset = op.getStaticOffsets()[d];
       const int64_t stride = size == 1 ? 1 : op.getStaticStrides()[d];
       const Source iter = Source::Iter(static_cast<int32_t>(d));
       if (size != domain[d])
-        bounds.push_back({Sum::Of(iter) + Sum::Constant(-offset), (size - 1) * stride + 1});
-      if (stride != 1) bounds.push_back({{-(offset % stride), {Split{iter, 1, 1, stride}}}, 1});
-      if (!dropped.test(d)) index.push_back({-(offset / stride), {Split{iter, 1, stride, 0}}});
+        bounds.push_back({IndexSum::Of(iter) + IndexSum::Constant(-offset), (size - 1) * stride + 1});
+      if (stride != 1) bounds.push_back({{-(offset % stride), {IndexSplit{iter, 1, 1, stride}}}, 1});
+      if (!dropped.test(d)) index.push_back({-(offset / stride), {IndexSplit{iter, 1, stride, 0}}});
     }
     const auto source = Guarded(op.getSource(), index, domain);
     if (mlir::failed(source)) return mlir::failure();
@@ -150,9 +150,9 @@ class TensorOpTranslator {
     }
     const std::vector<int64_t> domain = ShapeOf(op.getResult()), shape = op.getSourceType().getShape().vec();
     std::vector<Builder::Bound> bounds;
-    std::vector<Sum> index;
+    std::vector<IndexSum> index;
     for (size_t d = 0; d < domain.size(); ++d) {
-      index.push_back(Builder::Iter(static_cast<int>(d)) + Sum::Constant(-op.getStaticLow()[d]));
+      index.push_back(Builder::Iter(static_cast<int>(d)) + IndexSum::Constant(-op.getStaticLow()[d]));
       if (op.getStaticLow()[d] > 0 || op.getStaticHigh()[d] > 0) bounds.push_back({index.back(), shape[d]});
     }
     const auto source = Guarded(op.getSource(), index, domain);
@@ -173,7 +173,7 @@ class TensorOpTranslator {
       const int64_t size = llvm::cast<mlir::RankedTensorType>(part.getType()).getDimSize(dim);
       if (size == 0) continue;
       end -= size;
-      std::vector<Sum> index = IdentityOf(domain.size());
+      std::vector<IndexSum> index = IdentityOf(domain.size());
       index[dim].offset = -end;
       const auto element = Guarded(part, index, domain);
       if (mlir::failed(element)) return mlir::failure();
@@ -183,7 +183,7 @@ class TensorOpTranslator {
     return mlir::success();
   }
 
-  mlir::FailureOr<Id> Guarded(mlir::Value source, const std::vector<Sum>& index,
+  mlir::FailureOr<Id> Guarded(mlir::Value source, const std::vector<IndexSum>& index,
                               const std::vector<int64_t>& domain) {
     return values_.Read(source, index, domain, scalars_, op_, /*guarded=*/true);
   }

@@ -57,8 +57,8 @@ std::vector<Builder::IterSpec> ItersOf(const std::vector<int64_t>& domain) {
   return iters;
 }
 
-std::vector<Sum> IdentityOf(size_t rank) {
-  std::vector<Sum> sums;
+std::vector<IndexSum> IdentityOf(size_t rank) {
+  std::vector<IndexSum> sums;
   for (size_t d = 0; d < rank; ++d) sums.push_back(Builder::Iter(static_cast<int>(d)));
   return sums;
 }
@@ -66,11 +66,11 @@ std::vector<Sum> IdentityOf(size_t rank) {
 namespace {
 
 // Sums of loops and constants, and multiples of such.
-std::optional<Sum> AffineIndex(mlir::Value value, Values::IterOf iter_of) {
+std::optional<IndexSum> AffineIndex(mlir::Value value, Values::IterOf iter_of) {
   using namespace mlir::arith;  // NOLINT: the operations of one dialect
   llvm::APInt constant;
   if (mlir::matchPattern(value, mlir::m_ConstantInt(&constant)))
-    return Sum::Constant(constant.getSExtValue());
+    return IndexSum::Constant(constant.getSExtValue());
   mlir::Operation* op = value.getDefiningOp();
   if (auto index = llvm::dyn_cast_or_null<mlir::linalg::IndexOp>(op)) return iter_of(index);
   const bool wide = value.getType().isIndex() || value.getType().isInteger(64);
@@ -131,8 +131,8 @@ mlir::LogicalResult Values::Check(mlir::Value tensor, mlir::Operation* user) {
   return Refuse(user, why);
 }
 
-mlir::LogicalResult Values::SetView(mlir::Value tensor, mlir::Value source, const std::vector<Sum>& index,
-                                    mlir::Operation* op) {
+mlir::LogicalResult Values::SetView(mlir::Value tensor, mlir::Value source,
+                                    const std::vector<IndexSum>& index, mlir::Operation* op) {
   if (mlir::failed(Check(source, op))) return mlir::failure();
   const IndexMap inner{ShapeOf(tensor), index};
   Tensor made = at(source);
@@ -149,7 +149,7 @@ mlir::LogicalResult Values::SetView(mlir::Value tensor, mlir::Value source, cons
   return mlir::success();
 }
 
-mlir::FailureOr<Id> Values::Read(mlir::Value tensor, const std::vector<Sum>& index,
+mlir::FailureOr<Id> Values::Read(mlir::Value tensor, const std::vector<IndexSum>& index,
                                  const std::vector<int64_t>& domain, Scalars& scalars, mlir::Operation* user,
                                  bool guarded) {
   if (mlir::failed(Check(tensor, user))) return mlir::failure();
@@ -162,8 +162,8 @@ mlir::FailureOr<Id> Values::Read(mlir::Value tensor, const std::vector<Sum>& ind
   }
   if (IsWholeBuffer(tensor)) return b_.Load(from.buffer, index);
   bool divides = false;
-  for (const Sum& sum : from.map.results) {
-    for (const Split& split : sum.splits) divides |= split.lower != 1 || split.extent != 0;
+  for (const IndexSum& sum : from.map.results) {
+    for (const IndexSplit& split : sum.splits) divides |= split.lower != 1 || split.extent != 0;
   }
   if (!guarded || !divides) {
     if (const auto map = Compose(from.map, IndexMap{domain, index}))
@@ -184,7 +184,7 @@ mlir::FailureOr<Id> Values::Leaf(mlir::Value scalar, mlir::Operation* user) {
                        "pass it as a tensor");
   }
   Scalars scalars = Outside(op);
-  return Extract(extract, {}, scalars, [](mlir::linalg::IndexOp) { return Sum(); });
+  return Extract(extract, {}, scalars, [](mlir::linalg::IndexOp) { return IndexSum(); });
 }
 
 mlir::FailureOr<Id> Values::Extract(mlir::tensor::ExtractOp op, const std::vector<int64_t>& domain,
@@ -194,18 +194,18 @@ mlir::FailureOr<Id> Values::Extract(mlir::tensor::ExtractOp op, const std::vecto
   Why why;
   if (!ShapeOf(tensor.getType(), &shape, &why)) return Refuse(op, why);
   const auto extent_of = [&](Source source) { return domain[source.id]; };
-  std::vector<std::optional<Sum>> sums;
+  std::vector<std::optional<IndexSum>> sums;
   bool plain = true;
   for (size_t d = 0; d < shape.size(); ++d) {
-    std::optional<Sum> sum = AffineIndex(op.getIndices()[d], iter_of);
+    std::optional<IndexSum> sum = AffineIndex(op.getIndices()[d], iter_of);
     if (sum) sum = Simplify(*sum, extent_of);
     const Interval bounds = sum ? Bounds(*sum, extent_of) : Interval();
     plain = plain && sum && bounds.min >= 0 && bounds.max < shape[d];
     sums.push_back(std::move(sum));
   }
   if (plain) {
-    std::vector<Sum> index;
-    for (std::optional<Sum>& sum : sums) index.push_back(*std::move(sum));
+    std::vector<IndexSum> index;
+    for (std::optional<IndexSum>& sum : sums) index.push_back(*std::move(sum));
     return Read(tensor, index, domain, scalars, op);
   }
   if (mlir::failed(Check(tensor, op))) return mlir::failure();

@@ -33,7 +33,7 @@ std::vector<Extent> Extents(const std::vector<int64_t>& shape);
 
 // Iters called i, j, k... of a block over `domain`, all spatial; and their values.
 std::vector<Builder::IterSpec> ItersOf(const std::vector<int64_t>& domain);
-std::vector<Sum> IdentityOf(size_t rank);
+std::vector<IndexSum> IdentityOf(size_t rank);
 
 // The values of one function, and the program that grows from them. What fails has set `refusal`.
 class Values {
@@ -56,12 +56,12 @@ class Values {
   void SetScalar(mlir::Value scalar, Id buffer) { scalars_[scalar] = buffer; }
   // `tensor` is `source` read at `index` (over tensor's own indices);
   // where that cannot be said, source is copied first.
-  mlir::LogicalResult SetView(mlir::Value tensor, mlir::Value source, const std::vector<Sum>& index,
+  mlir::LogicalResult SetView(mlir::Value tensor, mlir::Value source, const std::vector<IndexSum>& index,
                               mlir::Operation* op);
 
   // The element at `index`, sums over the iters of `domain`. `guarded`: a kWithin protects it, and the index
   // may be out of range.
-  mlir::FailureOr<Id> Read(mlir::Value tensor, const std::vector<Sum>& index,
+  mlir::FailureOr<Id> Read(mlir::Value tensor, const std::vector<IndexSum>& index,
                            const std::vector<int64_t>& domain, Scalars& scalars, mlir::Operation* user,
                            bool guarded = false);
   // A scalar that arith and math did not make: an argument,
@@ -69,7 +69,7 @@ class Values {
   mlir::FailureOr<Id> Leaf(mlir::Value scalar, mlir::Operation* user);
   // A tensor's element: a load where all indices are sums of loops (whose iters `iter_of` gives) and within
   // the tensor, else a gather.
-  using IterOf = llvm::function_ref<Sum(mlir::linalg::IndexOp)>;
+  using IterOf = llvm::function_ref<IndexSum(mlir::linalg::IndexOp)>;
   mlir::FailureOr<Id> Extract(mlir::tensor::ExtractOp op, const std::vector<int64_t>& domain,
                               Scalars& scalars, IterOf iter_of);
   // Translates scalars outside of a body.

@@ -8,11 +8,11 @@
 #include "backends/lower/passes/decompose_reductions.h"
 #include "backends/lower/passes/plan.h"
 #include "backends/lower/passes/share_storage.h"
-#include "backends/lower/passes/short_loops.h"
-#include "backends/lower/pin_loads.h"
+#include "backends/lower/passes/unroll_short_loops.h"
+#include "backends/lower/rematerialize_loads.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/lowerable.h"
-#include "lang/schedule/dissolve.h"
+#include "lang/schedule/inline_nested_blocks.h"
 #include "lang/text/text.h"
 #include "mlir/IR/Verifier.h"
 
@@ -60,19 +60,19 @@ std::vector<std::string> EntryPoints(const Program& program) {
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options) {
   if (absl::Status status = Supported(program); !status.ok()) return status;
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(program);
   if (absl::Status status = VerifyLowerable(nests); !status.ok()) return status;
   PassPrinter print(options.print_after_all);
   Program p = program;
   print("program", [&] { return ToString(p); });
   const std::unordered_map<Id, std::string> calls = Calls(p);
-  DissolveNests(p);
+  InlineNestedBlocks(p);
   print("dissolve-nests", [&] { return ToString(p); });
   DecomposeReductions(p);
   print("decompose-reductions", [&] { return ToString(p); });
   Plan plan = MakePlan(p);
-  WriteOutShortLoops(p, plan, options.vector_bytes);
+  UnrollShortLoops(p, plan, options.vector_bytes);
   print("write-out-short-loops", [&] { return ToString(p); });
   ShareStorage(p, plan);
   print("plan", [&] { return ToString(p, plan); });
@@ -92,7 +92,7 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
     return result;
   };
   print("emit", text);
-  PinLoads(*module, options.vector_registers);
+  RematerializeLoads(*module, options.vector_registers);
   print("pin-loads", text);
   return module;
 }

@@ -13,9 +13,9 @@
 #include "backends/cpu/cores.h"
 #include "backends/cpu/targets.h"
 #include "backends/measure/kernel.h"
+#include "backends/measure/noise_floor.h"
 #include "backends/measure/reference.h"
 #include "backends/measure/reference_kernel.h"
-#include "backends/measure/undisturbed.h"
 #include "backends/runner/pool.h"
 #include "backends/runner/timing.h"
 #include "backends/workers/scratch_folder.h"
@@ -32,11 +32,11 @@ namespace {
 constexpr char kSymbol[] = "kernel";
 constexpr double kThoroughError = 0.02, kRaceError = 0.005;  // of medians
 constexpr int kThoroughRuns = 5, kThoroughRetakes = 32;
-constexpr double kLeastRunSeconds = 5;
+constexpr double kMinRunSeconds = 5;
 // Of samples, of kernels that take this long.
 constexpr double kEnoughSeconds = 1, kEnoughSecondsOfARace = 20;
 constexpr int kRaceProcesses = 5;
-constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // to wait for calm samples
+constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // to wait for quiet samples
 // Of the reference kernel, at the start: samples of 20 us each, in turns that are apart. The least is
 // undisturbed, unless it is this much longer than what is seen later.
 constexpr int kReferenceKernelSamples = 250, kReferenceKernelTurns = 8;
@@ -141,7 +141,7 @@ class CpuMeasurer::Impl {
       result.error = raced.detail;
       if (raced.status != RunStatus::kOk) continue;
       result.samples = i == 0 ? raced.seconds : raced.peer_seconds[i - 1];
-      result.taken = i == 0 ? raced.taken : raced.peer_taken[i - 1];
+      result.raw_samples = i == 0 ? raced.raw_samples : raced.peer_raw_samples[i - 1];
       result.verified = true;
       result.flags = Flags(*racing[i], raced, i == 0 ? raced.preempted : raced.peer_preempted[i - 1]);
       result.flags.others = others_;  // what else wanted the cores
@@ -199,18 +199,18 @@ class CpuMeasurer::Impl {
     ReferenceKernel kernel{.kernel = KernelOf(program, built, kSymbol, {Tolerance{}})};
     for (KernelParam& param : kernel.kernel.params)
       if (param.role == KernelParam::kOutput) param.role = KernelParam::kWorkspace;
-    undisturbed_.emplace(absl::StrCat(target_.fingerprint, kernel.kernel.shared_object),
+    noise_floor_.emplace(absl::StrCat(target_.fingerprint, kernel.kernel.shared_object),
                          options_.object_folder);
     const RunRequest turn = {
         .kernel = kernel.kernel, .timing = {.runs = kReferenceKernelSamples}, .limits = {.seconds = 60}};
-    const bool was_known = undisturbed_->IsKnown();
+    const bool was_known = noise_floor_->IsKnown();
     for (int i = 0; i < (was_known ? 1 : kReferenceKernelTurns); ++i) {
       if (i > 0) absl::SleepFor(kBetweenTurns);
       const RunResult ran = Run(turn);
       if (ran.seconds.empty()) return absl::InternalError(absl::StrCat("the reference kernel: ", ran.detail));
-      undisturbed_->Saw(*std::min_element(ran.seconds.begin(), ran.seconds.end()));
+      noise_floor_->Saw(*std::min_element(ran.seconds.begin(), ran.seconds.end()));
     }
-    kernel.seconds = undisturbed_->seconds();
+    kernel.seconds = noise_floor_->seconds();
     reference_kernel_ = std::move(kernel);
     return absl::OkStatus();
   }
@@ -266,7 +266,7 @@ class CpuMeasurer::Impl {
   double SecondsFor(const Candidate& candidate) const {
     const double best = candidate.request->best_seconds;
     const double limit = std::max(options_.run_seconds, 3 * candidate.reference->seconds);
-    return best > 0 ? std::min(limit, std::max(kLeastRunSeconds, 50 * best)) : limit;
+    return best > 0 ? std::min(limit, std::max(kMinRunSeconds, 50 * best)) : limit;
   }
 
   RunRequest RunOf(const Candidate& candidate) const {
@@ -280,7 +280,7 @@ class CpuMeasurer::Impl {
     run.timing.cold_cache = options_.cold_cache;
     run.reference_kernel = reference_kernel_;
     run.reference = candidate.reference->file;
-    run.wide = candidate.reference->wide;
+    run.stress = candidate.reference->stress;
     return run;
   }
 
@@ -323,8 +323,8 @@ class CpuMeasurer::Impl {
   // request has the right one then.
   bool LearnsThatItWasDisturbed(RunRequest& request, const RunResult& ran) {
     if (!request.reference_kernel || ran.status != RunStatus::kOk) return false;
-    undisturbed_->Saw(request.reference_kernel->seconds * ran.least_slowdown);
-    reference_kernel_->seconds = undisturbed_->seconds();
+    noise_floor_->Saw(request.reference_kernel->seconds * ran.least_slowdown);
+    reference_kernel_->seconds = noise_floor_->seconds();
     if (request.reference_kernel->seconds < kDisturbed * reference_kernel_->seconds) return false;
     request.reference_kernel->seconds = reference_kernel_->seconds;
     return true;
@@ -340,7 +340,7 @@ class CpuMeasurer::Impl {
     if (ran.status == RunStatus::kOk && !written.empty()) {
       const Checked checked =
           references_->Check(*candidate.request->original, *candidate.request->scheduled,
-                             *candidate.reference, written, options_.reference_seconds + kLeastRunSeconds);
+                             *candidate.reference, written, options_.reference_seconds + kMinRunSeconds);
       result.error = checked.error;
       if (!result.error.empty()) {
         result.status = std::string(outcome::kWrongResult);
@@ -353,7 +353,7 @@ class CpuMeasurer::Impl {
     if (!written.empty()) unlink(written.c_str());
     if (!result.ok()) return;
     result.samples = std::move(ran.seconds);
-    result.taken = std::move(ran.taken);
+    result.raw_samples = std::move(ran.raw_samples);
     result.lower_bound = ran.lower_bound;
     result.verified = true;
     result.flags = Flags(candidate, ran, ran.preempted);
@@ -370,7 +370,7 @@ class CpuMeasurer::Impl {
 
   // In several processes, for the pages that a process gets are worth some percent to programs that fill
   // caches, and sometimes half: so many that the median takes nothing from the worst. What was told of a
-  // calm core stands alone.
+  // quiet core stands alone.
   RunResult RunRace(const std::vector<Candidate*>& racing) {
     if (racing.empty()) return {};
     RunRequest run = RunOf(*racing.front());
@@ -388,7 +388,7 @@ class CpuMeasurer::Impl {
     run.timing.max_seconds = wait / kRaceProcesses;
     RunResult all = {.status = RunStatus::kOk};
     all.peer_seconds.resize(run.peers.size());
-    all.peer_taken.resize(run.peers.size());
+    all.peer_raw_samples.resize(run.peers.size());
     all.peer_preempted.resize(run.peers.size());
     int processes = 0, others = 0;
     const double start = MonotonicSeconds(), enough = std::max(kEnoughSecondsOfARace, wait);
@@ -399,16 +399,16 @@ class CpuMeasurer::Impl {
       RunResult ran = Run(run);
       if (LearnsThatItWasDisturbed(run, ran)) ran = Run(run);
       if (ran.status != RunStatus::kOk) return ran;
-      Append(ran.taken, &all.taken);
-      Append(ran.peer_taken, &all.peer_taken);
+      Append(ran.raw_samples, &all.raw_samples);
+      Append(ran.peer_raw_samples, &all.peer_raw_samples);
       all.retaken += ran.retaken;
       all.preempted += ran.preempted;
       for (size_t i = 0; i < all.peer_preempted.size(); ++i) all.peer_preempted[i] += ran.peer_preempted[i];
-      if (ran.calm > all.calm) {
-        all.calm = true;
+      if (ran.quiet > all.quiet) {
+        all.quiet = true;
         all.seconds = std::move(ran.seconds);
         all.peer_seconds = std::move(ran.peer_seconds);
-      } else if (ran.calm == all.calm) {
+      } else if (ran.quiet == all.quiet) {
         Append(ran.seconds, &all.seconds);
         Append(ran.peer_seconds, &all.peer_seconds);
       }
@@ -434,7 +434,7 @@ class CpuMeasurer::Impl {
             .spot_checked = candidate.reference->file.empty(),
             .uninterpreted = !candidate.reference->interpreted,
             .prepare = candidate.kernel.prepare_symbol.has_value(),
-            .disturbed = reference_kernel_ && !ran.calm && !ran.lower_bound,
+            .disturbed = reference_kernel_ && !ran.quiet && !ran.lower_bound,
             .retaken = ran.retaken,
             .preempted = preempted};
   }
@@ -449,7 +449,7 @@ class CpuMeasurer::Impl {
   std::atomic<int> interrupts_{0};
   int started_at_ = 0;
   std::optional<ReferenceKernel> reference_kernel_;
-  std::optional<Undisturbed> undisturbed_;  // of it
+  std::optional<NoiseFloor> noise_floor_;  // of it
   std::unique_ptr<ScratchFolder> scratch_;
   std::unique_ptr<BuilderPool> builders_;
   std::unique_ptr<RunnerPool> runners_;

@@ -3,7 +3,7 @@
 //
 // Checking. Each task's original is compiled and run once. The interpreter checks chosen elements of its
 // outputs. Then every element of every candidate is compared with them (reference.h). All get the same inputs
-// (data.h, seed `data_seed`). If an extremum may cancel out of the outputs (WideSets in
+// (data.h, seed `data_seed`). If an extremum may cancel out of the outputs (StressSets in
 // validator/numeric/tolerance.h), candidates that are timed to the end also run with inputs that lie far
 // apart. Their outputs must be finite where the original's are.
 //
@@ -15,7 +15,7 @@
 //
 // Noise. Times are relative to a reference kernel (reference_kernel.h) that runs before and after each
 // sample, and are given in seconds of an undisturbed machine. A sample is quiet if the reference kernel
-// beside it took as long as undisturbed (undisturbed.h). Others are taken again for a while: for 5 ms, for 50
+// beside it took as long as undisturbed (noise_floor.h). Others are taken again for a while: for 5 ms, for 50
 // ms when thorough, and for `race_seconds` per program in a race. If at least half the wanted samples are
 // quiet, the faster half of the quiet ones is reported. Otherwise all samples are, with the flag "disturbed".
 // Some samples during which another process had the core are taken again too: retaken=N counts these, and
@@ -60,7 +60,7 @@ struct CpuMeasurerOptions {
   double reference_seconds = 60;  // of the original; if it takes longer, only chosen elements are compared
   int64_t run_bytes = 0;          // memory of a run; 0: half of the machine's
   int race_rounds = 20;           // samples of each in a Race
-  double race_seconds = 0.25;     // to wait for calm ones, for each in it
+  double race_seconds = 0.25;     // to wait for quiet ones, for each in it
   BuildLimits build_limits = {};
   std::string object_folder =
       {};  // where built code is kept (backends/builder/object_cache.h); empty: nowhere

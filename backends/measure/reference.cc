@@ -27,7 +27,7 @@ constexpr int kChosen = 64;  // elements of each output
 constexpr double kWideSeconds = 5;
 constexpr int kRunsOfASet = 3;
 // Of the interpreter, beside the compiled original: so long, or as long as so many runs.
-constexpr double kLeastCheckSeconds = 2, kRunsOfACheck = 2;
+constexpr double kMinCheckSeconds = 2, kRunsOfACheck = 2;
 
 std::string InWords(const Program& program, const Element& at) {
   return absl::StrCat(program.Text(program.buffers[at.buffer].name), "[", absl::StrJoin(at.index, ", "), "]");
@@ -145,7 +145,7 @@ void References::BuildAndRun(const Program& original, Reference* reference) {
     reference->failure = std::string(RunStatusName(ran.status));
     return;
   }
-  const double seconds = std::max(kLeastCheckSeconds, kRunsOfACheck * reference->seconds);
+  const double seconds = std::max(kMinCheckSeconds, kRunsOfACheck * reference->seconds);
   const Checked checked = Check(original, original, *reference, run.write_reference_to, seconds);
   reference->error = checked.error;
   reference->interrupted = options_.interrupted();
@@ -166,18 +166,18 @@ void References::BuildAndRun(const Program& original, Reference* reference) {
 
 void References::RunWide(const Program& original, RunRequest run, Reference* reference) {
   const int affordable = static_cast<int>(kWideSeconds / (kRunsOfASet * reference->seconds));
-  run.wide.sets = std::min(WideSets(original), std::max(1, affordable));
-  if (run.wide.sets == 0) return;
-  run.wide.write_reference_to = absl::StrCat(std::exchange(run.write_reference_to, ""), "-wide");
+  run.stress.sets = std::min(StressSets(original), std::max(1, affordable));
+  if (run.stress.sets == 0) return;
+  run.stress.write_reference_to = absl::StrCat(std::exchange(run.write_reference_to, ""), "-wide");
   const RunResult ran = run_(run);
   reference->interrupted = ran.status == RunStatus::kInterrupted;
   if (ran.status == RunStatus::kOk) {
-    reference->wide = {.sets = run.wide.sets, .reference = run.wide.write_reference_to};
+    reference->stress = {.sets = run.stress.sets, .reference = run.stress.write_reference_to};
     return;
   }
   spdlog::warn("the untransformed program {} is not run with inputs that lie far apart: {}", original.name,
                ran.detail);
-  unlink(run.wide.write_reference_to.c_str());
+  unlink(run.stress.write_reference_to.c_str());
 }
 
 }  // namespace kiln

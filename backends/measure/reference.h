@@ -27,8 +27,8 @@ struct Reference {
   std::string file = {};    // all outputs, one after the other; empty: only chosen elements can be compared
   std::vector<Tolerance> tolerances = {};  // of each output
   std::vector<DataRange> ranges = {};      // of each parameter
-  WideInputs wide = {};  // which outputs have to be finite; no sets: any may be what they are
-  double seconds = 0;    // that running the original took, everything included
+  StressInputs stress = {};  // which outputs have to be finite; no sets: any may be what they are
+  double seconds = 0;        // that running the original took, everything included
 
   bool ok() const { return failure.empty() && !interrupted; }
 };

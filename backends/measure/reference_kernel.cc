@@ -11,7 +11,7 @@ Program ReferenceKernelProgram(const Target& target) {
   Builder b("kernel");
   const Id A = b.Input("A", DType::kF32, {kRows, kSize}), B = b.Input("B", DType::kF32, {kSize, kSize}),
            C = b.Output("C", DType::kF32, {kRows, kSize});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   b.Reduce("matmul", {{"i", kRows}, {"j", kSize}, {"k", kSize, IterKind::kReduction}}, Monoid::Kind::kSum,
            {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
 

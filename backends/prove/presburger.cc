@@ -27,8 +27,8 @@ using mlir::presburger::VarKind;
 // The quotients (variable / divisor) in sums.
 using Quotients = std::map<std::pair<int, int64_t>, int>;  // and their columns
 
-void AddQuotients(const Sum& sum, Quotients& quotients) {
-  for (const Split& s : sum.splits) {
+void AddQuotients(const IndexSum& sum, Quotients& quotients) {
+  for (const IndexSplit& s : sum.splits) {
     if (s.lower != 1) quotients[{s.source.id, s.lower}] = 0;
     if (s.extent != 0) quotients[{s.source.id, s.lower * s.extent}] = 0;
   }
@@ -42,7 +42,7 @@ class Polyhedron {
         set_(IntegerPolyhedron(PresburgerSpace::getSetSpace(
             static_cast<unsigned>(f.results.size() + f.points.variables.size())))) {
     const Points& points = f.points;
-    for (const Sum& sum : f.results) AddQuotients(sum, quotients_);
+    for (const IndexSum& sum : f.results) AddQuotients(sum, quotients_);
     for (const Condition& c : points.conditions) AddQuotients(c.value, quotients_);
     for (const Points::Variable& v : points.variables) {
       if (v.value.has_value()) AddQuotients(*v.value, quotients_);
@@ -53,7 +53,7 @@ class Polyhedron {
       column = static_cast<int>(set_.addLocalFloorDiv(row, quotient.second));
     }
     for (size_t v = 0; v < points.variables.size(); ++v) {
-      const Sum variable = Sum::Of(Source::Iter(static_cast<int32_t>(v)));
+      const IndexSum variable = IndexSum::Of(Source::Iter(static_cast<int32_t>(v)));
       Within(variable, points.variables[v].extent);
       if (points.variables[v].value.has_value()) Within(*points.variables[v].value + variable * -1, 1);
     }
@@ -75,17 +75,17 @@ class Polyhedron {
   }
 
  private:
-  std::vector<int64_t> Row(const Sum& sum) const {
+  std::vector<int64_t> Row(const IndexSum& sum) const {
     std::vector<int64_t> row(set_.getNumCols(), 0);
     row.back() = sum.offset;
-    for (const Split& s : sum.splits) {
+    for (const IndexSplit& s : sum.splits) {
       const size_t whole = s.lower == 1 ? results_ + s.source.id : quotients_.at({s.source.id, s.lower});
       row[whole] += s.scale;
       if (s.extent != 0) row[quotients_.at({s.source.id, s.lower * s.extent})] -= s.scale * s.extent;
     }
     return row;
   }
-  void Within(const Sum& value, int64_t extent) {
+  void Within(const IndexSum& value, int64_t extent) {
     std::vector<int64_t> row = Row(value);
     set_.addInequality(row);
     for (int64_t& coefficient : row) coefficient = -coefficient;
@@ -115,13 +115,13 @@ Reply PointOf(const Relation& f, const std::vector<int64_t>& results) {
 Points Product(const Relation& f, const Relation& g) {
   Points both = f.points;
   const auto first = static_cast<int32_t>(both.variables.size());
-  const auto shifted = [&](Sum sum) {
-    for (Split& s : sum.splits) s.source.id += first;
+  const auto shifted = [&](IndexSum sum) {
+    for (IndexSplit& s : sum.splits) s.source.id += first;
     return sum;
   };
   for (const auto& [extent, value] : g.points.variables)
     both.variables.push_back(
-        {extent, value.has_value() ? std::optional<Sum>(shifted(*value)) : std::nullopt});
+        {extent, value.has_value() ? std::optional<IndexSum>(shifted(*value)) : std::nullopt});
   for (const Condition& c : g.points.conditions) both.conditions.push_back({shifted(c.value), c.extent});
   for (size_t r = 0; r < f.results.size(); ++r)
     both.conditions.push_back({f.results[r] + shifted(g.results[r]) * -1, 1});
@@ -241,17 +241,17 @@ Reply CoversHere(const Relation& f, const std::vector<Relation>& g) {
   return results.has_value() ? PointOf(f, *results) : Reply{Answer::kYes};
 }
 
-Reply DeterminesHere(const std::vector<Relation>& f, const std::vector<std::vector<Sum>>& values) {
+Reply DeterminesHere(const std::vector<Relation>& f, const std::vector<std::vector<IndexSum>>& values) {
   for (size_t i = 0; i < f.size(); ++i) {
     for (size_t j = 0; j <= i; ++j) {
       const Points both = Product(f[i], f[j]);
       const auto first = static_cast<int32_t>(f[i].points.variables.size());
       std::vector<Points> wrong;
       if (i != j) wrong.push_back(both);
-      for (const Sum& value : i == j ? values[i] : std::vector<Sum>()) {
-        Sum less = value;  // in the second point
-        for (Split& s : less.splits) s.source.id += first;
-        less = less + value * -1 + Sum::Constant(-1);
+      for (const IndexSum& value : i == j ? values[i] : std::vector<IndexSum>()) {
+        IndexSum less = value;  // in the second point
+        for (IndexSplit& s : less.splits) s.source.id += first;
+        less = less + value * -1 + IndexSum::Constant(-1);
         const Interval bounds = Bounds(less, both);
         if (bounds.max < 0) continue;
         Points some = both;
@@ -281,7 +281,7 @@ Reply PresburgerProver::Covers(const Relation& f, const std::vector<Relation>& g
 }
 
 Reply PresburgerProver::Determines(const std::vector<Relation>& f,
-                                   const std::vector<std::vector<Sum>>& values) {
+                                   const std::vector<std::vector<IndexSum>>& values) {
   return Apart(options_, [&] { return DeterminesHere(f, values); });
 }
 

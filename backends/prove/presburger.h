@@ -19,7 +19,7 @@ class PresburgerProver final : public Prover {
 
   Reply Empty(const Points& points) override;
   Reply Covers(const Relation& f, const std::vector<Relation>& g) override;
-  Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<Sum>>& values) override;
+  Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<IndexSum>>& values) override;
 
  private:
   PresburgerOptions options_;

@@ -16,9 +16,9 @@
 #include "backends/runner/library_product.h"
 #include "backends/runner/protocol.h"
 #include "backends/runner/reference_file.h"
+#include "backends/runner/stress_data.h"
 #include "backends/runner/threads.h"
 #include "backends/runner/timing.h"
-#include "backends/runner/wide_data.h"
 #include "backends/workers/frames.h"
 #include "backends/workers/heap_guard.h"
 #include "backends/workers/limits.h"
@@ -137,11 +137,12 @@ class Child {
     for (const KernelParam& param : request_.kernel.params) {
       if (param.role == KernelParam::kOutput) output_bytes_ += Bytes(param);
     }
-    const WideInputs& wide = request_.wide;
-    for (std::string error : {OpenToWrite(request_.write_reference_to, &written_),
-                              OpenToWrite(wide.write_reference_to, &wide_written_),
-                              MapReference(request_.reference, output_bytes_, &reference_),
-                              MapReference(wide.reference, wide.sets * output_bytes_, &wide_reference_)}) {
+    const StressInputs& stress = request_.stress;
+    for (std::string error :
+         {OpenToWrite(request_.write_reference_to, &written_),
+          OpenToWrite(stress.write_reference_to, &stress_written_),
+          MapReference(request_.reference, output_bytes_, &reference_),
+          MapReference(stress.reference, stress.sets * output_bytes_, &stress_reference_)}) {
       if (!error.empty()) return Failure{.detail = std::move(error)};
     }
     return std::nullopt;
@@ -150,7 +151,7 @@ class Child {
   MaybeFailure Limit() {
     SetLimits(request_.limits.seconds, request_.limits.bytes - param_bytes_,
               std::max(written_ < 0 ? 0 : output_bytes_,
-                       wide_written_ < 0 ? 0 : request_.wide.sets * output_bytes_));
+                       stress_written_ < 0 ? 0 : request_.stress.sets * output_bytes_));
     return std::nullopt;
   }
 
@@ -332,16 +333,16 @@ class Child {
     if (outcome.status != 0)
       return NonZero(kernels_[static_cast<size_t>(outcome.failed)], "the kernel", outcome.status);
     result_.lower_bound = outcome.lower_bound;
-    result_.calm = outcome.calm;
+    result_.quiet = outcome.quiet;
     result_.slowdown = outcome.slowdown;
     result_.least_slowdown = outcome.least_slowdown;
     result_.retaken = outcome.retaken;
     result_.preempted = timed.front().preempted;
     result_.seconds = timed.front().seconds;
-    result_.taken = timed.front().taken;
+    result_.raw_samples = timed.front().raw_samples;
     for (size_t k = 1; k < timed.size(); ++k) {
       result_.peer_seconds.push_back(timed[k].seconds);
-      result_.peer_taken.push_back(timed[k].taken);
+      result_.peer_raw_samples.push_back(timed[k].raw_samples);
       result_.peer_preempted.push_back(timed[k].preempted);
     }
     return std::nullopt;
@@ -362,29 +363,30 @@ class Child {
 
   MaybeFailure RunWide() {
     if (result_.lower_bound) return std::nullopt;
-    for (int set = 0; set < request_.wide.sets; ++set) {
-      if (wide_written_ >= 0) {
+    for (int set = 0; set < request_.stress.sets; ++set) {
+      if (stress_written_ >= 0) {
         if (MaybeFailure failure = WriteWide(set)) return failure;
       }
-      if (wide_reference_ == nullptr) continue;
-      FillWide(set, 1);
+      if (stress_reference_ == nullptr) continue;
+      FillStress(set, 1);
       for (const Loaded& kernel : kernels_) {
         if (!kernel.compared) continue;
         if (const int status = kernel.timed.kernel.Run(); status != 0)
           return NonZero(kernel, "the kernel", status);
-        if (MaybeFailure failure = CompareWide(kernel, wide_reference_ + set * output_bytes_)) return failure;
+        if (MaybeFailure failure = CompareWide(kernel, stress_reference_ + set * output_bytes_))
+          return failure;
       }
     }
     return CheckCanaries();
   }
 
-  void FillWide(int set, double scale) {
+  void FillStress(int set, double scale) {
     for (const Loaded& kernel : kernels_) {
       if (!kernel.compared) continue;
       for (size_t i = 0; i < kernel.buffers.size(); ++i) {
         const KernelParam& param = kernel.object->params[i];
-        if (WideData::Fills(param))
-          wide_data_.Fill(static_cast<int>(i), param, set, scale, kernel.buffers[i]);
+        if (StressData::Fills(param))
+          stress_data_.Fill(static_cast<int>(i), param, set, scale, kernel.buffers[i]);
       }
     }
   }
@@ -393,7 +395,7 @@ class Child {
     const Loaded& kernel = kernels_.front();
     std::vector<std::string> outputs(kernel.buffers.size());
     for (const double scale : {1.0, 0.8, 1.25}) {
-      FillWide(set, scale);
+      FillStress(set, scale);
       if (const int status = kernel.timed.kernel.Run(); status != 0)
         return NonZero(kernel, "the kernel", status);
       for (size_t i = 0; i < outputs.size(); ++i) {
@@ -405,8 +407,8 @@ class Child {
       }
     }
     for (const std::string& output : outputs) {
-      if (!WriteAll(wide_written_, output))
-        return Failure{.detail = CannotWrite(request_.wide.write_reference_to)};
+      if (!WriteAll(stress_written_, output))
+        return Failure{.detail = CannotWrite(request_.stress.write_reference_to)};
     }
     return std::nullopt;
   }
@@ -478,9 +480,9 @@ class Child {
   std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
   cpu_set_t cores_ = {};  // that the threads share
   int64_t output_bytes_ = 0, param_bytes_ = 0;
-  int written_ = -1, wide_written_ = -1;
-  const char *reference_ = nullptr, *wide_reference_ = nullptr;
-  WideData wide_data_{request_.data_seed, request_.wide.sets};
+  int written_ = -1, stress_written_ = -1;
+  const char *reference_ = nullptr, *stress_reference_ = nullptr;
+  StressData stress_data_{request_.data_seed, request_.stress.sets};
   RunResult result_;
 };
 

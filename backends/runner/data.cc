@@ -92,7 +92,7 @@ void FillInput(uint64_t seed, int param, const std::string& dtype, int64_t first
   });
 }
 
-void FillWide(uint64_t seed, int param, const std::string& dtype, double scale, int64_t count, void* out) {
+void FillStress(uint64_t seed, int param, const std::string& dtype, double scale, int64_t count, void* out) {
   const uint64_t key = Key(seed, param);
   WithDType(dtype, [&](auto type) {
     if constexpr (decltype(type)::kFloat) {

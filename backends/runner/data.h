@@ -36,7 +36,7 @@ void FillInput(uint64_t seed, int param, const std::string& dtype, int64_t first
 // Writes floats that lie far apart: `scale` times numbers of both signs
 // that are distributed exponentially, so that of however many the largest exceeds the second, nine times in
 // ten, by so much that exp of the difference is infinite. For |scale| up to 1.25 all are finite.
-void FillWide(uint64_t seed, int param, const std::string& dtype, double scale, int64_t count, void* out);
+void FillStress(uint64_t seed, int param, const std::string& dtype, double scale, int64_t count, void* out);
 
 // Fills `bytes` with a pattern that a kernel is unlikely to compute: as floats large numbers of both signs,
 // so that neither a missing store nor a missing initialization of a sum, a minimum or a maximum goes unseen.

@@ -33,16 +33,17 @@ struct RunFields {
       visit(value.kernel, value.seconds);
     } else if constexpr (std::is_same_v<T, RunLimits>) {
       visit(value.seconds, value.bytes);
-    } else if constexpr (std::is_same_v<T, WideInputs>) {
+    } else if constexpr (std::is_same_v<T, StressInputs>) {
       visit(value.sets, value.reference, value.write_reference_to);
     } else if constexpr (std::is_same_v<T, RunRequest>) {
       visit(value.kernel, value.peers, value.data_seed, value.threads, value.timing, value.limits,
-            value.reference_kernel, value.reference, value.write_reference_to, value.wide);
+            value.reference_kernel, value.reference, value.write_reference_to, value.stress);
     } else {
       static_assert(std::is_same_v<T, RunResult>);
-      visit(value.status, value.detail, value.signal, value.seconds, value.calm, value.slowdown,
+      visit(value.status, value.detail, value.signal, value.seconds, value.quiet, value.slowdown,
             value.least_slowdown, value.retaken, value.preempted, value.peer_seconds, value.prepare_seconds,
-            value.lower_bound, value.max_error, value.taken, value.peer_taken, value.peer_preempted);
+            value.lower_bound, value.max_error, value.raw_samples, value.peer_raw_samples,
+            value.peer_preempted);
     }
   }
 };

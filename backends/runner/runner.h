@@ -84,13 +84,13 @@ struct TimingPolicy {
   std::vector<StopRule> stop_rules = {};
   // Samples that took this long in all are enough, were it fewer than `runs`. 0: never.
   double enough_seconds = 0;
-  // With a reference kernel more samples are taken until `runs` of each kernel are calm: before and after
+  // With a reference kernel more samples are taken until `runs` of each kernel are quiet: before and after
   // them and their neighbours the reference kernel takes at most 1.1 of its undisturbed time. For who shares
   // a core slows each kernel by a factor of its own, so that dividing by that of the reference kernel does
-  // not make up for it. If half of `runs` are calm in the end, of each, the faster half of the calm ones is
+  // not make up for it. If half of `runs` are quiet in the end, of each, the faster half of the quiet ones is
   // told, for what slows a part of a sample is not seen before and after it; else all are. Without
   // target_error that is all; with it, more are taken until the standard error of the median of what is told
-  // is at most that part of it, or max_samples of each are calm. Either ends after max_seconds.
+  // is at most that part of it, or max_samples of each are quiet. Either ends after max_seconds.
   double target_error = 0;
   int max_samples = 100;  // no more are told, unless `runs` is more
   double max_seconds = 1;
@@ -114,10 +114,10 @@ struct RunLimits {
   int64_t bytes = int64_t{4} << 30;  // memory that parameters and kernel may have
 };
 
-// Runs after the timing, unless a stop rule ended that, with floats of inputs that lie far apart (FillWide):
+// Runs after the timing, unless a stop rule ended that, with floats of inputs that lie far apart (FillStress):
 // so often, each time with others. Of the outputs it is compared only whether they are finite where they
 // should be, since how far right ones may differ is not known there.
-struct WideInputs {
+struct StressInputs {
   int sets = 0;
   // Like those of RunRequest, of each set in turn. In what is written, floats are NaN that are not finite
   // with inputs a fifth smaller and a quarter larger too: there rounding might decide.
@@ -142,7 +142,7 @@ struct RunRequest {
   std::string reference = {};
   // Where to write such a file from the outputs of `kernel`. Whole if and only if the result is ok.
   std::string write_reference_to = {};
-  WideInputs wide = {};
+  StressInputs stress = {};
 };
 
 enum class RunStatus {
@@ -168,16 +168,16 @@ struct RunResult {
   // The whole timing: of each round the sample as the clock told it (without the time that another process
   // had the core, where one thread ran), and how many times as long as undisturbed the reference kernel took
   // before or after it, the larger one (1 without one); the next round's follow.
-  std::vector<double> taken = {};
-  bool calm = false;          // they are the faster calm ones (TimingPolicy)
+  std::vector<double> raw_samples = {};
+  bool quiet = false;         // they are the faster quiet ones (TimingPolicy)
   double slowdown = 1;        // of the reference kernel around the samples, their median
   double least_slowdown = 1;  // less than 1: its ReferenceKernel::seconds are too long
   int retaken = 0,
       preempted = 0;  // samples taken again (TimingPolicy::retakes), and disturbed ones that stayed
   std::vector<std::vector<double>> peer_seconds =
       {};  // of each peer; without a reference kernel, sample i is of the same round as seconds[i]
-  std::vector<std::vector<double>> peer_taken = {};  // rounds are those of `taken`
-  std::vector<int> peer_preempted = {};              // as `preempted`
+  std::vector<std::vector<double>> peer_raw_samples = {};  // rounds are those of `raw_samples`
+  std::vector<int> peer_preempted = {};                    // as `preempted`
   double prepare_seconds = 0;
   bool lower_bound = false;  // a stop rule ended the timing
   // The largest |found - wanted| / (absolute + relative * |wanted|) over all outputs: 1 is the limit.

@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-constexpr double kMostSeconds = 1;
+constexpr double kMaxSeconds = 1;
 
 struct Meeting {
   const int count;
@@ -42,7 +42,7 @@ int StartThreads(int count) {
   cpu_set_t usable;
   CPU_ZERO(&usable);
   sched_getaffinity(0, sizeof usable, &usable);
-  Meeting meeting{count, MonotonicSeconds() + kMostSeconds, {}};
+  Meeting meeting{count, MonotonicSeconds() + kMaxSeconds, {}};
   for (int core = 0; core < CPU_SETSIZE; ++core) {
     if (CPU_ISSET(core, &usable)) meeting.cores.push_back(core);
   }

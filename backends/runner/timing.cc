@@ -21,7 +21,7 @@ constexpr int kMaxRepeats = 1 << 20;
 constexpr double kFillsCaches = 0.1;  // a run this long has filled them before it matters
 constexpr int64_t kCacheLine = 64;
 constexpr int kReferenceRuns = 4;
-constexpr double kCalm = 1.1;     // times as long as undisturbed; beside another on its core it takes 1.5
+constexpr double kQuiet = 1.1;    // times as long as undisturbed; beside another on its core it takes 1.5
 constexpr double kNoLoss = 0.02;  // of a sample: less than that changes nothing
 constexpr double kSlice =
     0.01;  // of a scheduler: what runs longer is preempted each time that others want the core
@@ -199,33 +199,33 @@ std::vector<double> FasterHalf(const std::vector<double>& seconds) {
   return half;
 }
 
-// The samples of kernels that are timed in turns. Calm are those that are calm themselves, and between calm
+// The samples of kernels that are timed in turns. Quiet are those that are quiet themselves, and between quiet
 // ones: a core that is shared for a moment shows before or after.
 class Samples {
  public:
-  explicit Samples(size_t kernels) : all_(kernels), calm_(kernels) {}
+  explicit Samples(size_t kernels) : all_(kernels), quiet_(kernels) {}
 
   void Add(size_t kernel, const Sample& sample, int most) {
     if (static_cast<int>(all_[kernel].size()) < most) all_[kernel].push_back(sample.seconds);
-    const bool calm = sample.most_slowdown <= kCalm;
-    if (!calm && counted_ != nullptr) counted_->pop_back();
-    counted_ = calm && was_calm_ ? &calm_[kernel] : nullptr;
+    const bool quiet = sample.most_slowdown <= kQuiet;
+    if (!quiet && counted_ != nullptr) counted_->pop_back();
+    counted_ = quiet && was_quiet_ ? &quiet_[kernel] : nullptr;
     if (counted_ != nullptr) counted_->push_back(sample.seconds);
-    was_calm_ = calm;
+    was_quiet_ = quiet;
   }
 
-  bool AreCalm(int least) const {
-    return std::all_of(calm_.begin(), calm_.end(), [&](const std::vector<double>& seconds) {
+  bool AreQuiet(int least) const {
+    return std::all_of(quiet_.begin(), quiet_.end(), [&](const std::vector<double>& seconds) {
       return static_cast<int>(seconds.size()) >= least;
     });
   }
   const std::vector<std::vector<double>>& all() const { return all_; }
-  const std::vector<std::vector<double>>& calm() const { return calm_; }
+  const std::vector<std::vector<double>>& quiet() const { return quiet_; }
 
  private:
-  std::vector<std::vector<double>> all_, calm_;
+  std::vector<std::vector<double>> all_, quiet_;
   std::vector<double>* counted_ = nullptr;  // ends with the last sample
-  bool was_calm_ = true;
+  bool was_quiet_ = true;
 };
 
 bool StopRuleHolds(const TimingPolicy& policy, const std::vector<double>& seconds) {
@@ -240,9 +240,9 @@ bool EnoughSamples(const TimingPolicy& policy, const Samples& samples, double sp
   if (policy.enough_seconds > 0 && spent >= policy.enough_seconds) return true;
   if (rounds < policy.runs) return false;
   if (passed >= policy.max_seconds) return true;
-  if (!samples.AreCalm(policy.runs)) return false;
-  if (policy.target_error <= 0 || samples.AreCalm(policy.max_samples)) return true;
-  return std::all_of(samples.calm().begin(), samples.calm().end(), [&](const std::vector<double>& seconds) {
+  if (!samples.AreQuiet(policy.runs)) return false;
+  if (policy.target_error <= 0 || samples.AreQuiet(policy.max_samples)) return true;
+  return std::all_of(samples.quiet().begin(), samples.quiet().end(), [&](const std::vector<double>& seconds) {
     return ErrorOfMedian(FasterHalf(seconds)) <= policy.target_error;
   });
 }
@@ -282,8 +282,8 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
       if (kept->preemptions > 0) ++(*kernels)[k].preempted;
       slowdowns.push_back(kept->slowdown);
       samples.Add(k, *kept, most);
-      std::vector<double>& taken = (*kernels)[k].taken;
-      taken.insert(taken.end(), {kept->seconds * kept->slowdown, kept->most_slowdown});
+      std::vector<double>& raw_samples = (*kernels)[k].raw_samples;
+      raw_samples.insert(raw_samples.end(), {kept->seconds * kept->slowdown, kept->most_slowdown});
     }
     ++*rounds;
     backwards = !backwards;
@@ -291,9 +291,9 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
   } while (!outcome.lower_bound && !EnoughSamples(policy, samples, spent, MonotonicSeconds() - start) &&
            std::chrono::steady_clock::now() < give_up);
   outcome.slowdown = Median(slowdowns);
-  outcome.calm = reference != nullptr && samples.AreCalm((policy.runs + 1) / 2);  // fewer say less than all
+  outcome.quiet = reference != nullptr && samples.AreQuiet((policy.runs + 1) / 2);  // fewer say less than all
   for (size_t k = 0; k < kernels->size(); ++k)
-    (*kernels)[k].seconds = outcome.calm ? FasterHalf(samples.calm()[k]) : samples.all()[k];
+    (*kernels)[k].seconds = outcome.quiet ? FasterHalf(samples.quiet()[k]) : samples.all()[k];
   return outcome;
 }
 

@@ -28,9 +28,9 @@ struct TimedKernel {
   BoundKernel kernel;
   std::vector<std::pair<const void*, int64_t>> memory;  // what a cold cache does not hold: address, bytes
   double warm_up_seconds = 0;
-  std::vector<double> seconds;  // the samples that are told come here
-  std::vector<double> taken;    // all of them: RunResult::taken
-  int preempted = 0;            // of them, those during which another process had the core
+  std::vector<double> seconds;      // the samples that are told come here
+  std::vector<double> raw_samples;  // all of them: RunResult::raw_samples
+  int preempted = 0;                // of them, those during which another process had the core
 };
 
 // RunRequest::reference_kernel.
@@ -43,7 +43,7 @@ struct TimingOutcome {
   int status = 0;             // the first one that was not 0; it ends the timing
   int failed = -1;            // the kernel that returned it
   bool lower_bound = false;   // a stop rule held for the first kernel
-  bool calm = false;          // the samples are calm ones (TimingPolicy)
+  bool quiet = false;         // the samples are quiet ones (TimingPolicy)
   double slowdown = 1;        // of the reference, the median
   double least_slowdown = 1;  // less than 1: what was taken for undisturbed was not
   int retaken = 0;            // samples that were taken again, as another process had the core meanwhile

@@ -5,9 +5,9 @@
 namespace kiln {
 namespace {
 
-constexpr int kMostBlocks = 4096;
+constexpr int kMaxBlocks = 4096;
 
-std::array<std::atomic<GuardedBuffer*>, kMostBlocks> g_blocks;
+std::array<std::atomic<GuardedBuffer*>, kMaxBlocks> g_blocks;
 std::atomic<int64_t> g_spare{0}, g_violated{-1};
 std::atomic<bool> g_used{false};
 thread_local bool t_allocates = false;  // a block itself

@@ -32,7 +32,7 @@ import operators  # noqa: E402
 
 PEERS = ["mkl", "openblas", "onednn", "onednn_plain", "onnxruntime", "openvino", "tvm", "bandwidth", "fma"]
 RUNS, PAIRS, SHORTEST = 3, 50, 2e-4
-COMMON_SPACE = ("pin site=read-reuse to=0 | pin site=lanes-across to=0 | each-block(auto-inline) | each-block(auto-inline | add-rfactor | "
+COMMON_SPACE = ("pin site=read-reuse to=0 | pin site=vector-axis to=0 | each-block(auto-inline) | each-block(auto-inline | add-rfactor | "
                 "multi-level-tiling structure=SSRSRS waste-percent=0 max-innermost=64) | random-compute-location | "
                 "parallelize-vectorize-unroll max-vector=64")
 ONE_THREAD = {name: "1" for name in ("MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "TVM_NUM_THREADS")}

@@ -14,24 +14,24 @@ Indices IndicesAt(const Program& p, absl::Span<const Id> marks) {
   return indices;
 }
 
-bool IsWhole(const Split& split) { return split.lower == 1 && split.extent == 0; }
+bool IsWhole(const IndexSplit& split) { return split.lower == 1 && split.extent == 0; }
 
-bool IsOneSource(const Sum& sum) {
+bool IsOneSource(const IndexSum& sum) {
   return sum.offset == 0 && sum.splits.size() == 1 && sum.splits[0].scale == 1 && IsWhole(sum.splits[0]);
 }
 
 // The loop whose next iteration increases an index by 1, or kNone. The index must be that loop alone, or a
 // sum of spatial loops in which the other loops step over its whole range: in g * 16 + c with c < 16, it is
 // the loop of c.
-Id StepsByOne(const Program& p, Id block, const Bindings& bindings, const Sum& index) {
+Id StepsByOne(const Program& p, Id block, const Bindings& bindings, const IndexSum& index) {
   const auto iters = p.Iters(p.block(block).iters);
-  const auto one =
-      std::find_if(index.splits.begin(), index.splits.end(), [](const Split& s) { return s.scale == 1; });
+  const auto one = std::find_if(index.splits.begin(), index.splits.end(),
+                                [](const IndexSplit& s) { return s.scale == 1; });
   if (one == index.splits.end() || one->source.kind != Source::Kind::kIter || index.offset != 0) return kNone;
-  const Sum& binding = bindings.iters[one->source.id];
+  const IndexSum& binding = bindings.iters[one->source.id];
   if (!IsWhole(*one) || !IsOneSource(binding) || binding.splits[0].source.kind != Source::Kind::kLoop)
     return kNone;
-  const bool over = std::all_of(index.splits.begin(), index.splits.end(), [&](const Split& other) {
+  const bool over = std::all_of(index.splits.begin(), index.splits.end(), [&](const IndexSplit& other) {
     return &other == &*one || (other.source.kind == Source::Kind::kIter && IsWhole(other) &&
                                iters[other.source.id].kind == IterKind::kSpatial &&
                                iters[one->source.id].kind == IterKind::kSpatial &&
@@ -52,11 +52,11 @@ std::vector<Indices> ReadIndices(const Program& p, Id block) {
   return reads;
 }
 
-std::vector<Id> LoopsAlong(const Bindings& bindings, const Sum& index) {
+std::vector<Id> LoopsAlong(const Bindings& bindings, const IndexSum& index) {
   std::vector<Id> loops;
-  for (const Split& split : index.splits) {
+  for (const IndexSplit& split : index.splits) {
     if (split.source.kind != Source::Kind::kIter) continue;
-    for (const Split& part : bindings.iters[split.source.id].splits)
+    for (const IndexSplit& part : bindings.iters[split.source.id].splits)
       if (part.source.kind == Source::Kind::kLoop) loops.push_back(part.source.id);
   }
   return loops;
@@ -114,7 +114,7 @@ int LastWindow(const Program& p, Id block) {
   const Bindings bindings = ResolveBindings(p, block);
   int window = -1;
   for (const Indices& read : ReadIndices(p, block)) {
-    for (const Sum& index : read) {
+    for (const IndexSum& index : read) {
       int reduction = -1;
       bool spatial = false;
       for (const Id loop : LoopsAlong(bindings, index)) {

@@ -14,10 +14,10 @@ inline constexpr absl::string_view kFastMath = "fast-math";
 
 // On a sum of products: assumes that all factors are finite. Then a term with a factor that is zero beyond
 // the bounds of its buffer adds nothing and may be left out. The lemma assume-finite sets it.
-inline constexpr absl::string_view kFinite = "finite";
+inline constexpr absl::string_view kAssumeFinite = "finite";
 
 // On a block: stores bypass the caches (non-temporal stores). It pays for results that do not fit the caches.
-inline constexpr absl::string_view kStream = "stream";
+inline constexpr absl::string_view kNonTemporal = "stream";
 
 // On a serial loop: unroll by this factor, if it divides the extent.
 inline constexpr absl::string_view kUnrolledSteps = "unrolled-steps";

@@ -17,7 +17,7 @@ std::vector<size_t> DimsInMemory(const Program& p, Id buffer) {
   };
   for (size_t d = 0; d < dims; ++d) move_last(d);
   for (const Id axis : p.List(p.buffers[buffer].layout.axes))
-    for (const Split& split : p.SumOf(axis).splits) move_last(split.source.id);
+    for (const IndexSplit& split : p.SumOf(axis).splits) move_last(split.source.id);
   return order;
 }
 
@@ -25,9 +25,9 @@ std::vector<ResultAxis> ResultAxes(const Program& p, const Bindings& bindings) {
   const Indices indices = ResultIndices(p, bindings.block);
   std::vector<ResultAxis> axes;
   for (const size_t d : DimsInMemory(p, p.Accesses(p.block(bindings.block).dests)[0].buffer)) {
-    Sum by_one;
+    IndexSum by_one;
     std::copy_if(indices[d].splits.begin(), indices[d].splits.end(), std::back_inserter(by_one.splits),
-                 [](const Split& split) { return split.scale == 1; });
+                 [](const IndexSplit& split) { return split.scale == 1; });
     axes.push_back({d, LoopsAlong(bindings, indices[d]), LoopsAlong(bindings, by_one)});
   }
   return axes;

@@ -15,32 +15,33 @@ Id Resolver::Definition(Source source) const {
   return node.kind == Node::Kind::kLoop ? kNone : program_.loops[node.index].definition;
 }
 
-Sum Resolver::Resolve(Source source) {
+IndexSum Resolver::Resolve(Source source) {
   const Id definition = Definition(source);
-  return definition == kNone ? Sum::Of(source) : ResolveChecked(definition);
+  return definition == kNone ? IndexSum::Of(source) : ResolveChecked(definition);
 }
 
-Sum Resolver::Resolve(Id mark, Interval* bounds) {
-  const Mark& m = program_.marks[mark];
-  Sum sum = Sum::Constant(m.offset);
+IndexSum Resolver::Resolve(Id mark, Interval* bounds) {
+  const IndexMark& m = program_.marks[mark];
+  IndexSum sum = IndexSum::Constant(m.offset);
   bool divides_marks = false;
-  for (const Split& split : program_.Splits(m.splits)) {
+  for (const IndexSplit& split : program_.Splits(m.splits)) {
     const Id definition = Definition(split.source);
     if (definition == kNone) {
       sum.splits.push_back(split);
       continue;
     }
-    Sum value = ResolveChecked(definition);
+    IndexSum value = ResolveChecked(definition);
     // A remainder by at least the source's extent has no effect, even with imperfect tiles. Extent 1 gives 0.
     const Source source = Source::Mark(definition);
     const bool whole = split.extent != 1 && split.lower * split.extent >= extents_(source);
     const int64_t extent = whole ? 0 : split.extent;
     if (split.lower != 1 || extent != 0) {
-      std::optional<Sum> digit = DivMod(value, split.lower, extent, extents_);
-      value = digit.has_value() ? *std::move(digit) : Sum{0, {Split{source, 1, split.lower, extent}}};
+      std::optional<IndexSum> digit = DivMod(value, split.lower, extent, extents_);
+      value =
+          digit.has_value() ? *std::move(digit) : IndexSum{0, {IndexSplit{source, 1, split.lower, extent}}};
     }
     sum.offset += value.offset * split.scale;
-    for (Split& part : value.splits) {
+    for (IndexSplit& part : value.splits) {
       part.scale *= split.scale;
       sum.splits.push_back(part);
       divides_marks |= part.source.kind == Source::Kind::kMark;
@@ -50,10 +51,10 @@ Sum Resolver::Resolve(Id mark, Interval* bounds) {
   // Simplify may have joined digits that could not be expressed alone. Tries again to express the joined
   // ones.
   for (size_t i = 0; divides_marks && i < sum.splits.size();) {
-    const Split split = sum.splits[i++];
+    const IndexSplit split = sum.splits[i++];
     if (split.source.kind != Source::Kind::kMark) continue;
     const bool whole = split.lower == 1 && split.extent == 0;
-    std::optional<Sum> value = ResolveChecked(split.source.id);
+    std::optional<IndexSum> value = ResolveChecked(split.source.id);
     if (!whole) value = DivMod(*value, split.lower, split.extent, extents_);
     if (!value.has_value()) continue;
     sum.splits.erase(sum.splits.begin() + static_cast<int64_t>(i) - 1);
@@ -63,16 +64,16 @@ Sum Resolver::Resolve(Id mark, Interval* bounds) {
   return sum;
 }
 
-Sum Resolver::ResolveChecked(Id mark) {
-  const Mark& m = program_.marks[mark];
+IndexSum Resolver::ResolveChecked(Id mark) {
+  const IndexMark& m = program_.marks[mark];
   if (m.splits.count == 1 && m.offset == 0) {  // a mark that renames another mark with the same extent
-    const Split& s = program_.splits[m.splits.begin];
+    const IndexSplit& s = program_.splits[m.splits.begin];
     const Id definition = s.scale == 1 && s.lower == 1 && s.extent == 0 ? Definition(s.source) : kNone;
     if (definition != kNone && program_.marks[definition].extent == m.extent)
       return ResolveChecked(definition);
   }
   Interval bounds;
-  Sum value = Resolve(mark, &bounds);
+  IndexSum value = Resolve(mark, &bounds);
   const int64_t extent = m.extent.UpperBound();
   if (bounds.min < 0 || bounds.max >= extent + KILN_DEFECT("bindings.guard")) {
     const auto same = [&](const Guard& g) { return g.extent == extent && g.value == value; };
@@ -84,18 +85,19 @@ Sum Resolver::ResolveChecked(Id mark) {
 namespace {
 
 // Rewrites a sum over the iters of the block `around` as a sum over the loops outside of that block.
-Sum Outside(const Program& program, const Bindings& around, const Sum& sum, ExtentOf extents) {
-  Sum outside = Sum::Constant(sum.offset);
-  for (const Split& split : sum.splits) {
+IndexSum Outside(const Program& program, const Bindings& around, const IndexSum& sum, ExtentOf extents) {
+  IndexSum outside = IndexSum::Constant(sum.offset);
+  for (const IndexSplit& split : sum.splits) {
     if (split.source.kind != Source::Kind::kIter) {
       outside.splits.push_back(split);
       continue;
     }
     const Iter& iter = program.Iters(program.block(around.block).iters)[split.source.id];
     const int64_t extent = split.lower * split.extent < iter.extent.UpperBound() ? split.extent : 0;
-    std::optional<Sum> value = around.iters[split.source.id];
+    std::optional<IndexSum> value = around.iters[split.source.id];
     if (split.lower != 1 || extent != 0) value = DivMod(*value, split.lower, extent, extents);
-    if (!value.has_value()) value = Sum{0, {Split{Source::Mark(iter.binding), 1, split.lower, extent}}};
+    if (!value.has_value())
+      value = IndexSum{0, {IndexSplit{Source::Mark(iter.binding), 1, split.lower, extent}}};
     outside = std::move(outside) + std::move(*value) * split.scale;
   }
   return Simplify(outside, extents);
@@ -113,16 +115,16 @@ Bindings ResolveBindings(const Program& program, Id block) {
   }
   result.guards = resolver.guards();
   for (const Id mark : program.List(program.block(block).domain)) {
-    const Sum value = Outside(program, result, program.SumOf(mark), resolver.extents());
+    const IndexSum value = Outside(program, result, program.SumOf(mark), resolver.extents());
     const Interval bounds = Bounds(value, resolver.extents());
     const int64_t extent = program.marks[mark].extent.UpperBound();
     if (bounds.min < 0 || bounds.max >= extent) result.guards.push_back({value, extent});
   }
   if (enclosing == kNone) return result;
   Bindings around = ResolveBindings(program, enclosing);
-  for (Sum& iter : result.iters) iter = Outside(program, around, iter, Extents(program));
+  for (IndexSum& iter : result.iters) iter = Outside(program, around, iter, Extents(program));
   for (const Guard& guard : result.guards) {
-    const Sum value = Outside(program, around, guard.value, Extents(program));
+    const IndexSum value = Outside(program, around, guard.value, Extents(program));
     const auto same = [&](const Guard& g) { return g.extent == guard.extent && g.value == value; };
     if (std::none_of(around.guards.begin(), around.guards.end(), same))
       around.guards.push_back({value, guard.extent});
@@ -133,7 +135,7 @@ Bindings ResolveBindings(const Program& program, Id block) {
 
 std::optional<int64_t> StepOf(const Program& program, Id block, Id mark, Id loop) {
   int64_t total = 0;
-  for (const Split& split : program.Splits(program.marks[mark].splits)) {
+  for (const IndexSplit& split : program.Splits(program.marks[mark].splits)) {
     const Source source = split.source;
     std::optional<int64_t> step;
     if (source.kind == Source::Kind::kMark) {
@@ -179,7 +181,7 @@ std::vector<bool> Feeds(const Program& program, Id block, IterKind kind) {
   };
   absl::InlinedVector<Use, 16> work;
   const auto push = [&](Id mark, Id scope) {
-    for (const Split& s : program.Splits(program.marks[mark].splits)) work.push_back({s.source, scope});
+    for (const IndexSplit& s : program.Splits(program.marks[mark].splits)) work.push_back({s.source, scope});
   };
   for (const Iter& iter : program.Iters(program.block(block).iters)) {
     if (iter.kind == kind) push(iter.binding, EnclosingBlock(program, block));

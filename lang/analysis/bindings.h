@@ -13,7 +13,7 @@ namespace kiln {
 // A condition that may fail: 0 <= value < extent. A parametric extent is replaced by its upper bound, here
 // and in Extents.
 struct Guard {
-  Sum value;
+  IndexSum value;
   int64_t extent = 0;
 };
 
@@ -41,12 +41,12 @@ class Resolver {
   // `scope`: the enclosing block whose iters the bindings may use; kNone at the root.
   explicit Resolver(const Program& program, Id scope = kNone) : program_(program), extents_(program, scope) {}
 
-  Sum Resolve(Id mark, Interval* bounds = nullptr);
+  IndexSum Resolve(Id mark, Interval* bounds = nullptr);
   // The value of a source: a live loop or an iter stands for itself, a dead loop for its definition, a mark
   // for its value.
-  Sum Resolve(Source source);
+  IndexSum Resolve(Source source);
   // Like Resolve, for a mark that must lie within its extent for an instance to exist.
-  Sum ResolveChecked(Id mark);
+  IndexSum ResolveChecked(Id mark);
 
   const std::vector<Guard>& guards() const { return guards_; }
   const Extents& extents() const { return extents_; }
@@ -63,7 +63,7 @@ class Resolver {
 // of the cost of a region analysis: compute them once and reuse them.
 struct Bindings {
   Id block = kNone;
-  std::vector<Sum> iters;
+  std::vector<IndexSum> iters;
   std::vector<Guard> guards;
 };
 Bindings ResolveBindings(const Program& program, Id block);

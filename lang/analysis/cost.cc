@@ -46,7 +46,7 @@ int64_t InstructionsOf(const Expr& e) {
 }
 
 bool Uses(const Program& p, Id mark, int iter) {
-  for (const Split& s : p.Splits(p.marks[mark].splits)) {
+  for (const IndexSplit& s : p.Splits(p.marks[mark].splits)) {
     if (s.source == Source::Iter(iter)) return true;
   }
   return false;
@@ -102,7 +102,7 @@ bool KeepsOrder(const Program& program, Id block) {
     const Expr& e = program.exprs[load];
     int last = -1;
     for (const Id mark : program.List(e.AsLoad().index)) {
-      for (const Split& s : program.Splits(program.marks[mark].splits)) {
+      for (const IndexSplit& s : program.Splits(program.marks[mark].splits)) {
         if (s.source.kind != Source::Kind::kIter ||
             program.Iters(program.block(block).iters)[s.source.id].extent.UpperBound() == 1)
           continue;

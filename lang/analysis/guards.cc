@@ -53,7 +53,7 @@ bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id bu
     for (size_t d = 0; d < index.size(); ++d) {
       const std::optional<SimpleIndex> simple = AsSimpleIndex(program, index[d]);
       if (simple.has_value() && simple->offset == 0 && iters[simple->iter].extent == shape[d]) continue;
-      for (const Split& split : program.Splits(program.marks[index[d]].splits)) {
+      for (const IndexSplit& split : program.Splits(program.marks[index[d]].splits)) {
         if (IsGuarded(program, bindings, split.source.id)) return true;
       }
     }

@@ -17,10 +17,10 @@ struct Digit {
 
 // Adds the digits of the loops that the value of a sum determines: those terms must form a mixed-radix
 // number. `reach` bounds how far the other terms may change the value.
-void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& extents, int64_t reach,
+void AddDigits(const IndexSum& sum, const std::vector<Id>& loops, const Extents& extents, int64_t reach,
                std::vector<Digit>& digits) {
-  absl::InlinedVector<Split, 8> terms;
-  for (const Split& s : sum.splits) {
+  absl::InlinedVector<IndexSplit, 8> terms;
+  for (const IndexSplit& s : sum.splits) {
     if (s.source.kind == Source::Kind::kMark) return;
     if (s.source.kind == Source::Kind::kLoop &&
         std::find(loops.begin(), loops.end(), s.source.id) != loops.end()) {
@@ -28,19 +28,20 @@ void AddDigits(const Sum& sum, const std::vector<Id>& loops, const Extents& exte
     }
   }
   std::sort(terms.begin(), terms.end(),
-            [](const Split& a, const Split& b) { return std::abs(a.scale) < std::abs(b.scale); });
-  for (const Split& s : terms) {
+            [](const IndexSplit& a, const IndexSplit& b) { return std::abs(a.scale) < std::abs(b.scale); });
+  for (const IndexSplit& s : terms) {
     if (std::abs(s.scale) <= reach) return;
     reach += std::abs(s.scale) * (SplitRange(s, extents) - 1);
   }
-  for (const Split& s : terms) digits.push_back({s.source.id, s.lower, s.extent});
+  for (const IndexSplit& s : terms) digits.push_back({s.source.id, s.lower, s.extent});
 }
 
-std::vector<Digit> DigitsOf(const Program& p, const std::vector<Sum>& sums, const std::vector<Id>& loops) {
+std::vector<Digit> DigitsOf(const Program& p, const std::vector<IndexSum>& sums,
+                            const std::vector<Id>& loops) {
   const Extents extents(p);
   std::vector<Digit> digits;
   digits.reserve(8);
-  for (const Sum& sum : sums) AddDigits(sum, loops, extents, 0, digits);
+  for (const IndexSum& sum : sums) AddDigits(sum, loops, extents, 0, digits);
   return digits;
 }
 
@@ -62,7 +63,7 @@ bool Covered(Id loop, int64_t extent, const std::vector<Digit>& digits) {
 
 }  // namespace
 
-bool Determine(const Program& program, const std::vector<Sum>& sums, const std::vector<Id>& loops) {
+bool Determine(const Program& program, const std::vector<IndexSum>& sums, const std::vector<Id>& loops) {
   const std::vector<Digit> digits = DigitsOf(program, sums, loops);
   return std::all_of(loops.begin(), loops.end(),
                      [&](Id loop) { return Covered(loop, program.loop(loop).extent.UpperBound(), digits); });

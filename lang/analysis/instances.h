@@ -16,7 +16,7 @@ bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& 
 
 // True if proven: the values of `sums` (over loops, with all other loops fixed) determine the iteration of
 // `loops`.
-bool Determine(const Program& program, const std::vector<Sum>& sums, const std::vector<Id>& loops);
+bool Determine(const Program& program, const std::vector<IndexSum>& sums, const std::vector<Id>& loops);
 
 // True if proven: different iterations of the loop run different instances of the block, whichever iterations
 // of the loops below it they run.

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/region.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/base/defect.h"
 
 namespace kiln {
@@ -66,7 +66,7 @@ void CollectLoops(const Program& p, Id node, std::vector<Id>& loops) {
 
 // True if a mark may depend on a loop: follows definitions without simplifying.
 bool DependsOn(const Program& p, Id mark, Id loop) {
-  for (const Split& split : p.Splits(p.marks[mark].splits)) {
+  for (const IndexSplit& split : p.Splits(p.marks[mark].splits)) {
     const Source source = split.source;
     if (source.kind == Source::Kind::kMark && DependsOn(p, source.id, loop)) return true;
     if (source.kind != Source::Kind::kLoop) continue;
@@ -95,7 +95,7 @@ bool ReadsBeside(const Program& p, Id buffer, Id loop) {
     const auto beside = [&](const Region& region) {
       for (size_t d = 0; d < read.size(); ++d) {
         const DimRange &r = read[d], &w = region[d];
-        const auto moves = [&](const Split& s) { return s.source == Source::Loop(loop); };
+        const auto moves = [&](const IndexSplit& s) { return s.source == Source::Loop(loop); };
         if (r.base.splits == w.base.splits &&
             std::any_of(r.base.splits.begin(), r.base.splits.end(), moves) &&
             (r.base.offset < w.base.offset || r.base.offset + r.extent > w.base.offset + w.extent))

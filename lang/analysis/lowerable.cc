@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
-#include "lang/analysis/restrictions.h"
 
 namespace kiln {
 
-absl::Status VerifyLowerable(const Nests& nests) {
+absl::Status VerifyLowerable(const LoopNestSummary& nests) {
   const Program& p = nests.program();
   for (const NestLoop& loop : nests.loops()) {
     const bool parallel = loop.kind == LoopKind::kParallel;

@@ -4,18 +4,18 @@
 //
 //   registers   the loops that index a buffer in registers are unrolled or vectorized, for registers have no address
 //   nesting     no vectorized loop contains another, and no parallel loop is inside a parallel or vectorized one
-//   owners      only a buffer's owner (a thread, warp or block) uses it (lang/analysis/restrictions.h)
+//   owners      only a buffer's owner (a thread, warp or block) uses it (lang/analysis/legality.h)
 //
 // The validator's check `registers` and lowering both call this.
 #pragma once
 
 #include "absl/status/status.h"
-#include "lang/analysis/nests.h"
+#include "lang/analysis/loop_nest_summary.h"
 
 namespace kiln {
 
 // kFailedPrecondition names the block, buffer and loop of a register access, or the loops that are nested
 // wrongly.
-absl::Status VerifyLowerable(const Nests& nests);
+absl::Status VerifyLowerable(const LoopNestSummary& nests);
 
 }  // namespace kiln

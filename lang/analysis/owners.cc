@@ -7,9 +7,9 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/base/defect.h"
 
 namespace kiln {
@@ -122,17 +122,17 @@ class OwnerCheck {
   // An index of a use in three parts: the terms of machine axes (with the axis as source), the terms of loops
   // around all uses, and the other terms. Take returns nullopt if the index cannot be written as such a sum.
   struct Parts {
-    Sum axes, common, rest;
+    IndexSum axes, common, rest;
   };
   std::optional<Parts> Take(const Use& use, const Bindings& bindings, int dim) const {
     const Extents extents(p_);
-    const std::optional<Sum> value = Substitute(
+    const std::optional<IndexSum> value = Substitute(
         p_.SumOf(p_.lists[use.index.begin + dim]),
-        [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, extents);
+        [&](Source s) { return std::optional<IndexSum>(bindings.iters[s.id]); }, extents);
     if (!value.has_value()) return std::nullopt;
     Parts parts;
     parts.rest.offset = value->offset;
-    for (kiln::Split split : value->splits) {
+    for (IndexSplit split : value->splits) {
       if (split.source.kind != Source::Kind::kLoop) return std::nullopt;
       const Id loop = split.source.id;
       if (AroundAll(loop)) {
@@ -145,7 +145,7 @@ class OwnerCheck {
       }
     }
     std::sort(parts.axes.splits.begin(), parts.axes.splits.end(),
-              [](const kiln::Split& a, const kiln::Split& b) {
+              [](const IndexSplit& a, const IndexSplit& b) {
                 return std::tie(a.source, a.lower, a.scale) < std::tie(b.source, b.lower, b.scale);
               });
     return parts;
@@ -158,12 +158,12 @@ class OwnerCheck {
       if (EnclosingBlock(p_, use.block) != kNone || use.index.count != uses_[0].index.count) return false;
       bindings.push_back(ResolveBindings(p_, use.block));
     }
-    std::vector<Sum> told;
+    std::vector<IndexSum> told;
     for (int dim = 0; dim < uses_[0].index.count; ++dim) {
       const std::optional<Parts> first = Take(uses_[0], bindings[0], dim);
       if (!first.has_value() || first->axes.splits.empty()) continue;
       int64_t step = 0;
-      for (const kiln::Split& split : first->axes.splits) step = std::gcd(step, split.scale);
+      for (const IndexSplit& split : first->axes.splits) step = std::gcd(step, split.scale);
       Interval rests{INT64_MAX, INT64_MIN};
       bool same = true;
       for (size_t u = 0; u < uses_.size() && same; ++u) {
@@ -174,8 +174,8 @@ class OwnerCheck {
         rests = {std::min(rests.min, rest.min), std::max(rests.max, rest.max)};
       }
       if (!same || rests.max - rests.min >= step) continue;
-      Sum sum = first->axes;
-      for (kiln::Split& split : sum.splits)
+      IndexSum sum = first->axes;
+      for (IndexSplit& split : sum.splits)
         split.source = Source::Loop(loops.at(static_cast<LoopKind>(split.source.id))[0]);
       told.push_back(sum);
     }

@@ -5,16 +5,16 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/guards.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/base/defect.h"
 
 namespace kiln {
 namespace {
 
-constexpr int32_t kMostStages = 64;
+constexpr int32_t kMaxStages = 64;
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
@@ -59,8 +59,8 @@ class PipelineCheck {
     }
     std::vector<bool> taken(stages_.size(), false);
     for (const PipelineStage& s : stages_) {
-      if (s.stage < 0 || s.stage > kMostStages)
-        return No(absl::StrCat("a stage is 0 .. ", kMostStages, ", not ", s.stage));
+      if (s.stage < 0 || s.stage > kMaxStages)
+        return No(absl::StrCat("a stage is 0 .. ", kMaxStages, ", not ", s.stage));
       if (s.order < 0 || s.order >= static_cast<int32_t>(taken.size()) || taken[s.order])
         return No(absl::StrCat("orders are a permutation of 0 .. ", taken.size() - 1, "; ", s.order,
                                " is not, or is there twice"));
@@ -143,7 +143,7 @@ class PipelineCheck {
                                "; but it is in stage ", to.stage, " at position ", to.order));
       }
       const int32_t wanted = to.stage - from.stage + 1;
-      if (ring.depth < wanted || ring.depth > kMostStages + 1) {
+      if (ring.depth < wanted || ring.depth > kMaxStages + 1) {
         return No(absl::StrCat(who, " ", wanted - 1, " stages before: its ring needs ", wanted,
                                " copies, and has ", ring.depth));
       }

@@ -317,7 +317,7 @@ class PartsRead {
   // A reduction iter must be covered whole by one iteration.
   absl::Status Add(Id producer, Id buffer, size_t d, Id index, const DimRange& part, const DimRange& all) {
     const absl::string_view name = program_.Text(program_.buffers[buffer].name);
-    if (const Mark& mark = program_.marks[index]; mark.splits.count == 0) {
+    if (const IndexMark& mark = program_.marks[index]; mark.splits.count == 0) {
       if (part.base.IsConstant() && part.base.offset <= mark.offset &&
           mark.offset < part.base.offset + part.extent)
         return absl::OkStatus();
@@ -345,13 +345,13 @@ class PartsRead {
     std::optional<DimRange>& first = parts_[simple->iter];
     if (first.has_value() && !(first->base == part.base && first->extent == part.extent))
       return No(absl::StrCat("its producers have different parts of ", program_.Text(iter.name), " there"));
-    if (!first.has_value() && ++read_ == kMostRead) return No("it reads too many buffers");
+    if (!first.has_value() && ++read_ == kMaxRead) return No("it reads too many buffers");
     first = part;
     return absl::OkStatus();
   }
 
  private:
-  static constexpr int kMostRead = 16;
+  static constexpr int kMaxRead = 16;
 
   const Program& program_;
   const Id loop_;

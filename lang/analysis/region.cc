@@ -9,14 +9,14 @@ namespace kiln {
 namespace {
 
 // True if the sum takes every value between its bounds.
-bool Dense(const Sum& inner, const Extents& extents) {
-  absl::InlinedVector<Split, 4> terms(inner.splits.begin(), inner.splits.end());
+bool Dense(const IndexSum& inner, const Extents& extents) {
+  absl::InlinedVector<IndexSplit, 4> terms(inner.splits.begin(), inner.splits.end());
   std::sort(terms.begin(), terms.end(),
-            [](const Split& a, const Split& b) { return std::abs(a.scale) < std::abs(b.scale); });
+            [](const IndexSplit& a, const IndexSplit& b) { return std::abs(a.scale) < std::abs(b.scale); });
   int64_t reach = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
-    const Split& s = terms[i];
-    const auto same = [&](const Split& other) { return other.source == s.source; };
+    const IndexSplit& s = terms[i];
+    const auto same = [&](const IndexSplit& other) { return other.source == s.source; };
     if (std::abs(s.scale) > reach + 1 ||
         std::any_of(terms.begin(), terms.begin() + static_cast<int64_t>(i), same) ||
         extents(s.source) % (s.lower * std::max<int64_t>(1, s.extent)) != 0) {
@@ -29,10 +29,10 @@ bool Dense(const Sum& inner, const Extents& extents) {
 
 // Separates the terms over loops at or outside of `at` from the others, and bounds the others. Returns
 // nullopt if the sum contains a mark.
-std::optional<DimRange> Bound(const Program& p, const Sum& value, Id at, const Extents& extents) {
+std::optional<DimRange> Bound(const Program& p, const IndexSum& value, Id at, const Extents& extents) {
   DimRange range;
-  Sum inner;
-  for (const Split& split : value.splits) {
+  IndexSum inner;
+  for (const IndexSplit& split : value.splits) {
     if (split.source.kind == Source::Kind::kMark) return std::nullopt;
     const bool outside = split.source.kind == Source::Kind::kIter || IsAncestor(p, split.source.id, at);
     (outside ? range.base : inner).splits.push_back(split);
@@ -52,14 +52,15 @@ Region Touched(const Program& p, Id buffer, absl::Span<const int32_t> index, con
   Region region;
   region.reserve(index.size());
   for (size_t d = 0; d < index.size(); ++d) {
-    std::optional<Sum> value;
+    std::optional<IndexSum> value;
     if (index[d] != kNone) {
       value = Substitute(
-          p.SumOf(index[d]), [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, extents);
+          p.SumOf(index[d]), [&](Source s) { return std::optional<IndexSum>(bindings.iters[s.id]); },
+          extents);
     }
     std::optional<DimRange> range;
     if (value.has_value()) range = Bound(p, *value, at, extents);
-    region.push_back(range.value_or(DimRange{Sum::Constant(0), shape[d].UpperBound()}));
+    region.push_back(range.value_or(DimRange{IndexSum::Constant(0), shape[d].UpperBound()}));
   }
   return region;
 }
@@ -91,7 +92,7 @@ Region Union(const Program& program, Id buffer, const Region& a, const Region& b
   int differ = 0;
   for (size_t d = 0; d < a.size(); ++d) {
     if (a[d].base.splits != b[d].base.splits) {
-      region.push_back({Sum::Constant(0), shape[d].UpperBound()});
+      region.push_back({IndexSum::Constant(0), shape[d].UpperBound()});
       continue;
     }
     DimRange range = a[d];
@@ -146,7 +147,7 @@ Making MakingOf(const Program& program, Id block, const Region& region) {
   Making making;
   std::vector<bool> exact;
   for (const Iter& iter : program.Iters(program.block(block).iters)) {
-    making.ranges.push_back({Sum::Constant(0), iter.extent.UpperBound()});
+    making.ranges.push_back({IndexSum::Constant(0), iter.extent.UpperBound()});
     exact.push_back(iter.kind == IterKind::kReduction || iter.extent.UpperBound() == 1);
   }
   const auto index = program.List(program.Accesses(program.block(block).dests)[0].index);
@@ -183,9 +184,9 @@ std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& g
 }
 
 std::optional<SimpleIndex> AsSimpleIndex(const Program& program, Id mark) {
-  const Mark& m = program.marks[mark];
+  const IndexMark& m = program.marks[mark];
   if (m.splits.count != 1) return std::nullopt;
-  const Split& s = program.splits[m.splits.begin];
+  const IndexSplit& s = program.splits[m.splits.begin];
   if (s.source.kind != Source::Kind::kIter || s.scale != 1 || s.lower != 1 || s.extent != 0)
     return std::nullopt;
   return SimpleIndex{s.source.id, m.offset};

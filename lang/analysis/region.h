@@ -10,7 +10,7 @@ namespace kiln {
 
 // The values base .. base + extent - 1. `base` is a sum over outer loops.
 struct DimRange {
-  Sum base;
+  IndexSum base;
   int64_t extent = 1;
   bool dense = false;  // proven: every value is touched, if guards are ignored
 };

@@ -4,7 +4,7 @@
 
 namespace kiln {
 
-std::optional<std::vector<Sum>> ItersByElement(const Program& program, Id block, Id buffer) {
+std::optional<std::vector<IndexSum>> ItersByElement(const Program& program, Id block, Id buffer) {
   IndexMap map;
   for (const Iter& iter : program.Iters(program.block(block).iters))
     map.domain.push_back(iter.extent.Known());
@@ -12,7 +12,7 @@ std::optional<std::vector<Sum>> ItersByElement(const Program& program, Id block,
   bool first = true;
   for (const Id load : LoadsOf(program, block, buffer)) {
     const Expr& e = program.exprs[load];
-    std::vector<Sum> index;
+    std::vector<IndexSum> index;
     for (const Id mark : program.List(e.AsLoad().index))
       index.push_back(Simplify(program.SumOf(mark), map.extents()));
     if (!first && index != map.results) return std::nullopt;

@@ -10,6 +10,6 @@ namespace kiln {
 
 // The iters of a block as functions of the indices at which it reads the buffer (Source::Iter(dimension)).
 // Returns nullopt unless the block provably reads every element, each in exactly one instance.
-std::optional<std::vector<Sum>> ItersByElement(const Program& program, Id block, Id buffer);
+std::optional<std::vector<IndexSum>> ItersByElement(const Program& program, Id block, Id buffer);
 
 }  // namespace kiln

@@ -21,13 +21,13 @@ class Divider {
 
   absl::Status Divide(const Iter& iter, TilePart& part) const {
     Resolver resolver(p_, scope_);
-    const Sum value = resolver.ResolveChecked(iter.binding);
+    const IndexSum value = resolver.ResolveChecked(iter.binding);
     if (!Divide(value, part.outer, part.inner, part.tile)) {
       return No(iter, value, absl::StrCat("is no multiple of a tile plus a place in it"));
     }
     for (const Guard& guard : resolver.guards()) {
       const bool own = guard.value == value && guard.extent == iter.extent.Known();
-      Sum outer, inner;
+      IndexSum outer, inner;
       int64_t tile = 1;
       if (!Divide(guard.value, outer, inner, tile) ||
           (!outer.splits.empty() && !inner.splits.empty() && guard.extent % tile != 0)) {
@@ -48,7 +48,7 @@ class Divider {
   }
 
  private:
-  absl::Status No(const Iter& iter, const Sum& value, absl::string_view why) const {
+  absl::Status No(const Iter& iter, const IndexSum& value, absl::string_view why) const {
     const auto name = [&](Source s) -> std::string {
       if (s.kind == Source::Kind::kLoop) return std::string(p_.Text(p_.loop(s.id).name));
       if (s.kind == Source::Kind::kIter)
@@ -68,13 +68,13 @@ class Divider {
     const Id mark =
         source.kind == Source::Kind::kMark ? source.id : p_.loops[p_.nodes[source.id].index].definition;
     int sides = kNeither;
-    for (const Split& split : p_.Splits(p_.marks[mark].splits)) sides |= SideOf(split.source);
+    for (const IndexSplit& split : p_.Splits(p_.marks[mark].splits)) sides |= SideOf(split.source);
     return sides;
   }
 
-  bool Divide(const Sum& value, Sum& outer, Sum& inner, int64_t& tile) const {
+  bool Divide(const IndexSum& value, IndexSum& outer, IndexSum& inner, int64_t& tile) const {
     std::vector<Source> outside, inside;
-    for (const Split& split : value.splits) {
+    for (const IndexSplit& split : value.splits) {
       const int side = SideOf(split.source);
       if (side == (kOutside | kInside)) return false;
       std::vector<Source>& list = side == kInside ? inside : outside;
@@ -84,8 +84,8 @@ class Divider {
     sources.insert(sources.end(), inside.begin(), inside.end());
     IndexMap map;
     for (const Source source : sources) map.domain.push_back(extents_(source));
-    Sum numbered = value;
-    for (Split& split : numbered.splits) {
+    IndexSum numbered = value;
+    for (IndexSplit& split : numbered.splits) {
       const auto at = std::find(sources.begin(), sources.end(), split.source) - sources.begin();
       split.source = Source::Iter(static_cast<int32_t>(at));
     }
@@ -93,8 +93,8 @@ class Divider {
     const std::optional<Division> division = kiln::Divide(map, static_cast<int>(inside.size()));
     if (!division.has_value()) return false;
     // Divide numbers the sources in the given order; this puts the sources back.
-    const auto named = [&](Sum sum, size_t first) {
-      for (Split& split : sum.splits) split.source = sources[first + split.source.id];
+    const auto named = [&](IndexSum sum, size_t first) {
+      for (IndexSplit& split : sum.splits) split.source = sources[first + split.source.id];
       return sum;
     };
     outer = named(division->outer.results[0], 0);

@@ -13,7 +13,7 @@ namespace kiln {
 // An iter as outer * tile + inner with 0 <= inner < tile. `outer` depends on what is outside of the loop
 // (loops, and iters of the enclosing block). `inner` depends on the loop and the loops below it.
 struct TilePart {
-  Sum outer, inner;
+  IndexSum outer, inner;
   int64_t tile = 1;
   std::vector<Guard> outside, inside;  // guards beside the iter's own extent
 };

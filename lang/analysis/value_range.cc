@@ -15,7 +15,7 @@ bool IsShift(Op op) { return op == Op::kShl || op == Op::kShr || op == Op::kShrU
 constexpr ValueRange kTruth = {0, 1, true, false};
 
 int64_t Saturated(Wide value) {
-  return static_cast<int64_t>(std::clamp<Wide>(value, Wide{ValueRange::kLeast}, Wide{ValueRange::kMost}));
+  return static_cast<int64_t>(std::clamp<Wide>(value, Wide{ValueRange::kMin}, Wide{ValueRange::kMax}));
 }
 
 // An interval before wrapping or rounding.
@@ -45,8 +45,8 @@ ValueRange InType(DType type, Ends ends, bool zero = true, bool minus_one = true
   const ValueRange full = FullRange(type);
   if (IsFloat(type)) {
     const Wide limit = ExactUpTo(type);
-    const ValueRange range = {ends.min < -limit ? ValueRange::kLeast : Saturated(ends.min),
-                              ends.max > limit ? ValueRange::kMost : Saturated(ends.max), zero, minus_one};
+    const ValueRange range = {ends.min < -limit ? ValueRange::kMin : Saturated(ends.min),
+                              ends.max > limit ? ValueRange::kMax : Saturated(ends.max), zero, minus_one};
     return range.Normal();
   }
   if (ends.min < full.min || ends.max > full.max) return full;
@@ -58,7 +58,7 @@ Ends Products(const ValueRange& a, const ValueRange& b) {
 }
 
 int64_t Magnitude(const ValueRange& a) {
-  return std::max(a.max, a.min == ValueRange::kLeast ? ValueRange::kMost : -a.min);
+  return std::max(a.max, a.min == ValueRange::kMin ? ValueRange::kMax : -a.min);
 }
 
 // The range of quotients. The extremes occur at the ends of the dividend and at the divisor's ends and -1, 1.
@@ -325,7 +325,7 @@ ValueRange ApplyToRanges(Op op, DType type, DType operand_type, const ValueRange
       return ValueRange::Of(-1, 1);
     case Op::kExp:
     case Op::kExp2:
-      return ValueRange::Of(0, ValueRange::kMost);
+      return ValueRange::Of(0, ValueRange::kMax);
     default:
       return FullRange(type);
   }

@@ -16,10 +16,10 @@
 namespace kiln {
 
 struct ValueRange {
-  static constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-  static constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  static constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+  static constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
-  int64_t min = kLeast, max = kMost;   // both inclusive; no values if min > max
+  int64_t min = kMin, max = kMax;      // both inclusive; no values if min > max
   bool zero = true, minus_one = true;  // whether the range may contain 0 and -1
 
   static ValueRange Of(int64_t min, int64_t max) { return ValueRange{min, max}.Normal(); }

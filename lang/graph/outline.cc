@@ -72,8 +72,8 @@ class Copier {
   }
 
   Id CopyMark(Id mark) {
-    Sum sum = from_.SumOf(mark);
-    for (Split& split : sum.splits) {
+    IndexSum sum = from_.SumOf(mark);
+    for (IndexSplit& split : sum.splits) {
       Source& source = split.source;
       if (source.kind == Source::Kind::kMark) {
         source = Source::Mark(CopyMark(source.id));

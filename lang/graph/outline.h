@@ -47,7 +47,7 @@ struct Task {
 //   4. Remaining plain stores join the group of a producer that they fit, even if they permute.
 // A step that would make two groups depend on each other is skipped. Remaining blocks form their own groups.
 // Blocks that only serve the status are in no group. A program with one group is its own task. Each task has
-// its dimensions merged (lang/graph/collapse.h). Other tasks are named PROGRAM_BLOCK after their heaviest
+// its dimensions merged (lang/graph/merge_dims.h). Other tasks are named PROGRAM_BLOCK after their heaviest
 // block.
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program);
 

@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-using Splits = decltype(Sum::splits);
+using Splits = decltype(IndexSum::splits);
 
 bool HasSource(const Splits& splits, size_t end, Source source) {
   for (size_t i = 0; i < end; ++i) {
@@ -20,7 +20,7 @@ bool HasSource(const Splits& splits, size_t end, Source source) {
   return false;
 }
 
-bool CanonicalOrder(const Split& a, const Split& b) {
+bool CanonicalOrder(const IndexSplit& a, const IndexSplit& b) {
   if (std::abs(a.scale) != std::abs(b.scale)) return std::abs(a.scale) > std::abs(b.scale);
   if (a.source != b.source) return a.source < b.source;
   if (a.lower != b.lower) return a.lower < b.lower;
@@ -36,7 +36,7 @@ void SortSplits(Splits& splits) {
 }
 
 // Returns how many values the remainder takes if the source has this extent.
-int64_t RangeWithin(const Split& split, int64_t extent) {
+int64_t RangeWithin(const IndexSplit& split, int64_t extent) {
   const int64_t quotients = split.lower == 1 ? extent : (extent + split.lower - 1) / split.lower;
   return split.extent == 0 ? quotients : std::min(quotients, split.extent);
 }
@@ -94,7 +94,7 @@ void AppendRemainders(Quotients quotients, Source source, Splits& out) {
 
 void JoinSource(const Splits& splits, Source source, Splits& out) {
   Quotients quotients;
-  for (const Split& split : splits) {
+  for (const IndexSplit& split : splits) {
     if (split.source != source) continue;
     Add(split.lower, split.scale, quotients);
     if (split.extent != 0) Add(split.lower * split.extent, -split.scale * split.extent, quotients);
@@ -147,19 +147,20 @@ bool Overlap(const Splits& digits) {
   return false;
 }
 
-void AddBounds(const Split& split, ExtentOf extent_of, Interval& total) {
+void AddBounds(const IndexSplit& split, ExtentOf extent_of, Interval& total) {
   const int64_t reach = split.scale * (SplitRange(split, extent_of) - 1);
   (reach < 0 ? total.min : total.max) += reach;
 }
 
 void AddBoundsOfSource(const Splits& splits, Source source, ExtentOf extent_of, Interval& total) {
   Splits digits;
-  for (const Split& split : splits) {
+  for (const IndexSplit& split : splits) {
     if (split.source == source) digits.push_back(split);
   }
-  std::sort(digits.begin(), digits.end(), [](const Split& a, const Split& b) { return a.lower < b.lower; });
+  std::sort(digits.begin(), digits.end(),
+            [](const IndexSplit& a, const IndexSplit& b) { return a.lower < b.lower; });
   if (Overlap(digits)) {
-    for (const Split& digit : digits) AddBounds(digit, extent_of, total);
+    for (const IndexSplit& digit : digits) AddBounds(digit, extent_of, total);
   } else {
     const int64_t last = extent_of(source) - 1;
     total.max += LargestOfDigits(digits, last, 1);
@@ -171,8 +172,9 @@ int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 // Splits a sum into quotient * divisor + remainder with 0 <= remainder < divisor, all in canonical form.
 // Returns false if that is not possible.
-bool Separate(const Sum& sum, int64_t divisor, ExtentOf extent_of, Sum& quotient, Sum& remainder) {
-  for (const Split& split : sum.splits) {
+bool Separate(const IndexSum& sum, int64_t divisor, ExtentOf extent_of, IndexSum& quotient,
+              IndexSum& remainder) {
+  for (const IndexSplit& split : sum.splits) {
     const int64_t multiple = split.scale / divisor, rest = split.scale % divisor;
     if (multiple != 0) quotient.splits.push_back({split.source, multiple, split.lower, split.extent});
     if (rest == 0) continue;
@@ -190,7 +192,7 @@ bool Separate(const Sum& sum, int64_t divisor, ExtentOf extent_of, Sum& quotient
   return rest.max + remainder.offset < divisor;
 }
 
-std::string SplitText(const Split& split, const std::string& name) {
+std::string SplitText(const IndexSplit& split, const std::string& name) {
   std::string text = name;
   if (split.lower != 1) absl::StrAppend(&text, "/", split.lower);
   if (split.extent != 0) absl::StrAppend(&text, "%", split.extent);
@@ -200,23 +202,23 @@ std::string SplitText(const Split& split, const std::string& name) {
 
 }  // namespace
 
-Sum operator+(Sum a, const Sum& b) {
+IndexSum operator+(IndexSum a, const IndexSum& b) {
   a.offset += b.offset;
   a.splits.insert(a.splits.end(), b.splits.begin(), b.splits.end());
   return a;
 }
 
-Sum operator*(Sum a, int64_t factor) {
+IndexSum operator*(IndexSum a, int64_t factor) {
   a.offset *= factor;
-  for (Split& split : a.splits) split.scale *= factor;
+  for (IndexSplit& split : a.splits) split.scale *= factor;
   return a;
 }
 
-int64_t SplitRange(const Split& split, ExtentOf extent_of) {
+int64_t SplitRange(const IndexSplit& split, ExtentOf extent_of) {
   return RangeWithin(split, extent_of(split.source));
 }
 
-Interval Bounds(const Sum& sum, ExtentOf extent_of) {
+Interval Bounds(const IndexSum& sum, ExtentOf extent_of) {
   Interval total{sum.offset, sum.offset};
   for (size_t i = 0; i < sum.splits.size(); ++i) {
     const Source source = sum.splits[i].source;
@@ -232,11 +234,11 @@ Interval Bounds(const Sum& sum, ExtentOf extent_of) {
   return total;
 }
 
-Sum Simplify(const Sum& sum, ExtentOf extent_of, Interval* bounds) {
-  Sum result{sum.offset, {}};
+IndexSum Simplify(const IndexSum& sum, ExtentOf extent_of, Interval* bounds) {
+  IndexSum result{sum.offset, {}};
   Interval reach{sum.offset, sum.offset};
   bool repeated = false;
-  for (Split split : sum.splits) {
+  for (IndexSplit split : sum.splits) {
     const int64_t values = extent_of(split.source);
     if (split.scale == 0 || split.extent == 1 || split.lower >= values) continue;
     if (split.extent >= values || split.lower * split.extent >= values) split.extent = 0;
@@ -251,31 +253,32 @@ Sum Simplify(const Sum& sum, ExtentOf extent_of, Interval* bounds) {
   return result;
 }
 
-std::optional<Sum> DivMod(const Sum& sum, int64_t lower, int64_t extent, ExtentOf extent_of) {
+std::optional<IndexSum> DivMod(const IndexSum& sum, int64_t lower, int64_t extent, ExtentOf extent_of) {
   KILN_CHECK(lower >= 1 && extent >= 0, "DivMod by ", lower, " and ", extent);
-  if (extent == 1) return Sum::Constant(0);
-  Sum value = Simplify(sum, extent_of);
+  if (extent == 1) return IndexSum::Constant(0);
+  IndexSum value = Simplify(sum, extent_of);
   if (lower != 1) {
-    Sum quotient, rest;
+    IndexSum quotient, rest;
     if (!Separate(value, lower, extent_of, quotient, rest)) return std::nullopt;
     value = Simplify(quotient, extent_of);
   }
   if (extent == 0) return value;
-  Sum quotient, rest;
+  IndexSum quotient, rest;
   if (!Separate(value, extent, extent_of, quotient, rest)) return std::nullopt;
   return Simplify(rest, extent_of);
 }
 
-std::optional<Sum> Substitute(const Sum& sum, absl::FunctionRef<std::optional<Sum>(Source)> definition,
-                              ExtentOf extent_of) {
+std::optional<IndexSum> Substitute(const IndexSum& sum,
+                                   absl::FunctionRef<std::optional<IndexSum>(Source)> definition,
+                                   ExtentOf extent_of) {
   const auto unbounded = [](Source) { return std::numeric_limits<int64_t>::max(); };
   bool repeated = false;
   for (size_t i = 1; i < sum.splits.size(); ++i)
     repeated = repeated || HasSource(sum.splits, i, sum.splits[i].source);
-  const Sum joined = repeated ? Simplify(sum, unbounded) : Sum();
-  Sum result{sum.offset, {}};
-  for (const Split& split : repeated ? joined.splits : sum.splits) {
-    std::optional<Sum> value = definition(split.source);
+  const IndexSum joined = repeated ? Simplify(sum, unbounded) : IndexSum();
+  IndexSum result{sum.offset, {}};
+  for (const IndexSplit& split : repeated ? joined.splits : sum.splits) {
+    std::optional<IndexSum> value = definition(split.source);
     if (!value) {
       result.splits.push_back(split);
       continue;
@@ -283,7 +286,7 @@ std::optional<Sum> Substitute(const Sum& sum, absl::FunctionRef<std::optional<Su
     if (split.lower != 1 || split.extent != 0) value = DivMod(*value, split.lower, split.extent, extent_of);
     if (!value) return std::nullopt;
     result.offset += value->offset * split.scale;
-    for (Split part : value->splits) {
+    for (IndexSplit part : value->splits) {
       part.scale *= split.scale;
       result.splits.push_back(part);
     }
@@ -291,19 +294,19 @@ std::optional<Sum> Substitute(const Sum& sum, absl::FunctionRef<std::optional<Su
   return Simplify(result, extent_of);
 }
 
-int64_t Evaluate(const Sum& sum, absl::FunctionRef<int64_t(Source)> value_of) {
+int64_t Evaluate(const IndexSum& sum, absl::FunctionRef<int64_t(Source)> value_of) {
   int64_t value = sum.offset;
-  for (const Split& split : sum.splits) {
+  for (const IndexSplit& split : sum.splits) {
     const int64_t quotient = value_of(split.source) / split.lower;
     value += split.scale * (split.extent == 0 ? quotient : quotient % split.extent);
   }
   return value;
 }
 
-std::string ToString(const Sum& sum, absl::FunctionRef<std::string(Source)> name_of) {
+std::string ToString(const IndexSum& sum, absl::FunctionRef<std::string(Source)> name_of) {
   const bool offset_first = sum.splits.empty() || sum.splits.front().scale < 0;
   std::string text = offset_first ? absl::StrCat(sum.offset) : "";
-  for (const Split& split : sum.splits) {
+  for (const IndexSplit& split : sum.splits) {
     absl::StrAppend(&text,
                     text.empty()      ? ""
                     : split.scale < 0 ? " - "

@@ -1,6 +1,6 @@
 // The algebra of index maps (design D2).
 //
-// A Sum is offset + Σ scale * ((source / lower) % extent). Splitting, fusing, tiling and packing
+// An IndexSum is offset + Σ scale * ((source / lower) % extent). Splitting, fusing, tiling and packing
 // give indices of this form. All divisions are floor divisions of values known to be >= 0 (a
 // source runs from 0 to its extent - 1). Extent 0 means that no remainder is taken. All
 // operations are exact: one that cannot express its result in this form returns nullopt and
@@ -33,24 +33,26 @@ struct Source {
 };
 
 // The term scale * ((source / lower) % extent), with lower >= 1. Extent 0 takes no remainder.
-struct Split {
+struct IndexSplit {
   Source source;
   int64_t scale = 1;
   int64_t lower = 1;
   int64_t extent = 0;
-  friend bool operator==(const Split& a, const Split& b) {
+  friend bool operator==(const IndexSplit& a, const IndexSplit& b) {
     return a.source == b.source && a.scale == b.scale && a.lower == b.lower && a.extent == b.extent;
   }
 };
 
-struct Sum {
+struct IndexSum {
   int64_t offset = 0;
-  absl::InlinedVector<Split, 4> splits;
+  absl::InlinedVector<IndexSplit, 4> splits;
 
-  static Sum Constant(int64_t value) { return {value, {}}; }
-  static Sum Of(Source source, int64_t scale = 1) { return {0, {Split{source, scale, 1, 0}}}; }
+  static IndexSum Constant(int64_t value) { return {value, {}}; }
+  static IndexSum Of(Source source, int64_t scale = 1) { return {0, {IndexSplit{source, scale, 1, 0}}}; }
   bool IsConstant() const { return splits.empty(); }
-  friend bool operator==(const Sum& a, const Sum& b) { return a.offset == b.offset && a.splits == b.splits; }
+  friend bool operator==(const IndexSum& a, const IndexSum& b) {
+    return a.offset == b.offset && a.splits == b.splits;
+  }
 };
 
 // Returns the extent of a source: its values are 0 .. extent - 1. A reference to a callable: do not keep it.
@@ -60,43 +62,44 @@ struct Interval {
   int64_t min = 0, max = 0;  // both inclusive
 };
 
-Sum operator+(Sum a, const Sum& b);
-Sum operator*(Sum a, int64_t factor);
+IndexSum operator+(IndexSum a, const IndexSum& b);
+IndexSum operator*(IndexSum a, int64_t factor);
 
 // SplitRange returns the number of values that a split's remainder can take. Bounds returns an interval that
 // holds the sum. It is the smallest one if the splits of each source are digits that do not overlap.
-int64_t SplitRange(const Split& split, ExtentOf extent_of);
-Interval Bounds(const Sum& sum, ExtentOf extent_of);
+int64_t SplitRange(const IndexSplit& split, ExtentOf extent_of);
+Interval Bounds(const IndexSum& sum, ExtentOf extent_of);
 
 // Returns the canonical form. It has no zero and no constant splits and no redundant remainders. Digits of
 // one source are joined where adjacent (x/4*4 + x%4 = x) and separated where they overlap (x + x/4 = x/4*5 +
 // x%4). Splits are ordered by descending |scale|, then source, then lower. Two sums are equal at every point
 // if and only if their canonical forms are equal. `bounds` receives the Bounds of the sum.
-Sum Simplify(const Sum& sum, ExtentOf extent_of, Interval* bounds = nullptr);
+IndexSum Simplify(const IndexSum& sum, ExtentOf extent_of, Interval* bounds = nullptr);
 
 // Returns (sum / lower) % extent in canonical form, without the remainder if extent is 0. Returns nullopt if
 // the form cannot express it. The sum must be >= 0 everywhere.
-std::optional<Sum> DivMod(const Sum& sum, int64_t lower, int64_t extent, ExtentOf extent_of);
+std::optional<IndexSum> DivMod(const IndexSum& sum, int64_t lower, int64_t extent, ExtentOf extent_of);
 
 // Replaces every source by the sum that `definition` returns for it (nullopt: the source stays), and returns
 // the canonical form. If a replaced source is divided, the quotient must be expressible (see DivMod), else
 // the result is nullopt. `extent_of` is called only for sources of the result, so iters of one block can be
 // replaced by iters of another. Pass a sum in canonical form for the best result: x%6 of an x below 6 is
 // then x, whatever replaces x.
-std::optional<Sum> Substitute(const Sum& sum, absl::FunctionRef<std::optional<Sum>(Source)> definition,
-                              ExtentOf extent_of);
+std::optional<IndexSum> Substitute(const IndexSum& sum,
+                                   absl::FunctionRef<std::optional<IndexSum>(Source)> definition,
+                                   ExtentOf extent_of);
 
 // Returns the value of the sum, given the values of its sources.
-int64_t Evaluate(const Sum& sum, absl::FunctionRef<int64_t(Source)> value_of);
+int64_t Evaluate(const IndexSum& sum, absl::FunctionRef<int64_t(Source)> value_of);
 
 // Prints the sum as a C expression: `x*16 + y/4%8*4 - y%4 + 3`. The offset comes first if the first split is
 // negative: `7 - x/4`.
-std::string ToString(const Sum& sum, absl::FunctionRef<std::string(Source)> name_of);
+std::string ToString(const IndexSum& sum, absl::FunctionRef<std::string(Source)> name_of);
 
 // A map from a box of iters (Source::Iter(0) ...) to results.
 struct IndexMap {
   std::vector<int64_t> domain;  // extents of the iters
-  std::vector<Sum> results;
+  std::vector<IndexSum> results;
 
   static IndexMap Identity(const std::vector<int64_t>& domain);
   // Returns an ExtentOf of the iters. It refers to `domain`, so keep the map while it is used.

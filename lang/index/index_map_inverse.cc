@@ -35,7 +35,7 @@ struct Digits {
 std::optional<Digits> BijectiveDigits(const IndexMap& map) {
   Digits digits{std::vector<std::vector<Digit>>(map.domain.size()), {}};
   for (size_t r = 0; r < map.results.size(); ++r) {
-    const Sum result = Simplify(map.results[r], map.extents());
+    const IndexSum result = Simplify(map.results[r], map.extents());
     if (Bounds(result, map.extents()).min != 0) return std::nullopt;
     int64_t place = 1;
     for (auto split = result.splits.rbegin(); split != result.splits.rend(); ++split) {
@@ -61,9 +61,9 @@ std::optional<Digits> BijectiveDigits(const IndexMap& map) {
   return digits;
 }
 
-Sum Part(const Sum& sum, int first_iter, int end_iter) {
-  Sum part;
-  for (Split split : sum.splits) {
+IndexSum Part(const IndexSum& sum, int first_iter, int end_iter) {
+  IndexSum part;
+  for (IndexSplit split : sum.splits) {
     if (split.source.id < first_iter || split.source.id >= end_iter) continue;
     split.source.id -= first_iter;
     part.splits.push_back(split);
@@ -87,13 +87,13 @@ int64_t SmallestTile(int64_t outer_scales, int64_t start, int64_t range) {
 IndexMap IndexMap::Identity(const std::vector<int64_t>& domain) {
   IndexMap map{domain, {}};
   for (size_t i = 0; i < domain.size(); ++i)
-    map.results.push_back(Simplify(Sum::Of(Source::Iter(i)), map.extents()));
+    map.results.push_back(Simplify(IndexSum::Of(Source::Iter(i)), map.extents()));
   return map;
 }
 
 std::vector<int64_t> Evaluate(const IndexMap& map, const std::vector<int64_t>& point) {
   std::vector<int64_t> values;
-  for (const Sum& result : map.results) {
+  for (const IndexSum& result : map.results) {
     values.push_back(Evaluate(result, [&](Source source) { return point[source.id]; }));
   }
   return values;
@@ -102,7 +102,7 @@ std::vector<int64_t> Evaluate(const IndexMap& map, const std::vector<int64_t>& p
 std::string ToString(const IndexMap& map) {
   std::vector<std::string> iters, results;
   for (size_t i = 0; i < map.domain.size(); ++i) iters.push_back(absl::StrCat("i", i, " < ", map.domain[i]));
-  for (const Sum& result : map.results) results.push_back(ToString(result, IterName));
+  for (const IndexSum& result : map.results) results.push_back(ToString(result, IterName));
   return absl::StrCat("(", absl::StrJoin(iters, ", "), ") -> (", absl::StrJoin(results, ", "), ")");
 }
 
@@ -110,9 +110,9 @@ std::optional<IndexMap> Compose(const IndexMap& outer, const IndexMap& inner) {
   KILN_CHECK(outer.domain.size() == inner.results.size(), "an outer map of ", outer.domain.size(),
              " iters after ", inner.results.size(), " results");
   IndexMap composed{inner.domain, {}};
-  const auto definition = [&](Source source) { return std::optional<Sum>(inner.results[source.id]); };
-  for (const Sum& result : outer.results) {
-    std::optional<Sum> sum = Substitute(Simplify(result, outer.extents()), definition, inner.extents());
+  const auto definition = [&](Source source) { return std::optional<IndexSum>(inner.results[source.id]); };
+  for (const IndexSum& result : outer.results) {
+    std::optional<IndexSum> sum = Substitute(Simplify(result, outer.extents()), definition, inner.extents());
     if (!sum) return std::nullopt;
     composed.results.push_back(*std::move(sum));
   }
@@ -121,7 +121,7 @@ std::optional<IndexMap> Compose(const IndexMap& outer, const IndexMap& inner) {
 
 std::vector<Interval> Image(const IndexMap& map) {
   std::vector<Interval> image;
-  for (const Sum& result : map.results)
+  for (const IndexSum& result : map.results)
     image.push_back(Bounds(Simplify(result, map.extents()), map.extents()));
   return image;
 }
@@ -133,7 +133,7 @@ std::optional<IndexMap> Inverse(const IndexMap& map) {
   if (!digits) return std::nullopt;
   IndexMap inverse{digits->extents, {}};
   for (const std::vector<Digit>& of_iter : digits->of_iter) {
-    Sum iter;
+    IndexSum iter;
     for (const Digit& digit : of_iter) {
       iter.splits.push_back({Source::Iter(digit.result), digit.reversed ? -digit.lower : digit.lower,
                              digit.place, digit.range});
@@ -150,17 +150,17 @@ std::optional<Division> Divide(const IndexMap& map, int inner_iters) {
   KILN_CHECK(inner_iters >= 0 && outer_iters >= 0, inner_iters, " inner iters of ", iters);
   const auto middle = map.domain.begin() + outer_iters;
   Division division{{{map.domain.begin(), middle}, {}}, {{middle, map.domain.end()}, {}}, {}};
-  for (const Sum& unordered : map.results) {
-    const Sum result = Simplify(unordered, map.extents());
-    Sum outer = Part(result, 0, outer_iters), inner = Part(result, outer_iters, iters);
+  for (const IndexSum& unordered : map.results) {
+    const IndexSum result = Simplify(unordered, map.extents());
+    IndexSum outer = Part(result, 0, outer_iters), inner = Part(result, outer_iters, iters);
     int64_t outer_scales = 0;
-    for (const Split& split : outer.splits) outer_scales = std::gcd(outer_scales, split.scale);
+    for (const IndexSplit& split : outer.splits) outer_scales = std::gcd(outer_scales, split.scale);
     const Interval values = Bounds(inner, division.inner.extents());
     const int64_t start = values.min + result.offset;
     const int64_t tile = SmallestTile(outer_scales, start, values.max - values.min + 1);
     if (tile == 0) return std::nullopt;
     const int64_t inner_start = (start % tile + tile) % tile;
-    for (Split& split : outer.splits) split.scale /= tile;
+    for (IndexSplit& split : outer.splits) split.scale /= tile;
     outer.offset = (start - inner_start) / tile;
     inner.offset = inner_start - values.min;
     division.outer.results.push_back(std::move(outer));

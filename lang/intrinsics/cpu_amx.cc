@@ -3,7 +3,7 @@
 // in groups of four (two), as for VNNI.
 #include "absl/strings/substitute.h"
 #include "lang/intrinsics/declare.h"
-#include "lang/target/features.h"
+#include "lang/target/cpu_features.h"
 
 namespace kiln {
 namespace {

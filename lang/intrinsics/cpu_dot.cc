@@ -4,7 +4,7 @@
 // that the k of a column are adjacent, it takes one load.
 #include "absl/strings/substitute.h"
 #include "lang/intrinsics/declare.h"
-#include "lang/target/features.h"
+#include "lang/target/cpu_features.h"
 
 namespace kiln {
 namespace {

@@ -11,8 +11,8 @@
 // original (ToleranceFor in validator/numeric/tolerance.h).
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
 
@@ -33,8 +33,8 @@ bool WritesEachElementOnce(const Program& p, const BlockNode& b) {
   const auto shape = p.Dims(p.buffers[dest.buffer].shape);
   std::vector<bool> used(b.iters.count, false);
   for (int d = 0; d < dest.index.count; ++d) {
-    const Sum sum = p.SumOf(p.List(dest.index)[d]);
-    if (sum.splits.size() != 1 || !(sum == Sum::Of(Source::Iter(sum.splits[0].source.id)))) return false;
+    const IndexSum sum = p.SumOf(p.List(dest.index)[d]);
+    if (sum.splits.size() != 1 || !(sum == IndexSum::Of(Source::Iter(sum.splits[0].source.id)))) return false;
     const int iter = sum.splits[0].source.id;
     if (used[iter] || p.Iters(b.iters)[iter].extent.Known() != shape[d].Known()) return false;
     used[iter] = true;

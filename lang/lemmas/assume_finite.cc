@@ -25,7 +25,7 @@ absl::Status AssumeFinite(Call& call) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, call.node(0)), " is no sum of products, of which terms could be left out"));
   }
-  SetAnnotation(p, block.annotations, kFinite, 1);
+  SetAnnotation(p, block.annotations, kAssumeFinite, 1);
   return absl::OkStatus();
 }
 

@@ -5,7 +5,7 @@
 //   ->
 //   for hq in 0..8: for hr in 0..2: for iq in 0..2: C[2*hq + hr] sum= Z[2*hq + 2*iq + 2*hr] * W[2*iq + hr]
 //
-// If Z's elements are read often, they are first copied next to each other (lang/graph/dense_reads.h).
+// If Z's elements are read often, they are first copied next to each other (lang/graph/densify_strided_reads.h).
 //
 // The identity: a term whose factor Z is zero adds nothing to a sum. Of s consecutive terms only one has an
 // element of X as Z; h % s decides which one. The input of a transposed convolution is such a Z, and three
@@ -13,9 +13,9 @@
 // remaining terms. If W is infinite or NaN, the original's 0 * W is NaN, and the result lacks it.
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
-#include "lang/analysis/restrictions.h"
-#include "lang/graph/dense_reads.h"
+#include "lang/graph/densify_strided_reads.h"
 #include "lang/patterns/zero_terms.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
@@ -28,13 +28,13 @@ absl::Status No(const std::string& why) { return absl::FailedPreconditionError(w
 struct NewIters {
   std::vector<Iter> iters;
   std::vector<int64_t> extents;
-  std::vector<Sum> was;  // the old iters in terms of the new ones
+  std::vector<IndexSum> was;  // the old iters in terms of the new ones
 
-  Sum Add(Iter iter, int64_t extent) {
+  IndexSum Add(Iter iter, int64_t extent) {
     iter.extent = Extent(extent);
     iters.push_back(iter);
     extents.push_back(extent);
-    return Sum::Of(Source::Iter(static_cast<int32_t>(iters.size()) - 1));
+    return IndexSum::Of(Source::Iter(static_cast<int32_t>(iters.size()) - 1));
   }
 };
 
@@ -44,7 +44,7 @@ NewIters DivideIters(Program& p, const std::vector<Iter>& iters,
                      const std::vector<std::optional<ZeroTerms>>& terms) {
   NewIters now;
   now.was.resize(iters.size());
-  std::vector<Sum> remainder(iters.size());
+  std::vector<IndexSum> remainder(iters.size());
   for (size_t i = 0; i < iters.size(); ++i) {
     const int64_t step = terms[i].has_value() ? terms[i]->step : 1;
     now.was[i] = now.Add(iters[i], iters[i].extent.Known() / step) * step;
@@ -57,7 +57,7 @@ NewIters DivideIters(Program& p, const std::vector<Iter>& iters,
   for (size_t i = 0; i < iters.size(); ++i) {
     if (!terms[i].has_value() || terms[i]->i != static_cast<int>(i)) continue;
     now.was[i].offset += terms[i]->term.offset;
-    for (const kiln::Split& split : terms[i]->term.splits)
+    for (const IndexSplit& split : terms[i]->term.splits)
       now.was[i] = now.was[i] + remainder[terms[i]->h] * split.scale;
   }
   return now;
@@ -109,7 +109,7 @@ absl::Status SkipZeros(Call& call) {
   RemoveWithEmptyLoops(p, block);
   p.block(block) = now;
   p.Replace(place, NestOver(p, block, WholeRanges(p, block), false));
-  ReadDensely(p, block);
+  DensifyStridedReads(p, block);
   return absl::OkStatus();
 }
 

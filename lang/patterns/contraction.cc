@@ -14,7 +14,7 @@ absl::Status No(const std::string& why) { return absl::FailedPreconditionError(w
 
 void AddIters(const Program& p, Range marks, std::vector<bool>& used) {
   for (const Id mark : p.List(marks)) {
-    for (const Split& split : p.Splits(p.marks[mark].splits)) used[split.source.id] = true;
+    for (const IndexSplit& split : p.Splits(p.marks[mark].splits)) used[split.source.id] = true;
   }
 }
 
@@ -24,7 +24,7 @@ void FindIters(const Program& p, Id expr, std::vector<bool>& used) {
   if (e.op == Op::kLoad) return AddIters(p, e.AsLoad().index, used);
   if (e.op == Op::kWithin) AddIters(p, e.AsWithin().marks, used);
   if (e.op == Op::kIndex) {
-    for (const Split& split : p.Splits(p.marks[e.AsIndex()].splits)) used[split.source.id] = true;
+    for (const IndexSplit& split : p.Splits(p.marks[e.AsIndex()].splits)) used[split.source.id] = true;
     return;
   }
   for (const Id operand : e.Operands()) FindIters(p, operand, used);

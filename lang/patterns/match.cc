@@ -47,8 +47,8 @@ absl::Status CheckInstances(const Program& p, const std::vector<Id>& loops, cons
   for (const int64_t extent : map.domain) iterations *= extent;
   for (const TilePart& part : tile.parts) {
     instances *= part.tile;
-    Sum sum = part.inner;
-    for (Split& split : sum.splits) {
+    IndexSum sum = part.inner;
+    for (IndexSplit& split : sum.splits) {
       const auto at = std::find(loops.begin(), loops.end(), split.source.id);
       if (split.source.kind != Source::Kind::kLoop || at == loops.end())
         return No("an iter within the tile cannot be expressed");
@@ -148,7 +148,8 @@ class Matcher {
       const TilePart& part = match_.tile.parts[v];
       if (used_[v] || part.tile != wanted[i].extent.Known()) continue;
       if (iters[v].kind != wanted[i].kind) continue;
-      if (exact_ && !(part.inner == Sum::Of(Source::Loop(loops_[LoopOf(static_cast<int>(i))])))) continue;
+      if (exact_ && !(part.inner == IndexSum::Of(Source::Loop(loops_[LoopOf(static_cast<int>(i))]))))
+        continue;
       used_[v] = true;
       match_.iter_of[i] = static_cast<int>(v);
       if (Assign(i + 1)) return true;

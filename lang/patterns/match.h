@@ -19,7 +19,7 @@ namespace kiln {
 // number along the block's i-th iter, and Source::Iter(iters + d), the operand's index in dimension d.
 struct OperandView {
   Id buffer = kNone;
-  std::vector<Sum> index;
+  std::vector<IndexSum> index;
 };
 
 struct IntrinsicMatch {

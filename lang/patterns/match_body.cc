@@ -146,26 +146,27 @@ std::optional<OperandView> BodyMatcher::View(Id buffer, Range index, Id wanted, 
   std::vector<int> dimension(d_.block(described_).iters.count, -1);
   const auto shape = d_.Dims(d_.buffers[wanted].shape);
   for (int e = 0; e < wanted_index.count; ++e) {
-    const Sum sum = d_.SumOf(d_.List(wanted_index)[e]);
+    const IndexSum sum = d_.SumOf(d_.List(wanted_index)[e]);
     if (shape[e].UpperBound() > 1) dimension[sum.splits[0].source.id] = e;
   }
   const auto extents = [&](Source s) {
     return s.id < iters_ ? extents_[s.id] : shape[s.id - iters_].UpperBound();
   };
   bool other = false;
-  const auto definition = [&](Source s) -> std::optional<Sum> {
-    Sum sum = extents_[s.id] == 1 ? Sum() : Sum::Of(Source::Iter(s.id), tile_.parts[s.id].tile);
+  const auto definition = [&](Source s) -> std::optional<IndexSum> {
+    IndexSum sum =
+        extents_[s.id] == 1 ? IndexSum() : IndexSum::Of(Source::Iter(s.id), tile_.parts[s.id].tile);
     if (tile_.parts[s.id].tile == 1) return sum;
     const int d = dimension[described_as_[s.id]];
     other |= d < 0;
-    return d < 0 ? sum : sum + Sum::Of(Source::Iter(iters_ + d));
+    return d < 0 ? sum : sum + IndexSum::Of(Source::Iter(iters_ + d));
   };
   OperandView view{buffer, {}};
   std::vector<bool> seen(shape.size(), false);
   for (const Id mark : p_.List(index)) {
-    const std::optional<Sum> sum = Substitute(p_.SumOf(mark), definition, extents);
+    const std::optional<IndexSum> sum = Substitute(p_.SumOf(mark), definition, extents);
     if (!sum.has_value() || other) return std::nullopt;
-    for (const Split& split : sum->splits) {
+    for (const IndexSplit& split : sum->splits) {
       if (split.source.id < iters_) continue;
       if (split.lower != 1 || split.extent != 0) return std::nullopt;
       seen[split.source.id - iters_] = true;
@@ -196,21 +197,21 @@ bool BodyMatcher::MatchLayout(const OperandView& view, Id wanted) {
   const auto extents = [&](Source s) {
     return s.id < iters_ ? extents_[s.id] : shape[s.id - iters_].UpperBound();
   };
-  std::vector<std::pair<Sum, int32_t>> found, described;
+  std::vector<std::pair<IndexSum, int32_t>> found, described;
   for (int i = 0; i < a.axes.count; ++i) {
-    const std::optional<Sum> axis = Substitute(
-        p_.SumOf(p_.List(a.axes)[i]), [&](Source s) { return std::optional<Sum>(view.index[s.id]); },
+    const std::optional<IndexSum> axis = Substitute(
+        p_.SumOf(p_.List(a.axes)[i]), [&](Source s) { return std::optional<IndexSum>(view.index[s.id]); },
         extents);
     if (!axis.has_value()) return no();
-    Sum inner;
-    for (const Split& split : axis->splits) {
+    IndexSum inner;
+    for (const IndexSplit& split : axis->splits) {
       if (split.source.id >= iters_) inner.splits.push_back(split);
     }
     if (!inner.splits.empty()) found.emplace_back(inner, kinds.empty() ? 0 : kinds[i]);
   }
   for (int i = 0; i < b.axes.count; ++i) {
-    Sum axis = d_.SumOf(d_.List(b.axes)[i]);
-    for (Split& split : axis.splits) split.source = Source::Iter(iters_ + split.source.id);
+    IndexSum axis = d_.SumOf(d_.List(b.axes)[i]);
+    for (IndexSplit& split : axis.splits) split.source = Source::Iter(iters_ + split.source.id);
     described.emplace_back(Simplify(axis, extents), wanted_kinds.empty() ? 0 : wanted_kinds[i]);
   }
   const auto bits = [](Swizzle s) { return std::tuple(s.from, s.to, s.bits); };

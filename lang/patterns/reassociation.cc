@@ -42,7 +42,7 @@ bool IsInOrder(const Program& p, Id block) {
   const Bindings bindings = ResolveBindings(p, block);
   const Extents extents(p);
   const auto iters = p.Iters(p.block(block).iters);
-  Sum count;
+  IndexSum count;
   int64_t scale = 1;
   for (size_t i = iters.size(); i-- > 0;) {
     if (iters[i].kind != IterKind::kReduction) continue;
@@ -50,18 +50,18 @@ bool IsInOrder(const Program& p, Id block) {
     scale *= iters[i].extent.Known();
   }
   count = Simplify(count, extents);
-  const auto place = [&](const Split& split) {
+  const auto place = [&](const IndexSplit& split) {
     return std::find(loops.begin(), loops.end(), split.source.id) - loops.begin();
   };
-  for (const Split& split : count.splits) {
+  for (const IndexSplit& split : count.splits) {
     if (split.source.kind != Source::Kind::kLoop || !IsOneAfterTheOther(p.loop(split.source.id).kind))
       return false;
   }
-  std::sort(count.splits.begin(), count.splits.end(), [&](const Split& a, const Split& b) {
+  std::sort(count.splits.begin(), count.splits.end(), [&](const IndexSplit& a, const IndexSplit& b) {
     return place(a) != place(b) ? place(a) > place(b) : a.lower < b.lower;
   });
   int64_t within = 0;
-  for (const Split& split : count.splits) {
+  for (const IndexSplit& split : count.splits) {
     if (split.scale <= within) return false;
     within += split.scale * (SplitRange(split, extents) - 1);
   }

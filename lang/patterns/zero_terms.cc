@@ -23,31 +23,31 @@ std::vector<Comb> CombsOf(const Program& p, Id buffer) {
   if (body.op != Op::kWithin || !p.exprs[body.AsWithin().otherwise].IsConstant(0)) return combs;
   const Range index = p.Accesses(b.dests)[0].index;
   for (const Id bound : p.List(body.AsWithin().marks)) {
-    const Sum sum = p.SumOf(bound);
+    const IndexSum sum = p.SumOf(bound);
     if (p.marks[bound].extent.Known() != 1 || sum.splits.size() != 1) continue;
-    const kiln::Split& split = sum.splits[0];
+    const IndexSplit& split = sum.splits[0];
     if (split.scale != 1 || split.lower != 1 || split.extent < 2 || sum.offset > 0) continue;
     for (int d = 0; d < index.count; ++d) {
-      if (p.SumOf(p.List(index)[d]) == Sum::Of(split.source)) combs[d] = {split.extent, -sum.offset};
+      if (p.SumOf(p.List(index)[d]) == IndexSum::Of(split.source)) combs[d] = {split.extent, -sum.offset};
     }
   }
   return combs;
 }
 
-std::optional<ZeroTerms> TermsOf(const Sum& index, const Comb& comb, absl::Span<const Iter> iters) {
+std::optional<ZeroTerms> TermsOf(const IndexSum& index, const Comb& comb, absl::Span<const Iter> iters) {
   if (comb.step == 0 || index.splits.size() != 2) return std::nullopt;
   ZeroTerms terms{-1, -1, comb.step, {}};
-  for (const kiln::Split& split : index.splits) {
-    if (!(split == kiln::Split{split.source})) return std::nullopt;
+  for (const IndexSplit& split : index.splits) {
+    if (!(split == IndexSplit{split.source})) return std::nullopt;
     const Iter& iter = iters[split.source.id];
     if (iter.extent.Known() % comb.step != 0) return std::nullopt;
     (iter.kind == IterKind::kSpatial ? terms.h : terms.i) = split.source.id;
   }
   if (terms.h < 0 || terms.i < 0) return std::nullopt;
   const int64_t rest = (((comb.at - index.offset) % comb.step) + comb.step) % comb.step;  // (h + i) % step
-  const Sum remainder = Sum::Of(Source::Iter(0));
+  const IndexSum remainder = IndexSum::Of(Source::Iter(0));
   if (rest == comb.step - 1) {
-    terms.term = Sum::Constant(rest) + remainder * -1;
+    terms.term = IndexSum::Constant(rest) + remainder * -1;
   } else if (comb.step == 2) {
     terms.term = remainder;
   } else {

@@ -15,7 +15,7 @@ namespace kiln {
 struct ZeroTerms {
   int h = 0, i = 0;  // positions of the iters; their extents are multiples of step
   int64_t step = 0;
-  Sum term;  // as a function of h % step, which is Iter(0)
+  IndexSum term;  // as a function of h % step, which is Iter(0)
 };
 
 // For each iter of the block its entry; h and i share one, and other iters have none. kFailedPrecondition,

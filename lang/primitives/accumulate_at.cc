@@ -17,7 +17,7 @@
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
 #include "lang/base/defect.h"
-#include "lang/schedule/partial.h"
+#include "lang/schedule/factor_reduction.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
 
@@ -45,7 +45,7 @@ absl::Status AccumulateAt(Call& call) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
   const absl::StatusOr<Parts> parts =
-      TakeApart(p, block, [&](Id l) { return std::find(loops.begin(), at + 1, l) != at + 1; });
+      FactorReduction(p, block, [&](Id l) { return std::find(loops.begin(), at + 1, l) != at + 1; });
   if (!parts.ok()) return parts.status();
   status = CheckReaders(p, block, loop);
   if (!status.ok()) return status;
@@ -56,7 +56,7 @@ absl::Status AccumulateAt(Call& call) {
   if (!ranges.ok()) return ranges.status();
 
   const Id after = ChildTowards(p, loop, block);
-  const Id combine = MakePartial(p, block, *parts, ".acc", ScopeOf(*storage), 0);
+  const Id combine = BuildPartial(p, block, *parts, ".acc", ScopeOf(*storage), 0);
   if (KILN_DEFECT("accumulate-at.initial-twice")) p.block(block).initial = p.block(combine).initial;
   if (KILN_DEFECT("accumulate-at.domain")) p.block(combine).domain = {};
   if ((parts->outer.empty() || KILN_DEFECT("accumulate-at.store")) && p.block(combine).initial.count == 0)

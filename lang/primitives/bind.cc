@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/schedule/primitive.h"
 
 namespace kiln {

@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/base/defect.h"
 #include "lang/schedule/nested.h"
 

@@ -30,7 +30,7 @@ absl::StatusOr<Id> OnlyBlock(const Program& p, Id loop) {
 }
 
 // Adds marks to a sum with scale 0: they add nothing but must lie in their extents.
-Sum With(Program& p, Sum sum, const std::vector<Guard>& guards) {
+IndexSum With(Program& p, IndexSum sum, const std::vector<Guard>& guards) {
   for (const Guard& guard : guards)
     sum.splits.push_back({Source::Mark(p.AddMark(guard.value, guard.extent)), 0});
   return sum;
@@ -51,12 +51,12 @@ absl::Status Blockize(Call& call) {
   for (int i = 0; i < own.count; ++i) {
     const TilePart& part = tile->parts[i];
     Iter iter = p.iters[own.begin + i];
-    Sum inner = part.inner;
+    IndexSum inner = part.inner;
     if (!part.outer.splits.empty() || part.outer.offset != 0 || !part.outside.empty()) {
       const Extent extent = (iter.extent.Known() + part.tile - 1) / part.tile;
-      inner = inner + Sum::Of(Source::Iter(static_cast<int32_t>(iters.size())),
-                              part.tile + (KILN_DEFECT("blockize.stride") && part.tile > 1));
-      const Sum outer = KILN_DEFECT("blockize.guard") ? part.outer : With(p, part.outer, part.outside);
+      inner = inner + IndexSum::Of(Source::Iter(static_cast<int32_t>(iters.size())),
+                                   part.tile + (KILN_DEFECT("blockize.stride") && part.tile > 1));
+      const IndexSum outer = KILN_DEFECT("blockize.guard") ? part.outer : With(p, part.outer, part.outside);
       const IterKind kind = KILN_DEFECT("blockize.kind") ? IterKind::kSpatial : iter.kind;
       iters.push_back({iter.name, extent, kind, p.AddMark(outer, extent)});
     }

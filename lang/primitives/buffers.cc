@@ -10,8 +10,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/base/defect.h"
 #include "lang/program/layout.h"
 #include "lang/program/text_names.h"
@@ -25,10 +25,10 @@ using Names = absl::InlinedVector<absl::string_view, 8>;
 
 // Parses a sum of terms name, name/number, name%number, name/number%number, each with an optional *number.
 // $n stands for the n-th of `numbers`, from 0.
-std::optional<Sum> ParseSum(absl::string_view text, const Names& names, Numbers numbers) {
-  Sum sum;
+std::optional<IndexSum> ParseSum(absl::string_view text, const Names& names, Numbers numbers) {
+  IndexSum sum;
   for (absl::string_view term : absl::StrSplit(text, '+')) {
-    kiln::Split split;
+    IndexSplit split;
     const absl::string_view t = absl::StripAsciiWhitespace(term);
     size_t at = 0;
     while (at < t.size() && (std::isalnum(static_cast<unsigned char>(t[at])) || t[at] == '_')) ++at;
@@ -85,7 +85,7 @@ absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int6
   IndexMap map = IndexMap::Identity(shape);
   map.results.clear();
   for (const absl::string_view item : lists[1]) {
-    const std::optional<Sum> sum = ParseSum(item, lists[0], numbers);
+    const std::optional<IndexSum> sum = ParseSum(item, lists[0], numbers);
     if (!sum.has_value()) return malformed(absl::StrCat("\"", item, "\" is no index"));
     map.results.push_back(*sum);
   }
@@ -95,8 +95,8 @@ absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int6
 // Extends the domain to whole tiles: the extent of an index that is divided by n is rounded up to a multiple
 // of n.
 IndexMap WithWholeTiles(IndexMap map) {
-  for (const Sum& sum : map.results) {
-    for (const kiln::Split& split : sum.splits) {
+  for (const IndexSum& sum : map.results) {
+    for (const IndexSplit& split : sum.splits) {
       int64_t& extent = map.domain[split.source.id];
       extent = (extent + split.lower - 1) / split.lower * split.lower;
     }
@@ -146,7 +146,7 @@ absl::Status TransformLayout(Call& call) {
   *map = WithWholeTiles(*std::move(map));
   const auto extents = map->extents();
   std::vector<int64_t> sizes;
-  for (Sum& sum : map->results) {
+  for (IndexSum& sum : map->results) {
     sum = Simplify(sum, extents);
     sizes.push_back(Bounds(sum, extents).max + 1);
   }

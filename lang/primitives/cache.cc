@@ -113,7 +113,7 @@ void Redirect(Program& p, Id block, Id buffer, Id cache) {
         const auto [from, index] = e.AsLoad();
         return from != buffer ? kNone : p.AddExpr(Expr::Load(e.dtype, cache, index));
       },
-      [](int i) { return Sum::Of(Source::Iter(i)); }, IterExtents(p, block));
+      [](int i) { return IndexSum::Of(Source::Iter(i)); }, IterExtents(p, block));
   const Range values = redirect.Expressions(p.block(block).values);
   const Range initial = redirect.Expressions(p.block(block).initial);
   p.block(block).values = values;

@@ -102,7 +102,7 @@ double Repeats(const Program& p, Id block, Id loop) {
 
 // Overlapping halos and padding may be computed again. A block that runs again for each element is never
 // fast, and sampling such locations costs as much as the rest of the search.
-constexpr double kMostRepeats = 16;
+constexpr double kMaxRepeats = 16;
 
 absl::Status SampleComputeLocation(Call& call) {
   const Program& p = call.program();
@@ -110,8 +110,7 @@ absl::Status SampleComputeLocation(Call& call) {
   std::vector<int64_t> locations = ComputeLocations(p, block);
   const std::vector<Id> consumers = Consumers(p, block);
   const std::vector<Id> loops = consumers.empty() ? std::vector<Id>() : LoopsAround(p, consumers.front());
-  std::erase_if(locations,
-                [&](int64_t at) { return at >= 0 && Repeats(p, block, loops[at]) > kMostRepeats; });
+  std::erase_if(locations, [&](int64_t at) { return at >= 0 && Repeats(p, block, loops[at]) > kMaxRepeats; });
   return call.Draw(Distribution::Uniform(locations));
 }
 

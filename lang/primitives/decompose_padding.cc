@@ -85,8 +85,8 @@ void Shrink(Program& p, Id block, Id loop, Id mark) {
   const std::optional<SimpleIndex> simple = AsSimpleIndex(p, mark);
   if (!simple.has_value()) return;
   Iter& iter = p.Iters(p.block(block).iters)[simple->iter];
-  const Sum bound = p.SumOf(iter.binding);
-  if (bound.splits.size() != 1 || !(bound.splits[0] == kiln::Split{bound.splits[0].source})) return;
+  const IndexSum bound = p.SumOf(iter.binding);
+  if (bound.splits.size() != 1 || !(bound.splits[0] == IndexSplit{bound.splits[0].source})) return;
   const Source source = bound.splits[0].source;
   if (source.kind != Source::Kind::kLoop || !p.IsLoop(source.id) || !IsAncestor(p, loop, source.id) ||
       BlocksBelow(p, source.id).size() != 1) {
@@ -94,7 +94,7 @@ void Shrink(Program& p, Id block, Id loop, Id mark) {
   }
   for (const Iter& other : p.Iters(p.block(block).iters)) {
     if (other.binding == iter.binding) continue;
-    for (const kiln::Split& split : p.SumOf(other.binding).splits) {
+    for (const IndexSplit& split : p.SumOf(other.binding).splits) {
       if (split.source.kind != Source::Kind::kLoop || !p.IsLoop(split.source.id) || split.source == source)
         return;
     }
@@ -106,7 +106,7 @@ void Shrink(Program& p, Id block, Id loop, Id mark) {
                                  p.marks[mark].extent.Known() - shift}) -
                        1;
   if (last < first) return;
-  Sum moved = bound;
+  IndexSum moved = bound;
   moved.offset += first;
   p.loop(source.id).extent = Extent(last - first + 1);
   iter.binding = p.AddMark(moved, iter.extent);

@@ -106,7 +106,7 @@ Id AddInitialization(Program& p, const BlockNode& old, const std::map<Id, Id>& c
     } else {
       iter.kind = IterKind::kSpatial;
       iter.extent = Extent(1);
-      iter.binding = p.AddMark(Sum::Constant(0), 1);
+      iter.binding = p.AddMark(IndexSum::Constant(0), 1);
     }
     p.iters.push_back(iter);
   }

@@ -49,7 +49,7 @@ class Product {
   absl::Status CheckLoops() const;
   int64_t ExtentOf(int iter) const { return p_.iters[old_.iters.begin + iter].extent.Known(); }
   // Returns an old iter as a digit of its group. `position` gives the iter of each group.
-  Sum Digit(int iter, const std::vector<int>& position) const;
+  IndexSum Digit(int iter, const std::vector<int>& position) const;
   std::vector<int64_t> Padded(const std::vector<int>& groups) const;
   std::vector<int> With(int first, int second) const;  // returns the batch groups and two of m, n, k
   std::vector<int> Positions(const std::vector<int>& groups) const;
@@ -74,9 +74,9 @@ absl::Status Product::CheckLoops() const {
   std::vector<Id> loops;
   for (int i = 0; i < old_.iters.count; ++i) {
     const Iter& iter = p_.iters[old_.iters.begin + i];
-    const Sum binding = p_.SumOf(iter.binding);
+    const IndexSum binding = p_.SumOf(iter.binding);
     const Id loop = binding.splits.size() == 1 ? binding.splits[0].source.id : kNone;
-    if (loop == kNone || !(binding == Sum::Of(Source::Loop(loop))) || !p_.IsLoop(loop) ||
+    if (loop == kNone || !(binding == IndexSum::Of(Source::Loop(loop))) || !p_.IsLoop(loop) ||
         p_.loop(loop).kind != LoopKind::kSerial || !(p_.loop(loop).extent == iter.extent) ||
         std::count(loops.begin(), loops.end(), loop) != 0) {
       return No(absl::StrCat("iter ", p_.Text(iter.name),
@@ -129,7 +129,7 @@ absl::Status Product::Plan(const std::vector<int64_t>& multiples) {
   }
   for (const Id mark : p_.List(old_.provenance.map)) {
     if (!Substitute(
-             p_.SumOf(mark), [&](Source s) { return std::optional<Sum>(digit(s.id)); },
+             p_.SumOf(mark), [&](Source s) { return std::optional<IndexSum>(digit(s.id)); },
              [&](Source s) { return extents[s.id]; })
              .has_value())
       return No("the block's origin cannot be expressed in m, n and k");
@@ -137,7 +137,7 @@ absl::Status Product::Plan(const std::vector<int64_t>& multiples) {
   return absl::OkStatus();
 }
 
-Sum Product::Digit(int iter, const std::vector<int>& position) const {
+IndexSum Product::Digit(int iter, const std::vector<int>& position) const {
   const Group& group = groups_[group_of_[iter]];
   const Source source = Source::Iter(position[group_of_[iter]]);
   int64_t lower = group.size;
@@ -148,7 +148,7 @@ Sum Product::Digit(int iter, const std::vector<int>& position) const {
   if (KILN_DEFECT("einsum.digit") && lower > 1) lower = 1;
   // No remainder for the first digit: a guard excludes values beyond the extent.
   const bool first = group.iters[0] == iter;
-  return Sum{0, {kiln::Split{source, 1, lower, first ? 0 : ExtentOf(iter)}}};
+  return IndexSum{0, {IndexSplit{source, 1, lower, first ? 0 : ExtentOf(iter)}}};
 }
 
 std::vector<int> Product::With(int first, int second) const {
@@ -194,7 +194,7 @@ std::optional<std::vector<int>> Product::Plain(Range index, const std::vector<in
 Range IndexBy(Program& p, const std::vector<int>& groups, const std::vector<int64_t>& extents) {
   std::vector<int32_t> marks;
   for (size_t i = 0; i < groups.size(); ++i)
-    marks.push_back(p.AddMark(Sum::Of(Source::Iter(groups[i])), extents[i]));
+    marks.push_back(p.AddMark(IndexSum::Of(Source::Iter(groups[i])), extents[i]));
   return p.AddList(marks);
 }
 
@@ -222,7 +222,7 @@ Id Product::Factor(Id factor, const std::vector<int>& groups, const char* suffix
     const Group& group = groups_[groups[i]];
     p_.iters[p_.block(copy).iters.begin + static_cast<int>(i)].name = p_.AddName(group.name);
     if (group.padded > group.size)
-      bounds.push_back(p_.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(i))), group.size));
+      bounds.push_back(p_.AddMark(IndexSum::Of(Source::Iter(static_cast<int32_t>(i))), group.size));
   }
   p_.block(copy).provenance = {
       e.op == Op::kLoad ? Provenance::Kind::kCopy : Provenance::Kind::kPadding, source, {}};
@@ -270,18 +270,18 @@ void Product::Crop() {
   }
   std::vector<int32_t> from, to;
   for (const int g : groups) {
-    Sum sum;
+    IndexSum sum;
     int64_t lower = groups_[g].size;
     for (const int i : groups_[g].iters) {
       lower /= ExtentOf(i);
-      sum = sum + Sum::Of(Source::Iter(position[i]), lower);
+      sum = sum + IndexSum::Of(Source::Iter(position[i]), lower);
     }
     from.push_back(p_.AddMark(sum, groups_[g].padded));
   }
   for (int d = 0; d < dest.index.count; ++d) {
     const Id mark = p_.List(dest.index)[d];
-    Sum sum = p_.SumOf(mark);
-    for (kiln::Split& split : sum.splits) split.source = Source::Iter(position[split.source.id]);
+    IndexSum sum = p_.SumOf(mark);
+    for (IndexSplit& split : sum.splits) split.source = Source::Iter(position[split.source.id]);
     to.push_back(p_.AddMark(sum, p_.marks[mark].extent));
   }
   const Range read = p_.AddList(from), written = p_.AddList(to);

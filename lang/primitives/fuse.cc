@@ -62,8 +62,9 @@ absl::Status Fuse(Call& call) {
     // The outermost digit has no remainder, so that it stays expressible if the fused loop is later split
     // imperfectly.
     p.loops[p.nodes[loop].index].definition = p.AddMark(
-        Sum{0,
-            {kiln::Split{
+        IndexSum{
+            0,
+            {IndexSplit{
                 Source::Loop(fused), 1, lower,
                 loop == loops.front() ? 0 : own.Known() - (KILN_DEFECT("fuse.digit") && own.Known() > 1)}}},
         own);

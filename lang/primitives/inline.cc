@@ -29,7 +29,7 @@ std::vector<int> DimensionOfIter(const Program& p, Id block, Range index) {
 BodyRewriter::IterRule AtLoad(const Program& p, const std::vector<int>& dims, Range index) {
   return [&p, dims, index](int iter) {
     const int dim = KILN_DEFECT("compute-inline.swapped") ? std::min(iter, index.count - 1) : dims[iter];
-    return dim < 0 ? Sum::Constant(0) : p.SumOf(p.lists[index.begin + dim]);
+    return dim < 0 ? IndexSum::Constant(0) : p.SumOf(p.lists[index.begin + dim]);
   };
 }
 
@@ -56,10 +56,10 @@ absl::Status ComputeInline(Call& call) {
   }
   for (const Id consumer : consumers) {
     const std::vector<int64_t> extents = IterExtents(p, consumer);
-    std::vector<std::pair<std::vector<Sum>, Id>> known;  // loads of one element share one value
+    std::vector<std::pair<std::vector<IndexSum>, Id>> known;  // loads of one element share one value
     const auto load_rule = [&](const Expr& e) -> Id {
       if (e.AsLoad().buffer != dest.buffer) return kNone;
-      std::vector<Sum> index;
+      std::vector<IndexSum> index;
       for (const Id mark : p.List(e.AsLoad().index)) index.push_back(p.SumOf(mark));
       for (const auto& [other, inlined] : known)
         if (other == index) return inlined;
@@ -67,7 +67,7 @@ absl::Status ComputeInline(Call& call) {
           index, BodyRewriter(p, nullptr, AtLoad(p, dims, e.AsLoad().index), extents).Expression(value));
       return known.back().second;
     };
-    BodyRewriter rewriter(p, load_rule, [](int i) { return Sum::Of(Source::Iter(i)); }, extents);
+    BodyRewriter rewriter(p, load_rule, [](int i) { return IndexSum::Of(Source::Iter(i)); }, extents);
     const Range values = rewriter.Expressions(p.block(consumer).values);
     p.block(consumer).values = values;
     if (KILN_DEFECT("compute-inline.initial")) continue;
@@ -92,12 +92,14 @@ absl::Status ReverseComputeInline(Call& call) {
   // The iters of the block in terms of the producer's iters, by the element that the producer writes.
   const std::vector<int64_t> extents = IterExtents(p, producer);
   const auto extent_of = [&](Source source) { return extents[source.id]; };
-  std::vector<Sum> iters;
-  const std::optional<std::vector<Sum>> by_element = ItersByElement(p, block, made.buffer);
-  for (const Sum& iter : *by_element) {
-    const std::optional<Sum> sum = Substitute(
+  std::vector<IndexSum> iters;
+  const std::optional<std::vector<IndexSum>> by_element = ItersByElement(p, block, made.buffer);
+  for (const IndexSum& iter : *by_element) {
+    const std::optional<IndexSum> sum = Substitute(
         iter,
-        [&](Source source) { return std::optional<Sum>(p.SumOf(p.lists[made.index.begin + source.id])); },
+        [&](Source source) {
+          return std::optional<IndexSum>(p.SumOf(p.lists[made.index.begin + source.id]));
+        },
         extent_of);
     if (!sum.has_value()) return Inexpressible(p, block);
     iters.push_back(*sum);
@@ -117,7 +119,8 @@ absl::Status ReverseComputeInline(Call& call) {
   Provenance provenance = p.block(block).provenance;
   std::vector<int32_t> map;
   bool identity = provenance.map.count == 0 && iters.size() == extents.size();
-  for (int i = 0; i < static_cast<int>(iters.size()); ++i) identity &= iters[i] == Sum::Of(Source::Iter(i));
+  for (int i = 0; i < static_cast<int>(iters.size()); ++i)
+    identity &= iters[i] == IndexSum::Of(Source::Iter(i));
   for (int i = 0; i < static_cast<int>(iters.size()) && provenance.map.count == 0; ++i)
     map.push_back(p.AddMark(iters[i], p.iters[p.block(block).iters.begin + i].extent));
   for (int i = 0; i < provenance.map.count; ++i) {

@@ -118,7 +118,7 @@ absl::Status LoopPartition(Call& call) {
     p.loop(parts[i]).tainted = old.tainted || call.sampled(1);
     p.loop(parts[i]).annotations = old.annotations;
     p.nodes[parts[i]].prepare = p.nodes[loop].prepare;
-    Sum value = Sum::Of(Source::Loop(parts[i]));
+    IndexSum value = IndexSum::Of(Source::Loop(parts[i]));
     value.offset = offset;
     values.push_back(Source::Mark(p.AddMark(value, old.extent)));
     offset += sizes[i];

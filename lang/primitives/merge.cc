@@ -21,9 +21,9 @@ namespace {
 
 // Returns how far a range moves with one iteration of a loop, or nullopt if that is not constant. The other
 // terms of the range's base are appended to `rest`.
-std::optional<int64_t> StepOf(const DimRange& range, Id loop, Sum& rest) {
+std::optional<int64_t> StepOf(const DimRange& range, Id loop, IndexSum& rest) {
   int64_t step = 0;
-  for (const kiln::Split& split : range.base.splits) {
+  for (const IndexSplit& split : range.base.splits) {
     if (split.source != Source::Loop(loop)) {
       rest.splits.push_back(split);
     } else if (split.lower != 1 || split.extent != 0) {
@@ -38,9 +38,9 @@ std::optional<int64_t> StepOf(const DimRange& range, Id loop, Sum& rest) {
 // True if it is proven that i <= j whenever iteration i of `first` and iteration j of `second` touch the
 // same element.
 bool NeverLater(const Program& p, const Region& a, const Region& b, Id first, Id second) {
-  std::vector<Sum> same;  // functions of the iteration that must be equal if both touch an element
+  std::vector<IndexSum> same;  // functions of the iteration that must be equal if both touch an element
   for (size_t d = 0; d < a.size(); ++d) {
-    Sum rest_a, rest_b;
+    IndexSum rest_a, rest_b;
     const std::optional<int64_t> step = StepOf(a[d], first, rest_a), other = StepOf(b[d], second, rest_b);
     const int64_t ahead = b[d].base.offset - a[d].base.offset;
     if (step.has_value() && *step != 0 && step == other && rest_a == rest_b) {
@@ -49,8 +49,8 @@ bool NeverLater(const Program& p, const Region& a, const Region& b, Id first, Id
       if (*step > 0 ? ahead + b[d].extent - 1 < *step : a[d].extent - 1 - ahead < -*step) return true;
       continue;
     }
-    Sum moved = b[d].base;
-    for (kiln::Split& split : moved.splits) {
+    IndexSum moved = b[d].base;
+    for (IndexSplit& split : moved.splits) {
       if (split.source == Source::Loop(second)) split.source = Source::Loop(first);
     }
     if (a[d].extent == 1 && b[d].extent == 1 && moved == a[d].base) same.push_back(moved);
@@ -124,7 +124,7 @@ absl::Status Merge(Call& call) {
       p.Detach(child);
       p.Append(merged, child);
     }
-    p.loops[p.nodes[loop].index].definition = p.AddMark(Sum::Of(Source::Loop(merged)), old.extent);
+    p.loops[p.nodes[loop].index].definition = p.AddMark(IndexSum::Of(Source::Loop(merged)), old.extent);
     p.Kill(loop);
   }
   call.Return(merged);

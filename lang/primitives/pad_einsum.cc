@@ -86,9 +86,9 @@ absl::Status CheckBlock(const Program& p, Id block, Einsum& einsum) {
     const bool is_written = std::count(written.begin(), written.end(), static_cast<int>(i)) > 0;
     if (is_written != (iters[i].kind == IterKind::kSpatial) && iters[i].extent.Known() != 1)
       return No(absl::StrCat("iter ", p.Text(iters[i].name), " is no index of what it writes"));
-    const Sum binding = p.SumOf(iters[i].binding);
+    const IndexSum binding = p.SumOf(iters[i].binding);
     const Id loop = binding.splits.size() == 1 ? binding.splits[0].source.id : kNone;
-    if (loop == kNone || !(binding == Sum::Of(Source::Loop(loop))) || !p.IsLoop(loop) ||
+    if (loop == kNone || !(binding == IndexSum::Of(Source::Loop(loop))) || !p.IsLoop(loop) ||
         BlocksBelow(p, loop).size() != 1 || !(p.loop(loop).extent == iters[i].extent)) {
       return No(
           absl::StrCat("iter ", p.Text(iters[i].name), " is not one loop of its own; pad before tiling"));
@@ -133,7 +133,7 @@ Id CopyNest(Program& p, absl::string_view name, Id source, Id dest, const std::v
   const std::vector<Extent> old(from.begin(), from.end()), target(to.begin(), to.end());
   std::vector<int32_t> read, written, bounds;
   for (size_t d = 0; d < shape.size(); ++d) {
-    const Sum at = Sum::Of(Source::Iter(static_cast<int32_t>(d)));
+    const IndexSum at = IndexSum::Of(Source::Iter(static_cast<int32_t>(d)));
     p.iters[p.block(node).iters.begin + static_cast<int32_t>(d)].extent = shape[d];
     read.push_back(p.AddMark(at, old[d]));
     written.push_back(p.AddMark(at, target[d]));
@@ -175,7 +175,7 @@ Range PaddedIndex(Program& p, Range index, const std::vector<Extent>& shape) {
   std::vector<int32_t> marks;
   const std::vector<int> iters = ItersOf(p, index);
   for (size_t d = 0; d < iters.size(); ++d)
-    marks.push_back(p.AddMark(Sum::Of(Source::Iter(iters[d])), shape[d]));
+    marks.push_back(p.AddMark(IndexSum::Of(Source::Iter(iters[d])), shape[d]));
   return p.AddList(marks);
 }
 
@@ -234,10 +234,10 @@ void PadIters(Program& p, Id block, const Einsum& einsum) {
   std::vector<int32_t> map;
   for (int i = 0; i < iters.count; ++i) {
     Iter& iter = p.iters[iters.begin + i];
-    map.push_back(p.AddMark(Sum::Of(Source::Iter(i)), iter.extent));
+    map.push_back(p.AddMark(IndexSum::Of(Source::Iter(i)), iter.extent));
     iter.extent = Extent(einsum.extents[i]);
     p.loop(einsum.loops[i]).extent = iter.extent;
-    const Id binding = p.AddMark(Sum::Of(Source::Loop(einsum.loops[i])), iter.extent);
+    const Id binding = p.AddMark(IndexSum::Of(Source::Loop(einsum.loops[i])), iter.extent);
     p.iters[iters.begin + i].binding = binding;
   }
   if (p.block(block).provenance.map.count == 0) p.block(block).provenance.map = p.AddList(map);

@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/base/defect.h"
 #include "lang/program/text_names.h"
 #include "lang/schedule/primitive.h"
@@ -18,7 +18,7 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kMost = 1 << 20;
+constexpr int64_t kMax = 1 << 20;
 
 // Checks that a list has one number for each of `count` items.
 absl::Status CheckList(const std::vector<int64_t>& list, size_t count, absl::string_view what) {
@@ -26,7 +26,7 @@ absl::Status CheckList(const std::vector<int64_t>& list, size_t count, absl::str
     return absl::FailedPreconditionError(
         absl::StrCat(list.size(), " ", what, " are given, and there are ", count));
   for (const int64_t number : list) {
-    if (number < 0 || number > kMost)
+    if (number < 0 || number > kMax)
       return absl::InvalidArgumentError(absl::StrCat(number, " among the ", what));
   }
   return absl::OkStatus();

@@ -6,8 +6,8 @@
 //
 // Moves the nest of a block to the prepare phase, which runs once per set of constants, before all others.
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/schedule/primitive.h"
 
 namespace kiln {

@@ -28,7 +28,7 @@ absl::Status No(const std::string& why) { return absl::FailedPreconditionError(w
 // The access to reindex, and the place of the copy.
 struct Reindexed {
   Id buffer = kNone, scope = kNone;
-  std::vector<Sum> index;
+  std::vector<IndexSum> index;
   std::vector<int> iters;
   std::vector<DimRange> ranges;  // ranges of these iters in one iteration of the scope
 };
@@ -46,7 +46,7 @@ absl::StatusOr<Reindexed> ReadOf(const Program& p, Id block, int64_t operand) {
   bool first = true;
   for (const Id load : LoadsOf(p, block, r.buffer)) {
     const Expr& e = p.exprs[load];
-    std::vector<Sum> index;
+    std::vector<IndexSum> index;
     for (const Id mark : p.List(e.AsLoad().index)) index.push_back(p.SumOf(mark));
     if (!first && index != r.index)
       return No(absl::StrCat(Describe(p, block), " reads ", p.Text(p.buffers[r.buffer].name),
@@ -69,14 +69,14 @@ absl::StatusOr<Reindexed> WriteOf(const Program& p, Id block) {
   if (Writers(p, r.buffer).size() != 1)
     return No(absl::StrCat(p.Text(p.buffers[r.buffer].name), " has other writers"));
   for (const Id mark : p.List(dest.index)) r.index.push_back(p.SumOf(mark));
-  const bool simple = std::all_of(r.index.begin(), r.index.end(), [](const Sum& sum) {
+  const bool simple = std::all_of(r.index.begin(), r.index.end(), [](const IndexSum& sum) {
     return sum.splits.empty() ||
-           (sum.splits.size() == 1 && sum.splits[0] == kiln::Split{sum.splits[0].source});
+           (sum.splits.size() == 1 && sum.splits[0] == IndexSplit{sum.splits[0].source});
   });
   const auto iters = p.Iters(p.block(block).iters);
   std::vector<int> named(iters.size(), 0);
-  for (const Sum& sum : r.index) {
-    for (const kiln::Split& split : sum.splits) ++named[split.source.id];
+  for (const IndexSum& sum : r.index) {
+    for (const IndexSplit& split : sum.splits) ++named[split.source.id];
   }
   bool distinct = simple || IsBijective(IndexMap{IterExtents(p, block), r.index});
   for (size_t i = 0; i < iters.size(); ++i) {
@@ -98,7 +98,7 @@ absl::Status Complete(const Program& p, Id block, Reindexed& r) {
     const Interval bounds = Bounds(r.index[d], [&](Source s) { return extents[s.id]; });
     if (bounds.min < 0 || bounds.max >= shape[d].Known())
       return No(absl::StrCat("it accesses ", p.Text(p.buffers[r.buffer].name), " within bounds only"));
-    for (const kiln::Split& split : r.index[d].splits) named[split.source.id] = true;
+    for (const IndexSplit& split : r.index[d].splits) named[split.source.id] = true;
   }
   for (size_t i = 0; i < named.size(); ++i) {
     if (named[i]) r.iters.push_back(static_cast<int>(i));
@@ -114,7 +114,7 @@ absl::Status Complete(const Program& p, Id block, Reindexed& r) {
   for (const int i : r.iters) {
     const std::optional<DimRange> range = IterRange(p, bindings, i, r.scope);
     if (whole) {
-      r.ranges.push_back({Sum::Constant(0), extents[i]});
+      r.ranges.push_back({IndexSum::Constant(0), extents[i]});
     } else if (!range.has_value() || !range->dense) {
       return No(absl::StrCat("one iteration of ", Describe(p, r.scope), " has a part with gaps of iter ",
                              p.Text(p.Iters(p.block(block).iters)[i].name)));
@@ -134,11 +134,11 @@ Id AddCopy(Program& p, Id block, const Reindexed& r, Id reindexed, bool reads) {
   for (size_t i = 0; i < r.iters.size(); ++i) {
     const Iter iter = p.iters[p.block(block).iters.begin + r.iters[i]];
     p.iters.push_back({iter.name, iter.extent, IterKind::kSpatial, kNone});
-    own.push_back(p.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(i))), iter.extent));
+    own.push_back(p.AddMark(IndexSum::Of(Source::Iter(static_cast<int32_t>(i))), iter.extent));
   }
   for (size_t d = 0; d < r.index.size(); ++d) {
-    Sum sum = r.index[d];
-    for (kiln::Split& split : sum.splits) {
+    IndexSum sum = r.index[d];
+    for (IndexSplit& split : sum.splits) {
       const auto at = std::find(r.iters.begin(), r.iters.end(), split.source.id) - r.iters.begin();
       split.source = Source::Iter(static_cast<int32_t>(at));
     }
@@ -159,7 +159,7 @@ void Redirect(Program& p, Id block, Id buffer, Id reindexed, Range index) {
   const auto load = [&](const Expr& e) {
     return e.AsLoad().buffer != buffer ? kNone : p.AddExpr(Expr::Load(e.dtype, reindexed, index));
   };
-  BodyRewriter rewriter(p, load, [](int i) { return Sum::Of(Source::Iter(i)); }, IterExtents(p, block));
+  BodyRewriter rewriter(p, load, [](int i) { return IndexSum::Of(Source::Iter(i)); }, IterExtents(p, block));
   const Range values = rewriter.Expressions(p.block(block).values);
   const Range initial = rewriter.Expressions(p.block(block).initial);
   p.block(block).values = values;
@@ -187,7 +187,7 @@ absl::Status Reindex(Call& call) {
   const Id copy = AddCopy(p, block, *r, reindexed, reads);
   std::vector<int32_t> own;
   for (size_t i = 0; i < r->iters.size(); ++i)
-    own.push_back(p.AddMark(Sum::Of(Source::Iter(r->iters[i])), shape[i]));
+    own.push_back(p.AddMark(IndexSum::Of(Source::Iter(r->iters[i])), shape[i]));
   const Range index = p.AddList(own);
   const Id nest = NestOver(p, copy, r->ranges, tainted), child = ChildTowards(p, r->scope, block);
   if (reads) {

@@ -12,7 +12,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
-#include "lang/schedule/partial.h"
+#include "lang/schedule/factor_reduction.h"
 #include "lang/schedule/place.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
@@ -30,7 +30,7 @@ absl::Status Rfactor(Call& call) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, loop), " is not around ", Describe(p, block)));
   }
-  const absl::StatusOr<Parts> parts = TakeApart(p, block, [&](Id l) { return l == loop; });
+  const absl::StatusOr<Parts> parts = FactorReduction(p, block, [&](Id l) { return l == loop; });
   if (!parts.ok()) return parts.status();
   if (parts->outer.empty()) {
     return absl::FailedPreconditionError(
@@ -47,7 +47,7 @@ absl::Status Rfactor(Call& call) {
   if (!once.ok()) return once;
   absl::StatusOr<std::vector<DimRange>> ranges = SpatialRanges(p, *parts, scope);
   if (!ranges.ok()) return ranges.status();
-  ranges->push_back({Sum::Constant(0), p.loop(loop).extent.Known()});
+  ranges->push_back({IndexSum::Constant(0), p.loop(loop).extent.Known()});
   const std::optional<Storage> storage = ParseStorage(call.Text(1));
   if (!storage.has_value())
     return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(1), "\""));
@@ -64,7 +64,7 @@ absl::Status Rfactor(Call& call) {
   const int64_t axis = call.Int(0) < 0 ? call.Int(0) + rank + 1 : call.Int(0);
   const bool tainted = AnyTainted(p, block);
   const Id after = ChildTowards(p, scope, block);
-  const Id combine = MakePartial(p, block, *parts, ".rf", ScopeOf(*storage), static_cast<int>(axis));
+  const Id combine = BuildPartial(p, block, *parts, ".rf", ScopeOf(*storage), static_cast<int>(axis));
   p.InsertAfter(after, NestOver(p, combine, *ranges, tainted));
   call.Return(combine);
   return absl::OkStatus();

@@ -109,14 +109,14 @@ absl::Status Split(Call& call) {
     if (absl::Status status = CheckRepeats(p, loop, factors, known); !status.ok()) return status;
   }
 
-  Sum value;
+  IndexSum value;
   Id parent = kNone;
   int64_t scale = known;
   for (size_t i = 0; i < factors.size(); ++i) {
     scale /= factors[i];
     const Id part = p.AddLoop(absl::StrCat(p.Text(old.name), "_", i), factors[i]);
     p.loop(part).tainted = old.tainted || call.sampled(1);
-    value = value + Sum::Of(Source::Loop(part), scale + (KILN_DEFECT("split.stride") && i == 0));
+    value = value + IndexSum::Of(Source::Loop(part), scale + (KILN_DEFECT("split.stride") && i == 0));
     if (parent == kNone) {
       p.Replace(loop, part);
     } else {

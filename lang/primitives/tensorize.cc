@@ -53,7 +53,7 @@ absl::Status Tensorize(Call& call) {
 
   const BlockNode& described = description.block(BlockOf(description));
   const Range own = p.block(match->block).iters;
-  std::vector<Sum> bindings;
+  std::vector<IndexSum> bindings;
   for (const TilePart& part : match->tile.parts)
     bindings.push_back(part.outer * (KILN_DEFECT("tensorize.tile") ? 1 : part.tile));
   Id parent = tile;
@@ -64,10 +64,10 @@ absl::Status Tensorize(Call& call) {
     p.Append(parent, loop);
     parent = loop;
     for (int i = 0; i < described.iters.count; ++i) {
-      const Sum bound = description.SumOf(description.Iters(described.iters)[i].binding);
+      const IndexSum bound = description.SumOf(description.Iters(described.iters)[i].binding);
       const int iter = match->iter_of[i];
-      if (iter >= 0 && bound == Sum::Of(Source::Loop(wanted)))
-        bindings[iter] = bindings[iter] + Sum::Of(Source::Loop(loop));
+      if (iter >= 0 && bound == IndexSum::Of(Source::Loop(wanted)))
+        bindings[iter] = bindings[iter] + IndexSum::Of(Source::Loop(loop));
     }
   }
   std::vector<Id> gone;

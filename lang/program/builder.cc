@@ -55,11 +55,11 @@ Id Builder::Integer(DType dtype, int64_t value) {
   return program_.AddExpr(Expr::Constant(dtype, value));
 }
 
-Id Builder::Index(const Sum& value) {
+Id Builder::Index(const IndexSum& value) {
   return program_.AddExpr(Expr::Index(program_.AddMark(value, INT64_MAX)));
 }
 
-Id Builder::Load(Id buffer, const std::vector<Sum>& index) {
+Id Builder::Load(Id buffer, const std::vector<IndexSum>& index) {
   const auto shape = program_.Dims(program_.buffers[buffer].shape);
   KILN_CHECK(shape.size() == index.size(), "rank of ", program_.Text(program_.buffers[buffer].name));
   std::vector<int32_t> marks;
@@ -115,8 +115,8 @@ Id Builder::AddBlock(absl::string_view name, const std::vector<IterSpec>& iters,
     const Id loop = p.AddLoop(spec.name, spec.extent);
     p.Append(parent, loop);
     parent = loop;
-    list.push_back(
-        {p.AddName(spec.name), spec.extent, spec.kind, p.AddMark(Sum::Of(Source::Loop(loop)), spec.extent)});
+    list.push_back({p.AddName(spec.name), spec.extent, spec.kind,
+                    p.AddMark(IndexSum::Of(Source::Loop(loop)), spec.extent)});
   }
   BlockNode block;
   block.name = p.AddName(p.FreshName(name));

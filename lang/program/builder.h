@@ -3,7 +3,7 @@
 //   Builder b("matmul");
 //   Id A = b.Input("A", DType::kF32, {64, 32}), B = b.Input("B", DType::kF32, {32, 16});
 //   Id C = b.Output("C", DType::kF32, {64, 16});
-//   Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+//   IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
 //   b.Reduce("matmul", {{"i", 64}, {"j", 16}, {"k", 32, IterKind::kReduction}}, Monoid::Kind::kSum,
 //            {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
 //   Program p = b.Finish();
@@ -28,10 +28,10 @@ class Builder {
   };
   struct Place {
     Id buffer;
-    std::vector<Sum> index;  // over Source::Iter
+    std::vector<IndexSum> index;  // over Source::Iter
   };
   struct Bound {
-    Sum value;
+    IndexSum value;
     int64_t extent;
   };
 
@@ -47,12 +47,12 @@ class Builder {
   void MakeStatus(Id buffer);
   Id Scalar(absl::string_view name, DType dtype);  // an input of rank 0
 
-  static Sum Iter(int position) { return Sum::Of(Source::Iter(position)); }
+  static IndexSum Iter(int position) { return IndexSum::Of(Source::Iter(position)); }
 
   Id Float(DType dtype, double value);
   Id Integer(DType dtype, int64_t value);
-  Id Index(const Sum& value);  // dtype index
-  Id Load(Id buffer, const std::vector<Sum>& index);
+  Id Index(const IndexSum& value);  // dtype index
+  Id Load(Id buffer, const std::vector<IndexSum>& index);
   Id Gather(Id buffer, const std::vector<Id>& index);  // expressions of dtype index
   Id Make(Op op, DType dtype, Id a, Id b = kNone, Id c = kNone);
   Id Within(const std::vector<Bound>& bounds, Id inside, Id outside);

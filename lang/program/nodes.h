@@ -9,7 +9,7 @@ namespace kiln {
 
 // An index value, offset + Σ splits. For a binding, an instance exists only if the value lies in 0 ..
 // extent-1. For the index of an access, extent is the buffer's, and the value is known to lie in it.
-struct Mark {
+struct IndexMark {
   Extent extent;
   int64_t offset = 0;
   Range splits;  // Program::splits

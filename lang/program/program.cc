@@ -20,10 +20,10 @@ Id Push(std::vector<T>& pool, const T& value) {
 
 Program::Program() { nodes.emplace_back(); }
 
-Sum Program::SumOf(Id mark) const {
-  const Mark& m = marks[mark];
+IndexSum Program::SumOf(Id mark) const {
+  const IndexMark& m = marks[mark];
   const auto list = Splits(m.splits);
-  Sum sum;
+  IndexSum sum;
   sum.offset = m.offset;
   sum.splits.assign(list.begin(), list.end());
   return sum;
@@ -59,10 +59,10 @@ Id Program::AddName(absl::string_view name) {
   return id;
 }
 
-Id Program::AddMark(const Sum& sum, Extent extent) {
+Id Program::AddMark(const IndexSum& sum, Extent extent) {
   const Range range{static_cast<int32_t>(splits.size()), static_cast<int32_t>(sum.splits.size())};
   splits.insert(splits.end(), sum.splits.begin(), sum.splits.end());
-  return Push(marks, Mark{extent, sum.offset, range});
+  return Push(marks, IndexMark{extent, sum.offset, range});
 }
 
 Id Program::AddExpr(const Expr& expr) {
@@ -219,7 +219,7 @@ absl::Status CheckConstantExtents(const Program& p, absl::string_view needing) {
   for (const Iter& iter : p.iters) {
     if (!iter.extent.constant()) return variable("iter ", p.Text(iter.name));
   }
-  for (const Mark& mark : p.marks) {
+  for (const IndexMark& mark : p.marks) {
     if (!mark.extent.constant()) return variable("an index", "");
   }
   return absl::OkStatus();

@@ -60,8 +60,8 @@ struct Program {
   std::vector<Buffer> buffers;
   std::vector<Id> parameters;  // buffers, in the order of the function's arguments
   std::vector<Iter> iters;
-  std::vector<Mark> marks;
-  std::vector<Split> splits;
+  std::vector<IndexMark> marks;
+  std::vector<IndexSplit> splits;
   std::vector<Expr> exprs;
   ExprIndex expr_index;  // index of `exprs`
   std::vector<Access> accesses;
@@ -91,7 +91,7 @@ struct Program {
     return {iters.data() + r.begin, static_cast<size_t>(r.count)};
   }
   absl::Span<Iter> Iters(Range r) { return {iters.data() + r.begin, static_cast<size_t>(r.count)}; }
-  absl::Span<const Split> Splits(Range r) const {
+  absl::Span<const IndexSplit> Splits(Range r) const {
     return {splits.data() + r.begin, static_cast<size_t>(r.count)};
   }
   absl::Span<const Access> Accesses(Range r) const {
@@ -103,14 +103,14 @@ struct Program {
   absl::Span<const Extent> Dims(Range r) const {
     return {dims.data() + r.begin, static_cast<size_t>(r.count)};
   }
-  Sum SumOf(Id mark) const;
+  IndexSum SumOf(Id mark) const;
   // Returns the index expressions of a kGather, one per dimension of its buffer.
   std::vector<Id> GatherIndex(const Expr& e) const;
 
   // --- building: each returns the id or range of what it added (expressions and monoids are shared)
   Id AddName(absl::string_view name);
   Id Intern(absl::string_view name);  // returns the existing id if the name is there
-  Id AddMark(const Sum& sum, Extent extent);
+  Id AddMark(const IndexSum& sum, Extent extent);
   Id AddExpr(const Expr& expr);
   Id AddMonoid(Monoid::Kind kind, DType dtype);
   // Adds argmax (kMax) or argmin (kMin): the greatest or least value and its index. NaN is greater (less)
@@ -141,7 +141,7 @@ struct Program {
 // Checks every invariant of the structs above: tree links, ids in range, bindings of live loops in
 // scope, positive extents and shapes, accesses of the right rank and within bounds (considering guards),
 // dtypes of expressions, monoids, parameters, the order of writes and reads (a block reads only what an
-// earlier block or an outer iteration wrote), prepared nests and pipelines (analysis/restrictions.h).
+// earlier block or an outer iteration wrote), prepared nests and pipelines (analysis/legality.h).
 // Sizes that are parameters are checked at their upper bounds. A violation is kInternal with the node
 // and the rule.
 absl::Status Verify(const Program& program);

@@ -2,10 +2,10 @@
 
 namespace kiln {
 
-CodeSum MakeSum(const Sum& sum, absl::FunctionRef<int(Source)> variable_of) {
+CodeSum MakeSum(const IndexSum& sum, absl::FunctionRef<int(Source)> variable_of) {
   CodeSum code;
   code.offset = sum.offset;
-  for (const Split& s : sum.splits) {
+  for (const IndexSplit& s : sum.splits) {
     code.terms.push_back({variable_of(s.source), s.scale, s.lower, s.extent});
     code.affine &= s.lower == 1 && s.extent == 0;
   }

@@ -37,7 +37,7 @@ struct CodeSum {
 };
 
 // Translates a sum of an index map; `variable_of` returns the variable's number for a source.
-CodeSum MakeSum(const Sum& sum, absl::FunctionRef<int(Source)> variable_of);
+CodeSum MakeSum(const IndexSum& sum, absl::FunctionRef<int(Source)> variable_of);
 
 // The indices of an access to a buffer; each is checked against its dimension.
 struct CodeAccess {

@@ -30,8 +30,8 @@ class Solver {
     std::vector<bool> known(iters.size(), false);
     bool simple = true;
     for (const Id mark : p.List(dest.index)) {
-      Sum sum = p.SumOf(mark);
-      for (Split& s : sum.splits) {
+      IndexSum sum = p.SumOf(mark);
+      for (IndexSplit& s : sum.splits) {
         const auto at = std::find(spatial.begin(), spatial.end(), s.source.id);
         if (at == spatial.end()) return;  // indexed by a reduction iter: cannot be solved
         s.source = Source::Iter(static_cast<int32_t>(at - spatial.begin()));
@@ -39,10 +39,10 @@ class Solver {
       sum = Simplify(sum, extent_of);
       // The terms are digits of a mixed radix, and the largest comes first: index - offset = Σ scale * iter.
       int64_t reach = 0;
-      std::vector<Split> digits(sum.splits.begin(), sum.splits.end());
+      std::vector<IndexSplit> digits(sum.splits.begin(), sum.splits.end());
       std::sort(digits.begin(), digits.end(),
-                [](const Split& a, const Split& b) { return a.scale < b.scale; });
-      for (const Split& s : digits) {
+                [](const IndexSplit& a, const IndexSplit& b) { return a.scale < b.scale; });
+      for (const IndexSplit& s : digits) {
         simple &= s.lower == 1 && s.extent == 0 && (s.scale > reach || digits.size() == 1) &&
                   !known[spatial[s.source.id]];
         known[spatial[s.source.id]] = true;
@@ -76,10 +76,10 @@ class Solver {
     } else {
       for (size_t d = 0; d < index.size(); ++d) {
         int64_t rest = index[d] - map_.results[d].offset;
-        std::vector<Split> digits(map_.results[d].splits.begin(), map_.results[d].splits.end());
+        std::vector<IndexSplit> digits(map_.results[d].splits.begin(), map_.results[d].splits.end());
         std::sort(digits.begin(), digits.end(),
-                  [](const Split& a, const Split& b) { return a.scale > b.scale; });
-        for (const Split& s : digits) {
+                  [](const IndexSplit& a, const IndexSplit& b) { return a.scale > b.scale; });
+        for (const IndexSplit& s : digits) {
           const int64_t value = rest / s.scale;
           point[spatial_[s.source.id]] = value;
           rest -= value * s.scale;

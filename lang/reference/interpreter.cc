@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/value_range.h"
 #include "lang/program/layout.h"
-#include "lang/reference/walk.h"
+#include "lang/reference/executor.h"
 
 namespace kiln {
 namespace {
@@ -52,8 +52,8 @@ class Numbers {
     return nullptr;
   }
   const char* Combine(const PlanNode& block, const int64_t* at, Registers<Scalar>& registers);
-  void Turn(Id buffer, int64_t copy) { first_[buffer] = copy * ElementsOf(p_, buffer); }
-  static void Forget(Id /*buffer*/) {}
+  void SelectCopy(Id buffer, int64_t copy) { first_[buffer] = copy * ElementsOf(p_, buffer); }
+  static void Invalidate(Id /*buffer*/) {}
   static void BeginLoop(const PlanNode&) {}
   static void Iterate(int64_t) {}
   static void EndLoop() {}
@@ -137,8 +137,8 @@ absl::StatusOr<std::vector<std::string>> Run(const Program& program, absl::Span<
   Numbers numbers(program, options);
   status = numbers.SetInputs(inputs);
   if (!status.ok()) return status;
-  const WalkPlan plan(program);
-  status = Walk<Numbers>(plan, options, numbers).Run();
+  const ExecutionPlan plan(program);
+  status = Executor<Numbers>(plan, options, numbers).Run();
   if (!status.ok()) return status;
   return numbers.TakeOutputs();
 }

@@ -16,7 +16,7 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kMostNumber = int64_t{1} << 40;  // larger constants of the program are not tried as bounds
+constexpr int64_t kMaxNumber = int64_t{1} << 40;  // larger constants of the program are not tried as bounds
 
 // True if the operation is undefined for every second operand in the range, whatever the first one is.
 bool IsNeverDefined(Op op, DType type, const ValueRange& b) {
@@ -98,7 +98,7 @@ class Flow {
     for (const Iter& iter : p_.Iters(b.iters))
       if (iter.kind == IterKind::kReduction &&
           __builtin_mul_overflow(terms, iter.extent.UpperBound(), &terms))
-        return ValueRange::kMost;
+        return ValueRange::kMax;
     return terms;
   }
 
@@ -170,7 +170,7 @@ class Flow {
   std::vector<Doubt> doubts_;
 };
 
-constexpr size_t kMostCandidates = 64;
+constexpr size_t kMaxCandidates = 64;
 
 // The ranges to try for an input, the most general first.
 std::vector<ValueRange> Candidates(const Program& p, DType type) {
@@ -182,7 +182,7 @@ std::vector<ValueRange> Candidates(const Program& p, DType type) {
   const ValueRange full = FullRange(type);
   const auto add = [&](int64_t least, int64_t most) {
     const ValueRange range = ValueRange::Of(least, most);
-    if (ranges.size() < kMostCandidates && range.Within(full) && !range.empty() &&
+    if (ranges.size() < kMaxCandidates && range.Within(full) && !range.empty() &&
         absl::c_find(ranges, range) == ranges.end())
       ranges.push_back(range);
   };
@@ -193,7 +193,7 @@ std::vector<ValueRange> Candidates(const Program& p, DType type) {
     // Operands may be offset by a constant, or compared with one, so its neighborhood is tried.
     if (e.op != Op::kConstant || IsFloat(e.dtype)) continue;
     const int64_t number = e.Number();
-    if (number == 0 || number > kMostNumber || number < -kMostNumber) continue;
+    if (number == 0 || number > kMaxNumber || number < -kMaxNumber) continue;
     for (const int64_t offset : {number, -number}) {
       add(offset, offset + 7);
       add(offset + 1, offset + 8);
@@ -213,10 +213,10 @@ ValueRange OfBytes(const std::string& bytes, DType type) {
   return range;
 }
 
-constexpr size_t kMostWork = 1 << 22;    // expressions that a search may evaluate
-constexpr int kJointDraws = 300;         // attempts to draw ranges for all inputs of a doubt together
-constexpr int kMostRuns = 40;            // runs of the interpreter
-constexpr int64_t kMostSteps = 1 << 18;  // bytes and instances of a program that is interpreted
+constexpr size_t kMaxWork = 1 << 22;    // expressions that a search may evaluate
+constexpr int kJointDraws = 300;        // attempts to draw ranges for all inputs of a doubt together
+constexpr int kMaxRuns = 40;            // runs of the interpreter
+constexpr int64_t kMaxSteps = 1 << 18;  // bytes and instances of a program that is interpreted
 
 using Ranges = std::map<Id, ValueRange>;
 
@@ -268,7 +268,7 @@ class Search {
 
   bool Try(const Ranges& changes) {
     work_ += p_.exprs.size();
-    if (work_ > kMostWork) return false;
+    if (work_ > kMaxWork) return false;
     Ranges tried = best_;
     for (const auto& [input, range] : changes) tried[input] = range;
     std::vector<Doubt> left = Flow(p_, tried).doubts();
@@ -325,12 +325,12 @@ class Search {
 // The approximate bytes and instances that the interpreter would process. Stops counting above the limit.
 int64_t Steps(const Program& p) {
   int64_t steps = 0;
-  for (const Id parameter : p.parameters) steps = std::min(steps, kMostSteps) + BytesOf(p, parameter);
+  for (const Id parameter : p.parameters) steps = std::min(steps, kMaxSteps) + BytesOf(p, parameter);
   for (const Id block : BlocksBelow(p, kRoot)) {
     int64_t instances = 1;
     for (const Iter& iter : p.Iters(p.block(block).iters))
-      instances = std::min(instances, kMostSteps) * std::min(iter.extent.UpperBound(), kMostSteps);
-    steps = std::min(steps, kMostSteps) + instances;
+      instances = std::min(instances, kMaxSteps) * std::min(iter.extent.UpperBound(), kMaxSteps);
+    steps = std::min(steps, kMaxSteps) + instances;
   }
   return steps;
 }
@@ -376,12 +376,12 @@ absl::StatusOr<TrialData> TrialRanges(const Program& p, const DrawTrialData& dra
   Search search(p, inputs);
   search.Run();
   if (search.doubts().empty()) return Restrictions(p, search.best());
-  if (draw && Steps(p) <= kMostSteps) {
+  if (draw && Steps(p) <= kMaxSteps) {
     const auto defined = [&](const TrialData& data) {
       return kiln::Run(p, draw(data), {.only_defined = true, .only_within = true}).ok();
     };
     TrialData data = Restrictions(p, search.best());
-    for (int run = 0; run < kMostRuns; ++run) {
+    for (int run = 0; run < kMaxRuns; ++run) {
       if (defined(data)) return data;
       data = Restrictions(p, search.Guess());
     }

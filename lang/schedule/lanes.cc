@@ -21,11 +21,12 @@ std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<
     std::optional<int64_t> step = StepOf(p, block, index[d], loop);
     if (!step.has_value()) {
       const Bindings bindings = ResolveBindings(p, block);
-      const std::optional<Sum> value = Substitute(
-          p.SumOf(index[d]), [&](Source s) { return std::optional<Sum>(bindings.iters[s.id]); }, Extents(p));
+      const std::optional<IndexSum> value = Substitute(
+          p.SumOf(index[d]), [&](Source s) { return std::optional<IndexSum>(bindings.iters[s.id]); },
+          Extents(p));
       if (!value.has_value()) return std::nullopt;
       step = 0;
-      for (const Split& split : value->splits) {
+      for (const IndexSplit& split : value->splits) {
         if (split.source.kind == Source::Kind::kMark) return std::nullopt;
         if (split.source != Source::Loop(loop)) continue;
         if (split.lower != 1 || split.extent != 0) return std::nullopt;
@@ -40,7 +41,7 @@ std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<
 
 // True if the last axis of the layout is the dimension itself.
 bool IsLastAxis(const Program& p, const Layout& layout, size_t dim) {
-  const Sum last = p.SumOf(p.List(layout.axes).back());
+  const IndexSum last = p.SumOf(p.List(layout.axes).back());
   return last.splits.size() == 1 && last.splits[0].lower == 1 &&
          last.splits[0].source == Source::Iter(static_cast<int32_t>(dim));
 }

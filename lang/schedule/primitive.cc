@@ -9,7 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/analysis/annotations.h"
-#include "lang/analysis/restrictions.h"
+#include "lang/analysis/legality.h"
+#include "lang/base/aliases.h"
 #include "lang/base/check.h"
 #include "lang/base/defect.h"
 #include "lang/patterns/match.h"
@@ -81,7 +82,7 @@ RegisterPrimitive::RegisterPrimitive(const Primitive* primitive) {
 }  // namespace internal
 
 const Primitive* FindPrimitive(absl::string_view name) {
-  const auto it = Registry().find(std::string(name));
+  const auto it = Registry().find(std::string(CurrentName(NameKind::kPrimitive, name)));
   return it == Registry().end() ? nullptr : it->second;
 }
 
@@ -184,7 +185,8 @@ std::string AssumptionsOf(absl::Span<const Step> steps) {
   for (const Step& step : steps) {
     if (*step.primitive->assumes != '\0') assumptions.insert(step.primitive->assumes);
     if (step.primitive == FindPrimitive("annotate-block") &&
-        std::get<std::string>(step.attributes[0]) == kFinite && std::get<int64_t>(step.attributes[1]) != 0)
+        std::get<std::string>(step.attributes[0]) == kAssumeFinite &&
+        std::get<int64_t>(step.attributes[1]) != 0)
       assumptions.insert(kFiniteFactors);
   }
   return absl::StrJoin(assumptions, "; ");

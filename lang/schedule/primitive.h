@@ -97,7 +97,7 @@ struct Primitive {
   // A lemma changes what is computed, within a bound that it states. Later steps must preserve the changed
   // program, and lemmas come before all other steps (design D9).
   bool lemma = false;
-  bool restricts = false;  // adds rules that later steps must obey (analysis/restrictions.h)
+  bool restricts = false;  // adds rules that later steps must obey (analysis/legality.h)
   const char* doc;         // what it does, before -> after, and when it does not apply
   absl::Status (*apply)(Call& call);
   // What a lemma assumes about the data (AssumptionsOf below); "" if nothing.
@@ -109,7 +109,7 @@ const Primitive* FindPrimitive(absl::string_view name);
 std::vector<const Primitive*> AllPrimitives();  // sorted by name
 
 // Runs one step: looks up its handles (kFailedPrecondition for a dead or missing one), applies it, and
-// appends the results to the state. A step that breaks a rule of analysis/restrictions.h is undone. On
+// appends the results to the state. A step that breaks a rule of analysis/legality.h is undone. On
 // success, `decision` (if not null) receives what a sampling step decided. Error messages name step_index and
 // the step.
 absl::Status Run(State& state, const Target& target, const Step& step, int step_index, Chooser* chooser,

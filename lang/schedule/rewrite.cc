@@ -11,10 +11,10 @@
 namespace kiln {
 namespace {
 
-std::optional<Sum> Rewritten(const Program& p, Id mark, const BodyRewriter::IterRule& iter,
-                             const std::vector<int64_t>& extents) {
+std::optional<IndexSum> Rewritten(const Program& p, Id mark, const BodyRewriter::IterRule& iter,
+                                  const std::vector<int64_t>& extents) {
   return Substitute(
-      p.SumOf(mark), [&](Source s) { return std::optional<Sum>(iter(s.id)); },
+      p.SumOf(mark), [&](Source s) { return std::optional<IndexSum>(iter(s.id)); },
       [&](Source s) { return extents[s.id]; });
 }
 
@@ -23,8 +23,8 @@ Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& re
              std::map<Id, Id>& clones) {
   const auto known = clones.find(mark);
   if (known != clones.end()) return known->second;
-  Sum sum = program.SumOf(mark);
-  for (Split& split : sum.splits) {
+  IndexSum sum = program.SumOf(mark);
+  for (IndexSplit& split : sum.splits) {
     if (split.source.kind == Source::Kind::kMark) {
       split.source = Source::Mark(CloneMark(program, split.source.id, replace, clones));
     } else if (split.source.kind == Source::Kind::kLoop) {
@@ -55,7 +55,7 @@ std::optional<Range> BodyRewriter::Indices(Range marks) {
 }
 
 Id BodyRewriter::Index(Id mark) {
-  const std::optional<Sum> sum = Rewritten(program_, mark, iter_, extents_);
+  const std::optional<IndexSum> sum = Rewritten(program_, mark, iter_, extents_);
   if (!sum.has_value()) return kNone;
   return *sum == program_.SumOf(mark) ? mark : program_.AddMark(*sum, program_.marks[mark].extent);
 }
@@ -155,7 +155,7 @@ Id NestOver(Program& program, Id block, const std::vector<DimRange>& ranges, boo
     const Id loop = program.AddLoop(program.Text(iter.name), ranges[i].extent);
     program.loop(loop).tainted = tainted;
     program.iters[iters.begin + i].binding =
-        program.AddMark(ranges[i].base + Sum::Of(Source::Loop(loop)), iter.extent);
+        program.AddMark(ranges[i].base + IndexSum::Of(Source::Loop(loop)), iter.extent);
     if (parent == kNone) {
       outermost = loop;
     } else {
@@ -171,7 +171,7 @@ Id NestOver(Program& program, Id block, const std::vector<DimRange>& ranges, boo
 std::vector<DimRange> WholeRanges(const Program& program, Id block) {
   std::vector<DimRange> ranges;
   for (const Iter& iter : program.Iters(program.block(block).iters)) {
-    ranges.push_back({Sum::Constant(0), iter.extent.Known()});
+    ranges.push_back({IndexSum::Constant(0), iter.extent.Known()});
   }
   return ranges;
 }
@@ -190,7 +190,7 @@ Id AddCopyBlock(Program& program, absl::string_view name, Id source, Id dest) {
   std::vector<int32_t> index;
   for (size_t d = 0; d < shape.size(); ++d) {
     program.iters.push_back({program.AddName(absl::StrCat("c", d)), shape[d], IterKind::kSpatial, kNone});
-    index.push_back(program.AddMark(Sum::Of(Source::Iter(static_cast<int32_t>(d))), shape[d]));
+    index.push_back(program.AddMark(IndexSum::Of(Source::Iter(static_cast<int32_t>(d))), shape[d]));
   }
   const Range list = program.AddList(index);
   const Id load = program.AddExpr(Expr::Load(program.buffers[source].dtype, source, list));

@@ -17,7 +17,7 @@ namespace kiln {
 class BodyRewriter {
  public:
   using LoadRule = std::function<Id(const Expr& load)>;
-  using IterRule = std::function<Sum(int iter)>;
+  using IterRule = std::function<IndexSum(int iter)>;
   // Rewrites with these rules; `extents` are those of the new iters, by position.
   BodyRewriter(Program& program, LoadRule load, IterRule iter, std::vector<int64_t> extents)
       : program_(program), load_(std::move(load)), iter_(std::move(iter)), extents_(std::move(extents)) {}

@@ -216,7 +216,7 @@ void Schedule::ParallelizeOuter(Factor limit, Where where) {
 void Schedule::VectorizeInner(Factor lanes, Where where) {
   Do("vectorize-inner", {lanes.operand}, {}, where);
 }
-void Schedule::RfactorRows(Factor lanes, Where where) { Do("rfactor-rows", {lanes.operand}, {}, where); }
+void Schedule::RfactorLanes(Factor lanes, Where where) { Do("rfactor-lanes", {lanes.operand}, {}, where); }
 void Schedule::CooperativeFetch(Block block, Factor vector, Where where) {
   Do("cooperative-fetch", {Of(block), vector.operand}, {}, where);
 }

@@ -158,7 +158,7 @@ class Schedule : public ScheduleCore {
   // Vectorizes the innermost loop of every block if its accesses allow that, with up to `lanes` elements.
   void VectorizeInner(Factor lanes, Where where = Where::current());
   // Gives reductions along contiguous rows up to `lanes` partial results in vector lanes.
-  void RfactorRows(Factor lanes, Where where = Where::current());
+  void RfactorLanes(Factor lanes, Where where = Where::current());
   // Distributes a copying block over the threads of its nest; each thread copies `vector` elements at a time.
   void CooperativeFetch(Block block, Factor vector, Where where = Where::current());
   // Binds the outer data parallel loops of every nest without axes to `blocks` blocks of `threads` threads.

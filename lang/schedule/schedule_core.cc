@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "lang/base/aliases.h"
 #include "lang/base/check.h"
 
 namespace kiln {
@@ -94,7 +95,7 @@ ScheduleCore::Section::~Section() {
 int ScheduleCore::Choose(absl::string_view name, int n) {
   CheckLists();
   if (!ok() || n <= 1) return 0;
-  const std::string full = Numbered(absl::StrCat(section_, name), choices_,
+  const std::string full = Numbered(StoredPath(absl::StrCat(section_, name)), choices_,
                                     [](const Choice& c) -> const std::string& { return c.name; });
   const std::vector<int64_t>* only = PinOf(full);
   const int open = only == nullptr ? n : static_cast<int>(only->size());
@@ -102,15 +103,15 @@ int ScheduleCore::Choose(absl::string_view name, int n) {
   KILN_CHECK(picked >= 0 && picked < open, "choice ", full);
   if (only != nullptr) picked = static_cast<int>((*only)[picked]);
   if (picked < 0 || picked >= n) {
-    Fail(absl::InvalidArgumentError(absl::StrCat("choice ", full, " is pinned to ", picked, ", but has ", n,
-                                                 " alternatives, from 0 on")));
+    Fail(absl::InvalidArgumentError(absl::StrCat("choice ", CurrentPath(full), " is pinned to ", picked,
+                                                 ", but has ", n, " alternatives, from 0 on")));
     return 0;
   }
   choices_.push_back({full, n, picked});
   return picked;
 }
 
-bool ScheduleCore::Declines(const absl::Status& why) {
+bool ScheduleCore::Skip(const absl::Status& why) {
   if (!ok()) return true;
   if (why.ok()) return false;
   const Declined note{section_.substr(0, section_.size() - !section_.empty()), std::string(why.message())};
@@ -120,7 +121,7 @@ bool ScheduleCore::Declines(const absl::Status& why) {
 
 void ScheduleCore::Pin(absl::string_view name, std::vector<int64_t> only) {
   if (only.empty()) Fail(absl::InvalidArgumentError(absl::StrCat("the pin of ", name, " leaves nothing")));
-  pins_.push_back({std::string(name), std::move(only)});
+  pins_.push_back({StoredPath(name), std::move(only)});
 }
 
 const std::vector<int64_t>* ScheduleCore::PinOf(absl::string_view full) const {
@@ -131,7 +132,7 @@ const std::vector<int64_t>* ScheduleCore::PinOf(absl::string_view full) const {
 }
 
 std::string ScheduleCore::SiteName(absl::string_view label) const {
-  return Numbered(absl::StrCat(section_, label), steps_,
+  return Numbered(StoredPath(absl::StrCat(section_, label)), steps_,
                   [](const Step& s) -> const std::string& { return s.site; });
 }
 

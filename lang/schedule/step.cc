@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "fmt/format.h"
+#include "lang/base/aliases.h"
 #include "lang/base/defect.h"
 #include "lang/schedule/primitive.h"
 
@@ -65,7 +66,8 @@ std::string ToString(const Step& step) {
     absl::StrAppend(&text, " ", bare ? "" : decl.name, bare ? "" : "=",
                     std::visit(AttributePrinter(), step.attributes[i]));
   }
-  if (!step.site.empty()) absl::StrAppend(&text, " @", Plain(step.site) ? step.site : Quoted(step.site));
+  if (const std::string site = CurrentPath(step.site); !site.empty())
+    absl::StrAppend(&text, " @", Plain(site) ? site : Quoted(site));
   const bool silent = KILN_DEFECT("trace.print-decision") && step.decision.size() == 1;
   if (!step.decision.empty() && !silent) absl::StrAppend(&text, " -> ", absl::StrJoin(step.decision, " "));
   return text;

@@ -88,13 +88,13 @@ class Encoder {
   }
 
   // Adds the words of a sum. `resolver` may be null if the sum has only iters.
-  void AddSum(const Sum& sum, Resolver* resolver) {
+  void AddSum(const IndexSum& sum, Resolver* resolver) {
     struct Term {
       uint64_t scale, source, lower, extent;
       auto operator<=>(const Term&) const = default;
     };
     absl::InlinedVector<Term, 6> terms;
-    for (const Split& s : sum.splits) {
+    for (const IndexSplit& s : sum.splits) {
       uint64_t source = static_cast<uint64_t>(s.source.id);
       if (s.source.kind == Source::Kind::kLoop) source = 1000 + loop_number_[s.source.id];
       if (s.source.kind == Source::Kind::kMark) source = MarkHash(s.source.id, *resolver);

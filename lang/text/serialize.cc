@@ -120,8 +120,8 @@ class IdCheck {
     for (const Iter& i : p_.iters) {
       Name(i.name), Size(i.extent), Enum(i.kind, IterKind::kReduction), Index(i.binding, p_.marks);
     }
-    for (const Mark& m : p_.marks) Size(m.extent), In(m.splits, p_.splits);
-    for (const Split& s : p_.splits) {
+    for (const IndexMark& m : p_.marks) Size(m.extent), In(m.splits, p_.splits);
+    for (const IndexSplit& s : p_.splits) {
       Enum(s.source.kind, Source::Kind::kMark), Require(s.lower >= 1 && s.extent >= 0 && s.source.id >= 0);
       if (s.source.kind == Source::Kind::kLoop)
         Needed(s.source.id, p_.nodes), Require(!ok_ || IsLoop(s.source.id));

@@ -190,8 +190,8 @@ class Printer {
     Line("}");
   }
 
-  bool IsOneLoop(const Sum& sum) const {
-    return sum.splits.size() == 1 && sum == Sum::Of(Source::Loop(sum.splits[0].source.id)) &&
+  bool IsOneLoop(const IndexSum& sum) const {
+    return sum.splits.size() == 1 && sum == IndexSum::Of(Source::Loop(sum.splits[0].source.id)) &&
            sources_.contains(sum.splits[0].source.id);
   }
 
@@ -206,16 +206,16 @@ class Printer {
     };
     std::map<std::string, std::string> let_names;  // by text, so that equal guards are printed once
     // Orders terms by scale, then by the position of their sources on the path from the root, not by node id.
-    const auto text_of = [&](Sum sum) {
-      const auto rank = [&](const Split& s) {
+    const auto text_of = [&](IndexSum sum) {
+      const auto rank = [&](const IndexSplit& s) {
         const int place = s.source.kind == Source::Kind::kLoop ? depth_of_[s.source.id] : s.source.id;
         return std::make_tuple(-std::abs(s.scale), static_cast<int>(s.source.kind), place, s.lower, s.extent);
       };
       std::sort(sum.splits.begin(), sum.splits.end(),
-                [&](const Split& a, const Split& b) { return rank(a) < rank(b); });
+                [&](const IndexSplit& a, const IndexSplit& b) { return rank(a) < rank(b); });
       return ToString(sum, name_of);
     };
-    const auto let = [&](const Sum& value, const std::string& extent) {
+    const auto let = [&](const IndexSum& value, const std::string& extent) {
       const std::string text = absl::StrCat(text_of(value), " < ", extent);
       const auto [it, fresh] = let_names.emplace(text, "");
       if (fresh) {
@@ -228,8 +228,8 @@ class Printer {
     Names own;
     for (const Iter& iter : p_.Iters(p_.block(node).iters)) {
       Resolver resolver(p_, scope_block);
-      Sum value = resolver.ResolveChecked(iter.binding);
-      const Sum plain = p_.SumOf(iter.binding);
+      IndexSum value = resolver.ResolveChecked(iter.binding);
+      const IndexSum plain = p_.SumOf(iter.binding);
       if (value.IsConstant() && IsOneLoop(plain)) value = plain;  // a loop with one iteration
       NameMarks(value, resolver, lets, let);
       std::vector<std::string> where;
@@ -244,7 +244,7 @@ class Printer {
       for (const auto& [text, guard] : guards) {
         const std::string name = let(guard.value, absl::StrCat(guard.extent));
         bool reached = false;
-        for (const Split& s : value.splits)
+        for (const IndexSplit& s : value.splits)
           reached |= s.source.kind == Source::Kind::kMark && lets.at(s.source.id) == name;
         if (!reached) where.push_back(name);
       }
@@ -258,10 +258,10 @@ class Printer {
   }
 
   template <typename Let>
-  void NameMarks(const Sum& value, Resolver& resolver, std::map<Id, std::string>& lets, const Let& let) {
-    for (const Split& s : value.splits) {
+  void NameMarks(const IndexSum& value, Resolver& resolver, std::map<Id, std::string>& lets, const Let& let) {
+    for (const IndexSplit& s : value.splits) {
       if (s.source.kind != Source::Kind::kMark || lets.count(s.source.id) != 0) continue;
-      const Sum inner = resolver.Resolve(s.source.id);
+      const IndexSum inner = resolver.Resolve(s.source.id);
       NameMarks(inner, resolver, lets, let);
       lets[s.source.id] = let(inner, ExtentText(p_.marks[s.source.id].extent));
     }

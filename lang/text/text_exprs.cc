@@ -46,8 +46,8 @@ void ExprReader::CheckSize(double size, const Token& token) {
   if (std::abs(size) > kLargest) FailAt(token, "the number, or what it is multiplied with, is beyond 2^40");
 }
 
-Sum ExprReader::ParseSum(const Scope& scope) {
-  Sum sum;
+IndexSum ExprReader::ParseSum(const Scope& scope) {
+  IndexSum sum;
   reach_ = 0;
   bool negative = Accept("-");
   do {
@@ -59,7 +59,7 @@ Sum ExprReader::ParseSum(const Scope& scope) {
       if (ok()) sum.offset += negative ? -value : value;
     } else {
       const std::string name = Name("an index");
-      Split split;
+      IndexSplit split;
       const auto named =
           std::find_if(scope.rbegin(), scope.rend(), [&](const Named& n) { return n.name == name; });
       if (named != scope.rend()) split.source = named->source;
@@ -85,7 +85,7 @@ Range ExprReader::ParseMarks(const Scope& scope) {
   Keyword("(");
   while (ok() && !Accept(")")) {
     if (!marks.empty()) Keyword(",");
-    const Sum sum = ParseSum(scope);
+    const IndexSum sum = ParseSum(scope);
     Keyword("<");
     marks.push_back(p_.AddMark(sum, ParseExtent()));
   }
@@ -102,7 +102,7 @@ Access ExprReader::ParseAccess() {
   Keyword("[");
   while (ok() && !Accept("]")) {
     if (!index.empty()) Keyword(",");
-    const Sum sum = ParseSum(body_);
+    const IndexSum sum = ParseSum(body_);
     const Extent extent =
         static_cast<int>(index.size()) < shape.count ? p_.dims[shape.begin + index.size()] : Extent();
     index.push_back(p_.AddMark(sum, extent));

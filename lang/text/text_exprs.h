@@ -27,7 +27,7 @@ class ExprReader : protected TokenReader {
   // Fails if the size is so large that the product of two sizes could overflow.
   void CheckSize(double size, const Token& token);
   Extent ParseExtent();
-  Sum ParseSum(const Scope& scope);
+  IndexSum ParseSum(const Scope& scope);
   Range ParseMarks(const Scope& scope);
   Access ParseAccess();
   Id ParseExpr();

@@ -186,7 +186,7 @@ class Parser : private ExprReader {
     while (ok() && Accept("let")) {
       const std::string name = Name("a name");
       Keyword("=");
-      const Sum sum = ParseSum(scope);
+      const IndexSum sum = ParseSum(scope);
       Keyword("<");
       const double reach = reach_;
       scope.push_back({name, Source::Mark(p_.AddMark(sum, ParseExtent())), reach});
@@ -203,11 +203,11 @@ class Parser : private ExprReader {
       body_.push_back({name, Source::Iter(static_cast<int32_t>(iters.size())),
                        static_cast<double>(iter.extent.UpperBound())});
       Keyword("=");
-      Sum sum = ParseSum(scope);
+      IndexSum sum = ParseSum(scope);
       if (Accept("where")) {
         do {
-          const Sum guard = ParseSum(scope);
-          for (Split s : guard.splits) {
+          const IndexSum guard = ParseSum(scope);
+          for (IndexSplit s : guard.splits) {
             s.scale = 0;  // scale 0: requires the guard to hold and adds nothing
             sum.splits.push_back(s);
           }

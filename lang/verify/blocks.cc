@@ -42,7 +42,7 @@ class BlockChecker : public Checker {
   void CheckMark(Id mark, Id block, const Iter& of, size_t depth) {
     const absl::string_view name = p_.Text(of.name);
     if (!Require(depth <= p_.marks.size(), "the binding of iter ", name, " contains itself")) return;
-    for (const Split& s : p_.Splits(p_.marks[mark].splits)) {
+    for (const IndexSplit& s : p_.Splits(p_.marks[mark].splits)) {
       if (!ok()) return;
       if (s.source.kind == Source::Kind::kMark) {
         CheckMark(s.source.id, block, of, depth + 1);
@@ -75,7 +75,7 @@ class BlockChecker : public Checker {
   // Checks that the marks use only the block's own iters.
   bool CheckOwn(Range marks, int iters, absl::string_view what) {
     for (const Id mark : p_.List(marks)) {
-      for (const Split& s : p_.Splits(p_.marks[mark].splits)) {
+      for (const IndexSplit& s : p_.Splits(p_.marks[mark].splits)) {
         if (!Require(s.source.kind == Source::Kind::kIter && s.source.id < iters, what,
                      " is not over its own iters"))
           return false;
@@ -140,7 +140,7 @@ class BlockChecker : public Checker {
     const int iters = p_.block(block).iters.count;
     Require(e.op != Op::kArg, "its value has an argument of a monoid");
     if (e.op == Op::kIndex) {
-      for (const Split& s : p_.Splits(p_.marks[e.AsIndex()].splits)) {
+      for (const IndexSplit& s : p_.Splits(p_.marks[e.AsIndex()].splits)) {
         Require(s.source.kind == Source::Kind::kIter && s.source.id < iters,
                 "an index is not over its own iters");
       }

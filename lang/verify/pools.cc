@@ -24,7 +24,7 @@ class PoolChecker : public Checker {
   void CheckIndices() {
     Require(p_.names.empty() || p_.names.back() == '\0', "the names do not end");
     for (size_t i = 0; i < p_.splits.size() && ok(); ++i) {
-      const Split& s = p_.splits[i];
+      const IndexSplit& s = p_.splits[i];
       Require(s.lower >= 1 && s.extent >= 0 && s.source.id >= 0, "split ", i,
               " divides by what is not positive");
       if (s.source.kind == Source::Kind::kLoop) {
@@ -63,7 +63,7 @@ class PoolChecker : public Checker {
     if (!Require(ListIn(b.layout.axes, p_.marks), "the layout of buffer ", name, " has ids out of range"))
       return;
     for (const Id mark : p_.List(b.layout.axes)) {
-      for (const Split& s : p_.Splits(p_.marks[mark].splits)) {
+      for (const IndexSplit& s : p_.Splits(p_.marks[mark].splits)) {
         Require(s.source.kind == Source::Kind::kIter && s.source.id < b.shape.count, "the layout of buffer ",
                 name, " is not over its dimensions");
       }

@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/patterns/match.h"
 #include "lang/verify/checker.h"
 

@@ -62,14 +62,14 @@ BlockModule AutoInline(AutoInlineOptions options) {
                                           : No(p, node, "is not to go into its consumers");
             const bool reads = !ReadBuffers(p, node).empty();
             if (into.ok() && options.constants != 0 && !reads) return s.ComputeInline(block);
-            if (s.Declines(CheckWanted(p, node, options))) return;
+            if (s.Skip(CheckWanted(p, node, options))) return;
             const bool cheap = options.cheap == 0 || IsCheap(p, node) || IsReadOnce(p, node);
             if (into.ok() && cheap) return s.ComputeInline(block);
             const absl::Status onto = options.into_producer != 0
                                           ? CheckReverseComputeInline(p, node)
                                           : No(p, node, "is not to go into its producer");
             if (onto.ok()) return s.ReverseComputeInline(block);
-            s.Declines(into.ok() ? No(p, node, "costs much and is read more than once") : into);
+            s.Skip(into.ok() ? No(p, node, "costs much and is read more than once") : into);
           }};
 }
 

@@ -24,7 +24,7 @@ absl::Status CheckConstantScalar(const Program& p, Id block) {
 }  // namespace
 
 void InlineConstantScalars(Schedule& s, Block block) {
-  if (!s.ok() || s.Declines(CheckConstantScalar(s.program(), s.node(block)))) return;
+  if (!s.ok() || s.Skip(CheckConstantScalar(s.program(), s.node(block)))) return;
   s.ComputeInline(block);
 }
 

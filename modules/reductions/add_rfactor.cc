@@ -20,7 +20,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/schedule/lanes.h"
 #include "modules/default_modules.h"
-#include "modules/untouched.h"
+#include "modules/unscheduled.h"
 
 namespace kiln {
 namespace {
@@ -75,7 +75,7 @@ void InLanes(Schedule& s, Block block, const Nest& nest, int64_t lanes) {
 
 BlockModule AddRfactor(AddRfactorOptions options) {
   return {"add-rfactor", [options](Schedule& s, Block block) {
-            if (!s.ok() || s.Declines(CheckReduces(s.program(), s.node(block)))) return;
+            if (!s.ok() || s.Skip(CheckReduces(s.program(), s.node(block)))) return;
             const Program& p = s.program();
             const Nest nest = NestOf(s, block);
             const int64_t jobs = options.max_jobs_per_core * s.target().cores;
@@ -86,7 +86,7 @@ BlockModule AddRfactor(AddRfactorOptions options) {
             const std::string why =
                 absl::StrCat("its ", nest.spatial_extent, " spatial iterations occupy the ", s.target().cores,
                              " cores; and its spatial loops give lanes, or it is a row that reuses nothing");
-            if (s.Declines(chunks || lanes ? absl::OkStatus() : absl::FailedPreconditionError(why))) return;
+            if (s.Skip(chunks || lanes ? absl::OkStatus() : absl::FailedPreconditionError(why))) return;
             const int picked = s.Choose("rfactor", 1 + int{chunks} + int{lanes});
             if (picked == 1 && chunks) return Chunks(s, block, nest);
             const DType type = p.buffers[WrittenBuffers(p, s.node(block))[0]].dtype;

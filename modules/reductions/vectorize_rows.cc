@@ -12,7 +12,7 @@
 
 #include "lang/analysis/dataflow.h"
 #include "modules/default_modules.h"
-#include "modules/untouched.h"
+#include "modules/unscheduled.h"
 
 namespace kiln {
 
@@ -20,9 +20,10 @@ Space VectorizeRows(VectorizeRowsOptions options) {
   return [options](Schedule& s) {
     if (!s.ok()) return;
     const std::vector<Id> blocks = Blocks(s.program());
-    if (std::none_of(blocks.begin(), blocks.end(), [&](Id block) { return IsRow(s.program(), block); }))
+    if (std::none_of(blocks.begin(), blocks.end(),
+                     [&](Id block) { return IsContiguousReduction(s.program(), block); }))
       return;
-    s.RfactorRows(s.SampleCategorical(options.lanes, {}, "lanes"));
+    s.RfactorLanes(s.SampleCategorical(options.lanes, {}, "lanes"));
   };
 }
 

@@ -37,7 +37,7 @@ std::vector<Loop> OrderCombine(Schedule& s, Block combine, Loop above,
   std::vector<int> walked, turned;  // iters; a combining block has one loop for each iter
   const Indices result = ResultIndices(p, s.node(combine));
   for (const size_t d : DimsInMemory(p, WrittenBuffers(p, s.node(combine))[0]))
-    for (const kiln::Split& split : result[d].splits)
+    for (const IndexSplit& split : result[d].splits)
       (axis && axis->dim == d ? turned : walked).push_back(split.source.id);
   walked.insert(walked.end(), turned.begin(), turned.end());
   const auto walks = [&](int iter) { return std::find(walked.begin(), walked.end(), iter) - walked.begin(); };

@@ -21,7 +21,7 @@
 #include "lang/patterns/contraction.h"
 #include "modules/tiling/tile_for_reuse.h"
 #include "modules/tiling/tile_loops.h"
-#include "modules/untouched.h"
+#include "modules/unscheduled.h"
 
 namespace kiln {
 namespace {
@@ -48,11 +48,11 @@ Allowed Families() {
 
 BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options) {
   return {"multi-level-tiling-with-intrinsic", [options](Schedule& s, Block block) {
-            if (!s.ok() || s.Declines(CheckUntouched(s.program(), s.node(block)))) return;
+            if (!s.ok() || s.Skip(CheckUnscheduled(s.program(), s.node(block)))) return;
             auto fits = MatchContraction(s.program(), s.node(block), s.target().matrix_intrinsics());
             std::erase_if(fits, [&](auto* unit) { return !IsOneOf(unit->name, options.families); });
             if (fits.empty()) {
-              s.Declines(absl::FailedPreconditionError("no intrinsic of the target does what it does"));
+              s.Skip(absl::FailedPreconditionError("no intrinsic of the target does what it does"));
             } else if (const int pick = s.Choose("intrinsic", 1 + static_cast<int>(fits.size())); pick > 0) {
               TileForReuse(s, block, options, fits[pick - 1]);
             }

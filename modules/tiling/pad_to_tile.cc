@@ -20,7 +20,7 @@
 #include "lang/analysis/placement.h"
 #include "lang/patterns/contraction.h"
 #include "modules/default_modules.h"
-#include "modules/untouched.h"
+#include "modules/unscheduled.h"
 
 namespace kiln {
 namespace {
@@ -62,9 +62,9 @@ std::vector<int64_t> MultiplesOf(const Program& p, Id block, int64_t lanes, int6
 
 BlockModule PadToTile(PadToTileOptions options) {
   return {"pad-to-tile", [options](Schedule& s, Block block) {
-            if (!s.ok() || s.Declines(CheckUntouched(s.program(), s.node(block))) ||
-                s.Declines(AsContraction(s.program(), s.node(block)).status()) ||
-                s.Declines(CheckReadsAtIters(s.program(), s.node(block))))
+            if (!s.ok() || s.Skip(CheckUnscheduled(s.program(), s.node(block))) ||
+                s.Skip(AsContraction(s.program(), s.node(block)).status()) ||
+                s.Skip(CheckReadsAtIters(s.program(), s.node(block))))
               return;
             const Program& p = s.program();
             const Id node = s.node(block);
@@ -73,9 +73,9 @@ BlockModule PadToTile(PadToTileOptions options) {
                 MultiplesOf(p, node, s.target().vector_bytes / SizeOf(type), options.waste_percent);
             const bool fits =
                 std::all_of(multiples.begin(), multiples.end(), [](int64_t m) { return m == 1; });
-            if (s.Declines(fits ? absl::FailedPreconditionError(absl::StrCat(
-                                      Describe(p, node), " has lanes and reductions that tiles fill"))
-                                : absl::OkStatus()))
+            if (s.Skip(fits ? absl::FailedPreconditionError(absl::StrCat(
+                                  Describe(p, node), " has lanes and reductions that tiles fill"))
+                            : absl::OkStatus()))
               return;
             if (s.Choose("pad", 2) == 1) s.PadEinsum(block, multiples);
           }};

@@ -111,7 +111,7 @@ void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& optio
   const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
   const int write = unit == nullptr ? s.Choose("write-reuse", 3) : 1;
   std::optional<VectorAxis> axis = unit == nullptr ? FindVectorAxis(s, block) : std::nullopt;
-  if (axis && !axis->in_blocks && (write == 0 || s.Choose("lanes-across", 2) == 0)) axis.reset();
+  if (axis && !axis->in_blocks && (write == 0 || s.Choose("vector-axis", 2) == 0)) axis.reset();
   if (axis) MoveInnermost(s, block, *axis);
   const std::vector<TiledOperand> operands = OperandsOf(s.program(), s.node(block), unit);
   const std::vector<ReadReuse> ways = WaysOfReading(s.program(), s.node(block), operands, unit);

@@ -5,8 +5,8 @@
 //   .. for w1 unrolled: for o1 in 16 lanes: acc[o, w] += X[c, w] * K.cache[o, c]     K.cache in panels of 16
 //   .. for w1 unrolled: for o1 in 16 lanes: Y[o, w] = acc[o, w]                      lanes stored one by one
 //
-// tile_for_reuse.h offers this as the choice lanes-across. It packs the operands that the vectorized loop
-// indexes and transposes the accumulator, so that vectors load and accumulate contiguous elements.
+// tile_for_reuse.h offers this as the choice vector-axis. It packs what the lanes index and transposes the
+// sums, so that both are contiguous along the lanes.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ namespace kiln {
 struct VectorAxis {
   size_t loop = 0;         // its position
   size_t dim = 0;          // the dimension of the result that it indexes
-  bool in_blocks = false;  // the layout puts that dimension last (module channels-in-blocks)
+  bool in_blocks = false;  // the layout puts that dimension last (module nchwc-layout)
 };
 
 // Finds the dimension that one loop fills with whole vectors; of several, the innermost in memory. Returns

@@ -48,7 +48,7 @@ absl::Status Forest::Add(absl::Span<const Node> tree, int dim) {
       return refuse(i, "it asks for feature ", node.feature, " of ", dim);
     if (next <= i) return refuse(i, "it would be below itself");
     if (next + 1 >= numbered.size()) return refuse(i, "its children are beyond the ", tree.size(), " nodes");
-    if (level[i] + 1 >= kMostLevels) return refuse(i, "the tree has more than ", kMostLevels, " levels");
+    if (level[i] + 1 >= kMaxLevels) return refuse(i, "the tree has more than ", kMaxLevels, " levels");
     node.left = static_cast<int32_t>(next);
     level[next] = level[next + 1] = level[i] + 1;
     next += 2;

@@ -9,7 +9,7 @@
 //                                           else left if x[feature] < value
 //
 // ParseForest trusts nothing. It refuses sizes that do not fit the bytes, features out of range, values that
-// are not finite, nodes that would be their own ancestors, and trees deeper than kMostLevels. An accepted
+// are not finite, nodes that would be their own ancestors, and trees deeper than kMaxLevels. An accepted
 // forest is safe to evaluate, and safe to pass to a library that checks less.
 //
 // Plain values; any number of threads may evaluate one forest at once.
@@ -31,7 +31,7 @@ struct Forest {
     int32_t feature = -1;
     float value = 0;
   };
-  static constexpr int kMostLevels = 64;
+  static constexpr int kMaxLevels = 64;
 
   std::vector<Node> nodes = {};
   std::vector<int32_t> first = {0};  // trees() + 1 entries: tree t has the nodes [first[t], first[t+1])

@@ -67,7 +67,7 @@ Json ToJson(const RecordRow& row) {
           {"flags", ToJson(row.flags.Print())},
           {"verified", row.verified},
           {"created", row.created},
-          {"taken", row.taken},
+          {"taken", row.raw_samples},
           {"assumptions", ToJson(row.assumptions)},
           {"place", ToJson(row.place)},
           {"facts", Json::parse(row.facts)}};
@@ -256,27 +256,28 @@ class Importer {
   }
 
   RecordRow ReadRecord(Reader& r) {
-    return {.id = 0,
-            .workload = r.Reference("workload", workloads_),
-            .target = r.Reference("target", targets_),
-            .run = r.Reference("run", runs_),
-            .task = r.Integer<int>("task"),
-            .round = r.Integer<int>("round"),
-            .trial = r.Integer<int>("trial"),
-            .sketch = r.Text("sketch"),
-            .trace = r.Text("trace"),
-            .program_hash = r.Hash("program_hash"),
-            .samples = r.Doubles("samples"),
-            .taken = r.Has("taken") ? r.Doubles("taken") : std::vector<double>(),  // older exports lack it
-            .status = r.Text("status"),
-            .error = r.Text("error"),
-            .lower_bound = r.Bool("lower_bound"),
-            .flags = RecordFlags::Parse(r.Text("flags")),
-            .verified = r.Bool("verified"),
-            .assumptions = r.Has("assumptions") ? r.Text("assumptions") : AssumptionsOfTrace(r.Text("trace")),
-            .place = r.Has("place") ? r.Text("place") : "",
-            .facts = r.Has("facts") ? r.Object("facts") : "{}",
-            .created = r.Integer<int64_t>("created")};
+    return {
+        .id = 0,
+        .workload = r.Reference("workload", workloads_),
+        .target = r.Reference("target", targets_),
+        .run = r.Reference("run", runs_),
+        .task = r.Integer<int>("task"),
+        .round = r.Integer<int>("round"),
+        .trial = r.Integer<int>("trial"),
+        .sketch = r.Text("sketch"),
+        .trace = r.Text("trace"),
+        .program_hash = r.Hash("program_hash"),
+        .samples = r.Doubles("samples"),
+        .raw_samples = r.Has("taken") ? r.Doubles("taken") : std::vector<double>(),  // older exports lack it
+        .status = r.Text("status"),
+        .error = r.Text("error"),
+        .lower_bound = r.Bool("lower_bound"),
+        .flags = RecordFlags::Parse(r.Text("flags")),
+        .verified = r.Bool("verified"),
+        .assumptions = r.Has("assumptions") ? r.Text("assumptions") : AssumptionsOfTrace(r.Text("trace")),
+        .place = r.Has("place") ? r.Text("place") : "",
+        .facts = r.Has("facts") ? r.Object("facts") : "{}",
+        .created = r.Integer<int64_t>("created")};
   }
 
   bool header_seen_ = false;

@@ -54,7 +54,7 @@ struct RecordRow {
   // All samples, each as two numbers: the seconds by the clock, and the slowdown of the reference kernel
   // beside it (its time divided by its undisturbed time; docs/decisions/0013). Empty if the measurer does
   // not report it.
-  std::vector<double> taken{};
+  std::vector<double> raw_samples{};
   std::string status{};      // see search/outcome.h; the store distinguishes only outcome::kOk from the rest
   std::string error{};       // empty when status is "ok"
   bool lower_bound = false;  // stopped early: the program is at least this slow, and never best

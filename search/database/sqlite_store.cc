@@ -73,7 +73,7 @@ RecordRow ReadRecord(const Query& q) {
           .trace = q.Text(8),
           .program_hash = q.Text(9),
           .samples = UnpackSamples(q.Text(10)),
-          .taken = UnpackSamples(q.Text(17)),
+          .raw_samples = UnpackSamples(q.Text(17)),
           .status = q.Text(11),
           .error = q.Text(12),
           .lower_bound = q.Int(13) != 0,
@@ -407,8 +407,8 @@ class SqliteStore : public Store {
     if (!same.status().ok()) return same.status();
     return Inserted(Query(*db_, kInsertRecord, r.workload, r.target, r.run, r.task, r.round, r.trial,
                           r.sketch, r.trace, r.program_hash, Blob{PackSamples(r.samples)}, r.status, r.error,
-                          r.lower_bound, r.flags.Print(), r.verified, r.created, Blob{PackSamples(r.taken)},
-                          r.assumptions, r.place, r.facts));
+                          r.lower_bound, r.flags.Print(), r.verified, r.created,
+                          Blob{PackSamples(r.raw_samples)}, r.assumptions, r.place, r.facts));
   }
 
   absl::StatusOr<RowId> AddOrFindRun(RunRow run) {

@@ -46,9 +46,9 @@ absl::Status CheckRecord(const RecordRow& record) {
     if (!std::isfinite(sample) || std::signbit(sample))
       return invalid("sample ", sample, " is no time in seconds");
   }
-  if (record.taken.size() % 2 != 0)
-    return invalid("taken has ", record.taken.size(), " numbers, and should have two a sample");
-  for (const double number : record.taken) {
+  if (record.raw_samples.size() % 2 != 0)
+    return invalid("taken has ", record.raw_samples.size(), " numbers, and should have two a sample");
+  for (const double number : record.raw_samples) {
     if (!std::isfinite(number) || std::signbit(number))
       return invalid("taken has ", number, ", which is neither a time nor a slowdown");
   }

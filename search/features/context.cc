@@ -12,7 +12,7 @@ namespace {
 
 class ContextRow {
  public:
-  ContextRow(const Nests& nests, const Footprints& footprints, int number, float* row)
+  ContextRow(const LoopNestSummary& nests, const Footprints& footprints, int number, float* row)
       : nests_(nests), feet_(footprints), number_(number), block_(nests.blocks()[number]), row_(row) {}
 
   void Fill() {
@@ -33,7 +33,7 @@ class ContextRow {
     plain[10] = Log(lanes_apart_[1]);
     plain[11] = Log(static_cast<double>(feet_.touches(number_).size()));
     plain[12] = Log(innermost_);
-    plain[13] = (block_.reduction & Nests::Bit(innermost_depth_)) != 0 ? 1 : 0;
+    plain[13] = (block_.reduction & LoopNestSummary::Bit(innermost_depth_)) != 0 ? 1 : 0;
   }
 
  private:
@@ -75,7 +75,7 @@ class ContextRow {
     for (int t = first; t < kContextSamples; ++t) samples[t] = std::max(samples[t], Log(j));
   }
 
-  const Nests& nests_;
+  const LoopNestSummary& nests_;
   const Footprints& feet_;
   const int number_;
   const NestBlock& block_;
@@ -87,7 +87,7 @@ class ContextRow {
 
 }  // namespace
 
-void FillContextRow(const Nests& nests, const Footprints& footprints, int block, float* row) {
+void FillContextRow(const LoopNestSummary& nests, const Footprints& footprints, int block, float* row) {
   ContextRow(nests, footprints, block, row).Fill();
 }
 

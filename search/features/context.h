@@ -13,7 +13,7 @@
 // parallel loops.
 #pragma once
 
-#include "lang/analysis/nests.h"
+#include "lang/analysis/loop_nest_summary.h"
 #include "search/features/footprint.h"
 
 namespace kiln {
@@ -24,6 +24,6 @@ inline constexpr int kContextPlain = 14;
 inline constexpr int kContextDim = kContextSamples * kContextCurves + kContextPlain;
 
 // Writes kContextDim numbers to `row`, which must hold zeros.
-void FillContextRow(const Nests& nests, const Footprints& footprints, int block, float* row);
+void FillContextRow(const LoopNestSummary& nests, const Footprints& footprints, int block, float* row);
 
 }  // namespace kiln

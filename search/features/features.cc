@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-void FeatureExtractor::Extract(const Nests& nests, FeatureSet& features) {
+void FeatureExtractor::Extract(const LoopNestSummary& nests, FeatureSet& features) {
   footprints_.Read(nests);
   features.dim = kFeatureDim;
   features.values.clear();
@@ -20,7 +20,7 @@ void FeatureExtractor::Extract(const Nests& nests, FeatureSet& features) {
   FillProgramCycles(absl::MakeSpan(features.values));
 }
 
-void FeatureExtractor::Append(const Nests& nests, FeatureBatch& batch) {
+void FeatureExtractor::Append(const LoopNestSummary& nests, FeatureBatch& batch) {
   Extract(nests, rows_);
   batch.Append(rows_);
 }

@@ -53,7 +53,7 @@
 #include <string>
 #include <vector>
 
-#include "lang/analysis/nests.h"
+#include "lang/analysis/loop_nest_summary.h"
 #include "lang/target/target.h"
 #include "search/features/feature_set.h"
 #include "search/features/footprint.h"
@@ -69,13 +69,13 @@ class FeatureExtractor {
   explicit FeatureExtractor(const Target& target) : target_(target) {}
 
   // Extracts the features of the program that `nests` has read. A program without blocks has no rows.
-  void Extract(const Nests& nests, FeatureSet& features);
-  void Append(const Nests& nests, FeatureBatch& batch);
+  void Extract(const LoopNestSummary& nests, FeatureSet& features);
+  void Append(const LoopNestSummary& nests, FeatureBatch& batch);
   FeatureSet Extract(const Program& program);
 
  private:
   const Target target_;
-  Nests nests_;
+  LoopNestSummary nests_;
   Footprints footprints_;
   FeatureSet rows_;
 };

@@ -14,7 +14,7 @@ double Reach(const NestTerm& t) {
 
 }  // namespace
 
-void Footprints::Read(const Nests& nests) {
+void Footprints::Read(const LoopNestSummary& nests) {
   blocks_.clear();
   touches_.clear();
   bytes_.clear();
@@ -45,7 +45,7 @@ void Footprints::Read(const Nests& nests) {
   }
 }
 
-void Footprints::AddTouches(const Nests& nests, const NestBlock& block) {
+void Footprints::AddTouches(const LoopNestSummary& nests, const NestBlock& block) {
   const size_t begin = touches_.size();
   for (int a = 0; a < block.accesses.count; ++a) {
     const int32_t number = block.accesses.begin + a;
@@ -69,7 +69,8 @@ void Footprints::AddTouches(const Nests& nests, const NestBlock& block) {
 
 // Sets reach_ to how far each loop moves the accesses of a touch along each axis (the largest over the
 // accesses). Sets `spread` to the extent of the accesses along each axis in one instance.
-void Footprints::FindReach(const Nests& nests, int depth, int rank, const Touch& touch, double* spread) {
+void Footprints::FindReach(const LoopNestSummary& nests, int depth, int rank, const Touch& touch,
+                           double* spread) {
   const auto axes = nests.axes(nests.accesses()[touch.access]);
   double low[kMaxAxes], high[kMaxAxes];
   reach_.assign(static_cast<size_t>(rank) * depth, 0.0);
@@ -97,7 +98,7 @@ void Footprints::FindReach(const Nests& nests, int depth, int rank, const Touch&
   for (int x = 0; x < rank; ++x) spread[x] = 1 + high[x] - low[x];
 }
 
-void Footprints::Measure(const Nests& nests, const NestBlock& block, Touch& touch) {
+void Footprints::Measure(const LoopNestSummary& nests, const NestBlock& block, Touch& touch) {
   const int depth = block.depth;
   const auto axes = nests.axes(nests.accesses()[touch.access]);
   const int rank = std::min<int>(kMaxAxes, static_cast<int>(axes.size()));

@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "lang/analysis/nests.h"
+#include "lang/analysis/loop_nest_summary.h"
 
 namespace kiln {
 
@@ -19,7 +19,7 @@ inline constexpr double kLineBytes = 64;
 // All accesses of one block to one buffer.
 struct Touch {
   Id buffer = kNone;
-  int32_t access = 0;  // index of the first access in Nests::accesses()
+  int32_t access = 0;  // index of the first access in LoopNestSummary::accesses()
   int32_t count = 0;
   bool reads = false, writes = false;
   double element_bytes = 4;
@@ -39,7 +39,7 @@ struct Rows {
 
 class Footprints {
  public:
-  void Read(const Nests& nests);
+  void Read(const LoopNestSummary& nests);
 
   absl::Span<const Touch> touches(int block) const {
     const Range r = blocks_[block].touches;
@@ -54,9 +54,9 @@ class Footprints {
   double Instances(int block, int level) const { return instances_[blocks_[block].first + level]; }
 
  private:
-  void AddTouches(const Nests& nests, const NestBlock& block);
-  void Measure(const Nests& nests, const NestBlock& block, Touch& touch);
-  void FindReach(const Nests& nests, int depth, int rank, const Touch& touch, double* spread);
+  void AddTouches(const LoopNestSummary& nests, const NestBlock& block);
+  void Measure(const LoopNestSummary& nests, const NestBlock& block, Touch& touch);
+  void FindReach(const LoopNestSummary& nests, int depth, int rank, const Touch& touch, double* spread);
 
   std::vector<Footprint> blocks_;
   std::vector<Touch> touches_;

@@ -35,7 +35,7 @@ int FeatureDim(FeatureKind kind) {
   return 0;
 }
 
-void KindExtractor::Extract(const Nests& nests, const Replayed& replayed, FeatureSet& features) {
+void KindExtractor::Extract(const LoopNestSummary& nests, const Replayed& replayed, FeatureSet& features) {
   if (kind_ == FeatureKind::kAnsor) return ansor_.Extract(nests, features);
   features.dim = FeatureDim(kind_);
   features.values.clear();

@@ -29,14 +29,14 @@ class KindExtractor {
   KindExtractor(const Target& target, FeatureKind kind) : kind_(kind), ansor_(target) {}
 
   // Extracts the features of a replayed program. `nests` must have read replayed.program().
-  void Extract(const Nests& nests, const Replayed& replayed, FeatureSet& features);
+  void Extract(const LoopNestSummary& nests, const Replayed& replayed, FeatureSet& features);
   FeatureSet Extract(const Replayed& replayed);
 
  private:
   const FeatureKind kind_;
   FeatureExtractor ansor_;
   Footprints footprints_;
-  Nests nests_;
+  LoopNestSummary nests_;
 };
 
 }  // namespace kiln

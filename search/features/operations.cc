@@ -107,7 +107,7 @@ CallAround FindCallAround(const Program& p, Id block) {
   return {};
 }
 
-Operations CountOperations(const Nests& nests, const NestBlock& block) {
+Operations CountOperations(const LoopNestSummary& nests, const NestBlock& block) {
   const Program& p = nests.program();
   const BlockNode& b = p.block(block.node);
   Operations result;

@@ -1,7 +1,7 @@
 // Counts the operations of each kind in one instance of a block.
 #pragma once
 
-#include "lang/analysis/nests.h"
+#include "lang/analysis/loop_nest_summary.h"
 #include "lang/patterns/intrinsic.h"
 #include "search/features/columns.h"
 
@@ -21,6 +21,6 @@ struct CallAround {
 };
 CallAround FindCallAround(const Program& program, Id block);
 
-Operations CountOperations(const Nests& nests, const NestBlock& block);
+Operations CountOperations(const LoopNestSummary& nests, const NestBlock& block);
 
 }  // namespace kiln

@@ -16,7 +16,8 @@ constexpr int64_t kWays = 8;  // of the L1 and L2 caches, at least
 
 class Row {
  public:
-  Row(const Nests& nests, const Footprints& footprints, const Target& target, int number, float* row)
+  Row(const LoopNestSummary& nests, const Footprints& footprints, const Target& target, int number,
+      float* row)
       : nests_(nests),
         p_(nests.program()),
         feet_(footprints),
@@ -81,8 +82,8 @@ class Row {
   void FillOperations() {
     const Operations operations = CountOperations(nests_, block_);
     // Versions leave out terms beyond bounds without a test, unless the bounds depend on the lane.
-    const bool by_lane = lane_loop_ >= 0 && (within_ & Nests::Bit(lane_loop_)) != 0;
-    const bool left_out = !by_lane && AnnotationOf(p_, p_.block(block_.node).annotations, kFinite) != 0;
+    const bool by_lane = lane_loop_ >= 0 && (within_ & LoopNestSummary::Bit(lane_loop_)) != 0;
+    const bool left_out = !by_lane && AnnotationOf(p_, p_.block(block_.node).annotations, kAssumeFinite) != 0;
     for (int kind = kFloatAdd; kind <= kWithins; ++kind) {
       if (kind == kWithins && left_out) continue;
       if (operations.counts[kind] != 0) row_[kind] = Log(operations.counts[kind] * Instances(0));
@@ -103,8 +104,8 @@ class Row {
     row_[at] = Log(count);
     row_[at + 1] = Log(product);
     row_[at + 2] = Log(static_cast<double>(At(inner).extent));
-    row_[at + 3] = (block_.spatial & Nests::Bit(inner)) != 0;
-    row_[at + 4] = (block_.reduction & Nests::Bit(inner)) != 0;
+    row_[at + 3] = (block_.spatial & LoopNestSummary::Bit(inner)) != 0;
+    row_[at + 4] = (block_.reduction & LoopNestSummary::Bit(inner)) != 0;
     row_[at + 5] = Log(Instances(inner + 1));
     if (kind == LoopKind::kParallel) {
       const double cores = std::max(1, target_.cores), chunks = std::ceil(product / cores);
@@ -121,7 +122,7 @@ class Row {
       const Range annotations = p_.loop(At(line_ - 1).node).annotations;
       steps = std::max(1.0, static_cast<double>(AnnotationOf(p_, annotations, kUnrolledSteps)));
       row_[kInnermostExtent] = Log(static_cast<double>(At(line_ - 1).extent));
-      row_[kInnermostReduces] = (block_.reduction & Nests::Bit(line_ - 1)) != 0;
+      row_[kInnermostReduces] = (block_.reduction & LoopNestSummary::Bit(line_ - 1)) != 0;
     }
     row_[kStraightLine] = Log(unrolled_line_ * registers_ * steps);
     row_[kUnrolledCode] = Log(code_ * registers_ * steps);
@@ -142,11 +143,11 @@ class Row {
       const uint64_t indexed = nests_.Indexed(access);
       double copies = 1;
       for (int d = line_; d < depth_ - call_.loops; ++d) {
-        if (At(d).kind == LoopKind::kUnrolled && (indexed & Nests::Bit(d)) != 0)
+        if (At(d).kind == LoopKind::kUnrolled && (indexed & LoopNestSummary::Bit(d)) != 0)
           copies *= static_cast<double>(At(d).extent);
       }
       const int along = lane_loop_ >= 0 ? lane_loop_ : innermost_;
-      const bool moves = along >= 0 && (indexed & Nests::Bit(along)) != 0;
+      const bool moves = along >= 0 && (indexed & LoopNestSummary::Bit(along)) != 0;
       int64_t stride = moves ? nests_.Stride(access, along) : 0;
       // The intrinsic reads all elements between the lanes, so the access is contiguous.
       if (call_.family != nullptr && stride == call_.family->interleave) stride = 1;
@@ -161,7 +162,7 @@ class Row {
         row_[kAccumulators] = Log(accumulators_);
         for (int d = std::max(0, line_ - 1); d < depth_; ++d) {
           const bool runs = At(d).extent > 1 && At(d).kind != LoopKind::kVectorized;
-          if (runs && (indexed & Nests::Bit(d)) == 0) row_[kResultStands] = 1;
+          if (runs && (indexed & LoopNestSummary::Bit(d)) == 0) row_[kResultStands] = 1;
         }
       }
       if (p_.buffers[access.buffer].scope.storage == Storage::kRegister) continue;
@@ -200,14 +201,14 @@ class Row {
   double ElementsOfCall(uint64_t indexed) const {
     double elements = 1;
     for (int d = depth_ - call_.loops; d < depth_; ++d)
-      if ((indexed & Nests::Bit(d)) != 0) elements *= static_cast<double>(At(d).extent);
+      if ((indexed & LoopNestSummary::Bit(d)) != 0) elements *= static_cast<double>(At(d).extent);
     return elements;
   }
 
   void FillMasks() {
     if (block_.guarded != 0) {
       for (int d = 0; d < depth_; ++d) {
-        if ((block_.guarded & Nests::Bit(d)) == 0) continue;
+        if ((block_.guarded & LoopNestSummary::Bit(d)) == 0) continue;
         const int column = d == lane_loop_  ? kMaskedLanes
                            : d >= line_     ? kMaskedUnrolled
                            : d == line_ - 1 ? kMaskedInnermost
@@ -216,7 +217,7 @@ class Row {
       }
     }
     for (int d = 0; within_ != 0 && d < depth_; ++d) {
-      if ((within_ & Nests::Bit(d)) != 0)
+      if ((within_ & LoopNestSummary::Bit(d)) != 0)
         row_[d == lane_loop_ || d >= line_ - 1 ? kWithinInner : kWithinOuter] = 1;
     }
   }
@@ -346,7 +347,7 @@ class Row {
     };
     for (int d = depth_; d-- > 0;) {
       if (shared == d + 1) return serial(d + 1);
-      if (At(d).extent == 1 || (touch.indexed & Nests::Bit(d)) != 0) continue;
+      if (At(d).extent == 1 || (touch.indexed & LoopNestSummary::Bit(d)) != 0) continue;
       reuses = static_cast<double>(At(d).extent);
       out[kLoopReuse] = 1;
       out[kDistanceIterations] = Log(Instances(d + 1));
@@ -357,7 +358,7 @@ class Row {
     if (shared == 0) serial(0);
   }
 
-  const Nests& nests_;
+  const LoopNestSummary& nests_;
   const Program& p_;
   const Footprints& feet_;
   const Target& target_;
@@ -379,7 +380,8 @@ class Row {
 
 }  // namespace
 
-void FillRow(const Nests& nests, const Footprints& footprints, const Target& target, int block, float* row) {
+void FillRow(const LoopNestSummary& nests, const Footprints& footprints, const Target& target, int block,
+             float* row) {
   Row(nests, footprints, target, block, row).Fill();
 }
 

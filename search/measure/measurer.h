@@ -37,10 +37,10 @@ struct MeasureResult {
   std::string status = std::string(outcome::kInterrupted);
   std::string error = {};            // one line for people; empty when ok
   std::vector<double> samples = {};  // seconds of one execution each: those that count, in the order taken
-  std::vector<double> taken = {};    // the whole timing (RecordRow::taken)
-  bool lower_bound = false;          // stopped early: the program is at least this slow
-  bool verified = false;             // its outputs were compared with the original's and agree
-  RecordFlags flags = {};            // how it was built and timed
+  std::vector<double> raw_samples = {};  // the whole timing (RecordRow::raw_samples)
+  bool lower_bound = false;              // stopped early: the program is at least this slow
+  bool verified = false;                 // its outputs were compared with the original's and agree
+  RecordFlags flags = {};                // how it was built and timed
 
   bool ok() const { return status == outcome::kOk; }
 };

@@ -6,15 +6,15 @@
 namespace kiln {
 namespace {
 
-constexpr double kCalm = 1.1;  // the same limit as in TimingPolicy (backends/runner/runner.h)
+constexpr double kQuiet = 1.1;  // the same limit as in TimingPolicy (backends/runner/runner.h)
 
 }  // namespace
 
-Quiet QuietOf(absl::Span<const double> taken, const RecordFlags& flags) {
-  Quiet quiet{.samples = static_cast<int>(taken.size() / 2)};
-  int calm = 0;
-  for (size_t i = 1; i < taken.size(); i += 2) calm += taken[i] <= kCalm;
-  quiet.quiet = std::min(calm, quiet.samples - std::min(flags.preempted, quiet.samples));
+Quiet QuietOf(absl::Span<const double> raw_samples, const RecordFlags& flags) {
+  Quiet quiet{.samples = static_cast<int>(raw_samples.size() / 2)};
+  int quiet_samples = 0;
+  for (size_t i = 1; i < raw_samples.size(); i += 2) quiet_samples += raw_samples[i] <= kQuiet;
+  quiet.quiet = std::min(quiet_samples, quiet.samples - std::min(flags.preempted, quiet.samples));
   return quiet;
 }
 

@@ -16,7 +16,7 @@ struct Quiet {
   int quiet = 0, samples = 0;  // samples is 0 if the measurer does not report it
   bool Mostly() const { return 2 * quiet >= samples; }
 };
-Quiet QuietOf(absl::Span<const double> taken, const RecordFlags& flags);
+Quiet QuietOf(absl::Span<const double> raw_samples, const RecordFlags& flags);
 
 // True if the race of a program (in seconds) disagrees with the search.
 bool RaceDiffers(double race, double search);

@@ -9,7 +9,7 @@
 #include <boost/random/uniform_01.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "lang/analysis/nests.h"
+#include "lang/analysis/loop_nest_summary.h"
 #include "lang/base/random.h"
 #include "lang/text/hash.h"
 
@@ -32,7 +32,7 @@ struct Work {
   double operations = 0;
 };
 
-Work WorkOf(const Nests& nests, const NestBlock& block) {
+Work WorkOf(const LoopNestSummary& nests, const NestBlock& block) {
   Work work;
   const absl::Span<const int32_t> path = nests.path(block);
   for (auto loop = path.rbegin(); loop != path.rend(); ++loop) work.loops.push_back(nests.loops()[*loop]);
@@ -76,7 +76,7 @@ double Traffic(const Work& work, double cache_bytes) {
   return total * repeats;
 }
 
-double Cycles(const Nests& nests, const NestBlock& block, const Target& target) {
+double Cycles(const LoopNestSummary& nests, const NestBlock& block, const Target& target) {
   const Work work = WorkOf(nests, block);
   double instances = 1, parallel = 1, lanes = 1, overhead = 0, straight = 1;
   for (size_t l = work.loops.size(); l-- > 0;) {
@@ -108,7 +108,7 @@ uint64_t Low(const Program& program) { return HashOf(program).low; }
 }  // namespace
 
 double SimulatedMachine::Seconds(const Program& program) const {
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(program);
   double cycles = 1000;
   for (const NestBlock& block : nests.blocks()) {
@@ -146,7 +146,7 @@ MeasureResult SimulatedMachine::Run(const MeasureRequest& request, int samples, 
   boost::random::normal_distribution<double> noise(0, options_.noise);
   for (int i = 0; i < samples; ++i) {
     result.samples.push_back(seconds * (1 + std::abs(noise(engine))));
-    result.taken.insert(result.taken.end(), {result.samples.back(), 1});
+    result.raw_samples.insert(result.raw_samples.end(), {result.samples.back(), 1});
   }
   return result;
 }

@@ -25,8 +25,8 @@ class Ranking {
   // Returns the candidate whose score is least certain. None if the model is sure of all.
   std::optional<Candidate> MostDoubtful() {
     const bool sure = std::all_of(candidates_.begin(), candidates_.end(),
-                                  [](const Candidate& candidate) { return candidate.doubt <= 0; });
-    return sure ? std::nullopt : Take([this](size_t i) { return -candidates_[i].doubt; });
+                                  [](const Candidate& candidate) { return candidate.uncertainty <= 0; });
+    return sure ? std::nullopt : Take([this](size_t i) { return -candidates_[i].uncertainty; });
   }
 
   void Picked(const Candidate& picked) {
@@ -153,7 +153,7 @@ void SelectSearched(std::vector<Candidate> candidates, const BatchSources& sourc
     ranking.Picked(batch->back().candidate);
     return true;
   };
-  const double doubtful = std::min(options.doubt_share, Searched(options));
+  const double doubtful = std::min(options.uncertainty_share, Searched(options));
   const double shares[] = {Searched(options) - doubtful, doubtful};
   while (static_cast<int>(batch->size()) < options.size) {
     if (doubtful > 0 && dice.Pick(shares) == 1 && take(ranking.MostDoubtful())) continue;

@@ -6,7 +6,7 @@
 //                programs that it would not choose (epsilon-greedy)
 //   neighbours   a share goes to neighbours of the best measured programs, other sketches included, whatever the
 //                model predicts for them
-//   doubt        a share goes to the candidates about which the model is least sure
+//   uncertainty  a share goes to the candidates about which the model is least sure
 //   diversity    a candidate gains rank for each decision that the batch does not have yet (AutoTVM, NeurIPS'18, the
 //                submodular objective of section 3, maximized greedily)
 //
@@ -37,7 +37,7 @@ struct BatchOptions {
   int size = 16;
   double random_share = 0.05;    // probability that a slot takes a draw from the prior
   double neighbour_share = 0.2;  // probability that a slot takes a neighbour of one of the best programs
-  double doubt_share = 0;        // probability that a slot takes the candidate that the model doubts most
+  double uncertainty_share = 0;  // probability that a slot takes the candidate that the model doubts most
   double diversity = 0.2;        // energy that a candidate gains if none of its decisions is in the batch yet
   bool fill = true;              // whether draws from the prior fill slots that nothing else fills
 };

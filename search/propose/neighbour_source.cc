@@ -9,7 +9,7 @@ constexpr double kOtherSketch = 0.25;  // share of neighbours that keep the deci
 
 std::optional<Candidate> NeighbourSource::Next() {
   const Point& centre = centres_[dice_.Below(static_cast<int64_t>(centres_.size()))];
-  const Move move = Propose(space_, judge_, centre, kOtherSketch, dice_);
+  const Move move = Propose(space_, prefilter_, centre, kOtherSketch, dice_);
   if (move.to == nullptr) return std::nullopt;
   return CandidateOf(*move.to, 0);
 }

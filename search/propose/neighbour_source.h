@@ -13,9 +13,10 @@ namespace kiln {
 
 class NeighbourSource final : public CandidateSource {
  public:
-  // Each of `centres` is chosen with the same probability. Space, judge and dice must outlive the source.
-  NeighbourSource(const SearchSpace& space, const Judge& judge, std::vector<Point> centres, Dice& dice)
-      : space_(space), judge_(judge), centres_(std::move(centres)), dice_(dice) {}
+  // Each of `centres` is chosen with the same probability. Space, prefilter and dice must outlive the source.
+  NeighbourSource(const SearchSpace& space, const Prefilter& prefilter, std::vector<Point> centres,
+                  Dice& dice)
+      : space_(space), prefilter_(prefilter), centres_(std::move(centres)), dice_(dice) {}
 
   bool empty() const { return centres_.empty(); }
   // Draws a neighbour. Returns none if it may not be measured. Requires that the source is not empty.
@@ -23,7 +24,7 @@ class NeighbourSource final : public CandidateSource {
 
  private:
   const SearchSpace& space_;
-  const Judge& judge_;
+  const Prefilter& prefilter_;
   const std::vector<Point> centres_;
   Dice& dice_;
 };

@@ -5,11 +5,11 @@
 namespace kiln {
 
 std::optional<Candidate> PriorSource::Next() {
-  if (scout_)
-    if (std::optional<Candidate> next = scout_->Next()) return next;
+  if (stratified_prior_)
+    if (std::optional<Candidate> next = stratified_prior_->Next()) return next;
   RandomDice dice(engine_(draws_));
   const int sketch = sketches_[draws_++ % sketches_.size()];
-  const absl::StatusOr<Point> point = DrawValid(space_, judge_, sketch, dice);
+  const absl::StatusOr<Point> point = DrawValid(space_, prefilter_, sketch, dice);
   return point.ok() ? std::optional(CandidateOf(*point, 0)) : std::nullopt;
 }
 

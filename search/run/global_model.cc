@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "lang/text/text.h"
-#include "search/propose/knowledge.h"
+#include "search/propose/measured_history.h"
 #include "search/run/run_key.h"
 #include "trace/text.h"
 
@@ -38,7 +38,7 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
 
   GlobalModel global;
   global.tasks = static_cast<int>(tasks.size());
-  Knowledge knowledge(global.tasks);
+  MeasuredHistory history(global.tasks);
   for (const RecordRow& record : contents.records) {
     if (record.flags.race) continue;
     const int task = numbers.at({record.workload, record.target, record.flags.cold});
@@ -51,15 +51,15 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
     }
     const double seconds =
         record.status == outcome::kOk ? Seconds(record) : std::numeric_limits<double>::infinity();
-    knowledge.Add({.task = task, .record = record.id, .seconds = seconds, .lower_bound = record.lower_bound},
-                  KindExtractor(target, features).Extract(*replayed));
+    history.Add({.task = task, .record = record.id, .seconds = seconds, .lower_bound = record.lower_bound},
+                KindExtractor(target, features).Extract(*replayed));
     ++global.records;
   }
   if (global.records == 0) return absl::FailedPreconditionError("there is no record to learn from");
   absl::StatusOr<std::unique_ptr<CostModel>> model = MakeGlobalModel(features);
   if (!model.ok()) return model.status();
   global.model = *std::move(model);
-  if (absl::Status status = knowledge.Teach(*global.model); !status.ok()) return status;
+  if (absl::Status status = history.Teach(*global.model); !status.ok()) return status;
   return global;
 }
 

@@ -48,7 +48,7 @@ Json OptionsJson(const TuneOptions& options) {
           {"first-random-share", s.first_random_share},
           {"scouts", s.scouts},
           {"neighbour-share", s.neighbour_share},
-          {"doubt-share", s.doubt_share},
+          {"doubt-share", s.uncertainty_share},
           {"diversity", s.diversity},
           {"descent", s.descent},
           {"parents", s.parents},

@@ -11,10 +11,10 @@
 #include "search/cost/analytic.h"
 #include "search/cost/models.h"
 #include "search/cost/rank.h"
-#include "search/propose/judge.h"
 #include "search/propose/neighbour_source.h"
+#include "search/propose/prefilter.h"
 #include "search/propose/prior_source.h"
-#include "search/propose/scout.h"
+#include "search/propose/stratified_prior.h"
 #include "search/purposes.h"
 #include "search/run/timed_model.h"
 #include "search/run/tuner.h"
@@ -48,16 +48,17 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
 
 absl::Status Tuner::MakeSketches() {
   if (const absl::Status known = CheckStrategy(options_.strategy); !known.ok()) return known;
-  const std::function<Judge()> make_judge = options_.judge ? options_.judge : [this] {
-    return MakeJudge(target_, options_.features, &feature_nanos_);
+  const std::function<Prefilter()> make_prefilter = options_.prefilter ? options_.prefilter : [this] {
+    return MakePrefilter(target_, options_.features, &feature_nanos_);
   };
-  judge_ = make_judge();
+  prefilter_ = make_prefilter();
   const Phase phase("enumeration");
   for (size_t t = 0; t < tasks_.size(); ++t) tasks_[t].tuned = &tasks_in_[t];
   for (size_t t = 0; t < tasks_.size(); ++t) {
     Task& task = tasks_[t];
     task.failed = tasks_in_[t].failed;
-    task.space = std::make_unique<SearchSpace>(SearchSpace{tasks_in_[t].program, target_, {}, make_judge});
+    task.space =
+        std::make_unique<SearchSpace>(SearchSpace{tasks_in_[t].program, target_, {}, make_prefilter});
     if (!task.failed.empty()) continue;
     EnumerateOptions enumerating = options_.sketches;
     enumerating.stop = options_.stop;
@@ -122,7 +123,7 @@ absl::Status Tuner::TakeStart(const Trace& trace) {
   for (Task& task : tasks_) {
     const absl::StatusOr<Replayed> replayed = Replay(trace, task.space->original, target_);
     FeatureSet features;
-    const absl::Status fits = replayed.ok() ? judge_(*replayed, features) : replayed.status();
+    const absl::Status fits = replayed.ok() ? prefilter_(*replayed, features) : replayed.status();
     why.Update(fits);
     if (!fits.ok()) continue;
     taken = true;
@@ -148,7 +149,7 @@ absl::string_view Tuner::Ended(int task) const {
   const Task& t = tasks_[task];
   if (!t.failed.empty()) return "failed";
   if (t.exhausted) return "exhausted";
-  const double best = knowledge_.best_seconds(task), roofline = tasks_in_[task].roofline_seconds;
+  const double best = history_.best_seconds(task), roofline = tasks_in_[task].roofline_seconds;
   if (options_.until_roofline > 0 && roofline > 0 && best <= roofline * (1 + options_.until_roofline))
     return "roofline";
   if (options_.least_gain <= 0 || !std::isfinite(best)) return "";
@@ -164,7 +165,7 @@ void Tuner::NoteRound(int task, int round) {
   Task& t = tasks_[task];
   t.best.resize(round + 1, std::numeric_limits<double>::infinity());
   t.trials_by_round.resize(round + 1, 0);
-  t.best[round] = knowledge_.best_seconds(task);
+  t.best[round] = history_.best_seconds(task);
   t.trials_by_round[round] = t.trials;
 }
 
@@ -191,7 +192,7 @@ absl::Status Tuner::Learn() {
   const Phase phase("training");
   news_ = false;
   informed_ = trained_ = true;
-  return knowledge_.Teach(*model_);
+  return history_.Teach(*model_);
 }
 
 // Returns the batch size of a task's next round. Tasks without a first round share what is left of the
@@ -204,7 +205,7 @@ int Tuner::RoundSize(int task) const {
   return tasks_[task].best.empty() && waiting > 0 ? std::min(size, std::max(1, left / waiting)) : size;
 }
 
-Known Tuner::KnownOf(int task) const {
+ProposalContext Tuner::ProposalContextOf(int task) const {
   const Task& t = tasks_[task];
   return {
       .round = t.round,
@@ -212,30 +213,30 @@ Known Tuner::KnownOf(int task) const {
       .done = static_cast<double>(TotalTrials()) / options_.trials,
       .model = informed_ ? model_.get() : nullptr,
       .trained = trained_,
-      .fastest = knowledge_.Best(task, std::numeric_limits<int>::max()),
+      .fastest = history_.Best(task, std::numeric_limits<int>::max()),
       .stop = options_.stop,
   };
 }
 
 std::vector<Point> Tuner::Centres(int task) const {
   std::vector<Point> centres;
-  for (const Measured* best : knowledge_.Best(task, kCentres)) {
-    absl::StatusOr<Point> point = PointOf(*tasks_[task].space, judge_, best->candidate);
+  for (const Measured* best : history_.Best(task, kCentres)) {
+    absl::StatusOr<Point> point = PointOf(*tasks_[task].space, prefilter_, best->candidate);
     if (point.ok()) centres.push_back(*std::move(point));
   }
   return centres;
 }
 
-// Returns a scout if draws from the prior take slots of the batch and the model has learned something. The
+// Returns a stratified prior if draws from the prior take slots of the batch and the model has learned something. The
 // scout ranks several draws by the roofline.
-std::optional<Scout> Tuner::ScoutFor(int task, const BatchOptions& batch) const {
+std::optional<StratifiedPrior> Tuner::StratifiedPriorFor(int task, const BatchOptions& batch) const {
   const Task& t = tasks_[task];
   if (!trained_ || options_.search.scouts <= 1 || batch.random_share <= 0 || !t.strategy->UsesModel() ||
       options_.features != FeatureKind::kAnsor)
     return std::nullopt;
-  return Scout(
-      *t.space, judge_, [](const Point& p) { return AnalyticScore(p.features.values); },
-      knowledge_.PerSketch(task, static_cast<int>(t.space->sketches.size())), options_.search.scouts,
+  return StratifiedPrior(
+      *t.space, prefilter_, [](const Point& p) { return AnalyticScore(p.features.values); },
+      history_.PerSketch(task, static_cast<int>(t.space->sketches.size())), options_.search.scouts,
       [&](uint64_t sketch) { return EngineOf(options_.seed, task, t.round, sketch, 0, Purpose::kScout); });
 }
 
@@ -244,25 +245,25 @@ std::optional<Scout> Tuner::ScoutFor(int task, const BatchOptions& batch) const 
 absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
   const Phase phase("proposals");
   const Task& t = tasks_[task];
-  const Known known = KnownOf(task);
+  const ProposalContext known = ProposalContextOf(task);
   BatchOptions options = t.strategy->Batch(known);
   RandomDice dice(EngineOf(options_.seed, task, t.round, 0, 0, Purpose::kSelect));
-  PriorSource prior(*t.space, judge_, LeastMeasured(task), ScoutFor(task, options), [&](uint64_t draw) {
-    return EngineOf(options_.seed, task, t.round, draw, 0, Purpose::kDraw);
-  });
-  NeighbourSource neighbours(*t.space, judge_,
+  PriorSource prior(
+      *t.space, prefilter_, LeastMeasured(task), StratifiedPriorFor(task, options),
+      [&](uint64_t draw) { return EngineOf(options_.seed, task, t.round, draw, 0, Purpose::kDraw); });
+  NeighbourSource neighbours(*t.space, prefilter_,
                              options.neighbour_share > 0 ? Centres(task) : std::vector<Point>(), dice);
   if (neighbours.empty()) options.neighbour_share = 0;
   std::map<std::string, Point> points;
   const BatchSources sources{prior, neighbours,
                              [&](const Candidate& candidate) -> std::optional<std::string> {
-                               absl::StatusOr<Point> point = PointOf(*t.space, judge_, candidate);
+                               absl::StatusOr<Point> point = PointOf(*t.space, prefilter_, candidate);
                                if (!point.ok()) return std::nullopt;
                                const std::string hash = ToString(HashOf(point->replayed.program()));
                                points.try_emplace(hash, *std::move(point));
                                return hash;
                              }};
-  absl::flat_hash_set<std::string>& hashes = knowledge_.hashes(task);
+  absl::flat_hash_set<std::string>& hashes = history_.hashes(task);
   const std::vector<Picked> started = SelectListed(t.start, sources, options, hashes);
   options.size -= static_cast<int>(started.size());
   std::vector<Picked> picked = SelectUnsearched(sources, options, dice, hashes);
@@ -283,7 +284,7 @@ std::vector<int> Tuner::LeastMeasured(int task) const {
   std::vector<int> order(n);
   for (int k = 0; k < n; ++k) order[k] = (tasks_[task].round + k) % n;
   if (!trained_) return order;
-  const std::vector<int> counts = knowledge_.PerSketch(task, n);
+  const std::vector<int> counts = history_.PerSketch(task, n);
   std::vector<std::pair<int, int>> ranked;  // (programs measured, position in the rotated order)
   for (int k = 0; k < n; ++k) ranked.emplace_back(counts[order[k]], k);
   std::sort(ranked.begin(), ranked.end());
@@ -319,7 +320,8 @@ absl::Status Tuner::Measure(int task, std::vector<Trial>& batch) {
     if (results[i].status == outcome::kInterrupted) return absl::CancelledError("measuring was interrupted");
     const MeasureResult& quick = batch[fastest[i]].result;
     results[i].samples.insert(results[i].samples.begin(), quick.samples.begin(), quick.samples.end());
-    results[i].taken.insert(results[i].taken.begin(), quick.taken.begin(), quick.taken.end());
+    results[i].raw_samples.insert(results[i].raw_samples.begin(), quick.raw_samples.begin(),
+                                  quick.raw_samples.end());
     batch[fastest[i]].result = std::move(results[i]);
   }
   return Stopped() ? absl::CancelledError("stopped") : absl::OkStatus();
@@ -357,8 +359,8 @@ absl::Status Tuner::Record(int task, const std::vector<Trial>& batch) {
     if (!ids.ok()) return ids.status();
     for (size_t i = 0; i < batch.size(); ++i) {
       const Trial& trial = batch[i];
-      knowledge_.Add({task, trial.candidate, (*ids)[i], trial.seconds(), trial.result.lower_bound},
-                     trial.point.features);
+      history_.Add({task, trial.candidate, (*ids)[i], trial.seconds(), trial.result.lower_bound},
+                   trial.point.features);
       if (!trial.result.ok()) ++t.failures[trial.result.status];
     }
   }

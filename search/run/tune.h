@@ -109,8 +109,8 @@ struct TuneOptions {
   std::string llvm_version;
   FeatureKind features = FeatureKind::kAnsor;  // what the model sees
   std::function<absl::StatusOr<std::unique_ptr<CostModel>>(int dim)> model =
-      nullptr;                             // default: "trees" (search/cost/models.h)
-  std::function<Judge()> judge = nullptr;  // default: validator and features
+      nullptr;                                     // default: "trees" (search/cost/models.h)
+  std::function<Prefilter()> prefilter = nullptr;  // default: validator and features
   // Helps to prove finalists, in addition to the algebra (validator/proof/proof.h).
   proof::Prover* prover = nullptr;
   const Clock* clock = nullptr;  // default: the system's

@@ -1,5 +1,5 @@
-// The state of a run, private to the sources that implement tune.h: tune.cc (the loop), tuner_store.cc
-// (begin, resume and record), tuner_finals.cc (the race at the end) and tuner_report.cc (progress). Other
+// The state of a run, private to the sources that implement tune.h: tune.cc (the loop), resume.cc
+// (begin, resume and record), finals.cc (the race at the end) and tuner_report.cc (progress). Other
 // code uses tune.h.
 #pragma once
 
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "search/propose/knowledge.h"
-#include "search/propose/scout.h"
+#include "search/propose/measured_history.h"
+#include "search/propose/stratified_prior.h"
 #include "search/run/run_state.h"
 #include "search/run/tune.h"
 
@@ -60,7 +60,7 @@ class Tuner {
         store_(store),
         clock_(options.clock != nullptr ? *options.clock : system_clock_),
         pool_(std::max(1, options.threads)),
-        knowledge_(static_cast<int>(tasks.size())),
+        history_(static_cast<int>(tasks.size())),
         tasks_(tasks.size()) {}
 
   absl::StatusOr<std::vector<TuneResult>> Run();
@@ -79,9 +79,9 @@ class Tuner {
   int RoundSize(int task) const;
   absl::Status Learn();
   absl::Status Round(int task);
-  Known KnownOf(int task) const;
+  ProposalContext ProposalContextOf(int task) const;
   std::vector<Point> Centres(int task) const;  // the best measured programs, whose neighbours are tried
-  std::optional<Scout> ScoutFor(int task, const BatchOptions& batch) const;
+  std::optional<StratifiedPrior> StratifiedPriorFor(int task, const BatchOptions& batch) const;
   absl::StatusOr<std::vector<Trial>> Choose(int task);
   std::vector<int> LeastMeasured(int task) const;
   absl::Status Measure(int task, std::vector<Trial>& batch);
@@ -97,8 +97,8 @@ class Tuner {
   absl::Status RaceAndFinish();
   absl::StatusOr<std::vector<const Measured*>> ByModel(int task, const std::vector<const Measured*>& fastest);
   absl::StatusOr<std::vector<Trial>> Race(int task);
-  std::vector<MeasureResult> RaceUntilCalm(const std::vector<MeasureRequest>& requests,
-                                           const std::vector<double>& searched) const;
+  std::vector<MeasureResult> RaceUntilQuiet(const std::vector<MeasureRequest>& requests,
+                                            const std::vector<double>& searched) const;
   double SearchedSeconds(int task, const RecordRow& raced) const;
   absl::StatusOr<std::vector<TuneResult>> Results(bool interrupted);
 
@@ -113,7 +113,7 @@ class Tuner {
     return TotalTrials() >= options_.trials || (options_.seconds > 0 && Elapsed() >= options_.seconds);
   }
   MeasureRequest RequestOf(int task, const Point& point) const {
-    const double best = knowledge_.best_seconds(task);
+    const double best = history_.best_seconds(task);
     return {task, &tasks_in_[task].program, &point.replayed.program(), std::isfinite(best) ? best : 0, false};
   }
   absl::StatusOr<RunState> StateNow() const;
@@ -127,9 +127,9 @@ class Tuner {
   SystemClock system_clock_;
   const Clock& clock_;
   ThreadPool pool_;
-  Knowledge knowledge_;
+  MeasuredHistory history_;
   std::unique_ptr<CostModel> model_;
-  Judge judge_;
+  Prefilter prefilter_;
   std::vector<Task> tasks_;
   RowId run_ = 0, target_row_ = 0;
   bool informed_ = false;  // the model knows something: it was trained or has a base

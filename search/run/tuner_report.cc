@@ -11,10 +11,10 @@ RoundLog Tuner::LogOf(int task, const std::vector<Trial>& batch, std::optional<d
   RoundLog log;
   log.task = t.tuned->name;
   log.batch = static_cast<int>(batch.size());
-  log.best_seconds = knowledge_.best_seconds(task);
+  log.best_seconds = history_.best_seconds(task);
   for (const Trial& trial : batch) {
     log.failed += !trial.result.ok();
-    const Quiet quiet = QuietOf(trial.result.taken, trial.result.flags);
+    const Quiet quiet = QuietOf(trial.result.raw_samples, trial.result.flags);
     log.quiet.quiet += quiet.quiet;
     log.quiet.samples += quiet.samples;
     if (trial.result.ok() && !trial.result.lower_bound)

@@ -29,12 +29,12 @@ absl::StatusOr<std::vector<Candidate>> Archive::Take(const CostModel& model, dou
   Shrink();
   FeatureBatch features;
   for (const Entry& entry : entries_) features.Append(entry.features);
-  const absl::StatusOr<std::vector<double>> doubts = model.Disagreement(features);
-  if (!doubts.ok()) return doubts.status();
+  const absl::StatusOr<std::vector<double>> uncertainties = model.Disagreement(features);
+  if (!uncertainties.ok()) return uncertainties.status();
   std::vector<Candidate> candidates;
   for (size_t i = 0; i < entries_.size(); ++i) {
     candidates.push_back(std::move(entries_[i].candidate));
-    candidates.back().doubt = (*doubts)[i] / spread;
+    candidates.back().uncertainty = (*uncertainties)[i] / spread;
   }
   entries_.clear();
   return candidates;

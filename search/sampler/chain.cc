@@ -24,10 +24,10 @@ class GivenDecisions final : public Chooser {
   size_t next_ = 0;
 };
 
-absl::StatusOr<Point> Judged(const Judge& judge, int sketch, absl::StatusOr<Replayed> replayed) {
+absl::StatusOr<Point> Prefiltered(const Prefilter& prefilter, int sketch, absl::StatusOr<Replayed> replayed) {
   if (!replayed.ok()) return replayed.status();
   Point point{sketch, *std::move(replayed), {}};
-  const absl::Status status = judge(point.replayed, point.features);
+  const absl::Status status = prefilter(point.replayed, point.features);
   if (!status.ok()) return status;
   return point;
 }
@@ -48,17 +48,17 @@ Weights SiteWeights(const Replayed& replayed) {
 double Total(const Weights& weights) { return std::accumulate(weights.begin(), weights.end(), 0.0); }
 
 // Proposes another sketch, drawn uniformly. P(k) is uniform over all sketches, so log_sketch is zero.
-Move ProposeSketch(const SearchSpace& space, const Judge& judge, const Point& from, Dice& dice) {
+Move ProposeSketch(const SearchSpace& space, const Prefilter& prefilter, const Point& from, Dice& dice) {
   int to = static_cast<int>(dice.Below(static_cast<int64_t>(space.sketches.size()) - 1));
   if (to >= from.sketch) ++to;
   Move move;
-  move.to = OrNull(Judged(
-      judge, to,
+  move.to = OrNull(Prefiltered(
+      prefilter, to,
       ChangeSketch(from.replayed, space.sketches[to], space.original, dice, {.opening = space.Opening(to)})));
   return move;
 }
 
-Move ProposeDecision(const Judge& judge, const Point& from, Dice& dice) {
+Move ProposeDecision(const Prefilter& prefilter, const Point& from, Dice& dice) {
   Move move;
   const Weights weights = SiteWeights(from.replayed);
   const double total = Total(weights);
@@ -68,7 +68,7 @@ Move ProposeDecision(const Judge& judge, const Point& from, Dice& dice) {
   move.log_prior = proposal->log_prior_to - proposal->log_prior_from;
   move.log_proposal = proposal->log_backward - proposal->log_forward;
   move.log_sites = std::log(total / Total(SiteWeights(proposal->to)));
-  move.to = OrNull(Judged(judge, from.sketch, std::move(proposal->to)));
+  move.to = OrNull(Prefiltered(prefilter, from.sketch, std::move(proposal->to)));
   return move;
 }
 
@@ -82,9 +82,10 @@ std::shared_ptr<const Snapshot> Openings::Of(const Trace& sketch, size_t index, 
   return made_[index];
 }
 
-Move Propose(const SearchSpace& space, const Judge& judge, const Point& from, double structure, Dice& dice) {
+Move Propose(const SearchSpace& space, const Prefilter& prefilter, const Point& from, double structure,
+             Dice& dice) {
   const bool other_sketch = space.sketches.size() > 1 && dice.Flip(structure);
-  return other_sketch ? ProposeSketch(space, judge, from, dice) : ProposeDecision(judge, from, dice);
+  return other_sketch ? ProposeSketch(space, prefilter, from, dice) : ProposeDecision(prefilter, from, dice);
 }
 
 double LogAlpha(const Move& move, double energy_from, double energy_to, double temperature) {
@@ -97,19 +98,20 @@ bool Accept(const Move& move, double energy_from, double energy_to, double tempe
   return dice.Flip(std::min(1.0, std::exp(LogAlpha(move, energy_from, energy_to, temperature))));
 }
 
-absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Judge& judge, Dice& dice,
+absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Prefilter& prefilter, Dice& dice,
                                 std::optional<int> sketch) {
   if (!sketch) sketch = static_cast<int>(dice.Below(static_cast<int64_t>(space.sketches.size())));
   RandomChooser chooser(dice);
-  return Judged(judge, *sketch, space.Replay(*sketch, chooser));
+  return Prefiltered(prefilter, *sketch, space.Replay(*sketch, chooser));
 }
 
-absl::StatusOr<Point> PointOf(const SearchSpace& space, const Judge& judge, const Candidate& candidate) {
+absl::StatusOr<Point> PointOf(const SearchSpace& space, const Prefilter& prefilter,
+                              const Candidate& candidate) {
   if (candidate.sketch < 0 || candidate.sketch >= static_cast<int>(space.sketches.size())) {
     return absl::InvalidArgumentError("no such sketch");
   }
   GivenDecisions decisions(candidate.decisions);
-  return Judged(judge, candidate.sketch, space.Replay(candidate.sketch, decisions));
+  return Prefiltered(prefilter, candidate.sketch, space.Replay(candidate.sketch, decisions));
 }
 
 Candidate CandidateOf(const Point& point, double energy) {

@@ -7,7 +7,7 @@
 // Propose (in parallel), the model scores all proposals, and then each chain accepts or stays (in order).
 //
 // All randomness comes from the given Dice. Points are immutable and shared between chains. Propose is thread
-// safe if each thread has its own judge.
+// safe if each thread has its own prefilter.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,8 @@
 namespace kiln {
 
 // Decides whether a program may be measured (if not, π = 0), and computes its features for the cost model. A
-// judge keeps memory: use one per thread.
-using Judge = std::function<absl::Status(const Replayed&, FeatureSet& features)>;
+// prefilter keeps memory: use one per thread.
+using Prefilter = std::function<absl::Status(const Replayed&, FeatureSet& features)>;
 
 // The snapshot before the first sampling step of each sketch (trace/replay.h), computed on first use. Thread
 // safe.
@@ -45,7 +45,7 @@ struct SearchSpace {
   Program original;
   Target target;
   std::vector<Trace> sketches;
-  std::function<Judge()> make_judge;
+  std::function<Prefilter()> make_prefilter;
   double support = 0;  // estimated number of programs of all sketches; 0 if unknown
   std::shared_ptr<Openings> openings = std::make_shared<Openings>();
 
@@ -64,10 +64,11 @@ struct Point {
 };
 
 // DrawPoint draws from the prior, or from the prior of one sketch. PointOf returns the point of a candidate.
-// Both fail if a step does not apply or the judge refuses the program.
-absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Judge& judge, Dice& dice,
+// Both fail if a step does not apply or the prefilter refuses the program.
+absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Prefilter& prefilter, Dice& dice,
                                 std::optional<int> sketch = std::nullopt);
-absl::StatusOr<Point> PointOf(const SearchSpace& space, const Judge& judge, const Candidate& candidate);
+absl::StatusOr<Point> PointOf(const SearchSpace& space, const Prefilter& prefilter,
+                              const Candidate& candidate);
 Candidate CandidateOf(const Point& point, double energy);
 
 // The proposal of a step, with the terms of log α that do not depend on energies.
@@ -80,7 +81,8 @@ struct Move {
 };
 
 // Proposes a step. `structure` is the probability of a move to another sketch, if there are several.
-Move Propose(const SearchSpace& space, const Judge& judge, const Point& from, double structure, Dice& dice);
+Move Propose(const SearchSpace& space, const Prefilter& prefilter, const Point& from, double structure,
+             Dice& dice);
 
 double LogAlpha(const Move& move, double energy_from, double energy_to, double temperature);
 

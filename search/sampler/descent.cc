@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-constexpr size_t kMostValues = 512;
+constexpr size_t kMaxValues = 512;
 
 struct Change {
   const Point* centre = nullptr;
@@ -46,10 +46,10 @@ std::vector<Decision> ValuesOf(const ReplayedSite& site, Dice& dice) {
   std::vector<Decision> values;
   if (site.before == nullptr) return values;  // the site has only one value
   const Distribution& support = site.distribution;
-  if (support.SupportSize() <= static_cast<double>(kMostValues)) {
+  if (support.SupportSize() <= static_cast<double>(kMaxValues)) {
     support.ForEach([&](const Decision& value) { values.push_back(value); });
   } else {
-    while (values.size() < kMostValues) values.push_back(support.Propose(site.decision, dice).to);
+    while (values.size() < kMaxValues) values.push_back(support.Propose(site.decision, dice).to);
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
   }
@@ -62,13 +62,13 @@ std::vector<Decision> ValuesOf(const ReplayedSite& site, Dice& dice) {
 absl::StatusOr<std::vector<Candidate>> Neighbourhood(const DescentContext& c,
                                                      absl::Span<const Candidate> centres,
                                                      const CostModel& model) {
-  const std::vector<Judge> judges = MakeJudges(c.space, c.pool);
+  const std::vector<Prefilter> prefilters = MakePrefilters(c.space, c.pool);
   const auto engine = [&](uint64_t index, uint64_t step) {
     return EngineOf(c.seed, c.task, c.round, index, step, Purpose::kDescend);
   };
   std::vector<Point> points;
   for (const Candidate& centre : centres) {
-    absl::StatusOr<Point> point = PointOf(c.space, judges[0], centre);
+    absl::StatusOr<Point> point = PointOf(c.space, prefilters[0], centre);
     if (!point.ok()) return point.status();
     points.push_back(*std::move(point));
   }
@@ -95,7 +95,7 @@ absl::StatusOr<std::vector<Candidate>> Neighbourhood(const DescentContext& c,
                                : ReplayFrom(from, change.site, chooser, {.snapshots = false});
     if (!replayed.ok()) return;
     Point point{change.sketch, *std::move(replayed), {}};
-    if (judges[thread](point.replayed, point.features).ok()) found[i] = std::move(point);
+    if (prefilters[thread](point.replayed, point.features).ok()) found[i] = std::move(point);
   });
   FeatureBatch features;
   std::vector<const Point*> valid;

@@ -19,11 +19,11 @@ Population::Population(const SearchSpace& space, const PopulationOptions& option
       seed_(seed),
       task_(static_cast<uint64_t>(task)),
       pool_(pool),
-      judges_(MakeJudges(space, pool)),
+      prefilters_(MakePrefilters(space, pool)),
       temperature_(std::numeric_limits<double>::infinity()) {}
 
 absl::Status Population::DrawPrior() {
-  auto prior = kiln::DrawPrior(space_, judges_, options_.chains, seed_, static_cast<int>(task_), pool_);
+  auto prior = kiln::DrawPrior(space_, prefilters_, options_.chains, seed_, static_cast<int>(task_), pool_);
   if (!prior.ok()) return prior.status();
   prior_ = *std::move(prior);
   return absl::OkStatus();
@@ -47,7 +47,7 @@ absl::Status Population::Restore(const State& state) {
   temperature_ = state.temperature;
   chains_.clear();
   for (const Candidate& candidate : state.chains) {
-    absl::StatusOr<Point> point = PointOf(space_, judges_[0], candidate);
+    absl::StatusOr<Point> point = PointOf(space_, prefilters_[0], candidate);
     if (!point.ok()) return point.status();
     chains_.push_back({std::make_shared<const Point>(*std::move(point)), candidate.energy});
   }
@@ -99,12 +99,12 @@ absl::Status Population::Restart(int round, const CostModel& model, absl::Span<c
   std::vector<absl::StatusOr<Point>> starts(from_best + from_prior, absl::UnknownError(""));
   pool_.For(from_best + from_prior, [&](int i, int thread) {
     if (i < from_best) {
-      starts[i] = PointOf(space_, judges_[thread], best[i % best.size()]);
+      starts[i] = PointOf(space_, prefilters_[thread], best[i % best.size()]);
       return;
     }
     RandomDice dice(EngineOf(seed_, task_, round, i, 0, Purpose::kFresh));
     const int sketch = (round + i) % static_cast<int>(space_.sketches.size());
-    starts[i] = DrawValid(space_, judges_[thread], sketch, dice);
+    starts[i] = DrawValid(space_, prefilters_[thread], sketch, dice);
   });
   FeatureBatch features;
   std::vector<Chain*> restarted;
@@ -132,7 +132,7 @@ absl::Status Population::Step(int round, int step, const CostModel& model, Archi
   std::vector<Move> moves(chains);
   pool_.For(chains, [&](int i, int thread) {
     RandomDice dice(engine(i, Purpose::kPropose));
-    moves[i] = Propose(space_, judges_[thread], *chains_[i].at, options_.structure, dice);
+    moves[i] = Propose(space_, prefilters_[thread], *chains_[i].at, options_.structure, dice);
   });
   FeatureBatch features;
   for (const Move& move : moves) {

@@ -98,7 +98,7 @@ class Population {
   const PopulationOptions options_;
   const uint64_t seed_, task_;
   ThreadPool& pool_;
-  std::vector<Judge> judges_;  // one judge per thread
+  std::vector<Prefilter> prefilters_;  // one prefilter per thread
   std::vector<std::shared_ptr<const Point>> prior_;
   std::vector<Chain> chains_;
   EnergyScale scale_;

@@ -10,11 +10,12 @@ constexpr int kTriesPerDraw = 100;
 
 }  // namespace
 
-absl::StatusOr<Point> DrawValid(const SearchSpace& space, const Judge& judge, int sketch, Dice& dice) {
+absl::StatusOr<Point> DrawValid(const SearchSpace& space, const Prefilter& prefilter, int sketch,
+                                Dice& dice) {
   absl::Status last;
   for (int i = 0; i < kTriesPerDraw; ++i) {
     absl::StatusOr<Point> point =
-        DrawPoint(space, judge, dice, i == 0 ? std::optional<int>(sketch) : std::nullopt);
+        DrawPoint(space, prefilter, dice, i == 0 ? std::optional<int>(sketch) : std::nullopt);
     if (point.ok()) return point;
     last = point.status();
   }
@@ -24,14 +25,14 @@ absl::StatusOr<Point> DrawValid(const SearchSpace& space, const Judge& judge, in
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<const Point>>> DrawPrior(const SearchSpace& space,
-                                                                    const std::vector<Judge>& judges, int n,
-                                                                    uint64_t seed, int task,
+                                                                    const std::vector<Prefilter>& prefilters,
+                                                                    int n, uint64_t seed, int task,
                                                                     ThreadPool& pool) {
   const auto sketches = static_cast<int>(space.sketches.size());
   std::vector<absl::StatusOr<Point>> drawn(n, absl::UnknownError(""));
   pool.For(n, [&](int i, int thread) {
     RandomDice dice(EngineOf(seed, task, 0, i, 0, Purpose::kPrior));
-    drawn[i] = DrawValid(space, judges[thread], i % sketches, dice);
+    drawn[i] = DrawValid(space, prefilters[thread], i % sketches, dice);
   });
   std::vector<std::shared_ptr<const Point>> points;
   for (absl::StatusOr<Point>& point : drawn) {
@@ -41,10 +42,10 @@ absl::StatusOr<std::vector<std::shared_ptr<const Point>>> DrawPrior(const Search
   return points;
 }
 
-std::vector<Judge> MakeJudges(const SearchSpace& space, const ThreadPool& pool) {
-  std::vector<Judge> judges;
-  for (int i = 0; i < pool.threads(); ++i) judges.push_back(space.make_judge());
-  return judges;
+std::vector<Prefilter> MakePrefilters(const SearchSpace& space, const ThreadPool& pool) {
+  std::vector<Prefilter> prefilters;
+  for (int i = 0; i < pool.threads(); ++i) prefilters.push_back(space.make_prefilter());
+  return prefilters;
 }
 
 }  // namespace kiln

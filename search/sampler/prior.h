@@ -11,15 +11,15 @@ namespace kiln {
 // Draws up to 100 times until a program may be measured. The first draw is from `sketch`, so that each
 // sketch gets its share of a round; the others are from any sketch. Returns kFailedPrecondition, with the
 // last reason, if no drawn program may be measured.
-absl::StatusOr<Point> DrawValid(const SearchSpace& space, const Judge& judge, int sketch, Dice& dice);
+absl::StatusOr<Point> DrawValid(const SearchSpace& space, const Prefilter& prefilter, int sketch, Dice& dice);
 
 // Makes n such draws, from each sketch in turn, keyed by (seed, task, index). The result is the same for any
-// number of threads. `judges` has one judge per thread. Returns the first error if there is one.
+// number of threads. `prefilters` has one prefilter per thread. Returns the first error if there is one.
 absl::StatusOr<std::vector<std::shared_ptr<const Point>>> DrawPrior(const SearchSpace& space,
-                                                                    const std::vector<Judge>& judges, int n,
-                                                                    uint64_t seed, int task,
+                                                                    const std::vector<Prefilter>& prefilters,
+                                                                    int n, uint64_t seed, int task,
                                                                     ThreadPool& pool);
 
-std::vector<Judge> MakeJudges(const SearchSpace& space, const ThreadPool& pool);
+std::vector<Prefilter> MakePrefilters(const SearchSpace& space, const ThreadPool& pool);
 
 }  // namespace kiln

@@ -22,7 +22,7 @@ class Annealed final : public Strategy {
   }
   RoundStats stats() const override { return stats_; }
 
-  BatchOptions Batch(const Known& known) const override {
+  BatchOptions Batch(const ProposalContext& known) const override {
     const StrategyOptions& o = c_.options;
     if (Descends(known)) {
       return {.size = std::min(known.size, kDescentBatch),
@@ -33,11 +33,11 @@ class Annealed final : public Strategy {
     return {.size = known.size,
             .random_share = known.trained ? o.random_share : o.first_random_share,
             .neighbour_share = known.trained ? o.neighbour_share : 0,
-            .doubt_share = o.doubt_share,
+            .uncertainty_share = o.uncertainty_share,
             .diversity = o.diversity};
   }
 
-  absl::StatusOr<std::vector<Candidate>> Propose(const Known& known) override {
+  absl::StatusOr<std::vector<Candidate>> Propose(const ProposalContext& known) override {
     stats_ = {};
     if (known.model == nullptr) return std::vector<Candidate>();  // the whole batch is drawn from the prior
     if (Descends(known)) return Descend(known);
@@ -47,7 +47,7 @@ class Annealed final : public Strategy {
       best.push_back(measured->candidate);
     }
     absl::StatusOr<std::vector<Candidate>> found = population_.Round(
-        known.round, *known.model, best, known.stop, c_.options.population.steps * known.size / kLeastBatch);
+        known.round, *known.model, best, known.stop, c_.options.population.steps * known.size / kMinBatch);
     if (found.ok()) stats_ = population_.stats();
     return found;
   }
@@ -55,16 +55,16 @@ class Annealed final : public Strategy {
  private:
   static constexpr size_t kBest = 32;  // number of measured programs that chains start from
   // Batch size for which the population takes its full number of steps.
-  static constexpr int kLeastBatch = 16;
+  static constexpr int kMinBatch = 16;
   static constexpr size_t kCentres = 2;     // number of programs whose neighbours the descent lists
   static constexpr int kDescentBatch = 12;  // small, because the next batch starts from what this one finds
 
-  bool Descends(const Known& known) const {
+  bool Descends(const ProposalContext& known) const {
     return known.model != nullptr && known.trained && known.done >= 1 - c_.options.descent &&
            !known.fastest.empty();
   }
 
-  absl::StatusOr<std::vector<Candidate>> Descend(const Known& known) {
+  absl::StatusOr<std::vector<Candidate>> Descend(const ProposalContext& known) {
     std::vector<Candidate> centres;
     for (size_t i = 0; i < std::min(kCentres, known.fastest.size()); ++i)
       centres.push_back(known.fastest[i]->candidate);

@@ -48,7 +48,7 @@ absl::Status TooLarge(const std::string& size, int limit) {
 
 absl::StatusOr<std::vector<Candidate>> All(const SearchSpace& space, int limit) {
   if (space.support > limit) return TooLarge(absl::StrCat("about ", space.support), limit);
-  const Judge judge = space.make_judge();
+  const Prefilter prefilter = space.make_prefilter();
   std::vector<Candidate> all;
   absl::Status last;
   int64_t visited = 0;
@@ -58,7 +58,7 @@ absl::StatusOr<std::vector<Candidate>> All(const SearchSpace& space, int limit) 
       if (++visited > limit) return TooLarge(absl::StrCat("more than ", limit), limit);
       const absl::StatusOr<Replayed> replayed = space.Replay(k, odometer, /*snapshots=*/false);
       FeatureSet features;
-      const absl::Status judged = replayed.ok() ? judge(*replayed, features) : replayed.status();
+      const absl::Status judged = replayed.ok() ? prefilter(*replayed, features) : replayed.status();
       if (!judged.ok()) {
         last = judged;
         continue;

@@ -40,21 +40,21 @@ class Crossover final : public Chooser {
 class Genetic final : public Strategy {
  public:
   explicit Genetic(const StrategyContext& context)
-      : c_(context), judges_(MakeJudges(context.space, context.pool)) {}
+      : c_(context), prefilters_(MakePrefilters(context.space, context.pool)) {}
 
   absl::Status Start() override {
-    return DrawPrior(c_.space, judges_, 1, c_.seed, c_.task, c_.pool).status();
+    return DrawPrior(c_.space, prefilters_, 1, c_.seed, c_.task, c_.pool).status();
   }
   absl::Status Restore(const StrategyState&) override { return absl::OkStatus(); }
   StrategyState Save() const override { return {}; }
   bool UsesModel() const override { return false; }
   RoundStats stats() const override { return stats_; }
 
-  BatchOptions Batch(const Known& known) const override {
+  BatchOptions Batch(const ProposalContext& known) const override {
     return {.size = known.size, .random_share = 0, .neighbour_share = 0, .diversity = 0};
   }
 
-  absl::StatusOr<std::vector<Candidate>> Propose(const Known& known) override {
+  absl::StatusOr<std::vector<Candidate>> Propose(const ProposalContext& known) override {
     stats_ = {};
     std::vector<Candidate> proposed;
     if (known.fastest.size() < 2) return proposed;  // the first generation is drawn from the prior
@@ -68,7 +68,7 @@ class Genetic final : public Strategy {
       RandomDice dice(EngineOf(c_.seed, c_.task, known.round, i, 0, Purpose::kBreed));
       const Candidate& mother = parents[dice.Pick(fitness)]->candidate;
       const Candidate& father = parents[dice.Pick(fitness)]->candidate;
-      children[i] = Child(mother, father, judges_[thread], dice);
+      children[i] = Child(mother, father, prefilters_[thread], dice);
     });
     stats_.proposed = n;
     for (std::optional<Candidate>& child : children) {
@@ -91,20 +91,20 @@ class Genetic final : public Strategy {
   }
 
   // Returns a child that has the mother's sketch.
-  std::optional<Candidate> Child(const Candidate& mother, const Candidate& father, const Judge& judge,
+  std::optional<Candidate> Child(const Candidate& mother, const Candidate& father, const Prefilter& prefilter,
                                  Dice& dice) const {
     const Genes hers = GenesOf(mother), his = GenesOf(father);
     Crossover chooser(hers, his, c_.options.mutation, dice);
     const absl::StatusOr<Replayed> replayed = c_.space.Replay(mother.sketch, chooser, /*snapshots=*/false);
     FeatureSet features;
-    if (!replayed.ok() || !judge(*replayed, features).ok()) return std::nullopt;
+    if (!replayed.ok() || !prefilter(*replayed, features).ok()) return std::nullopt;
     Candidate child{mother.sketch, {}, 0};
     for (const ReplayedSite& site : replayed->sites) child.decisions.push_back(site.decision);
     return child;
   }
 
   StrategyContext c_;
-  std::vector<Judge> judges_;
+  std::vector<Prefilter> prefilters_;
   RoundStats stats_;
 };
 

@@ -25,10 +25,10 @@ class Listed final : public Strategy {
   }
   StrategyState Save() const override { return {.next = static_cast<int64_t>(next_)}; }
 
-  BatchOptions Batch(const Known& known) const override {
+  BatchOptions Batch(const ProposalContext& known) const override {
     return {.size = known.size, .random_share = 0, .neighbour_share = 0, .diversity = 0, .fill = false};
   }
-  absl::StatusOr<std::vector<Candidate>> Propose(const Known& known) override {
+  absl::StatusOr<std::vector<Candidate>> Propose(const ProposalContext& known) override {
     std::vector<Candidate> proposed;
     while (HasMore() && static_cast<int>(proposed.size()) < known.size) proposed.push_back(all_[next_++]);
     return proposed;

@@ -10,16 +10,18 @@ class Random final : public Strategy {
   explicit Random(const StrategyContext& context) : c_(context) {}
 
   absl::Status Start() override {
-    return DrawPrior(c_.space, MakeJudges(c_.space, c_.pool), 1, c_.seed, c_.task, c_.pool).status();
+    return DrawPrior(c_.space, MakePrefilters(c_.space, c_.pool), 1, c_.seed, c_.task, c_.pool).status();
   }
   absl::Status Restore(const StrategyState&) override { return absl::OkStatus(); }
   StrategyState Save() const override { return {}; }
   bool UsesModel() const override { return false; }
 
-  BatchOptions Batch(const Known& known) const override {
+  BatchOptions Batch(const ProposalContext& known) const override {
     return {.size = known.size, .random_share = 1, .neighbour_share = 0};
   }
-  absl::StatusOr<std::vector<Candidate>> Propose(const Known&) override { return std::vector<Candidate>(); }
+  absl::StatusOr<std::vector<Candidate>> Propose(const ProposalContext&) override {
+    return std::vector<Candidate>();
+  }
 
  private:
   StrategyContext c_;

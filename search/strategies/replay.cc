@@ -12,7 +12,7 @@ std::unique_ptr<Strategy> MakeReplay(const StrategyContext& context) {
         for (const Trace& trace : traces) {
           absl::StatusOr<Candidate> candidate = CandidateOfTrace(trace, space.sketches);
           const absl::StatusOr<Point> point =
-              candidate.ok() ? PointOf(space, space.make_judge(), *candidate) : candidate.status();
+              candidate.ok() ? PointOf(space, space.make_prefilter(), *candidate) : candidate.status();
           if (point.ok()) {
             candidates.push_back(*std::move(candidate));
           } else {

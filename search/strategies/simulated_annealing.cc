@@ -13,10 +13,10 @@ constexpr double kColdest = 1e-5;
 class SimulatedAnnealing final : public Strategy {
  public:
   explicit SimulatedAnnealing(const StrategyContext& context)
-      : c_(context), judges_(MakeJudges(context.space, context.pool)) {}
+      : c_(context), prefilters_(MakePrefilters(context.space, context.pool)) {}
 
   absl::Status Start() override {
-    auto prior = DrawPrior(c_.space, judges_, c_.options.population.chains, c_.seed, c_.task, c_.pool);
+    auto prior = DrawPrior(c_.space, prefilters_, c_.options.population.chains, c_.seed, c_.task, c_.pool);
     if (!prior.ok()) return prior.status();
     chains_ = prior_ = *std::move(prior);
     return absl::OkStatus();
@@ -26,7 +26,7 @@ class SimulatedAnnealing final : public Strategy {
     if (const absl::Status status = Start(); !status.ok()) return status;
     chains_.clear();
     for (const Candidate& chain : state.chains) {
-      absl::StatusOr<Point> point = PointOf(c_.space, judges_[0], chain);
+      absl::StatusOr<Point> point = PointOf(c_.space, prefilters_[0], chain);
       if (!point.ok()) return point.status();
       chains_.push_back(std::make_shared<const Point>(*std::move(point)));
     }
@@ -41,14 +41,14 @@ class SimulatedAnnealing final : public Strategy {
 
   RoundStats stats() const override { return stats_; }
 
-  BatchOptions Batch(const Known& known) const override {
+  BatchOptions Batch(const ProposalContext& known) const override {
     return {.size = known.size,
             .random_share = c_.options.random_share,
             .neighbour_share = 0,
             .diversity = c_.options.diversity};
   }
 
-  absl::StatusOr<std::vector<Candidate>> Propose(const Known& known) override {
+  absl::StatusOr<std::vector<Candidate>> Propose(const ProposalContext& known) override {
     stats_ = {};
     if (known.model == nullptr) return std::vector<Candidate>();
     absl::StatusOr<std::vector<double>> scores = Scores(*known.model, prior_);
@@ -79,7 +79,7 @@ class SimulatedAnnealing final : public Strategy {
     return model.Predict(features);
   }
 
-  absl::Status Walk(const Known& known, int step, double temperature, std::vector<double>& energies,
+  absl::Status Walk(const ProposalContext& known, int step, double temperature, std::vector<double>& energies,
                     Archive& archive) {
     const int n = static_cast<int>(chains_.size());
     const auto dice = [&](int chain, Purpose purpose) {
@@ -89,7 +89,7 @@ class SimulatedAnnealing final : public Strategy {
     c_.pool.For(n, [&](int i, int thread) {
       RandomDice walk = dice(i, Purpose::kWalk);
       moves[i] =
-          kiln::Propose(c_.space, judges_[thread], *chains_[i], c_.options.population.structure, walk).to;
+          kiln::Propose(c_.space, prefilters_[thread], *chains_[i], c_.options.population.structure, walk).to;
     });
     for (const auto& move : moves) {
       if (move != nullptr) found.push_back(move);
@@ -114,7 +114,7 @@ class SimulatedAnnealing final : public Strategy {
   }
 
   StrategyContext c_;
-  std::vector<Judge> judges_;
+  std::vector<Prefilter> prefilters_;
   std::vector<std::shared_ptr<const Point>> prior_, chains_;
   EnergyScale scale_;
   RoundStats stats_;

@@ -26,19 +26,19 @@
 #include <vector>
 
 #include "search/propose/batch.h"
-#include "search/propose/knowledge.h"
+#include "search/propose/measured_history.h"
 #include "search/sampler/population.h"
 
 namespace kiln {
 
 struct StrategyOptions {
   PopulationOptions population = {};
-  double random_share = 0.1;        // share of a batch that is drawn from the prior (scout.h)
+  double random_share = 0.1;        // share of a batch that is drawn from the prior (stratified_prior.h)
   double first_random_share = 0.5;  // the same share before the model has learned anything
-  // Draws of each sketch that the scout ranks; 1: no scout, draw from the least measured sketch.
+  // Draws of each sketch that the stratified prior ranks; 1: no scout, draw from the least measured sketch.
   int scouts = 16;
   double neighbour_share = 0.2;    // share of a batch that is one decision away from the best programs
-  double doubt_share = 0.1;        // share of a batch that the model is least sure of, if it reports doubt
+  double uncertainty_share = 0.1;  // share of a batch that the model is least sure of, if it reports doubt
   double diversity = 0.2;          // bonus for new decisions (batch.h)
   double descent = 0.15;           // share of the trials, at the end of the run, for coordinate descent
   int parents = 64;                // number of fastest programs that the genetic strategy breeds from
@@ -56,7 +56,7 @@ struct StrategyContext {
 };
 
 // What a strategy may know when it proposes candidates.
-struct Known {
+struct ProposalContext {
   int round = 0;
   int size = 0;     // number of candidates wanted
   double done = 0;  // share of the run's trials, in [0, 1]
@@ -87,10 +87,10 @@ class Strategy {
 
   // Returns how to make the batch: the shares of proposals, draws and neighbours. The tuner calls it before
   // Propose, so that programs that need no search are built meanwhile.
-  virtual BatchOptions Batch(const Known& known) const = 0;
+  virtual BatchOptions Batch(const ProposalContext& known) const = 0;
   // Returns candidates. The tuner takes them by energy; equal energies keep their order. Returns kCancelled
   // if *known.stop was set; the strategy must then not be used any more.
-  virtual absl::StatusOr<std::vector<Candidate>> Propose(const Known& known) = 0;
+  virtual absl::StatusOr<std::vector<Candidate>> Propose(const ProposalContext& known) = 0;
   // Whether to call Propose again if all proposals are known already. If not, the task is exhausted.
   virtual bool HasMore() const { return false; }
 

@@ -9,10 +9,10 @@ TEST(FlagsText, IsWordsForPeople) {
   RecordRow record;
   record.flags =
       RecordFlags::Parse("threads=1 contract reassociated relative disturbed retaken=20 preempted=2 race");
-  for (int i = 0; i < 20; ++i) record.taken.insert(record.taken.end(), {1e-3, 1.0});
+  for (int i = 0; i < 20; ++i) record.raw_samples.insert(record.raw_samples.end(), {1e-3, 1.0});
   EXPECT_EQ(FlagsText(record),
             "1 thread, multiply-adds fused, sums reordered, raced, 18 of 20 samples quiet");
-  record.taken.clear();  // of an older database
+  record.raw_samples.clear();  // of an older database
   EXPECT_EQ(FlagsText(record),
             "1 thread, multiply-adds fused, sums reordered, raced, most samples disturbed");
 }

@@ -14,7 +14,7 @@
 #include "build_info.h"
 #include "lang/reference/interpreter.h"
 #include "modules/space.h"
-#include "search/propose/judge.h"
+#include "search/propose/prefilter.h"
 #include "search/sampler/chain.h"
 #include "tests/backends/shrunken.h"
 #include "tests/backends/workers.h"
@@ -67,7 +67,7 @@ SearchSpace SpaceOf(const Program& program, const std::string& machine) {
   space.original = program;
   space.target = NamedTarget(machine).value();
   const Target& target = space.target;
-  space.make_judge = [target] { return MakeJudge(target); };
+  space.make_prefilter = [target] { return MakePrefilter(target); };
   const auto sketches = Enumerate(ParseSpace(DefaultSpace(target)).value(), program, target);
   EXPECT_TRUE(sketches.ok()) << sketches.status();
   for (const Sketch& sketch : sketches->sketches) space.sketches.push_back(sketch.trace);
@@ -100,12 +100,12 @@ void Runs(const Machine& machine, const std::string& name) {
       Shrunken(ReadText(absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/ops/", name)), kSmaller), name);
   ASSERT_TRUE(imported.ok()) << imported.status();
   const SearchSpace space = SpaceOf(imported->program, machine.target);
-  const Judge judge = space.make_judge();
+  const Prefilter prefilter = space.make_prefilter();
   static BuilderPool& builders = *StartBuilders().release();
   RandomDice dice(Engine({11}));
   std::vector<std::string> traces;
   for (int draws = 0; static_cast<int>(traces.size()) < machine.traces && draws < 1000; ++draws) {
-    const absl::StatusOr<Point> point = DrawPoint(space, judge, dice);
+    const absl::StatusOr<Point> point = DrawPoint(space, prefilter, dice);
     if (!point.ok()) continue;
     const auto exported =
         Export(point->replayed.program(), absl::StrCat("f", traces.size()), folder.path(), builders,

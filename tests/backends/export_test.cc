@@ -75,7 +75,7 @@ int main(void) {
 
 TEST(Export, ACProgramLinksTheObjectAndTheLibrary) {
   const std::string folder = FreshFolder();
-  const auto exported = Export(Affine(99), "scale", folder, Builders(), {.trace = "kiln.trace v1\n"});
+  const auto exported = Export(Affine(99), "scale", folder, Builders(), {.trace = "kiln.trace v2\n"});
   ASSERT_TRUE(exported.ok()) << exported.status();
   std::set<std::string> names;
   for (const std::string& file : exported->files) {
@@ -83,7 +83,7 @@ TEST(Export, ACProgramLinksTheObjectAndTheLibrary) {
     names.insert(fs::path(file).filename());
   }
   EXPECT_EQ(names, (std::set<std::string>{"scale.h", "scale.o", "libscale.so", "scale.mlir", "scale.trace"}));
-  EXPECT_EQ(Read(folder + "/scale.trace"), "kiln.trace v1\n");
+  EXPECT_EQ(Read(folder + "/scale.trace"), "kiln.trace v2\n");
   std::ofstream(folder + "/use.c") << kUseAffine;
   const std::string in = "cd " + folder + " && ";
   const Output object = Shell(in + "cc -std=c99 -Wall -Wextra -Werror use.c scale.o -lm -o use && ./use");
@@ -175,9 +175,9 @@ Program ParallelRows() {
   Builder b("rows");
   const Id X = b.Input("X", DType::kF32, {64, 512}), Y = b.Output("Y", DType::kF32, {64, 512}),
            T = b.Temporary("T", DType::kF32, {64, 512});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Compute("twice", {{"i", 64}, {"j", 512}}, {T, {i, j}}, b.Add(b.Load(X, {i, j}), b.Load(X, {i, j})));
-  b.Compute("back", {{"i", 64}, {"j", 512}}, {Y, {i, j}}, b.Load(T, {i, Sum::Constant(511) + j * -1}));
+  b.Compute("back", {{"i", 64}, {"j", 512}}, {Y, {i, j}}, b.Load(T, {i, IndexSum::Constant(511) + j * -1}));
   Schedule s = Scheduled(b.Finish());
   const auto loops = s.GetLoops(s.GetBlock("back"));
   s.ComputeAt(s.GetBlock("twice"), loops[0]);
@@ -373,8 +373,8 @@ TEST(Export, StockMlirRunsAPaddedConvolution) {
   Builder b("conv");
   const Id X = b.Input("X", DType::kF32, {6, 7}), F = b.Input("F", DType::kF32, {3, 3, 8}),
            Y = b.Output("Y", DType::kF32, {6, 7, 8});
-  const Sum h = b.Iter(0), w = b.Iter(1), c = b.Iter(2), kh = b.Iter(3), kw = b.Iter(4);
-  const Sum y = h + kh + Sum::Constant(-1), x = w + kw + Sum::Constant(-1);
+  const IndexSum h = b.Iter(0), w = b.Iter(1), c = b.Iter(2), kh = b.Iter(3), kw = b.Iter(4);
+  const IndexSum y = h + kh + IndexSum::Constant(-1), x = w + kw + IndexSum::Constant(-1);
   b.Reduce(
       "conv",
       {{"h", 6}, {"w", 7}, {"c", 8}, {"kh", 3, IterKind::kReduction}, {"kw", 3, IterKind::kReduction}},

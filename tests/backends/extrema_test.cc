@@ -15,7 +15,7 @@ namespace {
 Program Extremum(Monoid::Kind kind, DType type, int64_t rows, int64_t lanes) {
   Builder b("extremum");
   const Id x = b.Input("x", type, {rows, lanes}), y = b.Output("y", type, {lanes});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Reduce("extremum", {{"i", rows, IterKind::kReduction}, {"j", lanes}}, kind, {y, {j}}, b.Load(x, {i, j}));
   Schedule s = Scheduled(b.Finish());
   const Block block = s.GetBlock("extremum");

@@ -19,7 +19,7 @@
 #include "backends/import/import.h"
 #include "backends/measure/kernel.h"
 #include "backends/runner/data.h"
-#include "backends/vendor/baseline.h"
+#include "backends/vendor/stock_pipeline.h"
 #include "gtest/gtest.h"
 #include "lang/reference/interpreter.h"
 #include "modules/default_modules.h"
@@ -105,7 +105,7 @@ inline std::vector<std::string> RunStock(const std::string& text, const Program&
     memory.emplace_back(BytesOf(p, id), '\0');
     FillPoison(memory.back().data(), static_cast<int64_t>(memory.back().size()));
   }
-  const auto shared = CompileBaseline(text, HostCodegen(), {.function = function});
+  const auto shared = CompileStockPipeline(text, HostCodegen(), {.function = function});
   EXPECT_TRUE(shared.ok()) << shared.status();
   if (!shared.ok()) return {};
   const auto code = Loaded::FromBytes(*shared);

@@ -1,7 +1,7 @@
 // Tests tiles that the end of an extent cuts off: which tiles are tested, and the code for incomplete ones.
 #include <gtest/gtest.h>
 
-#include "backends/lower/passes/written_out.h"
+#include "backends/lower/passes/unrolled.h"
 #include "tests/backends/computes_the_same.h"
 
 namespace kiln {

@@ -48,7 +48,7 @@ Program ArgMax(bool last = false) {
   Builder b("argmax");
   const Id X = b.Input("X", kF32, {kRows, kColumns}), V = b.Output("V", kF32, {kRows}),
            P = b.Output("P", kI64, {kRows});
-  const Sum i = b.Iter(0), k = b.Iter(1);
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
   b.Reduce("argmax", {{"i", kRows}, {"k", kColumns, IterKind::kReduction}},
            b.ArgMonoid(Monoid::Kind::kMax, kF32, kI64, last), {{V, {i}}, {P, {i}}},
            {b.Load(X, {i, k}), b.Cast(kI64, b.Index(k))});
@@ -134,7 +134,7 @@ TEST(LowerBodies, ArgMaxMovesBelowItsReader) {
   Builder b("picked");
   const Id X = b.Input("X", kF32, {6, 9}), Y = b.Output("Y", kF32, {6}), V = b.Temporary("V", kF32, {6}),
            P = b.Temporary("P", DType::kI32, {6});
-  const Sum i = b.Iter(0), k = b.Iter(1);
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
   b.Reduce("argmin", {{"i", 6}, {"k", 9, IterKind::kReduction}},
            b.ArgMonoid(Monoid::Kind::kMin, kF32, DType::kI32), {{V, {i}}, {P, {i}}},
            {b.Load(X, {i, k}), b.Cast(DType::kI32, b.Index(k))},
@@ -171,7 +171,7 @@ TEST(LowerBodies, MergedLoopsKeepWhatLaterIterationsRead) {
   Builder b("before");
   const Id A = b.Input("A", kF32, {6, 5}), T = b.Temporary("T", kF32, {6, 5}),
            B = b.Output("B", kF32, {6, 5});
-  const Sum i = b.Iter(0), j = b.Iter(1), before = i + Sum::Constant(-1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), before = i + IndexSum::Constant(-1);
   b.Compute("make", {{"i", 6}, {"j", 5}}, {T, {i, j}}, b.Load(A, {i, j}));
   b.Compute("use", {{"i", 6}, {"j", 5}}, {B, {i, j}},
             b.Within({{before, 6}}, b.Load(T, {before, j}), b.Float(kF32, 0)));
@@ -193,7 +193,7 @@ Program Gathers() {
   Builder b("gathers");
   const Id W = b.Input("W", kF32, {7, 10}), at = b.Input("at", kI64, {13}), Y = b.Output("Y", kF32, {13, 10}),
            Z = b.Output("Z", kF32, {13}), T = b.Temporary("T", kF32, {7, 10});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Compute("table", {{"i", 7}, {"j", 10}}, {T, {i, j}}, b.Add(b.Load(W, {i, j}), b.Float(kF32, 1)));
   const Id row = b.Cast(DType::kIndex, b.Load(at, {i}));
   b.Compute("rows", {{"i", 13}, {"j", 10}}, {Y, {i, j}}, b.Gather(T, {row, b.Index(j)}));
@@ -241,7 +241,7 @@ TEST(LowerBodies, AGatheredTableMayHaveALayoutAndBeMadeBelowALoop) {
   Builder b("below");
   const Id W = b.Input("W", kF32, {7}), at = b.Input("at", kI64, {12}), Y = b.Output("Y", kF32, {12}),
            T = b.Temporary("T", kF32, {7});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("table", {{"i", 7}}, {T, {i}}, b.Add(b.Load(W, {i}), b.Float(kF32, 1)));
   b.Compute("rows", {{"i", 12}}, {Y, {i}}, b.Gather(T, {b.Cast(DType::kIndex, b.Load(at, {i}))}));
   const Program below = b.Finish();
@@ -260,7 +260,7 @@ TEST(LowerBodies, AGatherMayFindItsIndexByAGatherInsideAGuard) {
   Builder b("chain");
   const Id next = b.Input("next", DType::kI32, {6}), X = b.Input("X", kF32, {6}),
            Y = b.Output("Y", kF32, {8});
-  const Sum i = b.Iter(0), inner = i + Sum::Constant(-1);
+  const IndexSum i = b.Iter(0), inner = i + IndexSum::Constant(-1);
   const Id first = b.Cast(DType::kIndex, b.Load(next, {inner}));
   const Id second = b.Cast(DType::kIndex, b.Gather(next, {first}));
   b.Compute("chain", {{"i", 8}}, {Y, {i}}, b.Within({{inner, 6}}, b.Gather(X, {second}), b.Float(kF32, -1)));
@@ -277,7 +277,7 @@ TEST(LowerBodies, AGatherMayFindItsIndexByAGatherInsideAGuard) {
 TEST(LowerBodies, IndicesScalarsAndVectorsOfThemAreValues) {
   Builder b("ramp");
   const Id scale = b.Scalar("scale", kF32), Y = b.Output("Y", kF32, {3, 11});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Compute("ramp", {{"i", 3}, {"j", 11}}, {Y, {i, j}},
             b.Mul(b.Load(scale, {}), b.Cast(kF32, b.Index(i * 100 + j * -2))));
   const Program p = b.Finish();
@@ -297,7 +297,7 @@ TEST(LowerBodies, TheStatusIsReturnedAndIsNoParameter) {
   Builder b("checked");
   const Id X = b.Input("X", DType::kI32, {9}), Y = b.Output("Y", DType::kI32, {9}),
            status = b.Temporary("status", DType::kI32, {});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   const Id x = b.Load(X, {i}), none = b.Integer(DType::kI32, 0);
   b.Compute("twice", {{"i", 9}}, {Y, {i}}, b.Add(x, x));
   b.Reduce("assert", {{"i", 9, IterKind::kReduction}}, Monoid::Kind::kOr, {status, {}},

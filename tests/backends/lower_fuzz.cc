@@ -62,9 +62,9 @@ void kiln_parallel_for(int /*threads*/, int64_t total, int64_t /*chunk*/,
 namespace kiln {
 namespace {
 
-constexpr uint64_t kChunk = 50;       // seeds
-constexpr size_t kParameters = 12;    // that a call here passes
-constexpr double kLeastShare = 0.08;  // of the seeds, that must come to run
+constexpr uint64_t kChunk = 50;     // seeds
+constexpr size_t kParameters = 12;  // that a call here passes
+constexpr double kMinShare = 0.08;  // of the seeds, that must come to run
 
 constexpr const char* kClasses[] = {"vectorized", "unrolled", "parallel", "pipelined",
                                     "prepared",   "left-out", "shared"};
@@ -94,7 +94,7 @@ void Classify(const Program& p, Ran& ran) {
   for (const Id block : Blocks(p)) {
     const std::vector<Id> body = BodyExprs(p, block);
     ran.of_class[std::size(kKinds) + 1] |=
-        p.block(block).monoid != kNone && AnnotationOf(p, p.block(block).annotations, kFinite) != 0 &&
+        p.block(block).monoid != kNone && AnnotationOf(p, p.block(block).annotations, kAssumeFinite) != 0 &&
         absl::c_any_of(body, [&](Id e) { return p.exprs[e].op == Op::kWithin; });
   }
 }
@@ -110,7 +110,7 @@ bool LeavesZeroOpen(const Program& p, Id block) {
                         const Expr& e = p.exprs[start];
                         return e.op != Op::kConstant || e.IsConstant(NeutralBits(p, monoid, 0));
                       });
-  if (IsFloatSum(p, monoid) && starts && AnnotationOf(p, b.annotations, kFinite) != 0) return true;
+  if (IsFloatSum(p, monoid) && starts && AnnotationOf(p, b.annotations, kAssumeFinite) != 0) return true;
   return absl::c_any_of(p.List(monoid.combine), [&](Id e) {
     return IsFloat(p.exprs[e].dtype) && (p.exprs[e].op == Op::kMax || p.exprs[e].op == Op::kMin);
   });
@@ -173,7 +173,7 @@ Ran RunSeed(uint64_t seed) {
   }
   if (dice.Flip(0.5)) {  // as all of these numbers are
     for (const Id block : Blocks(p))
-      SetAnnotation(state.program, state.program.block(block).annotations, kFinite, 1);
+      SetAnnotation(state.program, state.program.block(block).annotations, kAssumeFinite, 1);
   }
   if (!Validate(p, Target()).ok) return {};
   const auto told = [&](absl::string_view what) {
@@ -258,7 +258,7 @@ class Fuzzer {
     Json summary = {{"failures", failures_}, {"processes", options_.processes}};
     summary.update(found_);
     WriteSummary(options_.files, "compiled programs", summary);
-    const double least = kLeastShare * static_cast<double>(Count("seeds"));
+    const double least = kMinShare * static_cast<double>(Count("seeds"));
     return failures_ == 0 && static_cast<double>(Count("programs")) >= least ? 0 : 1;
   }
 

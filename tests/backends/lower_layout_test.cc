@@ -13,7 +13,7 @@ Program Transposed() {
   Builder b("transposed");
   const Id A = b.Input("A", DType::kF32, {16, 16}), C = b.Output("C", DType::kF32, {16, 16}),
            T = b.Temporary("T", DType::kF32, {16, 16});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   const Id load = b.Load(A, {i, j});
   b.Compute("make", {{"i", 16}, {"j", 16}}, {T, {i, j}}, b.Add(load, b.Float(DType::kF32, 1)));
   b.Compute("use", {{"j", 16}, {"i", 16}}, {C, {i, j}}, b.Mul(b.Load(T, {j, i}), b.Float(DType::kF32, 2)));

@@ -20,7 +20,7 @@ Program Map(Op op, DType type) {
   Builder b("map");
   const Id A = b.Input("A", type, {kCount}), B = b.Input("B", type, {kCount}),
            Y = b.Output("Y", type, {kCount});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   const Id a = b.Load(A, {i});
   b.Compute("map", {{"i", kCount}}, {Y, {i}},
             Arity(op) == 1 ? b.Make(op, type, a) : b.Make(op, type, a, b.Load(B, {i})));

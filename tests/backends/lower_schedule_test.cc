@@ -63,7 +63,7 @@ TEST(Lower, StoresThePartOfASumThatComesFirstAndAddsTheOthers) {  // the results
 TEST(Lower, BeginsASumBesideWhatItAdds) {  // for k: T = 2 * A[k]; sum += T
   Builder b("rows");
   const Id a = b.Input("A", kF32, {8, 5}), t = b.Temporary("T", kF32, {8, 5}), c = b.Output("C", kF32, {8});
-  const Sum i = Builder::Iter(0), k = Builder::Iter(1);
+  const IndexSum i = Builder::Iter(0), k = Builder::Iter(1);
   b.Compute("twice", {{"i", 8}, {"k", 5}}, {t, {i, k}}, b.Mul(b.Load(a, {i, k}), b.Float(kF32, 2)));
   b.Reduce("sum", {{"i", 8}, {"k", 5, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {i}},
            b.Load(t, {i, k}));
@@ -100,7 +100,7 @@ TEST(Lower, WritesOutAsManyStepsOfALoopAsItSays) {
 // A program with one block over i and j, whose loops a test schedules.
 struct Grid {
   Builder b{"grid"};
-  Sum i = Builder::Iter(0), j = Builder::Iter(1);
+  IndexSum i = Builder::Iter(0), j = Builder::Iter(1);
 };
 
 Program Vectorized(Program program, const std::string& block, int loop, int64_t lanes) {
@@ -183,7 +183,8 @@ TEST(Lower, PoolsAndPadsInLanes) {
       const int OW = (W - 1) / stride + 1;
       Grid g;
       const Id X = g.b.Input("X", kF32, {H, W}), Y = g.b.Output("Y", kF32, {H, OW});
-      const Sum h = g.i + g.b.Iter(2) + Sum::Constant(-1), w = g.j * stride + g.b.Iter(3) + Sum::Constant(-1);
+      const IndexSum h = g.i + g.b.Iter(2) + IndexSum::Constant(-1),
+                     w = g.j * stride + g.b.Iter(3) + IndexSum::Constant(-1);
       const Id x = g.b.Within({{h, H}, {w, W}}, g.b.Load(X, {h, w}), g.b.Float(kF32, -1e30));
       g.b.Reduce("pool",
                  {{"i", H}, {"j", OW}, {"r", 3, IterKind::kReduction}, {"s", 3, IterKind::kReduction}},
@@ -236,7 +237,7 @@ TEST(Lower, FusesLoopsIntoLanes) {
 TEST(Lower, StoresOneElementFromTheLanesThatExist) {
   Grid g;
   const Id X = g.b.Input("X", kF32, {1}), Y = g.b.Output("Y", kF32, {1});
-  g.b.Compute("y", {{"i", 1}}, {Y, {Sum::Constant(0)}}, g.b.Load(X, {g.i}));
+  g.b.Compute("y", {{"i", 1}}, {Y, {IndexSum::Constant(0)}}, g.b.Load(X, {g.i}));
   Array<float> x(1, 5.f), y(1, 9.f);
   CallGrid(Vectorized(g.b.Finish(), "y", 0, 3), {x.data(), y.data()});
   EXPECT_EQ(y[0], 5.f);

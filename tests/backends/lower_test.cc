@@ -26,7 +26,7 @@ TEST(Lower, MultipliesMatrices) {
   const int M = 7, N = 11, K = 13;
   Builder b("matmul");
   const Id A = b.Input("A", kF32, {M, K}), B = b.Input("B", kF32, {K, N}), C = b.Output("C", kF32, {M, N});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   b.Reduce("matmul", {{"i", M}, {"j", N}, {"k", K, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
   auto a = Random<float>(M * K, 1), w = Random<float>(K * N, 2);
@@ -46,8 +46,9 @@ TEST(Lower, PadsAStridedConvolutionWhereItIsRead) {
   Builder b("conv");
   const Id X = b.Input("X", kF32, {H, W, CI}), F = b.Input("F", kF32, {3, 3, CI, CO}),
            Y = b.Output("Y", kF32, {OH, OW, CO});
-  const Sum oh = b.Iter(0), ow = b.Iter(1), co = b.Iter(2), kh = b.Iter(3), kw = b.Iter(4), ci = b.Iter(5);
-  const Sum h = oh * 2 + kh + Sum::Constant(-1), w = ow * 2 + kw + Sum::Constant(-1);
+  const IndexSum oh = b.Iter(0), ow = b.Iter(1), co = b.Iter(2), kh = b.Iter(3), kw = b.Iter(4),
+                 ci = b.Iter(5);
+  const IndexSum h = oh * 2 + kh + IndexSum::Constant(-1), w = ow * 2 + kw + IndexSum::Constant(-1);
   const Id x = b.Within({{h, H}, {w, W}}, b.Load(X, {h, w, ci}), b.Float(kF32, 0));
   b.Reduce("conv",
            {{"oh", OH},
@@ -81,7 +82,7 @@ TEST(Lower, ChainsASoftmaxThroughTemporaries) {
   const Id X = b.Input("X", kF32, {M, N}), Y = b.Output("Y", kF32, {M, N});
   const Id top = b.Temporary("top", kF32, {M}), e = b.Temporary("e", kF32, {M, N}),
            total = b.Temporary("total", kF32, {M});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   const std::vector<Builder::IterSpec> reduce = {{"i", M}, {"j", N, IterKind::kReduction}},
                                        map = {{"i", M}, {"j", N}};
   b.Reduce("top", reduce, Monoid::Kind::kMax, {top, {i}}, b.Load(X, {i, j}));
@@ -103,7 +104,7 @@ TEST(Lower, ChainsASoftmaxThroughTemporaries) {
 TEST(Lower, AddsAnInitialValueOnceAndReducesWithoutLoops) {
   Builder b("sums");
   const Id X = b.Input("X", kF32, {4, 6}), Y = b.Output("Y", kF32, {4}), Z = b.Output("Z", kF32, {4});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Reduce("rows", {{"i", 4}, {"j", 6, IterKind::kReduction}}, Monoid::Kind::kSum, {Y, {i}},
            b.Load(X, {i, j}), b.Float(kF32, 10));
   const Id last = b.Reduce("last", {{"i", 4}, {"j", 6, IterKind::kReduction}}, Monoid::Kind::kMax, {Z, {i}},
@@ -114,7 +115,7 @@ TEST(Lower, AddsAnInitialValueOnceAndReducesWithoutLoops) {
   p.Detach(last);
   p.Kill(loop);
   p.Append(outer, last);
-  p.Iters(p.block(last).iters)[1].binding = p.AddMark(Sum::Constant(5), 6);
+  p.Iters(p.block(last).iters)[1].binding = p.AddMark(IndexSum::Constant(5), 6);
   auto x = Random<float>(24, 4);
   Array<float> y(4), z(4);
   RunOn(p, {x.data(), y.data(), z.data()});
@@ -132,7 +133,7 @@ TEST(Lower, MultipliesBytesIntoWordsAndRoundsHalves) {
            C = b.Output("C", DType::kI32, {3, 5});
   const Id H = b.Input("H", DType::kF16, {16}), G = b.Output("G", DType::kF16, {16});
   const Id P = b.Output("P", DType::kI1, {3, 8});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   b.Reduce("dot", {{"i", 3}, {"j", 5}, {"k", 8, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(b.Cast(DType::kI32, b.Load(A, {i, k})), b.Cast(DType::kI32, b.Load(B, {k, j}))));
   b.Compute("half", {{"i", 16}}, {G, {i}}, b.Add(b.Load(H, {i}), b.Float(DType::kF16, 1)));
@@ -161,7 +162,7 @@ TEST(Lower, ReadsConstantsAndIndices) {
   Builder b("table");
   const Id T = b.Constant("T", kF32, {2, 3}, std::string(reinterpret_cast<const char*>(table), sizeof table));
   const Id Y = b.Output("Y", kF32, {3, 2});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Compute("transpose", {{"i", 3}, {"j", 2}}, {Y, {i, j}},
             b.Add(b.Load(T, {j, i}), b.Cast(kF32, b.Index(i * 10 + j))));
   Array<float> y(6);
@@ -174,7 +175,7 @@ TEST(Lower, PreparesConstantsApart) {
   Builder b("scaled");
   const Id W = b.Constant("W", kF32, {4}), X = b.Input("X", kF32, {4}), Y = b.Output("Y", kF32, {4});
   const Id T = b.Temporary("T", kF32, {4});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   const Id twice = b.Compute("twice", {{"i", 4}}, {T, {i}}, b.Add(b.Load(W, {i}), b.Load(W, {i})));
   b.Compute("scaled", {{"i", 4}}, {Y, {i}}, b.Mul(b.Load(T, {i}), b.Load(X, {i})));
   Program p = b.Finish();
@@ -209,7 +210,7 @@ TEST(Lower, RefusesTheLoopsOfAGpu) {
 Program RowSums() {
   Builder b("rows");
   const Id A = b.Input("A", kF32, {3, 50}), Y = b.Output("y", kF32, {3});
-  const Sum i = b.Iter(0), k = b.Iter(1);
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
   b.Reduce("sum", {{"i", 3}, {"k", 50, IterKind::kReduction}}, Monoid::Kind::kSum, {Y, {i}},
            b.Load(A, {i, k}));
   return b.Finish();

@@ -14,7 +14,7 @@ namespace {
 Program Doubled(DType type, int64_t n, int64_t lanes, int64_t stride = 1) {
   Builder b("doubled");
   const Id x = b.Input("x", type, {n * stride}), y = b.Output("y", type, {n});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   const Id load = b.Load(x, {i * stride});
   b.Compute("double", {{"i", n}}, {y, {i}},
             type == DType::kI1 ? b.Make(Op::kNot, type, load) : b.Add(load, load));
@@ -40,7 +40,7 @@ Program Copied(DType type, int64_t n) {
 Program Shifted(int64_t n, int64_t lanes, double fill = 0) {
   Builder b("shifted");
   const Id x = b.Input("x", DType::kF32, {n}), y = b.Output("y", DType::kF32, {n});
-  const Sum at = b.Iter(0) + Sum::Constant(-1);
+  const IndexSum at = b.Iter(0) + IndexSum::Constant(-1);
   b.Compute("shift", {{"i", n}}, {y, {b.Iter(0)}},
             b.Within({{at, n}}, b.Load(x, {at}), b.Float(DType::kF32, fill)));
   Schedule s = Scheduled(b.Finish());
@@ -53,7 +53,7 @@ Program Shifted(int64_t n, int64_t lanes, double fill = 0) {
 Program Combined(Monoid::Kind kind, int64_t n, int64_t lanes) {
   Builder b("combined");
   const Id x = b.Input("x", DType::kF32, {5, n}), y = b.Output("y", DType::kF32, {5});
-  const Sum i = b.Iter(0), k = b.Iter(1);
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
   b.Reduce("combine", {{"i", 5}, {"k", n, IterKind::kReduction}}, kind, {y, {i}},
            b.Add(b.Load(x, {i, k}), b.Float(DType::kF32, 1)));
   Schedule s = Scheduled(b.Finish());

@@ -46,7 +46,7 @@ Program Product(const Unit& unit) {
   Builder b("product");
   const Id x = b.Input("A", unit.operands, {kM, kK}), y = b.Input("B", unit.operands, {kK, kN}),
            z = b.Output("C", unit.sums, {kM, kN});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1), r = Builder::Iter(2);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), r = Builder::Iter(2);
   b.Reduce("product", {{"i", kM}, {"j", kN}, {"k", kK, IterKind::kReduction}}, Monoid::Kind::kSum,
            {z, {i, j}},
            b.Mul(b.Make(unit.unsigned_a ? Op::kCastUnsigned : Op::kCast, unit.sums, b.Load(x, {i, r})),

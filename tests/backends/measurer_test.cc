@@ -334,9 +334,9 @@ TEST(CpuMeasurer, RacesInTurns) {
   EXPECT_GE(results[0].samples.size(), 2) << results[0].error;  // of the calmest process, the faster half
   EXPECT_EQ(results[1].status, outcome::kWrongResult) << results[1].error;
   EXPECT_GE(results[2].samples.size(), 2) << results[2].error;
-  EXPECT_GE(results[0].taken.size(), 2 * 20);
-  EXPECT_GE(results[0].taken.size(), 2 * results[0].samples.size());
-  EXPECT_EQ(results[0].taken.size(), results[2].taken.size());
+  EXPECT_GE(results[0].raw_samples.size(), 2 * 20);
+  EXPECT_GE(results[0].raw_samples.size(), 2 * results[0].samples.size());
+  EXPECT_EQ(results[0].raw_samples.size(), results[2].raw_samples.size());
   EXPECT_TRUE(results[0].verified);
   EXPECT_TRUE(results[2].verified);
 }

@@ -22,7 +22,7 @@ Program Rows(Op function) {
   const Id x = b.Input("x", DType::kF32, {kRows, kColumns}),
            y = b.Output("y", DType::kF32, {kRows, kColumns});
   const Id e = b.Temporary("e", DType::kF32, {kRows, kColumns});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Compute("first", {{"i", kRows}, {"j", kColumns}}, {e, {i, j}},
             b.Make(function, DType::kF32, b.Load(x, {i, j})));
   b.Compute("second", {{"i", kRows}, {"j", kColumns}}, {y, {i, j}},

@@ -13,9 +13,9 @@
 namespace kiln::proof {
 namespace {
 
-std::string TextOf(const Sum& sum) {
+std::string TextOf(const IndexSum& sum) {
   std::string text = absl::StrCat(sum.offset);
-  for (const Split& s : sum.splits) {
+  for (const IndexSplit& s : sum.splits) {
     std::string digit = absl::StrCat("v", s.source.id);
     if (s.lower != 1) digit = absl::StrCat("floor(", digit, "/", s.lower, ")");
     if (s.extent != 0) digit = absl::StrCat("(", digit, ") mod ", s.extent);
@@ -92,7 +92,7 @@ TEST(Presburger, ShowsAPoint) {
 TEST(Presburger, DecidesWhatTheAlgebraDoesNot) {
   // 5 i + 3 j takes every value from 8 on.
   Relation all, sums;
-  all.results = {all.points.Add(1 << 20) + Sum::Constant(8)};
+  all.results = {all.points.Add(1 << 20) + IndexSum::Constant(8)};
   sums.results = {sums.points.Add(1 << 20) * 5 + sums.points.Add(1 << 20) * 3};
   EXPECT_EQ(PresburgerProver().Covers(all, {sums}).answer, Answer::kYes);
 }

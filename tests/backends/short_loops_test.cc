@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "backends/lower/passes/written_out.h"
+#include "backends/lower/passes/unrolled.h"
 #include "lang/program/builder.h"
 #include "tests/backends/computes_the_same.h"
 #include "tests/backends/with_loops.h"
@@ -124,11 +124,11 @@ TEST(ShortLoops, OfWhatRegistersHoldAreWrittenOut) {
   ComputesTheSame(ByTheWay(4));
 }
 
-TEST(WrittenOut, WhatIsGatheredFromIsNotKeptInRegisters) {
+TEST(UnrollShortLoops, WhatIsGatheredFromIsNotKeptInRegisters) {
   Builder b("gathers");
   const Id X = b.Input("X", DType::kF32, {4}), at = b.Input("at", DType::kI32, {4}),
            Y = b.Output("Y", DType::kF32, {4}), T = b.Temporary("T", DType::kF32, {4});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("made", {{"i", 4}}, {T, {i}}, b.Load(X, {i}));
   b.Compute("read", {{"i", 4}}, {Y, {i}}, b.Gather(T, {b.Cast(DType::kIndex, b.Load(at, {i}))}));
   Program p = WithLoops(b.Finish(), LoopKind::kUnrolled);

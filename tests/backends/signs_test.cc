@@ -18,7 +18,7 @@ Program OfIntegers(Op op, DType result) {
   const Id X = b.Input("X", DType::kI8, {8}), W = b.Input("W", DType::kI8, {8}),
            Y = b.Output("Y", result, {8}), Z = b.Output("Z", result, {8}),
            T = b.Temporary("T", DType::kI8, {8});
-  const std::vector<Sum> i = {b.Iter(0)};
+  const std::vector<IndexSum> i = {b.Iter(0)};
   b.Compute("copy", {{"i", 8}}, {T, i}, b.Load(X, i));
   b.Compute("made", {{"i", 8}}, {Y, i}, b.Make(op, result, b.Load(T, i), b.Load(W, i)));
   b.Compute("again", {{"i", 8}}, {Z, i}, b.Load(Y, i));
@@ -47,7 +47,7 @@ TEST(Signs, IntegersThatAreReadInBothWaysHaveNoSign) {
   Builder b("both");
   const Id X = b.Input("X", DType::kI16, {8}), Y = b.Output("Y", DType::kI16, {8}),
            Z = b.Output("Z", DType::kI64, {});
-  const std::vector<Sum> i = {b.Iter(0)};
+  const std::vector<IndexSum> i = {b.Iter(0)};
   const Id x = b.Load(X, i);
   b.Compute("made", {{"i", 8}}, {Y, i}, b.Make(Op::kMinU, DType::kI16, x, b.Make(Op::kAbs, DType::kI16, x)));
   b.Reduce("most", {{"i", 8, IterKind::kReduction}}, Monoid::Kind::kMax, {Z, {}}, b.Cast(DType::kI64, x));

@@ -7,7 +7,7 @@
 #include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "modules/space.h"
-#include "search/propose/judge.h"
+#include "search/propose/prefilter.h"
 #include "search/sampler/chain.h"
 #include "trace/enumerate.h"
 #include "trace/text.h"
@@ -30,15 +30,15 @@ inline ProvenTraces ProveTraces(const std::string& what, const std::string& text
   SearchSpace space;
   space.original = program;
   space.target = target;
-  space.make_judge = [&] { return MakeJudge(space.target); };
+  space.make_prefilter = [&] { return MakePrefilter(space.target); };
   const auto sketches = Enumerate(ParseSpace(text).value(), space.original, space.target);
   EXPECT_TRUE(sketches.ok()) << what << ": " << sketches.status();
   if (!sketches.ok()) return proven;
   for (const Sketch& sketch : sketches->sketches) space.sketches.push_back(sketch.trace);
-  const Judge judge = space.make_judge();
+  const Prefilter prefilter = space.make_prefilter();
   RandomDice dice(Engine({7}));
   for (int draws = 0; proven.traces < wanted && draws < 20 * wanted; ++draws) {
-    const absl::StatusOr<Point> point = DrawPoint(space, judge, dice);
+    const absl::StatusOr<Point> point = DrawPoint(space, prefilter, dice);
     if (!point.ok()) {
       ++proven.refused;
       continue;

@@ -19,8 +19,8 @@ namespace {
 Program Strided(DType type, int64_t lanes, int64_t stride, int64_t offset, int64_t size) {
   Builder b("strided");
   const Id x = b.Input("x", type, {size}), y = b.Output("y", type, {lanes});
-  const Sum i = b.Iter(0);
-  b.Compute("y", {{"i", lanes}}, {y, {i}}, b.Load(x, {i * stride + Sum::Constant(offset)}));
+  const IndexSum i = b.Iter(0);
+  b.Compute("y", {{"i", lanes}}, {y, {i}}, b.Load(x, {i * stride + IndexSum::Constant(offset)}));
   return WithLoops(b.Finish(), LoopKind::kVectorized);
 }
 
@@ -89,12 +89,12 @@ TEST(Store, PastTheCachesIsForWholeAlignedVectors) {
   for (const int64_t offset : {0, 1}) {
     Builder b("copy");
     const Id x = b.Input("x", DType::kF32, {16, 64}), y = b.Output("y", DType::kF32, {16, 72});
-    const Sum i = b.Iter(0), j = b.Iter(1);
-    b.Compute("shift", {{"i", 16}, {"j", 64}}, {y, {i, j + Sum::Constant(offset)}}, b.Load(x, {i, j}));
+    const IndexSum i = b.Iter(0), j = b.Iter(1);
+    b.Compute("shift", {{"i", 16}, {"j", 64}}, {y, {i, j + IndexSum::Constant(offset)}}, b.Load(x, {i, j}));
     Schedule s = Scheduled(b.Finish());
     const Block block = s.GetBlock("shift");
     s.Vectorize(s.Split(s.GetLoops(block)[1], {kAuto, 8})[1]);
-    s.Annotate(block, kStream, 1);
+    s.Annotate(block, kNonTemporal, 1);
     ASSERT_TRUE(s.ok()) << s.status();
     const std::string text = ModuleText(s.program());
     EXPECT_EQ(Count(text, "nontemporal = true"), offset == 0 ? 1 : 0) << text;

@@ -44,7 +44,7 @@ Program Convolution(const Tile& tile) {
   const Id x = b.Input("x", DType::kF32, {10, width + 2, 32}),
            k = b.Input("k", DType::kF32, {3, 3, 32, channels}),
            y = b.Output("y", DType::kF32, {8, width, channels});
-  const Sum h = b.Iter(0), w = b.Iter(1), f = b.Iter(2), r = b.Iter(3), s = b.Iter(4), c = b.Iter(5);
+  const IndexSum h = b.Iter(0), w = b.Iter(1), f = b.Iter(2), r = b.Iter(3), s = b.Iter(4), c = b.Iter(5);
   constexpr IterKind kReduction = IterKind::kReduction;
   b.Reduce("conv",
            {{"h", 8},

@@ -13,7 +13,7 @@ namespace {
 Program Transposes(DType type, int64_t rows, int64_t lanes, int64_t apart) {
   Builder b("transposes");
   const Id x = b.Input("x", type, {rows, lanes}), y = b.Output("y", type, {lanes, apart});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Compute("y", {{"i", rows}, {"j", lanes}}, {y, {j, i}}, b.Load(x, {i, j}));
   Program p = b.Finish();
   for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {

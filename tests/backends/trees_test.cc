@@ -22,7 +22,7 @@ Program Rows(bool multiplies) {
   Builder b("rows");
   const Id m = b.Input("m", DType::kF32, {kRows, kColumns}), x = b.Input("x", DType::kF32, {kColumns}),
            y = b.Output("y", DType::kF32, {kRows});
-  const Sum i = Builder::Iter(0), k = Builder::Iter(1);
+  const IndexSum i = Builder::Iter(0), k = Builder::Iter(1);
   const Id load = b.Load(m, {i, k});
   b.Reduce("rows", {{"i", kRows}, {"k", kColumns, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i}},
            multiplies ? b.Mul(load, b.Load(x, {k})) : load);

@@ -189,7 +189,7 @@ TEST(VectorMath, PowersAreRightWhicheverLaneIsSpecial) {
 TEST(VectorMath, ReducedArgumentsOfPowersAreExact) {
   const PowerTables& tables = PowerTables::Get();
   for (int32_t bits = std::bit_cast<int32_t>(0x1p-4f); bits < std::bit_cast<int32_t>(0x1p-3f); ++bits) {
-    const uint32_t above = static_cast<uint32_t>(bits) - PowerTables::kLeast;
+    const uint32_t above = static_cast<uint32_t>(bits) - PowerTables::kMin;
     const auto z = std::bit_cast<float>(static_cast<uint32_t>(bits) - (above & 0xff800000));
     const double c = tables.inverse[(above >> 18) % 32], r = double{z} * c - 1;  // exact: 48 bits
     ASSERT_TRUE(std::fabs(r) < 0.019 && static_cast<double>(static_cast<float>(r)) == r) << z << " " << c;

@@ -24,7 +24,7 @@ namespace kiln {
 inline Program Affine(int64_t n, double a = 2, double c = 1) {
   Builder b("affine");
   const Id X = b.Input("X", DType::kF32, {n}), Y = b.Output("Y", DType::kF32, {n});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("affine", {{"i", n}}, {Y, {i}},
             b.Add(b.Mul(b.Float(DType::kF32, a), b.Load(X, {i})), b.Float(DType::kF32, c)));
   return b.Finish();
@@ -36,7 +36,7 @@ inline Program WithPrepare(int64_t n) {
   const Id X = b.Input("X", DType::kF32, {n}), W = b.Constant("W", DType::kF32, {n}),
            Y = b.Output("Y", DType::kF32, {n});
   const Id P = b.Temporary("P", DType::kF32, {n});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   const Id pack = b.Compute("pack", {{"i", n}}, {P, {i}}, b.Mul(b.Float(DType::kF32, 2), b.Load(W, {i})));
   b.Compute("add", {{"i", n}}, {Y, {i}}, b.Add(b.Load(X, {i}), b.Load(P, {i})));
   Program p = b.Finish();
@@ -51,7 +51,7 @@ inline Program Huge(int count = 24) {
   const int64_t n = 24;
   Builder b("huge");
   const Id A = b.Input("A", DType::kF32, {n, n}), B = b.Input("B", DType::kF32, {n, n});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   std::vector<Id> blocks;
   for (int c = 0; c < count; ++c) {
     const Id C = b.Output(absl::StrCat("C", c), DType::kF32, {n, n});

@@ -65,6 +65,7 @@ TEST_F(Before, EveryRecordReplaysToItsProgram) {
     ASSERT_TRUE(target.ok()) << target.status();
     const auto trace = ParseTrace(record.trace);
     ASSERT_TRUE(trace.ok()) << trace.status();
+    EXPECT_EQ(ParseTrace(Print(*trace)).value(), *trace) << "record " << record.id;
     const auto replayed = Replay(*trace, *original, *target, {.snapshots = false});
     ASSERT_TRUE(replayed.ok()) << replayed.status();
     EXPECT_EQ(ToString(HashOf(replayed->program())), record.program_hash) << "record " << record.id;
@@ -116,7 +117,11 @@ TEST_F(Before, TracesInFilesReplay) {
   for (const RecordEntry& entry : best) {
     const std::string path = BeforePath(absl::StrCat(entry.workload.name, ".trace"));
     if (!std::filesystem::exists(path)) continue;  // of the interrupted run
-    EXPECT_EQ(ReadText(path), Print(ParseTrace(entry.record.trace).value())) << path;
+    const std::string text = ReadText(path), printed = Print(ParseTrace(text).value());
+    EXPECT_EQ(text.substr(0, 13), "kiln.trace v1");
+    EXPECT_EQ(printed.substr(0, 13), "kiln.trace v2");
+    EXPECT_EQ(printed, Print(ParseTrace(entry.record.trace).value())) << path;
+    EXPECT_EQ(FirstVersion(printed), text);
   }
 }
 

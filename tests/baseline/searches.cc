@@ -2,6 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "lang/base/aliases.h"
 #include "lang/base/check.h"
 #include "modules/default_modules.h"
 #include "search/clock.h"
@@ -41,9 +43,22 @@ TuneOptions SmallSearch(int trials) {
   return options;
 }
 
+std::string FirstVersion(absl::string_view trace) {
+  std::vector<std::pair<std::string, std::string>> spellings = {{"kiln.trace v2", "kiln.trace v1"}};
+  for (const Alias& alias : Aliases()) {
+    const std::string old_name(alias.old_name), name(alias.name);
+    if (alias.kind == NameKind::kPrimitive) spellings.emplace_back(name + " ", old_name + " ");
+    if (alias.kind == NameKind::kChoice) spellings.emplace_back("/" + name + "\"", "/" + old_name + "\"");
+    if (alias.kind != NameKind::kModule) continue;
+    for (const std::string before : {"/", "@", "\""})
+      spellings.emplace_back(before + name + "/", before + old_name + "/");
+  }
+  return absl::StrReplaceAll(trace, spellings);
+}
+
 std::string LineOf(const RecordRow& record) {
-  return absl::StrFormat("%d %s %s %.5g %s", record.trial, HashOfBytes(record.trace), record.program_hash,
-                         Seconds(record), record.status);
+  return absl::StrFormat("%d %s %s %.5g %s", record.trial, HashOfBytes(FirstVersion(record.trace)),
+                         record.program_hash, Seconds(record), record.status);
 }
 
 namespace {

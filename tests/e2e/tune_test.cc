@@ -74,7 +74,7 @@ TEST_F(Tune, AMatmulOfAnyShapeEndsInAnObjectThatACProgramLinks) {
   EXPECT_THAT(Kiln({"best"}).out, HasSubstr("product"));
 
   const std::pair<const char*, const char*> stages[] = {{"program", "kiln.program v1"},
-                                                        {"trace", "kiln.trace v1"},
+                                                        {"trace", "kiln.trace v2"},
                                                         {"mlir", "func.func"},
                                                         {"llvm", "define"},
                                                         {"asm", ".globl"}};

@@ -48,7 +48,7 @@ Broken Check(const Program& program, const Bindings& resolved, Point point) {
   if (point.around != kNone) point.Iters(point.around);
   const std::vector<int64_t> wanted = point.Iters(resolved.block);
   const bool wanted_exists = point.exists;
-  const auto value = [&](const Sum& sum) {
+  const auto value = [&](const IndexSum& sum) {
     return Evaluate(sum, [&](Source s) { return point.ValueOf(s); });
   };
   bool exists = true;

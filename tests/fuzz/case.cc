@@ -5,12 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
+#include "lang/analysis/loop_nest_summary.h"
 #include "lang/analysis/loops.h"
-#include "lang/analysis/nests.h"
 #include "lang/analysis/region.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/program/layout.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "lang/text/hash.h"
 #include "lang/text/text.h"
 #include "testing/random_program.h"
@@ -24,7 +24,7 @@ namespace kiln::fuzz {
 namespace {
 
 constexpr int kTries = 24;
-constexpr char kTraceBegins[] = "kiln.trace v1";
+constexpr char kTraceBegins[] = "kiln.trace v";
 
 // The address of an element at `place`, which must lie within the buffer's memory.
 int64_t SwizzledPlace(const Program& program, const Buffer& buffer, const std::vector<int64_t>& place) {
@@ -63,26 +63,27 @@ Broken CheckLayouts(const Program& program) {
 }
 
 // Checks that the validator refuses programs in which loops run in parallel that must not.
-Broken CheckValidator(Program program, const Shadow& wanted, Dice& dice) {
+Broken CheckValidator(Program program, const SymbolicOutputs& wanted, Dice& dice) {
   const std::vector<Id> loops = LoopsBelow(program, kRoot);
   if (loops.empty()) return {};
   LoopNode& loop = program.loop(loops[dice.Below(static_cast<int64_t>(loops.size()))]);
   if (loop.kind != LoopKind::kSerial) return {};
   loop.kind = dice.Flip(0.5) ? LoopKind::kParallel : LoopKind::kVectorized;
   const Verdict verdict = Validate(program, Target());
-  const absl::Status agrees = CheckShadow(program, wanted, {.shuffle = 1});
+  const absl::Status agrees = CheckSymbolic(program, wanted, {.shuffle = 1});
   if (!verdict.ok || agrees.ok()) return {};
   return {"validator", absl::StrCat("lets loop ", program.Text(loop.name), " be ", ToString(loop.kind),
                                     ", but ", agrees.message(), "\n", kiln::ToString(program))};
 }
 
 // Checks the properties of a program and a trace that applies to it.
-Broken CheckEnd(const Program& program, const Shadow& of_program, const Session& session, uint64_t seed) {
+Broken CheckEnd(const Program& program, const SymbolicOutputs& of_program, const Session& session,
+                uint64_t seed) {
   const Program& now = session.state().program;
-  const absl::StatusOr<Shadow> wanted_now =
-      session.state().lemma == nullptr ? of_program : RunShadow(*session.state().lemma);
+  const absl::StatusOr<SymbolicOutputs> wanted_now =
+      session.state().lemma == nullptr ? of_program : RunSymbolic(*session.state().lemma);
   if (!wanted_now.ok()) return {"lemma", std::string(wanted_now.status().message())};
-  const Shadow& wanted = *wanted_now;
+  const SymbolicOutputs& wanted = *wanted_now;
   const Broken runs = CheckRuns(now, wanted, seed);
   if (runs) return runs;
   const Broken layout = CheckLayouts(now);
@@ -102,7 +103,7 @@ Broken CheckEnd(const Program& program, const Shadow& of_program, const Session&
 
 }  // namespace
 
-Broken CheckRuns(const Program& now, const Shadow& wanted, uint64_t seed) {
+Broken CheckRuns(const Program& now, const SymbolicOutputs& wanted, uint64_t seed) {
   const std::vector<Id> loops = LoopsBelow(now, kRoot);
   const bool pipelined = std::any_of(loops.begin(), loops.end(),
                                      [&](Id loop) { return now.loop(loop).kind == LoopKind::kPipelined; });
@@ -115,7 +116,7 @@ Broken CheckRuns(const Program& now, const Shadow& wanted, uint64_t seed) {
                {"late shadow", {.pipelines = PipelineOrder::kLate}}};
   for (const auto& run : kRuns) {
     if (run.options.shuffle == 0 && run.options.pipelines != PipelineOrder::kInTurn && !pipelined) continue;
-    const absl::Status agrees = CheckShadow(now, wanted, run.options);
+    const absl::Status agrees = CheckSymbolic(now, wanted, run.options);
     if (!agrees.ok()) return {run.property, std::string(agrees.message())};
   }
   return {};
@@ -135,7 +136,7 @@ bool Overwrites(const Program& program) {
 
 void CountProgram(const Program& program, const Program& now, Coverage* coverage) {
   if (coverage == nullptr) return;
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(now);
   bool guard = false, odd = false;
   for (const NestBlock& block : nests.blocks()) {
@@ -232,7 +233,7 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
   const auto finish = [&](const Trace& trace, const Broken& broken, const Program& after) {
     outcomes.push_back({{seed, drawn, program, trace}, broken, after});
   };
-  const absl::StatusOr<Shadow> wanted = RunShadow(program);
+  const absl::StatusOr<SymbolicOutputs> wanted = RunSymbolic(program);
   if (!wanted.ok()) {
     finish({}, {"original", std::string(wanted.status().message())}, program);
     return outcomes;
@@ -263,7 +264,7 @@ Outcome Check(const Case& given, const std::vector<bool>& skip) {
   RandomDice dice(Engine({given.seed, 3}));
   Outcome outcome;
   outcome.made = given;
-  const absl::StatusOr<Shadow> wanted = RunShadow(given.program);
+  const absl::StatusOr<SymbolicOutputs> wanted = RunSymbolic(given.program);
   if (!wanted.ok()) {
     outcome.made.trace = {};
     outcome.broken = {"original", std::string(wanted.status().message())};
@@ -283,7 +284,7 @@ std::string ToString(const Case& c) {
 
 absl::StatusOr<Case> ParseCase(absl::string_view text) {
   const size_t at = text.find(kTraceBegins);
-  if (at == absl::string_view::npos) return absl::InvalidArgumentError("there is no \"kiln.trace v1\"");
+  if (at == absl::string_view::npos) return absl::InvalidArgumentError("there is no \"kiln.trace v2\"");
   Case c;
   const absl::StatusOr<Program> program = ParseProgram(text.substr(0, at));
   if (!program.ok()) return program.status();

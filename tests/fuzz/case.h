@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "tests/fuzz/session.h"
 #include "trace/enumerate.h"
 
@@ -59,8 +59,8 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
                              absl::Span<const Primitive* const> favored = {},
                              const SpaceFunction& space = nullptr);
 
-// Whether the shadow run of what a trace made is that of the program, in every order that is allowed.
-Broken CheckRuns(const Program& now, const Shadow& wanted, uint64_t seed);
+// Whether the symbolic run of what a trace made is that of the program, in every order that is allowed.
+Broken CheckRuns(const Program& now, const SymbolicOutputs& wanted, uint64_t seed);
 
 // Runs those steps of the case that apply, and checks all properties.
 Outcome Check(const Case& given, const std::vector<bool>& skip = {});

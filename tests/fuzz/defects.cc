@@ -18,7 +18,7 @@
 #include "fmt/format.h"
 #include "lang/base/check.h"
 #include "lang/base/defect.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "lang/verify/verify.h"
 #include "nlohmann/json.hpp"
 #include "test_paths.h"
@@ -107,7 +107,7 @@ void ProveSeed(const std::string& defect, const std::vector<const Primitive*>& f
     const Session session = DrawTrace(program, seed, trace, nullptr, favored);
     PlantDefect("");
     const Program &original = session.state().Reference(program), &now = session.state().program;
-    const absl::StatusOr<Shadow> wanted = RunShadow(original);
+    const absl::StatusOr<SymbolicOutputs> wanted = RunSymbolic(original);
     if (!wanted.ok() || session.broken() || !Verify(now).ok()) continue;
     ++found.pairs;
     if (!CheckRuns(now, *wanted, seed)) continue;

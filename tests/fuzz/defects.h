@@ -16,8 +16,8 @@ struct DefectStudy {
 
 // Prints, for each defect, the property that found it and after how many pairs; 0 if all were found.
 //
-// Of proofs: how often the shadow run refused what the primitives made with the defect, and how often the
-// proof, which runs without it, was wrong: 0 if it never said proven of what the shadow run refuses.
+// Of proofs: how often the symbolic run refused what the primitives made with the defect, and how often the
+// proof, which runs without it, was wrong: 0 if it never said proven of what the symbolic run refuses.
 int FindDefects(const DefectStudy& study);
 
 }  // namespace kiln::fuzz

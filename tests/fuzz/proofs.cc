@@ -7,7 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/time/clock.h"
 #include "fmt/format.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "lang/text/text.h"
 #include "tests/fuzz/case.h"
 #include "trace/text.h"
@@ -60,13 +60,13 @@ struct Study {
 
   void Look(const Program& program, const Program& now, uint64_t seed, int trace, const std::string& seeds_of,
             bool disturbed) {
-    const absl::StatusOr<Shadow> wanted = RunShadow(program);
+    const absl::StatusOr<SymbolicOutputs> wanted = RunSymbolic(program);
     if (!wanted.ok()) return;
     bool agrees = true;
     for (const PipelineOrder order :
          {PipelineOrder::kInTurn, PipelineOrder::kRandom, PipelineOrder::kEager, PipelineOrder::kLate})
       for (const uint64_t shuffle : {uint64_t{0}, seed | 1})
-        agrees = agrees && CheckShadow(now, *wanted, {.shuffle = shuffle, .pipelines = order}).ok();
+        agrees = agrees && CheckSymbolic(now, *wanted, {.shuffle = shuffle, .pipelines = order}).ok();
     const absl::Time begin = absl::Now();
     const Proof proof = Prove(program, now);
     milliseconds.push_back(absl::ToDoubleMilliseconds(absl::Now() - begin));

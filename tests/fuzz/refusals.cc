@@ -6,10 +6,10 @@
 
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/program/layout.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
 #include "tests/fuzz/small_programs.h"
@@ -53,7 +53,7 @@ void MoveChildren(Program& p, Id from, Id to) {
   }
 }
 
-void Define(Program& p, Id loop, const Sum& value) {
+void Define(Program& p, Id loop, const IndexSum& value) {
   p.loops[p.nodes[loop].index].definition = p.AddMark(value, p.loop(loop).extent);
   p.Kill(loop);
 }
@@ -66,7 +66,7 @@ bool BruteSplit(Program& p, const std::vector<Id>& loops) {
   p.Replace(loop, outer);
   p.Append(outer, inner);
   MoveChildren(p, loop, inner);
-  Define(p, loop, Sum::Of(Source::Loop(outer), 2) + Sum::Of(Source::Loop(inner)));
+  Define(p, loop, IndexSum::Of(Source::Loop(outer), 2) + IndexSum::Of(Source::Loop(inner)));
   return true;
 }
 
@@ -76,8 +76,8 @@ bool BruteFuse(Program& p, const std::vector<Id>& loops) {
   const Id fused = p.AddLoop("fused", p.loop(loops[0]).extent.Known() * inner);
   p.Replace(loops[0], fused);
   MoveChildren(p, loops[1], fused);
-  Define(p, loops[1], Sum{0, {{Source::Loop(fused), 1, 1, inner}}});
-  Define(p, loops[0], Sum{0, {{Source::Loop(fused), 1, inner, 0}}});
+  Define(p, loops[1], IndexSum{0, {{Source::Loop(fused), 1, 1, inner}}});
+  Define(p, loops[0], IndexSum{0, {{Source::Loop(fused), 1, inner, 0}}});
   return true;
 }
 
@@ -153,7 +153,7 @@ bool BrutePrepare(Program& p, const std::vector<Id>& nodes) {
   while (phase.nodes[nest].next != kNone) phase.Detach(phase.nodes[nest].next);
   for (Buffer& buffer : phase.buffers)
     if (buffer.role != Role::kConstant) buffer.role = Role::kTemporary;
-  return RunShadow(phase).ok();
+  return RunSymbolic(phase).ok();
 }
 
 int64_t ThreadsOf(const Program& p, Id nest) {
@@ -173,7 +173,7 @@ bool BruteFetch(Program& p, const std::vector<Id>& nodes) {
   p.Replace(loop, outer);
   p.Append(outer, inner);
   MoveChildren(p, loop, inner);
-  Define(p, loop, Sum::Of(Source::Loop(outer), threads) + Sum::Of(Source::Loop(inner)));
+  Define(p, loop, IndexSum::Of(Source::Loop(outer), threads) + IndexSum::Of(Source::Loop(inner)));
   return true;
 }
 
@@ -274,18 +274,18 @@ bool Apply(State& s, const Asked& asked, std::string* refusal) {
   return status.ok();
 }
 
-bool Legal(const Program& p, const Shadow& wanted) {
+bool Legal(const Program& p, const SymbolicOutputs& wanted) {
   for (const uint64_t shuffle : {0, 1, 2}) {
     for (const PipelineOrder order :
          {PipelineOrder::kInTurn, PipelineOrder::kEager, PipelineOrder::kLate, PipelineOrder::kRandom}) {
       if (order != PipelineOrder::kInTurn && p.pipelines.empty()) continue;
-      if (!CheckShadow(p, wanted, {.shuffle = shuffle, .pipelines = order}).ok()) return false;
+      if (!CheckSymbolic(p, wanted, {.shuffle = shuffle, .pipelines = order}).ok()) return false;
     }
   }
   return true;
 }
 
-void Ask(const State& state, const Shadow& wanted, std::map<std::string, Refusals>& study) {
+void Ask(const State& state, const SymbolicOutputs& wanted, std::map<std::string, Refusals>& study) {
   for (const Asked& asked : Questions(state)) {
     Refusals& refusals = study[asked.primitive];
     State tried = state;
@@ -302,7 +302,8 @@ void Ask(const State& state, const Shadow& wanted, std::map<std::string, Refusal
 }
 
 // Asks all questions, and asks again after every split and move that applies.
-void Visit(State state, const Shadow& wanted, int preparations, std::map<std::string, Refusals>& study) {
+void Visit(State state, const SymbolicOutputs& wanted, int preparations,
+           std::map<std::string, Refusals>& study) {
   RefreshHandles(state);
   Ask(state, wanted, study);
   if (preparations == 0) return;
@@ -344,7 +345,7 @@ std::map<std::string, Refusals> StudyRefusals() {
   for (const Program& program : SmallPrograms()) {
     State state;
     state.program = program;
-    Visit(state, RunShadow(program).value(), kPreparations, study);
+    Visit(state, RunSymbolic(program).value(), kPreparations, study);
     AskForSwizzles(state, study);
     for (size_t known = 1; known < size_t{1} << program.parameters.size(); ++known) {
       bool inputs = true;  // a set of them
@@ -353,7 +354,7 @@ std::map<std::string, Refusals> StudyRefusals() {
         inputs &= (known >> i & 1) == 0 || buffer.role != Role::kOutput;
         if (buffer.role != Role::kOutput) buffer.role = known >> i & 1 ? Role::kConstant : Role::kInput;
       }
-      if (inputs) Visit(state, RunShadow(state.program).value(), 1, study);
+      if (inputs) Visit(state, RunSymbolic(state.program).value(), 1, study);
     }
   }
   return study;

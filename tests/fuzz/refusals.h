@@ -1,6 +1,6 @@
 // How often primitives refuse what is legal. On every small program, and after every way to split one loop or
 // to move one block, each primitive below is asked for all of its operands. Where it refuses, the same change
-// is made by brute force, without looking: if the shadow run agrees then, the refusal was not needed.
+// is made by brute force, without looking: if the symbolic run agrees then, the refusal was not needed.
 #pragma once
 
 #include <cstdint>

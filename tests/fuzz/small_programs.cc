@@ -9,7 +9,7 @@ constexpr DType kType = DType::kI32;
 constexpr IterKind kReduce = IterKind::kReduction;
 constexpr int kProducers = 4, kConsumers = 7;
 
-Sum Shifted(Sum sum, int64_t by) {
+IndexSum Shifted(IndexSum sum, int64_t by) {
   sum.offset += by;
   return sum;
 }
@@ -17,27 +17,27 @@ Sum Shifted(Sum sum, int64_t by) {
 // Adds a block of this kind that writes T[rows, columns]; returns its buffer, or an input if there is no
 // producer.
 Id AddProducer(Builder& b, int kind, int64_t rows, int64_t columns) {
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1), r = Builder::Iter(2);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), r = Builder::Iter(2);
   const std::vector<Builder::IterSpec> both = {{"i", rows}, {"j", columns}};
   const Id in = b.Input("A", kType, {rows, columns, 2});
-  const auto at = [&](const Sum& row, const Sum& last) { return b.Load(in, {row, j, last}); };
+  const auto at = [&](const IndexSum& row, const IndexSum& last) { return b.Load(in, {row, j, last}); };
   const Id zero = b.Integer(kType, 0);
   if (kind == 0) return b.Input("T", kType, {rows, columns});
   const Id t = b.Temporary("T", kType, {rows, columns});
-  if (kind == 1) b.Compute("map", both, {t, {i, j}}, at(i, Sum::Constant(0)));
+  if (kind == 1) b.Compute("map", both, {t, {i, j}}, at(i, IndexSum::Constant(0)));
   if (kind == 2) {
     b.Reduce("sum", {{"i", rows}, {"j", columns}, {"r", 2, kReduce}}, Monoid::Kind::kSum, {t, {i, j}},
              at(i, r));
   }
   if (kind == 3) {
-    const Sum above = Shifted(i, -1);
-    b.Compute("pad", both, {t, {i, j}}, b.Within({{above, rows}}, at(above, Sum::Constant(0)), zero));
+    const IndexSum above = Shifted(i, -1);
+    b.Compute("pad", both, {t, {i, j}}, b.Within({{above, rows}}, at(above, IndexSum::Constant(0)), zero));
   }
   return t;
 }
 
 void AddConsumer(Builder& b, int kind, Id t, int64_t rows, int64_t columns) {
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
   const auto out = [&](const std::vector<Extent>& shape) { return b.Output("C", kType, shape); };
   const auto sum = [&](const std::vector<Builder::IterSpec>& iters, const Builder::Place& dest, Id value) {
     b.Reduce("reduce", iters, Monoid::Kind::kSum, dest, value);
@@ -61,7 +61,7 @@ void AddConsumer(Builder& b, int kind, Id t, int64_t rows, int64_t columns) {
           b.Mul(b.Load(t, {i, k}), b.Load(b.Input("B", kType, {columns, 2}), {k, j})));
       return;
     case 5: {
-      const Sum at = i + k;
+      const IndexSum at = i + k;
       sum({{"i", rows}, {"j", columns}, {"k", 2, kReduce}}, {out({rows, columns}), {i, j}},
           b.Within({{at, rows}}, b.Load(t, {at, j}), b.Integer(kType, 0)));
       return;

@@ -64,7 +64,8 @@ Broken CheckProposal(const Replayed& from, int site, const Proposal& proposal) {
   return {};
 }
 
-Broken CheckMutation(const Replayed& from, const Program& program, const Shadow& wanted, Dice& dice) {
+Broken CheckMutation(const Replayed& from, const Program& program, const SymbolicOutputs& wanted,
+                     Dice& dice) {
   std::vector<int> open;
   for (size_t i = 0; i < from.sites.size(); ++i) {
     if (from.sites[i].before != nullptr) open.push_back(static_cast<int>(i));
@@ -82,7 +83,7 @@ Broken CheckMutation(const Replayed& from, const Program& program, const Shadow&
   const Trace trace = WithDecisions(proposal->to);
   const Broken replayed = CheckReplay(Replay(trace, program, kTarget), proposal->to.program());
   if (replayed) return {"mutation", absl::StrCat("replay from the start ", replayed.message)};
-  const absl::Status agrees = CheckShadow(proposal->to.program(), wanted);
+  const absl::Status agrees = CheckSymbolic(proposal->to.program(), wanted);
   if (!agrees.ok()) return {"mutated shadow", absl::StrCat(agrees.message(), "\n", Print(trace))};
   return {};
 }
@@ -115,8 +116,8 @@ Broken CheckPrior(const Trace& trace, const Program& program) {
 
 }  // namespace
 
-Broken CheckTrace(const Trace& trace, const Program& program, const Shadow& wanted, const Program& now,
-                  uint64_t seed) {
+Broken CheckTrace(const Trace& trace, const Program& program, const SymbolicOutputs& wanted,
+                  const Program& now, uint64_t seed) {
   Broken broken = CheckText(trace);
   if (broken) return broken;
   const absl::StatusOr<Replayed> replayed = Replay(trace, program, kTarget);

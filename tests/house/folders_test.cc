@@ -23,7 +23,7 @@ namespace {
 
 using Graph = std::map<std::string, std::set<std::string>>;  // folder: the folders that it includes
 
-constexpr size_t kMostUnits = 20;  // of a folder: a header and its source are one
+constexpr size_t kMaxUnits = 20;  // of a folder: a header and its source are one
 
 // Folders with one file per primitive or test may be long, since files are found by name.
 bool MayBeLong(absl::string_view folder) {
@@ -36,8 +36,8 @@ std::vector<std::string> TooLong(const std::vector<std::string>& sources) {
   for (const std::string& path : sources) units[FolderOf(path)].insert(path.substr(0, path.rfind('.')));
   std::vector<std::string> wrong;
   for (const auto& [folder, names] : units) {
-    if (names.size() > kMostUnits && !MayBeLong(folder))
-      wrong.push_back(absl::StrCat(folder, " has ", names.size(), " units, the limit is ", kMostUnits,
+    if (names.size() > kMaxUnits && !MayBeLong(folder))
+      wrong.push_back(absl::StrCat(folder, " has ", names.size(), " units, the limit is ", kMaxUnits,
                                    "; part it by what is in it"));
   }
   return wrong;
@@ -100,7 +100,7 @@ TEST(Folders, ImportEachOtherWithoutALoop) {
 
 TEST(Folders, LongOnesAndLoopsAreFound) {
   std::vector<std::string> sources;
-  for (size_t i = 0; i < kMostUnits; ++i) {
+  for (size_t i = 0; i < kMaxUnits; ++i) {
     sources.push_back(absl::StrCat("a/u", i, ".h"));
     sources.push_back(absl::StrCat("a/u", i, ".cc"));
   }

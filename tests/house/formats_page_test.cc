@@ -129,6 +129,16 @@ TEST(FormatsPage, TracesAreReadAndPrintedBack) {
   }
 }
 
+TEST(FormatsPage, TracesOfTheFirstVersionAreReadAndPrintedAsTheSecond) {
+  const absl::StatusOr<Trace> trace = ParseTrace(OnlyBlock("kiln-trace-v1"));
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  EXPECT_EQ(Print(*trace),
+            "kiln.trace v2\n"
+            "choice \"cpu/non-temporal-stores/copy/non-temporal\" 1 of 2\n"
+            "v0 = sample-categorical values=[0 32] @cpu/vectorize-rows/lanes -> 32\n"
+            "rfactor-lanes v0\n");
+}
+
 TEST(FormatsPage, SpacesAreRead) {
   for (const std::string& text : Blocks("kiln-space")) {
     const absl::StatusOr<Space> space = ParseSpace(absl::StripSuffix(text, "\n"));

@@ -19,7 +19,7 @@ Conv StridedConv() {
   Builder b("conv");
   const Id x = b.Input("x", DType::kF32, {4, 19}), w = b.Input("w", DType::kF32, {6, 4, 3}),
            y = b.Output("y", DType::kF32, {6, 9});
-  const Sum o = Builder::Iter(0), h = Builder::Iter(1), c = Builder::Iter(2), k = Builder::Iter(3);
+  const IndexSum o = Builder::Iter(0), h = Builder::Iter(1), c = Builder::Iter(2), k = Builder::Iter(3);
   b.Reduce("conv", {{"o", 6}, {"h", 9}, {"c", 4, IterKind::kReduction}, {"k", 3, IterKind::kReduction}},
            Monoid::Kind::kSum, {y, {o, h}}, b.Mul(b.Load(x, {c, h * 2 + k}), b.Load(w, {o, c, k})));
   return {x, y, w, b.Finish()};
@@ -43,7 +43,7 @@ TEST(Access, OfAWindowStepsAlongChannelsAlone) {
 TEST(Access, GivesTheIndicesOfTheResultAndOfEachRead) {
   const Conv conv = StridedConv();
   const Id block = Blocks(conv.program)[0];
-  const Sum o = Builder::Iter(0), h = Builder::Iter(1), c = Builder::Iter(2), k = Builder::Iter(3);
+  const IndexSum o = Builder::Iter(0), h = Builder::Iter(1), c = Builder::Iter(2), k = Builder::Iter(3);
   EXPECT_THAT(ResultIndices(conv.program, block), ElementsAre(o, h));
   const std::vector<Indices> reads = ReadIndices(conv.program, block);
   ASSERT_EQ(reads.size(), 2u);
@@ -62,7 +62,8 @@ TEST(Access, OfAProductIsAtItersAndHasNoWindow) {
 TEST(Access, AtAnOffsetIsAtItersOnlyWhereOffsetsAre) {
   Builder b("shift");
   const Id x = b.Input("x", DType::kF32, {9}), y = b.Output("y", DType::kF32, {8});
-  b.Compute("shift", {{"i", 8}}, {y, {Builder::Iter(0)}}, b.Load(x, {Builder::Iter(0) + Sum::Constant(1)}));
+  b.Compute("shift", {{"i", 8}}, {y, {Builder::Iter(0)}},
+            b.Load(x, {Builder::Iter(0) + IndexSum::Constant(1)}));
   const Program program = b.Finish();
   EXPECT_TRUE(ReadsAtIters(program, Blocks(program)[0], true));
   EXPECT_FALSE(ReadsAtIters(program, Blocks(program)[0], false));
@@ -74,7 +75,7 @@ TEST(Access, AtAnOffsetIsAtItersOnlyWhereOffsetsAre) {
 TEST(Access, OfGroupsStepsAlongTheirChannels) {
   Builder b("groups");
   const Id x = b.Input("x", DType::kF32, {12}), y = b.Output("y", DType::kF32, {3, 4});
-  const Sum g = Builder::Iter(0), c = Builder::Iter(1);
+  const IndexSum g = Builder::Iter(0), c = Builder::Iter(1);
   b.Compute("groups", {{"g", 3}, {"c", 4}}, {y, {g, c}}, b.Load(x, {g * 4 + c}));
   const Program program = b.Finish();
   EXPECT_THAT(AccessOf(program, Blocks(program)[0], x).steps, ElementsAre(1));

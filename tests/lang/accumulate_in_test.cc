@@ -21,7 +21,7 @@ constexpr int64_t kTerms = 1024;
 Program RowSums(DType type) {
   Builder b("rows");
   const Id x = b.Input("x", type, {2, kTerms}), y = b.Output("y", type, {2});
-  const Sum i = b.Iter(0), k = b.Iter(1);
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
   b.Reduce("sum", {{"i", 2}, {"k", kTerms, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i}},
            b.Load(x, {i, k}));
   return b.Finish();
@@ -86,7 +86,7 @@ TEST(AccumulateIn, IsRefusedWhereItIsNoLemma) {
   const Id x = b.Input("x", DType::kF16, {4}), y = b.Output("y", DType::kF16, {8});
   b.Reduce("sum", {{"i", 4}, {"k", 2, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {b.Iter(0)}},
            b.Load(x, {b.Iter(0)}));
-  Sum rest = b.Iter(0);
+  IndexSum rest = b.Iter(0);
   rest.offset = 4;
   b.Reduce("rest", {{"i", 4}, {"k", 2, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {rest}},
            b.Load(x, {b.Iter(0)}));
@@ -95,7 +95,8 @@ TEST(AccumulateIn, IsRefusedWhereItIsNoLemma) {
   const Id values = arg.Input("x", DType::kF16, {8}), best = arg.Output("best", DType::kF16, {1}),
            at = arg.Output("at", DType::kI64, {1});
   arg.Reduce("sum", {{"k", 8, IterKind::kReduction}},
-             arg.ArgMonoid(Monoid::Kind::kMax, DType::kF16, DType::kI64), {{best, {Sum()}}, {at, {Sum()}}},
+             arg.ArgMonoid(Monoid::Kind::kMax, DType::kF16, DType::kI64),
+             {{best, {IndexSum()}}, {at, {IndexSum()}}},
              {arg.Load(values, {arg.Iter(0)}), arg.Cast(DType::kI64, arg.Index(arg.Iter(0)))});
   refusals.Add("it has two results", arg.Finish(), to("f32"));
   ExpectGolden("lang/accumulate_in_refusals.txt", refusals.text());

@@ -15,7 +15,7 @@ Program Window(Monoid::Kind monoid = Monoid::Kind::kSum) {
   Builder b("window");
   const Id x = b.Input("X", DType::kF32, {14}), w = b.Input("W", DType::kF32, {3}),
            c = b.Output("C", DType::kF32, {14});
-  const Sum y = b.Iter(0) + b.Iter(1) + Sum::Constant(-1);
+  const IndexSum y = b.Iter(0) + b.Iter(1) + IndexSum::Constant(-1);
   const Id pixel = b.Within({{y, 14}}, b.Load(x, {y}), b.Float(DType::kF32, 0));
   b.Reduce("conv", {{"h", 14}, {"i", 3, IterKind::kReduction}}, monoid, {c, {b.Iter(0)}},
            b.Mul(pixel, b.Load(w, {b.Iter(1)})));
@@ -27,7 +27,7 @@ void Assume(Schedule& s) { s.AssumeFinite(s.GetBlock("conv")); }
 TEST(AssumeFinite, ChangesTheAnnotationAlone) {
   Schedule lemma = Scheduled(Window()), annotated = Scheduled(Window());
   Assume(lemma);
-  annotated.Annotate(annotated.GetBlock("conv"), kFinite, 1);
+  annotated.Annotate(annotated.GetBlock("conv"), kAssumeFinite, 1);
   ASSERT_TRUE(lemma.ok()) << lemma.status();
   EXPECT_EQ(ToString(lemma.program()), ToString(annotated.program()));
   ExpectSameResults(Window(), lemma.program());
@@ -37,9 +37,9 @@ TEST(AssumeFinite, IsNamedByTheAssumptionsOfItsSteps) {
   Schedule s = Scheduled(Window());
   const Block conv = s.GetBlock("conv");
   s.Annotate(conv, kFastMath, 1);
-  s.Annotate(conv, kFinite, 0);
+  s.Annotate(conv, kAssumeFinite, 0);
   EXPECT_EQ(AssumptionsOf(s.steps()), "");
-  s.Annotate(conv, kFinite, 1);  // as schedules once said it
+  s.Annotate(conv, kAssumeFinite, 1);  // as schedules once said it
   EXPECT_EQ(AssumptionsOf(s.steps()), kFiniteFactors);
   Schedule twice = Scheduled(Window());
   Assume(twice);

@@ -1,6 +1,6 @@
 // Tests the late primitives cooperative-fetch and bind-rest on scheduled programs.
 #include "gmock/gmock.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "lang/text/text.h"
 #include "testing/matmul.h"
 #include "tests/lang/restricted.h"
@@ -32,7 +32,7 @@ struct Tiled {
 
 void ExpectSame(const Program& before, const Program& after) {
   for (const uint64_t shuffle : {0, 1, 2})
-    EXPECT_TRUE(CheckShadow(after, *RunShadow(before), {.shuffle = shuffle}).ok());
+    EXPECT_TRUE(CheckSymbolic(after, *RunSymbolic(before), {.shuffle = shuffle}).ok());
 }
 
 TEST(CooperativeFetch, SpreadsACopyOverTheThreadsOfItsNest) {
@@ -89,7 +89,7 @@ TEST(CooperativeFetch, IsRefusedWhereAThreadWouldHaveWhatAllUse) {
   Builder b("own");
   const Id A = b.Input("A", DType::kF32, {4, 8}), T = b.Temporary("T", DType::kF32, {4, 8}),
            B = b.Output("B", DType::kF32, {4, 8}), C = b.Output("C", DType::kF32, {4, 8});
-  const std::vector<Sum> at = {b.Iter(0), b.Iter(1)};
+  const std::vector<IndexSum> at = {b.Iter(0), b.Iter(1)};
   const std::vector<Builder::IterSpec> all = {{"i", 4}, {"j", 8}};
   b.Compute("load", all, {T, at}, b.Load(A, at));
   b.Compute("other", all, {B, at}, b.Add(b.Load(A, at), b.Load(A, at)));

@@ -2,8 +2,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
-#include "lang/reference/shadow.h"
-#include "lang/schedule/dissolve.h"
+#include "lang/reference/symbolic.h"
+#include "lang/schedule/inline_nested_blocks.h"
 #include "testing/same_results.h"
 
 namespace kiln {
@@ -16,7 +16,7 @@ constexpr auto kI32 = DType::kI32;
 Program Matmul(int64_t m = 8, int64_t n = 8, int64_t k = 6) {
   Builder b("matmul");
   const Id A = b.Input("A", kI32, {m, k}), B = b.Input("B", kI32, {k, n}), C = b.Output("C", kI32, {m, n});
-  const Sum i = b.Iter(0), j = b.Iter(1), r = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), r = b.Iter(2);
   b.Reduce("matmul", {{"i", m}, {"j", n}, {"k", k, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(b.Load(A, {i, r}), b.Load(B, {r, j})));
   return b.Finish();
@@ -161,17 +161,17 @@ TEST(Blockize, ReductionsStillStartOutside) {
   EXPECT_THAT(Refusal(t.s), HasSubstr("loop k_0 feeds a reduction of block \"matmul\""));
 }
 
-TEST(DissolveNests, LeavesTheSameProgramWithoutTheTile) {
+TEST(InlineNestedBlocks, LeavesTheSameProgramWithoutTheTile) {
   Tiled t = Tile(Matmul(), {4, 2, 3});
   const std::string before = ToString(t.s.program());
   t.s.Blockize(t.inner[0]);
   ASSERT_TRUE(t.s.ok()) << t.s.status();
   Program p = t.s.program();
-  DissolveNests(p);
+  InlineNestedBlocks(p);
   EXPECT_EQ(ToString(p), before);
 }
 
-TEST(DissolveNests, KeepsTheGuardsOfTheTile) {
+TEST(InlineNestedBlocks, KeepsTheGuardsOfTheTile) {
   const Program p = ParseProgram(R"(kiln.program v1
 program guarded
 parameters A, B
@@ -195,7 +195,7 @@ for i < 4 {
 )")
                         .value();
   Program flat = p;
-  DissolveNests(flat);
+  InlineNestedBlocks(flat);
   EXPECT_THAT(ToString(flat), HasSubstr("let m0 = j < 3\n"));
   ExpectSameResults(p, flat);
 }

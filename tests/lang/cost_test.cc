@@ -58,7 +58,7 @@ Program Read() {
   const Id A = b.Input("A", kF32, {4, 4}), once = b.Temporary("T", kF32, {4, 4}),
            twice = b.Temporary("U", kF32, {4, 4}), C = b.Output("C", kF32, {4, 4}),
            row = b.Temporary("R", kF32, {4}), D = b.Output("D", kF32, {4, 4});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Compute("once", {{"i", 4}, {"j", 4}}, {once, {i, j}}, b.Load(A, {i, j}));
   b.Compute("twice", {{"i", 4}, {"j", 4}}, {twice, {j, i}}, b.Load(A, {i, j}));
   b.Compute("add", {{"i", 4}, {"j", 4}}, {C, {i, j}},

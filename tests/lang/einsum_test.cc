@@ -17,7 +17,7 @@ constexpr auto kI32 = DType::kI32, kF32 = DType::kF32;
 Program Conv1d() {
   Builder b("conv");
   const Id A = b.Input("A", kI32, {8}), B = b.Input("B", kI32, {3, 8}), C = b.Output("C", kI32, {6, 8});
-  const Sum i = b.Iter(0), j = b.Iter(1), r = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), r = b.Iter(2);
   b.Reduce("conv", {{"i", 6}, {"j", 8}, {"r", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(b.Load(A, {i + r}), b.Load(B, {r, j})));
   return b.Finish();
@@ -28,9 +28,9 @@ Program Conv2d() {
   Builder b("conv");
   const Id X = b.Input("X", kI32, {2, 6, 5, 2}), W = b.Input("W", kI32, {3, 2, 2, 3}),
            Y = b.Output("Y", kI32, {2, 3, 4, 3});
-  const Sum n = b.Iter(0), h = b.Iter(1), w = b.Iter(2), o = b.Iter(3), y = b.Iter(4), x = b.Iter(5),
-            c = b.Iter(6);
-  const Sum row = h * 2 + y + Sum::Constant(-1);
+  const IndexSum n = b.Iter(0), h = b.Iter(1), w = b.Iter(2), o = b.Iter(3), y = b.Iter(4), x = b.Iter(5),
+                 c = b.Iter(6);
+  const IndexSum row = h * 2 + y + IndexSum::Constant(-1);
   b.Reduce("conv",
            {{"n", 2},
             {"h", 3},
@@ -50,7 +50,7 @@ Program Attention(DType type = DType::kF16) {
   Builder b("scores");
   const Id A = b.Input("A", type, {3, 4, 8}), B = b.Input("B", type, {3, 4, 8}),
            C = b.Output("C", kF32, {3, 4, 4});
-  const Sum h = b.Iter(0), i = b.Iter(1), j = b.Iter(2), k = b.Iter(3);
+  const IndexSum h = b.Iter(0), i = b.Iter(1), j = b.Iter(2), k = b.Iter(3);
   b.Reduce("scores", {{"h", 3}, {"i", 4}, {"j", 4}, {"k", 8, IterKind::kReduction}}, Monoid::Kind::kSum,
            {C, {h, i, j}}, b.Mul(b.Cast(kF32, b.Load(A, {h, i, k})), b.Cast(kF32, b.Load(B, {h, j, k}))));
   return b.Finish();
@@ -110,7 +110,7 @@ TEST(Einsum, RefusesWhatIsNoContraction) {
     s.Einsum(s.GetBlock("none"), {1, 1, 1});
     return Refusal(s);
   };
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
   const auto product = [&](Builder& b, Id A, Id B) { return b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})); };
   EXPECT_THAT(refusal(product, Monoid::Kind::kMax),
               HasSubstr("block \"none\" is no sum of products of two factors"));

@@ -43,7 +43,7 @@ TEST(ElementEvaluator, TouchesOnlyWhatAnElementNeeds) {
   const int64_t n = 1 << 14;
   const Id A = b.Input("A", DType::kF32, {n, 64}), B = b.Input("B", DType::kF32, {64, n}),
            C = b.Output("C", DType::kF32, {n, n});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   b.Reduce("matmul", {{"i", n}, {"j", n}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
   const Program p = b.Finish();
@@ -61,7 +61,7 @@ TEST(ElementEvaluator, StopsWithinAnElement) {
   Builder b("sum");
   const Id A = b.Input("A", DType::kI64, {1}), B = b.Output("B", DType::kI64, {});
   b.Reduce("sum", {{"r", int64_t{1} << 40, IterKind::kReduction}}, Monoid::Kind::kSum, {B, {}},
-           b.Load(A, {Sum{0, {}}}));
+           b.Load(A, {IndexSum{0, {}}}));
   const Program p = b.Finish();
   int asked = 0;
   ElementEvaluator evaluator(p, [](Id, int64_t) { return Scalar{.i = 1}; }, [&] { return ++asked == 3; });
@@ -77,7 +77,7 @@ TEST(ElementEvaluator, SolvesMixedRadixAndDividedDestinations) {
   b.Compute("flat", {{"i", 3}, {"j", 4}}, {T, {b.Iter(0) * 4 + b.Iter(1)}},
             b.Load(A, {b.Iter(0), b.Iter(1)}));
   b.Compute("fold", {{"i", 12}},
-            {B, {Sum{0, {{Source::Iter(0), 1, 4, 0}}}, Sum{0, {{Source::Iter(0), 1, 1, 4}}}}},
+            {B, {IndexSum{0, {{Source::Iter(0), 1, 4, 0}}}, IndexSum{0, {{Source::Iter(0), 1, 1, 4}}}}},
             b.Load(T, {b.Iter(0)}));
   const Program p = b.Finish();
   ElementEvaluator evaluator(p, [](Id, int64_t i) { return Scalar{.f = static_cast<double>(i)}; });

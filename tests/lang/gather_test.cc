@@ -2,7 +2,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/analysis/nests.h"
+#include "lang/analysis/loop_nest_summary.h"
 #include "lang/analysis/region.h"
 #include "lang/graph/outline.h"
 #include "lang/program/builder.h"
@@ -32,7 +32,7 @@ Program Embedding(int64_t rows, int64_t columns, int64_t count) {
   const Id W = b.Input("W", DType::kF32, {rows, columns}), at = b.Input("at", DType::kI64, {count}),
            Y = b.Output("Y", DType::kF32, {count, columns}),
            T = b.Temporary("T", DType::kF32, {rows, columns});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Compute("twice", {{"i", rows}, {"j", columns}}, {T, {i, j}}, b.Add(b.Load(W, {i, j}), b.Load(W, {i, j})));
   b.Compute("gather", {{"i", count}, {"j", columns}}, {Y, {i, j}},
             b.Gather(T, {b.Cast(DType::kIndex, b.Load(at, {i})), b.Index(j)}));
@@ -69,7 +69,7 @@ TEST(Gather, ReadsTheNearestElementWhereAnIndexIsOutside) {
   Builder b("nearest");
   const Id X = b.Input("X", DType::kF32, {3}), Y = b.Output("Y", DType::kF32, {5});
   b.Compute("gather", {{"i", 5}}, {Y, {b.Iter(0)}},
-            b.Gather(X, {b.Index(b.Iter(0) * 2 + Sum::Constant(-3))}));
+            b.Gather(X, {b.Index(b.Iter(0) * 2 + IndexSum::Constant(-3))}));
   const auto out = kiln::Run(b.Finish(), {BytesOfValues<float>({1, 2, 3})});
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_THAT(ValuesOf<float>((*out)[0]), ElementsAre(1, 1, 2, 3, 3));
@@ -115,7 +115,7 @@ TEST(Gather, TouchesWhatItsIndicesSayAndTheWholeOfAComputedDimension) {
 
 TEST(Gather, MovesWithTheLoopsOfItsIndicesInTheNests) {
   const Program p = Embedding(3, 2, 4);
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(p);
   const NestBlock& block = nests.blocks()[1];
   int gathers = 0;
@@ -124,7 +124,7 @@ TEST(Gather, MovesWithTheLoopsOfItsIndicesInTheNests) {
     ++gathers;
     EXPECT_FALSE(nests.axes(access)[0].exact);
     EXPECT_TRUE(nests.axes(access)[1].exact);
-    EXPECT_EQ(nests.Indexed(access), Nests::Bit(0) | Nests::Bit(1));
+    EXPECT_EQ(nests.Indexed(access), LoopNestSummary::Bit(0) | LoopNestSummary::Bit(1));
     EXPECT_EQ(nests.Stride(access, 1), 1);
   }
   EXPECT_EQ(gathers, 1);

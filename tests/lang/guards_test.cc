@@ -14,7 +14,7 @@ namespace {
 bool ReadsLess(int64_t tile) {
   Builder b("shifted");
   const Id C = b.Output("C", DType::kF32, {10}), T = b.Input("T", DType::kF32, {11});
-  b.Compute("shift", {{"i", 10}}, {C, {b.Iter(0)}}, b.Load(T, {b.Iter(0) + Sum::Constant(1)}));
+  b.Compute("shift", {{"i", 10}}, {C, {b.Iter(0)}}, b.Load(T, {b.Iter(0) + IndexSum::Constant(1)}));
   Schedule s = Scheduled(b.Finish());
   const Block block = s.GetBlock("shift");
   s.Split(s.GetLoops(block)[0], {kAuto, tile});

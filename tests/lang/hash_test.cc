@@ -15,7 +15,7 @@ Program Matmul(int64_t m = 64, const Names& names = {}, DType type = DType::kF32
   Builder b(names.program);
   const Id A = b.Input(names.a, type, {m, 64}), B = b.Input("B", type, {64, 64}),
            C = b.Output("C", type, {m, 64});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   const Id x = b.Load(A, {i, k}), y = b.Load(B, {k, j});
   b.Reduce(names.block, {{names.loop, m}, {"j", 64}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum,
            {C, {i, j}}, swapped ? b.Mul(y, x) : b.Mul(x, y));

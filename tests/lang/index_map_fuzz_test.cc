@@ -54,11 +54,11 @@ void ForEachPoint(const Point& extents, Visit visit) {
   }
 }
 
-int64_t ValueAt(const Sum& sum, const Point& point) {
+int64_t ValueAt(const IndexSum& sum, const Point& point) {
   return Evaluate(sum, [&](Source source) { return point[source.id]; });
 }
 
-Point Values(const Sum& sum, const Box& box) {
+Point Values(const IndexSum& sum, const Box& box) {
   Point values;
   ForEachPoint(box.extents, [&](const Point& point) { values.push_back(ValueAt(sum, point)); });
   return values;
@@ -67,8 +67,8 @@ Point Values(const Sum& sum, const Box& box) {
 int64_t Min(const Point& values) { return *std::min_element(values.begin(), values.end()); }
 int64_t Max(const Point& values) { return *std::max_element(values.begin(), values.end()); }
 
-Sum RandomSum(Random& random, int sources, int64_t most_splits = 4) {
-  Sum sum{random.Between(-3, 3), {}};
+IndexSum RandomSum(Random& random, int sources, int64_t most_splits = 4) {
+  IndexSum sum{random.Between(-3, 3), {}};
   for (int64_t splits = random.Between(0, most_splits); splits > 0; --splits) {
     const Source source = Source::Iter(random.Between(0, sources - 1));
     const int64_t scale =
@@ -79,21 +79,21 @@ Sum RandomSum(Random& random, int sources, int64_t most_splits = 4) {
   return sum;
 }
 
-Sum RaisedToZero(Sum sum, const Box& box) {
+IndexSum RaisedToZero(IndexSum sum, const Box& box) {
   sum.offset -= Min(Values(sum, box));
   return sum;
 }
 
-std::string Text(const Sum& sum) {
+std::string Text(const IndexSum& sum) {
   return ToString(sum, [](Source source) { return "i" + std::to_string(source.id); });
 }
 
-std::string Text(const Sum& sum, const Box& box) { return ToString(IndexMap{box.extents, {sum}}); }
+std::string Text(const IndexSum& sum, const Box& box) { return ToString(IndexMap{box.extents, {sum}}); }
 
 // Writes the same sum in another way: splits some terms into two digits, and adds and subtracts other terms.
-Sum Rewritten(Random& random, const Sum& sum, const Box& box) {
-  Sum out{sum.offset, {}};
-  const auto add = [&](Split split) {
+IndexSum Rewritten(Random& random, const IndexSum& sum, const Box& box) {
+  IndexSum out{sum.offset, {}};
+  const auto add = [&](IndexSplit split) {
     const int64_t cut = random.Between(2, 4);
     if (split.extent % cut != 0 || random.OneIn(3)) {
       out.splits.push_back(split);
@@ -102,10 +102,10 @@ Sum Rewritten(Random& random, const Sum& sum, const Box& box) {
       out.splits.push_back({split.source, split.scale, split.lower, cut});
     }
   };
-  for (const Split& split : sum.splits) add(split);
+  for (const IndexSplit& split : sum.splits) add(split);
   if (random.OneIn(2)) {
-    Split extra{Source::Iter(random.Between(0, box.extents.size() - 1)), random.Between(1, 5),
-                random.Between(1, 4), 0};
+    IndexSplit extra{Source::Iter(random.Between(0, box.extents.size() - 1)), random.Between(1, 5),
+                     random.Between(1, 4), 0};
     add(extra);
     extra.scale = -extra.scale;
     add(extra);
@@ -120,8 +120,8 @@ Box Digits(const IndexMap& map) {
   Box digits;
   for (size_t source = 0; source < map.domain.size(); ++source) {
     std::set<int64_t> lowers = {1, map.domain[source]};
-    for (const Sum& result : map.results) {
-      for (const Split& split : result.splits) {
+    for (const IndexSum& result : map.results) {
+      for (const IndexSplit& split : result.splits) {
         if (split.source == Source::Iter(source)) lowers.insert(split.lower);
       }
     }
@@ -135,11 +135,11 @@ Box Digits(const IndexMap& map) {
 // True if the values over the box, first source fastest, are those of a sum of at most `most` terms
 // factor * floor(source / lower). Each function of one source has exactly one such form, found from 0 up.
 bool Expressible(const Point& values, const Box& box, size_t most) {
-  const Sum base = Sum::Constant(values[0]);
-  Sum sum = base;
+  const IndexSum base = IndexSum::Constant(values[0]);
+  IndexSum sum = base;
   int64_t stride = 1;
   for (size_t source = 0; source < box.extents.size(); stride *= box.extents[source++]) {
-    Sum part = base;
+    IndexSum part = base;
     Point point(box.extents.size(), 0);
     for (int64_t x = 1; x < box.extents[source]; ++x) {
       point[source] = x;
@@ -155,8 +155,8 @@ TEST(IndexMapFuzz, SimplifyKeepsEveryValueAndIsIdempotent) {
   Random random(1);
   for (int i = 0; i < 30000; ++i) {
     const Box box = RandomBox(random);
-    const Sum sum = RandomSum(random, box.extents.size());
-    const Sum simple = Simplify(sum, box);
+    const IndexSum sum = RandomSum(random, box.extents.size());
+    const IndexSum simple = Simplify(sum, box);
     ASSERT_EQ(Values(simple, box), Values(sum, box)) << Text(sum, box) << " became " << Text(simple);
     ASSERT_EQ(Simplify(simple, box), simple) << Text(sum, box);
   }
@@ -167,8 +167,8 @@ TEST(IndexMapFuzz, SimplifyMakesEqualFunctionsEqual) {
   int equal = 0;
   for (int i = 0; i < 30000; ++i) {
     const Box box = RandomBox(random);
-    const Sum a = RandomSum(random, box.extents.size());
-    const Sum same = Rewritten(random, a, box), other = RandomSum(random, box.extents.size(), 2);
+    const IndexSum a = RandomSum(random, box.extents.size());
+    const IndexSum same = Rewritten(random, a, box), other = RandomSum(random, box.extents.size(), 2);
     ASSERT_EQ(Simplify(same, box), Simplify(a, box)) << Text(a, box) << " and " << Text(same);
     const bool values_equal = Values(a, box) == Values(other, box);
     ASSERT_EQ(Simplify(a, box) == Simplify(other, box), values_equal)
@@ -183,13 +183,13 @@ TEST(IndexMapFuzz, BoundsHoldAndAreTightForDigits) {
   int tight = 0;
   for (int i = 0; i < 20000; ++i) {
     const Box box = RandomBox(random);
-    const Sum sum = Simplify(RandomSum(random, box.extents.size()), box);
+    const IndexSum sum = Simplify(RandomSum(random, box.extents.size()), box);
     const Point values = Values(sum, box);
     const Interval bounds = Bounds(sum, box);
     ASSERT_LE(bounds.min, Min(values)) << Text(sum, box);
     ASSERT_GE(bounds.max, Max(values)) << Text(sum, box);
     const bool is_tight = bounds.min == Min(values) && bounds.max == Max(values);
-    const bool powers = std::all_of(sum.splits.begin(), sum.splits.end(), [](const Split& split) {
+    const bool powers = std::all_of(sum.splits.begin(), sum.splits.end(), [](const IndexSplit& split) {
       return (split.lower & (split.lower - 1)) == 0 && (split.extent & (split.extent - 1)) == 0;
     });
     if (powers) ASSERT_TRUE(is_tight) << Text(sum, box) << " in " << bounds.min << " .. " << bounds.max;
@@ -203,12 +203,12 @@ TEST(IndexMapFuzz, DivModAgreesWithDivision) {
   int found = 0;
   for (int i = 0; i < 40000; ++i) {
     const Box box = RandomBox(random);
-    const Sum sum = RaisedToZero(RandomSum(random, box.extents.size()), box);
+    const IndexSum sum = RaisedToZero(RandomSum(random, box.extents.size()), box);
     const int64_t lower = random.OneIn(3) ? 1 : random.Between(1, 12);
     const int64_t extent = random.OneIn(3) ? 0 : random.Between(1, 12);
     Point expected = Values(sum, box);
     for (int64_t& value : expected) value = extent == 0 ? value / lower : value / lower % extent;
-    const std::optional<Sum> result = DivMod(sum, lower, extent, box);
+    const std::optional<IndexSum> result = DivMod(sum, lower, extent, box);
     if (!result) continue;
     ++found;
     ASSERT_EQ(Values(*result, box), expected) << Text(sum, box) << " by " << lower << ", " << extent;
@@ -224,16 +224,16 @@ TEST(IndexMapFuzz, DivModFindsTheQuotientAndRemainderThatASumWasMadeFrom) {
   for (int i = 0; i < 20000; ++i) {
     Box box = RandomBox(random);
     const int outer = box.extents.size();
-    const Sum quotient = Simplify(RaisedToZero(RandomSum(random, outer, 3), box), box);
+    const IndexSum quotient = Simplify(RaisedToZero(RandomSum(random, outer, 3), box), box);
     for (int64_t extent : RandomBox(random).extents) box.extents.push_back(extent);
-    Sum remainder = RandomSum(random, box.extents.size() - outer, 3);
-    for (Split& split : remainder.splits) split.source.id += outer;
+    IndexSum remainder = RandomSum(random, box.extents.size() - outer, 3);
+    for (IndexSplit& split : remainder.splits) split.source.id += outer;
     remainder = Simplify(remainder, box);
     remainder.offset = random.Between(0, 2) + remainder.offset - Bounds(remainder, box).min;
     const int64_t lower = Bounds(remainder, box).max + random.Between(1, 4);
-    const Sum sum = quotient * lower + remainder;
+    const IndexSum sum = quotient * lower + remainder;
     ASSERT_EQ(DivMod(sum, lower, 0, box), quotient) << Text(sum, box) << " by " << lower;
-    ASSERT_EQ(DivMod(sum, 1, lower, box), lower == 1 ? Sum() : remainder)
+    ASSERT_EQ(DivMod(sum, 1, lower, box), lower == 1 ? IndexSum() : remainder)
         << Text(sum, box) << " by " << lower;
   }
 }
@@ -244,12 +244,14 @@ TEST(IndexMapFuzz, SubstituteAgreesWithEvaluation) {
   for (int i = 0; i < 20000; ++i) {
     const Box box = RandomBox(random);
     const int sources = box.extents.size();
-    const Sum sum = RandomSum(random, sources + 1, 3);
+    const IndexSum sum = RandomSum(random, sources + 1, 3);
     const Source replaced = Source::Iter(sources);
-    const Sum definition = RaisedToZero(RandomSum(random, sources, 3), box);
-    const std::optional<Sum> result = Substitute(
+    const IndexSum definition = RaisedToZero(RandomSum(random, sources, 3), box);
+    const std::optional<IndexSum> result = Substitute(
         sum,
-        [&](Source source) { return source == replaced ? std::optional<Sum>(definition) : std::nullopt; },
+        [&](Source source) {
+          return source == replaced ? std::optional<IndexSum>(definition) : std::nullopt;
+        },
         box);
     if (!result) continue;
     ++done;
@@ -267,7 +269,7 @@ IndexMap RandomStep(Random& random, const Point& domain) {
   IndexMap step = IndexMap::Identity(domain);
   const int at = random.Between(0, domain.size() - 1);
   const auto iter = [](int position, int64_t scale, int64_t lower, int64_t extent) {
-    return Sum{0, {{Source::Iter(position), scale, lower, extent}}};
+    return IndexSum{0, {{Source::Iter(position), scale, lower, extent}}};
   };
   switch (random.Between(0, 3)) {
     case 0: {
@@ -289,7 +291,7 @@ IndexMap RandomStep(Random& random, const Point& domain) {
       std::shuffle(step.results.begin(), step.results.end(), random.engine());
       break;
     default:
-      step.results[at] = iter(at, -1, 1, 0) + Sum::Constant(domain[at] - 1);
+      step.results[at] = iter(at, -1, 1, 0) + IndexSum::Constant(domain[at] - 1);
   }
   return step;
 }
@@ -318,7 +320,7 @@ IndexMap RandomHistory(Random& random, Histories& count) {
     }
     ++count.refused;
     size_t splits = 0;
-    for (const Sum& result : map.results) splits = std::max(splits, 2 * result.splits.size());
+    for (const IndexSum& result : map.results) splits = std::max(splits, 2 * result.splits.size());
     std::vector<Point> values(step.results.size());
     ForEachPoint(box.extents, [&](const Point& point) {
       const Point moved = Evaluate(step, Evaluate(map, point));
@@ -378,11 +380,11 @@ TEST(IndexMapFuzz, IsBijectiveIsNeverTrueForWhatIsNot) {
   int proven = 0, bijections = 0;
   for (int i = 0; i < 10000; ++i) {
     IndexMap map = RandomHistory(random, count);
-    Sum& result = map.results[random.Between(0, map.results.size() - 1)];
+    IndexSum& result = map.results[random.Between(0, map.results.size() - 1)];
     if (random.OneIn(4) || result.splits.empty()) {
       result = RandomSum(random, map.domain.size(), 2);
     } else {
-      Split& split = result.splits[random.Between(0, result.splits.size() - 1)];
+      IndexSplit& split = result.splits[random.Between(0, result.splits.size() - 1)];
       int64_t& field = *random.Of<int64_t*>({&split.scale, &split.lower, &split.extent, &result.offset});
       field += random.Between(-1, 1);
       split.lower = std::max<int64_t>(split.lower, 1);
@@ -403,7 +405,7 @@ TEST(IndexMapFuzz, DivideIsReconstructedByItsParts) {
   for (int i = 0; i < 15000; ++i) {
     IndexMap map{RandomBox(random).extents, {}};
     map.results.assign(random.Between(1, 2), {});
-    for (Sum& result : map.results) result = RandomSum(random, map.domain.size(), 3);
+    for (IndexSum& result : map.results) result = RandomSum(random, map.domain.size(), 3);
     const int inner = random.Between(0, map.domain.size()), outer = map.domain.size() - inner;
     const std::optional<Division> division = Divide(map, inner);
     if (!division) continue;
@@ -433,8 +435,8 @@ TEST(IndexMapFuzz, DivideFindsTheTilesOfTiledMaps) {
     IndexMap map{outer.domain, {}};
     map.domain.insert(map.domain.end(), inner.domain.begin(), inner.domain.end());
     for (size_t r = 0; r < results; ++r) {
-      Sum low = inner.results[r];
-      for (Split& split : low.splits) split.source.id += outer.domain.size();
+      IndexSum low = inner.results[r];
+      for (IndexSplit& split : low.splits) split.source.id += outer.domain.size();
       map.results.push_back(outer.results[r] * tile[r] + low);
     }
     const std::optional<Division> division = Divide(map, inner.domain.size());

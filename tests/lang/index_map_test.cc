@@ -8,26 +8,26 @@ namespace {
 const Source x = Source::Loop(0), y = Source::Loop(1), z = Source::Loop(2);
 
 std::string Name(Source source) { return std::string(1, "xyz"[source.id]); }
-std::string Text(const Sum& sum) { return ToString(sum, Name); }
-std::string Text(const std::optional<Sum>& sum) { return sum ? Text(*sum) : "nullopt"; }
+std::string Text(const IndexSum& sum) { return ToString(sum, Name); }
+std::string Text(const std::optional<IndexSum>& sum) { return sum ? Text(*sum) : "nullopt"; }
 
 // Extents of x, y, z.
 auto Extents(std::vector<int64_t> extents) {
   return [extents = std::move(extents)](Source source) { return extents[source.id]; };
 }
 
-Sum Make(int64_t offset, std::initializer_list<Split> splits) {
+IndexSum Make(int64_t offset, std::initializer_list<IndexSplit> splits) {
   return {offset, {splits.begin(), splits.end()}};
 }
 
-Sum Iter(int position, int64_t scale = 1, int64_t lower = 1, int64_t extent = 0) {
+IndexSum Iter(int position, int64_t scale = 1, int64_t lower = 1, int64_t extent = 0) {
   return Make(0, {{Source::Iter(position), scale, lower, extent}});
 }
 
 TEST(SumText, ReadsLikeAnExpression) {
   EXPECT_EQ(Text(Make(3, {{x, 16, 1, 0}, {y, 4, 4, 8}, {y, -1, 1, 4}})), "x*16 + y/4%8*4 - y%4 + 3");
   EXPECT_EQ(Text(Make(-1, {{x, 1, 1, 0}})), "x - 1");
-  EXPECT_EQ(Text(Sum::Constant(-5)), "-5");
+  EXPECT_EQ(Text(IndexSum::Constant(-5)), "-5");
 }
 
 TEST(SumText, BeginsWithTheOffsetIfTheFirstSplitIsNegative) {
@@ -77,7 +77,7 @@ TEST(Bounds, CountTheLastIncompleteTile) {
 }
 
 TEST(DivMod, TakesATiledIndexApart) {
-  const Sum tiled = Make(0, {{x, 16, 1, 0}, {y, 4, 1, 0}, {z, 1, 1, 0}});
+  const IndexSum tiled = Make(0, {{x, 16, 1, 0}, {y, 4, 1, 0}, {z, 1, 1, 0}});
   const auto extents = Extents({8, 4, 4});
   EXPECT_EQ(Text(DivMod(tiled, 16, 0, extents)), "x");
   EXPECT_EQ(Text(DivMod(tiled, 4, 4, extents)), "y");
@@ -85,7 +85,7 @@ TEST(DivMod, TakesATiledIndexApart) {
 }
 
 TEST(DivMod, CutsASplitThatStraddles) {
-  EXPECT_EQ(Text(DivMod(Sum::Of(x), 4, 2, Extents({24}))), "x/4%2");
+  EXPECT_EQ(Text(DivMod(IndexSum::Of(x), 4, 2, Extents({24}))), "x/4%2");
   EXPECT_EQ(Text(DivMod(Make(0, {{x, 4, 1, 0}, {y, 1, 1, 0}}), 8, 0, Extents({24, 4}))), "x/2");
   EXPECT_EQ(Text(DivMod(Make(0, {{x, 12, 1, 0}}), 8, 0, Extents({24}))), "x/2*3 + x%2");
 }
@@ -106,7 +106,7 @@ TEST(DivMod, RefusesWhatCarries) {
 }
 
 TEST(Substitute, FollowsASplit) {
-  const auto split_x = [](Source s) -> std::optional<Sum> {
+  const auto split_x = [](Source s) -> std::optional<IndexSum> {
     if (s != x) return std::nullopt;
     return Make(0, {{y, 4, 1, 0}, {z, 1, 1, 0}});
   };
@@ -117,7 +117,7 @@ TEST(Substitute, FollowsASplit) {
 }
 
 TEST(Substitute, JoinsDigitsBeforeItGivesUp) {
-  const auto skewed = [](Source s) -> std::optional<Sum> {
+  const auto skewed = [](Source s) -> std::optional<IndexSum> {
     if (s != x) return std::nullopt;
     return Make(0, {{y, 1, 1, 0}, {z, 1, 1, 0}});
   };
@@ -148,19 +148,19 @@ TEST(Inverse, UnpacksAPackedMatrix) {
 TEST(IsBijective, RefusesOverlapsGapsAndShifts) {
   EXPECT_FALSE(IsBijective({{4, 4}, {Iter(0, 2) + Iter(1)}}));
   EXPECT_FALSE(IsBijective({{4, 4}, {Iter(0, 8) + Iter(1)}}));
-  EXPECT_FALSE(IsBijective({{4}, {Iter(0) + Sum::Constant(1)}}));
+  EXPECT_FALSE(IsBijective({{4}, {Iter(0) + IndexSum::Constant(1)}}));
   EXPECT_FALSE(IsBijective({{4, 4}, {Iter(0)}}));
   EXPECT_FALSE(IsBijective({{6}, {Iter(0, 1, 4), Iter(0, 1, 1, 4)}})) << "6 is not a multiple of 4";
 }
 
 TEST(IsBijective, AcceptsAReversedLoop) {
-  const IndexMap reversed{{8}, {Iter(0, -1) + Sum::Constant(7)}};
+  const IndexMap reversed{{8}, {Iter(0, -1) + IndexSum::Constant(7)}};
   EXPECT_TRUE(IsBijective(reversed));
   EXPECT_EQ(Inverse(reversed), reversed);
 }
 
 TEST(Image, IsTheSmallestBox) {
-  const IndexMap map{{6, 3}, {Iter(0, 2) + Iter(1) + Sum::Constant(-1), Iter(0, -1)}};
+  const IndexMap map{{6, 3}, {Iter(0, 2) + Iter(1) + IndexSum::Constant(-1), Iter(0, -1)}};
   const std::vector<Interval> image = Image(map);
   EXPECT_EQ(image[0].min, -1);
   EXPECT_EQ(image[0].max, 11);

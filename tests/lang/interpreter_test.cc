@@ -22,7 +22,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 Program Matmul(int64_t m, int64_t n, int64_t k, DType type = DType::kF32) {
   Builder b("matmul");
   const Id A = b.Input("A", type, {m, k}), B = b.Input("B", type, {k, n}), C = b.Output("C", type, {m, n});
-  const Sum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
   b.Reduce("matmul", {{"i", m}, {"j", n}, {"k", k, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(b.Load(A, {i, l}), b.Load(B, {l, j})));
   return b.Finish();
@@ -50,7 +50,7 @@ TEST(Interpreter, EvaluatesLoadsOfPaddingOnlyInside) {
   // out[i] = sum over k of (0 <= i + k - 1 < 4 ? A[i + k - 1] : 0)
   Builder b("conv");
   const Id A = b.Input("A", DType::kF32, {4}), B = b.Output("B", DType::kF32, {4});
-  Sum at = b.Iter(0) + b.Iter(1);
+  IndexSum at = b.Iter(0) + b.Iter(1);
   at.offset = -1;
   b.Reduce("conv", {{"i", 4}, {"k", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {B, {b.Iter(0)}},
            b.Within({{at, 4}}, b.Load(A, {at}), b.Float(DType::kF32, 0)));
@@ -74,7 +74,7 @@ TEST(Interpreter, RunsAChainThroughTemporaries) {
   const DType t = DType::kF64;
   const Id A = b.Input("A", t, {4}), M = b.Temporary("M", t, {}), E = b.Temporary("E", t, {4}),
            S = b.Temporary("S", t, {}), B = b.Output("B", t, {4});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   const std::vector<Builder::IterSpec> reduce{{"i", 4, IterKind::kReduction}}, each{{"i", 4}};
   b.Reduce("max", reduce, Monoid::Kind::kMax, {M, {}}, b.Load(A, {i}));
   b.Compute("exp", each, {E, {i}}, b.Make(Op::kExp, t, b.Make(Op::kSub, t, b.Load(A, {i}), b.Load(M, {}))));
@@ -192,7 +192,7 @@ TEST(Interpreter, ReadingWhatIsNotWrittenIsAnError) {
   Builder b("early");
   const Id A = b.Input("A", DType::kF64, {3}), T = b.Temporary("T", DType::kF64, {3}),
            B = b.Output("B", DType::kF64, {3});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   const Id first = b.Compute("write", {{"i", 2}}, {T, {i}}, b.Load(A, {i}));
   b.Compute("read", {{"i", 3}}, {B, {i}}, b.Load(T, {i}));
   ASSERT_NE(first, kNone);

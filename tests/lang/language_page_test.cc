@@ -30,7 +30,7 @@ constexpr absl::string_view kHead =
     "where. What a program means is said in `lang/program/program.h`, its text form in `lang/text/text.h`.\n\n"
     "A late step looks at the program as it stands when the step is replayed. Once a program has prepared "
     "nests\n"
-    "or pipelined loops, every step keeps their rules (`lang/analysis/restrictions.h`), or does not apply. "
+    "or pipelined loops, every step keeps their rules (`lang/analysis/legality.h`), or does not apply. "
     "That a\n"
     "buffer is used by its owner alone is asked by `set-scope`, and of the finished program.\n";
 

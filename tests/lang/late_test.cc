@@ -2,7 +2,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "lang/text/text.h"
 #include "testing/scheduled.h"
 
@@ -59,7 +59,7 @@ TEST(VectorizeInner, TakesFewerLanesOfFunctions) {
 Program Transposed(int64_t columns, int64_t rows) {
   Builder b("transposed");
   const Id A = b.Input("A", DType::kF32, {rows, columns}), T = b.Output("T", DType::kF32, {columns, rows});
-  const Sum j = b.Iter(0), i = b.Iter(1);
+  const IndexSum j = b.Iter(0), i = b.Iter(1);
   b.Compute("copy", {{"j", columns}, {"i", rows}}, {T, {j, i}}, b.Load(A, {i, j}));
   return b.Finish();
 }
@@ -70,7 +70,7 @@ Schedule VectorizedCopy(const Program& program) {
   Schedule s = Scheduled(program, target);
   s.VectorizeInner(64);
   EXPECT_TRUE(s.ok()) << s.status();
-  EXPECT_TRUE(CheckShadow(s.program(), RunShadow(program).value()).ok());
+  EXPECT_TRUE(CheckSymbolic(s.program(), RunSymbolic(program).value()).ok());
   return s;
 }
 
@@ -85,7 +85,7 @@ TEST(VectorizeInner, ReadsWholeVectorsOfWhatATransposeStoresApart) {
 TEST(VectorizeInner, TransposesIntoPanels) {
   Builder b("panels");  // C[k, i] = A[i, k], by way of a copy of A
   const Id A = b.Input("A", DType::kF32, {12, 16}), C = b.Output("C", DType::kF32, {16, 12});
-  const Sum k = b.Iter(0), i = b.Iter(1);
+  const IndexSum k = b.Iter(0), i = b.Iter(1);
   b.Compute("copy", {{"k", 16}, {"i", 12}}, {C, {k, i}}, b.Load(A, {i, k}));
   Schedule s = Scheduled(b.Finish());
   const Block copy = s.GetBlock("copy");
@@ -105,7 +105,7 @@ TEST(VectorizeInner, LeavesTransposesThatNoTileDivides) {
 std::string Unrolled(int64_t most, bool vectorized = false, bool function = false) {
   Builder b("nest");
   const Id A = b.Input("A", DType::kF32, {3, 4, 5}), B = b.Output("B", DType::kF32, {3, 4, 5});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   const Id x = b.Load(A, {i, j, k});
   b.Compute("copy", {{"i", 3}, {"j", 4}, {"k", 5}}, {B, {i, j, k}},
             function ? b.Make(Op::kErf, DType::kF32, x) : x);
@@ -171,7 +171,7 @@ TEST(UnrollUpTo, CountsInstructionsOfFunctions) {
 std::string SumsUnrolled(int64_t terms) {  // the default target has 16 vector registers
   Builder b("sums");
   const Id A = b.Input("A", DType::kF32, {4, terms}), B = b.Output("B", DType::kF32, {4});
-  const Sum i = b.Iter(0), k = b.Iter(1);
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
   b.Reduce("sum", {{"i", 4}, {"k", terms, IterKind::kReduction}}, Monoid::Kind::kSum, {B, {i}},
            b.Load(A, {i, k}));
   Schedule s = Scheduled(b.Finish());
@@ -190,7 +190,7 @@ std::string Rows(int64_t columns, int64_t lanes, bool below_reader = false) {
   Builder b("rows");
   const Id A = b.Input("A", DType::kF32, {3, columns}), B = b.Output("B", DType::kF32, {3, columns});
   const Id s = b.Temporary("s", DType::kF32, {3});
-  const Sum i = b.Iter(0), k = b.Iter(1);
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
   b.Reduce("sum", {{"i", 3}, {"k", columns, IterKind::kReduction}}, Monoid::Kind::kSum, {s, {i}},
            b.Load(A, {i, k}));
   b.Compute("scale", {{"i", 3}, {"j", columns}}, {B, {i, k}}, b.Mul(b.Load(A, {i, k}), b.Load(s, {i})));
@@ -198,19 +198,19 @@ std::string Rows(int64_t columns, int64_t lanes, bool below_reader = false) {
   Schedule schedule = Scheduled(original);
   if (below_reader)
     schedule.ComputeAt(schedule.GetBlock("sum"), schedule.GetLoops(schedule.GetBlock("scale"))[0]);
-  schedule.RfactorRows(lanes);
+  schedule.RfactorLanes(lanes);
   EXPECT_TRUE(schedule.ok()) << schedule.status();
-  EXPECT_TRUE(CheckShadow(schedule.program(), RunShadow(original).value()).ok());
+  EXPECT_TRUE(CheckSymbolic(schedule.program(), RunSymbolic(original).value()).ok());
   return ToString(schedule.program());
 }
 
-TEST(RfactorRows, CombinesLanesAtTheEndOfEachRow) {
+TEST(RfactorLanes, CombinesLanesAtTheEndOfEachRow) {
   EXPECT_THAT(Rows(64, 16), HasSubstr("for i < 3 {\n  for k_0 < 4 {\n    for k_1 < 16 vectorized {"));
   EXPECT_THAT(Rows(64, 16), HasSubstr("buffer s.rf: f32[3, 16] temporary register"));
   EXPECT_THAT(Rows(64, 16, true), HasSubstr("for k_0 < 4 tainted {\n      for k_1 < 16 vectorized"));
 }
 
-TEST(RfactorRows, LeavesShortAndOddRowsAndZeroLanesAlone) {
+TEST(RfactorLanes, LeavesShortAndOddRowsAndZeroLanesAlone) {
   EXPECT_THAT(Rows(37, 16), Not(HasSubstr("register")));
   EXPECT_THAT(Rows(8, 16), Not(HasSubstr("register")));
   EXPECT_THAT(Rows(64, 0), Not(HasSubstr("register")));

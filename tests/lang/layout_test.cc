@@ -3,7 +3,7 @@
 #include <set>
 
 #include "gmock/gmock.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "lang/text/hash.h"
 #include "lang/text/serialize.h"
 #include "lang/text/text.h"
@@ -22,7 +22,7 @@ Program Transposed(int64_t rows = 8) {
   Builder b("transposed");
   const Id A = b.Input("A", DType::kF32, {rows, 8}), C = b.Output("C", DType::kF32, {8, rows}),
            T = b.Temporary("T", DType::kF32, {rows, 8});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Compute("make", {{"i", rows}, {"j", 8}}, {T, {i, j}}, b.Load(A, {i, j}));
   b.Compute("use", {{"j", 8}, {"i", rows}}, {C, {i, j}}, b.Load(T, {j, i}));
   return b.Finish();
@@ -65,7 +65,7 @@ TEST(TransformLayout, TakesASwizzle) {
   EXPECT_EQ(ToString(*ParseProgram(text)), text);
   EXPECT_TRUE(Equal(*ParseProgram(text), s.program()));
   EXPECT_TRUE(Equal(*Deserialize(Serialize(s.program())), s.program()));
-  EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(before)).ok());
+  EXPECT_TRUE(CheckSymbolic(s.program(), *RunSymbolic(before)).ok());
   Schedule plain = Scheduled(before);
   plain.TransformLayout(plain.GetBlock("make"), -1, kSame);
   EXPECT_FALSE(Equal(plain.program(), s.program()));

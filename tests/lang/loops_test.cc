@@ -14,9 +14,9 @@ constexpr auto kI32 = DType::kI32;
 Program Chain(int64_t n, int64_t scale = 1, int64_t offset = 0) {
   Builder b("chain");
   const Id A = b.Input("A", kI32, {12}), t = b.Temporary("t", kI32, {12}), B = b.Output("B", kI32, {n});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("first", {{"i", 12}}, {t, {i}}, b.Add(b.Load(A, {i}), b.Load(A, {i})));
-  b.Compute("second", {{"j", n}}, {B, {i}}, b.Load(t, {i * scale + Sum::Constant(offset)}));
+  b.Compute("second", {{"j", n}}, {B, {i}}, b.Load(t, {i * scale + IndexSum::Constant(offset)}));
   return b.Finish();
 }
 
@@ -24,7 +24,7 @@ Program Chain(int64_t n, int64_t scale = 1, int64_t offset = 0) {
 Program Padded() {
   Builder b("padded");
   const Id A = b.Input("A", kI32, {6}), B = b.Output("B", kI32, {4});
-  const Sum at = b.Iter(0) + b.Iter(1) + Sum::Constant(-2);
+  const IndexSum at = b.Iter(0) + b.Iter(1) + IndexSum::Constant(-2);
   b.Reduce("sum", {{"i", 4}, {"r", 9, IterKind::kReduction}}, Monoid::Kind::kSum, {B, {b.Iter(0)}},
            b.Within({{at, 6}}, b.Load(A, {at}), b.Integer(kI32, 0)));
   return b.Finish();
@@ -95,7 +95,7 @@ TEST(Merge, TellsIterationsApartByAllDimensions) {
   Builder b("plane");
   const Id A = b.Input("A", kI32, {4, 6}), t = b.Temporary("t", kI32, {4, 6}),
            B = b.Output("B", kI32, {4, 6});
-  const std::vector<Sum> at{b.Iter(0), b.Iter(1)};
+  const std::vector<IndexSum> at{b.Iter(0), b.Iter(1)};
   b.Compute("first", {{"i", 4}, {"j", 6}}, {t, at}, b.Load(A, at));
   b.Compute("second", {{"i", 4}, {"j", 6}}, {B, at}, b.Load(t, at));
   const Program before = b.Finish();

@@ -29,7 +29,7 @@ std::vector<std::vector<std::string>> TasksOf(const Program& program) {
 }
 
 constexpr DType kF32 = DType::kF32;
-const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 
 // to = from * w, relu(to) into a new buffer.
 Id DenseRelu(Builder& b, Id from, int64_t n, const std::string& to, bool output = false) {
@@ -65,9 +65,10 @@ TEST(Outline, KeepsTheBytesOfConstantsAndAsksForThoseThatHaveNone) {
   Builder b("model");
   const Id c = b.Constant("c", kF32, {1}, std::string(4, '\0')), given = b.Constant("given", kF32, {1});
   const Id y = b.Output("y", kF32, {8}), z = b.Output("z", kF32, {8});
-  b.Compute("copy", {{"i", 8}}, {y, {i}}, b.Load(c, {Sum::Constant(0)}));
-  const Id other = b.Compute("other", {{"i", 8}}, {z, {i}},
-                             b.Add(b.Load(c, {Sum::Constant(0)}), b.Load(given, {Sum::Constant(0)})));
+  b.Compute("copy", {{"i", 8}}, {y, {i}}, b.Load(c, {IndexSum::Constant(0)}));
+  const Id other =
+      b.Compute("other", {{"i", 8}}, {z, {i}},
+                b.Add(b.Load(c, {IndexSum::Constant(0)}), b.Load(given, {IndexSum::Constant(0)})));
   const std::string task = ToString(Outline(b.Finish(), {other}, "task").value().task);
   EXPECT_THAT(task, HasSubstr("buffer c: f32[1] constant data \"00000000\"\n"));
   EXPECT_THAT(task, HasSubstr("buffer given: f32[1] constant\n"));
@@ -77,7 +78,7 @@ TEST(Outline, RefusesBuffersThatOthersWriteToo) {
   Builder b("model");
   const Id y = b.Output("y", kF32, {16});
   const Id low = b.Compute("low", {{"i", 8}}, {y, {i}}, b.Float(kF32, 0));
-  b.Compute("high", {{"i", 8}}, {y, {i + Sum::Constant(8)}}, b.Float(kF32, 1));
+  b.Compute("high", {{"i", 8}}, {y, {i + IndexSum::Constant(8)}}, b.Float(kF32, 1));
   EXPECT_EQ(Outline(b.Finish(), {low}, "low").status().message(),
             "blocks outside of the task write to y too");
 }
@@ -163,9 +164,10 @@ Program Checked(int layers) {
   Builder b("checked");
   const Id X = b.Input("X", kF32, {8, 16}), bad = b.Temporary("bad", DType::kI32, {}),
            status = b.Temporary("status_out", DType::kI32, {});
-  const Id fails = b.Make(Op::kSelect, DType::kI32,
-                          b.Make(Op::kCmpGt, DType::kI1, b.Load(X, {i, Sum::Constant(0)}), b.Float(kF32, 0)),
-                          b.Integer(DType::kI32, 0), b.Integer(DType::kI32, 1));
+  const Id fails =
+      b.Make(Op::kSelect, DType::kI32,
+             b.Make(Op::kCmpGt, DType::kI1, b.Load(X, {i, IndexSum::Constant(0)}), b.Float(kF32, 0)),
+             b.Integer(DType::kI32, 0), b.Integer(DType::kI32, 1));
   b.Reduce("assert", {{"i", 8, IterKind::kReduction}}, Monoid::Kind::kOr, {bad, {}}, fails);
   b.Compute("status", {}, {status, {}}, b.Load(bad, {}));
   b.MakeStatus(status);

@@ -1,7 +1,7 @@
 #include "gmock/gmock.h"
+#include "lang/analysis/loop_nest_summary.h"
 #include "lang/analysis/lowerable.h"
-#include "lang/analysis/nests.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "lang/text/text.h"
 #include "tests/lang/restricted.h"
 #include "tests/support/golden.h"
@@ -16,9 +16,9 @@ Program Window(int64_t n, int64_t window) {
   Builder b("window");
   const Id A = b.Input("A", DType::kF32, {n + window - 1}), C = b.Output("C", DType::kF32, {n}),
            T = b.Temporary("T", DType::kF32, {n + window - 1});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("make", {{"i", n + window - 1}}, {T, {i}}, b.Load(A, {i}));
-  Sum next = i;
+  IndexSum next = i;
   next.offset = window - 1;
   b.Compute("use", {{"i", n}}, {C, {i}}, b.Add(b.Load(T, {i}), b.Load(T, {next})));
   return b.Finish();
@@ -41,7 +41,7 @@ TEST(Owners, AThreadReadsWhatItWroteInAnEarlierLoop) {
     Schedule s = Scheduled(before);
     InOneKernel(s, storage);
     ASSERT_TRUE(s.ok()) << s.status();
-    EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(before), {.shuffle = 3}).ok());
+    EXPECT_TRUE(CheckSymbolic(s.program(), *RunSymbolic(before), {.shuffle = 3}).ok());
   }
 }
 
@@ -51,7 +51,7 @@ TEST(Owners, ThreadsOfABlockShareItsMemory) {
   InOneKernel(s, "shared");
   ASSERT_TRUE(s.ok()) << s.status();
   EXPECT_THAT(ToString(s.program()), HasSubstr("buffer T: f32[9] temporary shared/block"));
-  EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(before), {.shuffle = 3}).ok());
+  EXPECT_TRUE(CheckSymbolic(s.program(), *RunSymbolic(before), {.shuffle = 3}).ok());
 }
 
 TEST(Owners, ABlockOfManyWarpgroupsSharesItsMemoryAndNoFragment) {
@@ -68,7 +68,7 @@ TEST(Owners, AThreadsStepIsWiderThanWhatItUses) {
     Builder b("steps");
     const Id A = b.Input("A", DType::kF32, {10}), C = b.Output("C", DType::kF32, {5}),
              T = b.Temporary("T", DType::kF32, {10});
-    const Sum i = b.Iter(0), at = i * 2 + b.Iter(1);
+    const IndexSum i = b.Iter(0), at = i * 2 + b.Iter(1);
     b.Compute("make", {{"i", 10}}, {T, {i}}, b.Load(A, {i}));
     b.Reduce("use", {{"i", 5}, {"r", window, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i}},
              b.Within({{at, 10}}, b.Load(T, {at}), b.Float(DType::kF32, 0)));
@@ -121,7 +121,7 @@ TEST(Owners, AreAskedForAtTheEnd) {
   Schedule s = Scheduled(Window(8, 2));
   InOneKernel(s, "shared");
   ASSERT_TRUE(s.ok()) << s.status();
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(s.program());
   EXPECT_TRUE(VerifyLowerable(nests).ok());
   Program p = s.program();

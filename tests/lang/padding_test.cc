@@ -15,7 +15,7 @@ Program Matmul(DType t = kI32) {
   Builder b("matmul");
   const Id A = b.Input("A", t, {6, 9}), B = b.Input("B", t, {9, 5}), C = b.Temporary("C", t, {6, 5}),
            D = b.Output("D", t, {6, 5});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   b.Reduce("matmul", {{"i", 6}, {"j", 5}, {"k", 9, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
   b.Compute("copy", {{"i", 6}, {"j", 5}}, {D, {i, j}}, b.Load(C, {i, j}));
@@ -75,7 +75,7 @@ TEST(PadEinsum, RefusesToMultiplyInfinitiesByZero) {
   Builder b("scaled");
   const Id A = b.Input("A", DType::kF32, {6, 9}), x = b.Input("x", DType::kF32, {6}),
            C = b.Output("C", DType::kF32, {6});
-  const Sum i = b.Iter(0), k = b.Iter(1);
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
   b.Reduce("sum", {{"i", 6}, {"k", 9, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i}},
            b.Mul(b.Load(A, {i, k}), b.Load(x, {i})));
   Schedule s = Scheduled(b.Finish());
@@ -96,7 +96,7 @@ Program Padded() {
   Builder b("padded");
   const Id A = b.Input("A", kI32, {4, 5}), P = b.Temporary("P", kI32, {6, 9}),
            B = b.Output("B", kI32, {6, 9});
-  const Sum i = b.Iter(0), j = b.Iter(1), y = i + Sum::Constant(-1), x = j + Sum::Constant(-2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), y = i + IndexSum::Constant(-1), x = j + IndexSum::Constant(-2);
   b.Compute("pad", {{"i", 6}, {"j", 9}}, {P, {i, j}},
             b.Within({{y, 4}, {x, 5}}, b.Load(A, {y, x}), b.Integer(kI32, 7)));
   b.Compute("copy", {{"i", 6}, {"j", 9}}, {B, {i, j}}, b.Load(P, {i, j}));

@@ -1,6 +1,6 @@
 #include "gmock/gmock.h"
 #include "lang/reference/interpreter.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "lang/text/hash.h"
 #include "lang/text/serialize.h"
 #include "lang/text/text.h"
@@ -33,8 +33,8 @@ Program Twice(int64_t back) {
   Builder b("twice");
   const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8});
   const Id U = b.Output("U", DType::kF32, {8}), V = b.Output("V", DType::kF32, {8});
-  const Sum i = b.Iter(0);
-  Sum before = i;
+  const IndexSum i = b.Iter(0);
+  IndexSum before = i;
   before.offset = -back;
   b.Compute("make", {{"i", 8}}, {T, {i}}, b.Load(A, {i}));
   b.Compute("first", {{"i", 8}}, {U, {i}},
@@ -72,14 +72,14 @@ TEST(Pipeline, StagesAndDepthsFollowFromWhatIsRead) {
 }
 
 TEST(Pipeline, GivesTheSameInEveryOrder) {
-  const Shadow wanted = *RunShadow(Fed());
+  const SymbolicOutputs wanted = *RunSymbolic(Fed());
   std::vector<float> a;
   for (int i = 0; i < 48; ++i) a.push_back(static_cast<float>(i % 7));
   const auto result = kiln::Run(Fed(), {BytesOfValues(a)});
   for (const int64_t depth : {3, 5}) {
     const Program p = Pipelined({.stages = {0, 2}, .depths = {depth}});
     for (const PipelineOrder order : kOrders) {
-      EXPECT_TRUE(CheckShadow(p, wanted, {.shuffle = 7, .pipelines = order}).ok());
+      EXPECT_TRUE(CheckSymbolic(p, wanted, {.shuffle = 7, .pipelines = order}).ok());
       const auto found = kiln::Run(p, {BytesOfValues(a)}, {.shuffle = 7, .pipelines = order});
       ASSERT_TRUE(found.ok()) << found.status();
       EXPECT_EQ(*found, *result);
@@ -96,14 +96,14 @@ TEST(Pipeline, TakesLoopsWhoseIterationsAreCutOff) {
   s.Pipeline(inner);
   ASSERT_TRUE(s.ok()) << s.status();
   for (const PipelineOrder order : kOrders)
-    EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(Fed()), {.pipelines = order}).ok());
+    EXPECT_TRUE(CheckSymbolic(s.program(), *RunSymbolic(Fed()), {.pipelines = order}).ok());
 }
 
 TEST(Pipeline, TakesReadsThatReachOutOfABufferThatIsMadeWhole) {
   Builder b("window");
   const Id A = b.Input("A", DType::kF32, {2}), T = b.Temporary("T", DType::kF32, {2}),
            C = b.Output("C", DType::kF32, {2});
-  const Sum at = b.Iter(0) + b.Iter(1);
+  const IndexSum at = b.Iter(0) + b.Iter(1);
   b.Compute("make", {{"i", 2}}, {T, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
   b.Reduce("sum", {{"i", 2}, {"k", 2, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {b.Iter(0)}},
            b.Within({{at, 2}}, b.Load(T, {at}), b.Float(DType::kF32, 0)));
@@ -114,7 +114,7 @@ TEST(Pipeline, TakesReadsThatReachOutOfABufferThatIsMadeWhole) {
   s.Pipeline(i);
   ASSERT_TRUE(s.ok()) << s.status();
   for (const PipelineOrder order : kOrders)
-    EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(before), {.pipelines = order}).ok());
+    EXPECT_TRUE(CheckSymbolic(s.program(), *RunSymbolic(before), {.pipelines = order}).ok());
 }
 
 TEST(Pipeline, IsRefusedWhereEachIterationMakesALittleFromTheEndOn) {
@@ -122,7 +122,7 @@ TEST(Pipeline, IsRefusedWhereEachIterationMakesALittleFromTheEndOn) {
   Builder b("down");
   const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
            U = b.Output("U", DType::kF32, {8});
-  const Sum i = b.Iter(0), made = i * -1 + Sum::Constant(7), used = i * -1 + Sum::Constant(8);
+  const IndexSum i = b.Iter(0), made = i * -1 + IndexSum::Constant(7), used = i * -1 + IndexSum::Constant(8);
   b.Compute("make", {{"i", 8}}, {T, {made}}, b.Load(A, {i}));
   b.Compute("use", {{"i", 8}}, {U, {i}}, b.Within({{used, 8}}, b.Load(T, {used}), b.Float(DType::kF32, 0)));
   Schedule s = Scheduled(b.Finish());

@@ -19,7 +19,7 @@ Program Diamond() {
   const DType t = DType::kI32;
   const Id A = b.Input("A", t, {8}), D = b.Output("D", t, {8});
   const Id a = b.Temporary("ta", t, {8}), x = b.Temporary("tb", t, {8}), y = b.Temporary("tc", t, {8});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("a", {{"i", 8}}, {a, {i}}, b.Load(A, {i}));
   b.Compute("b", {{"i", 8}}, {x, {i}}, b.Add(b.Load(a, {i}), b.Integer(t, 1)));
   b.Compute("c", {{"i", 8}}, {y, {i}}, b.Add(b.Load(a, {i}), b.Integer(t, 2)));
@@ -91,7 +91,7 @@ TEST(Place, ReverseComputeAtKeepsTheOrderOfTwoWhoWriteOneBuffer) {
   Builder b("sum");
   const DType t = DType::kI32;
   const Id A = b.Input("A", t, {8}), x = b.Temporary("x", t, {8}), B = b.Output("B", t, {8});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("copy", {{"i", 8}}, {x, {i}}, b.Load(A, {i}));
   const Id fill = b.Compute("fill", {{"i", 8}}, {B, {i}}, b.Integer(t, 5));
   const Id over = b.Compute("over", {{"i", 8}}, {B, {i}}, b.Load(x, {i}));

@@ -16,7 +16,7 @@ TEST(ComputeAt, RefusesToMakeInitialValuesBelowTheReduction) {
   const Id a = b.Input("A", DType::kF32, {8, 4}), x = b.Input("x", DType::kF32, {8}),
            y = b.Output("y", DType::kF32, {8});
   const Id start = b.Temporary("B", DType::kF32, {8});
-  const Sum i = Builder::Iter(0), k = Builder::Iter(1);
+  const IndexSum i = Builder::Iter(0), k = Builder::Iter(1);
   const Id add = b.Compute("add", {{"i", 8}}, {start, {i}}, b.Add(b.Load(x, {i}), b.Float(DType::kF32, 1)));
   const Id sum = b.Reduce("sum", {{"i", 8}, {"k", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i}},
                           b.Load(a, {i, k}), b.Load(start, {i}));
@@ -32,7 +32,7 @@ TEST(CacheRead, RefusesToCopyWhatIsNotMadeYetBelowALoop) {
   Builder b("window");
   const Id a = b.Input("A", DType::kF32, {10}), c = b.Output("C", DType::kF32, {8}),
            made = b.Temporary("T", DType::kF32, {10});
-  const Sum i = Builder::Iter(0), r = Builder::Iter(1);
+  const IndexSum i = Builder::Iter(0), r = Builder::Iter(1);
   b.Compute("make", {{"i", 10}}, {made, {i}}, b.Load(a, {i}));
   b.Reduce("sum", {{"i", 8}, {"r", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {i}},
            b.Load(made, {i + r}));
@@ -65,7 +65,7 @@ TEST(ComputeAt, RefusesToCopyElementsBetweenThoseThatAreWritten) {
   Builder b("apart");
   const Id a = b.Input("A", DType::kF32, {2}), t = b.Temporary("T", DType::kF32, {4}),
            c = b.Output("C", DType::kF32, {2});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("spread", {{"i", 1}}, {t, {i * 2}}, b.Load(a, {i}));
   b.Compute("use", {{"i", 1}}, {c, {i}}, b.Load(t, {i * 2}));
   Schedule s = Scheduled(b.Finish());
@@ -84,7 +84,7 @@ TEST(ComputeAt, CopiesElementsBetweenThoseThatAreReadWhereAllAreMadeBefore) {
     Builder b("every other");
     const Id a = b.Input("A", DType::kF32, {9}), t = b.Temporary("T", DType::kF32, {9}),
              c = b.Output("C", DType::kF32, {4});
-    const Sum i = b.Iter(0);
+    const IndexSum i = b.Iter(0);
     b.Compute("make", {{"i", made}}, {t, {i}}, b.Load(a, {i}));
     b.Compute("use", {{"i", made == 9 ? 4 : 3}}, {c, {i}}, b.Load(t, {i * 2}));
     const Program p = b.Finish();
@@ -105,7 +105,7 @@ TEST(ComputeAt, RefusesToMakeWhatItsReadersDoNotNeedFromWhatIsNotMadeYet) {
   const auto type = DType::kI32;
   const Id A = b.Input("A", type, {4}), t = b.Temporary("t", type, {4}), B = b.Output("B", type, {4}),
            apart = b.Temporary("apart", type, {8});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("make", {{"i", 4}}, {t, {i}}, b.Load(A, {i}));
   b.Compute("spread", {{"i", 4}}, {apart, {i * 2}}, b.Load(t, {i}));
   b.Compute("use", {{"i", 4}}, {B, {i}}, b.Load(apart, {i * 2}));
@@ -124,9 +124,9 @@ TEST(ReverseComputeInline, RefusesABlockThatReadsTwoElements) {
   Builder b("both");
   const Id A = b.Input("A", DType::kF32, {8}), t = b.Temporary("t", DType::kF32, {8}),
            B = b.Output("B", DType::kF32, {8});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("make", {{"i", 8}}, {t, {i}}, b.Load(A, {i}));
-  b.Compute("add", {{"i", 8}}, {B, {i}}, b.Add(b.Load(t, {i}), b.Load(t, {i * -1 + Sum::Constant(7)})));
+  b.Compute("add", {{"i", 8}}, {B, {i}}, b.Add(b.Load(t, {i}), b.Load(t, {i * -1 + IndexSum::Constant(7)})));
   Schedule s = Scheduled(b.Finish());
   s.ReverseComputeInline(s.GetBlock("add"));
   EXPECT_THAT(Refusal(s), testing::HasSubstr("it does not read t element by element"));
@@ -137,7 +137,7 @@ TEST(ReverseComputeAt, RefusesToReadAnElementThatOneIterationMakesInAll) {
   const Id a = b.Input("A", DType::kF32, {4}), t = b.Temporary("T", DType::kF32, {4}),
            c = b.Output("C", DType::kF32, {1});
   const Id make = b.Compute("make", {{"i", 4}}, {t, {b.Iter(0)}}, b.Load(a, {b.Iter(0)}));
-  const Id pick = b.Compute("pick", {{"i", 1}}, {c, {b.Iter(0)}}, b.Load(t, {Sum::Constant(2)}));
+  const Id pick = b.Compute("pick", {{"i", 1}}, {c, {b.Iter(0)}}, b.Load(t, {IndexSum::Constant(2)}));
   const Program p = b.Finish();
   EXPECT_EQ(
       CheckReverseComputeAt(p, pick, p.nodes[make].parent).message(),
@@ -148,7 +148,7 @@ TEST(ComputeInline, RefusesToLeaveAParallelLoopWhoseIterationsRepeatAReduction) 
   Builder b("shared");
   const Id a = b.Input("A", DType::kF32, {4, 8}), t = b.Temporary("t", DType::kF32, {4}),
            u = b.Temporary("u", DType::kF32, {2, 4}), c = b.Output("C", DType::kF32, {2, 4});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Reduce("sum", {{"i", 4}, {"r", 8, IterKind::kReduction}}, Monoid::Kind::kSum, {t, {i}},
            b.Load(a, {i, j}));
   b.Compute("twice", {{"i", 2}, {"j", 4}}, {u, {i, j}}, b.Load(t, {j}));
@@ -179,7 +179,7 @@ TEST(SampleComputeLocation, LeavesOutWhatIsMadeAgainForEachElement) {
     Builder b("rows");
     const Id x = b.Input("X", DType::kF32, {4, columns}), m = b.Temporary("M", DType::kF32, {4}),
              y = b.Output("Y", DType::kF32, {4, columns});
-    const Sum i = Builder::Iter(0), j = Builder::Iter(1);
+    const IndexSum i = Builder::Iter(0), j = Builder::Iter(1);
     b.Reduce("max", {{"i", 4}, {"k", columns, IterKind::kReduction}}, Monoid::Kind::kMax, {m, {i}},
              b.Load(x, {i, j}));
     b.Compute("plus", {{"i", 4}, {"j", columns}}, {y, {i, j}}, b.Add(b.Load(x, {i, j}), b.Load(m, {i})));
@@ -214,7 +214,7 @@ TEST(CacheRead, RefusesElementsBeyondThoseWritten) {
   Builder b("apart");
   const Id x = b.Input("x", DType::kI32, {1}), T = b.Temporary("T", DType::kI32, {4}),
            y = b.Output("y", DType::kI32, {1});
-  const Sum odd = b.Iter(0) * 2 + Sum::Constant(1);
+  const IndexSum odd = b.Iter(0) * 2 + IndexSum::Constant(1);
   b.Compute("spread", {{"i", 1}}, {T, {odd}}, b.Load(x, {b.Iter(0)}));
   b.Compute("pick", {{"i", 1}}, {y, {b.Iter(0)}}, b.Load(T, {odd}));
   const Program p = b.Finish();
@@ -237,7 +237,7 @@ TEST(ReverseComputeAt, RefusesToLoseThePaddingAroundWhatIsMade) {
   Builder b("pad");
   const Id a = b.Input("A", DType::kF32, {8}), c = b.Output("C", DType::kF32, {10}),
            made = b.Temporary("B", DType::kF32, {8});
-  const Sum i = Builder::Iter(0);
+  const IndexSum i = Builder::Iter(0);
   const Id add = b.Compute("add", {{"i", 8}}, {made, {i}}, b.Add(b.Load(a, {i}), b.Float(DType::kF32, 1)));
   const Id pad =
       b.Compute("pad", {{"i", 10}}, {c, {i}}, b.Within({{i, 8}}, b.Load(made, {i}), b.Float(DType::kF32, 0)));
@@ -251,7 +251,7 @@ Program SumFrom(bool start) {
   Builder b("sums");
   const Id a = b.Input("A", DType::kI32, {8, 8}), x = b.Input("x", DType::kI32, {8}),
            y = b.Output("y", DType::kI32, {8}), t = b.Temporary("T", DType::kI32, {8});
-  const Sum i = b.Iter(0), k = b.Iter(1);
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
   b.Compute("make", {{"i", 8}}, {t, {i}}, b.Add(b.Load(x, {i}), b.Integer(DType::kI32, 1)));
   const Id factor = b.Load(a, {i, k});
   b.Reduce("sum", {{"i", 8}, {"k", 8, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i}},
@@ -299,11 +299,11 @@ TEST(ComputeAt, RefusesReadersThatNeedPartsWithAGapBetweenThem) {
   const Id x = b.Input("x", DType::kI32, {24}), P = b.Temporary("P", DType::kI32, {24}),
            T = b.Temporary("T", DType::kI32, {24}), y = b.Output("y", DType::kI32, {12}),
            z = b.Output("z", DType::kI32, {12});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("first", {{"i", 24}}, {P, {i}}, b.Load(x, {i}));
   b.Compute("make", {{"i", 24}}, {T, {i}}, b.Load(P, {i}));
   b.Compute("low", {{"i", 12}}, {y, {i}}, b.Load(T, {i}));
-  b.Compute("high", {{"i", 12}}, {z, {i}}, b.Load(T, {i + Sum::Constant(12)}));
+  b.Compute("high", {{"i", 12}}, {z, {i}}, b.Load(T, {i + IndexSum::Constant(12)}));
   const Program p = b.Finish();
   Schedule s = Scheduled(p);
   const auto low = s.Split(s.GetLoops(s.GetBlock("low"))[0], {6, 2}),

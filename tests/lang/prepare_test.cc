@@ -1,6 +1,6 @@
 #include "gmock/gmock.h"
 #include "lang/reference/interpreter.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "lang/text/hash.h"
 #include "lang/text/serialize.h"
 #include "lang/text/text.h"
@@ -21,7 +21,7 @@ TEST(Prepare, PutsNestsThatReadConstantsFirst) {
   const std::string text = ToString(s.program());
   EXPECT_LT(text.find("prepare for j < 8 {\n  block pack"), text.find("prepare for j < 8 {\n  block square"));
   EXPECT_LT(text.find("block square"), text.find("block copy"));
-  EXPECT_TRUE(CheckShadow(s.program(), *RunShadow(before)).ok());
+  EXPECT_TRUE(CheckSymbolic(s.program(), *RunSymbolic(before)).ok());
   EXPECT_TRUE(Equal(*ParseProgram(text), s.program()));
   EXPECT_TRUE(Equal(*Deserialize(Serialize(s.program())), s.program()));
   EXPECT_FALSE(Equal(before, s.program()));

@@ -15,9 +15,9 @@ Program Conv(bool padded = false) {
   Builder b("conv");
   const Id A = b.Input("A", kI32, {10}), W = b.Input("W", kI32, {3, 4}), x = b.Temporary("x", kI32, {10}),
            y = b.Temporary("y", kI32, {4, 8}), B = b.Output("B", kI32, {4, 8});
-  const Sum i = b.Iter(0), j = b.Iter(1), r = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), r = b.Iter(2);
   b.Compute("twice", {{"i", 10}}, {x, {i}}, b.Add(b.Load(A, {i}), b.Load(A, {i})));
-  const Sum at = i + r + Sum::Constant(padded ? -1 : 0);
+  const IndexSum at = i + r + IndexSum::Constant(padded ? -1 : 0);
   Id value = b.Load(x, {at});
   if (padded) value = b.Within({{at, 10}}, value, b.Integer(kI32, 0));
   b.Reduce("conv", {{"i", 8}, {"j", 4}, {"r", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {j, i}},
@@ -69,7 +69,7 @@ TEST(Reindex, CopiesNoMoreThanTilesThatBeginBeforeTheFirstElementHave) {
   // x[i] = A[i];  B[i] = i > 0 ? x[i - 1] : 0, which never reads the last element.
   Builder b("before");
   const Id A = b.Input("A", kI32, {4}), x = b.Temporary("x", kI32, {4}), B = b.Output("B", kI32, {4});
-  const Sum i = b.Iter(0), before = i + Sum::Constant(-1);
+  const IndexSum i = b.Iter(0), before = i + IndexSum::Constant(-1);
   b.Compute("make", {{"i", 4}}, {x, {i}}, b.Load(A, {i}));
   b.Compute("use", {{"i", 4}}, {B, {i}}, b.Within({{before, 4}}, b.Load(x, {before}), b.Integer(kI32, 0)));
   const Program program = b.Finish();
@@ -120,8 +120,8 @@ TEST(Reindex, RefusesAnOperandThatThereIsNot) {
 TEST(Reindex, RefusesReadsAtSeveralIndices) {
   Builder b("twice");
   const Id A = b.Input("A", kI32, {6}), B = b.Output("B", kI32, {5});
-  const Sum i = b.Iter(0);
-  b.Compute("sum", {{"i", 5}}, {B, {i}}, b.Add(b.Load(A, {i}), b.Load(A, {i + Sum::Constant(1)})));
+  const IndexSum i = b.Iter(0);
+  b.Compute("sum", {{"i", 5}}, {B, {i}}, b.Add(b.Load(A, {i}), b.Load(A, {i + IndexSum::Constant(1)})));
   Schedule s = Scheduled(b.Finish());
   s.Reindex(s.GetBlock("sum"), 0);
   EXPECT_THAT(Refusal(s), HasSubstr("block \"sum\" reads A at several indices"));
@@ -130,20 +130,21 @@ TEST(Reindex, RefusesReadsAtSeveralIndices) {
 TEST(Reindex, RefusesInstancesThatWriteOneElement) {
   Builder b("same");
   const Id A = b.Input("A", kI32, {6}), B = b.Output("B", kI32, {3});
-  b.Compute("last", {{"i", 6}}, {B, {Sum{0, {Split{Source::Iter(0), 1, 2, 0}}}}}, b.Load(A, {b.Iter(0)}));
+  b.Compute("last", {{"i", 6}}, {B, {IndexSum{0, {IndexSplit{Source::Iter(0), 1, 2, 0}}}}},
+            b.Load(A, {b.Iter(0)}));
   Schedule s = Scheduled(b.Finish());
   s.Reindex(s.GetBlock("last"), -1);
   EXPECT_THAT(Refusal(s), HasSubstr("instances of block \"last\" may write the same element"));
 }
 
 // t = A + 1 over 6 x 4;  B = t in another shape
-Program Reshaped(const std::vector<Extent>& shape, const std::vector<Sum>& index) {
+Program Reshaped(const std::vector<Extent>& shape, const std::vector<IndexSum>& index) {
   Builder b("reshaped");
   const Id A = b.Input("A", kI32, {6, 4}), t = b.Temporary("t", kI32, {6, 4}), B = b.Output("B", kI32, shape);
-  const std::vector<Sum> own{b.Iter(0), b.Iter(1)};
+  const std::vector<IndexSum> own{b.Iter(0), b.Iter(1)};
   b.Compute("one", {{"i", 6}, {"j", 4}}, {t, own}, b.Add(b.Load(A, own), b.Integer(kI32, 1)));
   std::vector<Builder::IterSpec> iters;
-  std::vector<Sum> at;
+  std::vector<IndexSum> at;
   for (size_t d = 0; d < shape.size(); ++d) {
     iters.push_back({std::string(1, static_cast<char>('x' + d)), shape[d]});
     at.push_back(b.Iter(static_cast<int>(d)));
@@ -152,8 +153,8 @@ Program Reshaped(const std::vector<Extent>& shape, const std::vector<Sum>& index
   return b.Finish();
 }
 
-Sum Digit(int iter, int64_t lower, int64_t extent) {
-  return Sum{0, {Split{Source::Iter(iter), 1, lower, extent}}};
+IndexSum Digit(int iter, int64_t lower, int64_t extent) {
+  return IndexSum{0, {IndexSplit{Source::Iter(iter), 1, lower, extent}}};
 }
 
 TEST(ReverseComputeInline, GoesThroughACollapse) {

@@ -22,7 +22,7 @@ inline Program Packed() {
   const Id Y = b.Temporary("Y", DType::kF32, {8}), P = b.Temporary("P", DType::kF32, {8}),
            Q = b.Temporary("Q", DType::kF32, {8});
   const Id Z = b.Output("Z", DType::kF32, {8});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("copy", {{"i", 8}}, {Y, {i}}, b.Load(X, {i}));
   b.Compute("pack", {{"j", 8}}, {P, {i}}, b.Add(b.Load(W, {i}), b.Float(DType::kF32, 1)));
   b.Compute("square", {{"j", 8}}, {Q, {i}}, b.Mul(b.Load(P, {i}), b.Load(P, {i})));
@@ -35,7 +35,7 @@ inline Program Fed() {
   Builder b("fed");
   const Id A = b.Input("A", DType::kF32, {6, 8}), S = b.Temporary("S", DType::kF32, {6, 8});
   const Id C = b.Output("C", DType::kF32, {8});
-  const Sum i = b.Iter(0), k = b.Iter(1);
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
   b.Compute("load", {{"k", 6}, {"i", 8}}, {S, {b.Iter(0), b.Iter(1)}}, b.Load(A, {b.Iter(0), b.Iter(1)}));
   b.Reduce("sum", {{"i", 8}, {"k", 6, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i}},
            b.Load(S, {k, i}));

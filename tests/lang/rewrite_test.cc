@@ -10,7 +10,7 @@ namespace {
 
 // x = x*0.5 + x, `times` times, of what is read at the first iter.
 Id Diamonds(Program& p, Id buffer, int times) {
-  const Range at = p.AddList({p.AddMark(Sum::Of(Source::Iter(0)), 8)});
+  const Range at = p.AddList({p.AddMark(IndexSum::Of(Source::Iter(0)), 8)});
   Id x = p.AddExpr(Expr::Load(DType::kF32, buffer, at));
   const Id half = p.AddExpr(Expr::Constant(DType::kF32, 0x3fe0000000000000));
   for (int i = 0; i < times; ++i) {
@@ -25,7 +25,7 @@ TEST(Rewrite, ExpressionsThatStayAreNotMadeAnew) {
   const Id buffer = p.AddBuffer("a", DType::kF32, {8}, Role::kInput);
   const Id x = Diamonds(p, buffer, 100);
   EXPECT_EQ(p.exprs.size(), 202);
-  const auto same = [](int iter) { return Sum::Of(Source::Iter(iter)); };
+  const auto same = [](int iter) { return IndexSum::Of(Source::Iter(iter)); };
   EXPECT_TRUE(CanSubstitute(p, x, same, {8}));
   EXPECT_EQ(BodyRewriter(p, nullptr, same, {8}).Expression(x), x);
   EXPECT_EQ(p.exprs.size(), 202);
@@ -38,7 +38,7 @@ TEST(Rewrite, EachSharedExpressionIsRewrittenOnce) {
   const Id zero = p.AddExpr(Expr::Constant(DType::kF32, 0));
   int loads = 0;
   const auto load = [&](const Expr&) { return ++loads, zero; };
-  const auto same = [](int iter) { return Sum::Of(Source::Iter(iter)); };
+  const auto same = [](int iter) { return IndexSum::Of(Source::Iter(iter)); };
   EXPECT_NE(BodyRewriter(p, load, same, {8}).Expression(x), x);
   EXPECT_EQ(loads, 1);
   EXPECT_EQ(p.exprs.size(), 203 + 200);  // the load is gone, its place is taken by what was there

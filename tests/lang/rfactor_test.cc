@@ -13,7 +13,7 @@ Program Rows(Monoid::Kind monoid, bool initial = false) {
   Builder b("rows");
   const Id A = b.Input("A", DType::kI32, {6, 10}), I = b.Input("I", DType::kI32, {6}),
            t = b.Temporary("t", DType::kI32, {6}), B = b.Output("B", DType::kI32, {6});
-  const Sum i = b.Iter(0), r = b.Iter(1);
+  const IndexSum i = b.Iter(0), r = b.Iter(1);
   b.Reduce("sum", {{"i", 6}, {"r", 10, IterKind::kReduction}}, monoid, {t, {i}}, b.Load(A, {i, r}),
            initial ? b.Load(I, {i}) : kNone);
   b.Compute("copy", {{"i", 6}}, {B, {i}}, b.Load(t, {i}));

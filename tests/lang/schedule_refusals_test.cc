@@ -24,7 +24,7 @@ Program SumAndCopy() {
   Builder b("sum");
   const Id A = b.Input("A", DType::kF64, {12, 9}), t = b.Temporary("t", DType::kF64, {12}),
            B = b.Output("B", DType::kF64, {12});
-  const Sum i = b.Iter(0), r = b.Iter(1);
+  const IndexSum i = b.Iter(0), r = b.Iter(1);
   b.Reduce("sum", {{"i", 12}, {"r", 9, IterKind::kReduction}}, Monoid::Kind::kSum, {t, {i}},
            b.Load(A, {i, r}));
   b.Compute("copy", {{"i", 12}}, {B, {i}}, b.Load(t, {i}));
@@ -48,14 +48,14 @@ void ExpectSameResults(const Program& before, const Program& after) {
   EXPECT_EQ(*wanted, *got);
 }
 
-TEST(Split, MayOvershootALoopThatOnlyRepeatsStores) {
+TEST(IndexSplit, MayOvershootALoopThatOnlyRepeatsStores) {
   Schedule s = Scheduled(SumAndCopy());
   s.Split(s.AddUnitLoop(s.GetBlock("copy")), {-1, 5});
   ASSERT_TRUE(s.ok()) << s.status();
   ExpectSameResults(SumAndCopy(), s.program());
 }
 
-TEST(Split, RefusesToOvershootALoopThatABlockBelowDoesNotDependOn) {
+TEST(IndexSplit, RefusesToOvershootALoopThatABlockBelowDoesNotDependOn) {
   Schedule s = Scheduled(SumAndCopy());
   const Loop unit = s.AddUnitLoop(s.GetBlock("sum"));
   s.Split(unit, {-1, 5});
@@ -63,7 +63,7 @@ TEST(Split, RefusesToOvershootALoopThatABlockBelowDoesNotDependOn) {
               HasSubstr("more than the extent 1 of loop u, on which block \"sum\" does not depend"));
 }
 
-TEST(Split, RefusesToOvershootALoopThatABlockBelowDependsOnAndItsReaderDoesNot) {
+TEST(IndexSplit, RefusesToOvershootALoopThatABlockBelowDependsOnAndItsReaderDoesNot) {
   // for i < 12: { for u < 1: for r < 9: t.acc[u, i] sum= A[i, r];
   //  t[i] = t.acc[0, i] }, where only acc has u.
   Schedule s = Scheduled(SumAndCopy());
@@ -77,7 +77,7 @@ TEST(Split, RefusesToOvershootALoopThatABlockBelowDependsOnAndItsReaderDoesNot) 
                         "depend; block \"sum\" writes what it uses"));
 }
 
-TEST(Split, RefusesToOvershootALoopInWhichWhatIsReadIsWrittenAnew) {
+TEST(IndexSplit, RefusesToOvershootALoopInWhichWhatIsReadIsWrittenAnew) {
   // for u < 1: for i < 8: { B[i] = t[i];  t[i] = A[i] + 1 }, after t = A.
   Program p = ParseProgram(R"(kiln.program v1
 program anew
@@ -100,7 +100,7 @@ for u < 1 {
               HasSubstr("block \"between\" does not depend; block \"again\" writes what it uses"));
 }
 
-TEST(Split, RefusesToInitializeAgainWhatIsReduced) {
+TEST(IndexSplit, RefusesToInitializeAgainWhatIsReduced) {
   // for i < 1 { t = 0; t += A }, where the store does not name i.
   Program p = ParseProgram(R"(kiln.program v1
 program init
@@ -125,7 +125,7 @@ TEST(Parallel, RefusesToReadWhatAnotherIterationWrites) {
     Builder b("beside");
     const Id A = b.Input("A", DType::kF64, {8}), t = b.Temporary("t", DType::kF64, {8}),
              B = b.Output("B", DType::kF64, {8});
-    const Sum i = b.Iter(0), before = i + Sum::Constant(-1);
+    const IndexSum i = b.Iter(0), before = i + IndexSum::Constant(-1);
     b.Compute("make", {{"i", 8}}, {t, {i}}, b.Load(A, {i}));
     b.Compute("use", {{"i", 8}}, {B, {i}},
               b.Within({{before, 8}}, b.Load(t, {before}), b.Float(DType::kF64, 0)));
@@ -152,7 +152,7 @@ TEST(Reorder, RefusesToReadWhatIsNotWrittenYet) {
   Builder b("before");
   const Id A = b.Input("A", DType::kF64, {8}), t = b.Temporary("t", DType::kF64, {8}),
            B = b.Output("B", DType::kF64, {8});
-  const Sum i = b.Iter(0), before = i + Sum::Constant(-1);
+  const IndexSum i = b.Iter(0), before = i + IndexSum::Constant(-1);
   b.Compute("make", {{"i", 8}}, {t, {i}}, b.Load(A, {i}));
   b.Compute("use", {{"i", 8}}, {B, {i}},
             b.Within({{before, 8}}, b.Load(t, {before}), b.Float(DType::kF64, 0)));
@@ -238,10 +238,10 @@ TEST(Parallel, RefusesIterationsThatReduceTheSameElements) {
   Builder b("halo");
   const Id A = b.Input("A", DType::kF64, {9, 3}), t = b.Temporary("t", DType::kF64, {9}),
            u = b.Temporary("u", DType::kF64, {8}), B = b.Output("B", DType::kF64, {8});
-  const Sum i = b.Iter(0), r = b.Iter(1);
+  const IndexSum i = b.Iter(0), r = b.Iter(1);
   b.Reduce("sum", {{"i", 9}, {"r", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {t, {i}},
            b.Load(A, {i, r}));
-  Sum next = i;
+  IndexSum next = i;
   next.offset = 1;
   b.Compute("pair", {{"i", 8}}, {u, {i}}, b.Add(b.Load(t, {i}), b.Load(t, {next})));
   b.Compute("copy", {{"i", 8}}, {B, {i}}, b.Load(u, {i}));
@@ -259,7 +259,7 @@ TEST(Parallel, RefusesIterationsThatReduceTheSameElements) {
 Schedule FilledAndCopied(int64_t times) {
   Builder b("pad");
   const Id A = b.Input("A", DType::kF64, {3}), P = b.Output("P", DType::kF64, {4});
-  Sum before = b.Iter(0);
+  IndexSum before = b.Iter(0);
   before.offset = -1;
   b.Compute("pad", {{"i", 4}}, {P, {b.Iter(0)}},
             b.Within({{before, 3}}, b.Load(A, {before}), b.Float(DType::kF64, 0)));
@@ -295,7 +295,7 @@ TEST(CacheWrite, CopiesBeforeTheNearestReader) {
   Builder b("two-readers");
   const Id A = b.Input("A", DType::kF64, {12}), t = b.Temporary("t", DType::kF64, {12}),
            B = b.Output("B", DType::kF64, {12}), C = b.Output("C", DType::kF64, {12});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("make", {{"i", 12}}, {t, {i}}, b.Load(A, {i}));
   b.Compute("near", {{"i", 12}}, {B, {i}}, b.Load(t, {i}));
   b.Compute("far", {{"i", 12}}, {C, {i}}, b.Load(t, {i}));
@@ -364,7 +364,7 @@ TEST(ComputeAt, RefusesATileThatMayBeEmptyWhereItsProducersAreInTheNest) {
   Builder b("chain");
   const Id A = b.Input("A", DType::kF64, {2, 12}), t = b.Temporary("t", DType::kF64, {2, 12}),
            u = b.Temporary("u", DType::kF64, {2, 12}), B = b.Output("B", DType::kF64, {2, 12});
-  const Sum o = b.Iter(0), i = b.Iter(1);
+  const IndexSum o = b.Iter(0), i = b.Iter(1);
   b.Compute("first", {{"o", 2}, {"i", 12}}, {t, {o, i}}, b.Load(A, {o, i}));
   b.Compute("second", {{"o", 2}, {"i", 12}}, {u, {o, i}}, b.Load(t, {o, i}));
   b.Compute("third", {{"o", 2}, {"i", 12}}, {B, {o, i}}, b.Load(u, {o, i}));
@@ -381,7 +381,7 @@ TEST(ReverseComputeAt, RefusesATileThatMayBeEmptyWhereItsElementsDoNotShowIt) {
   const Id A = b.Input("A", DType::kF64, {12}), t = b.Temporary("t", DType::kF64, {12}),
            B = b.Output("B", DType::kF64, {2});
   b.Compute("make", {{"i", 12}}, {t, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
-  b.Compute("read", {{"j", 2}}, {B, {b.Iter(0)}}, b.Load(t, {Sum::Constant(0)}));
+  b.Compute("read", {{"j", 2}}, {B, {b.Iter(0)}}, b.Load(t, {IndexSum::Constant(0)}));
   Schedule s = Scheduled(b.Finish());
   const auto parts = s.Split(s.GetLoops(s.GetBlock("make"))[0], {4, 4});
   s.ReverseComputeAt(s.GetBlock("read"), parts[0]);

@@ -11,10 +11,10 @@ Program Sample() {
   Builder b("sample");
   const Id a = b.Input("A", DType::kF32, {4, 8}), t = b.Constant("T", DType::kI8, {3}, "abc");
   const Id c = b.Output("C", DType::kF32, {4});
-  const Sum i = b.Iter(0), k = b.Iter(1);
-  const Id inside = b.Mul(b.Load(a, {i, k}), b.Cast(DType::kF32, b.Load(t, {Sum::Constant(1)})));
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
+  const Id inside = b.Mul(b.Load(a, {i, k}), b.Cast(DType::kF32, b.Load(t, {IndexSum::Constant(1)})));
   b.Reduce("sum", {{"i", 4}, {"k", 8, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {i}},
-           b.Within({{i + Sum::Constant(-1), 3}}, inside, b.Float(DType::kF32, 0)));
+           b.Within({{i + IndexSum::Constant(-1), 3}}, inside, b.Float(DType::kF32, 0)));
   return b.Finish();
 }
 

@@ -17,10 +17,11 @@ Program Spread(int64_t h, int64_t i, int64_t step, int64_t at) {
   const int64_t wide = h + i - 1, elements = (wide - 1 - at) / step + 1;
   const Id x = b.Input("X", DType::kF32, {elements}), w = b.Input("W", DType::kF32, {i}),
            z = b.Temporary("Z", DType::kF32, {wide}), c = b.Output("C", DType::kF32, {h});
-  const Sum y = b.Iter(0);
-  const Sum offset = y + Sum::Constant(-at), element{-(at / step), {Split{Source::Iter(0), 1, step, 0}}};
+  const IndexSum y = b.Iter(0);
+  const IndexSum offset = y + IndexSum::Constant(-at),
+                 element{-(at / step), {IndexSplit{Source::Iter(0), 1, step, 0}}};
   b.Compute("spread", {{"y", wide}}, {z, {y}},
-            b.Within({{offset, wide}, {Sum{-(at % step), {Split{Source::Iter(0), 1, 1, step}}}, 1}},
+            b.Within({{offset, wide}, {IndexSum{-(at % step), {IndexSplit{Source::Iter(0), 1, 1, step}}}, 1}},
                      b.Load(x, {element}), b.Float(DType::kF32, 0)));
   b.Reduce("sum", {{"h", h}, {"i", i, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {b.Iter(0)}},
            b.Mul(b.Load(z, {b.Iter(0) + b.Iter(1)}), b.Load(w, {b.Iter(1)})));

@@ -19,7 +19,7 @@ Program Matmul(DType type = kI32, int64_t m = 4, bool transposed = false,
                Monoid::Kind monoid = Monoid::Kind::kSum) {
   Builder b("matmul");
   const Id A = b.Input("A", type, {m, 4}), B = b.Input("B", type, {4, 4}), C = b.Output("C", type, {m, 4});
-  const Sum i = b.Iter(0), j = b.Iter(1), r = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), r = b.Iter(2);
   b.Reduce("matmul", {{"i", m}, {"j", 4}, {"k", 4, IterKind::kReduction}}, monoid, {C, {i, j}},
            b.Mul(transposed ? b.Load(B, {j, r}) : b.Load(B, {r, j}), b.Load(A, {i, r})));
   return b.Finish();

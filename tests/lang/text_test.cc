@@ -22,7 +22,7 @@ Program Matmul() {
   Builder b("matmul");
   const Id A = b.Input("A", DType::kF32, {109, 32}), B = b.Input("B", DType::kF32, {32, 16}),
            C = b.Output("C", DType::kF32, {109, 16});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   b.Reduce("matmul", {{"i", 109}, {"j", 16}, {"k", 32, IterKind::kReduction}}, Monoid::Kind::kSum,
            {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
   return b.Finish();
@@ -84,7 +84,7 @@ TEST(Text, NamesGuardsOfImperfectTilesThatAreNotAnItersOwn) {
 TEST(Text, PrintsAPaddedConvolution) {
   Builder b("conv");
   const Id A = b.Input("in put", DType::kF32, {8}), B = b.Output("B", DType::kF32, {8});
-  Sum at = b.Iter(0) + b.Iter(1);
+  IndexSum at = b.Iter(0) + b.Iter(1);
   at.offset = -1;
   b.Reduce("conv", {{"i", 8}, {"for", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {B, {b.Iter(0)}},
            b.Within({{at, 8}}, b.Load(A, {at}), b.Float(DType::kF32, 0)), b.Float(DType::kF32, 0.5));
@@ -113,7 +113,7 @@ TEST(Text, KeepsConstantsLayoutsScopesAndNotes) {
   Builder b("all");
   const Id W = b.Constant("W", DType::kI8, {4}, "abcd"), A = b.Input("A", DType::kF64, {4, 4}),
            T = b.Temporary("T", DType::kF64, {4, 4}), B = b.Output("B", DType::kF64, {4, 4});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Compute("t", {{"i", 4}, {"j", 4}}, {T, {i, j}},
             b.Make(Op::kMax, DType::kF64, b.Load(A, {i, j}), b.Cast(DType::kF64, b.Load(W, {j}))));
   const Id x = b.Load(T, {j, i}), y = b.Float(DType::kF64, -0.1);

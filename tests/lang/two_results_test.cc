@@ -16,7 +16,7 @@ Program Picked(bool position_alone = false) {
   const DType type = DType::kI32;
   const Id X = b.Input("X", type, {6, 10}), Y = b.Output("Y", type, {6}), V = b.Temporary("V", type, {6}),
            P = b.Temporary("P", type, {6}), T = b.Temporary("T", type, {6, 10});
-  const Sum i = b.Iter(0), k = b.Iter(1);
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
   b.Compute("twice", {{"i", 6}, {"k", 10}}, {T, {i, k}}, b.Add(b.Load(X, {i, k}), b.Load(X, {i, k})));
   b.Reduce("argmax", {{"i", 6}, {"k", 10, IterKind::kReduction}}, b.ArgMonoid(Monoid::Kind::kMax, type, type),
            {{V, {i}}, {P, {i}}}, {b.Load(T, {i, k}), b.Cast(type, b.Index(k))});

@@ -37,7 +37,7 @@ std::string After(const std::function<void(Program&, const Broken&)>& damage) {
   return std::string(status.message());
 }
 
-Mark& BindingOf(Program& p, Id block) { return p.marks[p.iters[p.block(block).iters.begin].binding]; }
+IndexMark& BindingOf(Program& p, Id block) { return p.marks[p.iters[p.block(block).iters.begin].binding]; }
 
 TEST(Verify, AcceptsWhatTheBuilderMakes) { EXPECT_TRUE(Verify(Chain().program).ok()); }
 
@@ -91,7 +91,7 @@ TEST(Verify, IndicesLieInTheirDimensions) {
 TEST(Verify, LoadsThatNoInstanceReachesMayLieAnywhere) {
   Builder b("never");
   const Id A = b.Input("A", DType::kF32, {4}), B = b.Output("B", DType::kF32, {4});
-  const Sum before = Sum::Constant(-1);
+  const IndexSum before = IndexSum::Constant(-1);
   b.Compute("never", {{"i", 4}}, {B, {b.Iter(0)}},
             b.Within({{before, 4}}, b.Load(A, {before}), b.Float(DType::kF32, 0)));
   EXPECT_TRUE(Verify(b.Finish()).ok());

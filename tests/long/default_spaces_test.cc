@@ -46,8 +46,8 @@ TEST_P(DefaultSpaces, ComputeWhatTheOriginalsCompute) {
 
 INSTANTIATE_TEST_SUITE_P(
     Machines, DefaultSpaces,
-    testing::Values(Machine{"cpu-avx2", 32, 16, 1, ""}, Machine{"cpu-avx512", 64, 32, 4, ""},
-                    Machine{"cpu-dots", 64, 32, 1,
+    testing::Values(Machine{"cpu dots=0", 32, 16, 1, ""}, Machine{"cpu dots=0", 64, 32, 4, ""},
+                    Machine{"cpu", 64, 32, 1,
                             "+avx512vnni,+avx512bf16,+avx10.2,+amx-int8,+amx-bf16,+amx-fp16"}));
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "backends/vendor/beside.h"
+#include "backends/vendor/paired_timing.h"
 #include "bench/fma_probe.h"
 #include "bench/tune_alone.h"
 #include "lang/program/builder.h"
@@ -34,7 +34,7 @@ Program Product(const Shape& s) {
   Builder b("product");
   const Id A = b.Input("A", DType::kF32, {s.m, s.k}), B = b.Input("B", DType::kF32, {s.k, s.n});
   const Id C = b.Output("C", DType::kF32, {s.m, s.n});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   b.Reduce("product", {{"i", s.m}, {"j", s.n}, {"k", s.k, IterKind::kReduction}}, Monoid::Kind::kSum,
            {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
   return b.Finish();

@@ -110,21 +110,21 @@ TEST(QuietMachine, IsRelativeToAReferenceKernelThatTakesTwiceAsLongAsUndisturbed
 
 // Simulates a core that is shared for a while: the reference kernel takes twice as long, but this kernel does
 // not.
-TEST(QuietMachine, TellsSamplesOfACalmCoreWhereThereAreEnough) {
+TEST(QuietMachine, ReportsSamplesOfAQuietCoreWhereThereAreEnough) {
   RunRequest request = Spin(500e-6);
   request.timing.runs = 20;
   const RunRequest reference = Spin("n % 80 < 40 ? 40e-6 : 20e-6");
   request.reference_kernel = ReferenceKernel{.kernel = reference.kernel, .seconds = 20e-6};
   const RunResult result = RunOne(request);
   ASSERT_EQ(Name(result), "ok") << result.detail;
-  EXPECT_TRUE(result.calm);
+  EXPECT_TRUE(result.quiet);
   EXPECT_GE(result.seconds.size(), 10u);
   for (const double seconds : result.seconds) EXPECT_GT(seconds, 400e-6);
-  EXPECT_GE(result.taken.size(), 4 * result.seconds.size());
+  EXPECT_GE(result.raw_samples.size(), 4 * result.seconds.size());
   std::vector<double> slowdowns;
-  for (size_t i = 0; i < result.taken.size(); i += 2) {
-    EXPECT_GT(result.taken[i], 450e-6);
-    slowdowns.push_back(result.taken[i + 1]);
+  for (size_t i = 0; i < result.raw_samples.size(); i += 2) {
+    EXPECT_GT(result.raw_samples[i], 450e-6);
+    slowdowns.push_back(result.raw_samples[i + 1]);
   }
   EXPECT_NEAR(*std::min_element(slowdowns.begin(), slowdowns.end()), 1, 0.1);
   EXPECT_GT(*std::max_element(slowdowns.begin(), slowdowns.end()), 1.5);

@@ -7,10 +7,10 @@
 #include "backends/lower/passes/decompose_reductions.h"
 #include "backends/lower/passes/plan.h"
 #include "backends/lower/passes/share_storage.h"
-#include "backends/lower/passes/short_loops.h"
+#include "backends/lower/passes/unroll_short_loops.h"
 #include "lang/analysis/loops.h"
 #include "lang/reference/interpreter.h"
-#include "lang/schedule/dissolve.h"
+#include "lang/schedule/inline_nested_blocks.h"
 #include "lang/text/text.h"
 #include "testing/random_program.h"
 #include "tests/support/random_steps.h"
@@ -66,11 +66,11 @@ for a < <tiles> { for b < 8 vectorized { block pad {
       {{"<columns>", absl::StrCat(columns)},
        {"<padded>", absl::StrCat(columns + 2)},
        {"<tiles>", absl::StrCat((columns + 2) / 8)}}));
-  WriteOutShortLoops(p, MakePlan(p), 32);
+  UnrollShortLoops(p, MakePlan(p), 32);
   return p.loop(LoopsBelow(p, kRoot)[0]).kind == LoopKind::kUnrolled;
 }
 
-TEST(WriteOutShortLoops, DoesSoWithFewTilesOfAPaddedRow) {
+TEST(UnrollShortLoops, DoesSoWithFewTilesOfAPaddedRow) {
   EXPECT_TRUE(WritesOutTilesOf(30));
   EXPECT_FALSE(WritesOutTilesOf(100 * 8 - 2));
 }
@@ -117,10 +117,10 @@ TEST(LowerPasses, KeepWhatRandomProgramsCompute) {
     }
     if (!Validate(state.program, Target()).ok) continue;
     Program p = state.program;
-    DissolveNests(p);
+    InlineNestedBlocks(p);
     DecomposeReductions(p);
     Plan plan = MakePlan(p);
-    WriteOutShortLoops(p, plan, 32);
+    UnrollShortLoops(p, plan, 32);
     ShareStorage(p, plan);
     const auto found = kiln::Run(p, inputs);
     ASSERT_TRUE(found.ok()) << "seed " << seed << ": " << found.status() << ToString(p);

@@ -12,7 +12,7 @@ Program Chain() {
   Builder b("chain");
   const Id a = b.Input("A", DType::kF32, {8}), d = b.Output("D", DType::kF32, {8});
   const Id x = b.Temporary("B", DType::kF32, {8}), y = b.Temporary("C", DType::kF32, {8});
-  const Sum i = Builder::Iter(0);
+  const IndexSum i = Builder::Iter(0);
   b.Compute("add", {{"i", 8}}, {x, {i}}, b.Add(b.Load(a, {i}), b.Float(DType::kF32, 1)));
   b.Compute("square", {{"i", 8}}, {y, {i}}, b.Mul(b.Load(x, {i}), b.Load(x, {i})));
   b.Compute("sum", {{"i", 8}}, {d, {i}}, b.Add(b.Load(y, {i}), b.Load(x, {i})));

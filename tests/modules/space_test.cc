@@ -14,7 +14,7 @@ Program Matmul() {
   Builder b("matmul");
   const Id x = b.Input("A", DType::kF32, {64, 64}), y = b.Input("B", DType::kF32, {64, 64});
   const Id z = b.Output("C", DType::kF32, {64, 64});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
   b.Reduce("matmul", {{"i", 64}, {"j", 64}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {z, {i, j}},
            b.Mul(b.Load(x, {i, k}), b.Load(y, {k, j})));
   return b.Finish();
@@ -63,10 +63,9 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
   EXPECT_EQ(
       ErrorOf("each-block(auto-inlin)"),
       "space:1:22: there is no module \"auto-inlin\"; known are each-block, add-rfactor, auto-inline, "
-      "channels-in-blocks, cpu, cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
-      "multi-level-tiling-with-intrinsic, pad-to-tile, "
-      "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, "
-      "skip-padding, skip-zeros, stream-results, vectorize-rows");
+      "cpu, drop-padded-terms, inline-constant-scalars, multi-level-tiling, "
+      "multi-level-tiling-with-intrinsic, nchwc-layout, non-temporal-stores, pad-to-tile, "
+      "parallelize-vectorize-unroll, pin, random-compute-location, row-blocking, skip-zeros, vectorize-rows");
   EXPECT_EQ(ErrorOf("auto-inline"),
             "space:1:12: auto-inline is a module of a block; write each-block(auto-inline)");
   EXPECT_EQ(ErrorOf("each-block(cpu)"),
@@ -82,10 +81,9 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
   EXPECT_EQ(
       ErrorOf(""),
       "space:1:1: there is no module \"\"; known are each-block, add-rfactor, auto-inline, "
-      "channels-in-blocks, cpu, cpu-avx2, cpu-avx512, cpu-dots, inline-constant-scalars, multi-level-tiling, "
-      "multi-level-tiling-with-intrinsic, pad-to-tile, "
-      "parallelize-vectorize-unroll, pin, random-compute-location, rows-at-once, "
-      "skip-padding, skip-zeros, stream-results, vectorize-rows");
+      "cpu, drop-padded-terms, inline-constant-scalars, multi-level-tiling, "
+      "multi-level-tiling-with-intrinsic, nchwc-layout, non-temporal-stores, pad-to-tile, "
+      "parallelize-vectorize-unroll, pin, random-compute-location, row-blocking, skip-zeros, vectorize-rows");
 }
 
 TEST(Space, OptionsAllowWhatTheirModulesSay) {
@@ -109,7 +107,7 @@ TEST(Space, OptionsAllowWhatTheirModulesSay) {
        {"each-block(auto-inline into-consumer=2)", "each-block(auto-inline disallow=exp,tanhh)",
         "each-block(multi-level-tiling-with-intrinsic families=vnnni)",
         "each-block(add-rfactor max-jobs-per-core=0)", "each-block(pad-to-tile waste-percent=-1)",
-        "each-block(rows-at-once most=0)", "each-block(stream-results caches=-4)",
+        "each-block(row-blocking max-rows=0)", "each-block(non-temporal-stores l2-multiple=-4)", "cpu dots=2",
         "vectorize-rows lanes=8,-8", "parallelize-vectorize-unroll max-unroll=-1",
         "parallelize-vectorize-unroll max-jobs-per-core=0"})
     EXPECT_THAT(ErrorOf(wrong), testing::HasSubstr("; it takes ")) << wrong;

@@ -12,7 +12,7 @@ using namespace kiln;
 int main() {
   Builder b("twice");
   const Id x = b.Input("X", DType::kF32, {64, 96}), y = b.Output("Y", DType::kF32, {64, 96});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1);
   const Id value = b.Load(x, {i, j});
   b.Compute("twice", {{"i", 64}, {"j", 96}}, {y, {i, j}}, b.Add(value, value));
   const Program program = b.Finish();

@@ -71,11 +71,11 @@ std::string RowsOfExp(int first) {
 
 TEST(Candidate, WhoseMaximumIsWrongIsFoundWithWideInputs) {
   RunRequest original = Request(RowsOfExp(0));
-  original.wide = {.sets = 20, .write_reference_to = TestFolder() / "wide"};
+  original.stress = {.sets = 20, .write_reference_to = TestFolder() / "wide"};
   ASSERT_EQ(Name(RunOne(original)), "ok");
   for (const int first : {0, 1, 50}) {
     RunRequest request = Request(RowsOfExp(first));
-    request.wide = {.sets = 20, .reference = original.wide.write_reference_to};
+    request.stress = {.sets = 20, .reference = original.stress.write_reference_to};
     const RunResult result = RunOne(request);
     EXPECT_EQ(Name(result), first == 0 ? "ok" : "wrong_result") << result.detail;
     if (first > 0)
@@ -89,12 +89,12 @@ TEST(Candidate, NeedNotBeFiniteWhereRoundingDecides) {
   RunRequest original = Request(
       "#include <math.h>\nint f(float* a, float* b) { for (int i = 0; i < 1000; ++i) b[i] = expf(a[i] / 32); "
       "return 0; }");
-  original.wide = {.sets = 4, .write_reference_to = TestFolder() / "exp"};
+  original.stress = {.sets = 4, .write_reference_to = TestFolder() / "exp"};
   ASSERT_EQ(Name(RunOne(original)), "ok");
   RunRequest larger = Request(
       "#include <math.h>\nint f(float* a, float* b) { for (int i = 0; i < 1000; ++i) b[i] = expf(a[i] / 30); "
       "return 0; }");
-  larger.wide = {.sets = 4, .reference = original.wide.write_reference_to};
+  larger.stress = {.sets = 4, .reference = original.stress.write_reference_to};
   const RunResult result = RunOne(larger);
   EXPECT_EQ(Name(result), "ok") << result.detail;
 }

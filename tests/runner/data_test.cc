@@ -68,7 +68,7 @@ TEST(InputData, KnowsWhatIsNoDType) {
   EXPECT_TRUE(IsFloatDType("bf16"));
 }
 
-TEST(WideData, HasALargestNumberThatIsFarFromTheSecond) {
+TEST(StressData, HasALargestNumberThatIsFarFromTheSecond) {
   for (const auto& [dtype, far] :
        std::map<std::string, double>{{"f64", 710}, {"f32", 90}, {"f16", 90}, {"bf16", 90}}) {
     const int64_t size = DTypeBytes(dtype);
@@ -76,7 +76,7 @@ TEST(WideData, HasALargestNumberThatIsFarFromTheSecond) {
       std::vector<char> bytes(static_cast<size_t>(n * size));
       int apart = 0;
       for (uint64_t seed = 0; seed < 100; ++seed) {
-        FillWide(seed, 0, dtype, 1.25, n, bytes.data());
+        FillStress(seed, 0, dtype, 1.25, n, bytes.data());
         std::vector<double> values;
         for (int64_t i = 0; i < n; ++i) values.push_back(LoadElement(dtype, bytes.data(), i));
         std::partial_sort(values.begin(), values.begin() + 2, values.end(), std::greater());
@@ -88,10 +88,10 @@ TEST(WideData, HasALargestNumberThatIsFarFromTheSecond) {
   }
 }
 
-TEST(WideData, IsScaled) {
+TEST(StressData, IsScaled) {
   double once[10], twice[10];
-  FillWide(3, 1, "f64", 1, 10, once);
-  FillWide(3, 1, "f64", 2, 10, twice);
+  FillStress(3, 1, "f64", 1, 10, once);
+  FillStress(3, 1, "f64", 2, 10, twice);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(2 * once[i], twice[i]);
 }
 

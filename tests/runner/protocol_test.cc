@@ -40,7 +40,7 @@ TEST(Protocol, WhatIsEncodedIsDecoded) {
   const RunResult result{.status = RunStatus::kTimedOut,
                          .detail = "x",
                          .seconds = {1, 2},
-                         .calm = true,
+                         .quiet = true,
                          .slowdown = 3,
                          .least_slowdown = 0.5,
                          .retaken = 5,

@@ -53,7 +53,7 @@ TEST(Timing, IsNotShorterWhereTheReferenceKernelWasStopped) {
   ASSERT_EQ(Name(result), "ok") << result.detail;
   std::vector<double> seconds = result.seconds;
   std::sort(seconds.begin(), seconds.end());
-  EXPECT_GT(seconds[seconds.size() / 2], 250e-6);  // of calm samples half are told
+  EXPECT_GT(seconds[seconds.size() / 2], 250e-6);  // of quiet samples half are told
 }
 
 TEST(Timing, TakesSamplesAgainDuringWhichAnotherHadTheCore) {

@@ -151,11 +151,11 @@ TEST(Batch, GivesAShareToWhatTheModelDoubtsMost) {
   std::vector<Candidate> candidates;
   for (int i = 0; i < 400; ++i) {
     candidates.push_back(At(10000 + i, i, i));
-    candidates.back().doubt = i;
+    candidates.back().uncertainty = i;
   }
   int doubted = 0;
   const BatchOptions options{
-      .size = 100, .random_share = 0, .neighbour_share = 0, .doubt_share = 0.2, .diversity = 0};
+      .size = 100, .random_share = 0, .neighbour_share = 0, .uncertainty_share = 0.2, .diversity = 0};
   for (const Picked& picked : Select(candidates, options)) doubted += picked.candidate.energy >= 300;
   EXPECT_GT(doubted, 10);
   EXPECT_LT(doubted, 35);

@@ -61,8 +61,9 @@ INSTANTIATE_TEST_SUITE_P(
 // The real step with another formula for log α.
 StepFunction WithAlpha(const SearchSpace& space,
                        double (*log_alpha)(const Move&, double from, double to, double temperature)) {
-  return [&space, log_alpha, judge = space.make_judge()](const Point& from, double temperature, Dice& dice) {
-    const Move move = Propose(space, judge, from, 0.2, dice);
+  return [&space, log_alpha, prefilter = space.make_prefilter()](const Point& from, double temperature,
+                                                                 Dice& dice) {
+    const Move move = Propose(space, prefilter, from, 0.2, dice);
     if (move.to == nullptr) return std::shared_ptr<const Point>();
     const double here = toy::Energy(CandidateOf(from, 0)), there = toy::Energy(CandidateOf(*move.to, 0));
     const double alpha = std::exp(log_alpha(move, here, there, temperature));
@@ -113,11 +114,11 @@ TEST(ChainMutant, ThatIgnoresTheTemperatureFailsOnNested) {
 
 TEST(ChainMutant, ThatRetriesWhatIsRefusedFailsOnRefusing) {
   const SearchSpace space = toy::Refusing();
-  const StepFunction step = [&, judge = space.make_judge()](const Point& from, double temperature,
-                                                            Dice& dice) {
+  const StepFunction step = [&, prefilter = space.make_prefilter()](const Point& from, double temperature,
+                                                                    Dice& dice) {
     Move move;
     dice.Until([&] {
-      move = Propose(space, judge, from, 0.2, dice);
+      move = Propose(space, prefilter, from, 0.2, dice);
       return move.to != nullptr;
     });
     const double here = toy::Energy(CandidateOf(from, 0)), there = toy::Energy(CandidateOf(*move.to, 0));
@@ -144,11 +145,11 @@ class KeepIfContained final : public Chooser {
   Dice& dice_;
 };
 
-std::shared_ptr<const Point> Judged(const Judge& judge, const Point& from, int sketch,
-                                    absl::StatusOr<Replayed> replayed, Move move, double temperature,
-                                    Dice& dice) {
+std::shared_ptr<const Point> Prefiltered(const Prefilter& prefilter, const Point& from, int sketch,
+                                         absl::StatusOr<Replayed> replayed, Move move, double temperature,
+                                         Dice& dice) {
   Point point{sketch, *std::move(replayed), {}};
-  if (!judge(point.replayed, point.features).ok()) return nullptr;
+  if (!prefilter(point.replayed, point.features).ok()) return nullptr;
   move.to = std::make_shared<const Point>(std::move(point));
   const double here = toy::Energy(CandidateOf(from, 0)), there = toy::Energy(CandidateOf(*move.to, 0));
   return Accept(move, here, there, temperature, dice) ? move.to : nullptr;
@@ -156,27 +157,27 @@ std::shared_ptr<const Point> Judged(const Judge& judge, const Point& from, int s
 
 TEST(ChainMutant, ThatKeepsWhatIsContainedFailsOnStructured) {
   const SearchSpace space = toy::Structured();
-  const StepFunction step = [&, judge = space.make_judge()](const Point& from, double temperature,
-                                                            Dice& dice) {
+  const StepFunction step = [&, prefilter = space.make_prefilter()](const Point& from, double temperature,
+                                                                    Dice& dice) {
     const int to = (from.sketch + 1 + static_cast<int>(dice.Below(2))) % 3;
     KeepIfContained chooser(from.replayed, dice);
-    return Judged(judge, from, to, Replay(space.sketches[to], space.original, space.target, chooser), Move(),
-                  temperature, dice);
+    return Prefiltered(prefilter, from, to, Replay(space.sketches[to], space.original, space.target, chooser),
+                       Move(), temperature, dice);
   };
   EXPECT_GT(WorstImbalance(space, step), kBroken);
 }
 
 TEST(ChainMutant, ThatKeepsWhatIsContainedFailsOnShared) {
   const SearchSpace space = toy::Shared();
-  const StepFunction step = [&, judge = space.make_judge()](const Point& from, double temperature,
-                                                            Dice& dice) {
+  const StepFunction step = [&, prefilter = space.make_prefilter()](const Point& from, double temperature,
+                                                                    Dice& dice) {
     const ReplayedSite& first = from.replayed.sites[0];
     const Distribution::Proposal proposed = first.distribution.Propose(first.decision, dice);
     KeepIfContained others(from.replayed, dice);
     OverrideChooser chooser({{"i", proposed.to}}, others);
     Move move;
     move.log_proposal = proposed.log_backward - proposed.log_forward;
-    return Judged(judge, from, 0, ReplayFrom(from.replayed, 0, chooser), move, temperature, dice);
+    return Prefiltered(prefilter, from, 0, ReplayFrom(from.replayed, 0, chooser), move, temperature, dice);
   };
   EXPECT_GT(WorstImbalance(space, step), kBroken);
 }

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "search/cost/random_model.h"
-#include "search/propose/judge.h"
+#include "search/propose/prefilter.h"
 #include "search/sampler/prior.h"
 #include "tests/search/exact_chain.h"
 
@@ -14,10 +14,10 @@ namespace {
 
 TEST(Descent, VisitsEveryValueOfEverySiteAndEverySketchOnce) {
   SearchSpace space = toy::Structured();
-  space.make_judge = [target = space.target] { return MakeJudge(target); };
+  space.make_prefilter = [target = space.target] { return MakePrefilter(target); };
   ThreadPool pool(2);
   RandomDice dice(Engine{1});
-  const Point centre = DrawValid(space, space.make_judge(), 2, dice).value();
+  const Point centre = DrawValid(space, space.make_prefilter(), 2, dice).value();
   const RandomModel model(1);
   const auto found = Neighbourhood({space, 1, 0, 0, pool}, {CandidateOf(centre, 0)}, model);
   ASSERT_TRUE(found.ok()) << found.status();

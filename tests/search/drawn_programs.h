@@ -4,8 +4,8 @@
 #include "search/cost/cost_model.h"
 #include "search/features/kinds.h"
 #include "search/measure/simulated_machine.h"
-#include "search/propose/judge.h"
-#include "search/propose/knowledge.h"
+#include "search/propose/measured_history.h"
+#include "search/propose/prefilter.h"
 #include "search/sampler/chain.h"
 #include "tests/search/tiling_space.h"
 
@@ -33,16 +33,16 @@ struct DrawnPrograms {
 };
 
 inline DrawnPrograms DrawPrograms(const Program& program, int count, FeatureKind kind, uint64_t seed) {
-  SearchSpace space{program, Target(), {}, [kind] { return MakeJudge(Target(), kind); }};
+  SearchSpace space{program, Target(), {}, [kind] { return MakePrefilter(Target(), kind); }};
   const Enumeration enumerated = *Enumerate(TilingSpace, program, space.target);
   for (const Sketch& sketch : enumerated.sketches) space.sketches.push_back(sketch.trace);
-  const Judge judge = space.make_judge();
+  const Prefilter prefilter = space.make_prefilter();
   const SimulatedMachine machine{Target()};
   RandomDice dice(Engine{seed});
   DrawnPrograms drawn;
   std::vector<double> seconds;
   while (drawn.features.programs() < count) {
-    const absl::StatusOr<Point> point = DrawPoint(space, judge, dice);
+    const absl::StatusOr<Point> point = DrawPoint(space, prefilter, dice);
     if (!point.ok()) continue;
     drawn.features.Append(point->features);
     seconds.push_back(machine.Seconds(point->replayed.program()));

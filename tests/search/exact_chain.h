@@ -29,8 +29,9 @@ using StepFunction =
 
 // The step that search/sampler/population.cc makes with each chain.
 inline StepFunction RealStep(const SearchSpace& space, double structure = 0.2) {
-  return [&space, structure, judge = space.make_judge()](const Point& from, double temperature, Dice& dice) {
-    const Move move = Propose(space, judge, from, structure, dice);
+  return [&space, structure, prefilter = space.make_prefilter()](const Point& from, double temperature,
+                                                                 Dice& dice) {
+    const Move move = Propose(space, prefilter, from, structure, dice);
     if (move.to == nullptr) return std::shared_ptr<const Point>();
     const double here = Energy(CandidateOf(from, 0)), there = Energy(CandidateOf(*move.to, 0));
     return Accept(move, here, there, temperature, dice) ? move.to : nullptr;
@@ -41,11 +42,11 @@ class ExactChain {
  public:
   // Finds the points with their prior probabilities.
   explicit ExactChain(const SearchSpace& space) {
-    const Judge judge = space.make_judge();
+    const Prefilter prefilter = space.make_prefilter();
     EnumeratingDice dice;
     double total = 0;
     do {
-      absl::StatusOr<Point> point = DrawPoint(space, judge, dice);
+      absl::StatusOr<Point> point = DrawPoint(space, prefilter, dice);
       if (!point.ok()) continue;
       total += dice.probability();
       const auto [at, fresh] = index_.emplace(KeyOf(*point), static_cast<int>(points_.size()));

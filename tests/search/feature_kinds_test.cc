@@ -22,7 +22,7 @@ TEST(FeatureKinds, HaveNames) {
 }
 
 std::vector<float> ContextOf(const Program& program) {
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(program);
   Footprints footprints;
   footprints.Read(nests);

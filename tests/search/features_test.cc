@@ -179,7 +179,7 @@ TEST(Features, LeaveOutWhatIsPrepared) {
   Builder b("scaled");
   const Id w = b.Constant("W", DType::kF32, {8}), x = b.Input("X", DType::kF32, {8}),
            y = b.Output("Y", DType::kF32, {8}), square = b.Temporary("S", DType::kF32, {8});
-  const Sum i = Builder::Iter(0);
+  const IndexSum i = Builder::Iter(0);
   b.Compute("square", {{"i", 8}}, {square, {i}}, b.Mul(b.Load(w, {i}), b.Load(w, {i})));
   b.Compute("scale", {{"i", 8}}, {y, {i}}, b.Mul(b.Load(x, {i}), b.Load(square, {i})));
   Schedule s = Scheduled(b.Finish());
@@ -194,7 +194,7 @@ TEST(Features, AreFiniteNamedOnceAndAcceptedByTheCostModel) {
   EXPECT_EQ(std::set<std::string>(FeatureNames().begin(), FeatureNames().end()).size(),
             FeatureNames().size());
   const TiledMatmul m(Matmul(64, 64, 64), SmallTarget(), {{4, 4, 4}, {2, 2, 16}, {4, 16}}, true);
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(m.program());
   FeatureBatch batch;
   FeatureExtractor extractor(SmallTarget());

@@ -66,7 +66,7 @@ TEST(Forest, RefusesTreesThatAreNone) {
   EXPECT_EQ(why({Leaf(kInf)}), "tree 0, node 0: its value inf is not finite");
   EXPECT_EQ(why({Split(0, std::nanf("")), Leaf(0), Leaf(0)}), "tree 0, node 0: its value nan is not finite");
   std::vector<Node> deep;  // each split has a leaf and the next split
-  for (int i = 0; i < Forest::kMostLevels; ++i) deep.insert(deep.end(), {Split(0, 0), Leaf(0)});
+  for (int i = 0; i < Forest::kMaxLevels; ++i) deep.insert(deep.end(), {Split(0, 0), Leaf(0)});
   std::swap(deep[0], deep[1]);
   deep.insert(deep.begin(), Split(0, 0));
   deep.push_back(Leaf(0));

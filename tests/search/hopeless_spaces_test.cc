@@ -8,7 +8,7 @@
 #include "search/cost/xgboost_model.h"
 #include "search/database/memory_store.h"
 #include "search/measure/simulated_machine.h"
-#include "search/propose/judge.h"
+#include "search/propose/prefilter.h"
 #include "search/run/tune.h"
 #include "tests/search/tiling_space.h"
 #include "tests/search/toy_spaces.h"
@@ -48,15 +48,15 @@ struct Faults {
     };
   }
 
-  std::function<Judge()> Judges() const {
+  std::function<Prefilter()> Prefilters() const {
     return [share = refused] {
-      return [share, judge = MakeJudge(Target())](const Replayed& replayed, FeatureSet& features) {
+      return [share, prefilter = MakePrefilter(Target())](const Replayed& replayed, FeatureSet& features) {
         int64_t sum = 1;
         for (const ReplayedSite& site : replayed.sites) {
           for (const int64_t factor : site.decision) sum = sum * 31 + factor;
         }
         if (static_cast<double>(sum % 1009) < 1009 * share) return absl::FailedPreconditionError("refused");
-        return judge(replayed, features);
+        return prefilter(replayed, features);
       };
     };
   }
@@ -75,7 +75,7 @@ absl::StatusOr<std::vector<TuneResult>> TuneOne(const Faults& faults, int number
   options.strategy = faults.strategy;
   options.trials = 48;
   options.seed = static_cast<uint64_t>(number);
-  options.judge = faults.Judges();
+  options.prefilter = faults.Prefilters();
   options.search.population.chains = 16;
   options.search.population.steps = 8;
   options.clock = &clock;

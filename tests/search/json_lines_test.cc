@@ -42,7 +42,7 @@ TEST(JsonLines, PrintsOneRowALine) {
   FillExample(*store);
   RecordRow record = ExampleRecord(1, 1, 3, {0.1, 5e-324});
   record.trace = "\xff";
-  record.taken = {0.1, 1, 0.3, 1.5};
+  record.raw_samples = {0.1, 1, 0.3, 1.5};
   ASSERT_TRUE(store->AppendRecords(1, {record}, "").ok());
   EXPECT_EQ(Export(*store), kText);
 }
@@ -61,7 +61,7 @@ TEST(JsonLines, ImportsOnceHoweverOftenItIsRead) {
 TEST(JsonLines, ReadsRecordsWithoutWholeTimings) {
   const auto store = MakeMemoryStore();
   EXPECT_EQ(Import(*store, absl::StrReplaceAll(kText, {{",\"taken\":[0.1,1.0,0.3,1.5]", ""}}))->added, 1);
-  EXPECT_EQ(store->Get(1)->record.taken, std::vector<double>());
+  EXPECT_EQ(store->Get(1)->record.raw_samples, std::vector<double>());
 }
 
 TEST(JsonLines, ReadsOldSpellingsOfFlags) {
@@ -153,8 +153,8 @@ TEST(JsonLines, GivesBackEveryBitOfSamplesAndText) {
     RecordRow record = ExampleRecord(1, 1, 0, samples);
     record.trace = bytes();
     record.error = bytes();
-    record.taken = samples;
-    if (record.taken.size() % 2 != 0) record.taken.pop_back();
+    record.raw_samples = samples;
+    if (record.raw_samples.size() % 2 != 0) record.raw_samples.pop_back();
     record.assumptions = bytes();
     record.place = bytes();
     record.facts = nlohmann::json{{"n", *rc::gen::arbitrary<int64_t>()}}.dump();

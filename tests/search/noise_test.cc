@@ -7,12 +7,13 @@ namespace kiln {
 namespace {
 
 TEST(Noise, QuietSamplesAreThoseThatNothingDisturbed) {
-  const std::vector<double> taken = {1e-3, 1.0, 1e-3, 1.05, 2e-3, 1.9, 1e-3, 1.02};  // seconds, slowdown
-  EXPECT_EQ(QuietOf(taken, RecordFlags::Parse("relative")).quiet, 3);
-  EXPECT_EQ(QuietOf(taken, RecordFlags::Parse("relative")).samples, 4);
-  EXPECT_EQ(QuietOf(taken, RecordFlags::Parse("relative preempted=3")).quiet, 1);
-  EXPECT_FALSE(QuietOf(taken, RecordFlags::Parse("relative preempted=3")).Mostly());
-  EXPECT_EQ(QuietOf(taken, RecordFlags::Parse("preempted=118")).quiet, 0);
+  const std::vector<double> raw_samples = {1e-3, 1.0, 1e-3, 1.05,
+                                           2e-3, 1.9, 1e-3, 1.02};  // seconds, slowdown
+  EXPECT_EQ(QuietOf(raw_samples, RecordFlags::Parse("relative")).quiet, 3);
+  EXPECT_EQ(QuietOf(raw_samples, RecordFlags::Parse("relative")).samples, 4);
+  EXPECT_EQ(QuietOf(raw_samples, RecordFlags::Parse("relative preempted=3")).quiet, 1);
+  EXPECT_FALSE(QuietOf(raw_samples, RecordFlags::Parse("relative preempted=3")).Mostly());
+  EXPECT_EQ(QuietOf(raw_samples, RecordFlags::Parse("preempted=118")).quiet, 0);
   EXPECT_TRUE(QuietOf({}, RecordFlags::Parse("preempted=118")).Mostly());  // nothing is known
 }
 
@@ -26,8 +27,11 @@ TEST(Noise, RaceAndSearchDifferByMoreThanAFifth) {
 // A simulated machine on which the first `disturbed` races take `factor` times as long, with these flags.
 class Busy final : public Measurer {
  public:
-  Busy(int disturbed, double factor, absl::string_view flags, std::vector<double> taken = {})
-      : disturbed_(disturbed), factor_(factor), flags_(RecordFlags::Parse(flags)), taken_(std::move(taken)) {}
+  Busy(int disturbed, double factor, absl::string_view flags, std::vector<double> raw_samples = {})
+      : disturbed_(disturbed),
+        factor_(factor),
+        flags_(RecordFlags::Parse(flags)),
+        raw_samples_(std::move(raw_samples)) {}
 
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
     return machine_.Measure(requests);
@@ -38,7 +42,7 @@ class Busy final : public Measurer {
     for (MeasureResult& result : results) {
       for (double& seconds : result.samples) seconds *= factor_;
       result.flags = flags_;
-      result.taken = taken_;
+      result.raw_samples = raw_samples_;
     }
     return results;
   }
@@ -50,7 +54,7 @@ class Busy final : public Measurer {
   const int disturbed_;
   const double factor_;
   const RecordFlags flags_;
-  const std::vector<double> taken_;
+  const std::vector<double> raw_samples_;
 };
 
 TuneResult TunedOn(Busy& machine) {
@@ -60,7 +64,7 @@ TuneResult TunedOn(Busy& machine) {
   return result;
 }
 
-TEST(Noise, ACalmRaceIsRunOnce) {
+TEST(Noise, AQuietRaceIsRunOnce) {
   Busy machine(0, 1, "");
   EXPECT_EQ(TunedOn(machine).flags.Print(), "race proven");
   EXPECT_EQ(machine.races, 1);

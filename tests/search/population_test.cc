@@ -40,12 +40,12 @@ class SumModel final : public CostModel {
 
 // The toy space whose only feature is minus the toy energy.
 SearchSpace WithFeatures(SearchSpace space) {
-  space.make_judge = [make = space.make_judge]() -> Judge {
-    return [judge = make()](const Replayed& replayed, FeatureSet& features) {
+  space.make_prefilter = [make = space.make_prefilter]() -> Prefilter {
+    return [prefilter = make()](const Replayed& replayed, FeatureSet& features) {
       Candidate at{0, {}, 0};
       for (const ReplayedSite& site : replayed.sites) at.decisions.push_back(site.decision);
       features = {1, {static_cast<float>(-toy::Energy(at))}};
-      return judge(replayed, features);
+      return prefilter(replayed, features);
     };
   };
   return space;

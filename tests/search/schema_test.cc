@@ -196,11 +196,11 @@ TEST(Schema, MigratesRecordsWithoutWholeTimings) {
   MakeFile(path, kVersion3);
   const auto store = OpenStore(path).value();
   EXPECT_EQ(Version(path + ".v3.bak"), 3);
-  EXPECT_EQ(store->Get(1)->record.taken, std::vector<double>());
+  EXPECT_EQ(store->Get(1)->record.raw_samples, std::vector<double>());
   RecordRow record = ExampleRecord(1, 1, 1, {1});
-  record.taken = {1, 1, 3, 1.5};
+  record.raw_samples = {1, 1, 3, 1.5};
   ASSERT_TRUE(store->AppendRecords(1, {record}, "state").ok());
-  EXPECT_EQ(store->Get(2)->record.taken, record.taken);
+  EXPECT_EQ(store->Get(2)->record.raw_samples, record.raw_samples);
 }
 
 TEST(Schema, MigratesRecordsThatDoNotSayWhatTheyAssume) {

@@ -38,7 +38,7 @@ inline RecordRow ExampleRecord(RowId workload, RowId target, int trial, std::vec
           .round = trial / 16,
           .trial = trial,
           .sketch = "tile=SSRSRS",
-          .trace = "kiln.trace v1\nb0 = get-block \"matmul\"\n",
+          .trace = "kiln.trace v2\nb0 = get-block \"matmul\"\n",
           .program_hash = ExampleHash('d'),
           .samples = std::move(samples),
           .status = "ok",

@@ -126,7 +126,7 @@ TEST_P(StoreContract, KeepsEveryFieldOfARecordAndTheStateOfItsRun) {
                    .trace = "trace",
                    .program_hash = ExampleHash('c'),
                    .samples = {0.1, 5e-324, 1.7976931348623157e308, 0},
-                   .taken = {5e-324, 1, 0.3, 1.5},
+                   .raw_samples = {5e-324, 1, 0.3, 1.5},
                    .status = "timed_out",
                    .error = "\xc3\x28 not UTF-8",
                    .lower_bound = true,

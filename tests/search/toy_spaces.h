@@ -16,7 +16,7 @@ namespace kiln::toy {
 inline Program Doubling(int64_t extent) {
   Builder b("doubling");
   const Id a = b.Input("A", DType::kF32, {extent}), c = b.Output("C", DType::kF32, {extent});
-  const Sum i = Builder::Iter(0);
+  const IndexSum i = Builder::Iter(0);
   b.Compute("double", {{"i", extent}}, {c, {i}}, b.Add(b.Load(a, {i}), b.Load(a, {i})));
   return b.Finish();
 }
@@ -39,7 +39,7 @@ inline SearchSpace Make(const Program& program, const SpaceFunction& function,
   const auto sketches = Enumerate(function, program, space.target);
   KILN_CHECK(sketches.ok(), sketches.status().ToString());
   for (const Sketch& sketch : sketches->sketches) space.sketches.push_back(sketch.trace);
-  space.make_judge = [refuses]() -> Judge {
+  space.make_prefilter = [refuses]() -> Prefilter {
     return [refuses](const Replayed& replayed, FeatureSet&) {
       Candidate at{0, {}, 0};
       for (const ReplayedSite& site : replayed.sites) at.decisions.push_back(site.decision);
@@ -104,7 +104,7 @@ inline SearchSpace Asymmetric() {
 inline SearchSpace Shared() {
   Builder b("doubling");
   const Id a = b.Input("A", DType::kF32, {12, 8}), c = b.Output("C", DType::kF32, {12, 8});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1);
   b.Compute("double", {{"i", 12}, {"j", 8}}, {c, {i, j}}, b.Add(b.Load(a, {i, j}), b.Load(a, {i, j})));
   return Make(b.Finish(), [](Schedule& s) {
     const std::vector<Loop> loops = s.GetLoops(s.GetBlock("double"));

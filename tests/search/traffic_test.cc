@@ -11,7 +11,7 @@ namespace {
 constexpr Cache kCache = {.bytes = 32 << 10, .way_bytes = 4 << 10};
 
 Traffic Of(const Program& program) {
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(program);
   Footprints feet;
   feet.Read(nests);

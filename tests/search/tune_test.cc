@@ -123,7 +123,7 @@ TEST(Tune, BeginsWithTracesOfItsUsers) {
   const auto before = MakeMemoryStore(), store = MakeMemoryStore();
   MustTune(Small(16, 7), machine, *before);
   const Trace known = ParseTrace(RecordsOf(*before)[9].trace).value();
-  const Trace own = ParseTrace(R"(kiln.trace v1
+  const Trace own = ParseTrace(R"(kiln.trace v2
 b0 = get-block "matmul"
 l0, l1, l2 = get-loops b0
 v0 = sample-perfect-tile l1 n=2 innermost=64 @mine -> 4 32
@@ -150,7 +150,7 @@ TEST(Tune, SaysThatATraceToStartFromFitsNoTask) {
   SimulatedMachine machine{Target()};
   const auto store = MakeMemoryStore();
   TuneOptions options = Small(16, 1);
-  options.start = {ParseTrace("kiln.trace v1\nb0 = get-block \"conv\"\n").value()};
+  options.start = {ParseTrace("kiln.trace v2\nb0 = get-block \"conv\"\n").value()};
   const auto results = Tune(OneTask(), TilingSpace, Target(), options, machine, *store);
   EXPECT_EQ(results.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(results.status().message(),
@@ -394,7 +394,7 @@ TEST(Tune, SaysWhichTaskHasNoProgramToMeasure) {
   SimulatedMachine machine{Target()};
   const auto store = MakeMemoryStore();
   TuneOptions options = Small(16, 1);
-  options.judge = [] {
+  options.prefilter = [] {
     return [](const Replayed&, FeatureSet&) { return absl::FailedPreconditionError("no"); };
   };
   const auto results = Tune(OneTask(), TilingSpace, Target(), options, machine, *store);
@@ -460,7 +460,7 @@ TEST(Tune, KeepsWholeTimings) {
   MustTune(Small(48, 1), machine, *store);
   std::set<size_t> lengths;
   for (const RecordRow& record : RecordsOf(*store)) {
-    EXPECT_EQ(record.taken.size(), 2 * record.samples.size());
+    EXPECT_EQ(record.raw_samples.size(), 2 * record.samples.size());
     lengths.insert(record.samples.size());
   }
   EXPECT_GE(lengths.size(), 3u);

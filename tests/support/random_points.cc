@@ -5,12 +5,12 @@
 namespace kiln::proof {
 namespace {
 
-Sum RandomSum(Dice& dice, const Points& points) {
+IndexSum RandomSum(Dice& dice, const Points& points) {
   constexpr int64_t kScales[] = {1, 1, 1, 2, 3, 4, 6, -1, -2}, kDivisors[] = {2, 3, 4};
-  Sum sum = Sum::Constant(dice.Below(4) - 1);
+  IndexSum sum = IndexSum::Constant(dice.Below(4) - 1);
   const auto variables = static_cast<int64_t>(points.variables.size());
   for (int64_t n = 1 + dice.Below(3); n > 0; --n) {
-    Split split{Source::Iter(static_cast<int32_t>(dice.Below(variables)))};
+    IndexSplit split{Source::Iter(static_cast<int32_t>(dice.Below(variables)))};
     split.scale = kScales[dice.Below(9)];
     if (dice.Flip(0.25)) split.lower = kDivisors[dice.Below(3)];
     if (dice.Flip(0.25)) split.extent = kDivisors[dice.Below(3)];
@@ -27,7 +27,7 @@ Relation RandomRelation(Dice& dice, int results) {
     r.points.conditions.push_back({RandomSum(dice, r.points), 1 + dice.Below(10)});
   for (int i = 0; i < results; ++i) {
     const int32_t any = static_cast<int32_t>(dice.Below(static_cast<int64_t>(r.points.variables.size())));
-    r.results.push_back(dice.Flip(0.5) ? Sum::Of(Source::Iter(any)) : RandomSum(dice, r.points));
+    r.results.push_back(dice.Flip(0.5) ? IndexSum::Of(Source::Iter(any)) : RandomSum(dice, r.points));
   }
   return r;
 }
@@ -42,7 +42,7 @@ std::string ToString(const Relation& r) {
   }
   for (const Condition& c : r.points.conditions)
     absl::StrAppend(&text, " | 0 <= ", kiln::ToString(c.value, name), " < ", c.extent);
-  for (const Sum& sum : r.results) absl::StrAppend(&text, " -> ", kiln::ToString(sum, name));
+  for (const IndexSum& sum : r.results) absl::StrAppend(&text, " -> ", kiln::ToString(sum, name));
   return text + " }";
 }
 
@@ -54,7 +54,7 @@ RandomQuestion DrawQuestion(Dice& dice) {
   q.f = RandomRelation(dice, results);
   for (int64_t n = 1 + dice.Below(2); n > 0; --n) q.g.push_back(RandomRelation(dice, results));
   for (size_t v = 0; v < q.f.points.variables.size(); ++v) {
-    if (dice.Flip(0.5)) q.variables.push_back(Sum::Of(Source::Iter(static_cast<int32_t>(v))));
+    if (dice.Flip(0.5)) q.variables.push_back(IndexSum::Of(Source::Iter(static_cast<int32_t>(v))));
   }
   return q;
 }

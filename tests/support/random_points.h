@@ -12,7 +12,7 @@ namespace kiln::proof {
 struct RandomQuestion {
   Relation f;
   std::vector<Relation> g;
-  std::vector<Sum> variables;
+  std::vector<IndexSum> variables;
 };
 RandomQuestion DrawQuestion(Dice& dice);
 std::string ToString(const RandomQuestion& question);

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
-#include "lang/analysis/restrictions.h"
 #include "lang/patterns/match.h"
 #include "tests/support/tiny_intrinsics.h"
 

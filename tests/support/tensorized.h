@@ -18,7 +18,7 @@ inline Program Product(const IntrinsicFamily& family, DType a, DType c, bool uns
   Builder b("product");
   const int64_t m = rows > 0 ? rows : 2 * family.m, n = 2 * family.n, k = 3 * family.k;
   const Id A = b.Input("A", a, {m, k}), B = b.Input("B", a, {n, k}), C = b.Output("C", c, {m, n});
-  const Sum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
   const Id left = b.Make(unsigned_a ? Op::kCastUnsigned : Op::kCast, c, b.Load(A, {i, l}));
   b.Reduce("product", {{"i", m}, {"j", n}, {"k", k, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(left, b.Cast(c, b.Load(B, {j, l}))));

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/examples/matmul.mlir";
 
 constexpr char kTiled[] =
-    "kiln.trace v1\n"
+    "kiln.trace v2\n"
     "b0 = get-block \"matmul\"\n"
     "l0, l1, l2 = get-loops b0\n"
     "l3, l4 = split l0 -1 7\n"
@@ -73,11 +73,11 @@ TEST(Check, NamesWhatARecordAssumes) {
 
 TEST(Check, SaysWhatIsNoTraceAndNoRecord) {
   const TemporaryFolder folder;
-  const Ran text = RunKiln({"check", kMatmul, folder.Write("bad.trace", "kiln.trace v1\nb0 = bake\n")});
+  const Ran text = RunKiln({"check", kMatmul, folder.Write("bad.trace", "kiln.trace v2\nb0 = bake\n")});
   EXPECT_EQ(text.exit_code, 1);
   EXPECT_THAT(text.err, HasSubstr("bad.trace: trace:2:"));
   const Ran step =
-      RunKiln({"check", kMatmul, folder.Write("other.trace", "kiln.trace v1\nb0 = get-block \"other\"\n")});
+      RunKiln({"check", kMatmul, folder.Write("other.trace", "kiln.trace v2\nb0 = get-block \"other\"\n")});
   EXPECT_EQ(step.exit_code, 1);
   EXPECT_THAT(step.err, HasSubstr("step 0 does not apply"));
   EXPECT_EQ(RunKiln({"check", kMatmul}).exit_code, 2);

@@ -154,7 +154,7 @@ TEST(InterruptedCommands, EndWithTheCommandThatGoesOn) {
   const TemporaryFolder folder;
   const std::string pipe = folder / "pipe.mlir";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  const std::string trace = folder.Write("a.trace", "kiln.trace v1\n"), db = folder / "kiln.db";
+  const std::string trace = folder.Write("a.trace", "kiln.trace v2\n"), db = folder / "kiln.db";
   setenv("KILN_PHASES", "1", 1);
   const std::vector<std::string> lines[] = {{"space", pipe},
                                             {"tune", pipe, "--db", db},

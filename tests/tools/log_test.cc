@@ -84,8 +84,8 @@ TEST(StrategyOption, ReplayAndItsListGoTogether) {
   const TemporaryFolder folder;
   const std::pair<std::string, const char*> files[] = {
       {folder / "missing.trace", "missing.trace: there is no such file"},
-      {folder.Write("empty.trace", ""), "empty.trace:1:1: no trace; one begins with \"kiln.trace v1\""},
-      {folder.Write("bad.trace", "kiln.trace v1\nhello\n"), "bad.trace:2:1"},
+      {folder.Write("empty.trace", ""), "empty.trace:1:1: no trace; one begins with \"kiln.trace v2\""},
+      {folder.Write("bad.trace", "kiln.trace v2\nhello\n"), "bad.trace:2:1"},
   };
   for (const auto& [path, message] : files) {
     const Ran ran = RunKiln({"tune", kMatmul, "--strategy", "replay", "--replay", path});

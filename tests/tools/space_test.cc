@@ -27,7 +27,7 @@ std::string CodeOf(const std::string& page, int n = 0) {
 TEST(Space, ShowsTracesSitesAndSupport) {
   const Ran ran = RunKiln({"space", kMatmul});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("kiln.trace v1"));
+  EXPECT_THAT(ran.out, HasSubstr("kiln.trace v2"));
   EXPECT_THAT(ran.out, HasSubstr("support"));
   EXPECT_THAT(ran.out, HasSubstr("multi-level-tiling/matmul"));
 }

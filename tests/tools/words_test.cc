@@ -46,7 +46,7 @@ class Words : public testing::Test {
 
 TEST_F(Words, EveryCommandThatTakesAProgramTakesStandardInput) {
   folder_.Write("sum.mlir", kSum);
-  folder_.Write("none.trace", "kiln.trace v1\n");
+  folder_.Write("none.trace", "kiln.trace v2\n");
   const std::pair<const char*, const char*> lines[] = {
       {"kiln space - < sum.mlir", "sum   1 "},
       {"kiln tune - --trials 2 < sum.mlir", "sum\n  best "},
@@ -62,7 +62,7 @@ TEST_F(Words, EveryCommandThatTakesAProgramTakesStandardInput) {
 
 TEST_F(Words, AByteOrderMarkIsSkipped) {
   folder_.Write("sum.mlir", absl::StrCat(kMark, kSum));
-  folder_.Write("none.trace", absl::StrCat(kMark, "kiln.trace v1\n"));
+  folder_.Write("none.trace", absl::StrCat(kMark, "kiln.trace v2\n"));
   const Ran checked = Shell("kiln check sum.mlir none.trace");
   EXPECT_EQ(checked.out, "sum: proven\n") << checked.err;
   EXPECT_EQ(Shell("kiln check - none.trace < sum.mlir").exit_code, 0);
@@ -145,7 +145,7 @@ class Limits : public Words {
  protected:
   Limits() {
     folder_.Write("sum.mlir", kSum);
-    folder_.Write("none.trace", "kiln.trace v1\n");
+    folder_.Write("none.trace", "kiln.trace v2\n");
     EXPECT_EQ(Shell("kiln tune sum.mlir --trials 2").exit_code, 0);
   }
   static constexpr const char* kLines[] = {"kiln space sum.mlir",

@@ -15,7 +15,7 @@ inline Program Matmul(int64_t m = 32, int64_t n = 48, int64_t k = 64) {
   Builder b("matmul");
   const Id A = b.Input("A", DType::kF32, {m, k}), B = b.Input("B", DType::kF32, {k, n});
   const Id C = b.Output("C", DType::kF32, {m, n});
-  const Sum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
   b.Reduce("matmul", {{"i", m}, {"j", n}, {"k", k, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
            b.Mul(b.Load(A, {i, l}), b.Load(B, {l, j})));
   return b.Finish();
@@ -58,7 +58,7 @@ inline Trace Draw(void (*space)(Schedule&), const Program& program, uint64_t see
 }
 
 inline Trace Parsed(absl::string_view lines) {
-  absl::StatusOr<Trace> trace = ParseTrace(absl::StrCat("kiln.trace v1\n", lines));
+  absl::StatusOr<Trace> trace = ParseTrace(absl::StrCat("kiln.trace v2\n", lines));
   KILN_CHECK(trace.ok(), trace.status().ToString());
   return *std::move(trace);
 }

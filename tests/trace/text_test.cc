@@ -42,11 +42,19 @@ TEST(TraceText, NumbersAndTextKeepEveryBit) {
   EXPECT_EQ(*ParseTrace(Print(trace)), trace);
 }
 
+TEST(TraceText, TheFirstVersionIsReadAndPrintedAsTheSecond) {
+  const std::string steps = "v0 = sample-categorical values=[1 2] @a -> 1\n";
+  const auto first = ParseTrace(absl::StrCat("kiln.trace v1\n", steps, "rfactor-rows v0\n"));
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(Print(*first), absl::StrCat("kiln.trace v3\n", steps, "rfactor-lanes v0\n"));
+  EXPECT_EQ(*first, *ParseTrace(Print(*first)));
+}
+
 TEST(TraceText, MutationIsAOneLineDifference) {
   Trace trace = Parsed("v0 = sample-categorical values=[1 2] @a -> 1\n");
-  EXPECT_EQ(Print(trace), "kiln.trace v1\nv0 = sample-categorical values=[1 2] @a -> 1\n");
+  EXPECT_EQ(Print(trace), "kiln.trace v2\nv0 = sample-categorical values=[1 2] @a -> 1\n");
   trace.steps[0].decision = {2};
-  EXPECT_EQ(Print(trace), "kiln.trace v1\nv0 = sample-categorical values=[1 2] @a -> 2\n");
+  EXPECT_EQ(Print(trace), "kiln.trace v2\nv0 = sample-categorical values=[1 2] @a -> 2\n");
 }
 
 TEST(TraceText, CommentsEmptyLinesAndSpacesMeanNothing) {
@@ -59,30 +67,30 @@ TEST(TraceText, ErrorsSayWhereWhatAndWhatElse) {
   const std::vector<std::string> texts = {
       "",
       "kiln.trace v2\n",
-      "kiln.trace v1\nb0 = get-blok \"matmul\"\n",
-      "kiln.trace v1\nfrobnicate-everything\n",
-      "kiln.trace v1\nb1 = get-block \"matmul\"\n",
-      "kiln.trace v1\nl0 = get-block \"matmul\"\n",
-      "kiln.trace v1\nb0, = get-block \"matmul\"\n",
-      "kiln.trace v1\nb0 get-block \"matmul\"\n",
-      "kiln.trace v1\nb0 = get-block \"matmul\nl0 = get-loops b0\n",
-      "kiln.trace v1\nb0 = get-block nam=\"matmul\"\n",
-      "kiln.trace v1\nb0 = get-block \"a\" name=\"b\"\n",
-      "kiln.trace v1\nb0 = get-block \"a\"\nl0, l1 = get-loops b1\n",
-      "kiln.trace v1\nb0 = get-block \"a\"\nl0, l1 = get-loops l0\n",
-      "kiln.trace v1\nb0 = get-block \"a\"\nl0 = get-loops\n",
-      "kiln.trace v1\nb0 = get-block \"a\"\nl0 = get-loops b0 b0\n",
-      "kiln.trace v1\nb0 = get-block \"a\"\nl0 = get-loops b0\nv0 = sample-perfect-tile l0 n=four @i -> 1\n",
-      "kiln.trace v1\nb0 = get-block \"a\"\nl0 = get-loops b0\nv0 = sample-perfect-tile l0 -> 1 2\n",
-      "kiln.trace v1\nv0 = sample-categorical values=[1 x] @a -> 1\n",
-      "kiln.trace v1\nv0 = sample-categorical values=[1 2] @a -> one\n",
-      "kiln.trace v1\nv0 = sample-categorical values=[1 2] @a ->\n",
-      "kiln.trace v1\nv0 = sample-categorical values=[1 2] @a\nv1 = sample-categorical values=[1 2] @a\n",
-      "kiln.trace v1\nb0 = get-block \"a\" @site\n",
-      "kiln.trace v1\nb0 = get-block \"a\" -> 1\n",
-      "kiln.trace v1\nchoice \"c\" 3 of 3\n",
-      "kiln.trace v1\nchoice c 0 of 3\n",
-      "kiln.trace v1\nb0 = get-block \"a\"\nchoice \"c\" 0 of 3\n",
+      "kiln.trace v2\nb0 = get-blok \"matmul\"\n",
+      "kiln.trace v2\nfrobnicate-everything\n",
+      "kiln.trace v2\nb1 = get-block \"matmul\"\n",
+      "kiln.trace v2\nl0 = get-block \"matmul\"\n",
+      "kiln.trace v2\nb0, = get-block \"matmul\"\n",
+      "kiln.trace v2\nb0 get-block \"matmul\"\n",
+      "kiln.trace v2\nb0 = get-block \"matmul\nl0 = get-loops b0\n",
+      "kiln.trace v2\nb0 = get-block nam=\"matmul\"\n",
+      "kiln.trace v2\nb0 = get-block \"a\" name=\"b\"\n",
+      "kiln.trace v2\nb0 = get-block \"a\"\nl0, l1 = get-loops b1\n",
+      "kiln.trace v2\nb0 = get-block \"a\"\nl0, l1 = get-loops l0\n",
+      "kiln.trace v2\nb0 = get-block \"a\"\nl0 = get-loops\n",
+      "kiln.trace v2\nb0 = get-block \"a\"\nl0 = get-loops b0 b0\n",
+      "kiln.trace v2\nb0 = get-block \"a\"\nl0 = get-loops b0\nv0 = sample-perfect-tile l0 n=four @i -> 1\n",
+      "kiln.trace v2\nb0 = get-block \"a\"\nl0 = get-loops b0\nv0 = sample-perfect-tile l0 -> 1 2\n",
+      "kiln.trace v2\nv0 = sample-categorical values=[1 x] @a -> 1\n",
+      "kiln.trace v2\nv0 = sample-categorical values=[1 2] @a -> one\n",
+      "kiln.trace v2\nv0 = sample-categorical values=[1 2] @a ->\n",
+      "kiln.trace v2\nv0 = sample-categorical values=[1 2] @a\nv1 = sample-categorical values=[1 2] @a\n",
+      "kiln.trace v2\nb0 = get-block \"a\" @site\n",
+      "kiln.trace v2\nb0 = get-block \"a\" -> 1\n",
+      "kiln.trace v2\nchoice \"c\" 3 of 3\n",
+      "kiln.trace v2\nchoice c 0 of 3\n",
+      "kiln.trace v2\nb0 = get-block \"a\"\nchoice \"c\" 0 of 3\n",
   };
   std::string messages;
   for (const std::string& text : texts) {

@@ -94,7 +94,7 @@ TEST(Tolerance, IsCarriedThroughLaterBlocks) {
            C = b.Output("C", DType::kF32, {1});
   b.Reduce("rows", {{"i", 64}, {"k", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {T, {b.Iter(0)}},
            b.Load(A, {b.Iter(0), b.Iter(1)}));
-  b.Reduce("all", {{"i", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {Sum::Constant(0)}},
+  b.Reduce("all", {{"i", 64, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {IndexSum::Constant(0)}},
            b.Load(T, {b.Iter(0)}));
   const OutputTolerance tolerance = ToleranceFor(b.Finish())[0];
   EXPECT_EQ(tolerance.buffer, C);
@@ -102,21 +102,21 @@ TEST(Tolerance, IsCarriedThroughLaterBlocks) {
   EXPECT_GT(tolerance.absolute, ToleranceFor(DotProducts(DType::kF32, 1, 64))[0].absolute);
 }
 
-TEST(WideSets, AreForProgramsThatReadAnExtremum) {
-  EXPECT_EQ(WideSets(DotProducts(DType::kF32, 8, 64)), 0);
-  EXPECT_EQ(WideSets(Softmax(64, 64)), 32);
-  EXPECT_EQ(WideSets(Softmax(1024, 1024)), 2);
+TEST(StressSets, AreForProgramsThatReadAnExtremum) {
+  EXPECT_EQ(StressSets(DotProducts(DType::kF32, 8, 64)), 0);
+  EXPECT_EQ(StressSets(Softmax(64, 64)), 32);
+  EXPECT_EQ(StressSets(Softmax(1024, 1024)), 2);
 }
 
-TEST(WideSets, AreNotForCastsToIntegers) {
+TEST(StressSets, AreNotForCastsToIntegers) {
   Builder b("steps");
   const Id x = b.Input("x", DType::kF32, {64}), m = b.Temporary("m", DType::kF32, {}),
            y = b.Output("y", DType::kI32, {64});
-  const Sum i = Builder::Iter(0);
+  const IndexSum i = Builder::Iter(0);
   b.Reduce("max", {{"k", 64, IterKind::kReduction}}, Monoid::Kind::kMax, {m, {}}, b.Load(x, {i}));
   b.Compute("steps", {{"i", 64}}, {y, {i}},
             b.Make(Op::kCast, DType::kI32, b.Make(Op::kSub, DType::kF32, b.Load(x, {i}), b.Load(m, {}))));
-  EXPECT_EQ(WideSets(b.Finish()), 0);
+  EXPECT_EQ(StressSets(b.Finish()), 0);
 }
 
 TEST(ChooseElements, TakesCornersAndTileEdgesAndRandomElements) {
@@ -141,7 +141,7 @@ TEST(ChooseElements, TakesEdgesOfEveryDimensionOfManyAndFarCorners) {
   Builder b("copy");
   const std::vector<Extent> shape = {8, 8, 8, 8, 8};
   const Id A = b.Input("A", DType::kF32, shape), B = b.Output("B", DType::kF32, shape);
-  std::vector<Sum> at;
+  std::vector<IndexSum> at;
   for (int d = 0; d < 5; ++d) at.push_back(b.Iter(d));
   b.Compute("copy", {{"i", 8}, {"j", 8}, {"k", 8}, {"l", 8}, {"m", 8}}, {B, at}, b.Load(A, at));
   Schedule s = Scheduled(b.Finish());

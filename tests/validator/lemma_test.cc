@@ -1,4 +1,4 @@
-// After a lemma the program that it made is the reference: of proofs, of shadow runs, of replays.
+// After a lemma the program that it made is the reference: of proofs, of symbolic runs, of replays.
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
@@ -13,14 +13,14 @@ Program HalfMatmul() {
   Builder b("halves");
   const Id x = b.Input("x", DType::kF16, {8, 16}), w = b.Input("w", DType::kF16, {16, 8}),
            y = b.Output("y", DType::kF16, {8, 8});
-  const Sum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
   b.Reduce("sum", {{"i", 8}, {"j", 8}, {"k", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i, j}},
            b.Mul(b.Load(x, {i, k}), b.Load(w, {k, j})));
   return b.Finish();
 }
 
 constexpr char kTrace[] =
-    "kiln.trace v1\n"
+    "kiln.trace v2\n"
     "b0 = get-block \"sum\"\n"
     "b1 = accumulate-in b0 \"f32\"\n"
     "l0, l1, l2 = get-loops b0\n"
@@ -45,7 +45,7 @@ Program Window() {
   Builder b("window");
   const Id x = b.Input("X", DType::kF32, {14}), w = b.Input("W", DType::kF32, {3}),
            c = b.Output("C", DType::kF32, {14});
-  const Sum y = b.Iter(0) + b.Iter(1) + Sum::Constant(-1);
+  const IndexSum y = b.Iter(0) + b.Iter(1) + IndexSum::Constant(-1);
   b.Reduce("conv", {{"h", 14}, {"i", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {c, {b.Iter(0)}},
            b.Mul(b.Within({{y, 14}}, b.Load(x, {y}), b.Float(DType::kF32, 0)), b.Load(w, {b.Iter(1)})));
   return b.Finish();
@@ -55,7 +55,7 @@ TEST(Lemma, NamesInAProofWhatItAssumes) {
   const Program original = Window();
   const Target target;
   for (const absl::string_view step : {"", "assume-finite b0\n", "annotate-block b0 \"finite\" value=1\n"}) {
-    const Trace trace = *ParseTrace(absl::StrCat("kiln.trace v1\nb0 = get-block \"conv\"\n", step,
+    const Trace trace = *ParseTrace(absl::StrCat("kiln.trace v2\nb0 = get-block \"conv\"\n", step,
                                                  "l0, l1 = get-loops b0\nvectorize l0\n"));
     const auto replayed = Replay(trace, original, target);
     ASSERT_TRUE(replayed.ok()) << replayed.status();

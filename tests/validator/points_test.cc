@@ -14,7 +14,7 @@ Decider Algebra() { return Decider(nullptr, 0, absl::InfiniteFuture()); }
 
 TEST(Points, TilesCoverWhatTheyAreMadeFrom) {
   Relation tiles, all;
-  const Sum outer = tiles.points.Add(7), inner = tiles.points.Add(16);
+  const IndexSum outer = tiles.points.Add(7), inner = tiles.points.Add(16);
   tiles.results = {outer * 16 + inner};
   tiles.points.conditions.push_back({tiles.results[0], 109});
   all.results = {all.points.Add(109)};
@@ -31,22 +31,22 @@ TEST(Points, ASumThatFillsTilesIsWithinThem) {
   Relation tiles;
   tiles.results = {tiles.points.Add(4) * 4 + tiles.points.Add(4)};
   Points points;
-  const Sum sum = points.Add(8) + points.Add(9);  // 0 .. 15
+  const IndexSum sum = points.Add(8) + points.Add(9);  // 0 .. 15
   const auto values = Solve(points, {sum}, tiles);
   ASSERT_TRUE(values.has_value());
-  for (const Sum& value : *values) EXPECT_EQ(BoundsOn(points, value).max, 3);
+  for (const IndexSum& value : *values) EXPECT_EQ(BoundsOn(points, value).max, 3);
 }
 
 TEST(Points, AConditionMayContradictAnother) {
   Points points;
-  const Sum i = points.Add(1 << 30), j = points.Add(1 << 30);
-  points.conditions = {{i + j * -1, 1}, {i + j * -1 + Sum::Constant(-1), 1 << 30}};
+  const IndexSum i = points.Add(1 << 30), j = points.Add(1 << 30);
+  points.conditions = {{i + j * -1, 1}, {i + j * -1 + IndexSum::Constant(-1), 1 << 30}};
   EXPECT_EQ(Algebra().Empty(points).answer, Answer::kYes);
 }
 
 TEST(Points, AConditionBoundsItsMultiples) {
   Points points;
-  const Sum row = points.Add(7) * 17 + points.Add(17);
+  const IndexSum row = points.Add(7) * 17 + points.Add(17);
   points.conditions = {{row, 112}};
   EXPECT_EQ(BoundsOn(points, row * 2 + points.Add(7)).max, 2 * 111 + 6);
   EXPECT_EQ(BoundsOn(points, row * -3).min, -3 * 111);
@@ -54,10 +54,10 @@ TEST(Points, AConditionBoundsItsMultiples) {
 
 TEST(Points, WhatHoldsAtSomePointsIsNotKnown) {
   Points points;
-  const Sum i = points.Add(10);
+  const IndexSum i = points.Add(10);
   EXPECT_EQ(Algebra().Holds(points, i, 10), Truth::kAlways);
   EXPECT_EQ(Algebra().Holds(points, i, 5), Truth::kUnknown);
-  EXPECT_EQ(Algebra().Holds(points, i + Sum::Constant(5), 5), Truth::kNever);
+  EXPECT_EQ(Algebra().Holds(points, i + IndexSum::Constant(5), 5), Truth::kNever);
 }
 
 TEST(Points, TheAlgebraAgreesWithBruteForce) {

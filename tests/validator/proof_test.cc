@@ -60,7 +60,7 @@ TEST(Proof, ComparesReadsAtComputedIndicesByBufferAndIndex) {
 TEST(Proof, FollowsPaddingThatIsFilledFirst) {
   Builder b("pad");
   const Id in = b.Input("in", DType::kF32, {1000}), out = b.Output("out", DType::kF32, {1003});
-  Sum inner = b.Iter(0);
+  IndexSum inner = b.Iter(0);
   inner.offset = -2;
   b.Compute("pad", {{"i", 1003}}, {out, {b.Iter(0)}},
             b.Within({{inner, 1000}}, b.Load(in, {inner}), b.Float(DType::kF32, 0)));
@@ -129,13 +129,13 @@ TEST(Proof, TurnsAwayWhatIsRefutedAndNothingElse) {
   const Program p = Matmul(8, 8, 8);
   const Program wrong =
       Broken([](Program& p, Id block) { p.loop(p.nodes[block].parent).extent = Extent(7); });
-  const absl::Status status = TurnAwayRefuted(Prove(p, wrong), "record 3 is not exported: it");
+  const absl::Status status = RejectRefuted(Prove(p, wrong), "record 3 is not exported: it");
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message().find("record 3 is not exported: it does not compute what the original does: "),
             0)
       << status;
-  EXPECT_TRUE(TurnAwayRefuted(Prove(p, p), "it").ok());
-  EXPECT_TRUE(TurnAwayRefuted({Verdict::kTooHard, "too large"}, "it").ok());
+  EXPECT_TRUE(RejectRefuted(Prove(p, p), "it").ok());
+  EXPECT_TRUE(RejectRefuted({Verdict::kTooHard, "too large"}, "it").ok());
 }
 
 TEST(Proof, RefutesAReductionInParallel) {
@@ -186,7 +186,7 @@ Program WritesAnew() {
   const Id A = b.Input("A", DType::kF32, {1000}), B = b.Input("B", DType::kF32, {1000}),
            T = b.Temporary("T", DType::kF32, {1000}), U = b.Temporary("U", DType::kF32, {1000}),
            C = b.Output("C", DType::kF32, {1000});
-  const Sum i = b.Iter(0);
+  const IndexSum i = b.Iter(0);
   b.Compute("first", {{"i", 1000}}, {T, {i}}, b.Load(A, {i}));
   b.Compute("between", {{"i", 1000}}, {U, {i}}, b.Add(b.Load(T, {i}), b.Float(DType::kF32, 1)));
   b.Compute("again", {{"i", 1000}}, {T, {i}}, b.Load(B, {i}));
@@ -220,7 +220,7 @@ TEST(Proof, RefutesWhatIsWrittenAnewBeforeItIsRead) {
   Program p = s.program();
   for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
     if (!p.IsBlock(node) || p.Text(p.block(node).name) != "again") continue;
-    Sum reversed = Sum::Of(Source::Loop(p.nodes[node].parent), -1);
+    IndexSum reversed = IndexSum::Of(Source::Loop(p.nodes[node].parent), -1);
     reversed.offset = 999;
     p.iters[p.block(node).iters.begin].binding = p.AddMark(reversed, 1000);
   }
@@ -253,7 +253,8 @@ Proof ProveUsed(int64_t at, bool after) {
     p.Detach(sum);
     p.Append(r, sum);
   }
-  p.iters[p.block(use).iters.begin].binding = p.AddMark(Sum::Of(Source::Loop(r)) + Sum::Constant(-at), 1);
+  p.iters[p.block(use).iters.begin].binding =
+      p.AddMark(IndexSum::Of(Source::Loop(r)) + IndexSum::Constant(-at), 1);
   return Prove(SumAndUse(), p, {.most_points = 0});
 }
 
@@ -274,7 +275,7 @@ Program StartsFromT() {
   Builder b("starts");
   const Id A = b.Input("A", DType::kF32, {4}), B = b.Input("B", DType::kF32, {4, 6}),
            T = b.Temporary("T", DType::kF32, {4}), S = b.Output("S", DType::kF32, {4});
-  const Sum i = b.Iter(0), r = b.Iter(1);
+  const IndexSum i = b.Iter(0), r = b.Iter(1);
   b.Compute("make", {{"i", 4}}, {T, {i}}, b.Load(A, {i}));
   b.Reduce("sum", {{"i", 4}, {"r", 6, IterKind::kReduction}}, Monoid::Kind::kSum, {S, {i}}, b.Load(B, {i, r}),
            b.Load(T, {i}));
@@ -292,7 +293,7 @@ Program MakesT(bool within) {
   p.Detach(make);
   p.Kill(alone);
   p.InsertBefore(within ? p.nodes[r].first : r, make);
-  p.iters[p.block(make).iters.begin].binding = p.AddMark(Sum::Of(Source::Loop(i)), 4);
+  p.iters[p.block(make).iters.begin].binding = p.AddMark(IndexSum::Of(Source::Loop(i)), 4);
   return p;
 }
 
@@ -334,7 +335,7 @@ TEST(Proof, RefutesAReadOfWhatAnotherIterationPutIntoARing) {
   Builder b("before");
   const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
            U = b.Output("U", DType::kF32, {8});
-  Sum last = b.Iter(0);
+  IndexSum last = b.Iter(0);
   last.offset = -1;
   b.Compute("make", {{"i", 8}}, {T, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
   b.Compute("use", {{"i", 8}}, {U, {b.Iter(0)}},

@@ -147,7 +147,7 @@ TEST(Validate, CountsLanesThatAreStoredOneByOne) {
 TEST(Validate, CountsInstructionsOfFunctions) {
   Builder b("functions");
   const Id A = b.Input("A", DType::kF32, {32, 8}), B = b.Output("B", DType::kF32, {32, 8});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   b.Compute("map", {{"i", 32}, {"j", 8}}, {B, {i, j}}, b.Make(Op::kErf, DType::kF32, b.Load(A, {i, j})));
   Program p = b.Finish();
   p.loop(LoopCalled(p, "j")).kind = LoopKind::kVectorized;
@@ -160,7 +160,7 @@ TEST(Validate, CountsInstructionsOfFunctions) {
 TEST(Validate, AcceptsALongBodyThatNoLoopMultiplies) {
   Builder b("long");
   const Id A = b.Input("A", DType::kF32, {4, 16}), B = b.Output("B", DType::kF32, {4, 16});
-  const Sum i = b.Iter(0), j = b.Iter(1);
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
   Id value = b.Load(A, {i, j});
   for (int n = 0; n < 600; ++n) value = b.Make(Op::kNeg, DType::kF32, value);
   b.Compute("map", {{"i", 4}, {"j", 16}}, {B, {i, j}}, value);
@@ -248,7 +248,7 @@ Program Large(int64_t n) {
   Builder b("large");
   const Id A = b.Input("A", DType::kF32, {1}), T = b.Temporary("T", DType::kF32, {n}),
            B = b.Output("B", DType::kF32, {n});
-  b.Compute("t", {{"i", n}}, {T, {b.Iter(0)}}, b.Load(A, {Sum::Constant(0)}));
+  b.Compute("t", {{"i", n}}, {T, {b.Iter(0)}}, b.Load(A, {IndexSum::Constant(0)}));
   b.Compute("b", {{"i", n}}, {B, {b.Iter(0)}}, b.Load(T, {b.Iter(0)}));
   return b.Finish();
 }
@@ -274,7 +274,7 @@ TEST(Validate, CountsWhatEachCoreHasForItself) {
   const int64_t n = int64_t{1} << 27;
   const Id A = b.Input("A", DType::kF32, {1}), T = b.Temporary("T", DType::kF32, {n}),
            B = b.Output("B", DType::kF32, {2, n});
-  b.Compute("t", {{"j", n}}, {T, {b.Iter(0)}}, b.Load(A, {Sum::Constant(0)}));
+  b.Compute("t", {{"j", n}}, {T, {b.Iter(0)}}, b.Load(A, {IndexSum::Constant(0)}));
   b.Compute("b", {{"i", 2}, {"j", n}}, {B, {b.Iter(0), b.Iter(1)}}, b.Load(T, {b.Iter(1)}));
   Schedule s = Scheduled(b.Finish());
   const Loop i = s.GetLoops(s.GetBlock("b"))[0];

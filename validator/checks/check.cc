@@ -9,26 +9,26 @@
 
 namespace kiln {
 
-std::string LoopText(const Nests& nests, int32_t loop) {
+std::string LoopText(const LoopNestSummary& nests, int32_t loop) {
   return Describe(nests.program(), nests.loops()[loop].node);
 }
 
-std::string BlockText(const Nests& nests, const NestBlock& block) {
+std::string BlockText(const LoopNestSummary& nests, const NestBlock& block) {
   return Describe(nests.program(), block.node);
 }
 
-std::string BufferText(const Nests& nests, Id buffer) {
+std::string BufferText(const LoopNestSummary& nests, Id buffer) {
   return absl::StrCat("buffer ", nests.program().Text(nests.program().buffers[buffer].name));
 }
 
-std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool reductions) {
+std::optional<std::string> Dependence(const LoopNestSummary& nests, int32_t loop, bool reductions) {
   const int depth = nests.loops()[loop].depth;
   const auto inside = [&](Id buffer) {  // true if each iteration has its own copy of the buffer
     return nests.program().buffers[buffer].role == Role::kTemporary && nests.buffers()[buffer].shared > depth;
   };
   for (const NestBlock& block : nests.blocks()) {
     if (!block.leaf || block.depth <= depth || nests.path(block)[depth] != loop) continue;
-    const bool reduces = (block.reduction & Nests::Bit(depth)) != 0;
+    const bool reduces = (block.reduction & LoopNestSummary::Bit(depth)) != 0;
     if (reduces && reductions)
       return absl::StrCat(BlockText(nests, block), " reduces over ", LoopText(nests, loop));
     for (const NestAccess& access : nests.accesses(block)) {
@@ -37,7 +37,7 @@ std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool red
                             " what others write");
     }
     if (reduces) continue;
-    const bool depends = (block.spatial & Nests::Bit(depth)) != 0;
+    const bool depends = (block.spatial & LoopNestSummary::Bit(depth)) != 0;
     const bool stores = nests.program().block(block.node).monoid == kNone;
     for (const NestAccess& access : nests.accesses(block)) {
       if (!access.writes || inside(access.buffer)) continue;
@@ -53,7 +53,7 @@ std::optional<std::string> Dependence(const Nests& nests, int32_t loop, bool red
   return std::nullopt;
 }
 
-int64_t TemporaryBytes(const Nests& nests, Id buffer) {
+int64_t TemporaryBytes(const LoopNestSummary& nests, Id buffer) {
   const Buffer& b = nests.program().buffers[buffer];
   return b.role == Role::kTemporary ? nests.buffers()[buffer].elements * SizeOf(b.dtype) : 0;
 }

@@ -4,12 +4,12 @@
 namespace kiln {
 namespace {
 
-constexpr int kMostLoops = 60;
+constexpr int kMaxLoops = 60;
 
-std::optional<std::string> Refuses(const Nests& nests, const Target& /*target*/) {
+std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& /*target*/) {
   for (const NestBlock& block : nests.blocks()) {
-    if (block.depth > kMostLoops) {
-      return absl::StrCat(BlockText(nests, block), " has ", block.depth, " loops around it; ", kMostLoops,
+    if (block.depth > kMaxLoops) {
+      return absl::StrCat(BlockText(nests, block), " has ", block.depth, " loops around it; ", kMaxLoops,
                           " are allowed");
     }
   }

@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kStackBytes = int64_t{256} << 10;
 constexpr int64_t kMemoryBytes = int64_t{1} << 30;
 
-std::optional<std::string> RefusesStack(const Nests& nests, const Target& /*target*/) {
+std::optional<std::string> RefusesStack(const LoopNestSummary& nests, const Target& /*target*/) {
   int64_t bytes = 0;
   for (Id b = 0; b < static_cast<Id>(nests.buffers().size()); ++b) {
     const Storage storage = nests.program().buffers[b].scope.storage;
@@ -20,7 +20,7 @@ std::optional<std::string> RefusesStack(const Nests& nests, const Target& /*targ
                       " are allowed");
 }
 
-std::optional<std::string> RefusesMemory(const Nests& nests, const Target& target) {
+std::optional<std::string> RefusesMemory(const LoopNestSummary& nests, const Target& target) {
   int64_t bytes = 0;
   for (Id b = 0; b < static_cast<Id>(nests.buffers().size()); ++b) {
     int64_t copies = 1;

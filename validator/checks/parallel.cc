@@ -5,7 +5,7 @@
 namespace kiln {
 namespace {
 
-std::optional<std::string> Refuses(const Nests& nests, const Target& /*target*/) {
+std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& /*target*/) {
   for (int32_t l = 0; l < static_cast<int32_t>(nests.loops().size()); ++l) {
     const NestLoop& loop = nests.loops()[l];
     if (loop.kind != LoopKind::kParallel || loop.extent == 1) continue;

@@ -6,7 +6,7 @@
 namespace kiln {
 namespace {
 
-int64_t LanesAround(const Nests& nests, const NestBlock& block) {
+int64_t LanesAround(const LoopNestSummary& nests, const NestBlock& block) {
   for (const int32_t loop : nests.path(block)) {
     if (nests.loops()[loop].kind == LoopKind::kVectorized) return nests.loops()[loop].extent;
   }
@@ -17,7 +17,7 @@ int64_t Registers(int64_t lanes, int64_t bytes, const Target& target) {
   return std::max<int64_t>(1, (lanes * bytes + target.vector_bytes - 1) / target.vector_bytes);
 }
 
-std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
+std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& target) {
   for (const NestBlock& block : nests.blocks()) {
     const int64_t lanes = LanesAround(nests, block);
     int64_t held = 0, rows = 0, element = 1, loaded = 0;

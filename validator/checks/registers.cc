@@ -4,7 +4,7 @@
 namespace kiln {
 namespace {
 
-std::optional<std::string> Refuses(const Nests& nests, const Target& /*target*/) {
+std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& /*target*/) {
   const absl::Status status = VerifyLowerable(nests);
   if (status.ok()) return std::nullopt;
   return std::string(status.message());

@@ -10,7 +10,7 @@ namespace {
 
 // Returns the store instructions of one unrolled instance of all lanes: vector stores, or one store per lane
 // if the lanes are not adjacent in memory.
-int64_t Stores(const Nests& nests, const NestAccess& result, int vectorized, int64_t lanes,
+int64_t Stores(const LoopNestSummary& nests, const NestAccess& result, int vectorized, int64_t lanes,
                const Target& target) {
   if (vectorized >= 0 && std::abs(nests.Stride(result, vectorized)) > 1) return lanes;
   const int64_t bytes = lanes * SizeOf(nests.program().buffers[result.buffer].dtype);
@@ -19,7 +19,7 @@ int64_t Stores(const Nests& nests, const NestAccess& result, int vectorized, int
 
 // Limits the instructions that unrolling adds; a body of any length may stand alone. Blocks come in program
 // order, so blocks below one loop are neighbours.
-std::optional<std::string> Refuses(const Nests& nests, const Target& target) {
+std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& target) {
   int32_t top = -1;
   int64_t written = 0, once = 0;  // instructions below `top`: unrolled, and with each block counted once
   for (const NestBlock& block : nests.blocks()) {

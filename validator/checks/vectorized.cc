@@ -5,9 +5,9 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kMostLanes = 64;
+constexpr int64_t kMaxLanes = 64;
 
-std::optional<std::string> Refuses(const Nests& nests, const Target& /*target*/) {
+std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& /*target*/) {
   for (int32_t l = 0; l < static_cast<int32_t>(nests.loops().size()); ++l) {
     const NestLoop& loop = nests.loops()[l];
     for (int32_t around = loop.parent; around >= 0; around = nests.loops()[around].parent) {
@@ -17,9 +17,9 @@ std::optional<std::string> Refuses(const Nests& nests, const Target& /*target*/)
                           LoopText(nests, around), ", which is vectorized");
     }
     if (loop.kind != LoopKind::kVectorized) continue;
-    if (loop.extent < 2 || loop.extent > kMostLanes) {
-      return absl::StrCat(LoopText(nests, l), " is vectorized with ", loop.extent, " lanes; 2 to ",
-                          kMostLanes, " are allowed");
+    if (loop.extent < 2 || loop.extent > kMaxLanes) {
+      return absl::StrCat(LoopText(nests, l), " is vectorized with ", loop.extent, " lanes; 2 to ", kMaxLanes,
+                          " are allowed");
     }
     if (KILN_DEFECT("validator.vectorized")) continue;
     if (auto reason = Dependence(nests, l, /*reductions=*/false)) {

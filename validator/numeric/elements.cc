@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "lang/analysis/nests.h"
+#include "lang/analysis/loop_nest_summary.h"
 #include "lang/base/random.h"
 #include "lang/program/layout.h"
 #include "validator/numeric/tolerance.h"
@@ -10,7 +10,8 @@ namespace kiln {
 namespace {
 
 // Returns, for each dimension, the indices where a tile of a writing block begins and the index before each.
-std::vector<std::vector<int64_t>> TileEdges(const Nests& nests, Id buffer, absl::Span<const Extent> shape) {
+std::vector<std::vector<int64_t>> TileEdges(const LoopNestSummary& nests, Id buffer,
+                                            absl::Span<const Extent> shape) {
   std::vector<std::vector<int64_t>> edges(shape.size());
   for (const NestAccess& access : nests.accesses()) {
     if (access.buffer != buffer || !access.writes || access.axes.count != static_cast<int>(shape.size()))
@@ -110,7 +111,7 @@ class ElementChooser {
 
 std::vector<Element> ChooseElements(const Program& program, int n, uint64_t seed) {
   std::vector<Element> elements;
-  Nests nests;
+  LoopNestSummary nests;
   nests.Read(program);
   for (const Id buffer : program.parameters) {
     if (program.buffers[buffer].role != Role::kOutput) continue;

@@ -38,7 +38,7 @@ std::vector<OutputTolerance> ToleranceFor(const Program& original);
 // depends on the extremum while the inputs are close to each other, so a wrong extremum would go unnoticed.
 // The sets together take some milliseconds. Returns 0 for other programs, and for programs that cast floats
 // to integers, since a cast is defined only for some floats.
-int WideSets(const Program& original);
+int StressSets(const Program& original);
 
 struct Element {
   Id buffer = kNone;

@@ -14,22 +14,22 @@ struct Digit {
   int64_t scale = 1, lower = 1, range = 1;
 };
 
-Digit DigitOf(const Points& points, const Split& split) {
+Digit DigitOf(const Points& points, const IndexSplit& split) {
   return {split.source.id, split.scale, split.lower, SplitRange(split, points)};
 }
 
 // The digits of a variable whose values are known, lowest first.
 struct Known {
-  std::vector<std::pair<Digit, Sum>> digits;
+  std::vector<std::pair<Digit, IndexSum>> digits;
 
-  const Sum* Find(const Digit& digit) const {
+  const IndexSum* Find(const Digit& digit) const {
     for (const auto& [d, value] : digits) {
       if (d.lower == digit.lower && d.range == digit.range) return &value;
     }
     return nullptr;
   }
-  std::optional<Sum> Whole(int64_t extent) const {
-    Sum whole;
+  std::optional<IndexSum> Whole(int64_t extent) const {
+    IndexSum whole;
     int64_t known = 1;
     for (bool more = true; more && known < extent;) {
       more = false;
@@ -41,16 +41,16 @@ struct Known {
         break;
       }
     }
-    return known >= extent ? std::optional<Sum>(whole) : std::nullopt;
+    return known >= extent ? std::optional<IndexSum>(whole) : std::nullopt;
   }
 };
 
 // Returns the factors with which `known` may occur in the sum: 1, -1 and the ratio of each pair of like
 // digits.
-absl::InlinedVector<int64_t, 4> Multiples(const Sum& sum, const Sum& known) {
+absl::InlinedVector<int64_t, 4> Multiples(const IndexSum& sum, const IndexSum& known) {
   absl::InlinedVector<int64_t, 4> multiples{1, -1};
-  for (const Split& s : sum.splits) {
-    for (const Split& k : known.splits) {
+  for (const IndexSplit& s : sum.splits) {
+    for (const IndexSplit& k : known.splits) {
       if (s.source != k.source || s.lower != k.lower || s.extent != k.extent || s.scale % k.scale != 0)
         continue;
       const int64_t times = s.scale / k.scale;
@@ -61,11 +61,11 @@ absl::InlinedVector<int64_t, 4> Multiples(const Sum& sum, const Sum& known) {
 }
 
 // Returns sums that are 0 at every point: each defined variable's definition minus the variable.
-std::vector<Sum> Definitions(const Points& points) {
-  std::vector<Sum> zeros;
+std::vector<IndexSum> Definitions(const Points& points) {
+  std::vector<IndexSum> zeros;
   for (size_t v = 0; v < points.variables.size(); ++v) {
     if (!points.variables[v].value.has_value()) continue;
-    const Sum variable = Sum::Of(Source::Iter(static_cast<int32_t>(v)), -1);
+    const IndexSum variable = IndexSum::Of(Source::Iter(static_cast<int32_t>(v)), -1);
     zeros.push_back(Simplify(*points.variables[v].value + variable, points));
   }
   return zeros;
@@ -73,14 +73,14 @@ std::vector<Sum> Definitions(const Points& points) {
 
 class Solver {
  public:
-  Solver(Points& points, const std::vector<Sum>& results, const Relation& g)
+  Solver(Points& points, const std::vector<IndexSum>& results, const Relation& g)
       : points_(points), g_(g), known_(g.points.variables.size()), whole_(g.points.variables.size()) {
     for (size_t i = 0; i < results.size(); ++i)
       open_.push_back({results[i], Simplify(g.results[i], g.points)});
-    for (const Sum& zero : Definitions(g.points)) open_.push_back({Sum(), zero});
+    for (const IndexSum& zero : Definitions(g.points)) open_.push_back({IndexSum(), zero});
   }
 
-  std::optional<std::vector<Sum>> Run() {
+  std::optional<std::vector<IndexSum>> Run() {
     for (bool more = true; more;) {
       const size_t before = open_.size();
       for (size_t i = 0; i < open_.size();) {
@@ -92,12 +92,12 @@ class Solver {
       }
       more = open_.size() < before;
     }
-    std::vector<Sum> values;
+    std::vector<IndexSum> values;
     for (size_t v = 0; v < whole_.size(); ++v) {
       if (whole_[v].has_value()) {
         values.push_back(Simplify(*whole_[v], points_));
       } else if (g_.points.variables[v].value.has_value()) {
-        const std::optional<Sum> value = Replace(
+        const std::optional<IndexSum> value = Replace(
             points_, *g_.points.variables[v].value, [&](Source s) { return values[s.id]; }, g_.points);
         if (!value.has_value()) return std::nullopt;
         values.push_back(*value);
@@ -112,28 +112,28 @@ class Solver {
 
  private:
   struct Equation {
-    Sum wanted, made;
+    IndexSum wanted, made;
   };
 
-  std::optional<Sum> ValueOf(const Split& split) {
+  std::optional<IndexSum> ValueOf(const IndexSplit& split) {
     const Digit digit = DigitOf(g_.points, split);
-    if (const Sum* value = known_[digit.variable].Find(digit)) return *value * split.scale;
-    const std::optional<Sum>& whole = whole_[digit.variable];
+    if (const IndexSum* value = known_[digit.variable].Find(digit)) return *value * split.scale;
+    const std::optional<IndexSum>& whole = whole_[digit.variable];
     if (!whole.has_value()) return std::nullopt;
-    Split alone = split;
+    IndexSplit alone = split;
     alone.scale = 1;
-    const std::optional<Sum> value =
-        Replace(points_, Sum{0, {alone}}, [&](Source) { return *whole; }, g_.points);
-    return value.has_value() ? std::optional<Sum>(*value * split.scale) : std::nullopt;
+    const std::optional<IndexSum> value =
+        Replace(points_, IndexSum{0, {alone}}, [&](Source) { return *whole; }, g_.points);
+    return value.has_value() ? std::optional<IndexSum>(*value * split.scale) : std::nullopt;
   }
 
   // Solves an equation for its unknown digits, if they are the digits of a number in a mixed radix.
   bool Settle(const Equation& equation) {
-    Sum rest = equation.wanted;
+    IndexSum rest = equation.wanted;
     rest.offset -= equation.made.offset;
     std::vector<Digit> unknown;
-    for (const Split& split : equation.made.splits) {
-      if (const std::optional<Sum> value = ValueOf(split)) {
+    for (const IndexSplit& split : equation.made.splits) {
+      if (const std::optional<IndexSum> value = ValueOf(split)) {
         rest = rest + *value * -1;
       } else {
         unknown.push_back(DigitOf(g_.points, split));
@@ -146,7 +146,7 @@ class Solver {
     for (const Digit& d : unknown) {  // shifts negative digits so that all count upwards
       if (d.scale < 0) rest.offset += -d.scale * (d.range - 1);
     }
-    std::vector<Sum> found;
+    std::vector<IndexSum> found;
     for (size_t i = 0; i < unknown.size(); ++i) {
       const int64_t place = std::abs(unknown[i].scale);
       int64_t radix = 0;
@@ -155,12 +155,12 @@ class Solver {
         if (next % place != 0 || next / place < unknown[i].range) return false;
         radix = next / place;
       }
-      std::optional<Sum> value = DivMod(rest, place, radix, points_);
+      std::optional<IndexSum> value = DivMod(rest, place, radix, points_);
       if (!value.has_value()) {
         const Interval bounds = BoundsOn(points_, rest);
         if (bounds.min < 0) return false;
-        const Sum whole = points_.Define(rest, bounds.max + 1);
-        value = Sum{0, {{whole.splits[0].source, 1, place, radix}}};
+        const IndexSum whole = points_.Define(rest, bounds.max + 1);
+        value = IndexSum{0, {{whole.splits[0].source, 1, place, radix}}};
       }
       if (unknown[i].scale < 0) {
         value = *value * -1;
@@ -180,30 +180,30 @@ class Solver {
   const Relation& g_;
   std::vector<Equation> open_;
   std::vector<Known> known_;
-  std::vector<std::optional<Sum>> whole_;
+  std::vector<std::optional<IndexSum>> whole_;
 };
 
 }  // namespace
 
-Sum Points::Add(int64_t extent) {
+IndexSum Points::Add(int64_t extent) {
   variables.push_back({extent, std::nullopt});
-  return Sum::Of(Source::Iter(static_cast<int32_t>(variables.size()) - 1));
+  return IndexSum::Of(Source::Iter(static_cast<int32_t>(variables.size()) - 1));
 }
 
-Sum Points::Define(const Sum& value, int64_t extent) {
+IndexSum Points::Define(const IndexSum& value, int64_t extent) {
   for (size_t v = 0; v < variables.size(); ++v) {
     if (variables[v].extent == extent && variables[v].value == value)
-      return Sum::Of(Source::Iter(static_cast<int32_t>(v)));
+      return IndexSum::Of(Source::Iter(static_cast<int32_t>(v)));
   }
-  const Sum variable = Add(extent);
+  const IndexSum variable = Add(extent);
   variables.back().value = value;
   return variable;
 }
 
-Interval BoundsOn(const Points& points, const Sum& value) {
-  const Sum sum = Simplify(value, points);
+Interval BoundsOn(const Points& points, const IndexSum& value) {
+  const IndexSum sum = Simplify(value, points);
   Interval bounds = Bounds(sum, points);
-  const auto tighten = [&](const Sum& known, int64_t extent) {
+  const auto tighten = [&](const IndexSum& known, int64_t extent) {
     for (const int64_t times : Multiples(sum, known)) {
       const Interval apart = Bounds(Simplify(sum + known * -times, points), points);
       const int64_t reach = times * (extent - 1);
@@ -218,22 +218,22 @@ Interval BoundsOn(const Points& points, const Sum& value) {
   return bounds;
 }
 
-std::optional<Sum> Replace(Points& points, const Sum& sum, absl::FunctionRef<Sum(Source)> value,
-                           ExtentOf extent_of) {
-  Sum result = Sum::Constant(sum.offset);
-  for (const Split& split : sum.splits) {
-    Sum part = value(split.source);
+std::optional<IndexSum> Replace(Points& points, const IndexSum& sum,
+                                absl::FunctionRef<IndexSum(Source)> value, ExtentOf extent_of) {
+  IndexSum result = IndexSum::Constant(sum.offset);
+  for (const IndexSplit& split : sum.splits) {
+    IndexSum part = value(split.source);
     const int64_t extent = extent_of(split.source);
     const bool rest = split.extent != 0 && split.lower * split.extent < extent;
     if (split.lower != 1 || rest) {
       const Interval bounds = BoundsOn(points, part);
       if (bounds.min < 0) return std::nullopt;
-      std::optional<Sum> digit;
+      std::optional<IndexSum> digit;
       if (Bounds(Simplify(part, points), points).min >= 0)
         digit = DivMod(part, split.lower, rest ? split.extent : 0, points);
       if (!digit.has_value()) {
-        const Sum whole = points.Define(Simplify(part, points), bounds.max + 1);
-        digit = Sum{0, {{whole.splits[0].source, 1, split.lower, rest ? split.extent : 0}}};
+        const IndexSum whole = points.Define(Simplify(part, points), bounds.max + 1);
+        digit = IndexSum{0, {{whole.splits[0].source, 1, split.lower, rest ? split.extent : 0}}};
       }
       part = *digit;
     }
@@ -242,21 +242,22 @@ std::optional<Sum> Replace(Points& points, const Sum& sum, absl::FunctionRef<Sum
   return Simplify(result, points);
 }
 
-std::optional<std::vector<Sum>> Solve(Points& points, const std::vector<Sum>& results, const Relation& g) {
+std::optional<std::vector<IndexSum>> Solve(Points& points, const std::vector<IndexSum>& results,
+                                           const Relation& g) {
   return Solver(points, results, g).Run();
 }
 
-bool DeterminedBy(const Relation& f, const std::vector<Sum>& variables) {
+bool DeterminedBy(const Relation& f, const std::vector<IndexSum>& variables) {
   std::vector<Known> known(f.points.variables.size());
   std::vector<bool> whole(f.points.variables.size(), false);
-  std::vector<Sum> open;
-  for (const Sum& result : f.results) open.push_back(Simplify(result, f.points));
-  for (const Sum& zero : Definitions(f.points)) open.push_back(zero);
+  std::vector<IndexSum> open;
+  for (const IndexSum& result : f.results) open.push_back(Simplify(result, f.points));
+  for (const IndexSum& zero : Definitions(f.points)) open.push_back(zero);
   for (bool more = true; more;) {
     more = false;
     for (size_t i = 0; i < open.size(); ++i) {
       std::vector<Digit> unknown;
-      for (const Split& split : open[i].splits) {
+      for (const IndexSplit& split : open[i].splits) {
         const Digit digit = DigitOf(f.points, split);
         if (!whole[digit.variable] && known[digit.variable].Find(digit) == nullptr) unknown.push_back(digit);
       }
@@ -270,13 +271,13 @@ bool DeterminedBy(const Relation& f, const std::vector<Sum>& variables) {
       }
       if (!apart) continue;
       for (const Digit& d : unknown) {
-        known[d.variable].digits.emplace_back(d, Sum());
+        known[d.variable].digits.emplace_back(d, IndexSum());
         whole[d.variable] = known[d.variable].Whole(f.points.variables[d.variable].extent).has_value();
       }
       more = true;
     }
   }
-  return std::all_of(variables.begin(), variables.end(), [&](const Sum& v) {
+  return std::all_of(variables.begin(), variables.end(), [&](const IndexSum& v) {
     const int id = v.splits[0].source.id;
     return whole[id] || f.points.variables[id].extent == 1;
   });

@@ -8,23 +8,24 @@ namespace kiln::proof {
 
 // Returns inclusive bounds of a sum over the points. They follow from the box and from conditions whose sums
 // differ little from this one. The bounds may be too wide, never too narrow.
-Interval BoundsOn(const Points& points, const Sum& value);
+Interval BoundsOn(const Points& points, const IndexSum& value);
 
 // Replaces the sources of a sum by sums over the points. At every point that counts, these must lie in the
 // extents of the sources. If the algebra cannot express a remainder or quotient, the function adds a
 // variable for its operand. Returns nullopt if that operand may be negative.
-std::optional<Sum> Replace(Points& points, const Sum& sum, absl::FunctionRef<Sum(Source)> value,
-                           ExtentOf extent_of);
+std::optional<IndexSum> Replace(Points& points, const IndexSum& sum,
+                                absl::FunctionRef<IndexSum(Source)> value, ExtentOf extent_of);
 
 // Returns values for the variables of g at which the results of g equal `results` (sums over `points`),
 // without the defined variables. This is only a proposal: the caller must check that the values lie in their
 // ranges and give the results. Variables that no result names are 0. Returns nullopt if no solution is
 // found.
-std::optional<std::vector<Sum>> Solve(Points& points, const std::vector<Sum>& results, const Relation& g);
+std::optional<std::vector<IndexSum>> Solve(Points& points, const std::vector<IndexSum>& results,
+                                           const Relation& g);
 
 // Returns true if it is proven that two points with equal results have equal values of these variables. Each
 // variable is given as a sum.
-bool DeterminedBy(const Relation& f, const std::vector<Sum>& variables);
+bool DeterminedBy(const Relation& f, const std::vector<IndexSum>& variables);
 
 // Returns true if it is proven that no point of one relation has the same results as a point of the other.
 bool Apart(const Relation& a, const Relation& b);

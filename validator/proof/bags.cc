@@ -12,8 +12,8 @@ namespace kiln::proof {
 // element, extended by more variables.
 struct Comparison::Part {
   Points points;
-  std::vector<Sum> bound;  // the variables added for the reduction iters
-  Value value;             // result 0 of the block, with all iters given
+  std::vector<IndexSum> bound;  // the variables added for the reduction iters
+  Value value;                  // result 0 of the block, with all iters given
 };
 
 namespace {
@@ -81,9 +81,9 @@ bool SameBlocks(const Program& p, const Unit& unit) {
 
 // Adds variables for the reduction iters of the value's block, and the conditions of its domain. Returns
 // false if a domain cannot be expressed.
-bool Open(Points& points, std::vector<Sum>& bound, Value& value) {
+bool Open(Points& points, std::vector<IndexSum>& bound, Value& value) {
   const Program& p = value.model->program();
-  auto iters = std::make_shared<std::vector<Sum>>(*value.iters);
+  auto iters = std::make_shared<std::vector<IndexSum>>(*value.iters);
   const auto own = p.Iters(BlockOf(value).iters);
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i].kind != IterKind::kReduction) continue;
@@ -98,11 +98,11 @@ bool Open(Points& points, std::vector<Sum>& bound, Value& value) {
 }
 
 // Returns the variables with an extent above 1 that no definition determines.
-std::vector<Sum> FreeOf(const Points& points) {
-  std::vector<Sum> free;
+std::vector<IndexSum> FreeOf(const Points& points) {
+  std::vector<IndexSum> free;
   for (size_t v = 0; v < points.variables.size(); ++v) {
     if (!points.variables[v].value.has_value() && points.variables[v].extent > 1)
-      free.push_back(Sum::Of(Source::Iter(static_cast<int32_t>(v))));
+      free.push_back(IndexSum::Of(Source::Iter(static_cast<int32_t>(v))));
   }
   return free;
 }
@@ -111,8 +111,8 @@ std::vector<Sum> FreeOf(const Points& points) {
 // `begin`. Returns nullopt if the rest uses a variable of `begin`.
 std::optional<Relation> Later(const Relation& relation, const Points& begin, size_t results) {
   const size_t first = begin.variables.size();
-  const auto shifted = [&](Sum sum) -> std::optional<Sum> {
-    for (Split& s : sum.splits) {
+  const auto shifted = [&](IndexSum sum) -> std::optional<IndexSum> {
+    for (IndexSplit& s : sum.splits) {
       if (s.source.id < static_cast<int32_t>(first)) return std::nullopt;
       s.source.id -= static_cast<int32_t>(first);
     }
@@ -121,17 +121,17 @@ std::optional<Relation> Later(const Relation& relation, const Points& begin, siz
   Relation later;
   for (size_t v = first; v < relation.points.variables.size(); ++v) {
     const auto& [extent, value] = relation.points.variables[v];
-    std::optional<Sum> definition = value.has_value() ? shifted(*value) : std::nullopt;
+    std::optional<IndexSum> definition = value.has_value() ? shifted(*value) : std::nullopt;
     if (value.has_value() && !definition.has_value()) return std::nullopt;
     later.points.variables.push_back({extent, definition});
   }
   for (size_t c = begin.conditions.size(); c < relation.points.conditions.size(); ++c) {
-    const std::optional<Sum> value = shifted(relation.points.conditions[c].value);
+    const std::optional<IndexSum> value = shifted(relation.points.conditions[c].value);
     if (!value.has_value()) return std::nullopt;
     later.points.conditions.push_back({*value, relation.points.conditions[c].extent});
   }
   for (size_t r = results; r < relation.results.size(); ++r) {
-    const std::optional<Sum> result = shifted(relation.results[r]);
+    const std::optional<IndexSum> result = shifted(relation.results[r]);
     if (!result.has_value()) return std::nullopt;
     later.results.push_back(*result);
   }
@@ -210,7 +210,7 @@ Finding Comparison::SameInitial(Points& points, const Look& a, const Look& b) {
       auto iters = index.has_value() ? ItersOf(decider_, points, model, s, *index) : std::nullopt;
       if (!iters.has_value()) return Unknown("the index of an initialization cannot be inverted");
       starts.push_back({&model, s.block, p.List(p.block(s.block).values)[s.result],
-                        std::make_shared<std::vector<Sum>>(*std::move(iters))});
+                        std::make_shared<std::vector<IndexSum>>(*std::move(iters))});
     }
     for (const Value& start : starts) {
       const Expr& e = p.exprs[start.expr];
@@ -252,7 +252,7 @@ Finding Comparison::SameReduction(Points& points, const Look& a, const Look& b) 
   // Finds the instance of b's block that each instance of the part stands for.
   const Provenance& provenance = BlockOf(part.value).provenance;
   const Range own = BlockOf(b.value).iters;
-  std::vector<Sum> map = *part.value.iters;
+  std::vector<IndexSum> map = *part.value.iters;
   if (!one_program && provenance.origin != b.value.block)
     return Unknown(absl::StrCat(NameOf(part.value), " does not come from ", NameOf(b.value)));
   if (!one_program && provenance.map.count != 0) {
@@ -282,12 +282,12 @@ Finding Comparison::NeutralBeyond(const Part& part, const Look& b, const Conditi
 }
 
 Finding Comparison::SameInstances(Points& points, const Part& given, const Look& b,
-                                  const std::vector<Sum>& map) {
+                                  const std::vector<IndexSum>& map) {
   const Program& q = b.value.model->program();
   const auto own = q.Iters(BlockOf(b.value).iters);
   Part part = given;
-  auto at = std::make_shared<std::vector<Sum>>(*b.value.iters);
-  std::vector<Sum> entered;
+  auto at = std::make_shared<std::vector<IndexSum>>(*b.value.iters);
+  std::vector<IndexSum> entered;
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i].kind == IterKind::kReduction) {
       entered.push_back((*at)[i] = map[i]);
@@ -306,16 +306,16 @@ Finding Comparison::SameInstances(Points& points, const Part& given, const Look&
   Relation made{part.points, FreeOf(points)}, wanted{points, made.results};
   const size_t outer = made.results.size();
   Value instance = b.value;
-  std::vector<Sum> all;
+  std::vector<IndexSum> all;
   if (!Open(wanted.points, all, instance)) return Unknown("a domain divides a number that may be negative");
   made.results.insert(made.results.end(), entered.begin(), entered.end());
   wanted.results.insert(wanted.results.end(), all.begin(), all.end());
-  std::vector<Sum> bound = part.bound;
+  std::vector<IndexSum> bound = part.bound;
   const std::optional<Relation> alone = Later(made, points, outer), each = Later(wanted, points, outer);
   if (alone.has_value() && each.has_value()) {
     made = *alone;
     wanted = *each;
-    for (Sum& sum : bound) sum.splits[0].source.id -= static_cast<int32_t>(points.variables.size());
+    for (IndexSum& sum : bound) sum.splits[0].source.id -= static_cast<int32_t>(points.variables.size());
   }
   const std::string name = NameOf(b.value);
   Reply reply{Answer::kYes};

@@ -5,7 +5,7 @@
 
 namespace kiln::proof {
 
-Look Obligations::Wanted(Id buffer, const std::vector<Sum>& index, const Value& writer) const {
+Look Obligations::Wanted(Id buffer, const std::vector<IndexSum>& index, const Value& writer) const {
   const bool shared = buffer < static_cast<Id>(reference_.program().buffers.size());
   Look look;
   look.kind = Look::Kind::kElement;
@@ -78,11 +78,11 @@ Finding Obligations::StoredValues(Id buffer, const Unit& unit) {
     for (const bool exact : {false, true}) {
       const Space& space = model_.spaces().of(writer.block);
       Points points = exact ? space.points : BoxOf(p_, writer.block);
-      std::vector<Sum> iters = space.iters;
+      std::vector<IndexSum> iters = space.iters;
       for (size_t i = 0; i < iters.size() && !exact; ++i)
-        iters[i] = Sum::Of(Source::Iter(static_cast<int32_t>(i)));
+        iters[i] = IndexSum::Of(Source::Iter(static_cast<int32_t>(i)));
       Value here = value;
-      here.iters = std::make_shared<std::vector<Sum>>(iters);
+      here.iters = std::make_shared<std::vector<IndexSum>>(iters);
       const auto index = IndicesAt(p_, writer.block, model_.Dest(writer).index, points, iters);
       if (!index.has_value()) return {Answer::kUnknown, "an index divides a number that may be negative", {}};
       finding = comparison_.Same(points, here, Wanted(buffer, *index, here));
@@ -96,7 +96,7 @@ Finding Obligations::StoredValues(Id buffer, const Unit& unit) {
     const Space& space = model_.spaces().of(writer.block);
     Points points = space.points;
     Value here = value;
-    here.iters = std::make_shared<std::vector<Sum>>(space.iters);
+    here.iters = std::make_shared<std::vector<IndexSum>>(space.iters);
     const auto index = IndicesAt(p_, writer.block, model_.Dest(writer).index, points, space.iters);
     finding = Overwritten(unit, w, points, w + 1, Wanted(buffer, *index, here));
     if (finding.answer != Answer::kYes) return finding;
@@ -117,19 +117,19 @@ Finding Obligations::ReducedValues(Id buffer, const Unit& unit) {
   Finding finding;
   for (const bool exact : {false, true}) {
     Points points = space.points;
-    std::vector<Sum> iters = space.iters;
+    std::vector<IndexSum> iters = space.iters;
     if (!exact) {
       points = Points();
       const auto own = p_.Iters(p_.block(writer.block).iters);
       for (size_t i = 0; i < iters.size(); ++i)
-        iters[i] = own[i].kind == IterKind::kSpatial ? points.Add(own[i].extent.Known()) : Sum();
+        iters[i] = own[i].kind == IterKind::kSpatial ? points.Add(own[i].extent.Known()) : IndexSum();
     }
     Look look;
     look.kind = Look::Kind::kReduction;
     look.buffer = buffer;
     look.unit = &unit;
     look.value = {&model_, writer.block, p_.List(p_.block(writer.block).values)[writer.result],
-                  std::make_shared<std::vector<Sum>>(iters)};
+                  std::make_shared<std::vector<IndexSum>>(iters)};
     const auto index = IndicesAt(p_, writer.block, model_.Dest(writer).index, points, iters);
     if (!index.has_value()) return {Answer::kUnknown, "an index divides a number that may be negative", {}};
     finding = comparison_.Same(points, look, Wanted(buffer, *index, look.value));
@@ -143,7 +143,7 @@ Finding Obligations::ReducedValues(Id buffer, const Unit& unit) {
 Finding Obligations::Instances(const Unit& unit) {
   const Monoid& monoid = p_.monoids[p_.block(unit.writers[0].block).monoid];
   std::vector<Relation> entered, updates, starts;
-  std::vector<std::vector<Sum>> inner;
+  std::vector<std::vector<IndexSum>> inner;
   for (const Writer& writer : unit.writers) {
     const Space& space = model_.spaces().of(writer.block);
     updates.push_back(Written(writer, unit.around));
@@ -176,8 +176,8 @@ Finding Obligations::Instances(const Unit& unit) {
   }
   for (const Writer& first : unit.first()) {
     Relation wanted = Written(first, unit.around);
-    const std::vector<Sum> element(wanted.results.begin() + static_cast<int64_t>(unit.around),
-                                   wanted.results.end());
+    const std::vector<IndexSum> element(wanted.results.begin() + static_cast<int64_t>(unit.around),
+                                        wanted.results.end());
     auto iters = ItersOf(decider_, wanted.points, model_, unit.writers[0], element);
     if (!iters.has_value()) return {Answer::kUnknown, "the index of a reduction cannot be inverted", {}};
     for (size_t i = 0; i < own.size(); ++i) {

@@ -7,7 +7,7 @@
 namespace kiln::proof {
 namespace {
 
-constexpr int kMostDepth = 500;  // limits the recursion of comparisons
+constexpr int kMaxDepth = 500;  // limits the recursion of comparisons
 
 Finding Unknown(std::string why) { return {Answer::kUnknown, std::move(why), {}}; }
 
@@ -16,7 +16,7 @@ bool SameIters(const Value& a, const Value& b) {
          (a.iters == b.iters || *a.iters == *b.iters);
 }
 
-std::optional<Sum> IndexAt(Points& points, const Value& value) {
+std::optional<IndexSum> IndexAt(Points& points, const Value& value) {
   const Program& p = value.model->program();
   const auto own = p.Iters(p.block(value.block).iters);
   return Replace(
@@ -47,7 +47,7 @@ Finding Comparison::Differ(const Points& points, std::string why) {
 }
 
 Finding Comparison::Cases(Points& points, Looker looker, Then then) {
-  if (--steps_ < 0 || depth_ > kMostDepth) return Unknown("the expressions are too large");
+  if (--steps_ < 0 || depth_ > kMaxDepth) return Unknown("the expressions are too large");
   ++depth_;
   const absl::Cleanup leave = [this] { --depth_; };
   if (decider_.late()) return Unknown("the time is up");
@@ -121,7 +121,7 @@ Finding Comparison::SameBuffers(const Value& a, const Value& b) {
     look.buffer = p.exprs[gather.expr].AsGather().buffer;
     for (const Extent& e : p.Dims(p.buffers[look.buffer].shape)) {
       if (points != nullptr) points->Add(e.Known());
-      look.index.push_back(Sum::Of(Source::Iter(static_cast<int32_t>(look.index.size()))));
+      look.index.push_back(IndexSum::Of(Source::Iter(static_cast<int32_t>(look.index.size()))));
     }
     return look;
   };
@@ -149,7 +149,7 @@ Finding Comparison::SameOperation(Points& points, const Value& a, const Value& b
   }
   if (same && Arity(one.op) > 0) same = p.exprs[one.operand(0)].dtype == q.exprs[other.operand(0)].dtype;
   if (same && one.op == Op::kIndex) {
-    const std::optional<Sum> x = IndexAt(points, a), y = IndexAt(points, b);
+    const std::optional<IndexSum> x = IndexAt(points, a), y = IndexAt(points, b);
     if (!x.has_value() || !y.has_value()) return Unknown("an index divides a number that may be negative");
     same = decider_.Equal(points, *x, *y);
   }

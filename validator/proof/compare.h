@@ -46,7 +46,7 @@ class Comparison {
   Finding SameReduction(Points& points, const Look& a, const Look& b);
   Finding SameInitial(Points& points, const Look& a, const Look& b);
   std::optional<std::string> Flatten(Part& part, Id origin);
-  Finding SameInstances(Points& points, const Part& part, const Look& b, const std::vector<Sum>& map);
+  Finding SameInstances(Points& points, const Part& part, const Look& b, const std::vector<IndexSum>& map);
   Finding NeutralBeyond(const Part& part, const Look& b, const Condition& c);
   Finding IsNeutral(Points& points, const Value& value, const Expr& identity, bool sum);
 

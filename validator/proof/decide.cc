@@ -21,22 +21,22 @@ bool Within(const Interval& bounds, int64_t extent) { return bounds.min >= 0 && 
 
 }  // namespace
 
-Points With(const Points& points, const Sum& value, int64_t extent) {
+Points With(const Points& points, const IndexSum& value, int64_t extent) {
   Points part = points;
   part.conditions.push_back({Simplify(value, points), extent});
   return part;
 }
 
-std::vector<Points> Without(const Points& points, const Sum& value, int64_t extent) {
+std::vector<Points> Without(const Points& points, const IndexSum& value, int64_t extent) {
   std::vector<Points> parts;
   const Interval bounds = Bounds(Simplify(value, points), points);
   if (bounds.min < 0) {
-    Sum below = value * -1;
+    IndexSum below = value * -1;
     below.offset -= 1;
     parts.push_back(With(points, below, -bounds.min));
   }
   if (bounds.max >= extent) {
-    Sum above = value;
+    IndexSum above = value;
     above.offset -= extent;
     parts.push_back(With(points, above, bounds.max - extent + 1));
   }
@@ -59,20 +59,20 @@ Reply Decider::Covers(const Relation& f, const std::vector<Relation>& g) {
     const auto values = Solve(points, f.results, relation);
     if (!values.has_value()) continue;
     const auto value = [&](Source s) { return (*values)[s.id]; };
-    const auto inside = [&](const Sum& sum, int64_t extent) {
-      const std::optional<Sum> at = Replace(points, sum, value, relation.points);
+    const auto inside = [&](const IndexSum& sum, int64_t extent) {
+      const std::optional<IndexSum> at = Replace(points, sum, value, relation.points);
       return at.has_value() && Within(BoundsOn(points, *at), extent);
     };
     bool found = true;
     for (size_t v = 0; v < values->size() && found; ++v)
       found = Within(BoundsOn(points, (*values)[v]), relation.points.variables[v].extent);
     for (size_t v = 0; v < values->size() && found; ++v) {
-      const std::optional<Sum>& definition = relation.points.variables[v].value;
-      if (definition.has_value()) found = inside(*definition + Sum::Of(Source::Iter(v), -1), 1);
+      const std::optional<IndexSum>& definition = relation.points.variables[v].value;
+      if (definition.has_value()) found = inside(*definition + IndexSum::Of(Source::Iter(v), -1), 1);
     }
     for (const Condition& c : relation.points.conditions) found = found && inside(c.value, c.extent);
     for (size_t r = 0; r < f.results.size() && found; ++r) {
-      const std::optional<Sum> made = Replace(points, relation.results[r], value, relation.points);
+      const std::optional<IndexSum> made = Replace(points, relation.results[r], value, relation.points);
       found = made.has_value() && Equal(points, *made, f.results[r]);
     }
     if (found) return {Answer::kYes};
@@ -82,12 +82,12 @@ Reply Decider::Covers(const Relation& f, const std::vector<Relation>& g) {
   return reply.answer != Answer::kUnknown || other_ == nullptr ? reply : other_->Covers(f, g);
 }
 
-Reply Decider::Determines(const std::vector<Relation>& f, const std::vector<std::vector<Sum>>& values) {
+Reply Decider::Determines(const std::vector<Relation>& f, const std::vector<std::vector<IndexSum>>& values) {
   bool proven = true;
   for (size_t i = 0; i < f.size() && proven; ++i) {
-    std::vector<Sum> variables;
-    for (const Sum& value : values[i]) {
-      for (const Split& s : value.splits) variables.push_back(Sum::Of(s.source));
+    std::vector<IndexSum> variables;
+    for (const IndexSum& value : values[i]) {
+      for (const IndexSplit& s : value.splits) variables.push_back(IndexSum::Of(s.source));
     }
     proven = DeterminedBy(f[i], variables);
     for (size_t j = 0; j < i && proven; ++j) proven = Apart(f[i], f[j]);
@@ -98,7 +98,7 @@ Reply Decider::Determines(const std::vector<Relation>& f, const std::vector<std:
   return reply.answer != Answer::kUnknown || other_ == nullptr ? reply : other_->Determines(f, values);
 }
 
-Truth Decider::Holds(const Points& points, const Sum& value, int64_t extent) {
+Truth Decider::Holds(const Points& points, const IndexSum& value, int64_t extent) {
   const Interval bounds = BoundsOn(points, value);
   if (Within(bounds, extent)) return Truth::kAlways;
   if (bounds.max < 0 || bounds.min >= extent) return Truth::kNever;
@@ -109,8 +109,8 @@ Truth Decider::Holds(const Points& points, const Sum& value, int64_t extent) {
   return Empty(With(points, value, extent)).answer == Answer::kYes ? Truth::kNever : Truth::kUnknown;
 }
 
-bool Decider::Equal(const Points& points, const Sum& a, const Sum& b) {
-  const Sum difference = Simplify(a + b * -1, points);
+bool Decider::Equal(const Points& points, const IndexSum& a, const IndexSum& b) {
+  const IndexSum difference = Simplify(a + b * -1, points);
   if (difference.IsConstant()) return difference.offset == 0;
   return Holds(points, difference, 1) == Truth::kAlways;
 }

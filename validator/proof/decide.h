@@ -19,12 +19,13 @@ class Decider final : public Prover {
 
   Reply Empty(const Points& points) override;
   Reply Covers(const Relation& f, const std::vector<Relation>& g) override;
-  Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<Sum>>& values) override;
+  Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<IndexSum>>& values) override;
 
   // Whether 0 <= value < extent holds at all points or at none. If there are no points, either answer may
   // come.
-  Truth Holds(const Points& points, const Sum& value, int64_t extent);
-  bool Equal(const Points& points, const Sum& a, const Sum& b);  // true if proven equal at all points
+  Truth Holds(const Points& points, const IndexSum& value, int64_t extent);
+  bool Equal(const Points& points, const IndexSum& a,
+             const IndexSum& b);  // true if proven equal at all points
 
   bool late() const;
 
@@ -36,7 +37,7 @@ class Decider final : public Prover {
 };
 
 // The points with 0 <= value < extent, and the points without, as one or two disjoint parts.
-Points With(const Points& points, const Sum& value, int64_t extent);
-std::vector<Points> Without(const Points& points, const Sum& value, int64_t extent);
+Points With(const Points& points, const IndexSum& value, int64_t extent);
+std::vector<Points> Without(const Points& points, const IndexSum& value, int64_t extent);
 
 }  // namespace kiln::proof

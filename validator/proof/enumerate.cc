@@ -18,7 +18,7 @@ class Visitor {
     values_.resize(points.variables.size());
     for (const Condition& c : points.conditions) {
       size_t known = 0;
-      for (const Split& s : c.value.splits) known = std::max<size_t>(known, s.source.id + 1);
+      for (const IndexSplit& s : c.value.splits) known = std::max<size_t>(known, s.source.id + 1);
       tests_[known].push_back(&c);
     }
   }
@@ -31,7 +31,7 @@ class Visitor {
   }
 
  private:
-  int64_t ValueOf(const Sum& sum) const {
+  int64_t ValueOf(const IndexSum& sum) const {
     return Evaluate(sum, [&](Source s) { return values_[s.id]; });
   }
   bool Holds(size_t level) const {
@@ -74,9 +74,9 @@ bool Visit(const Points& points, int64_t& budget, absl::FunctionRef<bool(const i
   return Visitor(points, budget, visit).Run();
 }
 
-Tuple ValuesOf(const std::vector<Sum>& sums, const int64_t* point) {
+Tuple ValuesOf(const std::vector<IndexSum>& sums, const int64_t* point) {
   Tuple tuple;
-  for (const Sum& sum : sums) tuple.push_back(Evaluate(sum, [&](Source s) { return point[s.id]; }));
+  for (const IndexSum& sum : sums) tuple.push_back(Evaluate(sum, [&](Source s) { return point[s.id]; }));
   return tuple;
 }
 
@@ -118,7 +118,7 @@ Reply EnumeratingProver::Covers(const Relation& f, const std::vector<Relation>& 
 }
 
 Reply EnumeratingProver::Determines(const std::vector<Relation>& f,
-                                    const std::vector<std::vector<Sum>>& values) {
+                                    const std::vector<std::vector<IndexSum>>& values) {
   absl::flat_hash_map<Tuple, Tuple> known;  // maps results to values
   int64_t budget = limit_;
   for (size_t i = 0; i < f.size(); ++i) {

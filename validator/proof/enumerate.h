@@ -13,7 +13,7 @@ class EnumeratingProver final : public Prover {
 
   Reply Empty(const Points& points) override;
   Reply Covers(const Relation& f, const std::vector<Relation>& g) override;
-  Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<Sum>>& values) override;
+  Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<IndexSum>>& values) override;
 
  private:
   int64_t limit_;

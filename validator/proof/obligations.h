@@ -40,7 +40,8 @@ class Obligations {
   Finding ReducedValues(Id buffer, const Unit& unit);
   Finding Instances(const Unit& unit);
   Finding Reads(const Read& read);
-  Finding Complete(const Read& read, const Points& points, const std::vector<Sum>& index, const Unit& unit);
+  Finding Complete(const Read& read, const Points& points, const std::vector<IndexSum>& index,
+                   const Unit& unit);
   Finding Parallel(Id buffer, const Unit& unit);
   Finding Pipelines();
   Finding Pipelined(Id buffer, Id loop);
@@ -51,7 +52,7 @@ class Obligations {
   // loops, then the written element.
   Relation Written(const Writer& writer, size_t around) const;
   Relation WrittenBefore(const Writer& writer, const Read& read, size_t shared, size_t k) const;
-  Look Wanted(Id buffer, const std::vector<Sum>& index, const Value& writer) const;
+  Look Wanted(Id buffer, const std::vector<IndexSum>& index, const Value& writer) const;
   Finding StartsAfterWhatItReads(Id block) const;
   // Appends the reads of an expression to `reads`. `seen` holds expressions whose reads under the same
   // guards are already there.

@@ -12,9 +12,9 @@
 namespace kiln::proof {
 namespace {
 
-std::vector<int64_t> ValuesAt(const std::vector<Sum>& sums, const std::vector<int64_t>& point) {
+std::vector<int64_t> ValuesAt(const std::vector<IndexSum>& sums, const std::vector<int64_t>& point) {
   std::vector<int64_t> values;
-  for (const Sum& sum : sums) values.push_back(Evaluate(sum, [&](Source s) { return point[s.id]; }));
+  for (const IndexSum& sum : sums) values.push_back(Evaluate(sum, [&](Source s) { return point[s.id]; }));
   return values;
 }
 
@@ -154,13 +154,13 @@ Relation Obligations::WrittenBefore(const Writer& w, const Read& read, size_t sh
   const Spaces& spaces = model_.spaces();
   const size_t common = spaces.Common(w.block, read.block);
   Relation relation = Written(w, 0);
-  std::vector<Sum> around;
+  std::vector<IndexSum> around;
   for (size_t l = 0; l < shared; ++l) {
     const int64_t extent = p_.loop(spaces.of(read.block).loops[l]).extent.Known();
     if (l < k) {
       around.push_back(spaces.of(w.block).at[l]);
     } else if (l == k && k < common) {  // any iteration after the write
-      Sum after = spaces.of(w.block).at[l] + relation.points.Add(extent);
+      IndexSum after = spaces.of(w.block).at[l] + relation.points.Add(extent);
       after.offset += 1;
       around.push_back(after);
     } else {
@@ -230,7 +230,7 @@ Finding Obligations::Reads(const Read& read) {
 
 // Checks that an element is complete when it is read: in the same iteration of the loops around the unit, no
 // block of the unit writes it later.
-Finding Obligations::Complete(const Read& read, const Points& points, const std::vector<Sum>& index,
+Finding Obligations::Complete(const Read& read, const Points& points, const std::vector<IndexSum>& index,
                               const Unit& unit) {
   const Spaces& spaces = model_.spaces();
   const Space& space = spaces.of(read.block);
@@ -320,7 +320,7 @@ Finding Obligations::Layout(Id buffer) {
     return {Answer::kUnknown, absl::StrCat("the swizzle of ", p_.Text(b.name), " is not one to one"), {}};
   if (b.layout.axes.count == 0 || !model_.IsWritten(buffer)) return {};
   Relation places;
-  std::vector<Sum> index;
+  std::vector<IndexSum> index;
   for (const Extent& e : p_.Dims(b.shape)) index.push_back(places.points.Add(e.Known()));
   for (const Id axis : p_.List(b.layout.axes)) {
     const auto place = Replace(

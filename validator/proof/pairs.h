@@ -22,7 +22,7 @@ class Pairs {
 
  private:
   Points points_;
-  std::vector<Sum> ahead_;  // for each loop, how many iterations `other` is ahead of `one`
+  std::vector<IndexSum> ahead_;  // for each loop, how many iterations `other` is ahead of `one`
 };
 
 }  // namespace kiln::proof

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "lang/reference/shadow.h"
+#include "lang/reference/symbolic.h"
 #include "validator/proof/obligations.h"
 #include "validator/proof/versions.h"
 
@@ -55,7 +55,7 @@ Finding Compare(Decider& decider, const Program& one, const Program& other, int6
 }
 
 Finding CompareVersions(Decider& decider, Program original, Program scheduled, int64_t most_steps) {
-  const Finding finding = TakeApart(decider, original, scheduled);
+  const Finding finding = FactorReduction(decider, original, scheduled);
   return finding.answer == Answer::kYes ? Compare(decider, original, scheduled, most_steps) : finding;
 }
 
@@ -67,7 +67,7 @@ absl::string_view ToString(Proof::Verdict verdict) {
   return kNames[static_cast<int>(verdict)];
 }
 
-absl::Status TurnAwayRefuted(const Proof& proof, absl::string_view what) {
+absl::Status RejectRefuted(const Proof& proof, absl::string_view what) {
   if (proof.verdict != Proof::Verdict::kRefuted) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat(what, " does not compute what the original does: ", proof.reason));
@@ -84,14 +84,14 @@ Proof Prove(const Program& original, const Program& scheduled, const ProofOption
   if (finding.answer == Answer::kYes) return {Verdict::kProven, ""};
   if (Instances(original) + Instances(scheduled) > static_cast<double>(options.most_instances))
     return {Verdict::kTooHard, finding.why};
-  const absl::StatusOr<Shadow> wanted = RunShadow(original);
+  const absl::StatusOr<SymbolicOutputs> wanted = RunSymbolic(original);
   if (!wanted.ok()) return {Verdict::kTooHard, std::string(wanted.status().message()), true};
   const InterpreterOptions runs[] = {{},
                                      {.shuffle = 1, .pipelines = PipelineOrder::kRandom},
                                      {.pipelines = PipelineOrder::kEager},
                                      {.pipelines = PipelineOrder::kLate}};
   for (const InterpreterOptions& run : runs) {
-    const absl::Status agrees = CheckShadow(scheduled, *wanted, run);
+    const absl::Status agrees = CheckSymbolic(scheduled, *wanted, run);
     if (!agrees.ok()) return {Verdict::kRefuted, absl::StrCat(agrees.message(), "; ", finding.why), true};
   }
   return {Verdict::kTooHard, finding.why, true};

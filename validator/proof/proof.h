@@ -15,7 +15,7 @@
 // finds them.
 //
 // kProven and kRefuted are theorems. Refuted means that running both programs on symbolic terms
-// (lang/reference/shadow.h) gives a difference, so only small programs can be refuted. kTooHard names what
+// (lang/reference/symbolic.h) gives a difference, so only small programs can be refuted. kTooHard names what
 // was not shown; the programs may be equal or not.
 //
 // A proof usually takes milliseconds. Pure; any number of threads, each with its own Prover.
@@ -56,7 +56,7 @@ absl::string_view ToString(Proof::Verdict verdict);  // "proven", "refuted", "to
 
 // Returns kFailedPrecondition, "WHAT does not compute what the original does: ...", if the proof refutes the
 // program. Such a program must not be handed out.
-absl::Status TurnAwayRefuted(const Proof& proof, absl::string_view what);
+absl::Status RejectRefuted(const Proof& proof, absl::string_view what);
 
 // Proves that `scheduled`, made from `original` by primitives, is equivalent. Both must pass Verify.
 Proof Prove(const Program& original, const Program& scheduled, const ProofOptions& options = {});

@@ -18,7 +18,7 @@ namespace kiln::proof {
 
 // The condition 0 <= value < extent.
 struct Condition {
-  Sum value;
+  IndexSum value;
   int64_t extent = 1;
 };
 
@@ -28,7 +28,7 @@ struct Condition {
 struct Points {
   struct Variable {
     int64_t extent = 1;
-    std::optional<Sum> value;
+    std::optional<IndexSum> value;
   };
   std::vector<Variable> variables;
   std::vector<Condition> conditions;
@@ -36,14 +36,15 @@ struct Points {
   // The extent of a variable, so that Points can be passed as ExtentOf.
   int64_t operator()(Source source) const { return variables[source.id].extent; }
   // Adds a variable and returns it as a sum.
-  Sum Add(int64_t extent);
-  Sum Define(const Sum& value, int64_t extent);  // like Add, but reuses a variable with this definition
+  IndexSum Add(int64_t extent);
+  IndexSum Define(const IndexSum& value,
+                  int64_t extent);  // like Add, but reuses a variable with this definition
 };
 
 // A function of the points: each point is mapped to the values of `results`.
 struct Relation {
   Points points;
-  std::vector<Sum> results;
+  std::vector<IndexSum> results;
 };
 
 enum class Answer : uint8_t { kYes, kNo, kUnknown };
@@ -62,7 +63,8 @@ class Prover {
   virtual Reply Covers(const Relation& f, const std::vector<Relation>& g) = 0;
   // Asks whether results determine values: two points, of any of the f, with equal results must belong to
   // the same f and have equal `values`. `values` has one list for each f.
-  virtual Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<Sum>>& values) = 0;
+  virtual Reply Determines(const std::vector<Relation>& f,
+                           const std::vector<std::vector<IndexSum>>& values) = 0;
 };
 
 }  // namespace kiln::proof

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lang/analysis/restrictions.h"
+#include "lang/analysis/legality.h"
 #include "validator/proof/algebra.h"
 
 namespace kiln::proof {
@@ -14,7 +14,7 @@ class Maker {
   Maker(const Program& program, const Space* outer, Space& space)
       : p_(program), outer_(outer), space_(space) {}
 
-  Sum Value(Source source) {
+  IndexSum Value(Source source) {
     if (source.kind == Source::Kind::kIter) return outer_->iters[source.id];
     if (source.kind == Source::Kind::kMark) return Checked(source.id);
     const auto at = std::find(space_.loops.begin(), space_.loops.end(), source.id);
@@ -22,18 +22,18 @@ class Maker {
     return Checked(p_.loops[p_.nodes[source.id].index].definition);
   }
 
-  Sum Checked(Id mark) {
+  IndexSum Checked(Id mark) {
     const auto known = values_.find(mark);
     if (known != values_.end()) return known->second;
     const int64_t extent = p_.marks[mark].extent.Known();
-    const Sum value = *Replace(  // the dividend is in range: Checked requires it
+    const IndexSum value = *Replace(  // the dividend is in range: Checked requires it
         space_.points, p_.SumOf(mark), [&](Source s) { return Value(s); },
         [&](Source s) { return ExtentOf(s); });
     Require(value, extent);
     return values_[mark] = value;
   }
 
-  void Require(const Sum& value, int64_t extent) {
+  void Require(const IndexSum& value, int64_t extent) {
     const Interval bounds = Bounds(value, space_.points);
     if (bounds.min >= 0 && bounds.max < extent) return;
     std::vector<Condition>& conditions = space_.points.conditions;
@@ -53,7 +53,7 @@ class Maker {
   const Program& p_;
   const Space* outer_;
   Space& space_;
-  std::map<Id, Sum> values_;
+  std::map<Id, IndexSum> values_;
 };
 
 }  // namespace
@@ -122,7 +122,7 @@ Id Spaces::StartOf(Id block) const {
   while (!work.empty()) {
     const auto [mark, outer] = work.back();
     work.pop_back();
-    for (const Split& s : p_.Splits(p_.marks[mark].splits)) {
+    for (const IndexSplit& s : p_.Splits(p_.marks[mark].splits)) {
       if (s.source.kind == Source::Kind::kMark) {
         work.emplace_back(s.source.id, outer);
       } else if (s.source.kind == Source::Kind::kIter) {
@@ -139,19 +139,19 @@ Id Spaces::StartOf(Id block) const {
 
 Points BoxOf(const Program& program, Id block) {
   Points points;
-  std::vector<Sum> iters;
+  std::vector<IndexSum> iters;
   for (const Iter& iter : program.Iters(program.block(block).iters))
     iters.push_back(points.Add(iter.extent.Known()));
   points.conditions = *ConditionsAt(program, block, program.block(block).domain, points, iters);
   return points;
 }
 
-std::optional<std::vector<Sum>> IndicesAt(const Program& program, Id block, Range marks, Points& points,
-                                          const std::vector<Sum>& iters) {
-  std::vector<Sum> sums;
+std::optional<std::vector<IndexSum>> IndicesAt(const Program& program, Id block, Range marks, Points& points,
+                                               const std::vector<IndexSum>& iters) {
+  std::vector<IndexSum> sums;
   const auto own = program.Iters(program.block(block).iters);
   for (const Id mark : program.List(marks)) {
-    const std::optional<Sum> sum = Replace(
+    const std::optional<IndexSum> sum = Replace(
         points, program.SumOf(mark), [&](Source s) { return iters[s.id]; },
         [&](Source s) { return own[s.id].extent.Known(); });
     if (!sum.has_value()) return std::nullopt;
@@ -161,8 +161,8 @@ std::optional<std::vector<Sum>> IndicesAt(const Program& program, Id block, Rang
 }
 
 std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id block, Range marks,
-                                                   Points& points, const std::vector<Sum>& iters) {
-  const std::optional<std::vector<Sum>> values = IndicesAt(program, block, marks, points, iters);
+                                                   Points& points, const std::vector<IndexSum>& iters) {
+  const std::optional<std::vector<IndexSum>> values = IndicesAt(program, block, marks, points, iters);
   if (!values.has_value()) return std::nullopt;
   std::vector<Condition> conditions;
   for (size_t i = 0; i < values->size(); ++i)

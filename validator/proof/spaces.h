@@ -13,10 +13,10 @@ namespace kiln::proof {
 
 struct Space {
   Id block = kNone;
-  std::vector<Id> loops;   // around the block and its enclosing blocks, outermost first
-  std::vector<Sum> at;     // the variable of each loop
-  Points points;           // the loop iterations that run an instance of the block
-  std::vector<Sum> iters;  // the block's iters
+  std::vector<Id> loops;        // around the block and its enclosing blocks, outermost first
+  std::vector<IndexSum> at;     // the variable of each loop
+  Points points;                // the loop iterations that run an instance of the block
+  std::vector<IndexSum> iters;  // the block's iters
 };
 
 // The range of positions that a node and its descendants take in program order.
@@ -51,11 +51,11 @@ Points BoxOf(const Program& program, Id block);
 
 // Returns the marks as sums over the points, with `iters` for the block's iters, or nullopt if Replace
 // fails.
-std::optional<std::vector<Sum>> IndicesAt(const Program& program, Id block, Range marks, Points& points,
-                                          const std::vector<Sum>& iters);
+std::optional<std::vector<IndexSum>> IndicesAt(const Program& program, Id block, Range marks, Points& points,
+                                               const std::vector<IndexSum>& iters);
 // Returns the conditions that the marks of a block imply: each lies in its extent.
 std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id block, Range marks,
-                                                   Points& points, const std::vector<Sum>& iters);
+                                                   Points& points, const std::vector<IndexSum>& iters);
 
 bool MayRunAtOnce(LoopKind kind);  // true if the iterations must not depend on each other
 // True if such a loop may reduce: its partial results are combined at the end.

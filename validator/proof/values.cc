@@ -58,19 +58,19 @@ Look LookAt(Decider& decider, Points& points, Value value) {
   }
 }
 
-std::optional<std::vector<Sum>> ItersOf(Decider& decider, Points& points, const Model& model,
-                                        const Writer& writer, const std::vector<Sum>& index,
-                                        std::vector<Condition>* open) {
+std::optional<std::vector<IndexSum>> ItersOf(Decider& decider, Points& points, const Model& model,
+                                             const Writer& writer, const std::vector<IndexSum>& index,
+                                             std::vector<Condition>* open) {
   const Program& p = model.program();
   const auto own = p.Iters(p.block(writer.block).iters);
   Relation dest;
-  std::vector<Sum> variables;
+  std::vector<IndexSum> variables;
   for (const Iter& iter : own) variables.push_back(dest.points.Add(iter.extent.Known()));
   dest.results = *IndicesAt(p, writer.block, model.Dest(writer).index, dest.points, variables);
   auto iters = Solve(points, index, dest);
   if (!iters.has_value()) return std::nullopt;
   for (size_t d = 0; d < index.size(); ++d) {
-    const std::optional<Sum> made =
+    const std::optional<IndexSum> made =
         Replace(points, dest.results[d], [&](Source s) { return (*iters)[s.id]; }, dest.points);
     if (!made.has_value()) return std::nullopt;
     if (decider.Equal(points, *made, index[d])) continue;
@@ -82,7 +82,7 @@ std::optional<std::vector<Sum>> ItersOf(Decider& decider, Points& points, const 
 }
 
 std::optional<std::vector<Condition>> Exists(Points& points, const Model& model, Id block,
-                                             const std::vector<Sum>& iters) {
+                                             const std::vector<IndexSum>& iters) {
   const Program& p = model.program();
   auto conditions = ConditionsAt(p, block, p.block(block).domain, points, iters);
   if (!conditions.has_value()) return std::nullopt;
@@ -113,7 +113,7 @@ Look Follow(Decider& decider, Points& points, const Look& element) {
       if (truth == Truth::kUnknown) return SplitAt(*conditions);
     }
     Value value{&model, writer.block, p.List(p.block(writer.block).values)[writer.result],
-                std::make_shared<std::vector<Sum>>(*std::move(iters))};
+                std::make_shared<std::vector<IndexSum>>(*std::move(iters))};
     if (!unit.reduces) return LookAt(decider, points, value);
     Look look;
     look.kind = Look::Kind::kReduction;

@@ -9,7 +9,7 @@
 
 namespace kiln::proof {
 
-using Iters = std::shared_ptr<const std::vector<Sum>>;
+using Iters = std::shared_ptr<const std::vector<IndexSum>>;
 
 // An expression of a block's body, with values for the block's iters.
 struct Value {
@@ -31,7 +31,7 @@ struct Look {
   Kind kind = Kind::kUnknown;
   Value value;
   Id buffer = kNone;
-  std::vector<Sum> index;
+  std::vector<IndexSum> index;
   const Unit* unit = nullptr;
   std::vector<Condition> conditions;
   std::string why;
@@ -45,11 +45,11 @@ Look Follow(Decider& decider, Points& points, const Look& element);
 // Returns the iters of the instance that writes the element at `index`. Iters that the index does not name
 // are 0. Returns nullopt if the iters cannot be expressed. The block may not write this element: then `open`
 // gets the conditions under which it does; without `open`, the function returns nullopt.
-std::optional<std::vector<Sum>> ItersOf(Decider& decider, Points& points, const Model& model,
-                                        const Writer& writer, const std::vector<Sum>& index,
-                                        std::vector<Condition>* open = nullptr);
+std::optional<std::vector<IndexSum>> ItersOf(Decider& decider, Points& points, const Model& model,
+                                             const Writer& writer, const std::vector<IndexSum>& index,
+                                             std::vector<Condition>* open = nullptr);
 // Returns the conditions under which a block has an instance with these iters.
 std::optional<std::vector<Condition>> Exists(Points& points, const Model& model, Id block,
-                                             const std::vector<Sum>& iters);
+                                             const std::vector<IndexSum>& iters);
 
 }  // namespace kiln::proof

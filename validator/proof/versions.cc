@@ -10,7 +10,7 @@
 namespace kiln::proof {
 namespace {
 
-constexpr int kMostCopies = 16;  // on the way from a store to the block that computes the value
+constexpr int kMaxCopies = 16;  // on the way from a store to the block that computes the value
 
 Finding Unknown(std::string why) { return {Answer::kUnknown, std::move(why), {}}; }
 
@@ -100,7 +100,7 @@ class Versions {
       for (Use& use : uses_[buffer]) {
         use.version = !use.writes ? last
                       : original  ? writers.at(use.block)
-                                  : VersionOf(use.block, writers, kMostCopies);
+                                  : VersionOf(use.block, writers, kMaxCopies);
         if (use.version < 0) return Unknown(absl::StrCat("a version of ", Name(buffer), " is not known"));
         if (use.writes) last = use.version;
       }
@@ -279,7 +279,7 @@ bool MayWriteAnew(const Program& original) {
   return std::any_of(writers.begin(), writers.end(), [](int count) { return count > 1; });
 }
 
-Finding TakeApart(Decider& decider, Program& original, Program& scheduled) {
+Finding FactorReduction(Decider& decider, Program& original, Program& scheduled) {
   Versions first(decider, original), second(decider, scheduled);
   const std::map<Id, std::map<Id, int>> versions = first.Find();
   if (versions.empty()) return {};

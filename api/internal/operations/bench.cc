@@ -12,7 +12,7 @@
 #include "api/internal/workers.h"
 #include "backends/cpu/targets.h"
 #include "backends/measure/kernel.h"
-#include "backends/vendor/beside.h"
+#include "backends/vendor/paired_timing.h"
 #include "backends/workers/scratch_folder.h"
 #include "lang/analysis/cost.h"
 #include "lang/text/hash.h"

@@ -29,7 +29,7 @@ CheckResult CheckPair(const Program& original, const Program& scheduled, const s
                      .status = {}};
   if (proof.verdict == Proof::Verdict::kRefuted) {
     result.verdict = CheckResult::Verdict::kRefuted;
-    result.status = TurnAwayRefuted(proof, "the scheduled program");
+    result.status = RejectRefuted(proof, "the scheduled program");
   } else if (proof.verdict == Proof::Verdict::kTooHard) {
     result.verdict = CheckResult::Verdict::kUndecided;
     result.status = absl::UnknownError("it is not known whether the programs are equal");

@@ -56,7 +56,7 @@ absl::StatusOr<ExportResult> ExportRecord(const SessionOptions& options, RowId i
   const absl::StatusOr<Target> target = TargetOfRecord(settings.target, record->target);
   if (!target.ok()) return target.status();
   const Proof proof = ProofOf(*record);
-  const absl::Status right = TurnAwayRefuted(proof, absl::StrCat("record ", row.id, " is not exported: it"));
+  const absl::Status right = RejectRefuted(proof, absl::StrCat("record ", row.id, " is not exported: it"));
   if (!right.ok()) return right;
   auto builder = StartBuilder(options.database, options.workers);
   if (!builder.ok()) return builder.status();

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "api/internal/json.h"
+#include "lang/base/aliases.h"
 #include "trace/text.h"
 
 namespace kiln::api {
@@ -88,7 +89,7 @@ Json JsonOf(const TaskSketches& t) {
   for (const Sketch& sketch : space.sketches) {
     Json sites = Json::array();
     for (const SketchSite& site : sketch.sites)
-      sites.push_back({{"name", site.name}, {"support", site.support}});
+      sites.push_back({{"name", CurrentPath(site.name)}, {"support", site.support}});
     sketches.push_back({{"trace", Print(sketch.trace)},
                         {"sites", std::move(sites)},
                         {"support", std::exp(sketch.log_support)},

@@ -2,7 +2,7 @@
 
 #include "backends/codegen/version.h"
 #include "backends/cpu/targets.h"
-#include "backends/measure/disturbances.h"
+#include "backends/measure/noise_sources.h"
 #include "build_info.h"
 #include "lang/base/phase.h"
 #include "search/cost/models.h"
@@ -18,9 +18,9 @@ std::vector<std::string> StrategyNames() { return kiln::StrategyNames(); }
 std::vector<std::string> CostModelNames() { return kiln::CostModelNames(); }
 std::vector<std::string> FeatureNames() { return FeatureKindNames(); }
 
-std::vector<Finding> Disturbances() {
+std::vector<Finding> NoiseSources() {
   std::vector<Finding> findings;
-  for (const kiln::Finding& f : kiln::Disturbances(ObserveMachine()))
+  for (const kiln::Finding& f : kiln::NoiseSources(ObserveMachine()))
     findings.push_back({f.what, f.found, f.disturbs, f.advice});
   return findings;
 }

@@ -164,7 +164,7 @@ absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId i
   }
   RecordRow now;
   now.samples = measured.samples;
-  const Quiet quiet = QuietOf(measured.taken, measured.flags);
+  const Quiet quiet = QuietOf(measured.raw_samples, measured.flags);
   ReplayResult result{.id = row.id,
                       .workload = record->entry.workload.name,
                       .verified = measured.verified,

@@ -37,7 +37,7 @@ std::string FlagsText(const RecordFlags& flags, const Quiet& quiet) {
 }
 
 std::string FlagsText(const RecordRow& record) {
-  return FlagsText(record.flags, QuietOf(record.taken, record.flags));
+  return FlagsText(record.flags, QuietOf(record.raw_samples, record.flags));
 }
 
 std::string NoiseText(const RecordFlags& flags, const Quiet& quiet, double raced, double searched) {

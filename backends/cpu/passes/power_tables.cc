@@ -20,7 +20,7 @@ PowerTables Make() {
   PowerTables t;
   for (int j = 0; j < 32; ++j) {
     const auto least = [](int interval) {
-      return std::bit_cast<float>(std::bit_cast<int32_t>(PowerTables::kLeastZ) + (interval << 18));
+      return std::bit_cast<float>(std::bit_cast<int32_t>(PowerTables::kMinZ) + (interval << 18));
     };
     const double c = Inverse(least(j), least(j + 1));
     const double log = -0x1p23 * std::log2(c), high = std::round(log * 0x1p-7) * 0x1p7;

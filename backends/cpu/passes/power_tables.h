@@ -1,7 +1,7 @@
 // Numbers for x^y and e^x on 16 lanes of f32, whose tables stay in registers: 2^23 log2(x) and 2^(k/16).
 //
 // x is 2^n z with 0.711 <= z < 1.423, and z is in one of 32 intervals, told by the five bits above bit 18 of
-// bits(x) - kLeast; the bits above those are n + kBias. Of each interval the tables have a c near 1 / z with
+// bits(x) - kMin; the bits above those are n + kBias. Of each interval the tables have a c near 1 / z with
 // so few bits that a fused z c - 1 is exact in f32, at most 0.019, and -2^23 log2(c) in two parts, of which
 // adding 2^23 n to the first is exact, and so is its difference to the sum with the rest of the logarithm.
 // The interval around 1 has c = 1: nothing cancels there. tests/backends/vector_math_test.cc tries all z.
@@ -14,9 +14,9 @@
 namespace kiln {
 
 struct PowerTables {
-  static constexpr float kLeastZ = 0x1.6c4p-1;
+  static constexpr float kMinZ = 0x1.6c4p-1;
   static constexpr int kBias = 125;  // then no n of a usual x is negative
-  static constexpr int32_t kLeast = std::bit_cast<int32_t>(kLeastZ) - (kBias << 23);
+  static constexpr int32_t kMin = std::bit_cast<int32_t>(kMinZ) - (kBias << 23);
 
   // 2^23 log2(1 + r) / r = kFirst + kFirstLow + kSecond r + r^2 (kLog2), with a relative error of 2^-35 in
   // what log2(x) then is. kFirstLow is what kFirst, 2^23 / ln(2) in f32, is off.

@@ -19,8 +19,8 @@ using mlir::Value;
 constexpr double kLn2 = 0.693147180559945309, kPi = 3.14159265358979323846;
 constexpr float kLn2High = 0.693147182f, kLn2Low = -1.90465421e-09f;
 constexpr float kHalfPi[] = {1.57079637f, -4.37113883e-08f, -1.71512451e-15f};
-constexpr float kMostReduced = 1e5;
-constexpr double kMostDivisor = 0x1p100;  // whose reciprocal is taken, and 1 / it the least
+constexpr float kMaxReduced = 1e5;
+constexpr double kMaxDivisor = 0x1p100;  // whose reciprocal is taken, and 1 / it the least
 // e^r, |r| <= ln(2)/2, with a relative error of 3 * 10^-9
 constexpr double kExp[] = {1, 1, 0.49999994, 0.16666521, 0.041668266, 0.008368675, 0.0013820662};
 // (e^r - 1) / r, |r| <= ln(2)/32, with an error of 10^-9 in e^r
@@ -142,7 +142,7 @@ class Functions : public Lanes {
   // result may be denormal or infinite.
   Value PowerByTables(Value x, Value y, llvm::function_ref<Value()> otherwise) {
     const PowerTables& tables = PowerTables::Get();
-    const Value above = SubI(Bits(x), I(PowerTables::kLeast));
+    const Value above = SubI(Bits(x), I(PowerTables::kMin));
     const Value exponent = And(above, I(static_cast<int32_t>(0xff800000)));
     const Value interval = arith::ShRUIOp::create(b_, above, I(18));
     const Value z = FromBits(SubI(Bits(x), exponent));
@@ -176,8 +176,8 @@ class Functions : public Lanes {
       return arith::ConstantOp::create(b_, b_.getFloatAttr(divisor.getType(), value)).getResult();
     };
     const Value size = math::AbsFOp::create(b_, divisor);
-    const Value unusual = Or(Compare(arith::CmpFPredicate::ULT, size, number(1 / kMostDivisor)),
-                             Compare(arith::CmpFPredicate::UGT, size, number(kMostDivisor)));
+    const Value unusual = Or(Compare(arith::CmpFPredicate::ULT, size, number(1 / kMaxDivisor)),
+                             Compare(arith::CmpFPredicate::UGT, size, number(kMaxDivisor)));
     const Value inverse = Div(number(1), divisor);
     const auto lanes = [&](Value scalar) {
       return mlir::vector::BroadcastOp::create(b_, shape_, scalar).getResult();
@@ -187,7 +187,7 @@ class Functions : public Lanes {
 
   Value Quotient(Value x, double divisor) {  // null: not usual
     const double size = std::fabs(divisor);
-    return size >= 1 / kMostDivisor && size <= kMostDivisor ? Mul(x, F(1 / divisor)) : Value();
+    return size >= 1 / kMaxDivisor && size <= kMaxDivisor ? Mul(x, F(1 / divisor)) : Value();
   }
 
   // exact(lane) on each lane where `special` holds for one of them, else `usual`.
@@ -290,7 +290,7 @@ Value SineOrLibm(Op op, Functions& lanes, int quadrant) {
   const Value x = op.getOperand();
   if (IsFast(op)) return lanes.Sine(x, quadrant);
   return lanes.Unless(
-      lanes.Beyond(x, kMostReduced), [&] { return lanes.Sine(x, quadrant); },
+      lanes.Beyond(x, kMaxReduced), [&] { return lanes.Sine(x, quadrant); },
       [&](int64_t lane) { return Op::create(lanes.builder(), lanes.Lane(x, lane)).getResult(); });
 }
 

@@ -86,9 +86,9 @@ class Emitter {
                 int64_t most);  // of value + least .. value + most
   std::vector<int> OpenConditions(const std::vector<Id>& blocks) const;
   bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
-  Sum UnboundPart(int condition, Sum* bound) const;
+  IndexSum UnboundPart(int condition, IndexSum* bound) const;
   bool SeldomHolds(int condition) const;
-  bool HoldsAlike(const Sum& bound, const Interval& rest, int64_t extent) const;
+  bool HoldsAlike(const IndexSum& bound, const Interval& rest, int64_t extent) const;
   bool HoldsAlike(int condition) const;
   bool Postponed(Id loop, const std::vector<int>& candidates) const;
   bool TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const;
@@ -111,14 +111,14 @@ class Emitter {
   Value AsVector(Value value);
 
   // --- emit_access.cc
-  Value Load(Id buffer, const Sum& address, Value mask, Value otherwise);
+  Value Load(Id buffer, const IndexSum& address, Value mask, Value otherwise);
   Value Gather(Id expr, Value mask);
-  void Store(Id buffer, const Sum& address, Value value, Value mask);
+  void Store(Id buffer, const IndexSum& address, Value value, Value mask);
   void Forget(Id buffer);  // what was loaded from its memory
   void StoreVector(Id buffer, const IndexValue& at, Value stored);
   bool IsAligned(const IndexValue& at, int64_t elements) const;  // to as many
   void Fence();                                                  // after stores past the caches
-  struct Waiting {
+  struct PendingStore {
     mlir::Block* block = nullptr;
     Id buffer = kNone;
     IndexValue at;
@@ -126,12 +126,12 @@ class Emitter {
   };
   void StoreApart(Id buffer, const IndexValue& at, Value stored);  // emit_transposed.cc
   void StoreLanes(Id buffer, const IndexValue& at, Value stored);
-  void StoreTransposed(absl::Span<const Waiting> rows);
+  void StoreTransposed(absl::Span<const PendingStore> rows);
   void StoreRun(Id buffer, const IndexValue& at, Value from, int64_t first, int64_t count);
   Value Part(Value vector, int64_t first, int64_t count);
-  void EmitWaitingBefore(Id buffer, const IndexValue& access);
-  void EmitWaitingIn(mlir::Operation* region);
-  void EmitWaiting(llvm::function_ref<bool(const Waiting&)> wanted);
+  void EmitPendingBefore(Id buffer, const IndexValue& access);
+  void EmitPendingIn(mlir::Operation* region);
+  void EmitPending(llvm::function_ref<bool(const PendingStore&)> wanted);
   Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc
   Value LoadWindow(Id buffer, const IndexValue& first, int64_t width);
   // The address in memory of one in the buffer's layout. Where lanes are not next to each other then, they
@@ -142,15 +142,15 @@ class Emitter {
   Saved EnterRegion(bool loop);
   void LeaveRegion(Saved saved);
 
-  // --- emit_edges.cc
-  bool Skips(const std::vector<Id>& blocks, int condition) const;
-  std::vector<Edges> EdgesOf(const std::vector<Id>& blocks, const std::vector<int>& conditions);
-  void EmitEdges(Id loop, absl::Span<const Edges> edges);
+  // --- emit_boundary_versions.cc
+  bool Drops(const std::vector<Id>& blocks, int condition) const;
+  std::vector<BoundaryVersions> VersionsOf(const std::vector<Id>& blocks, const std::vector<int>& conditions);
+  void EmitBoundaryVersions(Id loop, absl::Span<const BoundaryVersions> edges);
   IndexValue Assumed(int condition, IndexValue value) const;
   bool Holds(int condition, int64_t bound, const Interval& rest) const;
 
   // --- emit_index.cc
-  IndexValue Eval(const Sum& sum);
+  IndexValue Eval(const IndexSum& sum);
   IndexValue Digit(const IndexValue& value, int64_t lower, int64_t extent);
   std::optional<IndexValue> DigitOfLess(const IndexValue& value, int64_t lower, int64_t extent);
   IndexValue DigitAhead(const IndexValue& value, int64_t lower, int64_t extent, Interval range);
@@ -158,7 +158,7 @@ class Emitter {
   Interval RangeOf(const IndexValue& value) const;
   Value Scalar(const IndexValue& value);  // of a uniform value
   Value Vector(const IndexValue& value);  // of index
-  Value Ahead(int level, std::vector<int64_t> key, llvm::function_ref<Value()> make);
+  Value Hoist(int level, std::vector<int64_t> key, llvm::function_ref<Value()> make);
   Value ConstantIndex(int64_t value);
   Value ConstantLanes(const std::vector<int64_t>& values, mlir::Type element);
   int AddAtom(Value value, int level, Interval range);
@@ -174,14 +174,14 @@ class Emitter {
   std::vector<Level> levels_;
   std::vector<Atom> atoms_;
   std::vector<Value> buffers_;                // by buffer; one value where they share memory
-  const std::vector<bool> registers_;         // by buffer: indexed by constants (written_out.h)
+  const std::vector<bool> registers_;         // by buffer: indexed by constants (unrolled.h)
   std::vector<Id> allocated_;                 // on the heap, to be freed
   std::unordered_map<Id, IndexValue> loops_;  // bound loops, by node
   std::vector<std::optional<bool>> known_;    // by condition
-  std::map<int, Edge> assumed_;               // by condition, where it is not known
+  std::map<int, BoundaryValue> assumed_;      // by condition, where it is not known
   int64_t lanes_ = 0;                         // of the vectorized loop around, 0 for none
   Id vector_loop_ = kNone;
-  bool slow_ = false;  // in the branch for incomplete tiles: no further versions
+  bool in_remainder_ = false;  // in the branch for incomplete tiles: no further versions
   int versions_ = 0;
   const BlockPlan* block_ = nullptr;             // the block whose instance is emitted
   Id instance_ = kNone;                          // its node
@@ -191,7 +191,7 @@ class Emitter {
   std::optional<bool> starts_;                   // whether a reduction without initialization begins here
   std::unordered_map<Id, Value> exprs_;          // its values so far
   std::map<LoadKey, Value> loads_;               // what memory holds
-  std::vector<Waiting> waiting_;                 // to be stored
+  std::vector<PendingStore> pending_;            // to be stored
   std::unordered_map<Id, IndexValue> gathered_;  // computed indices, by the marks that stand for them
   std::string name_;
 };

@@ -61,10 +61,10 @@ mlir::Value Emitter::ToMemory(Value value, DType type) {
 }
 
 // `otherwise` is what lanes outside of the mask receive; null: anything that no operation traps on.
-mlir::Value Emitter::Load(Id buffer, const Sum& address, Value mask, Value otherwise) {
+mlir::Value Emitter::Load(Id buffer, const IndexSum& address, Value mask, Value otherwise) {
   const IndexValue at = Swizzle(buffer, Eval(address));
   const DType type = p_.buffers[buffer].dtype;
-  EmitWaitingBefore(buffer, at);
+  EmitPendingBefore(buffer, at);
   const Value memory = buffers_[buffer];
   KILN_CHECK(memory, "buffer ", p_.Text(p_.buffers[buffer].name), " is not there");
   LoadKey key{buffer, {}};
@@ -158,11 +158,11 @@ void Emitter::Forget(Id buffer) {
     load = plan_.MemoryOf(load->first.buffer) == memory ? loads_.erase(load) : std::next(load);
 }
 
-void Emitter::Store(Id buffer, const Sum& address, Value value, Value mask) {
+void Emitter::Store(Id buffer, const IndexSum& address, Value value, Value mask) {
   const IndexValue at = Swizzle(buffer, Eval(address));
   const DType type = p_.buffers[buffer].dtype;
   const Value memory = buffers_[buffer];
-  EmitWaitingBefore(buffer, at);
+  EmitPendingBefore(buffer, at);
   Forget(buffer);
   if (at.uniform() && !mask) {
     if (mlir::isa<mlir::VectorType>(value.getType())) {

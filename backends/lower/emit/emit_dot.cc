@@ -100,14 +100,14 @@ bool DotCall::FindAddresses() {
          AreNeighbours(a_) && AreNeighbours(b_);
 }
 
-IndexValue DotCall::At(const Sum& address, int64_t product) {
+IndexValue DotCall::At(const IndexSum& address, int64_t product) {
   e_.loops_[outer_] = IndexValue::Constant(product);
   return e_.Eval(address);
 }
 
 // Whether what the products of a sum read lies next to each other.
 bool DotCall::AreNeighbours(Id load) {
-  const Sum& address = e_.plan_.blocks.at(block_).addresses.at(load);
+  const IndexSum& address = e_.plan_.blocks.at(block_).addresses.at(load);
   for (int64_t k = 1; k < products_; ++k) {
     IndexValue at = At(address, k);
     at.constant -= k;
@@ -122,7 +122,7 @@ bool DotCall::AreNeighbours(Id load) {
 void DotCall::EmitSums(const char* instruction, bool moves_a) {
   mlir::OpBuilder& b = e_.b_;
   const Id result = e_.p_.Accesses(e_.p_.block(block_).dests)[0].buffer;
-  const Sum& dest = e_.plan_.blocks.at(block_).dests[0];
+  const IndexSum& dest = e_.plan_.blocks.at(block_).dests[0];
   const auto sum = mlir::VectorType::get({sums_}, MemoryType(b, e_.p_.buffers[result].dtype));
   const Value left = RepeatedA(), right = PackedB();
   const Value before = e_.Load(result, dest, Value(), Value());

@@ -23,7 +23,7 @@ class DotCall {
   bool FindFactors();
   bool TestGuards();
   bool FindAddresses();
-  IndexValue At(const Sum& address, int64_t product);
+  IndexValue At(const IndexSum& address, int64_t product);
   bool AreNeighbours(Id load);
   void EmitSums(const char* instruction, bool moves_a);
   mlir::VectorType Parts(int64_t count);

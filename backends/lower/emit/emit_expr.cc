@@ -22,7 +22,7 @@ bool IsFloat(mlir::Value value) { return mlir::isa<mlir::FloatType>(mlir::getEle
 mlir::Value Emitter::Splat(mlir::Attribute scalar, mlir::Type type) {
   const std::vector<int64_t> key{-2, reinterpret_cast<intptr_t>(scalar.getAsOpaquePointer()),
                                  reinterpret_cast<intptr_t>(type.getAsOpaquePointer())};
-  return Ahead(0, key, [&]() -> Value {
+  return Hoist(0, key, [&]() -> Value {
     if (const auto vector = mlir::dyn_cast<mlir::VectorType>(type)) {
       return mlir::arith::ConstantOp::create(b_, loc_, mlir::DenseElementsAttr::get(vector, scalar));
     }

@@ -3,7 +3,7 @@
 #include "backends/cpu/passes/outline_parallel.h"
 #include "backends/lower/emit/emit.h"
 #include "backends/lower/passes/share_storage.h"
-#include "backends/lower/passes/written_out.h"
+#include "backends/lower/passes/unrolled.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/base/check.h"
 #include "lang/program/layout.h"
@@ -50,7 +50,7 @@ void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& param
   for (Id child = p_.nodes[kRoot].first; child != kNone; child = p_.nodes[child].next) {
     if (p_.nodes[child].prepare == prepare) EmitNode(child);
   }
-  EmitWaitingIn(function);
+  EmitPendingIn(function);
   Fence();
   for (const Id id : allocated_) mlir::memref::DeallocOp::create(b_, loc_, buffers_[id]);
   mlir::func::ReturnOp::create(b_, loc_, Status());

@@ -4,7 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "backends/lower/emit/emit.h"
-#include "backends/lower/passes/written_out.h"
+#include "backends/lower/passes/unrolled.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/base/check.h"
@@ -17,8 +17,8 @@ namespace {
 namespace arith = mlir::arith;
 
 // The split of a sum that is a multiple of the loop as it is; end() if there is none.
-auto MultipleOf(const Sum& sum, Id loop) {
-  return std::find_if(sum.splits.begin(), sum.splits.end(), [&](const Split& s) {
+auto MultipleOf(const IndexSum& sum, Id loop) {
+  return std::find_if(sum.splits.begin(), sum.splits.end(), [&](const IndexSplit& s) {
     return s.source == Source::Loop(loop) && s.lower == 1 && s.extent == 0 && s.scale > 0;
   });
 }
@@ -122,28 +122,28 @@ bool Emitter::GuardsAll(int condition, const std::vector<Id>& blocks) const {
 }
 
 // The part of a condition's value over loops that are not bound yet; the rest goes to `bound`.
-Sum Emitter::UnboundPart(int condition, Sum* bound) const {
-  const Sum& value = plan_.conditions[condition].value;
-  const auto is_bound = [&](auto& self, const Sum& sum) -> bool {
-    return std::all_of(sum.splits.begin(), sum.splits.end(), [&](const Split& s) {
+IndexSum Emitter::UnboundPart(int condition, IndexSum* bound) const {
+  const IndexSum& value = plan_.conditions[condition].value;
+  const auto is_bound = [&](auto& self, const IndexSum& sum) -> bool {
+    return std::all_of(sum.splits.begin(), sum.splits.end(), [&](const IndexSplit& s) {
       if (s.source.kind == Source::Kind::kMark) return self(self, plan_.marks.at(s.source.id));
       return loops_.count(s.source.id) > 0;
     });
   };
-  Sum unbound;
+  IndexSum unbound;
   bound->offset = value.offset;
-  for (const Split& split : value.splits) {
-    (is_bound(is_bound, Sum{0, {split}}) ? bound->splits : unbound.splits).push_back(split);
+  for (const IndexSplit& split : value.splits) {
+    (is_bound(is_bound, IndexSum{0, {split}}) ? bound->splits : unbound.splits).push_back(split);
   }
   return unbound;
 }
 
 // Whether 0 <= bound + rest < extent has one answer for all values of the rest, whatever the bound part is:
 // tiles of four end where 56 does.
-bool Emitter::HoldsAlike(const Sum& bound, const Interval& rest, int64_t extent) const {
+bool Emitter::HoldsAlike(const IndexSum& bound, const Interval& rest, int64_t extent) const {
   const Interval range = Bounds(bound, Extents(p_));
   int64_t step = 0;  // the values of the bound part are this far apart
-  for (const Split& split : bound.splits) step = std::gcd(step, split.scale);
+  for (const IndexSplit& split : bound.splits) step = std::gcd(step, split.scale);
   const auto some_cross = [&](int64_t limit) {  // bound + rest.min < limit <= bound + rest.max
     int64_t first = std::max(range.min, limit - rest.max);
     if (step > 0) first = bound.offset - FloorDiv(bound.offset - first, step) * step;
@@ -153,14 +153,14 @@ bool Emitter::HoldsAlike(const Sum& bound, const Interval& rest, int64_t extent)
 }
 
 bool Emitter::HoldsAlike(int condition) const {
-  Sum bound;
+  IndexSum bound;
   const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
   return HoldsAlike(bound, rest, plan_.conditions[condition].extent);
 }
 
 // Whether it holds for all that is not bound yet.
 mlir::Value Emitter::HoldsForAll(int condition) {
-  Sum bound;
+  IndexSum bound;
   const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
   return InRange(Assumed(condition, Eval(bound)), plan_.conditions[condition].extent, rest.min, rest.max);
 }
@@ -168,7 +168,7 @@ mlir::Value Emitter::HoldsForAll(int condition) {
 // Whether the condition holds throughout what is not bound yet for less than half of what may be bound. A
 // version for that is rarely taken, and iterations that are written out know more, each of its own part.
 bool Emitter::SeldomHolds(int condition) const {
-  Sum bound;
+  IndexSum bound;
   const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
   const Interval range = Bounds(bound, Extents(p_));
   const int64_t first = std::max(range.min, -rest.min);
@@ -179,8 +179,8 @@ bool Emitter::SeldomHolds(int condition) const {
 // Whether a smaller upper bound of the loop decides the condition for everything below it.
 bool Emitter::TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const {
   if (!GuardsAll(condition, blocks)) return false;
-  Sum bound;
-  Sum rest = UnboundPart(condition, &bound);
+  IndexSum bound;
+  IndexSum rest = UnboundPart(condition, &bound);
   const auto mine = MultipleOf(rest, loop);
   if (mine == rest.splits.end() || Bounds(plan_.conditions[condition].value, Extents(p_)).min < 0)
     return false;
@@ -196,8 +196,8 @@ mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
   bool runs = true;
   for (const int condition : OpenConditions(blocks)) {
     if (!GuardsAll(condition, blocks)) continue;
-    Sum bound;
-    Sum unbound = UnboundPart(condition, &bound);
+    IndexSum bound;
+    IndexSum unbound = UnboundPart(condition, &bound);
     const auto mine = MultipleOf(unbound, loop);
     if (mine == unbound.splits.end()) continue;
     const int64_t scale = mine->scale;

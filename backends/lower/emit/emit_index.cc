@@ -31,7 +31,7 @@ IndexValue ConstantDigit(const IndexValue& value, int64_t lower, int64_t extent)
 }  // namespace
 
 // Makes a value in the body of a level, ahead of what is there, once.
-mlir::Value Emitter::Ahead(int level, std::vector<int64_t> key, llvm::function_ref<Value()> make) {
+mlir::Value Emitter::Hoist(int level, std::vector<int64_t> key, llvm::function_ref<Value()> make) {
   Level& at = levels_[level];
   const auto known = at.made.find(key);
   if (known != at.made.end()) return known->second;
@@ -48,14 +48,14 @@ mlir::Value Emitter::Ahead(int level, std::vector<int64_t> key, llvm::function_r
 }
 
 mlir::Value Emitter::ConstantIndex(int64_t value) {
-  return Ahead(0, {kConstantKey, value},
+  return Hoist(0, {kConstantKey, value},
                [&] { return mlir::arith::ConstantIndexOp::create(b_, loc_, value); });
 }
 
 mlir::Value Emitter::ConstantLanes(const std::vector<int64_t>& values, mlir::Type element) {
   std::vector<int64_t> key{kLanesKey, reinterpret_cast<intptr_t>(element.getAsOpaquePointer())};
   key.insert(key.end(), values.begin(), values.end());
-  return Ahead(0, std::move(key), [&]() -> Value {
+  return Hoist(0, std::move(key), [&]() -> Value {
     const unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
     llvm::SmallVector<llvm::APInt> bits;
     for (const int64_t value : values) bits.push_back(llvm::APInt(width, value, true, true));
@@ -87,9 +87,9 @@ IndexValue Emitter::LaneValue(const IndexValue& value, size_t lane) const {
   return result;
 }
 
-IndexValue Emitter::Eval(const Sum& sum) {
+IndexValue Emitter::Eval(const IndexSum& sum) {
   IndexValue result = IndexValue::Constant(sum.offset);
-  for (const Split& split : sum.splits) {
+  for (const IndexSplit& split : sum.splits) {
     if (split.source.kind == Source::Kind::kLoop) {
       const auto loop = loops_.find(split.source.id);
       KILN_CHECK(loop != loops_.end(), "loop ", split.source.id, " is used outside of its body");
@@ -162,7 +162,7 @@ IndexValue Emitter::DigitAhead(const IndexValue& value, int64_t lower, int64_t e
   value.AppendKey(key);
   const Value base = Scalar(value);
   const Value lower_value = ConstantIndex(lower), extent_value = ConstantIndex(extent);
-  const Value digit = Ahead(level, std::move(key), [&] {
+  const Value digit = Hoist(level, std::move(key), [&] {
     Value v = base;
     if (lower != 1) v = mlir::arith::DivUIOp::create(b_, loc_, v, lower_value);
     if (extent != 0) v = mlir::arith::RemUIOp::create(b_, loc_, v, extent_value);
@@ -190,21 +190,21 @@ mlir::Value Emitter::Scalar(const IndexValue& value) {
     const Value factor = coefficient == 1 ? Value() : ConstantIndex(coefficient);
     Value product = x;
     if (factor) {
-      product = Ahead(atoms_[atom].level, {kTermKey, 0, KeyOf(x), coefficient},
+      product = Hoist(atoms_[atom].level, {kTermKey, 0, KeyOf(x), coefficient},
                       [&] { return mlir::arith::MulIOp::create(b_, loc_, x, factor); });
     }
     if (!sum) {
       sum = product;
     } else {
       const Value before = sum;
-      sum = Ahead(level, {kTermKey, KeyOf(before), KeyOf(product)},
+      sum = Hoist(level, {kTermKey, KeyOf(before), KeyOf(product)},
                   [&] { return mlir::arith::AddIOp::create(b_, loc_, before, product); });
     }
   }
   if (!sum) return ConstantIndex(value.constant);
   if (value.constant == 0) return sum;
   const Value offset = ConstantIndex(value.constant), before = sum;
-  return Ahead(level, {kOffsetKey, KeyOf(before), value.constant},
+  return Hoist(level, {kOffsetKey, KeyOf(before), value.constant},
                [&] { return mlir::arith::AddIOp::create(b_, loc_, before, offset); });
 }
 

@@ -8,7 +8,7 @@
 #include "backends/lower/emit/emit_dot.h"
 #include "backends/lower/emit/emit_prefetch.h"
 #include "backends/lower/emit/emit_tile.h"
-#include "backends/lower/passes/written_out.h"
+#include "backends/lower/passes/unrolled.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
@@ -23,7 +23,7 @@
 namespace kiln {
 namespace {
 
-constexpr int kMostVersions = 3;  // of one nest inside each other
+constexpr int kMaxVersions = 3;  // of one nest inside each other
 
 // Lanes that a reduction combines into more than one element: neither one after the other nor across.
 bool ReducesToSeveral(const Program& p, Id loop) {
@@ -136,20 +136,20 @@ void Emitter::EmitLoop(Id loop) {
 bool Emitter::EmitCall(Id outer) {
   const auto call = calls_.find(outer);
   if (call == calls_.end()) return false;
-  EmitWaiting([](const Waiting&) { return true; });
+  EmitPending([](const PendingStore&) { return true; });
   return DotCall(*this, outer).Emit(call->second) || TileCall(*this, outer).Emit(call->second);
 }
 
 // Whether an unrolled loop need not be written out here: incomplete tiles are short as loops.
 bool Emitter::RunsInstead(Id loop) const {
-  return slow_ && lanes_ == 0 && !IndexesRegisters(p_, plan_, registers_, loop);
+  return in_remainder_ && lanes_ == 0 && !IndexesRegisters(p_, plan_, registers_, loop);
 }
 
 void Emitter::EmitSerial(Id loop) {
   std::vector<int> established;
   const Value upper = TrimmedUpper(loop, established);
   const int64_t extent = p_.loop(loop).extent.Known();
-  const int64_t wanted = slow_ ? 1 : AnnotationOf(p_, p_.loop(loop).annotations, kUnrolledSteps);
+  const int64_t wanted = in_remainder_ ? 1 : AnnotationOf(p_, p_.loop(loop).annotations, kUnrolledSteps);
   const bool divides = wanted > 1 && extent % wanted == 0;
   const int64_t steps = divides && !upper && p_.loop(loop).kind == LoopKind::kSerial ? wanted : 1;
   const Value end = upper ? upper : ConstantIndex(extent / steps);
@@ -169,7 +169,7 @@ void Emitter::EmitSerial(Id loop) {
     EmitBody(loop);
   }
   for (const int condition : established) known_[condition].reset();
-  EmitWaitingIn(run);
+  EmitPendingIn(run);
   if (RunsOnThreads(p_, loop)) Fence();
   LeaveRegion(std::move(saved));
   levels_.pop_back();
@@ -185,7 +185,7 @@ Emitter::Deciding Emitter::DecidingIn(Id loop, const std::vector<Id>& blocks) co
     const bool waits = absl::c_any_of(plan_.conditions[condition].loops, [&](Id l) {
       return loops_.count(l) == 0 && !IsWrittenOut(p_.loop(l));
     });
-    if (waits || (SeldomHolds(condition) && !Skips(blocks, condition))) continue;
+    if (waits || (SeldomHolds(condition) && !Drops(blocks, condition))) continue;
     deciding.versioned.push_back(condition);
     deciding.by_loop |= absl::c_linear_search(plan_.conditions[condition].loops, loop);
   }
@@ -196,7 +196,7 @@ Emitter::Deciding Emitter::DecidingIn(Id loop, const std::vector<Id>& blocks) co
 mlir::Value Emitter::Establish(const std::vector<int>& exact) {
   Value passes;
   for (const int condition : exact) {
-    Sum bound;
+    IndexSum bound;
     const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
     const IndexValue value = Assumed(condition, Eval(bound));
     if (!value.uniform()) continue;
@@ -217,9 +217,9 @@ void Emitter::EmitEither(Id loop, Value complete, const std::vector<int>& versio
     for (const int condition : versioned) {
       if (holds || decided) known_[condition] = holds;
     }
-    slow_ = !holds && !decided;
+    in_remainder_ = !holds && !decided;
     EmitChildren(loop);
-    slow_ = false;
+    in_remainder_ = false;
     for (const int condition : versioned) known_[condition].reset();
     LeaveRegion(std::move(inside));
   }
@@ -236,16 +236,16 @@ void Emitter::EmitBody(Id loop) {
   if (passes) b_.setInsertionPointToStart(mlir::scf::IfOp::create(b_, loc_, passes, false).thenBlock());
 
   Value complete;
-  std::vector<Edges> edges;
-  if (by_loop && !slow_ && versions_ < kMostVersions && lanes_ == 0 && !Postponed(loop, versioned)) {
-    edges = EdgesOf(blocks, versioned);
+  std::vector<BoundaryVersions> edges;
+  if (by_loop && !in_remainder_ && versions_ < kMaxVersions && lanes_ == 0 && !Postponed(loop, versioned)) {
+    edges = VersionsOf(blocks, versioned);
     for (const int condition : versioned) complete = And(complete, HoldsForAll(condition));
   }
   if (!complete) {
     EmitChildren(loop);
   } else {
     ++versions_;
-    edges.empty() ? EmitEither(loop, complete, versioned) : EmitEdges(loop, edges);
+    edges.empty() ? EmitEither(loop, complete, versioned) : EmitBoundaryVersions(loop, edges);
     --versions_;
   }
   for (const int condition : exact) known_[condition].reset();
@@ -281,7 +281,7 @@ void Emitter::EmitInstance(Id id, Value mask) {
   const auto dests = p_.Accesses(block.dests);
   instance_ = id;
   fast_ = AnnotationOf(p_, block.annotations, kFastMath) != 0;
-  streams_ = AnnotationOf(p_, block.annotations, kStream) != 0;
+  streams_ = AnnotationOf(p_, block.annotations, kNonTemporal) != 0;
   const auto store = [&](const Values& stored) {
     for (size_t r = 0; r < dests.size(); ++r) Store(dests[r].buffer, plan.dests[r], stored[r], mask);
   };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/lower/passes/written_out.h"
+#include "backends/lower/passes/unrolled.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
@@ -12,8 +12,8 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kMostAhead = 16 << 10, kLine = 64;  // bytes
-constexpr int64_t kMostLines = 64;                    // of a panel, before a tile
+constexpr int64_t kMaxAhead = 16 << 10, kLine = 64;  // bytes
+constexpr int64_t kMaxLines = 64;                    // of a panel, before a tile
 
 // Whether a nest has a loop that is neither written out nor lanes.
 bool RunsBelow(const Program& p, Id node) {
@@ -50,7 +50,7 @@ std::vector<Id> Prefetcher::StreamsStoredLater(int64_t elements) const {
   while (e_.p_.nodes[nest].parent != kRoot) nest = e_.p_.nodes[nest].parent;
   std::vector<Id> streams;
   for (const Id block : BlocksBelow(e_.p_, nest)) {
-    if (AnnotationOf(e_.p_, e_.p_.block(block).annotations, kStream) != 0)
+    if (AnnotationOf(e_.p_, e_.p_.block(block).annotations, kNonTemporal) != 0)
       continue;  // its results pass the caches
     for (const Access& dest : e_.p_.Accesses(e_.p_.block(block).dests)) {
       const bool stream = e_.plan_.buffers[dest.buffer].elements == elements &&
@@ -70,7 +70,7 @@ void Prefetcher::Line(Id buffer, const IndexValue& at, bool store, unsigned loca
 void Prefetcher::Stream(Id buffer, const IndexValue& at) {
   const int64_t elements = e_.plan_.buffers[buffer].elements, size = SizeOf(e_.p_.buffers[buffer].dtype);
   if (e_.options_.stream_bytes == 0 || elements * size < e_.options_.stream_bytes) return;
-  const int64_t next = NextOnWalk(at, kMostAhead / size);
+  const int64_t next = NextOnWalk(at, kMaxAhead / size);
   if (next == 0 || IsCheap(e_.p_, e_.instance_)) return;
   const auto prefetch = [&](Id stream, int64_t distance, bool store) {
     for (int64_t lane = 0; lane < e_.lanes_; lane += kLine / SizeOf(e_.p_.buffers[stream].dtype)) {
@@ -85,7 +85,7 @@ void Prefetcher::Stream(Id buffer, const IndexValue& at) {
 
 // A loop that runs, before a later sibling without loops that run combines what it made.
 void Prefetcher::Tiles(Id loop) {
-  if (e_.options_.stream_bytes == 0 || e_.slow_ || e_.lanes_ > 0 || !RunsBelow(e_.p_, loop)) return;
+  if (e_.options_.stream_bytes == 0 || e_.in_remainder_ || e_.lanes_ > 0 || !RunsBelow(e_.p_, loop)) return;
   for (Id next = e_.p_.nodes[loop].next; next != kNone; next = e_.p_.nodes[next].next) {
     if (!RunsBelow(e_.p_, next)) Results(next);
   }
@@ -106,12 +106,12 @@ void Prefetcher::Panels(Id loop) {
   }
 }
 
-void Prefetcher::Panel(Id buffer, const Sum& address, const IndexValue& tile) {
+void Prefetcher::Panel(Id buffer, const IndexSum& address, const IndexValue& tile) {
   const int64_t size = SizeOf(e_.p_.buffers[buffer].dtype), line = kLine / size;
   if (e_.plan_.buffers[buffer].elements * size < e_.options_.stream_bytes) return;
-  Sum outside = Sum::Constant(address.offset);
+  IndexSum outside = IndexSum::Constant(address.offset);
   int64_t span = 1, elements = 1;
-  for (const Split& split : address.splits) {
+  for (const IndexSplit& split : address.splits) {
     if (split.source.kind != Source::Kind::kLoop) return;
     if (e_.loops_.contains(split.source.id)) {
       outside.splits.push_back(split);
@@ -129,7 +129,7 @@ void Prefetcher::Panel(Id buffer, const Sum& address, const IndexValue& tile) {
   if (next == steps.rbegin() || next == steps.rend() || *next < span || elements < span) return;
   const int64_t tiles = e_.RangeOf(tile).max + 1, lines = (span + line - 1) / line,
                 part = (lines + tiles - 1) / tiles;
-  if (part > kMostLines) return;
+  if (part > kMaxLines) return;
   for (int64_t i = 0; i < part; ++i) {
     IndexValue ahead = at;
     ahead.constant += *next + i * line;

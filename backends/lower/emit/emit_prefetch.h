@@ -32,7 +32,7 @@ class Prefetcher {
   std::vector<Id> StreamsStoredLater(int64_t elements) const;
   void Results(Id nest);
   void Panels(Id loop);
-  void Panel(Id buffer, const Sum& address, const IndexValue& tile);
+  void Panel(Id buffer, const IndexSum& address, const IndexValue& tile);
   void Line(Id buffer, const IndexValue& at, bool store, unsigned locality = 3);
 
   Emitter& e_;

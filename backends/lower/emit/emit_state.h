@@ -22,14 +22,14 @@ struct Level {
 
 // A condition that what is written out decides once its bound part has a value; and the values of this part
 // at which it does not hold for all of the rest.
-struct Edges {
+struct BoundaryVersions {
   int condition = 0;
   IndexValue bound;
   Interval rest;
   std::vector<int64_t> values;
 };
 
-struct Edge {
+struct BoundaryValue {
   IndexValue bound;
   int64_t value = 0;
 };

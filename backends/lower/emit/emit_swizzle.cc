@@ -44,7 +44,7 @@ IndexValue Emitter::Swizzle(Id buffer, const IndexValue& at) {
   const Value base = Scalar(at);
   for (const int64_t n : {int64_t{s.from}, int64_t{s.to}, mask}) ConstantIndex(n);
   const Value mixed =
-      Ahead(level, std::move(key), [&] { return mix(base, [&](int64_t n) { return ConstantIndex(n); }); });
+      Hoist(level, std::move(key), [&] { return mix(base, [&](int64_t n) { return ConstantIndex(n); }); });
   for (size_t i = 0; i < atoms_.size(); ++i) {
     if (atoms_[i].value == mixed) return IndexValue::OfAtom(static_cast<int>(i));
   }

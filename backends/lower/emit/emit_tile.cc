@@ -122,7 +122,7 @@ bool TileCall::FindRows(int64_t together) {
 
 // Where a row begins, and how far it is to the next; nothing if elements are apart in another way than the
 // unit reads them. `bind` sets the loops of a row's part; lanes go along what the caller made lanes.
-std::optional<TileCall::Rows> TileCall::RowsOf(const Sum& address, int64_t parts, int64_t stride,
+std::optional<TileCall::Rows> TileCall::RowsOf(const IndexSum& address, int64_t parts, int64_t stride,
                                                llvm::function_ref<void(int64_t row, int64_t part)> bind) {
   Rows rows;
   std::vector<int64_t> first;

@@ -29,7 +29,7 @@ class TileCall {
 
   bool FindFactors();
   bool FindRows(int64_t together);
-  std::optional<Rows> RowsOf(const Sum& address, int64_t parts, int64_t stride,
+  std::optional<Rows> RowsOf(const IndexSum& address, int64_t parts, int64_t stride,
                              llvm::function_ref<void(int64_t row, int64_t part)> bind);
   Value Load(Id buffer, const Rows& rows);
   Value LoadSums();

@@ -56,7 +56,7 @@ std::vector<T> Take(std::vector<T>& all, llvm::function_ref<bool(const T&)> want
 void Emitter::StoreApart(Id buffer, const IndexValue& at, Value stored) {
   const bool whole = SizeOf(p_.buffers[buffer].dtype) >= 4;  // shuffles of narrower ones are many
   if (!registers_[buffer] && whole && lanes_ > 2 && at.stride() > 1) {
-    waiting_.push_back({b_.getInsertionBlock(), buffer, at, stored});
+    pending_.push_back({b_.getInsertionBlock(), buffer, at, stored});
   } else {
     StoreLanes(buffer, at, stored);
   }
@@ -83,28 +83,28 @@ mlir::Value Emitter::Part(Value vector, int64_t first, int64_t count) {
                                                      llvm::ArrayRef<int64_t>{1});
 }
 
-void Emitter::EmitWaitingBefore(Id buffer, const IndexValue& access) {
+void Emitter::EmitPendingBefore(Id buffer, const IndexValue& access) {
   const Id memory = plan_.MemoryOf(buffer);
-  const bool clash = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) {
+  const bool clash = std::any_of(pending_.begin(), pending_.end(), [&](const PendingStore& w) {
     return w.buffer == buffer ? !AreApart(w.at, access) : plan_.MemoryOf(w.buffer) == memory;
   });
-  if (clash) EmitWaiting([&](const Waiting& w) { return plan_.MemoryOf(w.buffer) == memory; });
+  if (clash) EmitPending([&](const PendingStore& w) { return plan_.MemoryOf(w.buffer) == memory; });
 }
 
-void Emitter::EmitWaitingIn(mlir::Operation* region) {
-  EmitWaiting([&](const Waiting& w) { return region->isAncestor(w.block->getParentOp()); });
+void Emitter::EmitPendingIn(mlir::Operation* region) {
+  EmitPending([&](const PendingStore& w) { return region->isAncestor(w.block->getParentOp()); });
 }
 
-void Emitter::EmitWaiting(llvm::function_ref<bool(const Waiting&)> wanted) {
-  std::vector<Waiting> now = Take<Waiting>(waiting_, wanted);
+void Emitter::EmitPending(llvm::function_ref<bool(const PendingStore&)> wanted) {
+  std::vector<PendingStore> now = Take<PendingStore>(pending_, wanted);
   while (!now.empty()) {
-    const Waiting first = now.front();
-    std::vector<Waiting> group = Take<Waiting>(now, [&](const Waiting& w) {
+    const PendingStore first = now.front();
+    std::vector<PendingStore> group = Take<PendingStore>(now, [&](const PendingStore& w) {
       return w.block == first.block && w.buffer == first.buffer && w.at.terms == first.at.terms &&
              w.at.lanes == first.at.lanes;
     });
     std::sort(group.begin(), group.end(),
-              [](const Waiting& a, const Waiting& b) { return a.at.constant < b.at.constant; });
+              [](const PendingStore& a, const PendingStore& b) { return a.at.constant < b.at.constant; });
     mlir::OpBuilder::InsertionGuard guard(b_);
     if (mlir::Block* block = b_.getInsertionBlock(); block != first.block) {
       mlir::Operation* inside = first.block->findAncestorOpInBlock(*block->getParentOp());
@@ -131,8 +131,8 @@ void Emitter::EmitWaiting(llvm::function_ref<bool(const Waiting&)> wanted) {
 
 // A square of lanes at a time: of registers i and j = i + 2^b, bits b of the register's number and of the
 // lane's change places.
-void Emitter::StoreTransposed(absl::Span<const Waiting> rows) {
-  const Waiting& first = rows.front();
+void Emitter::StoreTransposed(absl::Span<const PendingStore> rows) {
+  const PendingStore& first = rows.front();
   const int64_t count = std::ssize(rows), square = PowerOfTwo(count),
                 size = SizeOf(p_.buffers[first.buffer].dtype),
                 register_lanes = std::max(square, options_.vector_bytes / size),
@@ -145,7 +145,7 @@ void Emitter::StoreTransposed(absl::Span<const Waiting> rows) {
     const int64_t used = std::min(register_lanes, lanes - begin);
     const int64_t width = std::max(square, PowerOfTwo(used));
     llvm::SmallVector<Value> registers;
-    for (const Waiting& row : rows) {
+    for (const PendingStore& row : rows) {
       Value part = Part(row.stored, begin, used);
       llvm::SmallVector<int64_t> filled(width, mlir::vector::ShuffleOp::kPoisonIndex);
       for (int64_t lane = 0; lane < used; ++lane) filled[lane] = lane;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lang/program/program.h"
-#include "lang/target/features.h"
+#include "lang/target/cpu_features.h"
 
 namespace kiln {
 

@@ -60,8 +60,8 @@ class Rebind {
   Rebind(Program& program, Resolver& resolver) : program_(program), resolver_(resolver) {}
   void Map(Id loop, Id copy) { copies_[loop] = copy; }
 
-  Sum operator()(Sum sum) {
-    for (Split& split : sum.splits) {
+  IndexSum operator()(IndexSum sum) {
+    for (IndexSplit& split : sum.splits) {
       if (split.source.kind == Source::Kind::kLoop) {
         const auto copy = copies_.find(split.source.id);
         if (copy != copies_.end()) split.source.id = copy->second;
@@ -111,13 +111,13 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
     // A reduction iter keeps its place, so that bodies need no renumbering, and stands still.
     const bool moves = iter.kind == IterKind::kSpatial;
     iter.kind = IterKind::kSpatial;
-    iter.binding = p.AddMark(moves ? rebind(bindings.iters[i]) : Sum::Constant(0), iter.extent);
+    iter.binding = p.AddMark(moves ? rebind(bindings.iters[i]) : IndexSum::Constant(0), iter.extent);
     iters.push_back(iter);
   }
   // A guard of the way that the extents of the iters do not imply becomes an iter of its own.
   for (const Guard& guard : bindings.guards) {
     bool involved = true;
-    for (const Split& split : guard.value.splits) {
+    for (const IndexSplit& split : guard.value.splits) {
       if (split.source.kind != Source::Kind::kLoop) continue;
       for (size_t i = 0; i < loops.size(); ++i)
         involved &= loops[i] != split.source.id || !reduction[i] || spatial[i];
@@ -143,8 +143,8 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
 // Whether each element's first instance is the one where all reduction loops are at 0.
 bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
                    const std::vector<bool>& reduction) {
-  const auto depends = [&](const Sum& sum, bool on_reduction) {
-    return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const Split& split) {
+  const auto depends = [&](const IndexSum& sum, bool on_reduction) {
+    return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const IndexSplit& split) {
       if (split.source.kind != Source::Kind::kLoop) return true;
       const size_t i = std::find(loops.begin(), loops.end(), split.source.id) - loops.begin();
       return i == loops.size() || (reduction[i] == on_reduction && p.loop(loops[i]).extent.Known() > 1);
@@ -156,16 +156,16 @@ bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
   }
   const auto iters = p.Iters(p.block(node).iters);
   for (size_t i = 0; i < iters.size(); ++i) {
-    const Sum& binding = bindings.iters[i];
+    const IndexSum& binding = bindings.iters[i];
     if (depends(binding, iters[i].kind == IterKind::kSpatial)) return false;
     if (iters[i].kind == IterKind::kReduction &&
         (binding.offset < 0 || binding.offset >= iters[i].extent.Known()))
       return false;
   }
   for (const Id mark : p.List(p.block(node).domain)) {
-    const Sum sum = p.SumOf(mark);
+    const IndexSum sum = p.SumOf(mark);
     const auto of = [&](IterKind kind) {
-      return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const Split& split) {
+      return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const IndexSplit& split) {
         return split.source.kind != Source::Kind::kIter || iters[split.source.id].kind == kind;
       });
     };
@@ -187,8 +187,9 @@ void Decompose(Program& p, Id node) {
   for (size_t i = 0; i < loops.size(); ++i)
     lanes |= repeats(i) && p.loop(loops[i]).kind == LoopKind::kVectorized;
   const bool others = BlocksBelow(p, loops[innermost]).size() > 1;
-  const bool skips = AnnotationOf(p, p.block(node).annotations, kFinite) != 0 &&  // maybe the first term
-                     absl::c_any_of(BodyExprs(p, node), [&](Id e) { return p.exprs[e].op == Op::kWithin; });
+  const bool skips =
+      AnnotationOf(p, p.block(node).annotations, kAssumeFinite) != 0 &&  // maybe the first term
+      absl::c_any_of(BodyExprs(p, node), [&](Id e) { return p.exprs[e].op == Op::kWithin; });
   if (others && !lanes && !skips && (p.block(node).initial.count == 0 || StartsNeutral(p, p.block(node))) &&
       FirstIsAtZero(p, node, loops, reduction))
     return;

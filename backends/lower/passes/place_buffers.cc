@@ -43,25 +43,25 @@ std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
 
 struct Axis {
   int64_t extent = 0;
-  std::vector<Sum> rests;  // the axis's index in each access, relative to the base
+  std::vector<IndexSum> rests;  // the axis's index in each access, relative to the base
 };
 
 // The axis as it is, or relative to what the outer loops contribute.
 Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t full,
                const std::vector<Id>& outer) {
-  const auto is_outer = [&](const Split& s) {
+  const auto is_outer = [&](const IndexSplit& s) {
     return s.source.kind == Source::Kind::kLoop &&
            std::find(outer.begin(), outer.end(), s.source.id) != outer.end();
   };
   Axis whole{full, {}}, relative;
-  Sum base;
+  IndexSum base;
   Interval read{INT64_MAX, INT64_MIN}, written{INT64_MAX, INT64_MIN};
   bool same = true;
   for (const PlannedAccess* access : accesses) {
-    const Sum& index = access->axes[axis];
+    const IndexSum& index = access->axes[axis];
     whole.rests.push_back(index);
-    Sum above, rest = Sum::Constant(index.offset);
-    for (const Split& split : index.splits) (is_outer(split) ? above : rest).splits.push_back(split);
+    IndexSum above, rest = IndexSum::Constant(index.offset);
+    for (const IndexSplit& split : index.splits) (is_outer(split) ? above : rest).splits.push_back(split);
     if (access == accesses[0]) base = above;
     same &= above == base;
     const Interval bounds = Bounds(rest, Extents(p));
@@ -72,7 +72,7 @@ Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t 
   if (!same || base.IsConstant() || written.min > read.min || written.max < read.max) return whole;
   relative.extent = written.max - written.min + 1;
   if (relative.extent >= full) return whole;
-  for (Sum& rest : relative.rests) rest.offset -= written.min;
+  for (IndexSum& rest : relative.rests) rest.offset -= written.min;
   return relative;
 }
 
@@ -113,7 +113,7 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
     outer.clear();  // as a whole, the memory is large enough for its swizzle
     place();
   }
-  std::vector<Sum> addresses(accesses.size());
+  std::vector<IndexSum> addresses(accesses.size());
   for (Axis& placed : axes) {
     for (size_t i = 0; i < accesses.size(); ++i) {
       addresses[i] = std::move(addresses[i]) * placed.extent + std::move(placed.rests[i]);

@@ -17,8 +17,8 @@ struct PlannedAccess {
   Id node = kNone;
   bool prepare = false, write = false;
   Id buffer = kNone;
-  std::vector<Sum> axes;   // index of each axis of the layout
-  Sum* address = nullptr;  // receives the address
+  std::vector<IndexSum> axes;   // index of each axis of the layout
+  IndexSum* address = nullptr;  // receives the address
 };
 
 void PlaceBuffers(const Program& program, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses,

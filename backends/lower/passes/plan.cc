@@ -39,25 +39,27 @@ class Planner {
   int64_t ExtentOf(Source source, Id scope) const { return Extents(p_, scope)(source); }
 
   // `sum` with the iters replaced; what cannot be divided becomes a mark of its own.
-  Sum Replace(const Sum& sum, const std::vector<Sum>& iters, absl::FunctionRef<int64_t(Source)> extent_of) {
-    const auto definition = [&](Source source) -> std::optional<Sum> {
+  IndexSum Replace(const IndexSum& sum, const std::vector<IndexSum>& iters,
+                   absl::FunctionRef<int64_t(Source)> extent_of) {
+    const auto definition = [&](Source source) -> std::optional<IndexSum> {
       if (source.kind != Source::Kind::kIter) return std::nullopt;
       return iters[source.id];
     };
-    if (std::optional<Sum> whole = Substitute(sum, definition, extent_of)) return Simplify(*whole, extent_of);
-    Sum result = Sum::Constant(sum.offset);
-    for (const Split& split : sum.splits) {
-      const std::optional<Sum> value = definition(split.source);
+    if (std::optional<IndexSum> whole = Substitute(sum, definition, extent_of))
+      return Simplify(*whole, extent_of);
+    IndexSum result = IndexSum::Constant(sum.offset);
+    for (const IndexSplit& split : sum.splits) {
+      const std::optional<IndexSum> value = definition(split.source);
       if (!value.has_value()) {
         result.splits.push_back(split);
         continue;
       }
-      std::optional<Sum> digit = *value;
+      std::optional<IndexSum> digit = *value;
       if (split.lower != 1 || split.extent != 0) digit = DivMod(*value, split.lower, split.extent, extent_of);
       if (!digit.has_value()) {
         const Id mark = p_.AddMark(*value, std::max<int64_t>(1, Bounds(*value, extent_of).max + 1));
         plan_.marks[mark] = *value;
-        digit = Sum{0, {Split{Source::Mark(mark), 1, split.lower, split.extent}}};
+        digit = IndexSum{0, {IndexSplit{Source::Mark(mark), 1, split.lower, split.extent}}};
       }
       result = std::move(result) + std::move(*digit) * split.scale;
     }
@@ -65,12 +67,12 @@ class Planner {
   }
 
   // A sum of `scope`'s iters, loops and marks in terms of live loops and of marks that `plan_.marks` holds.
-  Sum Ground(const Sum& sum, Id scope) {
-    static const std::vector<Sum> none;
-    const Sum result = Replace(sum, scope == kNone ? none : iters_[scope], [&](Source source) {
+  IndexSum Ground(const IndexSum& sum, Id scope) {
+    static const std::vector<IndexSum> none;
+    const IndexSum result = Replace(sum, scope == kNone ? none : iters_[scope], [&](Source source) {
       return ExtentOf(source, source.kind == Source::Kind::kIter ? scope : kNone);
     });
-    for (const Split& split : result.splits) {
+    for (const IndexSplit& split : result.splits) {
       if (split.source.kind != Source::Kind::kMark || plan_.marks.count(split.source.id) > 0) continue;
       Resolver resolver(p_, scope);
       plan_.marks[split.source.id] = Ground(resolver.Resolve(split.source.id), scope);
@@ -78,8 +80,8 @@ class Planner {
     return result;
   }
 
-  void LoopsOf(const Sum& sum, std::vector<Id>& loops) const {
-    for (const Split& split : sum.splits) {
+  void LoopsOf(const IndexSum& sum, std::vector<Id>& loops) const {
+    for (const IndexSplit& split : sum.splits) {
       if (split.source.kind == Source::Kind::kMark) {
         LoopsOf(plan_.marks.at(split.source.id), loops);
       } else if (std::find(loops.begin(), loops.end(), split.source.id) == loops.end()) {
@@ -89,7 +91,7 @@ class Planner {
   }
 
   // The condition's number, nullopt where it always holds.
-  std::optional<int> AddCondition(const Sum& value, int64_t extent) {
+  std::optional<int> AddCondition(const IndexSum& value, int64_t extent) {
     const Interval bounds = Bounds(value, Extents(p_));
     if (bounds.min >= 0 && bounds.max < extent) return std::nullopt;
     for (size_t i = 0; i < plan_.conditions.size(); ++i) {
@@ -102,29 +104,30 @@ class Planner {
     return static_cast<int>(plan_.conditions.size()) - 1;
   }
 
-  std::vector<Sum> Logical(Id node, Range index) {
+  std::vector<IndexSum> Logical(Id node, Range index) {
     const std::vector<int32_t> marks(p_.List(index).begin(), p_.List(index).end());
-    std::vector<Sum> logical;
+    std::vector<IndexSum> logical;
     for (const Id mark : marks) logical.push_back(Ground(p_.SumOf(mark), node));
     return logical;
   }
 
   // A computed index is a mark that nothing else defines.
-  std::vector<Sum> GatherIndex(Id node, const Expr& e, std::vector<Id>& computed) {
-    std::vector<Sum> logical;
+  std::vector<IndexSum> GatherIndex(Id node, const Expr& e, std::vector<Id>& computed) {
+    std::vector<IndexSum> logical;
     for (const Id mark : GatherMarks(p_, node, e)) {
       const Extent extent = p_.Dims(p_.buffers[e.AsGather().buffer].shape)[logical.size()];
-      computed.push_back(mark == kNone ? p_.AddMark(Sum::Constant(0), extent) : kNone);
-      logical.push_back(mark == kNone ? Sum::Of(Source::Mark(computed.back()))
+      computed.push_back(mark == kNone ? p_.AddMark(IndexSum::Constant(0), extent) : kNone);
+      logical.push_back(mark == kNone ? IndexSum::Of(Source::Mark(computed.back()))
                                       : Ground(p_.SumOf(mark), node));
     }
     return logical;
   }
 
-  void AddAccess(Id node, bool prepare, bool write, Id buffer, std::vector<Sum> logical, Sum* address) {
+  void AddAccess(Id node, bool prepare, bool write, Id buffer, std::vector<IndexSum> logical,
+                 IndexSum* address) {
     std::vector<int32_t> axes(p_.List(p_.buffers[buffer].layout.axes).begin(),
                               p_.List(p_.buffers[buffer].layout.axes).end());
-    std::vector<Sum> physical = logical;
+    std::vector<IndexSum> physical = logical;
     if (!axes.empty()) {
       const std::vector<Extent> shape(p_.Dims(p_.buffers[buffer].shape).begin(),
                                       p_.Dims(p_.buffers[buffer].shape).end());
@@ -178,15 +181,15 @@ class Planner {
       });
       if (lanes || absl::c_linear_search(block.guards, condition)) continue;
       block.guards.push_back(condition);
-      block.skips.push_back(condition);
+      block.droppable.push_back(condition);
     }
   }
 
   void PlanBlock(Id node, bool prepare) {
     const Id scope = EnclosingBlock(p_, node);
     const Bindings bindings = ResolveBindings(p_, node);
-    std::vector<Sum> iters;
-    for (const Sum& sum : bindings.iters) iters.push_back(Ground(sum, scope));
+    std::vector<IndexSum> iters;
+    for (const IndexSum& sum : bindings.iters) iters.push_back(Ground(sum, scope));
     iters_[node] = std::move(iters);
 
     BlockPlan& block = plan_.blocks[node];
@@ -204,7 +207,7 @@ class Planner {
     for (const Id value : values) PlanExpr(node, prepare, value, block);
     const bool sum = body.monoid != kNone && p_.monoids[body.monoid].kind == Monoid::Kind::kSum;
     std::unordered_set<Id> seen;
-    if (sum && body.accumulates && AnnotationOf(p_, body.annotations, kFinite) != 0)
+    if (sum && body.accumulates && AnnotationOf(p_, body.annotations, kAssumeFinite) != 0)
       AddSkips(node, values[0], block, seen);
     block.dests.resize(body.dests.count);
     for (int r = 0; r < body.dests.count; ++r) {
@@ -216,7 +219,7 @@ class Planner {
   Program& p_;
   const PlanOptions& options_;
   Plan plan_;
-  std::unordered_map<Id, std::vector<Sum>> iters_;
+  std::unordered_map<Id, std::vector<IndexSum>> iters_;
   std::unordered_set<Id> planned_;  // expressions of the block at hand
   std::vector<PlannedAccess> accesses_;
 };
@@ -255,7 +258,7 @@ std::string ToString(const Program& program, const Plan& plan) {
     const auto block = plan.blocks.find(static_cast<Id>(node));
     if (block == plan.blocks.end()) continue;
     absl::StrAppend(&text, "block ", program.Text(program.block(block->first).name), ":");
-    for (const Sum& dest : block->second.dests) absl::StrAppend(&text, " at ", ToString(dest, name));
+    for (const IndexSum& dest : block->second.dests) absl::StrAppend(&text, " at ", ToString(dest, name));
     for (const int guard : block->second.guards) absl::StrAppend(&text, " if ", guard);
     absl::StrAppend(&text, "\n");
   }

@@ -1,7 +1,7 @@
 // What lowering knows about a decomposed Program before it emits anything: every index in terms of the loops
 // that run, the conditions under which things happen, and where each buffer lives.
 //
-// All Sums are over Source::Loop of live loops, and over Source::Mark where the algebra cannot divide: such a
+// All sums are over Source::Loop of live loops, and over Source::Mark where the algebra cannot divide: such a
 // mark's own value is in `marks`, in the same terms. Nothing here knows MLIR.
 #pragma once
 
@@ -14,20 +14,21 @@ namespace kiln {
 
 // 0 <= value < extent. Equal conditions are shared; a condition is named by its position in Plan::conditions.
 struct Condition {
-  Sum value;
+  IndexSum value;
   int64_t extent = 0;
   std::vector<Id> loops;  // all that the value depends on
 };
 
 struct BlockPlan {
-  std::vector<int> guards;                // the instance exists where all hold
-  std::vector<int> skips;                 // guards that leave out terms of a sum that are zero
-  std::unordered_map<Id, Sum> values;     // kIndex expressions
-  std::unordered_map<Id, Sum> addresses;  // kLoad and kGather expressions: elements from the buffer's start
+  std::vector<int> guards;                  // the instance exists where all hold
+  std::vector<int> droppable;               // guards that leave out terms of a sum that are zero
+  std::unordered_map<Id, IndexSum> values;  // kIndex expressions
+  std::unordered_map<Id, IndexSum>
+      addresses;  // kLoad and kGather expressions: elements from the buffer's start
   std::unordered_map<Id, std::vector<int>> within;  // kWithin expressions
-  // kGather expressions: the marks that stand for computed indices, kNone for those that a Sum can say.
+  // kGather expressions: the marks that stand for computed indices, kNone for those that an IndexSum can say.
   std::unordered_map<Id, std::vector<Id>> gathers;
-  std::vector<Sum> dests;           // addresses, one per result
+  std::vector<IndexSum> dests;      // addresses, one per result
   std::vector<Id> reduction_loops;  // those around the block that feed a reduction iter
 };
 
@@ -46,7 +47,7 @@ struct Plan {
   std::vector<Condition> conditions;
   std::unordered_map<Id, BlockPlan> blocks;  // by node
   std::vector<BufferPlan> buffers;
-  std::unordered_map<Id, Sum> marks;
+  std::unordered_map<Id, IndexSum> marks;
 
   // The buffer whose memory it has: itself, or what it shares.
   Id MemoryOf(Id buffer) const { return buffers[buffer].shares == kNone ? buffer : buffers[buffer].shares; }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/lower/passes/written_out.h"
+#include "backends/lower/passes/unrolled.h"
 #include "lang/analysis/dataflow.h"
 
 namespace kiln {

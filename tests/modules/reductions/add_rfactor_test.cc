@@ -11,7 +11,7 @@ Program MatrixTimesVector(int64_t rows, int64_t columns) {
   Builder b("matvec");
   const Id a = b.Input("A", DType::kF32, {rows, columns}), x = b.Input("x", DType::kF32, {columns}),
            y = b.Output("y", DType::kF32, {rows});
-  const Sum i = Builder::Iter(0), k = Builder::Iter(1);
+  const IndexSum i = Builder::Iter(0), k = Builder::Iter(1);
   b.Reduce("matvec", {{"i", rows}, {"k", columns, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i}},
            b.Mul(b.Load(a, {i, k}), b.Load(x, {k})));
   return b.Finish();

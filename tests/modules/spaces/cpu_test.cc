@@ -18,7 +18,7 @@ Program MatmulRelu() {
   Builder b("matmul");
   const Id x = b.Input("A", DType::kF64, {12, 16}), y = b.Input("B", DType::kF64, {16, 24});
   const Id t = b.Temporary("T", DType::kF64, {12, 24}), z = b.Output("C", DType::kF64, {12, 24});
-  const Sum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
   b.Reduce("matmul", {{"i", 12}, {"j", 24}, {"k", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {t, {i, j}},
            b.Mul(b.Load(x, {i, k}), b.Load(y, {k, j})));
   b.Compute("relu", {{"i", 12}, {"j", 24}}, {z, {i, j}},
@@ -32,8 +32,8 @@ Program PaddedConv() {
   const Id x = b.Input("X", DType::kF64, {4, 9}), w = b.Input("W", DType::kF64, {channels, 4, 3}),
            y = b.Output("Y", DType::kF64, {channels, 9});
   const Id p = b.Temporary("P", DType::kF64, {4, 11});
-  const Sum o = Builder::Iter(0), h = Builder::Iter(1), c = Builder::Iter(2), k = Builder::Iter(3);
-  const Sum shifted = h + Sum::Constant(-1);
+  const IndexSum o = Builder::Iter(0), h = Builder::Iter(1), c = Builder::Iter(2), k = Builder::Iter(3);
+  const IndexSum shifted = h + IndexSum::Constant(-1);
   b.Compute("pad", {{"c", 4}, {"h", 11}}, {p, {o, h}},
             b.Within({{shifted, 9}}, b.Load(x, {o, shifted}), b.Float(DType::kF64, 0)));
   b.Reduce("conv",

@@ -2,6 +2,7 @@
 // tests/modules/cases/tiling has its sketches.
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
 #include "testing/matmul.h"
 #include "testing/module_cases.h"
 #include "tests/modules/products.h"

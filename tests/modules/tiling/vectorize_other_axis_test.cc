@@ -12,7 +12,7 @@ TEST(LanesAcross, AreNoChoiceWhereTheLastDimensionFillsVectors) {
   for (const Program& program : {Matmul(32, 16, 8), Matmul(7, 9, 8)}) {
     const std::string sketches = SketchesText("cpu", program);
     EXPECT_NE(sketches.find("write-reuse"), std::string::npos);
-    EXPECT_EQ(sketches.find("lanes-across"), std::string::npos) << sketches;
+    EXPECT_EQ(sketches.find("vector-axis"), std::string::npos) << sketches;
   }
 }
 

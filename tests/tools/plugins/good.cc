@@ -12,8 +12,7 @@ kiln::BlockModule Good(Options options) {
   return {"good", [options](kiln::Schedule& s, kiln::Block block) {
             if (!s.ok()) return;
             const bool reuses = kiln::HasReuse(s.program(), s.node(block));
-            if (s.Declines(reuses ? absl::OkStatus() : absl::FailedPreconditionError("reads it once")))
-              return;
+            if (s.Skip(reuses ? absl::OkStatus() : absl::FailedPreconditionError("reads it once"))) return;
             const int choice = s.Choose("tile", 3);
             if (choice == 0) return;
             if (choice == 1) s.GetBlock("nowhere");

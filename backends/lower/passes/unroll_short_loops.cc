@@ -1,0 +1,111 @@
+#include "backends/lower/passes/unroll_short_loops.h"
+
+#include <iterator>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "backends/lower/passes/unrolled.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/cost.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/straight_line.h"
+#include "lang/schedule/lanes.h"
+
+namespace kiln {
+namespace {
+
+class ShortLoops {
+ public:
+  ShortLoops(Program& p, const Plan& plan, int64_t vector_bytes)
+      : p_(p), plan_(plan), vector_bytes_(vector_bytes) {}
+
+  void WriteOut() {
+    StraightLine(
+        p_, kRoot, [&](Id block) { return LineOf(block); },
+        [&](Id loop, int64_t line) { return UnrolledSize(loop, line); });
+  }
+
+ private:
+  // Instructions, vectors, iterations.
+  static constexpr int64_t kLongestPadding = 16, kShortSum = 12, kLongestSum = 48, kLongestHeld = 96;
+  static constexpr int64_t kMaxHeld = 8, kMaxCopies = 4;
+
+  // Instructions that the loop becomes; 0: it runs.
+  int64_t UnrolledSize(Id node, int64_t line) {
+    LoopNode& loop = p_.loop(node);
+    if (loop.kind == LoopKind::kVectorized) {
+      const int64_t bytes = loop.extent.Known() * WidestResult(p_, BlocksBelow(p_, node));
+      return line * ((bytes + vector_bytes_ - 1) / vector_bytes_);
+    }
+    const int64_t all = line * loop.extent.Known();
+    if (IsWrittenOut(loop)) return all;
+    const bool shorter = (all <= kLongestPadding && IsPadded(node)) ||
+                         (line <= kShortSum && all <= kLongestSum && OnlySums(node)) ||
+                         (all <= kLongestHeld && HoldsInRegisters(node));
+    if (loop.kind != LoopKind::kSerial || !shorter) return 0;
+    loop.kind = LoopKind::kUnrolled;
+    return all;
+  }
+
+  int64_t LineOf(Id block) const {
+    std::vector<Id> exprs = BodyExprs(p_, block);
+    std::erase_if(exprs, [&](Id e) { return p_.exprs[e].op == Op::kWithin; });
+    return Instructions(p_, block, exprs);
+  }
+
+  // Whether most iterations know that the condition holds, or all of them know for which lanes.
+  bool DecidesMost(Id loop, const Condition& condition) const {
+    IndexSum rest = condition.value, runs{rest.offset, {}};
+    const auto mine =
+        absl::c_find_if(rest.splits, [&](const IndexSplit& s) { return s.source == Source::Loop(loop); });
+    if (mine == rest.splits.end() || mine->lower != 1 || mine->extent != 0) return false;
+    const int64_t scale = mine->scale;
+    rest.splits.erase(mine);
+    absl::c_copy_if(rest.splits, std::back_inserter(runs.splits), [&](const IndexSplit& s) {
+      return s.source.kind != Source::Kind::kLoop || !IsWrittenOut(p_.loop(s.source.id));
+    });
+    if (runs.splits.empty()) return true;
+    const Interval range = Bounds(rest, Extents(p_));
+    int64_t decided = 0;
+    for (int64_t i = 0; i < p_.loop(loop).extent.Known(); ++i)
+      decided += range.min + i * scale >= 0 && range.max + i * scale < condition.extent;
+    return 2 * decided > p_.loop(loop).extent.Known();
+  }
+
+  // Whether all that the loop does is to add to what an iteration before added to.
+  bool OnlySums(Id loop) const {
+    return absl::c_all_of(BlocksBelow(p_, loop), [&](Id block) {
+      return p_.block(block).accumulates &&
+             absl::c_linear_search(plan_.blocks.at(block).reduction_loops, loop);
+    });
+  }
+
+  // Whether the loop indexes a buffer that registers would hold if it and a few others were written out.
+  bool HoldsInRegisters(Id loop) const {
+    std::vector<bool> held = KeptInRegisters(p_, plan_, kMaxCopies);
+    for (size_t b = 0; b < held.size(); ++b)
+      held[b] =
+          held[b] && plan_.buffers[b].elements * SizeOf(p_.buffers[b].dtype) <= kMaxHeld * vector_bytes_;
+    return IndexesRegisters(p_, plan_, held, loop);
+  }
+
+  bool IsPadded(Id loop) const {
+    return absl::c_any_of(BlocksBelow(p_, loop), [&](Id block) {
+      return absl::c_any_of(plan_.blocks.at(block).within, [&](const auto& within) {
+        return absl::c_any_of(within.second, [&](int c) { return DecidesMost(loop, plan_.conditions[c]); });
+      });
+    });
+  }
+
+  Program& p_;
+  const Plan& plan_;
+  const int64_t vector_bytes_;
+};
+
+}  // namespace
+
+void UnrollShortLoops(Program& program, const Plan& plan, int64_t vector_bytes) {
+  ShortLoops(program, plan, vector_bytes).WriteOut();
+}
+
+}  // namespace kiln

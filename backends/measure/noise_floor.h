@@ -1,0 +1,31 @@
+// The time of the reference kernel on an undisturbed core: the least that was ever measured on this machine.
+//
+// A core that shares its units with another guest's is disturbed for seconds at a time, so a short process
+// may never see it undisturbed. Therefore the least is kept in a folder, if there is one
+// (backends/builder/object_cache.h), and later processes start from it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "backends/builder/object_cache.h"
+
+namespace kiln {
+
+class NoiseFloor {
+ public:
+  // `kernel`: bytes that say which one, on which machine. An empty folder: nothing is kept.
+  NoiseFloor(const std::string& kernel, const std::string& folder);
+
+  bool IsKnown() const { return seconds_ > 0; }
+  double seconds() const { return seconds_; }  // 0 if unknown
+
+  void Saw(double seconds);
+
+ private:
+  const Hash128 key_;
+  std::optional<ObjectCache> kept_;
+  double seconds_ = 0;
+};
+
+}  // namespace kiln

@@ -1,0 +1,108 @@
+#include "backends/vendor/paired_timing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/cores.h"
+#include "backends/measure/kernel.h"
+#include "backends/runner/pool.h"
+#include "backends/vendor/stock_pipeline.h"
+#include "backends/workers/scratch_folder.h"
+#include "lang/base/random.h"
+#include "lang/text/serialize.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kResamples = 1000;
+
+double Median(std::vector<double>& values) {
+  const size_t n = values.size();
+  if (n == 0) return 0;
+  std::sort(values.begin(), values.end());
+  return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+}  // namespace
+
+absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program& scheduled,
+                                         BuilderPool& builders, bool contract) {
+  const BuildResult built =
+      builders.Submit({.program = Serialize(scheduled), .contract = contract, .limits = {.seconds = 120}})
+          .get();
+  if (!built.ok()) return absl::InternalError(built.error);
+  return KernelOf(scheduled, built, "kernel", TolerancesOf(original), RangesOf(original));
+}
+
+absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Program& original) {
+  const auto codegen = Codegen::Create(Host());
+  if (!codegen.ok()) return codegen.status();
+  auto shared = CompileStockPipeline(mlir_text, **codegen);
+  if (!shared.ok()) return shared.status();
+  return KernelObject{.shared_object = *std::move(shared),
+                      .symbol = "baseline",
+                      .params = ParamsOf(original, TolerancesOf(original), RangesOf(original))};
+}
+
+absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path) {
+  const auto path = runner_path.empty() ? FindRunner() : absl::StatusOr<std::string>(runner_path);
+  if (!path.ok()) return path.status();
+  auto runners =
+      RunnerPool::Start({.runner_path = *path, .cores = {ShareCores(UsableCores(), request.threads).timed}});
+  if (!runners.ok()) return runners.status();
+  RunResult result = (*runners)->Submit(std::move(request)).get();
+  if (result.status == RunStatus::kOk) return result;
+  return absl::Status(
+      result.status == RunStatus::kLoadFailed ? absl::StatusCode::kNotFound : absl::StatusCode::kInternal,
+      absl::StrCat(RunStatusName(result.status), ": ", result.detail));
+}
+
+absl::Status CompareWith(const KernelObject& trusted, const std::string& folder, RunRequest* to_compare,
+                         const std::string& runner_path) {
+  RunRequest& request = *to_compare;
+  request.reference = absl::StrCat(folder, "/outputs");
+  RunRequest once;
+  once.kernel = trusted;
+  once.timing.runs = 0;
+  once.write_reference_to = request.reference;
+  once.data_seed = request.data_seed;
+  if (request.stress.sets > 0) {
+    request.stress.reference = absl::StrCat(request.reference, "-wide");
+    once.stress = {.sets = request.stress.sets, .write_reference_to = request.stress.reference};
+  }
+  once.limits = request.limits;
+  return RunAlone(std::move(once), runner_path).status();
+}
+
+absl::StatusOr<RunResult> RunPaired(const KernelObject& trusted, RunRequest request,
+                                    const std::string& runner_path) {
+  const auto scratch = ScratchFolder::Make();
+  if (!scratch.ok()) return scratch.status();
+  const absl::Status compared = CompareWith(trusted, (*scratch)->path(), &request, runner_path);
+  return compared.ok() ? RunAlone(std::move(request), runner_path) : compared;
+}
+
+MedianInterval MedianOf(const std::vector<double>& samples) {
+  std::vector<double> drawn = samples, medians;
+  MedianInterval result{.median = Median(drawn)};
+  result.low = result.high = result.median;
+  if (samples.size() < 2) return result;
+  Engine engine({1});
+  for (int i = 0; i < kResamples; ++i) {
+    for (double& value : drawn) value = samples[engine() % samples.size()];
+    medians.push_back(Median(drawn));
+  }
+  std::sort(medians.begin(), medians.end());
+  result.low = medians[kResamples * 25 / 1000];
+  result.high = medians[kResamples * 975 / 1000];
+  return result;
+}
+
+MedianInterval RatioOf(const std::vector<double>& over, const std::vector<double>& under) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < std::min(over.size(), under.size()); ++i) ratios.push_back(over[i] / under[i]);
+  return MedianOf(ratios);
+}
+
+}  // namespace kiln

@@ -1,0 +1,48 @@
+// Names of primitives, structural choices, modules, options and spaces that have changed since traces and
+// databases were first written. The table in aliases.cc has them all.
+//
+//   stored name     Step::site and Choice::name hold it, so hashes and columns of features stay as they are
+//   current name    code, messages, documents and printed traces use it
+//
+// Space strings, pins, traces and databases may use either. To rename something, change its name in the code
+// and add a row to the table.
+//
+// Pure. Any thread.
+#pragma once
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace kiln {
+
+enum class NameKind {
+  kPrimitive,
+  kChoice,  // sites of draws too
+  kModule,  // of the default spaces and of space strings
+  kOption,  // of a module
+  kSpace,   // a module that was a default space of its own; its new name may have options: "cpu dots=0"
+};
+
+struct Alias {
+  NameKind kind;
+  absl::string_view module;  // the module that has the choice or option; empty for other kinds
+  absl::string_view old_name, name;
+  absl::string_view since;  // the version of Kiln that prints the new name
+};
+
+absl::Span<const Alias> Aliases();
+
+// The other spelling of a name, or the name itself if no row has it. `module` is the current name of the
+// module that has the choice or option.
+absl::string_view StoredName(NameKind kind, absl::string_view name, absl::string_view module = "");
+absl::string_view CurrentName(NameKind kind, absl::string_view name, absl::string_view module = "");
+
+// The same for the name of a choice or site: "MODULE/BLOCK/CHOICE", with or without "SPACE/" before it and
+// "#2" behind. A pin may leave out the beginning. Old names of spaces become the current one: they are one
+// space now.
+std::string StoredPath(absl::string_view path);
+std::string CurrentPath(absl::string_view path);
+
+}  // namespace kiln

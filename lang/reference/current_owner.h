@@ -1,0 +1,42 @@
+// Tracks which thread, warp, warpgroup or block runs now while a program is executed (lang/reference/executor.h),
+// from the iterations of the axis loops around. Only lang/reference/symbolic.h uses it.
+#pragma once
+
+#include <array>
+#include <map>
+#include <utility>
+
+#include "lang/program/program.h"
+
+namespace kiln {
+
+class CurrentOwner {
+ public:
+  explicit CurrentOwner(const Program& program);
+
+  // True if the program has axes and its buffers obey the rules of owners (analysis/legality.h).
+  bool watches() const { return !threads_.empty(); }
+  // True if, in such a program, the buffer's owner is smaller than the grid.
+  bool Owned(Id buffer) const {
+    return !threads_.empty() && program_.buffers[buffer].scope.owner != Owner::kGrid;
+  }
+  // A number that identifies the buffer's owner that runs now; different owners have different numbers.
+  uint64_t Now(Id buffer) const;
+
+  void Iterate(Id loop, int64_t iteration);
+  void EndLoop(Id loop);
+
+ private:
+  struct Axis {
+    Id loop = kNone;
+    int64_t iteration = 0;
+  };
+  Axis On(LoopKind kind) const { return axes_[static_cast<int>(kind)]; }
+
+  const Program& program_;
+  std::array<Axis, static_cast<int>(LoopKind::kVirtualThread) + 1>
+      axes_;                                           // by kind: the loop that is on the axis now
+  std::map<Id, std::pair<int64_t, int64_t>> threads_;  // by kernel: its largest numbers of threads in x and y
+};
+
+}  // namespace kiln

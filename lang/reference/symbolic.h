@@ -1,0 +1,44 @@
+// Symbolic execution: runs a program on terms instead of numbers. The term of an element describes how its
+// value was computed. Two programs whose outputs have equal terms compute the same for every input, without a
+// tolerance.
+//
+// A term is an element of an input, a constant, an operation on terms, or a bag: the unordered operands of a
+// reduction. A body's term contains the terms of its loads, so copies and inlining change no term. A bag that
+// is an operand of a reduction with the same monoid is merged into it, so partial results and the order of a
+// reduction change no term. An instance that runs twice or is missing changes the term (running twice does
+// not if the monoid is idempotent). Indices, constants and guards are evaluated, neutral operands (padding)
+// are left out, and 0 times anything is 0. Terms are 128-bit hashes.
+//
+// It also finds all errors that the interpreter finds (lang/reference/interpreter.h), and conflicts between
+// iterations of a parallel or vectorized loop: an iteration must not read, overwrite with a different value,
+// or (in a parallel loop) combine into what another iteration wrote.
+//
+// Runs about 5 million instances per second. Pure; any number of threads may run the same program.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lang/base/mixer.h"
+#include "lang/reference/interpreter.h"
+
+namespace kiln {
+
+struct SymbolicElement {
+  Hash128 term;          // 0 if no instance wrote it
+  int64_t combined = 0;  // for the result of a reduction: the number of operands
+  friend bool operator==(const SymbolicElement& a, const SymbolicElement& b) { return a.term == b.term; }
+};
+
+// The elements of the outputs in row-major order, in the order of Program::parameters; then the status.
+using SymbolicOutputs = std::vector<std::vector<SymbolicElement>>;
+
+// kInternal if the interpreter would fail, or if iterations conflict.
+absl::StatusOr<SymbolicOutputs> RunSymbolic(const Program& program, const InterpreterOptions& options = {});
+
+// OK if the program's outputs have the terms `wanted`, which come from a program with the same parameters.
+// Otherwise kInternal with the first element that differs.
+absl::Status CheckSymbolic(const Program& program, const SymbolicOutputs& wanted,
+                           const InterpreterOptions& options = {});
+
+}  // namespace kiln

@@ -1,0 +1,45 @@
+// Non-Temporal-Stores: a large result is stored past the caches, which it would only fill: no line of it is read
+// before it is written, and what is read stays.
+//
+//   for i: for j: C[i, j] = f(A[i, j])     ->     the same, annotated `stream`
+//
+// Applies to: results of the program that are stored once, that no block reads, and that are `l2-multiple` times
+// as large as the second cache.
+// Structure:  non-temporal = no | yes
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/annotations.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "lang/program/layout.h"
+#include "modules/default_modules.h"
+#include "modules/unscheduled.h"
+
+namespace kiln {
+namespace {
+
+absl::Status CheckStreams(Schedule& s, Id block, int64_t l2_multiple) {
+  const Program& p = s.program();
+  const auto no = [&](const auto&... why) {
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), why...));
+  };
+  if (!WritesOutput(p, block) || p.block(block).monoid != kNone || !Consumers(p, block).empty())
+    return no(" stores no last result, once");
+  const Id buffer = WrittenBuffers(p, block)[0];
+  const int64_t bytes = ElementsOf(p, buffer) * SizeOf(p.buffers[buffer].dtype),
+                least = l2_multiple * s.target().l2_bytes;
+  return bytes < least ? no(" stores ", bytes, " bytes, fewer than ", least) : CheckUnscheduled(p, block);
+}
+
+}  // namespace
+
+BlockModule NonTemporalStores(NonTemporalStoresOptions options) {
+  return {"non-temporal-stores", [options](Schedule& s, Block block) {
+            if (!s.ok() || s.Skip(CheckStreams(s, s.node(block), options.l2_multiple))) return;
+            if (s.Choose("non-temporal", 2) == 1) s.Annotate(block, kNonTemporal, 1);
+          }};
+}
+
+KILN_MODULE("non-temporal-stores", NonTemporalStores,
+            Option("l2-multiple", &NonTemporalStoresOptions::l2_multiple, From(0)));
+
+}  // namespace kiln

@@ -1,0 +1,24 @@
+// Checks that modules make before they schedule a block. Each check returns OK, or kFailedPrecondition with
+// the block or loop and what it lacks. A module passes the status to Schedule::Skip.
+#pragma once
+
+#include "absl/status/status.h"
+#include "lang/program/program.h"
+
+namespace kiln {
+
+// OK if no module has scheduled the block yet: its loops are serial, contain no other block, repeat no
+// instance, and no extent depends on a sampled value.
+absl::Status CheckUnscheduled(const Program& program, Id block);
+
+// OK if the block is a reduction whose tiles reuse what they load (HasReuse).
+absl::Status CheckReuses(const Program& program, Id block);
+
+// OK if the block is an unscheduled reduction that initializes its own result, as rfactor requires.
+absl::Status CheckReduces(const Program& program, Id block);
+
+// True if the block reduces along its innermost loop and reuses nothing, so that no tiling vectorizes it.
+// False for blocks that combine accumulators, since their loops depend on sampled tiles.
+bool IsContiguousReduction(const Program& program, Id block);
+
+}  // namespace kiln

@@ -1,0 +1,60 @@
+// All measurements of a run's tasks, by this run and by earlier ones. The model learns from them, batches
+// skip programs that are in them, and chains start from the best of them. Not thread safe.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "search/cost/cost_model.h"
+#include "search/database/store.h"
+#include "search/propose/batch.h"
+#include "trace/trace.h"
+
+namespace kiln {
+
+struct Measured {
+  int task = 0;
+  Candidate candidate = {};  // its energy is not set
+  RowId record = 0;
+  double seconds = 0;  // median; infinity if it failed
+  bool lower_bound = false;
+};
+
+class MeasuredHistory {
+ public:
+  explicit MeasuredHistory(int tasks)
+      : hashes_(tasks), best_seconds_(tasks, std::numeric_limits<double>::infinity()) {}
+
+  void Add(const Measured& measured, const FeatureSet& features);
+
+  bool empty() const { return all_.empty(); }
+  // Structural hashes of the programs measured for a task.
+  absl::flat_hash_set<std::string>& hashes(int task) { return hashes_[task]; }
+  // Returns the best time of a task among programs that can be best, or infinity.
+  double best_seconds(int task) const { return best_seconds_[task]; }
+  // Returns the n fastest programs of a task that can be best, fastest first. Ties go to the one measured
+  // first.
+  std::vector<const Measured*> Best(int task, int n) const;
+  // Returns how many programs of each sketch were measured.
+  std::vector<int> PerSketch(int task, int sketches) const;
+  // Trains the model on all measurements, with throughputs relative to the best of each task.
+  absl::Status Teach(CostModel& model) const;
+
+ private:
+  std::vector<Measured> all_;
+  FeatureBatch features_;  // features of all_, in the same order
+  std::vector<absl::flat_hash_set<std::string>> hashes_;
+  std::vector<double> best_seconds_;
+};
+
+// Returns the candidate that a trace represents among these sketches. CandidateOfText parses the trace
+// first. Returns kNotFound if the trace belongs to none of the sketches.
+absl::StatusOr<Candidate> CandidateOfTrace(const Trace& trace, absl::Span<const Trace> sketches);
+absl::StatusOr<Candidate> CandidateOfText(absl::string_view text, absl::Span<const Trace> sketches);
+
+// Returns throughputs relative to the best, for programs with these times (infinity for a failure).
+std::vector<double> Throughputs(absl::Span<const double> seconds);
+
+}  // namespace kiln

@@ -1,0 +1,41 @@
+// Draws from the prior, sketch by sketch, best first.
+//
+// A model learns fast that a sketch is slow from a few bad draws of it, and then never looks again. The
+// stratified prior prevents that. It draws a few programs of each sketch, ranks them by a score that learns nothing (the
+// roofline), and prefers sketches of which few programs were measured:
+//
+//   score - 1/2 ln(1 + programs measured of the sketch)
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "search/propose/batch.h"
+#include "search/sampler/chain.h"
+
+namespace kiln {
+
+// Returns the natural logarithm of a program's estimated speed.
+using Score = std::function<double(const Point&)>;
+
+class StratifiedPrior {
+ public:
+  // `measured` holds the number of programs measured of each sketch. The stratified prior looks at `draws` draws of
+  // each sketch, with dice that `engine` keys by a number.
+  StratifiedPrior(const SearchSpace& space, const Prefilter& prefilter, const Score& score,
+                  std::vector<int> measured, int draws, const std::function<Engine(uint64_t)>& engine);
+  // Returns the next best draw; none if all draws were returned.
+  std::optional<Candidate> Next();
+
+ private:
+  struct Seen {
+    double score;
+    int draw;
+    Candidate candidate;
+  };
+  std::vector<std::vector<Seen>> seen_;  // draws by sketch, the best last
+  std::vector<int> measured_;
+};
+
+}  // namespace kiln

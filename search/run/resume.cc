@@ -1,0 +1,182 @@
+// Begins and resumes runs, and stores their results.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "build_info.h"
+#include "lang/base/phase.h"
+#include "lang/text/hash.h"
+#include "lang/text/text.h"
+#include "search/cost/xgboost_model.h"
+#include "search/run/run_key.h"
+#include "search/run/tuner.h"
+#include "trace/text.h"
+
+namespace kiln::internal {
+
+absl::Status Tuner::BeginOrResume() {
+  started_ = clock_.Seconds();
+  std::vector<const std::vector<Trace>*> sketches;
+  for (Task& task : tasks_) {
+    sketches.push_back(&task.space->sketches);
+    const std::string hash = ToString(HashOf(task.tuned->program));
+    const auto workload = store_.PutWorkload(hash, task.tuned->name, ToString(task.tuned->program));
+    if (!workload.ok()) return workload.status();
+    task.workload = *workload;
+  }
+  const auto target_row = store_.PutTarget(TargetText(target_), target_.fingerprint);
+  if (!target_row.ok()) return target_row.status();
+  target_row_ = *target_row;
+
+  const std::string key = RunKey(tasks_in_, sketches, target_, options_);
+  const auto unfinished = store_.FindUnfinishedRun(key);
+  if (!unfinished.ok()) return unfinished.status();
+  RunState state;
+  state.tasks.resize(tasks_.size());
+  if (*unfinished) {
+    absl::StatusOr<RunState> parsed = ParseRunState((*unfinished)->state);
+    if (!parsed.ok()) return parsed.status();
+    state = *std::move(parsed);
+    run_ = (*unfinished)->id;
+  }
+  const absl::Status recalled = Recall(unfinished->has_value(), state);
+  if (!recalled.ok() || *unfinished) return recalled;
+
+  const absl::StatusOr<RunState> initial = StateNow();
+  if (!initial.ok()) return initial.status();
+  RunRow run;
+  run.command = key;
+  run.options = OptionsText(options_, tasks_in_);
+  run.seed = options_.seed;
+  run.kiln_version = KILN_VERSION;
+  run.llvm_version = options_.llvm_version;
+  run.xgboost_version = XgboostVersion();
+  run.started = clock_.WallMillis();
+  run.state = Serialize(*initial);
+  const auto begun = store_.BeginRun(run);
+  if (begun.ok()) run_ = *begun;
+  return begun.status();
+}
+
+// Loads the measured records from the store: those of earlier runs first, then those of this run, each in
+// the order of measuring.
+absl::Status Tuner::Recall(bool resumed, const RunState& state) {
+  const Phase phase("recall");
+  std::vector<RecordRow> earlier, own;
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    Task& task = tasks_[t];
+    const auto records = store_.Records(task.workload, target_row_);
+    if (!records.ok()) return records.status();
+    const int64_t newest = records->empty() ? 0 : records->back().id;
+    task.known_records = resumed ? state.tasks[t].known_records : newest;
+    for (RecordRow record : *records) {
+      if (resumed && record.run == run_) {
+        own.push_back(std::move(record));
+      } else if (record.id <= task.known_records && record.flags.cold == options_.cold) {
+        record.task = static_cast<int>(t);
+        earlier.push_back(std::move(record));
+      }
+    }
+  }
+  std::sort(own.begin(), own.end(), [](const RecordRow& a, const RecordRow& b) { return a.id < b.id; });
+  const size_t num_earlier = earlier.size();
+  earlier.insert(earlier.end(), own.begin(), own.end());
+  for (size_t i = 0; i < earlier.size(); ++i) {
+    if (Stopped()) return absl::CancelledError("stopped");
+    Remember(earlier[i], i >= num_earlier);
+  }
+  news_ = !history_.empty();
+  last_task_ = state.last_task;
+  spent_before_ = state.seconds;
+  trained_ = state.trained;
+  informed_ = informed_ || trained_;
+  raced_ = state.raced;
+  if (trained_) {
+    const absl::Status loaded = model_->Load(state.model);
+    if (!loaded.ok()) return loaded;
+  }
+  return RestoreStrategies(resumed, state);
+}
+
+// Adds one record to what is known. A record from a race does not count as a trial.
+void Tuner::Remember(const RecordRow& record, bool of_this_run) {
+  Task& task = tasks_[record.task];
+  if (of_this_run) task.next_trial = std::max(task.next_trial, record.trial + 1);
+  if (record.flags.race) return;
+  if (of_this_run) {
+    ++task.trials;
+    if (record.status != outcome::kOk) ++task.failures[record.status];
+    NoteRound(record.task, record.round);
+  }
+  const absl::StatusOr<Candidate> candidate = CandidateOfText(record.trace, task.space->sketches);
+  if (!candidate.ok()) return;  // the trace belongs to another space
+  history_.hashes(record.task).insert(record.program_hash);
+  const absl::StatusOr<Point> point = PointOf(*task.space, prefilter_, *candidate);
+  if (!point.ok()) return;
+  history_.Add({record.task, *candidate, record.id,
+                record.status == outcome::kOk ? Seconds(record) : std::numeric_limits<double>::infinity(),
+                record.lower_bound},
+               point->features);
+  if (of_this_run) NoteRound(record.task, record.round);
+}
+
+// Starts each task's strategy, or restores it to where the run left it.
+absl::Status Tuner::RestoreStrategies(bool resumed, const RunState& state) {
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    const TaskRunState& saved = state.tasks[t];
+    tasks_[t].round = saved.round;
+    tasks_[t].exhausted = saved.exhausted;
+    if (!tasks_[t].failed.empty()) continue;
+    Strategy& strategy = *tasks_[t].strategy;
+    // A strategy that failed to start has saved no state. Start fails again.
+    const bool begun = resumed && (saved.round > 0 || !saved.strategy.chains.empty());
+    const absl::Status status = begun ? strategy.Restore(saved.strategy) : strategy.Start();
+    if (status.ok()) continue;
+    tasks_[t].strategy = nullptr;
+    if (const absl::Status stopped = Fail(tasks_[t], status); !stopped.ok()) return stopped;
+  }
+  return SomeTaskIsLeft();
+}
+
+absl::StatusOr<RunState> Tuner::StateNow() const {
+  RunState state;
+  for (const Task& task : tasks_) {
+    state.tasks.push_back({task.round, task.exhausted, task.known_records,
+                           task.strategy != nullptr ? task.strategy->Save() : StrategyState()});
+  }
+  state.last_task = last_task_;
+  state.seconds = Elapsed();
+  state.trained = trained_;
+  state.raced = raced_;
+  if (!trained_) return state;
+  absl::StatusOr<std::string> model = model_->Save();
+  if (!model.ok()) return model.status();
+  state.model = *std::move(model);
+  return state;
+}
+
+RecordRow Tuner::RowOf(int task, const Trial& trial) {
+  Task& t = tasks_[task];
+  const Trace trace = WithDecisions(trial.point.replayed);
+  RecordRow row;
+  row.workload = t.workload;
+  row.target = target_row_;
+  row.task = task;
+  row.round = t.round;
+  row.trial = t.next_trial++;
+  row.sketch = SketchText(trace);
+  row.trace = Print(trace);
+  row.program_hash = trial.hash;
+  row.samples = trial.result.samples;
+  row.raw_samples = trial.result.raw_samples;
+  row.status = trial.result.status;
+  row.error = trial.result.error;
+  row.lower_bound = trial.result.lower_bound;
+  row.flags = trial.result.flags;
+  row.verified = trial.result.ok() && trial.result.verified;
+  row.assumptions = AssumptionsOf(trace.steps);
+  row.created = clock_.WallMillis();
+  return row;
+}
+
+}  // namespace kiln::internal

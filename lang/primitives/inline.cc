@@ -94,13 +94,11 @@ absl::Status ReverseComputeInline(Call& call) {
   const auto extent_of = [&](Source source) { return extents[source.id]; };
   std::vector<IndexSum> iters;
   const std::optional<std::vector<IndexSum>> by_element = ItersByElement(p, block, made.buffer);
+  const auto written_at = [&](Source source) -> std::optional<IndexSum> {
+    return p.SumOf(p.lists[made.index.begin + source.id]);
+  };
   for (const IndexSum& iter : *by_element) {
-    const std::optional<IndexSum> sum = Substitute(
-        iter,
-        [&](Source source) {
-          return std::optional<IndexSum>(p.SumOf(p.lists[made.index.begin + source.id]));
-        },
-        extent_of);
+    const std::optional<IndexSum> sum = Substitute(iter, written_at, extent_of);
     if (!sum.has_value()) return Inexpressible(p, block);
     iters.push_back(*sum);
   }

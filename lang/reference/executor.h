@@ -10,12 +10,13 @@
 //   Value Cast(Op, DType from, DType to, const Value&);
 //   Value Index(int64_t);
 //   const char* Gather(const CodeAccess&, const int* which, const Value* registers, Value* to);
-//   const char* Load(Id buffer, int64_t at, Value* to);             nullptr, or the error; so do the others
+//   const char* Load(Id buffer, int64_t at, Value* to);
+//                                                   these return nullptr, or the error
 //   const char* Store(Id buffer, int64_t at, const Value&);
 //   const char* Combine(const PlanNode& block, const int64_t* at, Registers<Value>&);
 //                                                   the lifted values are in the body's registers
-//   void SelectCopy(Id buffer, int64_t copy);             selects the current copy of a buffer with a ring
-//   void Invalidate(Id buffer);                         marks that copy as unwritten before it is written anew
+//   void SelectCopy(Id buffer, int64_t copy);            selects the current copy of a buffer with a ring
+//   void Invalidate(Id buffer);                          marks that copy as unwritten before it is written anew
 //   void BeginLoop(const PlanNode&), Iterate(int64_t iteration), EndLoop();
 //                                                   for loops whose iterations may run in parallel
 #pragma once

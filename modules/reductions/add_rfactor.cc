@@ -1,5 +1,4 @@
-// Add-Rfactor: computes partial results of a reduction where its spatial loops cannot fill the cores or
-// lanes.
+// Add-Rfactor: computes partial results of a reduction if its spatial loops do not fill the cores or lanes.
 //
 //   for i: for k: B[i] sum= f(i, k)
 //   -> chunks: for k0: for i: for k1: B.rf[k0, i] sum= f(i, k0, k1)

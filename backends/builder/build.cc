@@ -40,7 +40,7 @@ absl::StatusOr<Codegen*> CodegenFor(const BuildRequest& request) {
   return codegen.get();
 }
 
-// Another build of Kiln, or of LLVM, may make other code.
+// Identifies this build of Kiln and LLVM, since another one may generate other code.
 std::string BuilderIdentity() {
   std::string identity = absl::StrCat(KILN_VERSION, " ", LlvmVersion());
   Dl_info library = {};

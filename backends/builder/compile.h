@@ -1,6 +1,6 @@
-// The steps from a program to code that runs: lowering for a machine, code of the entry points, one shared
-// object. Builders, tests and benchmarks share them. They are made of Lower (backends/lower/lower.h), Codegen
-// and LinkShared (backends/codegen).
+// The steps from a program to executable code: options for lowering to a machine, options for compiling the
+// entry points, and linking one shared object. Builders, tests and benchmarks share them. They use Lower
+// (backends/lower/lower.h), Codegen and LinkShared (backends/codegen).
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ namespace kiln {
 
 LowerOptions LoweringFor(const MachineTarget& machine);
 
-// Of the program's entry points, whose buffers do not overlap.
+// Options for compiling the program's entry points, whose buffers do not overlap.
 CodegenOptions CodegenFor(const Program& program);
 
-// Exports the entry points and, where loops run on threads, what sets their number. stands_alone: the threads
-// come with it, and libraries are named; otherwise all these are those of whoever loads it. Errors:
-// LinkShared.
+// Links a shared object that exports the entry points and, if loops run on threads, NAME_set_threads.
+// stands_alone: it contains the thread pool and names its libraries; otherwise it uses those of the process
+// that loads it. Errors: those of LinkShared.
 absl::StatusOr<std::string> LinkKernel(const Program& program, const ObjectCode& object,
                                        bool stands_alone = false);
 

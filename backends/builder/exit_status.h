@@ -1,8 +1,8 @@
-// Exit statuses of kiln-builder that its pool understands.
+// Exit statuses of kiln-builder that the pool understands.
 #pragma once
 
 namespace kiln {
 
-inline constexpr int kOutOfMemoryExit = 77;  // an allocation beyond the limit of the request was refused
+inline constexpr int kOutOfMemoryExit = 77;  // an allocation beyond the request's limit was refused
 
 }  // namespace kiln

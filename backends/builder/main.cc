@@ -1,7 +1,7 @@
-// kiln-builder: started by BuilderPool (pool.h) as worker_main.h says; answers each request with one result.
-// It compiles, and never runs what it compiled. Temporary files are in a folder of its own
-// (scratch_folder.h). Memory beyond the limit of a request ends it with kOutOfMemoryExit; a file may have as
-// many bytes, and few are open at a time.
+// The main function of kiln-builder, which BuilderPool (pool.h) starts (worker_main.h). It answers each
+// request with one result. It compiles code and never runs it. Temporary files are in a folder of its own
+// (scratch_folder.h). If a request exceeds its memory limit, the process ends with kOutOfMemoryExit. The same
+// limit applies to the size of a file. Few files may be open at a time.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "backends/workers/scratch_folder.h"
 #include "backends/workers/worker_main.h"
 
-// LLVM and MLIR do not look at what malloc returns everywhere, so it does not come to a return.
+// Ends the process instead of returning null, because LLVM and MLIR do not check every result of malloc.
 void kiln::AllocationRefused() { _exit(kOutOfMemoryExit); }
 
 namespace {
@@ -32,7 +32,7 @@ int64_t DataBytes() {
 
 constexpr rlim_t kOpenFiles = 256;
 
-// The soft limit, so that the next request may have more.
+// Sets the soft limit only, so that the next request may have a higher one.
 void Limit(__rlimit_resource resource, rlim_t value) {
   rlimit limit = {};
   getrlimit(resource, &limit);
@@ -40,7 +40,7 @@ void Limit(__rlimit_resource resource, rlim_t value) {
   setrlimit(resource, &limit);
 }
 
-// Of memory, and of any one file, which holds no more than was in memory.
+// Limits memory, and the size of any file, which cannot be larger than what was in memory.
 void LimitBytes(int64_t bytes) {
   Limit(RLIMIT_FSIZE, static_cast<rlim_t>(bytes));
 #if !__has_feature(address_sanitizer)

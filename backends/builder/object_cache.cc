@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kLeft = 0.75;        // of max_bytes, when old files were removed
-constexpr int64_t kLookEvery = 16;    // parts of max_bytes that were kept
-constexpr size_t kChecksum = 2 * 16;  // digits
+constexpr double kLeft = 0.75;        // share of max_bytes that remains after old files are removed
+constexpr int64_t kLookEvery = 16;    // checks the size each time this part of max_bytes was written
+constexpr size_t kChecksum = 2 * 16;  // in hex digits
 
 std::string Checksum(Hash128 key, const std::string& bytes) {
   return ToString(HashOf(absl::StrCat(ToString(key), bytes)));

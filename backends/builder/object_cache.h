@@ -1,12 +1,11 @@
-// Keeps bytes under keys in a folder: objects that were built, for later processes and for builders that run
-// beside.
+// Stores bytes under keys in a folder: built objects, for later processes and for other builders.
 //
-// Each key has a file. It is written under another name and renamed, so a reader finds it whole or not at
-// all. A damaged file, which its checksum reveals, is removed and not found. When the files together exceed
-// `max_bytes`, those that were not used for the longest are removed. That is checked now and then, so the
-// folder may be a little larger. Anyone may remove files, or the folder, at any time.
+// Each key has a file, which is written under another name and renamed, so that a reader finds a complete
+// file or none. A checksum reveals a damaged file, which is removed and not found. When the files together
+// exceed `max_bytes`, those that were not used for the longest are removed. That is checked now and then, so
+// the folder may be slightly larger. Anyone may remove files, or the folder, at any time.
 //
-// Any number of processes may use a folder. An object of this class belongs to one thread.
+// Any number of processes may use a folder. One thread uses an object of this class.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ class ObjectCache {
 
   std::optional<std::string> Find(Hash128 key);
 
-  // kFailedPrecondition: the folder, or a file in it, cannot be written.
+  // Stores the bytes. kFailedPrecondition if the folder, or a file in it, cannot be written.
   absl::Status Keep(Hash128 key, const std::string& bytes);
 
  private:
@@ -32,10 +31,10 @@ class ObjectCache {
 
   const std::string folder_;
   const int64_t max_bytes_;
-  int64_t kept_bytes_;  // since old files were removed; before the first time, a lot
+  int64_t kept_bytes_;  // bytes stored since old files were removed; very large before the first check
 };
 
-// Of all bytes.
+// A hash of all bytes.
 Hash128 HashOf(const std::string& bytes);
 
 }  // namespace kiln

@@ -39,19 +39,19 @@
 namespace kiln {
 namespace {
 
-// Constant parts of addresses are split off before sums are hoisted: half of what instruction selection does
-// with sums of indices is bits that it tries to simplify in each of them.
+// The pipeline splits constant offsets off addresses before it hoists sums. Otherwise instruction selection
+// spends half of its time simplifying the bits of index sums.
 constexpr char kMinimalPipeline[] =
     "function(instsimplify,sroa,separate-const-offset-from-gep,early-cse<memssa>,loop-mssa(licm))";
 
-// CPU milliseconds of this thread.
+// The CPU time that this thread has used, in milliseconds.
 double Now() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-// What MLIR and LLVM say while it lives, instead of on stderr.
+// Collects the messages of MLIR and LLVM while it lives, instead of printing them on stderr.
 class Diagnostics {
  public:
   Diagnostics(mlir::MLIRContext& context, llvm::LLVMContext& llvm_context)
@@ -82,7 +82,7 @@ class Diagnostics {
   mlir::ScopedDiagnosticHandler handler_;
 };
 
-// Takes what stands after a pass.
+// A function that receives the text of the module after each pass.
 using Sink = std::function<void(absl::string_view pass, const std::string& text)>;
 
 template <typename Print>
@@ -93,7 +93,8 @@ std::string Printed(Print print) {
   return text;
 }
 
-// LLVM's code generator, set up for one kind of file; that takes as long as a small kernel, so it is kept.
+// LLVM's code generator for one kind of file. It is kept, since its setup takes as long as compiling a small
+// kernel.
 class Generator {
  public:
   Generator(llvm::TargetMachine& target, llvm::CodeGenFileType type, bool quick) {
@@ -113,9 +114,9 @@ class Generator {
   }
 
  private:
-  // What takes a fifth of the time and gains nothing on kernels (docs/decisions/0012): loop strength
-  // reduction, for which StepPointers stands in, and the scheduler after register allocation. Only switches
-  // of LLVM's command line leave them out, which are the process's, and are asked while passes are added.
+  // Turns off passes that take a fifth of the time and gain nothing on kernels (docs/decisions/0012): loop
+  // strength reduction, which StepPointers replaces, and the scheduler after register allocation. Only LLVM's
+  // command-line switches turn them off. These belong to the process and are read while passes are added.
   static void Switch(bool quick) {
     const auto& known = llvm::cl::getRegisteredOptions();
     for (const llvm::StringRef name : {"disable-lsr", "disable-post-ra"}) {
@@ -132,7 +133,7 @@ class Generator {
   bool emits_;
 };
 
-// func @f(...) { ... return } -> func @f(...) -> i32 { ... return 0 }
+// Lets an entry point return a status: func @f(...) { ... return } -> func @f(...) -> i32 { ... return 0 }.
 absl::Status ReturnStatus(mlir::ModuleOp module, const EntryPoint& entry) {
   auto function = module.lookupSymbol<mlir::func::FuncOp>(entry.name);
   if (!function || function.isExternal()) {
@@ -198,7 +199,7 @@ const char* StageName(Stage stage) {
 struct Codegen::Impl {
   MachineTarget machine;
   std::unique_ptr<llvm::TargetMachine> target;
-  std::unique_ptr<Generator> quick_objects, full_objects;  // made when asked for
+  std::unique_ptr<Generator> quick_objects, full_objects;  // created on demand
   MathExpander math{Context()};
   LlvmConverter converter{Context()};
 
@@ -215,7 +216,7 @@ struct Codegen::Impl {
 
 namespace {
 
-// alloca T, i64 N  ->  alloca [N x T]: what SROA promotes, and what memref.alloca does not become.
+// alloca T, i64 N  ->  alloca [N x T]. SROA promotes only the latter, and memref.alloca becomes the former.
 void GiveArraysTheirType(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(function.getEntryBlock())) {
     auto* array = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
@@ -319,7 +320,7 @@ absl::StatusOr<std::string> Codegen::Impl::Assembly(const llvm::Module& module, 
   return assembly.Run(*copy);
 }
 
-// Whether the module takes threads.
+// Lowers the module to the LLVM dialect. Returns whether it defines NAME_set_threads.
 absl::StatusOr<bool> Codegen::Impl::ToLlvmDialect(mlir::ModuleOp module,
                                                   const std::vector<EntryPoint>& entries,
                                                   Diagnostics& diagnostics,
@@ -346,7 +347,7 @@ absl::StatusOr<std::string> Codegen::Impl::Emit(llvm::Module& module, bool quick
   if (!objects->emits()) return absl::InternalError("LLVM emits no objects for " + machine.triple);
   std::string bytes = objects->Run(module);
   if (diagnostics.empty()) return bytes;
-  objects.reset();  // whatever an error left there
+  objects.reset();  // discards the generator, which an error may leave in a bad state
   return absl::InternalError(diagnostics.After("LLVM"));
 }
 

@@ -1,8 +1,8 @@
-// The MLIRContext of a process: dialects that lowering emits, bufferization's interfaces, and translation to
-// LLVM IR.
+// The MLIRContext of the process, with the dialects that lowering emits, the interfaces of bufferization, and
+// the translation to LLVM IR.
 //
-// Made on first use (2 ms) and kept; multithreading is off, so it belongs to one thread at a time, as
-// everything made in it does. Types and attributes live as long as the process.
+// Created on first use (2 ms) and kept. Multithreading is off, so only one thread at a time may use the
+// context and everything in it. Types and attributes live as long as the process.
 #pragma once
 
 namespace mlir {

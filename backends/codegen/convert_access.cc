@@ -14,7 +14,7 @@ namespace {
 
 using mlir::Value;
 
-// The pointer to the elements: what was put into the descriptor, where that is to be seen.
+// The pointer to the elements: the value that was put into the descriptor, if that can be found.
 Value PointerIn(Value descriptor, mlir::Location loc, mlir::OpBuilder& b) {
   constexpr int64_t kAligned = 1;
   for (Value at = descriptor; auto put = at.getDefiningOp<mlir::LLVM::InsertValueOp>();

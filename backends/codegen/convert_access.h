@@ -1,9 +1,9 @@
-// Loads and stores of scalars and vectors in buffers of one dimension, which is what lowering emits:
+// Converts loads and stores of scalars and vectors in one-dimensional buffers, which lowering emits:
 //
 //   %v = vector.load %m[%i]   ->   %p = llvm.getelementptr %pointer[%i]; %v = llvm.load %p
 //
-// MLIR's own patterns take a pointer out of a descriptor for each access, which LLVM then folds, and work out
-// strides that are one; they stay for all others.
+// For each access, MLIR's own patterns extract a pointer from a descriptor, which LLVM then folds, and
+// multiply by strides of one. These patterns avoid that; MLIR's patterns handle all other accesses.
 #pragma once
 
 namespace mlir {

@@ -32,7 +32,8 @@ mlir::ConversionConfig Config() {
   return config;
 }
 
-// Branches on what is expected have weights, by which LLVM gives registers to what runs often.
+// Turns llvm.expect on branch conditions into branch weights, so that LLVM gives registers to the code that
+// runs often.
 void WeighBranches(mlir::ModuleOp module) {
   module.walk([](mlir::cf::CondBranchOp branch) {
     auto expect = branch.getCondition().getDefiningOp<mlir::LLVM::ExpectOp>();

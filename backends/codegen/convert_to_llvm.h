@@ -1,10 +1,10 @@
-// scf, cf, func, arith, math, memref, vector and ub -> the LLVM dialect, memrefs as bare pointers, in one
-// conversion.
+// Converts scf, cf, func, arith, math, memref, vector and ub to the LLVM dialect in one conversion, with
+// memrefs as bare pointers.
 //
-// bf16 becomes i16: after narrow_floats.h it is only loaded, stored and moved, and LLVM 22 drops the sign of
-// a copysign whose operand was loaded as bfloat. Patterns and the type converter are made once and kept. What
-// has no lowering is left in place: the caller looks for it. The source that includes most of MLIR's
-// conversion headers. One thread.
+// bf16 becomes i16: after narrow_floats.h it is only loaded, stored and moved, and LLVM 22 loses the sign of
+// a copysign whose operand was loaded as bfloat. Patterns and the type converter are created once and kept.
+// Operations without a lowering stay in place, and the caller looks for them. Only this source includes most
+// of MLIR's conversion headers. One thread.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ class LlvmConverter {
  public:
   explicit LlvmConverter(mlir::MLIRContext& context);
   ~LlvmConverter();
-  // Calls `after` with the name of each pass but the last.
+  // Converts the module. Calls `after` with the name of each pass except the last.
   mlir::LogicalResult Run(mlir::ModuleOp module, const std::function<void(const char* pass)>& after) const;
 
  private:

@@ -66,7 +66,7 @@ absl::Status Collect(const std::string& bytes, Symbols& symbols) {
   return absl::OkStatus();
 }
 
-// A library that this process has loaded; its file is what objects are linked against.
+// A library that this process has loaded, and the file that objects are linked with.
 struct Library {
   void* handle;
   std::string path;
@@ -85,7 +85,7 @@ const std::vector<Library>& SystemLibraries() {
   return *libraries;
 }
 
-// The libraries that the undefined symbols need.
+// Finds the libraries that define the undefined symbols of the objects.
 absl::StatusOr<std::vector<std::string>> Resolve(const Symbols& symbols, const LinkOptions& options) {
   std::vector<std::string> unknown;
   for (const std::string& name : options.exports) {
@@ -115,7 +115,7 @@ absl::StatusOr<std::vector<std::string>> Resolve(const Symbols& symbols, const L
       absl::StrCat("undefined symbols that neither libc nor libm has: ", absl::StrJoin(missing, ", ")));
 }
 
-// A file descriptor, and a name for those that open files by name.
+// Owns a file descriptor, and has a path for code that opens files by name.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -134,7 +134,7 @@ class Descriptor {
   int number_;
 };
 
-// A file in memory; number() < 0: there is none to be had.
+// Creates a file in memory; number() < 0 if that fails.
 Descriptor InMemory(absl::string_view bytes) {
   Descriptor file(memfd_create("kiln-link", MFD_CLOEXEC));
   return file.number() >= 0 && WriteAll(file.number(), bytes) ? std::move(file) : Descriptor(-1);
@@ -160,7 +160,7 @@ absl::Status RunInProcess(const std::vector<const char*>& arguments) {
   return absl::OkStatus();
 }
 
-// The child has the descriptors under the same numbers.
+// Runs ld.lld-22 as a child process, in which the descriptors keep their numbers.
 absl::Status RunChild(std::vector<const char*> arguments, const std::vector<int>& descriptors) {
   arguments[0] = "ld.lld-22";
   arguments.push_back(nullptr);
@@ -193,8 +193,8 @@ absl::StatusOr<std::string> LinkShared(absl::Span<const std::string> objects, co
   std::vector<Descriptor> files;
   files.push_back(InMemory(absl::StrCat("{ ", global, "local: *; };\n")));
   for (const std::string& object : objects) files.push_back(InMemory(object));
-  // Into a file, lld would write by way of a temporary one, and LLVM keeps the name of each of those, and
-  // walks along all of them, as long as the process lives.
+  // The output goes into a pipe. For an output file, lld would create a temporary file, and LLVM keeps and
+  // searches the names of all such files as long as the process lives.
   int ends[2] = {-1, -1};
   const bool piped = pipe2(ends, O_CLOEXEC) == 0;
   Descriptor from(ends[0]), into(ends[1]);

@@ -1,13 +1,13 @@
-// The load of this machine: how many threads of other programs want its cores.
+// Measures how much other programs use this machine.
 #pragma once
 
 namespace kiln {
 
-// Threads of others that run or wait for a core at this moment, where the caller's is the only one of ours;
-// 0 if the system does not say.
+// How many threads of other programs run or wait for a core now. Assumes that the calling thread is the only
+// one of ours that runs. 0 if the system does not tell.
 int OthersReadyToRun();
 
-// Cores of the machine, those that this process may not use included: what others' threads run on.
+// The cores of the machine, including those that this process may not use but other programs' threads may.
 int CoresOfTheMachine();
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// The MLIR headers that most sources of backends include, precompiled once. Not for inclusion by hand: each
-// source names the headers it uses. Conversion headers stay out: few sources need them.
+// The MLIR headers that most sources of backends include, precompiled once. Do not include it: each source
+// names the headers it uses. Conversion headers are left out, since few sources need them.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,9 +1,9 @@
-// What --print-after-all writes: for each pass a header and what it left, or `(unchanged)`.
+// Prints for --print-after-all: for each pass a header and the program after it, or `(unchanged)`.
 //
 //   PassPrinter print(options.print_after_all);  // null: prints nothing
 //   print("plan", [&] { return ToString(program, plan); });
 //
-// Texts are compared with that of the pass before. One thread.
+// Each text is compared with that of the previous pass. One thread.
 #pragma once
 
 #include <ostream>

@@ -1,4 +1,4 @@
-// The thread pool of compiled code (backends/runner/kiln_pool.h) as bytes, to be linked and handed out.
+// The thread pool of compiled code (backends/runner/kiln_pool.h) as bytes, for linking and for exports.
 #pragma once
 
 #include <string>
@@ -6,6 +6,6 @@
 namespace kiln {
 
 const std::string& PoolObject();  // compiled for the machine that Kiln was built on
-const std::string& PoolSource();  // kiln_pool.c
+const std::string& PoolSource();  // the source kiln_pool.c
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// The LLVM that Kiln was built with.
+// The version of the LLVM that Kiln was built with.
 #pragma once
 
 #include <string>

@@ -1,23 +1,24 @@
-// The cores that this process may use, and how a measurer shares them out.
-// Numbers are those of sched_setaffinity.
+// The cores that this process may use, and how a measurer divides them. Core numbers are those of
+// sched_setaffinity.
 #pragma once
 
 #include <vector>
 
 namespace kiln {
 
-// Each physical core's hardware threads, lowest first. Only those that this process may use; at least one.
+// For each physical core its hardware threads, lowest first. Contains only those that this process may use;
+// at least one.
 std::vector<std::vector<int>> UsableCores();
 
 struct CoreShares {
-  std::vector<int> timed;                // one hardware thread of each core that timed runs own
-  std::vector<std::vector<int>> builds;  // a set of one core for each builder
-  bool apart = false;                    // builds share no core with timed runs, so they may go on meanwhile
+  std::vector<int> timed;                // one hardware thread of each core reserved for timed runs
+  std::vector<std::vector<int>> builds;  // for each builder its set of one core
+  bool apart = false;                    // builds share no core with timed runs and may go on during them
 };
 
-// `threads` cores for timed runs (0: all, never more than there are), the last ones, as systems are busiest
-// on the first; the others for builders. Where none is left, there are as many builders as cores, which must
-// wait for timed runs.
+// Takes `threads` cores for timed runs (0: all; never more than there are). These are the last cores, since
+// systems are busiest on the first. Builders get the others. If no core is left, there are as many builders
+// as cores, and they must wait for timed runs.
 CoreShares ShareCores(const std::vector<std::vector<int>>& cores, int threads);
 
 }  // namespace kiln

@@ -36,7 +36,7 @@ void InitializeTargets() {
   });
 }
 
-// What a CPU has by its name is said too, where somebody asks for it: lang/intrinsics/.
+// Adds a feature that the CPU has only by its name, because lang/intrinsics/ tests for it.
 void AddIfThere(const llvm::MCSubtargetInfo& info, const char* feature, std::string* features) {
   const std::string with = absl::StrCat("+", feature);
   if (info.checkFeatures(with) && !absl::StrContains(absl::StrCat(*features, ","), with + ","))
@@ -71,7 +71,7 @@ absl::StatusOr<MachineTarget> Describe(const std::string& triple, const std::str
     machine.fma = true;
     machine.half = true;
   }
-  // What lacks a feature that it needs is not there: AVX512-VNNI without AVX-512.
+  // Removes a feature whose requirements are missing, such as AVX512-VNNI without AVX-512.
   std::vector<std::string> all = absl::StrSplit(machine.features, ',', absl::SkipEmpty());
   for (std::string& feature : all)
     if (feature[0] == '+' && !info->checkFeatures(feature)) feature[0] = '-';

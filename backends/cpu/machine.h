@@ -1,9 +1,10 @@
-// The CPU that code is made for, as plain data: what the search space, the limits and code generation read.
+// Describes the CPU that code is compiled for as plain data. The search space, limits and code generation
+// read it.
 //
-// Host() describes this machine through LLVM (triple, CPU, features) and hwloc (cores, caches), without the
-// features that the environment variable KILN_WITHOUT lists, with commas between ("avx512f"), and without the
-// features that need these. Named() describes another machine for cross compilation to an object file. Its
-// cores and caches are 0, for they are not known. Both are thread-safe. Units: bytes.
+// Host() describes this machine through LLVM (triple, CPU, features) and hwloc (cores, caches). It leaves out
+// the features that the environment variable KILN_WITHOUT lists, separated by commas ("avx512f"), and the
+// features that require them. Named() describes another machine for cross compilation to an object file; its
+// cores and caches are unknown and 0. Both are thread-safe. Units: bytes.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +30,18 @@ struct MachineTarget {
   int64_t l2_bytes = 0;
   int64_t l3_bytes = 0;
 
-  // What a stored timing is tied to: vendor and model, family/model/stepping, a hash of the features, cores.
-  // Empty for a named machine.
+  // Identifies the machine of stored timings: vendor and model, family/model/stepping, a hash of the
+  // features, cores. Empty for a named machine.
   std::string fingerprint;
 
   friend bool operator==(const MachineTarget&, const MachineTarget&) = default;
 };
 
-// Detected once per process, about 3 ms.
+// This machine. Detected once per process, which takes about 3 ms.
 const MachineTarget& Host();
 
-// kInvalidArgument when LLVM does not know the triple (x86-64 and AArch64 are built in) or the CPU. Features
-// are added to those of the CPU: "" is usual.
+// kInvalidArgument if LLVM does not know the CPU or the triple (x86-64 and AArch64 are built in). `features`
+// are added to those of the CPU; usually "".
 absl::StatusOr<MachineTarget> Named(const std::string& triple, const std::string& cpu,
                                     const std::string& features = "");
 

@@ -13,17 +13,17 @@
 
 namespace kiln {
 
-// This machine, as the search sees it, for programs on `threads` cores (0: all).
+// The target that describes this machine to the search, for programs on `threads` cores (0: all).
 Target CpuTarget(int threads = 1);
 
-// "host" first, then the others.
+// The names of all targets, "host" first.
 std::vector<std::string> TargetNames();
 
-// kInvalidArgument lists the names that there are. Of a machine that is not this one `threads` is taken as it
-// is, and 0 is 1.
+// Finds a target by name. kInvalidArgument lists the known names. For another machine than this one,
+// `threads` is not limited to its cores, and 0 means 1.
 absl::StatusOr<Target> NamedTarget(const std::string& name, int threads = 1);
 
-// Whether measurements of the target were taken here.
+// True if the target is this machine, so that programs for it can be measured here.
 bool IsHost(const Target& target);
 
 }  // namespace kiln

@@ -16,7 +16,7 @@
 namespace kiln {
 namespace {
 
-// Of what has no sign in the file: a signed type.
+// The C type of an element. An integer is signed unless the program reads it as unsigned.
 std::string CType(DType type, Sign sign = Sign::kUnsaid) {
   if (sign == Sign::kUnsigned) return absl::StrCat("u", CType(type));
   switch (type) {

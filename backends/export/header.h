@@ -1,4 +1,4 @@
-// The C header of an exported program.
+// Writes the C header of an exported program.
 #pragma once
 
 #include <string>
@@ -16,16 +16,17 @@ struct HeaderParam {
   std::string note;  // "input f32[512, 512]", "input i8[64] (unsigned)" (backends/export/signs.h)
 };
 
-// Names of the parameters of NAME, each a C identifier and unique: the program's, then `prepared` more.
+// The names of NAME's parameters, each a unique C identifier: the program's, then `prepared` more.
 std::vector<std::string> ParameterNames(const Program& program, size_t prepared = 0);
 
-// "input", "output", "constant" or "scalar"
+// The role as a word: "input", "output", "constant" or "scalar".
 absl::string_view RoleWord(Role role);
 
-// The parameters of NAME: the program's, then what prepare writes.
+// The parameters of NAME: the program's, then those that prepare writes.
 std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult& built);
 
-// For the comment `made_for`, the machine, and `checked`, lines of how it was compared with the original.
+// The header's text. For its comment: `made_for` is the machine, and `checked` has lines about the comparison
+// with the original.
 std::string HeaderText(const Program& program, const BuildResult& built, const std::string& name,
                        const std::string& made_for, const std::string& checked = "");
 

@@ -56,7 +56,7 @@ bool IsSystemFunction(const std::string& name) {
 std::string SafeIdentifier(absl::string_view name) {
   std::string safe;
   for (const char c : name) safe += absl::ascii_isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  // Names that start with "_" are the compiler's.
+  // Adds a prefix to names that start with "_", which are reserved for the compiler.
   if (safe.empty() || safe[0] == '_' || absl::ascii_isdigit(static_cast<unsigned char>(safe[0])) ||
       IsKeyword(safe))
     return absl::StrCat("kiln_", safe.empty() ? "program" : safe);

@@ -10,7 +10,8 @@ bool IsInteger(DType type) {
   return !IsFloat(type) && type != DType::kI1 && type != DType::kIndex && type != DType::kU8;
 }
 
-// How an operation reads its first `operands` operands, and how what it gives is to be read.
+// The sign with which an operation reads its first `operands` operands, and whether its result has that sign
+// too.
 struct Reading {
   Sign sign = Sign::kUnsaid;
   int operands = 0;
@@ -64,7 +65,7 @@ class Finder {
 
   std::vector<Sign> Run() {
     for (const Id id : BlocksBelow(p_, kRoot)) Visit(p_.block(id));
-    // A copy has the sign of its source, and a source that of its copy.
+    // Propagates signs along copies in both directions, since a copy and its source have the same sign.
     for (bool changed = true; changed;) {
       changed = false;
       for (const auto& [from, to] : copies_) {
@@ -114,8 +115,7 @@ class Finder {
     for (const Id operand : operands) Visit(operand);
   }
 
-  // `value` or those that it chooses from are read so.
-  // The expressions one of which its value is.
+  // The operands from which an expression selects its value.
   static absl::Span<const Id> Sides(const Expr& e) {
     if (e.op != Op::kWithin && e.op != Op::kSelect) return {};
     return e.Operands().subspan(e.op == Op::kSelect ? 1 : 0);
@@ -138,9 +138,9 @@ class Finder {
   }
 
   const Program& p_;
-  std::vector<int> read_, made_;  // of Signs, as bits
+  std::vector<int> read_, made_;  // sets of Signs, as bits
   std::vector<std::pair<Id, Id>> copies_;
-  // Values that are shared are visited once.
+  // What was visited already: values may be shared.
   absl::flat_hash_set<Id> seen_;
   absl::flat_hash_set<std::pair<Id, Sign>> read_so_;
   absl::flat_hash_set<std::pair<Id, Id>> stored_;

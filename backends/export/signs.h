@@ -1,9 +1,10 @@
-// Whether integers have a sign, as far as a program tells: MLIR's have none, its operations do.
+// Finds out whether integers are signed. MLIR's types have no sign, but its operations do.
 //
 //   SignsOf(program)[buffer]
 //
-// kSigned and kUnsigned: every operation that reads the buffer's values (of an output: that makes them),
-// copies aside, and to which it matters takes them so. kUnsaid: none does, or they differ. Pure.
+// kSigned or kUnsigned: every operation to which the sign matters and that reads the buffer (or, for an
+// output, computes it) uses that sign. Copies are looked through. kUnsaid: no operation has a sign, or they
+// differ. Pure.
 #pragma once
 
 #include <vector>
@@ -14,7 +15,7 @@ namespace kiln {
 
 enum class Sign { kUnsaid, kSigned, kUnsigned };
 
-// By buffer; floats, i1 and index are kUnsaid.
+// The sign of each buffer; kUnsaid for floats, i1 and index.
 std::vector<Sign> SignsOf(const Program& program);
 
 }  // namespace kiln

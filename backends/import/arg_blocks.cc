@@ -68,11 +68,12 @@ std::optional<ArgBlocks::Affine> ArgBlocks::AffineOf(mlir::Value index) const {
   return left;
 }
 
-// Whether the index grows with the file's order, from the start's index on or from a greater one.
+// True if the index grows along the order of iterations in the file, from the start's index or a greater one
+// on.
 bool ArgBlocks::Grows(mlir::Value index) const {
   const auto affine = AffineOf(index);
   if (!affine) return false;
-  int64_t least = affine->offset, inner = 0;  // inner: how far the loops within move it
+  int64_t least = affine->offset, inner = 0;  // inner: how far the inner loops move it
   for (size_t d = extents_.size(); d-- > 0;) {
     const int64_t factor = affine->factors[d], reach = factor * (extents_[d] - 1);
     if (!IsReduced(d)) {
@@ -99,7 +100,7 @@ Id ArgBlocks::Worst(int result) const {
   return b_.program().List(b_.program().monoids[monoid_].identity)[result];
 }
 
-// Of an iteration among those that are reduced, in the file's order.
+// The position of an iteration among the reduced loops, in the file's order.
 Id ArgBlocks::PositionOf() const {
   IndexSum position = IndexSum::Constant(0);
   int64_t inner = 1;
@@ -134,7 +135,7 @@ mlir::LogicalResult ArgBlocks::Plan(const ArgReduction& arg) {
   }
   const DType type = direct_ ? index_type_ : DType::kI64;
   monoid_ = b_.ArgMonoid(arg.kind, value_type_, type, arg.last, arg.is_unsigned);
-  // Where NaN wins or there is none, the start may be what an empty reduction gives.
+  // If NaN wins or cannot occur, the start may be the result of an empty reduction and can be left out.
   const Expr start = b_.program().exprs[first_value_], worst = b_.program().exprs[Worst(0)];
   const bool nothing = start.IsConstant(worst.Number()) && arg.nan == NaN::kWins;
   if (direct_ && nothing && grows && b_.program().exprs[first_index_].IsConstant(0)) first_index_ = kNone;
@@ -148,7 +149,7 @@ std::vector<Builder::IterSpec> ArgBlocks::Iters() const {
   return iters;
 }
 
-// The value by itself.
+// Emits the block that reduces the value alone, if the file uses that result.
 void ArgBlocks::EmitValue(const std::string& name) {
   const mlir::Value result = op_->getResult(value_result_);
   if (result.use_empty()) return;
@@ -159,7 +160,7 @@ void ArgBlocks::EmitValue(const std::string& name) {
   values_.SetBuffer(result, buffer);
 }
 
-// The index at a position, over the loops that are not reduced.
+// The file's index at a position, over the loops that are not reduced.
 mlir::FailureOr<Id> ArgBlocks::IndexAt(mlir::Value index, Id position) {
   const auto leaf = [&](mlir::Value value) -> mlir::FailureOr<Id> {
     auto loop = value.getDefiningOp<mlir::linalg::IndexOp>();
@@ -216,7 +217,7 @@ void ArgBlocks::Emit() {
   EmitIndex(found_index);
 }
 
-// The index that the file gives for a position, or the one that it starts from.
+// Emits the file's index for the position that was found, or its start index.
 void ArgBlocks::EmitIndex(Id found) {
   std::vector<int64_t> domain;
   std::vector<int> place(extents_.size(), -1);

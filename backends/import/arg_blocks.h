@@ -1,11 +1,11 @@
-// The blocks that an argmax or argmin becomes.
+// Emits the blocks of an argmax or argmin.
 //
-// Where the file's rule is that of an order-free reduction of (value, index), it is one block. Otherwise the
-// index is found by way of the position of an iteration in the file's order:
-//   nan_at    the first position of a NaN, where a NaN ends the search
-//   argmax    the value, and its position; the file's start has position -1
-//   position  the index at that position, or the one that the file starts from
-// So an index may be any function of the loops, and ties are those of the file's order.
+// If the file's rule is an order-free reduction of (value, index), it becomes one block. Otherwise the blocks
+// find the index by the position of an iteration in the file's order:
+//   nan_at    the first position of a NaN, if a NaN ends the search
+//   argmax    the value and its position; the file's start has position -1
+//   position  the index at that position, or the file's start index
+// The index may thus be any function of the loops, and ties are resolved in the file's order.
 #pragma once
 
 #include <vector>
@@ -17,11 +17,12 @@ namespace kiln {
 
 class ArgBlocks {
  public:
-  // `dest`: where a result is written, over the loops. `value`, `index`: numbers of the operation's results.
+  // `dest`: the index of the destination, over the loops. `value`, `index`: numbers of the operation's
+  // results.
   ArgBlocks(mlir::linalg::GenericOp op, Values& values, Scalars& scalars, std::vector<IndexSum> dest,
             int value, int index);
 
-  // Translates all that the blocks need; what fails has set the refusal.
+  // Translates everything that the blocks need. On failure, the refusal is set.
   mlir::LogicalResult Plan(const ArgReduction& arg);
   void Emit();
 
@@ -51,9 +52,9 @@ class ArgBlocks {
   std::vector<int64_t> extents_;
 
   ArgReduction arg_;
-  bool direct_ = false;  // the monoid's index is the file's
+  bool direct_ = false;  // the monoid's index is the file's index
   Id monoid_ = kNone;
-  Id value_ = kNone, index_ = kNone;  // of an instance
+  Id value_ = kNone, index_ = kNone;  // of one instance
   Id first_value_ = kNone, first_index_ = kNone;
 };
 

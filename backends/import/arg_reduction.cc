@@ -10,7 +10,7 @@ namespace {
 using mlir::arith::CmpFPredicate;
 using mlir::arith::CmpIPredicate;
 
-// How the new pair stands to the accumulated one: less, equal or greater; or which of the values are NaN.
+// How the new value compares to the accumulated one: less, equal, greater, or which of the two are NaN.
 enum class Order { kLess, kEqual, kGreater, kNewNaN, kOldNaN, kBothNaN };
 struct Case {
   Order values;
@@ -19,7 +19,7 @@ struct Case {
 
 struct Operands {
   mlir::Value value, old_value, index, old_index;
-  // Whether comparisons of values were seen that read integers with sign, or without.
+  // Whether signed, or unsigned, integer comparisons of values were seen.
   mutable bool with_sign = false, without_sign = false;
 };
 
@@ -46,14 +46,15 @@ bool Holds(CmpIPredicate p, int sign) {
 }
 
 bool Holds(CmpFPredicate p, std::optional<int> sign) {
-  const int number = static_cast<int>(p);  // ordered ones are 1 for equal + 2 for greater + 4 for less
+  const int number = static_cast<int>(p);  // ordered: 1 for equal + 2 for greater + 4 for less
   const bool ordered = p <= CmpFPredicate::ORD,
              unordered = p >= CmpFPredicate::UEQ && p <= CmpFPredicate::UNE;
   const int bits = ordered ? number : unordered ? number - 7 : p == CmpFPredicate::AlwaysTrue ? 7 : 0;
   return sign ? (bits & (*sign == 0 ? 1 : *sign > 0 ? 2 : 4)) != 0 : !ordered;
 }
 
-// left compared with right: the sign, nullopt where unordered. False: not a comparison of these operands.
+// Compares left with right: sets the sign, or nullopt if they are unordered. False if they are not these
+// operands.
 bool Compare(const Operands& o, const Case& c, mlir::Value left, mlir::Value right,
              std::optional<int>* sign) {
   const auto is = [&](mlir::Value a, mlir::Value b) { return left == a && right == b; };
@@ -95,7 +96,7 @@ std::optional<bool> Truth(mlir::Value condition, const Operands& o, const Case& 
   return llvm::isa<AndIOp>(op) ? *left && *right : llvm::isa<OrIOp>(op) ? *left || *right : *left != *right;
 }
 
-// select(condition, new, old) or the reverse; `term` is the new one.
+// Matches select(condition, new, old) or the reverse; `term` is the new value.
 mlir::arith::SelectOp ChoiceOf(mlir::Value result, mlir::Value accumulator, mlir::Value* term) {
   auto select = result.getDefiningOp<mlir::arith::SelectOp>();
   if (!select || (select.getTrueValue() == accumulator) == (select.getFalseValue() == accumulator))
@@ -104,7 +105,7 @@ mlir::arith::SelectOp ChoiceOf(mlir::Value result, mlir::Value accumulator, mlir
   return DependsOn(*term, accumulator) ? nullptr : select;
 }
 
-// Whether the new one is taken: the same answer for all three orders of the indices, or nullopt.
+// True if the new value is taken; nullopt if that depends on the indices.
 std::optional<bool> Takes(mlir::arith::SelectOp select, const Operands& o, mlir::Value term, Order values) {
   std::optional<bool> takes;
   for (const int index : {-1, 0, 1}) {
@@ -115,8 +116,8 @@ std::optional<bool> Takes(mlir::arith::SelectOp select, const Operands& o, mlir:
   return *takes == (select.getTrueValue() == term);
 }
 
-// Which value a choice keeps, in `kind`, and whether it skips NaNs; false if it is neither the larger nor the
-// smaller one.
+// Sets `kind` to max or min, and whether the choice skips NaN. False if it selects neither the larger nor the
+// smaller value.
 bool KindOfChoice(mlir::arith::SelectOp choice, const Operands& o, mlir::Value term, Monoid::Kind& kind,
                   bool& skips_nan) {
   const auto greater = Takes(choice, o, term, Order::kGreater), less = Takes(choice, o, term, Order::kLess);
@@ -125,7 +126,7 @@ bool KindOfChoice(mlir::arith::SelectOp choice, const Operands& o, mlir::Value t
   if (!llvm::isa<mlir::FloatType>(term.getType())) return true;
   const auto new_nan = Takes(choice, o, term, Order::kNewNaN),
              old_nan = Takes(choice, o, term, Order::kOldNaN);
-  if (!new_nan || !old_nan || (*new_nan && *old_nan)) return false;  // forgets what came before a NaN
+  if (!new_nan || !old_nan || (*new_nan && *old_nan)) return false;  // a NaN would erase earlier values
   skips_nan = !*new_nan;
   return true;
 }
@@ -136,7 +137,7 @@ std::optional<ArgReduction> RecognizeArg(mlir::Value value, mlir::Value value_ac
                                          mlir::Value index_accumulator) {
   ArgReduction arg;
   bool skips_nan = false;
-  std::optional<bool> combines_unsigned;  // where the value is no choice
+  std::optional<bool> combines_unsigned;  // set if the value is not a select
   auto value_choice = ChoiceOf(value, value_accumulator, &arg.value);
   if (!value_choice) {
     const auto combiner = Recognize(value, value_accumulator);

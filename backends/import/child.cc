@@ -13,10 +13,10 @@
 namespace kiln {
 namespace {
 
-// What the child answers.
+// What the child sends to its parent: the imported program, or an error.
 struct Answer {
-  std::string error;     // empty for none
-  bool nothing = false;  // to do, as the error says
+  std::string error;     // empty for success
+  bool nothing = false;  // the error means that there is nothing to compute
   std::string program;
   std::vector<std::string> arguments;
   std::vector<Boundary> boundaries;

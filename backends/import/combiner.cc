@@ -13,18 +13,18 @@ using mlir::arith::CmpIPredicate;
 struct Step {
   Monoid::Kind kind;
   mlir::Value left, right;
-  bool subtracts = false;  // left - right
+  bool subtracts = false;  // the step computes left - right
   bool skips_nan = false;
   bool starts_from_nan = false;
   bool is_unsigned = false;
-  mlir::Value factor = {};  // of the term
+  mlir::Value factor = {};  // multiplies the term
 };
 
-// select(compare(...), ...) as a choice between a term and the accumulator.
+// A select on a comparison, as a choice between a term and the accumulator.
 struct Choice {
   mlir::Value term, accumulator;
-  bool inverted = false;  // term is taken where the comparison is false
-  bool swapped = false;   // the comparison has the accumulator on the left
+  bool inverted = false;  // takes the term if the comparison is false
+  bool swapped = false;   // the accumulator is the left operand of the comparison
 };
 
 std::optional<Choice> ChoiceOf(mlir::arith::SelectOp select, mlir::Value left, mlir::Value right,
@@ -40,7 +40,7 @@ std::optional<Choice> ChoiceOf(mlir::arith::SelectOp select, mlir::Value left, m
   return choice;
 }
 
-// Of integers. True is the greater of two bits without sign, and -1 with it.
+// The maximum or minimum of integers. For one bit, true is the larger value unsigned, and -1 signed.
 Step Extremum(bool max, mlir::Value left, mlir::Value right, bool is_unsigned) {
   Step step{max ? Monoid::Kind::kMax : Monoid::Kind::kMin, left, right};
   if (left.getType().isInteger(1)) {
@@ -51,9 +51,9 @@ Step Extremum(bool max, mlir::Value left, mlir::Value right, bool is_unsigned) {
   return step;
 }
 
-// A maximum that keeps the accumulator unless `term > accumulator` is true never takes a NaN. The forms that
-// take the term when the comparison is unordered forget what came before a NaN: they are no monoid, and are
-// not recognized.
+// Matches a maximum or minimum by select. One that keeps the accumulator unless `term > accumulator` never
+// takes a NaN. One that takes the term if the comparison is unordered forgets all values before a NaN; that
+// is no monoid and is not matched.
 std::optional<Step> SelectStep(mlir::arith::SelectOp select, mlir::Value accumulator) {
   if (auto compare = select.getCondition().getDefiningOp<mlir::arith::CmpFOp>()) {
     const auto choice = ChoiceOf(select, compare.getLhs(), compare.getRhs(), accumulator);
@@ -82,7 +82,7 @@ std::optional<Step> SelectStep(mlir::arith::SelectOp select, mlir::Value accumul
   return std::nullopt;
 }
 
-// Bits are added, subtracted and multiplied modulo 2.
+// One step of a reduction. Single bits are added, subtracted and multiplied modulo 2.
 std::optional<Step> StepOf(mlir::Operation* op, mlir::Value accumulator) {
   using namespace mlir::arith;  // NOLINT: the operations of one dialect
   if (auto select = llvm::dyn_cast<SelectOp>(op)) return SelectStep(select, accumulator);

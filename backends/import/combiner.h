@@ -9,29 +9,29 @@
 
 namespace kiln {
 
-// new accumulator = old accumulator (+) terms[0] (+) terms[1] ...
+// A recognized reduction: new accumulator = old accumulator (+) terms[0] (+) terms[1] ..., for a monoid (+).
 struct Combiner {
   struct Term {
     mlir::Value value;
-    bool negated = false;     // subtracted from a sum
-    mlir::Value factor = {};  // of a fused multiply-add: the term is value * factor
+    bool negated = false;     // subtracted instead of added
+    mlir::Value factor = {};  // for a fused multiply-add: the term is value * factor
   };
   Monoid::Kind kind = Monoid::Kind::kSum;  // kCustom: exclusive or
-  bool is_unsigned = false;                // maxima and minima of integers read without sign
+  bool is_unsigned = false;                // whether integer maxima and minima are unsigned
   llvm::SmallVector<Term, 2> terms;
-  // NaN among the terms is skipped (max and min that prefer the number), where the monoid's own max and min
-  // would propagate it.
+  // True if max or min skips NaN terms, unlike the monoid's own max and min.
   bool skips_nan = false;
-  // An accumulator that is NaN gives way to any number, so that NaN is a start (maxnumf, minnumf). Kiln then
-  // says the monoid's identity, which differs where all terms are NaN: there the result is the identity
-  // instead of NaN.
+  // True if any number replaces a NaN accumulator (maxnumf, minnumf), so that NaN is a valid start. Kiln then
+  // uses the monoid's identity. The result differs only if all terms are NaN: it is then the identity instead
+  // of NaN.
   bool starts_from_nan = false;
 };
 
-// `result` is yielded, `accumulator` the block argument of the same output. nullopt: no monoid that Kiln has.
+// `result` is the yielded value, `accumulator` the block argument of the same output. nullopt if it is no
+// monoid of Kiln.
 std::optional<Combiner> Recognize(mlir::Value result, mlir::Value accumulator);
 
-// True if `value` is computed from `argument` within the argument's block.
+// True if `value` is computed from `argument` in the argument's block.
 bool DependsOn(mlir::Value value, mlir::Value argument);
 
 }  // namespace kiln

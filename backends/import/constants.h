@@ -1,4 +1,4 @@
-// Constants that are tensors.
+// Translates constant tensors.
 #pragma once
 
 #include "backends/import/values.h"
@@ -6,8 +6,8 @@
 
 namespace kiln {
 
-// A splat stays one scalar; others become constant buffers with their bytes, or parameters where the file
-// left the bytes out.
+// A splat becomes one scalar. Other constants become constant buffers with their bytes, or parameters if the
+// file leaves out the bytes.
 mlir::LogicalResult TranslateConstant(mlir::arith::ConstantOp op, Values& values);
 
 }  // namespace kiln

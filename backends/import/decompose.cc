@@ -15,7 +15,7 @@
 
 namespace kiln {
 
-// Extents are not multiplied: a product of large ones wraps to 0.
+// Tests each extent for 0. A product of large extents could wrap to 0.
 bool HasNoElements(mlir::Value value) {
   const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
   return tensor && tensor.hasStaticShape() && llvm::is_contained(tensor.getShape(), 0);
@@ -27,7 +27,8 @@ mlir::Type Signless(mlir::IntegerType type) {
   return mlir::IntegerType::get(type.getContext(), type.getWidth());
 }
 
-// The loops of the batch, then those of the source; a gathered dimension has a loop of one iteration or none.
+// Rewrites a gather with the loops of the batch, then those of the source. A gathered dimension has a loop of
+// extent 1 or no loop.
 void GatherAsGeneric(mlir::tensor::GatherOp op, mlir::IRRewriter& rewriter) {
   const mlir::RankedTensorType result = op.getResultType(), source = op.getSourceType();
   if (!result.hasStaticShape() || !source.hasStaticShape()) return;
@@ -67,13 +68,13 @@ void GatherAsGeneric(mlir::tensor::GatherOp op, mlir::IRRewriter& rewriter) {
   rewriter.replaceOp(op, generic.getResults());
 }
 
-// A number of an index type.
+// A constant of index type.
 mlir::Value Index(mlir::OpBuilder& b, mlir::Location at, int64_t value) {
   return mlir::arith::ConstantIndexOp::create(b, at, value);
 }
 
-// Which row of the indices names each place of the scattered dimensions (`none`: no row does), by going through
-// all rows; the last of several.
+// For each place of the scattered dimensions, finds the row of the indices that names it, or `none`. Goes
+// through all rows, and the last match wins.
 mlir::Value RowOfEachPlace(mlir::tensor::ScatterOp op, mlir::Value none, mlir::IRRewriter& rewriter) {
   using namespace mlir;  // NOLINT: many of its names
   const Location loc = op.getLoc();
@@ -120,8 +121,8 @@ mlir::Value RowOfEachPlace(mlir::tensor::ScatterOp op, mlir::Value none, mlir::I
       .getResult(0);
 }
 
-// Two operations: which row of the indices names each place (-1: none); then that row's element of the source,
-// or the destination's.
+// Rewrites a scatter as two operations: one finds the row of the indices that names each place (-1: none),
+// the other takes that row's element of the source, or the destination's element.
 void ScatterAsGenerics(mlir::tensor::ScatterOp op, mlir::IRRewriter& rewriter) {
   using namespace mlir;  // NOLINT: many of its names
   const RankedTensorType dest = op.getDestType(), source = op.getSourceType(), given = op.getIndicesType();
@@ -165,7 +166,7 @@ void ScatterAsGenerics(mlir::tensor::ScatterOp op, mlir::IRRewriter& rewriter) {
   rewriter.replaceOp(op, result.getResults());
 }
 
-// The padding alone, where it is one number.
+// Replaces a pad of a tensor without elements by its padding value, if that is one number.
 void PadOfNothing(mlir::tensor::PadOp op, mlir::IRRewriter& rewriter) {
   mlir::Value number = op.getConstantPaddingValue();
   if (!number) return;
@@ -231,7 +232,7 @@ void DecomposeNamed(mlir::ModuleOp module) {
   ForEach(module, [](mlir::Operation* op, mlir::IRRewriter& rewriter) {
     rewriter.setInsertionPoint(op);
     if (auto pack = llvm::dyn_cast<mlir::linalg::PackOp>(op)) {
-      (void)mlir::linalg::lowerPack(rewriter, pack);  // what cannot be lowered stays, and is refused
+      (void)mlir::linalg::lowerPack(rewriter, pack);  // if it fails, the op is refused later
     } else if (auto unpack = llvm::dyn_cast<mlir::linalg::UnPackOp>(op)) {
       (void)mlir::linalg::lowerUnPack(rewriter, unpack);
     } else if (auto gather = llvm::dyn_cast<mlir::tensor::GatherOp>(op)) {

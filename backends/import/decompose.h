@@ -1,26 +1,27 @@
-// Rewrites before and after named operations become generic ones: what is not linalg on tensors of signless
-// types, or has no iterations, in terms of what is.
+// Rewrites before and after named operations become generic ones. Operations that are not linalg on signless
+// tensors, or have no iterations, are expressed by other operations.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace kiln {
 
-// TOSA by MLIR's own passes. Fails after an emitted diagnostic.
+// Lowers TOSA with MLIR's own passes. Fails after emitting a diagnostic.
 mlir::LogicalResult LowerTosa(mlir::ModuleOp module);
 
-// Signed and unsigned element types become signless ones of the same bits; what an operation reads them as is
-// the operation's. Casts between the two vanish.
+// Turns signed and unsigned element types into signless ones with the same bits; the operations tell how they
+// read them. Casts between the two disappear.
 void MakeSignless(mlir::ModuleOp module);
 
-// linalg.pack and unpack become pads, reshapes, transposes and slices,
-// and tensor.gather and scatter linalg.generics.
+// Rewrites linalg.pack and unpack as pads, reshapes, transposes and slices, and tensor.gather and scatter as
+// linalg.generics.
 void DecomposeNamed(mlir::ModuleOp module);
 
-// A tensor of which an extent is 0.
+// True for a tensor with an extent of 0.
 bool HasNoElements(mlir::Value value);
 
-// Operations without iterations give what they start from, and a tensor without elements is read by none.
+// Replaces operations without iterations by their initial values, and removes reads of tensors without
+// elements.
 void DropEmpty(mlir::ModuleOp module);
 
 }  // namespace kiln

@@ -43,7 +43,7 @@ uint64_t Number(absl::string_view little_endian, int size) {
   return number;
 }
 
-// A header of JSON behind its length.
+// True for safetensors: a length, then a JSON header.
 bool IsSafetensors(absl::string_view bytes) {
   return bytes.size() > 8 && bytes[8] == '{' && Number(bytes, 8) >= 2 && Number(bytes, 8) <= bytes.size() - 8;
 }
@@ -59,8 +59,8 @@ bool TakeVarint(absl::string_view* bytes, uint64_t* number) {
   return false;
 }
 
-// A protocol buffer from end to end whose fields are those of a ModelProto, the version and the graph among
-// them: ONNX has no magic number.
+// True for ONNX, which has no magic number: the bytes are a complete protocol buffer with the fields of a
+// ModelProto, including the version and the graph.
 bool IsOnnx(absl::string_view bytes) {
   constexpr uint64_t kVersion = 1, kModelVersion = 5, kGraph = 7, kLast = 25, kVarint = 0, kBytes = 2;
   bool version = false, graph = false;
@@ -79,7 +79,7 @@ bool IsOnnx(absl::string_view bytes) {
   return version && graph;
 }
 
-// By the name of the first entry.
+// The kind of a zip file, by the name of its first entry.
 FileKind OfZip(absl::string_view bytes) {
   constexpr size_t kLength = 26, kName = 30;
   const absl::string_view name =

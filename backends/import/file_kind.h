@@ -1,4 +1,4 @@
-// Files of other forms than MLIR, known by their first bytes.
+// Recognizes files in other formats than MLIR by their first bytes.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@ namespace kiln {
 
 struct FileKind {
   std::string is;    // "an ONNX model"
-  std::string hint;  // how to make MLIR of it
+  std::string hint;  // how to convert it to MLIR
 };
 
-// nullopt: none that is known, such as text.
+// nullopt if the format is unknown, for example text.
 std::optional<FileKind> KindOf(absl::string_view bytes);
 
 }  // namespace kiln

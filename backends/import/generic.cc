@@ -17,15 +17,15 @@
 namespace kiln {
 namespace {
 
-// A block: of one result, or of the two of an argmax.
+// A planned block, with one result, or two for an argmax.
 struct Planned {
   std::vector<int> results;
   std::string name;
   std::vector<std::vector<IndexSum>> dests;
   std::vector<Id> values, initial;
   std::optional<Monoid::Kind> kind;
-  Id monoid = kNone;               // where no kind says it
-  std::unique_ptr<ArgBlocks> arg;  // with two results
+  Id monoid = kNone;               // used if `kind` is not set
+  std::unique_ptr<ArgBlocks> arg;  // set for two results
 };
 
 std::optional<IndexSum> ToSum(mlir::AffineExpr expr, const std::vector<int64_t>& domain) {
@@ -53,7 +53,7 @@ std::optional<IndexSum> ToSum(mlir::AffineExpr expr, const std::vector<int64_t>&
   }
 }
 
-// The identity of a monoid, as the bits of a constant.
+// The identity of a monoid as the bits of a constant.
 int64_t IdentityBits(Monoid::Kind kind, DType dtype) {
   Program scratch;
   const Id monoid = scratch.AddMonoid(kind, dtype);
@@ -89,7 +89,7 @@ class GenericTranslator {
   mlir::Value Yielded(unsigned result) { return op_.getBlock()->getTerminator()->getOperand(result); }
   bool IsReduction() { return op_.getNumReductionLoops() > 0; }
 
-  // The used results; a value and the index that is chosen with it are together.
+  // Groups the used results into blocks: a value and the index chosen with it are in one block.
   std::vector<std::vector<int>> Blocks() {
     const auto accumulators = op_.getRegionOutputArgs();
     const int count = static_cast<int>(op_->getNumResults());
@@ -144,7 +144,7 @@ class GenericTranslator {
     return mlir::success();
   }
 
-  // Yields a scalar from outside, everywhere.
+  // True if the operation yields a scalar from outside for every element.
   bool IsFill() {
     if (IsReduction() || op_->getNumResults() != 1 || !op_.getIndexingMapsArray().back().isPermutation())
       return false;
@@ -181,7 +181,8 @@ class GenericTranslator {
     return values_.Read(operand.get(), *index, domain_, scalars_, op_);
   }
 
-  // Each element of the result is written by one instance (or by one for each of the reduction iters).
+  // Checks that one instance writes each element of the result (or one for each point of the reduction
+  // iters).
   mlir::LogicalResult CheckDest(mlir::AffineMap map) {
     std::vector<int> uses(domain_.size(), 0);
     bool plain = true;
@@ -302,7 +303,7 @@ class GenericTranslator {
     return plan.arg->Plan(*arg);
   }
 
-  // One block that says whether any assertion of the body fails, over the loops that they depend on.
+  // Emits one block that tests all assertions of the body, over the loops that they depend on.
   mlir::LogicalResult Assertions() {
     if (assertions_.empty()) return mlir::success();
     std::vector<bool> used(domain_.size(), false);
@@ -341,7 +342,7 @@ class GenericTranslator {
     for (const mlir::Value operand : op->getOperands()) FindLoops(operand, used);
   }
 
-  // A NaN that is skipped is the identity, and the identity is what maxnum and minnum make of it.
+  // Replaces NaN by the identity, for reductions that skip NaN: maxnum and minnum with the identity do that.
   Id WithoutNaN(Monoid::Kind kind, DType dtype, Id value) {
     if (!IsFloat(dtype)) return value;
     return b_.Make(kind == Monoid::Kind::kMax ? Op::kMaxNum : Op::kMinNum, dtype, value,
@@ -364,7 +365,8 @@ class GenericTranslator {
     return ops[static_cast<int>(combiner.kind)];
   }
 
-  // Choosing one of the two values that were compared is a maximum or minimum, for a name.
+  // The operation that names a block. A select of one of the two compared values counts as maximum or
+  // minimum.
   std::string OperationName(const Expr& e) {
     Op op = e.op;
     if (op == Op::kSelect) {
@@ -382,8 +384,8 @@ class GenericTranslator {
     return absl::StrReplaceAll(absl::string_view(kiln::ToString(op)), {{"-", "_"}});
   }
 
-  // "contraction", "reduce_max";
-  // for elementwise blocks the operation that makes the value, or what a plain copy does.
+  // The name of a block: "contraction" or "reduce_max"; for an elementwise block, its last operation, or the
+  // kind of copy.
   std::string NameOf(const Planned& plan) {
     const Expr& e = b_.program().exprs[plan.values[0]];
     if (plan.kind) {
@@ -435,9 +437,9 @@ class GenericTranslator {
   Values& values_;
   Builder& b_;
   Scalars scalars_;
-  std::vector<int64_t> extents_;  // of the loops
-  std::vector<int64_t> domain_;   // of the block that is made: some or all of them
-  std::vector<int> place_;        // of a loop in the domain
+  std::vector<int64_t> extents_;  // of the operation's loops
+  std::vector<int64_t> domain_;   // extents of the planned block: of some or all loops
+  std::vector<int> place_;        // by loop: its position in domain_
   std::vector<mlir::cf::AssertOp> assertions_;
 };
 

@@ -1,5 +1,5 @@
-// linalg.generic becomes one block for each result that is used (one for the two of an argmax),
-// and one for its assertions.
+// Translates a linalg.generic: one block for each used result (one for both results of an argmax), and one
+// for its assertions.
 #pragma once
 
 #include "backends/import/values.h"

@@ -54,8 +54,8 @@ std::string UnknownDialect(const std::string& where, absl::string_view op) {
                    absl::StrCat("lower ", dialect, " to linalg on tensors when exporting")});
 }
 
-// The parser's errors about unknown dialects do not read well, and one of them does not name the operation:
-// it stands in quotes before the place of the error.
+// Improves the parser's errors about unknown dialects. One of them does not name the operation, but the name
+// is in quotes before the error's position.
 std::string Reworded(const mlir::Diagnostic& diagnostic, absl::string_view text) {
   const std::string message = diagnostic.str(), where = Where(diagnostic.getLocation());
   const auto place = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
@@ -72,7 +72,7 @@ std::string Reworded(const mlir::Diagnostic& diagnostic, absl::string_view text)
   }
   if (place && absl::StrContains(message, "unregistered dialect")) {
     const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
-    // The places in bytecode are those of another file.
+    // Checks the position against the text, because positions in bytecode refer to another file.
     const absl::string_view line = place.getLine() - 1 < lines.size() ? lines[place.getLine() - 1] : "";
     const absl::string_view before = line.substr(0, place.getColumn() - 1);
     const std::vector<absl::string_view> quoted = absl::StrSplit(before, '"');
@@ -81,7 +81,7 @@ std::string Reworded(const mlir::Diagnostic& diagnostic, absl::string_view text)
   return absl::StrCat(where, ": ", message);
 }
 
-// "path/to/conv 2.mlir" -> "conv_2"
+// The program name for a file: "path/to/conv 2.mlir" -> "conv_2".
 std::string Stem(absl::string_view filename) {
   std::string stem(filename.substr(filename.rfind('/') + 1));
   stem = std::string(absl::StripSuffix(stem, ".mlir"));
@@ -113,8 +113,7 @@ absl::StatusOr<mlir::func::FuncOp> Entry(mlir::ModuleOp module, absl::string_vie
       "\n  hint: choose one with --function NAME, among ", names));
 }
 
-// What stands in the text where the location points to, if that is "%NAME"; or the name that the location
-// has.
+// The name "%NAME" in the text at the location, or the name that the location itself has.
 std::string NameAt(mlir::Location location, llvm::SourceMgr& sources) {
   if (const auto named = llvm::dyn_cast<mlir::NameLoc>(location)) return named.getName().str();
   const auto place = llvm::dyn_cast<mlir::FileLineColLoc>(location);
@@ -129,7 +128,7 @@ std::string NameAt(mlir::Location location, llvm::SourceMgr& sources) {
       .str();
 }
 
-// Of each function. Normalization would lose them; bytecode has none.
+// The argument names of each function, before normalization loses them. Bytecode has none.
 llvm::StringMap<std::vector<std::string>> ArgumentNames(mlir::ModuleOp module, llvm::SourceMgr& sources) {
   llvm::StringMap<std::vector<std::string>> names;
   for (mlir::func::FuncOp function : module.getOps<mlir::func::FuncOp>()) {
@@ -148,7 +147,7 @@ absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view 
     return absl::InvalidArgumentError(absl::StrCat(
         filename, ": ", kind->is, "; Kiln reads linalg on tensors, as MLIR writes it\n  hint: ", kind->hint));
   }
-  text = absl::StripPrefix(text, "\xEF\xBB\xBF");  // a byte-order mark
+  text = absl::StripPrefix(text, "\xEF\xBB\xBF");  // byte-order mark
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   Load(context);
   context.allowUnregisteredDialects(options.allow_boundaries);

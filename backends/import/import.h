@@ -1,35 +1,33 @@
-// Import: linalg on tensors, as MLIR 22's parser reads it, becomes a Program. This is Kiln's front door; to
-// bring in another form, convert it to linalg on tensors first, or add a translation to Program beside this
-// one.
+// Imports linalg on tensors, as parsed by MLIR 22, as a Program. To import another format, convert it to
+// linalg on tensors first, or add another translation to Program.
 //
-// The function is inlined and canonicalized, and every named operation generalized; then each linalg.generic,
-// pad, concat and insert_slice is one block (one a result). Reshapes and slices are no blocks: they are
-// folded into the indices of what reads them. A fill that starts a reduction from its identity vanishes,
-// another one is the reduction's `initial`. Nothing is fused: that is the search's choice. Parameters: the
-// function's arguments in order (and constants without bytes), then its results in order. Blocks are called
-// after the operations they came from ("matmul", "pad", "reduce_sum").
+// Import inlines and canonicalizes the function and generalizes every named operation. Each linalg.generic,
+// pad, concat and insert_slice then becomes one block (one per result). Reshapes and slices become no blocks,
+// but are folded into the indices of their readers. A fill with the identity of a reduction disappears;
+// another fill becomes the reduction's `initial`. Nothing is fused, because the search decides that. The
+// parameters are the function's arguments in order (and constants without bytes), then its results in order.
+// Blocks are named after the operations they come from ("matmul", "pad", "reduce_sum").
 //
-// TOSA is lowered by MLIR's passes first. Signed and unsigned element types are taken as signless ones of the
+// TOSA is lowered by MLIR's passes first. Signed and unsigned element types become signless types with the
 // same bits. Arguments and results without elements are no parameters.
 //
-// What the file leaves open, or Kiln says otherwise:
-// - tensor.extract at indices that are sums of loops is a load, else a gather. Out of bounds it is undefined
-//   in the file; a gather reads the nearest element.
-// - tensor.scatter is two blocks: one goes through all indices for each place, one chooses. Indices out of
-//   bounds write nothing.
-// - 0 to a negative power of integers, undefined in the file, is 0.
-// - cf.assert is the program's status, which the function returns: not 0 where any assertion fails.
-// - An argmax keeps the file's rule for ties and NaN, and its index may be any function of the loops
-//   (backends/import/arg_blocks.h). Where the index is read from a tensor and a NaN wins, it is taken
-//   to grow.
+// Choices where the file leaves something undefined, or where Kiln differs:
+// - tensor.extract is a load if its indices are sums of loops, otherwise a gather. Out of bounds it is
+//   undefined in the file; a gather reads the nearest element.
+// - tensor.scatter becomes two blocks: for each place, one searches all indices, and one selects the element.
+//   Indices out of bounds write nothing.
+// - 0 to a negative integer power is undefined in the file and gives 0.
+// - cf.assert sets the program's status, which the function returns: nonzero if any assertion fails.
+// - An argmax keeps the file's rules for ties and NaN, and its index may be any function of the loops
+//   (backends/import/arg_blocks.h). If the index is read from a tensor and NaN wins, the index is assumed to
+//   grow.
 //
-// Text may start with a byte-order mark, and MLIR's bytecode is read as text is. Files of other forms (ONNX,
-// TFLite, safetensors, ...) are errors that say what they are and how to convert them
-// (backends/import/file_kind.h).
+// Text may start with a byte-order mark. MLIR bytecode is accepted too. Files in other formats (ONNX, TFLite,
+// safetensors, ...) give an error that names the format and how to convert it (backends/import/file_kind.h).
 //
 // Errors: kInvalidArgument with "FILE:LINE:COL: OP is not supported (WHY)" and a line that starts with
-// "hint:", for the first operation that Kiln cannot say; "FILE:LINE:COL: MESSAGE" for text that does not
-// parse. Threads: any number of calls at once; each makes its own MLIRContext without threads.
+// "hint:", for the first operation that Kiln cannot express; "FILE:LINE:COL: MESSAGE" for text that does not
+// parse. Threads: any number of calls at once; each creates its own MLIRContext without threads.
 #pragma once
 
 #include <cstdint>
@@ -45,49 +43,49 @@
 namespace kiln {
 
 struct ImportOptions {
-  // What an operation that is not supported becomes: false, an error; true, a Boundary (for models).
+  // How an unsupported operation is treated: as an error (false), or as a Boundary (true, for models).
   bool allow_boundaries = false;
-  // The function to import. Empty: the only public one, or the one called main.
+  // The function to import. Empty: the only public function, or the one called main.
   std::string entry;
-  // Arguments (by position) that hold constants, such as weights;
-  // so do arguments with the attribute `kiln.constant`.
+  // Positions of arguments that are constants, such as weights. Arguments with the attribute `kiln.constant`
+  // are too.
   std::vector<int> constant_arguments;
 
-  std::string name;  // of the file, in messages and for the program; the path by default
+  std::string name;  // of the file, for messages and the program; by default the path
 
-  // Of ImportFile's child process.
+  // Limits of ImportFile's child process.
   absl::Duration time_limit = absl::Seconds(60);
   int64_t memory_limit = int64_t{8} << 30;  // bytes that it may allocate
-  std::function<void()> in_child;  // runs in the child before it reads the file: how tests make it crash
+  std::function<void()> in_child;  // called in the child before it reads the file; tests crash it here
 };
 
-// An operation that is left out of the program, and so is not tuned: its results are inputs, its operands
-// outputs of the program.
+// An operation that is left out of the program and therefore not tuned. Its results are inputs of the
+// program, and its operands are outputs.
 struct Boundary {
   std::string location;              // "FILE:LINE:COL"
   std::string op;                    // "tensor.extract"
   std::string reason;                // one line
-  std::vector<std::string> results;  // buffers, role kInput; after the arguments, in order
+  std::vector<std::string> results;  // buffers with role kInput, after the arguments, in order
   std::vector<std::string>
       operands;  // buffers; those that the program computes are outputs after the function's results
 };
 
 struct Imported {
   Program program;
-  // What the file calls the arguments of the function, by position, without "%": that at position 3 is the
-  // buffer "arg3", where it has elements. Empty: it has no name there.
+  // The file's names of the function's arguments by position, without "%"; empty if it has none. The argument
+  // at position 3 is the buffer "arg3", if it has elements.
   std::vector<std::string> arguments;
   std::vector<Boundary> boundaries;
 };
 
-// kOutOfRange: there is nothing to do, as no result has elements. `filename` is for messages, and names the
-// program where the function is called main. A crash of the parser is a crash of the caller.
+// kOutOfRange if there is nothing to compute because no result has elements. `filename` is used in messages,
+// and names the program if the function is called main. A crash of the parser crashes the caller.
 absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view filename,
                                       const ImportOptions& options = {});
 
-// Reads and imports in a forked child, so that a crash, a hang or a runaway allocation of the parser is an
-// error that names the file (kInvalidArgument). Call it before starting threads where possible: only the
-// calling thread lives on in the child.
+// Reads and imports a file in a forked child. A crash, a hang or a runaway allocation of the parser becomes
+// an error that names the file (kInvalidArgument). Only the calling thread exists in the child, so call it
+// before starting threads if possible.
 absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportOptions& options = {});
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// Brings a module to the small form that translation reads: one flat function of linalg.generic, tensor
+// Normalizes a module to the form that translation reads: one flat function of linalg.generic, tensor
 // operations and constants.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace kiln {
 
-// Inlines, drops what is unused, canonicalizes, generalizes named operations (whose names stay in the
-// locations, see refusal.h), and makes scalars out of one-element operands. Fails after an emitted
+// Inlines, removes unused code, canonicalizes, generalizes named operations (their names stay in the
+// locations, see refusal.h), and turns operands with one element into scalars. Fails after emitting a
 // diagnostic.
 mlir::LogicalResult Normalize(mlir::ModuleOp module);
 

@@ -1,4 +1,4 @@
-// Why an operation cannot be imported, and where it stands in the user's file.
+// The reason why an operation cannot be imported, and its place in the user's file.
 #pragma once
 
 #include <string>
@@ -15,27 +15,27 @@ struct Refusal {
   std::string hint;
 };
 
-// Why, and what to do about it.
+// Why an operation is refused, and a hint what to do about it.
 struct Why {
   std::string reason, hint;
 };
 
-// Fills `refusal` in and fails.
+// Fills in `refusal` and returns failure.
 mlir::LogicalResult Refuse(Refusal& refusal, mlir::Operation* op, std::string reason, std::string hint);
 inline constexpr char kTypesHint[] =
     "cast it when exporting: Kiln computes with f64, f32, f16, bf16, i1, i8, i16, i32 and i64";
 inline constexpr char kMemrefHint[] = "import the tensors that it was bufferized from";
 inline constexpr char kSplitHint[] = "cut it into operations on smaller tensors";
 
-// The place in a file that a location leads to, through inlining,
-// fusing and naming; "FILE:LINE:COL" or "unknown location".
+// The place in a file that a location refers to, through inlining, fusing and naming: "FILE:LINE:COL" or
+// "unknown location".
 std::string Where(mlir::Location location);
 
-// "FILE:LINE:COL: OP is not supported (REASON)\n  hint: HINT"
+// The message of a refusal: "FILE:LINE:COL: OP is not supported (REASON)\n  hint: HINT".
 std::string ToString(const Refusal& refusal);
 
-// The name that normalization left in an operation's location:
-// that of the named operation it was made from; or empty.
+// The name of the named operation that normalization replaced, which it left in the operation's location;
+// empty if there is none.
 std::string OriginalName(mlir::Operation* op);
 void SetOriginalName(mlir::Operation* op, llvm::StringRef name);
 

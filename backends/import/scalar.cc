@@ -15,7 +15,7 @@ namespace {
 using mlir::arith::CmpFPredicate;
 using mlir::arith::CmpIPredicate;
 
-// Operations that are one expression with their operands in order, of the result's type.
+// Operations that map to one expression of the result's type, with their operands in order.
 constexpr std::pair<llvm::StringLiteral, Op> kTable[] = {
     {"arith.addf", Op::kAdd},
     {"arith.addi", Op::kAdd},
@@ -231,7 +231,7 @@ mlir::FailureOr<Id> Scalars::Make(mlir::Operation* op) {
   const double inf = std::numeric_limits<double>::infinity();
   const llvm::StringRef name = op->getName().getStringRef();
 
-  if (from == DType::kI1) {  // true is -1 with sign
+  if (from == DType::kI1) {  // as a signed value, true is -1
     if (name == "arith.maxsi") return b_.Make(Op::kAnd, dtype, a, b);
     if (name == "arith.minsi") return b_.Make(Op::kOr, dtype, a, b);
     if (name == "arith.ceildivsi") return b_.Make(Op::kDiv, dtype, a, b);
@@ -266,8 +266,8 @@ mlir::FailureOr<Id> Scalars::Compare(mlir::Operation* op, Id a, Id b) {
   return b_.Integer(DType::kI1, predicate == CmpFPredicate::AlwaysTrue);
 }
 
-// i1 is 0 or 1 in Kiln and 0 or -1 where arith reads it as signed. Floats become narrow unsigned integers by
-// way of i64.
+// Converts a number. An i1 is 0 or 1 in Kiln, but 0 or -1 where arith reads it as signed. Floats become
+// narrow unsigned integers by way of i64.
 mlir::FailureOr<Id> Scalars::ConvertNumber(mlir::Operation* op, DType from, DType to, Id a) {
   const Expr& operand = b_.program().exprs[a];
   if (llvm::isa<mlir::arith::TruncFOp>(op) && operand.op == Op::kConstant && to == DType::kF32) {
@@ -304,9 +304,9 @@ mlir::FailureOr<Id> Scalars::Power(mlir::Operation* op, DType dtype, Id base, Id
   return IntegerPower(dtype, base, exponent);
 }
 
-// By squares: a factor for each bit of the exponent but its sign. The inverses of 1 and -1 are they
-// themselves, and those of other numbers are less than 1, hence 0; 0 to a negative power is undefined in the
-// file.
+// Integer power by repeated squaring: one factor for each exponent bit except the sign. For negative
+// exponents, 1 and -1 are their own inverses, and inverses of other numbers round to 0. 0 to a negative power
+// is undefined in the file.
 Id Scalars::IntegerPower(DType dtype, Id base, Id exponent) {
   const Id zero = Number(dtype, 0), one = Number(dtype, 1);
   if (dtype == DType::kI1) return b_.Make(Op::kSelect, dtype, exponent, base, one);

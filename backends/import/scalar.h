@@ -1,4 +1,4 @@
-// Scalar code of arith and math becomes expressions.
+// Translates scalar operations of arith and math to expressions.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ namespace kiln {
 std::optional<DType> ToDType(mlir::Type type);
 std::string Print(mlir::Type type);
 
-// Translates values on demand, each once: the body of one block. Values that arith and math did not make
-// (block arguments, indices, extracted elements) are asked of `leaf`. A failure has set `refusal`.
+// Translates the values of one block's body on demand, each once. `leaf` translates values that arith and
+// math did not compute (block arguments, indices, extracted elements). On failure, `refusal` is set.
 class Scalars {
  public:
   using Leaf = std::function<mlir::FailureOr<Id>(mlir::Value)>;
@@ -26,7 +26,7 @@ class Scalars {
   mlir::FailureOr<Id> Translate(mlir::Value value);
   mlir::FailureOr<Id> Constant(mlir::TypedAttr attribute, mlir::Operation* user);
   Id Number(DType dtype, double value);
-  // What `leaf` says from now on is something else.
+  // Drops all translations, because `leaf` now gives other results.
   void Forget() { known_.clear(); }
 
  private:

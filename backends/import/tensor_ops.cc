@@ -11,8 +11,8 @@ namespace {
 constexpr char kStaticHint[] =
     "export with fixed shapes, so that every offset, size and stride is a constant";
 
-// The indices of `wide` (the shape before its dimensions were collapsed in groups)
-// in terms of those of the collapsed shape.
+// The indices of the shape `wide`, whose dimensions were collapsed in groups, in terms of the collapsed
+// indices.
 std::vector<IndexSum> Expanded(const std::vector<int64_t>& wide, const std::vector<int64_t>& collapsed,
                                llvm::ArrayRef<mlir::ReassociationIndices> groups) {
   const auto extent_of = [&](Source source) { return collapsed[source.id]; };
@@ -72,7 +72,7 @@ class TensorOpTranslator {
     if (auto op = llvm::dyn_cast<mlir::tensor::PadOp>(op_)) return Pad(op);
     if (auto op = llvm::dyn_cast<mlir::tensor::ConcatOp>(op_)) return Concat(op);
     if (llvm::isa<mlir::tensor::ExtractOp, mlir::tensor::DimOp>(op_))
-      return mlir::success();  // where they are used
+      return mlir::success();  // translated where they are used
     if (llvm::isa<mlir::tensor::EmptyOp>(op_)) {
       values_.SetEmpty(op_->getResult(0));
       return mlir::success();
@@ -166,7 +166,7 @@ class TensorOpTranslator {
     const std::vector<int64_t> domain = ShapeOf(op.getResult());
     const int64_t dim = op.getDim();
     int64_t end = domain[dim];
-    // Every part is guarded, the first too: what is outside of all of them is never evaluated.
+    // Every part is guarded, even the first, since the value outside of all parts is never evaluated.
     Id value = scalars_.Number(ElementOf(op.getResult()), 0);
     for (size_t i = op.getInputs().size(); i-- > 0;) {
       const mlir::Value part = op.getInputs()[i];

@@ -1,4 +1,4 @@
-// Operations of the tensor dialect: views where they can be, else blocks.
+// Translates operations of the tensor dialect: to views if possible, otherwise to blocks.
 #pragma once
 
 #include "backends/import/values.h"

@@ -27,7 +27,7 @@ std::string HintFor(mlir::Operation* op) {
   return "lower it to linalg on tensors when exporting, or express it as a linalg.generic";
 }
 
-// Arguments and results without elements are no parameters: nothing is passed in them.
+// Translates one function. Arguments and results without elements are no parameters.
 class Translator {
  public:
   Translator(mlir::func::FuncOp function, absl::string_view name, const ImportOptions& options)
@@ -133,8 +133,8 @@ class Translator {
     return std::string(b_.program().Text(b_.program().buffers[buffer].name));
   }
 
-  // The buffer of `value` becomes the next output;
-  // what is a view, an argument or an output already is copied.
+  // Makes the buffer of `value` the next output. Copies it first if it is a view, an argument or already an
+  // output.
   mlir::LogicalResult Output(mlir::Value value, mlir::Operation* user) {
     const bool own = values_.IsWholeBuffer(value) && values_.RoleOf(value) == Role::kTemporary;
     if (!own && mlir::failed(values_.Materialize(value, user))) return mlir::failure();
@@ -168,7 +168,7 @@ class Translator {
   Refusal refusal_;
   Values values_;
   std::vector<Boundary> boundaries_;
-  std::vector<std::pair<mlir::Value, size_t>> operands_;  // of boundaries_[second]
+  std::vector<std::pair<mlir::Value, size_t>> operands_;  // value, position in boundaries_
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A normalized function becomes a Program.
+// Translates a normalized function to a Program.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -1,4 +1,4 @@
-// What the values of a function are in terms of buffers, without a copy where none is needed.
+// Represents the values of a function by buffers, without a copy if possible.
 #pragma once
 
 #include <string>
@@ -14,28 +14,28 @@
 
 namespace kiln {
 
-// A tensor is uninitialized, one scalar everywhere, or a view: elements of a buffer, at indices that are
-// functions of its own.
+// A tensor is uninitialized, one scalar for all elements, or a view: elements of a buffer, at indices that
+// are functions of the tensor's indices.
 struct Tensor {
   enum class Kind { kEmpty, kSplat, kView };
   Kind kind = Kind::kEmpty;
-  mlir::TypedAttr constant;  // kSplat: this,
-  mlir::Value scalar;        // or the value of this
+  mlir::TypedAttr constant;  // kSplat: this constant,
+  mlir::Value scalar;        // or this value
   Id buffer = kNone;
   IndexMap map;  // kView: from the tensor's indices to the buffer's
 };
 
-// The static shape, or false and `why` where the type is not a ranked tensor that Kiln can hold.
+// Sets the static shape. Returns false and sets `why` if the type is no ranked tensor that Kiln supports.
 bool ShapeOf(mlir::Type type, std::vector<int64_t>* shape, Why* why);
-std::vector<int64_t> ShapeOf(mlir::Value tensor);  // of a tensor for which the above is true
+std::vector<int64_t> ShapeOf(mlir::Value tensor);  // of a tensor for which the function above returns true
 DType ElementOf(mlir::Value tensor);
 std::vector<Extent> Extents(const std::vector<int64_t>& shape);
 
-// Iters called i, j, k... of a block over `domain`, all spatial; and their values.
+// Spatial iters called i, j, k... of a block over `domain`, and their values.
 std::vector<Builder::IterSpec> ItersOf(const std::vector<int64_t>& domain);
 std::vector<IndexSum> IdentityOf(size_t rank);
 
-// The values of one function, and the program that grows from them. What fails has set `refusal`.
+// The values of one function, and the program that is built from them. On failure, `refusal` is set.
 class Values {
  public:
   Values(Builder& builder, Refusal& refusal) : b_(builder), refusal_(refusal) {}
@@ -54,37 +54,37 @@ class Values {
   void SetSplat(mlir::Value tensor, mlir::TypedAttr constant, mlir::Value scalar);
   void SetBuffer(mlir::Value tensor, Id buffer);
   void SetScalar(mlir::Value scalar, Id buffer) { scalars_[scalar] = buffer; }
-  // `tensor` is `source` read at `index` (over tensor's own indices);
-  // where that cannot be said, source is copied first.
+  // Defines `tensor` as `source` at `index` (over the indices of `tensor`). If that cannot be expressed,
+  // copies source first.
   mlir::LogicalResult SetView(mlir::Value tensor, mlir::Value source, const std::vector<IndexSum>& index,
                               mlir::Operation* op);
 
-  // The element at `index`, sums over the iters of `domain`. `guarded`: a kWithin protects it, and the index
-  // may be out of range.
+  // Reads the element at `index`, sums over the iters of `domain`. `guarded`: a kWithin guards the read, so
+  // that the index may be out of range.
   mlir::FailureOr<Id> Read(mlir::Value tensor, const std::vector<IndexSum>& index,
                            const std::vector<int64_t>& domain, Scalars& scalars, mlir::Operation* user,
                            bool guarded = false);
-  // A scalar that arith and math did not make: an argument,
-  // a boundary's result, a tensor's element at a constant index.
+  // Translates a scalar that arith and math did not compute: an argument, a result of a boundary, or a
+  // tensor's element at a constant index.
   mlir::FailureOr<Id> Leaf(mlir::Value scalar, mlir::Operation* user);
-  // A tensor's element: a load where all indices are sums of loops (whose iters `iter_of` gives) and within
-  // the tensor, else a gather.
+  // Translates a tensor's element: to a load if all indices are sums of loops (`iter_of` returns their iters)
+  // within the tensor, otherwise to a gather.
   using IterOf = llvm::function_ref<IndexSum(mlir::linalg::IndexOp)>;
   mlir::FailureOr<Id> Extract(mlir::tensor::ExtractOp op, const std::vector<int64_t>& domain,
                               Scalars& scalars, IterOf iter_of);
-  // Translates scalars outside of a body.
+  // Returns a translator for scalars that are computed outside of any block's body.
   Scalars Outside(mlir::Operation* user);
 
-  // Makes `tensor` a buffer of its own, with a block that copies it.
+  // Gives `tensor` a buffer of its own, with a block that copies it.
   mlir::LogicalResult Materialize(mlir::Value tensor, mlir::Operation* user);
   bool IsWholeBuffer(mlir::Value tensor) const;
-  Role RoleOf(mlir::Value tensor) const;  // kInput for what is no view
+  Role RoleOf(mlir::Value tensor) const;  // kInput if it is no view
 
-  // A block that sets all of `tensor`, over its indices.
+  // Adds a block that computes all elements of `tensor`, over its indices.
   void Compute(const std::string& wanted, mlir::Value tensor, Id value);
-  // `fails`, an i32 over `domain`, is 0 where all is well.
+  // Adds an assertion: `fails`, an i32 over `domain`, must be 0 everywhere.
   void AddAssertion(const std::vector<int64_t>& domain, Id fails);
-  // Makes what all assertions found the program's status. Called once, at the end.
+  // Combines all assertions to the program's status. Call it once, at the end.
   void SetStatus();
   std::string UniqueName(const std::string& wanted);
   Id Temporary(const std::string& block, mlir::Value tensor);

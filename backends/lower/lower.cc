@@ -32,7 +32,7 @@ absl::Status Supported(const Program& p) {
   return absl::OkStatus();
 }
 
-// The outermost loops within tiles that are calls, and the names of the intrinsics.
+// For each call of an intrinsic: the outermost loop inside it, and the intrinsic's name.
 std::unordered_map<Id, std::string> Calls(const Program& p) {
   std::unordered_map<Id, std::string> calls;
   for (const Id block : Blocks(p)) {

@@ -1,33 +1,33 @@
-// Program -> MLIR: the list of passes.
+// Lowers a Program to MLIR. The passes in order:
 //
-//   dissolve-nests          blocks around others give way to what is in them     (Program -> Program)
-//   decompose-reductions    derived initializations become blocks                (Program -> Program)
-//   plan                    indices, layouts, conditions, places of buffers      (Program -> Plan)
-//   write-out-short-loops   short loops that take fewer instructions written out (Program, Plan -> Program)
-//   share-storage           temporaries in memory that others no longer need     (Program, Plan -> Plan)
-//   emit                    func, scf, arith, math, vector and 1-D memref        (Program, Plan -> module)
-//   pin-loads               loads stay in loops that have no registers for them  (module)
+//   dissolve-nests          replaces blocks that contain blocks by their contents   (Program -> Program)
+//   decompose-reductions    makes blocks of derived initializations                 (Program -> Program)
+//   plan                    resolves indices, layouts, conditions, buffer places    (Program -> Plan)
+//   write-out-short-loops   unrolls short loops if that saves instructions          (Program, Plan -> Program)
+//   share-storage           lets temporaries share memory if their lives are apart  (Program, Plan -> Plan)
+//   emit                    func, scf, arith, math, vector and 1-D memref           (Program, Plan -> module)
+//   pin-loads               keeps loads in loops that lack registers for the values (module)
 //
-// The module holds an entry point NAME with one memref<Nxtype> for each of Program::parameters, in order,
-// row-major or as the buffer's layout says; i1 takes a byte, index is i64. It returns 0 (i32). Children of
-// the root that are marked `prepare` go to a second entry point NAME_prepare; temporaries that these write
-// and the others read become further parameters of both, after the program's own, in the order of their ids.
+// The module contains an entry point NAME with one memref<Nxtype> for each of Program::parameters, in order,
+// row-major or in the buffer's layout. An i1 takes a byte, and an index is an i64. NAME returns 0 (i32).
+// LoopNestSummary that are marked `prepare` go to a second entry point NAME_prepare. Temporaries that they write and
+// the other nests read become further parameters of both entry points, after the program's own, in the order
+// of their ids.
 //
-// A parallel loop is an scf.for with an attribute. A buffer that each of its iterations has for itself is
+// A parallel loop becomes an scf.for with an attribute. A buffer that is private to each of its iterations is
 // allocated once, with another attribute (backends/cpu/passes/outline_parallel.h). A backend that knows
-// neither attribute runs the iterations serially. Pipelined loops run their children in turn, which is one of
-// the orders that they allow, with one copy of what rings carry. Fragments are memory, with an address for
-// each register of each lane. Lanes whose swizzled addresses are not next to each other are gathered and
-// scattered.
+// neither attribute runs the iterations serially. Pipelined loops run their children in turn, which is a
+// legal order, with one copy of each ring buffer. Fragments are memory, with an address for each register of
+// each lane. Lanes whose swizzled addresses are not neighbors are gathered and scattered.
 //
-// The lanes of a vectorized reduction loop are combined by a tree of halves after each vector. To get one
-// tree after the loop, say so in the program: rfactor (vectorize-rows, add-rfactor) keeps partial results in
-// lanes, and the loop that combines these has the tree (tests/backends/trees_test.cc).
+// The lanes of a vectorized reduction loop are combined by a tree of halves after each vector. For a single
+// tree after the loop, schedule it: rfactor (vectorize-rows, add-rfactor) keeps partial results in lanes, and
+// the loop that combines them has the tree (tests/backends/trees_test.cc).
 //
-// Whether a product and a sum round once is decided here and stands in the module: as an fma, or as
-// fastmath<contract> on both. Nothing below fuses what is not marked so.
+// Lowering decides whether a product and a sum round once. The module then says so by an fma, or by
+// fastmath<contract> on both operations. Later steps fuse nothing that is not marked.
 //
-// Replace a pass by another function of the same kind. Not thread-safe: one MLIRContext, one thread.
+// To replace a pass, write a function with the same signature. Not thread-safe: one MLIRContext, one thread.
 #pragma once
 
 #include <string>
@@ -41,12 +41,12 @@
 
 namespace kiln {
 
-// kFailedPrecondition: the program uses what this machine does not have (a GPU's loops), or
-// an extent that is not constant, or does not pass lang/analysis/lowerable.h. It must pass Verify.
+// The program must pass Verify. kFailedPrecondition if it uses what this machine lacks (a GPU's loops), if an
+// extent is not constant, or if it breaks a rule of lang/analysis/lowerable.h.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options = {});
 
-// The entry points of what Lower makes: NAME, and NAME_prepare if there is one.
+// The entry points of a lowered program: NAME, and NAME_prepare if the program has a prepare phase.
 std::vector<std::string> EntryPoints(const Program& program);
 
 }  // namespace kiln

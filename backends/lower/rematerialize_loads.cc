@@ -22,7 +22,7 @@ mlir::OpOperand* IndexOf(mlir::Operation* op) {
       .Default(nullptr);
 }
 
-// The indices of loads that stand still in a loop, of what it does not store to.
+// The indices of loads in a loop that do not depend on it, from memory that the loop does not store to.
 std::vector<mlir::OpOperand*> Standing(mlir::scf::ForOp loop) {
   std::vector<mlir::OpOperand*> loads;
   llvm::DenseSet<mlir::Value> stored;
@@ -34,13 +34,14 @@ std::vector<mlir::OpOperand*> Standing(mlir::scf::ForOp loop) {
       loads.push_back(index);
     }
   });
-  std::erase_if(loads, [&](mlir::OpOperand* index) {  // the memory stands before the index
+  std::erase_if(loads, [&](mlir::OpOperand* index) {  // operand 0 is the memory
     return stored.contains(index->getOwner()->getOperand(0));
   });
   return loads;
 }
 
-// Makes an index unlike those of other iterations: (x + 0) + c of x + c, so that c stays in the address.
+// Makes an index opaque: x + c becomes (x + 0) + c with a 0 that LLVM cannot see through. c remains in the
+// address.
 class Pins {
  public:
   explicit Pins(mlir::scf::ForOp loop) : b_(loop.getContext()), at_(loop.getLoc()) {

@@ -1,17 +1,17 @@
-// Rematerialization of loads: a loop loads values again in each iteration if keeping them would take more
-// registers than there are.
+// Rematerializes loads: a loop loads values again in each iteration if keeping them would take more registers
+// than there are.
 //
 // A register tile whose reduction is unrolled loads hundreds of values that do not depend on the loop around
-// it. LLVM would hoist all of these loads out of that loop, spill the values, and spill sums to make room.
-// Loaded where they are used, the values need one register.
+// it. LLVM would hoist all of these loads out of the loop, spill the values, and spill accumulators to make
+// room. If a value is loaded where it is used, it needs one register.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace kiln {
 
-// In each scf.for that directly holds more than `registers` loads at indices from outside of it, these get a
-// zero added to their index that LLVM cannot see through and makes anew in each iteration.
+// Finds each scf.for that directly contains more than `registers` loads at loop-invariant indices, and adds
+// to these indices a zero that LLVM cannot see through and that each iteration computes anew.
 void RematerializeLoads(mlir::ModuleOp module, int registers);
 
 }  // namespace kiln

@@ -30,15 +30,15 @@ namespace kiln {
 namespace {
 
 constexpr char kSymbol[] = "kernel";
-constexpr double kThoroughError = 0.02, kRaceError = 0.005;  // of medians
+constexpr double kThoroughError = 0.02, kRaceError = 0.005;  // standard error of the median
 constexpr int kThoroughRuns = 5, kThoroughRetakes = 32;
 constexpr double kMinRunSeconds = 5;
-// Of samples, of kernels that take this long.
+// The time that all samples of a kernel may take together, for kernels with long runs.
 constexpr double kEnoughSeconds = 1, kEnoughSecondsOfARace = 20;
 constexpr int kRaceProcesses = 5;
-constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // to wait for quiet samples
-// Of the reference kernel, at the start: samples of 20 us each, in turns that are apart. The least is
-// undisturbed, unless it is this much longer than what is seen later.
+constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // how long to wait for quiet samples
+// Timing the reference kernel at the start: samples of 20 us each, in turns that are apart in time. The
+// smallest counts as undisturbed, unless later times are shorter by more than this factor.
 constexpr int kReferenceKernelSamples = 250, kReferenceKernelTurns = 8;
 constexpr absl::Duration kBetweenTurns = absl::Milliseconds(25);
 constexpr double kDisturbed = 1.1;
@@ -106,7 +106,7 @@ class CpuMeasurer::Impl {
     const Stopwatch watch(&spent_);
     std::vector<Candidate> candidates = Prepare(requests);
     if (candidates.empty()) return std::vector<MeasureResult>(requests.size());
-    const Phase phase("measuring");  // while the later ones are built
+    const Phase phase("measuring");  // while later candidates are built
     for (Candidate& candidate : candidates) {
       Await(candidate);
       if (FindBuilt(candidate) && !WasInterrupted()) candidate.run = runners_->Submit(TimedRun(candidate));
@@ -144,7 +144,7 @@ class CpuMeasurer::Impl {
       result.raw_samples = i == 0 ? raced.raw_samples : raced.peer_raw_samples[i - 1];
       result.verified = true;
       result.flags = Flags(*racing[i], raced, i == 0 ? raced.preempted : raced.peer_preempted[i - 1]);
-      result.flags.others = others_;  // what else wanted the cores
+      result.flags.others = others_;  // threads of other programs that wanted the cores
       result.flags.noisy = others_ + target_.cores > CoresOfTheMachine();
     }
     std::vector<MeasureResult> results;
@@ -215,7 +215,8 @@ class CpuMeasurer::Impl {
     return absl::OkStatus();
   }
 
-  // References, and builds on their way, of which the first is done. Nothing once it is interrupted.
+  // Gets the references and starts all builds; the first is finished on return. Returns nothing after an
+  // interrupt.
   std::vector<Candidate> Prepare(absl::Span<const MeasureRequest> requests) {
     const Phase phase("build");
     started_at_ = interrupts_;
@@ -319,8 +320,8 @@ class CpuMeasurer::Impl {
     return ran;
   }
 
-  // Whether what was taken for the undisturbed time of the reference kernel is now known to be too long; the
-  // request has the right one then.
+  // True if the time that was taken for the undisturbed time of the reference kernel now turns out to be too
+  // long. Then corrects the request.
   bool LearnsThatItWasDisturbed(RunRequest& request, const RunResult& ran) {
     if (!request.reference_kernel || ran.status != RunStatus::kOk) return false;
     noise_floor_->Saw(request.reference_kernel->seconds * ran.least_slowdown);
@@ -359,7 +360,7 @@ class CpuMeasurer::Impl {
     result.flags = Flags(candidate, ran, ran.preempted);
   }
 
-  // Runs it once, untimed; its result says what is wrong.
+  // Runs the candidate once, untimed. The result contains the error if it fails.
   bool Passes(Candidate& candidate) {
     RunRequest run = TimedRun(candidate);
     run.timing = {.runs = 0};
@@ -368,9 +369,9 @@ class CpuMeasurer::Impl {
     return candidate.result.ok();
   }
 
-  // In several processes, for the pages that a process gets are worth some percent to programs that fill
-  // caches, and sometimes half: so many that the median takes nothing from the worst. What was told of a
-  // quiet core stands alone.
+  // Runs the race in several processes. The memory pages that a process gets make cache-bound kernels some
+  // percent slower or faster, sometimes twice; with several processes, the median ignores the worst. If some
+  // processes had quiet samples, only those count.
   RunResult RunRace(const std::vector<Candidate*>& racing) {
     if (racing.empty()) return {};
     RunRequest run = RunOf(*racing.front());
@@ -443,13 +444,13 @@ class CpuMeasurer::Impl {
   Target target_;
   bool overlap_ = false;
   int files_ = 0;
-  int others_ = 0;                // threads of others, the mean of the processes of the last race
+  int others_ = 0;                // threads of other programs, averaged over the processes of the last race
   double spent_ = 0, built_ = 0;  // seconds
   std::vector<std::shared_future<BuildResult>> announced_;
   std::atomic<int> interrupts_{0};
   int started_at_ = 0;
   std::optional<ReferenceKernel> reference_kernel_;
-  std::optional<NoiseFloor> noise_floor_;  // of it
+  std::optional<NoiseFloor> noise_floor_;  // of the reference kernel
   std::unique_ptr<ScratchFolder> scratch_;
   std::unique_ptr<BuilderPool> builders_;
   std::unique_ptr<RunnerPool> runners_;

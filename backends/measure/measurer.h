@@ -1,11 +1,11 @@
 // Measures programs on this machine's CPU. Builders compile them (backends/builder), runners run and time
-// them (backends/runner), and every candidate's outputs are compared with those of its original.
+// them (backends/runner), and the outputs of every candidate are compared with those of its original.
 //
 // Checking. Each task's original is compiled and run once. The interpreter checks chosen elements of its
 // outputs. Then every element of every candidate is compared with them (reference.h). All get the same inputs
 // (data.h, seed `data_seed`). If an extremum may cancel out of the outputs (StressSets in
-// validator/numeric/tolerance.h), candidates that are timed to the end also run with inputs that lie far
-// apart. Their outputs must be finite where the original's are.
+// validator/numeric/tolerance.h), candidates that are timed to the end also run with inputs of widely spread
+// magnitudes. Their outputs must be finite where the original's are.
 //
 // Timing. A quick measurement has one warm-up and three runs. It stops as a lower bound if the fastest run
 // takes more than five times the best (after one run) or twice the best (after two). A thorough one runs
@@ -15,23 +15,23 @@
 //
 // Noise. Times are relative to a reference kernel (reference_kernel.h) that runs before and after each
 // sample, and are given in seconds of an undisturbed machine. A sample is quiet if the reference kernel
-// beside it took as long as undisturbed (noise_floor.h). Others are taken again for a while: for 5 ms, for 50
-// ms when thorough, and for `race_seconds` per program in a race. If at least half the wanted samples are
-// quiet, the faster half of the quiet ones is reported. Otherwise all samples are, with the flag "disturbed".
-// Some samples during which another process had the core are taken again too: retaken=N counts these, and
-// preempted=N those that stayed, whose time is that of the core if one thread ran. In a race, others=N is the
-// average number of other programs' threads that were ready to run, and "noisy" says that the result may be
-// wrong (search/measure/noise.h).
+// beside it took no longer than when undisturbed (noise_floor.h). Other samples are taken again for a while:
+// for 5 ms, for 50 ms in a thorough measurement, and for `race_seconds` per program in a race. If at least
+// half the wanted samples are quiet, the faster half of the quiet samples is reported. Otherwise all samples
+// are reported, with the flag "disturbed". Some samples during which another process had the core are taken
+// again too: retaken=N counts them. preempted=N counts those that were kept; with one thread, the time of the
+// other process is subtracted. In a race, others=N is the average number of other programs' threads that were
+// ready to run, and "noisy" says that the result may be wrong (search/measure/noise.h).
 //
-// Flags say how: threads=N; "contract", or not (backends/lower/lower.h); "reassociated" where the schedule
-// sums in another order than the program is written in (lang/patterns/reassociation.h); and what is said
-// above.
+// Flags tell how a program was measured: threads=N; "contract" if it was built with contraction
+// (backends/lower/lower.h); "reassociated" if the schedule sums in another order than the program
+// (lang/patterns/reassociation.h); and the flags above.
 //
-// A runner or builder that dies is started again, and what it was at, a candidate or an original, run once
-// more; a second time counts against that. A failure of the original itself is the result of all its
-// candidates, with "the untransformed program" in the message.
+// A runner or builder that dies is started again, and the candidate or original that it was working on is
+// tried once more. If it dies again, that counts as a failure of the program. A failure of the original is
+// the result of all its candidates, with "the untransformed program" in the message.
 //
-// Nothing is left when it is destroyed: no process, no file. Threads: one call at a time; Interrupt from any.
+// The destructor leaves no process and no file behind. Threads: one call at a time; Interrupt from any.
 #pragma once
 
 #include <sys/types.h>
@@ -50,30 +50,31 @@
 namespace kiln {
 
 struct CpuMeasurerOptions {
-  int threads = 1;               // cores of the target and of timed runs, a thread each; 0: all
-  bool contract = true;          // of the target: a * b + c may round once
-  bool cold_cache = false;       // parameters are evicted before each run
-  bool reference_kernel = true;  // false: times are as the clock says
+  int threads = 1;               // cores of the target and of timed runs, one thread each; 0: all
+  bool contract = true;          // of the target: a * b + c may be rounded once
+  bool cold_cache = false;       // evicts parameters from the caches before each run
+  bool reference_kernel = true;  // false: reports plain clock times
   uint64_t data_seed = 1;
 
-  double run_seconds = 10;        // of a candidate, from start to answer; less once a best time is known
-  double reference_seconds = 60;  // of the original; if it takes longer, only chosen elements are compared
-  int64_t run_bytes = 0;          // memory of a run; 0: half of the machine's
-  int race_rounds = 20;           // samples of each in a Race
-  double race_seconds = 0.25;     // to wait for quiet ones, for each in it
+  double run_seconds = 10;        // limit of a candidate, start to answer; less once a best time is known
+  double reference_seconds = 60;  // limit of the original; beyond it, only chosen elements are compared
+  int64_t run_bytes = 0;          // memory limit of a run; 0: half of the machine's
+  int race_rounds = 20;           // samples of each program in a Race
+  double race_seconds = 0.25;     // how long a race waits for quiet samples, per program
   BuildLimits build_limits = {};
   std::string object_folder =
       {};  // where built code is kept (backends/builder/object_cache.h); empty: nowhere
 
-  std::string builder_path = {}, runner_path = {};  // empty: beside the running executable
+  std::string builder_path = {}, runner_path = {};  // empty: looks beside the running executable
 
-  // For tests: may change what is about to be run for a candidate.
+  // For tests: may change the kernel of a candidate before it runs.
   std::function<void(const MeasureRequest&, KernelObject*)> before_run = {};
 };
 
 class CpuMeasurer final : public Measurer {
  public:
-  // Starts the workers. kFailedPrecondition: one cannot be started, or there is no room for temporary files.
+  // Starts the workers. kFailedPrecondition if one cannot be started, or if there is no room for temporary
+  // files.
   static absl::StatusOr<CpuMeasurer> Start(const CpuMeasurerOptions& options = {});
   CpuMeasurer(CpuMeasurer&&) noexcept;
   ~CpuMeasurer() override;
@@ -83,19 +84,20 @@ class CpuMeasurer final : public Measurer {
   void Announce(const MeasureRequest& request) override;
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
-  // Builds that go on while something runs count as running.
+  // Seconds spent so far. A build that overlaps with a run counts as running.
   MeasurerSeconds Spent() const override;
 
-  // Multiply-adds of one core, in flops a second, as the reference kernel reaches them; 0 without it.
+  // Multiply-adds of one core, as the reference kernel reaches them, in flops per second; 0 without a
+  // reference kernel.
   double ReferenceRate() const;
 
-  // What is being measured becomes interrupted, soon; a later call measures as usual.
+  // Ends the present measurement soon; its results are `interrupted`. Later calls measure as usual.
   void Interrupt();
 
-  // For other things to be built on this machine, between calls.
+  // The builders, which may build other things between calls.
   BuilderPool& builders();
 
-  // Of all workers; 0 for one that is not running now.
+  // The ids of all workers; 0 for a worker that does not run now.
   std::vector<pid_t> worker_pids() const;
 
  private:

@@ -1,7 +1,7 @@
-// The time of the reference kernel on an undisturbed core: the least that was ever measured on this machine.
+// The time of the reference kernel on an undisturbed core: the shortest time ever measured on this machine.
 //
-// A core that shares its units with another guest's is disturbed for seconds at a time, so a short process
-// may never see it undisturbed. Therefore the least is kept in a folder, if there is one
+// A core that shares its units with another guest is disturbed for seconds at a time, so a short process may
+// never see it undisturbed. The shortest time is therefore kept in a folder, if one is given
 // (backends/builder/object_cache.h), and later processes start from it.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace kiln {
 
 class NoiseFloor {
  public:
-  // `kernel`: bytes that say which one, on which machine. An empty folder: nothing is kept.
+  // `kernel`: bytes that identify the kernel and the machine. An empty folder: nothing is stored.
   NoiseFloor(const std::string& kernel, const std::string& folder);
 
   bool IsKnown() const { return seconds_ > 0; }

@@ -36,7 +36,7 @@ struct Ticks {
   double stolen = 0, all = 0;
 };
 
-// The first line of /proc/stat: cpu user nice system idle iowait irq softirq steal ...
+// Reads the first line of /proc/stat: cpu user nice system idle iowait irq softirq steal ...
 Ticks ReadTicks() {
   std::ifstream file("/proc/stat");
   std::string word;

@@ -1,5 +1,5 @@
-// What makes times on this machine differ from run to run: facts of the system, and two loops that should
-// always take the same time.
+// Finds reasons why times on this machine vary from run to run: facts about the system, and the spread of two
+// loops that should always take the same time.
 #pragma once
 
 #include <string>
@@ -8,19 +8,20 @@
 namespace kiln {
 
 struct MachineState {
-  double load = 0;    // processes that run or wait, on average of the last minute
-  int cores = 1;      // physical ones that this process may use
-  double stolen = 0;  // share of the processors' time that went to other guests while looking
-  std::vector<std::string> governors;  // of frequencies, each once; empty if the system has none
+  double load = 0;    // processes that run or wait, averaged over the last minute
+  int cores = 1;      // physical cores that this process may use
+  double stolen = 0;  // share of processor time that went to other guests during the observation
+  std::vector<std::string> governors;  // frequency governors, each once; empty if the system has none
   std::string huge_pages;              // "always", "madvise", "never"; empty if unknown
-  bool threads_share_cores = false;    // simultaneous multithreading, as this system sees it
-  bool guest = false;                  // of a hypervisor, which may hide what it shares
-  // 90th over 10th percentile of 200 runs on the core of timed runs: of a loop in registers, and of one that
-  // reads as much as half the second cache.
+  bool threads_share_cores = false;    // simultaneous multithreading, as far as this system shows it
+  bool guest = false;                  // runs under a hypervisor, which may hide shared resources
+  // 90th over 10th percentile of 200 runs on the core of timed runs: a loop in registers, and a loop that
+  // reads half of the L2 cache.
   double register_spread = 1, cache_spread = 1;
 };
 
-// About half a second. Moves the calling thread to the core of timed runs for that time.
+// Observes for about half a second, on the core of timed runs, to which it moves the calling thread for that
+// time.
 MachineState ObserveMachine();
 
 struct Finding {
@@ -29,7 +30,7 @@ struct Finding {
   std::string advice;  // empty if it does not disturb
 };
 
-// One for each thing looked at, in the order of MachineState. Pure.
+// Tells for each fact of MachineState, in order, whether it disturbs timing, and what to do. Pure.
 std::vector<Finding> NoiseSources(const MachineState& state);
 
 }  // namespace kiln

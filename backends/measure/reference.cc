@@ -26,7 +26,8 @@ namespace {
 constexpr int kChosen = 64;  // elements of each output
 constexpr double kWideSeconds = 5;
 constexpr int kRunsOfASet = 3;
-// Of the interpreter, beside the compiled original: so long, or as long as so many runs.
+// Limit of the interpreter, if the original ran: the larger of so many seconds, and so many runs of the
+// original.
 constexpr double kMinCheckSeconds = 2, kRunsOfACheck = 2;
 
 std::string InWords(const Program& program, const Element& at) {
@@ -42,7 +43,7 @@ References::References(ReferenceOptions options, BuilderPool* builders,
 const Reference& References::For(const Program& original) {
   std::unique_ptr<Reference>& made = made_[HashOf(original)];
   if (made == nullptr) made = std::make_unique<Reference>(Reference{.interrupted = true});
-  if (made->interrupted) *made = Make(original);  // earlier callers hold it
+  if (made->interrupted) *made = Make(original);  // in place, because earlier callers keep the pointer
   return *made;
 }
 
@@ -79,7 +80,7 @@ Checked References::Check(const Program& original, const Program& scheduled, con
   std::ifstream outputs(file, std::ios::binary);
   const std::vector<Element> elements = ChooseElements(scheduled, kChosen, options_.data_seed);
   checked.any = elements.empty();
-  int64_t start = 0;  // of the output in the file
+  int64_t start = 0;  // where the output begins in the file
   size_t output = 0;
   for (size_t n = 0; n < original.parameters.size(); ++n) {
     const Id id = original.parameters[n];

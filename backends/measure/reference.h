@@ -1,9 +1,10 @@
-// The outputs that a task's candidates have to compute: those of the original, compiled as it is (design D9).
+// The outputs that a task's candidates must compute: those of the original, compiled without a schedule
+// (design D9).
 //
-// The interpreter evaluates chosen elements of the outputs. If the compiled original gives the same there,
-// within the tolerance, its whole outputs become the file that candidates are compared with. If the original
-// takes too long to run, each candidate is compared at elements that are chosen for it, the edges of its own
-// tiles among them.
+// The interpreter evaluates chosen elements of the outputs. If the compiled original agrees there within the
+// tolerance, all of its outputs go to the file that candidates are compared with. If the original takes too
+// long to run, each candidate is compared with the interpreter at elements chosen for it, including the edges
+// of its own tiles.
 #pragma once
 
 #include <functional>
@@ -20,48 +21,48 @@
 namespace kiln {
 
 struct Reference {
-  std::string failure = {};  // the class of outcome; empty: the original is vouched for
+  std::string failure = {};  // class of failure (search/outcome.h); empty: the original was checked
   std::string error = {};
   bool interrupted = false;
-  bool interpreted = true;  // false: none of its elements, which would have taken too long
+  bool interpreted = true;  // false: no element was interpreted, since it takes too long
   std::string file = {};    // all outputs, one after the other; empty: only chosen elements can be compared
   std::vector<Tolerance> tolerances = {};  // of each output
   std::vector<DataRange> ranges = {};      // of each parameter
-  StressInputs stress = {};  // which outputs have to be finite; no sets: any may be what they are
-  double seconds = 0;        // that running the original took, everything included
+  StressInputs stress = {};  // which outputs must be finite for stress inputs; no sets: not tested
+  double seconds = 0;        // of running the original, everything included
 
   bool ok() const { return failure.empty() && !interrupted; }
 };
 
 struct ReferenceOptions {
-  std::string folder;  // for files
+  std::string folder;  // for the files with outputs
   uint64_t data_seed = 0;
   double run_seconds = 60;
   int64_t run_bytes = 0;
-  BuildRequest build = {};  // limits
+  BuildRequest build = {};  // the limits of builds
   std::function<bool()> interrupted = [] { return false; };
 };
 
-// What the interpreter says of outputs.
+// The result of comparing outputs with the interpreter.
 struct Checked {
-  std::string error = {};  // empty: nothing is wrong
-  bool any = false;        // whether elements were compared: none, where time was up or after an interrupt
+  std::string error = {};  // empty: no difference
+  bool any = false;        // whether any element was compared before time ran out or an interrupt came
 };
 
 class References {
  public:
-  // `run` runs a request to its end, again where a runner was lost;
-  // its result is interrupted only by Interrupt.
+  // `run` runs a request to its end, and again if a runner was lost. Its result is interrupted only after
+  // Interrupt.
   References(ReferenceOptions options, BuilderPool* builders,
              std::function<RunResult(const RunRequest&)> run);
 
-  // Made on the first call for a program; takes as long as the original runs. What was interrupted is tried
-  // again by the next call, in its place.
+  // Returns the reference of a program, which the first call computes; that takes as long as running the
+  // original. If it was interrupted, the next call tries again, in the same place.
   const Reference& For(const Program& original);
 
-  // `reference`: the original's. What is wrong with the outputs that `scheduled` wrote to `file` (as in
-  // RunRequest::write_reference_to), at elements chosen for it, as many as the interpreter evaluates within
-  // `seconds`. Milliseconds for a matmul.
+  // Compares outputs with the interpreter. `file` has the outputs of `scheduled` (as in
+  // RunRequest::write_reference_to), and `reference` is that of the original. Compares elements that are
+  // chosen for `scheduled`, as many as can be evaluated within `seconds`. Takes milliseconds for a matmul.
   Checked Check(const Program& original, const Program& scheduled, const Reference& reference,
                 const std::string& file, double seconds) const;
 

@@ -16,7 +16,7 @@ Program ReferenceKernelProgram(const Target& target) {
            {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
 
   RandomDice dice{Engine({1})};
-  RandomChooser none(dice);  // it draws nothing
+  RandomChooser none(dice);  // never asked, since nothing is sampled
   Schedule s(b.Finish(), target, none);
   const Block matmul = s.GetBlock("matmul");
   const std::vector<Loop> loops = s.GetLoops(matmul);

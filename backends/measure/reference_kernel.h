@@ -1,4 +1,5 @@
-// The kernel beside which candidates are timed (backends/runner/runner.h, ReferenceKernel).
+// The reference kernel, which runs before and after each sample (ReferenceKernel in
+// backends/runner/runner.h).
 #pragma once
 
 #include "lang/program/program.h"
@@ -6,12 +7,13 @@
 
 namespace kiln {
 
-// A matmul of 66 x 64 x 64 in f32, in vectors and register tiles of the target: multiply-adds and loads of
-// the first caches, a few microseconds long.
+// A 66 x 64 x 64 matmul in f32, vectorized and tiled for the target's registers: multiply-adds and loads from
+// the L1 cache, a few microseconds long.
 //
-// Tiles have twelve sums, and not the eight that just cover the latency of multiply-adds: with eight each
-// delay counts. On Zen 3, beside another guest on the core, such a matmul takes 1.9 times as long as alone,
-// this one 1.3 times, sums over what the first cache holds 1.4, a softmax 1.3 and a large product 1.1 times.
+// Its tiles have twelve accumulators. Eight would just cover the latency of multiply-adds, so that every
+// delay would count: on Zen 3, with another guest on the core, such a matmul takes 1.9 times as long as
+// alone. This kernel takes 1.3 times as long, sums over data in the L1 cache 1.4, a softmax 1.3 and a large
+// matmul 1.1 times.
 Program ReferenceKernelProgram(const Target& target);
 
 }  // namespace kiln

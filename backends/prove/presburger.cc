@@ -24,7 +24,7 @@ using mlir::presburger::PresburgerRelation;
 using mlir::presburger::PresburgerSpace;
 using mlir::presburger::VarKind;
 
-// The quotients (variable / divisor) in sums.
+// The quotients (variable / divisor) in sums, and the column of each.
 using Quotients = std::map<std::pair<int, int64_t>, int>;  // and their columns
 
 void AddQuotients(const IndexSum& sum, Quotients& quotients) {
@@ -34,7 +34,7 @@ void AddQuotients(const IndexSum& sum, Quotients& quotients) {
   }
 }
 
-// A set over the results, then the variables, then quotients as local variables.
+// A set over the results, then the variables, then the quotients as local variables.
 class Polyhedron {
  public:
   Polyhedron(const Relation& f, const std::vector<int64_t>& fixed)
@@ -67,7 +67,7 @@ class Polyhedron {
   }
 
   const IntegerRelation& set() const { return set_; }
-  // Over the results alone.
+  // The set of all results, in which the variables become local variables.
   IntegerRelation Image() const {
     IntegerRelation image = set_;
     image.convertToLocal(VarKind::SetDim, static_cast<unsigned>(results_), set_.getNumDimVars());
@@ -104,14 +104,14 @@ std::vector<int64_t> Part(llvm::ArrayRef<llvm::DynamicAPInt> sample, size_t from
   return part;
 }
 
-// A point of f with these results.
+// Finds a point of the relation f that has these results.
 Reply PointOf(const Relation& f, const std::vector<int64_t>& results) {
   const auto sample = Polyhedron(f, results).set().findIntegerSample();
-  if (!sample.has_value()) return {Answer::kYes};  // of an empty f
+  if (!sample.has_value()) return {Answer::kYes};  // f is empty
   return {Answer::kNo, Part(*sample, f.results.size(), f.points.variables.size())};
 }
 
-// The points of both, with equal results.
+// Pairs of points of f and g with equal results.
 Points Product(const Relation& f, const Relation& g) {
   Points both = f.points;
   const auto first = static_cast<int32_t>(both.variables.size());
@@ -128,7 +128,7 @@ Points Product(const Relation& f, const Relation& g) {
   return both;
 }
 
-// What `ask` replies in a child.
+// Calls `ask` in a child process and returns its reply.
 Reply Apart(const PresburgerOptions& options, absl::FunctionRef<Reply()> ask) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
@@ -174,9 +174,9 @@ std::vector<llvm::DynamicAPInt> RowOf(llvm::ArrayRef<llvm::DynamicAPInt> given, 
   return row;
 }
 
-// The set without those of `g` from the i-th on, whose local variables are quotients: a point, or nothing; an
-// error where a quotient is not known. (The library's difference goes wrong where two inequalities say more
-// of a local variable than that it is a quotient.)
+// A point of f that is in none of the sets g, whose local variables are quotients; nothing if there is none.
+// `unknown` is set if a quotient is not known. (The library's own difference is wrong if two inequalities say
+// more about a local variable than that it is a quotient.)
 std::optional<std::vector<int64_t>> Outside(const IntegerRelation& f, llvm::ArrayRef<IntegerRelation> g,
                                             bool& unknown) {
   if (unknown) return std::nullopt;
@@ -249,7 +249,7 @@ Reply DeterminesHere(const std::vector<Relation>& f, const std::vector<std::vect
       std::vector<Points> wrong;
       if (i != j) wrong.push_back(both);
       for (const IndexSum& value : i == j ? values[i] : std::vector<IndexSum>()) {
-        IndexSum less = value;  // in the second point
+        IndexSum less = value;  // the values at the second point
         for (IndexSplit& s : less.splits) s.source.id += first;
         less = less + value * -1 + IndexSum::Constant(-1);
         const Interval bounds = Bounds(less, both);

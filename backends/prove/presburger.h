@@ -1,7 +1,8 @@
-// A prover that decides sets of integer points with MLIR's Presburger library, whatever their extents.
+// A prover that decides questions about sets of integer points of any size with MLIR's Presburger library.
 //
-// Milliseconds for the usual question. The library's time grows exponentially with some, and it cannot be
-// interrupted: each question is asked in a child process, which ends with its limit. Not thread safe.
+// A typical question takes milliseconds. For some questions the library's time grows exponentially, and it
+// cannot be interrupted. Each question is therefore asked in a child process, which is ended at its time
+// limit. Not thread safe.
 #pragma once
 
 #include "absl/time/time.h"
@@ -10,7 +11,7 @@
 namespace kiln::proof {
 
 struct PresburgerOptions {
-  absl::Duration limit = absl::Seconds(1);  // of a question; beyond, the answer is kUnknown
+  absl::Duration limit = absl::Seconds(1);  // of a question; after that the answer is kUnknown
 };
 
 class PresburgerProver final : public Prover {

@@ -27,7 +27,7 @@
 namespace kiln {
 namespace {
 
-constexpr double kShareForRuns = 0.8;  // of limits.seconds: later no further round of timing is begun
+constexpr double kShareForRuns = 0.8;  // of limits.seconds; after that, no further round of timing begins
 
 struct Failure {
   RunStatus status = RunStatus::kLoadFailed;
@@ -43,8 +43,8 @@ bool IsFilled(KernelParam::Role role) {
 
 struct Loaded {
   const KernelObject* object = nullptr;
-  std::string name;      // how messages begin: nothing, or the number of the peer
-  bool compared = true;  // its outputs, with the reference
+  std::string name;      // prefix of messages: empty, or the number of the peer
+  bool compared = true;  // whether its outputs are compared with the reference
   int file = -1;
   std::vector<GuardedBuffer*> buffers;
   TimedKernel timed;
@@ -189,7 +189,7 @@ class Child {
   }
 
   void Fill(const KernelParam& param, int position, GuardedBuffer* buffer) {
-    if (param.role == KernelParam::kOutput) return;  // WarmUp poisons it
+    if (param.role == KernelParam::kOutput) return;  // WarmUp fills outputs with a pattern
     if (!IsFilled(param.role)) {
       FillPoison(buffer->data(), buffer->bytes());
       return;
@@ -202,7 +202,7 @@ class Child {
     buffer->Protect();
   }
 
-  // Before the limits, which are for what candidates take.
+  // Starts the threads before limits are set, since limits apply to the candidate only.
   MaybeFailure StartThreads() {
     if (request_.threads < 1 || request_.threads > kMaxThreads)
       return Failure{.detail = absl::StrCat(request_.threads, " threads; there are 1 to ", kMaxThreads)};
@@ -348,7 +348,8 @@ class Child {
     return std::nullopt;
   }
 
-  // A kernel may be right only the first time. Kernels that share outputs have to write them again.
+  // Checks the outputs again, because a kernel may be right only the first time. Kernels that share outputs
+  // write them again.
   MaybeFailure CheckAgain() {
     if (request_.timing.runs <= 0) return std::nullopt;
     for (const Loaded& kernel : kernels_) {
@@ -475,10 +476,10 @@ class Child {
   const RunRequest& request_;
   RunNote* note_;
   Deadline give_up_;
-  size_t timed_;  // of kernels_; what follows is the reference kernel
+  size_t timed_;  // number of kernels that are timed; the reference kernel follows
   std::vector<Loaded> kernels_;
   std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
-  cpu_set_t cores_ = {};  // that the threads share
+  cpu_set_t cores_ = {};  // the cores that the threads share
   int64_t output_bytes_ = 0, param_bytes_ = 0;
   int written_ = -1, stress_written_ = -1;
   const char *reference_ = nullptr, *stress_reference_ = nullptr;

@@ -1,4 +1,4 @@
-// Runs one request in the calling process, which was forked for it and ends with it.
+// Runs one request in the calling process, which was forked for it and ends afterwards.
 #pragma once
 
 #include "backends/runner/runner.h"
@@ -6,9 +6,9 @@
 
 namespace kiln {
 
-// Limits and restricts the process, loads the kernels, makes their parameters, runs, checks, times, writes
-// the result as a frame to `result_fd`, and exits. What happens is noted in `note`, for the case that no
-// result comes.
+// Sets limits and restrictions, loads the kernels, creates their parameters, runs, checks and times them,
+// writes the result as a frame to `result_fd`, and exits. `note` records the progress, in case the process
+// dies without a result.
 [[noreturn]] void RunAndExit(const RunRequest& request, int result_fd, RunNote* note);
 
 }  // namespace kiln

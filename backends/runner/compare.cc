@@ -23,7 +23,7 @@ double Error(double found, double wanted, const Tolerance& tolerance) {
 
 bool IsFinite(auto type, auto stored) { return std::isfinite(type.Load(stored)); }
 
-// False when every error is at most `error` (and then none needs a closer look).
+// True if some error may exceed `error` times the tolerance. If not, no element needs a closer look.
 template <typename Type>
 bool Exceeds(double error, const typename Type::Stored* found, const typename Type::Stored* wanted,
              int64_t elements, const Tolerance& tolerance) {

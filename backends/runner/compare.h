@@ -1,4 +1,4 @@
-// Compares two arrays element by element (see Tolerance in runner.h).
+// Compares two arrays element by element, with a Tolerance (runner.h).
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@ namespace kiln {
 
 struct Comparison {
   bool agrees = true;
-  double max_error = 0;          // the largest error as a fraction of what is allowed
-  int64_t worst_index = -1;      // where it is
-  int64_t mismatches = 0;        // elements beyond the tolerance
+  double max_error = 0;          // the largest error as a fraction of the tolerance
+  int64_t worst_index = -1;      // position of the largest error
+  int64_t mismatches = 0;        // number of elements beyond the tolerance
   double found = 0, wanted = 0;  // at worst_index
 };
 
-// `dtype` must be one (data.h).
+// Compares two arrays of `dtype`, which must be one of those in data.h.
 Comparison CompareArrays(const std::string& dtype, const void* found, const void* wanted, int64_t elements,
                          const Tolerance& tolerance);
 
-// Where all that is compared is whether floats are finite. The first element that is finite in `wanted` and
-// not in `found`; -1 if there is none, and of integers always.
+// Compares only whether floats are finite: the first element that is finite in `wanted` but not in `found`;
+// -1 if there is none, and for integers.
 int64_t FirstMissedFinite(const std::string& dtype, const void* found, const void* wanted, int64_t elements);
 
-// Makes what is not finite in `other` NaN in `wanted`.
+// Sets elements of `wanted` to NaN if the same element of `other` is not finite.
 void WantFiniteWhere(const std::string& dtype, const void* other, void* wanted, int64_t elements);
 
 }  // namespace kiln

@@ -46,14 +46,14 @@ V InRange(V value, uint64_t drawn, const DataRange& range) {
   return static_cast<V>(inside);
 }
 
-// -log2 of a uniform number, straight between powers of two, 0 to 41: exponent and fraction of a double.
+// -log2 of a uniform random number, interpolated linearly between powers of two; from 0 to 41.
 inline double Exponential(uint64_t r) {
   constexpr int64_t kOne = std::bit_cast<int64_t>(0x1p63);
   const auto uniform = static_cast<double>(static_cast<int64_t>(r >> 1 | uint64_t{1} << 22));
   return static_cast<double>(kOne - std::bit_cast<int64_t>(uniform)) * 0x1p-52;
 }
 
-// How far apart wide values are: several times the largest number whose exp is finite.
+// The scale of stress inputs: several times the largest number whose exp is finite.
 constexpr double Reach(F64) { return 8192; }
 constexpr double Reach(auto) { return 1024; }
 

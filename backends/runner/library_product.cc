@@ -11,7 +11,8 @@ namespace {
 
 constexpr char kDnnl[] = "dnnl_sgemm";
 
-// Each takes a number of threads, of 32 or 64 bits, whose register is the same.
+// Functions that set a library's number of threads, as a 32-bit or 64-bit integer, both passed in the same
+// register.
 constexpr const char* kThreadSetters[] = {"MKL_Set_Num_Threads", "openblas_set_num_threads",
                                           "bli_thread_set_num_threads", "omp_set_num_threads"};
 constexpr int kMklSequential = 1;
@@ -29,7 +30,7 @@ void SetThreads(void* library, int threads) {
   }
 }
 
-// Threads inherit where they may run.
+// Restricts the calling thread to these cores, which new threads inherit; the destructor restores it.
 class AffinityScope {
  public:
   explicit AffinityScope(const cpu_set_t& cores) {

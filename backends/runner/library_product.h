@@ -1,5 +1,5 @@
-// Products of matrices by a library of the machine, as kernels: what `kiln bench` compares with. The library
-// is loaded into the calling process, which is a candidate's.
+// Matrix products by a library of the machine as kernels, for comparison in `kiln bench`. The library is
+// loaded into the calling process, which belongs to a candidate.
 #pragma once
 
 #include <sched.h>
@@ -14,14 +14,14 @@ namespace kiln {
 
 class BoundProduct {
  public:
-  // The first of the libraries that can be loaded and has the function is told how many threads it has, and
-  // called once, so that its threads are made, which may run on `cores`. Null, and why: there is none, or the
-  // product makes no sense for so many arguments.
+  // Loads the first library that exists and has the function, sets its number of threads, and calls it once,
+  // so that it creates its threads, which may run on `cores`. Returns null, with the reason, if there is no
+  // such library or the product does not fit the arguments.
   static std::unique_ptr<BoundProduct> Make(const LibraryProduct& product,
                                             const std::vector<void*>& arguments, int threads,
                                             const cpu_set_t& cores, std::string* error);
 
-  // Valid as long as this is. It returns what the library's function does, or 0.
+  // Valid as long as this object. Returns the library function's result, or 0.
   BoundKernel Kernel() const { return {&Call, const_cast<BoundProduct*>(this), arguments_}; }
 
  private:

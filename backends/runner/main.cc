@@ -1,5 +1,5 @@
-// kiln-runner: started by RunnerPool (pool.h) as worker_main.h says. Kernels share its allocation functions
-// (allocation.h), so that it knows when memory was refused to one.
+// The main function of kiln-runner, which RunnerPool (pool.h) starts (worker_main.h). Kernels use its
+// allocation functions (allocation.h), so that the runner notices when an allocation is refused.
 #include <stdio.h>
 
 #include "backends/runner/zygote.h"

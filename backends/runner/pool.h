@@ -2,13 +2,13 @@
 // child for every request (zygote.h). A kernel that crashes, hangs, writes where it should not, or grows too
 // large ends its own child, and its result says so. The next request finds everything as it was.
 //
-// A runner serves one request at a time and keeps to the cores it was given. Timed runs share no core with
+// A runner serves one request at a time and stays on the cores it was given. Timed runs share no core with
 // other requests if the sets of cores are disjoint; keep builds off these cores too. A runner that dies is
 // started again for the next request. The request during which it died is interrupted, and the caller may try
 // it again.
 //
-// The destructor stops what runs, and returns when no process is left. If this process is killed, its runners
-// and their children die with it.
+// The destructor stops running requests, and returns when no process is left. If this process is killed, its
+// runners and their children die with it.
 //
 // All methods may be called from any thread. To measure in another way, derive another Measurer, not another
 // pool.
@@ -27,33 +27,33 @@
 namespace kiln {
 
 struct RunnerPoolOptions {
-  std::string runner_path = {};  // of kiln-runner; see FindRunner
-  // One runner for each set of cores; an empty set: any core. One core suits kernels with one thread.
+  std::string runner_path = {};  // path of kiln-runner; see FindRunner
+  // One runner for each set of cores; an empty set means any core. One core suits kernels with one thread.
   std::vector<std::vector<int>> cores = {{}};
-  // A runner that has not answered so long after the request's limit is taken for dead.
+  // A runner that has not answered this long after the request's limit counts as dead.
   double grace_seconds = 5;
 };
 
 class RunnerPool {
  public:
-  // Returns when all runners answer. kFailedPrecondition: one cannot be started, or there is no such core.
-  // Logs once when system calls of candidates cannot be restricted on this machine.
+  // Returns when all runners answer. kFailedPrecondition if one cannot be started, or if a core does not
+  // exist. Logs once if this machine cannot restrict the system calls of candidates.
   static absl::StatusOr<std::unique_ptr<RunnerPool>> Start(const RunnerPoolOptions& options);
   ~RunnerPool();
   RunnerPool(const RunnerPool&) = delete;
   RunnerPool& operator=(const RunnerPool&) = delete;
 
-  // Requests are begun in the order of submission. The future never throws, and is ready at the latest after
-  // the limit of the request, the grace, and those of the requests before it.
+  // Requests start in the order of submission. The future never throws. It is ready at the latest after the
+  // limits and grace periods of this request and those before it.
   std::future<RunResult> Submit(RunRequest request);
 
-  // Results in the order of requests.
+  // Runs all requests; results are in the order of requests.
   std::vector<RunResult> RunAll(std::vector<RunRequest> requests);
 
-  // Whatever was submitted and has no result yet becomes interrupted, soon. Later requests run as usual.
+  // Ends all submitted requests without a result soon; they become interrupted. Later requests run as usual.
   void Interrupt();
 
-  // Of each runner; 0 for one that is not running now.
+  // The process id of each runner; 0 for a runner that does not run now.
   std::vector<pid_t> runner_pids() const;
 
  private:
@@ -62,8 +62,8 @@ class RunnerPool {
   std::unique_ptr<Impl> impl_;
 };
 
-// kiln-runner: beside the running executable, in the folder above it, or where Kiln is installed.
-// kFailedPrecondition: it is in none of these.
+// Finds kiln-runner beside the running executable, in the folder above it, or where Kiln is installed.
+// kFailedPrecondition if it is in none of these.
 absl::StatusOr<std::string> FindRunner();
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// One kiln-runner process, seen from ours. Used by one thread, as worker_process.h says.
+// One kiln-runner process, seen from its parent. One thread uses it, as worker_process.h requires.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ class RunnerProcess {
   using Request = RunRequest;
   using Result = RunResult;
 
-  // `grace_seconds`: how long after its limit a request may be answered.
+  // `grace_seconds`: how long after its limit a request may still be answered.
   RunnerProcess(std::string path, std::vector<int> cores, int stop_fd, double grace_seconds);
 
   absl::Status Start(std::string* remark) { return worker_.Start(remark); }
 
-  // Starts the process if it does not run.
-  // When it does not answer it is ended, and the result is interrupted.
+  // Sends a request; starts the process if it does not run. If the process does not answer, it is ended, and
+  // the result is interrupted.
   RunResult Run(const RunRequest& request);
 
   void Stop() { worker_.Stop(); }

@@ -1,4 +1,4 @@
-// Files of outputs: of the original, with which those of candidates are compared.
+// Files with outputs of the original, which the outputs of candidates are compared with.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace kiln {
 
-// What is wrong, and what to do, where a write to the file has failed (errno says why).
+// The error message for a failed write to the file; errno gives the reason.
 std::string CannotWrite(const std::string& path);
-// Both return what is wrong, or nothing. An empty path leaves `file` and `at` as they are.
+// The next two return an error message, or nothing. An empty path leaves `file` and `at` unchanged.
 std::string OpenToWrite(const std::string& path, int* file);
-// At `at`, for as long as the process lives; the file must have so many bytes.
+// Maps the file at `at` for the life of the process. The file must have `bytes` bytes.
 std::string MapReference(const std::string& path, int64_t bytes, const char** at);
 
 }  // namespace kiln

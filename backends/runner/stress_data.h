@@ -1,5 +1,5 @@
-// Inputs that lie far apart (FillStress in data.h), in sets, of which each begins a step further in the same
-// numbers: they are drawn once, and the largest of them come to lie elsewhere in rows.
+// Sets of stress inputs (FillStress in data.h). All sets use the same numbers, drawn once, but each begins a
+// step further, so that the largest numbers are at other places in rows.
 #pragma once
 
 #include <map>
@@ -15,9 +15,9 @@ class StressData {
  public:
   StressData(uint64_t seed, int sets) : seed_(seed), sets_(sets) {}
 
-  // Whether a parameter is filled: floats of inputs are whose values are not given.
+  // True if the parameter gets stress inputs: a float input without given values.
   static bool Fills(const KernelParam& param);
-  // `buffer` is protected before and after.
+  // Fills the buffer, which is write-protected before and after.
   void Fill(int position, const KernelParam& param, int set, double scale, GuardedBuffer* buffer);
 
  private:

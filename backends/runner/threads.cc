@@ -21,7 +21,7 @@ struct Meeting {
   std::atomic<int> arrived{0};
 };
 
-// Each thread has one iteration, for none ends before all have begun.
+// Runs one iteration on each thread, because no iteration ends before all have begun.
 void Meet(int64_t begin, int64_t end, void** args) {
   auto& meeting = *static_cast<Meeting*>(args[0]);
   for (int64_t i = begin; i < end; ++i) {

@@ -15,16 +15,16 @@
 namespace kiln {
 namespace {
 
-constexpr double kShortestSample = 20e-6;  // far above the clock's resolution and cost
-constexpr double kSurelyLonger = 1e-3;     // a warm-up this long needs no calibration
+constexpr double kShortestSample = 20e-6;  // far above the resolution and cost of the clock
+constexpr double kSurelyLonger = 1e-3;     // a warm-up of this length needs no calibration
 constexpr int kMaxRepeats = 1 << 20;
-constexpr double kFillsCaches = 0.1;  // a run this long has filled them before it matters
+constexpr double kFillsCaches = 0.1;  // a run of this length fills the caches early enough
 constexpr int64_t kCacheLine = 64;
 constexpr int kReferenceRuns = 4;
-constexpr double kQuiet = 1.1;    // times as long as undisturbed; beside another on its core it takes 1.5
-constexpr double kNoLoss = 0.02;  // of a sample: less than that changes nothing
+constexpr double kQuiet = 1.1;    // slowdown of a quiet sample; another program on the core causes 1.5
+constexpr double kNoLoss = 0.02;  // share of a sample that may be lost without effect
 constexpr double kSlice =
-    0.01;  // of a scheduler: what runs longer is preempted each time that others want the core
+    0.01;  // time slice of a scheduler: longer samples are always preempted if others want the core
 
 template <size_t>
 using Pointer = void*;
@@ -60,7 +60,7 @@ void Evict(const TimedKernel& timed) {
 #endif
 }
 
-// Of all threads of this process: how often another one was given their core.
+// How often any thread of this process lost its core to another process.
 int64_t Preemptions() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -73,7 +73,7 @@ double SecondsOf(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Whether the clock of a thread counts microseconds. Some systems count ticks of several milliseconds.
+// True if the thread clock counts microseconds; some systems count ticks of several milliseconds.
 bool ThreadClockIsFine() {
   static const bool fine = [] {
     for (int attempt = 0; attempt < 5; ++attempt) {
@@ -91,12 +91,12 @@ bool ThreadClockIsFine() {
 
 struct Batch {
   double seconds = 0;
-  double lost = -1;  // of them, while another process had the core; negative where that is not known
+  double lost = -1;  // seconds in which another process had the core; negative if unknown
   int status = 0;
 };
 
-// With the time that others had the core. It is known where no other thread of this process worked, for then
-// the clock of this one says for how long it ran.
+// Runs and measures the time that other processes had the core. The thread clock tells it if no other thread
+// of this process ran meanwhile.
 template <typename Run>
 Batch WithLost(Run run) {
   if (!ThreadClockIsFine()) return run();
@@ -134,7 +134,7 @@ double Median(std::vector<double> values) {
   return n == 0 ? 1 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-// The standard error of their median over the median, if they are as normal ones are between the quartiles.
+// The relative standard error of the median, assuming a normal distribution between the quartiles.
 double ErrorOfMedian(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   const size_t n = seconds.size();
@@ -143,7 +143,7 @@ double ErrorOfMedian(std::vector<double> seconds) {
   return median > 0 ? 0.93 * quartiles / median / std::sqrt(static_cast<double>(n)) : 0;
 }
 
-// How many times longer than undisturbed the reference takes now, with its code and data in the caches.
+// The present slowdown of the reference kernel, with its code and data in the caches.
 double SlowdownNow(const TimedReference* reference) {
   if (reference == nullptr) return 1;
   reference->kernel.Run();
@@ -151,14 +151,15 @@ double SlowdownNow(const TimedReference* reference) {
 }
 
 struct Sample {
-  double seconds = 0;                      // relative to the reference, or as the clock says
-  double slowdown = 1, most_slowdown = 1;  // by which it was divided; the larger one of before and after
+  double seconds = 0;                      // divided by the slowdown, or as the clock says
+  double slowdown = 1, most_slowdown = 1;  // mean and larger one of before and after
   int64_t preemptions = 0;
   int status = 0;
 };
 
-// Between two runs of the reference. Where one took more than twice the other, it was stopped itself, which
-// says nothing of the sample: divided by that, a slow kernel would seem fast.
+// Divides a sample by the mean slowdown of the reference kernel before and after it. If one of the two is
+// more than twice the other, the reference kernel itself was interrupted. Then only the smaller one counts,
+// because dividing by the larger one would make a slow kernel seem fast.
 void Relate(double before, double after, Sample* sample) {
   const auto [least, most] = std::minmax(before, after);
   sample->slowdown = most > 2 * least ? least : (least + most) / 2;
@@ -188,8 +189,8 @@ Sample TakeSample(const TimedKernel& timed, const TimedReference* reference, con
   return sample;
 }
 
-// What slows a kernel for a part of a sample shows neither before nor after it, and only ever slows it. In
-// the order taken.
+// The faster half of the samples, in the order taken. A disturbance during a sample is not visible before or
+// after it, and it can only make the sample slower.
 std::vector<double> FasterHalf(const std::vector<double>& seconds) {
   const double median = Median(seconds);
   std::vector<double> half;
@@ -199,8 +200,8 @@ std::vector<double> FasterHalf(const std::vector<double>& seconds) {
   return half;
 }
 
-// The samples of kernels that are timed in turns. Quiet are those that are quiet themselves, and between quiet
-// ones: a core that is shared for a moment shows before or after.
+// The samples of kernels that are timed in turns. A sample counts as quiet if it and both of its neighbors
+// are quiet, since a core that is shared briefly shows in the sample before or after.
 class Samples {
  public:
   explicit Samples(size_t kernels) : all_(kernels), quiet_(kernels) {}
@@ -224,7 +225,7 @@ class Samples {
 
  private:
   std::vector<std::vector<double>> all_, quiet_;
-  std::vector<double>* counted_ = nullptr;  // ends with the last sample
+  std::vector<double>* counted_ = nullptr;  // the list whose last entry is the last sample
   bool was_quiet_ = true;
 };
 
@@ -291,7 +292,7 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
   } while (!outcome.lower_bound && !EnoughSamples(policy, samples, spent, MonotonicSeconds() - start) &&
            std::chrono::steady_clock::now() < give_up);
   outcome.slowdown = Median(slowdowns);
-  outcome.quiet = reference != nullptr && samples.AreQuiet((policy.runs + 1) / 2);  // fewer say less than all
+  outcome.quiet = reference != nullptr && samples.AreQuiet((policy.runs + 1) / 2);  // else use all
   for (size_t k = 0; k < kernels->size(); ++k)
     (*kernels)[k].seconds = outcome.quiet ? FasterHalf(samples.quiet()[k]) : samples.all()[k];
   return outcome;

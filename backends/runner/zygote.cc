@@ -23,7 +23,7 @@ namespace kiln {
 namespace {
 
 constexpr char kRoles[][10] = {"input", "constant", "scalar", "output", "prepared", "workspace"};
-constexpr double kEndSeconds = 1;  // for a child that has closed its end of the pipe to end
+constexpr double kEndSeconds = 1;  // grace period for a child that has closed its end of the pipe
 
 std::string Where(const RunNote& note) {
   switch (note.phase) {
@@ -123,7 +123,7 @@ void BecomeChild(pid_t parent) {
   }
 }
 
-// Nothing when the other end of the socket is gone.
+// Runs a request in a child. Returns nothing if the other end of the socket is closed.
 std::optional<RunResult> RunInChild(const RunRequest& request, int socket, RunNote* note) {
   const Deadline deadline = SecondsFromNow(request.limits.seconds);
   int ends[2];
@@ -163,7 +163,7 @@ std::optional<RunResult> RunInChild(const RunRequest& request, int socket, RunNo
   return Ended(*wait_status, *note, request);
 }
 
-// What RestrictSystemCalls says, tried in a process of its own.
+// Tries RestrictSystemCalls in a child process and returns its result.
 std::string TryRestriction() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return "";

@@ -1,16 +1,16 @@
 // The kiln-runner process: waits for requests on a socket and forks a child for each, one at a time. It stays
-// small and single-threaded, so that a fork is cheap and safe, and never runs a candidate itself. It ends,
-// with the child that may be running, when the other end of the socket is closed.
+// small and single-threaded, so that forks are cheap and safe, and never runs a candidate itself. It ends,
+// together with a running child, when the other end of the socket is closed.
 //
-// Said first, as two frames: what prevents this runner from working (empty: nothing), then a remark for the
-// log (or nothing). After that each request is answered by one result.
+// It first sends two frames: what prevents this runner from working (empty: nothing), and a remark for the
+// log (or empty). Then it answers each request with one result.
 #pragma once
 
 #include <string>
 
 namespace kiln {
 
-// Returns the exit status of the process. `error`: what is said in the first frame.
+// Serves requests and returns the exit status of the process. `error` is the text of the first frame.
 int ServeRequests(int socket, const std::string& error);
 
 }  // namespace kiln

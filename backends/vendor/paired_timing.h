@@ -1,5 +1,5 @@
 // Times kernels that compute the same in turns: in one process, on as many cores as the request has threads,
-// and never at the same time as other work of Kiln. `kiln bench` and the benchmarks share it.
+// and never at the same time as other work of Kiln. `kiln bench` and the benchmarks use it.
 #pragma once
 
 #include <string>
@@ -13,34 +13,35 @@
 
 namespace kiln {
 
-// A scheduled program as a kernel; `original` says how far its outputs may be off.
+// Builds a scheduled program as a kernel. `original` determines the tolerances of its outputs.
 absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program& scheduled,
                                          BuilderPool& builders, bool contract = true);
 
-// The function of a file through stock passes (stock_pipeline.h), which has the parameters of `original`.
+// Compiles the function of a file with the stock pipeline (stock_pipeline.h) as a kernel with the parameters of
+// `original`.
 absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Program& original);
 
-// One request on a runner of its own, at `runner_path`; empty: beside the running executable. kNotFound: a
-// kernel could not be loaded; kInternal: the run did not end well; the message says how.
+// Runs one request on a runner of its own, at `runner_path` (empty: beside the running executable). kNotFound
+// if a kernel could not be loaded; kInternal, with the reason, if the run failed.
 absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path = "");
 
-// Runs `trusted` once. With its outputs, which `folder` keeps, those of the request's kernels are compared
-// from then on.
+// Runs `trusted` once, stores its outputs in `folder`, and lets the request compare its kernels' outputs with
+// them.
 absl::Status CompareWith(const KernelObject& trusted, const std::string& folder, RunRequest* request,
                          const std::string& runner_path = "");
 
-// RunAlone, after `trusted` was run once, with whose outputs all others are compared; those of
-// request.stress.sets sets of stress inputs too.
+// Like RunAlone, but first runs `trusted` once and compares the outputs of all kernels with its outputs,
+// including those for request.stress.sets sets of stress inputs.
 absl::StatusOr<RunResult> RunPaired(const KernelObject& trusted, RunRequest request,
                                     const std::string& runner_path = "");
 
-// The median, and where 95 of 100 medians of samples drawn from the samples lie.
+// A median and its 95% interval, from medians of random samples drawn from the samples (bootstrap).
 struct MedianInterval {
   double median = 0, low = 0, high = 0;
 };
 MedianInterval MedianOf(const std::vector<double>& samples);
 
-// Of over[i] / under[i].
+// The median of the ratios over[i] / under[i], with its interval.
 MedianInterval RatioOf(const std::vector<double>& over, const std::vector<double>& under);
 
 }  // namespace kiln

@@ -63,7 +63,7 @@ void Bufferize(mlir::PassManager& passes) {
   passes.addPass(mlir::createCSEPass());
 }
 
-// memref.copy of strided buffers would become a call into MLIR's own runtime.
+// Replaces memref.copy of strided buffers, which would call MLIR's own runtime, by loops.
 void CopiesToLoops(mlir::ModuleOp module) {
   llvm::SmallVector<memref::CopyOp> copies;
   module.walk([&](memref::CopyOp op) { copies.push_back(op); });

@@ -1,13 +1,13 @@
-// The stock pipeline: the same file through upstream MLIR's passes and LLVM -O3. The acceptance test and
-// `bench` compare with it.
+// Compiles a file with the stock pipeline: upstream MLIR's passes and LLVM -O3. The acceptance test and `kiln
+// bench` compare Kiln with it.
 //
 //   one-shot-bufferize (function boundaries, identity layouts) -> buffer-results-to-out-params
 //   -> convert-linalg-to-loops -> scf, arith, math (libm calls) to LLVM -> LLVM -O3 for the host
 //
 // The ABI is that of a Kiln kernel, `int32_t NAME(void* in0, ..., void* out0, ...)`. As in those passes,
 // neither alignment nor absence of overlap is promised, products and sums stay separate, and temporary
-// buffers are allocated on each call. Strided copies are loops, so nothing but libc and libm is needed.
-// Linalg and tensor dialects are loaded on first use. Context() is shared, hence one thread.
+// buffers are allocated at each call. Strided copies become loops, so that only libc and libm are needed.
+// Linalg and tensor dialects are loaded on first use. Context() is shared, so use one thread.
 #pragma once
 
 #include <string>
@@ -19,12 +19,13 @@
 namespace kiln {
 
 struct StockPipelineOptions {
-  std::string function = "";      // which function of the file; empty: its only public one
-  std::string name = "baseline";  // what the shared object exports
+  std::string function = "";      // the function of the file; empty: its only public one
+  std::string name = "baseline";  // the exported name
 };
 
-// Shared object bytes. kInvalidArgument: the text does not parse, the function is missing or has dynamic
-// shapes, or the stock passes refuse it (their diagnostics are in the message). Takes about 100 ms.
+// Returns the bytes of a shared object. kInvalidArgument if the text does not parse, if the function is
+// missing or has dynamic shapes, or if the stock passes reject it (with their diagnostics). Takes about 100
+// ms.
 absl::StatusOr<std::string> CompileStockPipeline(absl::string_view mlir_text, Codegen& codegen,
                                                  const StockPipelineOptions& options = {});
 

@@ -29,7 +29,7 @@ const std::vector<Library>& Libraries() {
   return *libraries;
 }
 
-// A matrix whose indices are iters, from 0 to the end.
+// A matrix whose two indices are iters that cover the whole dimensions.
 struct Matrix {
   Id buffer = kNone;
   std::array<int, 2> iters = {-1, -1};

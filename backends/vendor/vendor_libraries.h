@@ -1,5 +1,5 @@
-// Finds libraries on this machine that compute what a program does. `kiln bench` times them beside it.
-// Nothing is loaded here; the runner that runs a library loads it (backends/runner/library_product.h).
+// Finds libraries on this machine that compute the same as a program, for `kiln bench`. Nothing is loaded
+// here; the runner loads a library when it runs it (backends/runner/library_product.h).
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace kiln {
 
-// C = A * B of f32 and nothing else, the factors as they lie in memory or transposed; positions are those of
-// the parameters. Nothing: the program is something else. Libraries are left to the caller.
+// Recognizes programs that only compute C = A * B in f32, with row-major or transposed factors. Positions are
+// those of the parameters. Returns nothing for other programs. The caller fills in the libraries.
 std::optional<LibraryProduct> AsLibraryProduct(const Program& program);
 
 struct VendorLibrary {
@@ -20,8 +20,8 @@ struct VendorLibrary {
   KernelObject kernel;
 };
 
-// Of a program that is a product each library that Kiln knows, installed or not; a runner tells a missing one
-// by kLoadFailed. Looked for in `folders`, then where the loader looks.
+// For a program that is a matrix product: each library that Kiln knows, installed or not. A runner reports a
+// missing one with kLoadFailed. Libraries are searched in `folders`, then where the loader searches.
 std::vector<VendorLibrary> VendorLibrariesOf(const Program& original,
                                              const std::vector<std::string>& folders);
 

@@ -1,7 +1,7 @@
-// The C allocation functions of a worker's program, which then tell when memory is refused, and put guards
-// around what a kernel that is checked allocates (heap_guard.h); whatever the program loads shares them.
-// Including this defines them: it is for the main.cc of a worker, and for nobody else. With AddressSanitizer,
-// which has its own, they are not defined.
+// Defines the C allocation functions of a worker's program. They report refused allocations and put guards
+// around memory that a checked kernel allocates (heap_guard.h). Everything the program loads uses them too.
+// Include this only in the main.cc of a worker. With AddressSanitizer, which has its own functions, nothing
+// is defined.
 #pragma once
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// The program defines it.
-// Called on any thread, each time one of the functions is about to return null; must not allocate.
+// The program defines this function. Any thread calls it each time an allocation function is about to return
+// null. It must not allocate.
 void AllocationRefused();
 
 }  // namespace kiln

@@ -29,7 +29,7 @@ namespace {
 
 constexpr size_t kNoteBytes = 4096;
 
-// Bytes mapped by this process, which the limit on the address space counts too.
+// The bytes that this process has mapped, which count towards the limit on the address space.
 int64_t AddressSpace() {
   int64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -67,7 +67,7 @@ int64_t AddressSpace() {
   _exit(WriteAll(answer, bytes_of_answer) ? 0 : 1);
 }
 
-// Everything that comes before the end of the pipe; false when the time is over.
+// Reads everything up to the end of the pipe; false if the deadline passes.
 bool ReadAll(int from, absl::Time deadline, std::string* bytes) {
   char buffer[1 << 16];
   while (true) {
@@ -108,7 +108,7 @@ absl::StatusOr<std::string> RunInChild(absl::FunctionRef<std::string()> work, co
   if (pipe2(pipes, O_CLOEXEC) != 0) return Failed("pipe");
   const int messages = memfd_create("kiln-child", MFD_CLOEXEC);
   const absl::Cleanup close_all = [&] { close(pipes[0]), close(messages); };
-  std::fflush(stdout);  // a child that calls exit() would write it again
+  std::fflush(stdout);  // otherwise a child that calls exit() would write it again
   const pid_t parent = getpid(), child = fork();
   if (child < 0) {
     close(pipes[1]);

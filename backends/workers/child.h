@@ -1,11 +1,10 @@
-// Work that may crash, run in a forked child: a crash, a hang or a runaway allocation is an error of the
-// caller.
+// Runs work that may crash in a forked child. A crash, a hang or a runaway allocation becomes an error.
 //
 //   const SharedNote note;
 //   const auto answer = RunInChild([&] { note.Set("reading"); return Encode(Read(path)); }, {.time = ..});
 //
-// Only the calling thread lives on in the child: call it before starting threads where possible. The answer
-// is bytes, which are never empty (backends/workers/wire.h has values as bytes).
+// Only the calling thread exists in the child, so call it before starting threads if possible. The answer is
+// bytes and never empty (backends/workers/wire.h converts values to bytes).
 #pragma once
 
 #include <cstdint>
@@ -21,17 +20,18 @@ namespace kiln {
 struct ChildLimits {
   absl::Duration time = absl::InfiniteDuration();
   int64_t memory = int64_t{8} << 30;  // bytes that it may allocate
-  bool shows_output = false;  // what it prints goes to standard error here, once it has ended; else nowhere
+  bool shows_output = false;  // forwards its output to standard error when it has ended; otherwise drops it
 };
 
-// What `work` returned in the child. It may not throw: an exception is a crash with the exception's text.
+// Returns the result of `work` from the child. An exception counts as a crash with the exception's text.
 //
-// kAborted: it crashed or ended without an answer; "Segmentation fault" or "exit status 3", and after a ';'
-// the first line that it printed, which names the cause where there is one. kDeadlineExceeded: its time is
-// over. kInternal: no child can be made. Interrupts are the caller's (backends/workers/forked_child.h).
+// kAborted if the child crashed or ended without an answer: "Segmentation fault" or "exit status 3", and
+// after a ';' the first line that it printed, which may name the cause. kDeadlineExceeded if its time is
+// over. kInternal if no child can be created. The caller handles interrupts
+// (backends/workers/forked_child.h).
 absl::StatusOr<std::string> RunInChild(absl::FunctionRef<std::string()> work, const ChildLimits& limits = {});
 
-// A short text that outlives the child that sets it: what it was doing when it crashed.
+// A short text that outlives the child that sets it. It says what the child was doing when it crashed.
 class SharedNote {
  public:
   SharedNote();
@@ -39,7 +39,7 @@ class SharedNote {
   SharedNote(const SharedNote&) = delete;
   SharedNote& operator=(const SharedNote&) = delete;
 
-  void Set(absl::string_view text) const;  // what is too long is cut
+  void Set(absl::string_view text) const;  // cuts text that is too long
   std::string Get() const;
 
  private:

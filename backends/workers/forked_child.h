@@ -1,5 +1,5 @@
-// What a process does first that was forked to do a part of our work: it ends with the thread that forked it,
-// and leaves it to that one to be interrupted.
+// The first steps of a process that was forked for a part of our work: it ends with the thread that forked
+// it, and ignores interrupts, which that thread handles.
 #pragma once
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-// In the child; `parent`: getpid() from before the fork. An exec keeps it.
+// Call it in the child. `parent` is the result of getpid() before the fork. The setting survives an exec.
 inline void EndWithParent(pid_t parent) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,5 +1,5 @@
-// Frames: how bytes travel between processes of one machine and one build, through a socket or a pipe. A
-// frame is a magic number, a length, and the bytes.
+// Frames carry bytes between processes of one machine and one build, through a socket or a pipe. A frame is a
+// magic number, a length, and the bytes.
 #pragma once
 
 #include <chrono>
@@ -12,17 +12,17 @@ inline constexpr Deadline kNoDeadline = Deadline::max();
 
 Deadline SecondsFromNow(double seconds);
 
-// False when the other end is gone. The caller ignores or blocks SIGPIPE.
+// Returns false if the other end is closed. The caller must ignore or block SIGPIPE.
 bool WriteFrame(int fd, const std::string& bytes);
 
 enum class FrameStatus {
   kOk,
-  kClosed,       // the other end is gone, or sent what is no frame
+  kClosed,       // the other end is closed, or sent something that is no frame
   kTimedOut,     // the deadline has passed
   kInterrupted,  // `stop_fd` became readable or was closed
 };
 
-// Waits for one frame. `stop_fd` is watched, not read; -1: none.
+// Waits for one frame. Also watches `stop_fd` (-1: none) without reading from it.
 FrameStatus ReadFrame(int fd, int stop_fd, Deadline deadline, std::string* bytes);
 
 }  // namespace kiln

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kMinFrontCanary = 64;
 constexpr int64_t kHugePage = 2 << 20;
-// NaN in every type of floats, so that what reads it does not go unnoticed either.
+// The pattern around guarded memory. It is a NaN in every float type, so that reading it is noticed too.
 constexpr uint16_t kCanary = 0x7fff;
 
 int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
@@ -39,7 +39,7 @@ RunNote* g_note = nullptr;
 
 class FaultHandler {
  public:
-  // Of several threads that fault, one tells.
+  // Handles the fault of one thread only; other threads that fault wait.
   static void Handle(int signal_number, siginfo_t* info, void*) {
     static std::atomic_flag telling = ATOMIC_FLAG_INIT;
     while (telling.test_and_set()) pause();
@@ -84,8 +84,7 @@ std::unique_ptr<GuardedBuffer> GuardedBuffer::Make(int param, int64_t bytes) {
   buffer->data_ = buffer->last_ - padded;
   buffer->end_ = buffer->last_ + page;
   if (mprotect(buffer->first_, static_cast<size_t>(accessible), PROT_READ | PROT_WRITE) != 0) return nullptr;
-  // Whether the kernel has huge pages at hand must not decide how fast a candidate seems:
-  // it is asked for them.
+  // Asks for huge pages, so that their random availability does not influence how fast a candidate seems.
   if (huge) madvise(buffer->first_, static_cast<size_t>(accessible), MADV_HUGEPAGE);
   FillCanary(buffer->first_, buffer->data_);
   FillCanary(buffer->data_ + bytes, buffer->last_);

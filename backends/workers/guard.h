@@ -1,12 +1,12 @@
-// Memory for parameters that notices misuse, and the signal handler that says what was misused.
+// Guarded memory for parameters, which detects misuse, and a signal handler that reports it.
 //
 //   | no access | canary bytes | parameter, 64-byte aligned | canary to the next 64 bytes | no access |
 //
-// An access past the last 64-byte line of a parameter, or far before it, faults at once; a write between is
-// found by CanaryIntact, and what is read between is no number. A protected parameter faults when written.
-// The handler puts what it finds into a RunNote, which the parent process shares, and lets the fault end the
-// process. Nothing is freed: the process that runs a candidate is short-lived. One thread sets everything up;
-// the handler may run on any. Temporaries of kernels lie so too while a kernel is checked (heap_guard.h).
+// An access past the last 64-byte line of a parameter, or far before it, faults at once. CanaryIntact finds a
+// write in between, and a read in between gives NaN. A write to a protected parameter faults. The handler
+// stores what it finds in a RunNote, which the parent process shares, and lets the fault end the process.
+// Nothing is freed, because the process of a candidate is short-lived. One thread sets everything up; the
+// handler may run on any thread. Temporaries of a checked kernel are guarded in the same way (heap_guard.h).
 #pragma once
 
 #include <atomic>
@@ -19,29 +19,29 @@ namespace kiln {
 enum class RunPhase { kSetup, kLoad, kPrepare, kWarmup, kTiming };
 enum class FaultKind { kNone, kElsewhere, kPastEnd, kBeforeStart, kReadOnly };
 
-// What is known about a candidate's process after it died. It lies in memory shared with the parent.
+// What is known about a candidate's process after it died, in memory shared with the parent.
 struct RunNote {
   std::atomic<RunPhase> phase{RunPhase::kSetup};
   std::atomic<int> samples{0};
   std::atomic<bool> allocation_refused{false};
   std::atomic<FaultKind> fault{FaultKind::kNone};
-  std::atomic<int> param{-1};      // the position, or -1 for a temporary; of a fault that is not elsewhere
+  std::atomic<int> param{-1};      // position of the parameter, or -1 for a temporary; not set for kElsewhere
   std::atomic<int64_t> offset{0};  // in bytes from the parameter's start, or from its end if past it
   std::atomic<uint64_t> address{0};
 };
 
 class GuardedBuffer {
  public:
-  // Null when there is not so much memory. `param` -1: a temporary.
+  // Returns null if there is not enough memory. `param` is -1 for a temporary.
   static std::unique_ptr<GuardedBuffer> Make(int param, int64_t bytes);
 
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
   bool CanaryIntact() const;
-  void Protect();  // from now on a write faults
+  void Protect();  // makes writes fault
   void Unprotect();
-  bool Reaches(const char* address) const;  // its bytes or its guards
-  void Unmap();                             // the memory is no longer there
+  bool Reaches(const char* address) const;  // whether the address is in its bytes or guards
+  void Unmap();                             // releases the memory
 
  private:
   friend class FaultHandler;
@@ -54,15 +54,15 @@ class GuardedBuffer {
   char* end_ = nullptr;   // one past the last page without access
 };
 
-// Gives the calling thread a stack for the handler of signals,
-// so that one whose own stack is full is told too.
+// Gives the calling thread a separate stack for signal handlers, so that a stack overflow is reported too.
 void UseSignalStack();
 
-// Installs the handler of SIGSEGV and SIGBUS, on any thread, for the rest of the process.
-// Both must outlive it.
+// Installs the handler of SIGSEGV and SIGBUS for all threads and the rest of the process. Both arguments must
+// outlive it.
 void InstallFaultHandler(const std::vector<std::unique_ptr<GuardedBuffer>>* buffers, RunNote* note);
 
-// For the allocation functions of the process (allocation.h): one of them returned null.
+// Records that an allocation function returned null. The allocation functions of the process call it
+// (allocation.h).
 void NoteRefusedAllocation();
 
 }  // namespace kiln

@@ -10,7 +10,7 @@ constexpr int kMaxBlocks = 4096;
 std::array<std::atomic<GuardedBuffer*>, kMaxBlocks> g_blocks;
 std::atomic<int64_t> g_spare{0}, g_violated{-1};
 std::atomic<bool> g_used{false};
-thread_local bool t_allocates = false;  // a block itself
+thread_local bool t_allocates = false;  // true while this thread allocates a guarded block
 
 std::atomic<GuardedBuffer*>* Find(const void* memory) {
   for (std::atomic<GuardedBuffer*>& place : g_blocks) {

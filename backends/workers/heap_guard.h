@@ -1,6 +1,6 @@
-// Temporaries of a kernel that is checked: what malloc gives meanwhile lies between guards, as parameters do
-// (guard.h). Timed runs get plain memory. For allocation.h and the one thread that runs kernels; what a
-// kernel allocates it may allocate and free on any thread, also later.
+// Guards the temporaries of a checked kernel: malloc returns memory between guards, like those of parameters
+// (guard.h). Timed runs get plain memory. allocation.h and the one thread that runs kernels use it. A kernel
+// may allocate and free its memory on any thread, also later.
 #pragma once
 
 #include <atomic>
@@ -13,23 +13,23 @@ namespace kiln {
 
 class HeapGuard {
  public:
-  // From here on, until the object's end. `spare`: KernelObject::heap_alignment.
+  // Starts guarding; the destructor ends it. `spare`: KernelObject::heap_alignment.
   explicit HeapGuard(int64_t spare);
   ~HeapGuard();
   HeapGuard(const HeapGuard&) = delete;
   HeapGuard& operator=(const HeapGuard&) = delete;
 
-  bool Used() const;         // something was allocated
-  int64_t Violated() const;  // the bytes of a block, freed or not, that was written next to; -1: none was
+  bool Used() const;         // whether anything was allocated
+  int64_t Violated() const;  // the size of a block, freed or not, with a write outside of it; -1: none
 };
 
-// What allocation.h asks before it calls any of these.
+// allocation.h tests these before it calls any of the functions below.
 extern std::atomic<bool> heap_is_guarded;
-extern std::atomic<int> guarded_blocks;  // that are not freed
+extern std::atomic<int> guarded_blocks;  // number of blocks that are not freed
 
-void* AllocateGuarded(size_t bytes);       // null: there is no more of it, and plain memory will do
-bool FreeGuarded(void* memory);            // false: it is plain
-int64_t GuardedBytes(const void* memory);  // -1: it is plain
-const GuardedBuffer* GuardedAt(const char* address);  // whose guards or bytes these are, or null
+void* AllocateGuarded(size_t bytes);       // null if guarded memory is used up; use plain memory then
+bool FreeGuarded(void* memory);            // false if the memory is not guarded
+int64_t GuardedBytes(const void* memory);  // -1 if the memory is not guarded
+const GuardedBuffer* GuardedAt(const char* address);  // by an address in its bytes or guards
 
 }  // namespace kiln

@@ -18,8 +18,7 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kReservedBytes = int64_t{16}
-                                   << 30;  // address space that need not be backed: arenas, libraries
+constexpr int64_t kReservedBytes = int64_t{16} << 30;  // for address space without memory: arenas, libraries
 constexpr uint64_t kOpenFiles = 64;
 constexpr bool kSanitized = __has_feature(address_sanitizer);  // it takes terabytes of address space
 
@@ -163,7 +162,7 @@ std::string RestrictSystemCalls() {
   filter.Allow(SCMP_SYS(tgkill), Argument(0, SCMP_CMP_EQ, self));
   filter.Allow(SCMP_SYS(prctl), Argument(0, SCMP_CMP_EQ, PR_SET_NAME));
   filter.Allow(SCMP_SYS(prctl), Argument(0, SCMP_CMP_EQ, PR_SET_VMA));
-  filter.Allow(SCMP_SYS(arch_prctl), Argument(0, SCMP_CMP_EQ, kRequestPermission));  // of a matrix unit
+  filter.Allow(SCMP_SYS(arch_prctl), Argument(0, SCMP_CMP_EQ, kRequestPermission));  // for a matrix unit
   filter.Allow(SCMP_SYS(prlimit64), Argument(2, SCMP_CMP_EQ, 0));
   const int error = filter.Load();
   return error == 0 ? "" : std::string("system calls are not restricted: ") + std::strerror(-error);

@@ -1,6 +1,6 @@
-// A private folder for files that live as long as an object: made in the system's folder for temporary files,
-// removed with all its content by the destructor. A process that is killed leaves its folder; the next one
-// that makes a ScratchFolder removes those whose process is gone. Any thread.
+// A private folder for temporary files in the system's folder for them. The destructor removes it with all
+// its content. A process that is killed leaves its folder behind; the next process that creates a
+// ScratchFolder removes folders whose process is gone. Any thread.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace kiln {
 
 class ScratchFolder {
  public:
-  // kFailedPrecondition when it cannot be made.
+  // kFailedPrecondition if it cannot be created.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Make();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

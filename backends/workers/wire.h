@@ -1,11 +1,11 @@
-// Values as bytes for another process of the same build: numbers and enumerators as they lie in memory,
-// strings and vectors behind their lengths, structs field by field. How a struct is visited is told by
-// `Fields`, a class with a function that calls visit(value.a, value.b, ...):
+// Converts values to bytes for another process of the same build: numbers and enumerators as in memory,
+// strings and vectors after their lengths, structs field by field. A class `Fields` lists the fields of each
+// struct by calling visit(value.a, value.b, ...):
 //
 //   template <typename Visitor>
 //   static void Of(Visitor& visit, auto& value);
 //
-// Frames that carry the bytes: protocol.h.
+// frames.h sends the bytes.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +88,7 @@ class WireReader {
   void Get(std::vector<T>& values) {
     uint64_t size = 0;
     Get(size);
-    if (!Has(size)) return;  // each value has at least one byte
+    if (!Has(size)) return;  // since each value has at least one byte
     values.resize(size);
     for (T& value : values) Get(value);
   }
@@ -111,7 +111,7 @@ std::string WireEncode(const T& value) {
   return writer.Take();
 }
 
-// False, and an unspecified value, when the bytes are cut short or too long.
+// Returns false, and an unspecified value, if the bytes are too short or too long.
 template <typename Fields, typename T>
 bool WireDecode(const std::string& bytes, T* value) {
   WireReader<Fields> reader(bytes);

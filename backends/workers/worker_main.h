@@ -1,4 +1,4 @@
-// How a worker process begins: what WorkerProcess (worker_process.h) passes to main.
+// The start of a worker process: reads what WorkerProcess (worker_process.h) passes to main.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@ namespace kiln {
 
 struct WorkerStart {
   int socket = -1;
-  std::string problem;  // what is to be said first: why it cannot work, or nothing
+  std::string problem;  // why the worker cannot work, to be sent first; usually empty
 };
 
-// Of a program that was called as `PROGRAM SOCKET PARENT CORES`, with the number of an open socket, the
-// process that it must not outlive, and the cores it may use, separated by commas (none: all). From here on
-// it dies with its parent and keeps to the cores. Nothing: it was called by somebody else, or the parent is
-// gone.
+// Reads the arguments of `PROGRAM SOCKET PARENT CORES`: the number of an open socket, the process that the
+// worker must not outlive, and the cores it may use, separated by commas (none: all). From then on the
+// process dies with its parent and stays on the cores. Returns nothing if the program was called in another
+// way, or if the parent is gone.
 std::optional<WorkerStart> EnterWorker(int count, char** arguments);
 
 }  // namespace kiln

@@ -1,7 +1,7 @@
-// Worker processes that take requests from one queue; what RunnerPool and BuilderPool have in common.
-// `Process` is one worker seen from ours (process.h): it has the types Request and Result, Start, Run, Stop,
-// pid and Stopped (the result of a request that is given up). Each has a thread of its own, as the process
-// lives no longer than the thread that started it.
+// A pool of worker processes that take requests from one queue. RunnerPool and BuilderPool are built on it.
+// `Process` is one worker seen from the parent (process.h). It has the types Request and Result and the
+// functions Start, Run, Stop, pid and Stopped (the result of a request that is given up). Each worker has its
+// own thread, since a worker process dies with the thread that started it.
 //
 // All methods may be called from any thread.
 #pragma once
@@ -32,7 +32,7 @@ class WorkerPool {
   using Request = typename Process::Request;
   using Result = typename Process::Result;
 
-  // Stops what runs, and returns when no process is left.
+  // Stops running requests, and returns when no process is left.
   ~WorkerPool() {
     {
       std::lock_guard lock(mutex_);
@@ -43,7 +43,8 @@ class WorkerPool {
     for (auto& worker : workers_) worker->thread.join();
   }
 
-  // Returns when all answer. `make(i, stop_fd)`: the i-th worker. `remark`: the last one's that has one.
+  // Returns when all workers answer. `make(i, stop_fd)` creates the i-th worker. `remark` receives the last
+  // nonempty remark of a worker.
   absl::Status Start(int count, absl::FunctionRef<std::unique_ptr<Process>(int, int)> make,
                      std::string* remark) {
     for (int i = 0; i < count; ++i) {
@@ -59,7 +60,7 @@ class WorkerPool {
     return status;
   }
 
-  // Requests are begun in the order of submission.
+  // Submits a request. Requests start in the order of submission.
   std::future<Result> Submit(Request request) {
     Job job{std::move(request), {}};
     std::future<Result> result = job.result.get_future();
@@ -71,7 +72,7 @@ class WorkerPool {
     return result;
   }
 
-  // Whatever was submitted and has no result yet is given up, soon. Later requests run as usual.
+  // Gives up all submitted requests without a result soon. Later requests run as usual.
   void Interrupt() {
     std::lock_guard lock(mutex_);
     InterruptLocked();
@@ -96,7 +97,7 @@ class WorkerPool {
     std::unique_ptr<Process> process;
     std::promise<absl::Status> started;
     std::string remark;
-    bool busy = false;  // under the pool's mutex, as all uses of stop_fd
+    bool busy = false;  // protected by the pool's mutex, like all uses of stop_fd
     std::thread thread;
   };
 

@@ -78,7 +78,7 @@ std::string HowItEnded(int wait_status) {
 absl::StatusOr<std::string> FindProgram(const std::string& name) {
   std::error_code error;
   const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  Dl_info library{};  // which holds this code, where Kiln is linked as one
+  Dl_info library{};  // the library with this code, if Kiln is linked as one
   dladdr(reinterpret_cast<const void*>(&FindProgram), &library);
   const auto installed =
       std::filesystem::path(library.dli_fname == nullptr ? "" : library.dli_fname).parent_path() /

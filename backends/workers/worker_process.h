@@ -1,8 +1,8 @@
-// One worker process, seen from ours: a program of Kiln's (kiln-runner, kiln-builder) that answers frames
-// with frames (frames.h). It is started as `PATH SOCKET PARENT CORES` (worker_main.h), says first what
-// prevents it from working and then a remark, each a frame and usually empty, and ends when the socket is
-// closed. Used by one thread, which must live as long as the process: the process dies with the thread that
-// started it.
+// One worker process, seen from its parent: a program of Kiln (kiln-runner, kiln-builder) that answers frames
+// with frames (frames.h). It is started as `PATH SOCKET PARENT CORES` (worker_main.h). It first sends two
+// frames, which are usually empty: what prevents it from working, and a remark. It ends when the socket is
+// closed. One thread uses this object and must live as long as the process, because the process dies with the
+// thread that started it.
 #pragma once
 
 #include <sys/types.h>
@@ -20,33 +20,33 @@ namespace kiln {
 class WorkerProcess {
  public:
   // `cores`: those it may use; none: any. `stop_fd`: once it is readable, Ask stops waiting. `keep_stderr`:
-  // what it writes there is kept for LastWords instead of going where ours goes.
+  // keeps the worker's standard error for LastWords instead of sharing ours.
   WorkerProcess(std::string path, std::vector<int> cores, int stop_fd, bool keep_stderr = false);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // kFailedPrecondition when the program cannot be started or cannot work.
-  // `remark`: what it has to say, or nothing.
+  // kFailedPrecondition if the program cannot be started or cannot work. `remark` receives the worker's
+  // remark, usually empty.
   absl::Status Start(std::string* remark);
 
   struct Answer {
     FrameStatus status = FrameStatus::kClosed;
-    std::string bytes;    // when kOk
-    int wait_status = 0;  // when kClosed: how it ended, as waitpid says
-    bool ended = false;   // when kClosed: by itself; else it had to be
+    std::string bytes;    // if kOk
+    int wait_status = 0;  // if kClosed: how it ended, in the encoding of waitpid
+    bool ended = false;   // if kClosed: whether it ended by itself; otherwise it was ended
   };
-  // Sends a request and waits for the answer.
-  // Unless that is kOk, the process is gone afterwards. It must run.
+  // Sends a request and waits for the answer. The process must be running. If the status is not kOk, the
+  // process is gone afterwards.
   Answer Ask(const std::string& request, double seconds);
 
-  // Ends the process and its children, and waits until it is gone.
+  // Ends the process and its children, and waits until they are gone.
   void Stop();
 
-  // 0 when it does not run. May be called from any thread.
+  // The process id; 0 if it does not run. Any thread may call it.
   pid_t pid() const { return pid_; }
 
-  // The beginning of what the process wrote to stderr during the last request.
+  // The beginning of what the process wrote to standard error during the last request.
   std::string LastWords() const;
 
  private:
@@ -60,11 +60,11 @@ class WorkerProcess {
   int socket_ = -1;
 };
 
-// "was ended by SIGSEGV", "ended with status 3".
+// How a process ended, such as "was ended by SIGSEGV" or "ended with status 3".
 std::string HowItEnded(int wait_status);
 
-// The program NAME of Kiln: beside the running executable, in the folder above it, or where Kiln is installed.
-// kFailedPrecondition: it is in none of these.
+// Finds Kiln's program NAME beside the running executable, in the folder above it, or where Kiln is
+// installed. kFailedPrecondition if it is in none of these.
 absl::StatusOr<std::string> FindProgram(const std::string& name);
 
 }  // namespace kiln

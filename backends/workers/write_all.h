@@ -1,4 +1,4 @@
-// write(2) until all is written.
+// Calls write(2) until all bytes are written.
 #pragma once
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-// False if a write fails; errno says why. Signals that interrupt are no failures.
+// Returns false if a write fails; errno gives the reason. Interrupting signals are no failures.
 inline bool WriteAll(int fd, absl::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(fd, bytes.data(), bytes.size());

@@ -21,7 +21,7 @@ const llvm::StringSet<>& PolynomialOps() {
   return *names;
 }
 
-// What functions are made of may be fused, as what vector_math.h makes.
+// Marks the operations of expanded functions as fusable, as vector_math.h does.
 struct Contract : mlir::RewriterBase::Listener {
   void notifyOperationInserted(mlir::Operation* op, mlir::OpBuilder::InsertPoint) override {
     if (mlir::isa<mlir::arith::AddFOp, mlir::arith::SubFOp, mlir::arith::MulFOp>(op)) {

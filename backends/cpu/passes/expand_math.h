@@ -1,4 +1,4 @@
-// Which form each operation of the math dialect takes before conversion to LLVM.
+// Chooses the form of each operation of the math dialect before the conversion to LLVM.
 //
 //   f32, polynomials on      exp log tanh erf sin cos powf: vector_math.h; expm1 log1p log2, and exp log
 //                            tanh erf without fused multiply-add: inlined polynomials, at most 5 ULP off
@@ -7,8 +7,8 @@
 //   ipowi                    a function in the module
 //   all others               stay: LLVM intrinsics, which become instructions or, per lane, libm calls
 //
-// Bounds for each operation and the inputs they hold on: tests/backends/math_table_test.cc.
-// Narrow floats are gone before (narrow_floats.h). Modules without such operations pay one walk.
+// tests/backends/math_table_test.cc has the error bounds of each operation and the inputs for which they
+// hold. narrow_floats.h has removed narrow floats before. Modules without such operations cost one walk.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// Holds the patterns, so that they are made once. One thread.
+// Creates the patterns once and keeps them. One thread.
 class MathExpander {
  public:
   explicit MathExpander(mlir::MLIRContext& context);

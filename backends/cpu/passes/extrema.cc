@@ -15,9 +15,9 @@
 namespace kiln {
 namespace {
 
-constexpr size_t kWorthIt = 4;  // values; of fewer it takes as many instructions
+constexpr size_t kWorthIt = 4;  // smallest number of values; for fewer, nothing is saved
 
-// Zeros of either sign are one.
+// A vector maximum or minimum for which zeros of either sign are equal; otherwise null.
 llvm::IntrinsicInst* AsExtremum(llvm::Value* value) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
   if (call == nullptr || !call->getType()->isVectorTy() || !call->hasNoSignedZeros()) return nullptr;
@@ -26,7 +26,7 @@ llvm::IntrinsicInst* AsExtremum(llvm::Value* value) {
   return id == llvm::Intrinsic::maximum || id == llvm::Intrinsic::minimum ? call : nullptr;
 }
 
-// Whether another of the kind, and nobody else, uses it.
+// True if the only use of the result is another extremum of the same kind in the same block.
 bool IsWithin(llvm::IntrinsicInst* call) {
   if (!call->hasOneUse()) return false;
   llvm::IntrinsicInst* above = AsExtremum(*call->user_begin());
@@ -34,7 +34,7 @@ bool IsWithin(llvm::IntrinsicInst* call) {
          above->getParent() == call->getParent();
 }
 
-// A tree of extrema, of which nobody uses what is within.
+// A tree of extrema of one kind, whose inner results have no other uses.
 struct Chain {
   llvm::IntrinsicInst* root;
   std::vector<llvm::IntrinsicInst*> nodes;  // operands first
@@ -50,7 +50,7 @@ struct Chain {
   }
 };
 
-// The larger, or smaller; of NaN, y.
+// The larger (or smaller) of x and y; y if one of them is NaN.
 llvm::Value* IgnoringNan(llvm::IRBuilder<>& b, llvm::IntrinsicInst* extremum, llvm::Value* x,
                          llvm::Value* y) {
   const bool max = extremum->getIntrinsicID() == llvm::Intrinsic::maximum;
@@ -61,7 +61,7 @@ unsigned LanesOf(llvm::Value* value) {
   return llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();
 }
 
-// Lanes from `begin` on, of which those beyond the value's are anything.
+// The lanes from `begin` on; lanes beyond the value's are undefined.
 llvm::Value* Part(llvm::IRBuilder<>& b, llvm::Value* value, unsigned begin, unsigned count) {
   llvm::SmallVector<int> mask;
   for (unsigned lane = begin; lane < begin + count; ++lane)
@@ -69,8 +69,8 @@ llvm::Value* Part(llvm::IRBuilder<>& b, llvm::Value* value, unsigned begin, unsi
   return b.CreateShuffleVector(value, mask);
 }
 
-// `values` are of one type, and so is the result, which is made of registers of up to `lanes` one by one:
-// masks of more would be put together and taken apart again.
+// Computes a result lane-wise from `values`, all of one type, in pieces of at most `lanes` (one register).
+// Masks of wider vectors would be assembled and split again.
 llvm::Value* ByRegisters(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> values, unsigned lanes,
                          llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> compute) {
   const unsigned all = LanesOf(values[0]);
@@ -83,7 +83,7 @@ llvm::Value* ByRegisters(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> valu
   return results.size() == 1 ? results[0] : llvm::concatenateVectors(b, results);
 }
 
-// `value`, and NaN where `x` is; of a register or less.
+// Returns `value`, but NaN where `x` is NaN. For vectors of at most one register.
 llvm::Value* FixUp(llvm::IRBuilder<>& b, llvm::Value* value, llvm::Value* x) {
   constexpr uint32_t kNanIsKept =
       0x22;  // four bits for each class of x: quieted, if a quiet or signaling NaN
@@ -104,11 +104,11 @@ llvm::Value* FixUp(llvm::IRBuilder<>& b, llvm::Value* value, llvm::Value* x) {
   llvm::SmallVector<llvm::Value*> arguments{
       Part(b, value, 0, count), Part(b, x, 0, count), table, b.getInt32(0),
       b.getIntN(std::max(8u, count), ~uint64_t{0} >> (64 - std::max(8u, count)))};
-  if (width == 512) arguments.push_back(b.getInt32(4));  // rounding as it is set
+  if (width == 512) arguments.push_back(b.getInt32(4));  // current rounding mode
   return Part(b, b.CreateIntrinsic(id, arguments), 0, lanes);
 }
 
-// Extrema of the same kind, of which nobody uses those within.
+// Replaces a tree of extrema by ones that ignore NaN, and one test for NaN.
 void ShortenChain(const Chain& chain, unsigned lanes) {
   llvm::IRBuilder<> b(chain.root);
   for (llvm::IntrinsicInst* node : chain.nodes) {

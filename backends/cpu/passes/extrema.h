@@ -1,9 +1,11 @@
-// Maxima and minima of vectors, which are NaN where either value is, on x86, whose instructions ignore NaN on
-// one side, so that LLVM takes three: the larger, who is NaN, and a blend. With AVX-512 two:
+// Shortens vector maxima and minima that return NaN if either value is NaN. The x86 instructions ignore NaN
+// on one side, so LLVM emits three instructions: the maximum, a test for NaN, and a blend. With AVX-512, two
+// are enough:
 //
 //   maximum(a, b)   ->   vfixupimm(vmax(a, b), a), which is a where that is NaN
 //
-// Without it, of many:
+// Without AVX-512, a tree of several extrema needs one maximum each, one comparison for each two values, and
+// one blend:
 //
 //   maximum(maximum(maximum(a, b), c), d)
 //   ->  m = larger of (larger of (larger of (a, b), c), d)

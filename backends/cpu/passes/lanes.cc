@@ -13,7 +13,7 @@ using mlir::Value;
 
 namespace {
 
-constexpr int64_t kRegister = 16;  // lanes of f32, the most of any machine
+constexpr int64_t kRegister = 16;  // f32 lanes of the widest register of any machine
 
 Value Part(mlir::OpBuilder& b, mlir::Location loc, Value x, int64_t from, int64_t count) {
   return vector::ExtractStridedSliceOp::create(b, loc, x, llvm::ArrayRef<int64_t>{from},
@@ -91,7 +91,7 @@ Value Lanes::EntryOf(llvm::ArrayRef<float> table, Value index) {
   Value result = mlir::ub::PoisonOp::create(b_, shape_);
   for (int64_t at = 0; at < lanes; at += kRegister) {
     const int64_t count = std::min(kRegister, lanes - at);
-    llvm::SmallVector<int64_t> chosen;  // the last few again where there are no sixteen
+    llvm::SmallVector<int64_t> chosen;  // repeats the last few lanes if fewer than sixteen remain
     for (int64_t lane = 0; lane < kRegister; ++lane) chosen.push_back(at + lane % count);
     llvm::SmallVector<Value> operands = {values(0), vector::ShuffleOp::create(b_, index, index, chosen)};
     if (two) operands.push_back(values(kRegister));
@@ -108,7 +108,7 @@ Value Lanes::Any(Value condition) {
   return vector::ReductionOp::create(b_, vector::CombiningKind::OR, condition);
 }
 
-// As many lanes as one comparison takes: halves are joined until then.
+// Joins halves until the lanes fit one comparison.
 Value Lanes::AtOnce(Value x, llvm::function_ref<Value(Value, Value)> join) {
   while (CountOf(x) > kRegister && CountOf(x) % 2 == 0) {
     const int64_t half = CountOf(x) / 2;

@@ -1,5 +1,5 @@
-// Arithmetic on values of one shape, f32 or f64 or the integers of their bits: what vector_math.cc writes
-// functions in. Each call appends an operation.
+// Builds arithmetic on values of one shape, f32 or f64 or integers of their bits. vector_math.cc writes its
+// functions with it. Each call appends an operation.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ class Lanes {
   using Value = mlir::Value;
   using Coefficients = llvm::ArrayRef<double>;  // of x^0, x^1, ...
 
-  // Code goes before `op`, whose result has the shape.
+  // Builds values with the shape of the result of `op`, and inserts code before `op`.
   explicit Lanes(mlir::Operation* op) : b_(op->getLoc(), op), shape_(op->getResult(0).getType()) {}
 
-  // Numbers in each lane; Like: of the type of x.
+  // Constants with the same number in each lane; Like gives one with the type of x.
   Value F(double value) { return Constant(b_.getF32FloatAttr(static_cast<float>(value))); }
   Value D(double value) { return Constant(b_.getF64FloatAttr(value)); }
   Value I(int32_t value) { return Constant(b_.getI32IntegerAttr(value)); }
@@ -33,7 +33,7 @@ class Lanes {
   Value Bits(Value x);
   Value FromBits(Value x);
 
-  // A product and a sum of these may become one operation, whatever the program's own may.
+  // Products and sums that may be fused, even if the program's own may not.
   Value Add(Value x, Value y) { return mlir::arith::AddFOp::create(b_, x, y, kContract); }
   Value Sub(Value x, Value y) { return mlir::arith::SubFOp::create(b_, x, y, kContract); }
   Value Mul(Value x, Value y) { return mlir::arith::MulFOp::create(b_, x, y, kContract); }
@@ -50,32 +50,34 @@ class Lanes {
     return mlir::arith::CmpFOp::create(b_, p, x, y);
   }
   Value Less(Value x, Value y) { return Compare(mlir::arith::CmpFPredicate::OLT, x, y); }
-  Value Least(Value x, double most);  // NaN stays, here and in Clamp
+  Value Least(Value x, double most);  // min; NaN stays, here and in Clamp
   Value Clamp(Value x, double least, double most);
 
-  // One term after the other: operations count, not that steps wait for each other.
+  // Evaluates term by term, which takes the fewest operations; the length of the dependence chain does not
+  // matter.
   Value Polynomial(Value x, Coefficients c);
   Value Polynomial(Value x, llvm::ArrayRef<Value> terms);
-  // (c0 + c1 x) + x^2 ((c2 + c3 x) + ...): fewer roundings add up where x is large.
+  // (c0 + c1 x) + x^2 ((c2 + c3 x) + ...): accumulates fewer rounding errors if x is large.
   Value InPairs(Value x, Value square, Coefficients c);
 
   Value Lane(Value x, int64_t lane);
 
-  // table[index mod its size] for each lane of f32, by one permutation of sixteen (AVX-512).
+  // table[index mod its size] for each f32 lane, by one permutation of sixteen lanes (AVX-512).
   template <typename T, size_t n>
   Value Entry(const std::array<T, n>& table, Value index) {
     static_assert(sizeof(T) == sizeof(float) && (n == 16 || n == 32));
     return EntryOf(std::bit_cast<std::array<float, n>>(table), index);
   }
 
-  // Whether a lane of a condition holds.
+  // True if the condition holds in some lane.
   Value Any(Value condition);
-  // Whether a lane of integers has one of these bits.
+  // True if some lane of integers has one of these bits.
   Value AnySet(Value x, int32_t bits);
-  // Not for each lane, but such that none is true if no lane of x is above, unsigned.
+  // A condition that is not exact per lane, but is false everywhere if no lane of x is above `most`
+  // (unsigned).
   Value Above(Value x, int32_t most);
 
-  // `condition` is expected to be false.
+  // Emits a branch on `condition`, which is expected to be false, and returns the value of the taken side.
   Value IfSeldom(Value condition, llvm::function_ref<Value()> yes, llvm::function_ref<Value()> no);
 
   bool is_vector() const { return mlir::isa<mlir::VectorType>(shape_); }

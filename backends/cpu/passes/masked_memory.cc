@@ -12,11 +12,11 @@
 namespace kiln {
 namespace {
 
-// The parts of one of the four intrinsics.
+// The operands of a masked load, store, gather or scatter.
 struct Access {
   llvm::IntrinsicInst* call;
-  bool store, apart;   // apart: an address for each lane
-  llvm::Value* value;  // that is stored, or that lanes outside of the mask have
+  bool store, apart;   // apart: each lane has its own address
+  llvm::Value* value;  // the stored value, or the value of lanes outside of the mask
   llvm::Value* pointer;
   llvm::Value* mask;
   llvm::FixedVectorType* type;
@@ -57,7 +57,8 @@ bool Legal(const llvm::TargetTransformInfo& target, const Access& a) {
   return target.isLegalMaskedGather(a.type, a.align) && !target.forceScalarizeMaskedGather(a.type, a.align);
 }
 
-// Vectors of narrow floats may have no instruction at all, not even a select.
+// Rewrites an access to narrow floats as one to integers, because their vectors may lack every instruction,
+// even select.
 Access AsIntegers(const Access& a) {
   llvm::IRBuilder<> b(a.call);
   llvm::Type* type = llvm::VectorType::getInteger(a.type);
@@ -102,7 +103,7 @@ void LaneByLane(const Access& a, llvm::Value* spare) {
   a.call->eraseFromParent();
 }
 
-// The lane, if a constant mask has only one.
+// The only lane in a constant mask, if there is exactly one.
 std::optional<unsigned> OnlyLane(const Access& a) {
   auto* mask = llvm::dyn_cast<llvm::Constant>(a.mask);
   std::optional<unsigned> only;
@@ -116,7 +117,7 @@ std::optional<unsigned> OnlyLane(const Access& a) {
   return only;
 }
 
-// LLVM 22 stores the whole i64 where one lane is left of an i64 vector that was truncated.
+// Stores one lane. LLVM 22 would store a whole i64 for one lane of a truncated i64 vector.
 void StoreLane(const Access& a, unsigned lane) {
   llvm::IRBuilder<> b(a.call);
   llvm::Type* element = a.type->getElementType();
@@ -137,7 +138,7 @@ void ExpandMaskedMemory(llvm::Function& function, const llvm::TargetMachine& tar
   const llvm::TargetTransformInfo info = target.getTargetTransformInfo(function);
   llvm::AllocaInst* spare = nullptr;
   for (llvm::Instruction* call : calls) {
-    Access access = *AccessOf(*call);  // now: its operands may have been replaced
+    Access access = *AccessOf(*call);  // looked up now, since its operands may have been replaced
     if (const auto lane = OnlyLane(access); lane.has_value() && access.store && !access.apart) {
       StoreLane(access, *lane);
       continue;

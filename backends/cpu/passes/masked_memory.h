@@ -1,10 +1,10 @@
-// Masked loads, stores, gathers and scatters that the machine has no instruction for, which LLVM would make a
-// branch for each lane. What it has (vmaskmov on AVX2, k-masks on AVX-512) stays.
+// Replaces masked loads, stores, gathers and scatters for which the machine has no instruction, since LLVM
+// would emit a branch for each lane. Supported ones (vmaskmov on AVX2, k-masks on AVX-512) stay.
 //
 //   masked.load p, mask, rest  ->  a[i] = select mask[i], p + i, spare   // an address for each lane
 //                                  select mask, (load a[0], load a[1], ...), rest
 //
-// A store of one lane that is known is a store of an element. f16 and bf16 go as i16. `spare` is a word on
+// A store with one known lane becomes a scalar store. f16 and bf16 are accessed as i16. `spare` is a word on
 // the stack, which lanes outside of the mask read and write.
 #pragma once
 

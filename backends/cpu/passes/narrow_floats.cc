@@ -49,7 +49,7 @@ void ComputeInF32(mlir::Operation* op) {
   }
 }
 
-// Integer and f32 steps on a scalar or on vectors of one shape.
+// Emits integer and f32 operations on a scalar or on vectors of one shape.
 class Steps {
  public:
   Steps(mlir::Operation* op, Type shape) : b_(op->getLoc(), op), shape_(shape) {}
@@ -64,7 +64,7 @@ class Steps {
     return From16(Select(IsNan(x), quiet, rounded), b_.getBF16Type());
   }
 
-  // Scaling by 2^112 moves f16's exponent bias to that of f32 and makes denormals normal.
+  // Scaling by 2^112 changes f16's exponent bias to that of f32 and normalizes denormals.
   Value FromF16(Value x) {
     const Value h = Bits16(x);
     const Value magnitude = Shl(And(h, 0x7fff), 13);
@@ -76,7 +76,7 @@ class Steps {
     return AsF32(Or(finite_or_not, Shl(And(h, 0x8000), 16)));
   }
 
-  // Below 2^-14 adding 0.5 lets f32's own rounding find the denormal; above, rounding is done on the bits.
+  // Below 2^-14, adding 0.5 lets f32's own rounding produce the denormal. Above, the bits are rounded.
   Value ToF16(Value x) {
     const Value bits = AsI32(x);
     const Value magnitude = And(bits, 0x7fffffff);

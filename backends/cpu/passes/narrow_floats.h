@@ -1,13 +1,13 @@
-// Arithmetic on f16 and bf16 for machines that have none.
+// Replaces arithmetic on f16 and bf16 for machines without it.
 //
 //   %c = arith.addf %a, %b : bf16   ->   widen %a and %b to f32, add, round to bf16
 //
-// Every operation of arith and math, and the arithmetic ones of vector, is done in f32 and its result
-// rounded, so that results do not depend on the machine. Conversions of bf16 are integer steps; those of f16
-// stay when the machine has them (`half`) and are integer steps otherwise, and constants of bf16 are made
-// from their bits: no call into a compiler's runtime is left. Rounding is to nearest even; denormals,
-// infinities and NaN are kept. From f64 values are rounded twice, through f32. Modules without narrow floats
-// are left as they are, at the price of one walk.
+// Every operation of arith and math, and each arithmetic one of vector, is done in f32 and its result
+// rounded, so that results do not depend on the machine. Conversions of bf16 become integer steps. Those of
+// f16 stay if the machine has them (`half`), and become integer steps otherwise. Constants of bf16 are
+// created from their bits. So no call into a compiler's runtime remains. Rounding is to nearest even;
+// denormals, infinities and NaN are preserved. Values from f64 are rounded twice, through f32. Modules
+// without narrow floats are not changed and cost one walk.
 #pragma once
 
 namespace mlir {

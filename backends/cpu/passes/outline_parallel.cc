@@ -25,7 +25,8 @@ namespace LLVM = mlir::LLVM;
 namespace memref = mlir::memref;
 namespace scf = mlir::scf;
 
-// What all parallel loops of a module share.
+// MLIR text of the functions that all parallel loops of a module share: they set the number of threads and
+// fork.
 constexpr char kFork[] = R"(
   llvm.mlir.global internal @NAME.threads(1 : i32) {addr_space = 0 : i32} : i32
   llvm.func @NAME_set_threads(%threads: i32) {
@@ -89,7 +90,7 @@ class Outliner {
     }
 
     mlir::Block& entry = around.getBody().front();
-    std::vector<mlir::Value> passed;  // memrefs, one for each captured value
+    std::vector<mlir::Value> passed;  // one memref for each captured value
     for (const mlir::Value value : captured) passed.push_back(InMemory(value, loop, entry));
     func::FuncOp tile = MakeTile(number, around, captured.getArrayRef(), passed);
     FillTile(loop, tile, used.getArrayRef(), captured.getArrayRef());
@@ -112,7 +113,7 @@ class Outliner {
   }
 
  private:
-  // The value itself if it is a buffer; otherwise a buffer that holds it.
+  // The value itself if it is a buffer; otherwise a buffer that contains it.
   mlir::Value InMemory(mlir::Value value, scf::ForOp loop, mlir::Block& entry) {
     if (mlir::isa<mlir::MemRefType>(value.getType())) return value;
     b_.setInsertionPointToStart(&entry);
@@ -153,7 +154,7 @@ class Outliner {
     return tile;
   }
 
-  // The insertion point is in the tile.
+  // Moves the loop into the tile function. The insertion point is in that function.
   void FillTile(scf::ForOp loop, func::FuncOp tile, llvm::ArrayRef<mlir::Value> used,
                 llvm::ArrayRef<mlir::Value> captured) {
     std::vector<mlir::Value> allocated;

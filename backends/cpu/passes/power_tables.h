@@ -1,10 +1,11 @@
-// Numbers for x^y and e^x on 16 lanes of f32, whose tables stay in registers: 2^23 log2(x) and 2^(k/16).
+// Constants for x^y and e^x on 16 lanes of f32. Their tables stay in registers: 2^23 log2(x) and 2^(k/16).
 //
-// x is 2^n z with 0.711 <= z < 1.423, and z is in one of 32 intervals, told by the five bits above bit 18 of
-// bits(x) - kMin; the bits above those are n + kBias. Of each interval the tables have a c near 1 / z with
-// so few bits that a fused z c - 1 is exact in f32, at most 0.019, and -2^23 log2(c) in two parts, of which
-// adding 2^23 n to the first is exact, and so is its difference to the sum with the rest of the logarithm.
-// The interval around 1 has c = 1: nothing cancels there. tests/backends/vector_math_test.cc tries all z.
+// x = 2^n z with 0.711 <= z < 1.423. The five bits above bit 18 of bits(x) - kLeast select one of 32
+// intervals of z; the bits above those are n + kBias. For each interval the tables have a c near 1 / z with
+// so few bits that a fused z c - 1 is exact in f32 (at most 0.019), and -2^23 log2(c) in two parts. Adding
+// 2^23 n to the first part is exact, and so is the difference between it and the sum with the rest of the
+// logarithm. The interval around 1 has c = 1, so that nothing cancels there.
+// tests/backends/vector_math_test.cc tries all z.
 #pragma once
 
 #include <array>
@@ -15,26 +16,26 @@ namespace kiln {
 
 struct PowerTables {
   static constexpr float kMinZ = 0x1.6c4p-1;
-  static constexpr int kBias = 125;  // then no n of a usual x is negative
+  static constexpr int kBias = 125;  // makes n + kBias nonnegative for every usual x
   static constexpr int32_t kMin = std::bit_cast<int32_t>(kMinZ) - (kBias << 23);
 
-  // 2^23 log2(1 + r) / r = kFirst + kFirstLow + kSecond r + r^2 (kLog2), with a relative error of 2^-35 in
-  // what log2(x) then is. kFirstLow is what kFirst, 2^23 / ln(2) in f32, is off.
+  // 2^23 log2(1 + r) / r = kFirst + kFirstLow + kSecond r + r^2 (kLog2), which gives log2(x) with a relative
+  // error of 2^-35. kFirst is 2^23 / ln(2) in f32, and kFirstLow is its rounding error.
   static constexpr float kFirst = 0x1p19f * 23.0831203f, kFirstLow = 0x1p19f * 3.08151726e-07f,
                          kSecond = 0x1p19f * -11.5415602f;
   static constexpr double kLog2[] = {0x1p19 * 7.69437361, 0x1p19 * -5.77250814, 0x1p19 * 4.61801434};
   static constexpr int kSteps = 16;
-  // Adding it rounds to multiples of 2^19, which are counted in the last bits then.
+  // Adding it rounds to a multiple of 2^19, and leaves the multiple in the last bits.
   static constexpr float kRound = 0x1.8p42;
-  // (2^(f / 2^23) - 1) / f, |f| <= 0.69 * 2^19: after rounding, y times the lesser part of the logarithm adds
-  // up to 0.19 of a unit.
+  // (2^(f / 2^23) - 1) / f for |f| <= 0.69 * 2^19. After rounding, |f| is at most half a unit of 2^19; y
+  // times the low part of the logarithm adds up to 0.19 units.
   static constexpr double kExp2[] = {0x1p-19 * 0.0433216989, 0x1p-38 * 0.000938442652,
                                      0x1p-57 * 1.35516639e-05};
 
-  std::array<float, 32> inverse;            // c, times 2^kBias, for z over that
-  std::array<float, 32> log_high, log_low;  // less 2^23 kBias
-  // The bits of 2^(j/16) without j in those of the exponent, which adding k << 19 brings, and the error of
-  // that f32, relative to it.
+  std::array<float, 32> inverse;            // c times 2^kBias, for z in each interval
+  std::array<float, 32> log_high, log_low;  // minus 2^23 kBias
+  // The bits of 2^(j/16) without j in the exponent's bits, where adding k << 19 puts it, and the relative
+  // error of that f32.
   std::array<int32_t, kSteps> power;
   std::array<float, kSteps> power_low;
 

@@ -22,7 +22,7 @@ using llvm::PatternMatch::match;
 
 constexpr size_t kMaxPointers = 6;
 
-// i = phi [first, entry], [i + step, latch]
+// A loop counter: i = phi [first, entry], [i + step, latch].
 struct Counter {
   llvm::PHINode* phi;
   llvm::Value* first;
@@ -39,7 +39,7 @@ std::optional<Counter> CounterOf(const llvm::Loop& loop) {
   return std::nullopt;
 }
 
-// outer + scale*i, of which outer may be null: zero.
+// An index outer + scale*i; a null `outer` means zero.
 struct Index {
   llvm::Value* outer;
   int64_t scale;

@@ -1,6 +1,6 @@
-// Addresses of innermost loops that step: of `base + 4*(outer + C*i)` in a loop of i, which costs a product,
-// a sum and a shift in each iteration, a pointer that grows by 4*C. It is what LLVM's loop strength reduction
-// finds as well, which takes a fifth of code generation to weigh all other ways.
+// Turns addresses in innermost loops into stepping pointers. The address `base + 4*(outer + C*i)` costs a
+// product, a sum and a shift in each iteration of i; a pointer that grows by 4*C replaces it. LLVM's loop
+// strength reduction finds this too, but spends a fifth of code generation on weighing alternatives.
 #pragma once
 
 namespace llvm {
@@ -9,8 +9,8 @@ class LoopInfo;
 
 namespace kiln {
 
-// In loops that have no other within and one way in and back, for at most six pointers of each, which are
-// few enough to stay in registers. Other addresses are left as they are.
+// Changes innermost loops with one entry and one back edge, at most six pointers in each, which fit
+// registers. Other addresses stay as they are.
 void StepPointers(const llvm::LoopInfo& loops);
 
 }  // namespace kiln

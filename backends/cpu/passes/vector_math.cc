@@ -20,18 +20,18 @@ constexpr double kLn2 = 0.693147180559945309, kPi = 3.14159265358979323846;
 constexpr float kLn2High = 0.693147182f, kLn2Low = -1.90465421e-09f;
 constexpr float kHalfPi[] = {1.57079637f, -4.37113883e-08f, -1.71512451e-15f};
 constexpr float kMaxReduced = 1e5;
-constexpr double kMaxDivisor = 0x1p100;  // whose reciprocal is taken, and 1 / it the least
-// e^r, |r| <= ln(2)/2, with a relative error of 3 * 10^-9
+constexpr double kMaxDivisor = 0x1p100;  // reciprocals of divisors from 1 / this to this
+// Coefficients of a polynomial for e^r, |r| <= ln(2)/2, with a relative error of 3 * 10^-9
 constexpr double kExp[] = {1, 1, 0.49999994, 0.16666521, 0.041668266, 0.008368675, 0.0013820662};
-// (e^r - 1) / r, |r| <= ln(2)/32, with an error of 10^-9 in e^r
+// Coefficients for (e^r - 1) / r, |r| <= ln(2)/32, with an error of 10^-9 in e^r
 constexpr double kShortExp[] = {1, 0.500016212, 0.1666722};
-// (ln(1 + f) - f) / f^2, |f| <= 1/3
+// Coefficients for (ln(1 + f) - f) / f^2, |f| <= 1/3
 constexpr double kLog[] = {-0.5,         0.333333343, -0.25,         0.199998528, -0.166665301, 0.142961785,
                            -0.125097394, 0.108532876, -0.0976008996, 0.11612165,  -0.106783174};
-// (sin r - r) / r^3 and (cos r - 1 + r^2/2) / r^4 in r^2, |r| <= pi/4
+// Coefficients for (sin r - r) / r^3 and (cos r - 1 + r^2/2) / r^4 in r^2, |r| <= pi/4
 constexpr double kSin[] = {-0.166666642, 0.00833272468, -0.00019582831};
 constexpr double kCos[] = {0.0416666642, -0.00138882792, 2.4542871e-05};
-// 2^f, |f| <= 1/2, with relative errors of 10^-14 and of 4 * 10^-11
+// Coefficients for 2^f, |f| <= 1/2, with relative errors of 10^-14 and 4 * 10^-11
 constexpr double kExp2[] = {1.0000000000000135,    0.69314718055994617,    0.24022650695640341,
                             0.05550410866465167,   0.0096181291939343126,  0.0013333558200794592,
                             0.0001540343375125101, 1.5252672924850737e-05, 1.3259645244887111e-06,
@@ -39,11 +39,12 @@ constexpr double kExp2[] = {1.0000000000000135,    0.69314718055994617,    0.240
 constexpr double kShortExp2[] = {0.99999999995956179,    0.69314718055683244,   0.24022651213498092,
                                  0.055504109063258665,   0.009618025613318034,  0.0013333478473685416,
                                  0.00015469729214118296, 1.5303700711365693e-05};
-// log2((1 + z) / (1 - z)) / z in z^2, |z| <= 0.1716, with a relative error of 5 * 10^-12
+// Coefficients for log2((1 + z) / (1 - z)) / z in z^2, |z| <= 0.1716, with a relative error of 5 * 10^-12
 constexpr double kLog2[] = {2.8853900817906308, 0.96179667257934898, 0.57708374316282618, 0.41166257659583899,
                             0.34092833327090954};
 
-// erf(x) / x = P(x^2) / Q(x^2) up to where erf is 1, with a relative error of 2 * 10^-8
+// Coefficients for erf(x) / x = P(x^2) / Q(x^2), up to where erf rounds to 1, with a relative error of 2 *
+// 10^-8
 constexpr double kErfP[] = {1.1283791, 0.19037746, 0.05274557, 0.003764551, 0.00028489035, 2.0507348e-06};
 constexpr double kErfQ[] = {1, 0.50205034, 0.11409774, 0.014967067, 0.0011623352, 3.80988e-05};
 constexpr double kErfIsOne = 3.9192059;
@@ -52,11 +53,11 @@ class Functions : public Lanes {
  public:
   using Lanes::Lanes;
 
-  // Where no result is denormal or infinite, adding to the exponent is all that 2^n takes. Adding Scaled
-  // leaves kScale + n in the low bits of `shifted`, counted in steps, of which a shift keeps those of an
-  // exponent. With n from -kScale to kScale - 1 these and the first bit of an exponent are all that is set;
-  // with any other n, and with NaN, others are too. So one `or` a vector tells whether there is such a lane.
-  // With tables a step is 1/16. Fast leaves out what ln(2) in f32 is off.
+  // Computes e^x. If no result is denormal or infinite, multiplying by 2^n only adds to the exponent. Adding
+  // Scaled leaves kScale + n in the low bits of `shifted`, in units of steps; a shift moves them to the
+  // exponent. For n from -kScale to kScale - 1, only these bits and the first exponent bit are set. Any other
+  // n, and NaN, sets other bits. One `or` over the vector thus finds such lanes, which take the slow path.
+  // With tables, a step is 1/16. `fast` ignores the rounding error of ln(2) in f32.
   Value Exp(Value x, bool tables, bool fast) {
     if (!is_vector()) return ExpAnywhere(x);
     const int steps = tables ? PowerTables::kSteps : 1;
@@ -76,7 +77,8 @@ class Functions : public Lanes {
     return IfUsual(x, [&] { return LogOfUsual(x, Value()); }, [&] { return LogAnywhere(x); });
   }
 
-  // Half the exponent, negated, by a subtraction of the bits: 3.4% off at most; each step squares that.
+  // 1 / sqrt(x). A subtraction on the bits halves and negates the exponent (error at most 3.4%); each step
+  // squares the error.
   Value Rsqrt(Value x) {
     return IfUsual(
         x,
@@ -90,7 +92,7 @@ class Functions : public Lanes {
         [&] { return Div(F(1), math::SqrtOp::create(b_, x)); });
   }
 
-  // In f64: 1 - 2 / (e^2x + 1).
+  // tanh(x), computed in f64 as 1 - 2 / (e^2x + 1).
   Value Tanh(Value x) {
     const Value size = math::AbsFOp::create(b_, x);
     const Value wide = Clamp(Wide(size), 0, 10);
@@ -105,7 +107,7 @@ class Functions : public Lanes {
     return Clamp(Div(Mul(x, p), q), -1, 1);
   }
 
-  // sin(x + quadrant * pi/2), quadrants counted from zero.
+  // Computes sin(x + quadrant * pi/2), with quadrants from 0 on.
   Value Sine(Value x, int quadrant) {
     const Value shifted = Fma(x, F(2 / kPi), F(kRound32));
     const Value n = Sub(shifted, F(kRound32));
@@ -114,7 +116,7 @@ class Functions : public Lanes {
     const Value square = Mul(r, r);
     const Value turn = AddI(Bits(shifted), I(quadrant));
     const Value odd = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, And(turn, I(1)), I(0));
-    // r + r r^2 P(r^2) or (1 - r^2/2) + r^2 r^2 P(r^2): one polynomial, whose coefficients are chosen.
+    // r + r r^2 P(r^2) or (1 - r^2/2) + r^2 r^2 P(r^2): the same polynomial with selected coefficients.
     llvm::SmallVector<Value> chosen;
     for (size_t i = 0; i < std::size(kSin); ++i) chosen.push_back(Select(odd, F(kCos[i]), F(kSin[i])));
     const Value lead = Select(odd, Fma(square, F(-0.5), F(1)), r);
@@ -123,7 +125,7 @@ class Functions : public Lanes {
     return FromBits(arith::XOrIOp::create(b_, Bits(result), sign));
   }
 
-  // In f64: 2^(y * log2 x); x is positive.
+  // x^y for positive x, computed in f64 as 2^(y * log2 x).
   Value Power(Value x, Value y) {
     const Value bits = Bits(Wide(x));
     const Value one = I64(int64_t{1023} << 52);
@@ -137,9 +139,9 @@ class Functions : public Lanes {
     return Narrow(Exp2(Clamp(Mul(Wide(y), log2), -300, 300), kShortExp2));
   }
 
-  // In f32: 2^23 log2(x) is high + low, of which `low` is what sums lose and small terms, and y times that is
-  // 2^19 k + f. `otherwise` is for vectors with a lane whose base is not in [2^-125, 2^127], or whose
-  // result may be denormal or infinite.
+  // x^y computed in f32 with tables: 2^23 log2(x) = high + low, where `low` contains rounding errors and
+  // small terms, and y times that is 2^19 k + f. `otherwise` computes vectors with a lane whose base is not
+  // in [2^-125, 2^127], or whose result may be denormal or infinite.
   Value PowerByTables(Value x, Value y, llvm::function_ref<Value()> otherwise) {
     const PowerTables& tables = PowerTables::Get();
     const Value above = SubI(Bits(x), I(PowerTables::kMin));
@@ -150,7 +152,7 @@ class Functions : public Lanes {
     const Value r = Fma(z, Entry(tables.inverse, interval), F(-1));
     const Value whole = Add(n, Entry(tables.log_high, interval));
 
-    // r (kFirst + kSecond r + ...): the first two terms as a sum and what it loses
+    // r (kFirst + kSecond r + ...): the first two terms as a rounded sum and its rounding error
     const Value first = F(PowerTables::kFirst), second = F(PowerTables::kSecond);
     const Value factor = Fma(r, second, first);
     const Value lost = Add(Fma(r, second, Sub(first, factor)), F(PowerTables::kFirstLow));
@@ -161,7 +163,7 @@ class Functions : public Lanes {
 
     const Value round = F(PowerTables::kRound), shifted = Fma(y, high, round);
     const Value f = Fma(y, low, Fma(y, high, Sub(round, shifted)));
-    const Value k = Bits(shifted);  // and bits that do not matter
+    const Value k = Bits(shifted);  // and irrelevant higher bits
     const Value power = FromBits(AddI(Bits(Entry(tables.power, k)), ShiftLeft(k, 19)));
     const Value more = Fma(f, Polynomial(f, PowerTables::kExp2), Entry(tables.power_low, k));
 
@@ -170,7 +172,7 @@ class Functions : public Lanes {
     return IfSeldom(Any(special), otherwise, [&] { return Fma(power, more, power); });
   }
 
-  // x / y with one divisor for all lanes: a product with its reciprocal, if that is a usual number.
+  // x / y if all lanes have the same divisor: multiplies by its reciprocal if that is neither tiny nor huge.
   Value Quotient(Value x, Value divisor) {
     const auto number = [&](double value) {
       return arith::ConstantOp::create(b_, b_.getFloatAttr(divisor.getType(), value)).getResult();
@@ -185,12 +187,12 @@ class Functions : public Lanes {
     return IfSeldom(unusual, [&] { return Div(x, lanes(divisor)); }, [&] { return Mul(x, lanes(inverse)); });
   }
 
-  Value Quotient(Value x, double divisor) {  // null: not usual
+  Value Quotient(Value x, double divisor) {  // null if the divisor is not usual
     const double size = std::fabs(divisor);
     return size >= 1 / kMaxDivisor && size <= kMaxDivisor ? Mul(x, F(1 / divisor)) : Value();
   }
 
-  // exact(lane) on each lane where `special` holds for one of them, else `usual`.
+  // Computes exact(lane) for each lane if `special` holds for some lane; otherwise `usual`.
   Value Unless(Value special, llvm::function_ref<Value()> usual, llvm::function_ref<Value(int64_t)> exact) {
     return IfSeldom(
         Any(special),
@@ -211,7 +213,8 @@ class Functions : public Lanes {
   Value NotPositive(Value x) { return Compare(arith::CmpFPredicate::ULE, x, F(0)); }
 
  private:
-  // The polynomial is 2^-kScale of e^r.
+  // e^x from the reduced argument r, if the result is neither denormal nor infinite. The polynomial evaluates
+  // 2^-kScale e^r.
   Value ExpOfUsual(Value r, Value shifted) {
     llvm::SmallVector<double> scaled;
     for (const double c : kExp) scaled.push_back(std::ldexp(static_cast<float>(c), -kScale));
@@ -228,7 +231,7 @@ class Functions : public Lanes {
     return Fma(power, more, power);
   }
 
-  // Of positive numbers, neither denormal nor infinite; `twos`: to be added to the exponent.
+  // log of positive numbers that are neither denormal nor infinite. `twos` is added to the exponent.
   Value LogOfUsual(Value x, Value twos) {
     const Value bits = Bits(x);
     const Value exponent = And(SubI(bits, I(0x3f2aaaab)), I(static_cast<int32_t>(0xff800000)));
@@ -239,7 +242,7 @@ class Functions : public Lanes {
     return Fma(n, F(0x1p-23 * kLn2High), Add(f, tail));
   }
 
-  // Infinities and NaN stay; 0 and what is below: -infinity and NaN.
+  // log of any number: infinity and NaN stay, 0 gives -infinity, and negative numbers give NaN.
   Value LogAnywhere(Value x) {
     const Value denormal = Less(x, F(0x1p-126));
     const Value scaled = Select(denormal, Mul(x, F(0x1p23)), x);
@@ -249,13 +252,14 @@ class Functions : public Lanes {
     return Select(Less(x, F(0)), F(NAN), Select(zero, F(-HUGE_VAL), positive));
   }
 
-  // Usual are finite numbers from 2^-125 on: half of them is not denormal. Asked once a vector.
+  // Computes `usual` if all lanes are finite and at least 2^-125, so that half of x is not denormal;
+  // otherwise `anywhere`.
   Value IfUsual(Value x, llvm::function_ref<Value()> usual, llvm::function_ref<Value()> anywhere) {
     return IfSeldom(Any(Above(SubI(Bits(x), I(0x01000000)), 0x7e7fffff)), anywhere, usual);
   }
 
-  // 2^n is two factors, for results from the least to the largest: adding kHalves leaves n and twice the bias
-  // of an exponent in the low bits.
+  // e^x of any number. 2^n is split into two factors, so that results from denormal to infinite are right.
+  // Adding kHalves leaves n plus twice the exponent's bias in the low bits.
   Value ExpAnywhere(Value x) {
     x = Clamp(x, -104, 89);
     const Value shifted = Fma(x, F(1 / kLn2), F(kHalves));
@@ -265,7 +269,7 @@ class Functions : public Lanes {
     return Mul(Mul(p, Exponent(half)), Exponent(SubI(power, half)));
   }
 
-  // x - n ln(2), of n times a power of two.
+  // Reduces the argument of exp: x - (n / unit) ln(2), with ln(2) in two parts.
   Value Reduced(Value x, Value n, double unit = 1) {
     return Fma(n, F(-kLn2Low / unit), Fma(n, F(-kLn2High / unit), x));
   }
@@ -294,7 +298,7 @@ Value SineOrLibm(Op op, Functions& lanes, int quadrant) {
       [&](int64_t lane) { return Op::create(lanes.builder(), lanes.Lane(x, lane)).getResult(); });
 }
 
-// Null: not one constant.
+// The constant that x is a splat of; null if it is none.
 mlir::FloatAttr SplatOf(Value x) {
   auto constant = x.getDefiningOp<arith::ConstantOp>();
   if (!constant) return {};
@@ -303,7 +307,7 @@ mlir::FloatAttr SplatOf(Value x) {
                : mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
 }
 
-// Null: has no such code.
+// Emits x^y as vector code or calls of libm; null if there is no code for this type.
 Value PowerOrLibm(math::PowFOp op, Functions& lanes, bool vector, bool tables) {
   const Value x = op.getLhs(), y = op.getRhs();
   const mlir::FloatAttr exponent = SplatOf(y);
@@ -323,7 +327,7 @@ Value PowerOrLibm(math::PowFOp op, Functions& lanes, bool vector, bool tables) {
   return IsFast(op) ? lanes.Exp(lanes.Mul(y, lanes.Log(x)), false, false) : anywhere();
 }
 
-// Null: the lanes have divisors of their own.
+// Emits x / y for a vector whose lanes have the same divisor; null if they differ.
 Value QuotientByOne(arith::DivFOp op, Functions& lanes) {
   if (const auto constant = SplatOf(op.getRhs()); constant && mlir::isa<mlir::VectorType>(op.getType()))
     return lanes.Quotient(op.getLhs(), constant.getValueAsDouble());

@@ -1,7 +1,6 @@
-// exp, log, tanh, erf, sin, cos, powf and quotients by one number on f32 as vector code that is right
-// everywhere: over the whole range, with infinities, NaN and denormal operands and results. Largest errors,
-// in units of the last place (tests/backends/vector_math_test.cc; bounds of what was seen on every seventh of
-// all operands):
+// Expands exp, log, tanh, erf, sin, cos, powf and quotients by one divisor on f32 to vector code. The code is
+// correct over the whole range, with infinities, NaN, and denormal operands and results. The largest errors
+// in units of the last place are those seen over every seventh operand (tests/backends/vector_math_test.cc):
 //
 //                   accurate   fast
 //   exp             0.9        2.5                             f32, 2^n times a polynomial
@@ -16,30 +15,30 @@
 //   rsqrt           1.5        1.5                             from a guess by bits
 //   x / y           1.5        1.5; one y for all lanes        a product with 1 / y
 //
-// A sigmoid has no operation of its own: 1 / (1 + exp(-x)) as a body is right to 2.5 units, 4 fast, over the
-// whole range, with NaN, infinities and denormals (tests/backends/sigmoid_test.cc); below -88.73, where
-// exp(-x) is infinite, it is 0, and the right result is less than 2^-127. Functions of f64 are libm's.
+// A sigmoid is no operation: a body 1 / (1 + exp(-x)) has an error of 2.5 units (4 with fast-math) over the
+// whole range, with NaN, infinities and denormals (tests/backends/sigmoid_test.cc). Below -88.73, exp(-x) is
+// infinite and the result 0, while the exact one is less than 2^-127. Functions of f64 call libm.
 //
-// log and rsqrt of vectors whose lanes all are finite and at least 2^-125 take no care of others. exp of
-// vectors without a lane beyond 44 adds to the exponent; others, for whose lanes the result may be denormal
-// or infinite, multiply twice. The reciprocal is taken of divisors from 2^-100 to 2^100. Accurate sin and cos
-// of vectors with a lane beyond 10^5, and powf of those with a base or an exponent that is not a positive or
-// a finite number, call libm for each lane; powf by tables leaves vectors with a base or a result next to
-// denormal or infinite to the way in f64. Powers of 2 and 3 are products everywhere. Fast is what
-// `fastmath<afn>` on the operation asks for: annotate-block key="fast-math" value=1 puts it on all operations
-// of a block, and the trace keeps it.
+// Common operands take a fast path. log and rsqrt of a vector whose lanes are all finite and at least 2^-125
+// ignore other cases. exp of a vector without a lane beyond 44 adds to the exponent; otherwise the result may
+// be denormal or infinite, and it multiplies twice. Quotients use the reciprocal of divisors from 2^-100 to
+// 2^100. Accurate sin and cos of a vector with a lane beyond 10^5 call libm for each lane. So does powf of a
+// vector with a base that is not positive or an operand that is not finite. powf by tables uses the f64 path
+// if a base or result is close to denormal or infinite. Powers 2 and 3 are products. The column "fast"
+// applies to operations with `fastmath<afn>`: annotate-block key="fast-math" value=1 sets it on all
+// operations of a block, and the trace keeps it.
 #pragma once
 
 #include "mlir/IR/Operation.h"
 
 namespace kiln {
 
-// Replaces the operation by such code, if this file has some for it and for its type: f32, and for those that
-// have a way through libm vectors alone. The machine must fuse multiplication and addition; with `avx512`
-// exp and powf of eight lanes and more read tables in registers.
+// Replaces the operation by vector code if this file has some for its type: f32, and only vectors for
+// functions that fall back to libm. Returns false otherwise. The machine must have fused multiply-add. With
+// `avx512`, exp and powf of eight lanes or more read tables in registers.
 bool ExpandVectorMath(mlir::Operation* op, bool avx512);
 
-// Whether `fastmath<afn>` is on it.
+// True if the operation has `fastmath<afn>`.
 bool IsFast(mlir::Operation* op);
 
 }  // namespace kiln

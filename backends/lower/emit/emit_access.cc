@@ -1,4 +1,4 @@
-// Loads and stores: scalars, contiguous vectors, lanes apart, with and without masks.
+// Emits loads and stores: scalars, contiguous vectors and scattered lanes, with and without masks.
 #include <algorithm>
 
 #include "backends/lower/emit/emit.h"
@@ -60,7 +60,8 @@ mlir::Value Emitter::ToMemory(Value value, DType type) {
   return mlir::arith::ExtUIOp::create(b_, loc_, Like(value.getType(), b_.getI8Type()), value);
 }
 
-// `otherwise` is what lanes outside of the mask receive; null: anything that no operation traps on.
+// `otherwise` is the value of lanes outside of the mask. If it is null, these lanes get some value on which
+// no operation traps.
 mlir::Value Emitter::Load(Id buffer, const IndexSum& address, Value mask, Value otherwise) {
   const IndexValue at = Swizzle(buffer, Eval(address));
   const DType type = p_.buffers[buffer].dtype;
@@ -118,8 +119,8 @@ mlir::Value Emitter::Load(Id buffer, const IndexSum& address, Value mask, Value 
   return result;
 }
 
-// Computed indices are brought into their dimensions. What the address needs of them is made behind them, in
-// a level of their own.
+// Clamps computed indices to their dimensions. A new level after them holds the parts of the address that
+// depend on them.
 mlir::Value Emitter::Gather(Id id, Value mask) {
   const Expr& e = p_.exprs[id];
   const std::vector<Id> index = p_.GatherIndex(e);
@@ -192,8 +193,8 @@ void Emitter::Store(Id buffer, const IndexSum& address, Value value, Value mask)
   }
 }
 
-// Past the caches, if the block says so: whole vectors of a result, where they are aligned. What callers have
-// not promised of their pointers is asked.
+// Stores a vector. If the block has the annotation stream, whole aligned vectors of a result bypass the
+// caches; the code tests the alignment of pointers for which callers promised none.
 void Emitter::StoreVector(Id buffer, const IndexValue& at, Value stored) {
   const int64_t whole = options_.vector_bytes, size = SizeOf(p_.buffers[buffer].dtype);
   const Value memory = buffers_[buffer], index = Scalar(at.Uniform());
@@ -219,7 +220,7 @@ void Emitter::StoreVector(Id buffer, const IndexValue& at, Value stored) {
   store(false);
 }
 
-// Buffers begin where cache lines do.
+// True if the index is a multiple of `elements`; buffers are aligned to cache lines.
 bool Emitter::IsAligned(const IndexValue& at, int64_t elements) const {
   const auto divides = [&](const auto& term) { return term.second % elements == 0; };
   return at.constant % elements == 0 && std::all_of(at.terms.begin(), at.terms.end(), divides);
@@ -230,8 +231,8 @@ void Emitter::Fence() {
   has_streamed_ = false;
 }
 
-// What was loaded from inputs and constants stays known inside;
-// the rest may be stored to by another iteration.
+// Saves what is known before a region. Inside a loop, only loads from inputs and constants remain known,
+// because another iteration may store to other buffers.
 Emitter::Saved Emitter::EnterRegion(bool loop) {
   Saved saved{loads_, exprs_};
   if (!loop) return saved;
@@ -244,7 +245,7 @@ Emitter::Saved Emitter::EnterRegion(bool loop) {
 }
 
 void Emitter::LeaveRegion(Saved saved) {
-  // Stores inside may have changed what was known before.
+  // Forgets values that stores inside the region may have changed.
   for (auto load = saved.loads.begin(); load != saved.loads.end();) {
     const auto inside = loads_.find(load->first);
     const bool kept = inside != loads_.end() && inside->second == load->second;

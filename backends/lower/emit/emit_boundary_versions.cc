@@ -1,9 +1,9 @@
-// Versions for the edges of what is skipped: terms that are zero (BlockPlan::droppable) are not there, instead of
-// being tested for each element.
+// Emits a version of the code for each boundary position, so that zero terms (BlockPlan::droppable) are left out
+// there instead of being tested for each element.
 //
 //   if (0 <= b && b + 13 < 14) { 14 columns } else if (b == -1) { columns 1 .. 13 } else { columns 0 .. 12 }
 //
-// where b is what is decided so far, such as the tap of a window.
+// b is the part of the index that is known at this point, such as the tap of a window.
 #include <numeric>
 
 #include "absl/algorithm/container.h"
@@ -15,17 +15,17 @@
 namespace kiln {
 namespace {
 
-constexpr int kMaxEdges = 4;     // values of one condition
-constexpr int kMaxVersions = 9;  // of all of them
+constexpr int kMaxEdges = 4;     // boundary values of one condition
+constexpr int kMaxVersions = 9;  // of all conditions together
 
 }  // namespace
 
-// Whether the condition holds for the whole rest.
+// True if the condition holds for every value of the remaining part.
 bool Emitter::Holds(int condition, int64_t bound, const Interval& rest) const {
   return bound + rest.min >= 0 && bound + rest.max < plan_.conditions[condition].extent;
 }
 
-// The value of a condition, or of its bound part, at the edge that the code is for.
+// The value of a condition, or of its known part, with the boundary value that this version assumes.
 IndexValue Emitter::Assumed(int condition, IndexValue value) const {
   const auto edge = assumed_.find(condition);
   if (edge == assumed_.end()) return value;
@@ -34,13 +34,14 @@ IndexValue Emitter::Assumed(int condition, IndexValue value) const {
   return value;
 }
 
-// Whether the condition only leaves out terms of sums.
+// True if the condition only skips zero terms of sums.
 bool Emitter::Drops(const std::vector<Id>& blocks, int condition) const {
   return absl::c_any_of(
       blocks, [&](Id block) { return absl::c_linear_search(plan_.blocks.at(block).droppable, condition); });
 }
 
-// None where versions are not worth it: conditions that do more than leave out terms, or too many edges.
+// Returns nothing if versions do not pay: for conditions that guard more than zero terms, or with too many
+// boundary values.
 std::vector<BoundaryVersions> Emitter::VersionsOf(const std::vector<Id>& blocks,
                                                   const std::vector<int>& conditions) {
   std::vector<BoundaryVersions> all;
@@ -64,7 +65,7 @@ std::vector<BoundaryVersions> Emitter::VersionsOf(const std::vector<Id>& blocks,
   return versions <= kMaxVersions ? all : std::vector<BoundaryVersions>();
 }
 
-// The children of the loop, in a version for each combination of edges.
+// Emits the children of the loop once for each combination of boundary values.
 void Emitter::EmitBoundaryVersions(Id loop, absl::Span<const BoundaryVersions> edges) {
   if (edges.empty()) return EmitChildren(loop);
   const BoundaryVersions& of = edges.front();

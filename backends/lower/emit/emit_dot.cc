@@ -15,10 +15,11 @@
 namespace kiln {
 namespace {
 
-// C[j] += A[0] * B[j, 0] + A[1] * B[j, 1] + ..: sums, the same parts of A for each, the parts of B.
+// Computes C[j] += A[0] * B[j, 0] + A[1] * B[j, 1] + ... Operands: the accumulators, the elements of A
+// repeated for each j, the elements of B.
 struct DotInstruction {
   const char *intrinsic, *feature, *llvm;
-  bool moves_a = false;  // to unsigned bytes, by 128
+  bool moves_a = false;  // adds 128 to the bytes of A to make them unsigned
 };
 
 constexpr DotInstruction kDots[] = {
@@ -77,7 +78,7 @@ bool DotCall::FindFactors() {
   return a_ != kNone && b_ != kNone;
 }
 
-// Whether guards decide for the call as a whole.
+// True if every guard of the block has one answer for the whole call. Sets runs_ to their conjunction.
 bool DotCall::TestGuards() {
   bool whole = true;
   for (const int condition : e_.plan_.blocks.at(block_).guards) {
@@ -89,7 +90,7 @@ bool DotCall::TestGuards() {
   return whole;
 }
 
-// Whether elements lie as the instruction wants them.
+// True if the operands have the layout that the instruction requires. Sets their addresses.
 bool DotCall::FindAddresses() {
   const BlockPlan& plan = e_.plan_.blocks.at(block_);
   if (!At(plan.addresses.at(a_), 0).uniform()) std::swap(a_, b_);
@@ -105,7 +106,7 @@ IndexValue DotCall::At(const IndexSum& address, int64_t product) {
   return e_.Eval(address);
 }
 
-// Whether what the products of a sum read lies next to each other.
+// True if the elements that a load reads for the products of one sum are neighbors in memory.
 bool DotCall::AreNeighbours(Id load) {
   const IndexSum& address = e_.plan_.blocks.at(block_).addresses.at(load);
   for (int64_t k = 1; k < products_; ++k) {
@@ -133,7 +134,7 @@ void DotCall::EmitSums(const char* instruction, bool moves_a) {
         .getResult(0);
   };
   if (!moves_a) return e_.Store(result, dest, dots(before, left), Value());
-  // (a + 128) b - 128 b; the second is the same for all rows
+  // Computes (a + 128) b - 128 b, whose second product is the same for all rows.
   const Value moved = e_.Splat(b.getI8IntegerAttr(-128), Parts(sums_ * products_));
   const Value none = e_.Splat(b.getI32IntegerAttr(0), sum);
   const Value sums = dots(before, mlir::arith::XOrIOp::create(b, e_.loc_, left, moved));
@@ -169,7 +170,7 @@ mlir::Value DotCall::PackedB() {
   return packed;
 }
 
-// bf16 is i16 everywhere but here.
+// The vector as the instruction's operand: bf16 elements, which are i16 elsewhere, become bf16.
 mlir::Value DotCall::AsOperand(Value value) {
   const mlir::VectorType all = Parts(sums_ * products_);
   if (!all.getElementType().isBF16()) return value;

@@ -1,5 +1,5 @@
-// Calls of intrinsics as dot products of neighbours (VNNI, bf16, f16, SDOT): one instruction for the loops of
-// a description (lang/intrinsics/). A friend of the Emitter, which makes one for each call.
+// Emits a call of an intrinsic as one machine instruction that computes dot products of neighboring elements
+// (VNNI, bf16, f16, SDOT; lang/intrinsics/). The Emitter creates one object for each call.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ class DotCall {
   // `outer`: the outermost loop of the description, over the products of a sum.
   DotCall(Emitter& emitter, Id outer) : e_(emitter), outer_(outer) {}
 
-  // False if the machine has no such instruction, or if elements do not lie as it wants them. The caller emits
-  // the description then.
+  // Returns false if the machine lacks the instruction, or if the operands do not have the layout that it
+  // requires. The caller then emits the loops of the intrinsic's description.
   bool Emit(const std::string& intrinsic);
 
  private:
@@ -35,10 +35,10 @@ class DotCall {
   Emitter& e_;
   const Id outer_;
   Id inner_ = kNone, block_ = kNone;
-  Id a_ = kNone, b_ = kNone;  // loads: the same elements of A for each sum, others of B
+  Id a_ = kNone, b_ = kNone;  // loads: A's are the same for each sum, B's differ
   int64_t products_ = 0, sums_ = 0;
   IndexValue at_a_, at_b_;
-  Value runs_;  // null, or whether all of the call is inside of what its guards allow
+  Value runs_;  // whether the guards allow the call; null: always
 };
 
 }  // namespace kiln

@@ -1,4 +1,5 @@
-// Expressions of block bodies: scalars, or vectors with a lane for each iteration of the vectorized loop.
+// Emits the expressions of block bodies: scalars, or vectors with a lane for each iteration of the vectorized
+// loop.
 #include <cstring>
 
 #include "backends/lower/emit/emit.h"
@@ -82,7 +83,7 @@ mlir::Value Emitter::EmitExpr(Id id, Value mask) {
       Value operands[3];
       for (size_t i = 0; i < e.Operands().size(); ++i) operands[i] = EmitExpr(e.Operands()[i], mask);
       auto& [a, b, c] = operands;
-      if (mask && IsVector(mask) && DividesIntegers(e)) {  // lanes that do not exist read zeros
+      if (mask && IsVector(mask) && DividesIntegers(e)) {  // lanes without an instance read zeros
         b = mlir::arith::SelectOp::create(b_, loc_, mask, AsVector(b), AsVector(Constant(e.dtype, 1)));
       }
       result = Marked(Apply(e, a, b, c));
@@ -160,7 +161,7 @@ mlir::Value Emitter::EmitCombine(Id id, const Values& left, const Values& right,
     }
   }
   if (!IsFloat(e.dtype) || (e.op != Op::kMax && e.op != Op::kMin)) return Marked(Apply(e, a, b, c));
-  // Which zero is greater is left open, and whether what was combined so far is NaN need not be asked.
+  // nsz leaves open which zero is greater. The accumulator is the second operand, so its NaN needs no test.
   const Value extreme = Apply(e, b, a, c);
   extreme.getDefiningOp()->setAttr(
       "fastmath", mlir::arith::FastMathFlagsAttr::get(b_.getContext(), mlir::arith::FastMathFlags::nsz));
@@ -183,7 +184,7 @@ mlir::Value Emitter::Contracted(Value result) {
   return result;
 }
 
-// Halves, then halves of halves, as long as vectors remain; the rest lane by lane.
+// Combines halves, then halves of halves, as long as vectors remain; then lane by lane.
 mlir::Value Emitter::Reduce(const Monoid& monoid, Values& lifts, Value mask) {
   const auto identity = p_.List(monoid.identity), combine = p_.List(monoid.combine);
   for (size_t r = 0; r < lifts.size(); ++r) {

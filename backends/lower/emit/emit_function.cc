@@ -1,4 +1,4 @@
-// Functions: parameters, temporaries, constants.
+// Emits functions: parameters, temporaries, constants.
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/passes/outline_parallel.h"
 #include "backends/lower/emit/emit.h"
@@ -31,7 +31,7 @@ void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& param
   b_.setInsertionPointToEnd(module_.getBody());
   llvm::SmallVector<mlir::Type> types;
   for (const Id id : parameters) {
-    // A parameter that no block uses still has a shape.
+    // A parameter that no block uses still needs a shape.
     const int64_t elements = plan_.buffers[id].used ? plan_.buffers[id].elements : ElementsOf(p_, id);
     types.push_back(mlir::MemRefType::get({elements}, MemoryType(b_, p_.buffers[id].dtype)));
   }
@@ -65,7 +65,7 @@ mlir::Value Emitter::Status() {
   return mlir::arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(0));
 }
 
-// The temporaries and constants that these blocks use.
+// Declares the temporaries and constants that these blocks use.
 void Emitter::DeclareBuffers(const std::vector<Id>& blocks) {
   std::vector<bool> used(p_.buffers.size(), false);
   for (const Id block : blocks) {

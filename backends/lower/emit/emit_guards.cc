@@ -1,4 +1,4 @@
-// Conditions: decided where the loops they depend on allow it, once for a whole tile where possible.
+// Emits conditions as far outside as their loops allow, once for a whole tile if possible.
 #include <algorithm>
 #include <numeric>
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace arith = mlir::arith;
 
-// The split of a sum that is a multiple of the loop as it is; end() if there is none.
+// The term of a sum that is a positive multiple of the loop variable; end() if there is none.
 auto MultipleOf(const IndexSum& sum, Id loop) {
   return std::find_if(sum.splits.begin(), sum.splits.end(), [&](const IndexSplit& s) {
     return s.source == Source::Loop(loop) && s.lower == 1 && s.extent == 0 && s.scale > 0;
@@ -30,7 +30,7 @@ mlir::Value Emitter::And(Value a, Value b) {
   return arith::AndIOp::create(b_, loc_, a, b);
 }
 
-// Null where it is known to hold.
+// The test 0 <= value + least and value + most < extent; null if it is known to hold.
 mlir::Value Emitter::InRange(const IndexValue& value, int64_t extent, int64_t least, int64_t most) {
   const Interval range = RangeOf(value);
   const bool below = range.min + least < 0, above = range.max + most >= extent;
@@ -73,7 +73,7 @@ Emitter::Test Emitter::TestOf(int condition) {
     apart.terms.clear();
     return RangeOf(apart);
   }();
-  // No lane passes where even the nearest one fails.
+  // If this test fails, no lane passes: it tests the lanes that are nearest to the two bounds.
   test.any = InRange(base, c.extent - least_most.min + least_most.max, least_most.max, least_most.max);
   const bool narrow =
       std::max(-range.min, std::max(range.max, c.extent)) < INT32_MAX && value.vectors.empty();
@@ -93,11 +93,11 @@ Emitter::Test Emitter::TestOf(int condition) {
   return test;
 }
 
-// The undecided conditions of these blocks.
+// The conditions of these blocks that are not decided yet.
 std::vector<int> Emitter::OpenConditions(const std::vector<Id>& blocks) const {
   std::vector<int> open;
   const auto add = [&](const std::vector<int>& conditions) {
-    // Where one fails, the others do not matter.
+    // If one condition of a block fails, its other conditions do not matter.
     for (const int c : conditions) {
       if (known_[c] == false) return;
     }
@@ -121,7 +121,7 @@ bool Emitter::GuardsAll(int condition, const std::vector<Id>& blocks) const {
   });
 }
 
-// The part of a condition's value over loops that are not bound yet; the rest goes to `bound`.
+// The part of a condition's value over loops that are not bound yet. The other part goes to `bound`.
 IndexSum Emitter::UnboundPart(int condition, IndexSum* bound) const {
   const IndexSum& value = plan_.conditions[condition].value;
   const auto is_bound = [&](auto& self, const IndexSum& sum) -> bool {
@@ -138,11 +138,11 @@ IndexSum Emitter::UnboundPart(int condition, IndexSum* bound) const {
   return unbound;
 }
 
-// Whether 0 <= bound + rest < extent has one answer for all values of the rest, whatever the bound part is:
-// tiles of four end where 56 does.
+// True if 0 <= bound + rest < extent has the same answer for all values of `rest`, for every value of
+// `bound`. This is so, for example, for tiles of 4 that end exactly at the bound 56.
 bool Emitter::HoldsAlike(const IndexSum& bound, const Interval& rest, int64_t extent) const {
   const Interval range = Bounds(bound, Extents(p_));
-  int64_t step = 0;  // the values of the bound part are this far apart
+  int64_t step = 0;  // distance between values of the bound part
   for (const IndexSplit& split : bound.splits) step = std::gcd(step, split.scale);
   const auto some_cross = [&](int64_t limit) {  // bound + rest.min < limit <= bound + rest.max
     int64_t first = std::max(range.min, limit - rest.max);
@@ -158,15 +158,15 @@ bool Emitter::HoldsAlike(int condition) const {
   return HoldsAlike(bound, rest, plan_.conditions[condition].extent);
 }
 
-// Whether it holds for all that is not bound yet.
+// The test that a condition holds for every value of its unbound part; null if it is known to hold.
 mlir::Value Emitter::HoldsForAll(int condition) {
   IndexSum bound;
   const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
   return InRange(Assumed(condition, Eval(bound)), plan_.conditions[condition].extent, rest.min, rest.max);
 }
 
-// Whether the condition holds throughout what is not bound yet for less than half of what may be bound. A
-// version for that is rarely taken, and iterations that are written out know more, each of its own part.
+// True if less than half of the values of the bound part make the condition hold for the whole unbound part.
+// A version for them is rarely taken, and unrolled iterations decide more, each for its own part.
 bool Emitter::SeldomHolds(int condition) const {
   IndexSum bound;
   const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
@@ -176,7 +176,7 @@ bool Emitter::SeldomHolds(int condition) const {
   return 2 * (last - first + 1) < range.max - range.min + 1;
 }
 
-// Whether a smaller upper bound of the loop decides the condition for everything below it.
+// True if a smaller upper bound of the loop decides the condition for everything below it.
 bool Emitter::TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const {
   if (!GuardsAll(condition, blocks)) return false;
   IndexSum bound;
@@ -189,7 +189,8 @@ bool Emitter::TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks
   return HoldsAlike(bound, Bounds(rest, Extents(p_)), plan_.conditions[condition].extent);
 }
 
-// Null: as it is. The loop is not bound yet.
+// The reduced upper bound of a loop that is not bound yet; null if it need not change. Adds to `established`
+// the conditions that it guarantees.
 mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
   const std::vector<Id> blocks = BlocksBelow(p_, loop);
   Value upper;
@@ -204,7 +205,8 @@ mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
     const bool exact = TrimsExactly(condition, loop, blocks);
     unbound.splits.erase(mine);
     const int64_t least = Bounds(unbound, Extents(p_)).min;
-    // value < extent  <=>  loop < ceil((extent - bound - least) / scale), if the rest is at its least.
+    // value < extent  <=>  loop < ceil((extent - bound - least) / scale), if the unbound part has its
+    // smallest value.
     IndexValue room = IndexValue::Constant(plan_.conditions[condition].extent - least + scale - 1);
     const IndexValue above = Eval(bound);
     if (!above.uniform()) continue;
@@ -218,13 +220,13 @@ mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
     }
     if (exact) established.push_back(condition);
   }
-  // LLVM hoists loads out of loops that run at least once, and does not see it through products.
+  // LLVM hoists loads only out of loops that run at least once, and cannot derive that from a product.
   if (upper && runs) upper = arith::MaxSIOp::create(b_, loc_, upper, ConstantIndex(1));
   return upper;
 }
 
-// Whether the version for complete tiles belongs to a loop further in, which has conditions of its own and
-// all users of the candidates below it.
+// True if an inner loop should emit the version for complete tiles instead: it has conditions of its own and
+// contains all blocks that use the candidates.
 bool Emitter::Postponed(Id loop, const std::vector<int>& candidates) const {
   const std::vector<Id> all = BlocksBelow(p_, loop);
   std::vector<Id> users;

@@ -1,4 +1,4 @@
-// Indices: sums evaluated where code is emitted, their digits, and the SSA values they become.
+// Evaluates indices during emission: sums, their digits (quotients and remainders), and their SSA values.
 #include <algorithm>
 
 #include "backends/lower/emit/emit.h"
@@ -30,7 +30,7 @@ IndexValue ConstantDigit(const IndexValue& value, int64_t lower, int64_t extent)
 
 }  // namespace
 
-// Makes a value in the body of a level, ahead of what is there, once.
+// Emits a value once, at the beginning of a level's body, after the values that were hoisted there before.
 mlir::Value Emitter::Hoist(int level, std::vector<int64_t> key, llvm::function_ref<Value()> make) {
   Level& at = levels_[level];
   const auto known = at.made.find(key);
@@ -126,9 +126,9 @@ IndexValue Emitter::Digit(const IndexValue& value, int64_t lower, int64_t extent
   return result;
 }
 
-// The digit from a part of the terms, where the others do not change it.
+// Computes a digit from a part of the terms if the other terms do not change it; otherwise nullopt.
 std::optional<IndexValue> Emitter::DigitOfLess(const IndexValue& value, int64_t lower, int64_t extent) {
-  // What is a multiple of `lower` divides apart from the rest, if the rest is a remainder.
+  // Terms that are multiples of `lower` can be divided separately if the others stay in 0 .. lower - 1.
   IndexValue multiple, rest;
   multiple.constant = FloorDiv(value.constant, lower);
   rest.constant = value.constant - multiple.constant * lower;
@@ -145,7 +145,7 @@ std::optional<IndexValue> Emitter::DigitOfLess(const IndexValue& value, int64_t 
   const bool apart = rest_range.min >= 0 && rest_range.max < lower;
   if (apart && extent == 0) return multiple;
   if (apart && lower > 1) return Digit(multiple, 1, extent);
-  // What is a multiple of all that the remainder is taken of has none.
+  // Terms that are multiples of lower * extent do not change the remainder.
   if (extent == 0) return std::nullopt;
   IndexValue less = value;
   less.constant = DigitOf(value.constant, 1, lower * extent);
@@ -154,7 +154,8 @@ std::optional<IndexValue> Emitter::DigitOfLess(const IndexValue& value, int64_t 
   return Digit(less, lower, extent);
 }
 
-// Of a value that is the same for all lanes: divided in the body of the innermost loop that it depends on.
+// The digit of a value that is equal in all lanes. The division is hoisted to the body of the innermost loop
+// that the value depends on.
 IndexValue Emitter::DigitAhead(const IndexValue& value, int64_t lower, int64_t extent, Interval range) {
   int level = 0;
   for (const auto& [atom, coefficient] : value.terms) level = std::max(level, atoms_[atom].level);
@@ -174,8 +175,8 @@ IndexValue Emitter::DigitAhead(const IndexValue& value, int64_t lower, int64_t e
   return IndexValue::OfAtom(AddAtom(digit, level, range));
 }
 
-// Outer terms first, each sum in the body of the innermost loop it depends on; the constant last, where
-// addressing modes pick it up.
+// Emits a sum with outer terms first, each partial sum in the body of the innermost loop it depends on. The
+// constant comes last, so that an addressing mode can absorb it.
 mlir::Value Emitter::Scalar(const IndexValue& value) {
   KILN_CHECK(value.uniform(), "an index that differs between lanes");
   auto terms = value.terms;

@@ -1,4 +1,4 @@
-// The tree: loops that run, loops that are written out, lanes, and the instances of blocks.
+// Emits the tree: loops that run, unrolled loops, vector lanes, and the instances of blocks.
 #include <algorithm>
 #include <bit>
 
@@ -23,9 +23,10 @@
 namespace kiln {
 namespace {
 
-constexpr int kMaxVersions = 3;  // of one nest inside each other
+constexpr int kMaxVersions = 3;  // how deep versions of nests may nest
 
-// Lanes that a reduction combines into more than one element: neither one after the other nor across.
+// True if the vectorized loop reduces into more than one element; such lanes can be combined neither in order
+// nor by a tree.
 bool ReducesToSeveral(const Program& p, Id loop) {
   const std::vector<Id> blocks = BlocksBelow(p, loop);
   return std::any_of(blocks.begin(), blocks.end(), [&](Id block) {
@@ -34,9 +35,9 @@ bool ReducesToSeveral(const Program& p, Id loop) {
   });
 }
 
-// How many lanes are emitted at once: all that whole vectors hold, or a vector. LLVM takes neither 24 floats
-// nor 14 apart into registers, and keeps sums of them in memory. Lanes that reduce into one element stay
-// together.
+// How many lanes to emit at once: all lanes, if they fill a power of two of vectors, otherwise one vector.
+// LLVM keeps neither 24 floats nor 14 strided ones in registers, but spills their sums. Lanes that reduce
+// into one element stay together.
 int64_t LanesAtOnce(const Program& p, Id loop, int64_t vector_bytes) {
   const int64_t lanes = p.loop(loop).extent.Known();
   const std::vector<Id> blocks = BlocksBelow(p, loop);
@@ -58,7 +59,8 @@ void Emitter::EmitChildren(Id node) {
   }
 }
 
-// The one block of a nest below all of its reduction loops, if it is a reduction without initialization.
+// The only block of a nest inside all of its reduction loops, if it is a reduction without initialization;
+// else kNone.
 Id Emitter::StartsIn(Id nest) const {
   if (starts_.has_value()) return kNone;
   const std::vector<Id> blocks = p_.IsBlock(nest) ? std::vector<Id>{nest} : BlocksBelow(p_, nest);
@@ -71,7 +73,7 @@ Id Emitter::StartsIn(Id nest) const {
   return block.monoid != kNone && !block.accumulates && below ? blocks[0] : kNone;
 }
 
-// if (the reduction loops are at 0) { store } else { combine }
+// Emits: if (the reduction loops are at 0) { store } else { combine }
 void Emitter::EmitStart(Id nest, Id block) {
   Value first;
   starts_ = true;
@@ -132,7 +134,7 @@ void Emitter::EmitLoop(Id loop) {
   loops_.erase(loop);
 }
 
-// As instructions of the machine, if it has them.
+// Emits a call of an intrinsic as machine instructions. Returns false if the machine has none for it.
 bool Emitter::EmitCall(Id outer) {
   const auto call = calls_.find(outer);
   if (call == calls_.end()) return false;
@@ -140,7 +142,7 @@ bool Emitter::EmitCall(Id outer) {
   return DotCall(*this, outer).Emit(call->second) || TileCall(*this, outer).Emit(call->second);
 }
 
-// Whether an unrolled loop need not be written out here: incomplete tiles are short as loops.
+// True if an unrolled loop may stay a loop here: for incomplete tiles that is shorter.
 bool Emitter::RunsInstead(Id loop) const {
   return in_remainder_ && lanes_ == 0 && !IndexesRegisters(p_, plan_, registers_, loop);
 }
@@ -163,7 +165,8 @@ void Emitter::EmitSerial(Id loop) {
   Saved saved = EnterRegion(true);
   for (const int condition : established) known_[condition] = true;
   for (int64_t step = 0; step < steps; ++step) {
-    // A multiple of the steps, and known to be one: what divides them needs no remainder.
+    // The index is visibly a multiple of `steps` plus `step`, so that a remainder by a divisor of `steps`
+    // vanishes.
     loops_[loop] = IndexValue::Constant(step);
     loops_[loop].Add(IndexValue::OfAtom(atom), steps);
     EmitBody(loop);
@@ -192,7 +195,8 @@ Emitter::Deciding Emitter::DecidingIn(Id loop, const std::vector<Id>& blocks) co
   return deciding;
 }
 
-// Makes what the conditions decide known. Returns whether all hold: null if that is known already.
+// Marks these conditions as known below the test that it returns: the test that all of them hold. Null if no
+// test is needed.
 mlir::Value Emitter::Establish(const std::vector<int>& exact) {
   Value passes;
   for (const int condition : exact) {
@@ -207,7 +211,8 @@ mlir::Value Emitter::Establish(const std::vector<int>& exact) {
   return passes;
 }
 
-// if (the tile is complete) { children without conditions } else { children with conditions }
+// Emits two versions of the children:
+//   if (the tile is complete) { children without conditions } else { children with conditions }
 void Emitter::EmitEither(Id loop, Value complete, const std::vector<int>& versioned) {
   const bool decided = versioned.size() == 1 && HoldsAlike(versioned[0]);
   auto either = mlir::scf::IfOp::create(b_, loc_, complete, /*withElseRegion=*/true);
@@ -225,8 +230,8 @@ void Emitter::EmitEither(Id loop, Value complete, const std::vector<int>& versio
   }
 }
 
-// The children of a loop that has a value, behind the conditions that this value decides:
-//   if (exact conditions of everything below) { a version for complete tiles, one for edges or for others }
+// Emits the children of a loop whose variable has a value, behind the conditions that this value decides:
+//   if (exact conditions hold) { a version for complete tiles; others for boundaries or incomplete tiles }
 void Emitter::EmitBody(Id loop) {
   const std::vector<Id> blocks = BlocksBelow(p_, loop);
   const auto [exact, versioned, by_loop] = DecidingIn(loop, blocks);
@@ -310,7 +315,7 @@ void Emitter::EmitInstance(Id id, Value mask) {
     }
     exprs_.clear();
     for (mlir::Operation* product : products) {
-      if (product->use_empty()) product->erase();  // became a multiply-add
+      if (product->use_empty()) product->erase();  // replaced by a multiply-add
     }
     values = std::move(after);
   }

@@ -1,5 +1,4 @@
-// One operation of an expression on values that are there:
-// the table from Op to arith, math and vector operations.
+// Emits one operation of an expression: the table from Op to arith, math and vector operations.
 #include "backends/lower/emit/emit.h"
 #include "lang/base/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -92,7 +91,7 @@ mlir::Value Emitter::Cast(Value a, DType from, DType to, bool as_unsigned) {
   const bool from_unsigned = as_unsigned || ReadsUnsigned(from);
   if (IsFloat(from) && IsFloat(to)) {
     const int64_t narrow = SizeOf(from), wide = SizeOf(to);
-    if (narrow == wide) {  // f16 and bf16
+    if (narrow == wide) {  // between f16 and bf16
       const Value middle = arith::ExtFOp::create(b_, loc_, WithElement(a, b_.getF32Type()), a);
       return arith::TruncFOp::create(b_, loc_, type, middle);
     }
@@ -121,7 +120,7 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
     if (b) b = AsVector(b);
     if (c) c = AsVector(c);
   }
-  // The type operated on; a comparison's and a cast's own dtype is that of the result.
+  // The type of the operands. For comparisons and casts it differs from the type of the result.
   const DType operands = IsComparison(e.op) || e.op == Op::kCast || e.op == Op::kCastUnsigned
                              ? p_.exprs[e.operand(0)].dtype
                              : e.dtype;
@@ -134,8 +133,8 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
     return is_vector(a) ? AsVector(Constant(e.dtype, value)) : Constant(e.dtype, value);
   };
   const auto floor_or_ceil = [&](bool ceil) {
-    // The quotient rounds to zero; it is off by one where there is a remainder and the signs, if there are
-    // any, say so.
+    // The quotient rounds to zero. It is off by one if there is a remainder and, for signed types, the signs
+    // require it.
     const auto either = [&]<typename S, typename U>(std::type_identity<S>, std::type_identity<U>) -> Value {
       return u ? U::create(b_, loc_, a, b).getResult() : S::create(b_, loc_, a, b).getResult();
     };

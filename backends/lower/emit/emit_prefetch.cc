@@ -13,9 +13,9 @@ namespace kiln {
 namespace {
 
 constexpr int64_t kMaxAhead = 16 << 10, kLine = 64;  // bytes
-constexpr int64_t kMaxLines = 64;                    // of a panel, before a tile
+constexpr int64_t kMaxLines = 64;                    // of a panel, before one tile
 
-// Whether a nest has a loop that is neither written out nor lanes.
+// True if a nest contains a loop that is neither unrolled nor vectorized.
 bool RunsBelow(const Program& p, Id node) {
   if (!p.IsLoop(node)) return false;
   if (!IsWrittenOut(p.loop(node))) return true;
@@ -27,8 +27,8 @@ bool RunsBelow(const Program& p, Id node) {
 
 }  // namespace
 
-// Elements from this iteration to the next of the outermost loop that steps little; 0 if the loops that run
-// do not walk through the buffer from its beginning to its end.
+// The number of elements from this iteration to the next one of the outermost loop with a step of at most
+// `most`; 0 if the loops that run do not traverse the buffer in memory order.
 int64_t Prefetcher::NextOnWalk(const IndexValue& at, int64_t most) const {
   if (e_.levels_.size() < 2 || at.terms.size() + 1 != e_.levels_.size()) return 0;
   std::vector<std::pair<int64_t, int64_t>> steps(e_.levels_.size());  // by level: coefficient, extent
@@ -44,14 +44,15 @@ int64_t Prefetcher::NextOnWalk(const IndexValue& at, int64_t most) const {
   return next;
 }
 
-// Results of as many elements that other blocks of the nest store: these store at a similar place.
+// Results with `elements` elements that other blocks of the nest store: they will be stored at the same
+// position.
 std::vector<Id> Prefetcher::StreamsStoredLater(int64_t elements) const {
   Id nest = e_.instance_;
   while (e_.p_.nodes[nest].parent != kRoot) nest = e_.p_.nodes[nest].parent;
   std::vector<Id> streams;
   for (const Id block : BlocksBelow(e_.p_, nest)) {
     if (AnnotationOf(e_.p_, e_.p_.block(block).annotations, kNonTemporal) != 0)
-      continue;  // its results pass the caches
+      continue;  // its stores bypass the caches
     for (const Access& dest : e_.p_.Accesses(e_.p_.block(block).dests)) {
       const bool stream = e_.plan_.buffers[dest.buffer].elements == elements &&
                           e_.plan_.buffers[dest.buffer].place == Memory::kParameter;
@@ -83,7 +84,7 @@ void Prefetcher::Stream(Id buffer, const IndexValue& at) {
   for (const Id stream : StreamsStoredLater(elements)) prefetch(stream, 0, true);
 }
 
-// A loop that runs, before a later sibling without loops that run combines what it made.
+// For a loop that runs: prefetches the tiles to which later siblings without running loops add its results.
 void Prefetcher::Tiles(Id loop) {
   if (e_.options_.stream_bytes == 0 || e_.in_remainder_ || e_.lanes_ > 0 || !RunsBelow(e_.p_, loop)) return;
   for (Id next = e_.p_.nodes[loop].next; next != kNone; next = e_.p_.nodes[next].next) {
@@ -92,8 +93,8 @@ void Prefetcher::Tiles(Id loop) {
   Panels(loop);
 }
 
-// A part of the next panel of each large operand before each tile that reads the same panel again: together
-// they fetch all of it while the tiles are computed.
+// Before a tile: prefetches a part of the next panel of each large operand whose present panel several tiles
+// read. Together the tiles fetch the whole next panel.
 void Prefetcher::Panels(Id loop) {
   Id around = e_.p_.nodes[loop].parent;
   while (e_.p_.IsLoop(around) && e_.loops_.at(around).is_constant()) around = e_.p_.nodes[around].parent;

@@ -1,15 +1,17 @@
-// What is fetched while something else is computed, of buffers larger than the caches of a core.
+// Emits prefetches for buffers larger than the caches of a core, so that memory is fetched during
+// computation.
 //
-// Streams: a block that computes much of each element that it loads prefetches meanwhile what the next
-// iteration around loads, and what others of its nest store to. What the machine prefetches by itself stops
-// at the end of a page, and blocks that compute little have no time for it.
+// Streams: a block that computes much for each element prefetches what the next iteration of an outer loop
+// loads, and the places that other blocks of its nest will store to. The hardware prefetcher stops at the end
+// of a page. Blocks that compute little leave no time for prefetching.
 //
-// Tiles: before the loops that compute a tile in registers, the tile of the result that it is added to.
+// Tiles: before the loops that compute a tile in registers, prefetches the tile of the result that it is
+// added to.
 //
-// Panels: what several tiles read one after the other is followed by another panel, of which each tile
-// prefetches a part.
+// Panels: if several tiles read the same panel one after the other, each of them prefetches a part of the
+// next panel.
 //
-// A friend of the Emitter, which makes one where it is used.
+// The Emitter creates an object where it needs one.
 #pragma once
 
 #include <vector>
@@ -22,9 +24,9 @@ class Prefetcher {
  public:
   explicit Prefetcher(Emitter& emitter) : e_(emitter) {}
 
-  // Before a vector is loaded at `at`.
+  // Emits prefetches for streams. Call it before a vector is loaded at `at`.
   void Stream(Id buffer, const IndexValue& at);
-  // Before a loop: results that are added to, and parts of the next panels.
+  // Emits prefetches for tiles of results and for parts of the next panels. Call it before the loop.
   void Tiles(Id loop);
 
  private:

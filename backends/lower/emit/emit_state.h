@@ -1,4 +1,4 @@
-// What the sources emit_*.cc remember while code is emitted. Private to emit.h.
+// State that the sources emit_*.cc keep during emission. Private to emit.h.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace kiln {
 
-// The body of a loop that runs, or the function: where values that depend on nothing deeper are made.
+// The body of a loop that runs, or of the function. Values that depend on no inner loop are computed here.
 struct Level {
   mlir::Block* block = nullptr;
-  mlir::Operation* last = nullptr;                   // of those made ahead
+  mlir::Operation* last = nullptr;                   // the last hoisted one
   std::map<std::vector<int64_t>, mlir::Value> made;  // keys start with the kind of value
 };
 
-// A condition that what is written out decides once its bound part has a value; and the values of this part
-// at which it does not hold for all of the rest.
+// A condition that unrolled code decides once its bound part has a value, and the boundary values: those of
+// the bound part for which the condition fails for some of the rest.
 struct BoundaryVersions {
   int condition = 0;
   IndexValue bound;

@@ -1,4 +1,5 @@
-// Lanes a few elements apart in memory: whole registers are loaded once, and shuffled into place.
+// Emits loads of lanes with a small stride: whole registers are loaded once, and their elements are shuffled
+// into place.
 //
 //   lanes 0 2 4 .. 14 of x   ->   a = x[0 .. 7], b = x[8 .. 15];  shuffle a, b [0 2 4 6 8 10 12 14]
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace kiln {
 namespace {
 
-// First elements of the windows of `width` that cover `offsets`, which ascend. Windows lie within `inside`.
+// The first elements of windows of `width` elements that cover the ascending `offsets` and lie within
+// `inside`.
 std::vector<int64_t> Windows(const std::vector<int64_t>& offsets, int64_t width, Interval inside,
                              int64_t align, int64_t phase) {
   std::vector<int64_t> starts;
@@ -41,7 +43,8 @@ Emitter::Value Emitter::LoadWindow(Id buffer, const IndexValue& first, int64_t w
   return known;
 }
 
-// Null where loading lane by lane takes fewer operations.
+// Emits a load of strided lanes as whole registers and shuffles; null if loading lane by lane takes fewer
+// operations.
 Emitter::Value Emitter::LoadStrided(Id buffer, const IndexValue& at) {
   const DType type = p_.buffers[buffer].dtype;
   if (type == DType::kI1) return {};
@@ -63,7 +66,7 @@ Emitter::Value Emitter::LoadStrided(Id buffer, const IndexValue& at) {
         Windows(offsets, width, inside, std::max<int64_t>(1, at.stride().value_or(1)), first.constant);
     if (2 * starts.size() > offsets.size() && offsets.size() > 1) return {};
     Value part;
-    llvm::SmallVector<int64_t> lanes(count, mlir::vector::ShuffleOp::kPoisonIndex);  // of part
+    llvm::SmallVector<int64_t> lanes(count, mlir::vector::ShuffleOp::kPoisonIndex);  // of `part`
     for (size_t w = 0; w < starts.size(); ++w) {
       IndexValue start = first;
       start.constant += starts[w];

@@ -1,4 +1,4 @@
-// Addresses whose bits are permuted: at ^ ((at >> from) % 2^bits << to).
+// Emits swizzled addresses, which permute bits: at ^ ((at >> from) % 2^bits << to).
 #include <algorithm>
 
 #include "backends/lower/emit/emit.h"
@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kSwizzleKey = 100;  // apart from the keys of emit_index.cc
+constexpr int64_t kSwizzleKey = 100;  // differs from the keys of emit_index.cc
 
 }  // namespace
 

@@ -19,7 +19,7 @@ constexpr int64_t kRows = 16, kRowBytes = 64, kColumns = 16;
 
 struct TileInstruction {
   const char *intrinsic, *feature, *llvm;
-  int64_t together;  // k of a column of B
+  int64_t together;  // how many k of a column of B are neighbors
 };
 
 constexpr TileInstruction kTiles[] = {
@@ -29,8 +29,8 @@ constexpr TileInstruction kTiles[] = {
     {"amx.f16.compute", "amx-fp16", "llvm.x86.tdpfp16ps.internal", 2},
 };
 
-// Linux lends the unit to processes that ask: what holds such code asks when it is loaded. Where the request
-// fails, the first use of the unit ends the process.
+// Emits a request for the unit, which Linux grants to a process on demand, as a constructor of the shared
+// object. If the request fails, the first use of the unit ends the process.
 void AskForUnit(mlir::ModuleOp module, mlir::Location loc) {
   constexpr char kName[] = "kiln.ask_for_matrix_unit";
   constexpr int64_t kArchPrctl = 158, kRequestPermission = 0x1023, kTileData = 18;
@@ -94,7 +94,8 @@ bool TileCall::FindFactors() {
   return a_ != kNone && b_ != kNone && decided && p.block(block_).accumulates;
 }
 
-// `together`: elements of a column of B that lie next to each other.
+// Finds the rows of A, B and C; false if their layout does not suit the unit. `together`: how many elements
+// of a column of B are neighbors in memory.
 bool TileCall::FindRows(int64_t together) {
   const auto bind = [&](Id row_loop, int64_t row, Id lane_loop, int64_t lanes, Id still) {
     e_.loops_[still] = IndexValue::Constant(0);
@@ -120,8 +121,8 @@ bool TileCall::FindRows(int64_t together) {
   return true;
 }
 
-// Where a row begins, and how far it is to the next; nothing if elements are apart in another way than the
-// unit reads them. `bind` sets the loops of a row's part; lanes go along what the caller made lanes.
+// The address of the first row and the distance between rows; nothing if the elements have a stride that the
+// unit cannot read. `bind` sets the loops of one part of a row; the lanes are those that the caller set.
 std::optional<TileCall::Rows> TileCall::RowsOf(const IndexSum& address, int64_t parts, int64_t stride,
                                                llvm::function_ref<void(int64_t row, int64_t part)> bind) {
   Rows rows;
@@ -167,7 +168,7 @@ void TileCall::StoreSums(Value sums) {
   }
 }
 
-// Null if there is no result.
+// Emits a call of an LLVM intrinsic; returns null if it has no result.
 mlir::Value TileCall::Call(mlir::Type type, const char* intrinsic, mlir::ValueRange operands) {
   const auto name = e_.b_.getStringAttr(intrinsic);
   auto made = type ? LLVM::CallIntrinsicOp::create(e_.b_, e_.loc_, type, name, operands)

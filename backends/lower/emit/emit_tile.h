@@ -1,7 +1,7 @@
-// Calls of intrinsics as those of a matrix unit (AMX): tiles of A and B are loaded by rows, and their product is
-// added to a tile of C. To all but the unit, this tile is one vector of 256 elements. LLVM keeps it in a
-// register of the unit if it stays on the stack, and configures the unit. A friend of the Emitter, which makes
-// one for each call.
+// Emits a call of an intrinsic for a matrix unit (AMX): loads tiles of A and B by rows and adds their product
+// to a tile of C. For everything but the unit, a tile of C is a vector of 256 elements. LLVM keeps it in a
+// tile register if it stays on the stack, and configures the unit. The Emitter creates one object for each
+// call.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@ class TileCall {
   // `outer`: the outermost loop of the description, over the rows of A and C.
   TileCall(Emitter& emitter, Id outer) : e_(emitter), outer_(outer) {}
 
-  // False if the machine has no such unit, or if elements do not lie as it wants them. The caller emits the
-  // description then.
+  // Returns false if the machine lacks the unit, or if the operands do not have the layout that it requires.
+  // The caller then emits the loops of the intrinsic's description.
   bool Emit(const std::string& intrinsic);
 
  private:
   using Value = mlir::Value;
   struct Rows {
     IndexValue first;
-    int64_t apart = 0;  // elements from row to row
+    int64_t apart = 0;  // elements from one row to the next
   };
 
   bool FindFactors();
@@ -46,7 +46,7 @@ class TileCall {
   Id a_ = kNone, b_ = kNone;  // loads
   Rows rows_a_, rows_b_, rows_c_;
   Id result_ = kNone;
-  bool whole_ = false;    // the tile of C is all there is in its memory, without gaps
+  bool whole_ = false;    // the tile of C fills its buffer without gaps
   Value height_, width_;  // of a tile: rows, bytes
 };
 

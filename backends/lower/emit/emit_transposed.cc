@@ -1,9 +1,10 @@
-// Stores to lanes that lie apart wait for those between them, and are transposed in registers:
+// Delays strided stores until neighboring stores follow, and transposes them together in registers:
 //
 //   for i in 0..4 unrolled: for j in 0..8 lanes: C[j, i] = v_i     32 stores of one element
 //   ->  transpose v_0 .. v_3;  for j: C[j, 0..4] = ..              8 stores of four
 //
-// What waits is stored before anything may read or write it again, and before its loop ends.
+// Delayed stores are emitted before anything may read or overwrite their elements, and before their loop
+// ends.
 #include <algorithm>
 #include <bit>
 
@@ -15,7 +16,7 @@
 namespace kiln {
 namespace {
 
-// The most lanes, a power of two, that always lie next to each other.
+// The largest power of two such that aligned runs of this many lanes are neighbors in memory.
 int64_t LanesInRuns(const IndexValue& at) {
   const int64_t lanes = std::ssize(at.lanes);
   int64_t run = 1;
@@ -32,7 +33,7 @@ int64_t PowerOfTwo(int64_t least) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
 }
 
-// Whether the two, of one buffer, have no element in common.
+// True if two accesses to one buffer have no element in common.
 bool AreApart(const IndexValue& a, const IndexValue& b) {
   if (a.terms != b.terms || !a.vectors.empty() || !b.vectors.empty()) return false;
   const std::vector<int64_t> one{0};
@@ -42,7 +43,7 @@ bool AreApart(const IndexValue& a, const IndexValue& b) {
   return true;
 }
 
-// Those that are wanted, which no longer are among all.
+// Removes the wanted elements from `all` and returns them.
 template <typename T>
 std::vector<T> Take(std::vector<T>& all, llvm::function_ref<bool(const T&)> wanted) {
   std::vector<T> taken;
@@ -54,7 +55,7 @@ std::vector<T> Take(std::vector<T>& all, llvm::function_ref<bool(const T&)> want
 }  // namespace
 
 void Emitter::StoreApart(Id buffer, const IndexValue& at, Value stored) {
-  const bool whole = SizeOf(p_.buffers[buffer].dtype) >= 4;  // shuffles of narrower ones are many
+  const bool whole = SizeOf(p_.buffers[buffer].dtype) >= 4;  // narrower types would take many shuffles
   if (!registers_[buffer] && whole && lanes_ > 2 && at.stride() > 1) {
     pending_.push_back({b_.getInsertionBlock(), buffer, at, stored});
   } else {
@@ -129,8 +130,8 @@ void Emitter::EmitPending(llvm::function_ref<bool(const PendingStore&)> wanted) 
   }
 }
 
-// A square of lanes at a time: of registers i and j = i + 2^b, bits b of the register's number and of the
-// lane's change places.
+// Transposes squares of lanes in registers. Step b exchanges, between registers i and i + 2^b, bit b of the
+// register's number with bit b of the lane's number. Then stores the rows.
 void Emitter::StoreTransposed(absl::Span<const PendingStore> rows) {
   const PendingStore& first = rows.front();
   const int64_t count = std::ssize(rows), square = PowerOfTwo(count),
@@ -171,7 +172,7 @@ void Emitter::StoreTransposed(absl::Span<const PendingStore> rows) {
   }
 }
 
-// `count` lanes from `first` on. Without masks it takes a store for each power of two.
+// Stores `count` lanes from `first` on. Without masks, that takes a store for each power of two.
 void Emitter::StoreRun(Id buffer, const IndexValue& at, Value from, int64_t first, int64_t count) {
   const Value memory = buffers_[buffer];
   const int64_t whole = PowerOfTwo(count);

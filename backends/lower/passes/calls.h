@@ -1,4 +1,4 @@
-// What calls of intrinsics ask of a machine and of a program.
+// Helpers that emit calls of intrinsics: they match the shape of a program's nodes.
 #pragma once
 
 #include "lang/program/program.h"

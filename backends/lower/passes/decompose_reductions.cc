@@ -14,7 +14,8 @@
 namespace kiln {
 namespace {
 
-// combine with its left operands (kArg below the number of results) and right operands replaced.
+// Copies the combine expression with its left arguments (kArg below the number of results) and its right ones
+// replaced.
 class Combine {
  public:
   Combine(Program& program, std::vector<Id> left, std::vector<Id> right)
@@ -54,7 +55,7 @@ void MakePlainStore(Program& p, Id node) {
   p.block(node).initial = {};
 }
 
-// Resolved sums over the loops around a block, rewritten for copies of some of the loops.
+// Rewrites resolved sums over the loops around a block such that copies of some loops replace the originals.
 class Rebind {
  public:
   Rebind(Program& program, Resolver& resolver) : program_(program), resolver_(resolver) {}
@@ -108,13 +109,13 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
   std::vector<Iter> iters;
   for (size_t i = 0; i < old.size(); ++i) {
     Iter iter = old[i];
-    // A reduction iter keeps its place, so that bodies need no renumbering, and stands still.
+    // A reduction iter keeps its position, so that bodies need no renumbering, and is fixed at 0.
     const bool moves = iter.kind == IterKind::kSpatial;
     iter.kind = IterKind::kSpatial;
     iter.binding = p.AddMark(moves ? rebind(bindings.iters[i]) : IndexSum::Constant(0), iter.extent);
     iters.push_back(iter);
   }
-  // A guard of the way that the extents of the iters do not imply becomes an iter of its own.
+  // A guard that the extents of the iters do not imply becomes an iter of its own.
   for (const Guard& guard : bindings.guards) {
     bool involved = true;
     for (const IndexSplit& split : guard.value.splits) {
@@ -140,7 +141,7 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
   p.block(node).initial = {};
 }
 
-// Whether each element's first instance is the one where all reduction loops are at 0.
+// True if the first instance of every element is the one where all reduction loops are at 0.
 bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
                    const std::vector<bool>& reduction) {
   const auto depends = [&](const IndexSum& sum, bool on_reduction) {
@@ -188,7 +189,7 @@ void Decompose(Program& p, Id node) {
     lanes |= repeats(i) && p.loop(loops[i]).kind == LoopKind::kVectorized;
   const bool others = BlocksBelow(p, loops[innermost]).size() > 1;
   const bool skips =
-      AnnotationOf(p, p.block(node).annotations, kAssumeFinite) != 0 &&  // maybe the first term
+      AnnotationOf(p, p.block(node).annotations, kAssumeFinite) != 0 &&  // may drop the first term
       absl::c_any_of(BodyExprs(p, node), [&](Id e) { return p.exprs[e].op == Op::kWithin; });
   if (others && !lanes && !skips && (p.block(node).initial.count == 0 || StartsNeutral(p, p.block(node))) &&
       FirstIsAtZero(p, node, loops, reduction))

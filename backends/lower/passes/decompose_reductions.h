@@ -1,4 +1,4 @@
-// Derived initializations become blocks.
+// Turns derived initializations of reductions into blocks.
 //
 //   for k: C[i,j] += A[i,k] * B[k,j]      (derived initialization)
 //   ->
@@ -6,10 +6,10 @@
 //                                          spatial iters)
 //   for k: C[i,j] += A[i,k] * B[k,j]      (accumulates)
 //
-// The initialization goes right before the outermost loop that feeds a reduction iter and keeps the kinds of
-// the loops it copies. A reduction without such a loop becomes a plain store of combine(identity or initial,
-// lift). One that combines what other blocks below its reduction loops made stays as it is (it does not
-// accumulate): where these loops are all at 0, the emitter stores instead of combining.
+// The initialization goes before the outermost loop that feeds a reduction iter, and copies the spatial loops
+// with their kinds. A reduction without such a loop becomes a plain store of combine(identity or initial,
+// lift). A reduction that combines results of other blocks below its reduction loops is not changed (it does
+// not accumulate): the emitter stores instead of combining where these loops are all at 0.
 #pragma once
 
 #include "lang/program/program.h"

@@ -1,4 +1,4 @@
-// What lowering is told of the machine, and what its callers wish.
+// The options of lowering: facts about the machine, and choices of the caller.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace kiln {
 
-// Of temporaries, in bytes. For one on the heap, malloc is asked for as many more.
+// Alignment of temporaries on the heap in bytes. malloc is asked for as many more bytes.
 inline constexpr int64_t kHeapAlignment = 64;
 
 struct LowerOptions {
-  bool contract = true;       // sum += a * b is one fused operation, and other products and sums may be
-  int64_t vector_bytes = 32;  // of a register: the unit of loads whose lanes are shuffled
+  bool contract = true;       // sum += a * b is one fused operation; other products and sums may be fused
+  int64_t vector_bytes = 32;  // of a vector register: the unit of loads whose lanes are shuffled
   int vector_registers = 16;
-  int64_t stream_bytes = 0;   // of buffers that are worth to be prefetched (emit_prefetch.cc); 0: none is
-  std::string features = {};  // LLVM's, +avx512vnni among them: which intrinsics are instructions
-  int alignment = 64;         // that callers promise of every pointer, in bytes
+  int64_t stream_bytes = 0;                 // smallest buffer that is prefetched (emit_prefetch.cc); 0: none
+  std::string features = {};                // LLVM features such as +avx512vnni, which decide on intrinsics
+  int alignment = 64;                       // in bytes, promised by callers for every pointer
   std::ostream* print_after_all = nullptr;  // pass_printer.h
 };
 

@@ -19,7 +19,7 @@ std::vector<Id> PathFromRoot(const Program& p, Id node) {
   return path;
 }
 
-// The nodes from the root to the innermost one around all accesses.
+// The path from the root to the innermost node that contains all accesses.
 std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
   std::vector<Id> common = PathFromRoot(p, p.nodes[accesses[0]->node].parent);
   for (const PlannedAccess* access : accesses) {
@@ -30,8 +30,8 @@ std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
   return common;
 }
 
-// Cut before the first vectorized loop, for lanes live at the same time; and before a loop in which an
-// iteration reads what others wrote.
+// Cuts the path before the first vectorized loop, since its lanes are live at the same time, and before a
+// loop in which one iteration reads what another wrote.
 std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
   const auto shared = std::find_if(common.begin(), common.end(), [&](Id node) {
     return p.IsLoop(node) && p.loop(node).extent.Known() > 1 &&
@@ -43,10 +43,11 @@ std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
 
 struct Axis {
   int64_t extent = 0;
-  std::vector<IndexSum> rests;  // the axis's index in each access, relative to the base
+  std::vector<IndexSum> rests;  // by access: the axis's index relative to the base
 };
 
-// The axis as it is, or relative to what the outer loops contribute.
+// The whole axis, or the part of it that remains when the index is taken relative to the terms of outer
+// loops.
 Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t full,
                const std::vector<Id>& outer) {
   const auto is_outer = [&](const IndexSplit& s) {
@@ -110,7 +111,7 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
   };
   const Swizzle s = buffer.layout.swizzle;
   if (!IsOneToOne(s, place())) {
-    outer.clear();  // as a whole, the memory is large enough for its swizzle
+    outer.clear();  // the whole buffer is large enough for its swizzle
     place();
   }
   std::vector<IndexSum> addresses(accesses.size());

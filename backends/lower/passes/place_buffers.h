@@ -1,10 +1,11 @@
-// Where buffers live and how their elements are addressed: the last part of a Plan.
+// Decides where buffers live and how their elements are addressed; the last part of a Plan.
 //
-// A temporary that is used below some loops only keeps what is live there:
+// A temporary that is used below some loops only keeps the elements that are live there:
 //   for i0: for i1: t[i0 * 16 + i1] = ...; for i1: ... = t[i0 * 16 + i1]
 //   ->  t has 16 elements, and i1 is the address
-// in every dimension whose index is the same function of those loops in all accesses, plus a bounded rest,
-// provided that what is read below them was written below them. Dimensions are those of the layout.
+// This compaction applies to each dimension (of the layout) in which the index of every access is the same
+// function of the outer loops plus a bounded rest, if everything that is read below these loops was written
+// below them.
 #pragma once
 
 #include <vector>
@@ -18,7 +19,7 @@ struct PlannedAccess {
   bool prepare = false, write = false;
   Id buffer = kNone;
   std::vector<IndexSum> axes;   // index of each axis of the layout
-  IndexSum* address = nullptr;  // receives the address
+  IndexSum* address = nullptr;  // where the planned address goes
 };
 
 void PlaceBuffers(const Program& program, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses,

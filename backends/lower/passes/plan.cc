@@ -28,7 +28,7 @@ class Planner {
   }
 
  private:
-  // The tree in order, so that an enclosing block is known before those inside it.
+  // Visits the tree in order, so that an enclosing block is planned before the blocks inside it.
   void Visit(Id node, bool prepare) {
     if (p_.IsBlock(node)) PlanBlock(node, prepare);
     for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
@@ -38,7 +38,7 @@ class Planner {
 
   int64_t ExtentOf(Source source, Id scope) const { return Extents(p_, scope)(source); }
 
-  // `sum` with the iters replaced; what cannot be divided becomes a mark of its own.
+  // Replaces the iters in `sum` by their values. A term that cannot be divided becomes a mark.
   IndexSum Replace(const IndexSum& sum, const std::vector<IndexSum>& iters,
                    absl::FunctionRef<int64_t(Source)> extent_of) {
     const auto definition = [&](Source source) -> std::optional<IndexSum> {
@@ -66,7 +66,8 @@ class Planner {
     return Simplify(result, extent_of);
   }
 
-  // A sum of `scope`'s iters, loops and marks in terms of live loops and of marks that `plan_.marks` holds.
+  // Rewrites a sum over iters, loops and marks of `scope` as a sum over live loops and marks in
+  // `plan_.marks`.
   IndexSum Ground(const IndexSum& sum, Id scope) {
     static const std::vector<IndexSum> none;
     const IndexSum result = Replace(sum, scope == kNone ? none : iters_[scope], [&](Source source) {
@@ -90,7 +91,7 @@ class Planner {
     }
   }
 
-  // The condition's number, nullopt where it always holds.
+  // The number of the condition 0 <= value < extent; nullopt if it always holds.
   std::optional<int> AddCondition(const IndexSum& value, int64_t extent) {
     const Interval bounds = Bounds(value, Extents(p_));
     if (bounds.min >= 0 && bounds.max < extent) return std::nullopt;
@@ -111,7 +112,7 @@ class Planner {
     return logical;
   }
 
-  // A computed index is a mark that nothing else defines.
+  // The indices of a gather. A computed index becomes a mark without a definition.
   std::vector<IndexSum> GatherIndex(Id node, const Expr& e, std::vector<Id>& computed) {
     std::vector<IndexSum> logical;
     for (const Id mark : GatherMarks(p_, node, e)) {
@@ -165,8 +166,9 @@ class Planner {
     for (const Id operand : e.Operands()) PlanExpr(node, prepare, operand, block);
   }
 
-  // The conditions under which no factor of a term is a zero beyond the bounds of what it reads. Lanes that
-  // they tell apart stay together: a select for the factor is less than a mask for the sum.
+  // Adds the conditions under which no factor of a term reads padding, so that other terms are skipped.
+  // Leaves out conditions that differ between vector lanes: masking the sum would cost more than the select
+  // that zeroes the factor.
   void AddSkips(Id node, Id factor, BlockPlan& block, std::unordered_set<Id>& seen) {
     if (!seen.insert(factor).second) return;
     const Expr e = p_.exprs[factor];
@@ -220,7 +222,7 @@ class Planner {
   const PlanOptions& options_;
   Plan plan_;
   std::unordered_map<Id, std::vector<IndexSum>> iters_;
-  std::unordered_set<Id> planned_;  // expressions of the block at hand
+  std::unordered_set<Id> planned_;  // expressions of the current block
   std::vector<PlannedAccess> accesses_;
 };
 

@@ -1,8 +1,8 @@
-// What lowering knows about a decomposed Program before it emits anything: every index in terms of the loops
-// that run, the conditions under which things happen, and where each buffer lives.
+// The plan of a decomposed Program that lowering makes before it emits code: every index over the loops that
+// run, the conditions of instances and reads, and the place of each buffer.
 //
-// All sums are over Source::Loop of live loops, and over Source::Mark where the algebra cannot divide: such a
-// mark's own value is in `marks`, in the same terms. Nothing here knows MLIR.
+// All sums are over Source::Loop of live loops. Where the algebra cannot divide, they contain a Source::Mark,
+// whose own value is in `marks` in the same terms. This file does not depend on MLIR.
 #pragma once
 
 #include <unordered_map>
@@ -12,7 +12,8 @@
 
 namespace kiln {
 
-// 0 <= value < extent. Equal conditions are shared; a condition is named by its position in Plan::conditions.
+// The condition 0 <= value < extent. Equal conditions are shared; a condition is named by its position in
+// Plan::conditions.
 struct Condition {
   IndexSum value;
   int64_t extent = 0;
@@ -20,13 +21,13 @@ struct Condition {
 };
 
 struct BlockPlan {
-  std::vector<int> guards;                  // the instance exists where all hold
-  std::vector<int> droppable;               // guards that leave out terms of a sum that are zero
+  std::vector<int> guards;                  // an instance exists if all of them hold
+  std::vector<int> droppable;               // those of them that only skip terms of a sum which are zero
   std::unordered_map<Id, IndexSum> values;  // kIndex expressions
   std::unordered_map<Id, IndexSum>
       addresses;  // kLoad and kGather expressions: elements from the buffer's start
   std::unordered_map<Id, std::vector<int>> within;  // kWithin expressions
-  // kGather expressions: the marks that stand for computed indices, kNone for those that an IndexSum can say.
+  // kGather expressions: for each index the mark of a computed index, or kNone if a Sum expresses it.
   std::unordered_map<Id, std::vector<Id>> gathers;
   std::vector<IndexSum> dests;      // addresses, one per result
   std::vector<Id> reduction_loops;  // those around the block that feed a reduction iter
@@ -39,8 +40,8 @@ struct BufferPlan {
   Memory place = Memory::kParameter;
   int64_t elements = 1;        // of the address space, after layout and compaction
   bool crosses = false;        // a temporary that the prepare phase writes and the main phase reads
-  bool per_iteration = false;  // of the parallel loop around all accesses: threads must not share it
-  Id shares = kNone;           // the buffer in whose memory it lies (share_storage.h); kNone: in its own
+  bool per_iteration = false;  // private to iterations of the parallel loop around all accesses
+  Id shares = kNone;           // the buffer whose memory it uses (share_storage.h); kNone: its own
 };
 
 struct Plan {
@@ -49,18 +50,18 @@ struct Plan {
   std::vector<BufferPlan> buffers;
   std::unordered_map<Id, IndexSum> marks;
 
-  // The buffer whose memory it has: itself, or what it shares.
+  // The buffer whose memory this buffer uses: itself, or the one that it shares with.
   Id MemoryOf(Id buffer) const { return buffers[buffer].shares == kNone ? buffer : buffers[buffer].shares; }
 };
 
 struct PlanOptions {
-  int64_t stack_bytes = 32 * 1024;  // of one buffer; larger ones, unless in registers, are allocated
+  int64_t stack_bytes = 32 * 1024;  // limit of one buffer; larger buffers go to the heap, unless in registers
 };
 
-// A parallel loop of more than one iteration.
+// True for a parallel loop with more than one iteration.
 bool RunsOnThreads(const Program& program, Id node);
 
-// Adds marks to the program where an index cannot be expressed otherwise.
+// Plans a program. Adds marks to the program if an index cannot be expressed otherwise.
 Plan MakePlan(Program& program, const PlanOptions& options = {});
 
 std::string ToString(const Program& program, const Plan& plan);

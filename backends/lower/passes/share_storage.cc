@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// Positions of children of the root.
+// The life of a buffer: the first and last child of the root that accesses it, by position.
 struct Life {
   Id buffer = kNone;
   int first = -1, last = -1;

@@ -26,11 +26,12 @@ class ShortLoops {
   }
 
  private:
-  // Instructions, vectors, iterations.
+  // Limits in instructions (first line) and in vectors and iterations (second line).
   static constexpr int64_t kLongestPadding = 16, kShortSum = 12, kLongestSum = 48, kLongestHeld = 96;
   static constexpr int64_t kMaxHeld = 8, kMaxCopies = 4;
 
-  // Instructions that the loop becomes; 0: it runs.
+  // The number of instructions of the loop if it is unrolled, as it is or by this pass; 0 if it is not
+  // unrolled.
   int64_t UnrolledSize(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) {
@@ -53,7 +54,7 @@ class ShortLoops {
     return Instructions(p_, block, exprs);
   }
 
-  // Whether most iterations know that the condition holds, or all of them know for which lanes.
+  // True if unrolling decides the condition in more than half of the iterations.
   bool DecidesMost(Id loop, const Condition& condition) const {
     IndexSum rest = condition.value, runs{rest.offset, {}};
     const auto mine =
@@ -72,7 +73,7 @@ class ShortLoops {
     return 2 * decided > p_.loop(loop).extent.Known();
   }
 
-  // Whether all that the loop does is to add to what an iteration before added to.
+  // True if all blocks of the loop only accumulate into the same elements in each iteration.
   bool OnlySums(Id loop) const {
     return absl::c_all_of(BlocksBelow(p_, loop), [&](Id block) {
       return p_.block(block).accumulates &&
@@ -80,7 +81,7 @@ class ShortLoops {
     });
   }
 
-  // Whether the loop indexes a buffer that registers would hold if it and a few others were written out.
+  // True if the loop indexes a buffer that would fit registers if this loop and a few others were unrolled.
   bool HoldsInRegisters(Id loop) const {
     std::vector<bool> held = KeptInRegisters(p_, plan_, kMaxCopies);
     for (size_t b = 0; b < held.size(); ++b)

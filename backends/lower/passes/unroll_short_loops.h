@@ -1,14 +1,14 @@
-// Short serial loops that are written out whatever the program says, where that takes instructions away:
+// Unrolls short serial loops where that removes instructions, even if the schedule does not ask for it:
 //
-//   tiles of what is padded   only the first and the last one can be cut, and the others ask nothing
-//   a few terms of a sum      the loop is as long as they are
-//   what indexes a buffer     of a few vectors: LLVM keeps it in registers where constants alone index it
+//   tiles of padded data       only the first and the last tile can cross a bound; the others need no test
+//   a few terms of a sum       the loop's own instructions cost as much as the terms
+//   small buffers              LLVM keeps a buffer of a few vectors in registers if all indices are constants
 //
 //   for i in 0..7: for lanes j: T[i*16 + j] = within(i*16 + j - 1 < 110, A[i*16 + j - 1])
 //   ->
 //   for i in 0..7 unrolled: ..
 //
-// Tests of padding are not counted: most are decided.
+// Tests of padding are not counted, because unrolling decides most of them.
 #pragma once
 
 #include "backends/lower/passes/plan.h"

@@ -7,7 +7,7 @@
 namespace kiln {
 namespace {
 
-// visit(buffer, address) of all that a block reads and writes.
+// Calls visit(buffer, address) for everything that a block reads and writes.
 template <typename Visit>
 void VisitAddresses(const Program& p, const Plan& plan, Id block, const Visit& visit) {
   const BlockPlan& of_block = plan.blocks.at(block);

@@ -1,6 +1,6 @@
-// Which loops have to be written out. An incomplete tile takes the long way: the loops of its complete form
-// may run there, with fewer iterations, instead of being copied iteration by iteration behind conditions.
-// What LLVM keeps in registers has no address, though, and has to be indexed by constants everywhere.
+// Decides which loops must be unrolled. Code for incomplete tiles may run a loop with fewer iterations
+// instead of unrolling it with a condition for each iteration. LLVM keeps a buffer in registers only if all
+// its indices are constants, though, so loops that index such a buffer must be unrolled everywhere.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace kiln {
 
-// Unrolled, vectorized, or of one iteration.
+// True if the loop is unrolled or vectorized, or has one iteration.
 bool IsWrittenOut(const LoopNode& loop);
 
-// By buffer: on the stack, and indexed by loops that are written out alone, or would be if those of at most
-// so many iterations were.
+// By buffer: true if it is on the stack and only unrolled loops index it. With `copies`, loops of at most
+// that many iterations count as unrolled.
 std::vector<bool> KeptInRegisters(const Program& program, const Plan& plan, int64_t copies = 1);
 
-// Whether a block below the loop indexes one of these buffers by it.
+// True if a block below the loop uses the loop in an index of one of these buffers.
 bool IndexesRegisters(const Program& program, const Plan& plan, const std::vector<bool>& registers, Id loop);
 
 }  // namespace kiln

@@ -18,8 +18,9 @@
 //   sketch: write-reuse=1 read-reuse=3            only sketches with these choices
 //   decisions: S0=2,1,2,5 max-unroll=0            shows the program that these decisions give, beside the trace
 //
-// What follows `expected:` is SketchesText (testing/module_cases.h). The test also checks that all sketches compute
-// what the program computes. Start the test program with --update-goldens to rewrite what is expected.
+// What follows `expected:` is SketchesText (testing/module_cases.h). The test also checks that all sketches
+// compute what the program computes. Start the test program with --update-goldens to rewrite what is
+// expected.
 //
 // One test for each file of a folder and of the folders in it:
 //
@@ -49,7 +50,8 @@ struct ModuleCase {
 // kInvalidArgument with the line of the text if it is no case.
 absl::StatusOr<ModuleCase> ParseModuleCase(absl::string_view text);
 
-// Registers a test for each file that ends in .txt. Call it before the tests run, once for each folder. Always true.
+// Registers a test for each file that ends in .txt. Call it before the tests run, once for each folder.
+// Always true.
 bool RegisterModuleCases(const std::filesystem::path& folder);
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// A measurer for tests of searches. It builds and runs nothing: a function says how long each program takes. It
-// keeps the times that it reported.
+// A measurer for tests of searches. It builds and runs nothing: a function says how long each program takes.
+// It keeps the times that it reported.
 //
 //   FakeMeasurer machine([](const Program& program) { return 1e-6 * program.nodes.size(); });
 //   Tune(..., machine, ...);

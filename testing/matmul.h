@@ -1,4 +1,5 @@
-// The program C[i, j] += A[i, k] * B[k, j], and a schedule of it for CPUs: tiled, vectorized, with accumulators.
+// The program C[i, j] += A[i, k] * B[k, j], and a schedule of it for CPUs: tiled, vectorized, with
+// accumulators.
 #pragma once
 
 #include <array>

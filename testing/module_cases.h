@@ -16,21 +16,22 @@
 
 namespace kiln {
 
-// Which sketches a text shows, and under which decisions. Choices and sites are named by the last part of their name
-// or by all of it: "S1" or "multi-level-tiling/matmul/S1".
+// Selects the sketches that a text shows, and their decisions. Choices and sites are named by the last part of
+// their name or by all of it: "S1" or "multi-level-tiling/matmul/S1".
 struct ShownSketches {
   std::vector<std::pair<std::string, std::string>> choices = {};             // {"write-reuse", "1"}
   std::vector<std::pair<std::string, std::vector<int64_t>>> decisions = {};  // {"S1", {1, 2, 2, 16}}
 };
 
-// Each sketch under a line of its choices. Without decisions: its trace, and its sites with the number of decisions
-// of each. With decisions: its trace under them and the scheduled program. At the end, why sequences of choices do
-// not apply and why modules declined blocks. "error: ..." if the space does not parse or there is nothing to show.
+// Each sketch under a line of its choices. Without decisions: its trace, and its sites with the number of
+// decisions of each. With decisions: its trace under them and the scheduled program. At the end, why
+// sequences of choices do not apply and why modules declined blocks. "error: ..." if the space does not parse
+// or there is nothing to show.
 std::string SketchesText(absl::string_view space, const Program& program, const Target& target = Target(),
                          const ShownSketches& shown = {});
 
-// Every sketch, under `draws` random decisions, passes Verify and computes what the program computes. A space that
-// does not parse fails the test.
+// Every sketch, under `draws` random decisions, passes Verify and computes what the program computes. A space
+// that does not parse fails the test.
 void ExpectSketchesCompute(absl::string_view space, const Program& program, const Target& target = Target(),
                            int draws = 6);
 

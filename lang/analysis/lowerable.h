@@ -2,8 +2,8 @@
 // rules hold between any two steps. These rules hold at the end only: accumulate-at, for example, makes a
 // buffer in registers, and later steps unroll the loops that index it.
 //
-//   registers   the loops that index a buffer in registers are unrolled or vectorized, for registers have no address
-//   nesting     no vectorized loop contains another, and no parallel loop is inside a parallel or vectorized one
+//   registers   all loops that index registers are unrolled or vectorized (no register has an address)
+//   nesting     no vectorized loop is in a vectorized one, no parallel loop in a parallel or vectorized one
 //   owners      only a buffer's owner (a thread, warp or block) uses it (lang/analysis/legality.h)
 //
 // The validator's check `registers` and lowering both call this.

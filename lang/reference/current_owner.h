@@ -1,5 +1,6 @@
-// Tracks which thread, warp, warpgroup or block runs now while a program is executed (lang/reference/executor.h),
-// from the iterations of the axis loops around. Only lang/reference/symbolic.h uses it.
+// Tracks which thread, warp, warpgroup or block runs now while a program is executed
+// (lang/reference/executor.h), from the iterations of the axis loops around. Only lang/reference/symbolic.h
+// uses it.
 #pragma once
 
 #include <array>

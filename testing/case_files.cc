@@ -97,8 +97,9 @@ absl::Status ParseLine(absl::string_view line, ModuleCase& c) {
   if (!absl::ConsumePrefix(&rest, "sketch: "))
     return Wrong(line, "wanted #, space:, target:, sketch: or decisions:");
   auto choices = ParsePairs(line, rest);
-  if (choices.ok()) c.shown.choices = *std::move(choices);
-  return choices.status();
+  if (!choices.ok()) return choices.status();
+  c.shown.choices = *std::move(choices);
+  return absl::OkStatus();
 }
 
 class CaseTest : public testing::Test {

@@ -111,8 +111,7 @@ class Maker {
     const bool reduces =
         std::any_of(iters.begin(), iters.end(), [](const auto& i) { return i.kind == IterKind::kReduction; });
     std::vector<IndexSum> index = Index(shape.size());
-    std::vector<Extent> wanted = shape;
-    const Id dest = NewTensor(wanted);
+    const Id dest = NewTensor(shape);
     if (reduces) {
       if (kinds_.types && !IsFloat(type_) && dice_.Flip(0.4)) {
         const Id start = Start(shape, dest);

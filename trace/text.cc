@@ -136,8 +136,9 @@ bool Read(absl::string_view text, int64_t& out) { return absl::SimpleAtoi(text, 
 bool Read(absl::string_view text, double& out) { return absl::SimpleAtod(text, &out); }
 bool Read(absl::string_view text, std::string& out) {
   std::optional<std::string> string = ParseString(text);
-  if (string.has_value()) out = *std::move(string);
-  return string.has_value();
+  if (!string.has_value()) return false;
+  out = *std::move(string);
+  return true;
 }
 template <typename T>
 bool Read(absl::string_view text, std::vector<T>& out) {

@@ -47,7 +47,7 @@ absl::Status BindNest(Call& call, const Nest& nest, int64_t blocks, int64_t thre
   Program& p = call.program();
   std::vector<Id> fused = nest.outer;
   absl::Status status;
-  const auto run = [&](const char* name, Id loop, std::vector<int64_t> numbers, LoopKind axis) {
+  const auto run = [&](const char* name, Id loop, const std::vector<int64_t>& numbers, LoopKind axis) {
     std::vector<Id> parts;
     const std::vector<Attribute> attributes = absl::string_view(name) == "bind"
                                                   ? std::vector<Attribute>{std::string(ToString(axis))}

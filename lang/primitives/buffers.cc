@@ -143,7 +143,7 @@ absl::Status TransformLayout(Call& call) {
   const auto numbers = call.numbers(1);
   absl::StatusOr<IndexMap> map = ParseMap(call.Text(1), shape, numbers);
   if (!map.ok()) return map.status();
-  *map = WithWholeTiles(*std::move(map));
+  map = WithWholeTiles(*std::move(map));
   const auto extents = map->extents();
   std::vector<int64_t> sizes;
   for (IndexSum& sum : map->results) {

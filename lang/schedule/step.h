@@ -56,6 +56,7 @@ struct State {
 
   // The program that a schedule must preserve: the original, or the result of its lemmas.
   const Program& Reference(const Program& original) const { return lemma == nullptr ? original : *lemma; }
+  const Program& Reference(const Program&& original) const = delete;
 };
 
 // Prints a step as one line, which trace/text.h parses: "l3, l4 = split l0 v0" or "v0 = sample-perfect-tile

@@ -101,7 +101,7 @@ void Accumulate(Schedule& s, Block block, const Tiles& tiles, const std::optiona
 
 void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& options,
                   const IntrinsicFamily* unit) {
-  if (absl::Status levels = CheckEpilogueLevels(options); !levels.ok()) return s.Fail(std::move(levels));
+  if (absl::Status levels = CheckEpilogueLevels(options); !levels.ok()) return s.Fail(levels);
   if (unit != nullptr) {
     s.Einsum(block, {unit->m, unit->n, unit->k});
   } else {

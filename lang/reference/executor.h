@@ -16,7 +16,7 @@
 //   const char* Combine(const PlanNode& block, const int64_t* at, Registers<Value>&);
 //                                                   the lifted values are in the body's registers
 //   void SelectCopy(Id buffer, int64_t copy);       selects the current copy of a buffer with a ring
-//   void Invalidate(Id buffer);                     marks that copy as unwritten before it is written anew
+//   void Invalidate(Id buffer);                     marks that copy as unwritten, before new writes
 //   void BeginLoop(const PlanNode&), Iterate(int64_t iteration), EndLoop();
 //                                                   for loops whose iterations may run in parallel
 #pragma once

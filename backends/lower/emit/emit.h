@@ -2,9 +2,8 @@
 // lower.cc.
 //
 // The program decides everything: serial loops become scf.for, unrolled loops are expanded, a vectorized loop
-// becomes vector lanes. Nothing is left for a vectorizer. Indices are linear forms; each part is computed
-// once, in the body of the loop that defines it (index_value.h). Loads are shared if no store comes between
-// them.
+// becomes vector lanes. Later passes vectorize nothing. Indices are linear forms; each part is computed once,
+// in the body of the loop that defines it (index_value.h). Loads with no store between them are shared.
 #pragma once
 
 #include <map>

@@ -26,7 +26,7 @@ class TileWriter {
     Loop("%p", k_, 1);
     Multiply();
     text_ += "  }\n";
-    const std::string c0 = IndexSum(Mul("%i", n_), "%j");
+    const std::string c0 = Sum(Mul("%i", n_), "%j");
     ForEachVector([&](int r, int v) {
       Store(Load("%T", InTile(r, v), TileType()), "%C", Add(c0, r * n_ + v * lanes_), Floats(m_ * n_));
     });
@@ -46,7 +46,7 @@ class TileWriter {
   }
 
   void Multiply() {
-    const std::string b0 = IndexSum(Mul("%p", n_), "%j"), a0 = IndexSum(Mul("%i", k_), "%p");
+    const std::string b0 = Sum(Mul("%p", n_), "%j"), a0 = Sum(Mul("%i", k_), "%p");
     ForEachVector([&](int r, int v) {
       const std::string x = Set(absl::StrCat("memref.load %A[", Add(a0, r * k_), "] : ", Floats(m_ * k_)));
       const std::string s = Set(absl::StrCat("vector.broadcast ", x, " : f32 to ", Vector()));
@@ -67,7 +67,7 @@ class TileWriter {
     constants_.insert(value);
     return absl::StrCat("%k", value);
   }
-  std::string Add(const std::string& x, int value) { return IndexSum(x, Constant(value)); }
+  std::string Add(const std::string& x, int value) { return Sum(x, Constant(value)); }
   std::string Mul(const std::string& x, int value) {
     return Set(absl::StrCat("arith.muli ", x, ", ", Constant(value), " : index"));
   }

@@ -8,15 +8,15 @@
 //   ...
 //
 //   expected:
-//   sketch split=1
+//   sketch split=yes
 //   ...
 //
 // Lines that may stand before and after `space:`, up to the empty line:
 //
 //   # ...                                         what the case shows
 //   target: cores=4 features=+avx2                fields of Target that differ from their defaults
-//   sketch: write-reuse=1 read-reuse=3            only sketches with these choices
-//   decisions: S0=2,1,2,5 max-unroll=0            shows the program that these decisions give, beside the trace
+//   sketch: write-reuse=registers read-reuse=all  only sketches with these choices
+//   decisions: S0=2,1,2,5 max-unroll=0            also shows the program that these decisions give
 //
 // What follows `expected:` is SketchesText (testing/module_cases.h). The test also checks that all sketches
 // compute what the program computes. Start the test program with --update-goldens to rewrite what is

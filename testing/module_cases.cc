@@ -36,10 +36,15 @@ bool IsNamed(absl::string_view stored, absl::string_view name) {
   return stored == name || LastPart(stored) == name || current == name || LastPart(current) == name;
 }
 
+// "registers"; the number where the module names no alternatives.
+std::string AlternativeOf(const StructuralChoice& choice) {
+  return choice.alternative.empty() ? absl::StrCat(choice.picked) : choice.alternative;
+}
+
 bool IsShown(const Sketch& sketch, const ShownSketches& shown) {
   return std::all_of(shown.choices.begin(), shown.choices.end(), [&](const auto& wanted) {
     return std::any_of(sketch.trace.choices.begin(), sketch.trace.choices.end(), [&](const auto& made) {
-      return IsNamed(made.name, wanted.first) && wanted.second == absl::StrCat(made.picked);
+      return IsNamed(made.name, wanted.first) && wanted.second == AlternativeOf(made);
     });
   });
 }
@@ -72,7 +77,7 @@ std::string SketchesText(absl::string_view space, const Program& program, const 
     if (!IsShown(sketch, shown)) continue;
     std::string& part = parts.emplace_back("sketch");
     for (const auto& choice : sketch.trace.choices)
-      absl::StrAppend(&part, " ", LastPart(CurrentPath(choice.name)), "=", choice.picked);
+      absl::StrAppend(&part, " ", LastPart(CurrentPath(choice.name)), "=", AlternativeOf(choice));
     part += "\n";
     if (!shown.decisions.empty()) {
       part += ScheduledText(sketch.trace, shown, program, target);

@@ -130,7 +130,10 @@ struct Factor {
 struct StructuralChoice {
   std::string name;
   int n = 1, picked = 0;
-  friend bool operator==(const StructuralChoice&, const StructuralChoice&) = default;
+  std::string alternative = {};  // the name of what was picked, if the module gave one; no part of a trace
+  friend bool operator==(const StructuralChoice& a, const StructuralChoice& b) {
+    return a.name == b.name && a.n == b.n && a.picked == b.picked;
+  }
 };
 
 }  // namespace kiln

@@ -111,6 +111,13 @@ int ScheduleCore::Choose(absl::string_view name, int n) {
   return picked;
 }
 
+int ScheduleCore::Choose(absl::string_view name, absl::Span<const std::string> alternatives) {
+  const size_t before = choices_.size();
+  const int picked = Choose(name, static_cast<int>(alternatives.size()));
+  if (choices_.size() > before) choices_.back().alternative = alternatives[picked];
+  return picked;
+}
+
 bool ScheduleCore::Skip(const absl::Status& why) {
   if (!ok()) return true;
   if (why.ok()) return false;

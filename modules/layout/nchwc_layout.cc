@@ -83,7 +83,7 @@ void NchwcLayout(Schedule& s, Block block) {
                        Describe(p, node), " has no channels before its windows that vectors fill"))
                  : absl::OkStatus()))
     return;
-  if (s.Choose("nchwc", 2) == 0) return;
+  if (s.Choose("nchwc", {"no", "yes"}) == 0) return;
   for (const auto& [operand, channels] : stages.images) {
     const Id image = ReadBuffers(p, node)[operand];
     if (p.buffers[image].role != Role::kTemporary) s.CacheRead(block, operand);

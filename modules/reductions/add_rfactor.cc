@@ -7,9 +7,8 @@
 //                        for i1: vectorized k1: B[i0, i1] sum= B.rf[i1, k1] }           registers
 //
 // Applies to: unscheduled reductions with one result. Chunks: the target has several cores, and the spatial
-// loops have fewer iterations than the reduction loops and than max-jobs-per-core times the cores. Lanes:
-// tiles would reuse what they load, no spatial loop can be vectorized, and the innermost reduction loop can
-// (matrix times vector). Reductions without reuse are left to vectorize-rows.
+// loops have fewer iterations than the reduction loops and than max-jobs-per-core times the cores. Lanes: tiles
+// would reuse what they load, and only the innermost reduction loop can be vectorized (matrix times vector).
 // Structure:  rfactor = none | chunks | lanes; alternatives that do not apply are left out
 #include <algorithm>
 
@@ -77,16 +76,17 @@ BlockModule AddRfactor(AddRfactorOptions options) {
             if (!s.ok() || s.Skip(CheckReduces(s.program(), s.node(block)))) return;
             const Program& p = s.program();
             const Nest nest = NestOf(s, block);
-            const int64_t jobs = options.max_jobs_per_core * s.target().cores;
             const bool chunks = s.target().cores > 1 && nest.spatial_extent < nest.reduction_extent &&
-                                nest.spatial_extent < jobs;
+                                nest.spatial_extent < options.max_jobs_per_core * s.target().cores;
             const bool lanes = HasReuse(p, s.node(block)) && !nest.spatial_lanes && !nest.spatial.empty() &&
                                Lanes(p, s.node(block), s.node(nest.reduction.back()));
             const std::string why =
                 absl::StrCat("its ", nest.spatial_extent, " spatial iterations occupy the ", s.target().cores,
                              " cores; and its spatial loops give lanes, or it is a row that reuses nothing");
             if (s.Skip(chunks || lanes ? absl::OkStatus() : absl::FailedPreconditionError(why))) return;
-            const int picked = s.Choose("rfactor", 1 + int{chunks} + int{lanes});
+            std::vector<std::string> ways = {"none", chunks ? "chunks" : "lanes"};
+            if (chunks && lanes) ways.push_back("lanes");
+            const int picked = s.Choose("rfactor", ways);
             if (picked == 1 && chunks) return Chunks(s, block, nest);
             const DType type = p.buffers[WrittenBuffers(p, s.node(block))[0]].dtype;
             if (picked > 0) InLanes(s, block, nest, s.target().vector_bytes / SizeOf(type));

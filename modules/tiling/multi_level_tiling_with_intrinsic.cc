@@ -53,9 +53,12 @@ BlockModule MultiLevelTilingWithIntrinsic(TilingWithIntrinsicOptions options) {
             std::erase_if(fits, [&](auto* unit) { return !IsOneOf(unit->name, options.families); });
             if (fits.empty()) {
               s.Skip(absl::FailedPreconditionError("no intrinsic of the target does what it does"));
-            } else if (const int pick = s.Choose("intrinsic", 1 + static_cast<int>(fits.size())); pick > 0) {
-              TileForReuse(s, block, options, fits[pick - 1]);
+              return;
             }
+            std::vector<std::string> names = {"none"};
+            for (const IntrinsicFamily* family : fits) names.push_back(family->name);
+            if (const int pick = s.Choose("intrinsic", names); pick > 0)
+              TileForReuse(s, block, options, fits[pick - 1]);
           }};
 }
 

@@ -77,7 +77,7 @@ BlockModule PadToTile(PadToTileOptions options) {
                                   Describe(p, node), " has lanes and reductions that tiles fill"))
                             : absl::OkStatus()))
               return;
-            if (s.Choose("pad", 2) == 1) s.PadEinsum(block, multiples);
+            if (s.Choose("pad", {"no", "yes"}) == 1) s.PadEinsum(block, multiples);
           }};
 }
 

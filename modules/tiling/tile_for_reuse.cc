@@ -42,6 +42,7 @@ std::vector<TiledOperand> OperandsOf(const Program& p, Id block, const Intrinsic
 // One alternative of the choice read-reuse: which operands are packed, by operand number, and whether tiles
 // then walk down the rows of each panel of columns.
 struct ReadReuse {
+  std::string name;
   std::vector<bool> copies;
   bool columns_first = false;
 };
@@ -52,17 +53,23 @@ std::vector<ReadReuse> WaysOfReading(const Program& p, Id block, const std::vect
                                      const IntrinsicFamily* unit) {
   const std::vector<bool> none(operands.size());
   std::vector<bool> packable = none;
-  std::vector<ReadReuse> ways{{none}};
+  std::vector<ReadReuse> ways{{"none", none}};
   for (size_t i = 0; i < operands.size(); ++i) {
     packable[i] = operands[i].constant || IsReusedWhole(p, block, operands[i].access);
     if (!packable[i]) continue;
-    ways.push_back({none});
+    ways.push_back({absl::StrCat("operand-", i), none});
     ways.back().copies[i] = true;
   }
-  if (ways.size() > 2) ways.insert(ways.end(), {{packable}, {packable, true}});
+  if (ways.size() > 2) ways.insert(ways.end(), {{"all", packable}, {"all-columns-first", packable, true}});
   if (unit != nullptr && unit->k > 1 && packable.back())  // the unit reads columns of B as one piece
     std::erase_if(ways, [](const ReadReuse& way) { return !way.copies.back(); });
   return ways;
+}
+
+std::vector<std::string> NamesOf(const std::vector<ReadReuse>& ways) {
+  std::vector<std::string> names;
+  for (const ReadReuse& way : ways) names.push_back(way.name);
+  return names;
 }
 
 // Gives the accumulator a layout in which each tile of the unit is one contiguous piece of memory.
@@ -109,16 +116,19 @@ void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& optio
   }
   if (!s.ok()) return;
   const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
-  const int write = unit == nullptr ? s.Choose("write-reuse", 3) : 1;
+  const int write = unit == nullptr ? s.Choose("write-reuse", {"none", "registers", "stack"}) : 1;
   std::optional<VectorAxis> axis = unit == nullptr ? FindVectorAxis(s, block) : std::nullopt;
-  if (axis && !axis->in_blocks && (write == 0 || s.Choose("vector-axis", 2) == 0)) axis.reset();
+  if (axis && !axis->in_blocks && (write == 0 || s.Choose("vector-axis", {"no", "yes"}) == 0)) axis.reset();
   if (axis) MoveInnermost(s, block, *axis);
   const std::vector<TiledOperand> operands = OperandsOf(s.program(), s.node(block), unit);
   const std::vector<ReadReuse> ways = WaysOfReading(s.program(), s.node(block), operands, unit);
-  const ReadReuse read = ways[s.Choose("read-reuse", static_cast<int>(ways.size()))];
+  const ReadReuse read = ways[s.Choose("read-reuse", NamesOf(ways))];
   const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;
-  const int places = may_fuse ? static_cast<int>(options.epilogue.size()) : 0;
-  const int place = s.Choose("epilogue", 1 + places);
+  std::vector<std::string> places = {"none"};
+  if (may_fuse) {
+    for (const int64_t level : options.epilogue) places.push_back(absl::StrCat("level-", level));
+  }
+  const int place = s.Choose("epilogue", places);
   std::vector<Block> epilogue;
   if (place > 0) epilogue = s.GetConsumers(block);
 

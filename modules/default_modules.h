@@ -57,7 +57,7 @@ struct RowBlockingOptions {
 BlockModule RowBlocking(RowBlockingOptions options = {});
 
 struct NonTemporalStoresOptions {
-  int64_t l2_multiple = 4;  // of the size of the second cache: smaller results are not asked for
+  int64_t l2_multiple = 4;  // smallest result size, in multiples of the L2 cache
 };
 BlockModule NonTemporalStores(NonTemporalStoresOptions options = {});
 
@@ -84,9 +84,9 @@ struct PinOptions {
 Space Pin(PinOptions options);
 
 struct CpuOptions {
-  int64_t dots = 1;  // tile with the target's dot products too; 0 and 1 are no and yes
+  int64_t dots = 1;  // 1: tile with the target's dot-product intrinsics too
 };
 Space Cpu(CpuOptions options = {});
-void CpuSpace(Schedule& s);  // Cpu()
+void CpuSpace(Schedule& s);  // the space Cpu() with default options
 
 }  // namespace kiln

@@ -67,7 +67,7 @@ class Parser : private SpaceTokens {
     return modules;
   }
 
-  // Those that an older name stands for.
+  // The options that an older name of a space stands for, such as dots=0 for cpu-avx2.
   static OptionText OptionsOf(absl::string_view name) {
     OptionText options;
     const std::vector<absl::string_view> words = absl::StrSplit(CurrentName(NameKind::kSpace, name), ' ');

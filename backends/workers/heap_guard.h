@@ -23,7 +23,7 @@ class HeapGuard {
   int64_t Violated() const;  // the size of a block, freed or not, with a write outside of it; -1: none
 };
 
-// allocation.h tests these before it calls any of the functions below.
+// State of the guard, which allocation.h tests before it calls one of the functions below.
 extern std::atomic<bool> heap_is_guarded;
 extern std::atomic<int> guarded_blocks;  // number of blocks that are not freed
 

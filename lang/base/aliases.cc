@@ -25,7 +25,8 @@ constexpr Alias kAliases[] = {
     {NameKind::kSpace, "", "cpu-dots", "cpu", "0.2.0"},
 };
 
-// A choice whose module is not said, as in a pin, may be of any; it has no other name where names are printed.
+// Renames the parts of a path. In a path without a module, as in a pin, the choice may be of any module; its
+// stored name is looked up in all of them, and its current name is left as it is.
 std::string Renamed(absl::string_view path, bool to_stored) {
   const auto rename = to_stored ? StoredName : CurrentName;
   std::vector<std::string> parts = absl::StrSplit(path, '/');

@@ -4,7 +4,7 @@
 //   stored name     Step::site and Choice::name hold it, so hashes and columns of features stay as they are
 //   current name    code, messages, documents and printed traces use it
 //
-// Space strings, pins, traces and databases may use either. To rename something, change its name in the code
+// Space strings, pins, traces and databases may use either name. To rename something, change its name in the code
 // and add a row to the table.
 //
 // Pure. Any thread.
@@ -19,9 +19,9 @@ namespace kiln {
 
 enum class NameKind {
   kPrimitive,
-  kChoice,  // sites of draws too
-  kModule,  // of the default spaces and of space strings
-  kOption,  // of a module
+  kChoice,  // also the name of a sampling site
+  kModule,  // a module, as space strings name it
+  kOption,  // an option of a module
   kSpace,   // a module that was a default space of its own; its new name may have options: "cpu dots=0"
 };
 
@@ -39,9 +39,8 @@ absl::Span<const Alias> Aliases();
 absl::string_view StoredName(NameKind kind, absl::string_view name, absl::string_view module = "");
 absl::string_view CurrentName(NameKind kind, absl::string_view name, absl::string_view module = "");
 
-// The same for the name of a choice or site: "MODULE/BLOCK/CHOICE", with or without "SPACE/" before it and
-// "#2" behind. A pin may leave out the beginning. Old names of spaces become the current one: they are one
-// space now.
+// The same for the full name of a choice or site: "MODULE/BLOCK/CHOICE", with or without "SPACE/" before it and
+// "#2" behind. A pin may leave out the beginning. Several old names of spaces become one current name.
 std::string StoredPath(absl::string_view path);
 std::string CurrentPath(absl::string_view path);
 

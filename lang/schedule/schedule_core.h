@@ -40,7 +40,7 @@ class ScheduleCore {
   // True if the module must leave the block alone, because the schedule is inert or `why` is an error.
   // Records the reason under the open section; `kiln space` prints it. Modules begin with this call.
   bool Skip(const absl::Status& why);
-  bool Declines(const absl::Status& why) { return Skip(why); }  // the older name
+  bool Declines(const absl::Status& why) { return Skip(why); }  // the old name of Skip, for older plugins
   struct Declined {
     std::string where;  // module/block
     std::string why;

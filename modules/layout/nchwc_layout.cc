@@ -1,4 +1,4 @@
-// Nchwc-Layout: layout stages around a convolution whose channels come first (NCHWc workspaces).
+// Nchwc-Layout: gives a convolution with the channels first a workspace in the layout NCHWc.
 //
 //   for o, h, w, c, r, s: Y[o, h, w] += X[c, h + r, w + s] * K[o, c, r, s]
 //   -> lanes of 16:  X.cache[c, h, w] = X[c, h, w]         layout (c / 16, h, w, c % 16)
@@ -8,8 +8,8 @@
 // An input that another block writes, such as a padding block, gets the new layout itself and is not copied.
 // The channels of the result are then innermost in memory, so tiles vectorize along them.
 //
-// Applies to: unscheduled blocks that reuse what they load, with windows over a dimension behind the channels;
-// channels that vectors fill.
+// Applies to: unscheduled blocks that reuse what they load and move a window over dimensions behind the
+// channels. The channel count must be a multiple of the vector's lanes.
 // Structure:  nchwc = no | yes
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/access.h"

@@ -1,5 +1,5 @@
-// Row-Blocking: what is made of rows is computed for a few of them at a time, so that the tree of lanes at
-// the end of a row is not waited for: the next row is loaded meanwhile.
+// Row-Blocking: computes a few rows of a result together. At the end of a row, a tree combines the lanes;
+// with several rows the CPU loads the next row while that tree runs.
 //
 //   for i: for k: S[i] sum= f(i, k);  for i: for j: C[i, j] = g(i, j, S[i])
 //   ->
@@ -7,8 +7,8 @@
 //
 // Row reductions may then be placed below i0 by random-compute-location.
 //
-// Applies to: results of the program that no module has scheduled and that read what several rows give.
-// Structure:  one site: how many rows, up to `max-rows`.
+// Applies to: unscheduled results of the program that read a row reduction with more than one result.
+// Structure:  none; one site samples the number of rows, up to `max-rows`
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

@@ -1,8 +1,8 @@
-// The default space of CPUs: inline what is cheap, tile what reuses, place the rest, then rows, parallel,
-// vectors and straight lines.
+// The default space of CPUs: inline cheap blocks, tile blocks that reuse data, place the remaining blocks,
+// vectorize rows, then parallelize, vectorize and unroll.
 //
-// What stands in a default space applies seldom or always gains: each choice more is one that a search has to
-// try. dots=1: contractions of bytes, bf16 and f16 are tiled with intrinsics too, where the target has them.
+// A module is in the default space if it rarely applies or nearly always gains, since each extra choice costs
+// the search trials. dots=1: tile contractions of bytes, bf16 and f16 with the target's intrinsics too.
 #include <algorithm>
 
 #include "lang/patterns/intrinsic.h"

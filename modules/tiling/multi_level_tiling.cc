@@ -3,15 +3,16 @@
 //   for i, j, k: C[i,j] += A[i,k] * B[k,j]
 //   -> for i0, j0, i1, j1, k0, i2, j2, k1, i3, j3: C[..] += A[..] * B[..]
 //
-// Applies to: reductions that reuse what they load (HasReuse). The structure is data: S a level of spatial
-// tiles, R of reduction tiles. The innermost fit the vector registers together, the last as whole vectors;
-// rows (the others) need not divide the extent: six rows of two vectors keep twelve sums.
-// Structure:  write-reuse = none | registers above the last R level | those, and a cache above the first
-//             read-reuse  = none | one operand packed | all that may be (pack_operands.h; constants:
-//                           prepack_constants.h) | all, walking down the rows of each panel of columns
-//                           (Goto's order)
-//             vector-axis = no | along another dimension of the result (vectorize_other_axis.h)
-//             epilogue    = apart | the consumer below a level of the option (fuse_epilogue.h)
+// Applies to: reductions that reuse what they load (HasReuse). Each letter of the option `structure` is a
+// tile level: S of spatial loops, R of reduction loops. The innermost tile fits the vector registers, and its
+// last loop gets whole vectors. The other spatial loops ("rows") need not divide their extents.
+// Structure:  write-reuse = none | accumulators in registers above the last R level | also a cache above the
+//                           first R level
+//             read-reuse  = none | one operand packed | all operands packed (pack_operands.h; constants:
+//                           prepack_constants.h) | all packed, and tiles walk down the rows of each panel of
+//                           columns (Goto's order)
+//             vector-axis = no | vectorize another dimension of the result (vectorize_other_axis.h)
+//             epilogue    = apart | the consumer below a level of the option `epilogue` (fuse_epilogue.h)
 #include "modules/tiling/tile_for_reuse.h"
 #include "modules/tiling/tile_loops.h"
 #include "modules/unscheduled.h"

@@ -5,8 +5,8 @@
 //   .. for w1 unrolled: for o1 in 16 lanes: acc[o, w] += X[c, w] * K.cache[o, c]     K.cache in panels of 16
 //   .. for w1 unrolled: for o1 in 16 lanes: Y[o, w] = acc[o, w]                      lanes stored one by one
 //
-// tile_for_reuse.h offers this as the choice vector-axis. It packs what the lanes index and transposes the
-// sums, so that both are contiguous along the lanes.
+// tile_for_reuse.h offers this as the choice vector-axis. It packs the operands that the vectorized loop
+// indexes and transposes the accumulator, so that vectors load and accumulate contiguous elements.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Drop-Padded-Terms: a convolution without the zeros around its input.
+// Drop-Padded-Terms: lets a convolution drop the terms that read the zero padding around its input.
 //
 //   P[y] = (1 <= y < 15 ? X[y - 1] : 0);  C[h] sum= P[h + i] * W[i]     ->     the same, assume-finite
 //

@@ -20,7 +20,7 @@ std::vector<TuneResult> Search(const std::vector<TuneTask>& tasks, const TuneOpt
 
 // A record as the line "TRIAL TRACE-HASH PROGRAM-HASH SECONDS STATUS".
 std::string LineOf(const RecordRow& record);
-// A trace with the names that Kiln 0.1 printed, by whose hash LineOf names it.
+// The trace as text with the names that Kiln 0.1 printed. LineOf names a trace by the hash of this text.
 std::string FirstVersion(absl::string_view trace);
 
 }  // namespace kiln::baseline

@@ -87,7 +87,8 @@ std::string FunctionName(absl::string_view head) {
   return macro ? std::string(head.substr(0, head.find(')') + 1)) : name;
 }
 
-// True if a brace after this head opens a body, and is not in parentheses or initializes a member.
+// True if a brace after the text `head` opens a function's body. False for a brace in parentheses, and for
+// one that initializes a member.
 bool OpensBody(absl::string_view head) {
   return !head.empty() && std::isspace(head.back()) &&
          std::count(head.begin(), head.end(), '(') == std::count(head.begin(), head.end(), ')');

@@ -209,7 +209,7 @@ const Row* RowOf(absl::string_view file) {
   return row;
 }
 
-// The error of this line in this file; empty if it is allowed.
+// Why the include on this line is not allowed in this file; empty if it is, or if the line is no include.
 std::string Violation(const std::string& file, const std::string& line) {
   const auto include = ParseInclude(line);
   if (!include) return "";

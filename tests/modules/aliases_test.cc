@@ -1,5 +1,5 @@
-// Names that Kiln has changed (lang/base/aliases.h): the old ones are accepted, the new ones are printed, and what
-// hashes and columns of features read has not moved.
+// Tests names that Kiln has changed (lang/base/aliases.h): old names are accepted, new names are printed, and
+// hashes and columns of features stay as they were.
 #include "lang/base/aliases.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace kiln {
 namespace {
 
-// What a space string gives, or why it is refused.
+// The traces of the sketches that a space string generates, or the reason why it is refused.
 std::string SketchesOf(const std::string& text) {
   const auto space = ParseSpace(text);
   if (!space.ok()) return std::string(space.status().message());
@@ -32,7 +32,7 @@ std::string Reprinted(const std::string& trace) {
   return parsed.ok() ? Print(*parsed) : std::string(parsed.status().message());
 }
 
-// Of module, block and choice.
+// A line of a trace that records this choice of a module.
 std::string ChoiceLine(absl::string_view module, absl::string_view name) {
   return absl::StrCat("choice \"cpu/", module, "/block/", name, "\" 1 of 2\n");
 }

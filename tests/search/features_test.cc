@@ -80,7 +80,7 @@ TEST(Features, SeeWhatEachBufferIsTouchedFor) {
   EXPECT_EQ(t(0, "buffer0.distance_iterations"), Log(4 * 16));
   EXPECT_EQ(t(0, "buffer0.distance_bytes"), Log(4 * (4 * 16 + 4 + 16)));
   EXPECT_EQ(t(0, "buffer0.reuses"), Log(4));
-  // A: four rows of 32 bytes apart in the straight line are two lines; the lanes share an element.
+  // A: the unrolled code reads four rows, 32 bytes apart: two cache lines. All lanes read the same element.
   EXPECT_EQ(t(0, "buffer1.write"), 0);
   EXPECT_EQ(t(0, "buffer1.bytes"), Log(4096 * 4));
   EXPECT_EQ(t(0, "buffer1.unique_bytes"), Log(16 * 8 * 4));

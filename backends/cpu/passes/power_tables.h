@@ -25,7 +25,7 @@ struct PowerTables {
                          kSecond = 0x1p19f * -11.5415602f;
   static constexpr double kLog2[] = {0x1p19 * 7.69437361, 0x1p19 * -5.77250814, 0x1p19 * 4.61801434};
   static constexpr int kSteps = 16;
-  // Adding it rounds to a multiple of 2^19, and leaves the multiple in the last bits.
+  // Adding this constant rounds a float to a multiple of 2^19; the low bits of the sum are the multiple.
   static constexpr float kRound = 0x1.8p42;
   // (2^(f / 2^23) - 1) / f for |f| <= 0.69 * 2^19. After rounding, |f| is at most half a unit of 2^19; y
   // times the low part of the logarithm adds up to 0.19 units.

@@ -40,8 +40,8 @@ bool Emitter::Drops(const std::vector<Id>& blocks, int condition) const {
       blocks, [&](Id block) { return absl::c_linear_search(plan_.blocks.at(block).droppable, condition); });
 }
 
-// Returns nothing if versions do not pay: for conditions that guard more than zero terms, or with too many
-// boundary values.
+// The boundary values of these conditions. Empty if versions do not pay: if a condition guards more than zero
+// terms, or if there would be too many versions.
 std::vector<BoundaryVersions> Emitter::VersionsOf(const std::vector<Id>& blocks,
                                                   const std::vector<int>& conditions) {
   std::vector<BoundaryVersions> all;

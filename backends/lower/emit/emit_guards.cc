@@ -226,7 +226,7 @@ mlir::Value Emitter::TrimmedUpper(Id loop, std::vector<int>& established) {
 }
 
 // True if an inner loop should emit the version for complete tiles instead: it has conditions of its own and
-// contains all blocks that use the candidates.
+// contains all blocks that use the conditions `candidates`.
 bool Emitter::Postponed(Id loop, const std::vector<int>& candidates) const {
   const std::vector<Id> all = BlocksBelow(p_, loop);
   std::vector<Id> users;

@@ -27,7 +27,7 @@ struct BlockPlan {
   std::unordered_map<Id, IndexSum>
       addresses;  // kLoad and kGather expressions: elements from the buffer's start
   std::unordered_map<Id, std::vector<int>> within;  // kWithin expressions
-  // kGather expressions: for each index the mark of a computed index, or kNone if a Sum expresses it.
+  // kGather expressions: for each index the mark of a computed index, or kNone if an IndexSum expresses it.
   std::unordered_map<Id, std::vector<Id>> gathers;
   std::vector<IndexSum> dests;      // addresses, one per result
   std::vector<Id> reduction_loops;  // those around the block that feed a reduction iter

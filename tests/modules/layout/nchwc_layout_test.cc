@@ -1,4 +1,4 @@
-// nchwc-layout with the modules that follow it; tests/modules/cases/layout has its sketches.
+// Tests nchwc-layout with the modules that follow it; tests/modules/cases/layout has its sketches.
 #include <gtest/gtest.h>
 
 #include "lang/text/text.h"

@@ -1,4 +1,4 @@
-// row-blocking with the modules that follow it; tests/modules/cases/reductions has its sketches.
+// Tests row-blocking with the modules that follow it; tests/modules/cases/reductions has its sketches.
 #include <gtest/gtest.h>
 
 #include "testing/module_cases.h"

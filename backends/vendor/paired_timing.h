@@ -17,8 +17,8 @@ namespace kiln {
 absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program& scheduled,
                                          BuilderPool& builders, bool contract = true);
 
-// Compiles the function of a file with the stock pipeline (stock_pipeline.h). The kernel has the parameters of
-// `original`.
+// Compiles the function of a file with the stock pipeline (stock_pipeline.h). The kernel has the parameters
+// of `original`.
 absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Program& original);
 
 // Runs one request on a runner of its own, at `runner_path` (empty: beside the running executable). kNotFound

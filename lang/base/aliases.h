@@ -4,8 +4,8 @@
 //   stored name     Step::site and Choice::name hold it, so hashes and columns of features stay as they are
 //   current name    code, messages, documents and printed traces use it
 //
-// Space strings, pins, traces and databases may use either name. To rename something, change its name in the code
-// and add a row to the table.
+// Space strings, pins, traces and databases may use either name. To rename something, change its name in the
+// code and add a row to the table.
 //
 // Pure. Any thread.
 #pragma once
@@ -39,8 +39,8 @@ absl::Span<const Alias> Aliases();
 absl::string_view StoredName(NameKind kind, absl::string_view name, absl::string_view module = "");
 absl::string_view CurrentName(NameKind kind, absl::string_view name, absl::string_view module = "");
 
-// The same for the full name of a choice or site: "MODULE/BLOCK/CHOICE", with or without "SPACE/" before it and
-// "#2" behind. A pin may leave out the beginning. Several old names of spaces become one current name.
+// The same for the full name of a choice or site: "MODULE/BLOCK/CHOICE", with or without "SPACE/" before it
+// and "#2" behind. A pin may leave out the beginning. Several old names of spaces become one current name.
 std::string StoredPath(absl::string_view path);
 std::string CurrentPath(absl::string_view path);
 

@@ -1,5 +1,5 @@
-// Prepares a program for execution (lang/reference/executor.h): makes variables for loops, marks and iters, and
-// turns bodies into code.
+// Prepares a program for execution (lang/reference/executor.h): makes variables for loops, marks and iters,
+// and turns bodies into code.
 #pragma once
 
 #include <map>

@@ -130,7 +130,7 @@ struct Factor {
 struct StructuralChoice {
   std::string name;
   int n = 1, picked = 0;
-  std::string alternative = {};  // the name of what was picked, if the module gave one; no part of a trace
+  std::string alternative = {};  // its name, if the module gives one; not stored in traces
   friend bool operator==(const StructuralChoice& a, const StructuralChoice& b) {
     return a.name == b.name && a.n == b.n && a.picked == b.picked;
   }

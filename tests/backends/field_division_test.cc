@@ -109,7 +109,7 @@ TEST(FieldDivision, ConditionsOverThreeInputsAndMoreAreMetTogether) {
       // Each input is a divisor.
       "%p = arith.divsi %a0, %a1 : TYPE\n%q = arith.divsi %p, %a2 : TYPE\n%s = arith.remsi %q, %a3 : TYPE\n"
       "%y = arith.divsi %s, %a4 : TYPE",
-      // Interval arithmetic cannot decide these.
+      // Interval arithmetic cannot decide whether these divisors may be zero.
       "%d = arith.xori %a1, %a2 : TYPE\n%c = arith.xori %d, %a3 : TYPE\n%y = arith.divsi %a0, %c : TYPE",
       "%d = arith.muli %a1, %two : TYPE\n%c = arith.subi %d, %three : TYPE\n%y = arith.divsi %a0, %c : TYPE",
       "%d = arith.muli %a1, %a1 : TYPE\n%c = arith.addi %d, %one : TYPE\n%f = arith.subi %c, %a2 : TYPE\n"

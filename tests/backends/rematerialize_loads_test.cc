@@ -1,4 +1,4 @@
-// Tests pin-loads: values for which a loop lacks registers are loaded where they are used.
+// Tests RematerializeLoads: values for which a loop lacks registers are loaded where they are used.
 #include "backends/lower/rematerialize_loads.h"
 
 #include <gmock/gmock.h>

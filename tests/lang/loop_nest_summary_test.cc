@@ -1,5 +1,5 @@
-// Two readings of the same bindings, on random programs under random steps: LoopNestSummary, which is fast, and
-// ResolveBindings, which is plain. They must agree wherever an instance exists.
+// Tests LoopNestSummary, which is fast, against ResolveBindings, which is simple, on random programs under
+// random steps. Both must give the same indices wherever an instance exists.
 #include "lang/analysis/loop_nest_summary.h"
 
 #include <gtest/gtest.h>
@@ -122,7 +122,8 @@ class Comparison {
     return point;
   }
 
-  // What remains when bindings are simplified, LoopNestSummary says; what LoopNestSummary says, the bindings name.
+  // Which loops feed the iters of a kind: LoopNestSummary must report every loop that remains in simplified
+  // bindings, and only loops that occur in the bindings.
   void ExpectFeeds(const NestBlock& block, const Plain& plain) {
     for (const IterKind kind : {IterKind::kSpatial, IterKind::kReduction}) {
       const std::vector<bool> named = Feeds(p_, block.node, kind);

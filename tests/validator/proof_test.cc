@@ -310,7 +310,7 @@ TEST(Proof, KnowsPairsOfProgramsThatWereNotMadeFromEachOther) {
   EXPECT_EQ(Prove(Matmul(8, 8, 8), Matmul(8, 8, 9)).verdict, Verdict::kTooHard);
 }
 
-// Fed() whose loop k loads a row, and adds it up.
+// The program Fed() with a pipelined loop over k, which loads a row and adds it to the sum.
 Schedule Piped() {
   Schedule s = Scheduled(Fed());
   const auto loops = s.GetLoops(s.GetBlock("sum"));

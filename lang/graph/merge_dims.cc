@@ -13,6 +13,8 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/graph/densify_strided_reads.h"
 #include "lang/graph/forward_copies.h"
+#include "lang/graph/outline.h"
+#include "lang/program/expr_copier.h"
 
 namespace kiln {
 namespace {
@@ -191,7 +193,13 @@ class Finder {
 class Rewriter {
  public:
   Rewriter(const Program& from, const std::set<Pair>& dims, const std::map<Pair, int>& pairs)
-      : from_(from), dims_(dims), pairs_(pairs) {
+      : from_(from),
+        dims_(dims),
+        pairs_(pairs),
+        exprs_(from_, to_,
+               {.mark = [this](Id mark) { return Mark(mark); },
+                .index = [this](Id buffer, Range index) { return Index({buffer, index}); },
+                .written_out = kWrittenOut}) {
     to_.name = from.name;
     to_.names = from.names;
     to_.parameters = from.parameters;
@@ -210,16 +218,19 @@ class Rewriter {
       to_.buffers[b].shape = to_.AddDims(shape);
     }
     for (Monoid monoid : from.monoids) {
-      monoid.identity = Expressions(monoid.identity);
-      monoid.combine = Expressions(monoid.combine);
+      monoid.identity = exprs_.Copy(monoid.identity);
+      monoid.combine = exprs_.Copy(monoid.combine);
       to_.monoids.push_back(monoid);
     }
   }
+
+  Rewriter(const Rewriter&) = delete;
 
   void Block(Id node) {
     BlockNode block = from_.block(node);
     block_ = node;
     Number();
+    exprs_.Forget();  // indices of this block's iters
     Id parent = kRoot;
     std::vector<Iter> iters(
         std::count_if(position_.begin(), position_.end(), [](int at) { return at >= 0; }));
@@ -239,8 +250,8 @@ class Rewriter {
     for (const Access& dest : from_.Accesses(block.dests)) dests.push_back({dest.buffer, Index(dest)});
     block.dests.begin = static_cast<int32_t>(to_.accesses.size());
     to_.accesses.insert(to_.accesses.end(), dests.begin(), dests.end());
-    block.values = Expressions(block.values);
-    block.initial = Expressions(block.initial);
+    block.values = exprs_.Copy(block.values);
+    block.initial = exprs_.Copy(block.initial);
     block.annotations = to_.AddList(from_.List(block.annotations));
     const Id made = to_.AddBlock(block);
     to_.block(made).provenance = {Provenance::Kind::kCompute, made, {}};
@@ -316,32 +327,13 @@ class Rewriter {
     return to_.AddList(marks);
   }
 
-  Id Expression(Id expr) {
-    Expr e = from_.exprs[expr];
-    if (e.op == Op::kIndex) e = Expr::Index(Mark(e.AsIndex()));
-    if (e.op == Op::kLoad) {
-      const auto [buffer, index] = e.AsLoad();
-      e = Expr::Load(e.dtype, buffer, Index({buffer, index}));
-    }
-    if (e.op == Op::kWithin) {
-      const auto [marks, value, otherwise] = e.AsWithin();
-      e = Expr::Within(e.dtype, Marks(marks), value, otherwise);
-    }
-    for (Id& operand : e.Operands()) operand = Expression(operand);
-    return to_.AddExpr(e);
-  }
-  Range Expressions(Range exprs) {
-    std::vector<int32_t> copies;
-    for (const Id e : from_.List(exprs)) copies.push_back(Expression(e));
-    return to_.AddList(copies);
-  }
-
   const Program& from_;
   Program to_;
   const std::set<Pair>& dims_;
   const std::map<Pair, int>& pairs_;
   Id block_ = kNone;
   std::vector<int> position_;
+  ExprCopier exprs_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/program/expr_copier.h"
 
 namespace kiln {
 namespace {
@@ -21,7 +22,12 @@ class Copier {
         to_(to),
         buffers_(from.buffers.size(), kNone),
         nodes_(from.nodes.size(), kNone),
-        monoids_(from.monoids.size(), kNone) {}
+        monoids_(from.monoids.size(), kNone),
+        exprs_(from, to,
+               {.buffer = [this](Id buffer) { return buffers_[buffer]; },
+                .mark = [this](Id mark) { return CopyMark(mark); },
+                .written_out = kWrittenOut}) {}
+  Copier(const Copier&) = delete;
 
   void AddBuffer(Id id, Role role) {
     const Buffer& b = from_.buffers[id];
@@ -37,7 +43,7 @@ class Copier {
     Layout layout = b.layout;
     layout.axes = CopyMarks(b.layout.axes);
     layout.kinds = to_.AddList(from_.List(b.layout.kinds));
-    if (layout.padding != kNone) layout.padding = CopyExpr(layout.padding);
+    if (layout.padding != kNone) layout.padding = exprs_.Copy(layout.padding);
     to_.buffers[copy].layout = layout;
   }
 
@@ -92,36 +98,11 @@ class Copier {
     return to_.AddList(copies);
   }
 
-  Id CopyExpr(Id expr) {
-    Expr e = from_.exprs[expr];
-    if (e.op == Op::kIndex) e = Expr::Index(CopyMark(e.AsIndex()));
-    if (e.op == Op::kLoad) {
-      const auto [buffer, index] = e.AsLoad();
-      e = Expr::Load(e.dtype, buffers_[buffer], CopyMarks(index));
-    }
-    if (e.op == Op::kGather) {
-      const auto [buffer, index] = e.AsGather();
-      e = Expr::Gather(e.dtype, buffers_[buffer], index);
-    }
-    if (e.op == Op::kWithin) {
-      const auto [marks, value, otherwise] = e.AsWithin();
-      e = Expr::Within(e.dtype, CopyMarks(marks), value, otherwise);
-    }
-    for (Id& operand : e.Operands()) operand = CopyExpr(operand);
-    return to_.AddExpr(e);
-  }
-
-  Range CopyExprs(Range exprs) {
-    std::vector<int32_t> copies;
-    for (const Id e : from_.List(exprs)) copies.push_back(CopyExpr(e));
-    return to_.AddList(copies);
-  }
-
   Id CopyMonoid(Id id) {
     if (monoids_[id] != kNone) return monoids_[id];
     Monoid monoid = from_.monoids[id];
-    monoid.identity = CopyExprs(monoid.identity);
-    monoid.combine = CopyExprs(monoid.combine);
+    monoid.identity = exprs_.Copy(monoid.identity);
+    monoid.combine = exprs_.Copy(monoid.combine);
     to_.monoids.push_back(monoid);
     return monoids_[id] = static_cast<Id>(to_.monoids.size()) - 1;
   }
@@ -158,8 +139,8 @@ class Copier {
       dests.push_back({buffers_[dest.buffer], CopyMarks(dest.index)});
     block.dests.begin = static_cast<int32_t>(to_.accesses.size());
     to_.accesses.insert(to_.accesses.end(), dests.begin(), dests.end());
-    block.values = CopyExprs(block.values);
-    block.initial = CopyExprs(block.initial);
+    block.values = exprs_.Copy(block.values);
+    block.initial = exprs_.Copy(block.initial);
     block.annotations = CopyAnnotations(block.annotations);
     if (block.intrinsic != kNone) block.intrinsic = to_.Intern(from_.Text(block.intrinsic));
     block.provenance = {Provenance::Kind::kCompute, nodes_[node], {}};
@@ -169,6 +150,7 @@ class Copier {
   const Program& from_;
   Program& to_;
   std::vector<Id> buffers_, nodes_, monoids_;  // by id in `from_`: the copies
+  ExprCopier exprs_;
   std::vector<std::string> constants_;
 };
 

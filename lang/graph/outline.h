@@ -12,6 +12,10 @@
 
 namespace kiln {
 
+// Bodies of up to so many nodes are copied as trees: databases know workloads by their text, in which nothing is shared
+// then.
+inline constexpr int64_t kWrittenOut = 1024;
+
 // A task and what it corresponds to in the program that it was cut from.
 struct Outlined {
   Program task;

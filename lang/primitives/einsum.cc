@@ -20,6 +20,7 @@
 #include "lang/analysis/region.h"
 #include "lang/base/defect.h"
 #include "lang/patterns/contraction.h"
+#include "lang/program/expr_copier.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
 
@@ -296,14 +297,10 @@ void Product::Crop() {
 std::vector<Id> Product::Make() {
   const Id outermost = ChildTowards(p_, kRoot, block_);
   const Id a = Factor(c_.a, With(kM, kK), "mk"), b = Factor(c_.b, With(kK, kN), "kn");
-  const std::function<Id(Id)> product = [&](Id value) {
-    if (value == c_.a) return a;
-    if (value == c_.b) return b;
-    Expr e = p_.exprs[value];
-    for (Id& operand : e.Operands()) operand = product(operand);
-    return p_.AddExpr(e);
-  };
-  const Range values = p_.AddList({product(p_.List(old_.values)[0])});
+  ExprCopier copier(p_, p_, {.replace = [&](Id value) {
+                      return value == c_.a ? a : value == c_.b ? b : kNone;
+                    }});
+  const Range values = copier.Copy(old_.values);
   p_.block(block_).values = values;
   Crop();
 

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/program/expr_copier.h"
 #include "lang/schedule/place.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
@@ -201,16 +202,6 @@ absl::flat_hash_map<Id, Id> PadReads(Call& call, Id block, const Einsum& einsum)
   return padded;
 }
 
-// Returns a product of factors, of which `replaced` maps some to others. Adds the products to `replaced`.
-Id WithReplaced(Program& p, Id value, absl::flat_hash_map<Id, Id>& replaced) {
-  const auto known = replaced.find(value);
-  if (known != replaced.end()) return known->second;
-  Expr e = p.exprs[value];
-  if (e.op != Op::kMul && e.op != Op::kCast) return value;
-  for (Id& operand : e.Operands()) operand = WithReplaced(p, operand, replaced);
-  return replaced[value] = p.AddExpr(e);
-}
-
 // If the result has padded iters, lets the block write a padded buffer and copies the wanted part to the
 // destination.
 void CropResult(Call& call, Id block, const Einsum& einsum) {
@@ -250,8 +241,12 @@ absl::Status PadEinsum(Call& call) {
   absl::Status status = CheckBlock(p, block, einsum);
   if (status.ok()) status = CheckPadded(p, block, call.Ints(0), einsum);
   if (!status.ok()) return status;
-  absl::flat_hash_map<Id, Id> replaced = PadReads(call, block, einsum);
-  const Range values = p.AddList({WithReplaced(p, p.List(p.block(block).values)[0], replaced)});
+  const absl::flat_hash_map<Id, Id> padded = PadReads(call, block, einsum);
+  ExprCopier copier(p, p, {.replace = [&](Id load) {
+                      const auto found = padded.find(load);
+                      return found == padded.end() ? kNone : found->second;
+                    }});
+  const Range values = copier.Copy(p.block(block).values);
   p.block(block).values = values;
   CropResult(call, block, einsum);
   PadIters(p, block, einsum);

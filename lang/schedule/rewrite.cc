@@ -44,67 +44,23 @@ Range MarksOf(const Expr& e) { return e.op == Op::kLoad ? e.AsLoad().index : e.A
 
 }  // namespace
 
-std::optional<Range> BodyRewriter::Indices(Range marks) {
-  std::vector<int32_t> rewritten;
-  for (int i = 0; i < marks.count; ++i) {
-    const Id mark = Index(program_.lists[marks.begin + i]);
-    if (mark == kNone) return std::nullopt;
-    rewritten.push_back(mark);
-  }
-  return program_.List(marks) == absl::MakeConstSpan(rewritten) ? marks : program_.AddList(rewritten);
-}
+BodyRewriter::BodyRewriter(Program& program, LoadRule load, IterRule iter, std::vector<int64_t> extents)
+    : program_(program),
+      load_(std::move(load)),
+      iter_(std::move(iter)),
+      extents_(std::move(extents)),
+      copier_(program, program,
+              {.replace =
+                   [this](Id id) {
+                     const Expr e = program_.exprs[id];
+                     return load_ && e.op == Op::kLoad ? load_(e) : kNone;
+                   },
+               .mark = [this](Id mark) { return Index(mark); }}) {}
 
 Id BodyRewriter::Index(Id mark) {
   const std::optional<IndexSum> sum = Rewritten(program_, mark, iter_, extents_);
   if (!sum.has_value()) return kNone;
   return *sum == program_.SumOf(mark) ? mark : program_.AddMark(*sum, program_.marks[mark].extent);
-}
-
-Id BodyRewriter::Expression(Id expr) {
-  if (const auto known = known_.find(expr); known != known_.end()) return known->second;
-  const Id rewritten = Rewrite(expr);
-  return known_[expr] = rewritten;
-}
-
-Range BodyRewriter::Expressions(Range list) {
-  std::vector<int32_t> rewritten;
-  for (int i = 0; i < list.count; ++i) rewritten.push_back(Expression(program_.lists[list.begin + i]));
-  return program_.AddList(rewritten);
-}
-
-Id BodyRewriter::Rewrite(Id expr) {
-  const Expr old = program_.exprs[expr];
-  Expr e = old;
-  switch (e.op) {
-    case Op::kConstant:
-    case Op::kArg:
-      return expr;
-    case Op::kIndex: {
-      const Id mark = Index(e.AsIndex());
-      return mark == kNone ? kNone : mark == e.AsIndex() ? expr : program_.AddExpr(Expr::Index(mark));
-    }
-    case Op::kLoad: {
-      const Id replaced = load_ ? load_(e) : kNone;
-      if (replaced != kNone) return replaced;
-      const std::optional<Range> range = Indices(MarksOf(e));
-      if (!range.has_value()) return kNone;
-      e = Expr::Load(e.dtype, e.AsLoad().buffer, *range);
-      return e == old ? expr : program_.AddExpr(e);
-    }
-    case Op::kWithin: {
-      const std::optional<Range> range = Indices(MarksOf(e));
-      if (!range.has_value()) return kNone;
-      e = Expr::Within(e.dtype, *range, e.AsWithin().value, e.AsWithin().otherwise);
-      break;
-    }
-    default:
-      break;
-  }
-  for (Id& operand : e.Operands()) {
-    operand = Expression(operand);
-    if (operand == kNone) return kNone;
-  }
-  return e == old ? expr : program_.AddExpr(e);
 }
 
 namespace {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "lang/analysis/region.h"
+#include "lang/program/expr_copier.h"
 #include "lang/program/program.h"
 
 namespace kiln {
@@ -19,23 +19,21 @@ class BodyRewriter {
   using LoadRule = std::function<Id(const Expr& load)>;
   using IterRule = std::function<IndexSum(int iter)>;
   // Rewrites with these rules; `extents` are those of the new iters, by position.
-  BodyRewriter(Program& program, LoadRule load, IterRule iter, std::vector<int64_t> extents)
-      : program_(program), load_(std::move(load)), iter_(std::move(iter)), extents_(std::move(extents)) {}
+  BodyRewriter(Program& program, LoadRule load, IterRule iter, std::vector<int64_t> extents);
+  BodyRewriter(const BodyRewriter&) = delete;
 
   // kNone if an index cannot be expressed. The pools may then contain unused entries, but the tree is
   // unchanged.
-  Id Expression(Id expr);
-  Range Expressions(Range list);
+  Id Expression(Id expr) { return copier_.Copy(expr); }
+  Range Expressions(Range list) { return copier_.Copy(list); }
   Id Index(Id mark);
 
  private:
-  Id Rewrite(Id expr);
-  std::optional<Range> Indices(Range marks);
   Program& program_;
   LoadRule load_;
   IterRule iter_;
   std::vector<int64_t> extents_;
-  absl::flat_hash_map<Id, Id> known_;  // rewrites shared expressions once, so that they stay shared
+  ExprCopier copier_;
 };
 
 // True if `iter` can rewrite every index of the expression, which belongs to a block with these iters.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
+#include "lang/graph/outline.h"
 #include "tests/backends/field_check.h"
 
 namespace kiln {
@@ -111,6 +112,27 @@ TEST(FieldSharing, OneHundredChainsOfUpTo100Operations) { ExpectOneHundred(2, 10
 // would double with each step.
 TEST(FieldSharing, OneHundredGraphsReadTheSameValuesAgain) { ExpectOneHundred(2, 40, 2); }
 TEST(FieldSharing, OneHundredGraphsReadValuesFromLongBefore) { ExpectOneHundred(2, 30, 12); }
+
+// 61 nodes, and 2^60 paths.
+TEST(FieldSharing, SixtyDoublingsAreImportedOutlinedAndLowered) {
+  std::string text = R"(#m = affine_map<(i, j) -> (i, j)>
+func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %r = linalg.generic {indexing_maps = [#m, #m], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%v0: f32, %o: f32):
+)";
+  for (int i = 0; i < 60; ++i)
+    absl::StrAppend(&text, "    %v", i + 1, " = arith.addf %v", i, ", %v", i, " : f32\n");
+  text += R"(    linalg.yield %v60 : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+})";
+  const std::vector<Task> tasks = ExtractTasks(ImportLinalg(text, "doublings").value().program).value();
+  ASSERT_EQ(tasks.size(), 1);
+  EXPECT_EQ(tasks[0].program.exprs.size(), 61);
+  EXPECT_TRUE(Lower(tasks[0].program, Context()).ok());
+}
 
 }  // namespace
 }  // namespace kiln

@@ -42,6 +42,20 @@ Id DenseRelu(Builder& b, Id from, int64_t n, const std::string& to, bool output 
   return out;
 }
 
+// 61 nodes, and 2^60 paths.
+TEST(Outline, CopiesSharedExpressionsOnce) {
+  Builder b("doublings");
+  Id x = b.Load(b.Input("x", kF32, {8}), {i});
+  for (int depth = 0; depth < 60; ++depth) x = b.Make(Op::kAdd, kF32, x, x);
+  b.Compute("double", {{"i", 8}}, {b.Output("y", kF32, {8}), {i}}, x);
+  const Program program = b.Finish();
+
+  const Program task = Outline(program, Blocks(program), "task").value().task;
+
+  EXPECT_EQ(task.exprs.size(), 61);
+  EXPECT_EQ(HashOf(task), HashOf(program));
+}
+
 TEST(Outline, MakesParametersOfBuffersThatCrossTheBorder) {
   Builder b("model");
   const Id x = b.Input("x", kF32, {8, 16});

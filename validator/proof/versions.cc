@@ -5,6 +5,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "lang/program/expr_copier.h"
 #include "validator/proof/pairs.h"
 
 namespace kiln::proof {
@@ -134,10 +135,10 @@ class Versions {
         }
         return moved(buffer);
       };
-      std::map<Id, Id> known_exprs;
+      ExprCopier copier(now, now, {.buffer = [&](Id buffer) { return named(buffer, false); }});
       const auto renamed = [&](Range list) {
         std::vector<int32_t> exprs;
-        for (const Id expr : p_.List(list)) exprs.push_back(Renamed(now, expr, named, known_exprs));
+        for (const Id expr : p_.List(list)) exprs.push_back(copier.Copy(expr));
         const auto [known, fresh] = lists.try_emplace(exprs);
         if (fresh) known->second = now.AddList(exprs);
         return known->second;
@@ -243,22 +244,6 @@ class Versions {
     }
     const bool after = use.block == later.block ? !use.writes : spaces_.Before(use.block, later.block);
     return after || decider_.Empty(pairs.points()).answer == Answer::kYes ? Finding() : mixed;
-  }
-
-  template <typename Rule>
-  static Id Renamed(Program& now, Id expr, const Rule& named, std::map<Id, Id>& known) {
-    if (const auto found = known.find(expr); found != known.end()) return found->second;
-    Expr e = now.exprs[expr];
-    if (e.op == Op::kLoad) {
-      const auto [buffer, index] = e.AsLoad();
-      return known[expr] = now.AddExpr(Expr::Load(e.dtype, named(buffer, false), index));
-    }
-    if (e.op == Op::kGather) {
-      const auto [buffer, index] = e.AsGather();
-      e = Expr::Gather(e.dtype, named(buffer, false), index);
-    }
-    for (Id& operand : e.Operands()) operand = Renamed(now, operand, named, known);
-    return known[expr] = now.AddExpr(e);
   }
 
   Decider& decider_;

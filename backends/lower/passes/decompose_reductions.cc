@@ -9,32 +9,11 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/base/check.h"
+#include "lang/program/expr_copier.h"
 #include "lang/program/start.h"
 
 namespace kiln {
 namespace {
-
-// Copies the combine expression with its left arguments (kArg below the number of results) and its right ones
-// replaced.
-class Combine {
- public:
-  Combine(Program& program, std::vector<Id> left, std::vector<Id> right)
-      : program_(program), left_(std::move(left)), right_(std::move(right)) {}
-
-  Id Of(Id id) {
-    Expr e = program_.exprs[id];
-    if (e.op == Op::kArg) {
-      const int64_t results = static_cast<int64_t>(left_.size());
-      return e.Number() < results ? left_[e.Number()] : right_[e.Number() - results];
-    }
-    for (Id& operand : e.Operands()) operand = Of(operand);
-    return program_.AddExpr(e);
-  }
-
- private:
-  Program& program_;
-  std::vector<Id> left_, right_;
-};
 
 std::vector<Id> Ids(absl::Span<const int32_t> list) { return {list.begin(), list.end()}; }
 
@@ -44,11 +23,16 @@ std::vector<Id> InitialValues(const Program& p, const BlockNode& block) {
 
 void MakePlainStore(Program& p, Id node) {
   const BlockNode block = p.block(node);
-  Combine combine(p, InitialValues(p, block), Ids(p.List(block.values)));
+  std::vector<Id> arguments = InitialValues(p, block);
+  for (const Id value : p.List(block.values)) arguments.push_back(value);
+  ExprCopier combine(p, p, {.replace = [&](Id id) {
+                       const Expr& e = p.exprs[id];
+                       return e.op == Op::kArg ? arguments[e.Number()] : kNone;
+                     }});
   std::vector<Id> values;
   const bool lift_alone = StartsNeutral(p, block);
   for (const Id result : Ids(p.List(p.monoids[block.monoid].combine))) {
-    values.push_back(lift_alone ? p.List(block.values)[values.size()] : combine.Of(result));
+    values.push_back(lift_alone ? p.List(block.values)[values.size()] : combine.Copy(result));
   }
   p.block(node).values = p.AddList(values);
   p.block(node).monoid = kNone;

@@ -48,9 +48,7 @@ void AddSearch(CLI::App& command, api::TuneSettings* s) {
                   "A task ends when its last quarter of trials, or 64, gained fewer percent; 0: never")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  command
-      .add_option("--cost-model", s->cost_model,
-                  "trees, trees-alone, trees-rank, trees-residual, ensemble, roofline or random")
+  command.add_option("--cost-model", s->cost_model, "How programs are compared before they are measured")
       ->check(CLI::IsMember(api::CostModelNames()))
       ->capture_default_str();
   AddFeatures(command, &s->features);

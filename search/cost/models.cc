@@ -1,7 +1,8 @@
 #include "search/cost/models.h"
 
-#include <algorithm>
+#include <iterator>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "search/cost/analytic.h"
@@ -10,43 +11,67 @@
 
 namespace kiln {
 
-const std::vector<std::string>& CostModelNames() {
-  static const auto& names = *new std::vector<std::string>{
-      "trees", "trees-alone", "trees-rank", "trees-residual", "ensemble", "roofline", "random"};
+namespace {
+
+using Made = absl::StatusOr<std::unique_ptr<CostModel>>;
+
+// Stands on the global model; otherwise on the roofline, if the features have it and the model wants one.
+Made Trees(const CostModelOptions& options, XgboostOptions how, bool on_roofline = true) {
+  how.base = options.global;
+  if (how.base == nullptr && on_roofline && options.features == FeatureKind::kAnsor)
+    how.base = std::make_shared<AnalyticModel>();
+  how.residual = how.residual || options.global != nullptr;
+  return MakeXgboostModel(FeatureDim(options.features), how);
+}
+
+Made Ensemble(const CostModelOptions& options) {
+  return Trees(options, {.first_trees = 24, .more_trees = 4, .most_trees = 60, .members = 5});
+}
+
+using Options = CostModelOptions;
+
+struct Row {
+  const char* name;
+  Made (*make)(const Options&);
+  bool may_stand_on_global = false;
+  bool needs_ansor = false;  // reads no other features
+};
+
+// The default is first.
+const Row kModels[] = {
+    {"trees", [](const Options& o) { return Trees(o, {}); }, true},
+    {"trees-alone", [](const Options& o) { return Trees(o, {}, false); }, true},
+    {"trees-rank", [](const Options& o) { return Trees(o, {.loss = {.kind = Loss::kPairwise}}); }, true},
+    {"trees-residual", [](const Options& o) { return Trees(o, {.residual = true}); }, true, true},
+    {"ensemble", Ensemble, true},
+    {"roofline", [](const Options&) -> Made { return std::make_unique<AnalyticModel>(); }, false, true},
+    {"random", [](const Options& o) -> Made { return std::make_unique<RandomModel>(o.seed); }},
+};
+
+}  // namespace
+
+std::vector<std::string> CostModelNames() {
+  std::vector<std::string> names;
+  for (const Row& row : kModels) names.push_back(row.name);
   return names;
 }
 
 absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(absl::string_view name,
                                                          const CostModelOptions& options) {
-  const std::vector<std::string>& names = CostModelNames();
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no cost model '", name, "'; there are ", absl::StrJoin(names, ", ")));
+  const auto* row = absl::c_find_if(kModels, [&](const Row& r) { return r.name == name; });
+  if (row == std::end(kModels)) {
+    return absl::InvalidArgumentError(absl::StrCat("there is no cost model '", name, "'; there are ",
+                                                   absl::StrJoin(CostModelNames(), ", ")));
   }
-  const bool trees = name != "roofline" && name != "random", ansor = options.features == FeatureKind::kAnsor;
-  if (options.global != nullptr && !trees)
+  if (options.global != nullptr && !row->may_stand_on_global)
     return absl::InvalidArgumentError(
         absl::StrCat("the cost model '", name, "' cannot stand on a global model"));
-  if (!ansor && (name == "roofline" || name == "trees-residual")) {
+  if (row->needs_ansor && options.features != FeatureKind::kAnsor) {
     return absl::InvalidArgumentError(
         absl::StrCat("the cost model '", name, "' reads the features 'ansor', not '",
                      FeatureKindNames()[static_cast<int>(options.features)], "'"));
   }
-  if (name == "random") return std::make_unique<RandomModel>(options.seed);
-  if (name == "roofline") return std::make_unique<AnalyticModel>();
-
-  XgboostOptions how;
-  if (name == "trees-rank") how.loss.kind = Loss::kPairwise;
-  if (name == "ensemble") {
-    how.members = 5;
-    how.first_trees = 24;
-    how.more_trees = 4;
-    how.most_trees = 60;
-  }
-  how.base = options.global;
-  if (how.base == nullptr && ansor && name != "trees-alone") how.base = std::make_shared<AnalyticModel>();
-  how.residual = name == "trees-residual" || options.global != nullptr;
-  return MakeXgboostModel(FeatureDim(options.features), how);
+  return row->make(options);
 }
 
 absl::StatusOr<std::unique_ptr<CostModel>> MakeGlobalModel(FeatureKind features) {

@@ -14,7 +14,7 @@
 // Transfer: a global model, trained on the records of other tasks (GlobalModel), scores programs before
 // anything is measured. The local trees then learn its error. Only models of trees can have such a base.
 //
-// To add a model, derive from CostModel and add its name in models.cc.
+// To add a model, derive from CostModel in a new file of this folder, and add its row to the table of models.cc.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ struct CostModelOptions {
   uint64_t seed = 0;  // seed of the random model
 };
 
-const std::vector<std::string>& CostModelNames();
+std::vector<std::string> CostModelNames();  // the default first
 
 // Returns kInvalidArgument if there is no such model, or if it does not fit these options.
 absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(absl::string_view name,

@@ -12,11 +12,9 @@ struct Entry {
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
 };
 
-constexpr Entry kStrategies[] = {
-    {"annealed", MakeAnnealed}, {"simulated-annealing", MakeSimulatedAnnealing},
-    {"genetic", MakeGenetic},   {"random", MakeRandom},
-    {"replay", MakeReplay},     {"exhaustive", MakeExhaustive},
-};
+#define KILN_ENTRY(name, make) {name, make},
+constexpr Entry kStrategies[] = {KILN_STRATEGIES(KILN_ENTRY)};
+#undef KILN_ENTRY
 
 }  // namespace
 

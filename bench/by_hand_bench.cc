@@ -11,10 +11,12 @@
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
+#include "backends/measure/measurer.h"
 #include "backends/vendor/paired_timing.h"
 #include "bench/fma_probe.h"
 #include "bench/json_results.h"
 #include "bench/tune_alone.h"
+#include "lang/analysis/cost.h"
 #include "lang/base/check.h"
 #include "testing/goto_matmul.h"
 
@@ -68,9 +70,9 @@ absl::Status Measure(const Options& o) {
   if (!measurer.ok()) return measurer.status();
   const auto hand = BestByHand(original, o.size, *measurer);
   if (!hand.ok()) return hand.status();
-  const auto tuned = TuneAlone(original, o.trials, o.seed, *measurer);
+  const auto tuned = TuneAlone(MatmulSource(o.size, o.size, o.size), {.trials = o.trials, .seed = o.seed});
   if (!tuned.ok()) return tuned.status();
-  const auto kernel = BuildKernel(original, tuned->program, measurer->builders());
+  const auto kernel = BuildKernel(tuned->original, tuned->best.program, measurer->builders());
   if (!kernel.ok()) return kernel.status();
   const auto probe = MakeFmaProbe();
   if (!probe.ok()) return probe.status();

@@ -3,33 +3,28 @@
 // are in tests/.
 #pragma once
 
-#include "backends/import/import.h"
-#include "lang/base/check.h"
-#include "modules/space.h"
-#include "search/propose/prefilter.h"
-#include "search/sampler/chain.h"
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bench/random_candidates.h"
 #include "testing/matmul.h"
-#include "trace/enumerate.h"
 
 namespace kiln {
 
 struct DefaultSearch {
-  explicit DefaultSearch(Program program) {
-    space.original = std::move(program);
-    space.target.cores = 1;  // the default of `kiln tune`
-    space.make_prefilter = [this] { return MakePrefilter(space.target); };
-    const Space function = ParseSpace(DefaultSpace(space.target)).value();
-    const Enumeration sketches = Enumerate(function, space.original, space.target).value();
-    for (const Sketch& sketch : sketches.sketches) space.sketches.push_back(sketch.trace);
-    const Prefilter prefilter = space.make_prefilter();
+  explicit DefaultSearch(Program program) : candidates(std::move(program), OneCore()) {
     RandomDice dice(Engine{1});
-    while (draws.size() < 256) {
-      absl::StatusOr<Point> point = DrawPoint(space, prefilter, dice);
-      if (point.ok()) draws.push_back(std::make_shared<const Point>(*std::move(point)));
-    }
+    while (draws.size() < 256) draws.push_back(std::make_shared<const Point>(candidates.Draw(dice)));
+  }
+  static Target OneCore() {  // the default of `kiln tune`
+    Target target;
+    target.cores = 1;
+    return target;
   }
 
-  SearchSpace space;
+  RandomCandidates candidates;
+  const SearchSpace& space = candidates.space();
   std::vector<std::shared_ptr<const Point>> draws;  // draws from the prior
 };
 

@@ -27,13 +27,10 @@ inline constexpr const char* kEightOperators[] = {"torch_matmul_1024",
 class RandomCandidates {
  public:
   // The candidates of the only task in a file of tests/inputs/ops. Run from the root of the sources.
-  RandomCandidates(const std::string& name, const Target& target) {
-    auto imported = ImportFile("tests/inputs/ops/" + name + ".mlir");
-    KILN_CHECK(imported.ok(), imported.status().ToString());
-    auto tasks = ExtractTasks(imported->program);
-    KILN_CHECK(tasks.ok(), tasks.status().ToString());
-    KILN_CHECK(tasks->size() == 1, name, " is no operator");
-    space_.original = std::move(tasks->front().program);
+  RandomCandidates(const std::string& name, const Target& target)
+      : RandomCandidates(OnlyTask("tests/inputs/ops/" + name + ".mlir"), target) {}
+  RandomCandidates(Program program, const Target& target) {
+    space_.original = std::move(program);
     space_.target = target;
     space_.make_prefilter = [this] { return MakePrefilter(space_.target); };
     const auto sketches = Enumerate(ParseSpace(DefaultSpace(target)).value(), space_.original, target);
@@ -42,11 +39,15 @@ class RandomCandidates {
     prefilter_ = space_.make_prefilter();
   }
 
+  const SearchSpace& space() const { return space_; }
   const Program& original() const { return space_.original; }
 
   // The first random trace that the validator accepts.
   Point Draw(uint64_t seed) {
     RandomDice dice(Engine{seed});
+    return Draw(dice);
+  }
+  Point Draw(Dice& dice) {
     while (true) {
       if (absl::StatusOr<Point> point = DrawPoint(space_, prefilter_, dice); point.ok())
         return *std::move(point);
@@ -54,6 +55,15 @@ class RandomCandidates {
   }
 
  private:
+  static Program OnlyTask(const std::string& file) {
+    auto imported = ImportFile(file);
+    KILN_CHECK(imported.ok(), imported.status().ToString());
+    auto tasks = ExtractTasks(imported->program);
+    KILN_CHECK(tasks.ok(), tasks.status().ToString());
+    KILN_CHECK(tasks->size() == 1, file, " is no operator");
+    return std::move(tasks->front().program);
+  }
+
   SearchSpace space_;
   Prefilter prefilter_;
 };

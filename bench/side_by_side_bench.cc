@@ -18,12 +18,17 @@
 
 #include "CLI/CLI.hpp"
 #include "backends/codegen/version.h"
+#include "backends/cpu/cores.h"
 #include "backends/import/import.h"
+#include "backends/measure/measurer.h"
 #include "backends/vendor/paired_timing.h"
 #include "bench/fma_probe.h"
 #include "bench/json_results.h"
-#include "bench/tune_alone.h"
 #include "build_info.h"
+#include "lang/analysis/cost.h"
+#include "modules/space.h"
+#include "search/database/memory_store.h"
+#include "search/run/tune.h"
 #include "trace/text.h"
 
 namespace kiln {
@@ -57,6 +62,24 @@ Json KeyOf(const std::string& file, const Options& o) {
           {"seed", o.seed}};
 }
 
+// Tunes the function as it stands in the file, whose parameters the stock kernel has too. A task of the API
+// may have them in another order.
+absl::StatusOr<TuneResult> TuneAsItStands(const Program& program, const Options& o, CpuMeasurer& measurer) {
+  TuneOptions options;
+  options.trials = o.trials;
+  options.seed = o.seed;
+  options.sketches.space = DefaultSpace(measurer.target());
+  options.threads = static_cast<int>(UsableCores().size());
+  const absl::StatusOr<Space> space = ParseSpace(options.sketches.space);
+  if (!space.ok()) return space.status();
+  const auto store = MakeMemoryStore();
+  auto results =
+      Tune({{program.name, program, Flops(program)}}, *space, measurer.target(), options, measurer, *store);
+  if (!results.ok()) return results.status();
+  if ((*results)[0].record == 0) return absl::FailedPreconditionError("no candidate ran");
+  return std::move((*results)[0]);
+}
+
 absl::StatusOr<Json> Measure(const std::string& file, const Options& o) {
   const auto imported = ImportFile(file);
   if (!imported.ok()) return imported.status();
@@ -64,7 +87,7 @@ absl::StatusOr<Json> Measure(const std::string& file, const Options& o) {
   auto measurer = CpuMeasurer::Start();
   if (!measurer.ok()) return measurer.status();
   const auto start = std::chrono::steady_clock::now();
-  const auto tuned = TuneAlone(original, o.trials, o.seed, *measurer);
+  const auto tuned = TuneAsItStands(original, o, *measurer);
   if (!tuned.ok()) return tuned.status();
   const double tuning = SecondsSince(start);
 

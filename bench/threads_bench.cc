@@ -96,16 +96,22 @@ void ReportForks(const char* what, const Options& o, int count, double idle) {
   o.Keep(absl::StrCat("fork and join, ", what), {{"us", at(0.5)}, {"us_tenths", {at(0.1), at(0.9)}}});
 }
 
+struct Scheduled {
+  std::string name;
+  Trace trace;
+  Program program;
+};
+
 // Tunes FILE, or reads the trace of FILE=TRACE, and returns the schedule with its trace.
-absl::StatusOr<TuneResult> ScheduleOf(const std::string& argument, const Options& o) {
+absl::StatusOr<Scheduled> ScheduleOf(const std::string& argument, const Options& o) {
   const size_t equals = argument.find('=');
+  if (equals == std::string::npos) {
+    auto tuned = TuneAlone({.path = argument}, {.trials = o.trials, .seed = o.seed, .threads = o.threads});
+    if (!tuned.ok()) return tuned.status();
+    return Scheduled{tuned->best.name, std::move(tuned->best.trace), std::move(tuned->best.program)};
+  }
   const auto imported = ImportFile(argument.substr(0, equals));
   if (!imported.ok()) return imported.status();
-  if (equals == std::string::npos) {
-    auto measurer = CpuMeasurer::Start({.threads = o.threads});
-    if (!measurer.ok()) return measurer.status();
-    return TuneAlone(imported->program, o.trials, o.seed, *measurer);
-  }
   std::stringstream text;
   text << std::ifstream(argument.substr(equals + 1)).rdbuf();
   auto trace = ParseTrace(text.str(), argument.substr(equals + 1));
@@ -113,11 +119,7 @@ absl::StatusOr<TuneResult> ScheduleOf(const std::string& argument, const Options
   const Target target = CpuTarget(o.threads);
   const auto replayed = kiln::Replay(*trace, imported->program, target);
   if (!replayed.ok()) return replayed.status();
-  TuneResult result;
-  result.name = imported->program.name;
-  result.trace = *std::move(trace);
-  result.program = replayed->program();
-  return result;
+  return Scheduled{imported->program.name, *std::move(trace), replayed->program()};
 }
 
 // Measures the speedup of all threads over one if nothing is shared: the FMA peak, repeated for some
@@ -193,7 +195,7 @@ class Turns {
   std::vector<Array<float>> buffers_;
 };
 
-absl::Status ReportGain(const TuneResult& tuned, const Options& o) {
+absl::Status ReportGain(const Scheduled& tuned, const Options& o) {
   absl::StatusOr<Turns> turns = Turns::Of(tuned.program);
   if (!turns.ok()) return turns.status();
   const Peak peak(o.threads);
@@ -243,7 +245,7 @@ int Main(int argc, char** argv) {
   app.add_option("--commit", o.commit, "Stored with results");
   app.add_option("FILE", o.files, "FILE.mlir, or FILE.mlir=TRACE");
   CLI11_PARSE(app, argc, argv);
-  std::vector<TuneResult> tuned;  // tunes everything before this thread is pinned to one core
+  std::vector<Scheduled> tuned;  // tunes everything before this thread is pinned to one core
   for (const std::string& file : o.files) {
     auto result = ScheduleOf(file, o);
     if (!result.ok())
@@ -253,7 +255,7 @@ int Main(int argc, char** argv) {
   if (StartThreads(o.threads) != o.threads) return std::fprintf(stderr, "there are not so many threads\n"), 1;
   ReportForks("right after the last", o, 20000, 0);
   ReportForks("after 2 ms without work", o, 400, 2e-3);
-  for (const TuneResult& result : tuned) {
+  for (const Scheduled& result : tuned) {
     const absl::Status status = ReportGain(result, o);
     if (!status.ok())
       return std::fprintf(stderr, "%s: %s\n", result.name.c_str(), status.ToString().c_str()), 1;

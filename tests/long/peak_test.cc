@@ -5,10 +5,11 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
+#include "backends/measure/measurer.h"
 #include "backends/vendor/paired_timing.h"
 #include "bench/fma_probe.h"
 #include "bench/tune_alone.h"
-#include "lang/program/builder.h"
+#include "lang/analysis/cost.h"
 #include "test_paths.h"
 #include "testing/drawn_seed.h"
 
@@ -30,29 +31,19 @@ Shape RandomShape(uint64_t seed) {
   return {8 * m, 8 * n, 8 * k};
 }
 
-Program Product(const Shape& s) {
-  Builder b("product");
-  const Id A = b.Input("A", DType::kF32, {s.m, s.k}), B = b.Input("B", DType::kF32, {s.k, s.n});
-  const Id C = b.Output("C", DType::kF32, {s.m, s.n});
-  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
-  b.Reduce("product", {{"i", s.m}, {"j", s.n}, {"k", s.k, IterKind::kReduction}}, Monoid::Kind::kSum,
-           {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
-  return b.Finish();
-}
-
 TEST(Peak, AMatmulOfAnyShapeReachesAQuarterOfItInSixtyFourTrials) {
   const uint64_t seed = DrawnSeed();
   const Shape shape = RandomShape(seed);
   const std::string name = absl::StrCat(shape.m, " x ", shape.n, " x ", shape.k, ", seed ", seed);
   SCOPED_TRACE(name);
-  const Program product = Product(shape);
   const std::string build = KILN_BUILD_DIR, runner = build + "/kiln-runner";
   auto measurer = CpuMeasurer::Start({.builder_path = build + "/kiln-builder", .runner_path = runner});
   ASSERT_TRUE(measurer.ok()) << measurer.status();
-  const auto tuned = TuneAlone(product, kTrials, seed, *measurer);
+  const auto tuned =
+      TuneAlone(MatmulSource(shape.m, shape.n, shape.k), {.trials = kTrials, .seed = seed}, build);
   ASSERT_TRUE(tuned.ok()) << tuned.status();
 
-  const auto kernel = BuildKernel(product, tuned->program, measurer->builders());
+  const auto kernel = BuildKernel(tuned->original, tuned->best.program, measurer->builders());
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   const auto probe = MakeFmaProbe();
   ASSERT_TRUE(probe.ok()) << probe.status();
@@ -63,7 +54,8 @@ TEST(Peak, AMatmulOfAnyShapeReachesAQuarterOfItInSixtyFourTrials) {
   turns.limits.seconds = 600;
   const auto ran = RunAlone(turns, runner);
   ASSERT_TRUE(ran.ok()) << ran.status();
-  const double gflops = 1e-9 * Flops(product) / *std::min_element(ran->seconds.begin(), ran->seconds.end());
+  const double gflops =
+      1e-9 * Flops(tuned->original) / *std::min_element(ran->seconds.begin(), ran->seconds.end());
   const double peak =
       1e-9 * probe->flops / *std::min_element(ran->peer_seconds[0].begin(), ran->peer_seconds[0].end());
   std::printf("  %s: %.1f GFLOP/s, %.0f%% of %.1f\n", name.c_str(), gflops, 100 * gflops / peak, peak);

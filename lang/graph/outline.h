@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// Bodies of up to so many nodes are copied as trees: databases know workloads by their text, in which nothing is shared
-// then.
+// Bodies of up to so many nodes are copied as trees. Databases find workloads by their text, in which such
+// bodies share nothing.
 inline constexpr int64_t kWrittenOut = 1024;
 
 // A task and what it corresponds to in the program that it was cut from.

@@ -24,8 +24,8 @@ class ExprCopier {
     std::function<Id(Id mark)> mark{};  // kNone: cannot be said in `to`
     // The whole index of a load of a buffer of `from`, instead of its marks one by one.
     std::function<Range(Id buffer, Range index)> index{};
-    // An expression of at most so many nodes, counted once for each use, is copied as a tree instead. Its text then
-    // names no values.
+    // An expression of at most so many nodes, counted once for each use, is copied as a tree instead. Its
+    // text then names no values.
     int64_t written_out = 0;
   };
   ExprCopier(const Program& from, Program& to, Rules rules)

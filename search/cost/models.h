@@ -14,7 +14,8 @@
 // Transfer: a global model, trained on the records of other tasks (GlobalModel), scores programs before
 // anything is measured. The local trees then learn its error. Only models of trees can have such a base.
 //
-// To add a model, derive from CostModel in a new file of this folder, and add its row to the table of models.cc.
+// To add a model, derive from CostModel in a new file of this folder, and add its row to the table of
+// models.cc.
 #pragma once
 
 #include <memory>

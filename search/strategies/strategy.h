@@ -9,7 +9,8 @@
 //   replay               the traces of a list, in order
 //   exhaustive           every program of a small space, in order
 //
-// To add a strategy, derive from Strategy in a new file of this folder, and add its row to the table of strategies.h.
+// To add a strategy, derive from Strategy in a new file of this folder, and add its row to the table of
+// strategies.h.
 //
 // In a round, the tuner asks for proposals, selects a batch of them (batch.h), measures it, and stores the
 // records together with Save(). A strategy's proposals depend only on its context, on the state from Save()

@@ -34,7 +34,7 @@ TEST(ExprCopier, ReplacesSharedExpressionsOnce) {
 
 TEST(ExprCopier, CopiesSmallExpressionsAsTrees) {
   Program from, to;
-  const Id mark = from.AddMark(Sum::Of(Source::Iter(0)), 8);
+  const Id mark = from.AddMark(IndexSum::Of(Source::Iter(0)), 8);
   const Id load = from.AddExpr(Expr::Load(DType::kF32, 0, from.AddList({mark})));
   const Id sum = from.AddExpr({Op::kAdd, DType::kF32, load, load});
   const auto copied = [&](Id mark) { return to.AddMark(from.SumOf(mark), 8); };

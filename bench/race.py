@@ -5,7 +5,8 @@
 
 Both are called in turns, in one process and on one core, on the same data, and their results are compared. It prints
 the time of each and how many times as long ONE takes as OTHER: the median of the ratios of pairs, with a 95% bootstrap
-interval. It knows float arrays only.
+interval. Times are CPU times of the calling thread, which programs that share the core disturb less. It knows float
+arrays only.
 """
 import argparse
 import ctypes
@@ -43,10 +44,10 @@ class Kernel:
             getattr(library, f"{header.stem}_prepare")(*self.arrays)
 
     def seconds(self, repeats):
-        begin = time.perf_counter()
+        begin = time.thread_time()
         for _ in range(repeats):
             self.run(*self.arrays)
-        return (time.perf_counter() - begin) / repeats
+        return (time.thread_time() - begin) / repeats
 
 
 def main():

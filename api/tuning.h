@@ -1,5 +1,5 @@
-// Settings and results of a search. Plain data. The defaults are those of `kiln tune`; docs/cli.md explains
-// each setting.
+// Settings and results of a search. Plain data. The defaults are those of `kiln tune`;
+// docs/reference/cli.md explains each setting.
 #pragma once
 
 #include <cstdint>

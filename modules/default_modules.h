@@ -1,5 +1,5 @@
 // Declares Kiln's modules and their options, for C++ code that composes its own space. The comment at the top
-// of each module's source says what the module does; docs/modules.md lists all modules.
+// of each module's source says what the module does; docs/reference/spaces.md lists all modules.
 //
 //   void MySpace(Schedule& s) {
 //     EachBlock(s, {AutoInline(), MultiLevelTiling({.structure = "SRS"})});

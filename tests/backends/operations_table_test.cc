@@ -28,7 +28,7 @@ constexpr char kHeader[] =
     "- **none**: MLIR has no such operation on this type, and its parser says so.\n\n"
     "Signed and unsigned types (`si8`, `ui32`) are taken as signless ones of the same bits; headers of "
     "exports say signed or\n"
-    "unsigned where the operations do (docs/cli.md). Arguments and results without elements are no "
+    "unsigned where the operations do (docs/reference/cli.md). Arguments and results without elements are no "
     "parameters of the\n"
     "exported function.\n\n"
     "Functions of f64, and those that backends/cpu/passes/vector_math.h does not list, are libm's: at most 3 units "

@@ -27,7 +27,7 @@ import tempfile
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?( ?(ns|us|ms|s|h)\b)?")
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?( ?(ns|us|ms|s|h)\b)?")
 FENCE = re.compile(r"^```(\w*) ?(.*)$")
 
 
@@ -112,9 +112,9 @@ class Page:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text("\n".join(lines) + "\n")
             return
-        shown, there = lines, (ROOT / name).read_text().splitlines()
-        for first in range(len(there) - len(shown) + 1):
-            if textwrap.dedent("\n".join(there[first:first + len(shown)])) == "\n".join(shown):
+        shown, there = textwrap.dedent("\n".join(lines)), (ROOT / name).read_text().splitlines()
+        for first in range(len(there) - len(lines) + 1):
+            if textwrap.dedent("\n".join(there[first:first + len(lines)])) == shown:
                 return
         self.complain(number, f"these lines are not in {name}")
 

@@ -116,6 +116,23 @@ TEST(Docs, WhatIsCitedIsThere) {
   EXPECT_GT(cited, 20u);
 }
 
+// Tables and fenced samples are left out: they cannot be wrapped.
+TEST(Docs, LinesHaveAtMost160Columns) {
+  constexpr ptrdiff_t kMaxColumns = 160;
+  for (const TextFile& file : ReadTree()) {
+    if (!absl::EndsWith(file.path, ".md")) continue;
+    bool fenced = false;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      if (absl::StartsWith(line, "```")) fenced = !fenced;
+      if (fenced || absl::StartsWith(line, "|")) continue;
+      const auto columns =  // not bytes: those that go on a character of UTF-8 begin with the bits 10
+          std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
+      EXPECT_LE(columns, kMaxColumns) << file.path << ":" << i + 1 << " has " << columns << " columns";
+    }
+  }
+}
+
 TEST(Docs, DecisionsHaveNumberStatusAndDate) {
   size_t decisions = 0;
   for (const TextFile& file : ReadTree()) {

@@ -158,7 +158,7 @@ const std::vector<Row> kTable = {
       "api/session.h", "api/text.h", "api/tuning.h"}, {"CLI/"}},
     {"examples/",
      {"api/", "modules/", "trace/", "search/measure/", "search/propose/", "search/sampler/", "backends/import/",
-      "backends/measure/", "lang/choices/", "lang/program/", "lang/schedule/", "lang/text/", "lang/reference/"}, {}},
+      "backends/measure/", "lang/analysis/", "lang/choices/", "lang/program/", "lang/schedule/", "lang/text/", "lang/reference/"}, {}},
 
     // The rows for tests and benchmarks.
     {"testing/",

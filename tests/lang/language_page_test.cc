@@ -1,4 +1,4 @@
-// Tests that docs/language.md is generated from the declarations of all primitives and the errors in golden
+// Tests that docs/reference/language.md is generated from the declarations of all primitives and the errors in golden
 // files.
 #include <filesystem>
 #include <fstream>
@@ -43,6 +43,19 @@ std::string TextOf(const Attribute& value) {
   return "[]";
 }
 
+// The text in lines of at most 120 columns; all but the first begin with `indent`.
+std::string Wrapped(absl::string_view text, absl::string_view indent = "") {
+  std::string page;
+  size_t column = 0;
+  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+    const bool fits = column + 1 + word.size() <= 120;
+    const std::string gap = column == 0 ? "" : fits ? " " : absl::StrCat("\n", indent);
+    column = (fits ? column + gap.size() : indent.size()) + word.size();
+    absl::StrAppend(&page, gap, word);
+  }
+  return page;
+}
+
 // Separates prose from examples: a line that does not end with a full stop is an example, before -> after.
 std::string Described(absl::string_view doc) {
   std::string page;
@@ -53,7 +66,7 @@ std::string Described(absl::string_view doc) {
       absl::StrAppend(&page, example ? "```\n" : "\n```\n");
       example = !prose;
     }
-    absl::StrAppend(&page, prose ? "\n" : "", line, "\n");
+    absl::StrAppend(&page, prose ? "\n" : "", prose ? Wrapped(line) : std::string(line), "\n");
   }
   return page + (example ? "```\n" : "");
 }
@@ -94,12 +107,13 @@ std::string Page() {
     const auto found = errors.find(p->name);
     if (found == errors.end()) continue;
     absl::StrAppend(&page, "\nErrors, such as:\n\n");
-    for (const std::string& error : found->second) absl::StrAppend(&page, "- ", error, "\n");
+    for (const std::string& error : found->second)
+      absl::StrAppend(&page, Wrapped(absl::StrCat("- ", error), "  "), "\n");
   }
   return page;
 }
 
-TEST(LanguagePage, IsWhatTheDeclarationsSay) { ExpectGolden("../../docs/language.md", Page()); }
+TEST(LanguagePage, IsWhatTheDeclarationsSay) { ExpectGolden("../../docs/reference/language.md", Page()); }
 
 }  // namespace
 }  // namespace kiln

@@ -92,7 +92,7 @@ TEST_F(Plugin, TheModuleOfTheReadmeShowsInTheSpace) {
 }
 
 TEST_F(Plugin, TheModuleOfTheDocsHasAnOptionAndIsCompiledOnce) {
-  const std::string file = folder_.Write("small_tiles.cc", CodeOf("docs/modules.md"));
+  const std::string file = folder_.Write("small_tiles.cc", CodeOf("docs/howto/write-a-module.md"));
   const std::string space = "each-block(small-tiles innermost=32) | parallelize-vectorize-unroll";
   const Ran first = SpaceWith(file, space);
   EXPECT_EQ(first.exit_code, 0) << first.err;

@@ -108,12 +108,13 @@ const Primitive kAccumulateIn{
     .result_names = "rounds",
     .lemma = true,
     .doc =
-        "Reduces in a wider type of the same kind, and rounds once at the end. A lemma: what it makes is "
-        "what later steps must keep.\n"
+        "Reduces in a wider type of the same kind and rounds once at the end. A lemma: later steps must "
+        "preserve its result.\n"
         "for i: for k: C[i] sum= f(i, k)\n->\n"
-        "for i: for k: acc[i] sum= f32(f(i, k))\nfor i: C[i] = f16(acc[i])\n"
-        "Does not apply after a step that transforms the program, when the type is no wider, or the block "
-        "does not write each element at its spatial iters.",
+        "for i: for k: acc[i] sum= f32(f(i, k))\n"
+        "for i: C[i] = f16(acc[i])\n"
+        "Does not apply after a step that transforms the program, if the type is not wider, or if the "
+        "block does not write each element at its spatial iters.",
     .apply = AccumulateIn,
 };
 KILN_PRIMITIVE(kAccumulateIn);

@@ -37,13 +37,14 @@ const Primitive kAssumeFinite{
     .result_names = "",
     .lemma = true,
     .doc =
-        "Says that the factors of a sum of products are finite: terms in which one is a zero beyond the "
-        "bounds of what it reads (`within`) may be left out. A lemma: where the other factor is infinite or "
-        "NaN, so would be the sum with them; where a sum starts from -0.0 and nothing but such terms enters, "
-        "it may stay -0.0.\n"
+        "Declares that the factors of a sum of products are finite. Lowering may then leave out terms in "
+        "which one factor is a zero beyond the bounds of what it reads (`within`). A lemma: if the other "
+        "factor is infinite or NaN, the sum with the term would be NaN, and the sum without it may not "
+        "be. A sum that starts from -0.0 and gets only such terms may stay -0.0.\n"
         "for h: for i: C[h] sum= within(0 <= h + i - 1 < 14, X[h + i - 1], 0) * W[i]\n->\n"
         "the same; terms with h + i - 1 beyond 0 .. 13 may be left out\n"
-        "Does not apply after a step that transforms the program, or to a block that is no sum of products.",
+        "Does not apply after a step that transforms the program, or to a block that is not a sum of "
+        "products.",
     .apply = AssumeFinite,
     .assumes = kFiniteFactors,
 };

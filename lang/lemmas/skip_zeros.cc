@@ -121,16 +121,18 @@ const Primitive kSkipZeros{
     .result_names = "",
     .lemma = true,
     .doc =
-        "Leaves out the terms of a sum of products in which a factor is a zero between elements, as a "
-        "transposed convolution has them. The remainder that tells which terms stay becomes an iter of its "
-        "own. A lemma: what it makes is what later steps must keep.\n"
+        "Leaves out the terms of a sum of products in which a factor is a zero between elements, as in a "
+        "transposed convolution. The remainder that selects the remaining terms becomes a separate iter. "
+        "A lemma: later steps must preserve its result.\n"
         "for y: Z[y] = (y % 2 = 0 && y/2 < 8 ? X[y/2] : 0)\n"
         "for h in 0..16: for i in 0..4: C[h] sum= Z[h + i] * W[i]\n->\n"
-        "for h in 0..8: for h.r in 0..2: for i in 0..2: "
-        "C[2*h + h.r] sum= Z[2*h + 2*i + 2*h.r] * W[2*i + h.r]\n"
-        "What it still reads of Z, two apart, is copied together first where each element is read 16 times.\n"
-        "Does not apply after a step that transforms the program, or when no factor is such a buffer, "
-        "walked along by a spatial and a reduction iter whose extents are multiples of the distance.",
+        "for h in 0..8: for h.r in 0..2: for i in 0..2: C[2*h + h.r] sum= Z[2*h + 2*i + 2*h.r] * W[2*i + "
+        "h.r]\n"
+        "The remaining reads of Z are two elements apart. If each element is read at least 16 times, "
+        "they are first copied next to each other.\n"
+        "Does not apply after a step that transforms the program, or if no factor is such a buffer. A "
+        "spatial and a reduction iter must walk along it, and their extents must be multiples of the "
+        "distance between elements.",
     .apply = SkipZeros,
     .assumes = kFiniteFactors,
 };

@@ -79,12 +79,14 @@ const Primitive kAccumulateAt{
     .result = HandleKind::kBlock,
     .result_names = "combine",
     .doc =
-        "Reduces, in each iteration of a loop, into a private buffer, which a new block combines into the "
-        "destination at its end.\n"
+        "Gives each iteration of a loop a private buffer for its partial sums. A new block combines the "
+        "buffer into the destination at the end of the iteration.\n"
         "for ko: for i: for ki: C[i] sum= f(i, ko, ki)\n->\n"
-        "for ko: for i:\n  for ki: acc[ko, i] sum= f(i, ko, ki)\n  C[i] sum= acc[ko, i]\n"
-        "Does not apply when the reduction is initialized by another block, or the tiles are imperfect at "
-        "more than their last level.",
+        "for ko: for i:\n"
+        "  for ki: acc[ko, i] sum= f(i, ko, ki)\n"
+        "  C[i] sum= acc[ko, i]\n"
+        "Does not apply if another block initializes the reduction, or if tiles are imperfect at more "
+        "than their last level.",
     .apply = AccumulateAt,
 };
 KILN_PRIMITIVE(kAccumulateAt);

@@ -23,10 +23,10 @@ const Primitive kAnnotateBlock{
     .result = HandleKind::kBlock,
     .result_names = "",
     .doc =
-        "Sets a named number on a block; it changes no meaning. `fast-math` other than 0: functions such as "
-        "tanh and powf may be less accurate there, and faster (backends/cpu/passes/vector_math.h). `stream` other "
-        "than 0: whole vectors are stored past the caches. `finite` other than 0 is what the lemma `assume-finite` "
-        "sets, and an assumption about the data too.",
+        "Attaches a named number to a block without changing its meaning. If `fast-math` is not 0, "
+        "functions such as tanh and powf may be faster and less accurate "
+        "(backends/cpu/passes/vector_math.h). If `stream` is not 0, whole vectors are stored past the "
+        "caches. The lemma `assume-finite` sets `finite`, which is also an assumption about the data.",
     .apply = AnnotateBlock,
 };
 KILN_PRIMITIVE(kAnnotateBlock);
@@ -38,8 +38,8 @@ const Primitive kAnnotateLoop{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Sets a named number on a loop; it changes no meaning. `unrolled-steps`: so many iterations of a "
-        "serial loop are written out in each that runs, if they divide its extent.",
+        "Attaches a named number to a loop without changing its meaning. `unrolled-steps` is the number "
+        "of iterations of a serial loop that are unrolled together, if it divides the extent.",
     .apply = AnnotateLoop,
 };
 KILN_PRIMITIVE(kAnnotateLoop);

@@ -55,7 +55,9 @@ const Primitive kMultiply{
     .result = HandleKind::kValue,
     .result_names = "product",
     .reads_only = true,
-    .doc = "The product of numbers and of all numbers of sampled values. Does not apply beyond 2^40.",
+    .doc =
+        "Returns the product of the numbers and of all numbers of the sampled values. Does not apply "
+        "beyond 2^40.",
     .apply = Multiply,
 };
 KILN_PRIMITIVE(kMultiply);
@@ -67,7 +69,9 @@ const Primitive kAdd{
     .result = HandleKind::kValue,
     .result_names = "sum",
     .reads_only = true,
-    .doc = "The sum of numbers and of all numbers of sampled values. Does not apply beyond 2^40.",
+    .doc =
+        "Returns the sum of the numbers and of all numbers of the sampled values. Does not apply beyond "
+        "2^40.",
     .apply = Add,
 };
 KILN_PRIMITIVE(kAdd);
@@ -79,7 +83,9 @@ const Primitive kPart{
     .result = HandleKind::kValue,
     .result_names = "number",
     .reads_only = true,
-    .doc = "One number of a sampled tile, by its position; -1 is the last. Does not apply beyond its end.",
+    .doc =
+        "Returns one number of a sampled tile by its position; -1 is the last. Does not apply beyond the "
+        "end of the tile.",
     .apply = Part,
 };
 KILN_PRIMITIVE(kPart);

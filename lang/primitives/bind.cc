@@ -61,11 +61,14 @@ const Primitive kBind{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Iterations run on an axis of the machine: parallel, block-x, -y, -z, thread-x, -y, -z or "
-        "virtual-thread. Threads may share a reduction, which they combine at the loop's end.\n"
-        "for i: S(i)\n-> bind \"thread-x\"\nthread-x i: S(i)\n"
-        "Does not apply when parallel would not, when a loop around it or below has the same axis, or to a "
-        "block axis below a thread axis.",
+        "Runs the iterations of a loop on an axis of the machine: parallel, block-x, -y, -z, thread-x, "
+        "-y, -z or virtual-thread. Threads may share a reduction; they combine their results at the end "
+        "of the loop.\n"
+        "for i: S(i)\n"
+        "-> bind \"thread-x\"\n"
+        "thread-x i: S(i)\n"
+        "Does not apply if parallel would not, if an enclosing or an inner loop has the same axis, or to "
+        "a block axis below a thread axis.",
     .apply = Bind,
 };
 KILN_PRIMITIVE(kBind);

@@ -105,11 +105,12 @@ const Primitive kBindRest{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Late. In each nest, fuses the outer serial loops whose iterations are independent, and binds them "
-        "to the axes block-x and thread-x, as far as the nest has none: up to `threads` threads, and up to "
-        "`blocks` blocks, which share what is more.\nfor i in 0..I: for j in 0..J: S(i, j)\n->\n"
+        "Late. In each nest, fuses the outer independent serial loops and binds the result to the axes "
+        "block-x and thread-x, unless the nest has them already. It uses up to `threads` threads and up "
+        "to `blocks` blocks, which share the remaining iterations.\n"
+        "for i in 0..I: for j in 0..J: S(i, j)\n->\n"
         "block-x b: thread-x t in 0..T: S(f / J, f % J)    where f = b*T + t\n"
-        "A nest stays as it is where a binding would not apply.",
+        "A nest stays unchanged if the binding would not apply.",
     .apply = BindRest,
 };
 KILN_PRIMITIVE(kBindRest);

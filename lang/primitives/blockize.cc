@@ -78,12 +78,12 @@ const Primitive kBlockize{
     .result = HandleKind::kBlock,
     .result_names = "tile",
     .doc =
-        "Makes a block of what is below a loop, the loop included: a tile, which iters of its own number. "
-        "The block within keeps its handle.\n"
+        "Encloses a loop and everything below it in a new block, a tile. The iters of the new block "
+        "number the tiles. The inner block keeps its handle.\n"
         "for io: for ii in 0..4: C[io*4 + ii] = f(io*4 + ii)\n->\n"
         "for io: block C.tile(i = io): for ii in 0..4: C[i*4 + ii] = f(i*4 + ii)\n"
-        "Does not apply when several blocks are below the loop, when an iter is no multiple of the tile plus "
-        "a place in it, or when a tile is imperfect.",
+        "Does not apply if several blocks are below the loop, if an iter is not a multiple of the tile "
+        "plus an offset in it, or if a tile is imperfect.",
     .apply = Blockize,
 };
 KILN_PRIMITIVE(kBlockize);

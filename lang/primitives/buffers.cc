@@ -217,16 +217,20 @@ const Primitive kTransformLayout{
     .result = HandleKind::kBlock,
     .result_names = "",
     .doc =
-        "Sets where the elements of a temporary lie: of the operand-th buffer that a block reads, or (-1) of "
-        "the one it writes.\nA[i, j] row-major\n-> transform-layout \"(i, j) -> (j/16, i, j%16)\"\n"
+        "Sets the memory layout of a temporary: the operand-th buffer that a block reads, or (-1) the "
+        "buffer that it writes.\n"
+        "A[i, j] row-major\n"
+        "-> transform-layout \"(i, j) -> (j/16, i, j%16)\"\n"
         "A[i, j] in panels of 16 columns\n"
-        "$0, $1, .. of the map are the numbers that follow the block, which may be sampled: \"j/$0\". A last "
-        "tile that is not full keeps its room. `swizzle` from to bits: address bits to .. to+bits-1 become "
-        "their XOR with bits from .. from+bits-1, so that a column lies in different banks of shared memory. "
-        "`kinds` says what the axes of a fragment are: \"lane, lane, register\".\n"
-        "Does not apply to parameters, or when the map or the swizzle is not one to one: a bit is not XORed "
-        "with itself, and the size of the memory is a multiple of the part that is permuted. Lanes (32 at "
-        "most), warps (4 at most) and registers are axes of buffers in warp or warpgroup memory only.",
+        "$0, $1, .. in the map are the numbers after the block, which may be sampled: \"j/$0\". An "
+        "incomplete last tile takes the memory of a complete one. `swizzle` is a list (from, to, bits): "
+        "address bits to .. to+bits-1 become their XOR with bits from .. from+bits-1, so that the "
+        "elements of a column lie in different banks of shared memory. `kinds` lists the kinds of the "
+        "axes of a fragment: \"lane, lane, register\".\n"
+        "Does not apply to parameters, or if the map or the swizzle is not one to one: a bit must not be "
+        "XORed with itself, and the size of the memory must be a multiple of the permuted part. Lanes "
+        "(at most 32), warps (at most 4) and registers are axes only of buffers in warp or warpgroup "
+        "memory.",
     .apply = TransformLayout,
 };
 KILN_PRIMITIVE(kTransformLayout);
@@ -238,12 +242,14 @@ const Primitive kSetScope{
     .result = HandleKind::kBlock,
     .result_names = "",
     .doc =
-        "Sets the storage of what a block writes, and so whose it is: global (the grid's), shared (a "
-        "block's), warpgroup, warp (fragments), stack or register (a thread's).\n"
-        "T global/grid\n-> set-scope \"shared\"\nT shared/block\n"
-        "Does not apply to parameters; to what is prepared for others; to fragments, other than between "
-        "warp and warpgroup; or when one thread, warp or block would use what another one wrote, or a "
-        "kernel what another one did.",
+        "Sets the storage, and thereby the owner, of the buffer that a block writes: global (owned by "
+        "the grid), shared (by a block), warpgroup or warp (fragments), stack or register (by a thread).\n"
+        "T global/grid\n"
+        "-> set-scope \"shared\"\n"
+        "T shared/block\n"
+        "Does not apply to parameters, to data that are prepared for others, to fragments (except "
+        "between warp and warpgroup), or if a thread, warp or block would use another one's data, or a "
+        "kernel another kernel's.",
     .apply = SetScope,
 };
 KILN_PRIMITIVE(kSetScope);

@@ -187,11 +187,11 @@ const Primitive kCacheRead{
     .result = HandleKind::kBlock,
     .result_names = "copy",
     .doc =
-        "Copies what a block reads of its operand-th buffer (in order of first use) to a new buffer, from "
-        "which it then reads.\n"
-        "C[..] = f(A[g(i)])\n->\nA.cache[j] = A[j]; C[..] = f(A.cache[g(i)])\n"
-        "Does not apply when something after the block writes the buffer, or when it is read at computed "
-        "indices.",
+        "Copies the operand-th buffer that a block reads (in order of first use) to a new buffer. The "
+        "block then reads the new buffer.\n"
+        "C[..] = f(A[g(i)])\n->\n"
+        "A.cache[j] = A[j]; C[..] = f(A.cache[g(i)])\n"
+        "Does not apply if a later block writes the buffer, or if the block reads it at computed indices.",
     .apply = CacheRead,
 };
 KILN_PRIMITIVE(kCacheRead);
@@ -203,9 +203,10 @@ const Primitive kCacheWrite{
     .result = HandleKind::kBlock,
     .result_names = "copy",
     .doc =
-        "Lets a block write to a new buffer, which a new block copies to the old one.\n"
-        "C[h(i)] = f(i)\n->\nC.local[h(i)] = f(i); C[j] = C.local[j]\n"
-        "Does not apply when the buffer has other writers, or the block several results.",
+        "Lets a block write to a new buffer. A new block copies the new buffer to the old one.\n"
+        "C[h(i)] = f(i)\n->\n"
+        "C.local[h(i)] = f(i); C[j] = C.local[j]\n"
+        "Does not apply if the buffer has other writers, or if the block has several results.",
     .apply = CacheWrite,
 };
 KILN_PRIMITIVE(kCacheWrite);

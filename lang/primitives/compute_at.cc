@@ -64,14 +64,18 @@ const Primitive kComputeAt{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Moves a block below a loop of its consumers, where it computes what one iteration needs.\n"
-        "for i: B[i] = f(i)\nfor o: for t in 0..4: C[..] = B[4*o+t]\n->\n"
-        "for o:\n  for b in 0..4: B[4*o+b] = f(4*o+b)\n  for t in 0..4: C[..] = B[4*o+t]\n"
-        "`place` among the loop's children is \"first\" (right after the last block there that it reads "
-        "from), \"last\" (right before its first consumer; so it is by default), or the number of the child "
-        "that it comes before.\n"
-        "Does not apply when a consumer is outside of the loop, when the block writes a result of the "
-        "program, or when its buffer has another writer.",
+        "Moves a block below a loop of its consumers. There it computes what one iteration of the loop "
+        "needs.\n"
+        "for i: B[i] = f(i)\n"
+        "for o: for t in 0..4: C[..] = B[4*o+t]\n->\n"
+        "for o:\n"
+        "  for b in 0..4: B[4*o+b] = f(4*o+b)\n"
+        "  for t in 0..4: C[..] = B[4*o+t]\n"
+        "`place` is the position among the children of the loop: \"first\" (directly after the last "
+        "block there that it reads from), \"last\" (directly before its first consumer; the default), or "
+        "the number of the child before which it is inserted.\n"
+        "Does not apply if a consumer is outside the loop, if the block writes a result of the program, "
+        "or if its buffer has another writer.",
     .apply = ComputeAt,
 };
 KILN_PRIMITIVE(kComputeAt);
@@ -83,8 +87,8 @@ const Primitive kComputeAtLocation{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "compute-at the location-th loop around the first consumer; -2 is compute-inline, -1 leaves the "
-        "block where it is.",
+        "Applies compute-at with the location-th loop around the first consumer. -2 means "
+        "compute-inline, and -1 leaves the block in its place.",
     .apply = ComputeAtLocation,
 };
 KILN_PRIMITIVE(kComputeAtLocation);
@@ -123,9 +127,9 @@ const Primitive kSampleComputeLocation{
     .sampling = true,
     .reads_only = true,
     .doc =
-        "Where to compute a block, uniformly: -2 inline, -1 where it is, or the position of a loop of more "
-        "than one iteration around its first consumer at which compute-at applies and runs each instance at "
-        "most 16 times.",
+        "Draws, uniformly, where to compute a block: -2 inline, -1 in its place, or the position of a "
+        "loop around its first consumer. The loop must have more than one iteration, compute-at must "
+        "apply there, and each instance must run at most 16 times.",
     .apply = SampleComputeLocation,
 };
 KILN_PRIMITIVE(kSampleComputeLocation);

@@ -105,14 +105,16 @@ const Primitive kCooperativeFetch{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Late. Spreads a plain store, usually a copy to shared memory, over the threads that its nest has "
-        "elsewhere, `vector` elements at a time where that divides: fuses the serial loops that are its own, "
-        "and splits and binds the result.\n"
-        "for a in 0..A: for b in 0..B: S[a, b] = X[a, b]\nthread-x x in 0..T: .. S[..] ..\n->\n"
+        "Late. Distributes a plain store, usually a copy to shared memory, over the threads of the nest "
+        "that uses it. Each thread copies `vector` elements at a time if that divides. Fuses the serial "
+        "loops of the store, then splits and binds the result.\n"
+        "for a in 0..A: for b in 0..B: S[a, b] = X[a, b]\n"
+        "thread-x x in 0..T: Y[x] = g(S[x, ..])\n->\n"
         "for o: thread-x x in 0..T: vectorized v in 0..V: S[f / B, f % B] = X[f / B, f % B]\n"
-        "thread-x x in 0..T: .. S[..] ..\nwhere f = (o*T + x)*V + v\n"
-        "Does not apply to a reduction, below a thread axis, or when the block has no serial loop of its "
-        "own whose iterations are independent.",
+        "thread-x x in 0..T: Y[x] = g(S[x, ..])\n"
+        "where f = (o*T + x)*V + v\n"
+        "Does not apply to a reduction, below a thread axis, or if the block has no serial loop of its "
+        "own with independent iterations.",
     .apply = CooperativeFetch,
 };
 KILN_PRIMITIVE(kCooperativeFetch);

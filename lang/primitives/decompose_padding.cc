@@ -142,13 +142,13 @@ const Primitive kDecomposePadding{
     .result = HandleKind::kBlock,
     .result_names = "fill",
     .doc =
-        "Makes two blocks of one that stores a value or, outside of some bounds, a constant: before a loop, "
-        "one that fills all with the constant; and the block itself, which then stores within the bounds "
-        "only.\n"
+        "Divides a block that stores a value within bounds and a constant elsewhere. A new block, before "
+        "a loop, stores the constant everywhere. The block itself then stores only within the bounds.\n"
         "for i in 0..12: B[i] = (0 <= i-2 < 8 ? A[i-2] : 0)\n->\n"
-        "for i in 0..12: B[i] = 0\nfor i in 0..8: B[i+2] = A[i]\n"
-        "Does not apply when the block stores anything else, its buffer has other writers, or iterations "
-        "that run at once repeat it.",
+        "for i in 0..12: B[i] = 0\n"
+        "for i in 0..8: B[i+2] = A[i]\n"
+        "Does not apply if the block stores anything else, if its buffer has other writers, or if "
+        "iterations that run at once repeat the block.",
     .apply = DecomposePadding,
 };
 KILN_PRIMITIVE(kDecomposePadding);

@@ -142,10 +142,13 @@ const Primitive kDecomposeReduction{
     .result = HandleKind::kBlock,
     .result_names = "init",
     .doc =
-        "Makes the initialization of a reduction a block of its own, before a loop.\n"
-        "for i: for k: C[i] sum= f(i, k)\n->\nfor i:\n  C[i] = 0\n  for k: C[i] += f(i, k)\n"
-        "Does not apply when a loop outside of the given one feeds the reduction, or when what it starts "
-        "from is not there before the loop.",
+        "Makes the initialization of a reduction a separate block, before a loop.\n"
+        "for i: for k: C[i] sum= f(i, k)\n->\n"
+        "for i:\n"
+        "  C[i] = 0\n"
+        "  for k: C[i] += f(i, k)\n"
+        "Does not apply if a loop outside the given one feeds the reduction, or if its initial values "
+        "are not written before the loop.",
     .apply = DecomposeReduction,
 };
 KILN_PRIMITIVE(kDecomposeReduction);

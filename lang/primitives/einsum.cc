@@ -354,17 +354,16 @@ const Primitive kEinsum{
     .result = HandleKind::kLoop,
     .result_names = "m n k",
     .doc =
-        "Makes a product of matrices of a contraction: its iters become those of a batch and m, n and k, "
-        "fused and padded to multiples, with copies of the factors and of the result where these are not "
-        "so already.\n"
+        "Turns a contraction into a matrix product. Its iters are fused to those of a batch and to m, n "
+        "and k, and padded to multiples. Factors and results that do not have this form are copied.\n"
         "for i in 0..6: for j in 0..8: for r in 0..3: C[i, j] sum= A[i + r] * B[r, j]\n"
         "-> einsum multiples=[4 8 2]\n"
         "for m in 0..8: for k in 0..4: A.mk[m, k] = (m < 6, k < 3 ? A[m + k] : 0)\n"
         "for k in 0..4: for n in 0..8: B.kn[k, n] = (k < 3 ? B[k, n] : 0)\n"
         "for m in 0..8: for n in 0..8: for k in 0..4: C.mn[m, n] sum= A.mk[m, k] * B.kn[k, n]\n"
         "for i in 0..6: for j in 0..8: C[i, j] = C.mn[i, j]\n"
-        "Does not apply to other blocks, to those that are tiled already, and where an iter is of one factor "
-        "only and not of the result.",
+        "Does not apply to other blocks, to blocks that are already tiled, or if an iter occurs in only "
+        "one factor and not in the result.",
     .apply = Einsum,
 };
 KILN_PRIMITIVE(kEinsum);

@@ -81,10 +81,11 @@ const Primitive kFuse{
     .result = HandleKind::kLoop,
     .result_names = "fused",
     .doc =
-        "Makes one loop of directly nested serial loops, outermost first.\n"
-        "for i in 0..I: for j in 0..J: S(i, j)\n->\nfor f in 0..I*J: S(f / J, f % J)\n"
-        "Does not apply when a loop is not the only child of the one before it, or when a reduction would "
-        "run an instance twice.",
+        "Fuses directly nested serial loops, given outermost first, into one loop.\n"
+        "for i in 0..I: for j in 0..J: S(i, j)\n->\n"
+        "for f in 0..I*J: S(f / J, f % J)\n"
+        "Does not apply if a loop is not the only child of the previous one, or if a reduction would run "
+        "an instance twice.",
     .apply = Fuse,
 };
 KILN_PRIMITIVE(kFuse);

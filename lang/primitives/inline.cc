@@ -146,10 +146,11 @@ const Primitive kComputeInline{
     .result = HandleKind::kBlock,
     .result_names = "",
     .doc =
-        "Replaces every read of what the block writes by its body.\nB[i] = f(i); C[j] = g(B[h(j)])\n->\n"
+        "Replaces every read of the block's result by the block's body.\n"
+        "B[i] = f(i); C[j] = g(B[h(j)])\n->\n"
         "C[j] = g(f(h(j)))\n"
-        "Does not apply to reductions, to results of the program, or when the block writes at other indices "
-        "than its iters.",
+        "Does not apply to reductions, to results of the program, or if the block writes at other "
+        "indices than its iters.",
     .apply = ComputeInline,
 };
 KILN_PRIMITIVE(kComputeInline);
@@ -161,9 +162,12 @@ const Primitive kReverseComputeInline{
     .result = HandleKind::kBlock,
     .result_names = "",
     .doc =
-        "Lets the one producer of a block do its work too.\nB[i] = f(i); C[i] = g(B[i])\n->\nC[i] = g(f(i))\n"
-        "B[i, k] = f(i, k); C[j] = g(B[j/4, j%4])\n->\nC[i*4 + k] = g(f(i, k))\n"
-        "Does not apply when the producer is a reduction, has other readers, or is not read element by "
+        "Inlines the only producer of a block into the block: the producer then does the work of both.\n"
+        "B[i] = f(i); C[i] = g(B[i])\n->\n"
+        "C[i] = g(f(i))\n"
+        "B[i, k] = f(i, k); C[j] = g(B[j/4, j%4])\n->\n"
+        "C[i*4 + k] = g(f(i, k))\n"
+        "Does not apply if the producer is a reduction, has other readers, or is not read element by "
         "element.",
     .apply = ReverseComputeInline,
 };

@@ -202,9 +202,10 @@ const Primitive kParallelizeOuter{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Late. In each nest, fuses the outer data parallel loops until there are `limit` iterations, and "
-        "runs them in parallel.\n"
-        "for i: for j: S\n->\nparallel f in 0..I*J: S",
+        "Late. In each nest, fuses the outer data-parallel loops until they have `limit` iterations, and "
+        "runs these in parallel.\n"
+        "for i: for j: S\n->\n"
+        "parallel f in 0..I*J: S",
     .apply = ParallelizeOuter,
 };
 KILN_PRIMITIVE(kParallelizeOuter);
@@ -216,11 +217,12 @@ const Primitive kVectorizeInner{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Late. Vectorizes the innermost loop of every block whose accesses step little along it, up to "
-        "`lanes` iterations; to fewer where each takes many instructions. Of a block that transposes, the "
-        "loop along which it reads neighbours; a tile of the other is unrolled around it, for lowering to "
-        "transpose in registers.\n"
-        "for j in 0..128: S\n->\nfor j0 in 0..2: vectorized j1 in 0..64: S",
+        "Late. Vectorizes the innermost loop of every block whose accesses take small steps along it, "
+        "with up to `lanes` lanes, and fewer if an iteration takes many instructions. For a block that "
+        "transposes, it vectorizes the loop along which the block reads neighbours and unrolls a tile of "
+        "the other loop around it; lowering then transposes in registers.\n"
+        "for j in 0..128: S\n->\n"
+        "for j0 in 0..2: vectorized j1 in 0..64: S",
     .apply = VectorizeInner,
 };
 KILN_PRIMITIVE(kVectorizeInner);
@@ -232,13 +234,14 @@ const Primitive kUnrollUpTo{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Late. Unrolls inner loops while the straight line that results has at most `steps` instructions: "
-        "multiply-adds, other operations and copies, once for each vector register that lanes fill, or for "
-        "each lane where a layout stores them apart. A loop that is longer is annotated to run as many "
-        "iterations at a time as fit and divide it. A loop that "
-        "repeats a longer reduction than the target has vector registers stays: what its "
-        "iterations load alike would be kept from one to the next, and there is no place for it.\n"
-        "for i in 0..2: vectorized v: S\n->\nvectorized v: S; vectorized v: S",
+        "Late. Unrolls inner loops while the resulting straight-line code has at most `steps` "
+        "instructions. Multiply-adds, other operations and copies count once for each vector register "
+        "that the lanes fill, or once for each lane if a layout does not store them next to each other. "
+        "A longer loop is annotated to unroll as many iterations together as fit and divide it. A loop "
+        "stays if it repeats a reduction that is longer than the number of vector registers: the loads "
+        "that its iterations share would have to stay in registers, and there are not enough.\n"
+        "for i in 0..2: vectorized v: S\n->\n"
+        "vectorized v: S; vectorized v: S",
     .apply = UnrollUpTo,
 };
 KILN_PRIMITIVE(kUnrollUpTo);

@@ -50,7 +50,7 @@ const Primitive kGetBlock{
     .result = HandleKind::kBlock,
     .result_names = "block",
     .reads_only = true,
-    .doc = "The block with this name. Does not apply when there is none.",
+    .doc = "Returns the block with this name. Does not apply if there is none.",
     .apply = GetBlock,
 };
 KILN_PRIMITIVE(kGetBlock);
@@ -62,7 +62,7 @@ const Primitive kGetLoops{
     .result = HandleKind::kLoop,
     .result_names = "loops...",
     .reads_only = true,
-    .doc = "The loops around a block up to its enclosing block, outermost first.",
+    .doc = "Returns the loops around a block up to its enclosing block, outermost first.",
     .apply = GetLoops,
 };
 KILN_PRIMITIVE(kGetLoops);
@@ -74,7 +74,7 @@ const Primitive kGetProducers{
     .result = HandleKind::kBlock,
     .result_names = "blocks...",
     .reads_only = true,
-    .doc = "The blocks that write what a block reads, in program order.",
+    .doc = "Returns the blocks that write the buffers which a block reads, in program order.",
     .apply = GetProducers,
 };
 KILN_PRIMITIVE(kGetProducers);
@@ -86,7 +86,7 @@ const Primitive kGetConsumers{
     .result = HandleKind::kBlock,
     .result_names = "blocks...",
     .reads_only = true,
-    .doc = "The blocks that read what a block writes, in program order.",
+    .doc = "Returns the blocks that read the buffers which a block writes, in program order.",
     .apply = GetConsumers,
 };
 KILN_PRIMITIVE(kGetConsumers);

@@ -33,9 +33,11 @@ const Primitive kParallel{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Iterations run on the threads of the pool.\nfor i: S(i)\n->\nparallel i: S(i)\n"
-        "Does not apply when the loop feeds a reduction, or when a block below writes, outside of the "
-        "loop's own temporaries, elements that do not depend on it.",
+        "Runs the iterations of a loop on the threads of the pool.\n"
+        "for i: S(i)\n->\n"
+        "parallel i: S(i)\n"
+        "Does not apply if the loop feeds a reduction, or if a block below it writes elements that do "
+        "not depend on the loop, except in the loop's own temporaries.",
     .apply = Parallel,
 };
 KILN_PRIMITIVE(kParallel);
@@ -47,9 +49,11 @@ const Primitive kVectorize{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Iterations become the lanes of vectors.\nfor i: S(i)\n->\nvectorized i: S(i)\n"
-        "A reduction combines lanes in a tree at the loop's end. Does not apply when there is a parallel or "
-        "vectorized loop below, or a block whose elements do not depend on the loop.",
+        "Runs the iterations of a loop as the lanes of vectors.\n"
+        "for i: S(i)\n->\n"
+        "vectorized i: S(i)\n"
+        "A reduction combines its lanes in a tree at the end of the loop. Does not apply if there is a "
+        "parallel or vectorized loop below, or a block whose elements do not depend on the loop.",
     .apply = Vectorize,
 };
 KILN_PRIMITIVE(kVectorize);
@@ -60,7 +64,10 @@ const Primitive kUnroll{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "",
-    .doc = "Iterations become straight-line code.\nfor i in 0..2: S(i)\n->\nS(0); S(1)",
+    .doc =
+        "Unrolls a loop: its iterations become straight-line code.\n"
+        "for i in 0..2: S(i)\n->\n"
+        "S(0); S(1)",
     .apply = Unroll,
 };
 KILN_PRIMITIVE(kUnroll);

@@ -147,12 +147,15 @@ const Primitive kLoopPartition{
     .result = HandleKind::kLoop,
     .result_names = "first ... last",
     .doc =
-        "Splits a serial loop into two or three that run one after the other, with copies of what is below; "
-        "-1 stands for what is left. The first of two parts, or the middle one, keeps the blocks.\n"
-        "for i in 0..E: S(i)\n->\nfor i0 in 0..e0: S(i0)\nfor i1 in 0..e1: S(e0 + i1)\n"
-        "Does not apply when the sizes do not add up to the extent, when the loop is at or below the one at "
-        "which a reduction starts, or when iterations of a parallel loop below have a buffer for "
-        "themselves, which the copies would share.",
+        "Splits a serial loop into two or three parts that run one after the other. Each part has a copy "
+        "of the loop body. A size -1 stands for the remaining iterations. The first of two parts, or the "
+        "middle of three, keeps the blocks.\n"
+        "for i in 0..E: S(i)\n->\n"
+        "for i0 in 0..e0: S(i0)\n"
+        "for i1 in 0..e1: S(e0 + i1)\n"
+        "Does not apply if the sizes do not add up to the extent, if the loop is at or below the one at "
+        "which a reduction starts, or if iterations of an inner parallel loop have private copies of a "
+        "buffer, which the parts would share.",
     .apply = LoopPartition,
 };
 KILN_PRIMITIVE(kLoopPartition);

@@ -138,9 +138,13 @@ const Primitive kMerge{
     .result = HandleKind::kLoop,
     .result_names = "merged",
     .doc =
-        "Makes one loop of two serial loops that follow each other and have one extent.\n"
-        "for i in 0..E: S(i)\nfor j in 0..E: T(j)\n->\nfor m in 0..E:\n  S(m)\n  T(m)\n"
-        "Does not apply unless it is proven that T touches nothing that later iterations of S write, and "
+        "Merges two serial loops that follow each other and have equal extents.\n"
+        "for i in 0..E: S(i)\n"
+        "for j in 0..E: T(j)\n->\n"
+        "for m in 0..E:\n"
+        "  S(m)\n"
+        "  T(m)\n"
+        "Applies only if it is proven that T touches nothing that later iterations of S write, and "
         "writes nothing that these read.",
     .apply = Merge,
 };

@@ -260,16 +260,17 @@ const Primitive kPadEinsum{
     .result = HandleKind::kBlock,
     .result_names = "pads ... crop",
     .doc =
-        "Pads the extents of a sum of products to multiples, one for each iter, with copies of what it reads "
-        "that have zeros beyond, and of what it writes. The results are the padding blocks, in the order of "
-        "the reads, and the one that crops; those that pad nothing are left out.\n"
-        "for i in 0..6: for k in 0..9: C[i] sum= A[i, k] * B[k]\n-> pad-einsum multiples=[8 4]\n"
+        "Pads the extents of a sum of products to multiples, one for each iter. Copies its operands, "
+        "padded with zeros, and crops its result. The returned blocks are the padding blocks, in the "
+        "order of the reads, and the cropping block. Blocks that would pad nothing are left out.\n"
+        "for i in 0..6: for k in 0..9: C[i] sum= A[i, k] * B[k]\n"
+        "-> pad-einsum multiples=[8 4]\n"
         "for i in 0..8: for k in 0..12: A.pad[i, k] = (i < 6, k < 9 ? A[i, k] : 0)\n"
         "for k in 0..12: B.pad[k] = (k < 9 ? B[k] : 0)\n"
         "for i in 0..8: for k in 0..12: C.pad[i] sum= A.pad[i, k] * B.pad[k]\n"
         "for i in 0..6: C[i] = C.pad[i]\n"
-        "Does not apply to other blocks, to those that are tiled already or share loops with blocks that "
-        "they read from, or when a padded reduction iter of floats is no index of one of the factors.",
+        "Does not apply to other blocks, to blocks that are already tiled or share loops with blocks "
+        "that they read from, or if a padded reduction iter of floats does not index one of the factors.",
     .apply = PadEinsum,
 };
 KILN_PRIMITIVE(kPadEinsum);

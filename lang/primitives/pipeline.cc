@@ -91,19 +91,26 @@ const Primitive kPipeline{
     .result_names = "",
     .restricts = true,
     .doc =
-        "Lets the children of a serial loop overlap: a child in stage s runs an iteration while one in stage "
-        "0 runs the s-th after it, in the given order. What one child makes for others is kept in as many "
-        "copies as stages need, or `depths` say (by buffer, as the children write them), and travels by "
-        "loads and stores (sync), or by copies that are waited for (async, bulk). `producers` are children "
-        "that only make what others read, and may run on threads of their own. Empty lists: a child is one "
-        "stage behind those whose results it reads.\n"
-        "for k:\n  S[..] = A[.., k]\n  C[..] += S[..]\n-> pipeline stages=[0, 1]\n"
-        "pipelined k (S in 2 copies):\n  S[..] = A[.., k]    an iteration ahead\n  C[..] += S[..]\n"
-        "Does not apply when two children write one buffer; when what a child makes for others is used "
-        "outside of the loop, is not made anew in each iteration by one block, or is read where other "
-        "iterations may have made it; when a stage is before that of what it reads; when there are fewer "
-        "copies than stages between and one; when what travels otherwise than sync is no plain copy (bulk: "
-        "of a box). Later steps on the loop that would break this do not apply either.",
+        "Overlaps the children of a serial loop. While a child in stage s runs an iteration, a child in "
+        "stage 0 runs the s-th iteration after it; `order` gives the order of the children. A ring holds "
+        "as many copies of a buffer that one child writes for others as the stages need, or as `depths` "
+        "says (by buffer, in the order in which the children write them). Data travel by loads and "
+        "stores (sync) or by copies that are waited for (async, bulk). `producers` are children that "
+        "only write data for others; they may run on threads of their own. If the lists are empty, a "
+        "child is one stage behind the children whose results it reads.\n"
+        "for k:\n"
+        "  S[..] = A[.., k]\n"
+        "  C[..] += S[..]\n"
+        "-> pipeline stages=[0, 1]\n"
+        "pipelined k (S in 2 copies):\n"
+        "  S[..] = A[.., k]    an iteration ahead\n"
+        "  C[..] += S[..]\n"
+        "Does not apply in these cases: two children write one buffer; a buffer that a child writes for "
+        "others is used outside the loop, is not written again in each iteration by one block, or is "
+        "read where another iteration may have written it; a stage comes before that of the data it "
+        "reads; a ring has fewer copies than the distance of its stages plus one; data that travel other "
+        "than sync are not a plain copy (for bulk: of a box). Later steps on the loop that would violate "
+        "this do not apply either.",
     .apply = Pipeline,
 };
 KILN_PRIMITIVE(kPipeline);

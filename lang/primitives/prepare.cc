@@ -40,12 +40,15 @@ const Primitive kPrepare{
     .result_names = "",
     .restricts = true,
     .doc =
-        "Puts the whole nest of a block in the prepare phase, which runs once per set of constants, before "
-        "all others, and is exported apart as NAME_prepare.\nfor i: Y[i] = X[i]\n"
-        "for j: P[j] = W[j]    (W a constant)\n->\nprepare for j: P[j] = W[j]\nfor i: Y[i] = X[i]\n"
-        "Does not apply when a block of the nest reads what is no constant and not prepared, or writes a "
-        "result, or a buffer that blocks outside of the phase write too; nor when what it writes for these "
-        "is not in global memory.",
+        "Puts the whole nest of a block in the prepare phase. The phase runs before all other nests, "
+        "once per set of constants, and is exported as a separate function NAME_prepare.\n"
+        "for i: Y[i] = X[i]\n"
+        "for j: P[j] = W[j]    (W a constant)\n->\n"
+        "prepare for j: P[j] = W[j]\n"
+        "for i: Y[i] = X[i]\n"
+        "Does not apply if a block of the nest reads a buffer that is neither constant nor prepared, "
+        "writes a result, writes a buffer that blocks outside the phase write too, or passes data to "
+        "others outside global memory.",
     .apply = Prepare,
 };
 KILN_PRIMITIVE(kPrepare);

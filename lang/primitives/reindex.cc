@@ -209,11 +209,13 @@ const Primitive kReindex{
     .result = HandleKind::kBlock,
     .result_names = "copy",
     .doc =
-        "Copies the operand-th buffer that a block reads (-1: what it writes) from or to a new buffer that "
-        "it indexes by its iters alone, those that the old index names, in the block's order.\n"
-        "C[h(i)] = f(A[g(i)])\n->\nA.reindex[i] = A[g(i)]; C[h(i)] = f(A.reindex[i])\n"
-        "Does not apply when the block reads the buffer at several indices or within bounds only, when it "
-        "may write an element more than once, or when the buffer has other writers after it.",
+        "Copies the operand-th buffer that a block reads (-1: the buffer that it writes) from or to a "
+        "new buffer. The block indexes the new buffer directly by its iters: those that the old index "
+        "uses, in the order of the block.\n"
+        "C[h(i)] = f(A[g(i)])\n->\n"
+        "A.reindex[i] = A[g(i)]; C[h(i)] = f(A.reindex[i])\n"
+        "Does not apply if the block reads the buffer at several indices or only within bounds, if it "
+        "may write an element more than once, or if the buffer has later writers.",
     .apply = Reindex,
 };
 KILN_PRIMITIVE(kReindex);

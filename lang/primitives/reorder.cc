@@ -127,9 +127,11 @@ const Primitive kReorder{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Puts loops of one chain in the order given; the others keep their places.\n"
-        "for i: for j: for k: S\n-> reorder k i\nfor k: for j: for i: S\n"
-        "Does not apply when a loop between the outermost and the innermost has more than one child.",
+        "Puts loops of one chain in the given order. Other loops keep their places.\n"
+        "for i: for j: for k: S\n"
+        "-> reorder k i\n"
+        "for k: for j: for i: S\n"
+        "Does not apply if a loop between the outermost and the innermost has more than one child.",
     .apply = Reorder,
 };
 KILN_PRIMITIVE(kReorder);

@@ -165,16 +165,20 @@ const Primitive kReverseComputeAt{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Moves a block below a loop of its producers, where it consumes what one iteration makes.\n"
-        "for o: for t in 0..4: B[4*o+t] = f\nfor i: C[i] = g(B[i])\n->\n"
-        "for o:\n  for t in 0..4: B[4*o+t] = f\n  for c in 0..4: C[4*o+c] = g(B[4*o+c])\n"
-        "`place` among the loop's children is \"first\" (right after the last block there that it reads "
-        "from; so it is by default), \"last\" (at the loop's end), or the number of the child that it comes "
-        "before.\n"
-        "Does not apply when the loop, or one around it, feeds a reduction of a producer; when the block "
-        "reads at an index that is no iter of its own; when it reduces over a part only; or when the "
-        "producer's tiles are imperfect at several levels; or when it reads more of a buffer than is written "
-        "before its new place.",
+        "Moves a block below a loop of its producers. There it consumes what one iteration of the loop "
+        "computes.\n"
+        "for o: for t in 0..4: B[4*o+t] = f\n"
+        "for i: C[i] = g(B[i])\n->\n"
+        "for o:\n"
+        "  for t in 0..4: B[4*o+t] = f\n"
+        "  for c in 0..4: C[4*o+c] = g(B[4*o+c])\n"
+        "`place` is the position among the children of the loop: \"first\" (directly after the last "
+        "block there that it reads from; the default), \"last\" (at the end of the loop), or the number "
+        "of the child before which it is inserted.\n"
+        "Does not apply if the loop or an enclosing one feeds a reduction of a producer, if the block "
+        "reads at an index that is not one of its own iters, if it would reduce over only a part, if the "
+        "producer's tiles are imperfect at several levels, or if the block reads more of a buffer than "
+        "is written before its new place.",
     .apply = ReverseComputeAt,
 };
 KILN_PRIMITIVE(kReverseComputeAt);

@@ -77,14 +77,15 @@ const Primitive kRfactor{
     .result = HandleKind::kBlock,
     .result_names = "combine",
     .doc =
-        "Makes a partial result for each iteration of a loop that feeds a reduction, in a workspace, which a "
-        "new block combines. `axis` is the loop's place among the workspace's dimensions: 0 the first, -1 "
-        "the last.\n"
+        "Makes a partial result for each iteration of a loop that feeds a reduction. A workspace holds "
+        "the partial results, and a new block combines them. `axis` is the position of the loop among "
+        "the dimensions of the workspace: 0 is the first, -1 the last.\n"
         "for i: for k0: for k1: B[i] sum= f(i, k0, k1)\n->\n"
-        "for i: for k0: for k1: B.rf[k0, i] sum= f(i, k0, k1)\nfor i: for k0: B[i] sum= B.rf[k0, i]\n"
-        "Does not apply when the loop feeds no reduction, the reduction is initialized by another block, "
-        "its result is read before the reduction ends, or the tiles are imperfect at more than their last "
-        "level.",
+        "for i: for k0: for k1: B.rf[k0, i] sum= f(i, k0, k1)\n"
+        "for i: for k0: B[i] sum= B.rf[k0, i]\n"
+        "Does not apply if the loop does not feed a reduction, if another block initializes the "
+        "reduction, if its result is read before the reduction ends, or if tiles are imperfect at more "
+        "than their last level.",
     .apply = Rfactor,
 };
 KILN_PRIMITIVE(kRfactor);

@@ -65,11 +65,13 @@ const Primitive kRfactorLanes{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Late. Takes up to `lanes` partial results of every reduction along its innermost loop, as lanes of "
-        "vectors in registers, which are combined at the end of the row; 0 for none.\n"
+        "Late. Splits every reduction along its innermost loop into up to `lanes` partial results. They "
+        "are lanes of vectors in registers and are combined at the end of the row. 0 changes nothing.\n"
         "for i: for k: B[i] sum= f(i, k)\n->\n"
-        "for i:\n  for k0: vectorized k1: B.rf[k1] sum= f(i, k0, k1)\n  vectorized k1: B[i] sum= B.rf[k1]\n"
-        "A reduction stays as it is where its accesses do not step little along the loop, or where rfactor "
+        "for i:\n"
+        "  for k0: vectorized k1: B.rf[k1] sum= f(i, k0, k1)\n"
+        "  vectorized k1: B[i] sum= B.rf[k1]\n"
+        "A reduction stays unchanged if its accesses take large steps along the loop, or if rfactor "
         "would not apply.",
     .apply = RfactorLanes,
 };

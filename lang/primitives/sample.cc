@@ -138,14 +138,15 @@ const Primitive kSamplePerfectTile{
     .sampling = true,
     .reads_only = true,
     .doc =
-        "n factors whose product is the extent of the loop, the last at most `innermost` (0: any), "
-        "uniformly. With a budget, the product of the last factor and those of the tiles `within` stays "
-        "within it; so it does with a `bound` of the target: registers, unrolled, l1, l2 or l3, in "
-        "elements. With `lanes` the budget is in vectors of so many elements, which the last factor of the "
-        "first of `within` (of this tile, if there is none) fills, and holds a row of operands too. The "
-        "product of the last i factors is at most the i-th number of `most` and a multiple of the i-th of "
-        "`multiple` (0: any). Does not apply when nothing keeps these. As at every site, `only` lists the "
-        "decisions that are left of the support, one after the other (none: all).",
+        "Draws, uniformly, n factors whose product is the extent of the loop. The last factor is at most "
+        "`innermost` (0: no limit). With a budget, the product of the last factor and those of the tiles "
+        "`within` is at most the budget. The same holds for a `bound` of the target, in elements: "
+        "registers, unrolled, l1, l2 or l3. With `lanes`, the budget counts vectors of that many "
+        "elements. The last factor of the first tile of `within` (of this tile, if there is none) fills "
+        "them, and the budget includes a row of operands. The product of the last i factors is at most "
+        "the i-th number of `most` and a multiple of the i-th number of `multiple` (0: no bound). Does "
+        "not apply if no tile satisfies the bounds. As at every site, `only` lists the decisions to "
+        "which the support is restricted, one after the other; an empty list allows all.",
     .apply = SamplePerfectTile,
 };
 KILN_PRIMITIVE(kSamplePerfectTile);
@@ -159,10 +160,10 @@ const Primitive kSampleTile{
     .sampling = true,
     .reads_only = true,
     .doc =
-        "n factors that cover the extent of the loop, for extents that divide badly: half of the time a "
-        "perfect tile, else any in which the first factor is what covers the extent and at most `waste` of "
-        "it is run in vain. The others keep the bounds of sample-perfect-tile. Does not apply when nothing "
-        "keeps these.",
+        "Draws n factors that cover the extent of the loop, for extents that divide badly. Half of the "
+        "time it draws a perfect tile. Otherwise the first factor covers the extent, and at most the "
+        "share `waste` of the iterations is wasted. The other factors satisfy the bounds of "
+        "sample-perfect-tile. Does not apply if no tile satisfies them.",
     .apply = SampleCeilTile,
 };
 KILN_PRIMITIVE(kSampleTile);
@@ -175,7 +176,7 @@ const Primitive kSampleCategorical{
     .result_names = "value",
     .sampling = true,
     .reads_only = true,
-    .doc = "One of the values, with the weights given (none: all equal).",
+    .doc = "Draws one of the values with the given weights; without weights, all values are equally likely.",
     .apply = SampleCategorical,
 };
 KILN_PRIMITIVE(kSampleCategorical);

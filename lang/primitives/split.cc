@@ -143,10 +143,12 @@ const Primitive kSplit{
     .result = HandleKind::kLoop,
     .result_names = "outer ... inner",
     .doc =
-        "Splits a serial loop into a nest, outermost factor first; -1 stands for what covers the rest.\n"
-        "for i in 0..E: S(i)\n->\nfor i0 in 0..f0: for i1 in 0..f1: S(f1*i0 + i1) where f1*i0 + i1 < E\n"
-        "Does not apply when the factors do not cover the extent, or cover more and a reduction below does "
-        "not depend on the loop.",
+        "Splits a serial loop into a nest, outermost factor first. -1 stands for the factor that covers "
+        "the rest.\n"
+        "for i in 0..E: S(i)\n->\n"
+        "for i0 in 0..f0: for i1 in 0..f1: S(f1*i0 + i1) where f1*i0 + i1 < E\n"
+        "Does not apply if the factors do not cover the extent, or if they exceed it and a reduction "
+        "below does not depend on the loop.",
     .apply = Split,
 };
 KILN_PRIMITIVE(kSplit);

@@ -92,12 +92,12 @@ const Primitive kTensorize{
     .result = HandleKind::kBlock,
     .result_names = "",
     .doc =
-        "Lets a tile be a call of an intrinsic. What is within stays, as what the call means, with the "
-        "loops of the intrinsic's description.\n"
+        "Turns a tile into a call of an intrinsic. The blocks in the tile stay, with the loops of the "
+        "intrinsic's description: they define the meaning of the call.\n"
         "block C.tile(i): for a in 0..2: for b in 0..4: C[i*4 + b] sum= f(a, b)\n->\n"
         "block C.tile(i), a call: unrolled x in 0..4: unrolled y in 0..2: C[i*4 + x] sum= f(y, x)\n"
-        "Does not apply when the tile is not what the description says: its sizes, what it computes, and the "
-        "dtypes, strides, storages and layouts of its operands; nor when some of its instances may not "
+        "Does not apply if the tile differs from the description in its sizes, in its computation, or in "
+        "the dtypes, strides, storages or layouts of its operands, or if some of its instances may not "
         "exist.",
     .apply = Tensorize,
 };

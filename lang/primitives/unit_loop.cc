@@ -22,7 +22,10 @@ const Primitive kAddUnitLoop{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "unit",
-    .doc = "A loop of one iteration around a loop.\nfor i: S\n->\nfor u in 0..1: for i: S",
+    .doc =
+        "Adds a loop with one iteration around a loop.\n"
+        "for i: S\n->\n"
+        "for u in 0..1: for i: S",
     .apply = AddUnitLoop,
 };
 KILN_PRIMITIVE(kAddUnitLoop);
@@ -33,7 +36,10 @@ const Primitive kAddUnitLoopAt{
     .attributes = {},
     .result = HandleKind::kLoop,
     .result_names = "unit",
-    .doc = "A loop of one iteration around a block.\nS\n->\nfor u in 0..1: S",
+    .doc =
+        "Adds a loop with one iteration around a block.\n"
+        "S\n->\n"
+        "for u in 0..1: S",
     .apply = AddUnitLoop,
 };
 KILN_PRIMITIVE(kAddUnitLoopAt);

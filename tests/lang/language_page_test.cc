@@ -19,20 +19,16 @@ namespace {
 
 constexpr absl::string_view kHead =
     "# The language\n\n"
-    "Every primitive, as it is declared (`lang/primitives/`). This page is made from the declarations:\n"
+    "Every primitive, as it is declared in `lang/primitives/`. This page is generated from the declarations:\n"
     "`kiln_lang_test --gtest_filter='LanguagePage.*' --update-goldens` writes it.\n\n"
-    "A step of a trace is `results = primitive operands attribute=value`; in C++ it is a method of "
-    "`Schedule`\n"
-    "(`lang/schedule/schedule.h`). Operands are blocks, loops, and factors: numbers, or values that a step before "
-    "drew.\n"
-    "A primitive that does not apply leaves the program as it was, and says what it found, what it wanted, "
-    "and\n"
-    "where. What a program means is said in `lang/program/program.h`, its text form in `lang/text/text.h`.\n\n"
-    "A late step looks at the program as it stands when the step is replayed. Once a program has prepared "
-    "nests\n"
-    "or pipelined loops, every step keeps their rules (`lang/analysis/legality.h`), or does not apply. "
-    "That a\n"
-    "buffer is used by its owner alone is asked by `set-scope`, and of the finished program.\n";
+    "A step of a trace is `results = primitive operands attribute=value`; in C++ it is a method of `Schedule`\n"
+    "(`lang/schedule/schedule.h`). Operands are blocks, loops and factors. A factor is a number, or a value that an\n"
+    "earlier step sampled. A primitive that does not apply leaves the program unchanged. Its error says what was\n"
+    "found, what was wanted, and where. `lang/program/program.h` defines the meaning of a program, and\n"
+    "`lang/text/text.h` its text form.\n\n"
+    "A late step computes its effect from the program as it is when the step is replayed. Once a program has prepared\n"
+    "nests or pipelined loops, every step keeps their rules (`lang/analysis/legality.h`) or does not apply.\n"
+    "`set-scope` and the check of the finished program require that only its owner uses a buffer.\n";
 
 std::string TextOf(const Attribute& value) {
   if (const auto* number = std::get_if<int64_t>(&value)) return absl::StrCat(*number);

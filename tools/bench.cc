@@ -66,7 +66,7 @@ Action AddBench(CLI::App& command) {
       ->check(CLI::Range(1.0, 1e5))
       ->capture_default_str();
   command.add_flag("--cold", settings.cold,
-                   "With cold caches: the best record of those that were measured so");
+                   "Use records that were measured with cold caches, and time with cold caches");
   command
       .add_option("--peer-path", settings.peer_folders,
                   "A folder with libraries to time too; may be given several times")

@@ -49,14 +49,14 @@ absl::Status Check(const Options& options) {
 Action AddCheck(CLI::App& command) {
   auto options = std::make_shared<Options>();
   command.add_option("INPUT", options->what, "Linalg on tensors, as MLIR text; or a record")->required();
-  command.add_option("TRACE", options->trace, "The trace of the file's schedule; none for a record");
+  command.add_option("TRACE", options->trace, "File with a trace for the file's program; not for a record");
   AddDatabase(command, &options->database);
   command.add_option("--function", options->function,
-                     "Which function of the file; its only public one, or main, by default");
+                     "Function of the file to use; by default its only public one, or main");
   command.add_option("--task", options->task, "The task of the file that the trace is for");
   AddTarget(command, &options->target, "The machine that the file's trace was made for")
       ->capture_default_str();
-  command.add_option("--time", options->seconds, "Seconds after which no new question is asked")
+  command.add_option("--time", options->seconds, "Seconds after which the proof asks no new question")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   AddJson(command, &options->json);

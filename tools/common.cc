@@ -114,7 +114,7 @@ std::string Table(const std::vector<std::vector<std::string>>& rows) {
 void AddFile(CLI::App& command, api::Source* source) {
   command.add_option("FILE", source->path, "Linalg on tensors, as MLIR; - is standard input")->required();
   command.add_option("--function", source->function,
-                     "Which function of the file; its only public one, or main, by default");
+                     "Function of the file to use; by default its only public one, or main");
 }
 
 void AddRecord(CLI::App& command, int64_t* id, std::string* database) {
@@ -150,8 +150,7 @@ void NoteCores(int threads, int cores) {
 }
 
 void AddDatabase(CLI::App& command, std::string* path) {
-  command
-      .add_option("--db", *path, "The database, one SQLite file; code that was built is kept in FILE.objects")
+  command.add_option("--db", *path, "The database, one SQLite file; built code is kept in FILE.objects")
       ->capture_default_str();
 }
 

@@ -37,12 +37,13 @@ Action AddExport(CLI::App& command) {
   auto options = std::make_shared<Options>();
   AddRecord(command, &options->record, &options->database);
   command
-      .add_option("-o,--output", options->settings.folder, "Folder for the files, made if it does not exist")
+      .add_option("-o,--output", options->settings.folder,
+                  "Folder for the files; created if it does not exist")
       ->capture_default_str();
   command.add_option("--name", options->settings.name,
-                     "Name of the function and the files; the workload's by default");
+                     "Name of the function and the files; by default the workload's");
   AddTarget(command, &options->settings.target,
-            "The machine that code is made for; the one it was tuned on by default");
+            "The machine to make code for; by default the one it was tuned on");
   AddJson(command, &options->json);
   command.footer(std::string(api::kTrustHelp) + "\n" + command.get_footer());
   return [options] { return Export(*options); };

@@ -61,9 +61,10 @@ absl::Status Log(const Options& options) {
   for (const api::RunInfo& run : *runs) {
     std::printf("run %ld: %s, seed %s%s\n%s\n", static_cast<long>(run.id), run.command.c_str(),
                 absl::StrCat(run.seed).c_str(), run.finished ? "" : ", not finished",
-                run.rounds.empty() ? "no round is told of\n" : TableOf(run.rounds).c_str());
+                run.rounds.empty() ? "no rounds are recorded\n" : TableOf(run.rounds).c_str());
   }
-  if (!runs->empty()) std::printf("Times in seconds; those to store a round are told with the next one.\n");
+  if (!runs->empty())
+    std::printf("Times are in seconds. The time to store a round is listed with the next round.\n");
   return absl::OkStatus();
 }
 

@@ -113,7 +113,7 @@ void Progress::Redraw() {
   absl::StrAppend(&drawing, now_.trials, " of ", trials_, " trials, ", ClockText(now_.elapsed), " so far");
   const std::string left = TimeLeft();
   absl::StrAppend(&drawing, left.empty() ? "" : ", ", left, "\n");
-  if (!mostly_quiet_) drawing += "Most samples are disturbed: other programs run, and times are not sure.\n";
+  if (!mostly_quiet_) drawing += "Other programs disturb most samples, so times are not reliable.\n";
   drawn_ = static_cast<int>(std::count(drawing.begin(), drawing.end(), '\n'));
   absl::FPrintF(out_, "%s%s", text, drawing);
   std::fflush(out_);

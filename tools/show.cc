@@ -37,7 +37,7 @@ Action AddShow(CLI::App& command) {
   command.add_flag("--print-after-all", options->settings.passes,
                    "Print what every pass of the lowering makes");
   AddTarget(command, &options->settings.target,
-            "The machine that code is made for; the one it was measured on by default");
+            "The machine to make code for; by default the one it was measured on");
   AddJson(command, &options->json);
   return [options] { return Show(*options); };
 }

@@ -35,11 +35,11 @@ Action AddSpace(CLI::App& command) {
   api::SketchSettings& settings = options->settings;
   command.add_option("--task", settings.task, "Only this task");
   AddSpaceOptions(command, &settings.space);
-  AddTarget(command, &settings.target, "The machine that sketches are made for")->capture_default_str();
+  AddTarget(command, &settings.target, "The machine to make sketches for")->capture_default_str();
   command.add_option("--threads", settings.threads, "Cores of the target; 0: all")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
-  command.add_option("--limit", settings.limit, "Sequences of structural choices to look at")
+  command.add_option("--limit", settings.limit, "Largest number of sequences of structural choices to try")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   AddJson(command, &options->json);

@@ -31,7 +31,7 @@ Action AddTrain(CLI::App& command) {
   auto o = std::make_shared<Options>();
   AddDatabase(command, &o->database);
   AddFeatures(command, &o->features);
-  command.add_option("-o,--output", o->output, "Where the model goes")->required();
+  command.add_option("-o,--output", o->output, "File for the model")->required();
   AddJson(command, &o->json);
   return [o] { return Train(*o); };
 }

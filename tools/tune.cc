@@ -76,15 +76,16 @@ Action AddTune(CLI::App& command) {
   AddFile(command, &o->source);
   AddBudget(command, &o->settings);
   AddDatabase(command, &o->database);
-  command.add_option("-o,--output", o->settings.output, "Folder to which the best of each task is exported");
+  command.add_option("-o,--output", o->settings.output,
+                     "Folder to which the best record of each task is exported");
   AddMeasuring(command, &o->settings);
   AddSpaceOptions(command, &o->settings.space);
   command.add_option("--target", o->target, "The machine to tune for: host")
       ->check(CLI::IsMember({"host"}))
       ->capture_default_str();
   AddSearch(command, &o->settings);
-  command.add_option("--events", o->events, "File for what happens, as it does: a JSON object a line");
-  command.add_flag("--quiet", o->quiet, "No progress");
+  command.add_option("--events", o->events, "File for the events of the search, one JSON object per line");
+  command.add_flag("--quiet", o->quiet, "Do not show progress");
   AddJson(command, &o->json);
   command.footer(absl::StrCat(api::kTrustHelp, "\n", command.get_footer()));
   return [o] { return Tune(*o); };

@@ -12,48 +12,48 @@ void AddBudget(CLI::App& command, api::TuneSettings* s) {
   command.add_option("--time", s->seconds, "Seconds after which no new round begins; 0: no limit")
       ->check(NumberFrom(0, 1e9))
       ->capture_default_str();
-  command.add_option("--seed", s->seed, "Of all random choices")
+  command.add_option("--seed", s->seed, "Seed of all random choices")
       ->check(NumberFrom(0, 18446744073709551615.0))
       ->capture_default_str();
 }
 
 void AddMeasuring(CLI::App& command, api::TuneSettings* s) {
-  command.add_option("--threads", s->threads, "Cores that programs run on, with a thread on each; 0: all")
+  command.add_option("--threads", s->threads, "Cores for the programs, with one thread each; 0: all")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   command.add_flag_callback(
       "--no-contract", [s] { s->contract = false; },
-      "Round a * b before c is added to it; by default the two may be one operation");
+      "Round a * b before adding c; by default the two may be fused");
   command.add_flag("--cold", s->cold,
-                   "Time with cold caches: all that a program reads and writes is evicted before");
+                   "Time with cold caches: evict all that a program reads and writes first");
 }
 
 void AddSearch(CLI::App& command, api::TuneSettings* s) {
-  command.add_option("--strategy", s->strategy, "How programs to be measured are found")
+  command.add_option("--strategy", s->strategy, "Strategy that proposes the programs to measure")
       ->check(CLI::IsMember(api::StrategyNames()))
       ->capture_default_str();
   command.add_option("--replay", s->replay,
                      "For --strategy replay: a file of traces, one after the other, or a database");
-  command.add_option("--start", s->start, "Traces to be measured first: a file of them, or a database");
+  command.add_option("--start", s->start, "Traces to measure first: a file of traces, or a database");
   command.add_option("--scheduler", s->scheduler, "Which task gets the next round")
       ->check(CLI::IsMember({"gradient", "round-robin"}))
       ->capture_default_str();
   command
       .add_option("--until-roofline", s->until_roofline,
-                  "A task ends within so many percent of its roofline; 0: never")
+                  "A task ends within this many percent of its roofline; 0: never")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   command
-      .add_option("--least-gain", s->least_gain,
-                  "A task ends when its last quarter of trials, or 64, gained fewer percent; 0: never")
+      .add_option(
+          "--least-gain", s->least_gain,
+          "A task ends if its last quarter of trials, or last 64, gained less than this many percent; 0: never")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   command.add_option("--cost-model", s->cost_model, "How programs are compared before they are measured")
       ->check(CLI::IsMember(api::CostModelNames()))
       ->capture_default_str();
   AddFeatures(command, &s->features);
-  command.add_option("--transfer", s->transfer,
-                     "A model that `kiln train` wrote: the search begins with what it knows");
+  command.add_option("--transfer", s->transfer, "A model that `kiln train` wrote, as a start for the search");
 }
 
 }  // namespace kiln::tools

@@ -45,9 +45,9 @@ TEST(Log, IsATableForEachRunWithARowForEachRound) {
       "0.50     3.00   2.00  0.12   0.00\n"
       "\n"
       "run 2: kiln tune b.mlir, seed 4, not finished\n"
-      "no round is told of\n"
+      "no rounds are recorded\n"
       "\n"
-      "Times in seconds; those to store a round are told with the next one.\n");
+      "Times are in seconds. The time to store a round is listed with the next round.\n");
 }
 
 TEST(Log, AsJson) {

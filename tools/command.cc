@@ -123,6 +123,11 @@ int Written(int code) {
   return code == kExitOk ? kExitFailed : code;
 }
 
+std::string ErrorDocument(const absl::Status& status) {
+  return api::ErrorJson(status.message(), absl::StatusCodeToString(status.code()),
+                        absl::IsCancelled(status) ? TypedCommand() : "");
+}
+
 // Prints the first error of any thread, and no other. Threads wait until it is printed.
 int Report(const absl::Status& status, bool json) {
   static auto* const telling = new std::mutex;
@@ -131,10 +136,14 @@ int Report(const absl::Status& status, bool json) {
   const std::lock_guard lock(*telling);
   if (std::exchange(told, true)) return ExitCode(status);
   std::fprintf(stderr, "kiln: %s\n", std::string(status.message()).c_str());
-  if (json)
-    Print(api::ErrorJson(status.message(), absl::StatusCodeToString(status.code()),
-                         absl::IsCancelled(status) ? TypedCommand() : ""));
+  if (json) Print(ErrorDocument(status));
   return ExitCode(status);
+}
+
+// Reports an interrupt that ends the command, whatever its work reports at the same moment.
+void ReportInterrupt(const absl::Status& interrupted, bool json) {
+  Report(interrupted, json);
+  if (json) PrintReserved(ErrorDocument(interrupted));
 }
 
 // KILN_PHASES=1 prints a line at each change of phase. KILN_PHASES=NAME also pauses at the beginning of the phase
@@ -202,7 +211,7 @@ int RunKiln(int argc, const char* const* argv) {
   }
   for (const auto& [command, action] : actions) {
     if (!command->parsed()) continue;
-    const Interrupt interrupt([&](const absl::Status& interrupted) { Report(interrupted, json); });
+    const Interrupt interrupt([&](const absl::Status& interrupted) { ReportInterrupt(interrupted, json); });
     return Written(Report(OrInterrupted(action()), json));
   }
   return kExitUsage;

@@ -1,7 +1,6 @@
 #include "tools/common.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <mutex>
 
@@ -18,7 +17,18 @@ namespace {
 constexpr absl::string_view kUndecidedPayload = "kiln.undecided", kAlreadyPrintedPayload = "kiln.told",
                             kPartialPayload = "kiln.partial";
 
-std::atomic<bool> has_printed_json = false;
+// What became of the one JSON document of the command.
+enum class Document { kOpen, kReserved, kPrinted };
+std::mutex document_lock;
+Document document = Document::kOpen;
+
+void PrintIf(Document expected, const std::string& json) {
+  const std::lock_guard lock(document_lock);
+  if (document != expected) return;
+  document = Document::kPrinted;
+  std::printf("%s\n", json.c_str());
+  std::fflush(stdout);
+}
 
 absl::Status With(absl::Status status, absl::string_view payload) {
   if (!status.ok()) status.SetPayload(payload, absl::Cord("1"));
@@ -83,14 +93,14 @@ void AddJson(CLI::App& command, bool* json) {
   command.add_flag("--json", *json, "Print one JSON document instead of text");
 }
 
-bool HasPrintedJson() { return has_printed_json; }
+void Print(const std::string& json) { PrintIf(Document::kOpen, json); }
 
-void Print(const std::string& json) {
-  static auto* const printing = new std::mutex;
-  const std::lock_guard lock(*printing);
-  if (has_printed_json.exchange(true)) return;
-  std::printf("%s\n", json.c_str());
-  std::fflush(stdout);
+void PrintReserved(const std::string& json) { PrintIf(Document::kReserved, json); }
+
+bool ReserveJson() {
+  const std::lock_guard lock(document_lock);
+  if (document == Document::kOpen) document = Document::kReserved;
+  return document == Document::kReserved;
 }
 
 std::string Table(const std::vector<std::vector<std::string>>& rows) {

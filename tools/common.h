@@ -43,7 +43,11 @@ void AddJson(CLI::App& command, bool* json);
 // Prints the one document on standard output. Does nothing if one was printed already. Any thread may call
 // it; it returns once the document is written.
 void Print(const std::string& json);
-bool HasPrintedJson();
+// Reserves the document for PrintReserved: Print does nothing from now on. Returns false if the document was
+// printed already. An interrupt that ends the command reserves it, so that the document of work that finishes
+// at the same moment does not hide that the command was interrupted.
+bool ReserveJson();
+void PrintReserved(const std::string& json);
 
 // Formats a table. Columns are as wide as their widest cell, with two spaces between. The first row is the
 // heading.

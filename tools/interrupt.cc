@@ -53,10 +53,10 @@ void Catch(void (*handler)(int), int flags) {
   }
 }
 
-// True while an interrupted command has to finish something: stoppable work, or a document that it prints.
+// True while an interrupted command has to finish something: stoppable work, or what follows a printed document.
 bool HasToFinish() {
   const std::lock_guard lock(asking);
-  return ask != nullptr || HasPrintedJson();
+  return ask != nullptr || !ReserveJson();
 }
 
 void Ask() {

@@ -137,6 +137,20 @@ TEST_F(Interrupts, WhatIsDoneIsNotInterrupted) {
       ExitedWithCode(18), "");
 }
 
+// Work that finishes while the command ends prints no document without the command that goes on.
+TEST_F(Interrupts, TheDocumentOfAnInterruptReplacesThatOfWorkWhichFinishesMeanwhile) {
+  EXPECT_EXIT(
+      {
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        const bool reserved = ReserveJson();
+        Print("result");
+        PrintReserved("interrupted");
+        Print("result");
+        _exit(reserved && !ReserveJson() ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "^interrupted\n$");
+}
+
 TEST_F(Interrupts, WhatWasIgnoredStaysIgnored) {
   EXPECT_EXIT(
       {

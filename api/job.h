@@ -11,6 +11,7 @@
 //   "database", "workers"                                  where (api/session.h)
 //   "trials", "seconds", "seed"                            the budget
 //   "threads", "contract", "cold"                          how it is measured
+//   "without", names of policies                           what is switched off (docs/reference/policies.md)
 //   "space", "plugins" (a list)                            what is searched
 //   "strategy", "scheduler", "replay", "start", "until_roofline", "least_gain",
 //   "cost_model", "features", "transfer"                   and how

@@ -25,6 +25,7 @@ std::string ToJson(const std::vector<RunInfo>& runs);
 std::string ToJson(const TrainResult& result);
 std::string ToJson(const BenchReport& report);
 std::string ToJson(const std::vector<Finding>& findings);
+std::string ToJson(const std::vector<Constant>& constants);
 // Returns {"error": ..., "kind": ...}. If given, `resume` is the command that continues the run.
 std::string ErrorJson(absl::string_view message, absl::string_view kind, absl::string_view resume = "");
 

@@ -17,6 +17,14 @@ std::vector<std::string> StrategyNames();
 std::vector<std::string> CostModelNames();
 std::vector<std::string> FeatureNames();
 
+// A number that estimates and thresholds use about this machine (lang/target/cost_table.h).
+struct Constant {
+  std::string name{};
+  double value = 0;
+  std::string unit{}, machine{}, command{};  // the machine and the command that gave it, or "not measured"
+};
+std::vector<Constant> Constants();
+
 // A property of this machine that may disturb timings. Disturbances takes about half a second.
 struct Finding {
   std::string what{}, found{};

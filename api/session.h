@@ -44,7 +44,10 @@ namespace kiln::api {
 
 struct SessionOptions {
   std::string database = "kiln.db";  // one SQLite file; built code is kept in FILE.objects
-  std::string workers{};             // folder of kiln-builder and kiln-runner; empty: they are looked up
+  // Special policies that are switched off, by name with commas between (docs/reference/policies.md). They
+  // take effect in Load, in sketches and in built code. Records of one setting never serve the other.
+  std::string without{};
+  std::string workers{};  // folder of kiln-builder and kiln-runner; empty: they are looked up
   // Gets lines for people, such as notes about an export. Without it they are dropped.
   std::function<void(absl::string_view line)> log{};
 };

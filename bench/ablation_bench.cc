@@ -1,20 +1,25 @@
 // Measures what each part of the search contributes, on the simulated machine or, with --cpu, on this CPU:
 //
 //   ablation_bench [--cpu] [--trials 256] [--seeds 30] [--results bench/results/ablation.json] [VARIANT]...
+//   ablation_bench --cpu --without all [--operators RL23,SFM1] [--trials 256] [--seeds 3]
+//
+// The second form tunes operators of bench/operators with all special policies (docs/reference/policies.md),
+// and without each of the named ones. The simulated machine does not see policies of lowering.
 //
 // Three programs are tuned in the default space: with the default strategy, with one part of it removed, and
 // with other strategies. Each search appends a line of JSON: the best latency after each trial. Lines that
 // exist are not computed again, so the same command resumes. The summary compares each variant with the
 // default over the same seeds: the geometric mean of the ratio of latencies, and the trials (geometric mean)
-// to reach 95% of the best known speed. A search that never gets there counts with twice the budget. the best
-// known.
+// to reach 95% of the best known speed. A search that never gets there counts with twice the budget.
 #include <cmath>
 #include <cstdio>
 #include <map>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_split.h"
 #include "backends/import/import.h"
 #include "bench/searches.h"
+#include "lang/graph/outline.h"
 #include "search/cost/random_model.h"
 #include "search/database/memory_store.h"
 #include "testing/matmul.h"
@@ -23,13 +28,14 @@ namespace kiln {
 namespace {
 
 struct Variant {
-  const char* name;
-  void (*change)(TuneOptions&);
+  std::string name;
+  std::function<void(TuneOptions&)> change;
+  Policies policies = {};
 };
 
 constexpr double kWarm = 1;  // the temperature of a population without annealing
 
-const Variant kVariants[] = {
+const std::vector<Variant> kVariants = {
     {"default", [](TuneOptions&) {}},
     {"no-model",
      [](TuneOptions& o) {
@@ -58,21 +64,70 @@ const Variant kVariants[] = {
     {"simulated-annealing", [](TuneOptions& o) { o.strategy = "simulated-annealing"; }},
 };
 
+// The default, and each of these policies switched off alone.
+absl::StatusOr<std::vector<Variant>> WithoutEach(const std::string& names) {
+  const absl::StatusOr<Policies> off = Policies::Without(names == "all" ? "" : names);
+  if (!off.ok()) return off.status();
+  std::vector<Variant> variants = {kVariants.front()};
+  for (const PolicyRow& row : PolicyRows()) {
+    if (names != "all" && off->Has(row.policy)) continue;
+    variants.push_back({absl::StrCat("without ", row.name), variants.front().change});
+    variants.back().policies.SwitchOff(row.policy);
+  }
+  return variants;
+}
+
 Program Imported(const std::string& file) { return ImportFile(file).value().program; }
 
-using Programs = std::vector<std::pair<const char*, Program>>;
+// A program by name, as it is under policies of the import.
+using Make = std::function<Program(const Policies&)>;
+using Programs = std::vector<std::pair<std::string, Make>>;
+
+std::string FileOf(const std::string& name) { return absl::StrCat("bench/operators/", name, ".mlir"); }
+
+Make Always(Program program) {
+  return [program = std::move(program)](const Policies&) { return program; };
+}
 
 Programs ProgramsOf(bool cpu) {
   if (cpu) {
     Programs programs;
     for (const char* name : {"GMM0", "C2D2", "GRP0"})
-      programs.emplace_back(name, Imported(absl::StrCat("bench/operators/", name, ".mlir")));
+      programs.emplace_back(name, Always(Imported(FileOf(name))));
     return programs;
   }
-  return {{"matmul_1024", Matmul(1024, 1024, 1024)},
-          {"conv2d_3x3", Imported("tests/inputs/ops/torch_conv2d_nchw_3x3_bias.mlir")},
-          {"dense_gelu", Imported("tests/inputs/ops/torch_dense_bias_gelu.mlir")}};
+  return {{"matmul_1024", Always(Matmul(1024, 1024, 1024))},
+          {"conv2d_3x3", Always(Imported("tests/inputs/ops/torch_conv2d_nchw_3x3_bias.mlir"))},
+          {"dense_gelu", Always(Imported("tests/inputs/ops/torch_dense_bias_gelu.mlir"))}};
 }
+
+// The first task of each.
+Programs Operators(const std::string& names) {
+  Programs programs;
+  for (const std::string& name : std::vector<std::string>(absl::StrSplit(names, ',', absl::SkipEmpty())))
+    programs.emplace_back(name, [program = Imported(FileOf(name))](const Policies& policies) {
+      return ExtractTasks(program, policies).value().front().program;
+    });
+  return programs;
+}
+
+// One at a time: other workers would disturb it.
+class Machines {
+ public:
+  explicit Machines(bool cpu) : cpu_(cpu) {}
+  const Machine& With(const Policies& policies) {
+    if (machine_ && policies == policies_) return *machine_;
+    machine_.reset();
+    machine_ = cpu_ ? Machine::Cpu(policies) : Machine::Simulated({}, policies);
+    policies_ = policies;
+    return *machine_;
+  }
+
+ private:
+  const bool cpu_;
+  Policies policies_;
+  std::optional<Machine> machine_;  // reading results needs none
+};
 
 Json Search(const std::string& name, const Program& program, const Variant& variant, const Machine& machine,
             Json line) {
@@ -116,7 +171,7 @@ void Report(const std::vector<Json>& lines, int trials) {
 int Main(int argc, char** argv) {
   bool cpu = false;
   int trials = 256, seeds = 30;
-  std::string results;
+  std::string results, without, operators = "GMM0,C2D2,R23,RL9,RL23,GRP0,GRPL1,DEP0,T2D0,SFM1,SFM3,NRM0";
   std::vector<std::string> wanted;
   CLI::App app("What each part of the search is worth", "ablation_bench");
   app.add_flag("--cpu", cpu, "GMM0, C2D2 and GRP0 on this machine, instead of the simulated one");
@@ -124,26 +179,37 @@ int Main(int argc, char** argv) {
   app.add_option("--seeds", seeds, "Searches of each variant and program; 0: only report")
       ->capture_default_str();
   app.add_option("--results", results,
-                 "Lines of JSON, to which results are appended; by default bench/results/ablation.json or "
-                 "ablation-cpu.json");
+                 "Lines of JSON, to which results are appended; by default bench/results/ablation.json, with "
+                 "--without policies.json, and with --cpu ablation-cpu.json or policies-cpu.json");
   std::vector<std::string> variants;
   for (const Variant& variant : kVariants) variants.push_back(variant.name);
   app.add_option("VARIANT", wanted, "Of which searches are made; all by default")
       ->check(CLI::IsMember(variants));
+  app.add_option("--without", without,
+                 "Policies, with commas between, each of which is switched off alone; \"all\" for all");
+  app.add_option("--operators", operators, "With --without: what is searched, of bench/operators")
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  if (results.empty()) results = cpu ? "bench/results/ablation-cpu.json" : "bench/results/ablation.json";
-  std::optional<Machine> machine;  // not needed if all results exist
-  const Programs programs = ProgramsOf(cpu);
+  const absl::StatusOr<std::vector<Variant>> searched = without.empty() ? kVariants : WithoutEach(without);
+  if (!searched.ok()) {
+    std::fprintf(stderr, "ablation_bench: %s\n", std::string(searched.status().message()).c_str());
+    return 1;
+  }
+  if (results.empty())
+    results =
+        absl::StrCat("bench/results/", without.empty() ? "ablation" : "policies", cpu ? "-cpu" : "", ".json");
+  Machines machines(cpu);
+  const Programs programs = without.empty() ? ProgramsOf(cpu) : Operators(operators);
   std::vector<Json> lines = ReadResults(results);
   for (int seed = 0; seed < seeds; ++seed) {
-    for (const auto& [name, program] : programs) {
-      for (const Variant& variant : kVariants) {
+    for (const auto& [name, make] : programs) {
+      for (const Variant& variant : *searched) {
         if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), variant.name) == wanted.end())
           continue;
         const Json key = {{"program", name}, {"variant", variant.name}, {"seed", seed}, {"trials", trials}};
         if (FindResult(key, lines)) continue;
-        if (!machine) machine = cpu ? Machine::Cpu() : Machine::Simulated({});
-        lines.push_back(Search(name, program, variant, *machine, key));
+        const Machine& machine = machines.With(variant.policies);
+        lines.push_back(Search(name, make(variant.policies), variant, machine, key));
         AppendResult(lines.back(), results);
       }
     }

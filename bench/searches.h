@@ -22,14 +22,15 @@ struct Machine {
   Target target;
   std::unique_ptr<Measurer> measurer;
 
-  static Machine Cpu() {
-    absl::StatusOr<CpuMeasurer> started = CpuMeasurer::Start();
+  static Machine Cpu(const Policies& policies = {}) {
+    absl::StatusOr<CpuMeasurer> started = CpuMeasurer::Start({.policies = policies});
     KILN_CHECK(started.ok(), started.status().ToString());
     const Target target = started->target();
     return {target, std::make_unique<CpuMeasurer>(*std::move(started))};
   }
-  static Machine Simulated(SimulatedOptions options) {
+  static Machine Simulated(SimulatedOptions options, const Policies& policies = {}) {
     Target target;
+    target.policies = policies;
     target.cores = 1;  // the default of `kiln tune`
     return {target, std::make_unique<SimulatedMachine>(target, options)};
   }

@@ -14,7 +14,7 @@ namespace {
 
 struct Options {
   api::Source source;
-  std::string database = "kiln.db";
+  std::string database = "kiln.db", without;
   api::BenchSettings settings;
   bool json = false;
 };
@@ -31,7 +31,7 @@ void AddRows(const api::TaskTimes& t, std::vector<std::vector<std::string>>& row
 }
 
 absl::Status Bench(const Options& options) {
-  api::Session session({.database = options.database});
+  api::Session session({.database = options.database, .without = options.without});
   if (const absl::Status loaded = session.Load(options.source); !loaded.ok()) return loaded;
   const auto report = session.Bench(options.settings);
   if (!report.ok()) return report.status();
@@ -57,6 +57,7 @@ Action AddBench(CLI::App& command) {
   auto options = std::make_shared<Options>();
   AddFile(command, &options->source);
   AddDatabase(command, &options->database);
+  AddWithout(command, &options->without);
   api::BenchSettings& settings = options->settings;
   command.add_option("--task", settings.task, "Only this task");
   command.add_option("--rounds", settings.rounds, "Samples of each program, taken in turns")

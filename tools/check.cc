@@ -9,7 +9,7 @@ namespace kiln::tools {
 namespace {
 
 struct Options {
-  std::string what, function, trace, database = "kiln.db", task, target = "host";
+  std::string what, function, trace, database = "kiln.db", without, task, target = "host";
   double seconds = 10;
   bool json = false;
 };
@@ -30,7 +30,7 @@ absl::StatusOr<api::CheckResult> CheckFile(const Options& options, api::Session&
 }
 
 absl::Status Check(const Options& options) {
-  api::Session session({.database = options.database});
+  api::Session session({.database = options.database, .without = options.without});
   const auto checked = options.trace.empty() ? CheckRecord(options, session) : CheckFile(options, session);
   if (!checked.ok()) return checked.status();
   if (options.json) {
@@ -54,6 +54,7 @@ Action AddCheck(CLI::App& command) {
   command.add_option("--function", options->function,
                      "Function of the file to use; by default its only public one, or main");
   command.add_option("--task", options->task, "The task of the file that the trace is for");
+  AddWithout(command, &options->without);
   AddTarget(command, &options->target, "The machine that the file's trace was made for")
       ->capture_default_str();
   command.add_option("--time", options->seconds, "Seconds after which the proof asks no new question")

@@ -143,6 +143,12 @@ void AddFeatures(CLI::App& command, std::string* features) {
       ->capture_default_str();
 }
 
+void AddWithout(CLI::App& command, std::string* names) {
+  command.add_option(
+      "--without", *names,
+      "Special policies to switch off, such as prefetch-streams,short-loops; docs/reference/policies.md");
+}
+
 void AddSpaceOptions(CLI::App& command, api::SpaceSettings* space) {
   command.add_option("--space", space->space,
                      "The space, such as \"each-block(auto-inline) | cpu\"; the target's by default");

@@ -62,6 +62,8 @@ void AddRecord(CLI::App& command, int64_t* id, std::string* database);
 // Adds --target, one of api::TargetNames().
 CLI::Option* AddTarget(CLI::App& command, std::string* name, const std::string& help);
 void AddFeatures(CLI::App& command, std::string* features);
+// Adds --without, names of policies. Loading the file refuses an unknown name.
+void AddWithout(CLI::App& command, std::string* names);
 // Adds --space and --plugin.
 void AddSpaceOptions(CLI::App& command, api::SpaceSettings* space);
 

@@ -9,11 +9,12 @@ namespace {
 struct Options {
   api::Source source;
   api::SketchSettings settings;
+  std::string without;
   bool json = false;
 };
 
 absl::Status Space(const Options& options) {
-  api::Session session;
+  api::Session session({.without = options.without});
   if (const absl::Status loaded = session.Load(options.source); !loaded.ok()) return loaded;
   const auto report = session.Sketches(options.settings);
   if (!report.ok()) return report.status();
@@ -35,6 +36,7 @@ Action AddSpace(CLI::App& command) {
   api::SketchSettings& settings = options->settings;
   command.add_option("--task", settings.task, "Only this task");
   AddSpaceOptions(command, &settings.space);
+  AddWithout(command, &options->without);
   AddTarget(command, &settings.target, "The machine to make sketches for")->capture_default_str();
   command.add_option("--threads", settings.threads, "Cores of the target; 0: all")
       ->check(CLI::Range(0, 4096))

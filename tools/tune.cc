@@ -16,7 +16,7 @@ namespace {
 
 struct Options {
   api::Source source;
-  std::string database = "kiln.db", target = "host", events;
+  std::string database = "kiln.db", without, target = "host", events;
   api::TuneSettings settings;
   bool quiet = false, json = false;
 };
@@ -50,7 +50,7 @@ absl::StatusOr<api::TuneReport> Search(const Options& o, api::Session& session) 
 }
 
 absl::Status Tune(const Options& o) {
-  api::Session session({.database = o.database});
+  api::Session session({.database = o.database, .without = o.without});
   const absl::Status loaded = session.Load(o.source);
   if (absl::IsOutOfRange(loaded)) return NothingToDo(o, loaded);
   if (!loaded.ok()) return loaded;
@@ -79,6 +79,7 @@ Action AddTune(CLI::App& command) {
   command.add_option("-o,--output", o->settings.output,
                      "Folder to which the best record of each task is exported");
   AddMeasuring(command, &o->settings);
+  AddWithout(command, &o->without);
   AddSpaceOptions(command, &o->settings.space);
   command.add_option("--target", o->target, "The machine to tune for: host")
       ->check(CLI::IsMember({"host"}))

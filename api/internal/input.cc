@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "api/errors.h"
 #include "backends/workers/write_all.h"
 #include "lang/base/mixer.h"
 #include "lang/base/phase.h"
@@ -72,9 +73,12 @@ TextFile::~TextFile() {
   if (fd >= 0) close(fd);
 }
 
-absl::StatusOr<Input> LoadInput(const Source& source) {
+absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without) {
   const Phase phase("import");
+  const absl::StatusOr<Policies> policies = Policies::Without(without);
+  if (!policies.ok()) return Mistake(policies.status());
   Input input;
+  input.policies = *policies;
   input.source = source;
   input.path = source.path;
   ImportOptions options;
@@ -97,14 +101,14 @@ absl::StatusOr<Input> LoadInput(const Source& source) {
     const absl::Status refusal = whole.status();
     whole = ImportFile(input.path, options);
     if (!whole.ok()) return refusal;
-    absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(whole->program);
+    absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(whole->program, input.policies);
     if (!tasks.ok() || !IsModel(*tasks)) return refusal;
     input.boundaries = std::move(whole->boundaries);
     input.arguments = std::move(whole->arguments);
     input.tasks = *std::move(tasks);
     return input;
   }
-  absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(whole->program);
+  absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(whole->program, input.policies);
   if (!tasks.ok()) return tasks.status();
   if ((*tasks)[0].program.blocks.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(input.shown, ": computes nothing that could be tuned"));

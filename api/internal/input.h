@@ -27,6 +27,7 @@ struct Input {
   std::string digest;              // digest of text that came from standard input or a string, else empty
   std::shared_ptr<TextFile> file;  // holds the text that came from standard input or a string
   std::vector<Task> tasks;
+  Policies policies;                   // of the import, and of what is made of it
   std::vector<std::string> arguments;  // argument names of the function in the file, by position
   std::vector<Boundary> boundaries;    // operations that Kiln cannot express, so they are not tuned
 };
@@ -34,6 +35,7 @@ struct Input {
 // Loads the input. If the file is a model (several tasks, one of them with a reduction), an operation that
 // Kiln cannot express becomes a boundary. In any other file it is an error. This function forks: call it
 // before threads start.
-absl::StatusOr<Input> LoadInput(const Source& source);
+// `without`: the policies that are switched off. An unknown name is a Mistake.
+absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without);
 
 }  // namespace kiln::api

@@ -39,7 +39,8 @@ absl::StatusOr<std::vector<LibraryRatio>> BesideLibraries(const LibraryQuestion&
                                                           BuilderPool& builders) {
   std::vector<LibraryRatio> ratios;
   if (question.seconds > kMaxSeconds || VendorLibrariesOf(*question.task, {}).empty()) return ratios;
-  auto kernel = BuildKernel(*question.task, *question.scheduled, builders, question.contract);
+  auto kernel =
+      BuildKernel(*question.task, *question.scheduled, builders, question.contract, question.policies);
   if (!kernel.ok()) return kernel.status();
   RunRequest request;
   request.kernel = *kernel;

@@ -29,6 +29,7 @@ struct LibraryQuestion {
   double seconds = 0;
   int threads = 1;
   bool contract = true, cold = false;
+  Policies policies = {};
   std::string runner = {};  // path; empty: FindRunner finds it
 };
 absl::StatusOr<std::vector<LibraryRatio>> BesideLibraries(const LibraryQuestion& question,

@@ -43,6 +43,7 @@ std::string RunText(const TuneSettings& s, const Input& input) {
   options.Add("threads", s.threads, usual.threads);
   options.AddFlag("no-contract", !s.contract);
   options.AddFlag("cold", s.cold);
+  options.Add("without", input.policies.WithoutText(), std::string());
   options.Add("strategy", s.strategy, usual.strategy);
   options.AddFile("replay", s.replay);
   options.AddFile("start", s.start);

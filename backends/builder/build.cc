@@ -101,10 +101,10 @@ class Job {
 
   Hash128 Key() const {
     const MachineTarget& machine = codegen_->machine();
-    std::string key =
-        absl::StrCat(BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol, "|",
-                     request_.contract, "|", request_.alignment, "|", request_.stands_alone, "|",
-                     machine.triple, "|", machine.cpu, "|", machine.features, "|", machine.vector_bytes);
+    std::string key = absl::StrCat(BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol,
+                                   "|", request_.contract, "|", request_.policies.off, "|",
+                                   request_.alignment, "|", request_.stands_alone, "|", machine.triple, "|",
+                                   machine.cpu, "|", machine.features, "|", machine.vector_bytes);
     for (const BuildOutput output : request_.outputs) absl::StrAppend(&key, "|", static_cast<int>(output));
     return HashOf(key);
   }
@@ -138,6 +138,7 @@ class Job {
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lowered() {
     LowerOptions options = LoweringFor(codegen_->machine());
     options.contract = request_.contract;
+    options.policies = request_.policies;
     options.alignment = request_.alignment;
     if (printing()) options.print_after_all = &passes_;
     auto module = Lower(program_, Context(), options);
@@ -172,6 +173,7 @@ class Job {
 
   CodegenOptions Options() {
     CodegenOptions options = CodegenFor(program_);
+    options.policies = request_.policies;
     for (EntryPoint& entry : options.entries) entry.alignment = request_.alignment;
     if (printing()) options.print_after_all = &passes_;
     printed_ = true;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lang/program/program.h"
+#include "lang/target/policies.h"
 
 namespace kiln {
 
@@ -34,7 +35,8 @@ struct BuildRequest {
   std::string symbol = "kernel";
   std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject};
   bool contract = true;  // a * b + c as one fused operation (backends/lower/lower.h)
-  int alignment = 64;    // in bytes, promised by callers for every pointer; 1: no promise
+  Policies policies = {};
+  int alignment = 64;  // in bytes, promised by callers for every pointer; 1: no promise
   // True: a shared object contains the thread pool for parallel loops and names its libraries. False: it uses
   // those of the process that loads it.
   bool stands_alone = false;

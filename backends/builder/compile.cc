@@ -15,6 +15,7 @@ LowerOptions LoweringFor(const MachineTarget& machine) {
   options.vector_registers = machine.vector_registers;
   options.stream_bytes = machine.l2_bytes;
   options.features = machine.features;
+  options.costs = machine.costs;
   return options;
 }
 

@@ -211,7 +211,7 @@ struct Codegen::Impl {
   absl::StatusOr<std::string> Assembly(const llvm::Module& module, bool quick) const;
   absl::StatusOr<std::string> Emit(llvm::Module& module, bool quick, Diagnostics& diagnostics);
   void Decorate(llvm::Module& module, const CodegenOptions& options) const;
-  absl::Status Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline, const Sink& sink) const;
+  absl::Status Optimize(llvm::Module& module, const CodegenOptions& options, const Sink& sink) const;
 };
 
 namespace {
@@ -262,14 +262,14 @@ void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options
   }
 }
 
-absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipeline pipeline,
+absl::Status Codegen::Impl::Optimize(llvm::Module& module, const CodegenOptions& options,
                                      const Sink& sink) const {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  const bool full = pipeline == CodegenOptions::Pipeline::kO3;
+  const bool full = options.pipeline == CodegenOptions::Pipeline::kO3;
   tuning.LoopVectorization = full;
   tuning.SLPVectorization = full;
   tuning.LoopUnrolling = full;
@@ -305,10 +305,13 @@ absl::Status Codegen::Impl::Optimize(llvm::Module& module, CodegenOptions::Pipel
   };
   if (!full) {
     run_on_each("step-pointers", [&](llvm::Function& function) {
-      StepPointers(functions.getResult<llvm::LoopAnalysis>(function));
+      StepPointers(functions.getResult<llvm::LoopAnalysis>(function), machine.costs.stepping_pointers);
     });
   }
-  run_on_each("extrema", [&](llvm::Function& function) { ShortenExtrema(function, *target); });
+  run_on_each("extrema", [&](llvm::Function& function) {
+    if (options.policies.Has(Policy::kShortExtrema))
+      ShortenExtrema(function, *target, machine.costs.extremum_values);
+  });
   run_on_each("masked-memory", [&](llvm::Function& function) { ExpandMaskedMemory(function, *target); });
   return absl::OkStatus();
 }
@@ -376,7 +379,8 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   if (absl::Status status = ReturnStatuses(module, options.entries); !status.ok()) return status;
   ExpandNarrowFloats(module, machine.half);
   after_mlir("narrow-floats");
-  if (mlir::failed(math.Run(module, options.polynomials, machine.fma, machine.vector_bytes == 64)))
+  const bool tables = machine.vector_bytes == 64 && options.policies.Has(Policy::kPowerTables);
+  if (mlir::failed(math.Run(module, options.polynomials, machine.fma, tables)))
     return absl::InternalError(diagnostics.After("cannot expand math"));
   lap(result.times.math);
   if (done(Stage::kMath, print_mlir)) return result;
@@ -395,7 +399,7 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   lap(result.times.translate);
   if (done(Stage::kLlvm, print_llvm)) return result;
 
-  if (absl::Status status = Optimize(*lowered, options.pipeline, sink); !status.ok()) return status;
+  if (absl::Status status = Optimize(*lowered, options, sink); !status.ok()) return status;
   lap(result.times.optimize);
   if (done(Stage::kOptimized, print_llvm)) return result;
 

@@ -42,6 +42,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/cpu/machine.h"
+#include "lang/target/policies.h"
 
 namespace mlir {
 class ModuleOp;
@@ -63,7 +64,8 @@ struct EntryPoint {
 struct CodegenOptions {
   std::vector<EntryPoint> entries = {};
   enum class Pipeline { kMinimal, kO3 } pipeline = Pipeline::kMinimal;
-  bool polynomials = true;                  // false: exp, tanh and so on call libm
+  bool polynomials = true;  // false: exp, tanh and so on call libm
+  Policies policies = {};
   std::ostream* print_after_all = nullptr;  // prints the module after every pass and stage: pass_printer.h
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "lang/target/cost_table.h"
 
 namespace kiln {
 
@@ -29,6 +30,8 @@ struct MachineTarget {
   int64_t l1_bytes = 0;
   int64_t l2_bytes = 0;
   int64_t l3_bytes = 0;
+
+  CostTable costs = {};
 
   // Identifies the machine of stored timings: vendor and model, family/model/stepping, a hash of the
   // features, cores. Empty for a named machine.

@@ -43,6 +43,7 @@ Target TargetOf(const MachineTarget& machine) {
   if (machine.l1_bytes > 0) target.l1_bytes = machine.l1_bytes;
   if (machine.l2_bytes > 0) target.l2_bytes = machine.l2_bytes;
   if (machine.l3_bytes > 0) target.l3_bytes = machine.l3_bytes;
+  target.costs = machine.costs;
   target.fingerprint = machine.fingerprint;
   return target;
 }

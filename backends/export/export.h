@@ -22,12 +22,14 @@
 #include "absl/strings/string_view.h"
 #include "backends/builder/pool.h"
 #include "lang/program/program.h"
+#include "lang/target/policies.h"
 
 namespace kiln {
 
 struct ExportOptions {
   std::string trace = "";  // the text of NAME.trace; empty: no such file
   bool contract = true;
+  Policies policies = {};
   std::string checked = "";  // lines for the header about the comparison with the original
   // The machine that code is compiled for (backends/cpu/machine.h). An empty triple means this machine. For
   // another machine there is no libNAME.so, because linking needs that machine's libc.

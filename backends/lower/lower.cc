@@ -71,8 +71,9 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   print("dissolve-nests", [&] { return ToString(p); });
   DecomposeReductions(p);
   print("decompose-reductions", [&] { return ToString(p); });
-  Plan plan = MakePlan(p);
-  UnrollShortLoops(p, plan, options.vector_bytes);
+  Plan plan = MakePlan(p, {.drops_terms = options.policies.Has(Policy::kDroppableTerms)});
+  if (options.policies.Has(Policy::kShortLoops))
+    UnrollShortLoops(p, plan, options.vector_bytes, options.costs);
   print("write-out-short-loops", [&] { return ToString(p); });
   ShareStorage(p, plan);
   print("plan", [&] { return ToString(p, plan); });
@@ -92,7 +93,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
     return result;
   };
   print("emit", text);
-  RematerializeLoads(*module, options.vector_registers);
+  if (options.policies.Has(Policy::kRematerializedLoads))
+    RematerializeLoads(*module, options.vector_registers);
   print("pin-loads", text);
   return module;
 }

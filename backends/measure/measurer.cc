@@ -69,6 +69,7 @@ class CpuMeasurer::Impl {
     options_ = options;
     target_ = CpuTarget(options.threads);
     target_.contract = options.contract;
+    target_.policies = options.policies;
     if (options_.run_bytes <= 0) options_.run_bytes = HalfOfMemory();
     auto scratch = ScratchFolder::Make();
     if (!scratch.ok()) return scratch.status();
@@ -189,6 +190,7 @@ class CpuMeasurer::Impl {
     return {.program = std::move(program),
             .symbol = kSymbol,
             .contract = options_.contract,
+            .policies = options_.policies,
             .limits = options_.build_limits};
   }
 
@@ -438,7 +440,8 @@ class CpuMeasurer::Impl {
             .prepare = candidate.kernel.prepare_symbol.has_value(),
             .disturbed = reference_kernel_ && !ran.quiet && !ran.lower_bound,
             .retaken = ran.retaken,
-            .preempted = preempted};
+            .preempted = preempted,
+            .policies = options_.policies};
   }
 
   CpuMeasurerOptions options_;

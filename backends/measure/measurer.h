@@ -52,6 +52,7 @@ namespace kiln {
 struct CpuMeasurerOptions {
   int threads = 1;               // cores of the target and of timed runs, one thread each; 0: all
   bool contract = true;          // of the target: a * b + c may be rounded once
+  Policies policies = {};        // of the target
   bool cold_cache = false;       // evicts parameters from the caches before each run
   bool reference_kernel = true;  // false: reports plain clock times
   uint64_t data_seed = 1;

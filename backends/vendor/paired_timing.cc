@@ -27,10 +27,13 @@ double Median(std::vector<double>& values) {
 }  // namespace
 
 absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program& scheduled,
-                                         BuilderPool& builders, bool contract) {
-  const BuildResult built =
-      builders.Submit({.program = Serialize(scheduled), .contract = contract, .limits = {.seconds = 120}})
-          .get();
+                                         BuilderPool& builders, bool contract, const Policies& policies) {
+  const BuildResult built = builders
+                                .Submit({.program = Serialize(scheduled),
+                                         .contract = contract,
+                                         .policies = policies,
+                                         .limits = {.seconds = 120}})
+                                .get();
   if (!built.ok()) return absl::InternalError(built.error);
   return KernelOf(scheduled, built, "kernel", TolerancesOf(original), RangesOf(original));
 }

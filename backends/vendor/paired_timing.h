@@ -15,7 +15,8 @@ namespace kiln {
 
 // Builds a scheduled program as a kernel. `original` determines the tolerances of its outputs.
 absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program& scheduled,
-                                         BuilderPool& builders, bool contract = true);
+                                         BuilderPool& builders, bool contract = true,
+                                         const Policies& policies = {});
 
 // Compiles the function of a file with the stock pipeline (stock_pipeline.h). The kernel has the parameters
 // of `original`.

@@ -77,7 +77,7 @@ bool AccessPattern::DependsOn(int loop) const {
   return std::any_of(loops.begin(), loops.end(), [&](const std::set<int>& of) { return of.contains(loop); });
 }
 
-AccessPattern AccessOf(const Program& p, Id block, Id buffer) {
+AccessPattern AccessOf(const Program& p, Id block, Id buffer, bool groups) {
   constexpr int kUnknown = -2;
   const std::vector<Id> around = LoopsAround(p, block);
   const Bindings bindings = ResolveBindings(p, block);
@@ -91,7 +91,8 @@ AccessPattern AccessOf(const Program& p, Id block, Id buffer) {
     const Indices indices = IndicesAt(p, p.List(p.exprs[load].AsLoad().index));
     for (size_t d = 0; d < indices.size(); ++d) {
       for (const Id loop : LoopsAlong(bindings, indices[d])) access.loops[d].insert(position(loop));
-      const Id loop = StepsByOne(p, block, bindings, indices[d]);
+      const bool steps_over = indices[d].splits.size() > 1;
+      const Id loop = steps_over && !groups ? kNone : StepsByOne(p, block, bindings, indices[d]);
       const int steps = loop == kNone ? -1 : position(loop);
       access.steps[d] = access.steps[d] == kUnknown || access.steps[d] == steps ? steps : -1;
     }

@@ -13,9 +13,7 @@ bool IsSpecial(Op op) {
          (op >= Op::kSinh && op <= Op::kErfc) || op == Op::kPow || op == Op::kAtan2 || op == Op::kWithin;
 }
 
-// Approximate instruction counts with AVX2. A function without a polynomial costs a call for each lane.
-int64_t InstructionsOf(const Expr& e) {
-  constexpr int64_t kCalls = 100;
+int64_t InstructionsOf(const Expr& e, const CostTable& costs) {
   switch (e.op) {
     case Op::kConstant:
     case Op::kIndex:
@@ -26,22 +24,22 @@ int64_t InstructionsOf(const Expr& e) {
       return 0;
     case Op::kMax:
     case Op::kMin:
-      return IsFloat(e.dtype) ? 3 : 1;
-    case Op::kWithin:  // a mask, or two versions of the code
-      return 4;
+      return IsFloat(e.dtype) ? costs.extremum_instructions : 1;
+    case Op::kWithin:
+      return costs.within_instructions;
     case Op::kGather:
-      return 8;
+      return costs.gather_instructions;
     case Op::kExp:
     case Op::kExpm1:
-      return 30;
+      return costs.exp_instructions;
     case Op::kLog:
     case Op::kLog1p:
-      return 40;
+      return costs.log_instructions;
     case Op::kTanh:
     case Op::kErf:
-      return 50;
+      return costs.tanh_instructions;
     default:
-      return IsSpecial(e.op) ? kCalls : 1;
+      return IsSpecial(e.op) ? costs.call_instructions : 1;
   }
 }
 
@@ -136,10 +134,10 @@ bool HasReuse(const Program& program, Id block) {
   return false;
 }
 
-int64_t Instructions(const Program& program, Id block, absl::Span<const Id> exprs) {
+int64_t Instructions(const Program& program, Id block, absl::Span<const Id> exprs, const CostTable& costs) {
   const BlockNode& b = program.block(block);
   int64_t count = 0;
-  for (const Id e : exprs) count += InstructionsOf(program.exprs[e]);
+  for (const Id e : exprs) count += InstructionsOf(program.exprs[e], costs);
   if (b.monoid != kNone) {
     const Expr& lift = program.exprs[program.List(b.values)[0]];
     const bool fused = program.monoids[b.monoid].kind == Monoid::Kind::kSum && lift.op == Op::kMul;
@@ -148,8 +146,8 @@ int64_t Instructions(const Program& program, Id block, absl::Span<const Id> expr
   return std::max<int64_t>(1, count);
 }
 
-int64_t Instructions(const Program& program, Id block) {
-  return Instructions(program, block, BodyExprs(program, block));
+int64_t Instructions(const Program& program, Id block, const CostTable& costs) {
+  return Instructions(program, block, BodyExprs(program, block), costs);
 }
 
 double Flops(const Program& program, Id block) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "lang/program/program.h"
+#include "lang/target/cost_table.h"
 
 namespace kiln {
 
@@ -30,8 +31,8 @@ bool HasReuse(const Program& program, Id block);
 // The number of machine instructions for one vector register of instances of a block. A multiply-add or a
 // copy counts as one, and a function as its polynomial or its calls. Loads are not counted, because instances
 // share them. `exprs`: the expressions that the block evaluates, each once.
-int64_t Instructions(const Program& program, Id block);
-int64_t Instructions(const Program& program, Id block, absl::Span<const Id> exprs);
+int64_t Instructions(const Program& program, Id block, const CostTable& costs);
+int64_t Instructions(const Program& program, Id block, absl::Span<const Id> exprs, const CostTable& costs);
 
 // The number of instances times the operations of each; used for rates such as GFLOP/s.
 double Flops(const Program& program, Id block);

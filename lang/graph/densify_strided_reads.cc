@@ -11,11 +11,10 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/legality.h"
 #include "lang/schedule/rewrite.h"
+#include "lang/target/cost_table.h"
 
 namespace kiln {
 namespace {
-
-constexpr int64_t kMinReuse = 16;
 
 // The elements of a dimension that are read: `count` elements, every step-th from `first` on. If the index is
 // not of that form, or only a guard keeps it in bounds: all `size` elements with step 1.
@@ -96,7 +95,7 @@ std::vector<Id> DensifyStridedReads(Program& p, Id block) {
       index.push_back(p.AddMark(at, shape.back()));
     }
     const bool apart = std::any_of(steps.begin(), steps.end(), [](const Steps& s) { return s.step > 1; });
-    if (!apart || Reuse(p, block, at_marks) < kMinReuse) continue;
+    if (!apart || Reuse(p, block, at_marks) < CostTable{}.dense_reuse) continue;
     const std::string name = p.FreshName(absl::StrCat(p.Text(p.buffers[from].name), ".dense"));
     const Id to = p.AddBuffer(name, dtype, shape, Role::kTemporary);
     copies.push_back(AddCopy(p, block, from, to, steps));

@@ -338,7 +338,7 @@ class Rewriter {
 
 }  // namespace
 
-Program MergeDims(const Program& program) {
+Program MergeDims(const Program& program, const Policies& policies) {
   const std::vector<Id> blocks = Blocks(program);
   const auto is_plain = [](const Buffer& b) { return b.layout.axes.count == 0 && b.layout.padding == kNone; };
   const auto has_nest = [&](Id block) { return HasOwnNest(program, block); };
@@ -346,13 +346,13 @@ Program MergeDims(const Program& program) {
       !std::all_of(program.buffers.begin(), program.buffers.end(), is_plain))
     return program;
   Program direct = program;
-  const bool shorter = ForwardCopies(direct);
+  const bool shorter = policies.Has(Policy::kForwardCopies) && ForwardCopies(direct);
   std::set<Id> copies;
-  for (const Id block : Blocks(direct)) {
+  for (const Id block : policies.Has(Policy::kDensifyStridedReads) ? Blocks(direct) : std::vector<Id>()) {
     for (const Id copy : DensifyStridedReads(direct, block)) copies.insert(copy);
   }
   Finder found(direct, copies);
-  found.Run();
+  if (policies.Has(Policy::kMergeDims)) found.Run();
   if (!shorter && copies.empty() && found.dims.empty()) return program;
   Rewriter made(direct, found.dims, found.iters);
   for (const Id block : Blocks(direct)) made.Block(block);

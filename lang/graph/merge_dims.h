@@ -9,6 +9,7 @@
 #pragma once
 
 #include "lang/program/program.h"
+#include "lang/target/policies.h"
 
 namespace kiln {
 
@@ -17,6 +18,9 @@ namespace kiln {
 // or neither, and if the same holds for all other accesses to these buffers. Iters of extent 1 in an index
 // are ignored unless they are all of it. The program must be as imported: each block in its own nest, with a
 // loop for each iter. Returns a copy of the program if nothing merges. Pure; safe from any thread.
-Program MergeDims(const Program& program);
+//
+// Without the policy "merge-dims" no dimensions merge, without "forward-copies" copies stay, and without
+// "densify-strided-reads" nothing is copied densely.
+Program MergeDims(const Program& program, const Policies& policies = {});
 
 }  // namespace kiln

@@ -105,16 +105,16 @@ double Repeats(const Program& p, Id block, Id loop) {
 }
 
 // Overlapping halos and padding may be computed again. A block that runs again for each element is never
-// fast, and sampling such locations costs as much as the rest of the search.
-constexpr double kMaxRepeats = 16;
-
+// fast, and sampling such locations costs as much as the rest of the search (CostTable::most_repeats).
 absl::Status SampleComputeLocation(Call& call) {
   const Program& p = call.program();
   const Id block = call.node(0);
   std::vector<int64_t> locations = ComputeLocations(p, block);
   const std::vector<Id> consumers = Consumers(p, block);
   const std::vector<Id> loops = consumers.empty() ? std::vector<Id>() : LoopsAround(p, consumers.front());
-  std::erase_if(locations, [&](int64_t at) { return at >= 0 && Repeats(p, block, loops[at]) > kMaxRepeats; });
+  std::erase_if(locations, [&](int64_t at) {
+    return at >= 0 && Repeats(p, block, loops[at]) > call.target().costs.most_repeats;
+  });
   return call.Draw(Distribution::Uniform(locations));
 }
 

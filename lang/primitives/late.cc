@@ -51,11 +51,10 @@ absl::Status ParallelizeOuter(Call& call) {
 
 // Returns the number of lanes that keep the straight line short. Two registers hide the latency of most
 // functions; more registers only lengthen the code.
-int64_t ShortLanes(const Program& p, const std::vector<Id>& blocks, int64_t vector) {
-  constexpr int64_t kShort = 128;
+int64_t ShortLanes(const Program& p, const std::vector<Id>& blocks, int64_t vector, const CostTable& costs) {
   int64_t instructions = 0;
-  for (const Id block : blocks) instructions += Instructions(p, block);
-  return vector * std::max<int64_t>(1, kShort / instructions);
+  for (const Id block : blocks) instructions += Instructions(p, block, costs);
+  return vector * std::max<int64_t>(1, costs.function_line / instructions);
 }
 
 // Returns the largest divisor of `extent` up to `most`.
@@ -69,7 +68,8 @@ int64_t DivisorUpTo(int64_t extent, int64_t most) {
 absl::Status VectorizeTransposing(Call& call, const Transposing& of, int64_t vector) {
   Program& p = call.program();
   const int64_t columns = DivisorUpTo(p.loop(of.lanes).extent.Known(), vector);
-  const int64_t line = columns * Instructions(p, BlocksBelow(p, of.rows)[0]);  // instructions of one row
+  const int64_t line =
+      columns * Instructions(p, BlocksBelow(p, of.rows)[0], call.target().costs);  // instructions of one row
   const int64_t rows_that_fit = std::max<int64_t>(1, call.target().max_unrolled / line);
   const int64_t rows_at_once =
       DivisorUpTo(std::gcd(p.loop(of.rows).extent.Known(), of.panel), std::min(vector, rows_that_fit));
@@ -105,7 +105,8 @@ absl::Status VectorizeInner(Call& call) {
     if (CallAround(p, block) != kNone) continue;
     const int64_t width = std::max<int64_t>(2, call.target().vector_bytes / WidestResult(p, {block}));
     if (const auto transposing = AsTransposing(p, block);
-        transposing.has_value() && CheckVectorizable(p, transposing->lanes).ok() && limit >= width &&
+        transposing.has_value() && call.target().policies.Has(Policy::kTransposingTiles) &&
+        CheckVectorizable(p, transposing->lanes).ok() && limit >= width &&
         VectorizeTransposing(call, *transposing, width).ok())
       continue;
     const int64_t extent = p.loop(loop).extent.Known();
@@ -117,7 +118,7 @@ absl::Status VectorizeInner(Call& call) {
       continue;
     }
     const int64_t vector = std::max<int64_t>(2, call.target().vector_bytes / WidestResult(p, blocks));
-    const int64_t most = std::min(limit, ShortLanes(p, blocks, vector));
+    const int64_t most = std::min(limit, ShortLanes(p, blocks, vector, call.target().costs));
     int64_t together = most;
     if (laid_out) {
       for (const Id b : blocks) together = Together(p, b, loop, together, vector);
@@ -149,7 +150,7 @@ class Unroller {
 
   void Unroll() {
     StraightLine(
-        p_, kRoot, [&](Id block) { return Instructions(p_, block) * Stores(block); },
+        p_, kRoot, [&](Id block) { return Instructions(p_, block, target_.costs) * Stores(block); },
         [&](Id loop, int64_t line) { return Unrolled(loop, line); });
   }
 

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "lang/target/cost_table.h"
+#include "lang/target/policies.h"
+
 namespace kiln {
 
 struct IntrinsicFamily;
@@ -20,7 +23,9 @@ struct Target {
   bool contract = true;  // a * b + c may round once; records with another setting do not apply
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
   int64_t max_unrolled = 512;  // limit of estimated instructions in straight-line code (lang/analysis/cost.h)
-  std::string fingerprint;     // identity of the machine; records of another machine do not apply
+  CostTable costs = {};
+  Policies policies = {};   // as for `contract`
+  std::string fingerprint;  // identity of the machine; records of another machine do not apply
 
   // Returns the machine's intrinsics for matrix products (lang/patterns/intrinsic.h).
   std::vector<const IntrinsicFamily*> matrix_intrinsics() const;

@@ -27,13 +27,15 @@ bool ReadsConstantsAlone(const Program& p, Id block) {
   return absl::c_all_of(ReadBuffers(p, block), [&](Id b) { return p.buffers[b].role == Role::kConstant; });
 }
 
-absl::Status CheckWanted(const Program& p, Id block, const AutoInlineOptions& options) {
+absl::Status CheckWanted(const Program& p, Id block, const AutoInlineOptions& options,
+                         const Policies& policies) {
   const std::set<Op> ops = OpsOf(p, block);
   for (const absl::string_view op : absl::StrSplit(options.disallow, ',', absl::SkipEmpty())) {
     if (absl::c_any_of(ops, [&](Op has) { return ToString(has) == op; }))
       return No(p, block, absl::StrCat("has ", op, " in its body"));
   }
-  if (options.ordered != 0 && !KeepsOrder(p, block) && !ReadsConstantsAlone(p, block))
+  if (options.ordered != 0 && !KeepsOrder(p, block) &&
+      !(policies.Has(Policy::kInlinedConstants) && ReadsConstantsAlone(p, block)))
     return No(p, block, "permutes what it reads");
   if (options.injective != 0 && !ReadsAtIters(p, block, true))
     return No(p, block, "reads at more than its iters and offsets");
@@ -62,7 +64,7 @@ BlockModule AutoInline(AutoInlineOptions options) {
                                           : No(p, node, "is not to go into its consumers");
             const bool reads = !ReadBuffers(p, node).empty();
             if (into.ok() && options.constants != 0 && !reads) return s.ComputeInline(block);
-            if (s.Skip(CheckWanted(p, node, options))) return;
+            if (s.Skip(CheckWanted(p, node, options, s.target().policies))) return;
             const bool cheap = options.cheap == 0 || IsCheap(p, node) || IsReadOnce(p, node);
             if (into.ok() && cheap) return s.ComputeInline(block);
             const absl::Status onto = options.into_producer != 0

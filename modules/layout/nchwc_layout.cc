@@ -71,8 +71,8 @@ std::string InBlocks(size_t dims, size_t channels, int64_t lanes) {
 }  // namespace
 
 void NchwcLayout(Schedule& s, Block block) {
-  if (!s.ok() || s.Skip(CheckReuses(s.program(), s.node(block))) ||
-      s.Skip(CheckUnscheduled(s.program(), s.node(block))))
+  if (!s.ok() || !s.target().policies.Has(Policy::kNchwcLayout) ||
+      s.Skip(CheckReuses(s.program(), s.node(block))) || s.Skip(CheckUnscheduled(s.program(), s.node(block))))
     return;
   const Program p = s.program();
   const Id node = s.node(block), result = WrittenBuffers(p, node)[0];

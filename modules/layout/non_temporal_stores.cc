@@ -34,7 +34,9 @@ absl::Status CheckStreams(Schedule& s, Id block, int64_t l2_multiple) {
 
 BlockModule NonTemporalStores(NonTemporalStoresOptions options) {
   return {"non-temporal-stores", [options](Schedule& s, Block block) {
-            if (!s.ok() || s.Skip(CheckStreams(s, s.node(block), options.l2_multiple))) return;
+            if (!s.ok() || !s.target().policies.Has(Policy::kNonTemporalStores) ||
+                s.Skip(CheckStreams(s, s.node(block), options.l2_multiple)))
+              return;
             if (s.Choose("non-temporal", {"no", "yes"}) == 1) s.Annotate(block, kNonTemporal, 1);
           }};
 }

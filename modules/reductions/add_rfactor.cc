@@ -10,8 +10,6 @@
 // loops have fewer iterations than the reduction loops and than max-jobs-per-core times the cores. Lanes: tiles
 // would reuse what they load, and only the innermost reduction loop can be vectorized (matrix times vector).
 // Structure:  rfactor = none | chunks | lanes; alternatives that do not apply are left out
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
@@ -78,7 +76,8 @@ BlockModule AddRfactor(AddRfactorOptions options) {
             const Nest nest = NestOf(s, block);
             const bool chunks = s.target().cores > 1 && nest.spatial_extent < nest.reduction_extent &&
                                 nest.spatial_extent < options.max_jobs_per_core * s.target().cores;
-            const bool lanes = HasReuse(p, s.node(block)) && !nest.spatial_lanes && !nest.spatial.empty() &&
+            const bool lanes = s.target().policies.Has(Policy::kRfactorLanes) && HasReuse(p, s.node(block)) &&
+                               !nest.spatial_lanes && !nest.spatial.empty() &&
                                Lanes(p, s.node(block), s.node(nest.reduction.back()));
             const std::string why =
                 absl::StrCat("its ", nest.spatial_extent, " spatial iterations occupy the ", s.target().cores,

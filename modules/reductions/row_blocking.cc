@@ -36,7 +36,9 @@ absl::Status CheckReadsRows(const Program& p, Id block) {
 
 BlockModule RowBlocking(RowBlockingOptions options) {
   return {"row-blocking", [options](Schedule& s, Block block) {
-            if (!s.ok() || s.Skip(CheckReadsRows(s.program(), s.node(block)))) return;
+            if (!s.ok() || !s.target().policies.Has(Policy::kRowBlocking) ||
+                s.Skip(CheckReadsRows(s.program(), s.node(block))))
+              return;
             const Loop rows = s.GetLoops(block)[0];
             s.Split(rows, {s.SamplePerfectTile(rows, {.parts = 2, .innermost = options.max_rows}, "rows")});
           }};

@@ -18,7 +18,7 @@ namespace kiln {
 
 Space VectorizeRows(VectorizeRowsOptions options) {
   return [options](Schedule& s) {
-    if (!s.ok()) return;
+    if (!s.ok() || !s.target().policies.Has(Policy::kVectorizeRows)) return;
     const std::vector<Id> blocks = Blocks(s.program());
     if (std::none_of(blocks.begin(), blocks.end(),
                      [&](Id block) { return IsContiguousReduction(s.program(), block); }))

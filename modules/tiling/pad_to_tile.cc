@@ -25,9 +25,9 @@
 namespace kiln {
 namespace {
 
-bool DividesBadly(int64_t extent) {
-  if (extent <= 64) return false;
-  for (int64_t tile = 4; tile <= 64; ++tile) {
+bool DividesBadly(int64_t extent, const CostTable& costs) {
+  if (extent <= costs.most_tile) return false;
+  for (int64_t tile = costs.least_tile; tile <= costs.most_tile; ++tile) {
     if (extent % tile == 0) return false;
   }
   return true;
@@ -41,7 +41,9 @@ absl::Status CheckReadsAtIters(const Program& p, Id block) {
 }
 
 // For each iter the number whose multiple its extent is padded to; 1 means no padding.
-std::vector<int64_t> MultiplesOf(const Program& p, Id block, int64_t lanes, int64_t waste_percent) {
+std::vector<int64_t> MultiplesOf(const Program& p, Id block, const Target& target, int64_t waste_percent) {
+  const int64_t lanes = target.vector_bytes / SizeOf(p.buffers[WrittenBuffers(p, block)[0]].dtype);
+  const bool pairs = target.policies.Has(Policy::kPaddedPairs);
   const auto iters = p.Iters(p.block(block).iters);
   const std::optional<int> last = LastDimIter(p, block);
   std::vector<int64_t> multiples;
@@ -51,8 +53,10 @@ std::vector<int64_t> MultiplesOf(const Program& p, Id block, int64_t lanes, int6
     const auto more = [&](int64_t multiple) { return (multiple - extent % multiple) % multiple; };
     const auto fits = [&](int64_t multiple) { return more(multiple) * 100 <= extent * waste_percent; };
     int64_t multiple = 1;
-    if (innermost && extent > lanes && more(lanes) > 0) multiple = fits(2 * lanes) ? 2 * lanes : lanes;
-    if (iters[i].kind == IterKind::kReduction && DividesBadly(extent)) multiple = 8;
+    if (innermost && extent > lanes && more(lanes) > 0)
+      multiple = pairs && fits(2 * lanes) ? 2 * lanes : lanes;
+    if (iters[i].kind == IterKind::kReduction && DividesBadly(extent, target.costs))
+      multiple = target.costs.padded_tile;
     multiples.push_back(more(multiple) > 0 && fits(multiple) ? multiple : 1);
   }
   return multiples;
@@ -68,9 +72,7 @@ BlockModule PadToTile(PadToTileOptions options) {
               return;
             const Program& p = s.program();
             const Id node = s.node(block);
-            const DType type = p.buffers[WrittenBuffers(p, node)[0]].dtype;
-            const std::vector<int64_t> multiples =
-                MultiplesOf(p, node, s.target().vector_bytes / SizeOf(type), options.waste_percent);
+            const std::vector<int64_t> multiples = MultiplesOf(p, node, s.target(), options.waste_percent);
             const bool fits =
                 std::all_of(multiples.begin(), multiples.end(), [](int64_t m) { return m == 1; });
             if (s.Skip(fits ? absl::FailedPreconditionError(absl::StrCat(

@@ -16,7 +16,9 @@ struct Room {
 };
 
 Room RoomFor(const Target& target, int64_t lanes, const IntrinsicFamily* unit) {
-  const int64_t vectors = std::max(4, target.vector_registers - 1);  // one holds the broadcast operand
+  const CostTable& costs = target.costs;
+  const int64_t vectors =
+      std::max(costs.least_tile_registers, target.vector_registers - costs.broadcast_registers);
   if (unit == nullptr) return {vectors, lanes};
   if (unit->registers > 0) return {unit->registers - 1, 1};
   const int64_t fills = unit->m * std::max(lanes, unit->n) / lanes;

@@ -25,13 +25,13 @@ absl::Status CheckEpilogueLevels(const MultiLevelTilingOptions& options) {
 }
 
 // The operands of the block. A read of the initial value comes last and is left out.
-std::vector<TiledOperand> OperandsOf(const Program& p, Id block, const IntrinsicFamily* unit) {
+std::vector<TiledOperand> OperandsOf(const Program& p, Id block, const IntrinsicFamily* unit, bool groups) {
   std::vector<Id> buffers = ReadBuffers(p, block);
   if (ReadsInitially(p, block, buffers.back())) buffers.pop_back();
   std::vector<TiledOperand> operands;
   for (const Id buffer : buffers) {
     TiledOperand operand{.number = static_cast<int>(operands.size()),
-                         .access = AccessOf(p, block, buffer),
+                         .access = AccessOf(p, block, buffer, groups),
                          .constant = p.buffers[buffer].role == Role::kConstant};
     if (unit != nullptr) operand.together = operand.number == 1 ? unit->interleave : unit->k;
     operands.push_back(std::move(operand));
@@ -117,10 +117,12 @@ void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& optio
   if (!s.ok()) return;
   const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
   const int write = unit == nullptr ? s.Choose("write-reuse", {"none", "registers", "stack"}) : 1;
-  std::optional<VectorAxis> axis = unit == nullptr ? FindVectorAxis(s, block) : std::nullopt;
+  const bool across = unit == nullptr && s.target().policies.Has(Policy::kVectorAxis);
+  std::optional<VectorAxis> axis = across ? FindVectorAxis(s, block) : std::nullopt;
   if (axis && !axis->in_blocks && (write == 0 || s.Choose("vector-axis", {"no", "yes"}) == 0)) axis.reset();
   if (axis) MoveInnermost(s, block, *axis);
-  const std::vector<TiledOperand> operands = OperandsOf(s.program(), s.node(block), unit);
+  const bool groups = s.target().policies.Has(Policy::kGroupedLanes);
+  const std::vector<TiledOperand> operands = OperandsOf(s.program(), s.node(block), unit, groups);
   const std::vector<ReadReuse> ways = WaysOfReading(s.program(), s.node(block), operands, unit);
   const ReadReuse read = ways[s.Choose("read-reuse", NamesOf(ways))];
   const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;

@@ -25,7 +25,8 @@ void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count) {
 Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first,
                 const IntrinsicFamily* unit) {
   const std::string& structure = options.structure;
-  const int last_window = LastWindow(s.program(), s.node(block));
+  const int last_window =
+      s.target().policies.Has(Policy::kInnermostWindow) ? LastWindow(s.program(), s.node(block)) : -1;
   Tiles tiles = SampleTiles(s, block, options, unit);
   tiles.last_window = last_window;
   const size_t first = structure.find('R'), last = structure.rfind('R');

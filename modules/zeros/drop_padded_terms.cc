@@ -15,6 +15,7 @@
 namespace kiln {
 
 void DropPaddedTerms(Schedule& s) {
+  if (!s.target().policies.Has(Policy::kDropPaddedTerms)) return;
   const Program& p = s.program();
   for (const Id block : Blocks(p))
     if (s.ok() && HasPaddedFactor(p, block)) s.AssumeFinite(s.GetBlock(p.Text(p.block(block).name)));

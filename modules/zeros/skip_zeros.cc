@@ -12,6 +12,7 @@
 namespace kiln {
 
 void SkipZeros(Schedule& s) {
+  if (!s.target().policies.Has(Policy::kSkipZeros)) return;
   for (const Id block : Blocks(s.program())) {
     if (s.ok() && FindZeroTerms(s.program(), block).ok())
       s.SkipZeros(s.GetBlock(s.program().Text(s.program().block(block).name)));

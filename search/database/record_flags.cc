@@ -35,6 +35,7 @@ constexpr Word kWords[] = {
     {.name = "race", .flag = &F::race},
     {.name = "proven", .flag = &F::proven},
 };
+constexpr absl::string_view kWithout = "without=";
 constexpr Word kOldSpellings[] = {{.name = "contraction", .flag = &F::contract}};
 
 bool Read(const Word& word, absl::string_view text, RecordFlags& flags) {
@@ -50,7 +51,14 @@ bool Read(const Word& word, absl::string_view text, RecordFlags& flags) {
 
 RecordFlags RecordFlags::Parse(absl::string_view text) {
   RecordFlags flags;
-  for (const absl::string_view part : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+  for (absl::string_view part : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+    absl::string_view names = part;
+    if (absl::ConsumePrefix(&names, kWithout)) {
+      if (const auto policies = Policies::Without(names); policies.ok()) {
+        flags.policies = *policies;
+        continue;
+      }
+    }
     bool known = false;
     for (const Word& word : kWords) known = known || Read(word, part, flags);
     for (const Word& word : kOldSpellings) known = known || Read(word, part, flags);
@@ -66,6 +74,7 @@ std::string RecordFlags::Print() const {
     if (word.number != nullptr && this->*word.number > 0)
       words.push_back(absl::StrCat(word.name, "=", this->*word.number));
   }
+  if (!policies.HasAll()) words.push_back(absl::StrCat(kWithout, policies.WithoutText()));
   words.insert(words.end(), unknown.begin(), unknown.end());
   return absl::StrJoin(words, " ");
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "lang/target/policies.h"
 
 namespace kiln {
 
@@ -32,8 +33,9 @@ struct RecordFlags {
   // are ready to run than there are cores. The tuner sets it if most samples of a race were disturbed, or if
   // race and search differ.
   bool noisy = false;
-  bool race = false;    // measured in the race at the end of a run
-  bool proven = false;  // proven equal to the original (validator/proof/proof.h)
+  bool race = false;       // measured in the race at the end of a run
+  bool proven = false;     // proven equal to the original (validator/proof/proof.h)
+  Policies policies = {};  // "without=NAMES": those that were switched off
   std::vector<std::string> unknown = {};
 
   static RecordFlags Parse(absl::string_view text);

@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "lang/analysis/loop_nest_summary.h"
+#include "lang/target/cost_table.h"
 
 namespace kiln {
 
-inline constexpr double kLineBytes = 64;
+inline constexpr double kLineBytes = CostTable{}.line_bytes;
 
 // All accesses of one block to one buffer.
 struct Touch {

@@ -12,8 +12,6 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kWays = 8;  // of the L1 and L2 caches, at least
-
 class Row {
  public:
   Row(const LoopNestSummary& nests, const Footprints& footprints, const Target& target, int number,
@@ -83,7 +81,8 @@ class Row {
     const Operations operations = CountOperations(nests_, block_);
     // Versions leave out terms beyond bounds without a test, unless the bounds depend on the lane.
     const bool by_lane = lane_loop_ >= 0 && (within_ & LoopNestSummary::Bit(lane_loop_)) != 0;
-    const bool left_out = !by_lane && AnnotationOf(p_, p_.block(block_.node).annotations, kAssumeFinite) != 0;
+    const bool left_out = !by_lane && target_.policies.Has(Policy::kDroppableTerms) &&
+                          AnnotationOf(p_, p_.block(block_.node).annotations, kAssumeFinite) != 0;
     for (int kind = kFloatAdd; kind <= kWithins; ++kind) {
       if (kind == kWithins && left_out) continue;
       if (operations.counts[kind] != 0) row_[kind] = Log(operations.counts[kind] * Instances(0));
@@ -244,14 +243,17 @@ class Row {
   }
 
   void FillCaches() {
+    const auto streamed_bytes = static_cast<double>(target_.costs.streamed_lines * target_.costs.line_bytes);
     const int64_t sizes[] = {target_.l1_bytes, target_.l2_bytes, target_.l3_bytes};
     for (int c = 0; c < 3; ++c) {
       const auto bytes = static_cast<double>(sizes[c]);
       // The number of sets is a power of two. The last level hashes addresses, so any line may be its own
       // way.
-      const double way =
-          c < 2 ? static_cast<double>(std::bit_floor(static_cast<uint64_t>(sizes[c] / kWays))) : kLineBytes;
-      const Traffic traffic = TrafficBeyond(feet_, number_, depth_, {.bytes = bytes, .way_bytes = way});
+      const double way = c < 2 ? static_cast<double>(std::bit_floor(
+                                     static_cast<uint64_t>(sizes[c] / target_.costs.cache_ways)))
+                               : kLineBytes;
+      const Traffic traffic = TrafficBeyond(
+          feet_, number_, depth_, {.bytes = bytes, .way_bytes = way, .streamed_bytes = streamed_bytes});
       row_[kTrafficL1 + c] = Log(traffic.streamed + traffic.scattered);
       row_[kScatteredL1 + c] = Log(traffic.scattered);
       row_[kInsideL1 + c] = Log(Instances(traffic.inside));

@@ -9,8 +9,6 @@
 namespace kiln {
 namespace {
 
-constexpr double kStream = 16;  // the hardware prefetches runs of at least this many lines
-
 // The cache sets that a touch falls into: ways used in each of them, and their share of all sets.
 struct Sets {
   double ways = 0, share = 0;
@@ -67,7 +65,7 @@ Traffic TrafficBeyond(const Footprints& feet, int block, int depth, const Cache&
     if (all) traffic.inside = level;
   }
   for (size_t t = 0; t < touches.size(); ++t) {
-    const bool stream = feet.At(touches[t], kept[t]).run >= kStream * kLineBytes;
+    const bool stream = feet.At(touches[t], kept[t]).run >= cache.streamed_bytes;
     (stream ? traffic.streamed : traffic.scattered) += lines[t] * kLineBytes;
   }
   return traffic;

@@ -12,6 +12,7 @@ namespace kiln {
 
 struct Cache {
   double bytes = 0, way_bytes = 0;  // size of the cache, and of one way over all sets
+  double streamed_bytes = 0;        // length of a run from which on the hardware prefetches it
 };
 
 struct Traffic {

@@ -1,15 +1,10 @@
 #include "search/propose/neighbour_source.h"
 
 namespace kiln {
-namespace {
-
-constexpr double kOtherSketch = 0.25;  // share of neighbours that keep the decisions and change the sketch
-
-}  // namespace
 
 std::optional<Candidate> NeighbourSource::Next() {
   const Point& centre = centres_[dice_.Below(static_cast<int64_t>(centres_.size()))];
-  const Move move = Propose(space_, prefilter_, centre, kOtherSketch, dice_);
+  const Move move = Propose(space_, prefilter_, centre, other_sketch_share_, dice_);
   if (move.to == nullptr) return std::nullopt;
   return CandidateOf(*move.to, 0);
 }

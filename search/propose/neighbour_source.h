@@ -13,10 +13,15 @@ namespace kiln {
 
 class NeighbourSource final : public CandidateSource {
  public:
-  // Each of `centres` is chosen with the same probability. Space, prefilter and dice must outlive the source.
+  // Each of `centres` is chosen with the same probability. `other_sketch_share`: the share of neighbours that
+  // keep the decisions and change the sketch. Space, prefilter and dice must outlive the source.
   NeighbourSource(const SearchSpace& space, const Prefilter& prefilter, std::vector<Point> centres,
-                  Dice& dice)
-      : space_(space), prefilter_(prefilter), centres_(std::move(centres)), dice_(dice) {}
+                  double other_sketch_share, Dice& dice)
+      : space_(space),
+        prefilter_(prefilter),
+        centres_(std::move(centres)),
+        other_sketch_share_(other_sketch_share),
+        dice_(dice) {}
 
   bool empty() const { return centres_.empty(); }
   // Draws a neighbour. Returns none if it may not be measured. Requires that the source is not empty.
@@ -26,6 +31,7 @@ class NeighbourSource final : public CandidateSource {
   const SearchSpace& space_;
   const Prefilter& prefilter_;
   const std::vector<Point> centres_;
+  const double other_sketch_share_;
   Dice& dice_;
 };
 

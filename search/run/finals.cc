@@ -14,16 +14,6 @@
 namespace kiln::internal {
 namespace {
 
-constexpr size_t kFastEnough = 10;  // the model chooses from this many programs for each finalist
-// Programs slower than this factor times the fastest do not race: luck cannot explain that, and they delay
-// the race.
-constexpr double kFarBehind = 3;
-
-// Limits on repeated races of the same programs in a run without a time limit: no new race begins after this
-// many seconds of races, unless the races take a small part of the run.
-constexpr int kMaxRaces = 3;
-constexpr double kSecondsOfRaces = 30, kPartOfTheRun = 0.25;
-
 double SecondsOf(const MeasureResult& result) {
   RecordRow row;
   row.samples = result.samples;
@@ -61,7 +51,8 @@ std::vector<MeasureResult> Tuner::RaceUntilQuiet(const std::vector<MeasureReques
   const auto may_go_on = [&](int races) {
     if (Stopped()) return false;
     if (options_.seconds > 0) return Elapsed() < options_.seconds;
-    return races < kMaxRaces && Elapsed() - start < std::max(kSecondsOfRaces, kPartOfTheRun * Elapsed());
+    return races < options_.finals.most_races &&
+           Elapsed() - start < std::max(options_.finals.seconds, options_.finals.part_of_run * Elapsed());
   };
   for (int races = 0; races == 0 || (!best_is_quiet && may_go_on(races)); ++races) {
     std::vector<MeasureResult> raced = measurer_.Race(requests);
@@ -85,7 +76,8 @@ absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
                                                             const std::vector<const Measured*>& fastest) {
   if (const absl::Status status = Learn(); !status.ok()) return status;
   if (!trained_) return fastest;
-  const size_t count = std::min(fastest.size(), kFastEnough * options_.finalists);
+  const size_t count =
+      std::min(fastest.size(), static_cast<size_t>(options_.finals.fast_enough * options_.finalists));
   FeatureBatch features;
   for (size_t i = 0; i < count; ++i) {
     const absl::StatusOr<Point> point = PointOf(*tasks_[task].space, prefilter_, fastest[i]->candidate);
@@ -112,7 +104,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   std::set<RowId> seen;
   double first = 0;  // seconds of the fastest finalist
   const auto enter = [&](const Measured* m) -> absl::Status {
-    if (first > 0 && m->seconds > kFarBehind * first) return absl::OkStatus();
+    if (first > 0 && m->seconds > options_.finals.far_behind * first) return absl::OkStatus();
     if (!seen.insert(m->record).second) return absl::OkStatus();
     if (Stopped()) return absl::CancelledError("stopped");
     absl::StatusOr<Point> point = PointOf(*t.space, prefilter_, m->candidate);

@@ -59,10 +59,23 @@ Json OptionsJson(const TuneOptions& options) {
           {"finalists", options.finalists}};
 }
 
+// Those that differ from the usual ones.
+Json CostsJson(const CostTable& costs) {
+  Json json = Json::object();
+  for (const CostRow& row : CostRows())
+    if (row.ValueIn(costs) != row.ValueIn({})) json[std::string(row.name)] = row.ValueIn(costs);
+  return json;
+}
+
 // Options that newer versions added appear only if set, so that the keys of older runs do not change.
 Json AllOptionsJson(const TuneOptions& options) {
   Json json = OptionsJson(options);
   if (options.cold) json["cold"] = true;
+  const double share = options.search.other_sketch_share;
+  if (share != StrategyOptions{}.other_sketch_share) json["other-sketch-share"] = share;
+  const FinalsOptions& f = options.finals;
+  if (f != FinalsOptions{})
+    json["finals"] = {f.fast_enough, f.far_behind, f.most_races, f.seconds, f.part_of_run};
   return json;
 }
 
@@ -95,7 +108,10 @@ std::string TargetText(const Target& target) {
                {"l2-bytes", target.l2_bytes},
                {"l3-bytes", target.l3_bytes},
                {"max-unrolled", target.max_unrolled}};
-  if (!target.contract) json["contract"] = false;  // absent if set, as in older databases
+  // What is as usual is absent, as in older databases.
+  if (!target.contract) json["contract"] = false;
+  if (!target.policies.HasAll()) json["without"] = target.policies.WithoutText();
+  if (Json costs = CostsJson(target.costs); !costs.empty()) json["costs"] = std::move(costs);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -122,6 +138,16 @@ absl::StatusOr<Target> TargetOf(const TargetRow& row) {
   number("l2-bytes", target.l2_bytes);
   number("l3-bytes", target.l3_bytes);
   number("max-unrolled", target.max_unrolled);
+  if (json.contains("without") && json["without"].is_string()) {
+    const auto policies = Policies::Without(json["without"].get<std::string>());
+    if (!policies.ok()) return absl::DataLossError(policies.status().message());
+    target.policies = *policies;
+  }
+  if (json.contains("costs") && json["costs"].is_object()) {
+    for (const CostRow& of : CostRows())
+      if (const auto cost = json["costs"].find(of.name); cost != json["costs"].end() && cost->is_number())
+        of.SetIn(target.costs, *cost);
+  }
   target.fingerprint = row.fingerprint;
   return target;
 }

@@ -252,7 +252,8 @@ absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
       *t.space, prefilter_, LeastMeasured(task), StratifiedPriorFor(task, options),
       [&](uint64_t draw) { return EngineOf(options_.seed, task, t.round, draw, 0, Purpose::kDraw); });
   NeighbourSource neighbours(*t.space, prefilter_,
-                             options.neighbour_share > 0 ? Centres(task) : std::vector<Point>(), dice);
+                             options.neighbour_share > 0 ? Centres(task) : std::vector<Point>(),
+                             options_.search.other_sketch_share, dice);
   if (neighbours.empty()) options.neighbour_share = 0;
   std::map<std::string, Point> points;
   const BatchSources sources{prior, neighbours,

@@ -88,6 +88,20 @@ struct TuneProgress {
   double seconds = 0;   // of the run so far, including earlier sessions
 };
 
+// Options of the race at the end. None is a machine's, and none was measured.
+struct FinalsOptions {
+  int fast_enough = 10;  // the model chooses from this many programs for each finalist
+  // Programs slower than this factor times the fastest do not race: luck cannot explain that, and they delay
+  // the race.
+  double far_behind = 3;
+  // Limits on repeated races of the same programs in a run without a time limit: no new race begins after
+  // this many seconds of races, unless the races take a small part of the run.
+  int most_races = 3;
+  double seconds = 30, part_of_run = 0.25;
+
+  bool operator==(const FinalsOptions&) const = default;
+};
+
 struct TuneOptions {
   int trials = 1000;
   double seconds = 0;  // 0: no limit
@@ -103,6 +117,7 @@ struct TuneOptions {
   Scheduling scheduling = Scheduling::kGradient;
   EnumerateOptions sketches = {};
   int finalists = 3;  // programs that race at the end, plus as many that the model prefers; 0: no race
+  FinalsOptions finals = {};
   int threads = 1;
   bool cold = false;    // the measurer times with cold caches; only records of cold runs then count as known
   std::string command;  // what the user typed; stored with the run and part of its identity

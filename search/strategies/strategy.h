@@ -37,7 +37,11 @@ struct StrategyOptions {
   double first_random_share = 0.5;  // the same share before the model has learned anything
   // Draws of each sketch that the stratified prior ranks; 1: no scout, draw from the least measured sketch.
   int scouts = 16;
-  double neighbour_share = 0.2;    // share of a batch that is one decision away from the best programs
+  double neighbour_share = 0.2;  // share of a batch that is one decision away from the best programs
+  // Share of these that keep the decisions and change the sketch. 256 trials of 1024^3, Zen 3: 20.6 ms
+  // without, 19.2 and 18.2 with (seeds 0 and 1; `kiln tune --trials 256`, docs/decisions/0007). The share was
+  // not measured.
+  double other_sketch_share = 0.25;
   double uncertainty_share = 0.1;  // share of a batch that the model is least sure of, if it reports doubt
   double diversity = 0.2;          // bonus for new decisions (batch.h)
   double descent = 0.15;           // share of the trials, at the end of the run, for coordinate descent

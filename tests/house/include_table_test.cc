@@ -46,7 +46,7 @@ const std::vector<Row> kTable = {
     {"lang/choices/", {"lang/base/"}, {}},
     {"lang/target/", {"lang/base/"}, {}},
     {"lang/program/", {"lang/base/", "lang/index/"}, {}},
-    {"lang/analysis/", {"lang/base/", "lang/index/", "lang/program/"}, {}},
+    {"lang/analysis/", {"lang/base/", "lang/index/", "lang/target/", "lang/program/"}, {}},
     {"lang/patterns/", {"lang/base/", "lang/index/", "lang/target/", "lang/program/", "lang/analysis/"}, {}},
     {"lang/verify/", {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/", "lang/patterns/"}, {}},
     {"lang/text/", {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/", "lang/verify/"}, {}},
@@ -60,7 +60,7 @@ const std::vector<Row> kTable = {
     {"lang/primitives/",
      {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/", "lang/patterns/", "lang/schedule/"}, {}},
     {"lang/graph/",
-     {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/", "lang/patterns/", "lang/text/",
+     {"lang/base/", "lang/index/", "lang/target/", "lang/program/", "lang/analysis/", "lang/patterns/", "lang/text/",
       "lang/schedule/"}, {}},
     {"lang/lemmas/",
      {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/", "lang/patterns/", "lang/schedule/",
@@ -86,7 +86,7 @@ const std::vector<Row> kTable = {
 
     // The rows for code that searches fast programs.
     {"search/", {"lang/base/", "lang/choices/"}, {"oneapi/"}},
-    {"search/database/", {"search/", "lang/base/", "lang/schedule/", "trace/"}, {"nlohmann/", "sqlite3.h"}},
+    {"search/database/", {"search/", "lang/base/", "lang/schedule/", "trace/", "lang/target/"}, {"nlohmann/", "sqlite3.h"}},
     {"search/measure/",
      {"search/", "search/database/", "lang/base/", "lang/target/", "lang/program/", "lang/analysis/",
       "lang/text/"}, {"boost/"}},
@@ -108,7 +108,7 @@ const std::vector<Row> kTable = {
     {"backends/runner/", {"backends/workers/", "search/outcome.h"}, {"hwloc.h", "hwloc/", "seccomp.h"}},
     {"backends/cpu/", {"lang/base/", "lang/target/"}, {"llvm/", "hwloc.h", "hwloc/"}},
     {"backends/cpu/passes/", {"lang/base/"}, {"mlir/", "llvm/"}},
-    {"backends/codegen/", {"backends/workers/", "backends/cpu/", "backends/cpu/passes/"}, {"mlir/", "llvm/", "lld/"}},
+    {"backends/codegen/", {"backends/workers/", "backends/cpu/", "backends/cpu/passes/", "lang/target/"}, {"mlir/", "llvm/", "lld/"}},
     {"backends/lower/passes/",
      {"lang/base/", "lang/index/", "lang/target/", "lang/program/", "lang/analysis/", "lang/schedule/"}, {}},
     {"backends/lower/emit/",
@@ -119,7 +119,7 @@ const std::vector<Row> kTable = {
       "lang/analysis/", "lang/schedule/", "lang/text/"}, {"mlir/", "llvm/"}},
     {"backends/builder/",
      {"backends/workers/", "backends/cpu/", "backends/cpu/passes/", "backends/codegen/", "backends/lower/",
-      "lang/base/", "lang/program/", "lang/text/"}, {"mlir/", "llvm/"}},
+      "lang/base/", "lang/target/", "lang/program/", "lang/text/"}, {"mlir/", "llvm/"}},
     {"backends/measure/",
      {"backends/workers/", "backends/runner/", "backends/cpu/", "backends/cpu/passes/", "backends/codegen/",
       "backends/lower/", "backends/builder/", "search/measure/measurer.h", "validator/numeric/tolerance.h",
@@ -132,7 +132,7 @@ const std::vector<Row> kTable = {
     {"backends/import/", {"backends/workers/", "lang/base/", "lang/program/", "lang/text/"}, {"mlir/", "llvm/"}},
     {"backends/export/",
      {"backends/workers/", "backends/cpu/", "backends/cpu/passes/", "backends/codegen/", "backends/builder/",
-      "lang/base/", "lang/program/", "lang/analysis/", "lang/text/"}, {}},
+      "lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "lang/text/"}, {}},
     {"backends/prove/", {"backends/workers/", "validator/proof/prover.h"}, {"mlir/"}},
 
     // The rows for interfaces and commands.

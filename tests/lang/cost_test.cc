@@ -42,14 +42,14 @@ TEST(IsCheap, IsFalseForFunctionsAndPadding) {
 TEST(Instructions, CountsAMultiplyAddOnceAndFunctionsAsWhatTheyAre) {
   const auto mapped = [](Op op) {
     const Program p = Mapped(op);
-    return Instructions(p, BlockOf(p, "map"));
+    return Instructions(p, BlockOf(p, "map"), {});
   };
   EXPECT_EQ(mapped(Op::kAdd), 1);
   EXPECT_EQ(mapped(Op::kMax), 3);  // NaN takes two more
   EXPECT_GE(mapped(Op::kExp), 20);
   EXPECT_GE(mapped(Op::kPow), 64);
   const Program matmul = Matmul(8, 8, 8);
-  EXPECT_EQ(Instructions(matmul, BlockOf(matmul, "matmul")), 1);
+  EXPECT_EQ(Instructions(matmul, BlockOf(matmul, "matmul"), {}), 1);
 }
 
 // A program that reads T once, U twice, and R in several instances.

@@ -66,7 +66,7 @@ for a < <tiles> { for b < 8 vectorized { block pad {
       {{"<columns>", absl::StrCat(columns)},
        {"<padded>", absl::StrCat(columns + 2)},
        {"<tiles>", absl::StrCat((columns + 2) / 8)}}));
-  UnrollShortLoops(p, MakePlan(p), 32);
+  UnrollShortLoops(p, MakePlan(p), 32, {});
   return p.loop(LoopsBelow(p, kRoot)[0]).kind == LoopKind::kUnrolled;
 }
 
@@ -120,7 +120,7 @@ TEST(LowerPasses, KeepWhatRandomProgramsCompute) {
     InlineNestedBlocks(p);
     DecomposeReductions(p);
     Plan plan = MakePlan(p);
-    UnrollShortLoops(p, plan, 32);
+    UnrollShortLoops(p, plan, 32, {});
     ShareStorage(p, plan);
     const auto found = kiln::Run(p, inputs);
     ASSERT_TRUE(found.ok()) << "seed " << seed << ": " << found.status() << ToString(p);

@@ -8,12 +8,13 @@ namespace {
 TEST(RecordFlags, WordsAreReadAndPrintedBack) {
   constexpr absl::string_view kAll =
       "threads=2 contract reassociated cold-cache relative spot-checked uninterpreted prepare disturbed "
-      "retaken=20 preempted=7 others=3 noisy race proven";
+      "retaken=20 preempted=7 others=3 noisy race proven without=short-loops,prefetch-streams";
   const RecordFlags flags = RecordFlags::Parse(kAll);
   EXPECT_EQ(flags.Print(), kAll);
   EXPECT_EQ(flags.threads, 2);
   EXPECT_TRUE(flags.cold);
   EXPECT_EQ(flags.preempted, 7);
+  EXPECT_FALSE(flags.policies.Has(Policy::kShortLoops));
   EXPECT_TRUE(flags.unknown.empty());
   EXPECT_EQ(RecordFlags::Parse("proven race retaken=20").Print(), "retaken=20 race proven");
   EXPECT_EQ(RecordFlags::Parse("").Print(), "");
@@ -27,12 +28,12 @@ TEST(RecordFlags, OldSpellingsAreRead) {
 
 TEST(RecordFlags, WordsThatAreNotKnownAreKept) {
   const RecordFlags flags =
-      RecordFlags::Parse("noisy-ish race of-a-measurer x=3 others=x others= empted=4 race=1");
+      RecordFlags::Parse("noisy-ish race of-a-measurer x=3 others=x others= empted=4 race=1 without=what");
   EXPECT_TRUE(flags.race);
   EXPECT_FALSE(flags.noisy);
   EXPECT_EQ(flags.others, 0);
   EXPECT_EQ(flags.preempted, 0);
-  EXPECT_EQ(flags.Print(), "race noisy-ish of-a-measurer x=3 others=x others= empted=4 race=1");
+  EXPECT_EQ(flags.Print(), "race noisy-ish of-a-measurer x=3 others=x others= empted=4 race=1 without=what");
 }
 
 }  // namespace

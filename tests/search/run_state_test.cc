@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "search/run/run_key.h"
 
 namespace kiln {
@@ -68,6 +69,17 @@ TEST(RunKey, DependsOnWhatTheSearchDependsOn) {
   Target rounding;
   rounding.contract = false;
   EXPECT_NE(key(rounding), before);
+  Target plain;
+  plain.policies = Policies::Without("short-loops").value();
+  EXPECT_NE(key(plain), before);
+  Target costly;
+  costly.costs.load_ports = 2;
+  EXPECT_NE(key(costly), before);
+  options.finals.far_behind = 2;
+  EXPECT_NE(key(), before);
+  options.finals = {};
+  options.search.other_sketch_share = 0.5;
+  EXPECT_NE(key(), before);
 }
 
 TEST(TargetText, SaysWhetherProductsAndSumsMayRoundOnce) {
@@ -75,6 +87,25 @@ TEST(TargetText, SaysWhetherProductsAndSumsMayRoundOnce) {
   EXPECT_TRUE(TargetOf(TargetRow{.text = TargetText(target)})->contract);
   target.contract = false;
   EXPECT_FALSE(TargetOf(TargetRow{.text = TargetText(target)})->contract);
+}
+
+TEST(TargetText, SaysWhichPoliciesAreOffAndWhichCostsAreNotTheUsualOnes) {
+  Target target;
+  EXPECT_FALSE(absl::StrContains(TargetText(target), "without"));
+  EXPECT_FALSE(absl::StrContains(TargetText(target), "costs"));
+  target.policies = Policies::Without("merge-dims,short-loops").value();
+  target.costs.load_ports = 2;
+  target.costs.dense_reuse = 8;
+  EXPECT_TRUE(
+      absl::StrContains(TargetText(target),
+                        R"("without":"merge-dims,short-loops","costs":{"load-ports":2.0,"dense-reuse":8.0})"))
+      << TargetText(target);
+  const auto back = TargetOf(TargetRow{.text = TargetText(target)});
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->policies, target.policies);
+  EXPECT_EQ(back->costs, target.costs);
+  EXPECT_EQ(TargetOf(TargetRow{.text = R"({"without":"of-a-later-version"})"}).status().code(),
+            absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-constexpr Cache kCache = {.bytes = 32 << 10, .way_bytes = 4 << 10};
+constexpr Cache kCache = {.bytes = 32 << 10, .way_bytes = 4 << 10, .streamed_bytes = 16 * 64};
 
 Traffic Of(const Program& program) {
   LoopNestSummary nests;

@@ -172,6 +172,22 @@ TEST(Command, DoctorTellsWhatDisturbsAndWhatToDoAboutIt) {
   EXPECT_EQ(what.size(), findings.size());
 }
 
+TEST(Command, DoctorTellsTheConstantsOfTheMachineWithTheirOrigin) {
+  const Ran ran = RunKiln({"doctor", "--constants", "--json"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  ASSERT_FALSE(ran.json().empty());
+  for (const nlohmann::json& constant : ran.json())
+    for (const char* word : {"name", "unit", "machine", "command"})
+      EXPECT_FALSE(constant.value(word, "").empty()) << constant;
+  EXPECT_THAT(RunKiln({"doctor", "--constants"}).out, HasSubstr("load-ports"));
+}
+
+TEST(Command, APolicyThatThereIsNoneOfIsRefusedWithTheList) {
+  const Ran ran = RunKiln({"space", kMatmul, "--without", "prefetch"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("there is no policy \"prefetch\"; known are merge-dims, forward-copies,"));
+}
+
 TEST(Command, ErrorsAreJsonToo) {
   const Ran ran = RunKiln({"space", "missing.mlir", "--json"});
   EXPECT_EQ(ran.exit_code, 1);

@@ -40,7 +40,7 @@ std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& t
     if (first < 0) continue;
     if (first != top) written = once = 0;
     top = first;
-    const int64_t body = Instructions(nests.program(), block.node, nests.exprs(block));
+    const int64_t body = Instructions(nests.program(), block.node, nests.exprs(block), target.costs);
     once += body;
     written += copies * Stores(nests, nests.accesses(block).back(), vectorized, lanes, target) * body;
     const int64_t most = std::max(target.max_unrolled, once);

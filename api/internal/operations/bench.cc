@@ -91,7 +91,8 @@ class Bench {
     if (record) {
       const auto rebuilt = Rebuild(options_.database, *record);
       if (!rebuilt.ok()) return rebuilt.status();
-      auto tuned = BuildKernel(task, rebuilt->scheduled, builders_, rebuilt->target.contract);
+      auto tuned = BuildKernel(task, rebuilt->scheduled, builders_, rebuilt->target.contract,
+                               rebuilt->target.policies);
       if (!tuned.ok()) return tuned.status();
       request->kernel = *std::move(tuned);
       request->threads = rebuilt->target.cores;

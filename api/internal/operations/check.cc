@@ -73,8 +73,9 @@ absl::StatusOr<CheckResult> CheckTrace(const Input& input, const std::string& tr
   if (!trace.ok()) return trace.status();
   const absl::StatusOr<const Task*> found = TaskNamed(input, task);
   if (!found.ok()) return found.status();
-  const absl::StatusOr<Target> machine = NamedTarget(target);
+  absl::StatusOr<Target> machine = NamedTarget(target);
   if (!machine.ok()) return Mistake(machine.status());
+  machine->policies = input.policies;
   const Program& original = (*found)->program;
   const absl::StatusOr<Replayed> replayed = Replay(*trace, original, *machine, {.snapshots = false});
   if (!replayed.ok())

@@ -65,6 +65,7 @@ absl::StatusOr<ExportResult> ExportRecord(const SessionOptions& options, RowId i
   ExportOptions exporting;
   exporting.trace = row.trace;
   exporting.contract = row.flags.contract;
+  exporting.policies = row.flags.policies;
   exporting.checked =
       absl::StrCat(TrustText(proof.verdict == Proof::Verdict::kProven, row.verified, record->assumptions),
                    "\n", kTrustHelp);

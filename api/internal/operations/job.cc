@@ -82,6 +82,7 @@ const std::vector<Setting>& Settings() {
       {"name", Text(&Spec::source, &Source::name)},
       {"function", Text(&Spec::source, &Source::function)},
       {"database", Text(&Spec::options, &SessionOptions::database)},
+      {"without", Text(&Spec::options, &SessionOptions::without)},
       {"workers", Text(&Spec::options, &SessionOptions::workers)},
       {"trials", Number(&TuneSettings::trials, 1, 100000000)},
       {"seconds", Number(&TuneSettings::seconds, 0, 1e9)},

@@ -294,6 +294,16 @@ std::string ToJson(const std::vector<Finding>& findings) {
   }));
 }
 
+std::string ToJson(const std::vector<Constant>& constants) {
+  return Document(ListOf(constants, [](const Constant& c) -> Json {
+    return {{"name", c.name},
+            {"value", c.value},
+            {"unit", c.unit},
+            {"machine", c.machine},
+            {"command", c.command}};
+  }));
+}
+
 std::string ErrorJson(absl::string_view message, absl::string_view kind, absl::string_view resume) {
   Json json = {{"error", message}, {"kind", kind}};
   if (!resume.empty()) json["resume"] = resume;

@@ -18,6 +18,15 @@ std::vector<std::string> StrategyNames() { return kiln::StrategyNames(); }
 std::vector<std::string> CostModelNames() { return kiln::CostModelNames(); }
 std::vector<std::string> FeatureNames() { return FeatureKindNames(); }
 
+std::vector<Constant> Constants() {
+  const Target target = CpuTarget();
+  std::vector<Constant> constants;
+  for (const CostRow& row : CostRows())
+    constants.push_back({std::string(row.name), row.ValueIn(target.costs), std::string(row.unit),
+                         std::string(row.machine), std::string(row.command)});
+  return constants;
+}
+
 std::vector<Finding> NoiseSources() {
   std::vector<Finding> findings;
   for (const kiln::Finding& f : kiln::NoiseSources(ObserveMachine()))

@@ -40,6 +40,7 @@ absl::StatusOr<std::string> Compiled(const SessionOptions& options, const ShowSe
   request.program = Serialize(record.scheduled);
   request.outputs = {output};
   request.contract = record.entry.record.flags.contract;
+  request.policies = record.entry.record.flags.policies;
   request.print_after_all = settings.passes;
   MakeFor(*target, IsHost(*target), &request);
   request.limits.seconds = 120;
@@ -146,6 +147,7 @@ absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId i
   CpuMeasurerOptions measuring;
   measuring.threads = record->target.cores;
   measuring.contract = row.flags.contract;
+  measuring.policies = row.flags.policies;
   measuring.cold_cache = row.flags.cold;
   measuring.run_seconds = 60;
   measuring.race_seconds = 2;

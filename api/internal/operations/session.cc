@@ -34,7 +34,7 @@ Session::~Session() = default;
 absl::Status Session::Load(const Source& source) {
   impl_->tasks.clear();
   impl_->left_out.clear();
-  absl::StatusOr<Input> input = LoadInput(source);
+  absl::StatusOr<Input> input = LoadInput(source, impl_->options.without);
   if (!input.ok()) return input.status();
   impl_->input = *std::move(input);
   impl_->tasks = TasksOf(impl_->input);

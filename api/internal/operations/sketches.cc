@@ -23,8 +23,9 @@ absl::Status NoSuchTask(const Input& input, const std::string& name) {
 
 absl::StatusOr<SpaceReport> SketchTasks(const Input& input, const std::vector<TaskInfo>& tasks,
                                         const SketchSettings& settings) {
-  const absl::StatusOr<Target> target = NamedTarget(settings.target, settings.threads);
+  absl::StatusOr<Target> target = NamedTarget(settings.target, settings.threads);
   if (!target.ok()) return Mistake(target.status());
+  target->policies = input.policies;
   const absl::StatusOr<NamedSpace> space = ResolveSpace(settings.space, *target);
   if (!space.ok()) return space.status();
   SpaceReport report{.file = input.shown,

@@ -44,6 +44,7 @@ class TuneRun {
     }
     Target target = CpuTarget(s_.threads);  // the same target as the measurer's
     target.contract = s_.contract;
+    target.policies = c_.input.policies;
     const absl::StatusOr<NamedSpace> space = ResolveSpace(s_.space, target);
     if (!space.ok()) return space.status();
     tuning_.sketches.space = space->text;
@@ -57,6 +58,7 @@ class TuneRun {
     runner_ = workers->runner;
     auto measurer = CpuMeasurer::Start({.threads = s_.threads,
                                         .contract = s_.contract,
+                                        .policies = c_.input.policies,
                                         .cold_cache = s_.cold,
                                         .object_folder = ObjectFolder(c_.options.database),
                                         .builder_path = workers->builder,
@@ -214,6 +216,7 @@ class TuneRun {
                                       .threads = cores,
                                       .contract = s_.contract,
                                       .cold = s_.cold,
+                                      .policies = c_.input.policies,
                                       .runner = runner_},
                                      measurer.builders());
     if (libraries.ok()) found->libraries = *std::move(libraries);
@@ -224,6 +227,7 @@ class TuneRun {
     const auto exported = kiln::Export(found->program, found->name, folder, measurer.builders(),
                                        {.trace = record.trace,
                                         .contract = record.flags.contract,
+                                        .policies = record.flags.policies,
                                         .checked = absl::StrCat(found->trust, "\n", kTrustHelp)});
     if (!exported.ok()) return exported.status();
     found->files = exported->files;

@@ -20,16 +20,18 @@ std::string QuietText(const Quiet& quiet) {
 }
 
 std::string FlagsText(const RecordFlags& flags, const Quiet& quiet) {
-  std::vector<std::string> texts = {Count(flags.threads, ""),
-                                    flags.contract ? "multiply-adds fused" : "",
-                                    flags.reassociated ? "sums reordered" : "",
-                                    flags.cold ? "cold caches" : "",
-                                    flags.spot_checked ? "chosen elements compared" : "",
-                                    flags.uninterpreted ? "the original not checked by the interpreter" : "",
-                                    flags.prepare ? "constants prepared" : "",
-                                    Count(flags.others, " of other programs"),
-                                    flags.noisy ? "noisy" : "",
-                                    flags.race ? "raced" : ""};
+  std::vector<std::string> texts = {
+      Count(flags.threads, ""),
+      flags.contract ? "multiply-adds fused" : "",
+      flags.reassociated ? "sums reordered" : "",
+      flags.cold ? "cold caches" : "",
+      flags.spot_checked ? "chosen elements compared" : "",
+      flags.uninterpreted ? "the original not checked by the interpreter" : "",
+      flags.prepare ? "constants prepared" : "",
+      Count(flags.others, " of other programs"),
+      flags.noisy ? "noisy" : "",
+      flags.race ? "raced" : "",
+      flags.policies.HasAll() ? "" : absl::StrCat("without ", flags.policies.WithoutText())};
   texts.insert(texts.end(), flags.unknown.begin(), flags.unknown.end());
   texts.push_back(quiet.samples == 0 && flags.disturbed ? "most samples disturbed" : QuietText(quiet));
   std::erase(texts, "");

@@ -64,14 +64,14 @@ MathExpander::MathExpander(mlir::MLIRContext& context) {
   libm_ = std::move(libm);
 }
 
-mlir::LogicalResult MathExpander::Run(mlir::ModuleOp module, bool polynomials, bool fma, bool avx512) const {
+mlir::LogicalResult MathExpander::Run(mlir::ModuleOp module, bool polynomials, bool fma, bool tables) const {
   if (polynomials && fma) {
     llvm::SmallVector<mlir::Operation*> ops;
     module.walk([&](mlir::Operation* op) {
       if (mlir::isa<mlir::math::MathDialect>(op->getDialect()) || mlir::isa<mlir::arith::DivFOp>(op))
         ops.push_back(op);
     });
-    for (mlir::Operation* op : ops) ExpandVectorMath(op, avx512);
+    for (mlir::Operation* op : ops) ExpandVectorMath(op, tables);
   }
   const auto first = [&](mlir::Operation* op) {
     return mlir::isa<mlir::math::FPowIOp>(op) ||

@@ -20,7 +20,7 @@ namespace kiln {
 class MathExpander {
  public:
   explicit MathExpander(mlir::MLIRContext& context);
-  mlir::LogicalResult Run(mlir::ModuleOp module, bool polynomials, bool fma, bool avx512) const;
+  mlir::LogicalResult Run(mlir::ModuleOp module, bool polynomials, bool fma, bool tables) const;
 
  private:
   mlir::FrozenRewritePatternSet polynomials_;

@@ -15,8 +15,6 @@
 namespace kiln {
 namespace {
 
-constexpr size_t kWorthIt = 4;  // smallest number of values; for fewer, nothing is saved
-
 // A vector maximum or minimum for which zeros of either sign are equal; otherwise null.
 llvm::IntrinsicInst* AsExtremum(llvm::Value* value) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
@@ -134,7 +132,7 @@ void ShortenChain(const Chain& chain, unsigned lanes) {
 
 }  // namespace
 
-void ShortenExtrema(llvm::Function& function, const llvm::TargetMachine& target) {
+void ShortenExtrema(llvm::Function& function, const llvm::TargetMachine& target, int64_t least) {
   if (!target.getTargetTriple().isX86()) return;
   const bool fixes_up = target.getMCSubtargetInfo()->checkFeatures("+avx512vl");
   const uint64_t bits = target.getTargetTransformInfo(function)
@@ -161,7 +159,7 @@ void ShortenExtrema(llvm::Function& function, const llvm::TargetMachine& target)
     call->eraseFromParent();
   }
   for (const Chain& chain : chains)
-    if (chain.values.size() >= kWorthIt) ShortenChain(chain, lanes_of(chain.root));
+    if (std::ssize(chain.values) >= least) ShortenChain(chain, lanes_of(chain.root));
 }
 
 }  // namespace kiln

@@ -13,6 +13,8 @@
 //                                                              a blend for all
 #pragma once
 
+#include <cstdint>
+
 namespace llvm {
 class Function;
 class TargetMachine;
@@ -20,6 +22,7 @@ class TargetMachine;
 
 namespace kiln {
 
-void ShortenExtrema(llvm::Function& function, const llvm::TargetMachine& target);
+// `least`: values of a tree that is worth it; of fewer it takes as many instructions.
+void ShortenExtrema(llvm::Function& function, const llvm::TargetMachine& target, int64_t least);
 
 }  // namespace kiln

@@ -20,8 +20,6 @@ using llvm::PatternMatch::m_Specific;
 using llvm::PatternMatch::m_Value;
 using llvm::PatternMatch::match;
 
-constexpr size_t kMaxPointers = 6;
-
 // A loop counter: i = phi [first, entry], [i + step, latch].
 struct Counter {
   llvm::PHINode* phi;
@@ -62,7 +60,7 @@ std::optional<Index> IndexOf(llvm::Value* value, const Counter& counter, const l
   return Index{one, *scale};
 }
 
-void StepPointersOf(const llvm::Loop& loop) {
+void StepPointersOf(const llvm::Loop& loop, int64_t most) {
   if (loop.getLoopPreheader() == nullptr || loop.getLoopLatch() == nullptr) return;
   const std::optional<Counter> counter = CounterOf(loop);
   if (!counter) return;
@@ -81,7 +79,7 @@ void StepPointersOf(const llvm::Loop& loop) {
       llvm::Value* const base = address->getPointerOperand();
       const auto [known, is_new] = pointers.try_emplace({base, element, index->outer, index->scale}, nullptr);
       if (is_new) {
-        if (pointers.size() > kMaxPointers) {
+        if (std::ssize(pointers) > most) {
           pointers.erase(known);
           continue;
         }
@@ -102,9 +100,9 @@ void StepPointersOf(const llvm::Loop& loop) {
 
 }  // namespace
 
-void StepPointers(const llvm::LoopInfo& loops) {
+void StepPointers(const llvm::LoopInfo& loops, int64_t most) {
   for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
-    if (loop->isInnermost()) StepPointersOf(*loop);
+    if (loop->isInnermost()) StepPointersOf(*loop, most);
   }
 }
 

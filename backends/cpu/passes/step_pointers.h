@@ -3,14 +3,16 @@
 // strength reduction finds this too, but spends a fifth of code generation on weighing alternatives.
 #pragma once
 
+#include <cstdint>
+
 namespace llvm {
 class LoopInfo;
 }  // namespace llvm
 
 namespace kiln {
 
-// Changes innermost loops with one entry and one back edge, at most six pointers in each, which fit
-// registers. Other addresses stay as they are.
-void StepPointers(const llvm::LoopInfo& loops);
+// Changes innermost loops with one entry and one back edge, at most `most` pointers in each, which
+// fit registers (CostTable::stepping_pointers). Other addresses stay as they are.
+void StepPointers(const llvm::LoopInfo& loops, int64_t most);
 
 }  // namespace kiln

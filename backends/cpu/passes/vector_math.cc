@@ -343,22 +343,23 @@ bool IsFast(mlir::Operation* op) {
   return flags && bitEnumContainsAny(flags.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::afn);
 }
 
-bool ExpandVectorMath(mlir::Operation* op, bool avx512) {
+bool ExpandVectorMath(mlir::Operation* op, bool tables) {
   if (op->getNumResults() != 1 || !mlir::getElementTypeOrSelf(op->getResult(0).getType()).isF32())
     return false;
   auto vector = mlir::dyn_cast<mlir::VectorType>(op->getResult(0).getType());
-  const bool tables = avx512 && vector && vector.getNumElements() >= 8;
+  const bool reads_tables = tables && vector && vector.getNumElements() >= 8;
   Functions lanes(op);
   const Value result =
       llvm::TypeSwitch<mlir::Operation*, Value>(op)
-          .Case([&](math::ExpOp e) { return lanes.Exp(e.getOperand(), tables, IsFast(e)); })
+          .Case([&](math::ExpOp e) { return lanes.Exp(e.getOperand(), reads_tables, IsFast(e)); })
           .Case([&](math::LogOp e) { return lanes.Log(e.getOperand()); })
           .Case([&](math::RsqrtOp e) { return vector ? lanes.Rsqrt(e.getOperand()) : Value(); })
           .Case([&](math::TanhOp e) { return IsFast(e) ? Value() : lanes.Tanh(e.getOperand()); })
           .Case([&](math::ErfOp e) { return lanes.Erf(e.getOperand()); })
           .Case([&](math::SinOp e) { return vector ? SineOrLibm(e, lanes, 0) : Value(); })
           .Case([&](math::CosOp e) { return vector ? SineOrLibm(e, lanes, 1) : Value(); })
-          .Case([&](math::PowFOp e) { return PowerOrLibm(e, lanes, static_cast<bool>(vector), tables); })
+          .Case(
+              [&](math::PowFOp e) { return PowerOrLibm(e, lanes, static_cast<bool>(vector), reads_tables); })
           .Case([&](arith::DivFOp e) { return QuotientByOne(e, lanes); })
           .Default(Value());
   if (!result) return false;

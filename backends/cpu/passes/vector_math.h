@@ -35,8 +35,8 @@ namespace kiln {
 
 // Replaces the operation by vector code if this file has some for its type: f32, and only vectors for
 // functions that fall back to libm. Returns false otherwise. The machine must have fused multiply-add. With
-// `avx512`, exp and powf of eight lanes or more read tables in registers.
-bool ExpandVectorMath(mlir::Operation* op, bool avx512);
+// `tables`, which take AVX-512, exp and powf of eight lanes or more read tables in registers.
+bool ExpandVectorMath(mlir::Operation* op, bool tables);
 
 // True if the operation has `fastmath<afn>`.
 bool IsFast(mlir::Operation* op);

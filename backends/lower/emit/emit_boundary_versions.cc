@@ -13,12 +13,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace kiln {
-namespace {
-
-constexpr int kMaxEdges = 4;     // boundary values of one condition
-constexpr int kMaxVersions = 9;  // of all conditions together
-
-}  // namespace
 
 // True if the condition holds for every value of the remaining part.
 bool Emitter::Holds(int condition, int64_t bound, const Interval& rest) const {
@@ -44,8 +38,9 @@ bool Emitter::Drops(const std::vector<Id>& blocks, int condition) const {
 // terms, or if there would be too many versions.
 std::vector<BoundaryVersions> Emitter::VersionsOf(const std::vector<Id>& blocks,
                                                   const std::vector<int>& conditions) {
+  if (!options_.policies.Has(Policy::kBoundaryVersions)) return {};
   std::vector<BoundaryVersions> all;
-  size_t versions = 1;
+  int64_t versions = 1;
   for (const int condition : conditions) {
     IndexSum bound;
     const Interval rest = Bounds(UnboundPart(condition, &bound), Extents(p_));
@@ -57,12 +52,12 @@ std::vector<BoundaryVersions> Emitter::VersionsOf(const std::vector<Id>& blocks,
     const Interval range = Bounds(bound, Extents(p_));
     for (int64_t value = range.min; value <= range.max; value += step) {
       if (!Holds(condition, value, rest)) edges.values.push_back(value);
-      if (edges.values.size() > kMaxEdges) return {};
+      if (std::ssize(edges.values) > options_.costs.edge_values) return {};
     }
-    versions *= edges.values.size() + 1;
+    versions *= std::ssize(edges.values) + 1;
     all.push_back(std::move(edges));
   }
-  return versions <= kMaxVersions ? all : std::vector<BoundaryVersions>();
+  return versions <= options_.costs.edge_versions ? all : std::vector<BoundaryVersions>();
 }
 
 // Emits the children of the loop once for each combination of boundary values.

@@ -23,8 +23,6 @@
 namespace kiln {
 namespace {
 
-constexpr int kMaxVersions = 3;  // how deep versions of nests may nest
-
 // True if the vectorized loop reduces into more than one element; such lanes can be combined neither in order
 // nor by a tree.
 bool ReducesToSeveral(const Program& p, Id loop) {
@@ -118,7 +116,8 @@ void Emitter::EmitLoop(Id loop) {
   } else if (node.kind == LoopKind::kVectorized) {
     KILN_CHECK(lanes_ == 0, "a vectorized loop inside another");
     vector_loop_ = loop;
-    const int64_t most = LanesAtOnce(p_, loop, options_.vector_bytes);
+    const int64_t most =
+        options_.policies.Has(Policy::kWholeVectors) ? LanesAtOnce(p_, loop, options_.vector_bytes) : extent;
     for (int64_t begin = 0; begin < extent; begin += most) {
       lanes_ = std::min(most, extent - begin);
       loops_[loop] = lanes_ == 1 ? IndexValue::Constant(0) : IndexValue::Lanes(lanes_);
@@ -242,7 +241,8 @@ void Emitter::EmitBody(Id loop) {
 
   Value complete;
   std::vector<BoundaryVersions> edges;
-  if (by_loop && !in_remainder_ && versions_ < kMaxVersions && lanes_ == 0 && !Postponed(loop, versioned)) {
+  if (by_loop && !in_remainder_ && versions_ < options_.costs.nest_versions && lanes_ == 0 &&
+      !Postponed(loop, versioned)) {
     edges = VersionsOf(blocks, versioned);
     for (const int condition : versioned) complete = And(complete, HoldsForAll(condition));
   }

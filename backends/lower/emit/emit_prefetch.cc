@@ -12,9 +12,6 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kMaxAhead = 16 << 10, kLine = 64;  // bytes
-constexpr int64_t kMaxLines = 64;                    // of a panel, before one tile
-
 // True if a nest contains a loop that is neither unrolled nor vectorized.
 bool RunsBelow(const Program& p, Id node) {
   if (!p.IsLoop(node)) return false;
@@ -70,11 +67,14 @@ void Prefetcher::Line(Id buffer, const IndexValue& at, bool store, unsigned loca
 
 void Prefetcher::Stream(Id buffer, const IndexValue& at) {
   const int64_t elements = e_.plan_.buffers[buffer].elements, size = SizeOf(e_.p_.buffers[buffer].dtype);
-  if (e_.options_.stream_bytes == 0 || elements * size < e_.options_.stream_bytes) return;
-  const int64_t next = NextOnWalk(at, kMaxAhead / size);
+  if (!e_.options_.policies.Has(Policy::kPrefetchStreams) || e_.options_.stream_bytes == 0 ||
+      elements * size < e_.options_.stream_bytes)
+    return;
+  const int64_t next = NextOnWalk(at, e_.options_.costs.prefetch_bytes / size);
   if (next == 0 || IsCheap(e_.p_, e_.instance_)) return;
   const auto prefetch = [&](Id stream, int64_t distance, bool store) {
-    for (int64_t lane = 0; lane < e_.lanes_; lane += kLine / SizeOf(e_.p_.buffers[stream].dtype)) {
+    for (int64_t lane = 0; lane < e_.lanes_;
+         lane += e_.options_.costs.line_bytes / SizeOf(e_.p_.buffers[stream].dtype)) {
       IndexValue ahead = at.Uniform();
       ahead.constant += distance + lane;
       Line(stream, ahead, store);
@@ -86,11 +86,12 @@ void Prefetcher::Stream(Id buffer, const IndexValue& at) {
 
 // For a loop that runs: prefetches the tiles to which later siblings without running loops add its results.
 void Prefetcher::Tiles(Id loop) {
+  const Policies& policies = e_.options_.policies;
   if (e_.options_.stream_bytes == 0 || e_.in_remainder_ || e_.lanes_ > 0 || !RunsBelow(e_.p_, loop)) return;
   for (Id next = e_.p_.nodes[loop].next; next != kNone; next = e_.p_.nodes[next].next) {
-    if (!RunsBelow(e_.p_, next)) Results(next);
+    if (policies.Has(Policy::kPrefetchResults) && !RunsBelow(e_.p_, next)) Results(next);
   }
-  Panels(loop);
+  if (policies.Has(Policy::kPrefetchPanels)) Panels(loop);
 }
 
 // Before a tile: prefetches a part of the next panel of each large operand whose present panel several tiles
@@ -108,7 +109,7 @@ void Prefetcher::Panels(Id loop) {
 }
 
 void Prefetcher::Panel(Id buffer, const IndexSum& address, const IndexValue& tile) {
-  const int64_t size = SizeOf(e_.p_.buffers[buffer].dtype), line = kLine / size;
+  const int64_t size = SizeOf(e_.p_.buffers[buffer].dtype), line = e_.options_.costs.line_bytes / size;
   if (e_.plan_.buffers[buffer].elements * size < e_.options_.stream_bytes) return;
   IndexSum outside = IndexSum::Constant(address.offset);
   int64_t span = 1, elements = 1;
@@ -130,7 +131,7 @@ void Prefetcher::Panel(Id buffer, const IndexSum& address, const IndexValue& til
   if (next == steps.rbegin() || next == steps.rend() || *next < span || elements < span) return;
   const int64_t tiles = e_.RangeOf(tile).max + 1, lines = (span + line - 1) / line,
                 part = (lines + tiles - 1) / tiles;
-  if (part > kMaxLines) return;
+  if (part > e_.options_.costs.prefetch_lines) return;
   for (int64_t i = 0; i < part; ++i) {
     IndexValue ahead = at;
     ahead.constant += *next + i * line;
@@ -159,7 +160,8 @@ void Prefetcher::Results(Id node) {
     if (e_.plan_.buffers[buffer].elements * size < e_.options_.stream_bytes) continue;
     const IndexValue at = e_.Eval(e_.plan_.blocks.at(node).dests[r]);
     if (at.stride() != 1) continue;
-    for (size_t lane = 0; lane < at.lanes.size(); lane += static_cast<size_t>(kLine / size)) {
+    for (size_t lane = 0; lane < at.lanes.size();
+         lane += static_cast<size_t>(e_.options_.costs.line_bytes / size)) {
       Line(buffer, e_.LaneValue(at, lane), /*store=*/true);
     }
   }

@@ -56,7 +56,8 @@ std::vector<T> Take(std::vector<T>& all, llvm::function_ref<bool(const T&)> want
 
 void Emitter::StoreApart(Id buffer, const IndexValue& at, Value stored) {
   const bool whole = SizeOf(p_.buffers[buffer].dtype) >= 4;  // narrower types would take many shuffles
-  if (!registers_[buffer] && whole && lanes_ > 2 && at.stride() > 1) {
+  if (options_.policies.Has(Policy::kTransposedStores) && !registers_[buffer] && whole && lanes_ > 2 &&
+      at.stride() > 1) {
     pending_.push_back({b_.getInsertionBlock(), buffer, at, stored});
   } else {
     StoreLanes(buffer, at, stored);

@@ -5,6 +5,9 @@
 #include <iosfwd>
 #include <string>
 
+#include "lang/target/cost_table.h"
+#include "lang/target/policies.h"
+
 namespace kiln {
 
 // Alignment of temporaries on the heap in bytes. malloc is asked for as many more bytes.
@@ -14,9 +17,11 @@ struct LowerOptions {
   bool contract = true;       // sum += a * b is one fused operation; other products and sums may be fused
   int64_t vector_bytes = 32;  // of a vector register: the unit of loads whose lanes are shuffled
   int vector_registers = 16;
-  int64_t stream_bytes = 0;                 // smallest buffer that is prefetched (emit_prefetch.cc); 0: none
-  std::string features = {};                // LLVM features such as +avx512vnni, which decide on intrinsics
-  int alignment = 64;                       // in bytes, promised by callers for every pointer
+  int64_t stream_bytes = 0;   // smallest buffer that is prefetched (emit_prefetch.cc); 0: none
+  std::string features = {};  // LLVM features such as +avx512vnni, which decide on intrinsics
+  int alignment = 64;         // in bytes, promised by callers for every pointer
+  CostTable costs = {};       // of the machine
+  Policies policies = {};
   std::ostream* print_after_all = nullptr;  // pass_printer.h
 };
 

@@ -209,7 +209,8 @@ class Planner {
     for (const Id value : values) PlanExpr(node, prepare, value, block);
     const bool sum = body.monoid != kNone && p_.monoids[body.monoid].kind == Monoid::Kind::kSum;
     std::unordered_set<Id> seen;
-    if (sum && body.accumulates && AnnotationOf(p_, body.annotations, kAssumeFinite) != 0)
+    if (options_.drops_terms && sum && body.accumulates &&
+        AnnotationOf(p_, body.annotations, kAssumeFinite) != 0)
       AddSkips(node, values[0], block, seen);
     block.dests.resize(body.dests.count);
     for (int r = 0; r < body.dests.count; ++r) {

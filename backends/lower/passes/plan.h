@@ -56,6 +56,7 @@ struct Plan {
 
 struct PlanOptions {
   int64_t stack_bytes = 32 * 1024;  // limit of one buffer; larger buffers go to the heap, unless in registers
+  bool drops_terms = true;          // leaves out terms of sums that are zero: BlockPlan::droppable
 };
 
 // True for a parallel loop with more than one iteration.

@@ -16,8 +16,8 @@ namespace {
 
 class ShortLoops {
  public:
-  ShortLoops(Program& p, const Plan& plan, int64_t vector_bytes)
-      : p_(p), plan_(plan), vector_bytes_(vector_bytes) {}
+  ShortLoops(Program& p, const Plan& plan, int64_t vector_bytes, const CostTable& costs)
+      : p_(p), plan_(plan), vector_bytes_(vector_bytes), costs_(costs) {}
 
   void WriteOut() {
     StraightLine(
@@ -26,10 +26,6 @@ class ShortLoops {
   }
 
  private:
-  // Limits in instructions (first line) and in vectors and iterations (second line).
-  static constexpr int64_t kLongestPadding = 16, kShortSum = 12, kLongestSum = 48, kLongestHeld = 96;
-  static constexpr int64_t kMaxHeld = 8, kMaxCopies = 4;
-
   // The number of instructions of the loop if it is unrolled, as it is or by this pass; 0 if it is not
   // unrolled.
   int64_t UnrolledSize(Id node, int64_t line) {
@@ -40,9 +36,9 @@ class ShortLoops {
     }
     const int64_t all = line * loop.extent.Known();
     if (IsWrittenOut(loop)) return all;
-    const bool shorter = (all <= kLongestPadding && IsPadded(node)) ||
-                         (line <= kShortSum && all <= kLongestSum && OnlySums(node)) ||
-                         (all <= kLongestHeld && HoldsInRegisters(node));
+    const bool shorter = (all <= costs_.padding_line && IsPadded(node)) ||
+                         (line <= costs_.sum_body && all <= costs_.sum_line && OnlySums(node)) ||
+                         (all <= costs_.held_line && HoldsInRegisters(node));
     if (loop.kind != LoopKind::kSerial || !shorter) return 0;
     loop.kind = LoopKind::kUnrolled;
     return all;
@@ -51,7 +47,7 @@ class ShortLoops {
   int64_t LineOf(Id block) const {
     std::vector<Id> exprs = BodyExprs(p_, block);
     std::erase_if(exprs, [&](Id e) { return p_.exprs[e].op == Op::kWithin; });
-    return Instructions(p_, block, exprs);
+    return Instructions(p_, block, exprs, costs_);
   }
 
   // True if unrolling decides the condition in more than half of the iterations.
@@ -83,10 +79,10 @@ class ShortLoops {
 
   // True if the loop indexes a buffer that would fit registers if this loop and a few others were unrolled.
   bool HoldsInRegisters(Id loop) const {
-    std::vector<bool> held = KeptInRegisters(p_, plan_, kMaxCopies);
+    std::vector<bool> held = KeptInRegisters(p_, plan_, costs_.held_copies);
     for (size_t b = 0; b < held.size(); ++b)
-      held[b] =
-          held[b] && plan_.buffers[b].elements * SizeOf(p_.buffers[b].dtype) <= kMaxHeld * vector_bytes_;
+      held[b] = held[b] && plan_.buffers[b].elements * SizeOf(p_.buffers[b].dtype) <=
+                               costs_.held_vectors * vector_bytes_;
     return IndexesRegisters(p_, plan_, held, loop);
   }
 
@@ -101,12 +97,13 @@ class ShortLoops {
   Program& p_;
   const Plan& plan_;
   const int64_t vector_bytes_;
+  const CostTable& costs_;
 };
 
 }  // namespace
 
-void UnrollShortLoops(Program& program, const Plan& plan, int64_t vector_bytes) {
-  ShortLoops(program, plan, vector_bytes).WriteOut();
+void UnrollShortLoops(Program& program, const Plan& plan, int64_t vector_bytes, const CostTable& costs) {
+  ShortLoops(program, plan, vector_bytes, costs).WriteOut();
 }
 
 }  // namespace kiln

@@ -12,9 +12,10 @@
 #pragma once
 
 #include "backends/lower/passes/plan.h"
+#include "lang/target/cost_table.h"
 
 namespace kiln {
 
-void UnrollShortLoops(Program& program, const Plan& plan, int64_t vector_bytes);
+void UnrollShortLoops(Program& program, const Plan& plan, int64_t vector_bytes, const CostTable& costs);
 
 }  // namespace kiln

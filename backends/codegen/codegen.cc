@@ -205,6 +205,10 @@ struct Codegen::Impl {
 
   absl::StatusOr<ObjectCode> Run(mlir::ModuleOp module, const CodegenOptions& options,
                                  std::optional<Stage> last, const Sink& sink);
+  // True if exp and powf read tables that fit registers of 64 bytes.
+  bool UsesTables(const CodegenOptions& options) const {
+    return machine.vector_bytes == 64 && options.policies.Has(Policy::kPowerTables);
+  }
   absl::StatusOr<bool> ToLlvmDialect(mlir::ModuleOp module, const std::vector<EntryPoint>& entries,
                                      Diagnostics& diagnostics,
                                      const std::function<void(const char* pass)>& after) const;
@@ -379,8 +383,7 @@ absl::StatusOr<ObjectCode> Codegen::Impl::Run(mlir::ModuleOp module, const Codeg
   if (absl::Status status = ReturnStatuses(module, options.entries); !status.ok()) return status;
   ExpandNarrowFloats(module, machine.half);
   after_mlir("narrow-floats");
-  const bool tables = machine.vector_bytes == 64 && options.policies.Has(Policy::kPowerTables);
-  if (mlir::failed(math.Run(module, options.polynomials, machine.fma, tables)))
+  if (mlir::failed(math.Run(module, options.polynomials, machine.fma, UsesTables(options))))
     return absl::InternalError(diagnostics.After("cannot expand math"));
   lap(result.times.math);
   if (done(Stage::kMath, print_mlir)) return result;

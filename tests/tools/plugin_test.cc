@@ -142,7 +142,7 @@ TEST(PluginProcess, AnOptionThatIsNotAllowedIsAMistakeOfTheCommandLine) {
 TEST(PluginProcess, GivesTheSketchesThatTheSameModulesGiveHere) {
   api::Source file;
   file.path = kTwoTasks;
-  const auto input = api::LoadInput(file);
+  const auto input = api::LoadInput(file, {});
   ASSERT_TRUE(input.ok()) << input.status();
   const std::string so = Plugin("good");
   const api::PluginSpace space{.files = {so},

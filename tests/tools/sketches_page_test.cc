@@ -27,7 +27,7 @@ const std::string kSource = KILN_SOURCE_DIR;
 // The counts of an operator's file: sketches, the fewest and the most sites of a sketch, programs, dropped
 // sketches.
 std::string Counts(const std::string& file) {
-  const auto input = api::LoadInput({.path = file, .text = "", .name = "", .function = ""});
+  const auto input = api::LoadInput({.path = file, .text = "", .name = "", .function = ""}, {});
   EXPECT_TRUE(input.ok() && input->tasks.size() == 1) << file << " " << input.status();
   const Target target = NamedTarget("x86-64-v3").value();
   const auto space = Enumerate(ParseSpace(DefaultSpace(target)).value(), input->tasks[0].program, target);

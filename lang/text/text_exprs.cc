@@ -141,7 +141,8 @@ Id ExprReader::ParseTyped(DType type, Op cast) {
   Keyword("(");
   const bool literal = Next().kind == Token::Kind::kNumber || Is("-") || Is("inf") || Is("nan") || Is("bits");
   const bool constant = literal && cast == Op::kCast;
-  const Id result = constant ? ParseConstant(type) : p_.AddExpr({cast, type, ParseExpr()});
+  Id result = constant ? ParseConstant(type) : ParseExpr();
+  if (!constant && ok()) result = p_.AddExpr({cast, type, result});
   Keyword(")");
   return result;
 }

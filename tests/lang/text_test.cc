@@ -222,6 +222,14 @@ TEST(Text, ErrorsSayWhereWhatAndWhatWasWanted) {
             "5:56: found the end, wanted \"for\" or \"block\"");
 }
 
+TEST(Text, ACastOfWhatDoesNotParseIsNoExpression) {
+  EXPECT_EQ(
+      ParseProgram("kiln.program v1 program p parameters y buffer y: f64[1] output block b { y[0] = f64(?) }")
+          .status()
+          .message(),
+      "1:85: found \"?\", wanted an expression");
+}
+
 TEST(Text, WhatVerifyRefusesDoesNotParse) {
   const auto parsed = ParseProgram(
       "kiln.program v1 program p parameters A buffer A: f32[4] output for i < 5 { block b { spatial i < 5 = "

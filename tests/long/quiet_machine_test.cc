@@ -35,6 +35,16 @@ double Fastest(bool cold, const Program& original, const Program& scheduled) {
   return Fastest(result.samples);
 }
 
+TEST(QuietMachine, AKnownSpinIsTimedWithinTenPercent) {
+  for (const double seconds : {8e-6, 50e-6, 500e-6}) {
+    RunRequest request = Spin(seconds);
+    request.timing.runs = 100;
+    const RunResult result = RunOne(request);
+    ASSERT_EQ(Name(result), "ok") << result.detail;
+    EXPECT_NEAR(Fastest(result.seconds), seconds, 0.1 * seconds);
+  }
+}
+
 TEST(QuietMachine, FindsNothingInColdCaches) {
   const Program program = Affine(1 << 13);
   EXPECT_GT(Fastest(true, program, program), 1.2 * Fastest(false, program, program));

@@ -34,13 +34,14 @@ RunResult RunBesideALoop(const RunRequest& request) {
   return result;
 }
 
-TEST(Timing, OfAKnownSpinIsWithinTenPercent) {
+// tests/long/quiet_machine_test.cc bounds it from above.
+TEST(Timing, OfAKnownSpinIsNotShorter) {
   for (const double seconds : {8e-6, 50e-6, 500e-6}) {
     RunRequest request = Spin(seconds);
     request.timing.runs = 100;
     const RunResult result = RunOne(request);
     ASSERT_EQ(Name(result), "ok") << result.detail;
-    EXPECT_NEAR(Fastest(result.seconds), seconds, 0.1 * seconds);
+    EXPECT_GT(Fastest(result.seconds), 0.95 * seconds);
   }
 }
 

@@ -34,6 +34,21 @@ absl::Status CheckInitial(const Program& p, Id block, Id loop) {
   return absl::OkStatus();
 }
 
+// Checks that the initialization passes no other block that writes the result, or reads it before the reduction.
+absl::Status CheckOthers(const Program& p, Id block, Id loop) {
+  for (const Id buffer : WrittenBuffers(p, block)) {
+    std::vector<Id> others = Writers(p, buffer);
+    for (const Id reader : Readers(p, buffer))
+      if (Before(p, reader, block)) others.push_back(reader);
+    for (const Id other : others) {
+      if (other == block || !IsAncestor(p, loop, other)) continue;
+      return absl::FailedPreconditionError(absl::StrCat(Describe(p, other), ", below ", Describe(p, loop),
+                                                        ", uses ", p.Text(p.buffers[buffer].name), " too"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckBlock(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid == kNone)
@@ -58,6 +73,7 @@ absl::Status CheckLoop(const Program& p, Id block, const std::vector<Id>& loops,
     }
   }
   if (absl::Status initial = CheckInitial(p, block, loops[position]); !initial.ok()) return initial;
+  if (absl::Status others = CheckOthers(p, block, loops[position]); !others.ok()) return others;
   if (KILN_DEFECT("decompose-reduction.twice")) return absl::OkStatus();
   return CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(position), loops.end()});
 }
@@ -147,8 +163,8 @@ const Primitive kDecomposeReduction{
         "for i:\n"
         "  C[i] = 0\n"
         "  for k: C[i] += f(i, k)\n"
-        "Does not apply if a loop outside the given one feeds the reduction, or if its initial values "
-        "are not written before the loop.",
+        "Does not apply if a loop outside the given one feeds the reduction, if its initial values are not "
+        "written before the loop, or if another block below the loop writes the result too.",
     .apply = DecomposeReduction,
 };
 KILN_PRIMITIVE(kDecomposeReduction);

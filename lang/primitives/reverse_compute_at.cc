@@ -83,26 +83,21 @@ bool WritesItsPart(const Program& p, const PartialWriter& w, const Bindings& bin
   return true;
 }
 
-// True if the range covers the whole dimension, or spans the other.
-bool Covers(const DimRange& written, const DimRange& read, int64_t size) {
-  const int64_t begin = written.base.offset, end = begin + written.extent;
-  return (written.base.IsConstant() && begin <= 0 && size <= end) ||
-         (written.base.splits == read.base.splits && begin <= read.base.offset &&
-          read.base.offset + read.extent <= end);
-}
-
 // Checks, in the program after the move, that the block reads only elements that are written before it.
 absl::Status CheckReads(const Program& p, Id block, const std::vector<PartialWriter>& writers) {
   const Bindings bindings = ResolveBindings(p, block);
   for (const PartialWriter& w : writers) {
     const Bindings writer = ResolveBindings(p, w.writer);
-    const Region written = WrittenRegion(p, writer, w.buffer, w.loop),
-                 read = ReadRegion(p, bindings, w.buffer, w.loop);
+    const Region written = WrittenRegion(p, writer, w.buffer, w.loop);
+    Region read = ReadRegion(p, bindings, w.buffer, w.loop);
     const auto shape = p.Dims(p.buffers[w.buffer].shape);
-    bool present = WritesItsPart(p, w, writer, written);
-    for (size_t d = 0; d < shape.size() && present; ++d)
-      present = Covers(written[d], read[d], shape[d].Known());
-    if (present) continue;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const bool whole = written[d].base.IsConstant() && written[d].base.offset <= 0 &&
+                         written[d].base.offset + written[d].extent >= shape[d].Known();
+      if (whole)
+        read[d] = written[d];  // holds every index, also those that are not bounded by the same loops
+    }
+    if (WritesItsPart(p, w, writer, written) && Contains(written, read)) continue;
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " reads more of ", p.Text(p.buffers[w.buffer].name), " than ",
                      Describe(p, w.writer), " has written in one iteration of ", Describe(p, w.loop)));

@@ -11,7 +11,6 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/legality.h"
 #include "lang/schedule/rewrite.h"
-#include "lang/target/cost_table.h"
 
 namespace kiln {
 namespace {
@@ -69,7 +68,7 @@ Id AddCopy(Program& p, Id block, Id from, Id to, const std::vector<Steps>& steps
 
 }  // namespace
 
-std::vector<Id> DensifyStridedReads(Program& p, Id block) {
+std::vector<Id> DensifyStridedReads(Program& p, Id block, const CostTable& costs) {
   std::vector<Id> copies;
   if (p.block(block).monoid == kNone) return copies;
   const std::vector<int64_t> extents = IterExtents(p, block);
@@ -95,7 +94,7 @@ std::vector<Id> DensifyStridedReads(Program& p, Id block) {
       index.push_back(p.AddMark(at, shape.back()));
     }
     const bool apart = std::any_of(steps.begin(), steps.end(), [](const Steps& s) { return s.step > 1; });
-    if (!apart || Reuse(p, block, at_marks) < CostTable{}.dense_reuse) continue;
+    if (!apart || Reuse(p, block, at_marks) < costs.dense_reuse) continue;
     const std::string name = p.FreshName(absl::StrCat(p.Text(p.buffers[from].name), ".dense"));
     const Id to = p.AddBuffer(name, dtype, shape, Role::kTemporary);
     copies.push_back(AddCopy(p, block, from, to, steps));

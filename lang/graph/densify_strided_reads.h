@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "lang/program/program.h"
+#include "lang/target/cost_table.h"
 
 namespace kiln {
 
 // Copies each operand of a reduction that is read at every second, third, .. element of a dimension, if each
-// element is read at least 16 times. The copy runs before the block's nest, which must contain only this
-// block. Returns the copying blocks. Safe from any thread.
-std::vector<Id> DensifyStridedReads(Program& program, Id block);
+// element is read at least costs.dense_reuse times. The copy runs before the block's nest, which must contain
+// only this block. Returns the copying blocks. Safe from any thread.
+std::vector<Id> DensifyStridedReads(Program& program, Id block, const CostTable& costs = {});
 
 }  // namespace kiln

@@ -338,7 +338,7 @@ class Rewriter {
 
 }  // namespace
 
-Program MergeDims(const Program& program, const Policies& policies) {
+Program MergeDims(const Program& program, const Policies& policies, const CostTable& costs) {
   const std::vector<Id> blocks = Blocks(program);
   const auto is_plain = [](const Buffer& b) { return b.layout.axes.count == 0 && b.layout.padding == kNone; };
   const auto has_nest = [&](Id block) { return HasOwnNest(program, block); };
@@ -349,7 +349,7 @@ Program MergeDims(const Program& program, const Policies& policies) {
   const bool shorter = policies.Has(Policy::kForwardCopies) && ForwardCopies(direct);
   std::set<Id> copies;
   for (const Id block : policies.Has(Policy::kDensifyStridedReads) ? Blocks(direct) : std::vector<Id>()) {
-    for (const Id copy : DensifyStridedReads(direct, block)) copies.insert(copy);
+    for (const Id copy : DensifyStridedReads(direct, block, costs)) copies.insert(copy);
   }
   Finder found(direct, copies);
   if (policies.Has(Policy::kMergeDims)) found.Run();

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "lang/program/program.h"
+#include "lang/target/cost_table.h"
 #include "lang/target/policies.h"
 
 namespace kiln {
@@ -21,6 +22,6 @@ namespace kiln {
 //
 // Without the policy "merge-dims" no dimensions merge, without "forward-copies" copies stay, and without
 // "densify-strided-reads" nothing is copied densely.
-Program MergeDims(const Program& program, const Policies& policies = {});
+Program MergeDims(const Program& program, const Policies& policies = {}, const CostTable& costs = {});
 
 }  // namespace kiln

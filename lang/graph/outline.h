@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "lang/program/program.h"
+#include "lang/target/cost_table.h"
 #include "lang/target/policies.h"
 
 namespace kiln {
@@ -54,6 +55,7 @@ struct Task {
 // Blocks that only serve the status are in no group. A program with one group is its own task. Each task has
 // its dimensions merged (lang/graph/merge_dims.h). Other tasks are named PROGRAM_BLOCK after their heaviest
 // block.
-absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies = {});
+absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies = {},
+                                               const CostTable& costs = {});
 
 }  // namespace kiln

@@ -214,7 +214,8 @@ std::string NameOf(const Program& p, const std::vector<Id>& blocks) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies) {
+absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies,
+                                               const CostTable& costs) {
   std::vector<std::vector<Id>> groups = Grouping(program).Run();
   const std::set<Id> checks = StatusBlocks(program);
   const auto only_checks = [&](const std::vector<Id>& group) {
@@ -223,7 +224,7 @@ absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Pol
   groups.erase(std::remove_if(groups.begin(), groups.end(), only_checks), groups.end());
   if (groups.size() <= 1) {
     Outlined all{{}, Blocks(program), program.parameters};
-    return std::vector<Task>{Task{MergeDims(program, policies), {std::move(all)}}};
+    return std::vector<Task>{Task{MergeDims(program, policies, costs), {std::move(all)}}};
   }
   std::vector<Task> tasks;
   absl::flat_hash_map<Hash128, std::vector<size_t>> known;
@@ -231,7 +232,7 @@ absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Pol
   for (const std::vector<Id>& blocks : groups) {
     absl::StatusOr<Outlined> outlined = Outline(program, blocks, NameOf(program, blocks));
     if (!outlined.ok()) return outlined.status();
-    outlined->task = MergeDims(outlined->task, policies);
+    outlined->task = MergeDims(outlined->task, policies, costs);
     std::vector<size_t>& same_hash = known[HashOf(outlined->task)];
     const auto equal = std::find_if(same_hash.begin(), same_hash.end(),
                                     [&](size_t t) { return Equal(tasks[t].program, outlined->task); });

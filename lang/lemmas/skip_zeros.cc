@@ -109,7 +109,7 @@ absl::Status SkipZeros(Call& call) {
   RemoveWithEmptyLoops(p, block);
   p.block(block) = now;
   p.Replace(place, NestOver(p, block, WholeRanges(p, block), false));
-  DensifyStridedReads(p, block);
+  DensifyStridedReads(p, block, call.target().costs);
   return absl::OkStatus();
 }
 

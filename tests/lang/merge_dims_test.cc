@@ -121,6 +121,12 @@ TEST(DensifyStridedReads, PixelsThatAreReadInStepsAreCopiedTogether) {
 
 TEST(DensifyStridedReads, LeavesWhatIsReadFewTimes) { ExpectUnchanged(Pointwise(13, 2, 15)); }
 
+TEST(DensifyStridedReads, CopiesFromTheReuseOnThatTheCostsName) {
+  const Program program = Pointwise(13, 2, 8);
+  EXPECT_THAT(ToString(MergeDims(program, {}, {.dense_reuse = 8})), HasSubstr("X.dense"));
+  EXPECT_EQ(ToString(MergeDims(program, {}, {.dense_reuse = 9})), ToString(program));
+}
+
 // The program Y[h, f] sum= (h < 5 ? X[h * 2] : 0) * W[f], where X has nine elements.
 TEST(DensifyStridedReads, LeavesReadsThatAGuardKeepsInside) {
   Builder b("guarded");

@@ -7,15 +7,15 @@ namespace {
 
 using C = CostTable;
 
-constexpr absl::string_view kUnknown = "not measured", kCode = "of the code that is emitted",
-                            kArchitecture = "of the architecture", kZen3 = "Zen 3";
-constexpr absl::string_view kFit = "bench/cost_accuracy_bench";
+constexpr absl::string_view kCode = "of the code that is emitted", kArchitecture = "of the architecture",
+                            kZen3 = "Zen 3", kZen5 = "Zen 5";
+constexpr absl::string_view kFit = "bench/cost_accuracy_bench", kChecked = "bench/constants_bench";
 
 constexpr CostRow kRows[] = {
-    {"call-instructions", &C::call_instructions, "instructions", kUnknown, kUnknown},
+    {"call-instructions", &C::call_instructions, "instructions", kZen5, kChecked},
     {"extremum-instructions", &C::extremum_instructions, "instructions", "AVX2", kCode},
     {"within-instructions", &C::within_instructions, "instructions", "AVX2", kCode},
-    {"gather-instructions", &C::gather_instructions, "instructions", kUnknown, kUnknown},
+    {"gather-instructions", &C::gather_instructions, "instructions", kZen5, kChecked},
     {"exp-instructions", &C::exp_instructions, "instructions", "AVX2", kCode},
     {"log-instructions", &C::log_instructions, "instructions", "AVX2", kCode},
     {"tanh-instructions", &C::tanh_instructions, "instructions", "AVX2", kCode},
@@ -41,26 +41,26 @@ constexpr CostRow kRows[] = {
     {"line-bytes", &C::line_bytes, "bytes", "x86-64", kArchitecture},
     {"streamed-lines", &C::streamed_lines, "lines", kZen3, kFit},
     {"cache-ways", &C::cache_ways, "ways", kZen3, kArchitecture},
-    {"function-line", &C::function_line, "instructions", kUnknown, kUnknown},
-    {"most-repeats", &C::most_repeats, "times", kUnknown, kUnknown},
+    {"function-line", &C::function_line, "instructions", kZen5, kChecked},
+    {"most-repeats", &C::most_repeats, "times", kZen5, kChecked},
     {"broadcast-registers", &C::broadcast_registers, "registers", "AVX2", kCode},
-    {"least-tile-registers", &C::least_tile_registers, "registers", kUnknown, kUnknown},
-    {"least-tile", &C::least_tile, "iterations", kUnknown, kUnknown},
-    {"most-tile", &C::most_tile, "iterations", kUnknown, kUnknown},
-    {"padded-tile", &C::padded_tile, "iterations", kUnknown, kUnknown},
-    {"dense-reuse", &C::dense_reuse, "reads", kUnknown, kUnknown},
-    {"nest-versions", &C::nest_versions, "versions", kUnknown, kUnknown},
-    {"edge-values", &C::edge_values, "versions", kUnknown, kUnknown},
-    {"edge-versions", &C::edge_versions, "versions", kUnknown, kUnknown},
-    {"prefetch-bytes", &C::prefetch_bytes, "bytes", kUnknown, kUnknown},
-    {"prefetch-lines", &C::prefetch_lines, "lines", kUnknown, kUnknown},
-    {"padding-line", &C::padding_line, "instructions", kUnknown, kUnknown},
-    {"sum-body", &C::sum_body, "instructions", kUnknown, kUnknown},
-    {"sum-line", &C::sum_line, "instructions", kUnknown, kUnknown},
-    {"held-line", &C::held_line, "instructions", kUnknown, kUnknown},
-    {"held-vectors", &C::held_vectors, "registers", kUnknown, kUnknown},
-    {"held-copies", &C::held_copies, "copies", kUnknown, kUnknown},
-    {"stepping-pointers", &C::stepping_pointers, "registers", "x86-64", kUnknown},
+    {"least-tile-registers", &C::least_tile_registers, "registers", kZen5, kChecked},
+    {"least-tile", &C::least_tile, "iterations", kZen5, kChecked},
+    {"most-tile", &C::most_tile, "iterations", kZen5, kChecked},
+    {"padded-tile", &C::padded_tile, "iterations", kZen5, kChecked},
+    {"dense-reuse", &C::dense_reuse, "reads", kZen5, kChecked},
+    {"nest-versions", &C::nest_versions, "versions", kZen5, kChecked},
+    {"edge-values", &C::edge_values, "versions", kZen5, kChecked},
+    {"edge-versions", &C::edge_versions, "versions", kZen5, kChecked},
+    {"prefetch-bytes", &C::prefetch_bytes, "bytes", kZen5, kChecked},
+    {"prefetch-lines", &C::prefetch_lines, "lines", kZen5, kChecked},
+    {"padding-line", &C::padding_line, "instructions", kZen5, kChecked},
+    {"sum-body", &C::sum_body, "instructions", kZen5, kChecked},
+    {"sum-line", &C::sum_line, "instructions", kZen5, kChecked},
+    {"held-line", &C::held_line, "instructions", kZen5, kChecked},
+    {"held-vectors", &C::held_vectors, "registers", kZen5, kChecked},
+    {"held-copies", &C::held_copies, "copies", kZen5, kChecked},
+    {"stepping-pointers", &C::stepping_pointers, "registers", kZen5, kChecked},
     {"extremum-values", &C::extremum_values, "values", "AVX2", kCode},
 };
 

@@ -53,7 +53,7 @@ void Report(const Known& known, const std::string& model_name, size_t kind) {
   const FeatureKind features = static_cast<FeatureKind>(kind);
   if (!MakeCostModel(model_name, {.features = features}).ok()) return;
   const size_t n = known.seconds.size();
-  const bool learns = model_name.starts_with("trees") || model_name == "ensemble";
+  const bool learns = model_name != "roofline" && model_name != "random";
   for (size_t learned = learns ? 16 : 0; learned + 16 <= n; learned *= 4) {
     const auto model = MakeCostModel(model_name, {.features = features}).value();
     double seconds = 0;

@@ -15,6 +15,16 @@ absl::Status No(const Program& p, Id node, absl::string_view why) {
 
 }  // namespace
 
+absl::Status CheckUntransformed(const Schedule& s) {
+  for (const Step& step : s.steps()) {
+    const Primitive& primitive = *step.primitive;
+    if (primitive.sampling || primitive.reads_only || primitive.lemma) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        primitive.name, " has transformed the program; write this module before the ones that schedule"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckUnscheduled(const Program& p, Id block) {
   if (p.nodes[block].first != kNone) return No(p, block, "has blocks within");
   const std::vector<Id> loops = LoopsAround(p, block);

@@ -3,9 +3,13 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "lang/program/program.h"
+#include "lang/schedule/schedule.h"
 
 namespace kiln {
+
+// OK if no step has transformed the program yet, so that a lemma may still be applied. The reason tells users
+// to write the module further to the left in the space string.
+absl::Status CheckUntransformed(const Schedule& s);
 
 // OK if no module has scheduled the block yet: its loops are serial, contain no other block, repeat no
 // instance, and no extent depends on a sampled value.

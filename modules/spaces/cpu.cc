@@ -1,5 +1,5 @@
-// The default space of CPUs: inline cheap blocks, tile blocks that reuse data, place the remaining blocks,
-// vectorize rows, then parallelize, vectorize and unroll.
+// Cpu: the default space. It inlines cheap blocks, tiles blocks that reuse data, places the remaining blocks,
+// vectorizes rows, then parallelizes, vectorizes and unrolls.
 //
 // A module is in the default space if it rarely applies or nearly always gains, since each extra choice costs
 // the search trials. dots=1: tile contractions of bytes, bf16 and f16 with the target's intrinsics too.

@@ -32,6 +32,7 @@ using Options = CostModelOptions;
 
 struct Row {
   const char* name;
+  const char* doc;
   Made (*make)(const Options&);
   bool may_stand_on_global = false;
   bool needs_ansor = false;  // reads no other features
@@ -39,14 +40,27 @@ struct Row {
 
 // The default is first.
 const Row kModels[] = {
-    {"trees", [](const Options& o) { return Trees(o, {}); }, true},
-    {"trees-alone", [](const Options& o) { return Trees(o, {}, false); }, true},
-    {"trees-rank", [](const Options& o) { return Trees(o, {.loss = {.kind = Loss::kPairwise}}); }, true},
-    {"trees-residual", [](const Options& o) { return Trees(o, {.residual = true}); }, true, true},
-    {"ensemble", Ensemble, true},
-    {"roofline", [](const Options&) -> Made { return std::make_unique<AnalyticModel>(); }, false, true},
-    {"random", [](const Options& o) -> Made { return std::make_unique<RandomModel>(o.seed); }},
+    {"trees",
+     "boosted trees with squared error of log throughput; scores are the roofline's until the first training",
+     [](const Options& o) { return Trees(o, {}); }, true},
+    {"trees-alone", "`trees` without the roofline: all scores are equal until the first training",
+     [](const Options& o) { return Trees(o, {}, false); }, true},
+    {"trees-rank", "boosted trees with pairwise ranking: they learn which of two programs is faster",
+     [](const Options& o) { return Trees(o, {.loss = {.kind = Loss::kPairwise}}); }, true},
+    {"trees-residual", "boosted trees that learn the error of the roofline and add their sum to it",
+     [](const Options& o) { return Trees(o, {.residual = true}); }, true, true},
+    {"ensemble", "five sets of boosted trees: scores are the mean, doubt is the disagreement", Ensemble,
+     true},
+    {"roofline", "the analytic model alone; learns nothing",
+     [](const Options&) -> Made { return std::make_unique<AnalyticModel>(); }, false, true},
+    {"random", "random scores: a baseline",
+     [](const Options& o) -> Made { return std::make_unique<RandomModel>(o.seed); }},
 };
+
+const Row* FindRow(absl::string_view name) {
+  const auto* row = absl::c_find_if(kModels, [&](const Row& r) { return r.name == name; });
+  return row == std::end(kModels) ? nullptr : row;
+}
 
 }  // namespace
 
@@ -56,10 +70,15 @@ std::vector<std::string> CostModelNames() {
   return names;
 }
 
+absl::string_view CostModelDoc(absl::string_view name) {
+  const Row* row = FindRow(name);
+  return row == nullptr ? "" : row->doc;
+}
+
 absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(absl::string_view name,
                                                          const CostModelOptions& options) {
-  const auto* row = absl::c_find_if(kModels, [&](const Row& r) { return r.name == name; });
-  if (row == std::end(kModels)) {
+  const Row* row = FindRow(name);
+  if (row == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat("there is no cost model '", name, "'; there are ",
                                                    absl::StrJoin(CostModelNames(), ", ")));
   }

@@ -1,13 +1,5 @@
-// Makes cost models by name, with the features that they see. No other place makes them.
-//
-//   trees            boosted trees with squared error of log throughput; scores are the roofline's until the
-//                    first training
-//   trees-alone      the same without the roofline: all scores are equal until the first training
-//   trees-rank       boosted trees with pairwise ranking
-//   trees-residual   boosted trees that learn the error of the roofline and add their sum to it
-//   ensemble         a bootstrap ensemble of boosted trees: scores are the mean, doubt is the disagreement
-//   roofline         the analytic model alone; learns nothing
-//   random           random scores: a baseline
+// Makes cost models by name, with the features that they see. No other place makes them. models.cc has the
+// names and what each is.
 //
 // The roofline needs the features `ansor`. Models on other features start with equal scores.
 //
@@ -36,6 +28,8 @@ struct CostModelOptions {
 };
 
 std::vector<std::string> CostModelNames();  // the default first
+// How the model of that name scores programs, as docs/reference/cli.md says it; "" if there is none.
+absl::string_view CostModelDoc(absl::string_view name);
 
 // Returns kInvalidArgument if there is no such model, or if it does not fit these options.
 absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(absl::string_view name,

@@ -12,7 +12,7 @@ struct Entry {
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
 };
 
-#define KILN_ENTRY(name, make) {name, make},
+#define KILN_ENTRY(name, make, proposes) {name, make},
 constexpr Entry kStrategies[] = {KILN_STRATEGIES(KILN_ENTRY)};
 #undef KILN_ENTRY
 

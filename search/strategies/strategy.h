@@ -1,13 +1,5 @@
 // A strategy decides which candidates of one task the search proposes. There is one interface, and
-// strategies have names:
-//
-//   annealed             Metropolis-Hastings chains, annealed and resampled (population.h), guided by the
-//                        model; then coordinate descent around the best: the default
-//   simulated-annealing  persistent chains that minimize the model's energy, like AutoTVM's
-//   genetic              selection among measured programs, crossover of sites by name, mutation; no model
-//   random               draws from the prior; no model
-//   replay               the traces of a list, in order
-//   exhaustive           every program of a small space, in order
+// strategies have names; strategies.h lists them.
 //
 // To add a strategy, derive from Strategy in a new file of this folder, and add its row to the table of
 // strategies.h.

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "absl/strings/str_cat.h"
+#include "tests/support/page.h"
+
 namespace kiln {
 namespace {
 
@@ -33,7 +36,6 @@ TEST(Targets, VectorsAreThoseOfTheMachine) {
       {"diamondrapids", 64, 32, true},  {"znver3", 32, 16, true},         {"znver4", 64, 32, true},
       {"znver5", 64, 32, true},         {"aarch64", 16, 32, true},        {"cortex-a76", 16, 32, true},
       {"neoverse-n1", 16, 32, true}};
-  EXPECT_EQ(std::size(all) + 1, TargetNames().size());
   for (const Vectors& v : all) {
     const Target target = NamedTarget(v.name, 4).value();
     EXPECT_EQ(target.vector_bytes, v.bytes) << v.name;
@@ -48,6 +50,20 @@ TEST(Targets, AnUnknownNameListsTheKnownOnes) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("there is no target \"toaster\"; known are host, x86-64-v2, x86-64-v3, "));
+}
+
+TEST(Targets, TheReferenceListsThem) {
+  std::vector<std::string> rows;
+  for (const std::string& name : TargetNames()) {
+    const Target target = NamedTarget(name).value();
+    rows.push_back(name == "host" ? "| `host` | this machine | | | |"
+                                  : absl::StrCat("| `", name, "` | `", target.triple, "`, `", target.cpu,
+                                                 "` | ", target.vector_bytes, " | ", target.vector_registers,
+                                                 " | ", target.fma ? "yes" : "no", " |"));
+  }
+  ExpectTable("docs/reference/cli.md",
+              "| target | LLVM's triple and CPU | bytes of a vector | vector registers | multiply-add |",
+              rows);
 }
 
 }  // namespace

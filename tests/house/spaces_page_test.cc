@@ -1,14 +1,14 @@
-// docs/reference/spaces.md: its spaces parse, and its table has every module with its options.
+// docs/reference/spaces.md: its spaces parse, and its table has every module with its options. The table is
+// generated.
 #include <gtest/gtest.h>
 
-#include <map>
-#include <regex>
-#include <set>
-
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "modules/space.h"
+#include "tests/house/source_tree.h"
 #include "tests/support/page.h"
 
 namespace kiln {
@@ -16,13 +16,22 @@ namespace {
 
 const std::string kPage = "docs/reference/spaces.md";
 
-// What stands in back quotes.
-std::set<std::string> Quoted(const std::string& text) {
-  static const std::regex quoted("`([^`]+)`");
-  std::set<std::string> words;
-  for (std::sregex_iterator it(text.begin(), text.end(), quoted), end; it != end; ++it)
-    words.insert((*it)[1]);
-  return words;
+// The first sentence of the comment at the top of the file that registers a module, without the module's name.
+std::string DoneBy(const std::string& module, const std::vector<house::TextFile>& tree) {
+  const std::string registers = absl::StrCat("KILN_MODULE(\"", module, "\"");
+  for (const house::TextFile& file : tree) {
+    if (!absl::StartsWith(file.path, "modules/") || !file.IsSource()) continue;
+    if (!absl::c_any_of(file.lines, [&](const auto& l) { return absl::StartsWith(l, registers); })) continue;
+    std::string comment;
+    for (absl::string_view line : file.lines) {
+      if (!absl::ConsumePrefix(&line, "// ")) break;
+      absl::StrAppend(&comment, line, " ");
+    }
+    const size_t name_end = comment.find(": "), end = comment.find(". ");
+    if (end == comment.npos || name_end > end) return "";
+    return comment.substr(name_end + 2, end - name_end - 2);
+  }
+  return "";
 }
 
 TEST(SpacesPage, SpacesParse) {
@@ -35,21 +44,18 @@ TEST(SpacesPage, SpacesParse) {
 }
 
 TEST(SpacesPage, ModulesAreThoseThatAreRegistered) {
-  std::map<std::string, std::set<std::string>> listed, registered;
-  bool inside = false;
-  for (const std::string& line : LinesOf(kPage)) {
-    if (absl::StartsWith(line, "| module |")) inside = true;
-    if (!absl::StartsWith(line, "|")) inside = false;
-    const std::vector<std::string> cells = absl::StrSplit(line, '|');
-    if (!inside || cells.size() < 3) continue;
-    const std::set<std::string> names = Quoted(cells[1]);
-    if (names.size() == 1) listed[*names.begin()] = Quoted(cells[2]);
-  }
+  const std::vector<house::TextFile> tree = house::ReadTree();
+  std::vector<std::string> rows;
   for (const std::string& name : ModuleNames()) {
-    const std::vector<std::string>& options = FindModule(name)->options;
-    registered[name] = {options.begin(), options.end()};
+    const std::string does = DoneBy(name, tree);
+    EXPECT_NE(does, "") << "the file of " << name << " begins with no comment \"// Name: what it does.\"";
+    const auto quoted = [](std::string* out, const std::string& option) {
+      absl::StrAppend(out, "`", option, "`");
+    };
+    const std::string options = absl::StrJoin(FindModule(name)->options, " ", quoted);
+    rows.push_back(absl::StrCat("| `", name, "` | ", options, options.empty() ? "" : " ", "| ", does, " |"));
   }
-  EXPECT_EQ(listed, registered);
+  ExpectTable(kPage, "| module | options | does |", rows);
 }
 
 }  // namespace

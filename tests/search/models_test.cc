@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "search/cost/rank.h"
 #include "tests/search/drawn_programs.h"
+#include "tests/support/page.h"
 
 namespace kiln {
 namespace {
@@ -52,6 +54,13 @@ INSTANTIATE_TEST_SUITE_P(ByName, EachModel,
                            return absl::StrReplaceAll(std::get<0>(info.param) + "_" + std::get<1>(info.param),
                                                       {{"-", "_"}});
                          });
+
+TEST(Models, TheReferenceListsThem) {
+  std::vector<std::string> rows;
+  for (const std::string& name : CostModelNames())
+    rows.push_back(absl::StrCat("| `", name, "` | ", CostModelDoc(name), " |"));
+  ExpectTable("docs/reference/cli.md", "| cost model | scores |", rows);
+}
 
 TEST(Models, AreMadeByTheirNamesAlone) {
   EXPECT_THAT(std::string(MakeCostModel("forest").status().message()),

@@ -7,8 +7,10 @@
 
 #include "absl/strings/str_join.h"
 #include "search/measure/recorded_measurer.h"
+#include "search/strategies/strategies.h"
 #include "tests/search/small_searches.h"
 #include "tests/search/toy_spaces.h"
+#include "tests/support/page.h"
 #include "trace/text.h"
 
 namespace kiln {
@@ -154,6 +156,12 @@ TEST(Strategies, ReplayWithoutTracesSaysSo) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("none of the 0 traces to be replayed may be measured"));
+}
+
+TEST(Strategies, TheReferenceListsThem) {
+#define KILN_ROW(name, make, proposes) "| `" name "` | " proposes " |",
+  ExpectTable("docs/reference/cli.md", "| strategy | proposes |", {KILN_STRATEGIES(KILN_ROW)});
+#undef KILN_ROW
 }
 
 }  // namespace

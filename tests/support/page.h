@@ -1,4 +1,5 @@
-// Lets tests read pages of docs/: lines, and the contents of code blocks.
+// Lets tests read pages of docs/: lines, and the contents of code blocks. ExpectTable holds a table of a page
+// against what the code has; --update-goldens writes it.
 #pragma once
 
 #include <fstream>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "test_paths.h"
+#include "testing/golden.h"
 
 namespace kiln {
 
@@ -32,6 +34,24 @@ inline std::vector<std::string> Fenced(const std::string& path, const std::strin
     }
   }
   return blocks;
+}
+
+// Expects these rows, such as "| `a` | 1 |", in the page's table that begins with the line `head`.
+inline void ExpectTable(const std::string& page, const std::string& head,
+                        const std::vector<std::string>& rows) {
+  const std::vector<std::string> lines = LinesOf(page);
+  std::string expected;
+  bool found = false;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    expected += lines[i] + "\n";
+    if (lines[i] != head) continue;
+    found = true;
+    expected += lines[++i] + "\n";  // |---|
+    for (const std::string& row : rows) expected += row + "\n";
+    while (i + 1 < lines.size() && lines[i + 1].starts_with("|")) ++i;
+  }
+  ASSERT_TRUE(found) << page << " has no table " << head;
+  ExpectGoldenFile(std::string(KILN_SOURCE_DIR) + "/" + page, expected);
 }
 
 }  // namespace kiln

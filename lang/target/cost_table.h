@@ -1,16 +1,12 @@
 // Numbers about a machine that estimates and thresholds use: costs of instructions, latencies, bandwidths,
-// and the sizes from which on a rewrite pays off. A Target owns one table. The roofline, late steps, modules,
-// checks and lowering read it; none of them keeps such a number of its own.
+// and the sizes from which on a rewrite pays off. A Target owns them; readers keep no number of their own.
 //
 //   target.costs.load_ports                        a constant, where it is used
 //   for (const CostRow& row : CostRows()) ...      all of them, with unit, machine and command
 //
 // `kiln doctor --constants` prints the rows. A new constant takes a member here and a row in cost_table.cc; a
-// test holds the two together. Values that differ from the usual ones are part of a run's key.
-//
-// Of the values that bench/constants_bench compares with half and twice as much, those of least-tile-registers,
-// most-repeats, most-tile, padded-tile, edge-values, prefetch-lines, held-vectors and stepping-pointers have no
-// measurable effect on Zen 5 (bench/results/constants.jsonl).
+// test holds the two together. Values that differ from the usual ones are part of a run's key. Of those that
+// bench/constants_bench varies, nest-versions, held-line and dense-reuse matter on Zen 5 with both seeds.
 #pragma once
 
 #include <cstdint>

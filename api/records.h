@@ -34,6 +34,7 @@ struct TaskSketches {
 
 struct SpaceReport {
   std::string file{}, space{}, target{};
+  std::string items{};  // the items of `space`, with named spaces such as cpu spelled out
   int cores = 1;
   std::vector<TaskSketches> tasks{};
   std::vector<LeftOut> left_out{};

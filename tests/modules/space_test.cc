@@ -54,6 +54,15 @@ TEST(Space, DefaultOfACpuParses) {
   EXPECT_NE(Steps(*space).find("sample-perfect-tile"), std::string::npos);
 }
 
+TEST(Space, ANamedSpaceIsItsItems) {
+  EXPECT_EQ(
+      ExpandSpace("each-block(a | b)  | cpu dots=0|late", Target()),
+      "each-block(a | b) | skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline) "
+      "| each-block(auto-inline | add-rfactor | pad-to-tile | multi-level-tiling) | each-block("
+      "non-temporal-stores | row-blocking) | random-compute-location | vectorize-rows | "
+      "parallelize-vectorize-unroll | late");
+}
+
 TEST(Space, OptionsReachTheModule) {
   const auto space = ParseSpace("parallelize-vectorize-unroll max-unroll=3,5");
   ASSERT_TRUE(space.ok()) << space.status();

@@ -10,6 +10,7 @@
 namespace kiln {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -20,7 +21,7 @@ const std::string kMatmul = kSource + "/examples/matmul.mlir";
 std::string CodeOf(const std::string& page, int n = 0) {
   const std::string text = ReadText(kSource + "/" + page);
   size_t at = 0;
-  for (int i = 0; i <= n; ++i) at = text.find("```cpp\n", at) + 7;
+  for (int i = 0; i <= n; ++i) at = text.find('\n', text.find("```cpp", at)) + 1;
   return text.substr(at, text.find("```", at) - at);
 }
 
@@ -30,6 +31,13 @@ TEST(Space, ShowsTracesSitesAndSupport) {
   EXPECT_THAT(ran.out, HasSubstr("kiln.trace v2"));
   EXPECT_THAT(ran.out, HasSubstr("support"));
   EXPECT_THAT(ran.out, HasSubstr("multi-level-tiling/matmul"));
+}
+
+TEST(Space, SummaryLeavesOutTheTraces) {
+  const Ran ran = RunKiln({"space", kMatmul, "--summary"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("space: cpu\nitems: skip-zeros | drop-padded-terms | each-block("),
+                             HasSubstr("left it alone, for"), Not(HasSubstr("kiln.trace"))));
 }
 
 TEST(Space, AsJson) {

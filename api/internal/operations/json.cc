@@ -200,6 +200,7 @@ std::string ToJson(const SpaceReport& r) {
   Json json = {{"file", r.file},
                {"space", r.space},
                {"target", r.target},
+               {"items", r.items},
                {"tasks", ListOf(r.tasks, [](const TaskSketches& t) { return JsonOf(t); })},
                {"boundaries", ListOf(r.left_out, [](const LeftOut& l) { return JsonOf(l); })}};
   if (!r.status.ok()) json["error"] = r.status.message();

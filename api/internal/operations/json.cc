@@ -20,9 +20,9 @@ std::string_view ModuleOf(const std::string& where) {
 std::string BlockOf(const std::string& where) { return where.substr(where.rfind('/') + 1); }
 
 Json JsonOf(const Started& s) {
-  Json json = {{"event", "started"}, {"file", s.file},     {"database", s.database}, {"space", s.space},
-               {"cpu", s.cpu},       {"cores", s.cores},   {"trials", s.trials},     {"seconds", s.seconds},
-               {"tasks", s.tasks},   {"left_out", nullptr}};
+  Json json = {{"event", "started"}, {"file", s.file},      {"database", s.database}, {"space", s.space},
+               {"cpu", s.cpu},       {"cores", s.cores},    {"trials", s.trials},     {"seconds", s.seconds},
+               {"tasks", s.tasks},   {"left_out", nullptr}, {"warnings", s.warnings}};
   json["left_out"] = Json::array();
   for (const LeftOut& l : s.left_out) json["left_out"].push_back(api::JsonOf(l));
   return json;
@@ -171,6 +171,7 @@ Json JsonOf(const TuneReport& r) {
   Json json = {{"file", r.file},
                {"database", r.database},
                {"interrupted", r.interrupted},
+               {"warnings", r.warnings},
                {"tasks", ListOf(r.tasks, [](const TaskResult& t) { return JsonOf(t); })},
                {"rounds", ListOf(r.rounds, [](const Round& round) { return JsonOf(round); })}};
   if (!r.nothing.empty()) json["nothing"] = r.nothing;

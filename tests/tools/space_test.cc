@@ -114,12 +114,19 @@ TEST_F(Plugin, TheModuleOfTheDocsHasAnOptionAndIsCompiledOnce) {
   EXPECT_EQ(written(), before);
 }
 
-TEST_F(Plugin, WithoutASpaceItsModulesTakeThePlaceOfTiling) {
+TEST_F(Plugin, WithoutASpaceItsModulesStandBeforeTheDefaultSpace) {
   const Ran ran =
       RunKiln({"space", kMatmul, "--plugin", folder_.Write("small_tiles.cc", CodeOf("README.md")), "--json"});
-  EXPECT_EQ(ran.json()["space"],
-            "each-block(auto-inline | small-tiles) | random-compute-location | parallelize-vectorize-unroll")
+  const nlohmann::json json = ran.json();
+  EXPECT_EQ(json["space"],
+            "skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline) | "
+            "each-block(small-tiles) | cpu")
       << ran.err;
+  std::string traces;
+  for (const nlohmann::json& sketch : json["tasks"][0]["sketches"])
+    traces += sketch["trace"].get<std::string>();
+  EXPECT_THAT(traces, HasSubstr("choice \"small-tiles/matmul/tile\" 1 of 2"));
+  EXPECT_THAT(traces, HasSubstr("@cpu/multi-level-tiling/matmul"));
 }
 
 TEST_F(Plugin, ANameThatIsTakenIsRefused) {

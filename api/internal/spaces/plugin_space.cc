@@ -96,9 +96,11 @@ class Loaded {
 
   std::string Text() const {
     if (!space_.text.empty()) return space_.text;
-    if (added_.empty()) return DefaultSpace(space_.target);
-    return absl::StrCat("each-block(auto-inline | ", absl::StrJoin(added_, " | "),
-                        ") | random-compute-location | parallelize-vectorize-unroll");
+    const std::string by_default = DefaultSpace(space_.target);
+    if (added_.empty() || by_default.empty()) return by_default;
+    return absl::StrCat(
+        "skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline) | each-block(",
+        absl::StrJoin(added_, " | "), ") | ", by_default);
   }
 
   absl::StatusOr<Space> Parse() {

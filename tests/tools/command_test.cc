@@ -23,8 +23,8 @@ TEST(Command, HelpNamesTheCommands) {
 
 TEST(Command, EveryCommandHasHelpWithAnExample) {
   std::string all;
-  for (const char* command :
-       {"tune", "best", "show", "replay", "export", "bench", "check", "train", "space", "log", "doctor"}) {
+  for (const char* command : {"tune", "best", "show", "replay", "export", "race", "bench", "check", "train",
+                              "space", "log", "doctor"}) {
     const Ran ran = RunKiln({command, "--help"});
     EXPECT_EQ(ran.exit_code, 0) << command;
     EXPECT_THAT(ran.out, HasSubstr(std::string("Example: kiln ") + command));

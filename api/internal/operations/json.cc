@@ -200,8 +200,8 @@ std::string ToJson(const TuneReport& report) { return Document(JsonOf(report)); 
 std::string ToJson(const SpaceReport& r) {
   Json json = {{"file", r.file},
                {"space", r.space},
-               {"target", r.target},
                {"items", r.items},
+               {"target", r.target},
                {"tasks", ListOf(r.tasks, [](const TaskSketches& t) { return JsonOf(t); })},
                {"boundaries", ListOf(r.left_out, [](const LeftOut& l) { return JsonOf(l); })}};
   if (!r.status.ok()) json["error"] = r.status.message();
@@ -288,6 +288,18 @@ std::string ToJson(const BenchReport& r) {
   return Document({{"file", r.file},
                    {"machine", r.machine},
                    {"tasks", ListOf(r.tasks, [](const TaskTimes& t) { return JsonOf(t); })}});
+}
+
+std::string ToJson(const RaceReport& r) {
+  const auto program = [](const RacedProgram& p) -> Json {
+    return {{"database", p.database}, {"record", p.record}, {"seconds", JsonOf(p.seconds)},
+            {"gflops", p.gflops},     {"flags", p.flags},   {"noise", p.noise}};
+  };
+  return Document({{"workload", r.workload},
+                   {"one", program(r.one)},
+                   {"other", program(r.other)},
+                   {"ratio", JsonOf(r.ratio)},
+                   {"noisy", r.noisy()}});
 }
 
 std::string ToJson(const std::vector<Finding>& findings) {

@@ -104,7 +104,8 @@ class Job {
     std::string key = absl::StrCat(BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol,
                                    "|", request_.contract, "|", request_.policies.off, "|",
                                    request_.alignment, "|", request_.stands_alone, "|", machine.triple, "|",
-                                   machine.cpu, "|", machine.features, "|", machine.vector_bytes);
+                                   machine.cpu, "|", machine.features, "|", machine.vector_bytes, "|",
+                                   machine.l2_bytes);
     for (const BuildOutput output : request_.outputs) absl::StrAppend(&key, "|", static_cast<int>(output));
     return HashOf(key);
   }

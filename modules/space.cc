@@ -3,9 +3,9 @@
 #include <cctype>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "lang/base/aliases.h"
+#include "lang/base/unknown_name.h"
 #include "modules/space_tokens.h"
 
 namespace kiln {
@@ -100,8 +100,9 @@ class Parser : private SpaceTokens {
     return absl::InvalidArgumentError(absl::StrCat("space:", line(), ":", column(), ": ", what));
   }
   absl::Status Unknown(const std::string& name) const {
-    return Wrong(absl::StrCat("there is no module \"", name, "\"; known are each-block, ",
-                              absl::StrJoin(ModuleNames(), ", ")));
+    std::vector<std::string> known = ModuleNames();
+    known.insert(known.begin(), "each-block");
+    return Wrong(UnknownName("module", name, known));
   }
   const ModuleLookup& find_;
 };

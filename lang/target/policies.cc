@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "lang/base/unknown_name.h"
 
 namespace kiln {
 namespace {
@@ -64,10 +64,9 @@ absl::StatusOr<Policies> Policies::Without(absl::string_view names) {
     const auto* row =
         std::find_if(std::begin(kRows), std::end(kRows), [&](const PolicyRow& r) { return r.name == name; });
     if (row == std::end(kRows)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "there is no policy \"", name, "\"; known are ",
-          absl::StrJoin(kRows, ", ",
-                        [](std::string* out, const PolicyRow& r) { absl::StrAppend(out, r.name); })));
+      std::vector<absl::string_view> known;
+      for (const PolicyRow& r : kRows) known.push_back(r.name);
+      return absl::InvalidArgumentError(UnknownName("policy", name, known));
     }
     policies.SwitchOff(row->policy);
   }

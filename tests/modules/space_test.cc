@@ -70,9 +70,9 @@ TEST(Space, OptionsReachTheModule) {
 }
 
 TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
-  const std::string known = "known are each-block, " + absl::StrJoin(ModuleNames(), ", ");
+  const std::string known = "known: each-block, " + absl::StrJoin(ModuleNames(), ", ");
   EXPECT_EQ(ErrorOf("each-block(auto-inlin)"),
-            absl::StrCat("space:1:22: there is no module \"auto-inlin\"; ", known));
+            absl::StrCat("space:1:22: unknown module \"auto-inlin\"; ", known));
   EXPECT_EQ(ErrorOf("auto-inline"),
             "space:1:12: auto-inline is a module of a block; write each-block(auto-inline)");
   EXPECT_EQ(ErrorOf("each-block(cpu)"),
@@ -85,7 +85,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
   EXPECT_EQ(ErrorOf("each-block(multi-level-tiling levels=3)"),
             "space:1:39: module multi-level-tiling has no option \"levels\"; it has structure, "
             "max-innermost, max-reduction, waste-percent, epilogue");
-  EXPECT_EQ(ErrorOf(""), absl::StrCat("space:1:1: there is no module \"\"; ", known));
+  EXPECT_EQ(ErrorOf(""), absl::StrCat("space:1:1: unknown module \"\"; ", known));
 }
 
 TEST(Space, OptionsAllowWhatTheirModulesSay) {

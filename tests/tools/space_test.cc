@@ -151,7 +151,8 @@ TEST_F(Plugin, ASharedObjectOfAnotherKilnIsRefused) {
   const std::string stranger = folder_.Write("stranger.so",
                                              "\x7f"
                                              "ELF and more");
-  EXPECT_THAT(SpaceWith(stranger, "cpu").err, HasSubstr("stranger.so is no module of Kiln: it has no stamp"));
+  EXPECT_THAT(SpaceWith(stranger, "cpu").err,
+              HasSubstr("stranger.so is not a module of Kiln: it has no stamp"));
   const std::string older = folder_.Write("older.so", std::string("\x7f"
                                                                   "ELF kiln-plugin-stamp: ") +
                                                           "Kiln 0.0.1, clang 9");

@@ -28,6 +28,7 @@ struct Started {
   double seconds = 0;
   std::vector<std::string> tasks{};  // names
   std::vector<LeftOut> left_out{};
+  std::vector<std::string> warnings{};  // TuneReport::warnings
 };
 
 // The report on one round of one task.

@@ -24,6 +24,7 @@ std::string ToJson(const CheckResult& result);
 std::string ToJson(const std::vector<RunInfo>& runs);
 std::string ToJson(const TrainResult& result);
 std::string ToJson(const BenchReport& report);
+std::string ToJson(const RaceReport& report);
 std::string ToJson(const std::vector<Finding>& findings);
 std::string ToJson(const std::vector<Constant>& constants);
 // Returns {"error": ..., "kind": ...}. If given, `resume` is the command that continues the run.

@@ -34,6 +34,7 @@ struct TaskSketches {
 
 struct SpaceReport {
   std::string file{}, space{}, target{};
+  std::string items{};  // the items of `space`, with named spaces such as cpu spelled out
   int cores = 1;
   std::vector<TaskSketches> tasks{};
   std::vector<LeftOut> left_out{};
@@ -148,6 +149,26 @@ struct TaskTimes {
 struct BenchReport {
   std::string file{}, machine{};
   std::vector<TaskTimes> tasks{};
+};
+
+// --- Results of a race of two records
+struct RecordPlace {
+  std::string database{};  // empty: the session's
+  int64_t record = 0;      // 0: the fastest record of this machine in the database
+};
+struct RacedProgram {
+  std::string database{};
+  int64_t record = 0;
+  Interval seconds{};
+  double gflops = 0;
+  std::string flags{}, how{};  // how it was timed: as stored, and in words
+  std::string noise{};         // why its time is not reliable; empty if it is quiet
+};
+struct RaceReport {
+  std::string workload{};
+  RacedProgram one{}, other{};
+  Interval ratio{};  // how many times as long `one` takes as `other`
+  bool noisy() const { return !one.noise.empty() || !other.noise.empty(); }
 };
 
 }  // namespace kiln::api

@@ -82,6 +82,9 @@ class Session {
   // Builds a record again, compares it with the original and times it. `here` times it even if another
   // machine measured it.
   absl::StatusOr<ReplayResult> Replay(int64_t record, bool here = false);
+  // Times two records of one workload in turns, which must have been built and timed alike. kCancelled if
+  // interrupted.
+  absl::StatusOr<RaceReport> Race(const RecordPlace& one, const RecordPlace& other);
   // Exports a record. Refuses one that failed or is proven wrong.
   absl::StatusOr<ExportResult> Export(int64_t record, const ExportSettings& settings = {});
   // Proves that a schedule computes what the original does: the schedule of a record, or of a trace file for

@@ -84,7 +84,9 @@ struct TaskResult {
 struct TuneReport {
   std::string file{}, database{};
   bool interrupted = false;
-  int64_t run = 0;                  // id in the database; 0: interrupted before the run began
+  int64_t run = 0;  // id in the database; 0: interrupted before the run began
+  // One line for each module of the given space or of a plugin that serves for nothing, with the reason.
+  std::vector<std::string> warnings{};
   std::vector<TaskResult> tasks{};  // in the order of Session::tasks()
   std::vector<Round> rounds{};      // of the whole run, including earlier sessions
   // OK, or kFailedPrecondition with the reasons if tasks have no record, or kCancelled if interrupted.

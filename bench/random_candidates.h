@@ -60,7 +60,7 @@ class RandomCandidates {
     KILN_CHECK(imported.ok(), imported.status().ToString());
     auto tasks = ExtractTasks(imported->program);
     KILN_CHECK(tasks.ok(), tasks.status().ToString());
-    KILN_CHECK(tasks->size() == 1, file, " is no operator");
+    KILN_CHECK(tasks->size() == 1, file, " is not one operator");
     return std::move(tasks->front().program);
   }
 

@@ -10,6 +10,9 @@
 //
 //   KILN_MODULE("my-module", MyModule, Option("max-innermost", &MyOptions::max_innermost));
 //
+// A named space, such as cpu, is a function `std::string MySpace(const Target&, const MyOptions&)` that returns
+// a space string (modules/space.h).
+//
 // A module cannot tell sampling from replay. It returns early where it does not apply, and it never branches
 // on a sampled value. A step that fails makes the schedule inert, and the search drops the sketch with that
 // reason. If a step may legitimately fail, check first (lang/analysis), or offer the alternative as a choice.

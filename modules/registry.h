@@ -46,6 +46,8 @@ struct ModuleEntry {
   bool of_block = false;
   std::function<absl::StatusOr<BlockModule>(const OptionText&)> make_block;  // if of_block
   std::function<absl::StatusOr<Space>(const OptionText&)> make_space;        // otherwise
+  // Only of a named space: the space string that it stands for on a target.
+  std::function<absl::StatusOr<std::string>(const OptionText&, const Target&)> text;
   void (*function)(Schedule&, Block) = nullptr;  // for a block module without options
   std::vector<std::string> options;
 };
@@ -65,6 +67,18 @@ struct OptionPlace {
 };
 absl::Status SetOptions(const std::string& module, const OptionText& given,
                         const std::vector<OptionPlace>& options);
+template <typename Options, typename... Decls>
+absl::StatusOr<Options> OptionsOf(const std::string& module, const OptionText& given, const Decls&... decls) {
+  Options options;
+  const auto value = [&](auto member) -> decltype(OptionPlace::value) { return &(options.*member); };
+  const absl::Status status =
+      SetOptions(module, given, {{decls.name, std::visit(value, decls.member), decls.allowed}...});
+  if (!status.ok()) return status;
+  return options;
+}
+
+// The space that runs the items of a text.
+Space SpaceOfText(std::function<std::string(const Target&)> text);
 
 struct RegisterModule {
   explicit RegisterModule(ModuleEntry entry);
@@ -77,12 +91,9 @@ struct RegisterModule {
     entry.name = name;
     entry.options = {decls.name...};
     const auto build = [=](const OptionText& given) -> absl::StatusOr<Result> {
-      Options options;
-      const auto value = [&](auto member) -> decltype(OptionPlace::value) { return &(options.*member); };
-      const absl::Status status =
-          SetOptions(name, given, {{decls.name, std::visit(value, decls.member), decls.allowed}...});
-      if (!status.ok()) return status;
-      return make(std::move(options));
+      absl::StatusOr<Options> options = OptionsOf<Options>(name, given, decls...);
+      if (!options.ok()) return options.status();
+      return make(*std::move(options));
     };
     if constexpr (std::is_same_v<Result, BlockModule>) {
       entry.of_block = true;
@@ -90,6 +101,25 @@ struct RegisterModule {
     } else {
       entry.make_space = build;
     }
+    *this = RegisterModule(std::move(entry));
+  }
+
+  // A named space: a function that returns the space string that it stands for.
+  template <typename Options, typename... Decls>
+  RegisterModule(const char* name, std::string (*text)(const Target&, const Options&), Decls... decls) {
+    ModuleEntry entry;
+    entry.name = name;
+    entry.options = {decls.name...};
+    entry.text = [=](const OptionText& given, const Target& target) -> absl::StatusOr<std::string> {
+      const absl::StatusOr<Options> options = OptionsOf<Options>(name, given, decls...);
+      if (!options.ok()) return options.status();
+      return text(target, *options);
+    };
+    entry.make_space = [=](const OptionText& given) -> absl::StatusOr<Space> {
+      const absl::StatusOr<Options> options = OptionsOf<Options>(name, given, decls...);
+      if (!options.ok()) return options.status();
+      return SpaceOfText([=, chosen = *options](const Target& target) { return text(target, chosen); });
+    };
     *this = RegisterModule(std::move(entry));
   }
 };

@@ -3,9 +3,9 @@
 #include <cctype>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "lang/base/aliases.h"
+#include "lang/base/unknown_name.h"
 #include "modules/space_tokens.h"
 
 namespace kiln {
@@ -45,6 +45,17 @@ class Parser : private SpaceTokens {
         }
       }
     });
+  }
+
+  // The items of a named space, if the text is one; else the text.
+  std::string Expand(absl::string_view text, const Target& target) {
+    const std::string name = Word();
+    const ModuleEntry* entry = find_(name);
+    if (entry == nullptr || !entry->text) return std::string(text);
+    const absl::StatusOr<OptionText> options = Options(OptionsOf(name));
+    if (!options.ok()) return std::string(text);
+    absl::StatusOr<std::string> items = entry->text(*options, target);
+    return items.ok() ? *std::move(items) : std::string(text);
   }
 
  private:
@@ -89,8 +100,9 @@ class Parser : private SpaceTokens {
     return absl::InvalidArgumentError(absl::StrCat("space:", line(), ":", column(), ": ", what));
   }
   absl::Status Unknown(const std::string& name) const {
-    return Wrong(absl::StrCat("there is no module \"", name, "\"; known are each-block, ",
-                              absl::StrJoin(ModuleNames(), ", ")));
+    std::vector<std::string> known = ModuleNames();
+    known.insert(known.begin(), "each-block");
+    return Wrong(UnknownName("module", name, known));
   }
   const ModuleLookup& find_;
 };
@@ -100,6 +112,28 @@ class Parser : private SpaceTokens {
 absl::StatusOr<Space> ParseSpace(absl::string_view text, const ModuleLookup& find) {
   return Parser(text, find).Parse();
 }
+
+std::string ExpandSpace(absl::string_view text, const Target& target) {
+  SpaceTokens tokens(text);
+  std::vector<std::string> items;
+  do {
+    const absl::string_view item = tokens.Item();
+    items.push_back(Parser(item, FindModule).Expand(item, target));
+  } while (tokens.Take('|'));
+  return absl::StrJoin(items, " | ");
+}
+
+namespace internal {
+
+Space SpaceOfText(std::function<std::string(const Target&)> text) {
+  return [text = std::move(text)](Schedule& s) {
+    const absl::StatusOr<Space> space = ParseSpace(text(s.target()));
+    if (!space.ok()) return s.Fail(space.status());
+    (*space)(s);
+  };
+}
+
+}  // namespace internal
 
 std::string DefaultSpace(const Target& target) {
   return FindModule(target.name) == nullptr ? "" : target.name;

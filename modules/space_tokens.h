@@ -5,6 +5,7 @@
 #include <cctype>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/string_view.h"
 
 namespace kiln {
@@ -43,6 +44,15 @@ class SpaceTokens {
       ++at_;
     }
     return std::string(text_.substr(from, at_ - from));
+  }
+
+  // Consumes all before the next '|' that is in no parentheses, or before the end.
+  absl::string_view Item() {
+    Peek();
+    const size_t from = at_;
+    for (int depth = 0; at_ < text_.size() && (depth > 0 || text_[at_] != '|'); ++at_)
+      depth += (text_[at_] == '(') - (text_[at_] == ')');
+    return absl::StripTrailingAsciiWhitespace(text_.substr(from, at_ - from));
   }
 
  private:

@@ -43,13 +43,13 @@ absl::Status CheckUnscheduled(const Program& p, Id block) {
 }
 
 absl::Status CheckReuses(const Program& p, Id block) {
-  if (p.block(block).monoid == kNone) return No(p, block, "is no reduction");
+  if (p.block(block).monoid == kNone) return No(p, block, "is not a reduction");
   if (!HasReuse(p, block)) return No(p, block, "uses what it loads once: tiles reuse nothing");
   return absl::OkStatus();
 }
 
 absl::Status CheckReduces(const Program& p, Id block) {
-  if (p.block(block).monoid == kNone) return No(p, block, "is no reduction");
+  if (p.block(block).monoid == kNone) return No(p, block, "is not a reduction");
   if (p.block(block).accumulates) return No(p, block, "is initialized by another block");
   return CheckUnscheduled(p, block);
 }

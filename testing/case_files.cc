@@ -79,7 +79,7 @@ absl::Status ParseDecisions(absl::string_view line, absl::string_view text, Show
     std::vector<int64_t>& decision = shown.decisions.emplace_back(site, std::vector<int64_t>()).second;
     for (const absl::string_view number : absl::StrSplit(value, ',')) {
       if (!absl::SimpleAtoi(number, &decision.emplace_back()))
-        return Wrong(line, absl::StrCat(number, " is no number"));
+        return Wrong(line, absl::StrCat(number, " is not a number"));
     }
   }
   return absl::OkStatus();

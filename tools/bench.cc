@@ -1,12 +1,15 @@
-// kiln bench: compares the best records with the untuned programs and with libraries.
+// kiln bench and kiln race: time programs in turns. Bench compares the best records with the untuned programs and
+// with libraries, race two records with each other.
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "api/errors.h"
 #include "api/json.h"
 #include "api/session.h"
 #include "api/text.h"
+#include "tools/interrupt.h"
 #include "tools/subcommands.h"
 
 namespace kiln::tools {
@@ -51,6 +54,50 @@ absl::Status Bench(const Options& options) {
   return absl::OkStatus();
 }
 
+struct RaceOptions {
+  std::vector<int64_t> records;
+  std::vector<std::string> databases;
+  bool json = false;
+};
+
+void PrintText(const api::RaceReport& r) {
+  const auto row = [](const api::RacedProgram& p) -> std::vector<std::string> {
+    return {absl::StrCat("  record ", p.record), p.database, api::TimeText(p.seconds.median),
+            api::RateText(p.gflops * 1e9 * p.seconds.median, p.seconds.median),
+            p.noise.empty() ? "quiet" : p.noise};
+  };
+  std::printf(
+      "%s, in turns\n%s", r.workload.c_str(),
+      Table({{"  program", "database", "latency", "rate", "samples"}, row(r.one), row(r.other)}).c_str());
+  const char* decided = "not decided: the interval includes 1";
+  if (r.ratio.low > 1) decided = "the second is faster";
+  if (r.ratio.high < 1) decided = "the first is faster";
+  std::printf("ratio %.3f [%.3f, %.3f], %s: %s\n", r.ratio.median, r.ratio.low, r.ratio.high,
+              r.noisy() ? "noisy" : "quiet", decided);
+}
+
+absl::Status Race(const RaceOptions& options) {
+  const std::vector<std::string>& databases = options.databases;
+  if (!options.records.empty() && options.records.size() != 2)
+    return api::Mistake(absl::InvalidArgumentError("a race takes two records"));
+  if (options.records.empty() && databases.size() < 2)
+    return api::Mistake(absl::InvalidArgumentError(
+        "give two records, or --db twice to race the best records of two databases"));
+  api::RecordPlace one, other;
+  if (!databases.empty()) one.database = databases.front(), other.database = databases.back();
+  if (!options.records.empty()) one.record = options.records[0], other.record = options.records[1];
+  api::Session session;
+  const Stoppable stoppable([&] { session.Interrupt(); });
+  const auto raced = session.Race(one, other);
+  if (!raced.ok()) return absl::IsCancelled(raced.status()) ? Interrupted() : raced.status();
+  if (options.json) {
+    Print(api::ToJson(*raced));
+  } else {
+    PrintText(*raced);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Action AddBench(CLI::App& command) {
@@ -75,6 +122,18 @@ Action AddBench(CLI::App& command) {
       ->allow_extra_args(false);
   AddJson(command, &options->json);
   return [options] { return Bench(*options); };
+}
+
+Action AddRace(CLI::App& command) {
+  auto options = std::make_shared<RaceOptions>();
+  command.add_option("ID", options->records, "Two records; without them, the best record of each --db")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--db", options->databases, "Database of the records; given twice, that of each [kiln.db]")
+      ->take_all()
+      ->allow_extra_args(false);
+  AddJson(command, &options->json);
+  return [options] { return Race(*options); };
 }
 
 }  // namespace kiln::tools

@@ -18,7 +18,7 @@ absl::StatusOr<api::CheckResult> CheckRecord(const Options& options, api::Sessio
   int64_t record = 0;
   if (!absl::SimpleAtoi(options.what, &record))
     return api::Mistake(absl::InvalidArgumentError(absl::StrCat(
-        "\"", options.what, "\" is no record; give a file with a trace, or the number of a record")));
+        "\"", options.what, "\" is not a record; give a file with a trace, or the number of a record")));
   return session.Check(record, options.seconds);
 }
 

@@ -45,6 +45,8 @@ constexpr Subcommand kSubcommands[] = {
      "kiln replay --db kiln.db 17", AddReplay},
     {"export", "Write a record as a header, an object, a shared library, MLIR and its trace",
      "kiln export --db kiln.db 17 -o out/", AddExport},
+    {"race", "Time two records of one workload in turns, and say which is faster",
+     "kiln race --db kiln.db 17 23", AddRace},
     {"bench", "Time the best records of a file beside the untuned programs, the stock pipeline and libraries",
      "kiln bench model.mlir --db kiln.db", AddBench},
     {"check", "Prove that a schedule computes what the original does", "kiln check model.mlir model.trace",

@@ -10,7 +10,7 @@ struct Options {
   api::Source source;
   api::SketchSettings settings;
   std::string without;
-  bool json = false;
+  bool json = false, summary = false;
 };
 
 absl::Status Space(const Options& options) {
@@ -20,7 +20,7 @@ absl::Status Space(const Options& options) {
   if (!report.ok()) return report.status();
   NoteCores(options.settings.threads, report->cores);
   if (!options.json) {
-    PrintText(*report);
+    PrintText(*report, options.summary);
     return report->status;
   }
   Print(api::ToJson(*report));
@@ -44,6 +44,8 @@ Action AddSpace(CLI::App& command) {
   command.add_option("--limit", settings.limit, "Largest number of sequences of structural choices to try")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
+  command.add_flag("--summary", options->summary,
+                   "Print the table of tasks, what was dropped and what modules declined, and no sketches");
   AddJson(command, &options->json);
   return [options] { return Space(*options); };
 }

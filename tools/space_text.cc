@@ -40,6 +40,9 @@ void PrintSketches(const Enumeration& space) {
       rows.push_back({absl::StrCat("  ", api::NameText(site.name)), api::CountText(site.support)});
     std::printf("%s", Table(rows).c_str());
   }
+}
+
+void PrintDropped(const Enumeration& space) {
   for (const DroppedSequence& d : space.dropped) {
     std::vector<std::string> choices;
     for (const Schedule::Choice& c : d.choices)
@@ -62,13 +65,16 @@ std::vector<std::string> RowOf(const api::TaskSketches& t) {
 
 }  // namespace
 
-void PrintText(const api::SpaceReport& report) {
+void PrintText(const api::SpaceReport& report, bool summary) {
   std::vector<std::vector<std::string>> rows{
       {"task", "occurrences", "sketches", "support", "GFLOP", "blocks"}};
   for (const api::TaskSketches& t : report.tasks) rows.push_back(RowOf(t));
-  std::printf("space: %s\n\n%s", report.space.c_str(), Table(rows).c_str());
+  std::printf("space: %s\n", report.space.c_str());
+  if (report.items != report.space) std::printf("items: %s\n", report.items.c_str());
+  std::printf("\n%s", Table(rows).c_str());
   if (report.tasks.size() == 1 && report.tasks[0].status.ok()) {
-    PrintSketches(report.tasks[0].sketches);
+    if (!summary) PrintSketches(report.tasks[0].sketches);
+    PrintDropped(report.tasks[0].sketches);
     PrintDeclined(report.tasks[0].sketches);
   }
   if (!report.left_out.empty()) std::printf("\nnot tunable:\n");

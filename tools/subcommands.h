@@ -13,6 +13,7 @@ Action AddShow(CLI::App& command);
 Action AddReplay(CLI::App& command);
 Action AddExport(CLI::App& command);
 Action AddCheck(CLI::App& command);
+Action AddRace(CLI::App& command);
 Action AddBench(CLI::App& command);
 Action AddSpace(CLI::App& command);
 Action AddLog(CLI::App& command);

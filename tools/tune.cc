@@ -42,6 +42,8 @@ absl::StatusOr<api::TuneReport> Search(const Options& o, api::Session& session) 
   return session.Tune(o.settings, [&](const api::Event& event) {
     if (const auto* started = std::get_if<api::Started>(&event)) {
       NoteCores(o.settings.threads, started->cores);
+      for (const std::string& warning : started->warnings)
+        std::fprintf(stderr, "kiln: warning: %s\n", warning.c_str());
       stoppable.emplace([&session] { session.Interrupt(); });
     }
     progress.Show(event);

@@ -312,7 +312,7 @@ class Parser {
     if (bare) {
       if (decls.empty() || !std::holds_alternative<std::string>(decls[0].fallback)) {
         return line.Wanted(
-            token, absl::StrCat("no text: the first attribute of ", step.primitive->name, " is none"));
+            token, absl::StrCat("NAME=VALUE: the first attribute of ", step.primitive->name, " is not text"));
       }
     } else {
       const absl::string_view name = token.text.substr(0, equals);

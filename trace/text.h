@@ -23,8 +23,8 @@
 //   site      := string | characters other than space and '"'   of sampling steps, unique in the trace
 //   string    := '"' characters with C escapes '"'
 //
-// A decision may be left out: replay then has to draw it. The text may start with a byte-order mark. Version 1
-// is read too; its grammar is the same. Older names are accepted in both versions (lang/base/aliases.h).
+// A decision may be left out: replay then has to draw it. The text may start with a byte-order mark. Version
+// 1 is read too; its grammar is the same. Older names are accepted in both versions (lang/base/aliases.h).
 //
 // Errors are kInvalidArgument. They name the place, what was found and what was wanted: `trace:4:6: there is
 // no primitive "get-block"; did you mean ...`. The functions share no state and are safe from any thread.

@@ -17,8 +17,8 @@
 //                   parallel loop
 //   depth           a block has at most 60 loops around it
 //
-// To add a check, write its file and name it in validate.cc. A check reads LoopNestSummary and the target, and takes
-// microseconds. The hot path has one LoopNestSummary per thread and shares it with the features
+// To add a check, write its file and name it in validate.cc. A check reads LoopNestSummary and the target,
+// and takes microseconds. The hot path has one LoopNestSummary per thread and shares it with the features
 // (search/features/features.h).
 //
 //   nests.Read(program);

@@ -2,9 +2,9 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "api/errors.h"
 #include "api/internal/strategy.h"
+#include "lang/base/unknown_name.h"
 #include "search/cost/models.h"
 
 namespace kiln::api {
@@ -25,8 +25,7 @@ absl::StatusOr<std::shared_ptr<const CostModel>> ReadGlobalModel(const std::stri
 
 absl::StatusOr<FeatureKind> FeaturesNamed(const std::string& name) {
   if (const auto kind = FeatureKindOf(name)) return *kind;
-  return Mistake(absl::InvalidArgumentError(absl::StrCat("there are no features \"", name, "\"; known are ",
-                                                         absl::StrJoin(FeatureKindNames(), ", "))));
+  return Mistake(absl::InvalidArgumentError(UnknownName("features", name, FeatureKindNames())));
 }
 
 absl::Status UseCostModel(const TuneSettings& settings, TuneOptions* tuning) {

@@ -5,10 +5,12 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
 #include "api/internal/store/open_store.h"
+#include "lang/base/unknown_name.h"
 #include "trace/text.h"
 
 namespace kiln::api {
@@ -68,9 +70,9 @@ absl::StatusOr<std::vector<Trace>> LoadTraces(const std::string& path) {
 absl::Status UseStrategy(const TuneSettings& settings, TuneOptions* tuning) {
   if ((settings.strategy == "replay") != !settings.replay.empty())
     return Mistake(absl::InvalidArgumentError("--strategy replay and --replay FILE go together"));
-  if (settings.scheduler != "gradient" && settings.scheduler != "round-robin")
-    return Mistake(absl::InvalidArgumentError(
-        absl::StrCat("there is no scheduler \"", settings.scheduler, "\"; known are gradient, round-robin")));
+  constexpr absl::string_view kSchedulers[] = {"gradient", "round-robin"};
+  if (!absl::c_linear_search(kSchedulers, settings.scheduler))
+    return Mistake(absl::InvalidArgumentError(UnknownName("scheduler", settings.scheduler, kSchedulers)));
   if (const absl::Status known = CheckStrategy(settings.strategy); !known.ok()) return Mistake(known);
   tuning->strategy = settings.strategy;
   tuning->scheduling = settings.scheduler == "gradient" ? Scheduling::kGradient : Scheduling::kRoundRobin;

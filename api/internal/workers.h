@@ -1,4 +1,5 @@
-// Finds the worker programs (kiln-builder, kiln-runner), starts builders, and names the folder of built objects.
+// Finds the worker programs (kiln-builder, kiln-runner), starts builders, and names the folder of built
+// objects.
 #pragma once
 
 #include <memory>

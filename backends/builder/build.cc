@@ -101,10 +101,10 @@ class Job {
 
   Hash128 Key() const {
     const MachineTarget& machine = codegen_->machine();
-    std::string key = absl::StrCat(BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol,
-                                   "|", request_.contract, "|", request_.policies.off, "|",
-                                   request_.alignment, "|", request_.stands_alone, "|", machine.triple, "|",
-                                   machine.cpu, "|", machine.features, "|", machine.vector_bytes);
+    std::string key = absl::StrCat(
+        BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol, "|", request_.contract, "|",
+        request_.policies.off, "|", request_.alignment, "|", request_.stands_alone, "|", machine.triple, "|",
+        machine.cpu, "|", machine.features, "|", machine.vector_bytes, "|", machine.l2_bytes);
     for (const BuildOutput output : request_.outputs) absl::StrAppend(&key, "|", static_cast<int>(output));
     return HashOf(key);
   }

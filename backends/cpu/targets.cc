@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "backends/cpu/cores.h"
+#include "lang/base/unknown_name.h"
 
 namespace kiln {
 namespace {
@@ -68,8 +67,7 @@ absl::StatusOr<Target> NamedTarget(const std::string& name, int threads) {
   const auto* row =
       std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return name == r.name; });
   if (row == std::end(kRows)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no target \"", name, "\"; known are ", absl::StrJoin(TargetNames(), ", ")));
+    return absl::InvalidArgumentError(UnknownName("target", name, TargetNames()));
   }
   absl::StatusOr<MachineTarget> machine = Named(row->triple, row->cpu);
   if (!machine.ok()) return machine.status();

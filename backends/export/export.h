@@ -49,8 +49,8 @@ struct Exported {
 absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, const std::string& folder,
                                 BuilderPool& builders, const ExportOptions& options = {});
 
-// Makes the name an identifier of C and C++ from letters, digits and "_". If the result would be no
-// identifier, a keyword or main, it gets the prefix "kiln_".
+// Makes the name an identifier of C and C++ from letters, digits and "_". If the result would be a
+// keyword, main or not an identifier, it gets the prefix "kiln_".
 std::string SafeIdentifier(absl::string_view name);
 
 // Like SafeIdentifier, for a function and its files: also avoids names of functions in libc and libm.

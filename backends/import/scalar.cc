@@ -292,7 +292,7 @@ mlir::FailureOr<Id> Scalars::Power(mlir::Operation* op, DType dtype, Id base, Id
   const Expr& e = b_.program().exprs[exponent];
   const bool constant = e.op == Op::kConstant;
   if (IsFloat(dtype) && !constant)
-    return Refuse(refusal_, op, "its exponent is no constant", "use math.powf");
+    return Refuse(refusal_, op, "its exponent is not constant", "use math.powf");
   const int64_t n = constant ? e.Number() : 0;
   if (constant && n >= 0 && n <= 4) {
     if (n == 0) return Number(dtype, 1);

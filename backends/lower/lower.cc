@@ -68,13 +68,13 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   print("program", [&] { return ToString(p); });
   const std::unordered_map<Id, std::string> calls = Calls(p);
   InlineNestedBlocks(p);
-  print("dissolve-nests", [&] { return ToString(p); });
+  print("inline-nested-blocks", [&] { return ToString(p); });
   DecomposeReductions(p);
   print("decompose-reductions", [&] { return ToString(p); });
   Plan plan = MakePlan(p, {.drops_terms = options.policies.Has(Policy::kDroppableTerms)});
   if (options.policies.Has(Policy::kShortLoops))
     UnrollShortLoops(p, plan, options.vector_bytes, options.costs);
-  print("write-out-short-loops", [&] { return ToString(p); });
+  print("unroll-short-loops", [&] { return ToString(p); });
   ShareStorage(p, plan);
   print("plan", [&] { return ToString(p, plan); });
 
@@ -95,7 +95,7 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
   print("emit", text);
   if (options.policies.Has(Policy::kRematerializedLoads))
     RematerializeLoads(*module, options.vector_registers);
-  print("pin-loads", text);
+  print("rematerialize-loads", text);
   return module;
 }
 

@@ -1,12 +1,12 @@
 // Lowers a Program to MLIR. The passes in order:
 //
-//   dissolve-nests         replaces blocks that contain blocks by their contents   (Program -> Program)
+//   inline-nested-blocks   replaces blocks that contain blocks by their contents   (Program -> Program)
 //   decompose-reductions   makes blocks of derived initializations                 (Program -> Program)
 //   plan                   resolves indices, layouts, conditions, buffer places    (Program -> Plan)
-//   write-out-short-loops  unrolls short loops if that saves instructions          (Program, Plan -> Program)
+//   unroll-short-loops     unrolls short loops if that saves instructions          (Program, Plan -> Program)
 //   share-storage          lets temporaries share memory if their lives are apart  (Program, Plan -> Plan)
 //   emit                   func, scf, arith, math, vector and 1-D memref           (Program, Plan -> module)
-//   pin-loads              keeps loads in loops that lack registers for the values (module)
+//   rematerialize-loads    loads again in loops that lack registers for the values (module)
 //
 // The module contains an entry point NAME with one memref<Nxtype> for each of Program::parameters, in order,
 // row-major or in the buffer's layout. An i1 takes a byte, and an index is an i64. NAME returns 0 (i32). Loop

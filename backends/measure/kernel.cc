@@ -26,7 +26,7 @@ KernelParam::Role RoleOf(Role role) {
     case Role::kStatus:
       break;
   }
-  KILN_CHECK(false, "a temporary is no parameter");
+  KILN_CHECK(false, "a temporary is not a parameter");
   return KernelParam::kWorkspace;
 }
 

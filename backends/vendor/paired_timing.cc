@@ -17,11 +17,27 @@ namespace {
 
 constexpr int kResamples = 1000;
 
-double Median(std::vector<double>& values) {
+double Median(std::vector<double> values) {
   const size_t n = values.size();
   if (n == 0) return 0;
   std::sort(values.begin(), values.end());
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+// As many samples as there are, drawn from them.
+std::vector<double> Drawn(const std::vector<double>& samples, Engine& engine) {
+  std::vector<double> drawn;
+  for (size_t i = 0; i < samples.size(); ++i) drawn.push_back(samples[engine() % samples.size()]);
+  return drawn;
+}
+
+// The interval around `median` from values that `draw` returns.
+template <typename Draw>
+MedianInterval Bootstrap(double median, const Draw& draw) {
+  std::vector<double> drawn;
+  for (int i = 0; i < kResamples; ++i) drawn.push_back(draw());
+  std::sort(drawn.begin(), drawn.end());
+  return {median, drawn[kResamples * 25 / 1000], drawn[kResamples * 975 / 1000]};
 }
 
 }  // namespace
@@ -87,19 +103,14 @@ absl::StatusOr<RunResult> RunPaired(const KernelObject& trusted, RunRequest requ
 }
 
 MedianInterval MedianOf(const std::vector<double>& samples) {
-  std::vector<double> drawn = samples, medians;
-  MedianInterval result{.median = Median(drawn)};
-  result.low = result.high = result.median;
-  if (samples.size() < 2) return result;
   Engine engine({1});
-  for (int i = 0; i < kResamples; ++i) {
-    for (double& value : drawn) value = samples[engine() % samples.size()];
-    medians.push_back(Median(drawn));
-  }
-  std::sort(medians.begin(), medians.end());
-  result.low = medians[kResamples * 25 / 1000];
-  result.high = medians[kResamples * 975 / 1000];
-  return result;
+  return Bootstrap(Median(samples), [&] { return Median(Drawn(samples, engine)); });
+}
+
+MedianInterval RatioOfMedians(const std::vector<double>& over, const std::vector<double>& under) {
+  Engine engine({1});
+  return Bootstrap(Median(over) / Median(under),
+                   [&] { return Median(Drawn(over, engine)) / Median(Drawn(under, engine)); });
 }
 
 MedianInterval RatioOf(const std::vector<double>& over, const std::vector<double>& under) {

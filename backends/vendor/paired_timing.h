@@ -45,4 +45,7 @@ MedianInterval MedianOf(const std::vector<double>& samples);
 // The median of the ratios over[i] / under[i], with its interval.
 MedianInterval RatioOf(const std::vector<double>& over, const std::vector<double>& under);
 
+// The median of `over` divided by that of `under`, with its interval. The samples need not be pairs.
+MedianInterval RatioOfMedians(const std::vector<double>& over, const std::vector<double>& under);
+
 }  // namespace kiln

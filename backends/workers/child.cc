@@ -42,7 +42,7 @@ int64_t AddressSpace() {
   } catch (const std::exception& e) {
     std::fprintf(stderr, "exception: %s\n", e.what());
   } catch (...) {
-    std::fputs("exception: of a type that is no std::exception\n", stderr);
+    std::fputs("exception: its type does not derive from std::exception\n", stderr);
   }
   std::abort();
 }

@@ -19,7 +19,7 @@ std::string UseCores(const std::string& cores) {
   for (absl::string_view part : absl::StrSplit(cores, ',')) {
     int core = 0;
     if (!absl::SimpleAtoi(part, &core) || core < 0 || core >= CPU_SETSIZE)
-      return absl::StrCat("'", part, "' is no core");
+      return absl::StrCat("'", part, "' is not a core");
     CPU_SET(core, &set);
   }
   return sched_setaffinity(0, sizeof(set), &set) == 0 ? "" : absl::StrCat("cores ", cores, " cannot be used");

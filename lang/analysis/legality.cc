@@ -24,7 +24,7 @@ absl::Status CheckPreparedBlock(const Program& p, Id block) {
                                                       std::all_of(writers.begin(), writers.end(), prepared));
     if (constant || KILN_DEFECT("prepare.reads")) continue;
     return No(absl::StrCat(Describe(p, block), " is prepared, but reads ", p.Text(p.buffers[buffer].name),
-                           ", which is no constant and not prepared"));
+                           ", which is neither constant nor prepared"));
   }
   for (const Id buffer : WrittenBuffers(p, block)) {
     const absl::string_view name = p.Text(p.buffers[buffer].name);

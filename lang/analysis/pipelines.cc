@@ -92,7 +92,7 @@ class PipelineCheck {
   absl::Status CheckCarried(const CarriedBuffer& c) const {
     const std::string what = absl::StrCat(Name(c.buffer), ", which child ", c.writer, " of ",
                                           Describe(p_, loop_), " makes for others, ");
-    if (p_.buffers[c.buffer].role != Role::kTemporary) return No(absl::StrCat(what, "is no temporary"));
+    if (p_.buffers[c.buffer].role != Role::kTemporary) return No(absl::StrCat(what, "is not a temporary"));
     const std::vector<Id> writers = Writers(p_, c.buffer), readers = Readers(p_, c.buffer);
     for (const auto* users : {&writers, &readers}) {
       for (const Id user : *users) {
@@ -157,7 +157,7 @@ class PipelineCheck {
     const Expr& value = p_.exprs[p_.List(b.values)[0]];
     const std::string what = absl::StrCat(Name(c.buffer), " cannot travel ", ToString(transport), ": ");
     if (b.monoid != kNone || b.dests.count != 1 || value.op != Op::kLoad)
-      return No(absl::StrCat(what, Describe(p_, writer), " is no plain copy"));
+      return No(absl::StrCat(what, Describe(p_, writer), " is not a plain copy"));
     if (transport != Transport::kBulk) return absl::OkStatus();
     const auto box = [&](Range index) {
       const auto marks = p_.List(index);

@@ -326,7 +326,7 @@ class PartsRead {
                              Describe(program_, loop_)));
     }
     const std::optional<SimpleIndex> simple = AsSimpleIndex(program_, index);
-    if (!simple.has_value()) return No(absl::StrCat("it reads ", name, " at an index that is no iter"));
+    if (!simple.has_value()) return No(absl::StrCat("it reads ", name, " at an index that is not an iter"));
     if (simple->offset != 0 && !KILN_DEFECT("reverse-compute-at.offset"))
       return No(absl::StrCat("it reads ", name, " at an offset"));
     const Iter& iter = iters_[simple->iter];
@@ -412,14 +412,15 @@ absl::Status CheckComputeInline(const Program& program, Id block) {
     if (program.marks[mark].splits.count == 0) continue;
     const std::optional<SimpleIndex> simple = AsSimpleIndex(program, mark);
     if (!simple.has_value() || simple->offset != 0 || used[simple->iter]) {
-      return No(absl::StrCat("an index of what ", Describe(program, block), " writes is no iter of its own"));
+      return No(
+          absl::StrCat("an index of the result of ", Describe(program, block), " is not a distinct iter"));
     }
     used[simple->iter] = true;
   }
   const auto iters = program.Iters(b.iters);
   for (size_t i = 0; i < iters.size(); ++i) {
     if (!used[i] && iters[i].extent.Known() != 1) {
-      return No(absl::StrCat("iter ", program.Text(iters[i].name), " is no index of what it writes"));
+      return No(absl::StrCat("iter ", program.Text(iters[i].name), " does not index the result"));
     }
   }
   status = CheckOrder(program, block);

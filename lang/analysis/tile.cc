@@ -23,7 +23,7 @@ class Divider {
     Resolver resolver(p_, scope_);
     const IndexSum value = resolver.ResolveChecked(iter.binding);
     if (!Divide(value, part.outer, part.inner, part.tile)) {
-      return No(iter, value, absl::StrCat("is no multiple of a tile plus a place in it"));
+      return No(iter, value, "is not a multiple of a tile plus an offset in it");
     }
     for (const Guard& guard : resolver.guards()) {
       const bool own = guard.value == value && guard.extent == iter.extent.Known();

@@ -50,7 +50,7 @@ absl::Status AccumulateIn(Call& call) {
   if (!wide.has_value())
     return absl::InvalidArgumentError(absl::StrCat("there is no dtype \"", call.Text(0), "\""));
   if (old.monoid == kNone)
-    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no reduction"));
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is not a reduction"));
   const Monoid::Kind kind = p.monoids[old.monoid].kind;
   if (kind == Monoid::Kind::kCustom || old.dests.count != 1)
     return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " has several results"));

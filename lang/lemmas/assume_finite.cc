@@ -22,8 +22,8 @@ absl::Status AssumeFinite(Call& call) {
   BlockNode& block = p.block(call.node(0));
   const bool sum = block.monoid != kNone && p.monoids[block.monoid].kind == Monoid::Kind::kSum;
   if (!sum || p.exprs[p.List(block.values)[0]].op != Op::kMul) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(Describe(p, call.node(0)), " is no sum of products, of which terms could be left out"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        Describe(p, call.node(0)), " is not a sum of products, so it has no terms to leave out"));
   }
   SetAnnotation(p, block.annotations, kAssumeFinite, 1);
   return absl::OkStatus();

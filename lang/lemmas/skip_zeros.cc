@@ -98,7 +98,7 @@ absl::Status SkipZeros(Call& call) {
   const auto found = FindZeroTerms(p, block);
   if (!found.ok()) return found.status();
   if (BlocksBelow(p, NestOf(p, block)).size() != 1) return No("other blocks are in the same nest");
-  if (p.block(block).domain.count != 0) return No("its instances are no box");
+  if (p.block(block).domain.count != 0) return No("its instances are not a box");
   const auto iters = p.Iters(p.block(block).iters);
   const NewIters divided = DivideIters(p, {iters.begin(), iters.end()}, *found);
   if (absl::Status status = CheckIndices(p, p.block(block), divided); !status.ok()) return status;

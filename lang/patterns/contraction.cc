@@ -66,12 +66,12 @@ absl::StatusOr<Contraction> AsContraction(const Program& program, Id block) {
   if (b.monoid == kNone || program.monoids[b.monoid].kind != Monoid::Kind::kSum || b.accumulates ||
       b.initial.count != 0 || b.domain.count != 0 || program.nodes[block].first != kNone ||
       value == nullptr || value->op != Op::kMul) {
-    return No(absl::StrCat(Describe(program, block), " is no sum of products of two factors"));
+    return No(absl::StrCat(Describe(program, block), " is not a sum of products of two factors"));
   }
   Contraction c{
       WithoutCasts(program, value->operand(0)), WithoutCasts(program, value->operand(1)), {}, {}, {}, {}};
   if (LoadOfFactor(program, c.a) == kNone || LoadOfFactor(program, c.b) == kNone)
-    return No(absl::StrCat("a factor of ", Describe(program, block), " is no read"));
+    return No(absl::StrCat("a factor of ", Describe(program, block), " is not a read"));
   if (c.a == c.b) return No(absl::StrCat("the factors of ", Describe(program, block), " are one"));
   const auto iters = program.Iters(b.iters);
   std::vector<bool> in_a(iters.size()), in_b(iters.size()), in_c(iters.size());
@@ -81,16 +81,17 @@ absl::StatusOr<Contraction> AsContraction(const Program& program, Id block) {
     if (program.marks[mark].splits.count == 0) continue;
     const std::optional<SimpleIndex> simple = AsSimpleIndex(program, mark);
     if (!simple.has_value() || in_c[simple->iter])
-      return No(absl::StrCat("an index of what ", Describe(program, block), " writes is no iter of its own"));
+      return No(
+          absl::StrCat("an index of the result of ", Describe(program, block), " is not a distinct iter"));
     in_c[simple->iter] = true;
   }
   for (int i = 0; i < static_cast<int>(iters.size()); ++i) {
     const bool spatial = iters[i].kind == IterKind::kSpatial, unit = iters[i].extent.Known() == 1;
     if (!unit && spatial != in_c[i])
-      return No(absl::StrCat("iter ", program.Text(iters[i].name), " is no index of what it writes"));
+      return No(absl::StrCat("iter ", program.Text(iters[i].name), " does not index the result"));
     if (!unit && (spatial ? !in_a[i] && !in_b[i] : !in_a[i] || !in_b[i])) {
-      return No(absl::StrCat("iter ", program.Text(iters[i].name), " is no iter of ",
-                             spatial ? "either factor" : "both factors"));
+      return No(absl::StrCat("iter ", program.Text(iters[i].name), " does not index ",
+                             spatial ? "any factor" : "both factors"));
     }
     (!spatial ? c.k : in_a[i] && in_b[i] ? c.batch : in_b[i] ? c.n : c.m).push_back(i);
   }

@@ -181,8 +181,8 @@ class Matcher {
 
 absl::Status CheckNoCall(const Program& p, Id tile, const Intrinsic& intrinsic, absl::Status status) {
   if (status.ok()) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat(Describe(p, tile), " is no ", intrinsic.name, ": ", status.message()));
+  return absl::Status(status.code(), absl::StrCat(Describe(p, tile), " does not match ", intrinsic.name, ": ",
+                                                  status.message()));
 }
 
 }  // namespace
@@ -209,7 +209,7 @@ absl::Status CheckCalls(const Program& program) {
     const Intrinsic* const intrinsic = FindIntrinsic(program.Text(name));
     if (intrinsic == nullptr) {
       return No(absl::StrCat(Describe(program, block), " is a call of ", program.Text(name),
-                             ", which nobody has declared"));
+                             ", which is not declared"));
     }
     const absl::Status status =
         CheckNoCall(program, block, *intrinsic, Matcher(program, block, *intrinsic).Match(true).status());

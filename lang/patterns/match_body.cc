@@ -126,7 +126,8 @@ bool BodyMatcher::MatchAccess(Id buffer, Range index, Id wanted, Range wanted_in
   const std::string operand = absl::StrCat("operand ", d_.Text(b.name), " is ", p_.Text(a.name), ": ");
   const std::optional<OperandView> view = View(buffer, index, wanted, wanted_index);
   if (!view.has_value())
-    return No(kStructure, absl::StrCat(operand, "its index is no strided part in the order described"));
+    return No(kStructure,
+              absl::StrCat(operand, "its index is not a strided region in the order of the description"));
   if (a.dtype != b.dtype)
     return No(kType, absl::StrCat(operand, "found ", ToString(a.dtype), "; wanted ", ToString(b.dtype)));
   if (!Holds(b.scope.storage, a.scope.storage)) {

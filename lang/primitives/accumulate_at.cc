@@ -17,6 +17,7 @@
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
 #include "lang/base/defect.h"
+#include "lang/program/text_names.h"
 #include "lang/schedule/factor_reduction.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
@@ -49,9 +50,8 @@ absl::Status AccumulateAt(Call& call) {
   if (!parts.ok()) return parts.status();
   status = CheckReaders(p, block, loop);
   if (!status.ok()) return status;
-  const std::optional<Storage> storage = ParseStorage(call.Text(0));
-  if (!storage.has_value())
-    return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(0), "\""));
+  const absl::StatusOr<Storage> storage = StorageNamed(call.Text(0));
+  if (!storage.ok()) return storage.status();
   absl::StatusOr<std::vector<DimRange>> ranges = SpatialRanges(p, *parts, loop);
   if (!ranges.ok()) return ranges.status();
 

@@ -9,6 +9,7 @@
 #include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
+#include "lang/base/unknown_name.h"
 #include "lang/schedule/primitive.h"
 
 namespace kiln {
@@ -30,9 +31,9 @@ absl::Status Bind(Call& call) {
   const auto axis = std::find_if(std::begin(kAxes), std::end(kAxes),
                                  [&](LoopKind kind) { return call.Text(0) == ToString(kind); });
   if (axis == std::end(kAxes)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no axis \"", call.Text(0),
-                     "\"; there are parallel, block-x, -y, -z, thread-x, -y, -z and virtual-thread"));
+    std::vector<absl::string_view> known;
+    for (const LoopKind kind : kAxes) known.push_back(ToString(kind));
+    return absl::InvalidArgumentError(UnknownName("axis", call.Text(0), known));
   }
   if (p.loop(loop).kind != LoopKind::kSerial) {
     return absl::FailedPreconditionError(

@@ -13,6 +13,7 @@
 #include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
 #include "lang/base/defect.h"
+#include "lang/base/unknown_name.h"
 #include "lang/program/layout.h"
 #include "lang/program/text_names.h"
 #include "lang/schedule/primitive.h"
@@ -86,7 +87,7 @@ absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int6
   map.results.clear();
   for (const absl::string_view item : lists[1]) {
     const std::optional<IndexSum> sum = ParseSum(item, lists[0], numbers);
-    if (!sum.has_value()) return malformed(absl::StrCat("\"", item, "\" is no index"));
+    if (!sum.has_value()) return malformed(absl::StrCat("\"", item, "\" is not an index"));
     map.results.push_back(*sum);
   }
   return map;
@@ -112,9 +113,8 @@ absl::StatusOr<std::vector<int32_t>> ParseKinds(absl::string_view text, size_t a
     const auto kind =
         std::find(std::begin(kAxisNames), std::end(kAxisNames), absl::StripAsciiWhitespace(word));
     if (kind == std::end(kAxisNames)) {
-      return absl::InvalidArgumentError(absl::StrCat("there is no kind of axis \"",
-                                                     absl::StripAsciiWhitespace(word),
-                                                     "\"; address, register, lane and warp are known"));
+      return absl::InvalidArgumentError(
+          UnknownName("kind of axis", absl::StripAsciiWhitespace(word), kAxisNames));
     }
     kinds.push_back(static_cast<int32_t>(kind - std::begin(kAxisNames)));
   }
@@ -182,9 +182,8 @@ absl::Status TransformLayout(Call& call) {
 
 absl::Status SetScope(Call& call) {
   Program& p = call.program();
-  const std::optional<Storage> storage = ParseStorage(call.Text(0));
-  if (!storage.has_value())
-    return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(0), "\""));
+  const absl::StatusOr<Storage> storage = StorageNamed(call.Text(0));
+  if (!storage.ok()) return storage.status();
   const std::vector<Id> written = WrittenBuffers(p, call.node(0));
   for (const Id id : written) {
     if (p.buffers[id].role != Role::kTemporary) {

@@ -17,19 +17,13 @@
 #include "lang/analysis/guards.h"
 #include "lang/analysis/placement.h"
 #include "lang/base/defect.h"
+#include "lang/program/text_names.h"
 #include "lang/schedule/place.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
 
 namespace kiln {
 namespace {
-
-absl::StatusOr<Storage> StorageOf(const std::string& text) {
-  const std::optional<Storage> storage = ParseStorage(text);
-  if (storage.has_value()) return *storage;
-  return absl::InvalidArgumentError(
-      absl::StrCat("there is no storage \"", text, "\"; global, stack and register are known"));
-}
 
 Id AddCache(Program& p, Id buffer, absl::string_view suffix, Storage storage) {
   const Buffer old = p.buffers[buffer];
@@ -128,7 +122,7 @@ absl::Status CacheRead(Call& call) {
   const absl::StatusOr<Id> operand = OperandBuffer(p, block, call.Int(0));
   if (!operand.ok()) return operand.status();
   const Id buffer = *operand;
-  const absl::StatusOr<Storage> storage = StorageOf(call.Text(1));
+  const absl::StatusOr<Storage> storage = StorageNamed(call.Text(1));
   if (!storage.ok()) return storage.status();
   if (absl::Status status = CheckWrittenBefore(p, block, buffer); !status.ok()) return status;
   const Id scope = ScopeOfWriters(p, block, buffer);
@@ -149,7 +143,7 @@ absl::Status CacheWrite(Call& call) {
   const absl::StatusOr<Id> computes = Computes(p, call.node(0));
   if (!computes.ok()) return computes.status();
   const Id block = *computes;
-  const absl::StatusOr<Storage> storage = StorageOf(call.Text(0));
+  const absl::StatusOr<Storage> storage = StorageNamed(call.Text(0));
   if (!storage.ok()) return storage.status();
   if (p.block(block).dests.count != 1)
     return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " has several results"));

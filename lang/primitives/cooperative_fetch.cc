@@ -55,7 +55,7 @@ absl::Status CooperativeFetch(Call& call) {
   if (vector < 1 || vector > 64)
     return absl::InvalidArgumentError(absl::StrCat("vectors have 1 .. 64 elements, not ", vector));
   if (p.block(block).monoid != kNone || p.nodes[block].first != kNone)
-    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no plain store"));
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is not a plain store"));
   for (Id at = p.nodes[block].parent; at != kRoot; at = p.nodes[at].parent) {
     if (p.IsLoop(at) && IsThreadAxis(p.loop(at).kind)) {
       return absl::FailedPreconditionError(

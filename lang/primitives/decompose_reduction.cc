@@ -52,7 +52,7 @@ absl::Status CheckOthers(const Program& p, Id block, Id loop) {
 absl::Status CheckBlock(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid == kNone)
-    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no reduction"));
+    return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is not a reduction"));
   if (b.accumulates) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " is initialized by another block already"));

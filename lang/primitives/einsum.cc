@@ -87,7 +87,7 @@ absl::Status Product::CheckLoops() const {
     loops.push_back(loop);
   }
   if (outermost == block_ || loops.size() != LoopsAround(p_, block_).size())
-    return No(absl::StrCat("there are loops around ", Describe(p_, block_), " that are no iter of it"));
+    return No(absl::StrCat("a loop around ", Describe(p_, block_), " binds none of its iters"));
   return absl::OkStatus();
 }
 

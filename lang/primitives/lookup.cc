@@ -1,9 +1,8 @@
 // get-block, get-loops, get-producers, get-consumers: return handles of existing blocks and loops. They do
 // not change the program.
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/base/unknown_name.h"
 #include "lang/schedule/primitive.h"
 
 namespace kiln {
@@ -20,8 +19,7 @@ absl::Status GetBlock(Call& call) {
     }
     names.push_back(name);
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat("no block is called \"", call.Text(0), "\"; there are ", absl::StrJoin(names, ", ")));
+  return absl::FailedPreconditionError(UnknownName("block", call.Text(0), names));
 }
 
 absl::Status GetLoops(Call& call) {

@@ -61,8 +61,8 @@ absl::Status CheckBlock(const Program& p, Id block, Einsum& einsum) {
   if (b.monoid == kNone || p.monoids[b.monoid].kind != Monoid::Kind::kSum || b.accumulates ||
       b.initial.count != 0 || b.domain.count != 0 || p.nodes[block].first != kNone ||
       !Factors(p, p.List(b.values)[0], einsum.loads, seen)) {
-    return No(
-        absl::StrCat(Describe(p, block), " is no sum of products of reads, each index an iter of its own"));
+    return No(absl::StrCat(Describe(p, block),
+                           " is not a sum of products of reads whose indices are distinct iters"));
   }
   const Access& dest = p.Accesses(b.dests)[0];
   if (Writers(p, dest.buffer).size() != 1) return No("the destination has other writers");
@@ -86,7 +86,7 @@ absl::Status CheckBlock(const Program& p, Id block, Einsum& einsum) {
   for (size_t i = 0; i < iters.size(); ++i) {
     const bool is_written = std::count(written.begin(), written.end(), static_cast<int>(i)) > 0;
     if (is_written != (iters[i].kind == IterKind::kSpatial) && iters[i].extent.Known() != 1)
-      return No(absl::StrCat("iter ", p.Text(iters[i].name), " is no index of what it writes"));
+      return No(absl::StrCat("iter ", p.Text(iters[i].name), " does not index the result"));
     const IndexSum binding = p.SumOf(iters[i].binding);
     const Id loop = binding.splits.size() == 1 ? binding.splits[0].source.id : kNone;
     if (loop == kNone || !(binding == IndexSum::Of(Source::Loop(loop))) || !p.IsLoop(loop) ||
@@ -117,7 +117,7 @@ absl::Status CheckPadded(const Program& p, Id block, const std::vector<int64_t>&
       const Expr& e = p.exprs[load];
       const std::vector<int> index = ItersOf(p, e.AsLoad().index);
       if (IsFloat(e.dtype) && std::count(index.begin(), index.end(), static_cast<int>(i)) == 0)
-        return No(absl::StrCat("iter ", p.Text(iters[i].name), " is no index of ",
+        return No(absl::StrCat("iter ", p.Text(iters[i].name), " does not index ",
                                p.Text(p.buffers[e.AsLoad().buffer].name),
                                ", which may be infinite where the others are padded with 0"));
     }

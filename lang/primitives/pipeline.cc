@@ -12,6 +12,7 @@
 #include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
 #include "lang/base/defect.h"
+#include "lang/base/unknown_name.h"
 #include "lang/program/text_names.h"
 #include "lang/schedule/primitive.h"
 
@@ -49,8 +50,7 @@ absl::Status Pipeline(Call& call) {
   if (!status.ok()) return status;
   const auto transport = std::find(std::begin(kTransportNames), std::end(kTransportNames), call.Text(3));
   if (transport == std::end(kTransportNames))
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no transport \"", call.Text(3), "\"; sync, async and bulk are known"));
+    return absl::InvalidArgumentError(UnknownName("transport", call.Text(3), kTransportNames));
 
   std::vector<PipelineStage> stages(children);
   for (size_t c = 0; c < children; ++c) {

@@ -16,6 +16,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/guards.h"
 #include "lang/analysis/placement.h"
+#include "lang/program/text_names.h"
 #include "lang/schedule/place.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
@@ -170,9 +171,8 @@ absl::Status Reindex(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0);
   const bool reads = call.Int(0) >= 0;
-  const std::optional<Storage> storage = ParseStorage(call.Text(1));
-  if (!storage.has_value())
-    return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(1), "\""));
+  const absl::StatusOr<Storage> storage = StorageNamed(call.Text(1));
+  if (!storage.ok()) return storage.status();
   absl::StatusOr<Reindexed> r = reads ? ReadOf(p, block, call.Int(0)) : WriteOf(p, block);
   if (!r.ok()) return r.status();
   const absl::Status status = Complete(p, block, *r);

@@ -12,6 +12,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
+#include "lang/program/text_names.h"
 #include "lang/schedule/factor_reduction.h"
 #include "lang/schedule/place.h"
 #include "lang/schedule/primitive.h"
@@ -48,9 +49,8 @@ absl::Status Rfactor(Call& call) {
   absl::StatusOr<std::vector<DimRange>> ranges = SpatialRanges(p, *parts, scope);
   if (!ranges.ok()) return ranges.status();
   ranges->push_back({IndexSum::Constant(0), p.loop(loop).extent.Known()});
-  const std::optional<Storage> storage = ParseStorage(call.Text(1));
-  if (!storage.has_value())
-    return absl::InvalidArgumentError(absl::StrCat("there is no storage \"", call.Text(1), "\""));
+  const absl::StatusOr<Storage> storage = StorageNamed(call.Text(1));
+  if (!storage.ok()) return storage.status();
   for (const Access& dest : p.Accesses(p.block(block).dests)) {
     const int64_t rank = dest.index.count, axis = call.Int(0);
     if (axis < -rank - 1 || axis > rank) {

@@ -6,11 +6,11 @@
 //
 // The block's children become the loops of the intrinsic's description. They define the meaning of the call.
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/base/defect.h"
+#include "lang/base/unknown_name.h"
 #include "lang/patterns/match.h"
 #include "lang/schedule/primitive.h"
 
@@ -34,16 +34,15 @@ absl::Status Tensorize(Call& call) {
   const Id tile = call.node(0);
   const Intrinsic* const intrinsic = FindIntrinsic(call.Text(0));
   if (intrinsic == nullptr) {
-    const std::vector<const Intrinsic*> all = AllIntrinsics();
-    const auto name = [](std::string* s, const Intrinsic* i) { *s += i->name; };
-    return absl::InvalidArgumentError(absl::StrCat("there is no intrinsic \"", call.Text(0), "\"; there are ",
-                                                   absl::StrJoin(all, ", ", name)));
+    std::vector<absl::string_view> known;
+    for (const Intrinsic* each : AllIntrinsics()) known.push_back(each->name);
+    return absl::InvalidArgumentError(UnknownName("intrinsic", call.Text(0), known));
   }
   if (p.block(tile).intrinsic != kNone || p.block(tile).dests.count != 0 || p.nodes[tile].first == kNone) {
     return absl::FailedPreconditionError(absl::StrCat(
         Describe(p, tile), p.block(tile).intrinsic != kNone
                                ? absl::StrCat(" is a call of ", p.Text(p.block(tile).intrinsic), " already")
-                               : " is no tile: blockize a loop first"));
+                               : " is not a tile: blockize a loop first"));
   }
   const Program& description = DescriptionOf(*intrinsic);
   const absl::Status around = CheckAround(p, tile, description);

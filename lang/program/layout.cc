@@ -25,8 +25,8 @@ absl::Status CheckSwizzle(const Program& p, Id buffer) {
     return absl::FailedPreconditionError(absl::StrCat(what, "is of a layout without axes"));
   const int64_t elements = LayoutElements(p, buffer), chunk = int64_t{1} << (s.to + s.bits);
   if (!IsOneToOne(s, elements) && !KILN_DEFECT("transform-layout.swizzle")) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(what, "leaves its ", elements, " elements, which are no multiple of ", chunk));
+    return absl::FailedPreconditionError(absl::StrCat(what, "moves elements out of the buffer: ", elements,
+                                                      " elements are not a multiple of ", chunk));
   }
   return absl::OkStatus();
 }

@@ -1,10 +1,12 @@
 #include "lang/program/text_names.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "lang/base/unknown_name.h"
 
 namespace kiln {
 namespace {
@@ -14,6 +16,14 @@ constexpr absl::string_view kKeywords[] = {
     "spatial",    "reduction", "where",    "domain",  "from", "initial", "accumulate",
     "layout",     "data",      "identity", "combine", "bits", "inf",     "nan"};
 }  // namespace
+
+absl::StatusOr<Storage> StorageNamed(absl::string_view name) {
+  if (const std::optional<Storage> storage = ParseStorage(name)) return *storage;
+  std::vector<absl::string_view> known;
+  for (int i = 0; i <= static_cast<int>(Storage::kWarpgroup); ++i)
+    known.push_back(ToString(static_cast<Storage>(i)));
+  return absl::InvalidArgumentError(UnknownName("storage", name, known));
+}
 
 bool IsNameStart(char c) { return absl::ascii_isalpha(c) || c == '_'; }
 bool IsNamePart(char c) { return IsNameStart(c) || absl::ascii_isdigit(c) || c == '.'; }

@@ -1,9 +1,11 @@
-// Names and keywords for both lang/text/text.cc, which prints, and lang/text/text_parse.cc, which parses.
+// Names and keywords that lang/text/text.cc prints, lang/text/text_parse.cc parses, and primitives take.
 #pragma once
 
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "lang/program/buffer.h"
 
 namespace kiln {
 
@@ -14,6 +16,9 @@ inline constexpr absl::string_view kOwnerNames[] = {"thread", "warp",    "warpgr
                                                     "block",  "cluster", "grid"};
 inline constexpr absl::string_view kTransportNames[] = {"sync", "async", "bulk"};
 inline constexpr absl::string_view kAxisNames[] = {"address", "register", "lane", "warp"};
+
+// Returns the storage with this name. kInvalidArgument if there is none; the message lists the names.
+absl::StatusOr<Storage> StorageNamed(absl::string_view name);
 
 // True for the first character of a name, or for a later one.
 bool IsNameStart(char c);

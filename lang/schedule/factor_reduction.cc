@@ -19,7 +19,7 @@ absl::Status No(const std::string& why) { return absl::FailedPreconditionError(w
 absl::Status CheckShape(const Program& p, const Bindings& bindings) {
   const Id block = bindings.block;
   const BlockNode& b = p.block(block);
-  if (b.monoid == kNone) return No(absl::StrCat(Describe(p, block), " is no reduction"));
+  if (b.monoid == kNone) return No(absl::StrCat(Describe(p, block), " is not a reduction"));
   if (b.accumulates) return No(absl::StrCat(Describe(p, block), " is initialized by another block"));
   if (b.domain.count != 0) return No("the block's instances are not a box");
   if (p.nodes[block].first != kNone) return No(absl::StrCat(Describe(p, block), " has blocks within"));

@@ -9,6 +9,7 @@
 #include "lang/analysis/instances.h"
 #include "lang/analysis/placement.h"
 #include "lang/base/defect.h"
+#include "lang/base/unknown_name.h"
 #include "lang/schedule/rewrite.h"
 
 namespace kiln {
@@ -43,8 +44,8 @@ absl::StatusOr<Id> PlaceBelow(const Program& program, Id loop, const std::vector
   if (place == "first") return children[first];
   if (place == "last") return children[last];
   if (!absl::SimpleAtoi(place, &at)) {
-    return absl::InvalidArgumentError(absl::StrCat("there is no place \"", place,
-                                                   "\"; there are first, last, and the numbers of children"));
+    constexpr absl::string_view kPlaces[] = {"first", "last", "the number of a child"};
+    return absl::InvalidArgumentError(UnknownName("place", place, kPlaces));
   }
   if (at < first || at > last) {
     return absl::FailedPreconditionError(

@@ -4,53 +4,61 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "lang/base/unknown_name.h"
 
 namespace kiln {
 namespace {
 
 using P = Policy;
 
+// Each text completes the sentence "While it is on, Kiln ..".
 constexpr PolicyRow kRows[] = {
-    {P::kMergeDims, "merge-dims", "dimensions that are always walked together become one", "0011"},
-    {P::kForwardCopies, "forward-copies", "results are written in the shape in which they are wanted",
-     "0011"},
+    {P::kMergeDims, "merge-dims", "merges neighboring dimensions that all accesses index together", "0011"},
+    {P::kForwardCopies, "forward-copies",
+     "removes copies that reshape a result: the producer writes the copy's result", "0011"},
     {P::kDensifyStridedReads, "densify-strided-reads",
-     "what a reduction reads in steps is copied side by side", "0011"},
-    {P::kSkipZeros, "skip-zeros", "the zeros between the elements of a transposed convolution are left out",
-     "0017"},
+     "copies operands that a reduction reads with a stride into contiguous buffers", "0011"},
+    {P::kSkipZeros, "skip-zeros",
+     "skips the zeros between the elements of the input of a transposed convolution", "0017"},
     {P::kDropPaddedTerms, "drop-padded-terms",
-     "convolutions assume finite data, so that terms of padding may be dropped", "0017"},
-    {P::kNonTemporalStores, "non-temporal-stores", "large results may be stored past the caches", "0015"},
-    {P::kRowBlocking, "row-blocking", "what is made of rows is computed for a few rows at a time", ""},
-    {P::kVectorizeRows, "vectorize-rows", "reductions of rows keep partial results in lanes", ""},
-    {P::kVectorAxis, "vector-axis", "vectors may go along another dimension than the last", "0007"},
-    {P::kGroupedLanes, "grouped-lanes", "an index made of groups and channels steps by its channels", "0017"},
-    {P::kNchwcLayout, "nchwc-layout", "stages of a convolution keep channels in blocks", "0016"},
-    {P::kRfactorLanes, "rfactor-lanes", "matrix times vector keeps partial results in lanes", ""},
-    {P::kPaddedPairs, "padded-pairs", "padded lanes fill pairs of vectors", "0007"},
-    {P::kInnermostWindow, "innermost-window", "the last window of a convolution is the innermost reduction",
+     "adds the lemma assume-finite to convolutions, so that terms of the padding may be dropped", "0017"},
+    {P::kNonTemporalStores, "non-temporal-stores", "offers stores that bypass the caches for large results",
+     "0015"},
+    {P::kRowBlocking, "row-blocking", "computes a few rows of a row-wise operator at a time", ""},
+    {P::kVectorizeRows, "vectorize-rows", "keeps partial results of row reductions in vector lanes", ""},
+    {P::kVectorAxis, "vector-axis", "offers to vectorize another dimension of the result than the last",
      "0007"},
-    {P::kInlinedConstants, "inlined-constants", "constants that are read permuted are inlined", "0017"},
-    {P::kTransposingTiles, "transposing-tiles", "copies that transpose are vectorized in square tiles",
-     "0016"},
-    {P::kDroppableTerms, "droppable-terms", "terms that are zero beyond bounds are skipped, not computed",
+    {P::kGroupedLanes, "grouped-lanes",
+     "packs panels along the channels of an index that combines groups and channels", "0017"},
+    {P::kNchwcLayout, "nchwc-layout", "keeps channels of convolution stages in blocks (NCHWc)", "0016"},
+    {P::kRfactorLanes, "rfactor-lanes", "offers partial results in vector lanes for a matrix times a vector",
+     ""},
+    {P::kPaddedPairs, "padded-pairs", "pads the vectorized loop to a multiple of two vectors", "0007"},
+    {P::kInnermostWindow, "innermost-window",
+     "makes the last window loop of a convolution the innermost reduction loop", "0007"},
+    {P::kInlinedConstants, "inlined-constants", "inlines blocks that permute constants", "0017"},
+    {P::kTransposingTiles, "transposing-tiles", "vectorizes copies that transpose in square tiles", "0016"},
+    {P::kDroppableTerms, "droppable-terms", "skips terms that read padding, where assume-finite allows it",
      "0017"},
-    {P::kBoundaryVersions, "boundary-versions", "tiles at the edges of an image have code of their own",
-     "0017"},
-    {P::kShortLoops, "short-loops", "short loops are written out", "0012"},
-    {P::kPrefetchStreams, "prefetch-streams", "costly rows prefetch the next row", "0015"},
-    {P::kPrefetchResults, "prefetch-results", "the tile of the result is fetched before the sums", "0007"},
-    {P::kPrefetchPanels, "prefetch-panels", "tiles fetch the next panel in parts", "0007"},
-    {P::kTransposedStores, "transposed-stores", "lanes that lie apart are transposed before they are stored",
-     "0016"},
+    {P::kBoundaryVersions, "boundary-versions",
+     "emits a version of the code for the tiles at each edge of an image", "0017"},
+    {P::kShortLoops, "short-loops", "unrolls short loops", "0012"},
+    {P::kPrefetchStreams, "prefetch-streams",
+     "prefetches what the next iteration loads and stores, if elements are costly to compute", "0015"},
+    {P::kPrefetchResults, "prefetch-results",
+     "prefetches the tile of the result before the loops that compute it", "0007"},
+    {P::kPrefetchPanels, "prefetch-panels", "prefetches a part of the next panel in each tile", "0007"},
+    {P::kTransposedStores, "transposed-stores",
+     "transposes vectors in registers if their lanes are stored a constant distance apart", "0016"},
     {P::kWholeVectors, "whole-vectors",
-     "lanes that fill no power of two of vectors are emitted by the vector", "0007"},
-    {P::kRematerializedLoads, "rematerialized-loads", "loops load again what has no registers", "0007"},
-    {P::kShortExtrema, "short-extrema", "maxima with NaN take fewer instructions", "0021"},
-    {P::kPowerTables, "power-tables", "with AVX-512, exp and powf read tables in registers", ""},
+     "emits one vector at a time if the lanes do not fill a power of two of vectors", "0007"},
+    {P::kRematerializedLoads, "rematerialized-loads",
+     "loads values again in each iteration if they do not fit in registers", "0007"},
+    {P::kShortExtrema, "short-extrema", "computes maxima and minima that return NaN with fewer instructions",
+     "0021"},
+    {P::kPowerTables, "power-tables", "computes exp and powf with tables in registers (AVX-512)", ""},
 };
 
 }  // namespace
@@ -64,10 +72,9 @@ absl::StatusOr<Policies> Policies::Without(absl::string_view names) {
     const auto* row =
         std::find_if(std::begin(kRows), std::end(kRows), [&](const PolicyRow& r) { return r.name == name; });
     if (row == std::end(kRows)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "there is no policy \"", name, "\"; known are ",
-          absl::StrJoin(kRows, ", ",
-                        [](std::string* out, const PolicyRow& r) { absl::StrAppend(out, r.name); })));
+      std::vector<absl::string_view> known;
+      for (const PolicyRow& r : kRows) known.push_back(r.name);
+      return absl::InvalidArgumentError(UnknownName("policy", name, known));
     }
     policies.SwitchOff(row->policy);
   }

@@ -40,10 +40,10 @@
 //   block     = "block" name ["intrinsic" name] notes
 //               "{" {guard} {iter} ["domain" marks] {value} [body] ["from" origin] {node} "}"
 //   notes     = {"@" name "=" int}
-//   guard     = "let" name "=" sum "<" extent                      over the loops around, the enclosing block's
-//                                                                  iters, guards above
+//   guard     = "let" name "=" sum "<" extent                      over the loops around, the iters of the
+//                                                                  enclosing block, guards above
 //   iter      = ("spatial" | "reduction") name "<" extent "=" sum ["where" name {"," name}]
-//   value     = "value" name "=" expr                              for the expressions after it, in this block
+//   value     = "value" name "=" expr                              for later expressions of this block
 //   body      = access {"," access} ("=" | ["accumulate"] monoid-name "=") exprs ["initial" exprs]
 //   access    = name "[" [sum {"," sum}] "]"
 //   origin    = ("compute" | "init" | "partial" | "padding") int [marks] | "copy" name [marks]
@@ -59,8 +59,8 @@
 //             | "within" "(" marks "," expr "," expr ")" | op "(" expr {"," expr} ")"
 //             | "l" int | "r" int                                  in a monoid
 //   number    = a decimal integer or float | "inf" | "-inf" | "nan" | "bits" int
-//   name      = a letter or "_", then letters, digits, "_" and "."; any other, and keywords: in double quotes,
-//               \ before " and \
+//   name      = a letter or "_", then letters, digits, "_" and "."; any other, and keywords: in double
+//               quotes, \ before " and \
 //
 // If a name is taken on the path from the root, it gets a suffix. "let" names a value that may lie outside
 // its extent. An instance exists if the values that it uses (those of "where" too) and its iters lie within

@@ -63,7 +63,7 @@ IndexSum ExprReader::ParseSum(const Scope& scope) {
       const auto named =
           std::find_if(scope.rbegin(), scope.rend(), [&](const Named& n) { return n.name == name; });
       if (named != scope.rend()) split.source = named->source;
-      if (named == scope.rend()) FailAt(token, absl::StrCat("\"", name, "\" is no index here"));
+      if (named == scope.rend()) FailAt(token, absl::StrCat("\"", name, "\" is not an index here"));
       if (Accept("/")) split.lower = Integer("a divisor");
       if (Accept("%")) split.extent = Integer("a remainder's extent");
       if (Accept("*")) split.scale = Integer("a factor");

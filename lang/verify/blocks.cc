@@ -90,7 +90,7 @@ class BlockChecker : public Checker {
     Require(b.dests.count == b.values.count, "it has ", b.values.count, " values for ", b.dests.count,
             " destinations");
     Require(b.initial.count == 0 || (b.monoid != kNone && b.initial.count == b.dests.count && !b.accumulates),
-            "it has initial values and is no reduction that starts with them");
+            "it has initial values, but is not a reduction that starts with them");
     Require(!b.accumulates || b.monoid != kNone, "it accumulates without a monoid");
     if (b.monoid != kNone) {
       Require(p_.monoids[b.monoid].identity.count == b.dests.count, "its monoid has ",
@@ -118,7 +118,7 @@ class BlockChecker : public Checker {
       return;
     const Buffer& buffer = p_.buffers[dest.buffer];
     const absl::string_view name = p_.Text(buffer.name);
-    Require(!IsGiven(buffer.role), "it writes ", name, ", which is no output or temporary");
+    Require(!IsGiven(buffer.role), "it writes ", name, ", which is neither an output nor a temporary");
     Require(dest.index.count == buffer.shape.count, "it writes ", name, " with ", dest.index.count,
             " indices, wanted ", buffer.shape.count);
     const auto typed = [&](Range list) { return p_.exprs[p_.lists[list.begin + r]].dtype == buffer.dtype; };

@@ -26,12 +26,12 @@ class PoolChecker : public Checker {
     for (size_t i = 0; i < p_.splits.size() && ok(); ++i) {
       const IndexSplit& s = p_.splits[i];
       Require(s.lower >= 1 && s.extent >= 0 && s.source.id >= 0, "split ", i,
-              " divides by what is not positive");
+              " divides by a number that is not positive");
       if (s.source.kind == Source::Kind::kLoop) {
         Require(In(s.source.id, p_.nodes) && In(p_.nodes[s.source.id].index, p_.loops), "split ", i,
-                " is of no loop");
+                " does not name a loop");
       } else if (s.source.kind == Source::Kind::kMark) {
-        Require(In(s.source.id, p_.marks), "split ", i, " is of no mark");
+        Require(In(s.source.id, p_.marks), "split ", i, " does not name a mark");
       }
     }
     for (size_t i = 0; i < p_.marks.size() && ok(); ++i) {
@@ -48,7 +48,7 @@ class PoolChecker : public Checker {
       Require(m.identity.count >= 1 && m.identity.count == m.combine.count, "monoid ", i, " combines ",
               m.combine.count, " results and has ", m.identity.count, " identities");
       for (const Id e : ok() ? p_.List(m.identity) : absl::Span<const Id>())
-        Require(p_.exprs[e].op == Op::kConstant, "monoid ", i, " has an identity that is no constant");
+        Require(p_.exprs[e].op == Op::kConstant, "monoid ", i, " has an identity that is not constant");
     }
   }
 
@@ -77,7 +77,7 @@ class PoolChecker : public Checker {
     Require(laid.ok(), laid.message());
     Require(b.layout.padding == kNone ||
                 (In(b.layout.padding, p_.exprs) && p_.exprs[b.layout.padding].op == Op::kConstant),
-            "the padding of buffer ", name, " is no constant");
+            "the padding of buffer ", name, " is not constant");
     if (b.data == kNone) return;
     if (!Require(b.role == Role::kConstant && p_.constants != nullptr && In(b.data, *p_.constants), "buffer ",
                  name, " has data that are not there")) {
@@ -102,10 +102,10 @@ class PoolChecker : public Checker {
       const auto same = [&](int operand) { return type(operand) == e.dtype; };
       switch (e.op) {
         case Op::kArg:
-          Require(e.Number() >= 0, name(), " is no argument");
+          Require(e.Number() >= 0, name(), " is not an argument");
           break;
         case Op::kIndex:
-          Require(In(e.AsIndex(), p_.marks) && e.dtype == DType::kIndex, name(), " is no index");
+          Require(In(e.AsIndex(), p_.marks) && e.dtype == DType::kIndex, name(), " is not an index");
           break;
         case Op::kLoad:
         case Op::kGather:

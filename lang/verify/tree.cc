@@ -27,10 +27,10 @@ class TreeChecker : public Checker {
         return;
       const Node& node = p_.nodes[n];
       Require(node.parent == parent && node.prev == prev, "node ", n, " has wrong links");
-      Require(!node.prepare || parent == kRoot, "node ", n, " is prepared, but no child of the root");
+      Require(!node.prepare || parent == kRoot, "node ", n, " is prepared, but is not a child of the root");
       if (node.kind == Node::Kind::kLoop) {
         if (!Require(In(node.index, p_.loops) && In(p_.loops[node.index].name, p_.names), "node ", n,
-                     " is no loop"))
+                     " is not a loop"))
           return;
         Require(ExtentOk(p_.loop(n).extent), "loop ", p_.Text(p_.loop(n).name), " has an extent of ",
                 p_.loop(n).extent.UpperBound());
@@ -45,7 +45,7 @@ class TreeChecker : public Checker {
           Require(In(ring.buffer, p_.buffers), "a ring of loop ", p_.Text(p_.loop(n).name), " has no buffer");
       } else {
         if (!Require(node.kind == Node::Kind::kBlock && In(node.index, p_.blocks), "node ", n,
-                     " in the tree is no loop or block"))
+                     " in the tree is neither a loop nor a block"))
           return;
         const BlockNode& b = p_.block(n);
         Require(In(b.name, p_.names) && In(b.iters, p_.iters) && ListIn(b.domain, p_.marks) &&
@@ -64,7 +64,7 @@ class TreeChecker : public Checker {
     std::vector<int> count(p_.buffers.size(), 0);
     int statuses = 0;
     for (const Id b : p_.parameters) {
-      if (Require(In(b, p_.buffers), "parameter ", b, " is no buffer")) ++count[b];
+      if (Require(In(b, p_.buffers), "parameter ", b, " is not a buffer")) ++count[b];
     }
     for (size_t b = 0; b < p_.buffers.size() && ok(); ++b) {
       const Buffer& buffer = p_.buffers[b];
@@ -74,7 +74,7 @@ class TreeChecker : public Checker {
         Require(buffer.shape.count == 0, "scalar ", p_.Text(buffer.name), " has dimensions");
       if (buffer.role == Role::kStatus) {
         Require(buffer.shape.count == 0 && buffer.dtype == DType::kI32 && ++statuses == 1, "buffer ",
-                p_.Text(buffer.name), " is no i32 of rank 0, or another status");
+                p_.Text(buffer.name), " is not an i32 of rank 0, or is a second status");
       }
       Require(count[b] == wanted, "buffer ", p_.Text(buffer.name), " is ", count[b],
               " times among the parameters, wanted ", wanted);

@@ -16,7 +16,7 @@ absl::Status CheckConstantScalar(const Program& p, Id block) {
   const std::vector<Id> written = WrittenBuffers(p, block);
   if (!ReadBuffers(p, block).empty() || written.size() != 1 || p.buffers[written[0]].shape.count != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat(Describe(p, block), " is no store of a constant to a scalar"));
+        absl::StrCat(Describe(p, block), " does not store a constant to a scalar"));
   }
   return CheckComputeInline(p, block);
 }

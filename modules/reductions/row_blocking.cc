@@ -29,7 +29,8 @@ absl::Status CheckReadsRows(const Program& p, Id block) {
   });
   return reads && WritesOutput(p, block) && p.block(block).monoid == kNone && !LoopsAround(p, block).empty()
              ? CheckUnscheduled(p, block)
-             : absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is no result made of rows"));
+             : absl::FailedPreconditionError(
+                   absl::StrCat(Describe(p, block), " is not an output computed from reductions of rows"));
 }
 
 }  // namespace

@@ -5,32 +5,30 @@
 // the search trials. dots=1: tile contractions of bytes, bf16 and f16 with the target's intrinsics too.
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "lang/patterns/intrinsic.h"
 #include "modules/default_modules.h"
 
 namespace kiln {
 
+std::string CpuText(const Target& target, const CpuOptions& options) {
+  const auto families = target.matrix_intrinsics();
+  const bool dots = options.dots != 0 && std::any_of(families.begin(), families.end(),
+                                                     [](const IntrinsicFamily* f) { return f->k > 1; });
+  return absl::StrCat(
+      "skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline) | "
+      "each-block(auto-inline | add-rfactor | pad-to-tile | ",
+      dots ? "multi-level-tiling-with-intrinsic families=vnni,bf16,f16,amx,sdot,usdot | " : "",
+      "multi-level-tiling) | each-block(non-temporal-stores | row-blocking) | random-compute-location | "
+      "vectorize-rows | parallelize-vectorize-unroll");
+}
+
 Space Cpu(CpuOptions options) {
-  return [options](Schedule& s) {
-    const auto families = s.target().matrix_intrinsics();
-    const bool dots = options.dots != 0 && std::any_of(families.begin(), families.end(),
-                                                       [](const IntrinsicFamily* f) { return f->k > 1; });
-    RunSpace(s, "skip-zeros", SkipZeros);
-    RunSpace(s, "drop-padded-terms", DropPaddedTerms);
-    EachBlock(s, {InlineConstantScalars, AutoInline()});
-    std::vector<BlockModule> tiling{AutoInline(), AddRfactor(), PadToTile(), MultiLevelTiling()};
-    if (dots)
-      tiling.insert(tiling.end() - 1, MultiLevelTilingWithIntrinsic({{}, "vnni,bf16,f16,amx,sdot,usdot"}));
-    EachBlock(s, tiling);
-    EachBlock(s, {NonTemporalStores(), RowBlocking()});
-    RunSpace(s, "random-compute-location", RandomComputeLocation);
-    RunSpace(s, "vectorize-rows", VectorizeRows());
-    RunSpace(s, "parallelize-vectorize-unroll", ParallelizeVectorizeUnroll({.max_vector = 64}));
-  };
+  return internal::SpaceOfText([options](const Target& target) { return CpuText(target, options); });
 }
 
 void CpuSpace(Schedule& s) { Cpu()(s); }
 
-KILN_MODULE("cpu", Cpu, Option("dots", &CpuOptions::dots, Between(0, 1)));
+KILN_MODULE("cpu", CpuText, Option("dots", &CpuOptions::dots, Between(0, 1)));
 
 }  // namespace kiln

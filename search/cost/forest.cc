@@ -53,7 +53,7 @@ absl::Status Forest::Add(absl::Span<const Node> tree, int dim) {
     level[next] = level[next + 1] = level[i] + 1;
     next += 2;
   }
-  if (next != numbered.size()) return refuse(next, "it is no node's child");
+  if (next != numbered.size()) return refuse(next, "no node has it as a child");
   nodes.insert(nodes.end(), numbered.begin(), numbered.end());
   first.push_back(static_cast<int32_t>(nodes.size()));
   return absl::OkStatus();

@@ -4,7 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "lang/base/unknown_name.h"
 #include "search/cost/analytic.h"
 #include "search/cost/random_model.h"
 #include "search/cost/xgboost_model.h"
@@ -79,8 +79,7 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(absl::string_view name,
                                                          const CostModelOptions& options) {
   const Row* row = FindRow(name);
   if (row == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("there is no cost model '", name, "'; there are ",
-                                                   absl::StrJoin(CostModelNames(), ", ")));
+    return absl::InvalidArgumentError(UnknownName("cost model", name, CostModelNames()));
   }
   if (options.global != nullptr && !row->may_stand_on_global)
     return absl::InvalidArgumentError(

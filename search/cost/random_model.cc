@@ -39,7 +39,7 @@ absl::Status RandomModel::Load(absl::string_view bytes) {
   uint64_t seed = 0;
   if (!absl::ConsumePrefix(&bytes, kHeader) || !absl::SimpleAtoi(bytes, &seed)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("these bytes are no saved random model: they must read '", kHeader, "SEED'"));
+        absl::StrCat("these bytes are not a saved random model: they must read '", kHeader, "SEED'"));
   }
   seed_ = seed;
   return absl::OkStatus();

@@ -103,11 +103,11 @@ absl::StatusOr<Forest> FromXgboost(absl::string_view document, int dim) try {
       if (order.size() > 2 * left.size()) return absl::InternalError("XGBoost saved a tree with a cycle");
     }
     if (absl::Status status = forest.Add(nodes, dim); !status.ok())
-      return absl::InternalError(absl::StrCat("XGBoost saved what is no tree: ", status.message()));
+      return absl::InternalError(absl::StrCat("XGBoost saved a malformed tree: ", status.message()));
   }
   return forest;
 } catch (const nlohmann::json::exception& e) {
-  return absl::InternalError(absl::StrCat("XGBoost saved what is no model: ", e.what()));
+  return absl::InternalError(absl::StrCat("XGBoost saved a malformed model: ", e.what()));
 }
 
 }  // namespace kiln

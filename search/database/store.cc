@@ -44,7 +44,7 @@ absl::Status CheckRecord(const RecordRow& record) {
     return invalid("verified, but its status is ", record.status);
   for (const double sample : record.samples) {
     if (!std::isfinite(sample) || std::signbit(sample))
-      return invalid("sample ", sample, " is no time in seconds");
+      return invalid("sample ", sample, " is not a time in seconds");
   }
   if (record.raw_samples.size() % 2 != 0)
     return invalid("taken has ", record.raw_samples.size(), " numbers, and should have two a sample");
@@ -53,7 +53,7 @@ absl::Status CheckRecord(const RecordRow& record) {
       return invalid("taken has ", number, ", which is neither a time nor a slowdown");
   }
   if (!nlohmann::json::parse(record.facts, nullptr, false).is_object())
-    return invalid("facts are no JSON object: ", record.facts);
+    return invalid("facts are not a JSON object: ", record.facts);
   return absl::OkStatus();
 }
 

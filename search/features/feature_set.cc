@@ -5,7 +5,7 @@
 namespace kiln {
 
 void FeatureBatch::AppendRows(absl::Span<const float> rows) {
-  KILN_CHECK(dim > 0 && rows.size() % dim == 0, rows.size(), " numbers are no rows of ", dim);
+  KILN_CHECK(dim > 0 && rows.size() % dim == 0, rows.size(), " numbers are not rows of ", dim);
   values.insert(values.end(), rows.begin(), rows.end());
   first_row.push_back(first_row.back() + static_cast<int32_t>(rows.size() / dim));
 }

@@ -1,6 +1,7 @@
 // The kinds of features that a cost model may use, by name:
 //
-//   ansor              a row for each store (search/features/features.h): the default, and what the analytic model reads
+//   ansor              a row for each store (search/features/features.h); the default, and the kind that the
+//                      analytic model reads
 //   context-relation   a row for each store, the same for any space (search/features/context.h)
 //   configuration      the decisions (search/features/configuration.h)
 #pragma once

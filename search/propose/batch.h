@@ -4,11 +4,11 @@
 //
 //   prior        a small share of the slots goes to draws from the prior, so that the model also learns about
 //                programs that it would not choose (epsilon-greedy)
-//   neighbours   a share goes to neighbours of the best measured programs, other sketches included, whatever the
-//                model predicts for them
+//   neighbours   a share goes to neighbours of the best measured programs, other sketches included, whatever
+//                the model predicts for them
 //   uncertainty  a share goes to the candidates about which the model is least sure
-//   diversity    a candidate gains rank for each decision that the batch does not have yet (AutoTVM, NeurIPS'18, the
-//                submodular objective of section 3, maximized greedily)
+//   diversity    a candidate gains rank for each decision that the batch does not have yet (AutoTVM,
+//                NeurIPS'18, the submodular objective of section 3, maximized greedily)
 //
 // A task measures no program twice. Programs are compared by their structural hash, for different decisions
 // often give equal programs. This rule holds for batches only. Chains must be free to stay where they are.

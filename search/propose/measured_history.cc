@@ -45,7 +45,7 @@ absl::StatusOr<Candidate> CandidateOfTrace(const Trace& trace, absl::Span<const 
     }
     return candidate;
   }
-  return absl::NotFoundError("the trace is of no sketch of this space");
+  return absl::NotFoundError("the trace belongs to no sketch of this space");
 }
 
 absl::StatusOr<Candidate> CandidateOfText(absl::string_view text, absl::Span<const Trace> sketches) {

@@ -10,8 +10,8 @@
 
 namespace kiln {
 
-// The prefilter keeps its memory: use one per thread. If `feature_time` is given, the prefilter adds the nanoseconds
-// that features took to it. *feature_time must outlive the prefilter.
+// The prefilter keeps its memory: use one per thread. If `feature_time` is given, the prefilter adds to it
+// the nanoseconds that features took. *feature_time must outlive the prefilter.
 Prefilter MakePrefilter(const Target& target, FeatureKind features = FeatureKind::kAnsor,
                         std::atomic<int64_t>* feature_time = nullptr);
 

@@ -1,4 +1,5 @@
-// Gives draws from the prior: first those that the stratified prior recommends, then draws of each sketch in turn.
+// Gives draws from the prior: first those that the stratified prior recommends, then draws of each sketch in
+// turn.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Draws from the prior, sketch by sketch, best first.
 //
 // A model learns fast that a sketch is slow from a few bad draws of it, and then never looks again. The
-// stratified prior prevents that. It draws a few programs of each sketch, ranks them by a score that learns nothing (the
-// roofline), and prefers sketches of which few programs were measured:
+// stratified prior prevents that. It draws a few programs of each sketch, ranks them by a score that learns
+// nothing (the roofline), and prefers sketches of which few programs were measured:
 //
 //   score - 1/2 ln(1 + programs measured of the sketch)
 #pragma once
@@ -21,8 +21,8 @@ using Score = std::function<double(const Point&)>;
 
 class StratifiedPrior {
  public:
-  // `measured` holds the number of programs measured of each sketch. The stratified prior looks at `draws` draws of
-  // each sketch, with dice that `engine` keys by a number.
+  // `measured` holds the number of programs measured of each sketch. The stratified prior looks at `draws`
+  // draws of each sketch, with dice that `engine` keys by a number.
   StratifiedPrior(const SearchSpace& space, const Prefilter& prefilter, const Score& score,
                   std::vector<int> measured, int draws, const std::function<Engine(uint64_t)>& engine);
   // Returns the next best draw; none if all draws were returned.

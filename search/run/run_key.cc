@@ -117,7 +117,7 @@ std::string TargetText(const Target& target) {
 
 absl::StatusOr<Target> TargetOf(const TargetRow& row) {
   const Json json = Json::parse(row.text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return absl::DataLossError("the text of its target is no JSON");
+  if (!json.is_object()) return absl::DataLossError("the text of its target is not JSON");
   Target target;
   const auto text = [&](const char* key, std::string& value) {
     if (json.contains(key) && json[key].is_string()) value = json[key];

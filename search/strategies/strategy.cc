@@ -1,7 +1,6 @@
 #include "search/strategies/strategy.h"
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "lang/base/unknown_name.h"
 #include "search/strategies/strategies.h"
 
 namespace kiln {
@@ -28,8 +27,7 @@ absl::Status CheckStrategy(absl::string_view name) {
   for (const Entry& entry : kStrategies) {
     if (name == entry.name) return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("there is no strategy \"", name, "\"; there are ", absl::StrJoin(StrategyNames(), ", ")));
+  return absl::InvalidArgumentError(UnknownName("strategy", name, StrategyNames()));
 }
 
 absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(absl::string_view name,

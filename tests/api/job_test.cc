@@ -33,7 +33,7 @@ TEST(Job, TakesTheDefaultsOfASessionAndWhatIsSaid) {
 
 TEST(Job, ASpecificationThatIsWrongIsToldWithItsPlace) {
   const std::pair<const char*, const char*> wrong[] = {
-      {"{", "job: it is no JSON: "},
+      {"{", "job: it is not JSON: "},
       {"[]", "job: it must be an object"},
       {"{}", "job: it must have a \"file\" or a \"text\", and not both"},
       {R"({"file": "a", "text": "b"})", "job: it must have a \"file\" or a \"text\", and not both"},
@@ -44,7 +44,7 @@ TEST(Job, ASpecificationThatIsWrongIsToldWithItsPlace) {
       {R"({"file": "a", "seed": -1})", "job: /seed: -1 is given; it must be a whole number of at least 0"},
       {R"({"file": "a", "cold": 1})", "job: /cold: 1 is given; it must be true or false"},
       {R"({"file": "a", "plugins": [1]})", "job: /plugins: [1] is given; it must be a list of strings"},
-      {R"({"file": "a", "tri/als": 1})", "job: /tri~1als: there is no such setting; known are file, text,"},
+      {R"({"file": "a", "tri/als": 1})", "job: /tri~1als: unknown setting \"tri/als\"; known: file, text,"},
   };
   for (const auto& [spec, message] : wrong) {
     const auto job = Job::Parse(spec);

@@ -240,7 +240,7 @@ buffer y: f32[3] output
     }
   }
 }
-// ----- dissolve-nests -----
+// ----- inline-nested-blocks -----
 (unchanged)
 // ----- decompose-reductions -----
 )" + buffers + R"(for i < 3 {
@@ -259,7 +259,7 @@ buffer y: f32[3] output
     }
   }
 }
-// ----- write-out-short-loops -----
+// ----- unroll-short-loops -----
 (unchanged)
 // ----- plan -----
 buffer A: 150 elements, parameter
@@ -277,7 +277,7 @@ TEST(Lower, SaysWhichPassesChangeNothing) {
   b.Compute("copy", {{"i", 3}}, {Y, {b.Iter(0)}}, b.Load(X, {b.Iter(0)}));
   const std::string passes = Passes(b.Finish());
   EXPECT_THAT(passes, testing::HasSubstr("// ----- decompose-reductions -----\n(unchanged)\n"));
-  EXPECT_THAT(passes, testing::HasSubstr("// ----- pin-loads -----\n(unchanged)\n"));
+  EXPECT_THAT(passes, testing::HasSubstr("// ----- rematerialize-loads -----\n(unchanged)\n"));
 }
 
 TEST(Lower, RefusesVectorsInsideOfVectors) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "backends/cpu/machine.h"
 #include "tests/backends/workers.h"
 
 namespace kiln {
@@ -113,6 +114,16 @@ TEST_F(ObjectFolder, DistinguishesProgramsOptionsAndMachines) {
       .outputs = {BuildOutput::kObject}, .triple = "x86_64-pc-linux-gnu", .cpu = "haswell"};
   EXPECT_FALSE(Build(Affine(8), other).from_folder);
   EXPECT_TRUE(Build(Affine(8), other).from_folder);
+  EXPECT_TRUE(Build(Affine(8)).from_folder);
+}
+
+// Lowering prefetches buffers beyond the second cache. A named machine has no caches.
+TEST_F(ObjectFolder, DistinguishesMachinesByTheirSecondCache) {
+  const MachineTarget& host = Host();
+  if (host.l2_bytes == 0) GTEST_SKIP() << "the size of the second cache is unknown";
+  const BuildRequest named{.triple = host.triple, .cpu = host.cpu, .features = host.features};
+  EXPECT_FALSE(Build(Affine(8)).from_folder);
+  EXPECT_FALSE(Build(Affine(8), named).from_folder);
   EXPECT_TRUE(Build(Affine(8)).from_folder);
 }
 

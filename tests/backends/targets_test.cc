@@ -49,7 +49,7 @@ TEST(Targets, AnUnknownNameListsTheKnownOnes) {
   const absl::Status status = NamedTarget("toaster").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("there is no target \"toaster\"; known are host, x86-64-v2, x86-64-v3, "));
+              HasSubstr("unknown target \"toaster\"; known: host, x86-64-v2, x86-64-v3, "));
 }
 
 TEST(Targets, TheReferenceListsThem) {

@@ -1,11 +1,12 @@
 // docs/reference/spaces.md: its spaces parse, and its table has every module with its options. The table is
 // generated.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "modules/space.h"
 #include "tests/house/source_tree.h"
@@ -41,6 +42,13 @@ TEST(SpacesPage, SpacesParse) {
     const absl::StatusOr<Space> space = ParseSpace(absl::StripSuffix(text, "\n"));
     EXPECT_TRUE(space.ok()) << space.status() << "\n" << text;
   }
+}
+
+TEST(SpacesPage, CpuIsAsWritten) {
+  std::vector<std::string> shown;
+  for (const std::string& text : Fenced(kPage, "kiln-space"))
+    shown.push_back(absl::StrJoin(absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty()), " "));
+  EXPECT_THAT(shown, testing::Contains(ExpandSpace("cpu", Target())));
 }
 
 TEST(SpacesPage, ModulesAreThoseThatAreRegistered) {

@@ -80,7 +80,7 @@ TEST(AccumulateIn, IsRefusedWhereItIsNoLemma) {
     s.Split(s.GetLoops(s.GetBlock("sum"))[0], {2, 1});
     s.AccumulateIn(s.GetBlock("sum"), "f32");
   });
-  refusals.Add("the block is no reduction", Packed(),
+  refusals.Add("the block is not a reduction", Packed(),
                [](Schedule& s) { s.AccumulateIn(s.GetBlock("copy"), "f64"); });
   Builder b("part");
   const Id x = b.Input("x", DType::kF16, {4}), y = b.Output("y", DType::kF16, {8});

@@ -55,8 +55,8 @@ TEST(AssumeFinite, IsRefusedWhereNoTermCouldBeLeftOut) {
     s.Split(s.GetLoops(s.GetBlock("conv"))[0], {7, 2});
     Assume(s);
   });
-  refusals.Add("the block is no sum", Window(Monoid::Kind::kMax), Assume);
-  refusals.Add("the block is no reduction", Packed(),
+  refusals.Add("the block is not a sum", Window(Monoid::Kind::kMax), Assume);
+  refusals.Add("the block is not a reduction", Packed(),
                [](Schedule& s) { s.AssumeFinite(s.GetBlock("copy")); });
   ExpectGolden("lang/assume_finite_refusals.txt", refusals.text());
 }

@@ -110,8 +110,8 @@ TEST(Blockize, RefusesWhatIsNoTile) {
   s.Reorder({i[1], i[0]});
   s.Blockize(i[0]);
   EXPECT_THAT(Refusal(s),
-              HasSubstr("iter i of block \"matmul\" at loop i_0: i_0*2 + i_1 is no multiple of a tile "
-                        "plus a place in it"));
+              HasSubstr("iter i of block \"matmul\" at loop i_0: i_0*2 + i_1 is not a multiple of a tile "
+                        "plus an offset in it"));
 }
 
 TEST(Blockize, RefusesSeveralBlocks) {

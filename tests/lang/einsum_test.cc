@@ -113,22 +113,22 @@ TEST(Einsum, RefusesWhatIsNoContraction) {
   const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
   const auto product = [&](Builder& b, Id A, Id B) { return b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})); };
   EXPECT_THAT(refusal(product, Monoid::Kind::kMax),
-              HasSubstr("block \"none\" is no sum of products of two factors"));
+              HasSubstr("block \"none\" is not a sum of products of two factors"));
   EXPECT_THAT(refusal([&](Builder& b, Id A, Id B) { return b.Add(b.Load(A, {i, k}), b.Load(B, {k, j})); }),
-              HasSubstr("block \"none\" is no sum of products of two factors"));
+              HasSubstr("block \"none\" is not a sum of products of two factors"));
   EXPECT_THAT(refusal([&](Builder& b, Id A, Id B) {
                 return b.Mul(b.Add(b.Load(A, {i, k}), b.Load(A, {i, j})), b.Load(B, {k, j}));
               }),
-              HasSubstr("a factor of block \"none\" is no read"));
+              HasSubstr("a factor of block \"none\" is not a read"));
   EXPECT_THAT(refusal([&](Builder& b, Id A, Id) {
                 const Id factor = b.Load(A, {i, k});
                 return b.Mul(factor, factor);
               }),
               HasSubstr("the factors of block \"none\" are one"));
   EXPECT_THAT(refusal([&](Builder& b, Id A, Id B) { return b.Mul(b.Load(A, {i, k}), b.Load(B, {i, j})); }),
-              HasSubstr("iter k is no iter of both factors"));
+              HasSubstr("iter k does not index both factors"));
   EXPECT_THAT(refusal([&](Builder& b, Id A, Id B) { return b.Mul(b.Load(A, {i, k}), b.Load(B, {k, i})); }),
-              HasSubstr("iter j is no iter of either factor"));
+              HasSubstr("iter j does not index any factor"));
 }
 
 TEST(Einsum, RefusesBlocksThatAreTiled) {
@@ -139,7 +139,7 @@ TEST(Einsum, RefusesBlocksThatAreTiled) {
   Schedule unit = Scheduled(Conv1d());
   unit.AddUnitLoop(unit.GetBlock("conv"));
   unit.Einsum(unit.GetBlock("conv"), {1, 1, 1});
-  EXPECT_THAT(Refusal(unit), HasSubstr("there are loops around block \"conv\" that are no iter of it"));
+  EXPECT_THAT(Refusal(unit), HasSubstr("a loop around block \"conv\" binds none of its iters"));
   Schedule malformed = Scheduled(Conv1d());
   malformed.Einsum(malformed.GetBlock("conv"), {1, 0, 1});
   EXPECT_EQ(malformed.status().code(), absl::StatusCode::kInvalidArgument);

@@ -103,7 +103,7 @@ TEST(TransformLayout, IsRefusedWhereElementsHaveNoPlace) {
     return [=](Schedule& s) { s.TransformLayout(s.GetBlock("make"), -1, kSame, bits); };
   };
   refusals.Add("bits that it reads would be cleared", Transposed(), swizzle({2, 2, 3}));
-  refusals.Add("the memory is no multiple of what is permuted", Transposed(6), swizzle({0, 3, 3}));
+  refusals.Add("the memory is not a multiple of what is permuted", Transposed(6), swizzle({0, 3, 3}));
   refusals.Add("no bits", Transposed(), swizzle({3, 0, 0}));
   refusals.Add("more bits than an address has", Transposed(), swizzle({50, 0, 3}));
   const auto fragment = [](const char* storage, const char* map, const char* kinds) {

@@ -283,7 +283,7 @@ TEST(Bind, RefusesAnAxisThatThereIsNot) {
   Schedule s = Scheduled(Chain(12));
   s.Bind(LoopOf(s, "first"), LoopKind::kVectorized);
   EXPECT_EQ(s.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(s.status().message()), HasSubstr("there is no axis \"vectorized\""));
+  EXPECT_THAT(std::string(s.status().message()), HasSubstr("unknown axis \"vectorized\""));
 }
 
 }  // namespace

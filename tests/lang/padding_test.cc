@@ -53,7 +53,7 @@ TEST(PadEinsum, RefusesOtherBlocks) {
   Schedule s = Scheduled(Matmul());
   s.PadEinsum(s.GetBlock("copy"), {8, 8});
   EXPECT_THAT(Refusal(s),
-              HasSubstr("block \"copy\" is no sum of products of reads, each index an iter of its own"));
+              HasSubstr("block \"copy\" is not a sum of products of reads whose indices are distinct iters"));
 }
 
 TEST(PadEinsum, RefusesBlocksThatAreTiled) {
@@ -80,7 +80,7 @@ TEST(PadEinsum, RefusesToMultiplyInfinitiesByZero) {
            b.Mul(b.Load(A, {i, k}), b.Load(x, {i})));
   Schedule s = Scheduled(b.Finish());
   s.PadEinsum(s.GetBlock("sum"), {1, 4});
-  EXPECT_THAT(Refusal(s), HasSubstr("iter k is no index of x, which may be infinite"));
+  EXPECT_THAT(Refusal(s), HasSubstr("iter k does not index x, which may be infinite"));
 }
 
 TEST(PadEinsum, RefusesAnotherNumberOfMultiples) {

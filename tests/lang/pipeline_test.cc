@@ -142,7 +142,7 @@ TEST(Pipeline, IsRefusedWhereOrdersWouldDiffer) {
   refusals.Add("the same stage, in the wrong order", Fed(), pipeline({.stages = {0, 0}, .order = {1, 0}}));
   refusals.Add("too few copies", Fed(), pipeline({.stages = {0, 2}, .depths = {2}}));
   refusals.Add("stages for other children", Fed(), pipeline({.stages = {0, 1, 2}}));
-  refusals.Add("positions that are no permutation", Fed(), pipeline({.order = {1, 1}}));
+  refusals.Add("positions that are not a permutation", Fed(), pipeline({.order = {1, 1}}));
   refusals.Add("depths for other buffers", Fed(), pipeline({.depths = {2, 2}}));
   refusals.Add("a producer that writes results", Fed(), pipeline({.producers = {1}}));
   refusals.Add("a child that is not there", Fed(), pipeline({.producers = {2}}));

@@ -63,7 +63,7 @@ TEST(Place, RefusesANumberAfterTheFirstConsumer) {
 TEST(Place, RefusesWhatIsNoPlace) {
   const Schedule s = ComputedAt("middle");
   EXPECT_EQ(s.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(s.status().message()), HasSubstr("there is no place \"middle\""));
+  EXPECT_THAT(std::string(s.status().message()), HasSubstr("unknown place \"middle\""));
 }
 
 TEST(Place, ReverseComputeAtPutsABlockFirstOrLastOrByNumber) {

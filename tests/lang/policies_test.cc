@@ -31,8 +31,7 @@ TEST(Policies, AnUnknownNameIsRefusedWithTheList) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(
       std::string(refused.message()),
-      HasSubstr(
-          "there is no policy \"prefetch\"; known are merge-dims, forward-copies, densify-strided-reads,"));
+      HasSubstr("unknown policy \"prefetch\"; known: merge-dims, forward-copies, densify-strided-reads,"));
   for (const PolicyRow& row : PolicyRows())
     EXPECT_THAT(std::string(refused.message()), HasSubstr(std::string(row.name)));
 }

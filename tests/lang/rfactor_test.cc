@@ -145,7 +145,7 @@ TEST(Rfactor, RefusesALoopOfAnotherBlock) {
 TEST(Rfactor, RefusesWhatIsNoReduction) {
   Schedule s = Scheduled(Rows(Monoid::Kind::kSum));
   s.Rfactor(s.GetBlock("copy"), s.GetLoops(s.GetBlock("copy"))[0]);
-  EXPECT_THAT(Refusal(s), HasSubstr("block \"copy\" is no reduction"));
+  EXPECT_THAT(Refusal(s), HasSubstr("block \"copy\" is not a reduction"));
 }
 
 TEST(Rfactor, RefusesAReductionThatAnotherBlockInitializes) {

@@ -65,10 +65,11 @@ TEST(SkipZeros, IsRefusedWhereNoTermIsKnownToBeZero) {
     s.Split(s.GetLoops(s.GetBlock("sum"))[0], {4, 4});
     Skip(s);
   });
-  refusals.Add("the terms are no multiple of the distance", Spread(16, 3, 2, 0), Skip);
-  refusals.Add("the results are no multiple of the distance", Spread(15, 4, 2, 0), Skip);
-  refusals.Add("the term is no sum of iters", Spread(12, 3, 3, 1), Skip);
-  refusals.Add("the block is no contraction", Packed(), [](Schedule& s) { s.SkipZeros(s.GetBlock("copy")); });
+  refusals.Add("the terms are not a multiple of the distance", Spread(16, 3, 2, 0), Skip);
+  refusals.Add("the results are not a multiple of the distance", Spread(15, 4, 2, 0), Skip);
+  refusals.Add("the term is not a sum of iters", Spread(12, 3, 3, 1), Skip);
+  refusals.Add("the block is not a contraction", Packed(),
+               [](Schedule& s) { s.SkipZeros(s.GetBlock("copy")); });
   ExpectGolden("lang/skip_zeros_refusals.txt", refusals.text());
 }
 

@@ -99,18 +99,20 @@ TEST(Tensorize, MatchesPartsOfLargerBuffersInOtherOrders) {
 TEST(Tensorize, SaysWhatDoesNotMatch) {
   EXPECT_EQ(
       WhyNot(Matmul(), {2, 4, 2}, "tiny.mma.i32x2"),
-      "step 7 does not apply: block \"matmul.tile\" is no tiny.mma.i32x2: found a tile of i 2, j 4, k 2; "
+      "step 7 does not apply: block \"matmul.tile\" does not match tiny.mma.i32x2: found a tile of i 2, j 4, k 2; "
       "wanted i 2, j 2, k 2");
   EXPECT_EQ(
       WhyNot(Matmul(), {2, 2, 2}, "tiny.mma.f64x2"),
-      "step 7 does not apply: block \"matmul.tile\" is no tiny.mma.f64x2: found mul of i32; wanted of f64");
-  EXPECT_EQ(WhyNot(Matmul(kI32, 4, false, Monoid::Kind::kMax), {2, 2, 2}, "tiny.mma.i32x2"),
-            "step 7 does not apply: block \"matmul.tile\" is no tiny.mma.i32x2: found a max; wanted a sum");
-  EXPECT_EQ(WhyNot(Matmul(), {1, 1, 2}, "tiny.sum.i32x2"),
-            "step 7 does not apply: block \"matmul.tile\" is no tiny.sum.i32x2: found mul; wanted load");
+      "step 7 does not apply: block \"matmul.tile\" does not match tiny.mma.f64x2: found mul of i32; wanted of f64");
+  EXPECT_EQ(
+      WhyNot(Matmul(kI32, 4, false, Monoid::Kind::kMax), {2, 2, 2}, "tiny.mma.i32x2"),
+      "step 7 does not apply: block \"matmul.tile\" does not match tiny.mma.i32x2: found a max; wanted a sum");
+  EXPECT_EQ(
+      WhyNot(Matmul(), {1, 1, 2}, "tiny.sum.i32x2"),
+      "step 7 does not apply: block \"matmul.tile\" does not match tiny.sum.i32x2: found mul; wanted load");
   EXPECT_EQ(
       WhyNot(Matmul(), {1, 2, 1}, "tiny.dot.i32x2"),
-      "step 7 does not apply: block \"matmul.tile\" is no tiny.dot.i32x2: its iters are of other kinds than "
+      "step 7 does not apply: block \"matmul.tile\" does not match tiny.dot.i32x2: its iters are of other kinds than "
       "those of tiny.dot.i32x2");
   EXPECT_THAT(WhyNot(Matmul(), {1, 2, 1}, "tiny.copy.i32x2"), HasSubstr("found a sum; wanted a store"));
 }
@@ -188,7 +190,7 @@ for io < 4 { block tile { spatial o < 4 = io for ii < 2 { block b { )") +
 TEST(Tensorize, RefusesWhatIsNoTile) {
   Schedule s = Scheduled(Matmul());
   s.Tensorize(s.GetBlock("matmul"), "tiny.mma.i32x2");
-  EXPECT_THAT(Refusal(s), HasSubstr("block \"matmul\" is no tile: blockize a loop first"));
+  EXPECT_THAT(Refusal(s), HasSubstr("block \"matmul\" is not a tile: blockize a loop first"));
   Schedule again = Scheduled(Matmul());
   const Block tile = again.Blockize(Tile(again, {2, 2, 2})[3]);
   again.Tensorize(tile, "tiny.mma.i32x2");
@@ -198,7 +200,7 @@ TEST(Tensorize, RefusesWhatIsNoTile) {
   unknown.Tensorize(unknown.Blockize(Tile(unknown, {2, 2, 2})[3]), "tiny.nothing");
   EXPECT_EQ(unknown.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(unknown.status().message(),
-              HasSubstr("there is no intrinsic \"tiny.nothing\"; there are amx.bf16.compute"));
+              HasSubstr("unknown intrinsic \"tiny.nothing\"; known: amx.bf16.compute"));
 }
 
 TEST(Tensorize, StepsThatWouldChangeACallAreRefused) {
@@ -210,8 +212,8 @@ TEST(Tensorize, StepsThatWouldChangeACallAreRefused) {
     step(s, block);
     return s;
   };
-  const auto changed =
-      HasSubstr("it would change the inside of a call: block \"matmul.tile\" is no tiny.mma.i32x2: ");
+  const auto changed = HasSubstr(
+      "it would change the inside of a call: block \"matmul.tile\" does not match tiny.mma.i32x2: ");
   EXPECT_THAT(
       Refusal(tensorized([](Schedule& s, Block b) { s.Reorder({s.GetLoops(b)[2], s.GetLoops(b)[0]}); })),
       changed);
@@ -236,9 +238,9 @@ TEST(Verify, RefusesACallThatDoesNotMatch) {
   ASSERT_TRUE(s.ok()) << s.status();
   Program p = s.program();
   p.block(s.node(tile)).intrinsic = p.Intern("tiny.dot.i32x2");
-  EXPECT_THAT(Verify(p).message(), HasSubstr("block \"matmul.tile\" is no tiny.dot.i32x2: "));
+  EXPECT_THAT(Verify(p).message(), HasSubstr("block \"matmul.tile\" does not match tiny.dot.i32x2: "));
   p.block(s.node(tile)).intrinsic = p.Intern("tiny.nothing");
-  EXPECT_THAT(Verify(p).message(), HasSubstr("is a call of tiny.nothing, which nobody has declared"));
+  EXPECT_THAT(Verify(p).message(), HasSubstr("is a call of tiny.nothing, which is not declared"));
 }
 
 TEST(Intrinsics, EveryDescriptionIsACallOfItself) {

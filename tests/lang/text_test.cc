@@ -211,7 +211,7 @@ TEST(Text, ErrorsSayWhereWhatAndWhatWasWanted) {
             "3:11: found \"f33\", wanted a dtype");
   EXPECT_EQ(error(head + "for i < {"), "5:9: found \"{\", wanted an extent");
   EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = j A[i] = f32(1) } }"),
-            "5:39: \"j\" is no index here");
+            "5:39: \"j\" is not an index here");
   EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i B[i] = f32(1) } }"),
             "5:41: no buffer is called \"B\"");
   EXPECT_EQ(error(head + "for i < 4 { block b { spatial i < 4 = i A[i, i] = f32(1) } }"),

@@ -141,7 +141,8 @@ TEST(TwoResults, AreRefusedByNameWhereAStepNeedsOne) {
   const auto several = HasSubstr("block \"argmax\" has several results");
   EXPECT_THAT(refused([](Schedule& s, Block b) { s.Reindex(b, -1); }), several);
   EXPECT_THAT(refused([](Schedule& s, Block b) { s.CacheWrite(b); }), several);
-  EXPECT_THAT(refused([](Schedule& s, Block b) { s.PadEinsum(b, {4, 4}); }), HasSubstr("no sum of products"));
+  EXPECT_THAT(refused([](Schedule& s, Block b) { s.PadEinsum(b, {4, 4}); }),
+              HasSubstr("not a sum of products"));
   EXPECT_THAT(refused([](Schedule& s, Block b) { s.ComputeInline(b); }), HasSubstr("is a reduction"));
   EXPECT_THAT(refused([](Schedule& s, Block b) { s.DecomposePadding(b, s.GetLoops(b)[0]); }),
               HasSubstr("is not a plain store"));

@@ -104,7 +104,7 @@ TEST(Verify, AccessesHaveTheRankOfTheirBuffer) {
 
 TEST(Verify, InputsAreNotWritten) {
   EXPECT_THAT(After([](Program& p, const Broken&) { p.accesses[0].buffer = p.parameters[0]; }),
-              HasSubstr("it writes A, which is no output or temporary"));
+              HasSubstr("it writes A, which is neither an output nor a temporary"));
 }
 
 TEST(Verify, OperandsHaveOneDType) {
@@ -123,7 +123,7 @@ TEST(Verify, IdentitiesOfMonoidsAreConstants) {
                 const Id monoid = p.block(x.second).monoid;
                 p.monoids[monoid].identity = p.block(x.second).values;
               }),
-              HasSubstr("has an identity that is no constant"));
+              HasSubstr("has an identity that is not constant"));
 }
 
 TEST(Verify, OperationsAreDefinedOnTheirDType) {

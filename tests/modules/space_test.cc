@@ -54,6 +54,15 @@ TEST(Space, DefaultOfACpuParses) {
   EXPECT_NE(Steps(*space).find("sample-perfect-tile"), std::string::npos);
 }
 
+TEST(Space, ANamedSpaceIsItsItems) {
+  EXPECT_EQ(
+      ExpandSpace("each-block(a | b)  | cpu dots=0|late", Target()),
+      "each-block(a | b) | skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline) "
+      "| each-block(auto-inline | add-rfactor | pad-to-tile | multi-level-tiling) | each-block("
+      "non-temporal-stores | row-blocking) | random-compute-location | vectorize-rows | "
+      "parallelize-vectorize-unroll | late");
+}
+
 TEST(Space, OptionsReachTheModule) {
   const auto space = ParseSpace("parallelize-vectorize-unroll max-unroll=3,5");
   ASSERT_TRUE(space.ok()) << space.status();
@@ -61,9 +70,9 @@ TEST(Space, OptionsReachTheModule) {
 }
 
 TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
-  const std::string known = "known are each-block, " + absl::StrJoin(ModuleNames(), ", ");
+  const std::string known = "known: each-block, " + absl::StrJoin(ModuleNames(), ", ");
   EXPECT_EQ(ErrorOf("each-block(auto-inlin)"),
-            absl::StrCat("space:1:22: there is no module \"auto-inlin\"; ", known));
+            absl::StrCat("space:1:22: unknown module \"auto-inlin\"; ", known));
   EXPECT_EQ(ErrorOf("auto-inline"),
             "space:1:12: auto-inline is a module of a block; write each-block(auto-inline)");
   EXPECT_EQ(ErrorOf("each-block(cpu)"),
@@ -76,7 +85,7 @@ TEST(Space, ErrorsNameTheColumnAndWhatIsKnown) {
   EXPECT_EQ(ErrorOf("each-block(multi-level-tiling levels=3)"),
             "space:1:39: module multi-level-tiling has no option \"levels\"; it has structure, "
             "max-innermost, max-reduction, waste-percent, epilogue");
-  EXPECT_EQ(ErrorOf(""), absl::StrCat("space:1:1: there is no module \"\"; ", known));
+  EXPECT_EQ(ErrorOf(""), absl::StrCat("space:1:1: unknown module \"\"; ", known));
 }
 
 TEST(Space, OptionsAllowWhatTheirModulesSay) {

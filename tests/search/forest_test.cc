@@ -62,7 +62,7 @@ TEST(Forest, RefusesTreesThatAreNone) {
   EXPECT_EQ(why({Split(-2, 0), Leaf(0), Leaf(0)}), "tree 0, node 0: it asks for feature -2 of 4");
   EXPECT_EQ(why({Split(0, 0), Leaf(0)}), "tree 0, node 0: its children are beyond the 2 nodes");
   EXPECT_EQ(why({Leaf(0), Split(0, 0), Leaf(0)}), "tree 0, node 1: it would be below itself");
-  EXPECT_EQ(why({Leaf(0), Leaf(0)}), "tree 0, node 1: it is no node's child");
+  EXPECT_EQ(why({Leaf(0), Leaf(0)}), "tree 0, node 1: no node has it as a child");
   EXPECT_EQ(why({Leaf(kInf)}), "tree 0, node 0: its value inf is not finite");
   EXPECT_EQ(why({Split(0, std::nanf("")), Leaf(0), Leaf(0)}), "tree 0, node 0: its value nan is not finite");
   std::vector<Node> deep;  // each split has a leaf and the next split

@@ -111,7 +111,7 @@ TEST(JsonLines, NamesTheMalformedLineAndImportsNothing) {
        "in.jsonl:5:63: \"trial\" is not an integer between -2147483648 and 2147483647"},
       {"[0.1,5e-324]", "[0.1,null]", "in.jsonl:5:172: \"samples\" is not a list of numbers"},
       {"[0.1,5e-324]", "[-0.5]",
-       "in.jsonl:5:1: record of task 0, trial 3: sample -0.5 is no time in seconds"},
+       "in.jsonl:5:1: record of task 0, trial 3: sample -0.5 is not a time in seconds"},
       {",1.5]", "]",
        "in.jsonl:5:1: record of task 0, trial 3: taken has 3 numbers, and should have two a sample"},
       {",1.5]", ",-1]",

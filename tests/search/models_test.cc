@@ -64,7 +64,7 @@ TEST(Models, TheReferenceListsThem) {
 
 TEST(Models, AreMadeByTheirNamesAlone) {
   EXPECT_THAT(std::string(MakeCostModel("forest").status().message()),
-              HasSubstr("there is no cost model 'forest'; there are trees, trees-alone, "));
+              HasSubstr("unknown cost model \"forest\"; known: trees, trees-alone, "));
 }
 
 TEST(Models, AnEnsembleDisagreesMostOfWhatIsUnlikeAllThatItHasSeen) {

@@ -123,8 +123,7 @@ TEST(Strategies, AreKnownByName) {
   const auto store = MakeMemoryStore();
   const absl::Status status = TuneOn(Options("luck", 16), TilingSpace, *store).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(),
-            "there is no strategy \"luck\"; there are " + absl::StrJoin(StrategyNames(), ", "));
+  EXPECT_EQ(status.message(), "unknown strategy \"luck\"; known: " + absl::StrJoin(StrategyNames(), ", "));
 }
 
 TEST(Strategies, ExhaustiveNamesTheSizeOfASpaceThatIsTooLarge) {

@@ -66,7 +66,7 @@ TEST(CaseFiles, ErrorsNameTheLine) {
   EXPECT_EQ(error("write-reuse=1", "write-reuse"),
             "in the line \"sketch: write-reuse\": wanted NAME=VALUE, found write-reuse");
   EXPECT_EQ(error("S0=2,1 max-unroll=16", "S0=2,one"),
-            "in the line \"decisions: S0=2,one\": one is no number");
+            "in the line \"decisions: S0=2,one\": one is not a number");
   EXPECT_EQ(error("sketch: write", "sketches: write"),
             "in the line \"sketches: write-reuse=1\": wanted #, space:, target:, sketch: or decisions:");
   EXPECT_EQ(error("space: each-block(auto-inline)\n", ""), "no line begins with \"space: \"");
@@ -81,7 +81,7 @@ TEST(CaseFiles, SaysWhichSiteOrSketchIsMissing) {
   EXPECT_THAT(SketchesText(c->space, c->program, c->target, {.choices = {{"write-reuse", "1"}}}),
               StartsWith("error: no sketch has these choices\n"));
   EXPECT_THAT(SketchesText("each-block(auto-inlin)", c->program),
-              StartsWith("error: space:1:22: there is no module \"auto-inlin\";"));
+              StartsWith("error: space:1:22: unknown module \"auto-inlin\";"));
 }
 
 }  // namespace

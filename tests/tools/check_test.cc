@@ -81,7 +81,7 @@ TEST(Check, SaysWhatIsNoTraceAndNoRecord) {
   EXPECT_EQ(step.exit_code, 1);
   EXPECT_THAT(step.err, HasSubstr("step 0 does not apply"));
   EXPECT_EQ(RunKiln({"check", kMatmul}).exit_code, 2);
-  EXPECT_THAT(RunKiln({"check", kMatmul}).err, HasSubstr("is no record"));
+  EXPECT_THAT(RunKiln({"check", kMatmul}).err, HasSubstr("is not a record"));
   EXPECT_EQ(RunKiln({"check", kMatmul, folder / "none.trace"}).exit_code, 1);
 }
 

@@ -23,8 +23,8 @@ TEST(Command, HelpNamesTheCommands) {
 
 TEST(Command, EveryCommandHasHelpWithAnExample) {
   std::string all;
-  for (const char* command :
-       {"tune", "best", "show", "replay", "export", "bench", "check", "train", "space", "log", "doctor"}) {
+  for (const char* command : {"tune", "best", "show", "replay", "export", "race", "bench", "check", "train",
+                              "space", "log", "doctor"}) {
     const Ran ran = RunKiln({command, "--help"});
     EXPECT_EQ(ran.exit_code, 0) << command;
     EXPECT_THAT(ran.out, HasSubstr(std::string("Example: kiln ") + command));
@@ -84,7 +84,7 @@ TEST(Command, MistakesGetASentence) {
 
 TEST(Command, ASpaceThatDoesNotParseSaysWhere) {
   EXPECT_THAT(RunKiln({"space", kMatmul, "--space", "each-block(bake)"}).err,
-              HasSubstr("space:1:16: there is no module \"bake\"; known are each-block, add-rfactor,"));
+              HasSubstr("space:1:16: unknown module \"bake\"; known: each-block, add-rfactor,"));
 }
 
 struct BadFile {
@@ -185,7 +185,7 @@ TEST(Command, DoctorTellsTheConstantsOfTheMachineWithTheirOrigin) {
 TEST(Command, APolicyThatThereIsNoneOfIsRefusedWithTheList) {
   const Ran ran = RunKiln({"space", kMatmul, "--without", "prefetch"});
   EXPECT_EQ(ran.exit_code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("there is no policy \"prefetch\"; known are merge-dims, forward-copies,"));
+  EXPECT_THAT(ran.err, HasSubstr("unknown policy \"prefetch\"; known: merge-dims, forward-copies,"));
 }
 
 TEST(Command, ErrorsAreJsonToo) {

@@ -68,7 +68,7 @@ TEST(Log, SaysWhatIsWrong) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"log", folder / "missing.db"}, "missing.db: there is no such database"},
       {{"log", text}, "notes.txt"},
-      {{"log", folder / "damaged.db"}, "run 1, round 0 of task 0: its statistics are no JSON object"},
+      {{"log", folder / "damaged.db"}, "run 1, round 0 of task 0: its statistics are not a JSON object"},
       {{"log", folder / "kiln.db", "--run", "7"}, "kiln.db has no run 7"},
   };
   for (const auto& [arguments, message] : cases) {

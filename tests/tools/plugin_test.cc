@@ -20,6 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/examples/matmul.mlir";
+const std::string kSoftmax = std::string(KILN_SOURCE_DIR) + "/tests/inputs/ops/torch_softmax.mlir";
 const std::string kTwoTasks =
     std::string(KILN_SOURCE_DIR) + "/tests/inputs/field/two_tasks_with_constant.mlir";
 
@@ -125,6 +126,32 @@ TEST(PluginProcess, WhatAModulePrintsGoesToStandardError) {
   EXPECT_THAT(ran.err, HasSubstr("0 choices so far\n"));
 }
 
+Ran TuneWith(const TemporaryFolder& folder, const std::string& space, const std::string& file = kMatmul) {
+  return RunKiln({"tune", file, "--plugin", Plugin("good"), "--space", space, "--trials", "2", "--quiet",
+                  "--db", folder / "a.db", "--json"});
+}
+
+TEST(PluginWarnings, NameAModuleThatServesForNothing) {
+  const TemporaryFolder folder;
+  const Ran served = TuneWith(folder, "each-block(good) | parallelize-vectorize-unroll");
+  EXPECT_EQ(served.json()["warnings"], nlohmann::json::array()) << served.err;
+
+  const Ran nowhere = TuneWith(folder, "each-block(good) | parallelize-vectorize-unroll", kSoftmax);
+  const std::string says = "module good changes nothing: reads it once";
+  ASSERT_EQ(nowhere.json()["warnings"].size(), 1u) << nowhere.out;
+  EXPECT_THAT(nowhere.json()["warnings"][0].get<std::string>(),
+              AllOf(HasSubstr(says), HasSubstr("; `kiln space` with the same arguments shows more")));
+  EXPECT_THAT(nowhere.err, HasSubstr("kiln: warning: " + says));
+}
+
+TEST(PluginWarnings, NameAModuleOfWhichEverySketchIsDropped) {
+  const TemporaryFolder folder;
+  const Ran ran = TuneWith(folder, "each-block(good) | fails-after-splits");
+  ASSERT_EQ(ran.json()["warnings"].size(), 2u) << ran.out << ran.err;
+  EXPECT_THAT(ran.json()["warnings"][1].get<std::string>(),
+              HasSubstr("every sketch with steps of module good was dropped: no more steps, please; "));
+}
+
 TEST(PluginProcess, MoreThanModulesIsRefused) {
   const Ran ran = SpaceWith("declares_primitive", "cpu");
   EXPECT_EQ(ran.exit_code, 1);
@@ -150,8 +177,9 @@ TEST(PluginProcess, GivesTheSketchesThatTheSameModulesGiveHere) {
                                .text = "each-block(auto-inline | good innermost=8) | random-compute-location",
                                .target = CpuTarget()};
   std::vector<Enumeration> there;
+  api::ModuleUses uses;
   for (const Task& task : input->tasks) {
-    auto sketches = api::EnumerateInChild(space, task.program, {});
+    auto sketches = api::EnumerateInChild(space, task.program, {}, &uses);
     ASSERT_TRUE(sketches.ok()) << sketches.status();
     there.push_back(*std::move(sketches));
   }

@@ -10,6 +10,7 @@
 namespace kiln {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -20,7 +21,7 @@ const std::string kMatmul = kSource + "/examples/matmul.mlir";
 std::string CodeOf(const std::string& page, int n = 0) {
   const std::string text = ReadText(kSource + "/" + page);
   size_t at = 0;
-  for (int i = 0; i <= n; ++i) at = text.find("```cpp\n", at) + 7;
+  for (int i = 0; i <= n; ++i) at = text.find('\n', text.find("```cpp", at)) + 1;
   return text.substr(at, text.find("```", at) - at);
 }
 
@@ -30,6 +31,13 @@ TEST(Space, ShowsTracesSitesAndSupport) {
   EXPECT_THAT(ran.out, HasSubstr("kiln.trace v2"));
   EXPECT_THAT(ran.out, HasSubstr("support"));
   EXPECT_THAT(ran.out, HasSubstr("multi-level-tiling/matmul"));
+}
+
+TEST(Space, SummaryLeavesOutTheTraces) {
+  const Ran ran = RunKiln({"space", kMatmul, "--summary"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("space: cpu\nitems: skip-zeros | drop-padded-terms | each-block("),
+                             HasSubstr("left it alone, for"), Not(HasSubstr("kiln.trace"))));
 }
 
 TEST(Space, AsJson) {
@@ -106,12 +114,19 @@ TEST_F(Plugin, TheModuleOfTheDocsHasAnOptionAndIsCompiledOnce) {
   EXPECT_EQ(written(), before);
 }
 
-TEST_F(Plugin, WithoutASpaceItsModulesTakeThePlaceOfTiling) {
+TEST_F(Plugin, WithoutASpaceItsModulesStandBeforeTheDefaultSpace) {
   const Ran ran =
       RunKiln({"space", kMatmul, "--plugin", folder_.Write("small_tiles.cc", CodeOf("README.md")), "--json"});
-  EXPECT_EQ(ran.json()["space"],
-            "each-block(auto-inline | small-tiles) | random-compute-location | parallelize-vectorize-unroll")
+  const nlohmann::json json = ran.json();
+  EXPECT_EQ(json["space"],
+            "skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline) | "
+            "each-block(small-tiles) | cpu")
       << ran.err;
+  std::string traces;
+  for (const nlohmann::json& sketch : json["tasks"][0]["sketches"])
+    traces += sketch["trace"].get<std::string>();
+  EXPECT_THAT(traces, HasSubstr("choice \"small-tiles/matmul/tile\" 1 of 2"));
+  EXPECT_THAT(traces, HasSubstr("@cpu/multi-level-tiling/matmul"));
 }
 
 TEST_F(Plugin, ANameThatIsTakenIsRefused) {
@@ -136,7 +151,8 @@ TEST_F(Plugin, ASharedObjectOfAnotherKilnIsRefused) {
   const std::string stranger = folder_.Write("stranger.so",
                                              "\x7f"
                                              "ELF and more");
-  EXPECT_THAT(SpaceWith(stranger, "cpu").err, HasSubstr("stranger.so is no module of Kiln: it has no stamp"));
+  EXPECT_THAT(SpaceWith(stranger, "cpu").err,
+              HasSubstr("stranger.so is not a module of Kiln: it has no stamp"));
   const std::string older = folder_.Write("older.so", std::string("\x7f"
                                                                   "ELF kiln-plugin-stamp: ") +
                                                           "Kiln 0.0.1, clang 9");

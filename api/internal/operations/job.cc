@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "api/errors.h"
 #include "api/internal/json.h"
+#include "lang/base/unknown_name.h"
 
 namespace kiln::api {
 namespace {
@@ -114,17 +114,16 @@ absl::Status Wrong(const std::string& key, absl::string_view why) {
 }
 
 absl::Status TakeSetting(const std::string& key, const Json& value, Spec& spec) {
+  std::vector<absl::string_view> known;
   for (const Setting& setting : Settings()) {
+    known.push_back(setting.key);
     if (key != setting.key) continue;
     const std::string wanted = setting.take(value, spec);
     if (wanted.empty()) return absl::OkStatus();
     return Wrong(key, absl::StrCat(value.dump(-1, ' ', false, Json::error_handler_t::replace),
                                    " is given; it must be ", wanted));
   }
-  return Wrong(key, absl::StrCat("there is no such setting; known are ",
-                                 absl::StrJoin(Settings(), ", ", [](std::string* out, const Setting& s) {
-                                   absl::StrAppend(out, s.key);
-                                 })));
+  return Wrong(key, UnknownName("setting", key, known));
 }
 
 std::string WordOf(const TuneReport& report) {
@@ -154,7 +153,7 @@ absl::StatusOr<Job> Job::Parse(absl::string_view text) {
   try {
     json = Json::parse(text);
   } catch (const Json::parse_error& error) {
-    return Wrong("", absl::StrCat("it is no JSON: ", error.what()));
+    return Wrong("", absl::StrCat("it is not JSON: ", error.what()));
   }
   if (!json.is_object()) return Wrong("", "it must be an object");
   Spec spec;

@@ -20,9 +20,9 @@ std::string_view ModuleOf(const std::string& where) {
 std::string BlockOf(const std::string& where) { return where.substr(where.rfind('/') + 1); }
 
 Json JsonOf(const Started& s) {
-  Json json = {{"event", "started"}, {"file", s.file},     {"database", s.database}, {"space", s.space},
-               {"cpu", s.cpu},       {"cores", s.cores},   {"trials", s.trials},     {"seconds", s.seconds},
-               {"tasks", s.tasks},   {"left_out", nullptr}};
+  Json json = {{"event", "started"}, {"file", s.file},      {"database", s.database}, {"space", s.space},
+               {"cpu", s.cpu},       {"cores", s.cores},    {"trials", s.trials},     {"seconds", s.seconds},
+               {"tasks", s.tasks},   {"left_out", nullptr}, {"warnings", s.warnings}};
   json["left_out"] = Json::array();
   for (const LeftOut& l : s.left_out) json["left_out"].push_back(api::JsonOf(l));
   return json;
@@ -171,6 +171,7 @@ Json JsonOf(const TuneReport& r) {
   Json json = {{"file", r.file},
                {"database", r.database},
                {"interrupted", r.interrupted},
+               {"warnings", r.warnings},
                {"tasks", ListOf(r.tasks, [](const TaskResult& t) { return JsonOf(t); })},
                {"rounds", ListOf(r.rounds, [](const Round& round) { return JsonOf(round); })}};
   if (!r.nothing.empty()) json["nothing"] = r.nothing;
@@ -199,6 +200,7 @@ std::string ToJson(const TuneReport& report) { return Document(JsonOf(report)); 
 std::string ToJson(const SpaceReport& r) {
   Json json = {{"file", r.file},
                {"space", r.space},
+               {"items", r.items},
                {"target", r.target},
                {"tasks", ListOf(r.tasks, [](const TaskSketches& t) { return JsonOf(t); })},
                {"boundaries", ListOf(r.left_out, [](const LeftOut& l) { return JsonOf(l); })}};
@@ -286,6 +288,18 @@ std::string ToJson(const BenchReport& r) {
   return Document({{"file", r.file},
                    {"machine", r.machine},
                    {"tasks", ListOf(r.tasks, [](const TaskTimes& t) { return JsonOf(t); })}});
+}
+
+std::string ToJson(const RaceReport& r) {
+  const auto program = [](const RacedProgram& p) -> Json {
+    return {{"database", p.database}, {"record", p.record}, {"seconds", JsonOf(p.seconds)},
+            {"gflops", p.gflops},     {"flags", p.flags},   {"noise", p.noise}};
+  };
+  return Document({{"workload", r.workload},
+                   {"one", program(r.one)},
+                   {"other", program(r.other)},
+                   {"ratio", JsonOf(r.ratio)},
+                   {"noisy", r.noisy()}});
 }
 
 std::string ToJson(const std::vector<Finding>& findings) {

@@ -21,6 +21,8 @@ absl::StatusOr<BenchReport> BenchTasks(const SessionOptions& options, const Inpu
 absl::StatusOr<std::vector<BestRecord>> BestRecords(const SessionOptions& options);
 absl::StatusOr<Shown> ShowRecord(const SessionOptions& options, RowId id, const ShowSettings& settings);
 absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId id, bool here, Stop& stop);
+absl::StatusOr<RaceReport> RaceRecords(const SessionOptions& options, const RecordPlace& one,
+                                       const RecordPlace& other, Stop& stop);
 absl::StatusOr<ExportResult> ExportRecord(const SessionOptions& options, RowId id,
                                           const ExportSettings& settings, Stop& stop);
 absl::StatusOr<CheckResult> CheckRecord(const SessionOptions& options, RowId id, double seconds);

@@ -12,6 +12,7 @@
 #include "backends/cpu/targets.h"
 #include "backends/measure/measurer.h"
 #include "lang/analysis/cost.h"
+#include "lang/base/unknown_name.h"
 #include "lang/text/serialize.h"
 #include "lang/text/text.h"
 #include "search/run/run_key.h"
@@ -57,8 +58,8 @@ absl::StatusOr<std::string> TextOf(const SessionOptions& options, const ShowSett
   if (settings.stage == "mlir") return Compiled(options, settings, record, BuildOutput::kMlir);
   if (settings.stage == "llvm") return Compiled(options, settings, record, BuildOutput::kLlvm);
   if (settings.stage == "asm") return Compiled(options, settings, record, BuildOutput::kAssembly);
-  return Mistake(absl::InvalidArgumentError(absl::StrCat(
-      "there is no stage \"", settings.stage, "\"; known are program, trace, mlir, llvm and asm")));
+  constexpr absl::string_view kStages[] = {"program", "trace", "mlir", "llvm", "asm"};
+  return Mistake(absl::InvalidArgumentError(UnknownName("stage", settings.stage, kStages)));
 }
 
 absl::Status Judge(const Rebuilt& record, const MeasureResult& result) {

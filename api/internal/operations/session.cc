@@ -82,6 +82,10 @@ absl::StatusOr<ReplayResult> Session::Replay(int64_t record, bool here) {
   return ReplayRecord(impl_->options, record, here, impl_->stop);
 }
 
+absl::StatusOr<RaceReport> Session::Race(const RecordPlace& one, const RecordPlace& other) {
+  return RaceRecords(impl_->options, one, other, impl_->stop);
+}
+
 absl::StatusOr<ExportResult> Session::Export(int64_t record, const ExportSettings& settings) {
   absl::StatusOr<ExportResult> result = ExportRecord(impl_->options, record, settings, impl_->stop);
   if (!result.ok() || !impl_->options.log) return result;

@@ -31,6 +31,7 @@ absl::StatusOr<SpaceReport> SketchTasks(const Input& input, const std::vector<Ta
   SpaceReport report{.file = input.shown,
                      .space = space->text,
                      .target = settings.target,
+                     .items = settings.space.function ? space->text : ExpandSpace(space->text, *target),
                      .cores = target->cores,
                      .tasks = {},
                      .left_out = LeftOutOf(input),

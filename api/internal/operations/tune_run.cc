@@ -79,10 +79,10 @@ class TuneRun {
     if (events_) events_(event);
   }
 
-  // Enumerates the sketches of spaces with plugins. This forks, so it runs before threads start. A task
-  // whose enumeration fails is left out.
+  // Enumerates the sketches of spaces that the user gave, for warnings. Plugins fork, so this runs before
+  // threads start. A task whose enumeration fails is left out.
   absl::Status MakeSketches(const NamedSpace& space) {
-    if (space.space) return absl::OkStatus();
+    if (space.space && (s_.space.function || s_.space.space.empty())) return absl::OkStatus();
     const Phase phase("enumeration");
     for (TuneTask& task : tasks_) {
       if (!task.failed.empty()) continue;
@@ -94,6 +94,7 @@ class TuneRun {
         task.failed = std::string(made.status().message());
       }
     }
+    warnings_ = WarningsOf(*space.uses);
     return absl::OkStatus();
   }
 
@@ -106,7 +107,8 @@ class TuneRun {
                     .trials = s_.trials,
                     .seconds = s_.seconds,
                     .tasks = {},
-                    .left_out = LeftOutOf(c_.input)};
+                    .left_out = LeftOutOf(c_.input),
+                    .warnings = warnings_};
     for (const TuneTask& task : tasks_) started.tasks.push_back(task.name);
     Tell(std::move(started));
   }
@@ -117,7 +119,8 @@ class TuneRun {
     TuneReport report{.file = c_.input.shown,
                       .database = c_.options.database,
                       .interrupted = (*results)[0].interrupted,
-                      .run = (*results)[0].run};
+                      .run = (*results)[0].run,
+                      .warnings = warnings_};
     if (report.run == 0) {
       report.interrupted = true;
       report.status = absl::CancelledError("interrupted before the search began");
@@ -269,6 +272,7 @@ class TuneRun {
   const Session::EventSink& events_;
   const std::string command_;
   std::string runner_;
+  std::vector<std::string> warnings_;
   std::vector<TuneTask> tasks_;
   TuneOptions tuning_;
 };

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "api/internal/spaces/module_uses.h"
 #include "api/tuning.h"
 #include "lang/target/target.h"
 #include "modules/space.h"
@@ -15,6 +17,8 @@ namespace kiln::api {
 struct NamedSpace {
   std::string text;
   Space space;  // empty with plugins, because their code runs only in child processes
+  // What the modules of the text did in the calls of enumerate; they are none if the space is a function.
+  std::shared_ptr<ModuleUses> uses;
   // Enumerates the sketches. With plugins it forks and may return kAborted
   // (api/internal/spaces/plugin_space.h).
   std::function<absl::StatusOr<Enumeration>(const Program& program, const EnumerateOptions& options)>
@@ -22,7 +26,7 @@ struct NamedSpace {
 };
 
 // Parses the space, including the modules of plugins. If no space is given, the block modules of the plugins
-// replace multi-level-tiling in the default space.
+// stand before the default space, behind its lemmas: they take blocks first, and it takes what they leave.
 absl::StatusOr<NamedSpace> ResolveSpace(const SpaceSettings& settings, const Target& target);
 
 }  // namespace kiln::api

@@ -133,7 +133,7 @@ absl::Status CheckStamp(const std::string& path) {
   const size_t at = bytes->find(KILN_PLUGIN_STAMP_PREFIX);
   if (at == std::string::npos) {
     return absl::InvalidArgumentError(absl::StrCat(
-        path, " is no module of Kiln: it has no stamp. Include \"modules/module.h\" and use KILN_MODULE"));
+        path, " is not a module of Kiln: it has no stamp. Include \"modules/module.h\" and use KILN_MODULE"));
   }
   const std::string stamp = bytes->substr(at, bytes->find('\0', at) - at);
   if (stamp == kPluginStamp) return absl::OkStatus();

@@ -1,6 +1,7 @@
 #include "api/internal/spaces/plugin_space.h"
 
 #include <map>
+#include <set>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,11 @@ struct DroppedAnswer {
   std::string reason;
 };
 
+struct UseAnswer {
+  std::string module;
+  ModuleUse use;
+};
+
 // The answer of a child process: an error, or the text of the space, or its sketches.
 struct Answer {
   absl::StatusCode code = absl::StatusCode::kOk;
@@ -35,6 +41,7 @@ struct Answer {
   std::vector<DroppedAnswer> dropped;
   std::vector<Schedule::Declined> declined;
   bool complete = true;
+  std::vector<UseAnswer> uses;
 
   void Fail(const absl::Status& status) {
     code = status.code();
@@ -57,10 +64,12 @@ struct AnswerFields {
       visit(value.name, value.n, value.picked);
     } else if constexpr (std::is_same_v<T, Schedule::Declined>) {
       visit(value.where, value.why);
+    } else if constexpr (std::is_same_v<T, UseAnswer>) {
+      visit(value.module, value.use.of_plugin, value.use.lives, value.use.dropped, value.use.declined);
     } else {
       static_assert(std::is_same_v<T, Answer>);
       visit(value.code, value.error, value.mistake, value.text, value.sketches, value.dropped, value.declined,
-            value.complete);
+            value.complete, value.uses);
     }
   }
 };
@@ -78,6 +87,7 @@ class Loaded {
       if (const absl::Status loaded = LoadPlugin(file, space_.objects[i]); !loaded.ok()) return loaded;
       for (const std::string& name : ModuleNames()) {
         if (!file_of_.emplace(name, file).second) continue;
+        of_plugins_.insert(name);
         if (FindModule(name)->of_block) added_.push_back(name);
       }
     }
@@ -86,13 +96,27 @@ class Loaded {
 
   std::string Text() const {
     if (!space_.text.empty()) return space_.text;
-    if (added_.empty()) return DefaultSpace(space_.target);
-    return absl::StrCat("each-block(auto-inline | ", absl::StrJoin(added_, " | "),
-                        ") | random-compute-location | parallelize-vectorize-unroll");
+    const std::string by_default = DefaultSpace(space_.target);
+    if (added_.empty() || by_default.empty()) return by_default;
+    return absl::StrCat(
+        "skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline) | each-block(",
+        absl::StrJoin(added_, " | "), ") | ", by_default);
   }
 
   absl::StatusOr<Space> Parse() {
-    return ParseSpace(Text(), [this](absl::string_view name) { return Noted(name); });
+    const absl::StatusOr<Space> space = ParseSpace(Text(), [this](absl::string_view name) {
+      const ModuleEntry* noted = Noted(name);
+      return uses_.Watch(noted, noted != nullptr && of_plugins_.contains(noted->name));
+    });
+    if (!space.ok()) return space;
+    return uses_.Watch(*space);
+  }
+
+  std::vector<UseAnswer> UsesIn(const Enumeration& enumeration) {
+    uses_.Note(enumeration);
+    std::vector<UseAnswer> uses;
+    for (const auto& [module, use] : uses_.all()) uses.push_back({module, use});
+    return uses;
   }
 
  private:
@@ -132,7 +156,9 @@ class Loaded {
   // Plugin file by module; for Kiln's own modules, all plugin files.
   std::map<std::string, std::string> file_of_;
   std::vector<std::string> added_;  // names of the block modules that plugins added
+  std::set<std::string> of_plugins_;
   std::map<std::string, ModuleEntry> noted_;
+  ModuleUses uses_;
 };
 
 Answer InChild(const PluginSpace& space, const Program* program, const EnumerateOptions& options,
@@ -155,6 +181,7 @@ Answer InChild(const PluginSpace& space, const Program* program, const Enumerate
     answer.Fail(found.status());
     return answer;
   }
+  answer.uses = loaded.UsesIn(*found);
   for (Sketch& sketch : found->sketches) {
     std::string trace = kiln::Print(sketch.trace);
     answer.sketches.push_back({std::move(trace), std::move(sketch)});
@@ -199,9 +226,10 @@ absl::StatusOr<std::string> TextOfSpace(const PluginSpace& space) {
 }
 
 absl::StatusOr<Enumeration> EnumerateInChild(const PluginSpace& space, const Program& program,
-                                             const EnumerateOptions& options) {
+                                             const EnumerateOptions& options, ModuleUses* uses) {
   absl::StatusOr<Answer> answer = Ask(space, &program, options);
   if (!answer.ok()) return answer.status();
+  for (const UseAnswer& answered : answer->uses) uses->Add(answered.module, answered.use);
   Enumeration found;
   for (SketchAnswer& sketch : answer->sketches) {
     absl::StatusOr<Trace> trace = ParseTrace(sketch.trace, absl::StrJoin(space.files, ", "));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "api/internal/spaces/module_uses.h"
 #include "lang/target/target.h"
 #include "trace/enumerate.h"
 
@@ -18,15 +19,16 @@ namespace kiln::api {
 struct PluginSpace {
   std::vector<std::string> files;    // as the user named them
   std::vector<std::string> objects;  // ObjectOfPlugin of each
-  std::string text;                  // empty: the default space with the modules of the plugins
+  std::string text;                  // empty: the modules of the plugins, then the default space
   Target target;
 };
 
 // Returns the text of the space after checking that it parses. If it does not, the error is a Mistake.
 absl::StatusOr<std::string> TextOfSpace(const PluginSpace& space);
 
-// Returns the same sketches as Enumerate in a process that has these modules. `space` must have a text.
+// Returns the same sketches as Enumerate in a process that has these modules, and adds to `uses` what they did.
+// `space` must have a text.
 absl::StatusOr<Enumeration> EnumerateInChild(const PluginSpace& space, const Program& program,
-                                             const EnumerateOptions& options);
+                                             const EnumerateOptions& options, ModuleUses* uses);
 
 }  // namespace kiln::api

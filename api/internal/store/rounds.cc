@@ -77,9 +77,10 @@ absl::StatusOr<std::vector<Round>> RoundsOf(Store& store, RowId run) {
   for (const RoundRow& row : *rows) {
     const Json statistics = Json::parse(row.statistics, nullptr, false);
     if (!statistics.is_object())
-      return absl::DataLossError(absl::StrCat("run ", run, ", round ", row.round, " of task ", row.task,
-                                              ": its statistics are no JSON object; put back a copy of the "
-                                              "database"));
+      return absl::DataLossError(
+          absl::StrCat("run ", run, ", round ", row.round, " of task ", row.task,
+                       ": its statistics are not a JSON object; put back a copy of the "
+                       "database"));
     Round& round = rounds.emplace_back();
     round.index = row.task;
     round.round = row.round;

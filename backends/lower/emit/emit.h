@@ -153,7 +153,7 @@ class Emitter {
   IndexValue Eval(const IndexSum& sum);
   IndexValue Digit(const IndexValue& value, int64_t lower, int64_t extent);
   std::optional<IndexValue> DigitOfLess(const IndexValue& value, int64_t lower, int64_t extent);
-  IndexValue DigitAhead(const IndexValue& value, int64_t lower, int64_t extent, Interval range);
+  IndexValue HoistedDigit(const IndexValue& value, int64_t lower, int64_t extent, Interval range);
   IndexValue LaneValue(const IndexValue& value, size_t lane) const;
   Interval RangeOf(const IndexValue& value) const;
   Value Scalar(const IndexValue& value);  // of a value that is equal in all lanes

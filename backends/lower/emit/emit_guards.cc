@@ -249,7 +249,7 @@ bool Emitter::Postponed(Id loop, const std::vector<int>& candidates) const {
     }
     if (inner == kNone) return false;
     at = inner;
-    if (IsWrittenOut(p_.loop(at))) continue;
+    if (IsFullyUnrolled(p_.loop(at))) continue;
     const std::vector<Id> below = BlocksBelow(p_, at);
     for (const int c : OpenConditions(below)) {
       if (absl::c_linear_search(plan_.conditions[c].loops, at) && !TrimsExactly(c, at, below)) return true;

@@ -114,7 +114,7 @@ IndexValue Emitter::Digit(const IndexValue& value, int64_t lower, int64_t extent
   if (auto digit = DigitOfLess(value, lower, extent)) return *std::move(digit);
   const Interval digits{extent == 0 ? FloorDiv(range.min, lower) : 0,
                         extent == 0 ? FloorDiv(range.max, lower) : extent - 1};
-  if (value.uniform()) return DigitAhead(value, lower, extent, digits);
+  if (value.uniform()) return HoistedDigit(value, lower, extent, digits);
   Value vector = Vector(value);
   const auto splat = [&](int64_t n) {
     return ConstantLanes(std::vector<int64_t>(lanes_, n), b_.getIndexType());
@@ -156,7 +156,7 @@ std::optional<IndexValue> Emitter::DigitOfLess(const IndexValue& value, int64_t 
 
 // The digit of a value that is equal in all lanes. The division is hoisted to the body of the innermost loop
 // that the value depends on.
-IndexValue Emitter::DigitAhead(const IndexValue& value, int64_t lower, int64_t extent, Interval range) {
+IndexValue Emitter::HoistedDigit(const IndexValue& value, int64_t lower, int64_t extent, Interval range) {
   int level = 0;
   for (const auto& [atom, coefficient] : value.terms) level = std::max(level, atoms_[atom].level);
   std::vector<int64_t> key{kDigitKey, lower, extent};

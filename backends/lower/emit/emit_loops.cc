@@ -185,7 +185,7 @@ Emitter::Deciding Emitter::DecidingIn(Id loop, const std::vector<Id>& blocks) co
       continue;
     }
     const bool waits = absl::c_any_of(plan_.conditions[condition].loops, [&](Id l) {
-      return loops_.count(l) == 0 && !IsWrittenOut(p_.loop(l));
+      return loops_.count(l) == 0 && !IsFullyUnrolled(p_.loop(l));
     });
     if (waits || (SeldomHolds(condition) && !Drops(blocks, condition))) continue;
     deciding.versioned.push_back(condition);

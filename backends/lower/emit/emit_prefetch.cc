@@ -15,7 +15,7 @@ namespace {
 // True if a nest contains a loop that is neither unrolled nor vectorized.
 bool RunsBelow(const Program& p, Id node) {
   if (!p.IsLoop(node)) return false;
-  if (!IsWrittenOut(p.loop(node))) return true;
+  if (!IsFullyUnrolled(p.loop(node))) return true;
   for (Id child = p.nodes[node].first; child != kNone; child = p.nodes[child].next) {
     if (RunsBelow(p, child)) return true;
   }

@@ -169,12 +169,12 @@ class Planner {
   // Adds the conditions under which no factor of a term reads padding, so that other terms are skipped.
   // Leaves out conditions that differ between vector lanes: masking the sum would cost more than the select
   // that zeroes the factor.
-  void AddSkips(Id node, Id factor, BlockPlan& block, std::unordered_set<Id>& seen) {
+  void AddPaddingGuards(Id node, Id factor, BlockPlan& block, std::unordered_set<Id>& seen) {
     if (!seen.insert(factor).second) return;
     const Expr e = p_.exprs[factor];
     if (e.op == Op::kMul) {
-      AddSkips(node, e.operand(0), block, seen);
-      AddSkips(node, e.operand(1), block, seen);
+      AddPaddingGuards(node, e.operand(0), block, seen);
+      AddPaddingGuards(node, e.operand(1), block, seen);
     }
     if (e.op != Op::kWithin || !p_.exprs[e.AsWithin().otherwise].IsConstant(0)) return;
     for (const int condition : block.within.at(factor)) {
@@ -211,7 +211,7 @@ class Planner {
     std::unordered_set<Id> seen;
     if (options_.drops_terms && sum && body.accumulates &&
         AnnotationOf(p_, body.annotations, kAssumeFinite) != 0)
-      AddSkips(node, values[0], block, seen);
+      AddPaddingGuards(node, values[0], block, seen);
     block.dests.resize(body.dests.count);
     for (int r = 0; r < body.dests.count; ++r) {
       const Access dest = p_.accesses[body.dests.begin + r];

@@ -35,7 +35,7 @@ class ShortLoops {
       return line * ((bytes + vector_bytes_ - 1) / vector_bytes_);
     }
     const int64_t all = line * loop.extent.Known();
-    if (IsWrittenOut(loop)) return all;
+    if (IsFullyUnrolled(loop)) return all;
     const bool shorter = (all <= costs_.padding_line && IsPadded(node)) ||
                          (line <= costs_.sum_body && all <= costs_.sum_line && OnlySums(node)) ||
                          (all <= costs_.held_line && HoldsInRegisters(node));
@@ -59,7 +59,7 @@ class ShortLoops {
     const int64_t scale = mine->scale;
     rest.splits.erase(mine);
     absl::c_copy_if(rest.splits, std::back_inserter(runs.splits), [&](const IndexSplit& s) {
-      return s.source.kind != Source::Kind::kLoop || !IsWrittenOut(p_.loop(s.source.id));
+      return s.source.kind != Source::Kind::kLoop || !IsFullyUnrolled(p_.loop(s.source.id));
     });
     if (runs.splits.empty()) return true;
     const Interval range = Bounds(rest, Extents(p_));

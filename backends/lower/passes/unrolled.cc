@@ -27,13 +27,13 @@ bool AnyLoop(const Plan& plan, const IndexSum& sum, const Wanted& wanted) {
 
 }  // namespace
 
-bool IsWrittenOut(const LoopNode& loop) {
+bool IsFullyUnrolled(const LoopNode& loop) {
   return loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized || loop.extent.Known() <= 1;
 }
 
 std::vector<bool> KeptInRegisters(const Program& p, const Plan& plan, int64_t copies) {
   const auto runs = [&](Id loop) {
-    return !IsWrittenOut(p.loop(loop)) && p.loop(loop).extent.Known() > copies;
+    return !IsFullyUnrolled(p.loop(loop)) && p.loop(loop).extent.Known() > copies;
   };
   std::vector<bool> registers;
   for (const BufferPlan& buffer : plan.buffers)

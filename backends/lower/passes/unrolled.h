@@ -10,7 +10,7 @@
 namespace kiln {
 
 // True if the loop is unrolled or vectorized, or has one iteration.
-bool IsWrittenOut(const LoopNode& loop);
+bool IsFullyUnrolled(const LoopNode& loop);
 
 // By buffer: true if it is on the stack and only unrolled loops index it. With `copies`, loops of at most
 // that many iterations count as unrolled.

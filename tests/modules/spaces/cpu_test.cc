@@ -5,6 +5,7 @@
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
 #include "modules/default_modules.h"
+#include "testing/convolution.h"
 #include "testing/matmul.h"
 #include "testing/module_cases.h"
 #include "tests/modules/products.h"
@@ -98,6 +99,18 @@ TEST(DefaultSpaces, HaveIntrinsicsOfMatrixUnitsAndOfArm) {
   target.features = "+i8mm";
   target.vector_bytes = 16;
   EXPECT_NE(SketchesText("cpu", Bytes(6, 32, 16), target).find("usdot.4x4"), std::string::npos);
+}
+
+TEST(DefaultSpaces, StandBehindAModuleThatSchedules) {
+  const Program conv = Convolution({.size = 4, .channels = 2, .results = 8});
+  for (const std::string lemmas : {"", "skip-zeros | drop-padded-terms | "}) {
+    const std::string space = lemmas + "each-block(multi-level-tiling) | cpu",
+                      text = SketchesText(space, conv);
+    EXPECT_NE(text.find("@multi-level-tiling/conv"), std::string::npos) << text;
+    EXPECT_EQ(text.find("dropped"), std::string::npos) << text;
+    EXPECT_EQ(text.find("assume-finite") == std::string::npos, lemmas.empty()) << text;
+    ExpectSketchesCompute(space, conv, Target(), 1);
+  }
 }
 
 TEST(DefaultSpaces, HaveIntrinsicsForF16) {

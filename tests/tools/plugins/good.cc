@@ -30,6 +30,15 @@ kiln::BlockModule Good(Options options) {
           }};
 }
 
+// Ends every sketch that has split a loop.
+void FailsAfterSplits(kiln::Schedule& s) {
+  for (const kiln::Step& step : s.steps()) {
+    if (step.primitive->name == std::string("split"))
+      s.Fail(absl::FailedPreconditionError("no more steps, please"));
+  }
+}
+
 }  // namespace
 
+KILN_MODULE("fails-after-splits", FailsAfterSplits);
 KILN_MODULE("good", Good, kiln::Option("innermost", &Options::innermost, kiln::From(1)));

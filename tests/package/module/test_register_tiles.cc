@@ -1,20 +1,17 @@
-// Tests the modules of consumer_module.cc and examples/register_tiles.cc: what the sketches are (cases/), and that they
-// compute the same.
+// Tests the module of examples/register_tiles.cc: what its sketches are (cases/), and that they compute the same.
 #include <gtest/gtest.h>
 
 #include "testing/case_files.h"
+#include "testing/convolution.h"
 #include "testing/matmul.h"
 
 namespace {
 
 const bool kRegistered = kiln::RegisterModuleCases(CASES);
 
-TEST(SplitFirstLoop, KeepsWhatAMatmulComputes) {
-  kiln::ExpectSketchesCompute("each-block(split-first-loop)", kiln::Matmul(8, 4, 6));
-}
-
 TEST(RegisterTiles, KeepsWhatAProgramComputes) {
   kiln::ExpectSketchesCompute("each-block(register-tiles)", kiln::Matmul(8, 32, 6));
+  kiln::ExpectSketchesCompute("each-block(register-tiles)", kiln::Convolution({.size = 4, .stride = 2}));
 }
 
 TEST(RegisterTiles, SumsInRegisters) {

@@ -1,0 +1,93 @@
+#include "api/internal/spaces/module_uses.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace kiln::api {
+namespace {
+
+bool Transforms(const Step& step) { return !step.primitive->sampling && !step.primitive->reads_only; }
+
+absl::string_view FirstLine(absl::string_view text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+template <typename... Arguments>
+std::function<void(Schedule&, Arguments...)> ModuleUses::Watched(
+    const std::string& name, std::function<void(Schedule&, Arguments...)> apply) {
+  return [this, name, apply = std::move(apply)](Schedule& s, Arguments... arguments) {
+    if (!s.ok()) return;
+    const size_t before = s.steps().size();
+    apply(s, arguments...);
+    if (!s.ok() || std::any_of(s.steps().begin() + before, s.steps().end(), Transforms)) acted_.insert(name);
+  };
+}
+
+const ModuleEntry* ModuleUses::Watch(const ModuleEntry* entry, bool of_plugin) {
+  if (entry == nullptr) return nullptr;
+  uses_[entry->name].of_plugin |= of_plugin;
+  ModuleEntry& watched = watched_[entry->name] = *entry;
+  watched.make_block = [this, entry](const OptionText& given) {
+    absl::StatusOr<BlockModule> made = entry->make_block(given);
+    if (made.ok()) made->apply = Watched<Block>(entry->name, std::move(made->apply));
+    return made;
+  };
+  watched.make_space = [this, entry](const OptionText& given) {
+    absl::StatusOr<Space> made = entry->make_space(given);
+    if (made.ok()) made = Watched<>(entry->name, *std::move(made));
+    return made;
+  };
+  return &watched;
+}
+
+Space ModuleUses::Watch(Space space) {
+  return [this, space = std::move(space)](Schedule& s) {
+    acted_.clear();
+    space(s);
+    for (const std::string& name : acted_) {
+      if (s.ok()) {
+        uses_[name].lives = true;
+      } else {
+        uses_[name].dropped = std::string(FirstLine(s.status().message()));
+      }
+    }
+  };
+}
+
+void ModuleUses::Note(const Enumeration& enumeration) {
+  for (auto& [name, use] : uses_) {
+    for (const Schedule::Declined& declined : enumeration.declined)
+      if (use.declined.empty() && absl::StartsWith(declined.where, absl::StrCat(name, "/")))
+        use.declined = declined.why;
+  }
+}
+
+void ModuleUses::Add(const std::string& name, const ModuleUse& use) {
+  ModuleUse& known = uses_[name];
+  known.of_plugin |= use.of_plugin;
+  known.lives |= use.lives;
+  if (known.dropped.empty()) known.dropped = use.dropped;
+  if (known.declined.empty()) known.declined = use.declined;
+}
+
+std::vector<std::string> WarningsOf(const ModuleUses& uses) {
+  std::vector<std::string> warnings;
+  for (const auto& [name, use] : uses.all()) {
+    if (use.lives) continue;
+    if (!use.dropped.empty()) {
+      warnings.push_back(
+          absl::StrCat("every sketch with steps of module ", name, " was dropped: ", use.dropped));
+    } else if (use.of_plugin) {
+      warnings.push_back(absl::StrCat("module ", name, " changes nothing",
+                                      use.declined.empty() ? "" : absl::StrCat(": ", use.declined)));
+    }
+  }
+  for (std::string& warning : warnings)
+    absl::StrAppend(&warning, "; `kiln space` with the same arguments shows more");
+  return warnings;
+}
+
+}  // namespace kiln::api

@@ -1,0 +1,55 @@
+// Notes what the modules of a space do while its sketches are enumerated.
+//
+//   ModuleUses uses;
+//   const auto space = ParseSpace(text, [&](auto name) { return uses.Watch(FindModule(name)); });
+//   Enumerate(uses.Watch(*space), ...);
+//   uses.all().at("my-module").lives ...
+//
+// Must outlive the watched modules and spaces. Threads: one at a time.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "modules/registry.h"
+#include "trace/enumerate.h"
+
+namespace kiln::api {
+
+struct ModuleUse {
+  bool of_plugin = false;
+  bool lives = false;  // it transformed a program in a run of the space that applied
+  std::string
+      dropped{};  // why the last run in which it transformed one did not apply; empty if there was none
+  std::string declined{};  // the first block that it left alone, with the reason; empty if there was none
+};
+
+class ModuleUses {
+ public:
+  // The module, noted in each run of the space. nullptr stays nullptr.
+  const ModuleEntry* Watch(const ModuleEntry* entry, bool of_plugin = false);
+  Space Watch(Space space);
+
+  // Takes the reasons why modules left blocks alone.
+  void Note(const Enumeration& enumeration);
+  // Takes what was noted elsewhere, such as in a child process.
+  void Add(const std::string& name, const ModuleUse& use);
+
+  const std::map<std::string, ModuleUse>& all() const { return uses_; }
+
+ private:
+  template <typename... Arguments>
+  std::function<void(Schedule&, Arguments...)> Watched(const std::string& name,
+                                                       std::function<void(Schedule&, Arguments...)> apply);
+
+  std::map<std::string, ModuleUse> uses_;
+  std::map<std::string, ModuleEntry> watched_;
+  std::set<std::string> acted_;  // in the present run of the space
+};
+
+// One line for each module that a user named in vain: a plugin's module that did nothing, and any module of
+// which every sketch was dropped. Each names the module and the reason.
+std::vector<std::string> WarningsOf(const ModuleUses& uses);
+
+}  // namespace kiln::api

@@ -56,7 +56,7 @@ struct BestRecord {  // the fastest record of a workload on a target
 };
 
 struct ShowSettings {
-  std::string stage = "program";  // "program", "trace", "mlir", "llvm" or "asm"
+  std::string stage = "program";  // "program", "trace", "plan", "mlir", "llvm" or "asm"
   std::string target{};           // target of the code; empty: the one it was measured on
   bool passes = false;            // shows the output of every lowering pass instead
 };

@@ -39,7 +39,7 @@ constexpr Subcommand kSubcommands[] = {
     {"tune", "Search for a fast schedule of every task in a file",
      "kiln tune model.mlir --trials 200 --seed 7 --db kiln.db -o out/", AddTune},
     {"best", "List the best record of each workload and target", "kiln best --db kiln.db", AddBest},
-    {"show", "Print a record as a program, a trace, MLIR, LLVM IR or assembly",
+    {"show", "Print a record as a program, a trace, a loop plan, MLIR, LLVM IR or assembly",
      "kiln show --db kiln.db 17 --stage asm", AddShow},
     {"replay", "Build a record again, check it against the original, and time it again",
      "kiln replay --db kiln.db 17", AddReplay},

@@ -31,8 +31,8 @@ absl::Status Show(const Options& options) {
 Action AddShow(CLI::App& command) {
   auto options = std::make_shared<Options>();
   AddRecord(command, &options->record, &options->database);
-  command.add_option("--stage", options->settings.stage, "program, trace, mlir, llvm or asm")
-      ->check(CLI::IsMember({"program", "trace", "mlir", "llvm", "asm"}))
+  command.add_option("--stage", options->settings.stage, "program, trace, plan, mlir, llvm or asm")
+      ->check(CLI::IsMember({"program", "trace", "plan", "mlir", "llvm", "asm"}))
       ->capture_default_str();
   command.add_flag("--print-after-all", options->settings.passes,
                    "Print what every pass of the lowering makes");

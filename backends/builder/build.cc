@@ -119,6 +119,8 @@ class Job {
     switch (output) {
       case BuildOutput::kProgram:
         return ToString(program_);
+      case BuildOutput::kPlan:
+        return PlanText(program_, Lowering());
       case BuildOutput::kMlir:
         return TextOf(Stage::kMlir);
       case BuildOutput::kLlvm:
@@ -135,11 +137,16 @@ class Job {
     return LinkKernel(program_, *object_, request_.stands_alone);
   }
 
-  absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lowered() {
+  LowerOptions Lowering() const {
     LowerOptions options = LoweringFor(codegen_->machine());
     options.contract = request_.contract;
     options.policies = request_.policies;
     options.alignment = request_.alignment;
+    return options;
+  }
+
+  absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lowered() {
+    LowerOptions options = Lowering();
     if (printing()) options.print_after_all = &passes_;
     auto module = Lower(program_, Context(), options);
     if (module.ok()) NotePrepared(**module);

@@ -34,7 +34,7 @@ std::string Encode(const BuildResult& result) { return WireEncode<BuildFields>(r
 bool Decode(const std::string& bytes, BuildRequest* request) {
   return WireDecode<BuildFields>(bytes, request) &&
          std::all_of(request->outputs.begin(), request->outputs.end(), [](BuildOutput output) {
-           return output >= BuildOutput::kSharedObject && output <= BuildOutput::kAssembly;
+           return output >= BuildOutput::kSharedObject && output <= BuildOutput::kPlan;
          });
 }
 

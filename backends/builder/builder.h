@@ -23,6 +23,7 @@ enum class BuildOutput {
   kMlir,          // text: scf, arith, math, vector and memref operations, before any conversion
   kLlvm,          // text: LLVM IR after its passes
   kAssembly,      // text
+  kPlan,          // text: the decomposed program and its loop plan, of which kMlir is made
 };
 
 struct BuildLimits {

@@ -1,18 +1,13 @@
 #include "backends/lower/lower.h"
 
-#include <unordered_map>
-
 #include "absl/strings/str_cat.h"
 #include "backends/codegen/pass_printer.h"
 #include "backends/lower/emit/emit.h"
-#include "backends/lower/passes/decompose_reductions.h"
-#include "backends/lower/passes/plan.h"
-#include "backends/lower/passes/share_storage.h"
-#include "backends/lower/passes/unroll_short_loops.h"
+#include "backends/lower/passes/plan_loops.h"
 #include "backends/lower/rematerialize_loads.h"
+#include "backends/lower/text/loop_plan_parse.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/lowerable.h"
-#include "lang/schedule/inline_nested_blocks.h"
 #include "lang/text/text.h"
 #include "mlir/IR/Verifier.h"
 
@@ -32,14 +27,11 @@ absl::Status Supported(const Program& p) {
   return absl::OkStatus();
 }
 
-// For each call of an intrinsic: the outermost loop inside it, and the intrinsic's name.
-std::unordered_map<Id, std::string> Calls(const Program& p) {
-  std::unordered_map<Id, std::string> calls;
-  for (const Id block : Blocks(p)) {
-    if (p.block(block).intrinsic != kNone)
-      calls[p.nodes[block].first] = std::string(p.Text(p.block(block).intrinsic));
-  }
-  return calls;
+absl::Status CheckLowers(const Program& program) {
+  if (absl::Status status = Supported(program); !status.ok()) return status;
+  LoopNestSummary nests;
+  nests.Read(program);
+  return VerifyLowerable(nests);
 }
 
 bool HasPrepare(const Program& p) {
@@ -59,33 +51,20 @@ std::vector<std::string> EntryPoints(const Program& program) {
 
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options) {
-  if (absl::Status status = Supported(program); !status.ok()) return status;
-  LoopNestSummary nests;
-  nests.Read(program);
-  if (absl::Status status = VerifyLowerable(nests); !status.ok()) return status;
+  if (absl::Status status = CheckLowers(program); !status.ok()) return status;
   PassPrinter print(options.print_after_all);
-  Program p = program;
-  print("program", [&] { return ToString(p); });
-  const std::unordered_map<Id, std::string> calls = Calls(p);
-  InlineNestedBlocks(p);
-  print("inline-nested-blocks", [&] { return ToString(p); });
-  DecomposeReductions(p);
-  print("decompose-reductions", [&] { return ToString(p); });
-  Plan plan = MakePlan(p, {.drops_terms = options.policies.Has(Policy::kDroppableTerms)});
-  if (options.policies.Has(Policy::kShortLoops))
-    UnrollShortLoops(p, plan, options.vector_bytes, options.costs);
-  print("unroll-short-loops", [&] { return ToString(p); });
-  ShareStorage(p, plan);
-  print("plan", [&] { return ToString(p, plan); });
+  print("program", [&] { return ToString(program); });
+  const auto [p, planned] = plan::PlanLoops(
+      program, options,
+      [&](absl::string_view pass, absl::FunctionRef<std::string()> after) { print(pass, after); });
 
   std::vector<Id> parameters = p.parameters;
-  for (size_t id = 0; id < plan.buffers.size(); ++id) {
-    if (plan.buffers[id].crosses) parameters.push_back(static_cast<Id>(id));
+  for (size_t id = 0; id < planned.indices.buffers.size(); ++id) {
+    if (planned.indices.buffers[id].crosses) parameters.push_back(static_cast<Id>(id));
   }
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
-  for (const std::string& name : EntryPoints(p)) {
-    Emitter(p, plan, calls, options, *module).EmitFunction(name, parameters, name != program.name);
-  }
+  for (const plan::Entry& entry : planned.entries)
+    Emitter(p, planned.indices, options, *module).EmitFunction(entry, parameters);
   const auto text = [&] {
     std::string result;
     llvm::raw_string_ostream stream(result);
@@ -97,6 +76,11 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
     RematerializeLoads(*module, options.vector_registers);
   print("rematerialize-loads", text);
   return module;
+}
+
+absl::StatusOr<std::string> PlanText(const Program& program, const LowerOptions& options) {
+  if (absl::Status status = CheckLowers(program); !status.ok()) return status;
+  return plan::Text(plan::PlanLoops(program, options));
 }
 
 }  // namespace kiln

@@ -1,12 +1,8 @@
-// Lowers a Program to MLIR. The passes in order:
+// Lowers a Program to MLIR:
 //
-//   inline-nested-blocks   replaces blocks that contain blocks by their contents   (Program -> Program)
-//   decompose-reductions   makes blocks of derived initializations                 (Program -> Program)
-//   plan                   resolves indices, layouts, conditions, buffer places    (Program -> Plan)
-//   unroll-short-loops     unrolls short loops if that saves instructions          (Program, Plan -> Program)
-//   share-storage          lets temporaries share memory if their lives are apart  (Program, Plan -> Plan)
-//   emit                   func, scf, arith, math, vector and 1-D memref           (Program, Plan -> module)
-//   rematerialize-loads    loads again in loops that lack registers for the values (module)
+//   passes/plan_loops.h    decides all that lowering decides, as a loop plan    Program -> Program, LoopPlan
+//   emit/                  func, scf, arith, math, vector and 1-D memref        Program, LoopPlan -> module
+//   rematerialize-loads    loads again in loops that lack registers for values  module
 //
 // The module contains an entry point NAME with one memref<Nxtype> for each of Program::parameters, in order,
 // row-major or in the buffer's layout. An i1 takes a byte, and an index is an i64. NAME returns 0 (i32). Loop
@@ -27,7 +23,7 @@
 // Lowering decides whether a product and a sum round once. The module then says so by an fma, or by
 // fastmath<contract> on both operations. Later steps fuse nothing that is not marked.
 //
-// To replace a pass, write a function with the same signature. Not thread-safe: one MLIRContext, one thread.
+// Not thread-safe: one MLIRContext, one thread.
 #pragma once
 
 #include <string>
@@ -45,6 +41,9 @@ namespace kiln {
 // extent is not constant, or if it breaks a rule of lang/analysis/lowerable.h.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options = {});
+
+// The text of the program and the loop plan that Lower emits (backends/lower/text/loop_plan_parse.h). Errors as above.
+absl::StatusOr<std::string> PlanText(const Program& program, const LowerOptions& options = {});
 
 // The entry points of a lowered program: NAME, and NAME_prepare if the program has a prepare phase.
 std::vector<std::string> EntryPoints(const Program& program);

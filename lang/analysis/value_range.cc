@@ -201,8 +201,6 @@ ValueRange Intersection(const ValueRange& a, const ValueRange& b) {
       .Normal();
 }
 
-bool DividesIntegers(const Expr& e) { return IsPartial(e.op, e.dtype) && !IsShift(e.op); }
-
 bool IsPartial(Op op, DType type) {
   switch (op) {
     case Op::kDiv:

@@ -46,9 +46,6 @@ ValueRange Intersection(const ValueRange& a, const ValueRange& b);
 // The range of all values that a dtype can represent.
 ValueRange FullRange(DType type);
 
-// True if the operation is an integer division or remainder, which is undefined for divisor 0.
-bool DividesIntegers(const Expr& e);
-
 // True if the operation is undefined for some operands: integer divisions and shifts.
 bool IsPartial(Op op, DType type);
 // True if the operation is defined for all operands in the ranges: no divisor is 0, the smallest integer is

@@ -2,6 +2,21 @@
 
 namespace kiln {
 
+bool DividesIntegers(const Expr& e) {
+  switch (e.op) {
+    case Op::kDiv:
+    case Op::kRem:
+      return !IsFloat(e.dtype);
+    case Op::kDivU:
+    case Op::kRemU:
+    case Op::kFloorDiv:
+    case Op::kCeilDiv:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Id BufferRead(const Expr& e) {
   return e.op == Op::kLoad ? e.AsLoad().buffer : e.op == Op::kGather ? e.AsGather().buffer : kNone;
 }

@@ -93,6 +93,9 @@ class Expr {
   int64_t bits_ = 0;
 };
 
+// True if the operation is an integer division or remainder, which is undefined for divisor 0.
+bool DividesIntegers(const Expr& e);
+
 // Returns the buffer that the expression itself reads, by a load or a gather, or kNone.
 Id BufferRead(const Expr& e);
 

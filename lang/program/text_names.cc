@@ -36,4 +36,12 @@ std::string QuotedName(absl::string_view name) {
   return absl::StrCat("\"", absl::StrReplaceAll(name, {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
 }
 
+std::string UniqueNames::Add(absl::string_view wanted) {
+  std::string name(wanted);
+  const auto is_taken = [&] { return std::find(names_.begin(), names_.end(), name) != names_.end(); };
+  for (int i = 1; is_taken(); ++i) name = absl::StrCat(wanted, ".", i);
+  names_.push_back(name);
+  return QuotedName(name);
+}
+
 }  // namespace kiln

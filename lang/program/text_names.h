@@ -1,7 +1,9 @@
-// Names and keywords that lang/text/text.cc prints, lang/text/text_parse.cc parses, and primitives take.
+// Names and keywords of texts: for lang/text/text.cc, which prints programs, lang/text/text_parse.cc, which parses
+// them, and the text of loop plans.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -26,5 +28,17 @@ bool IsNamePart(char c);
 
 // Returns the name as the text shows it: in quotes if it is a keyword or has other characters.
 std::string QuotedName(absl::string_view name);
+
+// Makes the names of one scope unique: the second `i` is `i.1`.
+class UniqueNames {
+ public:
+  // Returns the name as the text shows it.
+  std::string Add(absl::string_view wanted);
+  size_t size() const { return names_.size(); }
+  void Shrink(size_t size) { names_.resize(size); }
+
+ private:
+  std::vector<std::string> names_;
+};
 
 }  // namespace kiln

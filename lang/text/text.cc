@@ -18,32 +18,13 @@
 namespace kiln {
 namespace {
 
-// Makes the names of one scope unique.
-class Names {
- public:
-  std::string Add(absl::string_view wanted) {
-    std::string name(wanted);
-    for (int i = 1; Taken(name); ++i) name = absl::StrCat(wanted, ".", i);
-    names_.push_back(name);
-    return QuotedName(name);
-  }
-  size_t size() const { return names_.size(); }
-  void Shrink(size_t size) { names_.resize(size); }
-
- private:
-  bool Taken(const std::string& name) const {
-    return std::find(names_.begin(), names_.end(), name) != names_.end();
-  }
-  std::vector<std::string> names_;
-};
-
 class Printer {
  public:
   explicit Printer(const Program& program) : p_(program) {}
 
   std::string Print() {
     out_ = absl::StrCat("kiln.program v1\nprogram ", QuotedName(p_.name), "\n");
-    Names names;
+    UniqueNames names;
     for (const Buffer& b : p_.buffers) buffers_.push_back(names.Add(p_.Text(b.name)));
     if (!p_.parameters.empty()) {
       absl::StrAppend(&out_, "parameters ",
@@ -53,7 +34,7 @@ class Printer {
     for (size_t b = 0; b < p_.buffers.size(); ++b) PrintBuffer(static_cast<Id>(b));
     PrintMonoids();
     out_ += '\n';
-    Names scope;
+    UniqueNames scope;
     PrintChildren(kRoot, kNone, scope);
     return std::move(out_);
   }
@@ -140,7 +121,7 @@ class Printer {
                         absl::StrJoin(rings, ", ", ring), rings.empty() ? "" : ")");
   }
 
-  void PrintChildren(Id parent, Id scope_block, Names& scope) {
+  void PrintChildren(Id parent, Id scope_block, UniqueNames& scope) {
     for (Id n = p_.nodes[parent].first; n != kNone; n = p_.nodes[n].next) {
       const std::string prepare = p_.nodes[n].prepare ? "prepare " : "";
       if (p_.IsBlock(n)) {
@@ -163,7 +144,7 @@ class Printer {
     }
   }
 
-  void PrintBlock(Id node, const std::string& prepare, Id scope_block, Names& scope) {
+  void PrintBlock(Id node, const std::string& prepare, Id scope_block, UniqueNames& scope) {
     const BlockNode& b = p_.block(node);
     const std::string intrinsic =
         b.intrinsic == kNone ? "" : absl::StrCat(" intrinsic ", QuotedName(p_.Text(b.intrinsic)));
@@ -183,7 +164,7 @@ class Printer {
     if (from.map.count != 0) absl::StrAppend(&origin, " ", MarksText(p_.List(from.map), iter_name));
     if (from.origin != kNone) Line(origin);
     scope.Shrink(mark);
-    Names inner;
+    UniqueNames inner;
     for (const std::string& name : own) inner.Add(name);
     PrintChildren(node, node, inner);
     --depth_;
@@ -197,7 +178,7 @@ class Printer {
 
   // Prints the iters of a block. Their sums are over loops, iters of the enclosing block, and those marks
   // that may be out of their extents or are divided.
-  void PrintIters(Id node, Id scope_block, Names& scope) {
+  void PrintIters(Id node, Id scope_block, UniqueNames& scope) {
     std::map<Id, std::string> lets;
     const auto name_of = [&](Source s) {
       return s.kind == Source::Kind::kLoop   ? sources_[s.id]
@@ -225,7 +206,7 @@ class Printer {
       return it->second;
     };
     std::vector<std::string> lines;
-    Names own;
+    UniqueNames own;
     for (const Iter& iter : p_.Iters(p_.block(node).iters)) {
       Resolver resolver(p_, scope_block);
       IndexSum value = resolver.ResolveChecked(iter.binding);

@@ -11,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "backends/builder/pool.h"
+#include "backends/lower/text/loop_plan_parse.h"
 #include "lang/text/hash.h"
 #include "testing/compiled/run_program.h"
 #include "tests/backends/with_loops.h"
@@ -41,7 +42,7 @@ TEST(BuilderPool, ShowsTheStagesOfABuild) {
   const auto pool = StartBuilders();
   BuildRequest request =
       RequestFor(Matmul(4, 8, 16), {BuildOutput::kProgram, BuildOutput::kMlir, BuildOutput::kLlvm,
-                                    BuildOutput::kAssembly, BuildOutput::kObject});
+                                    BuildOutput::kAssembly, BuildOutput::kObject, BuildOutput::kPlan});
   request.symbol = "tiny";
   request.print_after_all = true;
   const BuildResult result = pool->Submit(request).get();
@@ -52,6 +53,9 @@ TEST(BuilderPool, ShowsTheStagesOfABuild) {
   EXPECT_TRUE(absl::StrContains(result.outputs[2], "define i32 @tiny(ptr"));
   EXPECT_TRUE(absl::StrContains(result.outputs[3], "tiny:"));
   EXPECT_EQ(result.outputs[4].substr(1, 3), "ELF");
+  const auto plan = plan::ParsePlan(result.outputs[5]);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan::Text(*plan), result.outputs[5]);
   EXPECT_TRUE(absl::StrContains(result.passes, "plan"));
 }
 

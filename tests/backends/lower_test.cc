@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "lang/program/builder.h"
 #include "testing/compiled/run_program.h"
 #include "tests/backends/with_loops.h"
@@ -222,28 +223,15 @@ std::string Passes(const Program& program) {
   return module.ok() ? passes.str() : module.status().ToString();
 }
 
-TEST(Lower, PrintsTheProgramAfterEachPass) {
-  const std::string buffers = R"(kiln.program v1
+constexpr char kRowsBuffers[] = R"(kiln.program v1
 program rows
 parameters A, y
 buffer A: f32[3, 50] input
 buffer y: f32[3] output
 
 )";
-  EXPECT_THAT(Passes(RowSums()), testing::StartsWith("// ----- program -----\n" + buffers + R"(for i < 3 {
-  for k < 50 {
-    block sum {
-      spatial i < 3 = i
-      reduction k < 50 = k
-      y[i] sum= A[i, k]
-      from compute 3
-    }
-  }
-}
-// ----- inline-nested-blocks -----
-(unchanged)
-// ----- decompose-reductions -----
-)" + buffers + R"(for i < 3 {
+
+constexpr char kRowsDecomposed[] = R"(for i < 3 {
   block sum.init {
     spatial i < 3 = i
     spatial k < 50 = 0
@@ -259,16 +247,34 @@ buffer y: f32[3] output
     }
   }
 }
-// ----- unroll-short-loops -----
-(unchanged)
-// ----- plan -----
-buffer A: 150 elements, parameter
-buffer y: 3 elements, parameter
-block sum: at i#1
-block sum.init: at i#1
-// ----- emit -----
-module {
-)"));
+)";
+
+constexpr char kRowsPlan[] = R"(kiln.plan v1
+entry rows {
+  for i 3 {
+    sum.init
+    for k 50 {
+      sum
+    }
+  }
+}
+)";
+
+TEST(Lower, PrintsTheProgramAfterEachPass) {
+  const std::string passes = Passes(RowSums());
+  EXPECT_THAT(passes,
+              testing::StartsWith(absl::StrCat("// ----- program -----\n", kRowsBuffers, "for i < 3 {")));
+  EXPECT_THAT(passes, testing::HasSubstr("// ----- inline-nested-blocks -----\n(unchanged)\n"));
+  EXPECT_THAT(passes, testing::HasSubstr(
+                          absl::StrCat("// ----- decompose-reductions -----\n", kRowsBuffers, kRowsDecomposed,
+                                       "// ----- plan-indices -----\nbuffer A: 150 elements")));
+  EXPECT_THAT(passes, testing::HasSubstr(
+                          absl::StrCat("// ----- unroll-short-loops -----\n", kRowsBuffers, kRowsDecomposed,
+                                       "// ----- share-storage -----\nbuffer A: 150 elements")));
+  EXPECT_THAT(passes, testing::HasSubstr("// ----- build -----\n"));
+  EXPECT_THAT(passes, testing::HasSubstr(kRowsPlan));
+  EXPECT_THAT(passes, testing::HasSubstr("// ----- guards -----\n(unchanged)\n"));
+  EXPECT_THAT(passes, testing::HasSubstr("// ----- emit -----\nmodule {\n"));
 }
 
 TEST(Lower, SaysWhichPassesChangeNothing) {

@@ -23,8 +23,8 @@ std::string Planned(const Program& p) {
   options.print_after_all = &passes;
   EXPECT_TRUE(Lower(p, Context(), options).ok());
   const std::string text = passes.str();
-  const size_t plan = text.find("----- plan -----");
-  return text.substr(plan, text.find("----- emit -----") - plan);
+  const size_t plan = text.find("----- share-storage -----");
+  return text.substr(plan, text.find("----- build -----") - plan);
 }
 
 // Program text of a loop of its own: dest[i] = value for i < rows.

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "backends/lower/passes/plan_indices.h"
 #include "backends/lower/passes/unrolled.h"
 #include "lang/program/builder.h"
 #include "tests/backends/computes_the_same.h"
@@ -132,7 +133,7 @@ TEST(UnrollShortLoops, WhatIsGatheredFromIsNotKeptInRegisters) {
   b.Compute("made", {{"i", 4}}, {T, {i}}, b.Load(X, {i}));
   b.Compute("read", {{"i", 4}}, {Y, {i}}, b.Gather(T, {b.Cast(DType::kIndex, b.Load(at, {i}))}));
   Program p = WithLoops(b.Finish(), LoopKind::kUnrolled);
-  const Plan plan = MakePlan(p);
+  const IndexPlan plan = PlanIndices(p);
   EXPECT_FALSE(KeptInRegisters(p, plan)[T]);
 }
 

@@ -14,6 +14,8 @@
 //     make of N pairs.
 //   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]
 //     N pairs are proven (tests/fuzz/proofs.h)
+//   kiln_fuzz --plans N [--seed N] [--threads N] [--summary FILE] [--plant DEFECT]
+//     Plans how N scheduled programs are emitted, and runs the plans (tests/fuzz/plans.h).
 //   kiln_fuzz --refusals         how often primitives refuse what is legal (tests/fuzz/refusals.h)
 #include <atomic>
 #include <cstdio>
@@ -39,6 +41,7 @@
 #include "modules/space.h"
 #include "tests/fuzz/case.h"
 #include "tests/fuzz/defects.h"
+#include "tests/fuzz/plans.h"
 #include "tests/fuzz/proofs.h"
 #include "tests/fuzz/refusals.h"
 #include "tests/fuzz/shrink.h"
@@ -51,7 +54,7 @@ constexpr int kTracesPerSeed = 4;
 constexpr int64_t kSeedsPerChunk = 250, kSeedsPerDefect = 5000;
 
 struct Options {
-  int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, seeds = kSeedsPerDefect,
+  int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, plans = 0, seeds = kSeedsPerDefect,
           shrink = 20;
   RunFiles files;
   std::string replay, one, plant, seeds_of, favor, space;
@@ -227,7 +230,7 @@ int Main(int argc, char** argv) {
   std::map<std::string, int64_t*> numbers = {{"--pairs", &options.pairs},       {"--seed", &options.seed},
                                              {"--threads", &options.threads},   {"--seeds", &options.seeds},
                                              {"--failures", &options.failures}, {"--proofs", &options.proofs},
-                                             {"--shrink", &options.shrink}};
+                                             {"--shrink", &options.shrink},     {"--plans", &options.plans}};
   std::map<std::string, std::string*> texts = {{"--results", &options.files.results},
                                                {"--summary", &options.files.summary},
                                                {"--commit", &options.files.commit},
@@ -255,6 +258,13 @@ int Main(int argc, char** argv) {
                         .threads = options.threads,
                         .results = options.files.results,
                         .proofs = options.proofs > 0});
+  }
+  if (options.plans > 0) {
+    return FuzzPlans({.pairs = options.plans,
+                      .seed = options.seed,
+                      .threads = options.threads,
+                      .failures = options.failures,
+                      .files = options.files});
   }
   if (options.proofs > 0) return StudyProofs(options.proofs, options.seed, options.seeds_of, options.files);
   if (!options.replay.empty()) {

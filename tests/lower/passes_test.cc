@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "backends/lower/passes/decompose_reductions.h"
-#include "backends/lower/passes/plan.h"
+#include "backends/lower/passes/plan_indices.h"
 #include "backends/lower/passes/share_storage.h"
 #include "backends/lower/passes/unroll_short_loops.h"
 #include "lang/analysis/loops.h"
@@ -66,7 +66,7 @@ for a < <tiles> { for b < 8 vectorized { block pad {
       {{"<columns>", absl::StrCat(columns)},
        {"<padded>", absl::StrCat(columns + 2)},
        {"<tiles>", absl::StrCat((columns + 2) / 8)}}));
-  UnrollShortLoops(p, MakePlan(p), 32, {});
+  UnrollShortLoops(p, PlanIndices(p), 32, {});
   return p.loop(LoopsBelow(p, kRoot)[0]).kind == LoopKind::kUnrolled;
 }
 
@@ -89,7 +89,7 @@ for i < 64 { block b { spatial i < 64 = i  T2[i] = T1[63 - i] } }
 for i < 64 { block c { spatial i < 64 = i  T3[i] = T2[63 - i] } }
 for i < 64 { block d { spatial i < 64 = i  Y[i] = T3[63 - i] } }
 )");
-  Plan plan = MakePlan(p);
+  IndexPlan plan = PlanIndices(p);
   ShareStorage(p, plan);
   const auto id = [&](absl::string_view name) {
     for (size_t b = 0; b < p.buffers.size(); ++b)
@@ -119,7 +119,7 @@ TEST(LowerPasses, KeepWhatRandomProgramsCompute) {
     Program p = state.program;
     InlineNestedBlocks(p);
     DecomposeReductions(p);
-    Plan plan = MakePlan(p);
+    IndexPlan plan = PlanIndices(p);
     UnrollShortLoops(p, plan, 32, {});
     ShareStorage(p, plan);
     const auto found = kiln::Run(p, inputs);

@@ -69,6 +69,9 @@ TEST(Check, NamesWhatARecordAssumes) {
   const Ran trace = RunKiln({"show", id, "--db", db, "--stage", "trace"});
   EXPECT_THAT(trace.out, HasSubstr("assume-finite b"));
   EXPECT_EQ(RunKiln({"check", file, folder.Write("best.trace", trace.out)}).out, checked.out);
+  const Ran plan = RunKiln({"show", id, "--db", db, "--stage", "plan"});
+  EXPECT_THAT(plan.out, testing::ContainsRegex("^kiln.program v1\nprogram "));
+  EXPECT_THAT(plan.out, HasSubstr("\nkiln.plan v1\n")) << plan.err;
 }
 
 TEST(Check, SaysWhatIsNoTraceAndNoRecord) {

@@ -55,10 +55,11 @@ absl::StatusOr<std::string> TextOf(const SessionOptions& options, const ShowSett
   if (settings.passes) return Compiled(options, settings, record, BuildOutput::kObject);
   if (settings.stage == "program") return ToString(record.scheduled);
   if (settings.stage == "trace") return record.entry.record.trace;
+  if (settings.stage == "plan") return Compiled(options, settings, record, BuildOutput::kPlan);
   if (settings.stage == "mlir") return Compiled(options, settings, record, BuildOutput::kMlir);
   if (settings.stage == "llvm") return Compiled(options, settings, record, BuildOutput::kLlvm);
   if (settings.stage == "asm") return Compiled(options, settings, record, BuildOutput::kAssembly);
-  constexpr absl::string_view kStages[] = {"program", "trace", "mlir", "llvm", "asm"};
+  constexpr absl::string_view kStages[] = {"program", "trace", "plan", "mlir", "llvm", "asm"};
   return Mistake(absl::InvalidArgumentError(UnknownName("stage", settings.stage, kStages)));
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "backends/lower/emit/emit.h"
-#include "backends/lower/emit/emit_prefetch.h"
 #include "lang/base/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -63,9 +62,8 @@ mlir::Value Emitter::ToMemory(Value value, DType type) {
 // `otherwise` is the value of lanes outside of the mask. If it is null, these lanes get some value on which
 // no operation traps.
 mlir::Value Emitter::Load(Id buffer, const IndexSum& address, Value mask, Value otherwise) {
-  const IndexValue at = Swizzle(buffer, Eval(address));
+  const IndexValue at = AddressOf(buffer, address);
   const DType type = p_.buffers[buffer].dtype;
-  EmitPendingBefore(buffer, at);
   const Value memory = buffers_[buffer];
   KILN_CHECK(memory, "buffer ", p_.Text(p_.buffers[buffer].name), " is not there");
   LoadKey key{buffer, {}};
@@ -82,7 +80,7 @@ mlir::Value Emitter::Load(Id buffer, const IndexSum& address, Value mask, Value 
   if (at.uniform()) {
     result = mlir::memref::LoadOp::create(b_, loc_, memory, mlir::ValueRange{Scalar(at)});
   } else {
-    const auto vector = mlir::VectorType::get({lanes_}, element);
+    const auto vector = mlir::VectorType::get({context_.lanes()}, element);
     const std::optional<int64_t> stride = at.stride();
     if (mask || !at.vectors.empty()) {
       Value rest = otherwise ? ToMemory(AsVector(otherwise), type) : Value();
@@ -94,21 +92,20 @@ mlir::Value Emitter::Load(Id buffer, const IndexSum& address, Value mask, Value 
         result = mlir::vector::MaskedLoadOp::create(b_, loc_, vector, memory,
                                                     mlir::ValueRange{Scalar(at.Uniform())}, mask, rest);
       } else {
-        const Value all = mask ? mask : ConstantLanes(std::vector<int64_t>(lanes_, 1), b_.getI1Type());
+        const Value all =
+            mask ? mask : ConstantLanes(std::vector<int64_t>(context_.lanes(), 1), b_.getI1Type());
         result = mlir::vector::GatherOp::create(b_, loc_, vector, memory, mlir::ValueRange{ConstantIndex(0)},
                                                 Vector(at), all, rest);
       }
     } else if (stride == 1) {
-      Prefetcher(*this).Stream(buffer, at);
       result = mlir::vector::LoadOp::create(b_, loc_, vector, memory, mlir::ValueRange{Scalar(at.Uniform())});
     } else if (!(result = LoadStrided(buffer, at))) {
       std::map<int64_t, Value> distinct;
       Values lanes;
-      for (int64_t lane = 0; lane < lanes_; ++lane) {
+      for (int64_t lane = 0; lane < context_.lanes(); ++lane) {
         Value& value = distinct[at.lanes[lane]];
         if (!value)
-          value =
-              mlir::memref::LoadOp::create(b_, loc_, memory, mlir::ValueRange{Scalar(LaneValue(at, lane))});
+          value = mlir::memref::LoadOp::create(b_, loc_, memory, mlir::ValueRange{Scalar(at.Lane(lane))});
         lanes.push_back(value);
       }
       result = mlir::vector::FromElementsOp::create(b_, loc_, vector, lanes);
@@ -140,11 +137,16 @@ mlir::Value Emitter::Gather(Id id, Value mask) {
     level.last = value.getDefiningOp();
     IndexValue computed;
     if (mlir::isa<mlir::VectorType>(value.getType())) {
-      computed.vectors.assign({{value, 1, {0, most}}});
+      const int atom = context_.indices().AddLaneAtom({0, most});
+      lane_atoms_.resize(atom + 1);
+      lane_atoms_[atom] = value;
+      computed = IndexValue::OfLaneAtom(atom);
     } else {
-      computed = IndexValue::OfAtom(AddAtom(value, static_cast<int>(levels_.size()), {0, most}));
+      const int atom = context_.indices().AddAtom(static_cast<int>(levels_.size()), {0, most});
+      SetAtom(atom, value);
+      computed = IndexValue::OfAtom(atom);
     }
-    gathered_[marks[d]] = std::move(computed);
+    context_.indices().BindMark(marks[d], std::move(computed));
   }
   const bool any = level.last != nullptr;
   if (any) levels_.push_back(std::move(level));
@@ -159,76 +161,61 @@ void Emitter::Forget(Id buffer) {
     load = plan_.MemoryOf(load->first.buffer) == memory ? loads_.erase(load) : std::next(load);
 }
 
-void Emitter::Store(Id buffer, const IndexSum& address, Value value, Value mask) {
-  const IndexValue at = Swizzle(buffer, Eval(address));
+void Emitter::Store(Id buffer, const IndexSum& address, Value value, Value mask, const plan::Store& how) {
+  const IndexValue at = AddressOf(buffer, address);
   const DType type = p_.buffers[buffer].dtype;
   const Value memory = buffers_[buffer];
-  EmitPendingBefore(buffer, at);
   Forget(buffer);
   if (at.uniform() && !mask) {
     if (mlir::isa<mlir::VectorType>(value.getType())) {
-      value = mlir::vector::ExtractOp::create(b_, loc_, value, llvm::ArrayRef<int64_t>{lanes_ - 1});
+      value = mlir::vector::ExtractOp::create(b_, loc_, value, llvm::ArrayRef<int64_t>{context_.lanes() - 1});
     }
     mlir::memref::StoreOp::create(b_, loc_, ToMemory(value, type), memory, mlir::ValueRange{Scalar(at)});
     return;
   }
   const Value vector = AsVector(value);
   const Value stored = ToMemory(vector, type);
-  if (at.stride() == 1) {
+  if (how.mode == plan::Store::Mode::kTransposed) {
+    delayed_.push_back({how.flush, buffer, at, stored});
+  } else if (at.stride() == 1) {
     const Value index = Scalar(at.Uniform());
     if (mask) {
       mlir::vector::MaskedStoreOp::create(b_, loc_, memory, mlir::ValueRange{index}, mask, stored);
     } else {
-      StoreVector(buffer, at, stored);
+      if (how.mode == plan::Store::Mode::kStream) {
+        StoreStreaming(buffer, at, stored);
+      } else {
+        mlir::vector::StoreOp::create(b_, loc_, stored, memory, mlir::ValueRange{index});
+      }
       LoadKey key{buffer, {}};
       at.AppendKey(key.key);
       loads_.emplace(std::move(key), vector);
     }
   } else if (mask || !at.vectors.empty()) {
-    const Value all = mask ? mask : ConstantLanes(std::vector<int64_t>(lanes_, 1), b_.getI1Type());
+    const Value all = mask ? mask : ConstantLanes(std::vector<int64_t>(context_.lanes(), 1), b_.getI1Type());
     mlir::vector::ScatterOp::create(b_, loc_, mlir::Type(), memory, mlir::ValueRange{ConstantIndex(0)},
                                     Vector(at), all, stored);
   } else {
-    StoreApart(buffer, at, stored);
+    StoreLanes(buffer, at, stored);
   }
 }
 
-// Stores a vector. If the block has the annotation stream, whole aligned vectors of a result bypass the
-// caches; the code tests the alignment of pointers for which callers promised none.
-void Emitter::StoreVector(Id buffer, const IndexValue& at, Value stored) {
-  const int64_t whole = options_.vector_bytes, size = SizeOf(p_.buffers[buffer].dtype);
+// Stores a vector past the caches; the code tests the alignment of pointers for which callers promised none.
+void Emitter::StoreStreaming(Id buffer, const IndexValue& at, Value stored) {
+  const int64_t whole = options_.vector_bytes;
   const Value memory = buffers_[buffer], index = Scalar(at.Uniform());
   const auto store = [&](bool streams) {
     auto made = mlir::vector::StoreOp::create(b_, loc_, stored, memory, mlir::ValueRange{index});
     made.setNontemporal(streams);
     if (streams) made.setAlignment(whole);
   };
-  if (!streams_ || plan_.buffers[buffer].place != Memory::kParameter || lanes_ * size % whole != 0 ||
-      !IsAligned(at, whole / size))
-    return store(false);
-  has_streamed_ = true;
-  if (options_.alignment % whole == 0) return store(true);
-  const Value address = mlir::memref::ExtractAlignedPointerAsIndexOp::create(b_, loc_, memory);
-  const Value rest = mlir::arith::AndIOp::create(b_, loc_, address, ConstantIndex(whole - 1));
-  const Value aligned =
-      mlir::arith::CmpIOp::create(b_, loc_, mlir::arith::CmpIPredicate::eq, rest, ConstantIndex(0));
-  auto either = mlir::scf::IfOp::create(b_, loc_, aligned, /*withElseRegion=*/true);
-  mlir::OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(either.thenBlock());
-  store(true);
-  b_.setInsertionPointToStart(either.elseBlock());
-  store(false);
-}
-
-// True if the index is a multiple of `elements`; buffers are aligned to cache lines.
-bool Emitter::IsAligned(const IndexValue& at, int64_t elements) const {
-  const auto divides = [&](const auto& term) { return term.second % elements == 0; };
-  return at.constant % elements == 0 && std::all_of(at.terms.begin(), at.terms.end(), divides);
-}
-
-void Emitter::Fence() {
-  if (has_streamed_) mlir::LLVM::FenceOp::create(b_, loc_, mlir::LLVM::AtomicOrdering::seq_cst);
-  has_streamed_ = false;
+  Value aligned;
+  if (options_.alignment % whole != 0) {
+    const Value address = mlir::memref::ExtractAlignedPointerAsIndexOp::create(b_, loc_, memory);
+    const Value rest = mlir::arith::AndIOp::create(b_, loc_, address, ConstantIndex(whole - 1));
+    aligned = mlir::arith::CmpIOp::create(b_, loc_, mlir::arith::CmpIPredicate::eq, rest, ConstantIndex(0));
+  }
+  EmitIf(aligned, [&] { store(true); }, [&] { store(false); });
 }
 
 // Saves what is known before a region. Inside a loop, only loads from inputs and constants remain known,

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "backends/lower/emit/emit.h"
-#include "lang/analysis/value_range.h"
 #include "lang/base/check.h"
 #include "lang/program/start.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,7 +42,7 @@ mlir::Value Emitter::Constant(DType type, int64_t bits) {
 
 mlir::Value Emitter::AsVector(Value value) {
   if (IsVector(value)) return value;
-  const auto type = mlir::VectorType::get({lanes_}, value.getType());
+  const auto type = mlir::VectorType::get({context_.lanes()}, value.getType());
   if (auto constant = value.getDefiningOp<mlir::arith::ConstantOp>()) return Splat(constant.getValue(), type);
   return mlir::vector::BroadcastOp::create(b_, loc_, type, value);
 }
@@ -62,8 +61,8 @@ mlir::Value Emitter::EmitExpr(Id id, Value mask) {
       if (index.uniform()) {
         result = mlir::arith::IndexCastOp::create(b_, loc_, i64, Scalar(index));
       } else {
-        result =
-            mlir::arith::IndexCastOp::create(b_, loc_, mlir::VectorType::get({lanes_}, i64), Vector(index));
+        result = mlir::arith::IndexCastOp::create(b_, loc_, mlir::VectorType::get({context_.lanes()}, i64),
+                                                  Vector(index));
       }
       break;
     }
@@ -123,7 +122,8 @@ mlir::Value Emitter::EmitWithin(Id id, Value mask) {
   if (!uniform) return inside();
 
   const mlir::Type element = RegisterType(b_, e.dtype);
-  const mlir::Type type = lanes_ > 0 ? mlir::Type(mlir::VectorType::get({lanes_}, element)) : element;
+  const mlir::Type type =
+      context_.lanes() > 0 ? mlir::Type(mlir::VectorType::get({context_.lanes()}, element)) : element;
   auto branch = mlir::scf::IfOp::create(b_, loc_, mlir::TypeRange{type}, uniform, /*addThenBlock=*/true,
                                         /*addElseBlock=*/true);
   mlir::OpBuilder::InsertionGuard guard(b_);
@@ -131,7 +131,7 @@ mlir::Value Emitter::EmitWithin(Id id, Value mask) {
     b_.setInsertionPointToEnd(block);
     Saved saved = EnterRegion(false);
     Value value = value_of();
-    if (lanes_ > 0) value = AsVector(value);
+    if (context_.lanes() > 0) value = AsVector(value);
     mlir::scf::YieldOp::create(b_, loc_, value);
     LeaveRegion(std::move(saved));
   };
@@ -200,7 +200,7 @@ mlir::Value Emitter::Reduce(const Monoid& monoid, Values& lifts, Value mask) {
     for (const Id expr : combine) result.push_back(EmitCombine(expr, left, right, false));
     return result;
   };
-  int64_t count = lanes_;
+  int64_t count = context_.lanes();
   for (; count > 2 && count % 2 == 0; count /= 2) {
     Values low, high;
     for (const Value v : lifts) {

@@ -3,8 +3,6 @@
 #include "backends/cpu/passes/outline_parallel.h"
 #include "backends/lower/emit/emit.h"
 #include "backends/lower/passes/share_storage.h"
-#include "backends/lower/passes/unrolled.h"
-#include "lang/analysis/dataflow.h"
 #include "lang/base/check.h"
 #include "lang/program/layout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,45 +11,33 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace kiln {
-Emitter::Emitter(const Program& program, const Plan& plan, const std::unordered_map<Id, std::string>& calls,
-                 const LowerOptions& options, mlir::ModuleOp module)
+Emitter::Emitter(const Program& program, const IndexPlan& plan, const LowerOptions& options,
+                 mlir::ModuleOp module)
     : p_(program),
       plan_(plan),
-      calls_(calls),
       options_(options),
       module_(module),
       b_(module.getContext()),
       loc_(b_.getUnknownLoc()),
-      buffers_(program.buffers.size()),
-      registers_(KeptInRegisters(program, plan)),
-      known_(plan.conditions.size()) {}
+      context_(program, plan),
+      buffers_(program.buffers.size()) {}
 
-void Emitter::EmitFunction(const std::string& name, const std::vector<Id>& parameters, bool prepare) {
-  name_ = name;
+void Emitter::EmitFunction(const plan::Entry& entry, const std::vector<Id>& parameters) {
   b_.setInsertionPointToEnd(module_.getBody());
   llvm::SmallVector<mlir::Type> types;
   for (const Id id : parameters) {
     // A parameter that no block uses still needs a shape.
-    const int64_t elements = plan_.buffers[id].used ? plan_.buffers[id].elements : ElementsOf(p_, id);
+    const int64_t elements = plan_.buffers[id].used() ? plan_.buffers[id].elements : ElementsOf(p_, id);
     types.push_back(mlir::MemRefType::get({elements}, MemoryType(b_, p_.buffers[id].dtype)));
   }
-  auto function = mlir::func::FuncOp::create(b_, loc_, name, b_.getFunctionType(types, {b_.getI32Type()}));
+  auto function =
+      mlir::func::FuncOp::create(b_, loc_, entry.name, b_.getFunctionType(types, {b_.getI32Type()}));
   mlir::Block* body = function.addEntryBlock();
   b_.setInsertionPointToStart(body);
   levels_.push_back({body, nullptr, {}});
   for (size_t i = 0; i < parameters.size(); ++i) buffers_[parameters[i]] = body->getArgument(i);
-  std::vector<Id> blocks;
-  for (Id child = p_.nodes[kRoot].first; child != kNone; child = p_.nodes[child].next) {
-    if (p_.nodes[child].prepare != prepare) continue;
-    const std::vector<Id> of_child = BlocksOf(p_, child);
-    blocks.insert(blocks.end(), of_child.begin(), of_child.end());
-  }
-  DeclareBuffers(blocks);
-  for (Id child = p_.nodes[kRoot].first; child != kNone; child = p_.nodes[child].next) {
-    if (p_.nodes[child].prepare == prepare) EmitNode(child);
-  }
-  EmitPendingIn(function);
-  Fence();
+  DeclareBuffers(entry.prepare);
+  Emit(entry.nodes);
   for (const Id id : allocated_) mlir::memref::DeallocOp::create(b_, loc_, buffers_[id]);
   mlir::func::ReturnOp::create(b_, loc_, Status());
   levels_.pop_back();
@@ -65,17 +51,14 @@ mlir::Value Emitter::Status() {
   return mlir::arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(0));
 }
 
-// Declares the temporaries and constants that these blocks use.
-void Emitter::DeclareBuffers(const std::vector<Id>& blocks) {
-  std::vector<bool> used(p_.buffers.size(), false);
-  for (const Id block : blocks) {
-    for (const Access& dest : p_.Accesses(p_.block(block).dests)) used[dest.buffer] = true;
-    for (const auto& [load, address] : plan_.blocks.at(block).addresses)
-      used[BufferRead(p_.exprs[load])] = true;
-  }
+// Declares the temporaries and constants that a phase uses.
+void Emitter::DeclareBuffers(bool prepare) {
+  const auto is_used = [&](size_t id) {
+    return prepare ? plan_.buffers[id].in_prepare : plan_.buffers[id].in_main;
+  };
   for (size_t id = 0; id < p_.buffers.size(); ++id) {
     const BufferPlan& plan = plan_.buffers[id];
-    if (!used[id] || plan.place == Memory::kParameter || plan.shares != kNone) continue;
+    if (!is_used(id) || plan.place == Memory::kParameter || plan.shares != kNone) continue;
     const int64_t elements = ElementsHeld(plan_, static_cast<Id>(id));
     const auto type = mlir::MemRefType::get({elements}, MemoryType(b_, p_.buffers[id].dtype));
     const mlir::IntegerAttr alignment = b_.getI64IntegerAttr(kHeapAlignment);
@@ -90,7 +73,7 @@ void Emitter::DeclareBuffers(const std::vector<Id>& blocks) {
     if (plan.per_iteration) buffers_[id].getDefiningOp()->setAttr(kPerIterationAttribute, b_.getUnitAttr());
   }
   for (size_t id = 0; id < p_.buffers.size(); ++id) {
-    if (used[id]) buffers_[id] = buffers_[plan_.MemoryOf(static_cast<Id>(id))];
+    if (is_used(id)) buffers_[id] = buffers_[plan_.MemoryOf(static_cast<Id>(id))];
   }
 }
 

@@ -1,4 +1,4 @@
-// Evaluates indices during emission: sums, their digits (quotients and remainders), and their SSA values.
+// Emits the values of indices: atoms, sums of them, and lanes.
 #include <algorithm>
 
 #include "backends/lower/emit/emit.h"
@@ -9,24 +9,9 @@
 namespace kiln {
 namespace {
 
-enum Kind : int64_t { kConstantKey, kTermKey, kOffsetKey, kDigitKey, kLanesKey };
+enum Kind : int64_t { kConstantKey, kTermKey, kOffsetKey, kAtomKey, kLanesKey };
 
 int64_t KeyOf(mlir::Value value) { return reinterpret_cast<intptr_t>(value.getAsOpaquePointer()); }
-
-Interval Scaled(Interval range, int64_t scale) {
-  return scale >= 0 ? Interval{range.min * scale, range.max * scale}
-                    : Interval{range.max * scale, range.min * scale};
-}
-
-IndexValue ConstantDigit(const IndexValue& value, int64_t lower, int64_t extent) {
-  IndexValue result = IndexValue::Constant(DigitOf(value.constant, lower, extent));
-  IndexValue lanes;
-  for (const int64_t lane : value.lanes) {
-    lanes.lanes.push_back(DigitOf(value.constant + lane, lower, extent) - result.constant);
-  }
-  result.Add(lanes, 1);
-  return result;
-}
 
 }  // namespace
 
@@ -64,115 +49,62 @@ mlir::Value Emitter::ConstantLanes(const std::vector<int64_t>& values, mlir::Typ
   });
 }
 
-int Emitter::AddAtom(Value value, int level, Interval range) {
-  atoms_.push_back({value, level, range});
-  return static_cast<int>(atoms_.size()) - 1;
-}
-
-Interval Emitter::RangeOf(const IndexValue& value) const {
-  Interval range{value.constant, value.constant};
-  const auto add = [&](Interval more) { range = {range.min + more.min, range.max + more.max}; };
-  for (const auto& [atom, coefficient] : value.terms) add(Scaled(atoms_[atom].range, coefficient));
-  if (!value.lanes.empty()) {
-    const auto [least, most] = std::minmax_element(value.lanes.begin(), value.lanes.end());
-    add({*least, *most});
-  }
-  for (const IndexValue::PerLane& vector : value.vectors) add(Scaled(vector.range, vector.scale));
-  return range;
-}
-
-IndexValue Emitter::LaneValue(const IndexValue& value, size_t lane) const {
-  IndexValue result = value.Uniform();
-  if (!value.lanes.empty()) result.constant += value.lanes[lane];
-  return result;
-}
-
 IndexValue Emitter::Eval(const IndexSum& sum) {
-  IndexValue result = IndexValue::Constant(sum.offset);
-  for (const IndexSplit& split : sum.splits) {
-    if (split.source.kind == Source::Kind::kLoop) {
-      const auto loop = loops_.find(split.source.id);
-      KILN_CHECK(loop != loops_.end(), "loop ", split.source.id, " is used outside of its body");
-      result.Add(Digit(loop->second, split.lower, split.extent), split.scale);
-    } else if (const auto computed = gathered_.find(split.source.id); computed != gathered_.end()) {
-      result.Add(Digit(computed->second, split.lower, split.extent), split.scale);
-    } else {
-      const auto mark = plan_.marks.find(split.source.id);
-      KILN_CHECK(split.source.kind == Source::Kind::kMark && mark != plan_.marks.end(),
-                 "an unplanned source");
-      result.Add(Digit(Eval(mark->second), split.lower, split.extent), split.scale);
-    }
+  const int before = context_.indices().num_atoms();
+  IndexValue value = context_.indices().Eval(sum);
+  EmitAtoms(before);
+  return value;
+}
+
+void Emitter::EmitAtoms(int before) {
+  for (int atom = before; atom < context_.indices().num_atoms(); ++atom) ValueOf(atom);
+}
+
+void Emitter::SetAtom(int atom, Value value) {
+  if (atom >= std::ssize(atoms_)) atoms_.resize(atom + 1);
+  atoms_[atom] = value;
+}
+
+// Emits a digit or a swizzled address of `of`.
+mlir::Value Emitter::Apply(const AtomDefinition& definition, Value of,
+                           llvm::function_ref<Value(int64_t)> constant) {
+  namespace arith = mlir::arith;
+  if (definition.kind == AtomDefinition::Kind::kDigit) {
+    if (definition.lower != 1) of = arith::DivUIOp::create(b_, loc_, of, constant(definition.lower));
+    if (definition.extent != 0) of = arith::RemUIOp::create(b_, loc_, of, constant(definition.extent));
+    return of;
   }
-  return result;
+  // of ^ ((of >> from) % 2^bits << to)
+  const kiln::Swizzle s = definition.swizzle;
+  const Value high = arith::ShRUIOp::create(b_, loc_, of, constant(s.from));
+  const Value bits = arith::AndIOp::create(b_, loc_, high, constant((int64_t{1} << s.bits) - 1));
+  return arith::XOrIOp::create(b_, loc_, of, arith::ShLIOp::create(b_, loc_, bits, constant(s.to)));
 }
 
-IndexValue Emitter::Digit(const IndexValue& value, int64_t lower, int64_t extent) {
-  const Interval range = RangeOf(value);
-  if (extent > 0 && range.min >= 0 && range.max < lower * extent) extent = 0;
-  if (lower == 1 && extent == 0) return value;
-  if (value.terms.empty() && value.vectors.empty()) return ConstantDigit(value, lower, extent);
-  if (auto digit = DigitOfLess(value, lower, extent)) return *std::move(digit);
-  const Interval digits{extent == 0 ? FloorDiv(range.min, lower) : 0,
-                        extent == 0 ? FloorDiv(range.max, lower) : extent - 1};
-  if (value.uniform()) return HoistedDigit(value, lower, extent, digits);
-  Value vector = Vector(value);
-  const auto splat = [&](int64_t n) {
-    return ConstantLanes(std::vector<int64_t>(lanes_, n), b_.getIndexType());
-  };
-  if (lower != 1) vector = mlir::arith::DivUIOp::create(b_, loc_, vector, splat(lower));
-  if (extent != 0) vector = mlir::arith::RemUIOp::create(b_, loc_, vector, splat(extent));
-  IndexValue result;
-  result.vectors.push_back({vector, 1, digits});
-  return result;
-}
-
-// Computes a digit from a part of the terms if the other terms do not change it; otherwise nullopt.
-std::optional<IndexValue> Emitter::DigitOfLess(const IndexValue& value, int64_t lower, int64_t extent) {
-  // Terms that are multiples of `lower` can be divided separately if the others stay in 0 .. lower - 1.
-  IndexValue multiple, rest;
-  multiple.constant = FloorDiv(value.constant, lower);
-  rest.constant = value.constant - multiple.constant * lower;
-  for (const auto& [atom, coefficient] : value.terms) {
-    if (coefficient % lower == 0) {
-      multiple.terms.push_back({atom, coefficient / lower});
-    } else {
-      rest.terms.push_back({atom, coefficient});
-    }
-  }
-  rest.lanes = value.lanes;
-  rest.vectors = value.vectors;
-  const Interval rest_range = RangeOf(rest);
-  const bool apart = rest_range.min >= 0 && rest_range.max < lower;
-  if (apart && extent == 0) return multiple;
-  if (apart && lower > 1) return Digit(multiple, 1, extent);
-  // Terms that are multiples of lower * extent do not change the remainder.
-  if (extent == 0) return std::nullopt;
-  IndexValue less = value;
-  less.constant = DigitOf(value.constant, 1, lower * extent);
-  llvm::erase_if(less.terms, [&](const auto& term) { return term.second % (lower * extent) == 0; });
-  if (less.terms.size() == value.terms.size() || RangeOf(less).min < 0) return std::nullopt;
-  return Digit(less, lower, extent);
-}
-
-// The digit of a value that is equal in all lanes. The division is hoisted to the body of the innermost loop
-// that the value depends on.
-IndexValue Emitter::HoistedDigit(const IndexValue& value, int64_t lower, int64_t extent, Interval range) {
-  int level = 0;
-  for (const auto& [atom, coefficient] : value.terms) level = std::max(level, atoms_[atom].level);
-  std::vector<int64_t> key{kDigitKey, lower, extent};
-  value.AppendKey(key);
-  const Value base = Scalar(value);
-  const Value lower_value = ConstantIndex(lower), extent_value = ConstantIndex(extent);
-  const Value digit = Hoist(level, std::move(key), [&] {
-    Value v = base;
-    if (lower != 1) v = mlir::arith::DivUIOp::create(b_, loc_, v, lower_value);
-    if (extent != 0) v = mlir::arith::RemUIOp::create(b_, loc_, v, extent_value);
-    return v;
+// Computes an atom with a definition in the body of the innermost loop that it depends on.
+mlir::Value Emitter::ValueOf(int atom) {
+  if (atom < std::ssize(atoms_) && atoms_[atom]) return atoms_[atom];
+  const Atom of = context_.indices().atom(atom);
+  KILN_CHECK(of.definition.kind != AtomDefinition::Kind::kGiven, "an index without a value");
+  const Value base = Scalar(of.definition.of);
+  const Value value = Hoist(of.level, {kAtomKey, atom}, [&] {
+    return Apply(of.definition, base, [&](int64_t n) { return ConstantIndex(n); });
   });
-  for (size_t i = 0; i < atoms_.size(); ++i) {
-    if (atoms_[i].value == digit) return IndexValue::OfAtom(static_cast<int>(i));
-  }
-  return IndexValue::OfAtom(AddAtom(digit, level, range));
+  SetAtom(atom, value);
+  return value;
+}
+
+mlir::Value Emitter::ValueOfLanes(int lane_atom) {
+  const AtomDefinition definition = context_.indices().lane_atom(lane_atom).definition;
+  if (definition.kind == AtomDefinition::Kind::kGiven) return lane_atoms_[lane_atom];
+  return Apply(definition, Vector(definition.of), [&](int64_t n) {
+    return ConstantLanes(std::vector<int64_t>(context_.lanes(), n), b_.getIndexType());
+  });
+}
+
+IndexValue Emitter::AddressOf(Id buffer, const IndexSum& address) {
+  return context_.indices().Swizzled(p_.buffers[buffer].layout.swizzle, plan_.buffers[buffer].elements,
+                                     Eval(address));
 }
 
 // Emits a sum with outer terms first, each partial sum in the body of the innermost loop it depends on. The
@@ -181,17 +113,18 @@ mlir::Value Emitter::Scalar(const IndexValue& value) {
   KILN_CHECK(value.uniform(), "an index that differs between lanes");
   auto terms = value.terms;
   std::sort(terms.begin(), terms.end(), [&](const auto& x, const auto& y) {
-    return std::pair(atoms_[x.first].level, x.first) < std::pair(atoms_[y.first].level, y.first);
+    return std::pair(context_.indices().atom(x.first).level, x.first) <
+           std::pair(context_.indices().atom(y.first).level, y.first);
   });
   Value sum;
   int level = 0;
   for (const auto& [atom, coefficient] : terms) {
-    level = std::max(level, atoms_[atom].level);
-    const Value x = atoms_[atom].value;
+    level = std::max(level, context_.indices().atom(atom).level);
+    const Value x = ValueOf(atom);
     const Value factor = coefficient == 1 ? Value() : ConstantIndex(coefficient);
     Value product = x;
     if (factor) {
-      product = Hoist(atoms_[atom].level, {kTermKey, 0, KeyOf(x), coefficient},
+      product = Hoist(context_.indices().atom(atom).level, {kTermKey, 0, KeyOf(x), coefficient},
                       [&] { return mlir::arith::MulIOp::create(b_, loc_, x, factor); });
     }
     if (!sum) {
@@ -210,7 +143,7 @@ mlir::Value Emitter::Scalar(const IndexValue& value) {
 }
 
 mlir::Value Emitter::Vector(const IndexValue& value) {
-  const auto type = mlir::VectorType::get({lanes_}, b_.getIndexType());
+  const auto type = mlir::VectorType::get({context_.lanes()}, b_.getIndexType());
   Value sum;
   const auto add = [&](Value more) {
     sum = sum ? mlir::arith::AddIOp::create(b_, loc_, sum, more).getResult() : more;
@@ -220,11 +153,12 @@ mlir::Value Emitter::Vector(const IndexValue& value) {
   }
   if (!value.lanes.empty()) add(ConstantLanes(value.lanes, b_.getIndexType()));
   for (const IndexValue::PerLane& vector : value.vectors) {
-    const Value factor = ConstantLanes(std::vector<int64_t>(lanes_, vector.scale), b_.getIndexType());
-    add(vector.scale == 1 ? vector.vector
-                          : mlir::arith::MulIOp::create(b_, loc_, vector.vector, factor).getResult());
+    const Value factor =
+        ConstantLanes(std::vector<int64_t>(context_.lanes(), vector.scale), b_.getIndexType());
+    const Value lanes = ValueOfLanes(vector.atom);
+    add(vector.scale == 1 ? lanes : mlir::arith::MulIOp::create(b_, loc_, lanes, factor).getResult());
   }
-  return sum ? sum : ConstantLanes(std::vector<int64_t>(lanes_, 0), b_.getIndexType());
+  return sum ? sum : ConstantLanes(std::vector<int64_t>(context_.lanes(), 0), b_.getIndexType());
 }
 
 }  // namespace kiln

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "backends/lower/emit/index_value.h"
+#include "backends/lower/plan/index_value.h"
 #include "lang/program/ids.h"
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
@@ -18,20 +18,6 @@ struct Level {
   mlir::Block* block = nullptr;
   mlir::Operation* last = nullptr;                   // the last hoisted one
   std::map<std::vector<int64_t>, mlir::Value> made;  // keys start with the kind of value
-};
-
-// A condition that unrolled code decides once its bound part has a value, and the boundary values: those of
-// the bound part for which the condition fails for some of the rest.
-struct BoundaryVersions {
-  int condition = 0;
-  IndexValue bound;
-  Interval rest;
-  std::vector<int64_t> values;
-};
-
-struct BoundaryValue {
-  IndexValue bound;
-  int64_t value = 0;
 };
 
 struct LoadKey {

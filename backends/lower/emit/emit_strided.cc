@@ -51,14 +51,14 @@ Emitter::Value Emitter::LoadStrided(Id buffer, const IndexValue& at) {
   const int64_t width = std::max<int64_t>(2, options_.vector_bytes / SizeOf(type));
   const IndexValue first = at.Uniform();
   const auto [least, most] = std::minmax_element(at.lanes.begin(), at.lanes.end());
-  const Interval base = RangeOf(first);
+  const Interval base = context_.indices().RangeOf(first);
   const Interval inside{std::min(-base.min, *least),
                         std::max(plan_.buffers[buffer].elements - 1 - base.max, *most)};
   if (inside.max - inside.min + 1 < width) return {};
 
   Value result;
-  for (int64_t begin = 0; begin < lanes_; begin += width) {
-    const int64_t count = std::min(width, lanes_ - begin);
+  for (int64_t begin = 0; begin < context_.lanes(); begin += width) {
+    const int64_t count = std::min(width, context_.lanes() - begin);
     std::vector<int64_t> offsets(at.lanes.begin() + begin, at.lanes.begin() + begin + count);
     std::sort(offsets.begin(), offsets.end());
     offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
@@ -87,9 +87,9 @@ Emitter::Value Emitter::LoadStrided(Id buffer, const IndexValue& at) {
         if (lanes[lane] >= 0) lanes[lane] = lane;
       }
     }
-    if (count == lanes_) return part;
+    if (count == context_.lanes()) return part;
     if (!result) {
-      const auto whole = mlir::VectorType::get({lanes_}, MemoryType(b_, type));
+      const auto whole = mlir::VectorType::get({context_.lanes()}, MemoryType(b_, type));
       result = mlir::ub::PoisonOp::create(b_, loc_, whole);
     }
     result = mlir::vector::InsertStridedSliceOp::create(

@@ -4,33 +4,22 @@
 // call.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "backends/lower/emit/emit.h"
+#include "backends/lower/passes/calls.h"
 
 namespace kiln {
 
 class TileCall {
  public:
-  // `outer`: the outermost loop of the description, over the rows of A and C.
-  TileCall(Emitter& emitter, Id outer) : e_(emitter), outer_(outer) {}
+  // Keeps references.
+  TileCall(Emitter& emitter, const plan::TileOperands& operands) : e_(emitter), tile_(operands) {}
 
-  // Returns false if the machine lacks the unit, or if the operands do not have the layout that it requires.
-  // The caller then emits the loops of the intrinsic's description.
-  bool Emit(const std::string& intrinsic);
+  void Emit();
 
  private:
   using Value = mlir::Value;
-  struct Rows {
-    IndexValue first;
-    int64_t apart = 0;  // elements from one row to the next
-  };
+  using Rows = plan::TileOperands::Rows;
 
-  bool FindFactors();
-  bool FindRows(int64_t together);
-  std::optional<Rows> RowsOf(const IndexSum& address, int64_t parts, int64_t stride,
-                             llvm::function_ref<void(int64_t row, int64_t part)> bind);
   Value Load(Id buffer, const Rows& rows);
   Value LoadSums();
   void StoreSums(Value sums);
@@ -41,10 +30,7 @@ class TileCall {
   mlir::Type Unit();
 
   Emitter& e_;
-  const Id outer_;
-  Id middle_ = kNone, inner_ = kNone, block_ = kNone;
-  Id a_ = kNone, b_ = kNone;  // loads
-  Rows rows_a_, rows_b_, rows_c_;
+  const plan::TileOperands& tile_;
   Id result_ = kNone;
   bool whole_ = false;    // the tile of C fills its buffer without gaps
   Value height_, width_;  // of a tile: rows, bytes

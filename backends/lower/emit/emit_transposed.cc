@@ -1,10 +1,4 @@
-// Delays strided stores until neighboring stores follow, and transposes them together in registers:
-//
-//   for i in 0..4 unrolled: for j in 0..8 lanes: C[j, i] = v_i     32 stores of one element
-//   ->  transpose v_0 .. v_3;  for j: C[j, 0..4] = ..              8 stores of four
-//
-// Delayed stores are emitted before anything may read or overwrite their elements, and before their loop
-// ends.
+// Emits stores that a flush transposes in registers (passes/transposed_stores.h).
 #include <algorithm>
 #include <bit>
 
@@ -33,16 +27,6 @@ int64_t PowerOfTwo(int64_t least) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
 }
 
-// True if two accesses to one buffer have no element in common.
-bool AreApart(const IndexValue& a, const IndexValue& b) {
-  if (a.terms != b.terms || !a.vectors.empty() || !b.vectors.empty()) return false;
-  const std::vector<int64_t> one{0};
-  for (const int64_t of_a : a.lanes.empty() ? one : a.lanes)
-    for (const int64_t of_b : b.lanes.empty() ? one : b.lanes)
-      if (a.constant + of_a == b.constant + of_b) return false;
-  return true;
-}
-
 // Removes the wanted elements from `all` and returns them.
 template <typename T>
 std::vector<T> Take(std::vector<T>& all, llvm::function_ref<bool(const T&)> wanted) {
@@ -54,21 +38,11 @@ std::vector<T> Take(std::vector<T>& all, llvm::function_ref<bool(const T&)> want
 
 }  // namespace
 
-void Emitter::StoreApart(Id buffer, const IndexValue& at, Value stored) {
-  const bool whole = SizeOf(p_.buffers[buffer].dtype) >= 4;  // narrower types would take many shuffles
-  if (options_.policies.Has(Policy::kTransposedStores) && !registers_[buffer] && whole && lanes_ > 2 &&
-      at.stride() > 1) {
-    pending_.push_back({b_.getInsertionBlock(), buffer, at, stored});
-  } else {
-    StoreLanes(buffer, at, stored);
-  }
-}
-
 void Emitter::StoreLanes(Id buffer, const IndexValue& at, Value stored) {
   const Value memory = buffers_[buffer];
   const int64_t run = LanesInRuns(at);
   for (int64_t lane = 0; lane < std::ssize(at.lanes); lane += run) {
-    const Value index = Scalar(LaneValue(at, lane));
+    const Value index = Scalar(at.Lane(lane));
     if (run > 1) {
       mlir::vector::StoreOp::create(b_, loc_, Part(stored, lane, run), memory, index);
     } else {
@@ -85,39 +59,17 @@ mlir::Value Emitter::Part(Value vector, int64_t first, int64_t count) {
                                                      llvm::ArrayRef<int64_t>{1});
 }
 
-void Emitter::EmitPendingBefore(Id buffer, const IndexValue& access) {
-  const Id memory = plan_.MemoryOf(buffer);
-  const bool clash = std::any_of(pending_.begin(), pending_.end(), [&](const PendingStore& w) {
-    return w.buffer == buffer ? !AreApart(w.at, access) : plan_.MemoryOf(w.buffer) == memory;
-  });
-  if (clash) EmitPending([&](const PendingStore& w) { return plan_.MemoryOf(w.buffer) == memory; });
-}
-
-void Emitter::EmitPendingIn(mlir::Operation* region) {
-  EmitPending([&](const PendingStore& w) { return region->isAncestor(w.block->getParentOp()); });
-}
-
-void Emitter::EmitPending(llvm::function_ref<bool(const PendingStore&)> wanted) {
-  std::vector<PendingStore> now = Take<PendingStore>(pending_, wanted);
+void Emitter::EmitFlush(int number) {
+  std::vector<DelayedStore> now =
+      Take<DelayedStore>(delayed_, [&](const DelayedStore& store) { return store.flush == number; });
   while (!now.empty()) {
-    const PendingStore first = now.front();
-    std::vector<PendingStore> group = Take<PendingStore>(now, [&](const PendingStore& w) {
-      return w.block == first.block && w.buffer == first.buffer && w.at.terms == first.at.terms &&
-             w.at.lanes == first.at.lanes;
+    const DelayedStore first = now.front();
+    std::vector<DelayedStore> group = Take<DelayedStore>(now, [&](const DelayedStore& store) {
+      return store.buffer == first.buffer && store.at.terms == first.at.terms &&
+             store.at.lanes == first.at.lanes;
     });
     std::sort(group.begin(), group.end(),
-              [](const PendingStore& a, const PendingStore& b) { return a.at.constant < b.at.constant; });
-    mlir::OpBuilder::InsertionGuard guard(b_);
-    if (mlir::Block* block = b_.getInsertionBlock(); block != first.block) {
-      mlir::Operation* inside = first.block->findAncestorOpInBlock(*block->getParentOp());
-      if (inside != nullptr) {
-        b_.setInsertionPoint(inside);
-      } else if (first.block->mightHaveTerminator()) {
-        b_.setInsertionPoint(first.block->getTerminator());
-      } else {
-        b_.setInsertionPointToEnd(first.block);
-      }
-    }
+              [](const DelayedStore& a, const DelayedStore& b) { return a.at.constant < b.at.constant; });
     Forget(first.buffer);
     const int64_t most = options_.vector_bytes / SizeOf(p_.buffers[first.buffer].dtype);
     for (size_t begin = 0; begin < group.size();) {
@@ -133,8 +85,8 @@ void Emitter::EmitPending(llvm::function_ref<bool(const PendingStore&)> wanted) 
 
 // Transposes squares of lanes in registers. Step b exchanges, between registers i and i + 2^b, bit b of the
 // register's number with bit b of the lane's number. Then stores the rows.
-void Emitter::StoreTransposed(absl::Span<const PendingStore> rows) {
-  const PendingStore& first = rows.front();
+void Emitter::StoreTransposed(absl::Span<const DelayedStore> rows) {
+  const DelayedStore& first = rows.front();
   const int64_t count = std::ssize(rows), square = PowerOfTwo(count),
                 size = SizeOf(p_.buffers[first.buffer].dtype),
                 register_lanes = std::max(square, options_.vector_bytes / size),
@@ -147,7 +99,7 @@ void Emitter::StoreTransposed(absl::Span<const PendingStore> rows) {
     const int64_t used = std::min(register_lanes, lanes - begin);
     const int64_t width = std::max(square, PowerOfTwo(used));
     llvm::SmallVector<Value> registers;
-    for (const PendingStore& row : rows) {
+    for (const DelayedStore& row : rows) {
       Value part = Part(row.stored, begin, used);
       llvm::SmallVector<int64_t> filled(width, mlir::vector::ShuffleOp::kPoisonIndex);
       for (int64_t lane = 0; lane < used; ++lane) filled[lane] = lane;
@@ -168,8 +120,8 @@ void Emitter::StoreTransposed(absl::Span<const PendingStore> rows) {
       }
     }
     for (int64_t lane = 0; lane < used; ++lane)
-      StoreRun(first.buffer, LaneValue(first.at, begin + lane), registers[lane % square],
-               lane / square * square, count);
+      StoreRun(first.buffer, first.at.Lane(begin + lane), registers[lane % square], lane / square * square,
+               count);
   }
 }
 

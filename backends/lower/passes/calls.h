@@ -1,20 +1,53 @@
-// Helpers that emit calls of intrinsics: they match the shape of a program's nodes.
+// Finds the operands of an intrinsic's call in the loops of its description, and decides whether an instruction of
+// the machine fits them. The emitter finds the same operands where it emits the call.
 #pragma once
 
-#include "lang/program/program.h"
-#include "lang/target/cpu_features.h"
+#include <cstdint>
+#include <optional>
+#include <string>
 
-namespace kiln {
+#include "backends/lower/plan/plan_context.h"
 
-inline Id OnlyChild(const Program& p, Id node) {
-  const Id child = p.nodes[node].first;
-  return child != kNone && p.nodes[child].next == kNone ? child : kNone;
-}
+namespace kiln::plan {
 
-inline Id LoadUnderCast(const Program& p, Id expr) {
-  while (p.exprs[expr].op == Op::kCast || p.exprs[expr].op == Op::kCastUnsigned)
-    expr = p.exprs[expr].operand(0);
-  return p.exprs[expr].op == Op::kLoad ? expr : kNone;
-}
+// C[j] += A[0] * B[j, 0] + A[1] * B[j, 1] + ...
+struct DotInstruction {
+  const char *intrinsic, *feature, *llvm;
+  bool moves_a = false;  // adds 128 to the bytes of A to make them unsigned
+};
 
-}  // namespace kiln
+// A tile of C += a tile of A times a tile of B, in a matrix unit (AMX).
+struct TileInstruction {
+  const char *intrinsic, *feature, *llvm;
+  int64_t together;  // how many k of a column of B are neighbors
+};
+inline constexpr int64_t kTileRows = 16, kTileColumns = 16;
+
+struct DotOperands {
+  const DotInstruction* row = nullptr;
+  Id inner = kNone, block = kNone;
+  Id a = kNone, b = kNone;  // loads: A's are the same for each sum, B's differ
+  int64_t products = 0, sums = 0;
+  IndexValue at_a = {}, at_b = {};
+};
+
+struct TileOperands {
+  struct Rows {
+    IndexValue first;
+    int64_t apart = 0;  // elements from one row to the next
+  };
+  const TileInstruction* row = nullptr;
+  Id block = kNone, a = kNone, b = kNone;
+  Rows rows_a = {}, rows_b = {}, rows_c = {};
+};
+
+// Nothing if the machine lacks the instruction, or if the operands do not have the layout that it requires. `features`:
+// of LowerOptions.
+std::optional<DotOperands> FindDot(PlanContext& context, const std::string& features, const Call& call);
+std::optional<TileOperands> FindTile(PlanContext& context, const std::string& features, const Call& call);
+
+// True if one of them fits, with guards that have one answer for the whole call. Sets call.asks to those that are not
+// decided.
+bool FitsCall(PlanContext& context, const std::string& features, Call& call);
+
+}  // namespace kiln::plan

@@ -36,6 +36,10 @@ void MakePlainStore(Program& p, Id node) {
   }
   p.block(node).values = p.AddList(values);
   p.block(node).monoid = kNone;
+  std::vector<Iter> iters(p.Iters(block.iters).begin(), p.Iters(block.iters).end());
+  for (Iter& iter : iters) iter.kind = IterKind::kSpatial;  // without a monoid, there are no others
+  p.block(node).iters = {static_cast<int32_t>(p.iters.size()), static_cast<int32_t>(iters.size())};
+  p.iters.insert(p.iters.end(), iters.begin(), iters.end());
   p.block(node).initial = {};
 }
 

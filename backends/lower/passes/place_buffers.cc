@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/lower/passes/plan_indices.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/loops.h"
 #include "lang/base/check.h"
@@ -85,12 +86,10 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
   } else {
     for (const Extent& extent : p.Dims(buffer.shape)) extents.push_back(extent.Known());
   }
-  plan.used = true;
+  for (const PlannedAccess* access : accesses) (access->prepare ? plan.in_prepare : plan.in_main) = true;
   std::vector<Id> outer;
   if (buffer.role == Role::kTemporary) {
-    bool in_prepare = false, in_main = false;
-    for (const PlannedAccess* access : accesses) (access->prepare ? in_prepare : in_main) = true;
-    plan.crosses = in_prepare && in_main;
+    plan.crosses = plan.in_prepare && plan.in_main;
     const std::vector<Id> common = CommonPath(p, accesses);
     plan.per_iteration =
         std::any_of(common.begin(), common.end(), [&](Id node) { return RunsOnThreads(p, node); });
@@ -136,7 +135,7 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
 }  // namespace
 
 void PlaceBuffers(const Program& program, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses,
-                  Plan& plan) {
+                  IndexPlan& plan) {
   for (size_t id = 0; id < program.buffers.size(); ++id) {
     Accesses mine;
     for (const PlannedAccess& access : accesses) {

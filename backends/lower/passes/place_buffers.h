@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "backends/lower/passes/plan.h"
+#include "backends/lower/plan/index_plan.h"
 
 namespace kiln {
 
@@ -23,6 +23,6 @@ struct PlannedAccess {
 };
 
 void PlaceBuffers(const Program& program, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses,
-                  Plan& plan);
+                  IndexPlan& plan);
 
 }  // namespace kiln

@@ -49,13 +49,13 @@ std::vector<Life> Lives(const Program& p) {
 
 }  // namespace
 
-void ShareStorage(const Program& p, Plan& plan) {
+void ShareStorage(const Program& p, IndexPlan& plan) {
   const std::vector<bool> registers = KeptInRegisters(p, plan);
   std::vector<Life> lives = Lives(p);
   std::erase_if(lives, [&](const Life& life) {
     const BufferPlan& buffer = plan.buffers[life.buffer];
     const bool memory = buffer.place == Memory::kAlloca || buffer.place == Memory::kHeap;
-    return !buffer.used || !memory || p.buffers[life.buffer].role != Role::kTemporary ||
+    return !buffer.used() || !memory || p.buffers[life.buffer].role != Role::kTemporary ||
            p.buffers[life.buffer].scope.storage == Storage::kRegister || registers[life.buffer] ||
            buffer.per_iteration || buffer.crosses || !life.starts_written;
   });
@@ -83,7 +83,7 @@ void ShareStorage(const Program& p, Plan& plan) {
   }
 }
 
-int64_t ElementsHeld(const Plan& plan, Id buffer) {
+int64_t ElementsHeld(const IndexPlan& plan, Id buffer) {
   int64_t elements = plan.buffers[buffer].elements;
   for (const BufferPlan& other : plan.buffers) {
     if (other.shares == buffer) elements = std::max(elements, other.elements);

@@ -8,14 +8,14 @@
 // and buffers that are read before they are written.
 #pragma once
 
-#include "backends/lower/passes/plan.h"
+#include "backends/lower/plan/index_plan.h"
 
 namespace kiln {
 
 // Sets BufferPlan::shares. Call it after the last change to loops. Addresses do not change.
-void ShareStorage(const Program& program, Plan& plan);
+void ShareStorage(const Program& program, IndexPlan& plan);
 
 // The number of elements of the memory that a buffer and the buffers sharing it use.
-int64_t ElementsHeld(const Plan& plan, Id buffer);
+int64_t ElementsHeld(const IndexPlan& plan, Id buffer);
 
 }  // namespace kiln

@@ -16,7 +16,7 @@ namespace {
 
 class ShortLoops {
  public:
-  ShortLoops(Program& p, const Plan& plan, int64_t vector_bytes, const CostTable& costs)
+  ShortLoops(Program& p, const IndexPlan& plan, int64_t vector_bytes, const CostTable& costs)
       : p_(p), plan_(plan), vector_bytes_(vector_bytes), costs_(costs) {}
 
   void WriteOut() {
@@ -95,14 +95,14 @@ class ShortLoops {
   }
 
   Program& p_;
-  const Plan& plan_;
+  const IndexPlan& plan_;
   const int64_t vector_bytes_;
   const CostTable& costs_;
 };
 
 }  // namespace
 
-void UnrollShortLoops(Program& program, const Plan& plan, int64_t vector_bytes, const CostTable& costs) {
+void UnrollShortLoops(Program& program, const IndexPlan& plan, int64_t vector_bytes, const CostTable& costs) {
   ShortLoops(program, plan, vector_bytes, costs).WriteOut();
 }
 

@@ -11,11 +11,11 @@
 // Tests of padding are not counted, because unrolling decides most of them.
 #pragma once
 
-#include "backends/lower/passes/plan.h"
+#include "backends/lower/plan/index_plan.h"
 #include "lang/target/cost_table.h"
 
 namespace kiln {
 
-void UnrollShortLoops(Program& program, const Plan& plan, int64_t vector_bytes, const CostTable& costs);
+void UnrollShortLoops(Program& program, const IndexPlan& plan, int64_t vector_bytes, const CostTable& costs);
 
 }  // namespace kiln

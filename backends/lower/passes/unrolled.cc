@@ -9,7 +9,7 @@ namespace {
 
 // Calls visit(buffer, address) for everything that a block reads and writes.
 template <typename Visit>
-void VisitAddresses(const Program& p, const Plan& plan, Id block, const Visit& visit) {
+void VisitAddresses(const Program& p, const IndexPlan& plan, Id block, const Visit& visit) {
   const BlockPlan& of_block = plan.blocks.at(block);
   const auto dests = p.Accesses(p.block(block).dests);
   for (size_t i = 0; i < dests.size(); ++i) visit(dests[i].buffer, of_block.dests[i]);
@@ -17,7 +17,7 @@ void VisitAddresses(const Program& p, const Plan& plan, Id block, const Visit& v
 }
 
 template <typename Wanted>
-bool AnyLoop(const Plan& plan, const IndexSum& sum, const Wanted& wanted) {
+bool AnyLoop(const IndexPlan& plan, const IndexSum& sum, const Wanted& wanted) {
   return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const IndexSplit& s) {
     if (s.source.kind != Source::Kind::kMark) return wanted(s.source.id);
     const auto mark = plan.marks.find(s.source.id);
@@ -31,13 +31,13 @@ bool IsFullyUnrolled(const LoopNode& loop) {
   return loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized || loop.extent.Known() <= 1;
 }
 
-std::vector<bool> KeptInRegisters(const Program& p, const Plan& plan, int64_t copies) {
+std::vector<bool> KeptInRegisters(const Program& p, const IndexPlan& plan, int64_t copies) {
   const auto runs = [&](Id loop) {
     return !IsFullyUnrolled(p.loop(loop)) && p.loop(loop).extent.Known() > copies;
   };
   std::vector<bool> registers;
   for (const BufferPlan& buffer : plan.buffers)
-    registers.push_back(buffer.used && buffer.place == Memory::kAlloca);
+    registers.push_back(buffer.used() && buffer.place == Memory::kAlloca);
   for (const auto& [block, of_block] : plan.blocks) {
     VisitAddresses(p, plan, block, [&](Id buffer, const IndexSum& address) {
       if (registers[buffer] && AnyLoop(plan, address, runs)) registers[buffer] = false;
@@ -46,7 +46,7 @@ std::vector<bool> KeptInRegisters(const Program& p, const Plan& plan, int64_t co
   return registers;
 }
 
-bool IndexesRegisters(const Program& p, const Plan& plan, const std::vector<bool>& registers, Id loop) {
+bool IndexesRegisters(const Program& p, const IndexPlan& plan, const std::vector<bool>& registers, Id loop) {
   bool indexes = false;
   for (const Id block : BlocksBelow(p, loop)) {
     VisitAddresses(p, plan, block, [&](Id buffer, const IndexSum& address) {

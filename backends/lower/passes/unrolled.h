@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "backends/lower/passes/plan.h"
+#include "backends/lower/plan/index_plan.h"
 
 namespace kiln {
 
@@ -14,9 +14,10 @@ bool IsFullyUnrolled(const LoopNode& loop);
 
 // By buffer: true if it is on the stack and only unrolled loops index it. With `copies`, loops of at most
 // that many iterations count as unrolled.
-std::vector<bool> KeptInRegisters(const Program& program, const Plan& plan, int64_t copies = 1);
+std::vector<bool> KeptInRegisters(const Program& program, const IndexPlan& plan, int64_t copies = 1);
 
 // True if a block below the loop uses the loop in an index of one of these buffers.
-bool IndexesRegisters(const Program& program, const Plan& plan, const std::vector<bool>& registers, Id loop);
+bool IndexesRegisters(const Program& program, const IndexPlan& plan, const std::vector<bool>& registers,
+                      Id loop);
 
 }  // namespace kiln

@@ -1,9 +1,9 @@
-// The value of an index during emission: constant + Σ coefficient * atom, plus parts that differ between
-// vector lanes.
+// The value of an index while the loops around it are bound: constant + Σ coefficient * atom, plus parts that
+// differ between vector lanes.
 //
-// An atom is an SSA value of type index that is equal in all lanes: the variable of a loop that runs, or a
-// digit of one. Unrolled loops are constants, and the vectorized loop is a list of lanes. Plain values; no
-// MLIR operations are created here.
+// An atom is a value that is equal in all lanes and known only when the code runs: the variable of a loop that
+// runs, or a digit of one (index_evaluator.h). Unrolled loops are constants, and the vectorized loop is a list
+// of lanes. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,24 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "lang/index/index_map.h"
-#include "llvm/ADT/SmallVector.h"
-#include "mlir/IR/Value.h"
 
 namespace kiln {
 
-struct Atom {
-  mlir::Value value;
-  int level = 0;  // the loop body that defines it; 0 is the function
-  Interval range;
-};
-
 struct IndexValue {
   struct PerLane {
-    mlir::Value vector;  // a vector of index
+    int atom = 0;  // a lane atom: a value for each lane
     int64_t scale = 1;
-    Interval range;
   };
   int64_t constant = 0;
-  llvm::SmallVector<std::pair<int, int64_t>, 4> terms;  // (atom, coefficient), ascending
-  std::vector<int64_t> lanes;                           // empty, or one per lane; the first is 0
-  llvm::SmallVector<PerLane, 1> vectors;
+  absl::InlinedVector<std::pair<int, int64_t>, 4> terms;  // (atom, coefficient), ascending
+  std::vector<int64_t> lanes;                             // empty, or one per lane; the first is 0
+  absl::InlinedVector<PerLane, 1> vectors;
 
   static IndexValue Constant(int64_t value);
   static IndexValue OfAtom(int atom);
+  static IndexValue OfLaneAtom(int atom);
   static IndexValue Lanes(int64_t count);  // 0, 1, 2, ...
   bool uniform() const { return lanes.empty() && vectors.empty(); }
   bool is_constant() const { return uniform() && terms.empty(); }
@@ -43,6 +36,8 @@ struct IndexValue {
   std::optional<int64_t> stride() const;
   // The value of the first lane, without the parts that differ between lanes.
   IndexValue Uniform() const;
+  // The value of a lane. There must be no lane atoms.
+  IndexValue Lane(size_t lane) const;
   void Add(const IndexValue& other, int64_t scale);
   // Appends a key to `key`. Equal keys mean equal values.
   void AppendKey(std::vector<int64_t>& key) const;

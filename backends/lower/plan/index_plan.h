@@ -1,10 +1,11 @@
-// The plan of a decomposed Program that lowering makes before it emits code: every index over the loops that
-// run, the conditions of instances and reads, and the place of each buffer.
+// What a decomposed Program means for lowering: every index over the loops that run, the conditions of
+// instances and reads, and the place of each buffer. passes/plan_indices.h makes it.
 //
 // All sums are over Source::Loop of live loops. Where the algebra cannot divide, they contain a Source::Mark,
-// whose own value is in `marks` in the same terms. This file does not depend on MLIR.
+// whose own value is in `marks` in the same terms.
 #pragma once
 
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -13,7 +14,7 @@
 namespace kiln {
 
 // The condition 0 <= value < extent. Equal conditions are shared; a condition is named by its position in
-// Plan::conditions.
+// IndexPlan::conditions.
 struct Condition {
   IndexSum value;
   int64_t extent = 0;
@@ -34,17 +35,20 @@ struct BlockPlan {
 };
 
 enum class Memory { kParameter, kGlobal, kAlloca, kHeap };
+inline constexpr absl::string_view kMemoryNames[] = {"parameter", "global", "alloca", "heap"};
 
 struct BufferPlan {
-  bool used = false;
+  bool in_main = false, in_prepare = false;  // whether blocks of a phase use it
   Memory place = Memory::kParameter;
   int64_t elements = 1;        // of the address space, after layout and compaction
   bool crosses = false;        // a temporary that the prepare phase writes and the main phase reads
   bool per_iteration = false;  // private to iterations of the parallel loop around all accesses
   Id shares = kNone;           // the buffer whose memory it uses (share_storage.h); kNone: its own
+
+  bool used() const { return in_main || in_prepare; }
 };
 
-struct Plan {
+struct IndexPlan {
   std::vector<Condition> conditions;
   std::unordered_map<Id, BlockPlan> blocks;  // by node
   std::vector<BufferPlan> buffers;
@@ -54,17 +58,8 @@ struct Plan {
   Id MemoryOf(Id buffer) const { return buffers[buffer].shares == kNone ? buffer : buffers[buffer].shares; }
 };
 
-struct PlanOptions {
-  int64_t stack_bytes = 32 * 1024;  // limit of one buffer; larger buffers go to the heap, unless in registers
-  bool drops_terms = true;          // leaves out terms of sums that are zero: BlockPlan::droppable
-};
-
-// True for a parallel loop with more than one iteration.
-bool RunsOnThreads(const Program& program, Id node);
-
-// Plans a program. Adds marks to the program if an index cannot be expressed otherwise.
-Plan MakePlan(Program& program, const PlanOptions& options = {});
-
-std::string ToString(const Program& program, const Plan& plan);
+std::string ToString(const Program& program, const IndexPlan& plan);
+// The lines of the buffers alone. `names`: by buffer.
+std::string StorageText(const IndexPlan& plan, absl::Span<const std::string> names);
 
 }  // namespace kiln

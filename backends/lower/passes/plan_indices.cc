@@ -1,4 +1,4 @@
-#include "backends/lower/passes/plan.h"
+#include "backends/lower/passes/plan_indices.h"
 
 #include <algorithm>
 #include <optional>
@@ -20,7 +20,7 @@ class Planner {
  public:
   Planner(Program& program, const PlanOptions& options) : p_(program), options_(options) {}
 
-  Plan Run() {
+  IndexPlan Run() {
     plan_.buffers.resize(p_.buffers.size());
     Visit(kRoot, false);
     PlaceBuffers(p_, options_.stack_bytes, accesses_, plan_);
@@ -221,7 +221,7 @@ class Planner {
 
   Program& p_;
   const PlanOptions& options_;
-  Plan plan_;
+  IndexPlan plan_;
   std::unordered_map<Id, std::vector<IndexSum>> iters_;
   std::unordered_set<Id> planned_;  // expressions of the current block
   std::vector<PlannedAccess> accesses_;
@@ -234,38 +234,8 @@ bool RunsOnThreads(const Program& program, Id node) {
          program.loop(node).extent.Known() > 1;
 }
 
-Plan MakePlan(Program& program, const PlanOptions& options) { return Planner(program, options).Run(); }
-
-std::string ToString(const Program& program, const Plan& plan) {
-  static constexpr const char* kPlaces[] = {"parameter", "global", "alloca", "heap"};
-  const auto name = [&](Source source) -> std::string {
-    if (source.kind == Source::Kind::kMark) return absl::StrCat("mark", source.id);
-    return absl::StrCat(program.Text(program.loop(source.id).name), "#", source.id);
-  };
-  std::string text;
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    const BufferPlan& buffer = plan.buffers[i];
-    if (!buffer.used) continue;
-    absl::StrAppend(&text, "buffer ", program.Text(program.buffers[i].name), ": ", buffer.elements,
-                    " elements, ", kPlaces[static_cast<int>(buffer.place)],
-                    buffer.per_iteration ? " per iteration" : "");
-    if (buffer.shares != kNone)
-      absl::StrAppend(&text, ", in the memory of ", program.Text(program.buffers[buffer.shares].name));
-    text += '\n';
-  }
-  for (size_t i = 0; i < plan.conditions.size(); ++i) {
-    absl::StrAppend(&text, "condition ", i, ": 0 <= ", ToString(plan.conditions[i].value, name), " < ",
-                    plan.conditions[i].extent, "\n");
-  }
-  for (size_t node = 0; node < program.nodes.size(); ++node) {
-    const auto block = plan.blocks.find(static_cast<Id>(node));
-    if (block == plan.blocks.end()) continue;
-    absl::StrAppend(&text, "block ", program.Text(program.block(block->first).name), ":");
-    for (const IndexSum& dest : block->second.dests) absl::StrAppend(&text, " at ", ToString(dest, name));
-    for (const int guard : block->second.guards) absl::StrAppend(&text, " if ", guard);
-    absl::StrAppend(&text, "\n");
-  }
-  return text;
+IndexPlan PlanIndices(Program& program, const PlanOptions& options) {
+  return Planner(program, options).Run();
 }
 
 }  // namespace kiln

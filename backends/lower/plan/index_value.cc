@@ -1,4 +1,4 @@
-#include "backends/lower/emit/index_value.h"
+#include "backends/lower/plan/index_value.h"
 
 #include <algorithm>
 
@@ -13,6 +13,12 @@ IndexValue IndexValue::Constant(int64_t value) {
 IndexValue IndexValue::OfAtom(int atom) {
   IndexValue result;
   result.terms.push_back({atom, 1});
+  return result;
+}
+
+IndexValue IndexValue::OfLaneAtom(int atom) {
+  IndexValue result;
+  result.vectors.push_back({atom, 1});
   return result;
 }
 
@@ -35,6 +41,12 @@ IndexValue IndexValue::Uniform() const {
   IndexValue result = *this;
   result.lanes.clear();
   result.vectors.clear();
+  return result;
+}
+
+IndexValue IndexValue::Lane(size_t lane) const {
+  IndexValue result = Uniform();
+  if (!lanes.empty()) result.constant += lanes[lane];
   return result;
 }
 
@@ -69,7 +81,7 @@ void IndexValue::AppendKey(std::vector<int64_t>& key) const {
   key.push_back(-1);
   key.insert(key.end(), lanes.begin(), lanes.end());
   for (const PerLane& vector : vectors) {
-    key.push_back(reinterpret_cast<intptr_t>(vector.vector.getAsOpaquePointer()));
+    key.push_back(vector.atom);
     key.push_back(vector.scale);
   }
 }

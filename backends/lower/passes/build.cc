@@ -1,0 +1,104 @@
+#include "backends/lower/passes/build.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "backends/lower/passes/plan_indices.h"
+#include "lang/analysis/annotations.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/loops.h"
+#include "lang/base/check.h"
+
+namespace kiln::plan {
+namespace {
+
+// True if the vectorized loop reduces into more than one element; such lanes can be combined neither in order
+// nor by a tree.
+bool ReducesToSeveral(const Program& p, Id loop) {
+  const std::vector<Id> blocks = BlocksBelow(p, loop);
+  return std::any_of(blocks.begin(), blocks.end(), [&](Id block) {
+    const LoopUse use = UseOf(p, block, loop);
+    return p.block(block).monoid != kNone && use.spatial && use.reduction;
+  });
+}
+
+class Builder {
+ public:
+  Builder(const Program& program, const IndexPlan& indices, const std::unordered_map<Id, std::string>& calls)
+      : p_(program), indices_(indices), calls_(calls) {}
+
+  Nodes Children(Id node, bool prepare) {
+    Nodes nodes;
+    for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
+      if (node == kRoot && p_.nodes[child].prepare != prepare) continue;
+      nodes.push_back(p_.IsLoop(child) ? LoopOrCall(child) : Block(child));
+    }
+    return nodes;
+  }
+
+ private:
+  Node LoopOrCall(Id loop) {
+    const auto call = calls_.find(loop);
+    if (call == calls_.end()) return LoopNode(loop);
+    return {Call{call->second, loop}, {{LoopNode(loop)}}};
+  }
+
+  Node LoopNode(Id id) {
+    const kiln::LoopNode& loop = p_.loop(id);
+    const int64_t extent = loop.extent.Known();
+    Loop made{.loop = id, .run = Run::kSerial, .count = extent};
+    Nodes body = Children(id, false);
+    if (extent == 1) {
+      made.run = Run::kOne;
+    } else if (loop.kind == LoopKind::kUnrolled) {
+      made.run = Run::kUnrolled;
+    } else if (loop.kind == LoopKind::kVectorized) {
+      made.run = ReducesToSeveral(p_, id) ? Run::kUnrolled : Run::kLanes;
+      if (made.run == Run::kLanes) made.lanes = extent;
+    } else if (RunsOnThreads(p_, id)) {
+      made.run = Run::kThreads;
+    } else if (const int64_t steps = AnnotationOf(p_, loop.annotations, kUnrolledSteps);
+               steps > 1 && extent % steps == 0 && loop.kind == LoopKind::kSerial) {
+      made.steps = steps;
+      made.count = extent / steps;
+      body = {{Loop{.loop = id, .run = Run::kUnrolled, .count = steps}, {std::move(body)}}};
+    }
+    return {made, {std::move(body)}};
+  }
+
+  Node Block(Id id) {
+    KILN_CHECK(p_.nodes[id].first == kNone, "a block inside a block");
+    const BlockNode& block = p_.block(id);
+    const BlockPlan& plan = indices_.blocks.at(id);
+    Leaf leaf{.block = id, .asks = plan.guards, .fast = AnnotationOf(p_, block.annotations, kFastMath) != 0};
+    if (block.monoid == kNone || block.accumulates) return {leaf};
+    Leaf starts = leaf, combines = leaf;
+    starts.starts = true;
+    combines.starts = false;
+    return {First{plan.reduction_loops}, {{{starts}}, {{combines}}}};
+  }
+
+  const Program& p_;
+  const IndexPlan& indices_;
+  const std::unordered_map<Id, std::string>& calls_;
+};
+
+bool HasPrepare(const Program& p) {
+  for (Id child = p.nodes[kRoot].first; child != kNone; child = p.nodes[child].next) {
+    if (p.nodes[child].prepare) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+LoopPlan Build(const Program& program, IndexPlan indices, const std::unordered_map<Id, std::string>& calls) {
+  LoopPlan made{std::move(indices), {}};
+  Builder builder(program, made.indices, calls);
+  made.entries.push_back({program.name, false, builder.Children(kRoot, false)});
+  if (HasPrepare(program))
+    made.entries.push_back({absl::StrCat(program.name, "_prepare"), true, builder.Children(kRoot, true)});
+  return made;
+}
+
+}  // namespace kiln::plan

@@ -1,0 +1,42 @@
+// Questions about the conditions of blocks at a place of a plan, for the guards pass.
+#pragma once
+
+#include <vector>
+
+#include "backends/lower/plan/plan_context.h"
+
+namespace kiln {
+
+class ConditionQueries {
+ public:
+  // Keeps a reference. The answers follow the context as it changes.
+  explicit ConditionQueries(const PlanContext& context)
+      : context_(context), p_(context.program()), plan_(context.plan()) {}
+
+  // The conditions of these blocks that the code around has not decided.
+  std::vector<int> Open(const std::vector<Id>& blocks) const;
+  // True if the condition is a guard of all blocks.
+  bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
+  // True if the condition only skips zero terms of sums, in one of the blocks.
+  bool Drops(int condition, const std::vector<Id>& blocks) const;
+  // True if the condition has the same answer for all of its rest, for every value of its bound part.
+  bool HoldsAlike(int condition) const;
+  // True if less than half of the values of the bound part make the condition hold for the whole rest. A version
+  // for them is rarely taken, and unrolled iterations decide more, each for its own part.
+  bool SeldomHolds(int condition) const;
+
+  // True if a smaller upper bound of the loop decides the condition for everything below it.
+  bool TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const;
+  // True if an inner loop should choose the code for complete tiles instead: it has conditions of its own and
+  // contains all blocks that use the conditions `candidates`.
+  bool IsBetterInside(Id loop, const std::vector<int>& candidates) const;
+
+ private:
+  bool HoldsAlike(const IndexSum& bound, const Interval& rest, int64_t extent) const;
+
+  const PlanContext& context_;
+  const Program& p_;
+  const IndexPlan& plan_;
+};
+
+}  // namespace kiln

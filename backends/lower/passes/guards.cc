@@ -1,0 +1,276 @@
+#include "backends/lower/passes/guards.h"
+
+#include <numeric>
+
+#include "absl/algorithm/container.h"
+#include "backends/lower/passes/calls.h"
+#include "backends/lower/passes/condition_queries.h"
+#include "backends/lower/passes/unrolled.h"
+#include "backends/lower/plan/plan_rewriter.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+
+namespace kiln::plan {
+namespace {
+
+class GuardsPass : public Rewriter {
+ public:
+  GuardsPass(const Program& program, const IndexPlan& indices, const LowerOptions& options)
+      : Rewriter(program, indices),
+        p_(program),
+        plan_(indices),
+        options_(options),
+        ask_(context_),
+        registers_(KeptInRegisters(program, indices)) {}
+
+ private:
+  void Visit(const Node& node, Nodes& out) override {
+    if (const Leaf* leaf = node.As<Leaf>()) return VisitLeaf(*leaf, out);
+    if (const First* first = node.As<First>()) return VisitFirst(*first, node, out);
+    if (node.As<Prefetch>() != nullptr && is_incomplete_) return;
+    if (const Call* call = node.As<Call>()) return VisitCall(*call, node, out);
+    const Loop* loop = node.As<Loop>();
+    if (loop == nullptr) return Rewriter::Visit(node, out);
+    if (loop->run == Run::kOne) {
+      AppendCopies(*loop, [&] { return Body(*loop, node.arms[0]); }, out);
+    } else if (loop->run == Run::kLanes || (loop->run == Run::kUnrolled && !RunsInstead(*loop))) {
+      AppendCopies(*loop, [&] { return Rewrite(node.arms[0]); }, out);
+    } else {
+      VisitRunning(*loop, node.arms[0], out);
+    }
+  }
+
+  void VisitCall(const Call& call, const Node& node, Nodes& out) {
+    Call made = call;
+    if (FitsCall(context_, options_.features, made)) {
+      out.push_back({std::move(made)});
+    } else {
+      for (const Node& instead : node.arms[0]) Visit(instead, out);
+    }
+  }
+
+  bool RunsInstead(const Loop& loop) const {
+    return is_incomplete_ && context_.lanes() == 0 && !IndexesRegisters(p_, plan_, registers_, loop.loop);
+  }
+
+  void VisitLeaf(const Leaf& leaf, Nodes& out) {
+    Leaf kept = leaf;
+    kept.asks.clear();
+    for (const int condition : leaf.asks) {
+      const std::optional<bool> decided = context_.Decided(condition);
+      if (decided == false) return;
+      if (!decided.has_value()) kept.asks.push_back(condition);
+    }
+    out.push_back({std::move(kept)});
+  }
+
+  void VisitFirst(const First& first, const Node& node, Nodes& out) {
+    First open;
+    for (const Id loop : first.loops) {
+      if (!context_.indices().IsBound(loop)) continue;  // it has one iteration
+      const IndexValue& at = context_.indices().Of(loop);
+      if (!at.is_constant()) open.loops.push_back(loop);
+      if (at.is_constant() && at.constant != 0) {
+        for (const Node& combines : node.arms[1]) Visit(combines, out);
+        return;
+      }
+    }
+    if (open.loops.empty()) {
+      for (const Node& starts : node.arms[0]) Visit(starts, out);
+      return;
+    }
+    Node made{std::move(open), {}};
+    for (const Nodes& arm : node.arms) made.arms.push_back(Rewrite(arm));
+    if (!made.arms[0].empty() || !made.arms[1].empty()) out.push_back(std::move(made));
+  }
+
+  // A loop that runs: trims it, and decides in its body what its variable allows.
+  void VisitRunning(const Loop& loop, const Nodes& body, Nodes& out) {
+    Loop made = loop;
+    if (made.run == Run::kUnrolled) made.run = Run::kSerial;
+    Trim(made);
+    const bool has_steps = made.steps > 1 && !is_incomplete_ && made.trims.empty();
+    if (made.steps > 1 && !has_steps) {
+      made.count *= made.steps;
+      made.steps = 1;
+    }
+    const Nodes& inside = loop.steps > 1 ? body[0].arms[0] : body;
+    context_.With(made.decided, true, [&] {
+      AppendCopies(
+          made,
+          [&] {
+            if (!has_steps) return Body(made, inside);
+            Nodes steps;
+            const Loop& copies = *body[0].As<Loop>();
+            AppendCopies(copies, [&] { return Body(copies, inside); }, steps);
+            return steps;
+          },
+          out);
+    });
+  }
+
+  // Ends the loop where the guards of all blocks fail. LLVM hoists loads only out of loops that run at least once,
+  // and cannot derive that from a product.
+  void Trim(Loop& loop) {
+    const std::vector<Id> blocks = BlocksBelow(p_, loop.loop);
+    const int64_t extent = loop.count * loop.steps;
+    loop.runs_once = true;
+    for (const int condition : ask_.Open(blocks)) {
+      if (!ask_.GuardsAll(condition, blocks)) continue;
+      const std::optional<PlanContext::Trim> trim = context_.TrimOf(condition, loop.loop);
+      if (!trim.has_value()) continue;
+      const IndexValue above = context_.indices().Eval(trim->bound);
+      if (!above.uniform()) continue;
+      IndexValue room =
+          IndexValue::Constant(plan_.conditions[condition].extent - trim->others.min + trim->scale - 1);
+      room.Add(above, -1);
+      const int64_t least = context_.indices().RangeOf(room).min;
+      if (least < trim->scale * extent) {
+        loop.trims.push_back(condition);
+        loop.runs_once = loop.runs_once && least >= trim->scale;
+      }
+      if (ask_.TrimsExactly(condition, loop.loop, blocks)) loop.decided.push_back(condition);
+    }
+    loop.runs_once = loop.runs_once && !loop.trims.empty();
+  }
+
+  // The children of a loop whose variable has a value, behind the conditions that this value decides.
+  Nodes Body(const Loop& loop, const Nodes& children) {
+    const std::vector<Id> blocks = BlocksBelow(p_, loop.loop);
+    std::vector<int> exact, versioned;
+    const bool by_loop = FindDecided(loop.loop, blocks, exact, versioned);
+    std::vector<int> tests, holding;
+    for (const int condition : exact) {
+      const IndexValue value = context_.BoundValue(condition);
+      if (!value.uniform()) continue;
+      const Interval rest = context_.PartOf(condition).rest;
+      const int64_t extent = plan_.conditions[condition].extent;
+      if (value.is_constant() && !context_.IsWithin(value, extent, rest.min, rest.max)) return {};
+      holding.push_back(condition);
+      if (!context_.IsWithin(value, extent, rest.min, rest.max)) tests.push_back(condition);
+    }
+    Nodes body;
+    context_.With(holding, true, [&] {
+      const bool chooses = by_loop && !is_incomplete_ && versions_ < options_.costs.nest_versions &&
+                           context_.lanes() == 0 && !ask_.IsBetterInside(loop.loop, versioned);
+      body = chooses ? Versions(versioned, blocks, children) : Rewrite(children);
+    });
+    if (tests.empty() || body.empty()) return body;
+    Nodes tested;
+    tested.push_back({Branch{tests}, {std::move(body)}});
+    return tested;
+  }
+
+  // Sorts the conditions that the value of a loop may decide for all blocks below it. An `exact` condition has the
+  // same answer for all inner iterations; a `versioned` one may differ, so it needs two versions of the code.
+  // Returns true if one of them depends on the loop.
+  bool FindDecided(Id loop, const std::vector<Id>& blocks, std::vector<int>& exact,
+                   std::vector<int>& versioned) const {
+    bool by_loop = false;
+    for (const int condition : ask_.Open(blocks)) {
+      if (ask_.HoldsAlike(condition) && ask_.GuardsAll(condition, blocks)) {
+        exact.push_back(condition);
+        continue;
+      }
+      const bool waits = absl::c_any_of(plan_.conditions[condition].loops, [&](Id l) {
+        return !context_.indices().IsBound(l) && !IsFullyUnrolled(p_.loop(l));
+      });
+      if (waits || (ask_.SeldomHolds(condition) && !ask_.Drops(condition, blocks))) continue;
+      versioned.push_back(condition);
+      by_loop |= absl::c_linear_search(plan_.conditions[condition].loops, loop);
+    }
+    return by_loop;
+  }
+
+  // The children for complete tiles, and for boundaries or incomplete tiles.
+  Nodes Versions(const std::vector<int>& versioned, const std::vector<Id>& blocks, const Nodes& children) {
+    std::vector<int> tests;
+    for (const int condition : versioned) {
+      const Interval rest = context_.PartOf(condition).rest;
+      if (!context_.IsWithin(context_.BoundValue(condition), plan_.conditions[condition].extent, rest.min,
+                             rest.max))
+        tests.push_back(condition);
+    }
+    if (tests.empty()) return Rewrite(children);
+    ++versions_;
+    const std::vector<Switch> boundaries = BoundariesOf(blocks, versioned);
+    Nodes made;
+    if (!boundaries.empty()) {
+      made = AtBoundaries(boundaries, children);
+    } else {
+      const bool decided = versioned.size() == 1 && ask_.HoldsAlike(versioned[0]);
+      Node either{Branch{tests, decided}, {}};
+      context_.With(versioned, true, [&] { either.arms.push_back(Rewrite(children)); });
+      is_incomplete_ = !decided;
+      context_.With(decided ? versioned : std::vector<int>(), false,
+                    [&] { either.arms.push_back(Rewrite(children)); });
+      is_incomplete_ = false;
+      if (either.arms[1].empty()) either.arms.pop_back();
+      if (either.arms.size() > 1 || !either.arms[0].empty()) made.push_back(std::move(either));
+    }
+    --versions_;
+    return made;
+  }
+
+  // The boundary values of these conditions: those of the bound part for which a condition fails for some of the
+  // rest. Empty if versions do not pay: if a condition guards more than zero terms, or if there would be too many.
+  std::vector<Switch> BoundariesOf(const std::vector<Id>& blocks, const std::vector<int>& conditions) {
+    if (!options_.policies.Has(Policy::kBoundaryVersions)) return {};
+    std::vector<Switch> all;
+    int64_t versions = 1;
+    for (const int condition : conditions) {
+      const auto [bound, rest] = context_.PartOf(condition);
+      if (!ask_.Drops(condition, blocks) || context_.IsAssumed(condition) ||
+          !context_.indices().Eval(bound).uniform())
+        return {};
+      int64_t step = 0;
+      for (const IndexSplit& split : bound.splits) step = std::gcd(step, split.scale);
+      if (step == 0) return {};
+      Switch by{condition, {}};
+      const Interval range = Bounds(bound, Extents(p_));
+      for (int64_t value = range.min; value <= range.max; value += step) {
+        if (value + rest.min < 0 || value + rest.max >= plan_.conditions[condition].extent)
+          by.values.push_back(value);
+        if (std::ssize(by.values) > options_.costs.edge_values) return {};
+      }
+      versions *= std::ssize(by.values) + 1;
+      all.push_back(std::move(by));
+    }
+    return versions <= options_.costs.edge_versions ? all : std::vector<Switch>();
+  }
+
+  // The children once for each combination of boundary values.
+  Nodes AtBoundaries(absl::Span<const Switch> boundaries, const Nodes& children) {
+    if (boundaries.empty()) return Rewrite(children);
+    const Switch& by = boundaries.front();
+    const auto inside = [&] { return AtBoundaries(boundaries.subspan(1), children); };
+    const Interval rest = context_.PartOf(by.condition).rest;
+    const bool always = context_.IsWithin(context_.BoundValue(by.condition),
+                                          plan_.conditions[by.condition].extent, rest.min, rest.max);
+    Node chosen{by, {}};
+    context_.With({by.condition}, true, [&] { chosen.arms.push_back(inside()); });
+    if (always) return std::move(chosen.arms[0]);
+    for (const int64_t value : by.values)
+      context_.WithBoundary(by.condition, value, [&] { chosen.arms.push_back(inside()); });
+    Nodes made;
+    made.push_back(std::move(chosen));
+    return made;
+  }
+
+  const Program& p_;
+  const IndexPlan& plan_;
+  const LowerOptions& options_;
+  const ConditionQueries ask_;
+  const std::vector<bool> registers_;
+  bool is_incomplete_ = false;  // in code for incomplete tiles, which gets no further versions
+  int versions_ = 0;            // around here
+};
+
+}  // namespace
+
+Nodes Guards(const Program& program, const IndexPlan& indices, const Nodes& nodes,
+             const LowerOptions& options) {
+  return GuardsPass(program, indices, options).Rewrite(nodes);
+}
+
+}  // namespace kiln::plan

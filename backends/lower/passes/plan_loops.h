@@ -1,0 +1,56 @@
+// Plans how a program is emitted: the passes in order, each of which can be left out by its policy.
+//
+//   inline-nested-blocks   replaces blocks that contain blocks by their contents     Program
+//   decompose-reductions   makes blocks of derived initializations                   Program
+//   plan-indices           resolves indices, layouts, conditions, places of buffers  Program -> IndexPlan
+//   unroll-short-loops     unrolls short loops if that saves instructions            Program, IndexPlan
+//   share-storage          lets temporaries share memory if their lives are apart    IndexPlan
+//   build                  a node for each loop and block                            -> LoopPlan
+//   lane-groups            emits lanes by the vector                                 LoopPlan
+//   first-iteration        moves the test for a reduction's start outwards           LoopPlan
+//   prefetch-results       fetches a tile of the result before the sums              LoopPlan
+//   prefetch-panels        tiles fetch the next panel in parts                       LoopPlan
+//   guards                 decides conditions early, makes versions                  LoopPlan
+//   prefetch-streams       costly rows fetch the next row                            LoopPlan
+//   stream-stores          large results bypass the caches                           LoopPlan
+//   transposed-stores      strided stores are transposed in registers                LoopPlan
+//
+// No file here depends on MLIR.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "backends/lower/passes/lower_options.h"
+#include "backends/lower/plan/loop_plan.h"
+#include "lang/program/program.h"
+
+namespace kiln::plan {
+
+struct Planned {
+  Program program;  // decomposed
+  LoopPlan plan;
+};
+
+// A pass from plan to plan, which changes the nodes of one entry.
+struct Pass {
+  absl::string_view name;
+  std::optional<Policy> policy;  // it is left out without this policy
+  bool prefetches;               // it is left out if LowerOptions::stream_bytes is 0
+  void (*apply)(const Program& program, const IndexPlan& indices, Nodes& nodes, const LowerOptions& options);
+};
+
+// The passes after `build`, in order.
+absl::Span<const Pass> Passes();
+
+// Receives what each pass makes, by name.
+using AfterPass = absl::FunctionRef<void(absl::string_view pass, absl::FunctionRef<std::string()> text)>;
+
+// The program must pass Verify and VerifyLowerable, with constant extents.
+Planned PlanLoops(const Program& program, const LowerOptions& options, AfterPass after);
+Planned PlanLoops(const Program& program, const LowerOptions& options);
+
+}  // namespace kiln::plan

@@ -1,0 +1,207 @@
+#include "backends/lower/passes/prefetch_tiles.h"
+
+#include <algorithm>
+
+#include "backends/lower/passes/unrolled.h"
+#include "backends/lower/plan/plan_context.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+
+namespace kiln::plan {
+namespace {
+
+// True if a nest contains a loop that is neither unrolled nor vectorized.
+bool RunsBelow(const Program& p, Id node) {
+  if (!p.IsLoop(node)) return false;
+  if (!IsFullyUnrolled(p.loop(node))) return true;
+  for (Id child = p.nodes[node].first; child != kNone; child = p.nodes[child].next) {
+    if (RunsBelow(p, child)) return true;
+  }
+  return false;
+}
+
+// The node of the program that a node of the plan runs.
+Id NestOf(const Node& node) {
+  if (const Loop* loop = node.As<Loop>()) return loop->loop;
+  if (const Call* call = node.As<Call>()) return call->outer;
+  if (const Leaf* leaf = node.As<Leaf>()) return leaf->block;
+  return node.arms.empty() || node.arms[0].empty() ? kNone : NestOf(node.arms[0][0]);
+}
+
+// Walks a plan in which each loop is one node, and inserts what a subclass finds before each loop that runs.
+class TilePrefetcher {
+ public:
+  TilePrefetcher(const Program& program, const IndexPlan& indices, const LowerOptions& options)
+      : p_(program), plan_(indices), options_(options), context_(program, indices) {}
+  virtual ~TilePrefetcher() = default;
+
+  Nodes Run(const Nodes& nodes) {
+    Nodes out;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const Id nest = NestOf(nodes[i]);
+      if (nest != kNone && RunsBelow(p_, nest)) {
+        std::vector<Id> later;
+        for (size_t next = i + 1; next < nodes.size(); ++next) {
+          const Id sibling = NestOf(nodes[next]);
+          if (sibling != kNone && !RunsBelow(p_, sibling)) later.push_back(sibling);
+        }
+        Before(nest, later, out);
+      }
+      out.push_back({nodes[i].what, {}});
+      for (const Nodes& arm : nodes[i].arms) out.back().arms.push_back(Contents(nodes[i], arm));
+    }
+    return out;
+  }
+
+ protected:
+  virtual void Before(Id nest, const std::vector<Id>& later, Nodes& out) = 0;
+
+  bool IsLarge(Id buffer) const {
+    return plan_.buffers[buffer].elements * SizeOf(p_.buffers[buffer].dtype) >= options_.stream_bytes;
+  }
+  int64_t LineOf(Id buffer) const {  // elements
+    return options_.costs.line_bytes / SizeOf(p_.buffers[buffer].dtype);
+  }
+
+  const Program& p_;
+  const IndexPlan& plan_;
+  const LowerOptions& options_;
+  PlanContext context_;
+  std::vector<Id> running_;  // loops around, outermost first
+
+ private:
+  Nodes Contents(const Node& node, const Nodes& arm) {
+    const Loop* loop = node.As<Loop>();
+    if (loop == nullptr) return Run(arm);
+    if (loop->run == Run::kLanes) return arm;
+    const bool runs = loop->run != Run::kUnrolled && loop->run != Run::kOne;
+    if (runs) running_.push_back(loop->loop);
+    Nodes made;
+    bool is_first = true;  // all copies get the same
+    context_.ForEachCopy(*loop, [&](int64_t, int64_t) {
+      if (!is_first) return;
+      if (loop->steps == 1) {
+        made = Run(arm);
+      } else {  // the only child is the copies of the body
+        made.push_back({arm[0].what, {Contents(arm[0], arm[0].arms[0])}});
+      }
+      is_first = false;
+    });
+    if (runs) running_.pop_back();
+    return made;
+  }
+};
+
+class ResultPrefetcher : public TilePrefetcher {
+ public:
+  using TilePrefetcher::TilePrefetcher;
+
+ private:
+  void Before(Id, const std::vector<Id>& later, Nodes& out) override {
+    for (const Id nest : later) Fetch(nest, out);
+  }
+
+  void Fetch(Id node, Nodes& out) {
+    if (p_.IsBlock(node)) return FetchBlock(node, out);
+    const kiln::LoopNode& loop = p_.loop(node);
+    const bool is_lanes = loop.kind == LoopKind::kVectorized && loop.extent.Known() > 1;
+    context_.indices().Bind(node,
+                            is_lanes ? IndexValue::Lanes(loop.extent.Known()) : IndexValue::Constant(0));
+    if (is_lanes) {
+      lanes_.push_back(node);
+    } else {
+      const int64_t extent = loop.extent.Known();
+      unrolled_.push_back({.loop = node, .run = extent == 1 ? Run::kOne : Run::kUnrolled, .count = extent});
+    }
+    for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) Fetch(child, out);
+    is_lanes ? lanes_.pop_back() : unrolled_.pop_back();
+    context_.indices().Unbind(node);
+  }
+
+  void FetchBlock(Id block, Nodes& out) {
+    if (p_.block(block).monoid == kNone) return;
+    const auto dests = p_.Accesses(p_.block(block).dests);
+    for (size_t r = 0; r < dests.size(); ++r) {
+      const Id buffer = dests[r].buffer;
+      IndexSum address = plan_.blocks.at(block).dests[r];
+      const IndexValue at = context_.indices().Eval(address);
+      const bool divides = std::any_of(address.splits.begin(), address.splits.end(), [](const IndexSplit& s) {
+        return s.source.kind == Source::Kind::kMark;
+      });
+      if (!IsLarge(buffer) || at.stride() != 1 || divides) continue;
+      const auto is_lane = [&](const IndexSplit& s) {
+        return std::find(lanes_.begin(), lanes_.end(), s.source.id) != lanes_.end();
+      };
+      address.splits.erase(std::remove_if(address.splits.begin(), address.splits.end(), is_lane),
+                           address.splits.end());
+      const int64_t lines = (std::ssize(at.lanes) + LineOf(buffer) - 1) / LineOf(buffer);
+      out.push_back({Prefetch{.buffer = buffer,
+                              .address = std::move(address),
+                              .over = unrolled_,
+                              .lines = lines,
+                              .write = true}});
+    }
+  }
+
+  std::vector<Loop> unrolled_;  // loops of the sibling around here
+  std::vector<Id> lanes_;
+};
+
+class PanelPrefetcher : public TilePrefetcher {
+ public:
+  using TilePrefetcher::TilePrefetcher;
+
+ private:
+  void Before(Id nest, const std::vector<Id>&, Nodes& out) override {
+    if (running_.empty()) return;
+    for (const Id block : BlocksBelow(p_, nest)) {
+      if (p_.block(block).monoid == kNone) continue;
+      for (const Id load : Loads(p_, block))
+        Fetch(p_.exprs[load].AsLoad().buffer, plan_.blocks.at(block).addresses.at(load), out);
+    }
+  }
+
+  void Fetch(Id buffer, const IndexSum& address, Nodes& out) {
+    if (!IsLarge(buffer)) return;
+    IndexEvaluator& indices = context_.indices();
+    IndexSum outside = IndexSum::Constant(address.offset);
+    int64_t span = 1, elements = 1;
+    for (const IndexSplit& split : address.splits) {
+      if (split.source.kind != Source::Kind::kLoop) return;
+      if (indices.IsBound(split.source.id)) {
+        outside.splits.push_back(split);
+      } else {
+        const int64_t values = SplitRange(split, Extents(p_)), reach = split.scale * (values - 1);
+        outside.offset += std::min<int64_t>(reach, 0);
+        span += std::abs(reach);
+        elements *= values;
+      }
+    }
+    std::vector<int64_t> steps(context_.level() + 1, 0);
+    for (const auto& [atom, coefficient] : indices.Eval(outside).terms)
+      steps[indices.atom(atom).level] = coefficient;
+    const auto next = std::find_if(steps.rbegin(), steps.rend(), [](int64_t step) { return step != 0; });
+    if (next == steps.rbegin() || next == steps.rend() || *next < span || elements < span) return;
+    const Id tile = running_.back();
+    const int64_t line = LineOf(buffer), tiles = indices.RangeOf(indices.Of(tile)).max + 1,
+                  lines = (span + line - 1) / line, part = (lines + tiles - 1) / tiles;
+    if (part > options_.costs.prefetch_lines) return;
+    outside.offset += *next;
+    outside.splits.push_back({Source::Loop(tile), part * line});
+    out.push_back({Prefetch{.buffer = buffer, .address = std::move(outside), .lines = part, .locality = 2}});
+  }
+};
+
+}  // namespace
+
+Nodes PrefetchResults(const Program& program, const IndexPlan& indices, const Nodes& nodes,
+                      const LowerOptions& options) {
+  return ResultPrefetcher(program, indices, options).Run(nodes);
+}
+
+Nodes PrefetchPanels(const Program& program, const IndexPlan& indices, const Nodes& nodes,
+                     const LowerOptions& options) {
+  return PanelPrefetcher(program, indices, options).Run(nodes);
+}
+
+}  // namespace kiln::plan

@@ -1,0 +1,18 @@
+// Prefetches before loops that run, for buffers larger than the caches of a core.
+//
+// Results: before the loops that compute a tile in registers, the tile of the result to which a later sibling adds it.
+// Panels: if several tiles read the same panel one after the other, each of them fetches a part of the next panel.
+#pragma once
+
+#include "backends/lower/passes/lower_options.h"
+#include "backends/lower/plan/loop_plan.h"
+#include "lang/program/program.h"
+
+namespace kiln::plan {
+
+Nodes PrefetchResults(const Program& program, const IndexPlan& indices, const Nodes& nodes,
+                      const LowerOptions& options);
+Nodes PrefetchPanels(const Program& program, const IndexPlan& indices, const Nodes& nodes,
+                     const LowerOptions& options);
+
+}  // namespace kiln::plan

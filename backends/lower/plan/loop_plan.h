@@ -1,0 +1,153 @@
+// The loop plan: all that lowering decides about a program, as plain data. Passes make it and change it
+// (backends/lower/passes); the emitter translates it to MLIR and decides nothing; testing/plan_interpreter.h runs it.
+//
+//   plan::LoopPlan loops = plan::Build(program, PlanIndices(program));
+//   plan::Guards(loops, options);
+//   std::cout << ToString(program, loops);              // loop_plan_text.h has the form
+//
+// A plan is a tree for each entry point. A loop of the program occurs once for each range of its iterations that
+// lowering treats alike: an unrolled loop of 7 taps whose first tap has no left edge is a node for copy 0 and a node
+// for copies 1 to 6. A condition is tested where its node stands, for all values of the loops that are not bound
+// there. The sums of IndexPlan (addresses, conditions, marks) hold everywhere.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "backends/lower/plan/index_plan.h"
+
+namespace kiln::plan {
+
+struct Node;
+using Nodes = std::vector<Node>;
+
+// How the iterations of a loop run.
+enum class Run {
+  kSerial,    // one after the other
+  kThreads,   // on the threads of a pool, in any order
+  kOne,       // its only iteration; loads inside are not shared with the code after it
+  kUnrolled,  // copies of the code, in order
+  kLanes,     // lanes of vectors: each leaf computes all of them before the next leaf
+  kAxis,      // the threads of a GPU's axis
+};
+
+// Runs iterations first .. first + count - 1 of a loop of the program.
+struct Loop {
+  Id loop = kNone;
+  Run run = Run::kSerial;
+  int64_t first = 0, count = 1;
+  // kSerial: iterations that the body contains as copies; the children are kUnrolled nodes of the same loop with
+  // the iterations 0 .. steps - 1, relative to a multiple of `steps`.
+  int64_t steps = 1;
+  int64_t lanes = 0;  // kLanes: at once; the last group may have fewer
+  std::vector<int> trims =
+      {};  // kSerial: conditions that end the loop: it runs while they hold at the least rest
+  std::vector<int> decided = {};  // those of them that then hold for everything below
+  bool runs_once = false;         // at least one iteration runs, whatever the trims say
+  int axis = -1, role = -1;       // kAxis
+  bool operator==(const Loop&) const = default;
+};
+
+// if (all tests hold) { arm 0, where they are known to hold } else { arm 1 }
+struct Branch {
+  std::vector<int> tests = {};
+  // There is one test, and in arm 1 it fails for all of the rest. Otherwise arm 1 is the code for incomplete tiles.
+  bool decided = false;
+  bool operator==(const Branch&) const = default;
+};
+
+// Arms: the condition holds for all of the rest; its bound part has each of the values; the last value is else.
+struct Switch {
+  int condition = 0;
+  std::vector<int64_t> values = {};
+  bool operator==(const Switch&) const = default;
+};
+
+// Arms: all loops are at 0, where reductions start; some loop is not, where they combine.
+struct First {
+  std::vector<Id> loops = {};
+  bool operator==(const First&) const = default;
+};
+
+// How a leaf stores a result.
+struct Store {
+  enum class Mode { kPlain, kStream, kTransposed };
+  Mode mode = Mode::kPlain;
+  int flush = -1;  // kTransposed: the node that stores
+  bool operator==(const Store&) const = default;
+};
+
+// An instance of a block, for each lane.
+struct Leaf {
+  Id block = kNone;
+  std::vector<int> asks = {};       // guards that are tested for each instance
+  std::optional<bool> starts = {};  // of a reduction without initialization: it stores, or it combines
+  bool fast = false;                // functions may be less accurate
+  std::vector<Store> stores = {};   // by result; empty: all plain
+  bool operator==(const Leaf&) const = default;
+};
+
+// An instruction in place of the loops of an intrinsic's description. Until a pass knows that the instruction fits,
+// the loops are arm 0.
+struct Call {
+  std::string intrinsic;
+  Id outer = kNone;            // the outermost loop of the description
+  std::vector<int> asks = {};  // guards that are tested for the call
+  bool operator==(const Call&) const = default;
+};
+
+// Fetches `lines` cache lines from an address on (that of the first lane), for each iteration of the loops `over`.
+struct Prefetch {
+  Id buffer = kNone;
+  IndexSum address = {};
+  std::vector<Loop> over = {};  // kOne or kUnrolled
+  int64_t lines = 1;
+  int locality = 3;  // 0: not kept in caches; 3: kept in all
+  bool write = false;
+  bool operator==(const Prefetch&) const = default;
+};
+
+// Stores what leaves with this number have delayed.
+struct Flush {
+  int number = 0;
+  bool operator==(const Flush&) const = default;
+};
+
+// Orders non-temporal stores before what follows.
+struct Fence {
+  bool operator==(const Fence&) const = default;
+};
+
+// All threads of an owner's scope arrive before any goes on (GPU).
+struct Sync {
+  Owner scope = Owner::kBlock;
+  bool operator==(const Sync&) const = default;
+};
+
+struct Node {
+  std::variant<Loop, Branch, Switch, First, Leaf, Call, Prefetch, Flush, Fence, Sync> what;
+  std::vector<Nodes> arms =
+      {};  // Loop, Call: one; Branch: one or two; First: two; Switch: one more than values
+  bool operator==(const Node&) const = default;
+
+  template <typename T>
+  const T* As() const {
+    return std::get_if<T>(&what);
+  }
+};
+
+struct Entry {
+  std::string name;
+  bool prepare = false;
+  Nodes nodes;
+};
+
+struct LoopPlan {
+  IndexPlan indices;
+  std::vector<Entry> entries;
+};
+
+}  // namespace kiln::plan

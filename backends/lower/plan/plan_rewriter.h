@@ -1,0 +1,40 @@
+// The base of passes over a loop plan: visits each node once for each copy in which the code around it exists, with
+// what is known there, and joins copies again that come out alike.
+//
+//   class DropFences : public Rewriter {
+//    public:
+//     using Rewriter::Rewriter;
+//    private:
+//     void Visit(const Node& node, Nodes& out) override {
+//       if (node.As<Fence>() == nullptr) Rewriter::Visit(node, out);
+//     }
+//   };
+//   nodes = DropFences(program, plan.indices).Rewrite(nodes);
+//
+// Nodes without contents are left out, so a loop or branch that becomes empty vanishes.
+#pragma once
+
+#include "absl/functional/function_ref.h"
+#include "backends/lower/plan/loop_plan.h"
+#include "backends/lower/plan/plan_context.h"
+
+namespace kiln::plan {
+
+class Rewriter {
+ public:
+  // Keeps references to both.
+  Rewriter(const Program& program, const IndexPlan& indices) : context_(program, indices) {}
+  virtual ~Rewriter() = default;
+
+  Nodes Rewrite(const Nodes& nodes);
+
+ protected:
+  // Appends what takes the node's place. By default the node, with rewritten contents.
+  virtual void Visit(const Node& node, Nodes& out);
+  // Appends the loop with the body that `body` makes in each copy; adjacent copies with equal bodies are one node.
+  void AppendCopies(const Loop& loop, absl::FunctionRef<Nodes()> body, Nodes& out);
+
+  PlanContext context_;
+};
+
+}  // namespace kiln::plan

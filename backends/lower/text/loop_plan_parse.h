@@ -1,0 +1,26 @@
+// Parses the text of a decomposed program (lang/text/text.h) and its loop plan after it
+// (backends/lower/plan/loop_plan_text.h).
+//
+//   auto planned = plan::ParsePlan(text);
+//   if (!planned.ok()) ... planned.status() ...        "12:7: found "x", wanted a loop"
+//   assert(plan::Text(*planned) == text);              if the text was printed
+//
+// Addresses, conditions and marks follow from the program. Lines of buffers override what follows from it.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "backends/lower/passes/plan_indices.h"
+#include "backends/lower/passes/plan_loops.h"
+
+namespace kiln::plan {
+
+// kInvalidArgument with line and column if the grammar rejects the text, if Verify rejects the program, if a
+// name is unknown, or if the conditions are not those of the program.
+absl::StatusOr<Planned> ParsePlan(absl::string_view text, const PlanOptions& options = {});
+
+std::string Text(const Planned& planned);
+
+}  // namespace kiln::plan

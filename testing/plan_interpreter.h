@@ -1,0 +1,30 @@
+// Runs a loop plan (backends/lower/plan/loop_plan.h) as the emitter would translate it, and checks what the plan
+// claims: that conditions which it takes as decided hold, that no instance with a failing guard runs, that nothing
+// reads what is not stored yet, that each parallel iteration has its own temporaries. It shares no code with the passes.
+//
+//   const plan::Planned planned = plan::PlanLoops(program, options);
+//   const auto outputs = RunPlan(planned.program, planned.plan, inputs, {.shuffle = 1});
+//
+// Inputs and outputs are those of kiln::Run (lang/reference/interpreter.h), so that the two can be compared.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/lower/plan/loop_plan.h"
+#include "lang/program/program.h"
+
+namespace kiln {
+
+struct RunPlanOptions {
+  uint64_t shuffle = 0;  // a seed: iterations on threads and threads of axes run in random order; 0: in turn
+};
+
+// kInternal, with the block and what is wrong, if the plan is wrong. kInvalidArgument if inputs do not fit.
+absl::StatusOr<std::vector<std::string>> RunPlan(const Program& program, const plan::LoopPlan& plan,
+                                                 absl::Span<const std::string> inputs,
+                                                 const RunPlanOptions& options = {});
+
+}  // namespace kiln

@@ -1,0 +1,188 @@
+#include "tests/fuzz/plans.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/time/clock.h"
+#include "backends/lower/passes/plan_loops.h"
+#include "backends/lower/plan/loop_plan_text.h"
+#include "fmt/format.h"
+#include "lang/analysis/annotations.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/lowerable.h"
+#include "lang/base/random.h"
+#include "lang/program/builder.h"
+#include "lang/program/scalar.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
+#include "testing/goto_matmul.h"
+#include "testing/plan_interpreter.h"
+#include "testing/random_program.h"
+#include "tests/fuzz/case.h"
+
+namespace kiln::fuzz {
+namespace {
+
+constexpr int kTraces = 4;
+
+// AVX2, AVX-512 with dot products, and a machine whose buffers are all large.
+LowerOptions DrawMachine(RandomDice& dice) {
+  LowerOptions options;
+  const int64_t kind = dice.Below(4);
+  if (kind == 1) {
+    options.vector_bytes = 64;
+    options.vector_registers = 32;
+    options.features = "+avx512vnni,+avx512bf16";
+  }
+  if (kind >= 2) options.stream_bytes = 64;
+  const auto rows = PolicyRows();
+  if (dice.Flip(0.3)) options.policies.SwitchOff(rows[dice.Below(std::ssize(rows))].policy);
+  return options;
+}
+
+// Random programs are seldom tiled as products are, and seldom compute much for each element.
+struct Scheduled {
+  Program before, after;
+};
+
+Scheduled DrawMatmul(RandomDice& dice) {
+  const auto below = [&](int64_t least, int64_t count) { return least + dice.Below(count); };
+  const int64_t mr = below(1, 4), nr = 4 * below(1, 2), kc = below(12, 12);
+  const GotoTiles tiles{mr * below(1, 2), mr, nr * below(1, 2), nr, kc};
+  const int64_t M = tiles.mc * below(1, 2) + dice.Below(2), N = tiles.nc * below(1, 2), K = kc * below(1, 3);
+  return {Matmul(M, N, K), GotoMatmul(M, N, K, tiles, dice.Flip(0.5))};
+}
+
+Scheduled DrawRows(RandomDice& dice) {
+  const int64_t rows = 2 + dice.Below(4), columns = 8 * (1 + dice.Below(3));
+  Builder b("rows");
+  const Id x = b.Input("x", DType::kF32, {rows, columns}), y = b.Output("y", DType::kF32, {rows, columns});
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
+  b.Compute("row", {{"i", rows}, {"j", columns}}, {y, {i, j}},
+            b.Make(Op::kExp, DType::kF32, b.Load(x, {i, j})));
+  const Program program = b.Finish();
+  Schedule s = kiln::Scheduled(program);
+  s.VectorizeInner(8);
+  return {program, s.program()};
+}
+
+void Annotate(Program& p, RandomDice& dice) {
+  for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
+    if (p.IsBlock(node)) {
+      for (const absl::string_view key : {kFastMath, kAssumeFinite, kNonTemporal})
+        if (dice.Flip(0.3)) SetAnnotation(p, p.block(node).annotations, key, 1);
+    } else if (p.IsLoop(node) && dice.Flip(0.2)) {
+      SetAnnotation(p, p.loop(node).annotations, kUnrolledSteps, 1 + dice.Below(4));
+    }
+  }
+}
+
+// Equal bytes, or zeros of either sign, which terms that are left out may change.
+bool AreAlike(const Program& p, const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  size_t next = 0;
+  for (const Id id : p.parameters) {
+    if (p.buffers[id].role != Role::kOutput) continue;
+    const DType type = p.buffers[id].dtype;
+    const size_t size = SizeOf(type), i = next++;
+    for (size_t at = 0; at < a[i].size(); at += size) {
+      if (a[i].compare(at, size, b[i], at, size) == 0) continue;
+      const Scalar x = LoadScalar(type, a[i].data() + at), y = LoadScalar(type, b[i].data() + at);
+      if (!IsFloat(type) || x.f != y.f) return false;
+    }
+  }
+  return true;
+}
+
+class PlanFuzzer {
+ public:
+  explicit PlanFuzzer(const PlanStudy& study) : study_(study) {}
+
+  int Run() {
+    const absl::Time begin = absl::Now();
+    std::vector<std::thread> threads;
+    for (int64_t t = 0; t < study_.threads; ++t) threads.emplace_back([this] { Work(); });
+    for (std::thread& thread : threads) thread.join();
+    bool reached = true;
+    for (const auto& [pass, count] : changed_) {
+      fmt::print("{:>6.2f}% {}\n", 100.0 * static_cast<double>(count) / static_cast<double>(pairs_), pass);
+      reached &= count * 100 >= pairs_ || pairs_ < 10000;
+    }
+    fmt::print("{} plans, {} failures, {:.1f} s\n", pairs_, failures_.load(),
+               absl::ToDoubleSeconds(absl::Now() - begin));
+    WriteSummary(study_.files, "plans",
+                 {{"plans", pairs_},
+                  {"failures", failures_.load()},
+                  {"threads", study_.threads},
+                  {"passes", changed_}});
+    if (!reached) fmt::print("a pass changes fewer than 1% of the plans\n");
+    return failures_ == 0 && reached ? 0 : 1;
+  }
+
+ private:
+  void Work() {
+    const int64_t seeds = (study_.pairs + kTraces - 1) / kTraces;
+    for (int64_t i = next_++; i < seeds && failures_ < study_.failures; i = next_++) {
+      const uint64_t seed = static_cast<uint64_t>(study_.seed + i);
+      const Program program = DrawProgram(seed);
+      for (int trace = 0; trace < kTraces; ++trace) {
+        const std::string wrong = Check(program, seed, trace);
+        if (wrong.empty()) continue;
+        ++failures_;
+        const std::lock_guard<std::mutex> lock(mutex_);
+        fmt::print("seed {}, trace {}: {}\nrun again: kiln_fuzz --plans 4 --seed {}\n\n", seed, trace, wrong,
+                   seed);
+        std::fflush(stdout);
+      }
+    }
+  }
+
+  // What is wrong with a plan of a trace; empty if nothing is.
+  std::string Check(const Program& drawn, uint64_t seed, int trace) {
+    RandomDice dice(Engine({seed, static_cast<uint64_t>(trace), 0x91a5}));
+    const int64_t family = dice.Below(20);
+    auto [program, scheduled] =
+        family <= 1   ? DrawMatmul(dice)
+        : family == 2 ? DrawRows(dice)
+                      : Scheduled{drawn, DrawTrace(drawn, seed, trace, nullptr).state().program};
+    const std::vector<std::string> inputs = RandomInputs(program, dice);
+    const auto wanted = kiln::Run(program, inputs);
+    LoopNestSummary nests;
+    nests.Read(scheduled);
+    if (!wanted.ok() || !VerifyLowerable(nests).ok()) return "";
+    Annotate(scheduled, dice);
+    const LowerOptions options = DrawMachine(dice);
+    std::map<std::string, int64_t> changed;
+    std::string before;
+    const plan::Planned made = plan::PlanLoops(scheduled, options, [&](absl::string_view pass, auto text) {
+      const std::string now = text();
+      if (absl::StartsWith(now, "kiln.plan") && absl::StartsWith(before, "kiln.plan"))
+        changed[std::string(pass)] += now != before;
+      before = now;
+    });
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++pairs_;
+      for (const auto& [pass, count] : changed) changed_[pass] += count;
+    }
+    const auto got = RunPlan(made.program, made.plan, inputs, {.shuffle = seed});
+    if (got.ok() && AreAlike(program, *got, *wanted)) return "";
+    return fmt::format("{}\n{}{}", got.ok() ? "other results" : got.status().ToString(),
+                       kiln::ToString(made.program), ToString(made.program, made.plan));
+  }
+
+  const PlanStudy study_;
+  std::atomic<int64_t> next_ = 0, failures_ = 0;
+  std::mutex mutex_;
+  int64_t pairs_ = 0;
+  std::map<std::string, int64_t> changed_;  // by pass
+};
+
+}  // namespace
+
+int FuzzPlans(const PlanStudy& study) { return PlanFuzzer(study).Run(); }
+
+}  // namespace kiln::fuzz

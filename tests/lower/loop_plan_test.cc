@@ -1,0 +1,46 @@
+// Tests loop plans: what passes decide, as text; and plans of random programs, which must compute what the programs do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "backends/lower/passes/plan_loops.h"
+#include "backends/lower/plan/loop_plan_text.h"
+#include "lang/analysis/lowerable.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
+#include "testing/plan_interpreter.h"
+#include "testing/random_program.h"
+#include "tests/support/random_steps.h"
+#include "validator/validate.h"
+
+namespace kiln {
+namespace {
+
+TEST(LoopPlan, ComputesWhatRandomProgramsDo) {
+  int planned = 0;
+  for (uint64_t seed = 1; seed <= 3000; ++seed) {
+    RandomDice dice(Engine({seed, 79}));
+    State state;
+    state.program = RandomProgram(dice, {.types = true});
+    const std::vector<std::string> inputs = RandomInputs(state.program, dice);
+    const auto wanted = kiln::Run(state.program, inputs);
+    ASSERT_TRUE(wanted.ok()) << wanted.status();
+    for (int tries = 0; tries < 20; ++tries) {
+      RefreshHandles(state);
+      const Step step = RandomStep(state, {}, false, dice);
+      if (absl::string_view(step.primitive->name) != "bind")
+        kiln::Run(state, Target(), step, 0, nullptr, nullptr, nullptr).IgnoreError();
+    }
+    if (!Validate(state.program, Target()).ok) continue;
+    ++planned;
+    const plan::Planned made = plan::PlanLoops(state.program, {});
+    const auto got = RunPlan(made.program, made.plan, inputs, {.shuffle = seed});
+    ASSERT_TRUE(got.ok()) << seed << ": " << got.status() << "\n"
+                          << ToString(made.program) << ToString(made.program, made.plan);
+    ASSERT_EQ(*got, *wanted) << seed << "\n" << ToString(made.program) << ToString(made.program, made.plan);
+  }
+  std::cout << planned << " planned\n";
+}
+
+}  // namespace
+}  // namespace kiln

@@ -17,7 +17,7 @@ struct LowerOptions {
   bool contract = true;       // sum += a * b is one fused operation; other products and sums may be fused
   int64_t vector_bytes = 32;  // of a vector register: the unit of loads whose lanes are shuffled
   int vector_registers = 16;
-  int64_t stream_bytes = 0;   // smallest buffer that is prefetched (emit_prefetch.cc); 0: none
+  int64_t stream_bytes = 0;   // smallest buffer that is prefetched, in bytes; 0: none
   std::string features = {};  // LLVM features such as +avx512vnni, which decide on intrinsics
   int alignment = 64;         // in bytes, promised by callers for every pointer
   CostTable costs = {};       // of the machine

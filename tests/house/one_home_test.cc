@@ -2,6 +2,7 @@
 // and no compiler or linker reports it. universal-ctags reads the sources.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -63,7 +64,8 @@ std::string NameOfHome(const Json& tag) {
 
 // For each name that two files define or two headers declare: the text "NAME is in FILE, FILE".
 std::vector<std::string> TwoHomes(const std::string& root, const std::vector<std::string>& files) {
-  const std::string list = testing::TempDir() + "/ctags_files", out = testing::TempDir() + "/ctags_out";
+  const std::string list = absl::StrCat(testing::TempDir(), "/ctags_files_", getpid());
+  const std::string out = absl::StrCat(testing::TempDir(), "/ctags_out_", getpid());
   std::ofstream(list) << absl::StrJoin(files, "\n") << "\n";
   const std::string command = absl::StrCat(
       "cd '", root, "' && ctags --language-force=C++ --output-format=json ",
@@ -78,6 +80,8 @@ std::vector<std::string> TwoHomes(const std::string& root, const std::vector<std
     if (!name.empty())
       homes[(tag.at("kind") == "prototype" ? "the declaration of " : "") + name].insert(tag.at("path"));
   }
+  std::filesystem::remove(list);
+  std::filesystem::remove(out);
   EXPECT_FALSE(homes.empty());
   std::vector<std::string> clashes;
   for (const auto& [name, paths] : homes) {
@@ -97,7 +101,7 @@ TEST(OneHome, EveryTypeAndFreeFunctionHasOne) {
 }
 
 TEST(OneHome, ClashesAreFound) {
-  const std::string root = testing::TempDir() + "/one_home";
+  const std::string root = absl::StrCat(testing::TempDir(), "/one_home_", getpid());
   std::filesystem::create_directories(root);
   std::ofstream(root + "/a.h") << R"(namespace kiln {
 struct Same { int a; };

@@ -62,7 +62,18 @@ class Runner {
     RunNodes(node.arms[absl::c_all_of(first.loops, [&](Id loop) { return env[loop] == 0; }) ? 0 : 1], env);
   }
   void RunOne(const plan::Leaf& leaf, const plan::Node&, Env& env);
-  void RunOne(const plan::Call&, const plan::Node& node, Env& env) { RunNodes(node.arms[0], env); }
+  // Runs the loops of the intrinsic's description.
+  void RunOne(const plan::Call& call, const plan::Node& node, Env& env) {
+    if (absl::c_all_of(call.asks, [&](int c) { return HoldsForAll(c, env); }))
+      RunProgram(call.outer, node, env);
+  }
+  void RunProgram(Id at, const plan::Node& call, Env& env) {
+    if (p_.IsBlock(at)) return RunOne(plan::Leaf{.block = at, .asks = plan_.blocks.at(at).guards}, call, env);
+    for (env[at] = 0; env[at] < p_.loop(at).extent.Known(); ++env[at])
+      for (Id child = p_.nodes[at].first; child != kNone; child = p_.nodes[child].next)
+        RunProgram(child, call, env);
+    env[at] = kUnbound;
+  }
   void RunOne(const plan::Prefetch& prefetch, const plan::Node&, Env& env) {
     for (const plan::Loop& loop : prefetch.over) env[loop.loop] = 0;
     Value(prefetch.address, env);

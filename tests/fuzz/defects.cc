@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "fmt/format.h"
 #include "lang/base/check.h"
@@ -23,12 +24,16 @@
 #include "nlohmann/json.hpp"
 #include "test_paths.h"
 #include "tests/fuzz/case.h"
+#include "tests/fuzz/plans.h"
 #include "validator/proof/proof.h"
 
 namespace kiln::fuzz {
 namespace {
 
 constexpr int kTraces = 4;
+
+// Defects of lowering are found by running plans; no proof sees them.
+bool IsOfPlans(const std::string& defect) { return absl::StartsWith(defect, "plan."); }
 
 // What a child found, in memory that it shares with its parent.
 struct Found {
@@ -46,7 +51,7 @@ struct Search {
 
 std::set<std::string> Names() {
   std::set<std::string> names;
-  for (const char* folder : {"lang", "trace", "validator"}) {
+  for (const char* folder : {"lang", "trace", "validator", "backends/lower"}) {
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(std::string(KILN_SOURCE_DIR) + "/" + folder)) {
       if (entry.path().extension() != ".cc") continue;
@@ -128,6 +133,13 @@ pid_t Start(const Search& search, const DefectStudy& study) {
   PlantDefect(search.defect);
   while (search.found->seed < study.seeds) {
     ++search.found->seed;
+    if (IsOfPlans(search.defect)) {
+      const PlanSeed plans = CheckPlans(static_cast<uint64_t>(search.found->seed));
+      search.found->pairs += plans.pairs;
+      if (plans.wrong.empty()) continue;
+      std::strcpy(search.found->property, "plan");
+      break;
+    }
     if (study.proofs) {
       ProveSeed(search.defect, favored, *search.found);
     } else if (!FuzzSeed(favored, *search.found)) {
@@ -174,6 +186,7 @@ int FindDefects(const DefectStudy& study) {
   };
   for (const std::string& name : names) {
     if (!study.only.empty() && name.find(study.only) == std::string::npos) continue;
+    if (study.proofs && IsOfPlans(name)) continue;
     while (static_cast<int64_t>(running.size()) >= study.threads) wait();
     void* const shared =
         mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

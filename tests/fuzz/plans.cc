@@ -97,6 +97,43 @@ bool AreAlike(const Program& p, const std::vector<std::string>& a, const std::ve
   return true;
 }
 
+// A plan of a trace.
+struct PlanOutcome {
+  bool planned = false;
+  std::string wrong;                       // empty if nothing is
+  std::map<std::string, int64_t> changed;  // passes that changed it
+};
+
+PlanOutcome CheckPlan(const Program& drawn, uint64_t seed, int trace) {
+  RandomDice dice(Engine({seed, static_cast<uint64_t>(trace), 0x91a5}));
+  const int64_t family = dice.Below(20);
+  auto [program, scheduled] = family <= 1 ? DrawMatmul(dice)
+                              : family == 2
+                                  ? DrawRows(dice)
+                                  : Scheduled{drawn, DrawTrace(drawn, seed, trace, nullptr).state().program};
+  const std::vector<std::string> inputs = RandomInputs(program, dice);
+  const auto wanted = kiln::Run(program, inputs);
+  LoopNestSummary nests;
+  nests.Read(scheduled);
+  if (!wanted.ok() || !VerifyLowerable(nests).ok()) return {};
+  Annotate(scheduled, dice);
+  PlanOutcome outcome{.planned = true, .wrong = {}, .changed = {}};
+  std::string before;
+  const plan::Planned made =
+      plan::PlanLoops(scheduled, DrawMachine(dice), [&](absl::string_view pass, auto text) {
+        const std::string now = text();
+        if (absl::StartsWith(now, "kiln.plan") && absl::StartsWith(before, "kiln.plan"))
+          outcome.changed[std::string(pass)] += now != before;
+        before = now;
+      });
+  const auto got = RunPlan(made.program, made.plan, inputs, {.shuffle = seed});
+  if (!got.ok() || !AreAlike(program, *got, *wanted)) {
+    outcome.wrong = fmt::format("{}\n{}{}", got.ok() ? "other results" : got.status().ToString(),
+                                kiln::ToString(made.program), ToString(made.program, made.plan));
+  }
+  return outcome;
+}
+
 class PlanFuzzer {
  public:
   explicit PlanFuzzer(const PlanStudy& study) : study_(study) {}
@@ -129,49 +166,17 @@ class PlanFuzzer {
       const uint64_t seed = static_cast<uint64_t>(study_.seed + i);
       const Program program = DrawProgram(seed);
       for (int trace = 0; trace < kTraces; ++trace) {
-        const std::string wrong = Check(program, seed, trace);
-        if (wrong.empty()) continue;
-        ++failures_;
+        const PlanOutcome outcome = CheckPlan(program, seed, trace);
         const std::lock_guard<std::mutex> lock(mutex_);
-        fmt::print("seed {}, trace {}: {}\nrun again: kiln_fuzz --plans 4 --seed {}\n\n", seed, trace, wrong,
-                   seed);
+        pairs_ += outcome.planned;
+        for (const auto& [pass, count] : outcome.changed) changed_[pass] += count;
+        if (outcome.wrong.empty()) continue;
+        ++failures_;
+        fmt::print("seed {}, trace {}: {}\nrun again: kiln_fuzz --plans 4 --seed {}\n\n", seed, trace,
+                   outcome.wrong, seed);
         std::fflush(stdout);
       }
     }
-  }
-
-  // What is wrong with a plan of a trace; empty if nothing is.
-  std::string Check(const Program& drawn, uint64_t seed, int trace) {
-    RandomDice dice(Engine({seed, static_cast<uint64_t>(trace), 0x91a5}));
-    const int64_t family = dice.Below(20);
-    auto [program, scheduled] =
-        family <= 1   ? DrawMatmul(dice)
-        : family == 2 ? DrawRows(dice)
-                      : Scheduled{drawn, DrawTrace(drawn, seed, trace, nullptr).state().program};
-    const std::vector<std::string> inputs = RandomInputs(program, dice);
-    const auto wanted = kiln::Run(program, inputs);
-    LoopNestSummary nests;
-    nests.Read(scheduled);
-    if (!wanted.ok() || !VerifyLowerable(nests).ok()) return "";
-    Annotate(scheduled, dice);
-    const LowerOptions options = DrawMachine(dice);
-    std::map<std::string, int64_t> changed;
-    std::string before;
-    const plan::Planned made = plan::PlanLoops(scheduled, options, [&](absl::string_view pass, auto text) {
-      const std::string now = text();
-      if (absl::StartsWith(now, "kiln.plan") && absl::StartsWith(before, "kiln.plan"))
-        changed[std::string(pass)] += now != before;
-      before = now;
-    });
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      ++pairs_;
-      for (const auto& [pass, count] : changed) changed_[pass] += count;
-    }
-    const auto got = RunPlan(made.program, made.plan, inputs, {.shuffle = seed});
-    if (got.ok() && AreAlike(program, *got, *wanted)) return "";
-    return fmt::format("{}\n{}{}", got.ok() ? "other results" : got.status().ToString(),
-                       kiln::ToString(made.program), ToString(made.program, made.plan));
   }
 
   const PlanStudy study_;
@@ -182,6 +187,17 @@ class PlanFuzzer {
 };
 
 }  // namespace
+
+PlanSeed CheckPlans(uint64_t seed) {
+  PlanSeed checked;
+  const Program program = DrawProgram(seed);
+  for (int trace = 0; trace < kTraces && checked.wrong.empty(); ++trace) {
+    const PlanOutcome outcome = CheckPlan(program, seed, trace);
+    checked.pairs += outcome.planned;
+    checked.wrong = outcome.wrong;
+  }
+  return checked;
+}
 
 int FuzzPlans(const PlanStudy& study) { return PlanFuzzer(study).Run(); }
 

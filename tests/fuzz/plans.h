@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "tests/support/summary.h"
 
@@ -13,6 +14,13 @@ struct PlanStudy {
   int64_t failures = 5;  // ends the study
   RunFiles files;
 };
+
+// The plans of one seed: how many there are, and what is wrong with the first wrong one; empty if none is.
+struct PlanSeed {
+  int64_t pairs = 0;
+  std::string wrong;
+};
+PlanSeed CheckPlans(uint64_t seed);
 
 // Prints failures with the seed that makes them again, and in which share of the pairs each pass changes the plan.
 // Returns 0 if there is no failure, and each pass changes at least 1% (of 10,000 pairs or more).

@@ -8,6 +8,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/base/check.h"
+#include "lang/base/defect.h"
 
 namespace kiln::plan {
 namespace {
@@ -60,7 +61,7 @@ class Builder {
     } else if (const int64_t steps = AnnotationOf(p_, loop.annotations, kUnrolledSteps);
                steps > 1 && extent % steps == 0 && loop.kind == LoopKind::kSerial) {
       made.steps = steps;
-      made.count = extent / steps;
+      made.count = KILN_DEFECT("plan.build.steps") ? 1 : extent / steps;
       body = {{Loop{.loop = id, .run = Run::kUnrolled, .count = steps}, {std::move(body)}}};
     }
     return {made, {std::move(body)}};
@@ -73,7 +74,7 @@ class Builder {
     Leaf leaf{.block = id, .asks = plan.guards, .fast = AnnotationOf(p_, block.annotations, kFastMath) != 0};
     if (block.monoid == kNone || block.accumulates) return {leaf};
     Leaf starts = leaf, combines = leaf;
-    starts.starts = true;
+    starts.starts = !KILN_DEFECT("plan.build.starts");
     combines.starts = false;
     return {First{plan.reduction_loops}, {{{starts}}, {{combines}}}};
   }

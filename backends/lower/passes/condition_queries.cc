@@ -7,6 +7,7 @@
 #include "backends/lower/passes/unrolled.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 
@@ -51,7 +52,8 @@ bool ConditionQueries::HoldsAlike(const IndexSum& bound, const Interval& rest, i
     if (step > 0) first = bound.offset - FloorDiv(bound.offset - first, step) * step;
     return first <= std::min(range.max, limit - rest.min - 1);
   };
-  return !some_cross(0) && !some_cross(extent);
+  return (!some_cross(0) || KILN_DEFECT("plan.queries.below")) &&
+         (!some_cross(extent) || KILN_DEFECT("plan.queries.above"));
 }
 
 bool ConditionQueries::HoldsAlike(int condition) const {
@@ -70,7 +72,8 @@ bool ConditionQueries::SeldomHolds(int condition) const {
 bool ConditionQueries::TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const {
   if (!GuardsAll(condition, blocks)) return false;
   const std::optional<PlanContext::Trim> trim = context_.TrimOf(condition, loop);
-  if (!trim.has_value() || Bounds(plan_.conditions[condition].value, Extents(p_)).min < 0) return false;
+  const bool below = Bounds(plan_.conditions[condition].value, Extents(p_)).min < 0;
+  if (!trim.has_value() || (below && !KILN_DEFECT("plan.queries.trim"))) return false;
   IndexSum with_loop = trim->bound;
   with_loop.splits.push_back({Source::Loop(loop), trim->scale});
   return HoldsAlike(with_loop, trim->others, plan_.conditions[condition].extent);

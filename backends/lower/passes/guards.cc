@@ -9,6 +9,7 @@
 #include "backends/lower/plan/plan_rewriter.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/base/defect.h"
 
 namespace kiln::plan {
 namespace {
@@ -58,8 +59,8 @@ class GuardsPass : public Rewriter {
     kept.asks.clear();
     for (const int condition : leaf.asks) {
       const std::optional<bool> decided = context_.Decided(condition);
-      if (decided == false) return;
-      if (!decided.has_value()) kept.asks.push_back(condition);
+      if (decided == false && !KILN_DEFECT("plan.guards.never")) return;
+      if (!decided.has_value() && !KILN_DEFECT("plan.guards.asks")) kept.asks.push_back(condition);
     }
     out.push_back({std::move(kept)});
   }
@@ -70,7 +71,7 @@ class GuardsPass : public Rewriter {
       if (!context_.indices().IsBound(loop)) continue;  // it has one iteration
       const IndexValue& at = context_.indices().Of(loop);
       if (!at.is_constant()) open.loops.push_back(loop);
-      if (at.is_constant() && at.constant != 0) {
+      if (at.is_constant() && at.constant != 0 && !KILN_DEFECT("plan.guards.first")) {
         for (const Node& combines : node.arms[1]) Visit(combines, out);
         return;
       }
@@ -127,9 +128,10 @@ class GuardsPass : public Rewriter {
       const int64_t least = context_.indices().RangeOf(room).min;
       if (least < trim->scale * extent) {
         loop.trims.push_back(condition);
-        loop.runs_once = loop.runs_once && least >= trim->scale;
+        loop.runs_once = loop.runs_once && (least >= trim->scale || KILN_DEFECT("plan.guards.once"));
       }
-      if (ask_.TrimsExactly(condition, loop.loop, blocks)) loop.decided.push_back(condition);
+      if (ask_.TrimsExactly(condition, loop.loop, blocks) || KILN_DEFECT("plan.guards.trim"))
+        loop.decided.push_back(condition);
     }
     loop.runs_once = loop.runs_once && !loop.trims.empty();
   }
@@ -168,7 +170,8 @@ class GuardsPass : public Rewriter {
                    std::vector<int>& versioned) const {
     bool by_loop = false;
     for (const int condition : ask_.Open(blocks)) {
-      if (ask_.HoldsAlike(condition) && ask_.GuardsAll(condition, blocks)) {
+      const bool alike = ask_.HoldsAlike(condition) || KILN_DEFECT("plan.guards.alike");
+      if (alike && (ask_.GuardsAll(condition, blocks) || KILN_DEFECT("plan.guards.all"))) {
         exact.push_back(condition);
         continue;
       }
@@ -192,13 +195,15 @@ class GuardsPass : public Rewriter {
         tests.push_back(condition);
     }
     if (tests.empty()) return Rewrite(children);
+    if (KILN_DEFECT("plan.guards.tests")) tests.erase(tests.begin() + 1, tests.end());
     ++versions_;
     const std::vector<Switch> boundaries = BoundariesOf(blocks, versioned);
     Nodes made;
     if (!boundaries.empty()) {
       made = AtBoundaries(boundaries, children);
     } else {
-      const bool decided = versioned.size() == 1 && ask_.HoldsAlike(versioned[0]);
+      const bool decided =
+          (versioned.size() == 1 && ask_.HoldsAlike(versioned[0])) || KILN_DEFECT("plan.guards.else");
       Node either{Branch{tests, decided}, {}};
       context_.With(versioned, true, [&] { either.arms.push_back(Rewrite(children)); });
       is_incomplete_ = !decided;
@@ -233,6 +238,7 @@ class GuardsPass : public Rewriter {
           by.values.push_back(value);
         if (std::ssize(by.values) > options_.costs.edge_values) return {};
       }
+      if (KILN_DEFECT("plan.guards.boundaries") && by.values.size() > 1) by.values.pop_back();
       versions *= std::ssize(by.values) + 1;
       all.push_back(std::move(by));
     }

@@ -6,6 +6,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/loops.h"
 #include "lang/base/check.h"
+#include "lang/base/defect.h"
 #include "lang/program/layout.h"
 
 namespace kiln {
@@ -36,7 +37,8 @@ std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
 std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
   const auto shared = std::find_if(common.begin(), common.end(), [&](Id node) {
     return p.IsLoop(node) && p.loop(node).extent.Known() > 1 &&
-           (p.loop(node).kind == LoopKind::kVectorized || ReadsBeside(p, buffer, node));
+           (p.loop(node).kind == LoopKind::kVectorized ||
+            (ReadsBeside(p, buffer, node) && !KILN_DEFECT("plan.place.beside")));
   });
   common.erase(shared, common.end());
   return common;

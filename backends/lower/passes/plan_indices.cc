@@ -12,6 +12,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/region.h"
 #include "lang/base/check.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 namespace {
@@ -176,7 +177,9 @@ class Planner {
       AddPaddingGuards(node, e.operand(0), block, seen);
       AddPaddingGuards(node, e.operand(1), block, seen);
     }
-    if (e.op != Op::kWithin || !p_.exprs[e.AsWithin().otherwise].IsConstant(0)) return;
+    if (e.op != Op::kWithin ||
+        (!p_.exprs[e.AsWithin().otherwise].IsConstant(0) && !KILN_DEFECT("plan.indices.zero")))
+      return;
     for (const int condition : block.within.at(factor)) {
       const bool lanes = absl::c_any_of(plan_.conditions[condition].loops, [&](Id loop) {
         return p_.loop(loop).kind == LoopKind::kVectorized && p_.loop(loop).extent.Known() > 1;
@@ -196,7 +199,8 @@ class Planner {
 
     BlockPlan& block = plan_.blocks[node];
     for (const Guard& guard : bindings.guards) {
-      if (auto c = AddCondition(Ground(guard.value, scope), guard.extent)) block.guards.push_back(*c);
+      const auto c = AddCondition(Ground(guard.value, scope), guard.extent);
+      if (c.has_value() && !KILN_DEFECT("plan.indices.guard")) block.guards.push_back(*c);
     }
     const std::vector<Id> loops = LoopsAround(p_, node);
     const std::vector<bool> feeds = Feeds(p_, node, IterKind::kReduction);

@@ -4,6 +4,7 @@
 
 #include "backends/lower/passes/unrolled.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 namespace {
@@ -68,8 +69,8 @@ void ShareStorage(const Program& p, IndexPlan& plan) {
     Slot* best = nullptr;
     const auto misfit = [&](const Slot& slot) { return std::abs(slot.elements - buffer.elements); };
     for (Slot& slot : slots) {
-      const bool fits = slot.last < life.first && slot.prepare == life.prepare &&
-                        plan.buffers[slot.owner].place == buffer.place &&
+      const bool fits = (slot.last < life.first || KILN_DEFECT("plan.share.lives")) &&
+                        slot.prepare == life.prepare && plan.buffers[slot.owner].place == buffer.place &&
                         p.buffers[slot.owner].dtype == p.buffers[life.buffer].dtype;
       if (fits && (best == nullptr || misfit(slot) < misfit(*best))) best = &slot;
     }

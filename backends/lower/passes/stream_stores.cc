@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "backends/lower/plan/plan_rewriter.h"
 #include "lang/analysis/annotations.h"
+#include "lang/base/defect.h"
 
 namespace kiln::plan {
 namespace {
@@ -55,7 +56,8 @@ class StreamPass : public Rewriter {
   }
 
   Nodes Fenced(Nodes nodes) {
-    if (std::exchange(streams_, false)) nodes.push_back({Fence()});
+    if (std::exchange(streams_, false) && !KILN_DEFECT("plan.stream-stores.fence"))
+      nodes.push_back({Fence()});
     return nodes;
   }
 

@@ -8,12 +8,14 @@
 #include "backends/lower/passes/unrolled.h"
 #include "backends/lower/plan/plan_rewriter.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/base/defect.h"
 
 namespace kiln::plan {
 namespace {
 
 // True if two accesses to one buffer have no element in common.
 bool AreApart(const IndexValue& a, const IndexValue& b) {
+  if (KILN_DEFECT("plan.transposed-stores.apart")) return true;
   if (a.terms != b.terms || !a.vectors.empty() || !b.vectors.empty()) return false;
   const std::vector<int64_t> one{0};
   for (const int64_t of_a : a.lanes.empty() ? one : a.lanes)
@@ -40,7 +42,7 @@ class TransposePass : public Rewriter {
 
   Nodes Run(const Nodes& nodes) {
     Nodes out = Rewrite(nodes);
-    FlushAll(out);
+    if (!KILN_DEFECT("plan.transposed-stores.end")) FlushAll(out);
     return out;
   }
 
@@ -68,6 +70,7 @@ class TransposePass : public Rewriter {
     // Code of its own: what was delayed before stays delayed only if nothing inside uses the memory.
     std::vector<Id> blocks;
     AddBlocks(node, blocks);
+    if (KILN_DEFECT("plan.transposed-stores.code")) blocks.clear();
     for (const Id block : blocks) {
       for (const Id buffer : ReadBuffers(p_, block)) FlushMemory(plan_.MemoryOf(buffer), out);
       for (const Id buffer : WrittenBuffers(p_, block)) FlushMemory(plan_.MemoryOf(buffer), out);

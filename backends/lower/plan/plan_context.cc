@@ -4,6 +4,7 @@
 
 #include "lang/analysis/bindings.h"
 #include "lang/base/check.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 
@@ -60,7 +61,8 @@ void PlanContext::With(absl::Span<const int> conditions, std::optional<bool> ans
 }
 
 void PlanContext::WithBoundary(int condition, int64_t value, absl::FunctionRef<void()> visit) {
-  assumed_[condition] = {indices_.Eval(PartOf(condition).bound), value};
+  assumed_[condition] = {indices_.Eval(PartOf(condition).bound),
+                         KILN_DEFECT("plan.context.boundary") ? value + 1 : value};
   visit();
   assumed_.erase(condition);
 }
@@ -84,6 +86,7 @@ IndexSum PlanContext::UnboundPart(int condition, IndexSum* bound) const {
 PlanContext::Part PlanContext::PartOf(int condition) const {
   Part part;
   part.rest = Bounds(UnboundPart(condition, &part.bound), Extents(program_));
+  if (KILN_DEFECT("plan.context.rest")) part.rest.max = part.rest.min;
   return part;
 }
 

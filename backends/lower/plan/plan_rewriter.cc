@@ -1,5 +1,7 @@
 #include "backends/lower/plan/plan_rewriter.h"
 
+#include "lang/base/defect.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +21,7 @@ void Rewriter::AppendCopies(const Loop& loop, absl::FunctionRef<Nodes()> body, N
       last = nullptr;
       return;
     }
-    if (last != nullptr && out.back().arms[0] == made) {
+    if (last != nullptr && (out.back().arms[0] == made || KILN_DEFECT("plan.rewriter.copies"))) {
       last->count += count;
       return;
     }

@@ -89,7 +89,8 @@ std::string Meant(absl::string_view typed) {
   return meant;
 }
 
-// Raises a small stack limit as far as allowed. The limit applies to the stacks of threads too.
+// Raises a stack limit below 8 MiB to 8 MiB, or as far as the hard limit allows, and sets the size of the
+// stacks of new threads to it. Returns an error if the limit stays below 1 MiB.
 absl::Status WidenStack() {
   constexpr rlim_t kWanted = 8 << 20, kLeast = 1 << 20;
   rlimit stack;

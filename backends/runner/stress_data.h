@@ -17,7 +17,8 @@ class StressData {
 
   // True if the parameter gets stress inputs: a float input without given values.
   static bool Fills(const KernelParam& param);
-  // Fills the buffer, which is write-protected before and after.
+  // Fills the buffer with the stress inputs of set number `set`, times `scale`, for the parameter at
+  // `position`. The buffer is write-protected before and after.
   void Fill(int position, const KernelParam& param, int set, double scale, GuardedBuffer* buffer);
 
  private:

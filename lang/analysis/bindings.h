@@ -69,8 +69,8 @@ struct Bindings {
 Bindings ResolveBindings(const Program& program, Id block);
 
 // By how much a mark over the iters of a block (kNone: over loops alone) changes from one iteration of a live
-// loop to the next while all other loops are fixed. Returns nullopt if this cannot be read off without
-// resolving.
+// loop to the next while all other loops are fixed. Does not resolve the mark: returns nullopt if a division
+// or a remainder applies to something that changes.
 std::optional<int64_t> StepOf(const Program& program, Id block, Id mark, Id loop);
 
 // The innermost block around a node, or kNone.

@@ -27,7 +27,8 @@ bool IsWider(DType narrow, DType wide) {
   return (IsFloat(narrow) && IsFloat(wide)) || (is_int(narrow) && is_int(wide));
 }
 
-// True if the destination is indexed by the spatial iters, one per dimension, over its whole shape.
+// True if a spatial iter of its own, in any order, indexes each dimension of the destination over the whole
+// extent, and the block has no domain.
 bool WritesEachElementOnce(const Program& p, const BlockNode& b) {
   const Access dest = p.Accesses(b.dests)[0];
   const auto shape = p.Dims(p.buffers[dest.buffer].shape);

@@ -69,7 +69,8 @@ std::vector<PartialWriter> PartialWriters(const Program& p, Id block, Id loop) {
   return writers;
 }
 
-// True if one iteration of the loop completes each element of its region, where the element exists.
+// True if one iteration of w.loop certainly completes every element of `part`, the region that it writes,
+// apart from elements beyond the buffer's bounds. False if this is not certain.
 bool WritesItsPart(const Program& p, const PartialWriter& w, const Bindings& bindings, const Region& part) {
   const BlockNode& writer = p.block(w.writer);
   if (writer.domain.count != 0 || HasInnerGuards(p, bindings) || !IsDense(part)) return false;

@@ -36,16 +36,18 @@ inline bool IsGiven(Role role) {
   return role == Role::kInput || role == Role::kConstant || role == Role::kScalar;
 }
 
-// Maps logical indices to an address: axes[i] (a mark over Source::Iter(dimension)) is the i-th output axis,
-// outermost first. Without axes, the layout is row-major. Elements that no logical index maps to hold
-// `padding`. Fragments have lane axes (at most 32 lanes, of a warp or warpgroup), warp axes (at most 4
-// warps, of a warpgroup) and register axes, but no address axes.
+// What an axis of a layout selects. Layouts in memory have only address axes. Fragments have lane axes (at
+// most 32 lanes, of a warp or warpgroup), warp axes (at most 4 warps, of a warpgroup) and register axes, but
+// no address axes.
 enum class AxisKind : uint8_t { kAddress, kRegister, kLane, kWarp };
 // XORs address bits [from, from+bits) into bits [to, to+bits), from != to. The address counts elements. It is
 // one to one if the memory's size is a multiple of 2^(to + bits). bits 0: no swizzle.
 struct Swizzle {
   int8_t from = 0, to = 0, bits = 0;
 };
+// Maps logical indices to an address: axes[i] (a mark over Source::Iter(dimension)) is the i-th output axis,
+// outermost first. Without axes, the layout is row-major. Elements that no logical index maps to hold
+// `padding`.
 struct Layout {
   Range axes;   // marks in Program::lists
   Range kinds;  // AxisKind in Program::lists; empty: all kAddress

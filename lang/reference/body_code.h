@@ -80,7 +80,7 @@ struct CodeAccess {
 CodeAccess MakeAccess(const Program& program, Id buffer, absl::Span<const int32_t> index,
                       absl::FunctionRef<int(Source)> variable_of);
 
-// The code that evaluates a list of expressions.
+// Instructions over registers that compute a list of expressions. Run interprets them.
 class BodyCode {
  public:
   BodyCode() = default;

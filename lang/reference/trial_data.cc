@@ -278,7 +278,9 @@ class Search {
     return true;
   }
 
-  // Tries one input alone, then all with the candidate of the same number, then pairs, then all at random.
+  // Tries candidate ranges of the inputs until fewer operations are in doubt: for one input alone, then for
+  // all the candidates of the same number, then for pairs, then random ones for all. Returns false if none
+  // helps.
   bool Settle(const std::vector<Id>& inputs) {
     for (const Id input : inputs)
       for (const ValueRange& range : candidates_[input])

@@ -15,7 +15,8 @@ namespace {
 
 using Made = absl::StatusOr<std::unique_ptr<CostModel>>;
 
-// Stands on the global model; otherwise on the roofline, if the features have it and the model wants one.
+// Makes boosted trees. Their base is the global model, whose error they learn, or else the roofline, if
+// `on_roofline` and the features have it.
 Made Trees(const CostModelOptions& options, XgboostOptions how, bool on_roofline = true) {
   how.base = options.global;
   if (how.base == nullptr && on_roofline && options.features == FeatureKind::kAnsor)

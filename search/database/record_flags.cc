@@ -11,7 +11,7 @@ namespace {
 
 using F = RecordFlags;
 
-// A flag as text: a single word, or NAME=N with a positive N.
+// How text names a field of RecordFlags: `name` alone for a flag that is set, NAME=N for a positive number.
 struct Word {
   absl::string_view name;
   bool F::* flag = nullptr;

@@ -79,7 +79,8 @@ class Row {
 
   void FillOperations() {
     const Operations operations = CountOperations(nests_, block_);
-    // Versions leave out terms beyond bounds without a test, unless the bounds depend on the lane.
+    // The row leaves out bounds tests (kWithins) if versions of the loops skip terms beyond bounds instead.
+    // Versions cannot skip them if the bounds depend on the lane.
     const bool by_lane = lane_loop_ >= 0 && (within_ & LoopNestSummary::Bit(lane_loop_)) != 0;
     const bool left_out = !by_lane && target_.policies.Has(Policy::kDroppableTerms) &&
                           AnnotationOf(p_, p_.block(block_.node).annotations, kAssumeFinite) != 0;

@@ -56,10 +56,11 @@ struct Picked {
   bool random = false;  // a draw from the prior
 };
 
-// These functions select up to options.size new programs, and fewer only if the sources seem exhausted. They
-// add the programs' hashes to `measured`. SelectListed selects the candidates of a list. SelectUnsearched
-// fills the slots of draws and neighbours, which need no search. SelectSearched appends the candidates that
-// the search found to `batch`.
+// These functions select programs that are not in `measured` and add their hashes to it. A batch has
+// options.size slots. SelectListed fills them with the candidates of a list, in order. SelectUnsearched
+// decides at random, by the shares, what each slot takes, and fills only those that take a draw or a
+// neighbour. SelectSearched fills the rest of `batch` with candidates that the search found, best first, and
+// then, with options.fill, with draws. Slots stay empty only if the sources seem exhausted.
 std::vector<Picked> SelectListed(absl::Span<const Candidate> candidates, const BatchSources& sources,
                                  const BatchOptions& options, absl::flat_hash_set<std::string>& measured);
 std::vector<Picked> SelectUnsearched(const BatchSources& sources, const BatchOptions& options, Dice& dice,

@@ -11,7 +11,8 @@
 namespace kiln {
 namespace {
 
-// The loops of a program, and the shapes and index maps of x, y and the result.
+// Parts of the MLIR text of a program: its loops and their kinds, and the shapes and index maps of x, y and
+// the result.
 struct Form {
   std::string loops, x_map, y_map, map, iterators, x, y, result;
 };

@@ -50,8 +50,8 @@ Trees TreesOf(const Program& program) {
   return trees;
 }
 
-// The number of shuffles in a tree. Each step takes two halves, except the last one, which combines two
-// numbers.
+// The number of shuffles in the tree that reduces a vector. Each step extracts the vector's halves with two
+// shuffles. The last step has none: it combines two numbers.
 int ShufflesOfATree(int lanes) {
   int shuffles = 0;
   for (; lanes > 2; lanes /= 2) shuffles += 2;

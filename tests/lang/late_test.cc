@@ -134,7 +134,8 @@ TEST(UnrollUpTo, CountsAVectorOnce) {
               HasSubstr("for i < 3 {\n  for j < 4 unrolled {\n    for k < 5 vectorized {"));
 }
 
-// The layout has rows of two, so four lanes along a column need four stores.
+// The layout has rows of two, so four lanes along a column need four stores. Each store counts, so an
+// iteration of i has four instructions.
 TEST(UnrollUpTo, CountsEachLaneThatALayoutStoresApart) {
   const auto unrolled = [](int64_t most) {
     Program p = ParseProgram(R"(kiln.program v1

@@ -45,7 +45,8 @@ class Model {
   // Returns why the proof does not handle this program, or nullopt if it does.
   const std::optional<std::string>& problem() const { return problem_; }
 
-  // Sets `around` and `stretch` so that they cover everything between the first and the last of the writers.
+  // Finds the lowest node around all writers. Sets `around` to the number of loops from the root to it, and
+  // `stretch` to its children from the first that contains a writer to the last.
   void Enclose(const std::vector<Writer>& writers, Unit& unit) const;
   const Access& Dest(const Writer& writer) const {
     return program().Accesses(program().block(writer.block).dests)[writer.result];

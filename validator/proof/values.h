@@ -11,7 +11,7 @@ namespace kiln::proof {
 
 using Iters = std::shared_ptr<const std::vector<IndexSum>>;
 
-// An expression of a block's body, with values for the block's iters.
+// An expression of a block's body, in which sums over the variables of Points stand for the block's iters.
 struct Value {
   const Model* model = nullptr;
   Id block = kNone;

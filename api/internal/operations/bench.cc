@@ -81,7 +81,9 @@ class Bench {
   }
 
  private:
-  // Adds the program to time and its peers to the request. Returns the names of the peers.
+  // Adds the program to time, the record's or else the untuned one, and its peers (untuned, stock, libraries)
+  // to the request, which compares outputs with the untuned program's. Returns the names of the peers.
+  // `timed` gets those left out.
   absl::StatusOr<std::vector<std::string>> AddPrograms(const Program& task, std::optional<RowId> record,
                                                        RunRequest* request, TaskTimes* timed) {
     auto untuned = BuildKernel(task, task, builders_);

@@ -172,7 +172,8 @@ class Functions : public Lanes {
     return IfSeldom(Any(special), otherwise, [&] { return Fma(power, more, power); });
   }
 
-  // x / y if all lanes have the same divisor: multiplies by its reciprocal if that is neither tiny nor huge.
+  // x / divisor for a scalar that all lanes share. The code multiplies by the reciprocal; it branches to a
+  // division if the divisor turns out to be tiny, huge or NaN.
   Value Quotient(Value x, Value divisor) {
     const auto number = [&](double value) {
       return arith::ConstantOp::create(b_, b_.getFloatAttr(divisor.getType(), value)).getResult();

@@ -36,7 +36,7 @@ struct IndexValue {
   std::optional<int64_t> stride() const;
   // The value of the first lane, without the parts that differ between lanes.
   IndexValue Uniform() const;
-  // The value of a lane. There must be no lane atoms.
+  // The value of the lane with this number, as a uniform value. There must be no lane atoms (`vectors`).
   IndexValue Lane(size_t lane) const;
   void Add(const IndexValue& other, int64_t scale);
   // Appends a key to `key`. Equal keys mean equal values.

@@ -207,7 +207,7 @@ class Parser : private ExprReader {
     plan_.entries.push_back(std::move(entry));
   }
 
-  // Nodes in braces.
+  // Parses a list of nodes in braces. `depth` is the number of nodes around it, at most 800.
   Nodes ParseNodes(int depth) {
     Nodes nodes;
     if (depth > 800) FailAt(Next(), "the tree is too deep");

@@ -250,6 +250,8 @@ constexpr char kRowsDecomposed[] = R"(for i < 3 {
 )";
 
 constexpr char kRowsPlan[] = R"(kiln.plan v1
+buffer A: 150 elements, parameter
+buffer y: 3 elements, parameter
 entry rows {
   for i 3 {
     sum.init

@@ -158,7 +158,8 @@ TEST_F(Tune, TheTasksOfAFileShareOneBudget) {
 TEST_F(Tune, AModuleOfAUserIsInTheTunedResult) {
   folder_.Write("product.mlir", MatmulText({64, 64, 64}));
   const std::string page = ReadText(std::string(KILN_SOURCE_DIR) + "/docs/howto/write-a-module.md");
-  const size_t at = page.find("```cpp\n") + 7;
+  const std::string begin = "```cpp small_tiles.cc\n";
+  const size_t at = page.find(begin) + begin.size();
   folder_.Write("small_tiles.cc", page.substr(at, page.find("```", at) - at));
   const Ran ran = Kiln({"tune", "product.mlir", "--trials", "16", "--plugin", "small_tiles.cc", "--space",
                         "each-block(small-tiles) | parallelize-vectorize-unroll", "--json"});

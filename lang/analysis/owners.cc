@@ -18,7 +18,8 @@ namespace {
 struct Use {
   Id block = kNone;
   Range index;
-  std::vector<Id> axes;  // loops on axes around the use that are outside of one owner
+  bool combines = false;      // it is the result of a reduction
+  std::vector<Id> axes = {};  // loops on axes around the use that are outside of one owner
 };
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
@@ -39,6 +40,9 @@ class OwnerCheck {
                              " and ", Describe(p_, use.block), " use it in different ones"));
     }
     for (Use& use : uses_) FindAxes(use);
+    for (const Use& use : uses_) {
+      if (absl::Status status = CheckCombines(use); !status.ok()) return status;
+    }
     std::map<LoopKind, std::vector<Id>> loops;  // by axis: the loop of each use, if not around all
     for (const Use& use : uses_) {
       for (const Id loop : use.axes) {
@@ -78,13 +82,13 @@ class OwnerCheck {
   void CollectUses() {
     for (const Id block : Blocks(p_)) {
       for (const Access& dest : p_.Accesses(p_.block(block).dests)) {
-        if (dest.buffer == buffer_) uses_.push_back({block, dest.index, {}});
+        if (dest.buffer == buffer_) uses_.push_back({block, dest.index, p_.block(block).monoid != kNone});
       }
       for (const Id load : LoadsOf(p_, block, buffer_)) {
         const Expr& e = p_.exprs[load];
-        uses_.push_back({block, e.AsLoad().index, {}});
+        uses_.push_back({block, e.AsLoad().index});
       }
-      if (GathersFrom(p_, block, buffer_)) uses_.push_back({block, {}, {}});  // at an unknown index
+      if (GathersFrom(p_, block, buffer_)) uses_.push_back({block, {}});  // at an unknown index
     }
   }
 
@@ -112,6 +116,18 @@ class OwnerCheck {
       }
       use.axes.push_back(at);
     }
+  }
+
+  // A reduction over threads combines into one element, which must not be another one for each thread.
+  absl::Status CheckCombines(const Use& use) const {
+    if (!use.combines) return absl::OkStatus();
+    for (const Id loop : use.axes) {
+      if (p_.loop(loop).extent.UpperBound() == 1 || !UseOf(p_, use.block, loop).reduction) continue;
+      return No(absl::StrCat(Name(), " is in ", ToString(Storage()), " memory: each ", OwnerText(),
+                             " has its own; but ", Describe(p_, use.block), " combines into it over ",
+                             ToString(p_.loop(loop).kind)));
+    }
+    return absl::OkStatus();
   }
 
   bool AroundAll(Id loop) const {

@@ -45,6 +45,23 @@ TEST(Owners, AThreadReadsWhatItWroteInAnEarlierLoop) {
   }
 }
 
+TEST(Owners, AReductionOverThreadsHasOneResult) {
+  for (const auto& [storage, holds] : {std::pair{"shared", true}, {"stack", false}, {"register", false}}) {
+    Builder b("rows");
+    const Id A = b.Input("A", DType::kF32, {4, 8}), M = b.Temporary("M", DType::kF32, {4}),
+             C = b.Output("C", DType::kF32, {4});
+    const IndexSum i = b.Iter(0), k = b.Iter(1);
+    b.Reduce("most", {{"i", 4}, {"k", 8, IterKind::kReduction}}, Monoid::Kind::kMax, {M, {i}},
+             b.Load(A, {i, k}));
+    b.Compute("copy", {{"i", 4}}, {C, {i}}, b.Load(A, {i, IndexSum::Constant(0)}));  // nothing reads M
+    Schedule s = Scheduled(b.Finish());
+    s.Bind(s.GetLoops(s.GetBlock("most"))[1], LoopKind::kThreadX);
+    s.SetScope(s.GetBlock("most"), storage);
+    EXPECT_EQ(s.ok(), holds) << storage << ": " << s.status();
+    if (!holds) EXPECT_THAT(s.status().message(), HasSubstr("combines into it over thread-x"));
+  }
+}
+
 TEST(Owners, ThreadsOfABlockShareItsMemory) {
   const Program before = Window(8, 2);
   Schedule s = Scheduled(before);

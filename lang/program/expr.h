@@ -30,7 +30,8 @@ class Expr {
   static Expr Arg(DType dtype, int64_t number) { return {Op::kArg, dtype, kNoIds, number}; }
   static Expr Index(Id mark) { return {Op::kIndex, DType::kIndex, {mark, kNone, kNone}, 0}; }
   static Expr Load(DType dtype, Id buffer, Range index) {
-    return {Op::kLoad, dtype, {buffer, index.begin, index.count}, 0};
+    // Equal loads of rank 0 are one node, wherever their empty range begins.
+    return {Op::kLoad, dtype, {buffer, index.count == 0 ? 0 : index.begin, index.count}, 0};
   }
   static Expr Gather(DType dtype, Id buffer, Id index) {
     return {Op::kGather, dtype, {index, kNone, kNone}, buffer};

@@ -9,6 +9,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+// The index of a load of rank 0 is an empty range, which may begin anywhere.
+TEST(Expr, LoadsOfAScalarAreEqual) {
+  EXPECT_EQ(Expr::Load(DType::kI16, 2, {30, 0}), Expr::Load(DType::kI16, 2, {7, 0}));
+}
+
 TEST(Expr, ViewsReadWhatMakersWrote) {
   EXPECT_EQ(Expr::Constant(DType::kI64, -7).Number(), -7);
   EXPECT_EQ(Expr::Arg(DType::kF32, 3).Number(), 3);

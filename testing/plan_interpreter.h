@@ -22,7 +22,7 @@ struct RunPlanOptions {
   uint64_t shuffle = 0;  // a seed: iterations on threads and threads of axes run in random order; 0: in turn
 };
 
-// kInternal, with the block and what is wrong, if the plan is wrong. kInvalidArgument if inputs do not fit.
+// Returns kInternal, with the block and the fault, if the plan is wrong or an input has another size.
 absl::StatusOr<std::vector<std::string>> RunPlan(const Program& program, const plan::LoopPlan& plan,
                                                  absl::Span<const std::string> inputs,
                                                  const RunPlanOptions& options = {});

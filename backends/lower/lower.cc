@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/codegen/pass_printer.h"
 #include "backends/lower/emit/emit.h"
+#include "backends/lower/passes/build.h"
 #include "backends/lower/passes/plan_loops.h"
 #include "backends/lower/rematerialize_loads.h"
 #include "backends/lower/text/loop_plan_parse.h"
@@ -34,20 +35,9 @@ absl::Status CheckLowers(const Program& program) {
   return VerifyLowerable(nests);
 }
 
-bool HasPrepare(const Program& p) {
-  for (Id child = p.nodes[kRoot].first; child != kNone; child = p.nodes[child].next) {
-    if (p.nodes[child].prepare) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
-std::vector<std::string> EntryPoints(const Program& program) {
-  std::vector<std::string> names{program.name};
-  if (HasPrepare(program)) names.push_back(absl::StrCat(program.name, "_prepare"));
-  return names;
-}
+std::vector<std::string> EntryPoints(const Program& program) { return plan::EntryNames(program); }
 
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options) {

@@ -15,7 +15,7 @@ struct PlanStudy {
   RunFiles files;
 };
 
-// The plans of one seed: how many there are, and what is wrong with the first wrong one; empty if none is.
+// Counts the plans of one seed, and describes the fault of the first wrong one (empty: none is wrong).
 struct PlanSeed {
   int64_t pairs = 0;
   std::string wrong;

@@ -25,12 +25,7 @@ TEST(LoopPlan, ComputesWhatRandomProgramsDo) {
     const std::vector<std::string> inputs = RandomInputs(state.program, dice);
     const auto wanted = kiln::Run(state.program, inputs);
     ASSERT_TRUE(wanted.ok()) << wanted.status();
-    for (int tries = 0; tries < 20; ++tries) {
-      RefreshHandles(state);
-      const Step step = RandomStep(state, {}, false, dice);
-      if (absl::string_view(step.primitive->name) != "bind")
-        kiln::Run(state, Target(), step, 0, nullptr, nullptr, nullptr).IgnoreError();
-    }
+    TryRandomSteps(state, 20, dice);
     if (!Validate(state.program, Target()).ok) continue;
     ++planned;
     const plan::Planned made = plan::PlanLoops(state.program, {});

@@ -275,4 +275,13 @@ Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling
   return Maker(state, before, dice, favored).Make(sampling);
 }
 
+void TryRandomSteps(State& state, int tries, Dice& dice) {
+  for (int i = 0; i < tries; ++i) {
+    RefreshHandles(state);
+    const Step step = RandomStep(state, {}, false, dice);
+    if (absl::string_view(step.primitive->name) != "bind")
+      Run(state, Target(), step, 0, nullptr, nullptr, nullptr).IgnoreError();
+  }
+}
+
 }  // namespace kiln

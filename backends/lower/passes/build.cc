@@ -84,21 +84,22 @@ class Builder {
   const std::unordered_map<Id, std::string>& calls_;
 };
 
-bool HasPrepare(const Program& p) {
-  for (Id child = p.nodes[kRoot].first; child != kNone; child = p.nodes[child].next) {
-    if (p.nodes[child].prepare) return true;
-  }
-  return false;
-}
-
 }  // namespace
+
+std::vector<std::string> EntryNames(const Program& program) {
+  for (Id child = program.nodes[kRoot].first; child != kNone; child = program.nodes[child].next) {
+    if (program.nodes[child].prepare) return {program.name, absl::StrCat(program.name, "_prepare")};
+  }
+  return {program.name};
+}
 
 LoopPlan Build(const Program& program, IndexPlan indices, const std::unordered_map<Id, std::string>& calls) {
   LoopPlan made{std::move(indices), {}};
   Builder builder(program, made.indices, calls);
-  made.entries.push_back({program.name, false, builder.Children(kRoot, false)});
-  if (HasPrepare(program))
-    made.entries.push_back({absl::StrCat(program.name, "_prepare"), true, builder.Children(kRoot, true)});
+  for (const std::string& name : EntryNames(program)) {
+    const bool prepare = !made.entries.empty();
+    made.entries.push_back({name, prepare, builder.Children(kRoot, prepare)});
+  }
   return made;
 }
 

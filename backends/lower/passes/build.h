@@ -4,11 +4,15 @@
 
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "backends/lower/plan/loop_plan.h"
 #include "lang/program/program.h"
 
 namespace kiln::plan {
+
+// The names of the entry points: NAME, and NAME_prepare if the program has a prepare phase.
+std::vector<std::string> EntryNames(const Program& program);
 
 // `calls`: the intrinsics that the program calls, by the outermost loop of each description.
 LoopPlan Build(const Program& program, IndexPlan indices, const std::unordered_map<Id, std::string>& calls);

@@ -145,11 +145,10 @@ class GuardsPass : public Rewriter {
     for (const int condition : exact) {
       const IndexValue value = context_.BoundValue(condition);
       if (!value.uniform()) continue;
-      const Interval rest = context_.PartOf(condition).rest;
-      const int64_t extent = plan_.conditions[condition].extent;
-      if (value.is_constant() && !context_.IsWithin(value, extent, rest.min, rest.max)) return {};
+      const bool holds = context_.HoldsForAll(condition);
+      if (value.is_constant() && !holds) return {};
       holding.push_back(condition);
-      if (!context_.IsWithin(value, extent, rest.min, rest.max)) tests.push_back(condition);
+      if (!holds) tests.push_back(condition);
     }
     Nodes body;
     context_.With(holding, true, [&] {
@@ -189,10 +188,7 @@ class GuardsPass : public Rewriter {
   Nodes Versions(const std::vector<int>& versioned, const std::vector<Id>& blocks, const Nodes& children) {
     std::vector<int> tests;
     for (const int condition : versioned) {
-      const Interval rest = context_.PartOf(condition).rest;
-      if (!context_.IsWithin(context_.BoundValue(condition), plan_.conditions[condition].extent, rest.min,
-                             rest.max))
-        tests.push_back(condition);
+      if (!context_.HoldsForAll(condition)) tests.push_back(condition);
     }
     if (tests.empty()) return Rewrite(children);
     if (KILN_DEFECT("plan.guards.tests")) tests.erase(tests.begin() + 1, tests.end());
@@ -250,9 +246,7 @@ class GuardsPass : public Rewriter {
     if (boundaries.empty()) return Rewrite(children);
     const Switch& by = boundaries.front();
     const auto inside = [&] { return AtBoundaries(boundaries.subspan(1), children); };
-    const Interval rest = context_.PartOf(by.condition).rest;
-    const bool always = context_.IsWithin(context_.BoundValue(by.condition),
-                                          plan_.conditions[by.condition].extent, rest.min, rest.max);
+    const bool always = context_.HoldsForAll(by.condition);
     Node chosen{by, {}};
     context_.With({by.condition}, true, [&] { chosen.arms.push_back(inside()); });
     if (always) return std::move(chosen.arms[0]);

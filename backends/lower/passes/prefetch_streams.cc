@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "absl/algorithm/container.h"
 #include "backends/lower/plan/plan_rewriter.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/cost.h"
@@ -19,19 +18,13 @@ class StreamPrefetcher : public Rewriter {
 
  private:
   void Visit(const Node& node, Nodes& out) override {
-    if (const Leaf* leaf = node.As<Leaf>();
-        leaf != nullptr && context_.lanes() > 0 && !IsMasked(*leaf) && !IsCheap(p_, leaf->block)) {
+    if (const Leaf* leaf = node.As<Leaf>(); leaf != nullptr && context_.lanes() > 0 &&
+                                            !context_.IsMasked(leaf->asks) && !IsCheap(p_, leaf->block)) {
       for (const auto load : Loads(p_, leaf->block)) Before(*leaf, load, out);
     }
     const auto before = fetched_;
     Rewriter::Visit(node, out);
     if (node.As<Branch>() != nullptr || node.As<Switch>() != nullptr) fetched_ = before;
-  }
-
-  bool IsMasked(const Leaf& leaf) {
-    return absl::c_any_of(leaf.asks, [&](int condition) {
-      return !context_.indices().Eval(plan_.conditions[condition].value).uniform();
-    });
   }
 
   void Before(const Leaf& leaf, Id load, Nodes& out) {

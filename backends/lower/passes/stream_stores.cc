@@ -24,7 +24,7 @@ class StreamPass : public Rewriter {
       return AppendCopies(*loop, [&] { return Fenced(Rewrite(node.arms[0])); }, out);
     const Leaf* leaf = node.As<Leaf>();
     if (leaf == nullptr || AnnotationOf(p_, p_.block(leaf->block).annotations, kNonTemporal) == 0 ||
-        IsMasked(*leaf))
+        context_.IsMasked(leaf->asks))
       return Rewriter::Visit(node, out);
     Leaf made = *leaf;
     const auto dests = p_.Accesses(p_.block(leaf->block).dests);
@@ -35,12 +35,6 @@ class StreamPass : public Rewriter {
       streams_ = true;
     }
     out.push_back({std::move(made)});
-  }
-
-  bool IsMasked(const Leaf& leaf) {
-    return absl::c_any_of(leaf.asks, [&](int condition) {
-      return !context_.indices().Eval(plan_.conditions[condition].value).uniform();
-    });
   }
 
   // Parameters are aligned to cache lines, or the emitted code tests whether they are.

@@ -128,6 +128,17 @@ std::optional<bool> PlanContext::Decided(int condition) {
   return std::nullopt;
 }
 
+bool PlanContext::IsMasked(const std::vector<int>& conditions) {
+  return std::any_of(conditions.begin(), conditions.end(), [&](int condition) {
+    return !indices_.Eval(plan_.conditions[condition].value).uniform();
+  });
+}
+
+bool PlanContext::HoldsForAll(int condition) {
+  const Interval rest = PartOf(condition).rest;
+  return IsWithin(BoundValue(condition), plan_.conditions[condition].extent, rest.min, rest.max);
+}
+
 bool PlanContext::IsWithin(const IndexValue& value, int64_t extent, int64_t least, int64_t most) const {
   const Interval range = indices_.RangeOf(value);
   return range.min + least >= 0 && range.max + most < extent;

@@ -1,5 +1,5 @@
-// What is known at a place of a loop plan: the values of the loops around, and the conditions that are decided. The
-// passes walk a plan with it, and the emitter does, so that all evaluate alike.
+// Holds the values of the loops around a place of a loop plan, and the conditions that are decided there. The passes
+// and the emitter walk a plan with it, so that all evaluate alike.
 //
 //   PlanContext context(program, indices);
 //   context.ForEachCopy(loop, [&](int64_t first, int64_t count) {      // binds the loop
@@ -57,6 +57,10 @@ class PlanContext {
   // The answer that the code around has established.
   std::optional<bool> Known(int condition) const { return known_[condition]; }
   bool IsAssumed(int condition) const { return assumed_.contains(condition); }
+  // True if some of these conditions may have another answer in another lane.
+  bool IsMasked(const std::vector<int>& conditions);
+  // True if the ranges of the loops prove that the condition holds for all of its rest.
+  bool HoldsForAll(int condition);
   // True if the ranges of the loops prove 0 <= value + least and value + most < extent.
   bool IsWithin(const IndexValue& value, int64_t extent, int64_t least, int64_t most) const;
 

@@ -122,7 +122,8 @@ class Enumerator {
       std::vector<int> path;
       bool done = false;
     };
-    // The turn without a block runs the first sequence, which names the other blocks.
+    // The first turn has no block. It picks every first alternative; the choices that it meets name the
+    // blocks of the other turns.
     std::vector<Turn> turns{{"", {}, false}};
     bool more = true;
     while (more && Tried() < options_.limit) {

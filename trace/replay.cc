@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// Running fewer steps again is cheaper than taking another snapshot.
+// A snapshot is taken after this many steps that changed the program. Repeating fewer steps is cheaper.
 constexpr int kStepsBetweenSnapshots = 6;
 
 // Wraps the chooser of a replay and records the distribution, decision and snapshot of each site.
@@ -43,8 +43,8 @@ class Recorder final : public Chooser {
   Replayed& replayed_;
   Chooser& chooser_;
   const ReplayOptions& options_;
-  std::shared_ptr<const Snapshot> snapshot_;  // the last one
-  int changes_ = 0;                           // steps since then that changed the program
+  std::shared_ptr<const Snapshot> snapshot_;  // the last snapshot taken
+  int changes_ = 0;                           // steps since that snapshot that changed the program
   bool supported_ = true;
 };
 
@@ -135,7 +135,7 @@ absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& cho
   KILN_CHECK(snapshot != nullptr, "site ", from.name(site), " has no snapshot");
   int first = site;
   while (first > 0 && from.sites[first - 1].step >= snapshot->next_step) --first;
-  // Copies the previous state first: its vectors then have room for what the steps will add.
+  // Copies the final state of the earlier replay first, so that the vectors have room for what the steps add.
   Replayed replayed{from.trace, from.target, from.state, {}};
   replayed.state = snapshot->state;
   replayed.sites.reserve(from.sites.size());

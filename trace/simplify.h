@@ -5,8 +5,8 @@
 
 namespace kiln {
 
-// Returns the trace without dead steps, applied repeatedly, with its handles renumbered. Replay gives an
-// equal program. Sampling steps whose values no step uses are dead too: their sites vanish.
+// Removes dead steps until none is left, and renumbers the handles. Replay gives an equal program. Sampling
+// steps whose values no step uses are dead too: their sites vanish.
 Trace Simplify(const Trace& trace);
 
 }  // namespace kiln

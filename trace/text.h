@@ -18,8 +18,8 @@
 //   operand   := handle | integer
 //   attribute := name "=" datum | string                        a bare string is the first attribute,
 //                                                               if that is text
-//   datum     := integer | float | string | "[" datum* "]"      of the declared type; what is left out
-//                                                               has its default
+//   datum     := integer | float | string | "[" datum* "]"      of the attribute's declared type; an
+//                                                               attribute left out has its default
 //   site      := string | characters other than space and '"'   of sampling steps, unique in the trace
 //   string    := '"' characters with C escapes '"'
 //

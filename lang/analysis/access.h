@@ -34,7 +34,8 @@ struct AccessPattern {
   std::vector<int> steps;  // by dimension: the loop whose next iteration adds 1 to the index; -1: none
   bool DependsOn(int loop) const;
 };
-// `groups`: an index made of groups and channels steps by its channels; else no loop moves it by one.
+// An index such as g * 16 + c (groups and channels) steps by the loop of c if `groups` is true; otherwise it
+// has no such loop (-1).
 AccessPattern AccessOf(const Program& program, Id block, Id buffer, bool groups = true);
 
 // True if some spatial loop reads the whole operand again in each iteration, as in a matrix product. False if

@@ -10,7 +10,7 @@ namespace kiln {
 
 std::vector<size_t> DimsInMemory(const Program& p, Id buffer) {
   const size_t dims = p.buffers[buffer].shape.count;
-  std::vector<size_t> order;  // by the position of each dimension's last layout axis
+  std::vector<size_t> order;  // the dimensions, sorted by the position of their last axis in the layout
   const auto move_last = [&](size_t d) {
     std::erase(order, d);
     order.push_back(d);

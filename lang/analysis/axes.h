@@ -21,7 +21,7 @@ std::vector<size_t> DimsInMemory(const Program& program, Id buffer);
 struct ResultAxis {
   size_t dim = 0;              // a dimension of the first result
   std::vector<Id> loops;       // the loops that its index depends on
-  std::vector<Id> contiguous;  // those of `loops` in a part of the index with scale 1
+  std::vector<Id> contiguous;  // those of `loops` that occur in a term of the index with scale 1
 };
 // The axes of the first result of bindings.block, outermost in memory first.
 std::vector<ResultAxis> ResultAxes(const Program& program, const Bindings& bindings);

@@ -13,8 +13,8 @@ namespace kiln {
 // strides.
 bool IsCheap(const Program& program, Id block);
 
-// True if one block reads the result, at indices that are multiples of distinct iters: it reads each element
-// once.
+// True if exactly one block reads the result, and its indices are multiples of distinct iters, so that it
+// reads each element once.
 bool IsReadOnce(const Program& program, Id block);
 
 // True if every read's indices name the iters in the same order as the destination's indices, so that

@@ -18,8 +18,8 @@ std::vector<Id> BlocksOf(const Program& program, Id node);
 // once, operands before users.
 std::vector<Id> BodyExprs(const Program& program, Id block);
 
-// The block's reads at indices that are marks (kLoad expressions), and at computed indices (kGather
-// expressions), in order of first use.
+// The block's reads at index sums of its iters (kLoad expressions), and its reads at indices that the body
+// computes (kGather expressions); each list is in order of first use.
 std::vector<Id> Loads(const Program& program, Id block);
 std::vector<Id> Gathers(const Program& program, Id block);
 // The kLoad expressions that read one buffer. Skips parts of the body that do not read it.

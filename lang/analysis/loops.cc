@@ -109,8 +109,8 @@ bool ReadsBeside(const Program& p, Id buffer, Id loop) {
 }
 
 bool MayRepeat(const Program& p, Id block, Id buffer, Id loop) {
-  // Of two iterations that run the same reduction, one would restart it. If two blocks store to the buffer, a
-  // repeated first store would overwrite the second.
+  // If two iterations ran the same reduction, one of them could restart it after the other had begun. If two
+  // blocks store to the buffer, repeating the first block's store would overwrite the second block's.
   const std::vector<Id> blocks = BlocksBelow(p, loop);
   const bool alone = std::none_of(blocks.begin(), blocks.end(),
                                   [&](Id other) { return other != block && Writes(p, other, buffer); });

@@ -118,7 +118,7 @@ class OwnerCheck {
     }
   }
 
-  // A reduction over threads combines into one element, which must not be another one for each thread.
+  // A reduction over threads combines into one element. Its buffer must not have a copy for each thread.
   absl::Status CheckCombines(const Use& use) const {
     if (!use.combines) return absl::OkStatus();
     for (const Id loop : use.axes) {

@@ -56,7 +56,7 @@ absl::Status CheckOrder(const Program& p, Id block) {
 }
 
 // If other blocks write the same buffer, the block must not move past these writers or the buffer's readers,
-// and must not leave a loop that would run it again before them.
+// and must not leave a loop whose later iterations would run it again before those writers.
 absl::Status CheckOthers(const Program& p, Id block, Id to) {
   for (const Id buffer : WrittenBuffers(p, block)) {
     const std::vector<Id> writers = Writers(p, buffer);
@@ -116,8 +116,8 @@ absl::Status CheckOnlyWriter(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// True if each of the iters indexes a dimension of the producer's result at which `index` also depends on an
-// iter.
+// True if each of the producer's `iters` indexes a dimension of its result, and the consumer's `index` of
+// that dimension is not constant.
 bool ShowIn(const Program& program, Id producer, Id buffer, const std::vector<int>& iters,
             absl::Span<const int32_t> index) {
   const auto shows = [&](int iter) {
@@ -134,7 +134,7 @@ bool ShowIn(const Program& program, Id producer, Id buffer, const std::vector<in
   return std::all_of(iters.begin(), iters.end(), shows);
 }
 
-// The conditions of compute-at. Reads what does not depend on the loop once, for all candidate loops.
+// The conditions of compute-at. The constructor analyses the block once; Check then tests candidate loops.
 class ComputeAtConditions {
  public:
   ComputeAtConditions(const Program& program, Id block)

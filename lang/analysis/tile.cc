@@ -92,7 +92,7 @@ class Divider {
     map.results.push_back(numbered);
     const std::optional<Division> division = kiln::Divide(map, static_cast<int>(inside.size()));
     if (!division.has_value()) return false;
-    // Divide numbers the sources in the given order; this puts the sources back.
+    // Divide returns sums over the positions of the sources. Puts the sources themselves back.
     const auto named = [&](IndexSum sum, size_t first) {
       for (IndexSplit& split : sum.splits) split.source = sources[first + split.source.id];
       return sum;

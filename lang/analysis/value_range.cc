@@ -82,7 +82,8 @@ Ends Remainders(const ValueRange& a, const ValueRange& b) {
   return {a.min < 0 ? -most : 0, a.max > 0 ? most : 0};
 }
 
-// The number with all bits set up to the highest bit of two numbers from 0 on.
+// The largest value that a | b or a ^ b can have: ones from bit 0 up to the highest bit set in a or b. Both
+// are at least 0.
 int64_t AllBits(int64_t a, int64_t b) {
   const int bits = 64 - std::countl_zero(static_cast<uint64_t>(a | b));
   return bits == 0 ? 0 : static_cast<int64_t>(~uint64_t{0} >> (64 - bits));

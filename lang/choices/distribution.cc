@@ -225,7 +225,8 @@ double Distribution::SupportSize() const {
     case Kind::kBoundedTile:
       return CountBoundedTiles(bounds());
     case Kind::kCeilTile: {
-      // The other tiles are the perfect tiles that ceil tiles cannot reach.
+      // Counts the ceil tiles, and the perfect tiles that are not ceil tiles: those whose factors after the
+      // first have a product above kCeilReach.
       std::vector<int64_t> near(values_.begin(), values_.begin() + parts_);
       int64_t& inner = near[parts_ - 2];
       inner = inner > 0 ? std::min(inner, kCeilReach) : kCeilReach;

@@ -19,7 +19,7 @@
 namespace kiln {
 namespace {
 
-using Pair = std::pair<Id, int>;  // (block, iter) or (buffer, dimension), with the one after it
+using Pair = std::pair<Id, int>;  // (block, i): its iters i and i + 1; or (buffer, d): dimensions d and d + 1
 
 // True if the block is alone in its nest and has one loop for each iter.
 bool HasOwnNest(const Program& p, Id block) {

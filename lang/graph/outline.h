@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// Bodies of up to so many nodes are copied as trees. Databases find workloads by their text, in which such
-// bodies share nothing.
+// A body that is a tree of at most this many nodes is copied without sharing subexpressions. Databases find a
+// workload by its text, and the stored texts repeat the subexpressions of such bodies.
 inline constexpr int64_t kWrittenOut = 1024;
 
 // A task and what it corresponds to in the program that it was cut from.

@@ -38,8 +38,8 @@ struct NewIters {
   }
 };
 
-// Divides the iters. `terms` gives, for each iter, the zero terms that it walks along. The remainders of h
-// become iters of their own.
+// Divides the iters h and i of each entry of `terms` (by iter) by its step. The remainder of h becomes an
+// iter of its own; that of i follows from it.
 NewIters DivideIters(Program& p, const std::vector<Iter>& iters,
                      const std::vector<std::optional<ZeroTerms>>& terms) {
   NewIters now;

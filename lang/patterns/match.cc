@@ -175,7 +175,7 @@ class Matcher {
   std::vector<Id> loops_;
   std::vector<bool> used_;
   IntrinsicMatch match_;
-  std::string why_;  // of the assignment that matched the most
+  std::string why_;  // why the assignment that got furthest does not match
   int progress_ = 0;
 };
 

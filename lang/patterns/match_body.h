@@ -21,7 +21,7 @@ class BodyMatcher {
 
  private:
   enum Progress { kStructure = 1, kType, kStorage, kLayout };
-  bool No(int progress, std::string why);  // false
+  bool No(int progress, std::string why);  // records why the bodies differ; returns false
   bool MatchMonoid();
   bool MatchExpr(Id expr, Id wanted);
   bool MatchAccess(Id buffer, Range index, Id wanted, Range wanted_index);

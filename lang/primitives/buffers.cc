@@ -169,7 +169,7 @@ absl::Status TransformLayout(Call& call) {
   if (!kinds.ok()) return kinds.status();
   std::vector<int32_t> axes;
   std::optional<Program> before;
-  if (!bits.empty() || !kinds->empty()) before = p;  // only these can be refused below
+  if (!bits.empty() || !kinds->empty()) before = p;  // CheckLayout can only refuse a swizzle or kinds
   for (size_t i = 0; i < sizes.size(); ++i) axes.push_back(p.AddMark(map->results[i], sizes[i]));
   layout.axes = p.AddList(axes);
   layout.kinds = p.AddList(*kinds);

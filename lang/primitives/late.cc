@@ -49,8 +49,8 @@ absl::Status ParallelizeOuter(Call& call) {
   return absl::OkStatus();
 }
 
-// Returns the number of lanes that keep the straight line short. Two registers hide the latency of most
-// functions; more registers only lengthen the code.
+// Returns the number of lanes with which the code of the blocks stays below CostTable::function_line. Two
+// registers hide the latency of most functions; more registers only lengthen the code.
 int64_t ShortLanes(const Program& p, const std::vector<Id>& blocks, int64_t vector, const CostTable& costs) {
   int64_t instructions = 0;
   for (const Id block : blocks) instructions += Instructions(p, block, costs);

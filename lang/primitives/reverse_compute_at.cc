@@ -96,7 +96,7 @@ absl::Status CheckReads(const Program& p, Id block, const std::vector<PartialWri
       const bool whole = written[d].base.IsConstant() && written[d].base.offset <= 0 &&
                          written[d].base.offset + written[d].extent >= shape[d].Known();
       if (whole)
-        read[d] = written[d];  // holds every index, also those that are not bounded by the same loops
+        read[d] = written[d];  // every element of the dimension is written, so any index is safe to read
     }
     if (WritesItsPart(p, w, writer, written) && Contains(written, read)) continue;
     return absl::FailedPreconditionError(
@@ -123,7 +123,7 @@ absl::Status ReverseComputeAt(Call& call) {
       const auto index = p.List(marks);
       for (size_t d = 0; d < index.size(); ++d) {
         const std::optional<SimpleIndex> simple = AsSimpleIndex(p, index[d]);
-        // A base that moves also determines the iterations of the loop that have nothing to consume.
+        // If the base depends on loops, the region also tells which iterations write nothing for the block.
         if (simple.has_value() &&
             (!region[d].base.IsConstant() || region[d].extent < ranges[simple->iter].extent)) {
           ranges[simple->iter] = region[d];

@@ -40,7 +40,7 @@ class Compaction {
       if (!live[i]) p_.blocks[i].dests = p_.blocks[i].values = p_.blocks[i].initial = {};
   }
 
-  // Visits each expression id that something outside the pool refers to. A list that several share is
+  // Visits each expression id that something outside the pool refers to. A list that several blocks share is
   // visited once.
   template <typename Visit>
   void EachRoot(const Visit& visit) {

@@ -10,7 +10,7 @@ Id ExprCopier::Copy(Id expr) {
   return CopyNode(expr);
 }
 
-// One more than `written_out` stands for all that is larger.
+// Returns the number of nodes of the expression as a tree, but at most written_out + 1.
 int64_t ExprCopier::TreeSize(Id expr) {
   if (const auto known = sizes_.find(expr); known != sizes_.end()) return known->second;
   int64_t size = 1;
@@ -43,7 +43,7 @@ Id ExprCopier::Made(Id expr) {
   return to_.AddExpr(*copy);
 }
 
-// The node with the marks and buffers of `to`.
+// The node with its marks and buffers replaced by those of `to`; nullopt if a rule refuses a mark.
 std::optional<Expr> ExprCopier::Named(const Expr& node) {
   if (node.op == Op::kIndex && rules_.mark) {
     const Id mark = rules_.mark(node.AsIndex());

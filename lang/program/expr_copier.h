@@ -1,11 +1,11 @@
-// Copies expressions to another program, or within one. Shared ones are copied once and stay shared, so that
-// time grows with the number of nodes.
+// Copies expressions to another program, or within one. A shared expression is copied once and stays shared,
+// so the time is linear in the number of nodes.
 //
 //   ExprCopier copier(from, to, {.mark = [&](Id mark) { return ... }});
 //   block.values = copier.Copy(block.values);
 //
-// Rules say what becomes of what a node names. One that is absent keeps it as it is; then the copy of an
-// expression in its own program is the expression itself.
+// Rules replace expressions, buffers and marks by those of the copy. Without a rule, the copy uses the same
+// ones. Without any rules, copying within one program returns the expression itself.
 #pragma once
 
 #include <functional>
@@ -19,22 +19,22 @@ namespace kiln {
 class ExprCopier {
  public:
   struct Rules {
-    std::function<Id(Id expr)> replace{};  // of `to`, instead of a copy; kNone: copy
+    std::function<Id(Id expr)> replace{};  // an expression of `to` to use instead of a copy; kNone: copy
     std::function<Id(Id buffer)> buffer{};
-    std::function<Id(Id mark)> mark{};  // kNone: cannot be said in `to`
-    // The whole index of a load of a buffer of `from`, instead of its marks one by one.
+    std::function<Id(Id mark)> mark{};  // kNone: the mark cannot be expressed in `to`
+    // Replaces the whole index of a load of a buffer of `from`, instead of its marks one by one.
     std::function<Range(Id buffer, Range index)> index{};
-    // An expression of at most so many nodes, counted once for each use, is copied as a tree instead. Its
-    // text then names no values.
+    // An expression is copied as a tree, without sharing, if the tree has at most this many nodes. Its text
+    // then names no values.
     int64_t written_out = 0;
   };
   ExprCopier(const Program& from, Program& to, Rules rules)
       : from_(from), to_(to), rules_(std::move(rules)) {}
 
-  // kNone if a mark cannot be said. The pools may hold leftovers then.
+  // kNone if a mark cannot be expressed. The pools of `to` may then contain unused entries.
   Id Copy(Id expr);
   Range Copy(Range exprs);
-  // Rules answer otherwise from now on.
+  // Forgets the copies made so far. Call it when the rules begin to give other answers.
   void Forget() { copies_.clear(); }
 
  private:
@@ -50,7 +50,7 @@ class ExprCopier {
   const Rules rules_;
   bool shares_ = true;
   absl::flat_hash_map<Id, Id> copies_;
-  absl::flat_hash_map<Id, int64_t> sizes_;  // as trees, of those that are looked at
+  absl::flat_hash_map<Id, int64_t> sizes_;  // the TreeSize of each expression that was asked for
 };
 
 }  // namespace kiln

@@ -80,7 +80,8 @@ class BlockExecutor {
     return false;
   }
 
-  // The domain that runs a block's code, with checked loads.
+  // The domain that BodyCode::RunIn calls. It passes operations on to domain_; a load out of bounds ends the
+  // run with an error.
   struct Code {
     BlockExecutor& executor;
     const PlanNode& block;

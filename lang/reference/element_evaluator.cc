@@ -37,7 +37,8 @@ class Solver {
         s.source = Source::Iter(static_cast<int32_t>(at - spatial.begin()));
       }
       sum = Simplify(sum, extent_of);
-      // The terms are digits of a mixed radix, and the largest comes first: index - offset = Σ scale * iter.
+      // Simple: index - offset = Σ scale * iter, where each scale exceeds the sum of all smaller terms.
+      // Division then gives the iters one by one, as the digits of a number.
       int64_t reach = 0;
       std::vector<IndexSplit> digits(sum.splits.begin(), sum.splits.end());
       std::sort(digits.begin(), digits.end(),

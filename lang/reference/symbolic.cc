@@ -55,7 +55,7 @@ struct Term {
 // One iteration of a parallel or vectorized loop, inside another such iteration.
 struct Strand {
   int32_t parent = -1, depth = 0;
-  int64_t loop = 0;  // number of the entry to the loop
+  int64_t loop = 0;  // counts entries to loops: strands with the same number belong to one run of a loop
   Id node = kNone;
   bool lane = false;
 };

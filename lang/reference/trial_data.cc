@@ -76,7 +76,7 @@ class Flow {
       case Monoid::Kind::kSum: {
         ValueRange sum = start.value_or(ValueRange::Of(0, 0));
         const ValueRange count = ValueRange::Of(0, Terms(b));
-        // The range of a sum of between zero and all terms, to which the start is added.
+        // The sum of any number of terms, from none to all of them; the start is added below.
         const ValueRange all = ApplyToRanges(Op::kMul, DType::kI64, DType::kI64, value, count, {});
         const bool positive = value.min > 0 && sum.min >= 0;
         sum = ApplyToRanges(Op::kAdd, type, type, all, sum, {});
@@ -214,7 +214,7 @@ ValueRange OfBytes(const std::string& bytes, DType type) {
 }
 
 constexpr size_t kMaxWork = 1 << 22;    // expressions that a search may evaluate
-constexpr int kJointDraws = 300;        // attempts to draw ranges for all inputs of a doubt together
+constexpr int kJointDraws = 300;        // attempts to draw ranges for all inputs of a Doubt together
 constexpr int kMaxRuns = 40;            // runs of the interpreter
 constexpr int64_t kMaxSteps = 1 << 18;  // bytes and instances of a program that is interpreted
 

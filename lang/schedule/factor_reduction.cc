@@ -228,7 +228,7 @@ Id AddCombine(Program& p, const BlockNode& old, absl::Span<const Iter> spatial, 
   combine.values = p.AddList(stores.combine_values);
   combine.initial = p.AddList(stores.combine_initial);
   combine.domain = p.AddList(instances.combine);
-  combine.provenance = {old.provenance.kind, old.provenance.origin, {}};  // a part of a part is still a part
+  combine.provenance = {old.provenance.kind, old.provenance.origin, {}};  // kPartial stays kPartial
   combine.annotations = old.annotations;
   return p.AddBlock(combine);
 }

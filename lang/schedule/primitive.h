@@ -93,7 +93,7 @@ struct Primitive {
   const char* result_names;  // "outer inner" for the reference page; "" if there are none
   bool sampling = false;
   bool reads_only =
-      false;  // does not change the program: removable when its results are unused (as sampling is)
+      false;  // does not change the program, so that a step whose results are unused can be removed
   // A lemma changes what is computed, within a bound that it states. Later steps must preserve the changed
   // program, and lemmas come before all other steps (design D9).
   bool lemma = false;

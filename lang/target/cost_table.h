@@ -4,9 +4,10 @@
 //   target.costs.load_ports                        a constant, where it is used
 //   for (const CostRow& row : CostRows()) ...      all of them, with unit, machine and command
 //
-// `kiln doctor --constants` prints the rows. A new constant takes a member here and a row in cost_table.cc; a
-// test holds the two together. Values that differ from the usual ones are part of a run's key. Of those that
-// bench/constants_bench varies, nest-versions, held-line and dense-reuse matter on Zen 5 with both seeds.
+// `kiln doctor --constants` prints the rows. To add a constant, add a member here and a row in cost_table.cc;
+// a test checks that each member has a row. Values other than the defaults are part of a run's key. Of the
+// constants that bench/constants_bench varies, only nest-versions, held-line and dense-reuse change times on
+// Zen 5 with both seeds.
 #pragma once
 
 #include <cstdint>
@@ -18,55 +19,60 @@
 namespace kiln {
 
 struct CostTable {
-  // Instructions for a register of lanes (lang/analysis/cost.h).
-  int64_t call_instructions = 100;    // a function without a polynomial: a call for each lane
-  int64_t extremum_instructions = 3;  // a maximum of floats: NaN takes two more
-  int64_t within_instructions = 4;    // a mask, or versions of the instance
+  // Estimated instructions of an operation on one vector register (lang/analysis/cost.h).
+  int64_t call_instructions = 100;    // a function without a polynomial, which is called for each lane
+  int64_t extremum_instructions = 3;  // a minimum or maximum of floats; two of the three handle NaN
+  int64_t within_instructions = 4;    // a kWithin, which becomes a mask or several versions of the code
   int64_t gather_instructions = 8;
   int64_t exp_instructions = 30, log_instructions = 40, tanh_instructions = 50;
 
   // Cycles and rates of a core, for the roofline (search/features/roofline.cc), in vector instructions.
   double arithmetic_ports = 2, load_ports = 3, store_ports = 1, issue_width = 3;
-  // From one step of a sum to the next: in registers that the program names, in memory that LLVM keeps in
-  // registers, and in memory.
+  // Cycles from one addition of a sum to the next. The sum is in a buffer of storage "register"; in memory
+  // that LLVM keeps in registers; in memory.
   double sum_latency = 4.5, sum_latency_kept = 7, sum_latency_in_memory = 20;
   double kept_accesses = 0.3;  // share of the loads and stores of sums that LLVM keeps in registers
   double divide_cycles = 8, function_cycles = 12;
   double loop_instructions = 2;
-  double overlap = 0.35;  // share of the shorter of computing and fetching
+  double overlap = 0.35;  // share of the shorter of computing and fetching that the longer one hides
   double spill_instructions = 1.5;
 
-  // Caches: bytes a cycle from beyond each, for lines in a row and for lines by themselves.
+  // Caches: bytes a cycle that arrive from beyond each level, for consecutive lines and for scattered lines.
   double streamed_beyond_l1 = 128, streamed_beyond_l2 = 20, streamed_beyond_l3 = 12;
   double scattered_beyond_l1 = 24, scattered_beyond_l2 = 16, scattered_beyond_l3 = 7;
   int64_t line_bytes = 64;
-  int64_t streamed_lines = 16;  // in a row, from which on the machine fetches ahead
-  int64_t cache_ways = 8;       // of the first two levels
+  int64_t streamed_lines = 16;  // consecutive lines from which on the hardware prefetches the next ones
+  int64_t cache_ways = 8;       // associativity of L1 and L2
 
-  // Late steps and places (lang/primitives).
-  int64_t function_line = 128;  // of a straight line with a function, in instructions
-  double most_repeats = 16;     // of an instance that a drawn place computes again
+  // The primitives vectorize-inner and sample-compute-location (lang/primitives).
+  int64_t function_line = 128;  // vectorize-inner: instructions that a block with functions may become
+  double most_repeats = 16;     // a sampled location may run each instance at most this often, on average
 
   // Tiles (modules/tiling).
-  int64_t broadcast_registers = 1;  // not for sums
-  int64_t least_tile_registers = 4;
-  int64_t least_tile = 4, most_tile = 64;  // a reduction without a tile between the two is padded
-  int64_t padded_tile = 8;                 // to a multiple of it
+  int64_t broadcast_registers = 1;   // vector registers that are left to operands, not to sums
+  int64_t least_tile_registers = 4;  // vector registers that sums get at least
+  // If no number from least_tile to most_tile divides the extent of a reduction, the extent is padded to a
+  // multiple of padded_tile.
+  int64_t least_tile = 4, most_tile = 64;
+  int64_t padded_tile = 8;
 
-  // What is copied before the search (lang/graph/densify_strided_reads.h).
-  int64_t dense_reuse = 16;  // reads of each element from which on a dense copy pays off
+  // Dense copies of strided reads (lang/graph/densify_strided_reads.h).
+  int64_t dense_reuse = 16;  // the number of reads of each element from which on a copy pays off
 
-  // Lowering (backends/lower): versions of code, prefetching, loops that are written out.
-  int64_t nest_versions = 3;                   // inside each other
-  int64_t edge_values = 4, edge_versions = 9;  // of one condition, and of all
-  int64_t prefetch_bytes = 16 << 10;           // to the next iteration of a stream, at most
-  int64_t prefetch_lines = 64;                 // of a panel before a tile, at most
-  int64_t padding_line = 16;                   // of loops that are written out, in instructions
+  // Limits of lowering (backends/lower): versions of code, prefetching, unrolling of short loops.
+  int64_t nest_versions = 3;  // versions for guards that are nested in each other
+  // Boundary values that get a version of their own: of one condition, and combinations of all conditions.
+  int64_t edge_values = 4, edge_versions = 9;
+  int64_t prefetch_bytes = 16 << 10;  // distance to the next iteration of a stream
+  int64_t prefetch_lines = 64;        // lines of a panel that are prefetched before a tile
+  int64_t padding_line = 16;          // instructions of an unrolled loop, if unrolling decides padding tests
+  // Instructions of an unrolled loop that only adds to sums: of one iteration, and of all iterations.
   int64_t sum_body = 12, sum_line = 48;
-  int64_t held_line = 96;
+  int64_t held_line = 96;  // instructions of an unrolled loop that indexes a buffer kept in registers
+  // Vector registers of such a buffer, and iterations up to which its other loops count as unrolled.
   int64_t held_vectors = 8, held_copies = 4;
-  int64_t stepping_pointers = 6;  // of a loop
-  int64_t extremum_values = 4;    // of a tree that is worth rewriting
+  int64_t stepping_pointers = 6;  // pointers that a loop advances
+  int64_t extremum_values = 4;    // values of a tree of maxima from which on a rewrite pays off
 
   bool operator==(const CostTable&) const = default;
 };
@@ -75,7 +81,7 @@ struct CostRow {
   absl::string_view name;
   std::variant<int64_t CostTable::*, double CostTable::*> member;
   absl::string_view unit;
-  absl::string_view machine, command;  // that gave the value, or compared it with others
+  absl::string_view machine, command;  // what gave the value, or compared it with others
 
   double ValueIn(const CostTable& costs) const;
   void SetIn(CostTable& costs, double value) const;

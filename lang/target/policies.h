@@ -1,14 +1,14 @@
-// Special policies by name: rewrites whose conditions match few operators, each switched on unless somebody
-// switches it off. They are there to be measured with and without (bench/ablation_bench.cc), in whole models.
+// Policies: named rewrites whose conditions match few operators. Each is on unless the user switches it off,
+// so that its gain can be measured in whole models (bench/ablation_bench.cc).
 //
 //   auto policies = Policies::Without("prefetch-streams,boundary-versions");
 //   target.policies = *policies;
-//   if (target.policies.Has(Policy::kPrefetchStreams)) ...          where the policy is
+//   if (target.policies.Has(Policy::kPrefetchStreams)) ...          where the rewrite is
 //
 // A Target owns them, so that modules, late steps, features and lowering see the same ones. Build requests,
-// the object cache's key, run keys and records carry what is off. `kiln tune --without NAMES` does that.
-// docs/reference/policies.md says what each is for. A new policy takes an enumerator, the last, and a row in
-// policies.cc.
+// the object cache's key, run keys and records name the policies that are off. `kiln tune --without NAMES`
+// switches policies off. docs/reference/policies.md says what each is for. To add a policy, append an
+// enumerator and add a row in policies.cc.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@
 namespace kiln {
 
 enum class Policy {
-  // Import: the program that a task is (lang/graph).
+  // Import: these change the program of a task (lang/graph).
   kMergeDims,
   kForwardCopies,
   kDensifyStridedReads,
-  // Modules and late steps: sketches.
+  // Modules and late steps: these change sketches.
   kSkipZeros,
   kDropPaddedTerms,
   kNonTemporalStores,
@@ -39,7 +39,7 @@ enum class Policy {
   kInnermostWindow,
   kInlinedConstants,
   kTransposingTiles,
-  // Lowering and code generation: objects.
+  // Lowering and code generation: these change compiled objects.
   kDroppableTerms,
   kBoundaryVersions,
   kShortLoops,
@@ -56,7 +56,7 @@ enum class Policy {
 struct PolicyRow {
   Policy policy;
   absl::string_view name, does;
-  absl::string_view decision;  // the number of a page of docs/decisions; "": none tells of it
+  absl::string_view decision;  // the number of its page in docs/decisions; "" if it has none
 };
 
 // In the order of the enumerators.
@@ -64,14 +64,14 @@ absl::Span<const PolicyRow> PolicyRows();
 
 class Policies {
  public:
-  // Names with commas between; "": all are on. kInvalidArgument: there is no such policy; the message lists
-  // those that there are.
+  // `names` are separated by commas; "" leaves all policies on. kInvalidArgument for an unknown name; the
+  // message lists the known ones.
   static absl::StatusOr<Policies> Without(absl::string_view names);
 
   bool Has(Policy policy) const { return (off >> static_cast<int>(policy) & 1) == 0; }
   bool HasAll() const { return off == 0; }
   void SwitchOff(Policy policy) { off |= uint64_t{1} << static_cast<int>(policy); }
-  // What is off, as Without reads it.
+  // The names of the policies that are off, in the form that Without reads.
   std::string WithoutText() const;
 
   bool operator==(const Policies&) const = default;

@@ -18,13 +18,13 @@ struct Target {
   std::string triple, cpu, features;
   int cores = 1;
   int vector_bytes = 32;      // width of the widest useful vector
-  int vector_registers = 16;  // of that width
+  int vector_registers = 16;  // number of registers of that width
   bool fma = true;
   bool contract = true;  // a * b + c may round once; records with another setting do not apply
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
   int64_t max_unrolled = 512;  // limit of estimated instructions in straight-line code (lang/analysis/cost.h)
   CostTable costs = {};
-  Policies policies = {};   // as for `contract`
+  Policies policies = {};   // records with other policies do not apply
   std::string fingerprint;  // identity of the machine; records of another machine do not apply
 
   // Returns the machine's intrinsics for matrix products (lang/patterns/intrinsic.h).

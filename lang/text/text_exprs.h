@@ -39,7 +39,7 @@ class ExprReader : protected TokenReader {
   Scope body_;                  // the iters of the current block
   std::vector<DType> results_;  // result types of the current monoid
   std::map<std::string, Id> buffers_;
-  std::map<std::string, Id> values_;  // of the current block
+  std::map<std::string, Id> values_;  // the named values of the current block
   double reach_ = 0;                  // largest possible value of the sum parsed last
 
  private:

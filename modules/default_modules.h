@@ -37,7 +37,8 @@ struct MultiLevelTilingOptions {
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options = {});
 
 struct AddRfactorOptions {
-  int64_t max_jobs_per_core = 16;  // a reduction with more spatial iterations keeps the cores busy
+  // With more spatial iterations per core than this, a reduction is not cut into chunks.
+  int64_t max_jobs_per_core = 16;
 };
 BlockModule AddRfactor(AddRfactorOptions options = {});
 
@@ -67,13 +68,13 @@ void DropPaddedTerms(Schedule& s);
 
 struct ParallelizeVectorizeUnrollOptions {
   int64_t max_jobs_per_core = 16;
-  int64_t max_vector = 64;                        // elements
-  std::vector<int64_t> max_unroll = {0, 16, 64};  // instructions of a straight line
+  int64_t max_vector = 64;                        // largest number of lanes, in elements
+  std::vector<int64_t> max_unroll = {0, 16, 64};  // alternatives: instructions that unrolling may make
 };
 Space ParallelizeVectorizeUnroll(ParallelizeVectorizeUnrollOptions options = {});
 
 struct VectorizeRowsOptions {
-  std::vector<int64_t> lanes = {0, 32, 64};  // elements
+  std::vector<int64_t> lanes = {0, 32, 64};  // alternatives: partial results of a row; 0: none
 };
 Space VectorizeRows(VectorizeRowsOptions options = {});
 

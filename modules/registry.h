@@ -77,7 +77,7 @@ absl::StatusOr<Options> OptionsOf(const std::string& module, const OptionText& g
   return options;
 }
 
-// The space that runs the items of a text.
+// Returns a space that parses the space string text(target) and runs its items.
 Space SpaceOfText(std::function<std::string(const Target&)> text);
 
 struct RegisterModule {

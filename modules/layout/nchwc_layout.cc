@@ -33,7 +33,7 @@ Stages FindStages(const Program& p, Id block, int64_t lanes) {
   const std::vector<Id> operands = ReadBuffers(p, block);
   const auto fills = [&](int loop) { return p.loop(around[loop]).extent.Known() % lanes == 0; };
   Stages stages;
-  std::set<int> walked;  // loops that the images' indices depend on
+  std::set<int> walked;  // positions of the loops that an image's index depends on
   for (int i = 0; i < std::ssize(operands); ++i) {
     const AccessPattern access = AccessOf(p, block, operands[i]);
     bool windows = false;

@@ -12,7 +12,8 @@ void OrderByResult(Schedule& s, Block block) {
   if (!s.ok()) return;
   const std::vector<Loop> loops = s.GetLoops(block);
   const std::vector<ResultAxis> axes = ResultAxes(s.program(), ResolveBindings(s.program(), s.node(block)));
-  std::vector<std::pair<size_t, size_t>> order;  // axis (reductions: past the last axis), position
+  // For each loop its axis (axes.size() for a reduction) and its position.
+  std::vector<std::pair<size_t, size_t>> order;
   for (size_t i = 0; i < loops.size(); ++i) {
     const auto along = std::find_if(axes.begin(), axes.end(), [&](const ResultAxis& axis) {
       return std::find(axis.loops.begin(), axis.loops.end(), s.node(loops[i])) != axis.loops.end();
@@ -34,7 +35,9 @@ std::vector<Loop> OrderCombine(Schedule& s, Block combine, Loop above,
       std::find_if(loops.begin(), loops.end(), [&](Loop l) { return s.node(l) == s.node(above); });
   loops.erase(loops.begin(), at + 1);
   const Program& p = s.program();
-  std::vector<int> walked, turned;  // iters; a combining block has one loop for each iter
+  // The iters that index the result, in memory order: `turned` along `axis`, `walked` along other axes. A
+  // combining block has one loop for each iter.
+  std::vector<int> walked, turned;
   const Indices result = ResultIndices(p, s.node(combine));
   for (const size_t d : DimsInMemory(p, WrittenBuffers(p, s.node(combine))[0]))
     for (const IndexSplit& split : result[d].splits)

@@ -36,7 +36,7 @@ struct Row {
   const char* doc;
   Made (*make)(const Options&);
   bool may_stand_on_global = false;
-  bool needs_ansor = false;  // reads no other features
+  bool needs_ansor = false;  // the model reads only the features `ansor`
 };
 
 // The default is first.

@@ -8,7 +8,7 @@
 namespace kiln {
 
 struct Operations {
-  double counts[kWithins + 1] = {};  // by Column
+  double counts[kWithins + 1] = {};  // indexed by Column (search/features/columns.h)
   // Floating point and integer operations; a fused multiply-add counts as two.
   double arithmetic = 0;
 };

@@ -287,7 +287,7 @@ class Row {
     const auto touches = feet_.touches(number_);
     int order[kBufferSlots], slots = 0;
     if (touches.size() <= kBufferSlots) {
-      // Puts the destination first. Among the touches it may be anywhere.
+      // Puts the destination first; it may be anywhere in the list of touches.
       for (int pass = 0; pass < 2; ++pass) {
         for (int t = 0; t < static_cast<int>(touches.size()); ++t) {
           if (touches[t].writes == (pass == 0)) order[slots++] = t;

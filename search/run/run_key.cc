@@ -59,7 +59,7 @@ Json OptionsJson(const TuneOptions& options) {
           {"finalists", options.finalists}};
 }
 
-// Those that differ from the usual ones.
+// Returns the costs that differ from the default costs.
 Json CostsJson(const CostTable& costs) {
   Json json = Json::object();
   for (const CostRow& row : CostRows())
@@ -108,7 +108,8 @@ std::string TargetText(const Target& target) {
                {"l2-bytes", target.l2_bytes},
                {"l3-bytes", target.l3_bytes},
                {"max-unrolled", target.max_unrolled}};
-  // What is as usual is absent, as in older databases.
+  // Settings with their default value are left out, so that keys equal those of older versions, which did not
+  // have these settings.
   if (!target.contract) json["contract"] = false;
   if (!target.policies.HasAll()) json["without"] = target.policies.WithoutText();
   if (Json costs = CostsJson(target.costs); !costs.empty()) json["costs"] = std::move(costs);

@@ -227,8 +227,8 @@ std::vector<Point> Tuner::Centres(int task) const {
   return centres;
 }
 
-// Returns a stratified prior if draws from the prior take slots of the batch and the model has learned something. The
-// scout ranks several draws by the roofline.
+// Returns a stratified prior, which ranks draws by the roofline. Returns none unless the strategy uses a
+// trained model on the features `ansor`, and the batch takes draws from the prior.
 std::optional<StratifiedPrior> Tuner::StratifiedPriorFor(int task, const BatchOptions& batch) const {
   const Task& t = tasks_[task];
   if (!trained_ || options_.search.scouts <= 1 || batch.random_share <= 0 || !t.strategy->UsesModel() ||

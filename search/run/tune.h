@@ -88,14 +88,15 @@ struct TuneProgress {
   double seconds = 0;   // of the run so far, including earlier sessions
 };
 
-// Options of the race at the end. None is a machine's, and none was measured.
+// Options of the race at the end. They do not depend on the machine. Their defaults are guesses.
 struct FinalsOptions {
   int fast_enough = 10;  // the model chooses from this many programs for each finalist
   // Programs slower than this factor times the fastest do not race: luck cannot explain that, and they delay
   // the race.
   double far_behind = 3;
-  // Limits on repeated races of the same programs in a run without a time limit: no new race begins after
-  // this many seconds of races, unless the races take a small part of the run.
+  // If a race is noisy, the same programs race again. In a run without a time limit, there are at most
+  // `most_races` races, and none begins after `seconds` of races, or `part_of_run` of the run if that is
+  // longer.
   int most_races = 3;
   double seconds = 30, part_of_run = 0.25;
 

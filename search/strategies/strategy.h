@@ -27,12 +27,13 @@ struct StrategyOptions {
   PopulationOptions population = {};
   double random_share = 0.1;        // share of a batch that is drawn from the prior (stratified_prior.h)
   double first_random_share = 0.5;  // the same share before the model has learned anything
-  // Draws of each sketch that the stratified prior ranks; 1: no scout, draw from the least measured sketch.
+  // Draws of each sketch that the stratified prior ranks. 1: it is not used, and draws are from the least
+  // measured sketches.
   int scouts = 16;
   double neighbour_share = 0.2;  // share of a batch that is one decision away from the best programs
-  // Share of these that keep the decisions and change the sketch. 256 trials of 1024^3, Zen 3: 20.6 ms
-  // without, 19.2 and 18.2 with (seeds 0 and 1; `kiln tune --trials 256`, docs/decisions/0007). The share was
-  // not measured.
+  // Share of these neighbours that keep the decisions and change the sketch. A matmul of 1024^3 on Zen 3
+  // after 256 trials takes 20.6 ms without them, 19.2 and 18.2 ms with them (seeds 0 and 1; `kiln tune
+  // --trials 256`, docs/decisions/0007). Other shares were not tried.
   double other_sketch_share = 0.25;
   double uncertainty_share = 0.1;  // share of a batch that the model is least sure of, if it reports doubt
   double diversity = 0.2;          // bonus for new decisions (batch.h)

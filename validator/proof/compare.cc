@@ -89,7 +89,7 @@ Finding Comparison::Same(Points& points, const Look& one, const Look& other) {
   const bool elements = a.kind == Kind::kElement && b.kind == Kind::kElement;
   for (Look* look : {&a, &b}) {
     if (look->kind == Kind::kElement && look->buffer < shared_)
-      look->value.model = &original_;  // the claim says that this element has the original's value
+      look->value.model = &original_;  // by the proof's claim, the element has the original's value
   }
   if (elements && a.buffer == b.buffer && a.value.model == b.value.model) {
     bool same = true;
@@ -99,8 +99,8 @@ Finding Comparison::Same(Points& points, const Look& one, const Look& other) {
   const auto written = [](const Look& look) {
     return look.kind == Kind::kElement && look.value.model->IsWritten(look.buffer);
   };
-  // Expands first what only one program has, such as copies, then the original's blocks, which may be
-  // inlined.
+  // Expands elements of buffers that only the scheduled program has (such as copies) before elements of
+  // shared buffers, whose blocks may have been inlined.
   const bool first = written(a) && (a.buffer >= shared_ || !written(b));
   if (first || written(b)) {
     return Cases(

@@ -40,7 +40,7 @@ void Limit(__rlimit_resource resource, rlim_t value) {
   setrlimit(resource, &limit);
 }
 
-// Limits memory, and the size of any file, which cannot be larger than what was in memory.
+// Limits memory, and the size of any file to the same number of bytes.
 void LimitBytes(int64_t bytes) {
   Limit(RLIMIT_FSIZE, static_cast<rlim_t>(bytes));
 #if !__has_feature(address_sanitizer)

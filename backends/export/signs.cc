@@ -140,7 +140,7 @@ class Finder {
   const Program& p_;
   std::vector<int> read_, made_;  // sets of Signs, as bits
   std::vector<std::pair<Id, Id>> copies_;
-  // What was visited already: values may be shared.
+  // What was visited already, since several values may share an expression.
   absl::flat_hash_set<Id> seen_;
   absl::flat_hash_set<std::pair<Id, Sign>> read_so_;
   absl::flat_hash_set<std::pair<Id, Id>> stored_;

@@ -13,7 +13,7 @@ namespace kiln {
 struct ArgReduction {
   // How a NaN affects the index.
   enum class NaN {
-    kSkipped,  // a NaN never wins, neither in the value
+    kSkipped,  // a NaN never wins: the value and the index both skip it
     kWins,     // the index is that of the first NaN (with `last`, of the last one)
     kStops,    // the value becomes NaN; the index is the one before the first NaN
   };

@@ -1,5 +1,5 @@
-// Rewrites before and after named operations become generic ones. Operations that are not linalg on signless
-// tensors, or have no iterations, are expressed by other operations.
+// Rewrites operations that translation does not know, before and after named operations become generic ones:
+// operations that are not linalg on signless tensors, and operations without iterations.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -9,8 +9,8 @@ namespace kiln {
 // Lowers TOSA with MLIR's own passes. Fails after emitting a diagnostic.
 mlir::LogicalResult LowerTosa(mlir::ModuleOp module);
 
-// Turns signed and unsigned element types into signless ones with the same bits; the operations tell how they
-// read them. Casts between the two disappear.
+// Turns signed and unsigned element types into signless ones with the same bits. The operations still say
+// whether they read them as signed. Casts between the two disappear.
 void MakeSignless(mlir::ModuleOp module);
 
 // Rewrites linalg.pack and unpack as pads, reshapes, transposes and slices, and tensor.gather and scatter as

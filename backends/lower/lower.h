@@ -1,6 +1,6 @@
 // Lowers a Program to MLIR:
 //
-//   passes/plan_loops.h    decides all that lowering decides, as a loop plan    Program -> Program, LoopPlan
+//   passes/plan_loops.h    makes all decisions of lowering, as a loop plan      Program -> Program, LoopPlan
 //   emit/                  func, scf, arith, math, vector and 1-D memref        Program, LoopPlan -> module
 //   rematerialize-loads    loads again in loops that lack registers for values  module
 //

@@ -14,11 +14,12 @@ namespace kiln {
 // For each output in order, how far a kernel's result may differ from the original's.
 std::vector<Tolerance> TolerancesOf(const Program& original);
 
-// For each parameter the range of data for which the original is defined; any range if none is known. What
-// cannot be proven is tried on data of `data_seed` (lang/reference/trial_data.h).
+// For each parameter the range of data for which the original is defined; no restriction if none is known. If
+// no range is proven, some are tried on data of `data_seed` (lang/reference/trial_data.h).
 std::vector<DataRange> RangesOf(const Program& original, uint64_t data_seed = 0);
 
-// The data of a run as bytes, for each parameter that is not an output; runners fill buffers with the same.
+// The data of a run as bytes, for each parameter that is not an output. Runners fill buffers with these
+// bytes.
 std::vector<std::string> TrialInputs(const Program& original, uint64_t data_seed,
                                      const std::vector<DataRange>& ranges);
 

@@ -37,9 +37,9 @@ constexpr double kMinRunSeconds = 5;
 constexpr double kEnoughSeconds = 1, kEnoughSecondsOfARace = 20;
 constexpr int kRaceProcesses = 5;
 constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // how long to wait for quiet samples
-// How the reference kernel is timed at the start: in several turns with pauses between them, each of so many
-// samples of 20 us. The shortest sample counts as the undisturbed time, unless later samples are shorter by
-// more than this factor.
+// How the reference kernel is timed at the start: in several turns with pauses between them. A turn takes
+// kReferenceKernelSamples samples of 20 us. The shortest sample counts as the undisturbed time, unless later
+// samples are shorter by more than the factor kDisturbed.
 constexpr int kReferenceKernelSamples = 250, kReferenceKernelTurns = 8;
 constexpr absl::Duration kBetweenTurns = absl::Milliseconds(25);
 constexpr double kDisturbed = 1.1;

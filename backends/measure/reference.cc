@@ -26,8 +26,8 @@ namespace {
 constexpr int kChosen = 64;  // elements of each output
 constexpr double kWideSeconds = 5;
 constexpr int kRunsOfASet = 3;
-// Limit of the interpreter, if the original ran: the larger of so many seconds, and so many runs of the
-// original.
+// Time limit of the interpreter if the original ran: kMinCheckSeconds, or the time of kRunsOfACheck runs of
+// the original if that is longer.
 constexpr double kMinCheckSeconds = 2, kRunsOfACheck = 2;
 
 std::string InWords(const Program& program, const Element& at) {

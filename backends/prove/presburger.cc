@@ -25,7 +25,7 @@ using mlir::presburger::PresburgerSpace;
 using mlir::presburger::VarKind;
 
 // The quotients (variable / divisor) in sums, and the column of each.
-using Quotients = std::map<std::pair<int, int64_t>, int>;  // and their columns
+using Quotients = std::map<std::pair<int, int64_t>, int>;
 
 void AddQuotients(const IndexSum& sum, Quotients& quotients) {
   for (const IndexSplit& s : sum.splits) {

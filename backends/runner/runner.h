@@ -46,7 +46,7 @@ struct KernelParam {
 // The matrix product C[m, n] = A[m, k] * B[k, n] of row-major f32, computed by a library of the machine.
 struct LibraryProduct {
   std::vector<std::string> libraries =
-      {};                              // paths or names for the loader, of which the first counts that has it
+      {};  // paths or names for the loader; the first library that has the function is used
   std::string symbol = "cblas_sgemm";  // or dnnl_sgemm
   int64_t m = 0, n = 0, k = 0;
   bool a_transposed = false, b_transposed = false;  // A is stored as [k, m], B as [n, k]

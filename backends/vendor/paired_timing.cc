@@ -24,14 +24,14 @@ double Median(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-// As many samples as there are, drawn from them.
+// Draws as many samples as there are, with replacement.
 std::vector<double> Drawn(const std::vector<double>& samples, Engine& engine) {
   std::vector<double> drawn;
   for (size_t i = 0; i < samples.size(); ++i) drawn.push_back(samples[engine() % samples.size()]);
   return drawn;
 }
 
-// The interval around `median` from values that `draw` returns.
+// The 95% interval around `median`, from medians that `draw` returns for drawn samples.
 template <typename Draw>
 MedianInterval Bootstrap(double median, const Draw& draw) {
   std::vector<double> drawn;

@@ -22,7 +22,7 @@ class TargetMachine;
 
 namespace kiln {
 
-// `least`: values of a tree that is worth it; of fewer it takes as many instructions.
+// Rewrites only trees of at least `least` values. A smaller tree would take as many instructions as before.
 void ShortenExtrema(llvm::Function& function, const llvm::TargetMachine& target, int64_t least);
 
 }  // namespace kiln

@@ -163,7 +163,7 @@ class Functions : public Lanes {
 
     const Value round = F(PowerTables::kRound), shifted = Fma(y, high, round);
     const Value f = Fma(y, low, Fma(y, high, Sub(round, shifted)));
-    const Value k = Bits(shifted);  // and irrelevant higher bits
+    const Value k = Bits(shifted);  // k is in the low bits; the higher bits do not matter
     const Value power = FromBits(AddI(Bits(Entry(tables.power, k)), ShiftLeft(k, 19)));
     const Value more = Fma(f, Polynomial(f, PowerTables::kExp2), Entry(tables.power_low, k));
 

@@ -20,7 +20,8 @@
 
 namespace kiln {
 
-// How an atom follows from other values. kGiven: its owner knows (a loop variable, a loaded index).
+// How an atom is computed from other values. kGiven: it is not; the caller that added it knows its value (a
+// loop variable, a loaded index).
 struct AtomDefinition {
   enum class Kind { kGiven, kDigit, kSwizzle };
   Kind kind = Kind::kGiven;
@@ -35,7 +36,7 @@ struct Atom {
   AtomDefinition definition = {};
 };
 
-// Has a value for each lane.
+// Like Atom, but with a value for each lane.
 struct LaneAtom {
   Interval range;
   AtomDefinition definition = {};

@@ -42,10 +42,10 @@ struct Loop {
   // kSerial: iterations that the body contains as copies; the children are kUnrolled nodes of the same loop with
   // the iterations 0 .. steps - 1, relative to a multiple of `steps`.
   int64_t steps = 1;
-  int64_t lanes = 0;  // kLanes: at once; the last group may have fewer
+  int64_t lanes = 0;  // kLanes: number of lanes that run at once; the last group may have fewer
   std::vector<int> trims =
-      {};  // kSerial: conditions that end the loop: it runs while they hold at the least rest
-  std::vector<int> decided = {};  // those of them that then hold for everything below
+      {};  // kSerial: conditions that end the loop. It runs while they hold for the least value of their rest
+  std::vector<int> decided = {};  // those of `trims` that hold for everything below while the loop runs
   bool runs_once = false;         // at least one iteration runs, whatever the trims say
   int axis = -1, role = -1;       // kAxis
   bool operator==(const Loop&) const = default;
@@ -54,29 +54,31 @@ struct Loop {
 // if (all tests hold) { arm 0, where they are known to hold } else { arm 1 }
 struct Branch {
   std::vector<int> tests = {};
-  // There is one test, and in arm 1 it fails for all of the rest. Otherwise arm 1 is the code for incomplete tiles.
+  // True: there is one test, and in arm 1 it fails for all values of its rest (plan_context.h). False: arm 1 is the
+  // code for incomplete tiles, where the tests are still open.
   bool decided = false;
   bool operator==(const Branch&) const = default;
 };
 
-// Arms: the condition holds for all of the rest; its bound part has each of the values; the last value is else.
+// Arm 0 runs if the condition holds for all values of its rest (plan_context.h). Arm i + 1 runs if its bound part
+// equals values[i]; the last arm is not tested and runs in all other cases.
 struct Switch {
   int condition = 0;
   std::vector<int64_t> values = {};
   bool operator==(const Switch&) const = default;
 };
 
-// Arms: all loops are at 0, where reductions start; some loop is not, where they combine.
+// Arm 0 runs where all `loops` are at 0: there reductions start. Arm 1 runs elsewhere: there they combine.
 struct First {
   std::vector<Id> loops = {};
   bool operator==(const First&) const = default;
 };
 
-// How a leaf stores a result.
+// How a leaf stores a result: as usual, past the caches, or delayed until a Flush stores it transposed.
 struct Store {
   enum class Mode { kPlain, kStream, kTransposed };
   Mode mode = Mode::kPlain;
-  int flush = -1;  // kTransposed: the node that stores
+  int flush = -1;  // kTransposed: the number of that Flush
   bool operator==(const Store&) const = default;
 };
 
@@ -84,7 +86,7 @@ struct Store {
 struct Leaf {
   Id block = kNone;
   std::vector<int> asks = {};       // guards that are tested for each instance
-  std::optional<bool> starts = {};  // of a reduction without initialization: it stores, or it combines
+  std::optional<bool> starts = {};  // a reduction without initialization: whether it stores or combines here
   bool fast = false;                // functions may be less accurate
   std::vector<Store> stores = {};   // by result; empty: all plain
   bool operator==(const Leaf&) const = default;
@@ -99,7 +101,7 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
-// Fetches `lines` cache lines from an address on (that of the first lane), for each iteration of the loops `over`.
+// Prefetches `lines` cache lines from an address on (that of the first lane), for each iteration of the loops `over`.
 struct Prefetch {
   Id buffer = kNone;
   IndexSum address = {};
@@ -110,7 +112,7 @@ struct Prefetch {
   bool operator==(const Prefetch&) const = default;
 };
 
-// Stores what leaves with this number have delayed.
+// Stores the results that leaves have delayed until the flush with this number.
 struct Flush {
   int number = 0;
   bool operator==(const Flush&) const = default;

@@ -24,7 +24,8 @@ class PlanNames {
   const std::vector<std::string>& buffers() const { return buffers_; }  // by id
 
   std::string Sum(const IndexSum& sum, absl::FunctionRef<std::string(Id)> name_of_mark) const;
-  // The sum with the sums of marks in it: equal for equal sums of a program and of its parsed text.
+  // The sum as text, with each mark replaced by its definition. A program and its parsed text give equal keys
+  // for equal sums.
   std::string Key(const IndexSum& sum) const;
   // The terms in the order of the text: by scale, then by the place of their loop.
   std::vector<IndexSplit> Ordered(const IndexSum& sum) const;

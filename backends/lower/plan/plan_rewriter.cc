@@ -14,7 +14,7 @@ Nodes Rewriter::Rewrite(const Nodes& nodes) {
 }
 
 void Rewriter::AppendCopies(const Loop& loop, absl::FunctionRef<Nodes()> body, Nodes& out) {
-  Loop* last = nullptr;  // of this loop, where the next copy would follow
+  Loop* last = nullptr;  // the node of the preceding copy, which an equal copy extends
   context_.ForEachCopy(loop, [&](int64_t first, int64_t count) {
     Nodes made = body();
     if (made.empty()) {

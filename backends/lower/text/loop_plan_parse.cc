@@ -114,7 +114,7 @@ class Parser : private ExprReader {
     return Accept(keyword) ? Conditions() : std::vector<int>();
   }
 
-  // --- parsing of what follows from the program
+  // --- parsing of marks, conditions and buffers, which must agree with the program
   void ParseMark() {
     const std::string name = Name("a mark's name");
     Keyword(":");
@@ -136,10 +136,10 @@ class Parser : private ExprReader {
     const auto key = [&](const IndexSum& value, int64_t extent) {
       return absl::StrCat("0 <= ", names_.Key(value), " < ", extent);
     };
-    std::multimap<std::string, int> left;  // of the program
+    std::multimap<std::string, int> left;  // conditions of the program that the text has not named yet
     for (int c = 0; c < std::ssize(indices.conditions); ++c)
       left.emplace(key(indices.conditions[c].value, indices.conditions[c].extent), c);
-    std::vector<int> computed;  // by number in the text
+    std::vector<int> computed;  // by number in the text: the number in the program
     while (ok() && Accept("condition")) {
       const Token token = Next();
       if (const int number = ConditionNumber(); ok() && number != std::ssize(computed))
@@ -163,7 +163,7 @@ class Parser : private ExprReader {
     }
     if (ok() && !left.empty())
       return Wanted(absl::StrCat("the program's condition c", computed.size(), ": ", left.begin()->first));
-    std::vector<int> numbers(computed.size());  // by number in the program
+    std::vector<int> numbers(computed.size());  // by number in the program: the number in the text
     std::vector<Condition> conditions;
     for (size_t c = 0; c < computed.size(); ++c) {
       numbers[computed[c]] = static_cast<int>(c);

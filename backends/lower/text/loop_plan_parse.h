@@ -5,7 +5,8 @@
 //   if (!planned.ok()) ... planned.status() ...        "12:7: found "x", wanted a loop"
 //   assert(plan::Text(*planned) == text);              if the text was printed
 //
-// Addresses, conditions and marks follow from the program. Lines of buffers override what follows from it.
+// The parser computes addresses, conditions, marks and buffers from the program. Lines of buffers in the text
+// override the computed buffers.
 #pragma once
 
 #include <string>

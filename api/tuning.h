@@ -85,7 +85,7 @@ struct TuneReport {
   std::string file{}, database{};
   bool interrupted = false;
   int64_t run = 0;  // id in the database; 0: interrupted before the run began
-  // One line for each module of the given space or of a plugin that serves for nothing, with the reason.
+  // One line for each useless module of the given space or of a plugin, with the reason.
   std::vector<std::string> warnings{};
   std::vector<TaskResult> tasks{};  // in the order of Session::tasks()
   std::vector<Round> rounds{};      // of the whole run, including earlier sessions

@@ -79,8 +79,8 @@ class TuneRun {
     if (events_) events_(event);
   }
 
-  // Enumerates the sketches of spaces that the user gave, for warnings. Plugins fork, so this runs before
-  // threads start. A task whose enumeration fails is left out.
+  // Enumerates the sketches if the user gave the space, and collects warnings about its modules. Plugins
+  // fork, so this runs before threads start. A task whose enumeration fails is not tuned.
   absl::Status MakeSketches(const NamedSpace& space) {
     if (space.space && (s_.space.function || s_.space.space.empty())) return absl::OkStatus();
     const Phase phase("enumeration");

@@ -31,9 +31,9 @@ class ModuleUses {
   const ModuleEntry* Watch(const ModuleEntry* entry, bool of_plugin = false);
   Space Watch(Space space);
 
-  // Takes the reasons why modules left blocks alone.
+  // Adds the reasons in `enumeration` why modules left blocks alone.
   void Note(const Enumeration& enumeration);
-  // Takes what was noted elsewhere, such as in a child process.
+  // Adds what another object noted about a module, such as one in a child process.
   void Add(const std::string& name, const ModuleUse& use);
 
   const std::map<std::string, ModuleUse>& all() const { return uses_; }
@@ -45,11 +45,11 @@ class ModuleUses {
 
   std::map<std::string, ModuleUse> uses_;
   std::map<std::string, ModuleEntry> watched_;
-  std::set<std::string> acted_;  // in the present run of the space
+  std::set<std::string> acted_;  // modules that transformed the program in the present run of the space
 };
 
-// One line for each module that a user named in vain: a plugin's module that did nothing, and any module of
-// which every sketch was dropped. Each names the module and the reason.
+// Returns one line for each useless module that a user named, with the reason: a plugin's module that did
+// nothing, or any module of which every sketch was dropped.
 std::vector<std::string> WarningsOf(const ModuleUses& uses);
 
 }  // namespace kiln::api

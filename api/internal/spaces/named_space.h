@@ -17,7 +17,7 @@ namespace kiln::api {
 struct NamedSpace {
   std::string text;
   Space space;  // empty with plugins, because their code runs only in child processes
-  // What the modules of the text did in the calls of enumerate; they are none if the space is a function.
+  // What the modules of the text did in the calls of `enumerate`; empty if the space is a function.
   std::shared_ptr<ModuleUses> uses;
   // Enumerates the sketches. With plugins it forks and may return kAborted
   // (api/internal/spaces/plugin_space.h).
@@ -25,8 +25,9 @@ struct NamedSpace {
       enumerate;
 };
 
-// Parses the space, including the modules of plugins. If no space is given, the block modules of the plugins
-// stand before the default space, behind its lemmas: they take blocks first, and it takes what they leave.
+// Parses the space, including the modules of plugins. If no space is given, the space is the default one with
+// the block modules of the plugins added after its lemmas and inlining, so that they schedule blocks before
+// the default modules do.
 absl::StatusOr<NamedSpace> ResolveSpace(const SpaceSettings& settings, const Target& target);
 
 }  // namespace kiln::api

@@ -30,13 +30,14 @@ absl::string_view FirstLine(absl::string_view text) { return text.substr(0, text
 
 absl::string_view LastPart(absl::string_view name) { return name.substr(name.rfind('/') + 1); }
 
-// The name of a site or choice of a trace, all of it or its last part, in either spelling (lang/base/aliases.h).
+// True if `name` is the stored name of a site or choice, or its last part, in either spelling
+// (lang/base/aliases.h).
 bool IsNamed(absl::string_view stored, absl::string_view name) {
   const std::string current = CurrentPath(stored);
   return stored == name || LastPart(stored) == name || current == name || LastPart(current) == name;
 }
 
-// "registers"; the number where the module names no alternatives.
+// The name of the alternative, such as "registers"; its number if the module names no alternatives.
 std::string AlternativeOf(const StructuralChoice& choice) {
   return choice.alternative.empty() ? absl::StrCat(choice.picked) : choice.alternative;
 }

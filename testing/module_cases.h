@@ -23,15 +23,15 @@ struct ShownSketches {
   std::vector<std::pair<std::string, std::vector<int64_t>>> decisions = {};  // {"S1", {1, 2, 2, 16}}
 };
 
-// Each sketch under a line of its choices. Without decisions: its trace, and its sites with the number of
-// decisions of each. With decisions: its trace under them and the scheduled program. At the end, why
-// sequences of choices do not apply and why modules declined blocks. "error: ..." if the space does not parse
-// or there is nothing to show.
+// Returns each sketch as text, under a line of its choices. Without decisions: its trace, and its sites with
+// the number of decisions of each. With decisions: its trace under them and the scheduled program. The end
+// says why sequences of choices do not apply and why modules declined blocks. Returns "error: ..." if the
+// space does not parse or no sketch is selected.
 std::string SketchesText(absl::string_view space, const Program& program, const Target& target = Target(),
                          const ShownSketches& shown = {});
 
-// Every sketch, under `draws` random decisions, passes Verify and computes what the program computes. A space
-// that does not parse fails the test.
+// Expects that every sketch, under `draws` random decisions, passes Verify and computes what the program
+// computes. A space that does not parse fails the test.
 void ExpectSketchesCompute(absl::string_view space, const Program& program, const Target& target = Target(),
                            int draws = 6);
 

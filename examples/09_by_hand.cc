@@ -49,7 +49,7 @@ absl::Status Show(const by_hand::Lesson& lesson, CpuMeasurer& measurer) {
 }  // namespace
 
 int main() {
-  auto measurer = CpuMeasurer::Start({.run_seconds = 60});  // as it is, one takes seconds
+  auto measurer = CpuMeasurer::Start({.run_seconds = 60});  // one unscheduled program takes seconds
   if (!measurer.ok()) return std::cerr << measurer.status() << "\n", 1;
   for (const by_hand::Lesson& lesson : by_hand::kLessons) {
     if (const absl::Status shown = Show(lesson, *measurer); !shown.ok()) {

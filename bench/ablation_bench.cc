@@ -64,7 +64,7 @@ const std::vector<Variant> kVariants = {
     {"simulated-annealing", [](TuneOptions& o) { o.strategy = "simulated-annealing"; }},
 };
 
-// The default, and each of these policies switched off alone.
+// The default variant, and a variant for each of these policies with that policy switched off.
 absl::StatusOr<std::vector<Variant>> WithoutEach(const std::string& names) {
   const absl::StatusOr<Policies> off = Policies::Without(names == "all" ? "" : names);
   if (!off.ok()) return off.status();
@@ -79,7 +79,7 @@ absl::StatusOr<std::vector<Variant>> WithoutEach(const std::string& names) {
 
 Program Imported(const std::string& file) { return ImportFile(file).value().program; }
 
-// A program by name, as it is under policies of the import.
+// Makes a program. Policies of the import may change it.
 using Make = std::function<Program(const Policies&)>;
 using Programs = std::vector<std::pair<std::string, Make>>;
 
@@ -101,7 +101,7 @@ Programs ProgramsOf(bool cpu) {
           {"dense_gelu", Always(Imported("tests/inputs/ops/torch_dense_bias_gelu.mlir"))}};
 }
 
-// The first task of each.
+// The first task of each operator.
 Programs Operators(const std::string& names) {
   Programs programs;
   for (const std::string& name : std::vector<std::string>(absl::StrSplit(names, ',', absl::SkipEmpty())))
@@ -111,7 +111,7 @@ Programs Operators(const std::string& names) {
   return programs;
 }
 
-// One at a time: other workers would disturb it.
+// Keeps one machine at a time, because the workers of two would disturb each other's timings.
 class Machines {
  public:
   explicit Machines(bool cpu) : cpu_(cpu) {}
@@ -126,7 +126,7 @@ class Machines {
  private:
   const bool cpu_;
   Policies policies_;
-  std::optional<Machine> machine_;  // reading results needs none
+  std::optional<Machine> machine_;  // started on first use; reading stored results needs no machine
 };
 
 Json Search(const std::string& name, const Program& program, const Variant& variant, const Machine& machine,

@@ -39,17 +39,17 @@
 namespace kiln {
 namespace {
 
-constexpr int kDraws = 256, kTimed = 16;  // traces of an operator
-constexpr double kFarBehind = 2;          // of the fastest: such traces are left out
-constexpr int kMostRaces = 24;            // of a changed value
-constexpr int kRuns = 15;                 // of each program of a race
-constexpr double kSecondsOfRace = 0.15;   // after which a race ends early
-constexpr int kSameDraws = 32;            // draws that show that a space stayed the same
+constexpr int kDraws = 256, kTimed = 16;  // traces of an operator that are drawn, and that are timed
+constexpr double kFarBehind = 2;          // traces slower than this factor times the fastest are left out
+constexpr int kMostRaces = 24;            // races for one changed value
+constexpr int kRuns = 15;                 // runs of each program of a race
+constexpr double kSecondsOfRace = 0.15;   // a race ends early after this time
+constexpr int kSameDraws = 32;            // a space counts as unchanged if this many draws are the same
 
 struct Code {
   Program program;
   ObjectCode object;
-  BuildResult built;  // without the shared object
+  BuildResult built;  // has no shared object yet
 };
 
 Code Compile(Program program, const CostTable& costs) {
@@ -67,7 +67,7 @@ Code Compile(Program program, const CostTable& costs) {
   return {std::move(program), std::move(object), std::move(built)};
 }
 
-// Runs them in turns, `runs` times or until all runs together took `seconds`.
+// Runs the programs in turns, `runs` times or until all runs together took `seconds`.
 RunResult InTurns(const Program& original, std::vector<Code> codes, int runs, double seconds = 0) {
   RunRequest request;
   for (Code& code : codes) {
@@ -108,8 +108,8 @@ Json Summary(const Ratios& ratios) {
 
 class Bench {
  public:
-  int trials = 24;    // of a search
-  uint64_t seed = 0;  // of draws and searches
+  int trials = 24;    // trials of a search
+  uint64_t seed = 0;  // seed of draws and searches
 
   Json Of(const ConstantCheck& check, const CostTable& costs) {
     if (check.how == How::kCode) return OfCode(check.constant);
@@ -182,7 +182,7 @@ class Bench {
     return result;
   }
 
-  // The winner of a search with these costs, compiled with the usual ones.
+  // The winner of a search with these costs, compiled with the default costs.
   Code Winner(const Operator& of, const CostTable& costs) {
     if (!machine_) machine_ = Machine::Cpu();
     Target target = machine_->target;

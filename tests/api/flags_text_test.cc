@@ -12,7 +12,7 @@ TEST(FlagsText, IsWordsForPeople) {
   for (int i = 0; i < 20; ++i) record.raw_samples.insert(record.raw_samples.end(), {1e-3, 1.0});
   EXPECT_EQ(FlagsText(record),
             "1 thread, multiply-adds fused, sums reordered, raced, 18 of 20 samples quiet");
-  record.raw_samples.clear();  // of an older database
+  record.raw_samples.clear();  // older databases have none
   EXPECT_EQ(FlagsText(record),
             "1 thread, multiply-adds fused, sums reordered, raced, most samples disturbed");
 }

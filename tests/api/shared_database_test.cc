@@ -44,7 +44,7 @@ TEST(ReadOnlyDatabase, IsReadWithWhatIsInItsLog) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const TemporaryFolder folder;
   const std::string path = folder / "kiln.db";
-  const auto writer = OpenStore(path).value();  // open: its records are in the log
+  const auto writer = OpenStore(path).value();  // stays open, so that its records stay in the log
   ASSERT_TRUE(writer->PutWorkload(std::string(32, 'a'), "matmul", "program").ok());
   namespace fs = std::filesystem;
   for (const char* end : {"", "-wal", "-shm"}) fs::permissions(path + end, fs::perms(0644));

@@ -38,14 +38,14 @@ inline std::vector<std::string> InnermostLoops(const std::string& assembly) {
   const std::vector<std::string> lines = absl::StrSplit(assembly, '\n');
   const std::regex jump("\tj[a-z]+\t(\\.L[A-Za-z0-9_]+).*");
   std::vector<std::string> loops;
-  size_t after = 0;  // the jump back of the last loop
+  size_t after = 0;  // the line of the last backward jump
   for (size_t i = 0; i < lines.size(); ++i) {
     std::smatch match;
     if (!std::regex_match(lines[i], match, jump)) continue;
     const std::string label = match[1].str() + ":";
     size_t start = i;
     while (start > 0 && !absl::StartsWith(lines[start], label)) --start;
-    if (start == 0) continue;  // forward
+    if (start == 0) continue;  // a forward jump
     if (start >= after) loops.push_back(absl::StrJoin(lines.begin() + start, lines.begin() + i + 1, "\n"));
     after = i;
   }
@@ -78,7 +78,7 @@ inline void ExpectSumsInRegisters(const std::string& loop, int sums) {
   EXPECT_EQ(Matches(loop, kStack), 0) << loop;
   EXPECT_EQ(Matches(loop, kStore), 0) << loop;
   EXPECT_EQ(Accumulators(loop).size(), static_cast<size_t>(sums)) << loop;
-  EXPECT_EQ(Matches(loop, kFma) % sums, 0) << loop;  // of whole steps of the sum
+  EXPECT_EQ(Matches(loop, kFma) % sums, 0) << loop;  // the loop contains whole steps of the sums
 }
 
 }  // namespace kiln

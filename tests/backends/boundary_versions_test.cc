@@ -1,5 +1,6 @@
-// Tests that terms beyond the bounds of an image are left out if factors are assumed to be finite, and what versions of
-// the code for the image's boundaries compute. tests/lower/plans/guards_boundary_rows.txt and those beside it show them.
+// Tests that terms beyond the bounds of an image are left out if factors are assumed to be finite, and that
+// the code for the image's boundaries computes the right values. tests/lower/plans/guards_boundary_*.txt show
+// this code.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +18,7 @@ namespace {
 constexpr int64_t kSize = 7, kFilters = 32;
 
 // C[h, w, f] = sum of X[s*h + i - 1, s*w + j - 1] * W[i, j, f] over a window of 3x3, with zeros around X; in
-// tiles of rows x columns that are written out.
+// unrolled tiles of rows x columns.
 Schedule Convolution(int64_t rows, int64_t columns, int64_t stride = 1) {
   Builder b("window");
   const int64_t out = (kSize - 1) / stride + 1;
@@ -52,7 +53,7 @@ TEST(BoundaryVersions, OfWhatMayBeInfiniteNothingIsLeftOut) {
   s.Annotate(s.GetBlock("conv"), kAssumeFinite, 0);
   std::string weights(3 * 3 * kFilters * 4, '\0'), image(kSize * kSize * 4, '\0');
   const float infinity = INFINITY;
-  std::memcpy(weights.data(), &infinity, 4);  // the upper left, which is beyond the image for the first pixel
+  std::memcpy(weights.data(), &infinity, 4);  // W[0, 0, 0], which the first pixel multiplies by padding
   for (const bool finite : {false, true}) {
     if (finite) s.Annotate(s.GetBlock("conv"), kAssumeFinite, 1);
     std::vector<std::string> found;

@@ -26,8 +26,8 @@ namespace kiln {
 namespace {
 
 struct Machine {
-  const char *target, *compile, *run;  // no `run`: this machine cannot
-  int traces;                          // of each operator
+  const char *target, *compile, *run;  // no `run`: this machine cannot run its code
+  int traces;                          // number of traces of each operator
 };
 
 bool IsX86() { return Host().triple.rfind("x86_64", 0) == 0; }

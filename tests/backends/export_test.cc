@@ -277,7 +277,7 @@ TEST(Export, AnObjectForAnotherMachineRunsOnItsThreadsToo) {
                    " --target=aarch64-linux-gnu -fuse-ld=lld -static -nostdlib++ -x c use.c ");
   const std::string alone = Shell(cc + "-x none rows.o -lm -o alone && qemu-aarch64 ./alone").text,
                     with = Shell(cc + "kiln_pool.c -x none rows.o -lm -o with && qemu-aarch64 ./with").text;
-  int before = 0, after = 0;  // qemu has threads of its own
+  int before = 0, after = 0;  // numbers of threads, which include those of qemu
   EXPECT_EQ(std::sscanf(alone.c_str(), "right right right %d", &before), 1) << alone;
   EXPECT_EQ(std::sscanf(with.c_str(), "right right right %d", &after), 1) << with;
   EXPECT_EQ(after, before + 2);

@@ -35,7 +35,7 @@ void Check(Monoid::Kind kind, DType type, int64_t rows, int64_t lanes) {
   const bool max = kind == Monoid::Kind::kMax;
   constexpr T kNan = std::numeric_limits<T>::quiet_NaN(), kInfinity = std::numeric_limits<T>::infinity();
   for (const T special : {T{0}, kNan, kInfinity, -kInfinity, std::copysign(kNan, T{-1})}) {
-    for (int64_t at = 0; at < rows; ++at) {  // in lanes 0, 3, ..
+    for (int64_t at = 0; at < rows; ++at) {  // row `at` has the special value in lanes 0, 3, ..
       Array<T> x(rows * lanes), y(lanes), wanted(lanes, max ? -kInfinity : kInfinity);
       for (int64_t i = 0; i < rows * lanes; ++i) {
         x[i] = i / lanes == at && i % lanes % 3 == 0 ? special : static_cast<T>(i * 37 % 101 - 50);

@@ -1,4 +1,4 @@
-// A file of linalg on tensors computes the same in every way that Kiln has of running it:
+// Expects that a file of linalg on tensors computes the same in every way in which Kiln can run it:
 //   - the interpreter on the imported program, which the other ways are compared with
 //   - the file through stock MLIR passes, which shares nothing with import
 //   - the imported program as it came, lowered, compiled and called

@@ -14,7 +14,7 @@ namespace {
 
 struct Graph {
   int steps;
-  int reach;  // a step reads two of so many values before it
+  int reach;  // a step reads two of the `reach` values before it
   bool one_body;
 };
 

@@ -46,7 +46,7 @@ std::string Text(const Reduction& r) {
 template <typename T>
 void ExpectSumOfZeros(const std::string& type, const std::string& start, double wanted) {
   RightOptions options{.name = absl::StrCat(type, " from ", start), .traces = 2};
-  options.inputs = {Bytes(std::vector<T>(9 * 40, T(0)))};  // whose negatives are summed
+  options.inputs = {Bytes(std::vector<T>(9 * 40, T(0)))};  // the file sums their negatives, -0.0
   options.wanted = {Bytes(std::vector<T>(9, T(wanted)))};
   if (start == "given") options.inputs.push_back(options.wanted[0]);
   ExpectRight(Text({9, 40, type, start}), options);

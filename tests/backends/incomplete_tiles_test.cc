@@ -1,5 +1,5 @@
-// Tests what tiles compute that the end of an extent cuts off. tests/lower/plans/guards_incomplete_tiles.txt and those
-// beside it show which tiles are tested, and the code for incomplete ones.
+// Tests that tiles which the end of an extent cuts off compute the right values.
+// tests/lower/plans/guards_*.txt show which tiles test guards, and the code for incomplete tiles.
 #include <gtest/gtest.h>
 
 #include "tests/backends/computes_the_same.h"

@@ -62,9 +62,9 @@ void kiln_parallel_for(int /*threads*/, int64_t total, int64_t /*chunk*/,
 namespace kiln {
 namespace {
 
-constexpr uint64_t kChunk = 50;     // seeds
-constexpr size_t kParameters = 12;  // that a call here passes
-constexpr double kMinShare = 0.08;  // of the seeds, that must come to run
+constexpr uint64_t kChunk = 50;     // seeds of a chunk
+constexpr size_t kParameters = 12;  // programs with more parameters are not called
+constexpr double kMinShare = 0.08;  // share of the seeds whose program must run
 
 constexpr const char* kClasses[] = {"vectorized", "unrolled", "parallel", "pipelined",
                                     "prepared",   "left-out", "shared"};
@@ -99,9 +99,9 @@ void Classify(const Program& p, Ran& ran) {
   }
 }
 
-// A maximum or minimum over floats leaves open which of two zeros is the greater
-// (backends/lower/emit/emit_expr.cc), and a sum of finite terms that may leave some out leaves open what
-// becomes of a start of -0.0 (docs/decisions/0017).
+// True if the sign of a zero result is unspecified. A maximum or minimum over floats may take either of two
+// zeros (backends/lower/emit/emit_expr.cc). A sum that may leave out terms may keep its start of -0.0
+// (docs/decisions/0017).
 bool LeavesZeroOpen(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid == kNone) return false;
@@ -119,7 +119,7 @@ bool LeavesZeroOpen(const Program& p, Id block) {
 // The buffers in which a zero may have either sign.
 std::set<Id> EitherZero(const Program& p) {
   std::set<Id> either;
-  for (size_t before = 1; before != either.size();) {  // again, as loops are
+  for (size_t before = 1; before != either.size();) {  // repeats, since loops may repeat blocks
     before = either.size();
     for (const Id block : Blocks(p)) {
       const auto reads = ReadBuffers(p, block);
@@ -167,11 +167,11 @@ Ran RunSeed(uint64_t seed) {
   for (int tries = 0; tries < 30; ++tries) {
     RefreshHandles(state);
     const Step step = RandomStep(state, {}, false, dice);
-    if (absl::string_view(step.primitive->name) == "bind") continue;  // to what a CPU lacks
+    if (absl::string_view(step.primitive->name) == "bind") continue;  // binds to axes that a CPU lacks
     if (Run(state, Target(), step, 0, nullptr, nullptr, nullptr).ok())
       absl::StrAppend(&steps, ToString(step), "\n");
   }
-  if (dice.Flip(0.5)) {  // as all of these numbers are
+  if (dice.Flip(0.5)) {  // all data are finite, so the assumption is true
     for (const Id block : Blocks(p))
       SetAnnotation(state.program, state.program.block(block).annotations, kAssumeFinite, 1);
   }
@@ -181,11 +181,11 @@ Ran RunSeed(uint64_t seed) {
   };
   std::vector<size_t> prepared;
   LowerOptions lowering = LoweringFor(Host());
-  if (seed % 2 == 0) lowering.stream_bytes = 64;  // what is prefetched in large programs is in these too
+  if (seed % 2 == 0) lowering.stream_bytes = 64;  // so that small buffers are prefetched too
   std::ostringstream passes;
   lowering.print_after_all = &passes;
   const auto loaded = BuildProgram(p, lowering, &prepared);
-  if (absl::IsFailedPrecondition(loaded.status())) return {};  // storages of a GPU
+  if (absl::IsFailedPrecondition(loaded.status())) return {};  // the program uses storages of a GPU
   if (!loaded.ok()) return told(loaded.status().ToString());
   if (p.parameters.size() + prepared.size() > kParameters) return {};
   std::vector<Array<char>> buffers;
@@ -302,10 +302,10 @@ class Fuzzer {
   }
 
   const Options options_;
-  std::set<uint64_t> done_;  // first seeds of chunks
+  std::set<uint64_t> done_;  // first seeds of the chunks that are done
   std::map<pid_t, Chunk> running_;
   int failures_ = 0;
-  Json found_ = Json::object();  // added up
+  Json found_ = Json::object();  // the sums of the results of all chunks
 };
 
 int Main(int argc, char** argv) {

@@ -64,7 +64,7 @@ TEST_P(Swizzles, LanesOfIncompleteTilesFindTheirAddresses) {
 
 TEST_P(Swizzles, BuffersThatAreUsedBelowALoopKeepEnoughMemory) {
   Lay();
-  s.ComputeAt(make, s.GetLoops(use)[0]);  // a column at a time
+  s.ComputeAt(make, s.GetLoops(use)[0]);  // computes a column at a time
   ExpectTransposed(s);
 }
 

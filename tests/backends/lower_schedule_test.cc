@@ -32,7 +32,7 @@ void CheckMatmul(const Program& program, int M, int N, int K) {
   }
 }
 
-TEST(Lower, ComputesATileOfSums) {  // tile_assembly_test.cc: in registers
+TEST(Lower, ComputesATileOfSums) {  // tile_assembly_test.cc tests that the sums are in registers
   CheckMatmul(GotoMatmul(32, 64, 48, {8, 4, 32, 16, 16}, false), 32, 64, 48);
 }
 
@@ -177,7 +177,7 @@ TEST(Lower, ReducesLanesToSeveralElements) {
 }
 
 TEST(Lower, PoolsAndPadsInLanes) {
-  const int H = 9, W = 21;  // 3 wide, padding 1, along both dimensions; vectors along one of them
+  const int H = 9, W = 21;  // a window of 3x3 with padding 1; vectors along one of the dimensions
   for (const int loop : {0, 1}) {
     for (const int stride : {1, 2}) {
       const int OW = (W - 1) / stride + 1;

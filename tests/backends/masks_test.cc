@@ -70,8 +70,8 @@ struct Case {
   const char* target;
   DType type;
   int64_t lanes, stride;
-  const char* pattern;  // of the instructions that take a mask
-  int least;            // of these
+  const char* pattern;  // matches the instructions that take a mask
+  int least;            // least number of matches
 };
 
 TEST(Masks, AreInstructionsWhereTheMachineHasThem) {

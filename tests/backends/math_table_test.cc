@@ -19,9 +19,9 @@ using Real = long double;
 struct Unary {
   const char* op;
   Real (*reference)(Real);
-  double low, high;  // inputs
+  double low, high;  // range of the inputs
   double ulp32;      // largest error on f32, in units of the last place
-  double ulp64 = 1;  // and on f64, where glibc computes
+  double ulp64 = 1;  // largest error on f64, which glibc computes
 };
 
 Real RoundEven(Real x) { return std::nearbyint(x); }

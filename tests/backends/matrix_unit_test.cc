@@ -23,7 +23,7 @@ namespace kiln {
 namespace {
 
 struct Unit {
-  const char *family, *instruction, *cpu, *a, *b, *c;  // types of C
+  const char *family, *instruction, *cpu, *a, *b, *c;  // a, b, c: element types of the matrices in C code
   DType operands, sums;
   bool unsigned_a;
 };

@@ -301,7 +301,7 @@ TEST(CpuMeasurer, ComparesChosenElementsWhereTheOriginalIsTooSlow) {
 TEST(CpuMeasurer, FindsAnOffByOneAtAnEdgeOfACandidatesTiles) {
   CpuMeasurerOptions options = Options();
   options.run_seconds = 30;
-  options.reference_seconds = 1e-6;  // nothing runs that fast: elements are compared
+  options.reference_seconds = 1e-6;  // no original is that fast, so only chosen elements are compared
   options.before_run = [](const MeasureRequest&, KernelObject* kernel) {
     kernel->shared_object = CompileC(R"(int kernel(float* x, float* y) {
       for (int i = 0; i < 100000; ++i) y[i] = 2 * x[i == 1000 ? 999 : i] + 1;
@@ -314,7 +314,7 @@ TEST(CpuMeasurer, FindsAnOffByOneAtAnEdgeOfACandidatesTiles) {
   s.Split(s.GetLoops(s.GetBlock("affine"))[0], {100, 1000});
   const MeasureResult plain = measurer.Measure({{.original = &p, .scheduled = &p}}).front(),
                       tiled = measurer.Measure({{.original = &p, .scheduled = &s.program()}}).front();
-  EXPECT_TRUE(plain.ok()) << plain.error;  // without tiles nobody looks there
+  EXPECT_TRUE(plain.ok()) << plain.error;  // without tiles, Y[1000] is not among the chosen elements
   EXPECT_EQ(tiled.status, outcome::kWrongResult);
   EXPECT_TRUE(absl::StrContains(tiled.error, "Y[1000] is ")) << tiled.error;
 }
@@ -331,7 +331,7 @@ TEST(CpuMeasurer, RacesInTurns) {
       Shared().Race(std::vector<MeasureRequest>{{.original = &original, .scheduled = &original},
                                                 {.original = &original, .scheduled = &wrong},
                                                 {.original = &original, .scheduled = &other}});
-  EXPECT_GE(results[0].samples.size(), 2) << results[0].error;  // of the calmest process, the faster half
+  EXPECT_GE(results[0].samples.size(), 2) << results[0].error;  // the faster half of one process's samples
   EXPECT_EQ(results[1].status, outcome::kWrongResult) << results[1].error;
   EXPECT_GE(results[2].samples.size(), 2) << results[2].error;
   EXPECT_GE(results[0].raw_samples.size(), 2 * 20);

@@ -1,5 +1,6 @@
-// docs/operations.md: each operation on each type of element, interpreted, compiled and exported, compared
-// with values computed here. An operation is right in all three ways or refused by import with what to do.
+// Tests docs/operations.md: each operation on each element type is interpreted, compiled and exported, and
+// the results are compared with values computed here. An operation is right in all three ways, or import
+// refuses it with a hint.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +19,7 @@
 namespace kiln {
 namespace {
 
-constexpr int kCount = 64, kRows = 8;  // of the elements, and of those of a reduction
+constexpr int kCount = 64, kRows = 8;  // elements of each input, and rows of a reduction
 constexpr char kHeader[] =
     "# Operations\n\n"
     "What each scalar operation and each reduction gives on each type of element, by\n"
@@ -50,11 +51,11 @@ struct Number {
 };
 
 struct Row {
-  std::string op;  // and what it is followed by: "arith.cmpi slt,"
-  int operands;    // 1 or 2; 3: the second is an amount to shift by; 4: one, which is positive
-  std::function<Real(Real, Real)> real = {};  // null: not of floats
+  std::string op;  // with its predicate, if it has one: "arith.cmpi slt,"
+  int operands;    // 1 or 2; 3: two, and the second is a shift amount; 4: one, which is positive
+  std::function<Real(Real, Real)> real = {};  // null: the operation does not exist for floats
   std::function<Wide(Number, Number)> integer = {};
-  std::string to = "";  // the type of the result, where it is another one
+  std::string to = "";  // the type of the result, if it differs from that of the operands
   // For a reduction, the functions above combine the accumulator with the next value, or with its square. For
   // kChoice, a nonzero result selects the new value and its index.
   enum class Kind { kScalar, kFold, kFoldOfSquares, kChoice } kind = Kind::kScalar;
@@ -455,7 +456,7 @@ TEST(Operations, AreRightOnEachTypeOrRefusedWithWhatToDo) {
       if (!imported.ok()) {
         EXPECT_TRUE(absl::StrContains(imported.status().message(), "hint: "));
         const std::string message(imported.status().message());
-        const std::string refusal = message.substr(message.find(": ") + 2);  // without the place
+        const std::string refusal = message.substr(message.find(": ") + 2);  // without FILE:LINE:COL
         const auto at = std::find(refusals.begin(), refusals.end(), refusal);
         cells[r].push_back(absl::StrCat("refused ", at - refusals.begin() + 1));
         if (at == refusals.end()) refusals.push_back(refusal);

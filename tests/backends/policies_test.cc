@@ -1,4 +1,4 @@
-// Each policy has a file of which it changes the task, a sketch or the code: no switch is dead.
+// Tests that no policy is dead: for each, there is a file whose task, sketches or code it changes.
 #include "lang/target/policies.h"
 
 #include <gmock/gmock.h>
@@ -33,10 +33,10 @@ enum Changes { kTask, kSketches, kMlir, kLlvm };
 struct Example {
   Policy policy;
   Changes changes;
-  const char* file;  // below the root of the sources
+  const char* file;  // path from the root of the sources
   const char* machine = "x86-64-v3";
-  int draws = 20;          // of the task's space, the first of which that differs is enough
-  const char* space = "";  // empty: the default one
+  int draws = 20;          // traces drawn from the space until the code of one differs
+  const char* space = "";  // empty: the default space
 };
 
 const Example kExamples[] = {
@@ -89,7 +89,7 @@ Enumeration SketchesOf(const Example& example, const Program& task, const Target
   return Enumerate(ParseSpace(space).value(), task, target).value();
 }
 
-// Every sketch as a trace, with the program that its draw gives.
+// Every sketch as text: its trace, and the program that the trace gives.
 std::string TextOfSketches(const Example& example, const Policies& policies) {
   const Program task = TaskOf(example);
   Target target = NamedTarget(example.machine).value();
@@ -101,7 +101,7 @@ std::string TextOfSketches(const Example& example, const Policies& policies) {
   return text;
 }
 
-// Code of scheduled programs, by policies.
+// Compiles scheduled programs under given policies.
 class Code {
  public:
   explicit Code(const Example& example) : example_(example) {

@@ -1,5 +1,4 @@
-// Tests that prefetches do not change results. tests/lower/plans/prefetch_streams.txt and those beside it show what is
-// prefetched.
+// Tests that prefetches do not change results. tests/lower/plans/prefetch_*.txt show what is prefetched.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -90,7 +90,7 @@ TEST(Presburger, ShowsAPoint) {
 }
 
 TEST(Presburger, DecidesWhatTheAlgebraDoesNot) {
-  // 5 i + 3 j takes every value from 8 on.
+  // The sums 5 i + 3 j take every value from 8 on.
   Relation all, sums;
   all.results = {all.points.Add(1 << 20) + IndexSum::Constant(8)};
   sums.results = {sums.points.Add(1 << 20) * 5 + sums.points.Add(1 << 20) * 3};

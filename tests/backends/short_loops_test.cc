@@ -49,7 +49,7 @@ TEST(ShortLoops, OfPaddingAreWrittenOutWhereMostTilesAreWhole) {
 }
 
 TEST(ShortLoops, OfPaddingRunWhereTheLineWouldBeLong) {
-  EXPECT_EQ(Count(ModuleText(Padded(16 * 8 - 2)), "scf.for"), 1);  // rows
+  EXPECT_EQ(Count(ModuleText(Padded(16 * 8 - 2)), "scf.for"), 1);  // the loop over rows
   EXPECT_EQ(Count(ModuleText(Padded(17 * 8 - 2)), "vector.maskedload"), 1);
   ComputesTheSame(Padded(17 * 8 - 2));
 }
@@ -79,7 +79,7 @@ for r < 9 {
 }
 
 TEST(ShortLoops, OfAFewTermsAreWrittenOut) {
-  EXPECT_EQ(Count(ModuleText(Sums(48)), "scf.for"), 1);  // rows
+  EXPECT_EQ(Count(ModuleText(Sums(48)), "scf.for"), 1);  // the loop over rows
   EXPECT_EQ(Count(ModuleText(Sums(49)), "scf.for"), 2);
   ComputesTheSame(Sums(48));
 }

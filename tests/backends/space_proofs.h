@@ -16,9 +16,9 @@
 namespace kiln {
 
 struct ProvenTraces {
-  int traces = 0;   // that may be measured
-  int proven = 0;   // of these; the others are too hard to prove
-  int refused = 0;  // drawn, and refused by the checks of proposals
+  int traces = 0;   // traces that may be measured
+  int proven = 0;   // those of them that are proven; the others are too hard to prove
+  int refused = 0;  // drawn traces that the validator refused
 };
 
 // Proves `wanted` traces of the space (fewer if nearly all draws are refused). A program that is too hard to

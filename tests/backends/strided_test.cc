@@ -99,7 +99,7 @@ TEST(Store, PastTheCachesIsForWholeAlignedVectors) {
     const std::string text = ModuleText(s.program());
     EXPECT_EQ(Count(text, "nontemporal = true"), offset == 0 ? 1 : 0) << text;
     EXPECT_EQ(Count(text, "llvm.fence seq_cst"), offset == 0 ? 1 : 0) << text;
-    for (const int moved : {0, 1}) {  // elements, of which no promise is made
+    for (const int moved : {0, 1}) {  // moves the output by elements, since no alignment is promised
       const auto loaded = BuildProgram(s.program(), {.alignment = 4});
       ASSERT_TRUE(loaded.ok()) << loaded.status();
       auto in = Random<float>(16 * 64, 1);

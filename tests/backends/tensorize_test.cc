@@ -123,7 +123,7 @@ TEST(LowerTensorize, CallsOfIncompleteTilesAreInstructionsToo) {
   const auto code = CodeFor(p, Named(kX86, "alderlake").value(), Stage::kAssembly);
   ASSERT_TRUE(code.ok()) << code.status();
   EXPECT_TRUE(absl::StrContains(*code, "vpdpbusd"));
-  EXPECT_FALSE(absl::StrContains(*code, "vpmulld"));  // what a description is
+  EXPECT_FALSE(absl::StrContains(*code, "vpmulld"));  // the description's loops would multiply by it
 }
 
 struct Instruction {

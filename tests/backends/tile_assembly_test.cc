@@ -16,7 +16,7 @@ namespace {
 struct Tile {
   const char* target;
   int64_t rows, columns;
-  int sums;  // vectors
+  int sums;  // number of vectors of accumulators
 };
 
 constexpr Tile kTiles[] = {{"x86-64-v3", 6, 16, 12}, {"x86-64-v4", 14, 32, 28}};

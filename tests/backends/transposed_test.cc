@@ -30,7 +30,7 @@ void Check(DType type) {
     for (const int64_t rows : {1, 2, 3, 4, 6, 7, 8, 14, 16, 17}) {
       for (const int64_t apart : {rows, rows + 5}) {
         LowerOptions options;
-        options.vector_bytes = lanes % 16 == 0 ? 64 : 32;  // of 64 there are masks
+        options.vector_bytes = lanes % 16 == 0 ? 64 : 32;  // vectors of 64 bytes have masks
         auto loaded = BuildProgram(Transposes(type, rows, lanes, apart), options);
         ASSERT_TRUE(loaded.ok()) << loaded.status();
         Array<T> x(rows * lanes), y(lanes * apart);

@@ -30,8 +30,8 @@ Program Rows(bool multiplies) {
 }
 
 struct Trees {
-  std::vector<int> shuffles;  // by the number of loops around them
-  int loops = 0;              // around the innermost load of m
+  std::vector<int> shuffles;  // number of shuffles, by the number of loops around them
+  int loops = 0;              // number of loops around the innermost load of m
 };
 
 Trees TreesOf(const Program& program) {
@@ -82,7 +82,7 @@ Program OfSpace(const std::string& space, const Program& program, const std::str
 TEST(Trees, OfAVectorizedReductionRunForEveryVector) {
   for (const int lanes : {4, 8, 16, 32}) {
     const Trees trees = TreesOf(Vectorized(lanes));
-    EXPECT_EQ(trees.loops, 2);  // rows, and vectors of one
+    EXPECT_EQ(trees.loops, 2);  // the loops over rows and over the vectors of a row
     ASSERT_EQ(trees.shuffles.size(), 3u);
     EXPECT_EQ(trees.shuffles, (std::vector<int>{0, 0, ShufflesOfATree(lanes)})) << lanes;
   }
@@ -101,7 +101,7 @@ TEST(Trees, OfLanesOfMatrixTimesVectorStandBehindTheLoop) {
     const Trees trees =
         TreesOf(OfSpace("pin site=rfactor to=1 | each-block(add-rfactor)", Rows(true), absl::StrCat(lanes)));
     EXPECT_EQ(trees.loops, 2);
-    EXPECT_EQ(trees.shuffles, (std::vector<int>{0, 4 * ShufflesOfATree(lanes)})) << lanes;  // of four rows
+    EXPECT_EQ(trees.shuffles, (std::vector<int>{0, 4 * ShufflesOfATree(lanes)})) << lanes;  // four rows
   }
 }
 

@@ -277,7 +277,7 @@ TEST(VectorMath, AnAnnotationOfTheBlockChooses) {
     ASSERT_TRUE(s.ok()) << s.status();
     const auto code = BuildProgram(s.program());
     ASSERT_TRUE(code.ok()) << code.status();
-    Array<float> in(16, 0.0153009342f), out(16);  // where the fast one is 4 units off
+    Array<float> in(16, 0.0153009342f), out(16);  // for this operand, the fast tanh is 4 units off
     CallKernel(*code, "f", {in.data(), out.data()});
     EXPECT_EQ(ErrorInUlp(std::tanh(double{in[3]}), out[3]) < 1, !fast) << out[3];
   }

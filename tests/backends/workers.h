@@ -46,7 +46,7 @@ inline Program WithPrepare(int64_t n) {
   return p;
 }
 
-// A program that takes LLVM seconds: `count` products of matrices, with their loops written out.
+// A program that takes LLVM seconds: `count` products of matrices with unrolled loops.
 inline Program Huge(int count = 24) {
   const int64_t n = 24;
   Builder b("huge");

@@ -116,7 +116,7 @@ TEST_F(Before, TracesInFilesReplay) {
   const std::vector<RecordEntry> best = store_->BestAll().value();
   for (const RecordEntry& entry : best) {
     const std::string path = BeforePath(absl::StrCat(entry.workload.name, ".trace"));
-    if (!std::filesystem::exists(path)) continue;  // of the interrupted run
+    if (!std::filesystem::exists(path)) continue;  // tasks of the interrupted run have no file
     const std::string text = ReadText(path), printed = Print(ParseTrace(text).value());
     EXPECT_EQ(text.substr(0, 13), "kiln.trace v1");
     EXPECT_EQ(printed.substr(0, 13), "kiln.trace v2");

@@ -1,4 +1,4 @@
-// The files of tests/inputs/field through `kiln tune`, `kiln export` and a call from C.
+// Runs the files of tests/inputs/field through `kiln tune`, `kiln export` and a call from C.
 //
 // A file is tuned with a few trials, and the best of each task exported. A C program, written from the
 // headers alone, calls the tasks in the order in which they need each other's outputs. What it computes is
@@ -26,7 +26,7 @@
 
 namespace kiln {
 
-// Files whose original takes long are those of scripts/test --long.
+// True for a file whose unscheduled program takes long. Only scripts/test --long tests these.
 inline bool TakesLong(const std::string& file) {
   const auto imported = ImportFile(file);
   return imported.ok() && Flops(imported->program) > 1e9;
@@ -47,7 +47,7 @@ inline std::string StemOf(const testing::TestParamInfo<std::string>& file) {
   return std::filesystem::path(file.param).stem().string();
 }
 
-// Every third element of floats is one of the values that arithmetic treats in ways of their own.
+// Makes every third float of the inputs a special value: NaN, an infinity or a zero of either sign.
 inline void AddSpecials(const Program& p, std::vector<std::string>& inputs) {
   const double inf = std::numeric_limits<double>::infinity();
   const double specials[] = {std::nan(""), -0.0, 0.0, inf, -inf};
@@ -62,7 +62,8 @@ inline void AddSpecials(const Program& p, std::vector<std::string>& inputs) {
   }
 }
 
-// Of one function of the file; empty: its only public one.
+// Tunes and exports one function of the file, and expects right results when C calls it. `function` is empty
+// for the file's only public function.
 inline void ExpectRightFromC(const std::string& file, const std::string& function, int trials) {
   SCOPED_TRACE(absl::StrCat(file, " ", function));
   const TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// Files from the field give the right values when C calls what was tuned and exported of them.
+// Tests that files from the field give the right values when C calls their tuned and exported functions.
 #include "tests/e2e/field_files.h"
 
 namespace kiln {

@@ -63,7 +63,7 @@ bool IsFull(const Comment& line, const Comment& next) {
 //  - No line may be a rule (-----) alone: it belongs behind a title.
 std::vector<std::string> WrappedLines(const std::vector<std::string>& lines) {
   std::vector<std::string> wrapped;
-  size_t row_indent = 0;  // of the rows of the table or sample that the lines so far are of; 0: of none
+  size_t row_indent = 0;  // indent of the rows of the present table or sample; 0 outside of one
   for (size_t i = 0; i < lines.size(); ++i) {
     const Comment line = ParseComment(lines[i]);
     const Comment next = i + 1 < lines.size() ? ParseComment(lines[i + 1]) : Comment();

@@ -43,7 +43,7 @@ bool Exists(const std::set<std::string>& paths, const std::string& path) {
   return std::regex_match(path, decision) && next != paths.end() && absl::StartsWith(*next, path + "-");
 }
 
-// What leads nowhere in a page, each as "NUMBER: TEXT". Fenced samples are left out.
+// The dead links and paths of a page, each as "NUMBER: TEXT". Fenced samples are left out.
 //  - A link is read from the folder of its page; addresses and links within the page are left out.
 //  - Back quotes hold a path if its first part is a folder of the tree. What follows a blank, a colon, a comma or
 //    a pattern's first character (*, <, {) is left out.
@@ -88,7 +88,7 @@ TEST(Docs, LeadSomewhere) {
   EXPECT_GT(pages, 20u);
 }
 
-// The pages of docs/ and the numbers of the design's decisions (D8) that a file cites.
+// Pages of docs/ and numbers of design decisions (D8) that files cite must exist.
 TEST(Docs, WhatIsCitedIsThere) {
   static const std::regex page(R"((?:^|[^\w./])(docs/\w[\w./-]*))"), number(R"(\bdesign (D\d+)\b)");
   const std::vector<TextFile> tree = ReadTree();

@@ -19,8 +19,7 @@ namespace {
 
 constexpr int kMaxLines = 60;  // from the first line of its head to the brace that closes it
 
-// What is longer than that: FILE NAME.
-// Tables: a case for each operation, which no reader reads in one go.
+// The functions that may be longer, each as "FILE NAME": tables with a case for each operation.
 const std::set<std::string> kTables = {
     "backends/lower/emit/emit_op.cc Emitter::Apply", "lang/analysis/value_range.cc ApplyToRanges",
     "lang/program/scalar.cc FloatFunction",          "lang/program/scalar.cc IntegerFunction",
@@ -145,7 +144,7 @@ TEST(Functions, FitAScreenButForThoseListed) {
       if (function.lines > kMaxLines) longer[absl::StrCat(file.path, " ", function.name)] = function.lines;
     }
   }
-  EXPECT_GE(all, 5000);  // what parses nothing finds nothing
+  EXPECT_GE(all, 5000);  // so that the parser does find functions
   for (const auto& [function, lines] : longer) {
     EXPECT_TRUE(kTables.contains(function)) << function << " has " << lines << " lines, the limit is "
                                             << kMaxLines << "; part it by what it does";

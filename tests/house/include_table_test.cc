@@ -21,8 +21,8 @@ namespace {
 
 struct Row {
   std::string folder;             // the longest row that a file's path starts with is its row
-  std::vector<std::string> ours;  // besides the folder itself; "a/" is the files in a/, "a/**" all below
-  std::vector<std::string> third_party;  // beyond anyone's
+  std::vector<std::string> ours;  // what it may include besides itself: "a/" files in a/, "a/**" all below
+  std::vector<std::string> third_party;  // libraries besides those that every file may include
 };
 
 const std::vector<std::string> kAnyone = {"absl/",        "fmt/",          "spdlog/",
@@ -35,10 +35,10 @@ const std::vector<std::string> kBelowTests = {"lang/**",   "trace/**",    "modul
 const std::vector<std::string> kTestTools = {"gtest/", "gmock/",    "rapidcheck", "isl/",      "CLI/",
                                              "mlir/",  "sqlite3.h", "nlohmann/",  "benchmark/"};
 
-// From the lowest to the highest: a row names rows above it only.
+// From the lowest layer to the highest: a row may only name rows before it.
 // clang-format off
 const std::vector<Row> kTable = {
-    {"lang/", {}, {}},  // the precompiled header alone
+    {"lang/", {}, {}},  // contains the precompiled header alone
 
     // The rows for programs and their analyses.
     {"lang/base/", {}, {"boost/"}},
@@ -177,7 +177,7 @@ const std::vector<Row> kTable = {
 };
 // clang-format on
 
-constexpr char kOneFileIncludes[] = "xgboost/";  // besides the table: XGBoost is behind one file
+constexpr char kOneFileIncludes[] = "xgboost/";  // only one file may include XGBoost; not in the table
 
 bool StartsWithAny(absl::string_view path, const std::vector<std::string>& prefixes) {
   for (const std::string& prefix : prefixes) {

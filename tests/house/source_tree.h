@@ -37,7 +37,7 @@ inline std::vector<TextFile> ReadTree() {
       if (path == ".git" || path == "build" || path == "out") it.disable_recursion_pending();
       continue;
     }
-    if (path == ".git" || IsDatabase(path)) continue;  // .git: of a worktree
+    if (path == ".git" || IsDatabase(path)) continue;  // in a worktree, .git is a file
     TextFile file{path, {}};
     std::ifstream in(it->path());
     for (std::string line; std::getline(in, line);) file.lines.push_back(line);

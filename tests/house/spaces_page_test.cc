@@ -1,5 +1,5 @@
-// docs/reference/spaces.md: its spaces parse, and its table has every module with its options. The table is
-// generated.
+// Tests docs/reference/spaces.md: its spaces parse, and its generated table has every module with its
+// options.
 #include <gmock/gmock.h>
 
 #include "absl/algorithm/container.h"

@@ -36,8 +36,8 @@ TEST(Access, OfAWindowStepsAlongChannelsAlone) {
   EXPECT_TRUE(x.DependsOn(3));
   EXPECT_FALSE(x.DependsOn(0));
   EXPECT_EQ(LastWindow(conv.program, block), 3);
-  EXPECT_TRUE(IsReusedWhole(conv.program, block, x));  // by each o
-  EXPECT_TRUE(IsReusedWhole(conv.program, block, w));  // by each h
+  EXPECT_TRUE(IsReusedWhole(conv.program, block, x));  // each o reads all of x
+  EXPECT_TRUE(IsReusedWhole(conv.program, block, w));  // each h reads all of w
 }
 
 TEST(Access, GivesTheIndicesOfTheResultAndOfEachRead) {

@@ -39,7 +39,7 @@ TEST(AssumeFinite, IsNamedByTheAssumptionsOfItsSteps) {
   s.Annotate(conv, kFastMath, 1);
   s.Annotate(conv, kAssumeFinite, 0);
   EXPECT_EQ(AssumptionsOf(s.steps()), "");
-  s.Annotate(conv, kAssumeFinite, 1);  // as schedules once said it
+  s.Annotate(conv, kAssumeFinite, 1);  // older schedules set the annotation directly
   EXPECT_EQ(AssumptionsOf(s.steps()), kFiniteFactors);
   Schedule twice = Scheduled(Window());
   Assume(twice);

@@ -47,7 +47,7 @@ TEST(CooperativeFetch, SpreadsACopyOverTheThreadsOfItsNest) {
 }
 
 TEST(CooperativeFetch, CopiesSingleElementsWhereVectorsDoNotDivide) {
-  Tiled t(3);  // 8 columns in two tiles of 3 would not do; tiles overlap the end
+  Tiled t(3);  // two tiles of 3 do not cover the 8 columns, so the split may be refused
   t.s.CooperativeFetch(t.copy, 5);
   if (t.s.ok()) {
     EXPECT_EQ(ToString(t.s.program()).find("vectorized"), std::string::npos);
@@ -79,7 +79,7 @@ TEST(CooperativeFetch, MayComeBeforeBuffersHaveTheirOwners) {
   s.ComputeAt(load, loops[1]);
   s.SetScope(load, "register");
   s.Bind(loops[0], LoopKind::kThreadX);
-  s.CooperativeFetch(load, 2);  // which gives a thread what others use
+  s.CooperativeFetch(load, 2);  // a thread then loads elements that other threads use
   EXPECT_TRUE(s.ok()) << s.status();
   EXPECT_THAT(ToString(s.program()), HasSubstr("_2 < 2 vectorized"));
 }

@@ -45,7 +45,7 @@ TEST(Instructions, CountsAMultiplyAddOnceAndFunctionsAsWhatTheyAre) {
     return Instructions(p, BlockOf(p, "map"), {});
   };
   EXPECT_EQ(mapped(Op::kAdd), 1);
-  EXPECT_EQ(mapped(Op::kMax), 3);  // NaN takes two more
+  EXPECT_EQ(mapped(Op::kMax), 3);  // two of the three handle NaN
   EXPECT_GE(mapped(Op::kExp), 20);
   EXPECT_GE(mapped(Op::kPow), 64);
   const Program matmul = Matmul(8, 8, 8);

@@ -199,7 +199,7 @@ class Comparison {
 TEST(LoopNestSummary, GuardsABlockByWhatGuardsThoseAroundIt) {
   Schedule s = Scheduled(Matmul(1, 4, 4));
   const auto loops = s.GetLoops(s.GetBlock("matmul"));
-  s.Split(loops[0], {5, 1});  // four of five iterations are in vain
+  s.Split(loops[0], {5, 1});  // four of five iterations run no instance
   s.Blockize(loops[1]);
   ASSERT_TRUE(s.ok()) << s.status();
   LoopNestSummary nests;
@@ -228,7 +228,7 @@ TEST(LoopNestSummary, AgreesWithResolvedBindingsUnderRandomSteps) {
       if (testing::Test::HasFailure()) ADD_FAILURE() << "seed " << seed << "\n" << ToString(state.program);
     }
   }
-  EXPECT_GT(compared, 15 * inexact);  // layouts cut by numbers that divide nothing are among them
+  EXPECT_GT(compared, 15 * inexact);  // some layouts split dimensions by numbers that do not divide them
 }
 
 }  // namespace

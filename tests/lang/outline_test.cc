@@ -123,7 +123,7 @@ std::vector<Task> TasksWithConstants(const std::vector<std::vector<float>>& list
 
 TEST(ExtractTasks, TakeTheBytesOfTheirConstantsWithThem) {
   const std::vector<Task> tasks = TasksWithConstants({{1, 2, 3, 4}, {5, 6, 7, 8}, {1, 2, 3, 4}});
-  ASSERT_THAT(tasks, SizeIs(2));  // other bytes are another task
+  ASSERT_THAT(tasks, SizeIs(2));  // constants with different bytes give different tasks
   EXPECT_THAT(tasks[0].occurrences, SizeIs(2));
   EXPECT_THAT(ToString(tasks[0].program), HasSubstr("constant data \"0000803f000000400000404000008040\""));
   EXPECT_THAT(ToString(tasks[1].program), HasSubstr("constant data \"0000a0400000c0400000e04000000041\""));

@@ -74,7 +74,7 @@ TEST(Owners, ThreadsOfABlockShareItsMemory) {
 TEST(Owners, ABlockOfManyWarpgroupsSharesItsMemoryAndNoFragment) {
   for (const char* storage : {"shared", "warpgroup"}) {
     Schedule s = Scheduled(Window(512, 2));
-    InOneKernel(s, storage);  // 257 threads make, 256 use
+    InOneKernel(s, storage);  // 257 threads write T, 256 threads read it
     EXPECT_EQ(s.ok(), storage == std::string("shared")) << s.status();
   }
 }
@@ -103,7 +103,7 @@ TEST(Owners, AThreadsStepIsWiderThanWhatItUses) {
 
 TEST(Owners, AFragmentIsOfOneWarp) {
   Schedule one = Scheduled(Window(64, 2));
-  InOneKernel(one, "warpgroup");  // 33 threads make, 32 use
+  InOneKernel(one, "warpgroup");  // 33 threads write T, 32 threads read it
   EXPECT_TRUE(one.ok()) << one.status();
 }
 

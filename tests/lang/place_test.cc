@@ -1,4 +1,4 @@
-// Where compute-at and reverse-compute-at put a block among the children of a loop.
+// Tests where compute-at and reverse-compute-at put a block among the children of a loop.
 #include "lang/schedule/place.h"
 
 #include "gmock/gmock.h"

@@ -94,7 +94,7 @@ TEST(ComputeAt, CopiesElementsBetweenThoseThatAreReadWhereAllAreMadeBefore) {
     const std::vector<Loop> parts = s.Split(s.GetLoops(use)[0], {kAuto, 2});
     ASSERT_TRUE(s.ok()) << s.status();
     s.ComputeAt(copy, parts[0]);
-    EXPECT_EQ(s.ok(), made == 9) << s.status();  // else T[6] to T[8] are not there
+    EXPECT_EQ(s.ok(), made == 9) << s.status();  // with 6, T[6] to T[8] are never written
     if (s.ok()) ExpectSameResults(p, s.program());
   }
 }
@@ -200,7 +200,7 @@ TEST(CacheRead, RefusesElementsThatNobodyWrites) {
   b.Compute("take", {{"i", 4}}, {c, {b.Iter(0)}}, b.Load(t, {b.Iter(0) * 2}));
   Schedule s = Scheduled(b.Finish());
   const Block take = s.GetBlock("take");
-  s.ComputeAt(s.GetBlock("make"), s.GetLoops(take)[0]);  // makes only what is read
+  s.ComputeAt(s.GetBlock("make"), s.GetLoops(take)[0]);  // then computes only the elements that are read
   const Block copy = s.CacheWrite(take);
   s.ComputeInline(take);
   ASSERT_TRUE(s.ok()) << s.status();

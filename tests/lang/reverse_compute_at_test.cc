@@ -1,4 +1,5 @@
-// What a block may read at its new place, where one iteration of a loop around that place has written a part of it.
+// Tests what a block may read at its new place, if one iteration of a loop around it writes only a part of a
+// buffer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Block `at` goes below loop i of `table`, and `last` below loop j of `at`.
+// Moves block `at` below loop i of block `table`, and then block `last` below loop j of block `at`.
 Schedule Moved(const std::string& table, const std::string& read, const std::string& moved_after = "T") {
   const auto program =
       ParseProgram(absl::StrReplaceAll(R"(kiln.program v1

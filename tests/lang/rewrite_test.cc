@@ -41,7 +41,7 @@ TEST(Rewrite, EachSharedExpressionIsRewrittenOnce) {
   const auto same = [](int iter) { return IndexSum::Of(Source::Iter(iter)); };
   EXPECT_NE(BodyRewriter(p, load, same, {8}).Expression(x), x);
   EXPECT_EQ(loads, 1);
-  EXPECT_EQ(p.exprs.size(), 203 + 200);  // the load is gone, its place is taken by what was there
+  EXPECT_EQ(p.exprs.size(), 203 + 200);  // an existing expression replaces the load
 }
 
 TEST(Rewrite, AnEqualExpressionIsFoundWhereverItStands) {

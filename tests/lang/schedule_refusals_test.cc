@@ -421,7 +421,7 @@ TEST(CacheRead, CopiesAfterTheNearestWriter) {
   const auto loops = s.GetLoops(sum);
   s.ReverseComputeAt(copy, loops[0]);
   s.AddUnitLoop(loops[0]);
-  s.DecomposeReduction(sum, loops[0]);  // one writer outside of the nest that reads, one within
+  s.DecomposeReduction(sum, loops[0]);  // one writer is outside of the reader's nest, one inside
   s.CacheRead(copy, 0);
   ASSERT_TRUE(s.ok()) << s.status();
   ExpectSameResults(SumAndCopy(), s.program());

@@ -23,7 +23,7 @@ Program Rows(Monoid::Kind monoid, int64_t length, Lift lift) {
 }
 
 Id Element(Builder& b, Id A) { return b.Load(A, {b.Iter(0), b.Iter(1)}); }
-Id Clamped(Builder& b, Id A) {  // the last element once more, at r = 6
+Id Clamped(Builder& b, Id A) {  // at r = 6, reads the last element again
   return b.Within({{b.Iter(1), 6}}, Element(b, A), b.Load(A, {b.Iter(0), IndexSum::Constant(5)}));
 }
 Id Padded(Builder& b, Id A) { return b.Within({{b.Iter(1), 6}}, Element(b, A), b.Float(kType, 0)); }
@@ -34,7 +34,7 @@ std::string Compare(const Program& program, const Program& original, uint64_t sh
   return std::string(CheckSymbolic(program, *wanted, {.shuffle = shuffle}).message());
 }
 
-// T[i] = A[0, i] for the first `rows`;  B[i] = the element of T that A[1, i] names.
+// T[i] = A[0, i] for i < rows;  B[i] = T[A[1, i]].
 Program Gathered(int64_t rows, bool known) {
   Builder b("gathered");
   const Id A = b.Input("A", kType, {4, 6}), B = b.Output("B", kType, {4}), T = b.Temporary("T", kType, {4});
@@ -163,7 +163,7 @@ TEST(Symbolic, FindsIterationsThatReadWhatAnotherWrote) {
   const Id shift =
       b.Compute("shift", {{"i", 8}}, {B, {i}}, b.Within({{left, 8}}, b.Load(T, {left}), b.Load(T, {i})));
   const Program original = b.Finish();
-  Program p = original;  // both in one loop
+  Program p = original;  // gets both blocks in one loop
   const Id loop = p.nodes[copy].parent;
   p.Detach(shift);
   p.Append(loop, shift);

@@ -134,7 +134,6 @@ TEST(Text, KeepsConstantsLayoutsScopesAndNotes) {
   ExpectRoundTrip(s.program());
 }
 
-// Primitives ask which loops feed a reduction: one of a single iteration does, too.
 // y = f(x), element by element.
 Program Elementwise(const std::function<Id(Builder&, Id x)>& f) {
   Builder b("elementwise");
@@ -189,6 +188,7 @@ TEST(Text, AValueHasOneMeaning) {
   EXPECT_THAT(ParseProgram(text).status().message(), HasSubstr("the block has a value \"v0\" already"));
 }
 
+// Primitives ask which loops feed a reduction, so the text must name a loop with one iteration too.
 TEST(Text, KeepsLoopsOfOneIteration) {
   Builder b("unit");
   const Id x = b.Input("X", DType::kF32, {8}), y = b.Output("Y", DType::kF32, {8});

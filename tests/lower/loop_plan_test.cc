@@ -1,4 +1,5 @@
-// Tests loop plans: what passes decide, as text; and plans of random programs, which must compute what the programs do.
+// Tests loop plans: the decisions of passes as text, and plans of random programs, which must compute the
+// same as the programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

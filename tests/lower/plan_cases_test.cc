@@ -12,8 +12,9 @@
 //   kiln.plan v1 ...                  the same program's plan after it
 //
 // The lines `options:` (of LowerOptions) and `without:` (names of policies) may be left out. The test also runs both
-// plans, which must compute the same. Start the test program with --update-goldens to write what comes after. If the
-// plan before the pass is missing, this writes it too: the plan that the passes before it make of any program.
+// plans, which must compute the same. Start the test program with --update-goldens to write the part behind
+// `after:`. If the plan before the pass is missing, this writes it too: the plan that the earlier passes make
+// of the program.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -81,7 +82,7 @@ PlanCase ParseCase(absl::string_view text) {
   return c;
 }
 
-// The text that the passes before make of a program without a plan.
+// Returns the program with the plan that the passes before this one make of it.
 std::string WithPlan(const PlanCase& c) {
   const auto program = ParseProgram(c.before);
   EXPECT_TRUE(program.ok()) << program.status();

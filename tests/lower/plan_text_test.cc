@@ -1,4 +1,5 @@
-// Tests that the text of loop plans parses (backends/lower/text/loop_plan_parse.h), and what is said about others.
+// Tests that the text of loop plans parses (backends/lower/text/loop_plan_parse.h), and the errors for other
+// texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +56,7 @@ TEST(PlanText, OfAParsedTextIsThatText) {
   EXPECT_EQ(plan::Text(*parsed), kRow);
 }
 
-// All that the grammar has.
+// The text has every kind of node in the grammar.
 TEST(PlanText, HasAllNodes) {
   const std::string text =
       absl::StrCat(std::string(kRow, std::strstr(kRow, "entry") - kRow), R"(entry "first" prepare {
@@ -120,7 +121,7 @@ TEST(PlanText, SaysWhereItIsWrong) {
   EXPECT_EQ(wrong("kiln.plan v1", ""), "17:1: found \"condition\", wanted \"for\" or \"block\"");
 }
 
-// After each pass, and for plans of all random programs.
+// Parses the plan after each pass, for random programs.
 TEST(PlanText, OfRandomProgramsParses) {
   int planned = 0;
   for (uint64_t seed = 1; seed <= 1000; ++seed) {

@@ -224,7 +224,8 @@ TEST(Candidate, ThatNeverFreesATemporaryIsWatchedToo) {
   EXPECT_EQ(Name(RunOne(Request(absl::StrReplaceAll(kLeaks, {{"%s", "1000"}})))), "guard_violated");
 }
 
-// Like compiled code, the kernel aligns its temporaries; bytes that it skips for alignment are guarded too.
+// Like compiled code, the kernel aligns its temporaries. The bytes that it skips for alignment are guarded
+// too.
 TEST(Candidate, ThatAlignsItsTemporariesIsWatchedToTheirEnds) {
   if (kSanitized) GTEST_SKIP() << "memory is not watched";
   constexpr char kAligns[] =

@@ -54,11 +54,11 @@ TEST(Timing, IsNotShorterWhereTheReferenceKernelWasStopped) {
   ASSERT_EQ(Name(result), "ok") << result.detail;
   std::vector<double> seconds = result.seconds;
   std::sort(seconds.begin(), seconds.end());
-  EXPECT_GT(seconds[seconds.size() / 2], 250e-6);  // of quiet samples half are told
+  EXPECT_GT(seconds[seconds.size() / 2], 250e-6);  // only the faster half of the samples is reported
 }
 
 TEST(Timing, TakesSamplesAgainDuringWhichAnotherHadTheCore) {
-  RunRequest request = Spin(1e-3);  // short, so that on a busy core too it is not longer than a slice
+  RunRequest request = Spin(1e-3);  // shorter than a scheduler's time slice, even on a busy core
   request.timing.runs = 600;
   request.timing.retakes = 3;
   const RunResult result = RunBesideALoop(request);
@@ -108,7 +108,7 @@ TEST(Timing, TakesFewerSamplesOfAKernelThatTakesLong) {
 
 TEST(Timing, TakesMoreSamplesUntilTheErrorIsSmallOrThereAreEnough) {
   RunRequest request = Spin("1e-3 * (1 + (n + 1) % 5)");
-  request.timing.retakes = 0;  // each run counts
+  request.timing.retakes = 0;  // no sample is repeated, so n counts them
   request.timing.target_error = 0.01;
   request.timing.max_samples = 17;
   EXPECT_EQ(RunOne(request).seconds.size(), 17u);
@@ -168,7 +168,7 @@ TEST(Race, AlternatesTheOrderOfTurns) {
   request.timing.runs = 5;
   request.timing.retakes = 0;
   std::string order;
-  for (int attempt = 0; attempt < 10 && order != "11313"; ++attempt) {  // a busy core makes 40 ms of 2
+  for (int attempt = 0; attempt < 10 && order != "11313"; ++attempt) {  // on a busy core 2 ms may take 40
     const RunResult result = RunOne(request);
     ASSERT_EQ(Name(result), "ok") << result.detail;
     order.clear();

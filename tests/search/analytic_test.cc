@@ -50,7 +50,7 @@ TEST(Analytic, KnowsThatRowsAPowerOfTwoApartMeetInACache) {
 
 TEST(Analytic, ScoresTheLogarithmOfThroughput) {
   const double once = Score(Matmul(16, 16, 16)),
-               eightTimes = Score(Matmul(16, 16, 128));  // all within a cache
+               eightTimes = Score(Matmul(16, 16, 128));  // all data fit a cache
   EXPECT_NEAR(once - eightTimes, std::log(8), 0.1);
 }
 

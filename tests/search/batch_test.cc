@@ -16,7 +16,7 @@ Candidate At(int64_t x, int64_t y, double energy, int sketch = 0) {
   return {sketch, {Decision{x}, Decision{y}}, energy};
 }
 
-// Programs are told apart by x + y; draws count upwards from (100, 0), neighbours from (0, 500).
+// Candidates with equal x + y are one program. Draws count upwards from (100, 0), neighbours from (0, 500).
 class Numbered final : public CandidateSource {
  public:
   explicit Numbered(std::function<Candidate(int)> make) : make_(std::move(make)) {}

@@ -44,7 +44,7 @@ TEST_P(ChainOn, IsInDetailedBalanceAndIrreducible) {
 TEST_P(ChainOn, PriorIsTheProductOfTheSitesProbabilities) {
   const SearchSpace space = GetParam().make();
   const ExactChain chain(space);
-  double total = 0;  // of the points that are not refused
+  double total = 0;  // the prior probability of all points that are not refused
   for (int i = 0; i < chain.size(); ++i) total += std::exp(chain.point(i).replayed.LogProb());
   for (int i = 0; i < chain.size(); ++i) {
     EXPECT_NEAR(chain.prior(i), std::exp(chain.point(i).replayed.LogProb()) / total, 1e-13);

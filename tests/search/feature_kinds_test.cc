@@ -59,11 +59,11 @@ TEST(ContextRelation, DoesNotDependOnTheWayToAProgram) {
 TEST(ContextRelation, ACurveIsTheMostOfWhatLiesBelowTheThreshold) {
   // for i in 64, j in 64, k in 64: bottom-up products 64^3, 64^2, 64; lengths 64
   const std::vector<float> row = ContextOf(Matmul(64, 64, 64));
-  const float* const lengths = row.data();                    // by the bottom-up product, below 2^t
-  const float* const outside = row.data() + kContextSamples;  // by the product of the loops outside
-  EXPECT_EQ(lengths[6], 0);                                   // that of the innermost loop is 2^6
+  const float* const lengths = row.data();                    // largest length where bottom-up < 2^t
+  const float* const outside = row.data() + kContextSamples;  // largest length where top-down < 2^t
+  EXPECT_EQ(lengths[6], 0);                                   // the smallest bottom-up product is 2^6
   EXPECT_EQ(lengths[7], std::log2(65.0f));
-  EXPECT_EQ(outside[0], 0);  // outside of the outermost is one iteration
+  EXPECT_EQ(outside[0], 0);  // the smallest top-down product is 1, of the outermost loop
   EXPECT_EQ(outside[1], std::log2(65.0f));
   for (int curve = 0; curve < kContextCurves; ++curve) {
     const float* const samples = &row[curve * kContextSamples];
@@ -71,7 +71,7 @@ TEST(ContextRelation, ACurveIsTheMostOfWhatLiesBelowTheThreshold) {
   }
 }
 
-// Two sketches that share one site and have one each.
+// A space with two sketches that share one site. Each has another site of its own.
 void TwoSketches(Schedule& s) {
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("matmul"));
   const auto tile = [&](Loop loop, const char* label) {
@@ -106,7 +106,7 @@ TEST(Configuration, SketchesShareTheColumnsOfTheSitesThatTheyShare) {
   const auto one = columns(0, {4, 4}, {4, 4}), other = columns(1, {4, 4}, {4, 4});
   EXPECT_EQ(differing(one, columns(0, {2, 8}, {4, 4})), differing(other, columns(1, {2, 8}, {4, 4})));
   EXPECT_EQ(differing(one, columns(0, {2, 8}, {4, 4})).size(), 2u);
-  EXPECT_EQ(differing(one, other).size(), 6u);  // two numbers and a choice of each
+  EXPECT_EQ(differing(one, other).size(), 6u);  // each sketch has two numbers and a choice of its own
 }
 
 }  // namespace

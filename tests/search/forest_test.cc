@@ -137,11 +137,11 @@ TEST(Forest, HostileModelsAreRefusedOrHarmless) {
     if (!status.ok()) EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
     const auto scores = model->Predict(probe);
     ASSERT_TRUE(scores.ok());
-    if (status.ok() && loaded % 8 == 0) {  // the library that trains sees it too
+    if (status.ok() && loaded % 8 == 0) {  // passes the loaded trees to the training library too
       EXPECT_EQ(model->Update(probe, labels), absl::OkStatus());
     }
   }
-  EXPECT_GT(loaded, 100);  // a flipped bit of a value is another value
+  EXPECT_GT(loaded, 100);  // trees with a flipped bit in a value are still valid
   EXPECT_GT(refused, 1000);
 }
 

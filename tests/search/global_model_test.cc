@@ -26,7 +26,7 @@ TEST(GlobalModel, LearnsFromAllTasksOfAStore) {
     const auto global = TrainGlobalModel(*store->ReadAll(), kind);
     ASSERT_TRUE(global.ok()) << global.status();
     EXPECT_EQ(global->tasks, 2);
-    EXPECT_EQ(global->records, 120);  // those that crashed teach too; those of the race are the same programs
+    EXPECT_EQ(global->records, 120);  // includes crashed candidates; races measure no new programs
     EXPECT_EQ(global->left_out, 0);
     const DrawnPrograms other = DrawPrograms(Matmul(96, 192, 128), 200, kind, 4);
     EXPECT_GT(*RankAccuracy(*global->model->Predict(other.features), other.Truth()), 0.7);

@@ -79,7 +79,7 @@ TEST(Models, AnEnsembleDisagreesMostOfWhatIsUnlikeAllThatItHasSeen) {
     const float x = static_cast<float>(p % 8), y = static_cast<float>(p / 8 % 2);
     known.AppendRows(row(x, y));
     near.AppendRows(row(x, y));
-    labels.push_back({.throughput = p == 63 ? 1 : 0.1 + 0.05 * x});  // one that is told by few
+    labels.push_back({.throughput = p == 63 ? 1 : 0.1 + 0.05 * x});  // an outlier that few members draw
   }
   const auto ensemble = MakeCostModel("ensemble", {.features = FeatureKind::kConfiguration}).value();
   EXPECT_THAT(*ensemble->Disagreement(near), Each(0));

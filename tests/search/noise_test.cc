@@ -14,7 +14,7 @@ TEST(Noise, QuietSamplesAreThoseThatNothingDisturbed) {
   EXPECT_EQ(QuietOf(raw_samples, RecordFlags::Parse("relative preempted=3")).quiet, 1);
   EXPECT_FALSE(QuietOf(raw_samples, RecordFlags::Parse("relative preempted=3")).Mostly());
   EXPECT_EQ(QuietOf(raw_samples, RecordFlags::Parse("preempted=118")).quiet, 0);
-  EXPECT_TRUE(QuietOf({}, RecordFlags::Parse("preempted=118")).Mostly());  // nothing is known
+  EXPECT_TRUE(QuietOf({}, RecordFlags::Parse("preempted=118")).Mostly());  // unknown without raw samples
 }
 
 TEST(Noise, RaceAndSearchDifferByMoreThanAFifth) {

@@ -93,7 +93,7 @@ TEST(Population, StaysInItsTargetWhenTheModelChanges) {
   ThreadPool pool(1);
   Population population(space, Exact(1500, 16, 0.5), 1, 0, pool);
   ASSERT_TRUE(population.Start().ok());
-  ASSERT_TRUE(population.Round(0, SumModel(-1), {}, nullptr).ok());  // what is good is bad at first
+  ASSERT_TRUE(population.Round(0, SumModel(-1), {}, nullptr).ok());  // the first model reverses the order
   ASSERT_TRUE(population.Round(1, SumModel(1), {}, nullptr).ok());
   Population straight(space, Exact(1500, 16, 0.5), 2, 0, pool);
   ASSERT_TRUE(straight.Start().ok());

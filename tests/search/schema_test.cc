@@ -75,7 +75,7 @@ INSERT INTO record VALUES (1, 1, 1, 1, 0, 0, 0, 9, 'ok', x'000000000000F03F00000
                            'dddddddddddddddddddddddddddddddd', 'sketch', 'trace', '');
 )sql";
 
-// The same as version 2 wrote it.
+// The same record in a file of version 2.
 const std::string kVersion2 = std::string(kVersion1) + R"sql(
 PRAGMA user_version = 2;
 ALTER TABLE record ADD COLUMN lower_bound INTEGER NOT NULL DEFAULT 0;
@@ -92,7 +92,7 @@ CREATE TABLE model (
 INSERT INTO model VALUES (1, 'global', 1, x'62', 'note');
 )sql";
 
-// The same as version 3 wrote it.
+// The same record in a file of version 3.
 const std::string kVersion3 = kVersion2 + R"sql(
 PRAGMA user_version = 3;
 CREATE TABLE round (
@@ -106,7 +106,7 @@ CREATE TABLE round (
 ) STRICT;
 )sql";
 
-// The same as version 4 wrote it, with a record whose schedule takes data to be finite.
+// The same in a file of version 4, and a second record whose schedule assumes finite data.
 const std::string kVersion4 = kVersion3 + R"sql(
 PRAGMA user_version = 4;
 ALTER TABLE record ADD COLUMN taken BLOB NOT NULL DEFAULT x'' CHECK (length(taken) % 16 = 0);

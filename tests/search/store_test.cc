@@ -194,7 +194,7 @@ TEST_P(StoreContract, TakesTheSmallestMedianAsBest) {
   early.lower_bound = true;
   Append({ExampleRecord(1, 1, 0, {5, 5, 5}), ExampleRecord(1, 1, 1, {4, 1, 9}), ExampleRecord(1, 1, 2, {4}),
           failed, early, ExampleRecord(1, 1, 5, {})});
-  EXPECT_EQ(store_->Best(1, 1).value()->id, 2);  // median 4, as id 3, which is younger
+  EXPECT_EQ(store_->Best(1, 1).value()->id, 2);  // ids 2 and 3 have the median 4; the smaller id wins
   EXPECT_EQ(store_->Best(1, 1, /*verified_only=*/true).value(), std::nullopt);
   ASSERT_TRUE(store_->SetVerdict(1, true, "ok", "").ok());
   EXPECT_EQ(store_->Best(1, 1, /*verified_only=*/true).value()->id, 1);
@@ -207,11 +207,11 @@ TEST_P(StoreContract, PrefersTheRaceOfARunToALuckierRecordOfIt) {
   EXPECT_EQ(store_->Best(1, 1).value()->id, 3);
   EXPECT_EQ(store_->BestAll().value()[0].record.id, 3);
   ASSERT_TRUE(store_->SetVerdict(1, true, "ok", "").ok());
-  EXPECT_EQ(store_->Best(1, 1, /*verified_only=*/true).value()->id, 1);  // nothing of the race is verified
+  EXPECT_EQ(store_->Best(1, 1, /*verified_only=*/true).value()->id, 1);  // no record of the race is verified
 
   const RowId run = store_->BeginRun({.uid = ExampleHash('c'), .command = "kiln tune b.mlir"}).value();
   ASSERT_TRUE(store_->AppendRecords(run, {ExampleRecord(1, 1, 0, {2})}, "state").ok());
-  EXPECT_EQ(store_->Best(1, 1).value()->id, 4);  // a run without a race
+  EXPECT_EQ(store_->Best(1, 1).value()->id, 4);  // of a run without a race, every record counts
 }
 
 TEST_P(StoreContract, NeverComparesRecordsOfColdCachesWithOthers) {

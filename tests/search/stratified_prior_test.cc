@@ -40,7 +40,7 @@ TEST(StratifiedPrior, GivesCreditToSketchesOfWhichLittleWasMeasured) {
   ASSERT_EQ(space.sketches.size(), 2u);
   EXPECT_EQ(Order(space, {0, 0}, 1), (std::vector<int>{1, 0}));
   EXPECT_EQ(Order(space, {0, 9}, 1), (std::vector<int>{0, 1}));
-  // 0.4 is worth e^0.8 times the measurements: 1 + n against 1 + m, one by one.
+  // A score that is 0.4 higher outweighs e^0.8 = 2.2 times as many measurements, counted as 1 + n.
   const std::vector<int> order = Order(space, {0, 0}, 8);
   EXPECT_EQ(std::vector<int>(order.begin(), order.begin() + 6), (std::vector<int>{1, 1, 0, 1, 1, 0}));
 }

@@ -136,7 +136,7 @@ vectorize l4
   options.start = {known, own, known};
   MustTune(options, machine, *store, {OneTask()[0], {"other", Matmul(60, 60, 60), 0}});
   std::vector<std::string> first;
-  bool moved = false;  // the decision of one's own sketch is mutated as any other
+  bool moved = false;  // true if a later trial mutated the start trace with a sketch of its own
   for (const RecordRow& record : RecordsOf(*store)) {
     if (record.task != 0) continue;
     if (record.trial < 2) first.push_back(record.trace);
@@ -181,7 +181,7 @@ TEST(Tune, RacesTheVeryTracesThatWereMeasured) {
   std::set<std::string> measured, raced;
   for (const RecordRow& record : RecordsOf(*store))
     (record.flags.race ? raced : measured).insert(record.trace);
-  EXPECT_THAT(raced, SizeIs(12));  // of each task three, and three that the model likes
+  EXPECT_THAT(raced, SizeIs(12));  // for each task the three fastest, and three that the model prefers
   for (const std::string& trace : raced) EXPECT_TRUE(measured.contains(trace)) << trace;
 }
 
@@ -379,7 +379,7 @@ TEST(Tune, EndsWhenTheSpaceIsExhausted) {
 TEST(Tune, EndsBetweenRoundsWhenTheTimeIsUp) {
   SimulatedMachine machine{Target()};
   const auto store = MakeMemoryStore();
-  const FakeClock clock(1);  // a second a look
+  const FakeClock clock(1);  // each look at the clock adds a second
   TuneOptions options = Small(1000, 1);
   options.clock = &clock;
   options.seconds = 6;

@@ -1,5 +1,5 @@
-// Lets tests read pages of docs/: lines, and the contents of code blocks. ExpectTable holds a table of a page
-// against what the code has; --update-goldens writes it.
+// Lets tests read pages of docs/: lines, and the contents of code blocks. ExpectTable compares a table of a
+// page with the rows that the code gives; --update-goldens writes them.
 #pragma once
 
 #include <fstream>

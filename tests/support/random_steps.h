@@ -15,7 +15,7 @@ void RefreshHandles(State& state);
 Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling, Dice& dice,
                 absl::Span<const Primitive* const> favored = {});
 
-// Tries so many random steps without sampling, and without machine axes.
+// Tries `tries` random steps, without sampling steps and machine axes.
 void TryRandomSteps(State& state, int tries, Dice& dice);
 
 }  // namespace kiln

@@ -137,7 +137,8 @@ TEST_F(Interrupts, WhatIsDoneIsNotInterrupted) {
       ExitedWithCode(18), "");
 }
 
-// Work that finishes while the command ends prints no document without the command that goes on.
+// If work finishes while an interrupted command ends, only the document of the interrupt is printed, which
+// says how to continue.
 TEST_F(Interrupts, TheDocumentOfAnInterruptReplacesThatOfWorkWhichFinishesMeanwhile) {
   EXPECT_EXIT(
       {
@@ -164,7 +165,7 @@ TEST_F(Interrupts, WhatWasIgnoredStaysIgnored) {
       ExitedWithCode(18), "");
 }
 
-// The command imports a pipe into which nobody writes.
+// The commands import a pipe into which nobody writes, so that they wait.
 TEST(InterruptedCommands, EndWithTheCommandThatGoesOn) {
   const TemporaryFolder folder;
   const std::string pipe = folder / "pipe.mlir";

@@ -1,4 +1,4 @@
-// docs/sketches.md: its counts are what the default space of AVX2 with one core makes of the operators.
+// Tests the counts of docs/sketches.md: those of the default space for AVX2 with one core.
 // `kiln_tools_test --gtest_filter='SketchesPage.*' --update-goldens` writes them.
 #include <gtest/gtest.h>
 

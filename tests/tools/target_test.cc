@@ -54,7 +54,7 @@ class Target : public testing::Test {
     return RunKiln(arguments);
   }
   static std::string Machine(const std::string& object) {
-    return ReadText(object).substr(18, 2);  // e_machine
+    return ReadText(object).substr(18, 2);  // the field e_machine of an ELF header
   }
 
   static TemporaryFolder* folder_;

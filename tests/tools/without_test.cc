@@ -1,4 +1,4 @@
-// --without: policies that are switched off are part of what a record is.
+// Tests --without: a record says which policies were off, and records of different policies are kept apart.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 const std::string kInputs = std::string(KILN_SOURCE_DIR) + "/tests/inputs/";
 const std::string kSeveral = kInputs + "field/several_functions.mlir";
 const std::string kOneTask = kInputs + "ops/torch_softmax.mlir";
-constexpr char kMark[] = "\xEF\xBB\xBF";  // of byte order
+constexpr char kMark[] = "\xEF\xBB\xBF";  // the byte-order mark
 
 constexpr char kSum[] =
     "func.func @sum(%a: tensor<40x40xf32>, %b: tensor<40x40xf32>) -> tensor<40x40xf32> {\n"

@@ -115,7 +115,7 @@ TEST(Enumerate, RefusesASpaceThatBranchesOnADraw) {
   const auto space = [](Schedule& s) {
     const Loop i = LoopOf(s, 0);
     const auto tile = s.Split(i, {s.SamplePerfectTile(i, {.parts = 2}, "i")});
-    if (s.program().loop(s.node(tile[1])).extent.Known() > 4) s.Unroll(tile[1]);  // looks behind the taint
+    if (s.program().loop(s.node(tile[1])).extent.Known() > 4) s.Unroll(tile[1]);  // reads a sampled extent
     s.Parallel(tile[0]);
   };
   const absl::StatusOr<Enumeration> found =

@@ -1,4 +1,4 @@
-// After a lemma the program that it made is the reference: of proofs, of symbolic runs, of replays.
+// Tests that the program which a lemma makes is the reference of proofs, of symbolic runs and of replays.
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"

@@ -156,7 +156,8 @@ TEST(Validate, CountsInstructionsOfFunctions) {
   ExpectRefused(p, Avx2(), "unrolled", "loop i writes out 1600 instructions or more; 512 are allowed");
 }
 
-// A body of 600 instructions, which no loop multiplies: in lanes of one register, or in none.
+// A body of 600 instructions that no unrolled loop repeats: it is in vector lanes of one register, or in no
+// lanes.
 TEST(Validate, AcceptsALongBodyThatNoLoopMultiplies) {
   Builder b("long");
   const Id A = b.Input("A", DType::kF32, {4, 16}), B = b.Output("B", DType::kF32, {4, 16});

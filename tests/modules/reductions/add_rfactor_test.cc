@@ -1,4 +1,4 @@
-// add-rfactor with the modules that follow it; tests/modules/cases/reductions has its sketches.
+// Tests add-rfactor with the modules that follow it; tests/modules/cases/reductions has its sketches.
 #include <gtest/gtest.h>
 
 #include "testing/matmul.h"

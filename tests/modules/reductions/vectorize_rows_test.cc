@@ -1,4 +1,4 @@
-// vectorize-rows among the late modules; tests/modules/cases/reductions has its sketches.
+// Tests vectorize-rows among the late modules; tests/modules/cases/reductions has its sketches.
 #include <gtest/gtest.h>
 
 #include "testing/module_cases.h"

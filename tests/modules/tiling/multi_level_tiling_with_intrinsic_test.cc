@@ -1,5 +1,5 @@
-// multi-level-tiling-with-intrinsic on shapes that its tiles do not fit and on products of a matrix with itself;
-// tests/modules/cases/tiling has its sketches.
+// Tests multi-level-tiling-with-intrinsic on shapes that its tiles do not fit, and on products of a matrix
+// with itself; tests/modules/cases/tiling has its sketches.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"

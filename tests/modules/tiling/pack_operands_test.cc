@@ -32,8 +32,8 @@ for h < 32 {
 )");
   ASSERT_TRUE(program.ok()) << program.status();
   const Id sum = Blocks(*program)[0];
-  EXPECT_FALSE(IsReusedWhole(*program, sum, AccessOf(*program, sum, 0)));  // x
-  EXPECT_TRUE(IsReusedWhole(*program, sum, AccessOf(*program, sum, 1)));   // w, by each h
+  EXPECT_FALSE(IsReusedWhole(*program, sum, AccessOf(*program, sum, 0)));  // no loop reads all of x again
+  EXPECT_TRUE(IsReusedWhole(*program, sum, AccessOf(*program, sum, 1)));   // each h reads all of w
   const std::string sketches = SketchesText("cpu", *program);
   EXPECT_EQ(sketches.find("cache-read b0 storage"), std::string::npos) << sketches;
   EXPECT_NE(sketches.find("cache-read b0 operand=1"), std::string::npos) << sketches;

@@ -1,4 +1,4 @@
-// pad-to-tile with the modules that follow it; tests/modules/cases/tiling has its sketches.
+// Tests pad-to-tile with the modules that follow it; tests/modules/cases/tiling has its sketches.
 #include <gtest/gtest.h>
 
 #include "testing/matmul.h"

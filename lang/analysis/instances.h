@@ -21,8 +21,9 @@ bool Determine(const Program& program, const std::vector<IndexSum>& sums, const 
 // True if proven: different iterations of the loop run different instances of the block, whichever iterations
 // of the loops below it they run.
 bool TellsApart(const Program& program, Id block, Id loop);
-// The same for a block before it is moved: whether loops[0] would tell its instances apart if the block were
-// computed below the last of `loops`, for these ranges of its iters.
+// Like TellsApart above, for a block before it is moved: true if proven that different iterations of loops[0]
+// would run different instances if the block were computed below the last of `loops`, for these ranges of its
+// iters.
 bool TellsApart(const Program& program, const std::vector<DimRange>& ranges, const std::vector<Id>& loops);
 
 // OK if the reduction can be initialized on entry to the first of `loops`. `loops` are all loops from there

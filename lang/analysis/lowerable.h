@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// kFailedPrecondition names the block, buffer and loop of a register access, or the loops that are nested
-// wrongly.
+// OK if the program obeys these rules. A kFailedPrecondition error names the block, buffer and loop of a
+// register access, or the loops that are nested wrongly.
 absl::Status VerifyLowerable(const LoopNestSummary& nests);
 
 }  // namespace kiln

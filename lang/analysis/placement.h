@@ -10,14 +10,16 @@
 
 namespace kiln {
 
-// compute-at: moves the block below the loop, before the first child that needs its result.
+// OK if compute-at applies, which moves the block below the loop, before the first child that needs its
+// result.
 absl::Status CheckComputeAt(const Program& program, Id block, Id loop);
-// reverse-compute-at: moves the block below the loop, after the last child that it reads from.
+// OK if reverse-compute-at applies, which moves the block below the loop, after the last child that it reads
+// from.
 absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop);
 absl::Status CheckComputeInline(const Program& program, Id block);
 absl::Status CheckReverseComputeInline(const Program& program, Id block);
 
-// kFailedPrecondition if the block contains blocks or is contained in one; such blocks cannot be placed.
+// OK if no block contains the node and it is no block that contains others. Such blocks cannot be placed.
 absl::Status CheckNotWithin(const Program& program, Id node);
 
 // The block that computes: the block itself if it contains none, otherwise the only leaf block within it.

@@ -33,7 +33,7 @@ struct ValueRange {
   bool Within(const ValueRange& other) const {
     return Within(other.min, other.max) && (other.zero || !zero) && (other.minus_one || !minus_one);
   }
-  // The same range in normal form: an end that is excluded (0 or -1) moves inwards, and flags agree with the
+  // This range in normal form: an end that is excluded (0 or -1) moves inwards, and the flags agree with the
   // ends.
   ValueRange Normal() const;
   ValueRange Without(int64_t value) const;  // removes a value; exact at the ends, for 0 and for -1

@@ -39,8 +39,9 @@ absl::Span<const Alias> Aliases();
 absl::string_view StoredName(NameKind kind, absl::string_view name, absl::string_view module = "");
 absl::string_view CurrentName(NameKind kind, absl::string_view name, absl::string_view module = "");
 
-// The same for the full name of a choice or site: "MODULE/BLOCK/CHOICE", with or without "SPACE/" before it
-// and "#2" behind. A pin may leave out the beginning. Several old names of spaces become one current name.
+// Like StoredName and CurrentName, for the full name of a choice or site: "MODULE/BLOCK/CHOICE", with or
+// without "SPACE/" before it and "#2" behind. A pin may leave out the beginning. Several old names of spaces
+// become one current name.
 std::string StoredPath(absl::string_view path);
 std::string CurrentPath(absl::string_view path);
 

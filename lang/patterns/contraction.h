@@ -21,7 +21,7 @@ struct Contraction {
   std::vector<int> batch, m, n, k;  // iters of the block, in the block's order
 };
 
-// kFailedPrecondition, with the reason, if the block is no contraction.
+// Returns the block as a contraction. kFailedPrecondition, with the reason, if it is none.
 absl::StatusOr<Contraction> AsContraction(const Program& program, Id block);
 
 // The read in a factor that is a plain read; kNone for any other factor.

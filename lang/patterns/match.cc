@@ -72,7 +72,7 @@ class Matcher {
   Matcher(const Program& program, Id tile, const Intrinsic& intrinsic)
       : p_(program), tile_(tile), intrinsic_(intrinsic), d_(DescriptionOf(intrinsic)) {}
 
-  // exact: the tile's loops must also equal those of the description.
+  // Matches the tile with the description. exact: the tile's loops must also equal those of the description.
   absl::StatusOr<IntrinsicMatch> Match(bool exact) {
     const absl::StatusOr<std::vector<Id>> chain = ChainWithin(p_, tile_);
     if (!chain.ok()) return chain.status();

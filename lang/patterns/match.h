@@ -29,7 +29,8 @@ struct IntrinsicMatch {
   std::vector<OperandView> operands;  // by parameter of the description
 };
 
-// kFailedPrecondition, with the difference, if the tile does not match.
+// Matches the tile with the intrinsic's description. kFailedPrecondition, with the difference, if they do not
+// match.
 absl::StatusOr<IntrinsicMatch> MatchIntrinsic(const Program& program, Id tile, const Intrinsic& intrinsic);
 
 // The loops of a description, outermost first, and its only block.

@@ -10,7 +10,7 @@ namespace kiln {
 
 class BodyMatcher {
  public:
-  // iter_of: by iter of the description, the block's iter (-1: none).
+  // `iter_of`: for each iter of the description, the iter of the block that it matches (-1: none).
   BodyMatcher(const Program& program, Id block, const Tile& tile, const Program& description, Id described,
               const std::vector<int>& iter_of);
 

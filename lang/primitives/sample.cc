@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// The attributes of both tile primitives, in order.
+// The attributes of sample-perfect-tile and sample-tile, in the order of their declarations.
 enum TileAttribute { kParts, kInnermost, kBudget, kBound, kMost, kMultiple, kLanes, kWaste };
 
 // Returns the number of elements that the target's limit `bound` holds, for the widest type that blocks

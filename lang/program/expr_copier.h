@@ -31,7 +31,8 @@ class ExprCopier {
   ExprCopier(const Program& from, Program& to, Rules rules)
       : from_(from), to_(to), rules_(std::move(rules)) {}
 
-  // kNone if a mark cannot be expressed. The pools of `to` may then contain unused entries.
+  // Copies expressions. Returns kNone if a mark cannot be expressed; the pools of `to` may then contain
+  // unused entries.
   Id Copy(Id expr);
   Range Copy(Range exprs);
   // Forgets the copies made so far. Call it when the rules begin to give other answers.

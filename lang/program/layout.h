@@ -15,7 +15,7 @@ int64_t ElementsOf(const Program& program, Id buffer);
 // Returns the number of elements in the buffer's memory: by its layout's axes, or by its shape.
 int64_t LayoutElements(const Program& program, Id buffer);
 
-// Returns the address after applying the swizzle.
+// Returns the address to which the swizzle moves `address`.
 inline int64_t Swizzled(Swizzle s, int64_t address) {
   return address ^ (((address >> s.from) & ((int64_t{1} << s.bits) - 1)) << s.to);
 }

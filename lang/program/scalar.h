@@ -30,9 +30,10 @@ Scalar ConstantValue(const Expr& constant);
 Scalar LoadScalar(DType type, const char* element);
 void StoreScalar(DType type, Scalar value, char* element);
 
-// An operation on operands of `operand_type` (for kSelect, that of b and c). The result is not rounded.
+// Computes an operation. The result is not rounded.
 using ScalarFunction = Scalar (*)(Scalar a, Scalar b, Scalar c);
-// For all but leaves, kWithin and casts. HasFunction: whether the operation is defined on the type.
+// FunctionOf returns the function of an operation on operands of `operand_type` (for kSelect, the type of b
+// and c). Leaves, kWithin and casts have none. HasFunction: true if the operation is defined on the type.
 bool HasFunction(Op op, DType operand_type);
 ScalarFunction FunctionOf(Op op, DType operand_type);
 

@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// Names by the numbers of Role, Owner, Transport and AxisKind.
+// The names of the enumerators of Role, Owner, Transport and AxisKind, in their order.
 inline constexpr absl::string_view kRoleNames[] = {"input",  "output",    "constant",
                                                    "scalar", "temporary", "status"};
 inline constexpr absl::string_view kOwnerNames[] = {"thread", "warp",    "warpgroup",
@@ -32,7 +32,7 @@ std::string QuotedName(absl::string_view name);
 // Makes the names of one scope unique: the second `i` is `i.1`.
 class UniqueNames {
  public:
-  // Returns the name as the text shows it.
+  // Adds a name to the scope and returns it as the text shows it, with a suffix if it is taken.
   std::string Add(absl::string_view wanted);
   size_t size() const { return names_.size(); }
   void Shrink(size_t size) { names_.resize(size); }

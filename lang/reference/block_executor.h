@@ -40,7 +40,8 @@ class BlockExecutor {
     return true;
   }
 
-  // For an instance that exists. These functions return false on an error, which status_ describes.
+  // Locate finds the elements that an instance writes, Initialize stores its initial values there, and
+  // RunInstance runs it. The instance must exist. They return false on an error, which status_ describes.
   bool Locate(const PlanNode& block, Elements& at) {
     for (const CodeAccess& dest : block.dests) {
       at.push_back(dest(variables_.data()));

@@ -17,7 +17,7 @@ class CurrentOwner {
 
   // True if the program has axes and its buffers obey the rules of owners (analysis/legality.h).
   bool watches() const { return !threads_.empty(); }
-  // True if, in such a program, the buffer's owner is smaller than the grid.
+  // True if the tracker watches() the program, and the buffer's owner is smaller than the grid.
   bool Owned(Id buffer) const {
     return !threads_.empty() && program_.buffers[buffer].scope.owner != Owner::kGrid;
   }

@@ -93,7 +93,7 @@ int NextChild(const PlanNode& loop, const std::vector<int64_t>& done, PipelineOr
 // The number of copies of a buffer: the depth of its ring, or 1.
 int64_t CopiesOf(const Program& program, Id buffer);
 
-// kInternal with a message such as `block "b" writes out of bounds: A[3, 4]`.
+// Returns kInternal for a wrong access, with a message such as `block "b" writes out of bounds: A[3, 4]`.
 absl::Status AccessError(const Program& program, const PlanNode& block, const CodeAccess& access,
                          const int64_t* variables, const char* what);
 

@@ -33,7 +33,7 @@ struct SymbolicElement {
 // The elements of the outputs in row-major order, in the order of Program::parameters; then the status.
 using SymbolicOutputs = std::vector<std::vector<SymbolicElement>>;
 
-// kInternal if the interpreter would fail, or if iterations conflict.
+// Runs the program on terms. kInternal if the interpreter would fail, or if iterations conflict.
 absl::StatusOr<SymbolicOutputs> RunSymbolic(const Program& program, const InterpreterOptions& options = {});
 
 // OK if the program's outputs have the terms `wanted`, which come from a program with the same parameters.

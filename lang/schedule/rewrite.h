@@ -18,12 +18,12 @@ class BodyRewriter {
  public:
   using LoadRule = std::function<Id(const Expr& load)>;
   using IterRule = std::function<IndexSum(int iter)>;
-  // Rewrites with these rules; `extents` are those of the new iters, by position.
+  // Creates a rewriter with these rules. `extents` are those of the new iters, by position.
   BodyRewriter(Program& program, LoadRule load, IterRule iter, std::vector<int64_t> extents);
   BodyRewriter(const BodyRewriter&) = delete;
 
-  // kNone if an index cannot be expressed. The pools may then contain unused entries, but the tree is
-  // unchanged.
+  // Rewrites an expression of the body. Returns kNone if an index cannot be expressed; the pools may then
+  // contain unused entries, but the tree is unchanged.
   Id Expression(Id expr) { return copier_.Copy(expr); }
   Range Expressions(Range list) { return copier_.Copy(list); }
   Id Index(Id mark);

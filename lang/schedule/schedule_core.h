@@ -73,7 +73,8 @@ class ScheduleCore {
   // Makes a structural choice: returns a number in 0 .. n-1 that a module may branch on. If n <= 1, returns 0
   // and records no choice.
   int Choose(absl::string_view name, int n);
-  // The same, with a name for each alternative. Tests select sketches by the names; traces store the number.
+  // Makes a structural choice whose alternatives have names. Tests select sketches by the names; traces store
+  // the number.
   int Choose(absl::string_view name, absl::Span<const std::string> alternatives);
 
  protected:

@@ -87,7 +87,7 @@ struct CostRow {
   void SetIn(CostTable& costs, double value) const;
 };
 
-// In the order of the members.
+// Returns the rows of all constants, in the order of the members.
 absl::Span<const CostRow> CostRows();
 
 }  // namespace kiln

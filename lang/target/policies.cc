@@ -13,7 +13,7 @@ namespace {
 
 using P = Policy;
 
-// Each text completes the sentence "While it is on, Kiln ..".
+// The second text of each row completes the sentence "While the policy is on, Kiln ..".
 constexpr PolicyRow kRows[] = {
     {P::kMergeDims, "merge-dims", "merges neighboring dimensions that all accesses index together", "0011"},
     {P::kForwardCopies, "forward-copies",

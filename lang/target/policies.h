@@ -59,7 +59,7 @@ struct PolicyRow {
   absl::string_view decision;  // the number of its page in docs/decisions; "" if it has none
 };
 
-// In the order of the enumerators.
+// Returns the rows of all policies, in the order of the enumerators.
 absl::Span<const PolicyRow> PolicyRows();
 
 class Policies {

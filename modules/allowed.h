@@ -16,7 +16,7 @@ struct Allowed {
   std::string texts = {};  // describes the accepted texts, for messages
 };
 inline Allowed Between(int64_t least, int64_t most) { return {.least = least, .most = most}; }
-// At least `least`. The upper limit is 2^31 - 1, so that the product of two such values fits an int64_t.
+// Accepts numbers from `least` to 2^31 - 1, so that the product of two such numbers fits an int64_t.
 inline Allowed From(int64_t least) { return Between(least, std::numeric_limits<int32_t>::max()); }
 
 }  // namespace kiln

@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// Fails with kInvalidArgument, which names the line and column and what was expected. `find` looks modules
-// up.
+// ParseSpace returns the space that a space string describes; `find` looks up its modules. A kInvalidArgument
+// error names the line and column, and what was expected there.
 using ModuleLookup = std::function<const ModuleEntry*(absl::string_view name)>;
 absl::StatusOr<Space> ParseSpace(absl::string_view text, const ModuleLookup& find = FindModule);
 

@@ -39,7 +39,7 @@ struct Row {
   bool needs_ansor = false;  // the model reads only the features `ansor`
 };
 
-// The default is first.
+// All cost models, the default first.
 const Row kModels[] = {
     {"trees",
      "boosted trees with squared error of log throughput; scores are the roofline's until the first training",

@@ -98,7 +98,7 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   return RestoreStrategies(resumed, state);
 }
 
-// Adds one record to what is known. A record from a race does not count as a trial.
+// Adds one record to the history of the run. A record from a race does not count as a trial.
 void Tuner::Remember(const RecordRow& record, bool of_this_run) {
   Task& task = tasks_[record.task];
   if (of_this_run) task.next_trial = std::max(task.next_trial, record.trial + 1);

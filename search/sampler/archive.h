@@ -15,7 +15,7 @@ class Archive {
  public:
   explicit Archive(int size) : size_(static_cast<size_t>(size)) {}
 
-  // Returns false if the same candidate was added before.
+  // Adds a candidate. Returns false if it was added before.
   bool Add(const Point& point, double energy);
 
   // Returns the candidates, lowest energy first. Each has the model's doubt about it in units of `spread`.

@@ -5,7 +5,7 @@
 
 #include "search/strategies/strategy.h"
 
-// The name of each, the function that makes it, and what it proposes; the default first.
+// The name of each strategy, the function that makes it, and what it proposes; the default first.
 #define KILN_STRATEGIES(ROW)                                                                                    \
   ROW("annealed", MakeAnnealed,                                                                                 \
       "chains of Metropolis-Hastings steps, annealed, resampled and guided by the model; then everything that " \

@@ -58,7 +58,7 @@ std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id bl
                                                    Points& points, const std::vector<IndexSum>& iters);
 
 bool MayRunAtOnce(LoopKind kind);  // true if the iterations must not depend on each other
-// True if such a loop may reduce: its partial results are combined at the end.
+// True if iterations of a loop of this kind may reduce at once: partial results are combined at its end.
 bool Combines(LoopKind kind);
 
 }  // namespace kiln::proof

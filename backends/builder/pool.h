@@ -32,8 +32,8 @@ struct BuilderPoolOptions {
 
 class BuilderPool {
  public:
-  // Returns when all builders answer. kFailedPrecondition if one cannot be started, or if a core does not
-  // exist.
+  // Starts the builders and returns when all answer. kFailedPrecondition if one cannot be started, or if a
+  // core does not exist.
   static absl::StatusOr<std::unique_ptr<BuilderPool>> Start(const BuilderPoolOptions& options);
   ~BuilderPool();
   BuilderPool(const BuilderPool&) = delete;

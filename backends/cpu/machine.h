@@ -43,8 +43,8 @@ struct MachineTarget {
 // This machine. Detected once per process, which takes about 3 ms.
 const MachineTarget& Host();
 
-// kInvalidArgument if LLVM does not know the CPU or the triple (x86-64 and AArch64 are built in). `features`
-// are added to those of the CPU; usually "".
+// Describes another machine by LLVM's names. kInvalidArgument if LLVM does not know the CPU or the triple
+// (x86-64 and AArch64 are built in). `features` are added to those of the CPU; usually "".
 absl::StatusOr<MachineTarget> Named(const std::string& triple, const std::string& cpu,
                                     const std::string& features = "");
 

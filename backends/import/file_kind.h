@@ -13,7 +13,7 @@ struct FileKind {
   std::string hint;  // how to convert it to MLIR
 };
 
-// nullopt if the format is unknown, for example text.
+// Returns the kind of file that begins with these bytes; nullopt if the format is unknown, for example text.
 std::optional<FileKind> KindOf(absl::string_view bytes);
 
 }  // namespace kiln

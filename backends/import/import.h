@@ -78,8 +78,9 @@ struct Imported {
   std::vector<Boundary> boundaries;
 };
 
-// kOutOfRange if there is nothing to compute because no result has elements. `filename` is used in messages,
-// and names the program if the function is called main. A crash of the parser crashes the caller.
+// Imports linalg from a text. kOutOfRange if there is nothing to compute because no result has elements.
+// `filename` is used in messages, and names the program if the function is called main. A crash of the parser
+// crashes the caller.
 absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view filename,
                                       const ImportOptions& options = {});
 

@@ -36,8 +36,8 @@ struct RunnerPoolOptions {
 
 class RunnerPool {
  public:
-  // Returns when all runners answer. kFailedPrecondition if one cannot be started, or if a core does not
-  // exist. Logs once if this machine cannot restrict the system calls of candidates.
+  // Starts the runners and returns when all answer. kFailedPrecondition if one cannot be started, or if a
+  // core does not exist. Logs once if this machine cannot restrict the system calls of candidates.
   static absl::StatusOr<std::unique_ptr<RunnerPool>> Start(const RunnerPoolOptions& options);
   ~RunnerPool();
   RunnerPool(const RunnerPool&) = delete;

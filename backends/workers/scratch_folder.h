@@ -12,7 +12,7 @@ namespace kiln {
 
 class ScratchFolder {
  public:
-  // kFailedPrecondition if it cannot be created.
+  // Creates a folder. kFailedPrecondition if that fails.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Make();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

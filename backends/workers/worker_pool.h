@@ -43,8 +43,8 @@ class WorkerPool {
     for (auto& worker : workers_) worker->thread.join();
   }
 
-  // Returns when all workers answer. `make(i, stop_fd)` creates the i-th worker. `remark` receives the last
-  // nonempty remark of a worker.
+  // Starts the workers and returns when all answer. `make(i, stop_fd)` creates the i-th worker. `remark`
+  // receives the last nonempty remark of a worker.
   absl::Status Start(int count, absl::FunctionRef<std::unique_ptr<Process>(int, int)> make,
                      std::string* remark) {
     for (int i = 0; i < count; ++i) {

@@ -26,8 +26,8 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // kFailedPrecondition if the program cannot be started or cannot work. `remark` receives the worker's
-  // remark, usually empty.
+  // Starts the worker. kFailedPrecondition if the program cannot be started or cannot work. `remark` receives
+  // the worker's remark, usually empty.
   absl::Status Start(std::string* remark);
 
   struct Answer {

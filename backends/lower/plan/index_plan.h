@@ -59,7 +59,7 @@ struct IndexPlan {
 };
 
 std::string ToString(const Program& program, const IndexPlan& plan);
-// The lines of the buffers alone. `names`: by buffer.
+// The lines of ToString that describe buffers. `names`: the name of each buffer.
 std::string StorageText(const IndexPlan& plan, absl::Span<const std::string> names);
 
 }  // namespace kiln

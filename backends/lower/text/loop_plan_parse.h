@@ -18,8 +18,8 @@
 
 namespace kiln::plan {
 
-// kInvalidArgument with line and column if the grammar rejects the text, if Verify rejects the program, if a
-// name is unknown, or if the conditions are not those of the program.
+// Parses a program and its plan. kInvalidArgument with line and column if the grammar rejects the text, if
+// Verify rejects the program, if a name is unknown, or if the conditions are not those of the program.
 absl::StatusOr<Planned> ParsePlan(absl::string_view text, const PlanOptions& options = {});
 
 std::string Text(const Planned& planned);

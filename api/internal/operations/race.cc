@@ -49,7 +49,7 @@ absl::Status Complete(const SessionOptions& options, RecordPlace* place) {
   return absl::NotFoundError(absl::StrCat(place->database, " has no record of this machine"));
 }
 
-// What must be equal for two programs to be built and timed by one measurer.
+// Describes how a record was built and timed. Two records can race only if their descriptions are equal.
 std::string HowTimed(const Rebuilt& record) {
   const RecordFlags& flags = record.entry.record.flags;
   return absl::StrCat(

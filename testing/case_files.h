@@ -47,7 +47,7 @@ struct ModuleCase {
   std::string expected;
 };
 
-// kInvalidArgument with the line of the text if it is no case.
+// Parses a case. kInvalidArgument, with the line, if the text is none.
 absl::StatusOr<ModuleCase> ParseModuleCase(absl::string_view text);
 
 // Registers a test for each file that ends in .txt. Call it before the tests run, once for each folder.

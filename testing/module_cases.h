@@ -1,4 +1,4 @@
-// What a space makes of a program, for tests of modules.
+// Shows the sketches that a space makes of a program, and checks them, for tests of modules.
 //
 //   EXPECT_NE(SketchesText("each-block(my-module)", program).find("vectorize"), std::string::npos);
 //   ExpectSketchesCompute("each-block(my-module)", program);

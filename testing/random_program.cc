@@ -60,7 +60,7 @@ class Maker {
     return {dims.begin(), dims.end()};
   }
   Id Pick() {
-    // Usually the newest tensor, so that chains grow.
+    // Usually chooses the newest tensor, so that chains grow.
     Tensor& t =
         dice_.Flip(0.6) ? tensors_.back() : tensors_[dice_.Below(static_cast<int64_t>(tensors_.size()))];
     t.read = true;

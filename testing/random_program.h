@@ -15,8 +15,9 @@ namespace kiln {
 
 struct ProgramKinds {
   bool once = false;  // one block writes each element (lang/reference/element_evaluator.h)
-  // Also integers of other widths, reductions by xor, bit operations, unsigned max and min, chains of
-  // elementwise blocks, and all kinds of bodies (testing/random_bodies.h), including divisions and -0.0.
+  // True: also draws integers of other widths, reductions by xor, bit operations, unsigned max and min,
+  // chains of elementwise blocks, and all kinds of bodies (testing/random_bodies.h), including divisions and
+  // -0.0.
   bool types = false;
 };
 Program RandomProgram(Dice& dice, const ProgramKinds& kinds = {});

@@ -38,7 +38,7 @@ inline std::vector<Operator> Files(absl::string_view names) {
   return operators;
 }
 
-// Products of matrices that sum over so many terms.
+// Matrix products, one for each number of terms in `depths`.
 inline std::vector<Operator> Products(const std::vector<int64_t>& depths) {
   std::vector<Operator> operators;
   for (const int64_t depth : depths)
@@ -65,7 +65,7 @@ inline std::vector<Operator> Strided(const std::vector<int64_t>& reuses) {
   return operators;
 }
 
-// constants_bench.cc says what each does.
+// How a constant is checked. constants_bench.cc describes each way.
 enum class How { kTraces, kSearches, kCode };
 
 struct ConstantCheck {

@@ -18,8 +18,8 @@ struct Tuned {
   api::TaskResult best;  // with its trace and its scheduled program
 };
 
-// kFailedPrecondition: no candidate ran. `workers`: the folder of kiln-builder and kiln-runner; if empty, the
-// session looks for them.
+// Tunes the only task of the source. kFailedPrecondition if no candidate ran. `workers`: the folder of
+// kiln-builder and kiln-runner; if empty, the session looks for them.
 inline absl::StatusOr<Tuned> TuneAlone(const api::Source& source, const api::TuneSettings& settings,
                                        const std::string& workers = "") {
   std::string folder = (std::filesystem::temp_directory_path() / "kiln-bench-XXXXXX").string();

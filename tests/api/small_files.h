@@ -5,7 +5,7 @@
 
 namespace kiln::api {
 
-// One task: its arguments have names.
+// A file with one task, whose arguments have names.
 inline constexpr char kAdd[] =
     "func.func @add(%left: tensor<24x40xf32>, %right: tensor<24x40xf32>) -> tensor<24x40xf32> {\n"
     "  %e = tensor.empty() : tensor<24x40xf32>\n"

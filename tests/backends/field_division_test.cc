@@ -99,7 +99,7 @@ void ExpectDefined(const std::string& text, uint64_t seed) {
 
 TEST(FieldDivision, ConditionsOverThreeInputsAndMoreAreMetTogether) {
   const char* const kBodies[] = {
-      // Three inputs occur in one divisor, and in two.
+      // Three inputs occur in one divisor, or in two divisors.
       "%d = arith.subi %a1, %a2 : TYPE\n%c = arith.subi %d, %a3 : TYPE\n%y = arith.divsi %a0, %c : TYPE",
       "%d = arith.muli %a1, %a2 : TYPE\n%c = arith.muli %d, %a3 : TYPE\n%y = arith.remui %a0, %c : TYPE",
       "%d = arith.subi %a1, %a2 : TYPE\n%c = arith.subi %a2, %a3 : TYPE\n"

@@ -113,7 +113,7 @@ TEST(FieldSharing, OneHundredChainsOfUpTo100Operations) { ExpectOneHundred(2, 10
 TEST(FieldSharing, OneHundredGraphsReadTheSameValuesAgain) { ExpectOneHundred(2, 40, 2); }
 TEST(FieldSharing, OneHundredGraphsReadValuesFromLongBefore) { ExpectOneHundred(2, 30, 12); }
 
-// 61 nodes, and 2^60 paths.
+// An expression of 61 nodes, which as a tree would have 2^60 leaves.
 TEST(FieldSharing, SixtyDoublingsAreImportedOutlinedAndLowered) {
   std::string text = R"(#m = affine_map<(i, j) -> (i, j)>
 func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {

@@ -173,7 +173,7 @@ TEST(PolicyExamples, EachPolicyChangesItsOwn) {
   }
 }
 
-// More loads of a loop than there are registers.
+// An unrolled product, in which a loop loads more values than there are registers.
 Program RowsWrittenOut() {
   Schedule s = Scheduled(Matmul(3, 4, 40));
   s.Unroll(s.GetLoops(s.GetBlock("matmul"))[2]);

@@ -27,7 +27,7 @@ void PrintObjects(std::ostream& out, int shard, int shards);
 // Writes the files of tests/inputs/before to a folder: files of this version that later versions must read.
 void MakeBefore(const std::string& folder);
 
-// Shared by the parts.
+// The declarations below are shared by the sources of the parts.
 
 // A task of a file below the root of the sources.
 struct FileTask {

@@ -42,7 +42,7 @@ inline std::vector<std::string> InputsFromField(bool that_take_long) {
   return files;
 }
 
-// For test names.
+// Names a test after its file.
 inline std::string StemOf(const testing::TestParamInfo<std::string>& file) {
   return std::filesystem::path(file.param).stem().string();
 }

@@ -5,7 +5,7 @@
 namespace kiln {
 namespace {
 
-// x = x + x, 60 times, of the argument 0: 61 nodes, and 2^60 paths.
+// Doubles the argument 0 sixty times: 61 nodes, which as a tree would have 2^60 leaves.
 Id Doublings(Program& p) {
   Id x = p.AddExpr(Expr::Arg(DType::kF32, 0));
   for (int i = 0; i < 60; ++i) x = p.AddExpr({Op::kAdd, DType::kF32, x, x});

@@ -26,7 +26,7 @@ TEST(Guards, CutOffAPartOfWhatIsReadAtAnOffset) {
   EXPECT_TRUE(ReadsLess(4));  // a tile ends at 12, and reads T[1..12] but for what the guard forbids
 }
 
-// One block, with a loop of three iterations and what is given after its iter.
+// One block in a loop of three iterations. The text `domain` stands after its iter.
 Program Stores(absl::string_view domain) {
   return ParseProgram(absl::StrCat(R"(kiln.program v1
 program stores

@@ -69,7 +69,7 @@ TEST(Interpreter, PoolsByMaximum) {
 }
 
 TEST(Interpreter, RunsAChainThroughTemporaries) {
-  // softmax of a row
+  // The softmax of one row.
   Builder b("softmax");
   const DType t = DType::kF64;
   const Id A = b.Input("A", t, {4}), M = b.Temporary("M", t, {}), E = b.Temporary("E", t, {4}),

@@ -42,7 +42,7 @@ Id DenseRelu(Builder& b, Id from, int64_t n, const std::string& to, bool output 
   return out;
 }
 
-// 61 nodes, and 2^60 paths.
+// An expression of 61 nodes, which as a tree would have 2^60 leaves.
 TEST(Outline, CopiesSharedExpressionsOnce) {
   Builder b("doublings");
   Id x = b.Load(b.Input("x", kF32, {8}), {i});

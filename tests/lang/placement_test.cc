@@ -294,7 +294,7 @@ TEST(ReverseComputeAt, RefusesToRepeatAReductionInIterationsThatRunAtOnce) {
 }
 
 TEST(ComputeAt, RefusesReadersThatNeedPartsWithAGapBetweenThem) {
-  // x -> P -> T, of which one iteration of o reads two parts.
+  // Copies x to P and P to T. One iteration of o reads two parts of T.
   Builder b("parts");
   const Id x = b.Input("x", DType::kI32, {24}), P = b.Temporary("P", DType::kI32, {24}),
            T = b.Temporary("T", DType::kI32, {24}), y = b.Output("y", DType::kI32, {12}),

@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// x = x*0.5 + x, `times` times, of what is read at the first iter.
+// Loads x at the first iter, and applies x = x*0.5 + x `times` times.
 Id Diamonds(Program& p, Id buffer, int times) {
   const Range at = p.AddList({p.AddMark(IndexSum::Of(Source::Iter(0)), 8)});
   Id x = p.AddExpr(Expr::Load(DType::kF32, buffer, at));

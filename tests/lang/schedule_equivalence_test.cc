@@ -22,7 +22,7 @@ class Session {
     wanted_ = Run(state_.program, inputs_);
   }
 
-  // Tries that many steps. Returns an error message, or an empty string.
+  // Tries `tries` random steps. Returns an error message, or an empty string.
   std::string Go(int tries) {
     if (!wanted_.ok())
       return absl::StrCat("the original fails: ", wanted_.status().ToString(), "\n", original_);

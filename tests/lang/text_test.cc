@@ -240,7 +240,7 @@ TEST(Text, WhatVerifyRefusesDoesNotParse) {
 }
 
 TEST(Text, CustomMonoidsHaveSeveralResults) {
-  // argmax
+  // An argmax, whose monoid has two results.
   const auto p = ParseProgram(R"(kiln.program v1 program argmax parameters A, V, I
     buffer A: f32[5] input  buffer V: f32[] output  buffer I: i64[] output
     monoid pick identity (f32(-inf), i64(0)) combine (select(gt(r0, l0), r0, l0), select(gt(r0, l0), r1, l1))

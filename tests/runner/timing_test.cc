@@ -34,7 +34,7 @@ RunResult RunBesideALoop(const RunRequest& request) {
   return result;
 }
 
-// tests/long/quiet_machine_test.cc bounds it from above.
+// Tests that no sample is too short; tests/long/quiet_machine_test.cc tests that none is too long.
 TEST(Timing, OfAKnownSpinIsNotShorter) {
   for (const double seconds : {8e-6, 50e-6, 500e-6}) {
     RunRequest request = Spin(seconds);

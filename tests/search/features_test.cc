@@ -89,7 +89,7 @@ TEST(Features, SeeWhatEachBufferIsTouchedFor) {
   EXPECT_EQ(t(0, "buffer1.stride"), 0);
   EXPECT_EQ(t(0, "buffer1.reuses"), Log(16));
   EXPECT_EQ(t(0, "buffer1.distance_iterations"), Log(1));
-  // B: contiguous along the lanes.
+  // B is contiguous along the lanes.
   EXPECT_EQ(t(0, "buffer2.stride"), Log(1));
   EXPECT_EQ(t(0, "buffer2.reuses"), Log(4));
   EXPECT_EQ(t(0, "buffer2.distance_iterations"), Log(16));

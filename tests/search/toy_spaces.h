@@ -72,7 +72,7 @@ inline SearchSpace Nested(const Refuses& refuses = nullptr) {
       refuses);
 }
 
-// The same space, but the validator refuses some points: 26 are left.
+// The space Nested(), but the validator refuses some points: 26 are left.
 inline SearchSpace Refusing() {
   return Nested([](const Candidate& p) { return (p.decisions[0][0] + 2 * p.decisions[1][0]) % 3 == 0; });
 }

@@ -194,7 +194,7 @@ Program WritesAnew() {
   return b.Finish();
 }
 
-// The same program with the first three blocks merged into one loop.
+// WritesAnew() with the first three blocks merged into one loop.
 Schedule MergedAnew() {
   Schedule s = Scheduled(WritesAnew());
   const auto loop = [&](const char* block) { return s.GetLoops(s.GetBlock(block))[0]; };
@@ -282,7 +282,7 @@ Program StartsFromT() {
   return b.Finish();
 }
 
-// The same with T[i] made in the sum's loop i, before its loop r or, with `within`, in that loop.
+// StartsFromT() with T[i] computed in the sum's loop i, before its loop r or, with `within`, in that loop.
 Program MakesT(bool within) {
   Schedule s = Scheduled(StartsFromT());
   const Id alone = s.node(s.GetLoops(s.GetBlock("make"))[0]);

@@ -1,4 +1,4 @@
-// Tests when lanes may go along another dimension than the last one of the result;
+// Tests when tiles may be vectorized along another dimension than the last one of the result;
 // tests/modules/cases/tiling/lanes_across.txt has such a sketch.
 #include <gtest/gtest.h>
 

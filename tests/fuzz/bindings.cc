@@ -10,14 +10,14 @@
 namespace kiln::fuzz {
 namespace {
 
-constexpr int kPoints = 12;  // of a block
+constexpr int kPoints = 12;  // points that are tried for each block
 
-// Marks as the essay in lang/program/program.h says, without algebra.
+// Evaluates marks at one point of the loops, as lang/program/program.h defines them, without algebra.
 struct Point {
   const Program& program;
   Id around;                    // the block whose iters occur, or kNone
-  std::map<Id, int64_t> loops;  // live ones
-  bool exists = true;           // no mark on the way was outside of its extent
+  std::map<Id, int64_t> loops;  // the values of the live loops
+  bool exists = true;           // false once a mark was outside of its extent
 
   int64_t ValueOf(Source source) {
     if (source.kind == Source::Kind::kMark) return ValueOf(source.id);
@@ -79,7 +79,7 @@ Broken CheckBindings(const Program& program, Dice& dice) {
       Point point{program, around, {}};
       for (const Id loop : loops) {
         const int64_t extent = program.loop(loop).extent.Known();
-        point.loops[loop] = dice.Flip(0.4) ? extent - 1 : dice.Below(extent);  // guards are where loops end
+        point.loops[loop] = dice.Flip(0.4) ? extent - 1 : dice.Below(extent);  // guards fail at the ends
       }
       if (const Broken broken = Check(program, resolved, std::move(point))) return broken;
     }

@@ -1,12 +1,12 @@
-// Whether what analyses read off bindings (lang/analysis/bindings.h) is what bindings say.
+// Checks the analysis of bindings (lang/analysis/bindings.h) against a direct evaluation of bindings.
 #pragma once
 
 #include "tests/fuzz/session.h"
 
 namespace kiln::fuzz {
 
-// At some iterations of the loops around each block: it exists where its resolved guards hold, and its iters
-// have the resolved values there.
+// Checks at some iterations of the loops around each block that an instance exists if and only if the
+// resolved guards hold, and that its iters then have the resolved values.
 Broken CheckBindings(const Program& program, Dice& dice);
 
 }  // namespace kiln::fuzz

@@ -35,7 +35,7 @@ int64_t SwizzledPlace(const Program& program, const Buffer& buffer, const std::v
     elements *= extent;
   }
   const int64_t swizzled = Swizzled(buffer.layout.swizzle, address);
-  return swizzled < elements ? swizzled : 0;  // outside of it, as good as on top of another
+  return swizzled < elements ? swizzled : 0;  // an address outside of the memory counts as a clash
 }
 
 // Checks that a layout puts different elements at different addresses.

@@ -26,12 +26,12 @@ class RecordedDice final : public Dice {
 
   std::vector<int64_t> drawn_;
   size_t next_ = 0;
-  Dice* others_;  // null: zeros
+  Dice* others_;  // gives the draws after the given ones; null: these are zeros
 };
 
 struct Case {
   uint64_t seed = 0;
-  std::vector<int64_t> dice;  // of the program; empty where it was read from a file
+  std::vector<int64_t> dice;  // the draws that give the program; empty if it was read from a file
   Program program;
   Trace trace;
 };
@@ -39,10 +39,11 @@ struct Case {
 struct Outcome {
   Case made;  // the trace ends where something broke
   Broken broken;
-  Program after;  // what the trace made of the program
+  Program after;  // the program after the trace
 };
 
-// Draw from a seed a program (and return the draws that gave it) and a trace that applies to it.
+// DrawProgram draws a program from a seed; `dice` receives its draws. DrawTrace draws a trace of random steps
+// that applies to the program.
 Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr);
 Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
                   absl::Span<const Primitive* const> favored = {});
@@ -59,7 +60,7 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
                              absl::Span<const Primitive* const> favored = {},
                              const SpaceFunction& space = nullptr);
 
-// Whether the symbolic run of what a trace made is that of the program, in every order that is allowed.
+// Checks that the scheduled program `now` has the symbolic outputs `wanted`, in every order that is allowed.
 Broken CheckRuns(const Program& now, const SymbolicOutputs& wanted, uint64_t seed);
 
 // Runs those steps of the case that apply, and checks all properties.

@@ -32,13 +32,13 @@ namespace {
 
 constexpr int kTraces = 4;
 
-// Defects of lowering are found by running plans; no proof sees them.
+// True for a defect of lowering. Only running plans can find it; proofs do not see lowering.
 bool IsOfPlans(const std::string& defect) { return absl::StartsWith(defect, "plan."); }
 
 // What a child found, in memory that it shares with its parent.
 struct Found {
   int64_t seed = 0, pairs = 0;
-  int64_t disagreed = 0, proven = 0;  // of proofs
+  int64_t disagreed = 0, proven = 0;  // counts of proofs
   double seconds = 0;
   char property[24] = "";
 };

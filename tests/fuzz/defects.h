@@ -7,17 +7,18 @@
 namespace kiln::fuzz {
 
 struct DefectStudy {
-  std::string only;     // of the defects named in the sources, those whose names hold this
-  int64_t seeds = 0;    // of a defect, at most
-  int64_t threads = 1;  // defects at once
-  std::string results;  // a file for what was found, as JSON: [{"defect", "property", "pairs", "seconds"}]
-  bool proofs = false;  // rather: what the proof (validator/proof/proof.h) says of what they make
+  std::string only;     // studies only defects whose names contain this text
+  int64_t seeds = 0;    // largest number of seeds for a defect
+  int64_t threads = 1;  // number of defects that are studied at once
+  std::string results;  // a file for the findings, as JSON: [{"defect", "property", "pairs", "seconds"}]
+  bool proofs = false;  // true: studies the proof (validator/proof/proof.h) on programs made with the defects
 };
 
-// Prints, for each defect, the property that found it and after how many pairs; 0 if all were found.
+// Prints, for each defect, the property that found it and after how many pairs. Returns 0 if all were found.
 //
-// Of proofs: how often the symbolic run refused what the primitives made with the defect, and how often the
-// proof, which runs without it, was wrong: 0 if it never said proven of what the symbolic run refuses.
+// With `proofs`, primitives run with the defect and the proof runs without it. Prints how often the symbolic
+// run refused the resulting programs, and how often the proof was wrong. Returns 0 if it never proved a
+// program that the symbolic run refused.
 int FindDefects(const DefectStudy& study);
 
 }  // namespace kiln::fuzz

@@ -10,10 +10,10 @@
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
 //   kiln_fuzz --case SEED        the cases of one seed
 //   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE]
-//     The fuzzer under each planted defect (tests/fuzz/defects.h). With --proofs N, the proof on what they
-//     make of N pairs.
+//     Runs the fuzzer with each planted defect (tests/fuzz/defects.h). With --proofs N, runs the proof on N
+//     pairs that were made with the defect.
 //   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]
-//     N pairs are proven (tests/fuzz/proofs.h)
+//     Proves N pairs (tests/fuzz/proofs.h).
 //   kiln_fuzz --plans N [--seed N] [--threads N] [--summary FILE] [--plant DEFECT]
 //     Plans how N scheduled programs are emitted, and runs the plans (tests/fuzz/plans.h).
 //   kiln_fuzz --refusals         how often primitives refuse what is legal (tests/fuzz/refusals.h)
@@ -191,12 +191,12 @@ class Fuzzer {
 
   const Options options_;
   const std::string program_;
-  std::set<int64_t> done_;  // first seeds of chunks
+  std::set<int64_t> done_;  // first seeds of the chunks that are done
   std::atomic<int64_t> next_ = 0, failures_ = 0;
   int64_t chunks_ = 0;
   std::mutex mutex_;
   Coverage coverage_;
-  double seconds_ = 0;  // of all threads
+  double seconds_ = 0;  // time of all threads together
 };
 
 int Tell(const Outcome& outcome) {
@@ -207,7 +207,7 @@ int Tell(const Outcome& outcome) {
   return outcome.broken ? 1 : 0;
 }
 
-// Fails if a primitive refuses more than its share of what is legal.
+// Prints how often primitives refuse legal steps. Fails if one refuses more than 1% of them.
 int ReportRefusals() {
   constexpr double kMost = 0.01;
   int status = 0;

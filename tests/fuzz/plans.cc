@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kTraces = 4;
 
-// AVX2, AVX-512 with dot products, and a machine whose buffers are all large.
+// Draws one of three machines: AVX2, AVX-512 with dot products, or one for which all buffers count as large.
 LowerOptions DrawMachine(RandomDice& dice) {
   LowerOptions options;
   const int64_t kind = dice.Below(4);
@@ -44,7 +44,8 @@ LowerOptions DrawMachine(RandomDice& dice) {
   return options;
 }
 
-// Random programs are seldom tiled as products are, and seldom compute much for each element.
+// A matmul or rows of exp under a schedule. Random programs are seldom tiled like the one, and seldom compute
+// as much for each element as the other.
 struct Scheduled {
   Program before, after;
 };
@@ -81,7 +82,8 @@ void Annotate(Program& p, RandomDice& dice) {
   }
 }
 
-// Equal bytes, or zeros of either sign, which terms that are left out may change.
+// True if the outputs have equal bytes. Zeros of either sign count as equal, since left-out terms may change
+// the sign.
 bool AreAlike(const Program& p, const std::vector<std::string>& a, const std::vector<std::string>& b) {
   size_t next = 0;
   for (const Id id : p.parameters) {
@@ -97,11 +99,11 @@ bool AreAlike(const Program& p, const std::vector<std::string>& a, const std::ve
   return true;
 }
 
-// A plan of a trace.
+// The result of planning one trace.
 struct PlanOutcome {
   bool planned = false;
-  std::string wrong;                       // empty if nothing is
-  std::map<std::string, int64_t> changed;  // passes that changed it
+  std::string wrong;                       // describes the fault; empty if there is none
+  std::map<std::string, int64_t> changed;  // the passes that changed the plan
 };
 
 PlanOutcome CheckPlan(const Program& drawn, uint64_t seed, int trace) {
@@ -183,7 +185,7 @@ class PlanFuzzer {
   std::atomic<int64_t> next_ = 0, failures_ = 0;
   std::mutex mutex_;
   int64_t pairs_ = 0;
-  std::map<std::string, int64_t> changed_;  // by pass
+  std::map<std::string, int64_t> changed_;  // number of changed plans, by pass
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Loop plans of random programs under random traces: what the passes make computes what the program does
-// (testing/plan_interpreter.h), for machines of three kinds, with random annotations, and with random passes left out.
+// Runs loop plans of random programs under random traces (testing/plan_interpreter.h): they must compute what
+// the program does, for machines of three kinds, with random annotations, and with random passes left out.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace kiln::fuzz {
 
 struct PlanStudy {
   int64_t pairs = 0, seed = 1, threads = 1;
-  int64_t failures = 5;  // ends the study
+  int64_t failures = 5;  // the study ends after this many
   RunFiles files;
 };
 
@@ -22,8 +22,8 @@ struct PlanSeed {
 };
 PlanSeed CheckPlans(uint64_t seed);
 
-// Prints failures with the seed that makes them again, and in which share of the pairs each pass changes the plan.
-// Returns 0 if there is no failure, and each pass changes at least 1% (of 10,000 pairs or more).
+// Prints each failure with the seed that repeats it, and the share of the pairs in which each pass changes
+// the plan. Returns 0 if there is no failure, and each pass changes at least 1% (of 10,000 pairs or more).
 int FuzzPlans(const PlanStudy& study);
 
 }  // namespace kiln::fuzz

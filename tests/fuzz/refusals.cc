@@ -194,13 +194,13 @@ bool Moves(const Program& p, Id buffer, Swizzle swizzle) {
 struct Asked {
   const char* primitive;
   std::vector<Operand> operands;
-  std::vector<Id> nodes;  // of the operands that are loops and blocks
+  std::vector<Id> nodes;  // the nodes of the operands that are loops or blocks
   bool (*brute)(Program& p, const std::vector<Id>& nodes);
   std::vector<std::pair<size_t, Attribute>> attributes = {};  // by number; the others as declared
   bool verified = true;                                       // what brute force makes must pass Verify too
 };
 
-// Asks to bind loops to an axis, and to distribute blocks beside threads over these.
+// Asks to bind loops to an axis, and to distribute blocks over the threads of their nest.
 void AskForThreads(const State& s, std::vector<Asked>& asked) {
   for (size_t l = 0; l < s.loops.size(); ++l) {
     if (s.program.loop(s.loops[l]).extent.Known() > 1 && ThreadsOf(s.program, kRoot) == 1)
@@ -348,7 +348,7 @@ std::map<std::string, Refusals> StudyRefusals() {
     Visit(state, RunSymbolic(program).value(), kPreparations, study);
     AskForSwizzles(state, study);
     for (size_t known = 1; known < size_t{1} << program.parameters.size(); ++known) {
-      bool inputs = true;  // a set of them
+      bool inputs = true;  // whether the set `known` contains only inputs
       for (size_t i = 0; i < program.parameters.size(); ++i) {
         Buffer& buffer = state.program.buffers[program.parameters[i]];
         inputs &= (known >> i & 1) == 0 || buffer.role != Role::kOutput;

@@ -6,7 +6,8 @@
 
 namespace kiln::fuzz {
 
-// `now`: what the trace makes of the program, by hand; `wanted`: the program's symbolic outputs.
+// Checks a trace. `now` is the program after its steps, which the caller ran one by one; `wanted` has the
+// program's symbolic outputs.
 Broken CheckTrace(const Trace& trace, const Program& program, const SymbolicOutputs& wanted,
                   const Program& now, uint64_t seed);
 

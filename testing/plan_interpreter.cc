@@ -172,7 +172,7 @@ void Runner::RunOne(const plan::Loop& loop, const plan::Node& node, Env& env) {
   const int64_t before = env[loop.loop], base = before == kUnbound ? 0 : before;
   int64_t count = loop.count;
   for (const int condition : loop.trims) {
-    // While scale * iteration + the rest is below the extent, where the rest may be least.
+    // The loop runs while scale * iteration + the least value of the rest is below the extent.
     const Condition& c = plan_.conditions[condition];
     const auto mine = absl::c_find_if(c.value.splits, [&](const IndexSplit& split) {
       return split.source == Source::Loop(loop.loop) && split.lower == 1 && split.extent == 0;
@@ -245,7 +245,7 @@ bool Runner::IsBound(const IndexSum& sum, const Env& env) const {
   });
 }
 
-// All that the condition's value may be for the loops that are not bound.
+// The interval of the condition's value over all iterations of the loops that are not bound.
 Interval Runner::ValuesOf(int condition, const Env& env, int64_t* bound, const IndexSplit* without) const {
   const IndexSum& value = plan_.conditions[condition].value;
   IndexSum known{value.offset, {}}, rest;

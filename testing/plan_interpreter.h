@@ -1,6 +1,7 @@
-// Runs a loop plan (backends/lower/plan/loop_plan.h) as the emitter would translate it, and checks what the plan
-// claims: that conditions which it takes as decided hold, that no instance with a failing guard runs, that nothing
-// reads what is not stored yet, that each parallel iteration has its own temporaries. It shares no code with the passes.
+// Runs a loop plan (backends/lower/plan/loop_plan.h) as the emitter would translate it, and checks the plan's
+// claims: conditions that it takes as decided hold, no instance with a failing guard runs, no element is read
+// before it is stored, and each parallel iteration has its own temporaries. It shares no code with the
+// passes.
 //
 //   const plan::Planned planned = plan::PlanLoops(program, options);
 //   const auto outputs = RunPlan(planned.program, planned.plan, inputs, {.shuffle = 1});

@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// What is wrong with a plan. Nothing goes on after it.
+// The exception that ends the run of a wrong plan. `what` says what is wrong.
 struct PlanFault {
   std::string what;
 };
@@ -32,11 +32,11 @@ class PlanMemory {
 
   Scalar Load(Id buffer, int64_t at);
   void Store(Id buffer, int64_t at, Scalar value);
-  // Stores at the flush; until then nothing may use the element.
+  // Delays a store until the flush with this number. Until then nothing may use the element.
   void Delay(int flush, Id buffer, int64_t at, Scalar value);
   void Flush(int number);
   bool HasDelayed() const { return !delayed_.empty(); }
-  // Forgets what is private to an iteration.
+  // Forgets the contents of buffers that are private to an iteration.
   void BeginIteration();
 
  private:

@@ -26,7 +26,7 @@ mlir::Type MemoryType(mlir::OpBuilder& b, DType type);
 
 class Emitter {
  public:
-  // Keeps references to the first three. The program is the decomposed one that was planned.
+  // Keeps references to program, plan and options. The program is the decomposed one that was planned.
   Emitter(const Program& program, const IndexPlan& plan, const LowerOptions& options, mlir::ModuleOp module);
 
   // Emits a function with `parameters`.
@@ -63,13 +63,15 @@ class Emitter {
   void EmitInstance(const plan::Leaf& leaf, Value mask);
   void EmitPrefetch(const plan::Prefetch& prefetch);
   void EmitCall(const plan::Call& call);
-  // Emits both sides of a condition; null: it is known to hold.
+  // Emits both sides of a condition, or only the first if the condition is null, that is, known to hold.
   void EmitIf(Value condition, llvm::function_ref<void()> holds,
               llvm::function_ref<void()> otherwise = nullptr);
 
   // --- Methods of emit_conditions.cc, for conditions.
   Test TestOf(int condition);
-  Value HoldsForAll(const std::vector<int>& conditions);  // of what is not bound yet; null if it is known to
+  // Emits the test that the conditions hold for all values of the loops that are not bound yet. Null if they are
+  // known to hold.
+  Value HoldsForAll(const std::vector<int>& conditions);
   Value InRange(const IndexValue& value, int64_t extent, int64_t least,
                 int64_t most);  // of value + least .. value + most
   Value UpperBound(const plan::Loop& loop);
@@ -119,7 +121,7 @@ class Emitter {
 
   // --- Methods of emit_index.cc, for indices.
   IndexValue Eval(const IndexSum& sum);
-  // Emits the atoms that were found since there were `before`: in this order, code has the fewest moves.
+  // Emits the atoms with numbers from `before` on. In this order, LLVM's code has the fewest moves.
   void EmitAtoms(int before);
   void SetAtom(int atom, Value value);
   Value ValueOf(int atom);
@@ -139,7 +141,7 @@ class Emitter {
   mlir::Location loc_;
 
   std::vector<Level> levels_;
-  std::vector<Value> atoms_, lane_atoms_;  // computed so far, by number
+  std::vector<Value> atoms_, lane_atoms_;  // by number: the values computed so far
   PlanContext context_;
   std::vector<Value> buffers_;           // by buffer; one value where they share memory
   std::vector<Id> allocated_;            // heap buffers to free
@@ -147,7 +149,7 @@ class Emitter {
   bool fast_ = false;                    // the block has the annotation fast-math
   std::unordered_map<Id, Value> exprs_;  // the block's values so far
   std::map<LoadKey, Value> loads_;       // loaded values that are still valid
-  std::vector<DelayedStore> delayed_;    // until their flush
+  std::vector<DelayedStore> delayed_;    // stores that wait for their flush
 };
 
 }  // namespace kiln

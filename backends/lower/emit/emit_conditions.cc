@@ -1,4 +1,4 @@
-// Emits conditions: of instances, and of all that is not bound yet.
+// Emits tests of conditions: for one instance, and for all values of the loops that are not bound yet.
 #include <algorithm>
 
 #include "backends/lower/emit/emit.h"
@@ -76,7 +76,7 @@ Emitter::Test Emitter::TestOf(int condition) {
   return test;
 }
 
-// Null if the test is known to hold.
+// Emits the test that all conditions hold for every value of their rest (plan_context.h). Null if they are known to.
 mlir::Value Emitter::HoldsForAll(const std::vector<int>& conditions) {
   Value all;
   for (const int condition : conditions) {

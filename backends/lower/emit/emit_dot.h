@@ -9,7 +9,7 @@ namespace kiln {
 
 class DotCall {
  public:
-  // Keeps references.
+  // Keeps references to all arguments.
   DotCall(Emitter& emitter, const plan::Call& call, const plan::DotOperands& operands)
       : e_(emitter), call_(call), dot_(operands) {}
 

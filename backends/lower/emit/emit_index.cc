@@ -65,7 +65,7 @@ void Emitter::SetAtom(int atom, Value value) {
   atoms_[atom] = value;
 }
 
-// Emits a digit or a swizzled address of `of`.
+// Emits an atom from the value `of` that it is computed from: a digit of `of`, or the swizzled address `of`.
 mlir::Value Emitter::Apply(const AtomDefinition& definition, Value of,
                            llvm::function_ref<Value(int64_t)> constant) {
   namespace arith = mlir::arith;

@@ -76,7 +76,8 @@ void Emitter::EmitIf(Value condition, llvm::function_ref<void()> holds,
   if (otherwise) side(either.elseBlock(), otherwise);
 }
 
-// all, or else the first value, or else the second, ...
+// Emits nested ifs: the first arm if the condition holds for its whole rest, or else the arm of the first value that
+// the bound part equals.
 void Emitter::EmitSwitch(const plan::Switch& by, const plan::Node& node) {
   const Value bound = by.values.size() > 1 ? Scalar(context_.BoundValue(by.condition)) : Value();
   const auto value_from = [&](auto& self, size_t i) -> void {

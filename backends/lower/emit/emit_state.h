@@ -16,7 +16,7 @@ namespace kiln {
 // The body of a loop that runs, or of the function. Values that depend on no inner loop are computed here.
 struct Level {
   mlir::Block* block = nullptr;
-  mlir::Operation* last = nullptr;                   // the last hoisted one
+  mlir::Operation* last = nullptr;                   // the operation that was hoisted last
   std::map<std::vector<int64_t>, mlir::Value> made;  // keys start with the kind of value
 };
 

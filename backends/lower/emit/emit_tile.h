@@ -11,7 +11,7 @@ namespace kiln {
 
 class TileCall {
  public:
-  // Keeps references.
+  // Keeps references to both.
   TileCall(Emitter& emitter, const plan::TileOperands& operands) : e_(emitter), tile_(operands) {}
 
   void Emit();

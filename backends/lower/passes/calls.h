@@ -41,13 +41,13 @@ struct TileOperands {
   Rows rows_a = {}, rows_b = {}, rows_c = {};
 };
 
-// Nothing if the machine lacks the instruction, or if the operands do not have the layout that it requires. `features`:
-// of LowerOptions.
+// Find the operands of a call. Nothing if the machine lacks the instruction, or if the operands do not have
+// the layout that it requires. `features`: those of LowerOptions.
 std::optional<DotOperands> FindDot(PlanContext& context, const std::string& features, const Call& call);
 std::optional<TileOperands> FindTile(PlanContext& context, const std::string& features, const Call& call);
 
-// True if one of them fits, with guards that have one answer for the whole call. Sets call.asks to those that are not
-// decided.
+// True if one of the two instructions fits, and each guard has one answer for the whole call. Sets call.asks to the
+// guards that are not decided.
 bool FitsCall(PlanContext& context, const std::string& features, Call& call);
 
 }  // namespace kiln::plan

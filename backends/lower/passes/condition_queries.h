@@ -1,4 +1,5 @@
-// Questions about the conditions of blocks at a place of a plan, for the guards pass.
+// Answers questions of the guards pass about the conditions of blocks at a place of a plan. plan_context.h defines the
+// bound part and the rest of a condition.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,7 @@ namespace kiln {
 
 class ConditionQueries {
  public:
-  // Keeps a reference. The answers follow the context as it changes.
+  // Keeps a reference to the context. The answers follow it as it changes.
   explicit ConditionQueries(const PlanContext& context)
       : context_(context), p_(context.program()), plan_(context.plan()) {}
 
@@ -21,8 +22,8 @@ class ConditionQueries {
   bool Drops(int condition, const std::vector<Id>& blocks) const;
   // True if the condition has the same answer for all of its rest, for every value of its bound part.
   bool HoldsAlike(int condition) const;
-  // True if less than half of the values of the bound part make the condition hold for the whole rest. A version
-  // for them is rarely taken, and unrolled iterations decide more, each for its own part.
+  // True if the condition holds for its whole rest for less than half of the values of its bound part. A version of the
+  // code for these values would rarely run, and unrolled iterations can each decide the condition for their own part.
   bool SeldomHolds(int condition) const;
 
   // True if a smaller upper bound of the loop decides the condition for everything below it.

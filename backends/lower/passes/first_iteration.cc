@@ -6,7 +6,7 @@
 
 namespace kiln::plan {
 
-// A loop of one iteration is at 0 wherever it stands.
+// Loops of one iteration need no test, because they are always at 0.
 void FirstIteration(Nodes& nodes) {
   for (Node& node : nodes) {
     for (Nodes& arm : node.arms) FirstIteration(arm);

@@ -85,7 +85,7 @@ class GuardsPass : public Rewriter {
     if (!made.arms[0].empty() || !made.arms[1].empty()) out.push_back(std::move(made));
   }
 
-  // A loop that runs: trims it, and decides in its body what its variable allows.
+  // Visits a loop that runs: trims it, and decides in its body all conditions that its variable decides.
   void VisitRunning(const Loop& loop, const Nodes& body, Nodes& out) {
     Loop made = loop;
     if (made.run == Run::kUnrolled) made.run = Run::kSerial;
@@ -110,8 +110,8 @@ class GuardsPass : public Rewriter {
     });
   }
 
-  // Ends the loop where the guards of all blocks fail. LLVM hoists loads only out of loops that run at least once,
-  // and cannot derive that from a product.
+  // Ends the loop where the guards of all blocks fail. Sets runs_once if at least one iteration runs: LLVM hoists loads
+  // only out of such loops, and cannot derive this from an upper bound that is a product.
   void Trim(Loop& loop) {
     const std::vector<Id> blocks = BlocksBelow(p_, loop.loop);
     const int64_t extent = loop.count * loop.steps;
@@ -136,7 +136,7 @@ class GuardsPass : public Rewriter {
     loop.runs_once = loop.runs_once && !loop.trims.empty();
   }
 
-  // The children of a loop whose variable has a value, behind the conditions that this value decides.
+  // Returns the children of a loop inside a test of the conditions that the loop's value decides.
   Nodes Body(const Loop& loop, const Nodes& children) {
     const std::vector<Id> blocks = BlocksBelow(p_, loop.loop);
     std::vector<int> exact, versioned;
@@ -184,7 +184,7 @@ class GuardsPass : public Rewriter {
     return by_loop;
   }
 
-  // The children for complete tiles, and for boundaries or incomplete tiles.
+  // Returns versions of the children: one for complete tiles, and others for boundaries or incomplete tiles.
   Nodes Versions(const std::vector<int>& versioned, const std::vector<Id>& blocks, const Nodes& children) {
     std::vector<int> tests;
     for (const int condition : versioned) {
@@ -213,8 +213,8 @@ class GuardsPass : public Rewriter {
     return made;
   }
 
-  // The boundary values of these conditions: those of the bound part for which a condition fails for some of the
-  // rest. Empty if versions do not pay: if a condition guards more than zero terms, or if there would be too many.
+  // For each condition, the values of its bound part for which it fails for some values of its rest (plan_context.h).
+  // Empty if versions do not pay: if a condition guards more than zero terms, or if there would be too many versions.
   std::vector<Switch> BoundariesOf(const std::vector<Id>& blocks, const std::vector<int>& conditions) {
     if (!options_.policies.Has(Policy::kBoundaryVersions)) return {};
     std::vector<Switch> all;
@@ -241,7 +241,7 @@ class GuardsPass : public Rewriter {
     return versions <= options_.costs.edge_versions ? all : std::vector<Switch>();
   }
 
-  // The children once for each combination of boundary values.
+  // Returns a version of the children for each combination of boundary values.
   Nodes AtBoundaries(absl::Span<const Switch> boundaries, const Nodes& children) {
     if (boundaries.empty()) return Rewrite(children);
     const Switch& by = boundaries.front();
@@ -263,7 +263,7 @@ class GuardsPass : public Rewriter {
   const ConditionQueries ask_;
   const std::vector<bool> registers_;
   bool is_incomplete_ = false;  // in code for incomplete tiles, which gets no further versions
-  int versions_ = 0;            // around here
+  int versions_ = 0;            // number of nested versions around this place
 };
 
 }  // namespace

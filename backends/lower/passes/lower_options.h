@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// Alignment of temporaries on the heap in bytes. malloc is asked for as many more bytes.
+// Alignment of temporaries on the heap in bytes. malloc is asked for this many extra bytes.
 inline constexpr int64_t kHeapAlignment = 64;
 
 struct LowerOptions {

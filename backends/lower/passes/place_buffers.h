@@ -1,4 +1,4 @@
-// Decides where buffers live and how their elements are addressed; the last part of a Plan.
+// Decides where buffers live and how their elements are addressed; the last step of PlanIndices.
 //
 // A temporary that is used below some loops only keeps the elements that are live there:
 //   for i0: for i1: t[i0 * 16 + i1] = ...; for i1: ... = t[i0 * 16 + i1]

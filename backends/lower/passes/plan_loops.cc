@@ -22,7 +22,7 @@
 namespace kiln::plan {
 namespace {
 
-// A pass that returns the nodes that it makes.
+// Makes a pass from a function that returns new nodes instead of changing the given ones.
 template <auto kPass>
 void Replace(const Program& p, const IndexPlan& indices, Nodes& nodes, const LowerOptions& options) {
   nodes = kPass(p, indices, nodes, options);

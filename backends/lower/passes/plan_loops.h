@@ -46,7 +46,7 @@ struct Pass {
 // The passes after `build`, in order.
 absl::Span<const Pass> Passes();
 
-// Receives what each pass makes, by name.
+// Called after each pass, with its name and a function that returns the resulting plan as text.
 using AfterPass = absl::FunctionRef<void(absl::string_view pass, absl::FunctionRef<std::string()> text)>;
 
 // The program must pass Verify and VerifyLowerable, with constant extents.

@@ -70,7 +70,7 @@ class StreamPrefetcher : public Rewriter {
     return next;
   }
 
-  // Results with `elements` elements that other blocks of the nest store, at the same position.
+  // The results with `elements` elements that other blocks of the nest store. They store at the position of the load.
   std::vector<Id> StoredLater(Id of, int64_t elements) const {
     Id nest = of;
     while (p_.nodes[nest].parent != kRoot) nest = p_.nodes[nest].parent;

@@ -77,12 +77,12 @@ class TilePrefetcher {
     const bool runs = loop->run != Run::kUnrolled && loop->run != Run::kOne;
     if (runs) running_.push_back(loop->loop);
     Nodes made;
-    bool is_first = true;  // all copies get the same
+    bool is_first = true;  // visits only the first copy, because all copies get the same prefetches
     context_.ForEachCopy(*loop, [&](int64_t, int64_t) {
       if (!is_first) return;
       if (loop->steps == 1) {
         made = Run(arm);
-      } else {  // the only child is the copies of the body
+      } else {  // the only child is the node with the copies of the body
         made.push_back({arm[0].what, {Contents(arm[0], arm[0].arms[0])}});
       }
       is_first = false;
@@ -143,7 +143,7 @@ class ResultPrefetcher : public TilePrefetcher {
     }
   }
 
-  std::vector<Loop> unrolled_;  // loops of the sibling around here
+  std::vector<Loop> unrolled_;  // unrolled loops of the sibling around the present node
   std::vector<Id> lanes_;
 };
 

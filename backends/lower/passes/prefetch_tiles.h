@@ -1,7 +1,8 @@
 // Prefetches before loops that run, for buffers larger than the caches of a core.
 //
-// Results: before the loops that compute a tile in registers, the tile of the result to which a later sibling adds it.
-// Panels: if several tiles read the same panel one after the other, each of them fetches a part of the next panel.
+// Results: before the loops that compute a tile in registers, prefetches the part of the result to which a later
+// sibling adds the tile. Panels: if several tiles read the same panel one after the other, each prefetches a part of
+// the next panel.
 #pragma once
 
 #include "backends/lower/passes/lower_options.h"

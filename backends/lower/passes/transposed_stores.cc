@@ -24,7 +24,7 @@ bool AreApart(const IndexValue& a, const IndexValue& b) {
   return true;
 }
 
-constexpr int kEndOfCode = -1;  // marks the end of code of its own while the pass runs
+constexpr int kEndOfCode = -1;  // a Flush with this number marks the end of an arm while the pass runs
 
 void AddBlocks(const Node& node, std::vector<Id>& blocks) {
   if (const Leaf* leaf = node.As<Leaf>()) blocks.push_back(leaf->block);
@@ -67,7 +67,8 @@ class TransposePass : public Rewriter {
       if (node.As<Call>() != nullptr) FlushAll(out);
       return Rewriter::Visit(node, out);
     }
-    // Code of its own: what was delayed before stays delayed only if nothing inside uses the memory.
+    // The node's code may run several times or not at all. So stores inside are flushed inside, and stores that were
+    // delayed before the node are flushed before it if a block inside uses their memory.
     std::vector<Id> blocks;
     AddBlocks(node, blocks);
     if (KILN_DEFECT("plan.transposed-stores.code")) blocks.clear();
@@ -116,7 +117,7 @@ class TransposePass : public Rewriter {
                                        context_.indices().Eval(address));
   }
 
-  // Narrower types would take many shuffles.
+  // True if transposing pays. Types of less than four bytes would take many shuffles.
   bool IsWorthDelaying(Id buffer, const IndexValue& at) const {
     return !registers_[buffer] && SizeOf(p_.buffers[buffer].dtype) >= 4 &&
            p_.buffers[buffer].dtype != DType::kI1 && context_.lanes() > 2 && at.vectors.empty() &&

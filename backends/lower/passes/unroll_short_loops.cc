@@ -26,8 +26,8 @@ class ShortLoops {
   }
 
  private:
-  // The number of instructions of the loop if it is unrolled, as it is or by this pass; 0 if it is not
-  // unrolled.
+  // Unrolls the loop if that pays. Returns the number of its instructions if it is unrolled now, else 0. `line`: the
+  // instructions of one iteration.
   int64_t UnrolledSize(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) {

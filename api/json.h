@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "api/building.h"
 #include "api/event.h"
 #include "api/machine.h"
 #include "api/records.h"
@@ -21,6 +22,7 @@ std::string ToJson(const Shown& shown);
 std::string ToJson(const ReplayResult& result);
 std::string ToJson(const ExportResult& result);
 std::string ToJson(const CheckResult& result);
+std::string ToJson(const BuildReport& report);
 std::string ToJson(const std::vector<RunInfo>& runs);
 std::string ToJson(const TrainResult& result);
 std::string ToJson(const BenchReport& report);

@@ -35,6 +35,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "api/building.h"
 #include "api/event.h"
 #include "api/model.h"
 #include "api/records.h"
@@ -72,6 +73,11 @@ class Session {
   // report, not the status, says what happened to each task.
   using EventSink = std::function<void(const Event&)>;
   absl::StatusOr<TuneReport> Tune(const TuneSettings& settings = {}, const EventSink& events = {});
+
+  // Makes one library of the whole file: the fastest record of this machine for each task that has one, and the
+  // untuned program for the others. kInvalidArgument if an operation of the file was left out. kFailedPrecondition
+  // if the library cannot be built or a file cannot be written.
+  absl::StatusOr<BuildReport> Build(const BuildSettings& settings = {});
 
   // Times the best record of each loaded task in turns with the untuned program and with its peers.
   absl::StatusOr<BenchReport> Bench(const BenchSettings& settings = {});

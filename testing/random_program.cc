@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/program/builder.h"
+#include "lang/program/layout.h"
 #include "lang/program/product.h"
 #include "lang/program/scalar.h"
 #include "lang/reference/interpreter.h"

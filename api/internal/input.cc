@@ -106,6 +106,7 @@ absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without
     input.boundaries = std::move(whole->boundaries);
     input.arguments = std::move(whole->arguments);
     input.tasks = *std::move(tasks);
+    input.program = std::move(whole->program);
     return input;
   }
   absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(whole->program, input.policies);
@@ -114,6 +115,7 @@ absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without
     return absl::InvalidArgumentError(absl::StrCat(input.shown, ": computes nothing that could be tuned"));
   }
   input.tasks = *std::move(tasks);
+  input.program = std::move(whole->program);
   input.arguments = std::move(whole->arguments);
   return input;
 }

@@ -22,11 +22,12 @@ struct TextFile {  // an anonymous file, closed by the destructor
 
 struct Input {
   Source source;
-  std::string shown;               // the name in messages and reports
-  std::string path;                // a path from which the text can be read again
-  std::string digest;              // digest of text that came from standard input or a string, else empty
-  std::shared_ptr<TextFile> file;  // holds the text that came from standard input or a string
-  std::vector<Task> tasks;
+  std::string shown;                   // the name in messages and reports
+  std::string path;                    // a path from which the text can be read again
+  std::string digest;                  // digest of text that came from standard input or a string, else empty
+  std::shared_ptr<TextFile> file;      // holds the text that came from standard input or a string
+  Program program;                     // the whole
+  std::vector<Task> tasks;             // that it is cut into
   Policies policies;                   // of the import, and of what is made of it
   std::vector<std::string> arguments;  // argument names of the function in the file, by position
   std::vector<Boundary> boundaries;    // operations that Kiln cannot express, so they are not tuned

@@ -54,6 +54,10 @@ std::vector<Parameter> ParametersOf(const Program& program, const std::vector<st
   return parameters;
 }
 
+std::vector<Parameter> ParametersOf(const Input& input) {
+  return ParametersOf(input.program, ArgumentsOfTask(input.program, input.arguments));
+}
+
 std::vector<TaskInfo> TasksOf(const Input& input) {
   std::vector<TaskInfo> tasks;
   for (const Task& task : input.tasks) {

@@ -13,6 +13,9 @@ namespace kiln::api {
 std::vector<TaskInfo> TasksOf(const Input& input);
 std::vector<LeftOut> LeftOutOf(const Input& input);
 
+// The parameters of the whole file.
+std::vector<Parameter> ParametersOf(const Input& input);
+
 // Returns the parameters of the function that an export makes of the program. `arguments` holds the names in
 // the file by position. `prepared` holds the buffers that NAME_prepare writes; they come last.
 std::vector<Parameter> ParametersOf(const Program& program, const std::vector<std::string>& arguments,

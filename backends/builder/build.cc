@@ -21,6 +21,7 @@
 #include "lang/text/serialize.h"
 #include "lang/text/text.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
 
 namespace kiln {
 namespace {
@@ -198,13 +199,31 @@ class Job {
   Codegen* codegen_ = nullptr;
 };
 
+// Compiles the module of the request, which calls functions of other objects.
+absl::Status CompileModule(const BuildRequest& request, BuildResult* result) {
+  if (request.outputs != std::vector<BuildOutput>{BuildOutput::kObject})
+    return absl::InvalidArgumentError("of a module there is an object only");
+  const auto codegen = CodegenFor(request);
+  if (!codegen.ok()) return codegen.status();
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceString<mlir::ModuleOp>(request.module, &Context());
+  if (!module) return absl::InvalidArgumentError("the module does not parse");
+  CodegenOptions options;
+  for (const std::string& entry : request.entries) options.entries.push_back({.name = entry, .alignment = 1});
+  const auto object = (*codegen)->Compile(*module, options);
+  if (!object.ok()) return object.status();
+  result->outputs.push_back(object->bytes);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 BuildResult Build(const BuildRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   BuildResult result{.status = BuildStatus::kOk};
-  if (const absl::Status status = Job(request).Run(&result); !status.ok())
-    result = {.status = BuildStatus::kBuildFailed, .error = std::string(status.message())};
+  const absl::Status status =
+      request.module.empty() ? Job(request).Run(&result) : CompileModule(request, &result);
+  if (!status.ok()) result = {.status = BuildStatus::kBuildFailed, .error = std::string(status.message())};
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

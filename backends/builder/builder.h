@@ -33,6 +33,10 @@ struct BuildLimits {
 
 struct BuildRequest {
   std::string program = {};  // Serialize (lang/text/serialize.h)
+  // If not empty, the text of an MLIR module, which is compiled in place of a program (backends/model/driver.h).
+  // It defines the functions `entries`. The only output is kObject.
+  std::string module = {};
+  std::vector<std::string> entries = {};
   std::string symbol = "kernel";
   std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject};
   bool contract = true;  // a * b + c as one fused operation (backends/lower/lower.h)

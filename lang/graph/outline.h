@@ -58,4 +58,9 @@ struct Task {
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies = {},
                                                const CostTable& costs = {});
 
+// The tasks of the blocks that only serve the status, which ExtractTasks leaves out. They need no search, but a
+// whole model needs them. Empty if the program is one task, which then contains them.
+absl::StatusOr<std::vector<Task>> ExtractChecks(const Program& program, const Policies& policies = {},
+                                                const CostTable& costs = {});
+
 }  // namespace kiln

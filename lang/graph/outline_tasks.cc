@@ -2,6 +2,7 @@
 #include <cctype>
 #include <set>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/cost.h"
@@ -212,20 +213,25 @@ std::string NameOf(const Program& p, const std::vector<Id>& blocks) {
   return name;
 }
 
-}  // namespace
+// The groups of a program, and those of them that only serve the status.
+struct Groups {
+  std::vector<std::vector<Id>> tasks, checks;
+  bool IsOne() const { return tasks.size() <= 1; }
+};
 
-absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies,
-                                               const CostTable& costs) {
-  std::vector<std::vector<Id>> groups = Grouping(program).Run();
+Groups GroupsOf(const Program& program) {
+  Groups groups;
   const std::set<Id> checks = StatusBlocks(program);
-  const auto only_checks = [&](const std::vector<Id>& group) {
-    return std::all_of(group.begin(), group.end(), [&](Id block) { return checks.count(block) > 0; });
-  };
-  groups.erase(std::remove_if(groups.begin(), groups.end(), only_checks), groups.end());
-  if (groups.size() <= 1) {
-    Outlined all{{}, Blocks(program), program.parameters};
-    return std::vector<Task>{Task{MergeDims(program, policies, costs), {std::move(all)}}};
+  for (std::vector<Id>& group : Grouping(program).Run()) {
+    const bool only_checks = absl::c_all_of(group, [&](Id block) { return checks.contains(block); });
+    (only_checks ? groups.checks : groups.tasks).push_back(std::move(group));
   }
+  return groups;
+}
+
+absl::StatusOr<std::vector<Task>> OutlineAll(const Program& program,
+                                             const std::vector<std::vector<Id>>& groups,
+                                             const Policies& policies, const CostTable& costs) {
   std::vector<Task> tasks;
   absl::flat_hash_map<Hash128, std::vector<size_t>> known;
   std::set<std::string> names;
@@ -251,6 +257,23 @@ absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Pol
     tasks[index].occurrences.push_back(*std::move(outlined));
   }
   return tasks;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies,
+                                               const CostTable& costs) {
+  const Groups groups = GroupsOf(program);
+  if (!groups.IsOne()) return OutlineAll(program, groups.tasks, policies, costs);
+  Outlined all{{}, Blocks(program), program.parameters};
+  return std::vector<Task>{Task{MergeDims(program, policies, costs), {std::move(all)}}};
+}
+
+absl::StatusOr<std::vector<Task>> ExtractChecks(const Program& program, const Policies& policies,
+                                                const CostTable& costs) {
+  const Groups groups = GroupsOf(program);
+  if (groups.IsOne()) return std::vector<Task>{};
+  return OutlineAll(program, groups.checks, policies, costs);
 }
 
 }  // namespace kiln

@@ -86,6 +86,10 @@ int64_t ElementsOf(const Program& program, Id buffer) {
   return elements;
 }
 
+int64_t BytesOf(const Program& program, Id buffer) {
+  return SizeOf(program.buffers[buffer].dtype) * ElementsOf(program, buffer);
+}
+
 int64_t LayoutElements(const Program& program, Id buffer) {
   const Buffer& b = program.buffers[buffer];
   if (b.layout.axes.count == 0) return ElementsOf(program, buffer);

@@ -11,6 +11,7 @@ absl::Status CheckLayout(const Program& program, Id buffer);
 
 // Returns the number of elements of the buffer's shape, at most if sizes are parameters.
 int64_t ElementsOf(const Program& program, Id buffer);
+int64_t BytesOf(const Program& program, Id buffer);  // their size
 
 // Returns the number of elements in the buffer's memory: by its layout's axes, or by its shape.
 int64_t LayoutElements(const Program& program, Id buffer);

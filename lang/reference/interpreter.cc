@@ -126,10 +126,6 @@ absl::StatusOr<std::vector<std::string>> Numbers::TakeOutputs() {
 
 }  // namespace
 
-int64_t BytesOf(const Program& program, Id buffer) {
-  return SizeOf(program.buffers[buffer].dtype) * ElementsOf(program, buffer);
-}
-
 absl::StatusOr<std::vector<std::string>> Run(const Program& program, absl::Span<const std::string> inputs,
                                              const InterpreterOptions& options) {
   absl::Status status = CheckConstantExtents(program, "the interpreter");

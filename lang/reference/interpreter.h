@@ -43,7 +43,4 @@ struct InterpreterOptions {
 absl::StatusOr<std::vector<std::string>> Run(const Program& program, absl::Span<const std::string> inputs,
                                              const InterpreterOptions& options = {});
 
-// The size of a buffer in bytes.
-int64_t BytesOf(const Program& program, Id buffer);
-
 }  // namespace kiln

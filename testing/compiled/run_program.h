@@ -11,6 +11,7 @@
 #include "backends/builder/compile.h"
 #include "backends/cpu/passes/outline_parallel.h"
 #include "gtest/gtest.h"
+#include "lang/program/layout.h"
 #include "lang/program/program.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"

@@ -12,6 +12,7 @@
 #include "backends/import/import.h"
 #include "backends/runner/data.h"
 #include "build_info.h"
+#include "lang/program/layout.h"
 #include "lang/reference/interpreter.h"
 #include "modules/space.h"
 #include "search/propose/prefilter.h"

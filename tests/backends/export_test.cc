@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "build_info.h"
+#include "lang/program/layout.h"
 #include "lang/reference/interpreter.h"
 #include "testing/compiled/run_program.h"
 #include "testing/matmul.h"

@@ -21,6 +21,7 @@
 #include "backends/runner/data.h"
 #include "backends/vendor/stock_pipeline.h"
 #include "gtest/gtest.h"
+#include "lang/program/layout.h"
 #include "lang/reference/interpreter.h"
 #include "modules/default_modules.h"
 #include "testing/compiled/loaded.h"

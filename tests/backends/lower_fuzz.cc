@@ -30,6 +30,7 @@
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
+#include "lang/program/layout.h"
 #include "lang/program/start.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_format.h"
+#include "lang/program/layout.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
 #include "testing/compiled/run_program.h"

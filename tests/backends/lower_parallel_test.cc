@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "lang/program/builder.h"
+#include "lang/program/layout.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
 #include "testing/compiled/run_program.h"

@@ -2,6 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
+#include "lang/program/layout.h"
 #include "lang/reference/interpreter.h"
 #include "testing/random_program.h"
 

@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 #include "lang/base/check.h"
 #include "lang/program/builder.h"
+#include "lang/program/layout.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
 #include "testing/scheduled.h"

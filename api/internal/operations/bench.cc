@@ -15,8 +15,6 @@
 #include "backends/vendor/paired_timing.h"
 #include "backends/workers/scratch_folder.h"
 #include "lang/analysis/cost.h"
-#include "lang/text/hash.h"
-#include "lang/text/text.h"
 
 namespace kiln::api {
 namespace {
@@ -25,13 +23,7 @@ namespace {
 absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task, bool cold) {
   const auto entries = store.BestAll();
   if (!entries.ok()) return entries.status();
-  const std::string hash = ToString(HashOf(task)), text = ToString(task);
-  const RecordEntry* best = nullptr;
-  for (const RecordEntry& e : *entries) {
-    const bool same = e.workload.hash == hash && e.workload.program == text;
-    if (!same || e.record.flags.cold != cold || e.target.fingerprint != Host().fingerprint) continue;
-    if (best == nullptr || Seconds(e.record) < Seconds(best->record)) best = &e;
-  }
+  const RecordEntry* best = BestOf(*entries, task, Host().fingerprint, cold);
   return best == nullptr ? std::nullopt : std::optional<RowId>(best->record.id);
 }
 

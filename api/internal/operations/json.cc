@@ -261,6 +261,29 @@ std::string ToJson(const ExportResult& r) {
                    {"files", r.files}});
 }
 
+std::string ToJson(const BuildReport& r) {
+  Json tasks = Json::array();
+  for (const BuiltTask& t : r.tasks)
+    tasks.push_back({{"name", t.name},
+                     {"hash", t.hash},
+                     {"occurrences", t.occurrences},
+                     {"schedule", t.schedule},
+                     {"record", t.record},
+                     {"seconds", t.seconds},
+                     {"assumptions", t.assumptions}});
+  return Document({{"file", r.file},
+                   {"symbol", r.name},
+                   {"target", r.target},
+                   {"parameters", JsonOf(r.parameters)},
+                   {"calls", r.calls},
+                   {"arena_bytes", r.arena_bytes},
+                   {"alive_bytes", r.alive_bytes},
+                   {"weights_bytes", r.weights_bytes},
+                   {"tasks", std::move(tasks)},
+                   {"files", r.files},
+                   {"seconds", r.seconds}});
+}
+
 std::string ToJson(const CheckResult& r) {
   return Document(
       {{"verdict", r.words}, {"reason", r.reason}, {"assumptions", r.assumptions}, {"workload", r.workload}});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "api/building.h"
 #include "api/internal/input.h"
 #include "api/internal/stop.h"
 #include "api/session.h"
@@ -17,6 +18,8 @@ absl::StatusOr<SpaceReport> SketchTasks(const Input& input, const std::vector<Ta
                                         const SketchSettings& settings);
 absl::StatusOr<BenchReport> BenchTasks(const SessionOptions& options, const Input& input,
                                        const BenchSettings& settings);
+absl::StatusOr<BuildReport> BuildModel(const SessionOptions& options, const Input& input,
+                                       const BuildSettings& settings, Stop& stop);
 
 absl::StatusOr<std::vector<BestRecord>> BestRecords(const SessionOptions& options);
 absl::StatusOr<Shown> ShowRecord(const SessionOptions& options, RowId id, const ShowSettings& settings);

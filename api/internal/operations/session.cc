@@ -67,6 +67,11 @@ absl::StatusOr<TuneReport> Session::Tune(const TuneSettings& settings, const Eve
   return RunTune({impl_->options, impl_->input, impl_->tasks, impl_->stop}, settings, events);
 }
 
+absl::StatusOr<BuildReport> Session::Build(const BuildSettings& settings) {
+  if (const absl::Status loaded = impl_->CheckLoaded(); !loaded.ok()) return loaded;
+  return BuildModel(impl_->options, impl_->input, settings, impl_->stop);
+}
+
 absl::StatusOr<BenchReport> Session::Bench(const BenchSettings& settings) {
   if (const absl::Status loaded = impl_->CheckLoaded(); !loaded.ok()) return loaded;
   return BenchTasks(impl_->options, impl_->input, settings);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "lang/program/program.h"
@@ -24,5 +25,10 @@ struct Rebuilt {
 // Rebuilds a record from the stored texts of its workload and trace. Returns kNotFound if there is no such
 // database or record, kDataLoss if the texts do not parse, and kFailedPrecondition if a step does not apply.
 absl::StatusOr<Rebuilt> Rebuild(const std::string& database, RowId id);
+
+// Returns the fastest of these records that the machine of this fingerprint measured of the task, with cold caches
+// or without; null if there is none.
+const RecordEntry* BestOf(const std::vector<RecordEntry>& records, const Program& task,
+                          const std::string& fingerprint, bool cold = false);
 
 }  // namespace kiln::api

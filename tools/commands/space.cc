@@ -1,6 +1,6 @@
 #include "api/json.h"
 #include "api/session.h"
-#include "tools/space_text.h"
+#include "tools/commands/space_text.h"
 #include "tools/subcommands.h"
 
 namespace kiln::tools {

@@ -1,4 +1,4 @@
-#include "tools/tune_options.h"
+#include "tools/commands/tune_options.h"
 
 #include "api/machine.h"
 #include "tools/common.h"

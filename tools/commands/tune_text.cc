@@ -1,4 +1,4 @@
-#include "tools/tune_text.h"
+#include "tools/commands/tune_text.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

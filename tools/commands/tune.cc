@@ -5,11 +5,11 @@
 #include "api/json.h"
 #include "api/session.h"
 #include "api/text.h"
+#include "tools/commands/progress.h"
+#include "tools/commands/tune_options.h"
+#include "tools/commands/tune_text.h"
 #include "tools/interrupt.h"
-#include "tools/progress.h"
 #include "tools/subcommands.h"
-#include "tools/tune_options.h"
-#include "tools/tune_text.h"
 
 namespace kiln::tools {
 namespace {

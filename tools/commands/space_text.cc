@@ -1,4 +1,4 @@
-#include "tools/space_text.h"
+#include "tools/commands/space_text.h"
 
 #include <algorithm>
 #include <cmath>

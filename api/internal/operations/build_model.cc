@@ -1,0 +1,173 @@
+// Session::Build: makes one library of a whole model.
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/errors.h"
+#include "api/internal/operations/operations.h"
+#include "api/internal/store/open_store.h"
+#include "api/internal/store/record.h"
+#include "api/internal/tasks.h"
+#include "api/internal/workers.h"
+#include "backends/cpu/targets.h"
+#include "backends/export/export.h"
+#include "backends/export/files.h"
+#include "backends/export/model_header.h"
+#include "backends/model/compile_model.h"
+#include "lang/base/phase.h"
+#include "lang/graph/outline.h"
+#include "lang/model/plan_calls.h"
+#include "lang/model/plan_text.h"
+#include "lang/text/hash.h"
+#include "trace/text.h"
+#include "validator/model/check_model_plan.h"
+
+namespace kiln::api {
+namespace {
+
+class ModelBuild {
+ public:
+  ModelBuild(const SessionOptions& options, const Input& input, const BuildSettings& settings, Stop& stop)
+      : options_(options), input_(input), settings_(settings), stop_(stop) {}
+
+  absl::StatusOr<BuildReport> Run() {
+    const auto start = std::chrono::steady_clock::now();
+    report_ = {.file = input_.shown, .target = settings_.target};
+    report_.name = SafeName(settings_.name.empty() ? input_.program.name : settings_.name);
+    report_.parameters = ParametersOf(input_);
+    if (!input_.boundaries.empty()) {
+      const Boundary& b = input_.boundaries.front();
+      return Mistake(absl::InvalidArgumentError(
+          absl::StrCat(b.location, ": a whole model cannot hold ", b.op, " (", b.reason, ")")));
+    }
+    const auto target = NamedTarget(settings_.target);
+    if (!target.ok()) return Mistake(target.status());
+    MakeFor(*target, IsHost(*target), &building_);
+    if (auto status = Schedule(*target); !status.ok()) return status;
+    auto builders = StartBuilder(options_.database, options_.workers);
+    if (!builders.ok()) return builders.status();
+    const Stop::Work work(stop_, [&] { (*builders)->Interrupt(); });
+    if (auto status = Build(**builders); !status.ok()) return status;
+    report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(report_);
+  }
+
+ private:
+  // Gives each task the schedule of its fastest record, or leaves it as it is.
+  absl::Status Schedule(const Target& target) {
+    tasks_ = input_.tasks;
+    auto checks = ExtractChecks(input_.program, input_.policies);
+    if (!checks.ok()) return checks.status();
+    tasks_.insert(tasks_.end(), checks->begin(), checks->end());
+    std::vector<RecordEntry> entries;
+    if (std::filesystem::exists(options_.database)) {
+      const auto store = OpenExistingStore(options_.database);
+      if (!store.ok()) return store.status();
+      auto all = (*store)->BestAll();
+      if (!all.ok()) return all.status();
+      entries = *std::move(all);
+    }
+    for (const Task& task : tasks_) {
+      BuiltTask built{.name = task.program.name,
+                      .hash = ToString(HashOf(task.program)),
+                      .occurrences = static_cast<int>(task.occurrences.size())};
+      ScheduledTask scheduled{.program = task.program, .policies = input_.policies};
+      const RecordEntry* best = BestOf(entries, task.program, target.fingerprint);
+      if (best == nullptr) {
+        built.schedule = "untuned";
+        traces_.emplace_back();
+      } else {
+        auto rebuilt = Rebuild(options_.database, best->record.id);
+        if (!rebuilt.ok()) return rebuilt.status();
+        built.record = best->record.id;
+        built.seconds = Seconds(best->record);
+        built.schedule = "record";
+        built.assumptions = rebuilt->assumptions;
+        scheduled = {std::move(rebuilt->scheduled), best->record.flags.contract, best->record.flags.policies};
+        traces_.push_back(best->record.trace);
+      }
+      scheduled_.push_back(std::move(scheduled));
+      report_.tasks.push_back(std::move(built));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Build(BuilderPool& builders) {
+    const Phase phase("build");
+    const auto code = CompileTasks(scheduled_, report_.name, builders, building_);
+    if (!code.ok()) return code.status();
+    const auto plan = PlanCalls(input_.program, tasks_, code->needs);
+    if (!plan.ok()) return plan.status();
+    const auto checked = CheckModelPlan(input_.program, *plan);
+    if (!checked.ok()) return checked.status();
+    const auto library = LinkModel(input_.program, *plan, *code, report_.name, builders, building_);
+    if (!library.ok()) return library.status();
+    report_.calls = static_cast<int>(plan->calls.size());
+    report_.arena_bytes = plan->arena_bytes;
+    report_.alive_bytes = checked->bytes_alive;
+    report_.weights_bytes = plan->weights_bytes;
+    if (stop_.asked()) return absl::CancelledError("interrupted before anything was written");
+    return Write(*plan, *library);
+  }
+
+  absl::Status Write(const ModelPlan& plan, const ModelLibrary& library) {
+    const auto path = [&](absl::string_view ending) {
+      return (std::filesystem::path(settings_.folder) / absl::StrCat(report_.name, ending)).string();
+    };
+    const ModelHeader header{.name = report_.name,
+                             .made_for = settings_.target == "host" ? Host().cpu : settings_.target,
+                             .takes_threads = library.takes_threads,
+                             .notes = AssumptionNotes()};
+    std::vector<NewFile> files = {{path(".h"), ModelHeaderText(input_.program, plan, header)},
+                                  {path(".a"), library.archive},
+                                  {path(".mlir"), library.driver},
+                                  {path(".trace"), TraceText(plan)}};
+    if (!library.shared_object.empty()) files.push_back({path(".so"), library.shared_object});
+    if (const absl::Status written = WriteFiles(settings_.folder, files); !written.ok()) return written;
+    for (const NewFile& file : files) report_.files.push_back(file.path);
+    return absl::OkStatus();
+  }
+
+  std::string AssumptionNotes() const {
+    std::vector<std::string> lines;
+    for (const BuiltTask& task : report_.tasks) {
+      if (!task.assumptions.empty())
+        lines.push_back(absl::StrCat("Assumed in ", task.name, ": ", task.assumptions));
+    }
+    return absl::StrJoin(lines, "\n");
+  }
+
+  // The calls, the memory, and the trace of each task under its hash.
+  std::string TraceText(const ModelPlan& plan) const {
+    std::vector<std::string> names;
+    for (const BuiltTask& task : report_.tasks) names.push_back(task.name);
+    std::string text =
+        absl::StrCat("kiln.model v1 ", report_.name, "\n\n", CallsText(input_.program, plan, names), "\n",
+                     MemoryText(input_.program, plan));
+    for (size_t t = 0; t < names.size(); ++t)
+      absl::StrAppend(&text, "\ntask ", report_.tasks[t].hash, " ", names[t], " ", report_.tasks[t].schedule,
+                      "\n", traces_[t]);
+    return text;
+  }
+
+  const SessionOptions& options_;
+  const Input& input_;
+  const BuildSettings& settings_;
+  Stop& stop_;
+  ModelBuildOptions building_;
+  std::vector<Task> tasks_;               // those of the input, then those that only serve the status
+  std::vector<ScheduledTask> scheduled_;  // by task
+  std::vector<std::string> traces_;       // by task; empty if it has no record
+  BuildReport report_;
+};
+
+}  // namespace
+
+absl::StatusOr<BuildReport> BuildModel(const SessionOptions& options, const Input& input,
+                                       const BuildSettings& settings, Stop& stop) {
+  return ModelBuild(options, input, settings, stop).Run();
+}
+
+}  // namespace kiln::api

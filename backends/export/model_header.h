@@ -1,0 +1,19 @@
+// Writes the C header of a whole model.
+#pragma once
+
+#include <string>
+
+#include "lang/model/model_plan.h"
+
+namespace kiln {
+
+struct ModelHeader {
+  std::string name;      // of the function
+  std::string made_for;  // the machine
+  bool takes_threads = false;
+  std::string notes;  // lines for the comment
+};
+
+std::string ModelHeaderText(const Program& model, const ModelPlan& plan, const ModelHeader& header);
+
+}  // namespace kiln

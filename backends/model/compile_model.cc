@@ -1,0 +1,108 @@
+#include "backends/model/compile_model.h"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "backends/codegen/archive.h"
+#include "backends/codegen/link.h"
+#include "backends/codegen/pool_files.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/text/serialize.h"
+
+namespace kiln {
+namespace {
+
+BuildRequest RequestFor(const ModelBuildOptions& options) {
+  BuildRequest request{.outputs = {BuildOutput::kObject}, .alignment = 1};
+  request.triple = options.triple;
+  request.cpu = options.cpu;
+  request.features = options.features;
+  request.limits = options.limits;
+  return request;
+}
+
+absl::Status ErrorOf(const BuildResult& result, const std::string& what) {
+  if (result.status == BuildStatus::kInterrupted)
+    return absl::CancelledError(absl::StrCat("interrupted while ", what, " was built"));
+  return absl::FailedPreconditionError(absl::StrCat("cannot build ", what, ": ", result.error));
+}
+
+// By parameter: whether only blocks of the prepare phase read it.
+std::vector<char> ReadByPrepare(const Program& program) {
+  std::vector<char> in_main(program.buffers.size()), in_prepare(program.buffers.size());
+  for (Id nest = program.nodes[kRoot].first; nest != kNone; nest = program.nodes[nest].next) {
+    for (const Id block : BlocksOf(program, nest)) {
+      for (const Id b : ReadBuffers(program, block))
+        (program.nodes[nest].prepare ? in_prepare : in_main)[b] = 1;
+    }
+  }
+  std::vector<char> only;
+  for (const Id id : program.parameters) only.push_back(in_prepare[id] && !in_main[id] ? 1 : 0);
+  return only;
+}
+
+bool HasStatus(const Program& program) {
+  return absl::c_any_of(program.buffers, [](const Buffer& b) { return b.role == Role::kStatus; });
+}
+
+}  // namespace
+
+absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, const std::string& name,
+                                         BuilderPool& builders, const ModelBuildOptions& options) {
+  TaskObjects all;
+  std::vector<std::shared_future<BuildResult>> results;
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    BuildRequest request = RequestFor(options);
+    request.program = Serialize(tasks[t].program);
+    request.symbol = absl::StrCat(name, "_t", t);
+    request.contract = tasks[t].contract;
+    request.policies = tasks[t].policies;
+    all.code.push_back({.symbol = request.symbol, .has_status = HasStatus(tasks[t].program)});
+    results.push_back(builders.Submit(std::move(request)));
+  }
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    const BuildResult& result = results[t].get();
+    if (!result.ok()) return ErrorOf(result, absl::StrCat("task ", tasks[t].program.name));
+    all.code[t].has_prepare = result.has_prepare;
+    all.code[t].takes_threads = result.takes_threads;
+    TaskNeeds& needs = all.needs.emplace_back();
+    for (const PreparedParam& prepared : result.prepared)
+      needs.prepared.push_back(prepared.elements * SizeOf(ParseDType(prepared.dtype).value_or(DType::kI8)));
+    needs.read_by_prepare = ReadByPrepare(tasks[t].program);
+    all.objects.push_back(result.outputs[0]);
+  }
+  return all;
+}
+
+absl::StatusOr<ModelLibrary> LinkModel(const Program& model, const ModelPlan& plan, const TaskObjects& tasks,
+                                       const std::string& name, BuilderPool& builders,
+                                       const ModelBuildOptions& options) {
+  Driver driver = DriverOf(model, plan, tasks.code, name);
+  BuildRequest request = RequestFor(options);
+  request.module = driver.module;
+  request.entries = driver.entries;
+  const BuildResult built = builders.Submit(std::move(request)).get();
+  if (!built.ok()) return ErrorOf(built, absl::StrCat("the driver of ", name));
+  ModelLibrary library{.driver = std::move(driver.module), .entries = std::move(driver.entries)};
+  library.takes_threads = absl::c_any_of(tasks.code, [](const TaskCode& task) { return task.takes_threads; });
+  std::vector<std::pair<std::string, std::string>> members = {{absl::StrCat(name, ".o"), built.outputs[0]}};
+  std::vector<std::string> objects = {built.outputs[0]};
+  for (size_t t = 0; t < tasks.objects.size(); ++t) {
+    members.emplace_back(absl::StrCat(tasks.code[t].symbol, ".o"), tasks.objects[t]);
+    objects.push_back(tasks.objects[t]);
+  }
+  auto archive = Archive(members);
+  if (!archive.ok()) return archive.status();
+  library.archive = *std::move(archive);
+  if (!options.triple.empty()) return library;
+  if (library.takes_threads) objects.push_back(PoolObject());
+  auto linked = LinkShared(objects, {.exports = library.entries, .stays_loaded = library.takes_threads});
+  if (!linked.ok()) return linked.status();
+  library.shared_object = *std::move(linked);
+  return library;
+}
+
+}  // namespace kiln

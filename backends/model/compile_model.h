@@ -1,0 +1,59 @@
+// Compiles a model: the code of its tasks, then the driver that calls them, as one library.
+//
+//   auto code = CompileTasks(scheduled, "resnet50", builders, options);
+//   auto plan = PlanCalls(model, tasks, code->needs);            // lang/model/plan_calls.h
+//   auto library = LinkModel(model, *plan, *code, "resnet50", builders, options);
+//
+// Threads: any, as for BuilderPool.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/builder/pool.h"
+#include "backends/model/driver.h"
+#include "lang/model/plan_calls.h"
+#include "lang/target/policies.h"
+
+namespace kiln {
+
+// A task as it is compiled.
+struct ScheduledTask {
+  Program program;
+  bool contract = true;
+  Policies policies = {};
+};
+
+struct ModelBuildOptions {
+  // The machine that code is compiled for (backends/cpu/machine.h). An empty triple means this machine.
+  std::string triple = "", cpu = "", features = "";
+  BuildLimits limits = {.seconds = 120};  // for each task
+};
+
+struct TaskObjects {
+  std::vector<TaskCode> code = {};        // by task
+  std::vector<TaskNeeds> needs = {};      // by task
+  std::vector<std::string> objects = {};  // by task
+};
+
+struct ModelLibrary {
+  std::string shared_object = {};         // empty for another machine: linking needs that machine's libc
+  std::string archive = {};               // a static library with the same functions
+  std::string driver = {};                // the text of the driver
+  std::vector<std::string> entries = {};  // the functions that it defines
+  bool takes_threads = false;
+};
+
+// Compiles each task as the function NAME_tN, N its position. kFailedPrecondition if one cannot be built, with its
+// name and the compiler's message; kCancelled if the builders were interrupted.
+absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, const std::string& name,
+                                         BuilderPool& builders, const ModelBuildOptions& options = {});
+
+// Compiles the driver of the plan and links everything. Errors as above.
+absl::StatusOr<ModelLibrary> LinkModel(const Program& model, const ModelPlan& plan, const TaskObjects& tasks,
+                                       const std::string& name, BuilderPool& builders,
+                                       const ModelBuildOptions& options = {});
+
+}  // namespace kiln

@@ -1,0 +1,238 @@
+#include "backends/model/driver.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace kiln {
+namespace {
+
+using Area = Location::Area;
+
+constexpr char kPointer[] = "!llvm.ptr";
+
+std::string Repeated(absl::string_view text, size_t times) {
+  return absl::StrJoin(std::vector<absl::string_view>(times, text), ", ");
+}
+
+// Writes one function. Values are names such as "%v3".
+class Function {
+ public:
+  explicit Function(std::string* text) : text_(*text) {}
+
+  void Begin(const std::string& name, const std::vector<std::string>& parameters,
+             absl::string_view type = kPointer) {
+    absl::StrAppend(
+        &text_, "  func.func @", name, "(",
+        absl::StrJoin(parameters, ", ",
+                      [&](std::string* out, const std::string& p) { absl::StrAppend(out, p, ": ", type); }),
+        ") -> i32 {\n    %null = llvm.mlir.zero : !llvm.ptr\n    %zero = llvm.mlir.constant(0 : i32) : i32\n"
+        "    %one = llvm.mlir.constant(1 : i32) : i32\n");
+  }
+
+  std::string At(const std::string& base, int64_t offset) {
+    return Make("llvm.getelementptr ", base, "[", offset, "] : (!llvm.ptr) -> !llvm.ptr, i8");
+  }
+
+  std::string Entry(const std::string& table, size_t position) {
+    const std::string place =
+        Make("llvm.getelementptr ", table, "[", position, "] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr");
+    return Make("llvm.load ", place, " : !llvm.ptr -> !llvm.ptr");
+  }
+
+  void Copy(const std::string& to, const std::string& from, int64_t bytes) {
+    const std::string count = Make("llvm.mlir.constant(", bytes, " : i64) : i64");
+    absl::StrAppend(&text_, "    \"llvm.intr.memcpy\"(", to, ", ", from, ", ", count,
+                    ") <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()\n");
+  }
+
+  std::string Call(const std::string& function, const std::vector<std::string>& arguments) {
+    return Make("llvm.call @", function, "(", absl::StrJoin(arguments, ", "), ") : (",
+                Repeated(kPointer, arguments.size()), ") -> i32");
+  }
+
+  // Calls a function of this module.
+  std::string CallDefined(const std::string& function, const std::vector<std::string>& arguments) {
+    return Make("func.call @", function, "(", absl::StrJoin(arguments, ", "), ") : (",
+                Repeated(kPointer, arguments.size()), ") -> i32");
+  }
+
+  void SetThreads(const std::string& function, const std::string& threads) {
+    absl::StrAppend(&text_, "    llvm.call @", function, "(", threads, ") : (i32) -> ()\n");
+  }
+
+  // Returns from the function with 1 unless the status is 0.
+  void Require(const std::string& status) {
+    const std::string fails = Make("llvm.icmp \"ne\" ", status, ", %zero : i32");
+    absl::StrAppend(&text_, "    cf.cond_br ", fails, ", ^fails, ^holds", blocks_, "\n  ^holds", blocks_,
+                    ":\n");
+    ++blocks_;
+  }
+
+  void End(const std::string& result = "%zero") {
+    absl::StrAppend(&text_, "    return ", result, " : i32\n");
+    if (blocks_ > 0) absl::StrAppend(&text_, "  ^fails:\n    return %one : i32\n");
+    text_ += "  }\n";
+  }
+
+ private:
+  template <typename... Parts>
+  std::string Make(const Parts&... parts) {
+    std::string value = absl::StrCat("%v", values_++);
+    absl::StrAppend(&text_, "    ", value, " = ", parts..., "\n");
+    return value;
+  }
+
+  std::string& text_;
+  int values_ = 0, blocks_ = 0;
+};
+
+class Writer {
+ public:
+  Writer(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
+         const std::string& name)
+      : p_(model), plan_(plan), tasks_(tasks), name_(name) {
+    for (const Id id : p_.parameters) (IsConstant(id) ? constants_ : others_).push_back(id);
+  }
+
+  Driver Write() {
+    text_ = "module {\n";
+    Declare();
+    WriteRun();
+    WritePrepare();
+    if (TakesThreads()) WriteSetThreads();
+    WriteByTable();
+    text_ += "}\n";
+    return {std::move(text_), std::move(entries_)};
+  }
+
+ private:
+  bool IsConstant(Id id) const { return p_.buffers[id].role == Role::kConstant; }
+
+  bool TakesThreads() const {
+    for (const TaskCode& task : tasks_) {
+      if (task.takes_threads) return true;
+    }
+    return false;
+  }
+
+  Function Begin(const std::string& suffix, const std::vector<std::string>& parameters,
+                 absl::string_view type = kPointer) {
+    entries_.push_back(absl::StrCat(name_, suffix));
+    Function function(&text_);
+    function.Begin(entries_.back(), parameters, type);
+    return function;
+  }
+
+  // Declares the functions of the tasks, which the calls of the plan use.
+  void Declare() {
+    std::map<int, size_t> arguments;
+    for (const ModelCall& call : plan_.calls) arguments[call.task] = ArgumentCount(call);
+    for (const auto& [task, count] : arguments) {
+      const TaskCode& code = tasks_[task];
+      const std::string type = absl::StrCat("(", Repeated(kPointer, count), ") -> i32\n");
+      absl::StrAppend(&text_, "  llvm.func @", code.symbol, type);
+      if (code.has_prepare) absl::StrAppend(&text_, "  llvm.func @", code.symbol, "_prepare", type);
+      if (code.takes_threads) absl::StrAppend(&text_, "  llvm.func @", code.symbol, "_set_threads(i32)\n");
+    }
+  }
+
+  static size_t ArgumentCount(const ModelCall& call) {
+    return call.buffers.size() + call.prepared.size() + (call.workspace.area == Area::kArena ? 1 : 0);
+  }
+
+  void WriteRun() {
+    std::vector<std::string> parameters = {"%weights"};
+    std::map<Id, std::string> names;
+    for (const Id id : others_) parameters.push_back(names[id] = absl::StrCat("%p", id));
+    parameters.emplace_back("%arena");
+    Function run = Begin("", parameters);
+    for (const ModelCall& call : plan_.calls) {
+      std::vector<std::string> arguments;
+      for (size_t i = 0; i < call.buffers.size(); ++i) {
+        const Location& at = plan_.buffers[call.buffers[i]];
+        const bool absent = at.area == Area::kNone || call.read_by_prepare[i];
+        arguments.push_back(absent                        ? "%null"
+                            : at.area == Area::kParameter ? names[call.buffers[i]]
+                            : at.area == Area::kWeights   ? run.At("%weights", at.offset)
+                                                          : run.At("%arena", at.offset));
+      }
+      for (const Location& at : call.prepared) arguments.push_back(run.At("%weights", at.offset));
+      if (call.workspace.area == Area::kArena) arguments.push_back(run.At("%arena", call.workspace.offset));
+      const std::string status = run.Call(tasks_[call.task].symbol, arguments);
+      if (tasks_[call.task].has_status) run.Require(status);
+    }
+    run.End();
+  }
+
+  void WritePrepare() {
+    Function prepare = Begin("_prepare", {"%constants", "%weights"});
+    std::map<Id, std::string> given;
+    for (size_t i = 0; i < constants_.size(); ++i) given[constants_[i]] = prepare.Entry("%constants", i);
+    for (const Id id : constants_) {
+      const Location& at = plan_.buffers[id];
+      if (at.area == Area::kWeights) prepare.Copy(prepare.At("%weights", at.offset), given[id], at.bytes);
+    }
+    for (const ModelCall& call : plan_.calls) {
+      if (!tasks_[call.task].has_prepare) continue;
+      std::vector<std::string> arguments;
+      for (const Id id : call.buffers) arguments.push_back(IsConstant(id) ? given[id] : "%null");
+      for (const Location& at : call.prepared) arguments.push_back(prepare.At("%weights", at.offset));
+      if (call.workspace.area == Area::kArena) arguments.emplace_back("%null");
+      prepare.Call(absl::StrCat(tasks_[call.task].symbol, "_prepare"), arguments);
+    }
+    prepare.End();
+  }
+
+  void WriteSetThreads() {
+    Function set = Begin("_set_threads", {"%threads"}, "i32");
+    for (const TaskCode& task : tasks_) {
+      if (task.takes_threads) set.SetThreads(absl::StrCat(task.symbol, "_set_threads"), "%threads");
+    }
+    set.End();
+  }
+
+  void WriteByTable() {
+    const size_t count = p_.parameters.size();
+    Function run = Begin("_by_table", {"%table"});
+    std::vector<std::string> arguments = {run.Entry("%table", count)};
+    for (size_t i = 0; i < count; ++i) {
+      if (!IsConstant(p_.parameters[i])) arguments.push_back(run.Entry("%table", i));
+    }
+    arguments.push_back(run.Entry("%table", count + 1));
+    run.End(run.CallDefined(name_, arguments));
+
+    Function prepare = Begin("_prepare_by_table", {"%table"});
+    absl::StrAppend(&text_, "    %count = llvm.mlir.constant(", std::max<size_t>(constants_.size(), 1),
+                    " : i64) : i64\n    %room = llvm.alloca %count x !llvm.ptr : (i64) -> !llvm.ptr\n");
+    size_t next = 0;
+    for (size_t i = 0; i < count; ++i) {
+      if (!IsConstant(p_.parameters[i])) continue;
+      const std::string value = prepare.Entry("%table", i);
+      const std::string place = prepare.At("%room", static_cast<int64_t>(next++ * sizeof(void*)));
+      absl::StrAppend(&text_, "    llvm.store ", value, ", ", place, " : !llvm.ptr, !llvm.ptr\n");
+    }
+    prepare.End(
+        prepare.CallDefined(absl::StrCat(name_, "_prepare"), {"%room", prepare.Entry("%table", count)}));
+  }
+
+  const Program& p_;
+  const ModelPlan& plan_;
+  const absl::Span<const TaskCode> tasks_;
+  const std::string name_;
+  std::vector<Id> constants_, others_;  // the parameters
+  std::string text_;
+  std::vector<std::string> entries_;
+};
+
+}  // namespace
+
+Driver DriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
+                const std::string& name) {
+  return Writer(model, plan, tasks, name).Write();
+}
+
+}  // namespace kiln

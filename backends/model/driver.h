@@ -1,0 +1,39 @@
+// Writes the function that makes the calls of a model, as MLIR text in the func, cf and llvm dialects.
+//
+//   int NAME(const void* weights, INPUTS AND RESULTS..., void* arena)
+//   int NAME_prepare(const void* const* constants, void* weights)
+//   int NAME_set_threads(int)               if the code of a task runs on threads
+//   int NAME_by_table(void* const* table), int NAME_prepare_by_table(void* const* table)
+//
+// Inputs and results are the model's parameters in order, without constants. NAME_prepare takes a table of the
+// constants in order, and writes the weights. The functions ending with by_table take a table of all parameters in
+// order, the weights and the arena, for callers that do not know the signature when they are compiled.
+//
+// NAME returns 1 as soon as a task says by its status that an assertion of the model fails, and 0 otherwise. It
+// allocates nothing, and keeps no state.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "lang/model/model_plan.h"
+
+namespace kiln {
+
+// The compiled code of a task.
+struct TaskCode {
+  std::string symbol;
+  bool has_prepare = false, takes_threads = false;
+  bool has_status = false;  // whether it may return something else than 0
+};
+
+struct Driver {
+  std::string module;                // the text
+  std::vector<std::string> entries;  // the functions above that it defines, NAME first
+};
+
+Driver DriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
+                const std::string& name);
+
+}  // namespace kiln

@@ -1,0 +1,43 @@
+// A model as a list of calls, and where its buffers lie. A call runs the code of one task (lang/graph/outline.h).
+//
+// The code of a model takes three areas of memory from its caller: the parameters, the weights and the arena. The
+// weights are written once, by a prepare phase, and only read afterwards. The arena holds what one call leaves
+// for a later one; its contents mean nothing between runs.
+//
+// Plain data. plan_calls.h makes it, validator/model/ checks it, backends/model/ compiles it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lang/program/program.h"
+
+namespace kiln {
+
+struct Location {
+  enum class Area { kNone, kParameter, kArena, kWeights };
+  Area area = Area::kNone;
+  int64_t offset = 0;  // in bytes; of a parameter: its position in Program::parameters
+  int64_t bytes = 0;
+};
+
+// Offsets in areas are multiples of this many bytes, and so are the addresses of the areas.
+inline constexpr int64_t kModelAlignment = 64;
+
+struct ModelCall {
+  int task = 0;                            // position in the list of tasks
+  std::vector<Id> blocks = {};             // of the model: what the call computes
+  std::vector<Id> buffers = {};            // of the model, one for each parameter of the task
+  std::vector<char> read_by_prepare = {};  // by parameter: true if only the prepare phase reads it
+  std::vector<Location> prepared = {};     // what the call's prepare phase writes, in the weights
+  Location workspace = {};                 // scratch memory during the call, in the arena
+};
+
+struct ModelPlan {
+  std::vector<ModelCall> calls = {};   // in the order in which they run
+  std::vector<Location> buffers = {};  // by buffer of the model; kNone if no call needs it at run time
+  int64_t arena_bytes = 0, weights_bytes = 0;
+};
+
+}  // namespace kiln

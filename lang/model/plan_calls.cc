@@ -1,0 +1,157 @@
+#include "lang/model/plan_calls.h"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+
+#include "absl/algorithm/container.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/program/layout.h"
+
+namespace kiln {
+namespace {
+
+bool IsCrossing(const Program& model, Id buffer) { return model.buffers[buffer].role == Role::kTemporary; }
+
+bool IsWritten(const Task& task, size_t parameter) {
+  return task.program.buffers[task.program.parameters[parameter]].role == Role::kOutput;
+}
+
+std::vector<ModelCall> CallsInProgramOrder(const Program& model, const std::vector<Task>& tasks) {
+  std::vector<int> position(model.nodes.size());
+  int count = 0;
+  for (const Id block : Blocks(model)) position[block] = count++;
+  std::vector<ModelCall> calls;
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    for (const Outlined& place : tasks[t].occurrences)
+      calls.push_back({.task = static_cast<int>(t), .blocks = place.blocks, .buffers = place.boundary});
+  }
+  absl::c_sort(calls, [&](const ModelCall& a, const ModelCall& b) {
+    return position[a.blocks.back()] < position[b.blocks.back()];
+  });
+  return calls;
+}
+
+// Sorts the calls so that each comes after those that write what it reads. Of the calls that may run, the first
+// in program order is next.
+absl::StatusOr<std::vector<ModelCall>> Sorted(const Program& model, const std::vector<Task>& tasks,
+                                              std::vector<ModelCall> calls) {
+  std::vector<std::vector<int>> writers(model.buffers.size()), users(calls.size());
+  for (size_t c = 0; c < calls.size(); ++c) {
+    for (size_t i = 0; i < calls[c].buffers.size(); ++i) {
+      if (IsWritten(tasks[calls[c].task], i)) writers[calls[c].buffers[i]].push_back(static_cast<int>(c));
+    }
+  }
+  std::vector<int> missing(calls.size());
+  for (size_t c = 0; c < calls.size(); ++c) {
+    for (size_t i = 0; i < calls[c].buffers.size(); ++i) {
+      if (IsWritten(tasks[calls[c].task], i)) continue;
+      for (const int writer : writers[calls[c].buffers[i]]) {
+        users[writer].push_back(static_cast<int>(c));
+        ++missing[c];
+      }
+    }
+  }
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (size_t c = 0; c < calls.size(); ++c) {
+    if (missing[c] == 0) ready.push(static_cast<int>(c));
+  }
+  std::vector<ModelCall> sorted;
+  while (!ready.empty()) {
+    const int next = ready.top();
+    ready.pop();
+    for (const int user : users[next]) {
+      if (--missing[user] == 0) ready.push(user);
+    }
+    sorted.push_back(std::move(calls[next]));
+  }
+  if (sorted.size() != calls.size()) return absl::InternalError("tasks of the model depend on each other");
+  return sorted;
+}
+
+class Areas {
+ public:
+  Areas(const Program& model, ModelPlan& plan) : model_(model), plan_(plan) {}
+
+  void Place(absl::Span<const TaskNeeds> needs) {
+    plan_.buffers.resize(model_.buffers.size());
+    for (size_t i = 0; i < model_.parameters.size(); ++i) {
+      const Id id = model_.parameters[i];
+      if (model_.buffers[id].role != Role::kConstant)
+        plan_.buffers[id] = {Location::Area::kParameter, static_cast<int64_t>(i), BytesOf(model_, id)};
+    }
+    for (ModelCall& call : plan_.calls) PlaceWeights(call, needs[call.task]);
+    PlaceArena(needs);
+  }
+
+ private:
+  Location NextWeights(int64_t bytes) {
+    const Location location{Location::Area::kWeights, plan_.weights_bytes, bytes};
+    plan_.weights_bytes += RoundUp(bytes);
+    return location;
+  }
+
+  void PlaceWeights(ModelCall& call, const TaskNeeds& needs) {
+    call.read_by_prepare = needs.read_by_prepare;
+    call.read_by_prepare.resize(call.buffers.size());
+    for (const int64_t bytes : needs.prepared) call.prepared.push_back(NextWeights(bytes));
+    for (size_t i = 0; i < call.buffers.size(); ++i) {
+      Location& location = plan_.buffers[call.buffers[i]];
+      if (model_.buffers[call.buffers[i]].role == Role::kConstant && !call.read_by_prepare[i] &&
+          location.area == Location::Area::kNone) {
+        location = NextWeights(BytesOf(model_, call.buffers[i]));
+      }
+    }
+  }
+
+  void PlaceArena(absl::Span<const TaskNeeds> needs) {
+    std::vector<Lifetime> lifetimes;
+    std::vector<Location*> locations;
+    for (const auto& [buffer, lifetime] : LifetimesOf(model_, plan_)) {
+      lifetimes.push_back(lifetime);
+      locations.push_back(&plan_.buffers[buffer]);
+    }
+    for (size_t c = 0; c < plan_.calls.size(); ++c) {
+      const int64_t bytes = needs[plan_.calls[c].task].workspace;
+      if (bytes == 0) continue;
+      lifetimes.push_back({bytes, static_cast<int>(c), static_cast<int>(c)});
+      locations.push_back(&plan_.calls[c].workspace);
+    }
+    const Arena arena = PlaceLifetimes(lifetimes);
+    for (size_t i = 0; i < lifetimes.size(); ++i)
+      *locations[i] = {Location::Area::kArena, arena.offsets[i], lifetimes[i].bytes};
+    plan_.arena_bytes = arena.bytes;
+  }
+
+  const Program& model_;
+  ModelPlan& plan_;
+};
+
+}  // namespace
+
+std::vector<std::pair<Id, Lifetime>> LifetimesOf(const Program& model, const ModelPlan& plan) {
+  std::vector<std::pair<Id, Lifetime>> lifetimes;
+  std::vector<int> known(model.buffers.size(), -1);
+  for (size_t c = 0; c < plan.calls.size(); ++c) {
+    for (const Id buffer : plan.calls[c].buffers) {
+      if (!IsCrossing(model, buffer)) continue;
+      if (known[buffer] < 0) {
+        known[buffer] = static_cast<int>(lifetimes.size());
+        lifetimes.push_back({buffer, {BytesOf(model, buffer), static_cast<int>(c), static_cast<int>(c)}});
+      }
+      lifetimes[known[buffer]].second.last = static_cast<int>(c);
+    }
+  }
+  return lifetimes;
+}
+
+absl::StatusOr<ModelPlan> PlanCalls(const Program& model, const std::vector<Task>& tasks,
+                                    absl::Span<const TaskNeeds> needs) {
+  auto calls = Sorted(model, tasks, CallsInProgramOrder(model, tasks));
+  if (!calls.ok()) return calls.status();
+  ModelPlan plan{.calls = *std::move(calls), .buffers = {}};
+  Areas(model, plan).Place(needs);
+  return plan;
+}
+
+}  // namespace kiln

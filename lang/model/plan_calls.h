@@ -1,0 +1,39 @@
+// Makes the plan of a model from its tasks: orders the calls and gives each buffer a place.
+//
+//   auto tasks = ExtractTasks(model);                        // lang/graph/outline.h
+//   auto plan = PlanCalls(model, *tasks, needs);             // needs[t]: what the code of task t asks for
+//
+// Buffers that are never alive at once share bytes of the arena. The arena is the smallest of several greedy
+// placements: largest buffers first, then random orders of the same kind (as in "Pisarchyk and Lee, Efficient
+// Memory Management for Deep Neural Net Inference, 2020", greedy by size).
+//
+// Pure functions, safe from any thread. The same arguments give the same plan.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "lang/graph/outline.h"
+#include "lang/model/arena.h"
+#include "lang/model/model_plan.h"
+
+namespace kiln {
+
+// What the compiled code of a task asks for.
+struct TaskNeeds {
+  std::vector<int64_t> prepared = {};  // bytes of each array that its prepare phase writes
+  int64_t workspace = 0;               // bytes of scratch memory during a call
+  std::vector<char> read_by_prepare =
+      {};  // by parameter: true if only the prepare phase reads it; empty: none
+};
+
+// kInternal if the tasks depend on each other in a cycle.
+absl::StatusOr<ModelPlan> PlanCalls(const Program& model, const std::vector<Task>& tasks,
+                                    absl::Span<const TaskNeeds> needs);
+
+// The lifetime of each buffer between calls.
+std::vector<std::pair<Id, Lifetime>> LifetimesOf(const Program& model, const ModelPlan& plan);
+
+}  // namespace kiln

@@ -1,0 +1,21 @@
+// Prints the plan of a model for people: its calls in order, and where buffers lie.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "lang/model/model_plan.h"
+
+namespace kiln {
+
+// One line a call: its number, its task, and the buffers that it takes.
+//   call 3: conv_2d_nchw_t1(arg4, pool_2, relu_5) workspace 4096 at 0
+std::string CallsText(const Program& model, const ModelPlan& plan, absl::Span<const std::string> tasks);
+
+// One line for each part of the arena and of the weights, by offset:
+//   arena 7225344 bytes
+//     0 .. 3211264  relu_5  calls 2 to 4
+std::string MemoryText(const Program& model, const ModelPlan& plan);
+
+}  // namespace kiln

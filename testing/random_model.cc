@@ -1,0 +1,161 @@
+#include "testing/random_model.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "lang/base/random.h"
+#include "lang/program/builder.h"
+
+namespace kiln {
+namespace {
+
+constexpr DType kF32 = DType::kF32;
+constexpr int64_t kRows = 4;
+
+class Maker {
+ public:
+  explicit Maker(uint64_t seed) : dice_(Engine({seed})), b_("model") {}
+
+  Program Make() {
+    const int inputs = 1 + Below(2), steps = 2 + Below(8);
+    for (int n = 0; n < inputs; ++n) AddValue(b_.Input(Name("x"), kF32, {kRows, Width()}));
+    if (dice_.Flip(0.2)) AddAssertion(values_[0]);
+    for (int n = 0; n < steps; ++n) AddStep();
+    b_.MakeOutput(values_.back().buffer);
+    for (Value& value : values_) {
+      if (!value.is_input && value.buffer != values_.back().buffer && (!value.is_read || dice_.Flip(0.1)))
+        b_.MakeOutput(value.buffer);
+    }
+    return b_.Finish();
+  }
+
+ private:
+  struct Value {
+    Id buffer;
+    int64_t width;
+    bool is_input, is_read = false;
+  };
+
+  int Below(int n) { return static_cast<int>(dice_.Below(n)); }
+  int64_t Width() { return 1 + dice_.Below(9); }
+  std::string Name(absl::string_view kind) { return absl::StrCat(kind, count_++); }
+
+  void AddValue(Id buffer) {
+    const auto shape = b_.program().Dims(b_.program().buffers[buffer].shape);
+    const bool is_input = b_.program().buffers[buffer].role != Role::kTemporary;
+    values_.push_back({buffer, shape[1].Known(), is_input});
+  }
+
+  Value& Any() {
+    Value& value = values_[Below(static_cast<int>(values_.size()))];
+    value.is_read = true;
+    return value;
+  }
+
+  Id Temporary(int64_t width) { return b_.Temporary(Name("t"), kF32, {kRows, width}); }
+
+  void AddStep() {
+    switch (Below(5)) {
+      case 0:
+      case 1:
+        return AddDense();
+      case 2:
+        return AddSum();
+      case 3:
+        return AddConcatenation();
+      default:
+        return AddNorm();
+    }
+  }
+
+  // A product with a new constant, or with one that has the right shape; often with a rectifier.
+  void AddDense() {
+    const Value from = Any();
+    const int64_t width = Width();
+    Id weights = kNone;
+    for (const auto& [id, rows, columns] : weights_) {
+      if (rows == from.width && dice_.Flip(0.5)) weights = id;
+    }
+    if (weights == kNone) {
+      weights = b_.Constant(Name("w"), kF32, {from.width, width});
+      weights_.push_back({weights, from.width, width});
+    }
+    const int64_t columns = b_.program().Dims(b_.program().buffers[weights].shape)[1].Known();
+    const Id sums = Temporary(columns);
+    b_.Reduce(Name("dense"), {{"i", kRows}, {"j", columns}, {"k", from.width, IterKind::kReduction}},
+              Monoid::Kind::kSum, {sums, {i_, j_}},
+              b_.Mul(b_.Load(from.buffer, {i_, k_}), b_.Load(weights, {k_, j_})));
+    if (dice_.Flip(0.3)) return AddValue(sums);
+    const Id out = Temporary(columns);
+    b_.Compute(Name("relu"), {{"i", kRows}, {"j", columns}}, {out, {i_, j_}},
+               b_.Make(Op::kMax, kF32, b_.Load(sums, {i_, j_}), b_.Float(kF32, 0)));
+    AddValue(out);
+  }
+
+  // The sum of two values of one width: a residual.
+  void AddSum() {
+    const Value a = Any();
+    Id other = a.buffer;
+    for (Value& value : values_) {
+      if (value.width != a.width || !dice_.Flip(0.7)) continue;
+      other = value.buffer;
+      value.is_read = true;
+    }
+    const Id out = Temporary(a.width);
+    b_.Compute(Name("add"), {{"i", kRows}, {"j", a.width}}, {out, {i_, j_}},
+               b_.Add(b_.Load(a.buffer, {i_, j_}), b_.Load(other, {i_, j_})));
+    AddValue(out);
+  }
+
+  // Two values side by side, each written by a block of its own.
+  void AddConcatenation() {
+    const Value a = Any(), c = Any();
+    const Id out = Temporary(a.width + c.width);
+    b_.Compute(Name("left"), {{"i", kRows}, {"j", a.width}}, {out, {i_, j_}}, b_.Load(a.buffer, {i_, j_}));
+    b_.Compute(Name("right"), {{"i", kRows}, {"j", c.width}}, {out, {i_, j_ + IndexSum::Constant(a.width)}},
+               b_.Load(c.buffer, {i_, j_}));
+    AddValue(out);
+  }
+
+  // Each row minus its greatest element.
+  void AddNorm() {
+    const Value from = Any();
+    const Id most = b_.Temporary(Name("m"), kF32, {kRows}), out = Temporary(from.width);
+    b_.Reduce(Name("max"), {{"i", kRows}, {"j", from.width, IterKind::kReduction}}, Monoid::Kind::kMax,
+              {most, {i_}}, b_.Load(from.buffer, {i_, j_}));
+    b_.Compute(Name("sub"), {{"i", kRows}, {"j", from.width}}, {out, {i_, j_}},
+               b_.Make(Op::kSub, kF32, b_.Load(from.buffer, {i_, j_}), b_.Load(most, {i_})));
+    AddValue(out);
+  }
+
+  // The first column is below 3 everywhere.
+  void AddAssertion(const Value& value) {
+    const Id bad = b_.Temporary("bad", DType::kI32, {}), status = b_.Temporary("status_out", DType::kI32, {});
+    const Id fails = b_.Make(Op::kSelect, DType::kI32,
+                             b_.Make(Op::kCmpGt, DType::kI1, b_.Float(kF32, 3),
+                                     b_.Load(value.buffer, {i_, IndexSum::Constant(0)})),
+                             b_.Integer(DType::kI32, 0), b_.Integer(DType::kI32, 1));
+    b_.Reduce("assert", {{"i", kRows, IterKind::kReduction}}, Monoid::Kind::kOr, {bad, {}}, fails);
+    b_.Compute("status", {}, {status, {}}, b_.Load(bad, {}));
+    b_.MakeStatus(status);
+  }
+
+  struct Weights {
+    Id id;
+    int64_t rows, columns;
+  };
+
+  RandomDice dice_;
+  Builder b_;
+  const IndexSum i_ = Builder::Iter(0), j_ = Builder::Iter(1), k_ = Builder::Iter(2);
+  int count_ = 0;
+  std::vector<Value> values_;
+  std::vector<Weights> weights_;
+};
+
+}  // namespace
+
+Program RandomModel(uint64_t seed) { return Maker(seed).Make(); }
+
+}  // namespace kiln

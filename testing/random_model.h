@@ -1,0 +1,14 @@
+// Random small models: several tasks, residual sums, concatenations, constants that tasks share, several results, and
+// sometimes an assertion.
+#pragma once
+
+#include <cstdint>
+
+#include "lang/program/program.h"
+
+namespace kiln {
+
+// The same seed gives the same model. Constants have no bytes: they are parameters.
+Program RandomModel(uint64_t seed);
+
+}  // namespace kiln

@@ -1,0 +1,192 @@
+// Plans of models: calls in order, and an arena in which nothing that is alive overlaps.
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "lang/base/random.h"
+#include "lang/graph/outline.h"
+#include "lang/model/arena.h"
+#include "lang/model/plan_calls.h"
+#include "lang/model/plan_text.h"
+#include "lang/program/builder.h"
+#include "lang/program/layout.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
+#include "testing/random_model.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr DType kF32 = DType::kF32;
+const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+
+TEST(Arena, GivesBytesToALaterLifetimeAgain) {
+  const Arena arena = PlaceLifetimes({{100, 0, 1}, {100, 1, 2}, {100, 2, 3}});
+  EXPECT_THAT(arena.offsets, ElementsAre(0, 128, 0));
+  EXPECT_EQ(arena.bytes, 256);
+}
+
+TEST(Arena, OverlapsNothingThatIsAliveAndStaysNearTheLeast) {
+  double excess = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    RandomDice dice(Engine({seed}));
+    std::vector<Lifetime> lifetimes;
+    for (int n = 0; n < 40; ++n) {
+      const int first = static_cast<int>(dice.Below(30));
+      lifetimes.push_back({1 + dice.Below(5000), first, first + static_cast<int>(dice.Below(4))});
+    }
+    const Arena arena = PlaceLifetimes(lifetimes);
+    for (size_t a = 0; a < lifetimes.size(); ++a) {
+      EXPECT_EQ(arena.offsets[a] % kModelAlignment, 0);
+      EXPECT_LE(arena.offsets[a] + lifetimes[a].bytes, arena.bytes);
+      for (size_t b = 0; b < a; ++b) {
+        const bool meet = lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last;
+        const bool apart = arena.offsets[a] + lifetimes[a].bytes <= arena.offsets[b] ||
+                           arena.offsets[b] + lifetimes[b].bytes <= arena.offsets[a];
+        EXPECT_TRUE(!meet || apart) << "seed " << seed << ": " << a << " and " << b;
+      }
+    }
+    excess += static_cast<double>(arena.bytes) / static_cast<double>(MostAlive(lifetimes)) / 200;
+  }
+  EXPECT_LT(excess, 1.1);
+}
+
+// x * w1 -> h1 -> h2 -> y, and y = relu(h2 * w3) + h1.
+Program Residual() {
+  Builder b("net");
+  Id at = b.Input("x", kF32, {8, 16}), first = kNone;
+  for (const char* name : {"1", "2", "3"}) {
+    const Id w = b.Constant(absl::StrCat("w", name), kF32, {16, 16}),
+             h = b.Temporary(absl::StrCat("h", name), kF32, {8, 16});
+    b.Reduce(absl::StrCat("dense", name), {{"i", 8}, {"j", 16}, {"k", 16, IterKind::kReduction}},
+             Monoid::Kind::kSum, {h, {i, j}}, b.Mul(b.Load(at, {i, k}), b.Load(w, {k, j})));
+    if (first == kNone) first = h;
+    at = h;
+  }
+  const Id y = b.Output("y", kF32, {8, 16});
+  b.Compute("add", {{"i", 8}, {"j", 16}}, {y, {i, j}}, b.Add(b.Load(at, {i, j}), b.Load(first, {i, j})));
+  return b.Finish();
+}
+
+TEST(PlanCalls, OrdersCallsAndKeepsWhatALaterCallReads) {
+  const Program model = Residual();
+  const std::vector<Task> tasks = ExtractTasks(model).value();
+  const std::vector<TaskNeeds> needs(tasks.size(), {.workspace = 100});
+  const ModelPlan plan = PlanCalls(model, tasks, needs).value();
+  std::vector<std::string> names;
+  for (const Task& task : tasks) names.push_back(task.program.name);
+  EXPECT_EQ(CallsText(model, plan, names),
+            "call 0: net_dense1(x, w1, h1) workspace 100 at 512\n"
+            "call 1: net_dense1(h1, w2, h2) workspace 100 at 1024\n"
+            "call 2: net_dense3(h2, w3, h1, y) workspace 100 at 1024\n");
+  EXPECT_THAT(MemoryText(model, plan), HasSubstr("arena 1152 bytes\n  0 .. 512  h1  calls 0 to 2\n"));
+  EXPECT_THAT(MemoryText(model, plan), HasSubstr("weights 3072 bytes\n  0 .. 1024  w1\n"));
+}
+
+// Runs the calls one by one with the interpreter, in one arena that is filled with NaN first.
+class PlanRun {
+ public:
+  PlanRun(const Program& model, const ModelPlan& plan, const std::vector<Task>& tasks)
+      : model_(model),
+        plan_(plan),
+        tasks_(tasks),
+        arena_(plan.arena_bytes, '\xff'),
+        bytes_(model.buffers.size()) {}
+
+  // The bytes of each result; empty if an assertion fails.
+  std::vector<std::string> Run(const std::vector<std::string>& inputs) {
+    size_t next = 0;
+    for (const Id id : model_.parameters) {
+      if (IsGiven(model_.buffers[id].role)) bytes_[id] = inputs[next++];
+    }
+    for (const ModelCall& call : plan_.calls) {
+      if (!RunCall(call)) return {};
+    }
+    std::vector<std::string> results;
+    for (const Id id : model_.parameters) {
+      if (model_.buffers[id].role == Role::kOutput) results.push_back(bytes_[id]);
+    }
+    return results;
+  }
+
+ private:
+  bool IsInArena(Id buffer) const { return plan_.buffers[buffer].area == Location::Area::kArena; }
+
+  bool RunCall(const ModelCall& call) {
+    const Program& task = tasks_[call.task].program;
+    std::vector<std::string> inputs;
+    for (size_t n = 0; n < call.buffers.size(); ++n) {
+      if (task.buffers[task.parameters[n]].role == Role::kOutput) continue;
+      const Location& at = plan_.buffers[call.buffers[n]];
+      inputs.push_back(IsInArena(call.buffers[n]) ? arena_.substr(at.offset, at.bytes)
+                                                  : bytes_[call.buffers[n]]);
+    }
+    if (call.workspace.area == Location::Area::kArena)
+      arena_.replace(call.workspace.offset, call.workspace.bytes, std::string(call.workspace.bytes, '\xff'));
+    const auto results = kiln::Run(task, inputs);
+    if (!results.ok()) return false;
+    size_t next = 0;
+    for (size_t n = 0; n < call.buffers.size(); ++n) {
+      if (task.buffers[task.parameters[n]].role != Role::kOutput) continue;
+      const std::string& bytes = (*results)[next++];
+      if (IsInArena(call.buffers[n])) {
+        arena_.replace(plan_.buffers[call.buffers[n]].offset, bytes.size(), bytes);
+      } else {
+        bytes_[call.buffers[n]] = bytes;
+      }
+    }
+    return true;
+  }
+
+  const Program& model_;
+  const ModelPlan& plan_;
+  const std::vector<Task>& tasks_;
+  std::string arena_;
+  std::vector<std::string> bytes_;  // by buffer: of parameters
+};
+
+std::vector<std::string> RandomInputs(const Program& model, uint64_t seed) {
+  RandomDice dice(Engine({seed, 1}));
+  std::vector<std::string> inputs;
+  for (const Id id : model.parameters) {
+    if (!IsGiven(model.buffers[id].role)) continue;
+    std::string& bytes = inputs.emplace_back();
+    for (int64_t n = 0; n < ElementsOf(model, id); ++n) {
+      const float value = static_cast<float>(dice.Below(9)) - 4;
+      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+  }
+  return inputs;
+}
+
+TEST(PlanCalls, RandomModelsComputeInOneArenaWhatTheyCompute) {
+  int several = 0, assertions = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const Program model = RandomModel(seed);
+    std::vector<Task> tasks = ExtractTasks(model).value();
+    const std::vector<Task> checks = ExtractChecks(model).value();
+    tasks.insert(tasks.end(), checks.begin(), checks.end());
+    RandomDice dice(Engine({seed, 2}));
+    std::vector<TaskNeeds> needs(tasks.size());
+    for (TaskNeeds& need : needs) need.workspace = dice.Below(300);
+    const ModelPlan plan = PlanCalls(model, tasks, needs).value();
+    const std::vector<std::string> inputs = RandomInputs(model, seed);
+    const auto wanted = kiln::Run(model, inputs);
+
+    const std::vector<std::string> found = PlanRun(model, plan, tasks).Run(inputs);
+
+    EXPECT_EQ(found, wanted.ok() ? *wanted : std::vector<std::string>()) << "seed " << seed << "\n"
+                                                                         << ToString(model);
+    several += plan.calls.size() > 2 ? 1 : 0;
+    assertions += wanted.ok() ? 0 : 1;
+  }
+  EXPECT_GT(several, 150);
+  EXPECT_GT(assertions, 5);
+}
+
+}  // namespace
+}  // namespace kiln

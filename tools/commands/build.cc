@@ -1,0 +1,62 @@
+#include "api/json.h"
+#include "api/session.h"
+#include "api/text.h"
+#include "tools/interrupt.h"
+#include "tools/subcommands.h"
+
+namespace kiln::tools {
+namespace {
+
+struct Options {
+  api::Source source;
+  std::string database = "kiln.db", without;
+  api::BuildSettings settings;
+  bool json = false;
+};
+
+void PrintText(const api::BuildReport& report) {
+  std::vector<std::vector<std::string>> rows = {{"task", "calls", "schedule", "record", "time of one"}};
+  for (const api::BuiltTask& task : report.tasks)
+    rows.push_back({task.name, std::to_string(task.occurrences), task.schedule,
+                    task.record > 0 ? std::to_string(task.record) : "",
+                    task.seconds > 0 ? api::TimeText(task.seconds) : ""});
+  std::printf("%s", Table(rows).c_str());
+  std::printf("%d calls, arena %ld bytes (%ld alive at once), weights %ld bytes, built in %s\n", report.calls,
+              static_cast<long>(report.arena_bytes), static_cast<long>(report.alive_bytes),
+              static_cast<long>(report.weights_bytes), api::TimeText(report.seconds).c_str());
+  for (const std::string& file : report.files) std::printf("%s\n", file.c_str());
+}
+
+absl::Status Build(const Options& options) {
+  api::Session session({.database = options.database, .without = options.without});
+  if (const absl::Status loaded = session.Load(options.source); !loaded.ok()) return loaded;
+  const Stoppable stoppable([&] { session.Interrupt(); });
+  const auto report = session.Build(options.settings);
+  if (!report.ok()) return report.status();
+  if (options.json) {
+    Print(api::ToJson(*report));
+  } else {
+    PrintText(*report);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Action AddBuild(CLI::App& command) {
+  auto options = std::make_shared<Options>();
+  AddFile(command, &options->source);
+  AddDatabase(command, &options->database);
+  AddWithout(command, &options->without);
+  command
+      .add_option("-o,--output", options->settings.folder,
+                  "Folder for the files; created if it does not exist")
+      ->capture_default_str();
+  command.add_option("--name", options->settings.name,
+                     "Name of the function and the files; by default the file's");
+  AddTarget(command, &options->settings.target, "The machine to make code for")->capture_default_str();
+  AddJson(command, &options->json);
+  return [options] { return Build(*options); };
+}
+
+}  // namespace kiln::tools

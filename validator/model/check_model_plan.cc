@@ -1,0 +1,322 @@
+#include "validator/model/check_model_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
+
+namespace kiln {
+namespace {
+
+using Area = Location::Area;
+
+int64_t SizeInBytes(const Program& model, Id buffer) {
+  int64_t bytes = SizeOf(model.buffers[buffer].dtype);
+  for (const Extent& extent : model.Dims(model.buffers[buffer].shape)) bytes *= extent.UpperBound();
+  return bytes;
+}
+
+// What the blocks of a call exchange with the rest of the model.
+struct Exchange {
+  std::set<Id> reads, writes;
+};
+
+// The owner of each byte of the arena: a buffer, or kNone. Ranges of equal owners, by their first byte.
+class Owners {
+ public:
+  explicit Owners(int64_t bytes) { ranges_[0] = {bytes, kNone}; }
+
+  void Set(int64_t begin, int64_t end, Id owner) {
+    Cut(begin);
+    Cut(end);
+    ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
+    ranges_[begin] = {end, owner};
+  }
+
+  bool OwnsAll(int64_t begin, int64_t end, Id owner) const {
+    auto range = std::prev(ranges_.upper_bound(begin));
+    for (; range != ranges_.end() && range->first < end; ++range) {
+      if (range->second.second != owner) return false;
+    }
+    return true;
+  }
+
+ private:
+  // Lets a range begin at this byte, if it is in the arena.
+  void Cut(int64_t at) {
+    const auto range = std::prev(ranges_.upper_bound(at));
+    auto& [end, owner] = range->second;
+    if (range->first == at || end <= at) return;
+    ranges_[at] = {end, owner};
+    end = at;
+  }
+
+  std::map<int64_t, std::pair<int64_t, Id>> ranges_;
+};
+
+class Replay {
+ public:
+  Replay(const Program& model, const ModelPlan& plan)
+      : p_(model),
+        plan_(plan),
+        owners_(std::max<int64_t>(plan.arena_bytes, 0)),
+        call_of_(model.nodes.size(), -1),
+        written_(model.buffers.size(), -1) {}
+
+  absl::StatusOr<ModelPlanReport> Run() {
+    if (plan_.buffers.size() != p_.buffers.size()) return Wrong("the plan is of another model");
+    if (auto status = AssignBlocks(); !status.ok()) return status;
+    if (auto status = CheckAreas(); !status.ok()) return status;
+    for (size_t c = 0; c < plan_.calls.size(); ++c) {
+      if (auto status = Step(static_cast<int>(c)); !status.ok()) return status;
+    }
+    if (auto status = CheckResults(); !status.ok()) return status;
+    return ModelPlanReport{.bytes_alive = BytesAlive()};
+  }
+
+ private:
+  template <typename... Parts>
+  static absl::Status Wrong(const Parts&... parts) {
+    return absl::InternalError(absl::StrCat("the plan of the model is wrong: ", parts...));
+  }
+  std::string Name(Id buffer) const { return std::string(p_.Text(p_.buffers[buffer].name)); }
+
+  // Each block is in one call, but for blocks whose results nothing needs.
+  absl::Status AssignBlocks() {
+    for (size_t c = 0; c < plan_.calls.size(); ++c) {
+      for (const Id block : plan_.calls[c].blocks) {
+        if (block < 0 || block >= static_cast<Id>(p_.nodes.size()) || !p_.IsBlock(block))
+          return Wrong("call ", c, " names node ", block, ", which is no block");
+        if (call_of_[block] >= 0)
+          return Wrong("block \"", p_.Text(p_.block(block).name), "\" is in calls ", call_of_[block], " and ",
+                       c);
+        call_of_[block] = static_cast<int>(c);
+      }
+    }
+    const std::vector<Id> blocks = Blocks(p_);
+    std::set<Id> needed;
+    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+      bool matters = false;
+      for (const Id buffer : WrittenBuffers(p_, *block))
+        matters = matters || p_.buffers[buffer].role != Role::kTemporary || needed.contains(buffer);
+      if (!matters) continue;
+      for (const Id buffer : ReadBuffers(p_, *block)) needed.insert(buffer);
+      if (call_of_[*block] < 0)
+        return Wrong("no call computes block \"", p_.Text(p_.block(*block).name), "\"");
+    }
+    return FindExchanges(blocks);
+  }
+
+  absl::Status FindExchanges(const std::vector<Id>& blocks) {
+    exchanges_.resize(plan_.calls.size());
+    std::vector<std::set<int>> writers(p_.buffers.size()), users(p_.buffers.size());
+    for (const Id block : blocks) {
+      if (call_of_[block] < 0) continue;
+      for (const Id b : WrittenBuffers(p_, block)) writers[b].insert(call_of_[block]);
+      for (const Id b : ReadBuffers(p_, block)) users[b].insert(call_of_[block]);
+    }
+    for (Id b = 0; b < static_cast<Id>(p_.buffers.size()); ++b) {
+      if (p_.buffers[b].role == Role::kStatus || HasBytes(b)) continue;
+      if (writers[b].size() > 1) return Wrong(writers[b].size(), " calls write ", Name(b));
+      for (const int user : users[b]) {
+        if (!writers[b].contains(user)) exchanges_[user].reads.insert(b);
+      }
+      for (const int writer : writers[b]) {
+        users[b].erase(writer);
+        if (!users[b].empty() || p_.buffers[b].role != Role::kTemporary) exchanges_[writer].writes.insert(b);
+      }
+    }
+    return CheckOrderOfBlocks(blocks, writers);
+  }
+
+  // In the model, a reader in another call comes after all blocks that write the buffer: a call sees no version
+  // in between.
+  absl::Status CheckOrderOfBlocks(const std::vector<Id>& blocks, const std::vector<std::set<int>>& writers) {
+    std::set<Id> read;
+    for (const Id block : blocks) {
+      if (call_of_[block] < 0) continue;
+      for (const Id b : WrittenBuffers(p_, block)) {
+        if (read.contains(b))
+          return Wrong("block \"", p_.Text(p_.block(block).name), "\" writes ", Name(b),
+                       ", which another call reads before");
+      }
+      for (const Id b : ReadBuffers(p_, block)) {
+        if (!writers[b].empty() && !writers[b].contains(call_of_[block])) read.insert(b);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // A constant that is part of the code of its task.
+  bool HasBytes(Id buffer) const { return p_.buffers[buffer].data != kNone; }
+
+  absl::Status CheckPart(const Location& part, absl::string_view what) const {
+    const int64_t size = part.area == Area::kArena ? plan_.arena_bytes : plan_.weights_bytes;
+    if (part.offset < 0 || part.bytes < 0 || part.bytes > size - part.offset)
+      return Wrong(what, " lies at ", part.offset, " to ", part.offset + part.bytes, " of ", size, " bytes");
+    if (part.offset % kModelAlignment != 0)
+      return Wrong(what, " lies at ", part.offset, ", which is not aligned");
+    return absl::OkStatus();
+  }
+
+  // Buffers have places of their size and kind, and parts of the weights do not overlap.
+  absl::Status CheckAreas() {
+    std::vector<std::pair<Location, std::string>> weights;
+    for (Id b = 0; b < static_cast<Id>(p_.buffers.size()); ++b) {
+      const Location& at = plan_.buffers[b];
+      if (at.area == Area::kNone) continue;
+      if (at.bytes != SizeInBytes(p_, b))
+        return Wrong(Name(b), " has ", at.bytes, " bytes, wanted ", SizeInBytes(p_, b));
+      if (at.area == Area::kParameter) {
+        const bool is_it = at.offset >= 0 && at.offset < static_cast<int64_t>(p_.parameters.size()) &&
+                           p_.parameters[at.offset] == b && p_.buffers[b].role != Role::kConstant;
+        if (!is_it) return Wrong(Name(b), " is not parameter ", at.offset);
+        continue;
+      }
+      const Role wanted = at.area == Area::kWeights ? Role::kConstant : Role::kTemporary;
+      if (p_.buffers[b].role != wanted) return Wrong(Name(b), " lies in the wrong area");
+      if (auto status = CheckPart(at, Name(b)); !status.ok()) return status;
+      if (at.area == Area::kWeights) weights.push_back({at, Name(b)});
+    }
+    for (size_t c = 0; c < plan_.calls.size(); ++c) {
+      const ModelCall& call = plan_.calls[c];
+      for (const Location& at : call.prepared) {
+        const std::string what = absl::StrCat("what is prepared for call ", c);
+        if (at.area != Area::kWeights) return Wrong(what, " is not in the weights");
+        if (auto status = CheckPart(at, what); !status.ok()) return status;
+        weights.push_back({at, what});
+      }
+      if (call.workspace.area == Area::kNone) continue;
+      const std::string what = absl::StrCat("the workspace of call ", c);
+      if (call.workspace.area != Area::kArena) return Wrong(what, " is not in the arena");
+      if (auto status = CheckPart(call.workspace, what); !status.ok()) return status;
+    }
+    return CheckDisjoint(weights);
+  }
+
+  static absl::Status CheckDisjoint(std::vector<std::pair<Location, std::string>> parts) {
+    std::sort(parts.begin(), parts.end(),
+              [](const auto& a, const auto& b) { return a.first.offset < b.first.offset; });
+    for (size_t i = 1; i < parts.size(); ++i) {
+      if (parts[i - 1].first.offset + parts[i - 1].first.bytes > parts[i].first.offset)
+        return Wrong(parts[i - 1].second, " and ", parts[i].second, " overlap");
+    }
+    return absl::OkStatus();
+  }
+
+  // The call's own list of buffers against what its blocks exchange.
+  absl::Status CheckBuffers(int c) const {
+    const ModelCall& call = plan_.calls[c];
+    const Exchange& exchange = exchanges_[c];
+    if (call.read_by_prepare.size() != call.buffers.size())
+      return Wrong("call ", c, " has ", call.read_by_prepare.size(), " marks for ", call.buffers.size(),
+                   " buffers");
+    const std::set<Id> listed(call.buffers.begin(), call.buffers.end());
+    std::set<Id> wanted = exchange.reads;
+    wanted.insert(exchange.writes.begin(), exchange.writes.end());
+    if (listed.size() != call.buffers.size()) return Wrong("call ", c, " lists a buffer twice");
+    for (const Id b : wanted) {
+      if (!listed.contains(b)) return Wrong("call ", c, " lacks ", Name(b));
+    }
+    for (const Id b : listed) {
+      const bool serves =
+          wanted.contains(b) || IsGiven(p_.buffers[b].role) || p_.buffers[b].role == Role::kOutput;
+      if (!serves) return Wrong("call ", c, " does not use ", Name(b));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckReads(int c) const {
+    const ModelCall& call = plan_.calls[c];
+    for (size_t i = 0; i < call.buffers.size(); ++i) {
+      const Id b = call.buffers[i];
+      if (!exchanges_[c].reads.contains(b)) continue;
+      const Location& at = plan_.buffers[b];
+      const Role role = p_.buffers[b].role;
+      if (role == Role::kConstant) {
+        if (!call.read_by_prepare[i] && at.area != Area::kWeights)
+          return Wrong("call ", c, " reads ", Name(b), ", which is not in the weights");
+        continue;
+      }
+      if (call.read_by_prepare[i])
+        return Wrong("call ", c, " leaves ", Name(b), " to its prepare phase, and it is no constant");
+      if (IsGiven(role) || role == Role::kOutput) {
+        if (at.area != Area::kParameter) return Wrong("call ", c, " reads ", Name(b), ", which has no place");
+        if (role == Role::kOutput && written_[b] < 0)
+          return Wrong("call ", c, " reads ", Name(b), " before it is written");
+        continue;
+      }
+      if (at.area != Area::kArena) return Wrong("call ", c, " reads ", Name(b), ", which has no place");
+      if (!owners_.OwnsAll(at.offset, at.offset + at.bytes, b))
+        return Wrong("call ", c, " reads ", Name(b),
+                     written_[b] < 0 ? " before it is written" : ", which is overwritten");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Step(int c) {
+    if (auto status = CheckBuffers(c); !status.ok()) return status;
+    if (auto status = CheckReads(c); !status.ok()) return status;
+    const ModelCall& call = plan_.calls[c];
+    std::vector<std::pair<Location, std::string>> used;
+    for (const Id b : call.buffers) {
+      if (plan_.buffers[b].area == Area::kArena) used.push_back({plan_.buffers[b], Name(b)});
+    }
+    if (call.workspace.area == Area::kArena)
+      used.push_back({call.workspace, absl::StrCat("the workspace of call ", c)});
+    if (auto status = CheckDisjoint(used); !status.ok()) return status;
+    if (call.workspace.area == Area::kArena)
+      owners_.Set(call.workspace.offset, call.workspace.offset + call.workspace.bytes, kNone);
+    for (const Id b : exchanges_[c].writes) {
+      const Location& at = plan_.buffers[b];
+      const Area wanted = p_.buffers[b].role == Role::kTemporary ? Area::kArena : Area::kParameter;
+      if (at.area != wanted) return Wrong("call ", c, " writes ", Name(b), ", which has no place");
+      if (at.area == Area::kArena) owners_.Set(at.offset, at.offset + at.bytes, b);
+      written_[b] = c;
+    }
+    for (const Id b : exchanges_[c].reads) last_read_[b] = c;
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckResults() const {
+    for (const Id b : p_.parameters) {
+      if (p_.buffers[b].role == Role::kOutput && written_[b] < 0)
+        return Wrong("nothing writes the result ", Name(b));
+    }
+    return absl::OkStatus();
+  }
+
+  int64_t BytesAlive() const {
+    std::vector<int64_t> alive(plan_.calls.size());
+    for (size_t c = 0; c < plan_.calls.size(); ++c)
+      alive[c] = plan_.calls[c].workspace.area == Area::kArena ? plan_.calls[c].workspace.bytes : 0;
+    for (Id b = 0; b < static_cast<Id>(p_.buffers.size()); ++b) {
+      if (plan_.buffers[b].area != Area::kArena || written_[b] < 0) continue;
+      const auto last = last_read_.find(b);
+      for (int c = written_[b]; c <= (last == last_read_.end() ? written_[b] : last->second); ++c)
+        alive[c] += plan_.buffers[b].bytes;
+    }
+    return alive.empty() ? 0 : *std::max_element(alive.begin(), alive.end());
+  }
+
+  const Program& p_;
+  const ModelPlan& plan_;
+  Owners owners_;
+  std::vector<int> call_of_;  // by node
+  std::vector<int> written_;  // by buffer: the call that wrote it, or -1
+  std::map<Id, int> last_read_;
+  std::vector<Exchange> exchanges_;  // by call
+};
+
+}  // namespace
+
+absl::StatusOr<ModelPlanReport> CheckModelPlan(const Program& model, const ModelPlan& plan) {
+  return Replay(model, plan).Run();
+}
+
+}  // namespace kiln

@@ -1,0 +1,31 @@
+// Checks that the plan of a model (lang/model/model_plan.h) computes what the model does, whatever made the plan.
+//
+// The check replays the calls on the memory that the plan gives them. It needs nothing but the model's own blocks:
+// each byte of the arena knows which buffer wrote it, and a call may read a buffer only where all of its bytes are
+// still those of the buffer, after all blocks that write it. It shares no code with the planner, and the code of
+// the tasks themselves is checked elsewhere (validator/proof).
+//
+// Pure functions, safe from any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "lang/model/model_plan.h"
+
+namespace kiln {
+
+struct ModelPlanReport {
+  int64_t bytes_alive = 0;  // the most bytes of the arena that hold what a later call reads, or a workspace
+};
+
+// kInternal with the call, the buffer and the rule that does not hold:
+//   every block that matters to a result or to the status is in exactly one call, and in no other than a task's
+//   a call's buffers are all that its blocks exchange with other blocks, and no more
+//   a call reads a buffer after all writers of it and before any of its bytes changes
+//   calls write no input, constant or weight; memory of one call does not overlap; areas contain their parts
+//   weights are written by one call's prepare phase each, and constants that calls read are in the weights
+//   at the end, each result was written
+absl::StatusOr<ModelPlanReport> CheckModelPlan(const Program& model, const ModelPlan& plan);
+
+}  // namespace kiln

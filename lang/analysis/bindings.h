@@ -38,7 +38,8 @@ class Extents {
 // dividend; Resolve of that mark gives the dividend's value.
 class Resolver {
  public:
-  // `scope`: the enclosing block whose iters the bindings may use; kNone at the root.
+  // Creates a resolver for one scope: the enclosing block whose iters the bindings may use; kNone at the
+  // root.
   explicit Resolver(const Program& program, Id scope = kNone) : program_(program), extents_(program, scope) {}
 
   IndexSum Resolve(Id mark, Interval* bounds = nullptr);

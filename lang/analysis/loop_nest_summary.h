@@ -114,7 +114,8 @@ class LoopNestSummary {
   static absl::Span<const T> Part(const std::vector<T>& pool, Range r) {
     return {pool.data() + r.begin, static_cast<size_t>(r.count)};
   }
-  // `iters`: position in values_ of the first iter that Source::Iter refers to.
+  // Reads a node and the nodes below it. `iters`: position in values_ of the first iter that Source::Iter
+  // refers to.
   void Visit(Id node, int32_t loop, int32_t iters, uint64_t guarded);
   void AddBlock(Id node, int32_t loop, int32_t scope, uint64_t guarded);
   void AddBody(Id expr, uint64_t within, int32_t iters);

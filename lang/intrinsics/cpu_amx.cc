@@ -8,7 +8,8 @@
 namespace kiln {
 namespace {
 
-// Arguments: $0 is k; then the dtypes of A, B and the sum, and how A is widened.
+// The description of the product of two tiles. Arguments: $0 is k; then the dtypes of A, B and the sum, and
+// how A is widened.
 constexpr char kCompute[] = R"(kiln.program v1
 program tile
 parameters A, B, C

@@ -9,7 +9,8 @@
 namespace kiln {
 namespace {
 
-// Arguments: $0 sums of $1 products; then the dtypes of A, B and the sum, and how A is widened.
+// The description of dot products. Arguments: $0 sums of $1 products; then the dtypes of A, B and the sum,
+// and how A is widened.
 constexpr char kDot[] = R"(kiln.program v1
 program dot
 parameters A, B, C

@@ -10,7 +10,8 @@ namespace kiln {
 
 class BodyMatcher {
  public:
-  // `iter_of`: for each iter of the description, the iter of the block that it matches (-1: none).
+  // Compares the bodies under an assignment of iters: `iter_of` has, for each iter of the description, the
+  // iter of the block (-1: none).
   BodyMatcher(const Program& program, Id block, const Tile& tile, const Program& description, Id described,
               const std::vector<int>& iter_of);
 

@@ -178,7 +178,7 @@ struct Instances {
   std::vector<int32_t> part, combine, map;
 };
 
-// `inner`: position of the first iter that belongs to an inner loop.
+// Computes the marks of both blocks. `inner`: position of the first iter that belongs to an inner loop.
 Instances InstancesOf(Program& p, const BlockNode& old, const Parts& parts, int inner) {
   const auto most = [&](const IndexSum& sum) {
     return Bounds(sum, [&](Source s) { return parts.extents[s.id]; }).max;

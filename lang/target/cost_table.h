@@ -69,7 +69,8 @@ struct CostTable {
   // Instructions of an unrolled loop that only adds to sums: of one iteration, and of all iterations.
   int64_t sum_body = 12, sum_line = 48;
   int64_t held_line = 96;  // instructions of an unrolled loop that indexes a buffer kept in registers
-  // Vector registers of such a buffer, and iterations up to which its other loops count as unrolled.
+  // A buffer of up to held_vectors vectors counts as kept in registers if its other loops are unrolled or
+  // have at most held_copies iterations.
   int64_t held_vectors = 8, held_copies = 4;
   int64_t stepping_pointers = 6;  // pointers that a loop advances
   int64_t extremum_values = 4;    // values of a tree of maxima from which on a rewrite pays off

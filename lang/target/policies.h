@@ -64,8 +64,8 @@ absl::Span<const PolicyRow> PolicyRows();
 
 class Policies {
  public:
-  // `names` are separated by commas; "" leaves all policies on. kInvalidArgument for an unknown name; the
-  // message lists the known ones.
+  // Returns policies of which the named ones are off. `names` are separated by commas; "" leaves all on.
+  // kInvalidArgument for an unknown name; the message lists the known ones.
   static absl::StatusOr<Policies> Without(absl::string_view names);
 
   bool Has(Policy policy) const { return (off >> static_cast<int>(policy) & 1) == 0; }

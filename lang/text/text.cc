@@ -320,8 +320,8 @@ class Printer {
     return e.IsConstant(0x7ff8000000000000) ? "nan" : absl::StrCat("bits ", e.Number());
   }
 
-  // `level` is 0 for a sum, 1 for a product, 2 for an operand of a product. A lower level is put in
-  // parentheses.
+  // Prints an expression where one of this level is expected: 0 a sum, 1 a product, 2 an operand of a
+  // product. An expression of a lower level is put in parentheses.
   std::string ExprText(Id id, int level = 0) const {
     const auto named = value_names_.find(id);
     if (named != value_names_.end()) return named->second;

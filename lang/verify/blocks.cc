@@ -133,7 +133,8 @@ class BlockChecker : public Checker {
       CheckBounds(block, dest.buffer, dest.index, {});
   }
 
-  // `scope` identifies the active guards. An operand that is shared is checked once in each scope.
+  // Checks an expression and its operands. `scope` identifies the active guards. A shared operand is checked
+  // once in each scope.
   void CheckExpr(Id block, Id expr, const std::vector<Guard>& guards, int scope) {
     if (!ok() || !seen_.emplace(scope, expr).second) return;
     const Expr& e = p_.exprs[expr];

@@ -40,7 +40,7 @@ namespace kiln {
 
 std::string Print(const Trace& trace);
 
-// `name` stands before line:column in messages, like a file name.
+// Parses a trace. `name` stands before line:column in messages, like a file name.
 absl::StatusOr<Trace> ParseTrace(absl::string_view text, absl::string_view name = "trace");
 
 }  // namespace kiln

@@ -25,7 +25,8 @@ enum class Purpose : uint64_t {
   kDescend = 130,  // neighbours in coordinate descent
 };
 
-// `index` distinguishes engines of one purpose: it numbers a chain, a draw or a sketch.
+// Returns the engine for one use. `index` distinguishes engines of one purpose: it numbers a chain, a draw or
+// a sketch.
 inline Engine EngineOf(uint64_t seed, uint64_t task, uint64_t round, uint64_t index, uint64_t step,
                        Purpose purpose) {
   return Engine{seed, task, round, index, step, static_cast<uint64_t>(purpose)};

@@ -21,8 +21,8 @@ using Score = std::function<double(const Point&)>;
 
 class StratifiedPrior {
  public:
-  // `measured` holds the number of programs measured of each sketch. The stratified prior looks at `draws`
-  // draws of each sketch, with dice that `engine` keys by a number.
+  // Draws `draws` programs of each sketch and ranks them. `measured` holds the number of programs measured of
+  // each sketch. `engine` returns the engine for the draws of a sketch.
   StratifiedPrior(const SearchSpace& space, const Prefilter& prefilter, const Score& score,
                   std::vector<int> measured, int draws, const std::function<Engine(uint64_t)>& engine);
   // Returns the next best draw; none if all draws were returned.

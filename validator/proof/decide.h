@@ -13,7 +13,8 @@ enum class Truth : uint8_t { kAlways, kNever, kUnknown };
 
 class Decider final : public Prover {
  public:
-  // `other` is the prover to ask last, or nullptr. `points` limits the points visited for one question.
+  // Creates a decider. `other` is the prover to ask last, or nullptr. `points` limits the points visited for
+  // one question.
   Decider(Prover* other, int64_t points, absl::Time deadline)
       : other_(other), limit_(points), deadline_(deadline) {}
 

@@ -19,8 +19,8 @@ namespace kiln::proof {
 
 class Obligations {
  public:
-  // `reference` is the model that defines the values of shared buffers. For the original it is `model`
-  // itself.
+  // Checks the obligations of the program of `model`. `reference` is the model that defines the values of
+  // shared buffers; for the original it is `model` itself.
   Obligations(Decider& decider, Comparison& comparison, const Model& model, const Model& reference);
 
   // Returns the first obligation that does not hold.

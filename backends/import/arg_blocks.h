@@ -17,8 +17,8 @@ namespace kiln {
 
 class ArgBlocks {
  public:
-  // `dest`: the index of the destination, over the loops. `value`, `index`: numbers of the operation's
-  // results.
+  // Prepares the blocks of one argmax. `dest`: the index of the destination, over the loops. `value`,
+  // `index`: numbers of the operation's results.
   ArgBlocks(mlir::linalg::GenericOp op, Values& values, Scalars& scalars, std::vector<IndexSum> dest,
             int value, int index);
 

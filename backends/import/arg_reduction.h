@@ -25,7 +25,8 @@ struct ArgReduction {
   NaN nan = NaN::kWins;
 };
 
-// `value` and `index` are yielded values; the accumulators are the block arguments of the same outputs.
+// Recognizes an argmax or argmin; nullopt if there is none. `value` and `index` are yielded values; the
+// accumulators are the block arguments of the same outputs.
 std::optional<ArgReduction> RecognizeArg(mlir::Value value, mlir::Value value_accumulator, mlir::Value index,
                                          mlir::Value index_accumulator);
 

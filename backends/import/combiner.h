@@ -27,8 +27,8 @@ struct Combiner {
   bool starts_from_nan = false;
 };
 
-// `result` is the yielded value, `accumulator` the block argument of the same output. nullopt if it is no
-// monoid of Kiln.
+// Recognizes the monoid with which a body combines values; nullopt if it is none of Kiln's. `result` is the
+// yielded value, `accumulator` the block argument of the same output.
 std::optional<Combiner> Recognize(mlir::Value result, mlir::Value accumulator);
 
 // True if `value` is computed from `argument` in the argument's block.

@@ -37,8 +37,8 @@
 
 namespace kiln {
 
-// The program must pass Verify. kFailedPrecondition if it uses what this machine lacks (a GPU's loops), if an
-// extent is not constant, or if it breaks a rule of lang/analysis/lowerable.h.
+// Lowers a program, which must pass Verify, to a module. kFailedPrecondition if it uses what this machine
+// lacks (a GPU's loops), if an extent is not constant, or if it breaks a rule of lang/analysis/lowerable.h.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options = {});
 

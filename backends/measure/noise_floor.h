@@ -14,7 +14,8 @@ namespace kiln {
 
 class NoiseFloor {
  public:
-  // `kernel`: bytes that identify the kernel and the machine. An empty folder: nothing is stored.
+  // Loads the stored time, if there is one. `kernel`: bytes that identify the kernel and the machine. If the
+  // folder is empty, nothing is loaded or stored.
   NoiseFloor(const std::string& kernel, const std::string& folder);
 
   bool IsKnown() const { return seconds_ > 0; }

@@ -51,8 +51,8 @@ struct Checked {
 
 class References {
  public:
-  // `run` runs a request to its end, and again if a runner was lost. Its result is interrupted only after
-  // Interrupt.
+  // Creates an empty set of references. `run` runs a request to its end, and again if a runner was lost. Its
+  // result is interrupted only after Interrupt.
   References(ReferenceOptions options, BuilderPool* builders,
              std::function<RunResult(const RunRequest&)> run);
 

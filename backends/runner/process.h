@@ -14,7 +14,8 @@ class RunnerProcess {
   using Request = RunRequest;
   using Result = RunResult;
 
-  // `grace_seconds`: how long after its limit a request may still be answered.
+  // Describes a process; Run starts it. `grace_seconds`: how long after its limit a request may still be
+  // answered.
   RunnerProcess(std::string path, std::vector<int> cores, int stop_fd, double grace_seconds);
 
   absl::Status Start(std::string* remark) { return worker_.Start(remark); }

@@ -19,8 +19,9 @@ namespace kiln {
 
 class WorkerProcess {
  public:
-  // `cores`: those it may use; none: any. `stop_fd`: once it is readable, Ask stops waiting. `keep_stderr`:
-  // keeps the worker's standard error for LastWords instead of sharing ours.
+  // Describes a worker; Start starts it. `cores`: the cores that it may use; none: any. `stop_fd`: once it is
+  // readable, Ask stops waiting. `keep_stderr`: keeps the worker's standard error for LastWords instead of
+  // sharing ours.
   WorkerProcess(std::string path, std::vector<int> cores, int stop_fd, bool keep_stderr = false);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;

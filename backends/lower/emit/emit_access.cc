@@ -59,8 +59,8 @@ mlir::Value Emitter::ToMemory(Value value, DType type) {
   return mlir::arith::ExtUIOp::create(b_, loc_, Like(value.getType(), b_.getI8Type()), value);
 }
 
-// `otherwise` is the value of lanes outside of the mask. If it is null, these lanes get some value on which
-// no operation traps.
+// Emits a load. `otherwise` is the value of lanes outside of the mask. If it is null, these lanes get some value on
+// which no operation traps.
 mlir::Value Emitter::Load(Id buffer, const IndexSum& address, Value mask, Value otherwise) {
   const IndexValue at = AddressOf(buffer, address);
   const DType type = p_.buffers[buffer].dtype;

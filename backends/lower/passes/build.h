@@ -14,7 +14,7 @@ namespace kiln::plan {
 // The names of the entry points: NAME, and NAME_prepare if the program has a prepare phase.
 std::vector<std::string> EntryNames(const Program& program);
 
-// `calls`: the intrinsics that the program calls, by the outermost loop of each description.
+// Builds the first plan. `calls`: the intrinsics that the program calls, by the outermost loop of each description.
 LoopPlan Build(const Program& program, IndexPlan indices, const std::unordered_map<Id, std::string>& calls);
 
 }  // namespace kiln::plan

@@ -49,7 +49,7 @@ absl::Span<const Pass> Passes();
 // Called after each pass, with its name and a function that returns the resulting plan as text.
 using AfterPass = absl::FunctionRef<void(absl::string_view pass, absl::FunctionRef<std::string()> text)>;
 
-// The program must pass Verify and VerifyLowerable, with constant extents.
+// Runs all passes on a program, which must pass Verify and VerifyLowerable and have constant extents.
 Planned PlanLoops(const Program& program, const LowerOptions& options, AfterPass after);
 Planned PlanLoops(const Program& program, const LowerOptions& options);
 
